@@ -1,0 +1,211 @@
+//! Quantities as people write them: `45 ms`, `2 Mbit/s`, `12Mbps`, `64 KB`, `1 %`.
+
+use crate::mechanism::{Unit, Value};
+use crate::rate::Rate;
+use crate::time::Duration;
+
+/// Time units and their length in seconds.
+const TIMES: &[(&str, f64)] = &[
+    ("ns", 1e-9),
+    ("us", 1e-6),
+    ("µs", 1e-6),
+    ("ms", 1e-3),
+    ("s", 1.0),
+    ("sec", 1.0),
+    ("min", 60.0),
+    ("h", 3600.0),
+];
+
+/// Rate units and their size in bit/s. A kilobit is 1000 bits.
+const RATES: &[(&str, f64)] = &[
+    ("bit/s", 1.0),
+    ("kbit/s", 1e3),
+    ("Mbit/s", 1e6),
+    ("Gbit/s", 1e9),
+    ("bps", 1.0),
+    ("kbps", 1e3),
+    ("Mbps", 1e6),
+    ("Gbps", 1e9),
+    ("Kbps", 1e3),
+    ("kb/s", 1e3),
+    ("Mb/s", 1e6),
+    ("Gb/s", 1e9),
+];
+
+/// Amounts and their size in bytes.
+const AMOUNTS: &[(&str, f64)] = &[
+    ("bytes", 1.0),
+    ("byte", 1.0),
+    ("B", 1.0),
+    ("KB", 1e3),
+    ("kB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("KiB", 1024.0),
+    ("MiB", 1_048_576.0),
+    ("GiB", 1_073_741_824.0),
+];
+
+/// Splits `12.5 Mbit/s` into the number and the unit's name.
+///
+/// # Errors
+/// If there is no number in front.
+pub fn split(text: &str) -> Result<(f64, &str), String> {
+    let text = text.trim();
+    let is_number = |c: char| c.is_ascii_digit() || "+-._".contains(c);
+    let mut end = text.find(|c| !is_number(c)).unwrap_or(text.len());
+    // An exponent: `1e-5`, but not the e of a unit.
+    let rest = &text[end..];
+    if let Some(exponent) = rest.strip_prefix(['e', 'E']) {
+        let signed = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+        let digits = signed.find(|c: char| !c.is_ascii_digit()).unwrap_or(signed.len());
+        if digits > 0 {
+            end += 1 + (exponent.len() - signed.len()) + digits;
+        }
+    }
+    let number = text[..end].replace('_', "");
+    match number.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok((value, text[end..].trim())),
+        _ => Err(format!("`{text}` does not begin with a number")),
+    }
+}
+
+fn scaled(text: &str, units: &[(&str, f64)], example: &str) -> Result<f64, String> {
+    let (number, unit) = split(text)?;
+    if unit.is_empty() {
+        return Err(format!("`{text}` has no unit: write it like \"{example}\""));
+    }
+    match units.iter().find(|(name, _)| *name == unit) {
+        Some((_, factor)) => Ok(number * factor),
+        None => {
+            let known: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
+            Err(format!("`{unit}` is not a unit here: use one of {}", known.join(", ")))
+        }
+    }
+}
+
+fn between(value: f64, low: f64, high: f64, shown: impl Fn(f64) -> String) -> Result<f64, String> {
+    match value {
+        v if v < low => Err(format!("{} is too small: at least {}", shown(v), shown(low))),
+        v if v > high => Err(format!("{} is too large: at most {}", shown(v), shown(high))),
+        v => Ok(v),
+    }
+}
+
+/// A time such as `45 ms`.
+///
+/// # Errors
+/// If the text is not a time, or is negative.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let seconds = scaled(text, TIMES, "45 ms")?;
+    match seconds {
+        s if s < 0.0 => Err(format!("`{text}` is negative: a time is at least 0 s")),
+        s if s > 1e9 => Err(format!("`{text}` is too long: at most 1e9 s")),
+        s => Ok(Duration::from_secs_f64(s)),
+    }
+}
+
+/// A rate such as `2 Mbit/s`.
+///
+/// # Errors
+/// If the text is not a rate, or is below 1 bit/s or above 10 Tbit/s.
+pub fn rate(text: &str) -> Result<Rate, String> {
+    let bps = scaled(text, RATES, "2 Mbit/s")?;
+    let bps = between(bps, 1.0, 1e13, |v| format!("{v} bit/s"))?;
+    Ok(Rate::from_bps(libm::round(bps) as u64))
+}
+
+/// An amount such as `1 MB`.
+///
+/// # Errors
+/// If the text is not an amount, or is negative or above 1e18 bytes.
+pub fn bytes(text: &str) -> Result<u64, String> {
+    let amount = scaled(text, AMOUNTS, "1000 bytes")?;
+    let amount = between(amount, 0.0, 1e18, |v| format!("{v} bytes"))?;
+    Ok(libm::round(amount) as u64)
+}
+
+/// A share such as `0.01` or `1 %`.
+///
+/// # Errors
+/// If the text is not a number or a percentage.
+pub fn probability(text: &str) -> Result<f64, String> {
+    match split(text)? {
+        (number, "") => Ok(number),
+        (number, "%") => Ok(number / 100.0),
+        (_, unit) => Err(format!("`{unit}` is not a unit here: write a share like 0.01 or \"1 %\"")),
+    }
+}
+
+fn plain(text: &str) -> Result<f64, String> {
+    match split(text)? {
+        (number, "") => Ok(number),
+        (_, unit) => Err(format!("a number without a unit is expected, not `{unit}`")),
+    }
+}
+
+pub(crate) fn parse(unit: &Unit, text: &str) -> Result<Value, String> {
+    Ok(match *unit {
+        Unit::Duration(low, high) => {
+            let value = duration(text)?;
+            match value {
+                v if v < low => return Err(format!("{v} is too short: at least {low}")),
+                v if v > high => return Err(format!("{v} is too long: at most {high}")),
+                v => Value::Duration(v),
+            }
+        }
+        Unit::Rate => Value::Rate(rate(text)?),
+        Unit::Bytes(low, high) => {
+            let value = bytes(text)? as f64;
+            Value::Bytes(between(value, low as f64, high as f64, |v| format!("{v} bytes"))? as u64)
+        }
+        Unit::Number(low, high) => Value::Number(between(plain(text)?, low, high, |v| v.to_string())?),
+        Unit::Probability(low, high) => {
+            Value::Number(between(probability(text)?, low, high, |v| v.to_string())?)
+        }
+        Unit::Count(low, high) => {
+            let value = plain(text)?;
+            if value.fract() != 0.0 {
+                return Err(format!("{value} is not a whole number"));
+            }
+            Value::Count(between(value, low as f64, high as f64, |v| v.to_string())? as u64)
+        }
+        Unit::Flag => match text {
+            "true" => Value::Flag(true),
+            "false" => Value::Flag(false),
+            _ => return Err(format!("`{text}` is neither true nor false")),
+        },
+        Unit::Word(words) => match words.iter().find(|word| **word == text) {
+            Some(word) => Value::Word(word),
+            None => return Err(format!("`{text}` is not one of {}", words.join(", "))),
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_read_as_people_write_them() {
+        assert_eq!(duration("45 ms"), Ok(Duration::from_millis(45)));
+        assert_eq!(duration("6.16ms"), Ok(Duration::from_micros(6160)));
+        assert_eq!(rate("12Mbps"), Ok(Rate::from_bps(12_000_000)));
+        assert_eq!(rate("384 kbit/s"), Ok(Rate::from_bps(384_000)));
+        assert_eq!(bytes("64 KiB"), Ok(65_536));
+        assert_eq!(probability("1 %"), Ok(0.01));
+        assert_eq!(probability("1e-5"), Ok(1e-5));
+        assert_eq!(split("2e6bit/s"), Ok((2e6, "bit/s")));
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        assert!(duration("45").unwrap_err().contains("no unit"));
+        assert!(duration("-1 ms").unwrap_err().contains("negative"));
+        assert!(rate("10 apples").unwrap_err().contains("apples"));
+        assert!(rate("0 bit/s").unwrap_err().contains("too small"));
+        assert!(Unit::Count(1, 8).parse("9").unwrap_err().contains("at most 8"));
+        assert!(Unit::Count(1, 8).parse("1.5").unwrap_err().contains("whole"));
+        assert!(Unit::Word(&["a", "b"]).parse("c").unwrap_err().contains("a, b"));
+    }
+}

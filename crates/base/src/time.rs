@@ -1,0 +1,205 @@
+//! Virtual or real time as integer nanoseconds; no clock is read here.
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Mul, Sub};
+
+/// An instant: nanoseconds since the start of the run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct Time(u64);
+
+/// A span of time in nanoseconds, never negative.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct Duration(u64);
+
+impl Time {
+    /// The start of the run.
+    pub const ZERO: Time = Time(0);
+    /// Later than every event: used where a timer is off.
+    pub const NEVER: Time = Time(u64::MAX);
+
+    /// The instant `nanos` nanoseconds after the start.
+    pub const fn from_nanos(nanos: u64) -> Time {
+        Time(nanos)
+    }
+
+    /// Nanoseconds since the start.
+    pub const fn as_nanos(self) -> u64 {
+        self.0
+    }
+
+    /// Seconds since the start.
+    pub fn as_secs(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+
+    /// The time since `earlier`, zero if `earlier` is in fact later.
+    pub const fn since(self, earlier: Time) -> Duration {
+        Duration(self.0.saturating_sub(earlier.0))
+    }
+
+    /// Rounds up to a multiple of `tick`; a zero tick leaves the instant as it is.
+    ///
+    /// Timers of a host with a coarse clock fire on its ticks (RFC 6298 §4).
+    pub fn round_up(self, tick: Duration) -> Time {
+        match tick.0 {
+            0 => self,
+            tick => Time(self.0.div_ceil(tick).saturating_mul(tick)),
+        }
+    }
+}
+
+impl Duration {
+    /// No time at all.
+    pub const ZERO: Duration = Duration(0);
+    /// The longest span there is (584 years).
+    pub const MAX: Duration = Duration(u64::MAX);
+
+    /// A span of `nanos` nanoseconds.
+    pub const fn from_nanos(nanos: u64) -> Duration {
+        Duration(nanos)
+    }
+
+    /// A span of `micros` microseconds.
+    pub const fn from_micros(micros: u64) -> Duration {
+        Duration(micros.saturating_mul(1_000))
+    }
+
+    /// A span of `millis` milliseconds.
+    pub const fn from_millis(millis: u64) -> Duration {
+        Duration(millis.saturating_mul(1_000_000))
+    }
+
+    /// A span of `secs` seconds.
+    pub const fn from_secs(secs: u64) -> Duration {
+        Duration(secs.saturating_mul(1_000_000_000))
+    }
+
+    /// A span of `secs` seconds, rounded to the nanosecond; what is negative or not a number is zero.
+    pub fn from_secs_f64(secs: f64) -> Duration {
+        Duration(libm::round(secs * 1e9) as u64)
+    }
+
+    /// Whole nanoseconds.
+    pub const fn as_nanos(self) -> u64 {
+        self.0
+    }
+
+    /// Seconds.
+    pub fn as_secs(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+
+    /// Milliseconds.
+    pub fn as_millis(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+
+    /// The difference, zero if `other` is longer.
+    pub const fn saturating_sub(self, other: Duration) -> Duration {
+        Duration(self.0.saturating_sub(other.0))
+    }
+
+    /// The absolute difference.
+    pub const fn abs_diff(self, other: Duration) -> Duration {
+        Duration(self.0.abs_diff(other.0))
+    }
+
+    /// A quarter, an eighth …: the span divided by `n` (rounded down); `n` must not be 0.
+    pub const fn divided_by(self, n: u64) -> Duration {
+        Duration(self.0 / n)
+    }
+}
+
+impl Add<Duration> for Time {
+    type Output = Time;
+    fn add(self, span: Duration) -> Time {
+        Time(self.0.saturating_add(span.0))
+    }
+}
+
+impl AddAssign<Duration> for Time {
+    fn add_assign(&mut self, span: Duration) {
+        *self = *self + span;
+    }
+}
+
+impl Sub<Duration> for Time {
+    type Output = Time;
+    fn sub(self, span: Duration) -> Time {
+        Time(self.0.saturating_sub(span.0))
+    }
+}
+
+impl Add for Duration {
+    type Output = Duration;
+    fn add(self, other: Duration) -> Duration {
+        Duration(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Duration {
+    fn add_assign(&mut self, other: Duration) {
+        *self = *self + other;
+    }
+}
+
+impl Mul<u64> for Duration {
+    type Output = Duration;
+    fn mul(self, n: u64) -> Duration {
+        Duration(self.0.saturating_mul(n))
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:09} s", self.0 / 1_000_000_000, self.0 % 1_000_000_000)
+    }
+}
+
+/// Writes the span in the largest unit that keeps it exact: `45 ms`, `6.16 ms`, `1 s`.
+impl fmt::Display for Duration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (unit, per_unit) = match self.0 {
+            0 => return write!(f, "0 s"),
+            n if n >= 1_000_000_000 => ("s", 1_000_000_000),
+            n if n >= 1_000_000 => ("ms", 1_000_000),
+            n if n >= 1_000 => ("us", 1_000),
+            _ => ("ns", 1),
+        };
+        let (whole, rest) = (self.0 / per_unit, self.0 % per_unit);
+        if rest == 0 {
+            return write!(f, "{whole} {unit}");
+        }
+        let digits = (per_unit.ilog10()) as usize;
+        let fraction = format!("{rest:0digits$}");
+        write!(f, "{whole}.{} {unit}", fraction.trim_end_matches('0'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_print_exactly_in_their_largest_unit() {
+        for (nanos, text) in [
+            (0, "0 s"),
+            (45_000_000, "45 ms"),
+            (6_160_000, "6.16 ms"),
+            (1_500_000_000, "1.5 s"),
+            (10_000, "10 us"),
+            (7, "7 ns"),
+            (1_000_000_000_000, "1000 s"),
+        ] {
+            assert_eq!(Duration::from_nanos(nanos).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn coarse_clocks_round_up() {
+        let tick = Duration::from_millis(10);
+        assert_eq!(Time::from_nanos(1).round_up(tick), Time::ZERO + tick);
+        assert_eq!((Time::ZERO + tick).round_up(tick), Time::ZERO + tick);
+        assert_eq!(Time::from_nanos(7).round_up(Duration::ZERO), Time::from_nanos(7));
+    }
+}

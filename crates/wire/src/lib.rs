@@ -1,0 +1,16 @@
+//! What travels: packets and segments as plain structs.
+//!
+//! * [`seq`]: 32-bit sequence numbers that wrap, and the absolute offsets behind them.
+//! * [`segment`]: a TCP segment, its flags and options.
+//! * [`packet`]: what links carry: a segment or a datagram, with the size that the link charges.
+//! * [`report`]: link knowledge that reaches an endpoint as plain data.
+
+pub mod packet;
+pub mod report;
+pub mod segment;
+pub mod seq;
+
+pub use packet::{Body, Ecn, FlowId, Packet};
+pub use report::{Backlog, LinkReport, LossReason};
+pub use segment::{Flags, SackBlocks, Segment, Timestamps};
+pub use seq::Seq;

@@ -1,0 +1,61 @@
+//! What links carry.
+
+use crate::segment::Segment;
+
+/// Which flow of the run a packet belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct FlowId(pub u32);
+
+/// The ECN field of the IP header (RFC 3168 §5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ecn {
+    /// Not ECN-capable.
+    #[default]
+    NotEct,
+    /// ECN-capable, ECT(0).
+    Ect0,
+    /// Congestion experienced.
+    Ce,
+}
+
+/// A packet on its way.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Packet {
+    /// The flow it belongs to.
+    pub flow: FlowId,
+    /// What links and error probabilities charge, bytes; apart from the real header's length,
+    /// because the papers count nominal sizes while captures must be true.
+    pub wire_bytes: u32,
+    /// Whether it travels from the flow's source to its destination.
+    pub forward: bool,
+    /// Whether its sequence range was sent before (ground truth for accounting, not on the wire).
+    pub again: bool,
+    /// ECN field.
+    pub ecn: Ecn,
+    /// Hops already taken on its route.
+    pub hop: u8,
+    /// What it carries.
+    pub body: Body,
+}
+
+/// What a packet carries.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Body {
+    /// A TCP segment.
+    Tcp(Segment),
+    /// A datagram of a source that does not react: its number within the flow.
+    Datagram {
+        /// Counts from 0.
+        number: u64,
+    },
+}
+
+impl Packet {
+    /// The TCP segment, if it is one.
+    pub fn segment(&self) -> Option<&Segment> {
+        match &self.body {
+            Body::Tcp(segment) => Some(segment),
+            Body::Datagram { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Link knowledge that reaches an endpoint as plain data: links and endpoints never meet.
+
+use crate::seq::Seq;
+
+/// Why a packet was lost: the truth, known to the path alone.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum LossReason {
+    /// No room in a queue.
+    QueueFull,
+    /// Destroyed on the air, and every repeat that ARQ allows too.
+    Channel,
+}
+
+impl LossReason {
+    /// All there are, in the order of their column names.
+    pub const ALL: [LossReason; 2] = [LossReason::QueueFull, LossReason::Channel];
+
+    /// The word used in tables and traces.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LossReason::QueueFull => "queue_full",
+            LossReason::Channel => "channel",
+        }
+    }
+
+    /// Whether the loss says that the path is congested.
+    pub const fn is_congestion(self) -> bool {
+        matches!(self, LossReason::QueueFull)
+    }
+}
+
+/// What a link layer tells the host on its own side (hasegawa §3.2.1: the MAC method).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LinkReport {
+    /// A packet with these sequence numbers was received with errors and given up.
+    Discarded {
+        /// Number of its first byte.
+        seq: Seq,
+        /// Payload, bytes.
+        len: u32,
+    },
+}
+
+/// What waits in the host's own uplink interface.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Backlog {
+    /// Packets that wait, the one in transmission not counted.
+    pub waiting: u32,
+    /// Whether a packet is in transmission.
+    pub in_service: bool,
+    /// Bytes that wait.
+    pub bytes: u64,
+}

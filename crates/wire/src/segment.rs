@@ -1,0 +1,167 @@
+//! A TCP segment as a plain struct (RFC 9293 §3.1, with the options of RFC 2018 and RFC 7323).
+
+use crate::seq::Seq;
+use std::fmt;
+use std::ops::BitOr;
+
+/// A TCP segment without its ports (the packet's flow stands for them) and without its bytes.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Segment {
+    /// Number of the first byte (or of the SYN or FIN).
+    pub seq: Seq,
+    /// Next number expected; means something if [`Flags::ACK`] is set.
+    pub ack: Seq,
+    /// Payload, bytes.
+    pub len: u32,
+    /// Control bits.
+    pub flags: Flags,
+    /// Advertised window as in the header, unscaled.
+    pub window: u16,
+    /// Maximum segment size, bytes (SYN only).
+    pub mss: Option<u16>,
+    /// Window scale, 0 to 14 (SYN only).
+    pub window_scale: Option<u8>,
+    /// SACK permitted (SYN only).
+    pub sack_permitted: bool,
+    /// Timestamps (RFC 7323).
+    pub timestamps: Option<Timestamps>,
+    /// SACK blocks, the most recent first (RFC 2018).
+    pub sack: SackBlocks,
+}
+
+impl Segment {
+    /// Sequence space taken: payload, SYN and FIN.
+    pub fn sequence_space(&self) -> u32 {
+        self.len + u32::from(self.flags.has(Flags::SYN)) + u32::from(self.flags.has(Flags::FIN))
+    }
+
+    /// An acknowledgement and nothing else.
+    pub fn is_pure_ack(&self) -> bool {
+        self.len == 0 && self.flags.has(Flags::ACK) && !self.flags.has(Flags::SYN | Flags::FIN | Flags::RST)
+    }
+
+    /// Bytes of options in the header, padded to a multiple of four, at most 40.
+    pub fn option_bytes(&self) -> u32 {
+        let mss = if self.mss.is_some() { 4 } else { 0 };
+        let scale = if self.window_scale.is_some() { 3 } else { 0 };
+        let permitted = if self.sack_permitted { 2 } else { 0 };
+        let timestamps = if self.timestamps.is_some() { 10 } else { 0 };
+        let sack = if self.sack.is_empty() { 0 } else { 2 + 8 * self.sack.len() as u32 };
+        (mss + scale + permitted + timestamps + sack + 3) & !3
+    }
+}
+
+/// Timestamps option (RFC 7323 §3): the sender's clock and the echo of the peer's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Timestamps {
+    /// TSval: the sender's clock, in its own ticks.
+    pub value: u32,
+    /// TSecr: the most recent TSval taken from the peer.
+    pub echo: u32,
+}
+
+/// Control bits of the header.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct Flags(pub u8);
+
+impl Flags {
+    /// No more data from the sender.
+    pub const FIN: Flags = Flags(0x01);
+    /// Synchronise sequence numbers.
+    pub const SYN: Flags = Flags(0x02);
+    /// Reset the connection.
+    pub const RST: Flags = Flags(0x04);
+    /// Push.
+    pub const PSH: Flags = Flags(0x08);
+    /// The acknowledgement number means something.
+    pub const ACK: Flags = Flags(0x10);
+    /// Urgent pointer means something; ignored.
+    pub const URG: Flags = Flags(0x20);
+    /// ECN echo (RFC 3168).
+    pub const ECE: Flags = Flags(0x40);
+    /// Congestion window reduced (RFC 3168).
+    pub const CWR: Flags = Flags(0x80);
+
+    /// Whether any of `other`'s bits is set.
+    pub const fn has(self, other: Flags) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+impl BitOr for Flags {
+    type Output = Flags;
+    fn bitor(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+}
+
+impl BitOr for &Flags {
+    type Output = Flags;
+    fn bitor(self, other: &Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+}
+
+/// Writes the bits as tcpdump does: `S`, `S.`, `.`, `P.`, `F.`, `R`.
+impl fmt::Debug for Flags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = [
+            (Flags::SYN, 'S'),
+            (Flags::FIN, 'F'),
+            (Flags::RST, 'R'),
+            (Flags::PSH, 'P'),
+            (Flags::URG, 'U'),
+            (Flags::ECE, 'E'),
+            (Flags::CWR, 'W'),
+            (Flags::ACK, '.'),
+        ];
+        names.iter().filter(|(flag, _)| self.has(*flag)).try_for_each(|(_, name)| write!(f, "{name}"))
+    }
+}
+
+/// Up to four SACK blocks, inline: left edge and the number behind the right edge.
+#[derive(Clone, Copy, Default)]
+pub struct SackBlocks {
+    blocks: [(Seq, Seq); SackBlocks::MOST],
+    len: u8,
+}
+
+impl SackBlocks {
+    /// As many as fit a header without timestamps (RFC 2018 §3).
+    pub const MOST: usize = 4;
+
+    /// Adds a block; ignored when there is no room.
+    pub fn push(&mut self, left: Seq, right: Seq) {
+        if let Some(place) = self.blocks.get_mut(usize::from(self.len)) {
+            *place = (left, right);
+            self.len += 1;
+        }
+    }
+
+    /// The blocks, most recent first.
+    pub fn as_slice(&self) -> &[(Seq, Seq)] {
+        &self.blocks[..usize::from(self.len)]
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        usize::from(self.len)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl PartialEq for SackBlocks {
+    fn eq(&self, other: &SackBlocks) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
+impl fmt::Debug for SackBlocks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.as_slice().iter().map(|(l, r)| format!("{l:?}..{r:?}"))).finish()
+    }
+}

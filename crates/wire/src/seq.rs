@@ -1,0 +1,44 @@
+//! Sequence numbers that wrap, and the absolute stream offsets behind them.
+
+use std::fmt;
+
+/// A 32-bit TCP sequence number (RFC 9293 §3.4). Not ordered: unwrap it first.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct Seq(pub u32);
+
+impl Seq {
+    /// The number of the byte at absolute `offset` in a stream whose offset 0 has number `self`.
+    pub const fn at(self, offset: u64) -> Seq {
+        Seq(self.0.wrapping_add(offset as u32))
+    }
+
+    /// The absolute offset, nearest to `near`, of the byte numbered `number` in a stream that begins at `self`.
+    ///
+    /// Exact as long as the true offset is within 2^31 bytes of `near`. An offset
+    /// that would lie before the stream's first byte is reported as `None`.
+    pub const fn offset_of(self, number: Seq, near: u64) -> Option<u64> {
+        let distance = number.0.wrapping_sub(self.at(near).0) as i32;
+        near.checked_add_signed(distance as i64)
+    }
+}
+
+impl fmt::Debug for Seq {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_wrap_and_offsets_do_not() {
+        let start = Seq(u32::MAX - 10);
+        let far = 3 * (1u64 << 32) + 17;
+        assert_eq!(start.at(11), Seq(0));
+        assert_eq!(start.offset_of(start.at(far), far - 1_000_000), Some(far));
+        assert_eq!(start.offset_of(start.at(far), far + 1_000_000), Some(far));
+        assert_eq!(start.offset_of(Seq(start.0 - 1), 0), None);
+    }
+}
