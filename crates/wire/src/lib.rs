@@ -3,8 +3,10 @@
 //! * [`seq`]: 32-bit sequence numbers that wrap, and the absolute offsets behind them.
 //! * [`segment`]: a TCP segment, its flags and options.
 //! * [`packet`]: what links carry: a segment or a datagram, with the size that the link charges.
+//! * [`bytes`]: the same as real packets, emitted and parsed.
 //! * [`report`]: link knowledge that reaches an endpoint as plain data.
 
+pub mod bytes;
 pub mod packet;
 pub mod report;
 pub mod segment;

@@ -1,0 +1,210 @@
+use super::checksum;
+use super::error::EmitError;
+use super::header::Header;
+use super::options;
+use super::payload::Payload;
+use crate::packet::{Body, Ecn};
+use crate::segment::{Flags, Segment};
+use etherparse::{IpEcn, IpNumber, Ipv4Header, Ipv6Header, TcpHeader, UdpHeader};
+use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
+
+/// Writes a real packet, with its checksums; replaces what `out` holds and reuses its room.
+///
+/// IPv4 packets say "do not fragment", as those of mainstream stacks with path MTU discovery do.
+///
+/// # Errors
+/// If the packet cannot be written: see [`EmitError`]. `out` is then empty.
+pub fn emit(
+    header: &Header,
+    body: &Body,
+    payload: Payload<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), EmitError> {
+    out.clear();
+    let transport = Transport::new(header, body, payload.len())?;
+    let transport_bytes = transport.header_bytes() + payload.len();
+    let ip = Ip::new(header, transport.protocol(), transport_bytes)?;
+    ip.append(out);
+    let transport_at = out.len();
+    transport.append(out);
+    payload.append(first_number(body), out);
+
+    let (source, destination) = (header.source.ip(), header.destination.ip());
+    let sum = checksum::transport(
+        source,
+        destination,
+        transport.protocol().0,
+        &out[transport_at..],
+    );
+    // To UDP, 0 says that there is no checksum (RFC 768); TCP reads 0 and 0xffff alike.
+    let sum = if sum == 0 { 0xffff } else { sum };
+    let at = transport_at + transport.checksum_at();
+    out[at..at + 2].copy_from_slice(&sum.to_be_bytes());
+    Ok(())
+}
+
+/// The headers on their way out, not yet with the transport's checksum.
+enum Transport {
+    Tcp(TcpHeader),
+    Udp(UdpHeader),
+}
+
+impl Transport {
+    fn new(header: &Header, body: &Body, payload: usize) -> Result<Transport, EmitError> {
+        let (source, destination) = (header.source.port(), header.destination.port());
+        match body {
+            Body::Tcp(segment) if segment.len as usize != payload => {
+                Err(EmitError::PayloadLength {
+                    segment: segment.len as usize,
+                    payload,
+                })
+            }
+            Body::Tcp(segment) => Ok(Transport::Tcp(tcp(source, destination, segment)?)),
+            Body::Datagram { .. } => UdpHeader::without_ipv4_checksum(source, destination, payload)
+                .map(Transport::Udp)
+                .map_err(|_| EmitError::PacketTooLong {
+                    bytes: payload.saturating_add(UdpHeader::LEN),
+                }),
+        }
+    }
+
+    fn protocol(&self) -> IpNumber {
+        match self {
+            Transport::Tcp(_) => IpNumber::TCP,
+            Transport::Udp(_) => IpNumber::UDP,
+        }
+    }
+
+    fn header_bytes(&self) -> usize {
+        match self {
+            Transport::Tcp(tcp) => tcp.header_len(),
+            Transport::Udp(_) => UdpHeader::LEN,
+        }
+    }
+
+    /// Where the checksum is, bytes from the transport's first.
+    fn checksum_at(&self) -> usize {
+        match self {
+            Transport::Tcp(_) => 16,
+            Transport::Udp(_) => 6,
+        }
+    }
+
+    fn append(&self, out: &mut Vec<u8>) {
+        match self {
+            Transport::Tcp(tcp) => out.extend_from_slice(&tcp.to_bytes()),
+            Transport::Udp(udp) => out.extend_from_slice(&udp.to_bytes()),
+        }
+    }
+}
+
+fn tcp(source: u16, destination: u16, segment: &Segment) -> Result<TcpHeader, EmitError> {
+    let flags = segment.flags;
+    Ok(TcpHeader {
+        source_port: source,
+        destination_port: destination,
+        sequence_number: segment.seq.0,
+        acknowledgment_number: segment.ack.0,
+        ns: false,
+        fin: flags.has(Flags::FIN),
+        syn: flags.has(Flags::SYN),
+        rst: flags.has(Flags::RST),
+        psh: flags.has(Flags::PSH),
+        ack: flags.has(Flags::ACK),
+        urg: flags.has(Flags::URG),
+        ece: flags.has(Flags::ECE),
+        cwr: flags.has(Flags::CWR),
+        window_size: segment.window,
+        checksum: 0,
+        urgent_pointer: 0,
+        options: options::write(segment)?,
+    })
+}
+
+enum Ip {
+    V4(Ipv4Header),
+    V6(Ipv6Header),
+}
+
+impl Ip {
+    fn new(header: &Header, protocol: IpNumber, payload: usize) -> Result<Ip, EmitError> {
+        match (header.source, header.destination) {
+            (SocketAddr::V4(source), SocketAddr::V4(destination)) => {
+                v4(header, source, destination, protocol, payload)
+            }
+            (SocketAddr::V6(source), SocketAddr::V6(destination)) => {
+                v6(header, source, destination, protocol, payload)
+            }
+            _ => Err(EmitError::MixedFamilies),
+        }
+    }
+
+    fn append(&self, out: &mut Vec<u8>) {
+        match self {
+            Ip::V4(v4) => out.extend_from_slice(&v4.to_bytes()),
+            Ip::V6(v6) => out.extend_from_slice(&v6.to_bytes()),
+        }
+    }
+}
+
+fn v4(
+    header: &Header,
+    source: SocketAddrV4,
+    destination: SocketAddrV4,
+    protocol: IpNumber,
+    payload: usize,
+) -> Result<Ip, EmitError> {
+    let bytes = payload.saturating_add(Ipv4Header::MIN_LEN);
+    let mut v4 = Ipv4Header {
+        ecn: ecn(header.ecn),
+        total_len: u16::try_from(bytes).map_err(|_| EmitError::PacketTooLong { bytes })?,
+        identification: header.id,
+        dont_fragment: true,
+        time_to_live: header.ttl,
+        protocol,
+        source: source.ip().octets(),
+        destination: destination.ip().octets(),
+        ..Ipv4Header::default()
+    };
+    v4.header_checksum = v4.calc_header_checksum();
+    Ok(Ip::V4(v4))
+}
+
+fn v6(
+    header: &Header,
+    source: SocketAddrV6,
+    destination: SocketAddrV6,
+    protocol: IpNumber,
+    payload: usize,
+) -> Result<Ip, EmitError> {
+    let bytes = payload.saturating_add(Ipv6Header::LEN);
+    let mut v6 = Ipv6Header {
+        payload_length: u16::try_from(payload).map_err(|_| EmitError::PacketTooLong { bytes })?,
+        next_header: protocol,
+        hop_limit: header.ttl,
+        source: source.ip().octets(),
+        destination: destination.ip().octets(),
+        ..Ipv6Header::default()
+    };
+    v6.set_ecn(ecn(header.ecn));
+    Ok(Ip::V6(v6))
+}
+
+fn ecn(ecn: Ecn) -> IpEcn {
+    match ecn {
+        Ecn::NotEct => IpEcn::NotEct,
+        Ecn::Ect0 => IpEcn::Ect0,
+        Ecn::Ce => IpEcn::CongestionExperienced,
+    }
+}
+
+/// The number of the payload's first byte: a SYN takes one itself.
+fn first_number(body: &Body) -> u32 {
+    match body {
+        Body::Tcp(segment) => segment
+            .seq
+            .0
+            .wrapping_add(u32::from(segment.flags.has(Flags::SYN))),
+        Body::Datagram { number } => *number as u32,
+    }
+}

@@ -1,0 +1,47 @@
+use crate::packet::{Ecn, Packet};
+use std::net::SocketAddr;
+
+/// Where a flow begins and where it ends; both of the same family.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ends {
+    /// Address and port of the flow's source.
+    pub source: SocketAddr,
+    /// Address and port of its destination.
+    pub destination: SocketAddr,
+}
+
+/// What a real packet has beside its segment: the IP header's fields, and the ports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Header {
+    /// Address and port it comes from.
+    pub source: SocketAddr,
+    /// Address and port it goes to.
+    pub destination: SocketAddr,
+    /// ECN field. ECT(1) reads as [`Ecn::Ect0`]: RFC 3168 §5 gives both the same meaning.
+    pub ecn: Ecn,
+    /// Identification (RFC 791 §3.1); IPv6 has none and reads as 0.
+    pub id: u16,
+    /// Time to live or hop limit, hops.
+    pub ttl: u8,
+}
+
+impl Header {
+    /// The time to live with which packets set out unless told otherwise, hops (RFC 1700: 64).
+    pub const TTL: u8 = 64;
+
+    /// The header of a flow's packet, in the packet's direction; id 0 and [`Header::TTL`].
+    pub fn of(packet: &Packet, ends: &Ends) -> Header {
+        let (source, destination) = if packet.forward {
+            (ends.source, ends.destination)
+        } else {
+            (ends.destination, ends.source)
+        };
+        Header {
+            source,
+            destination,
+            ecn: packet.ecn,
+            id: 0,
+            ttl: Header::TTL,
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Real packets: IPv4 or IPv6 with TCP or UDP inside, checksums included.
+//!
+//! * [`emit`]: plain structs to bytes.
+//! * [`parse`]: bytes to plain structs; nothing that arrives can make it panic.
+//! * `header`: what a real packet has beside its segment: addresses, ports, ECN, id, hop limit.
+//! * `payload`: the bytes carried: given ones, or a pattern that depends on their numbers alone.
+//! * `options`: TCP options in the order in which mainstream stacks write them.
+//! * `checksum`: the pseudo header and the sum (RFC 1071).
+//! * `error`: why a packet could not be emitted or parsed.
+//!
+//! # What is absent
+//! IPv4 options are skipped, fragments and IPv6 extension headers refused; the urgent pointer is
+//! written as 0 and not read; DSCP and the IPv6 flow label are written as 0 and not read.
+
+mod checksum;
+mod emit;
+mod error;
+mod header;
+mod options;
+mod parse;
+mod payload;
+
+pub use emit::emit;
+pub use error::{EmitError, ParseError, Part};
+pub use header::{Ends, Header};
+pub use parse::{Checksums, Content, Parsed, parse};
+pub use payload::Payload;

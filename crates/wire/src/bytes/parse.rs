@@ -1,0 +1,275 @@
+use super::checksum;
+use super::error::{ParseError, Part};
+use super::header::Header;
+use super::options;
+use crate::packet::Ecn;
+use crate::segment::{Flags, Segment};
+use crate::seq::Seq;
+use etherparse::err::{ipv4, tcp};
+use etherparse::{
+    IpEcn, IpNumber, Ipv4HeaderSlice, Ipv6Header, Ipv6HeaderSlice, TcpHeader, TcpSlice,
+};
+use etherparse::{UdpHeader, UdpHeaderSlice};
+use std::net::{IpAddr, SocketAddr};
+
+/// Whether checksums are looked at. Captures of a sending host often hold packets without them,
+/// because its network card fills them in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Checksums {
+    /// A wrong one is an error. A UDP checksum of 0 is not one (RFC 768), except over IPv6 (RFC 8200 §8.1).
+    Verify,
+    /// They may be anything.
+    Ignore,
+}
+
+/// A packet read from its bytes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Parsed<'a> {
+    /// Addresses, ports and the IP header's fields.
+    pub header: Header,
+    /// What it carries.
+    pub content: Content,
+    /// The bytes it carries.
+    pub payload: &'a [u8],
+}
+
+/// What a parsed packet carries.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Content {
+    /// A TCP segment.
+    Tcp(Segment),
+    /// A UDP datagram.
+    Datagram,
+}
+
+/// Reads an IPv4 or IPv6 packet that carries TCP or UDP; bytes behind its end are ignored.
+///
+/// A window scale above 14 reads as 14 (RFC 7323 §2.3).
+///
+/// # Errors
+/// If the bytes are not such a packet: see [`ParseError`].
+pub fn parse(bytes: &[u8], checksums: Checksums) -> Result<Parsed<'_>, ParseError> {
+    let ip = match bytes.first() {
+        None => return Err(ParseError::Empty),
+        Some(first) => match first >> 4 {
+            4 => v4(bytes, checksums)?,
+            6 => v6(bytes)?,
+            version => return Err(ParseError::Version { version }),
+        },
+    };
+    match ip.protocol {
+        IpNumber::TCP => ip.tcp(checksums),
+        IpNumber::UDP => ip.udp(checksums),
+        IpNumber(number) => Err(ParseError::Protocol { number }),
+    }
+}
+
+/// An IP packet whose own header is read.
+struct Ip<'a> {
+    source: IpAddr,
+    destination: IpAddr,
+    ecn: Ecn,
+    id: u16,
+    ttl: u8,
+    protocol: IpNumber,
+    /// Where the payload begins, bytes from the packet's first.
+    at: usize,
+    payload: &'a [u8],
+}
+
+fn v4(bytes: &[u8], checksums: Checksums) -> Result<Ip<'_>, ParseError> {
+    let header = Ipv4HeaderSlice::from_slice(bytes).map_err(|error| match error {
+        ipv4::HeaderSliceError::Len(length) => truncated(Part::Ipv4, 0, length.required_len, bytes),
+        ipv4::HeaderSliceError::Content(ipv4::HeaderError::UnexpectedVersion {
+            version_number,
+        }) => ParseError::Version {
+            version: version_number,
+        },
+        ipv4::HeaderSliceError::Content(ipv4::HeaderError::HeaderLengthSmallerThanHeader {
+            ihl,
+        }) => ParseError::HeaderLength {
+            part: Part::Ipv4,
+            at: 0,
+            words: ihl,
+        },
+    })?;
+    let (at, length) = (header.slice().len(), usize::from(header.total_len()));
+    if length < at {
+        return Err(ParseError::TotalLength {
+            part: Part::Ipv4,
+            at: 0,
+            length,
+            header: at,
+        });
+    }
+    let payload = bytes
+        .get(at..length)
+        .ok_or(truncated(Part::Ipv4, 0, length, bytes))?;
+    if checksums == Checksums::Verify && checksum::plain(header.slice()) != 0 {
+        return Err(ParseError::Checksum {
+            part: Part::Ipv4,
+            at: 10,
+            found: header.header_checksum(),
+        });
+    }
+    if header.is_fragmenting_payload() {
+        return Err(ParseError::Fragment {
+            offset: usize::from(header.fragments_offset().value()) * 8,
+        });
+    }
+    Ok(Ip {
+        source: header.source_addr().into(),
+        destination: header.destination_addr().into(),
+        ecn: ecn(header.ecn()),
+        id: header.identification(),
+        ttl: header.ttl(),
+        protocol: header.protocol(),
+        at,
+        payload,
+    })
+}
+
+fn v6(bytes: &[u8]) -> Result<Ip<'_>, ParseError> {
+    let at = Ipv6Header::LEN;
+    // The version is known to be right, so that only the length can be wrong.
+    let header =
+        Ipv6HeaderSlice::from_slice(bytes).map_err(|_| truncated(Part::Ipv6, 0, at, bytes))?;
+    let length = at + usize::from(header.payload_length());
+    let payload = bytes
+        .get(at..length)
+        .ok_or(truncated(Part::Ipv6, 0, length, bytes))?;
+    Ok(Ip {
+        source: header.source_addr().into(),
+        destination: header.destination_addr().into(),
+        ecn: ecn(header.ecn()),
+        id: 0,
+        ttl: header.hop_limit(),
+        protocol: header.next_header(),
+        at,
+        payload,
+    })
+}
+
+impl<'a> Ip<'a> {
+    fn tcp(&self, checksums: Checksums) -> Result<Parsed<'a>, ParseError> {
+        let tcp = TcpSlice::from_slice(self.payload).map_err(|error| match error {
+            tcp::HeaderSliceError::Len(length) => {
+                truncated(Part::Tcp, self.at, length.required_len, self.payload)
+            }
+            tcp::HeaderSliceError::Content(tcp::HeaderError::DataOffsetTooSmall {
+                data_offset,
+            }) => ParseError::HeaderLength {
+                part: Part::Tcp,
+                at: self.at,
+                words: data_offset,
+            },
+        })?;
+        if checksums == Checksums::Verify {
+            self.verify(self.payload, Part::Tcp, 16, tcp.checksum())?;
+        }
+        let mut segment = Segment {
+            seq: Seq(tcp.sequence_number()),
+            ack: Seq(tcp.acknowledgment_number()),
+            len: tcp.payload().len() as u32,
+            flags: flags(&tcp),
+            window: tcp.window_size(),
+            ..Segment::default()
+        };
+        options::read(tcp.options(), self.at + TcpHeader::MIN_LEN, &mut segment)?;
+        let header = self.header(tcp.source_port(), tcp.destination_port());
+        Ok(Parsed {
+            header,
+            content: Content::Tcp(segment),
+            payload: tcp.payload(),
+        })
+    }
+
+    fn udp(&self, checksums: Checksums) -> Result<Parsed<'a>, ParseError> {
+        let needs = |needed| truncated(Part::Udp, self.at, needed, self.payload);
+        let udp =
+            UdpHeaderSlice::from_slice(self.payload).map_err(|error| needs(error.required_len))?;
+        let length = usize::from(udp.length());
+        if length < UdpHeader::LEN {
+            return Err(ParseError::TotalLength {
+                part: Part::Udp,
+                at: self.at,
+                length,
+                header: UdpHeader::LEN,
+            });
+        }
+        let datagram = self.payload.get(..length).ok_or(needs(length))?;
+        let unchecked = udp.checksum() == 0 && self.source.is_ipv4();
+        if checksums == Checksums::Verify && !unchecked {
+            self.verify(datagram, Part::Udp, 6, udp.checksum())?;
+        }
+        let header = self.header(udp.source_port(), udp.destination_port());
+        Ok(Parsed {
+            header,
+            content: Content::Datagram,
+            payload: &datagram[UdpHeader::LEN..],
+        })
+    }
+
+    fn header(&self, source_port: u16, destination_port: u16) -> Header {
+        Header {
+            source: SocketAddr::new(self.source, source_port),
+            destination: SocketAddr::new(self.destination, destination_port),
+            ecn: self.ecn,
+            id: self.id,
+            ttl: self.ttl,
+        }
+    }
+
+    fn verify(
+        &self,
+        transport: &[u8],
+        part: Part,
+        checksum_at: usize,
+        found: u16,
+    ) -> Result<(), ParseError> {
+        let sum = checksum::transport(self.source, self.destination, self.protocol.0, transport);
+        // UDP over IPv6 must have a checksum; the sum alone cannot tell 0 from 0xffff.
+        let missing = part == Part::Udp && found == 0;
+        match sum {
+            0 if !missing => Ok(()),
+            _ => Err(ParseError::Checksum {
+                part,
+                at: self.at + checksum_at,
+                found,
+            }),
+        }
+    }
+}
+
+fn truncated(part: Part, at: usize, needed: usize, bytes: &[u8]) -> ParseError {
+    ParseError::Truncated {
+        part,
+        at,
+        needed,
+        present: bytes.len(),
+    }
+}
+
+fn ecn(ecn: IpEcn) -> Ecn {
+    match ecn {
+        IpEcn::NotEct => Ecn::NotEct,
+        IpEcn::Ect0 | IpEcn::Ect1 => Ecn::Ect0,
+        IpEcn::CongestionExperienced => Ecn::Ce,
+    }
+}
+
+fn flags(tcp: &TcpSlice<'_>) -> Flags {
+    let all = [
+        (tcp.fin(), Flags::FIN),
+        (tcp.syn(), Flags::SYN),
+        (tcp.rst(), Flags::RST),
+        (tcp.psh(), Flags::PSH),
+        (tcp.ack(), Flags::ACK),
+        (tcp.urg(), Flags::URG),
+        (tcp.ece(), Flags::ECE),
+        (tcp.cwr(), Flags::CWR),
+    ];
+    all.iter()
+        .filter(|(set, _)| *set)
+        .fold(Flags::default(), |flags, (_, flag)| flags | *flag)
+}

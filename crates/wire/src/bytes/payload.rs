@@ -1,0 +1,56 @@
+/// The bytes a packet carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Payload<'a> {
+    /// These.
+    Bytes(&'a [u8]),
+    /// So many bytes of a printable pattern in which a byte depends on its sequence number
+    /// alone (on the datagram's number for datagrams): what is sent again is the same again.
+    Pattern(u32),
+}
+
+/// A power of two of letters, so that the pattern runs on where sequence numbers wrap.
+const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+impl Payload<'_> {
+    /// How many bytes these are.
+    pub fn len(&self) -> usize {
+        match self {
+            Payload::Bytes(bytes) => bytes.len(),
+            Payload::Pattern(len) => *len as usize,
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Appends the bytes; `first` is the number of the first one.
+    pub(super) fn append(&self, first: u32, out: &mut Vec<u8>) {
+        match self {
+            Payload::Bytes(bytes) => out.extend_from_slice(bytes),
+            Payload::Pattern(len) => out.extend((0..*len).map(|i| letter(first.wrapping_add(i)))),
+        }
+    }
+}
+
+fn letter(number: u32) -> u8 {
+    LETTERS[(number % 64) as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pattern(first: u32, len: u32) -> Vec<u8> {
+        let mut out = Vec::new();
+        Payload::Pattern(len).append(first, &mut out);
+        out
+    }
+
+    #[test]
+    fn bytes_depend_on_their_numbers_alone() {
+        assert_eq!(pattern(100, 100)[40..], pattern(140, 60));
+        assert_eq!(pattern(u32::MAX - 9, 20)[10..], pattern(0, 10));
+    }
+}
