@@ -4,7 +4,14 @@
 //! of a drop as the packet's comment. Dropped packets belong on an interface of their own
 //! (`wireless down (dropped)`): Wireshark follows a connection across all interfaces of a file, so
 //! that a packet seen twice looks like one sent twice. To have its analysis of one side, take that
-//! side out first: `tshark -r run.pcapng -Y 'frame.interface_name == "source"' -w source.pcapng`.
+//! side out first:
+//!
+//! ```text
+//! tshark -r run.pcapng -Y 'frame.interface_name == "source"' -F nsecpcap -w source.pcap
+//! ```
+//!
+//! The result is what tcpdump and tcptrace read too. They cannot read the whole file: libpcap
+//! refuses pcapng with several interfaces of raw IP, the one link type that holds IPv4 and IPv6.
 
 use lasthop_base::Time;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};

@@ -150,6 +150,53 @@ fn the_analysis_of_one_side_sees_one_retransmission() {
     }
 }
 
+#[test]
+fn tcptrace_reads_one_side() {
+    let Some(tshark) = Tshark::find() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (file, side) = (
+        folder.path().join("all.pcapng"),
+        folder.path().join("source.pcap"),
+    );
+    std::fs::write(&file, conversation(&ENDS_V4, None)).unwrap();
+    let filter = format!("frame.interface_name == \"{}\"", INTERFACES[0]);
+    tshark.run(
+        &file,
+        &[
+            "-Y",
+            &filter,
+            "-F",
+            "nsecpcap",
+            "-w",
+            side.to_str().unwrap(),
+        ],
+    );
+    let report = match Command::new("tcptrace").arg("-l").arg(&side).output() {
+        Ok(output) => String::from_utf8(output.stdout).unwrap(),
+        Err(error) => return println!("skipped: tcptrace is not installed ({error})"),
+    };
+    let line = |name: &str| {
+        report
+            .lines()
+            .find(|line| line.contains(name))
+            .map(str::split_whitespace)
+    };
+    let numbers = |name: &str| {
+        line(name).map(|words| {
+            words
+                .filter_map(|word| word.parse().ok())
+                .collect::<Vec<u32>>()
+        })
+    };
+    assert_eq!(numbers("rexmt data pkts"), Some(vec![1, 0]), "{report}");
+    assert_eq!(numbers("max sack blks/ack"), Some(vec![0, 2]), "{report}");
+    assert_eq!(
+        numbers("unique bytes sent"),
+        Some(vec![4000, 0]),
+        "{report}"
+    );
+}
+
 /// The program, with every check of checksums on.
 struct Tshark;
 
