@@ -171,6 +171,39 @@ pub fn find<B>(list: &'static [Mechanism<B>], name: &str) -> Option<&'static Mec
     list.iter().find(|mechanism| mechanism.info.name == name)
 }
 
+/// A mechanism and the values of its parameters.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// Which one.
+    pub info: &'static Info,
+    /// Its parameters, all of them.
+    pub values: Values,
+}
+
+impl Choice {
+    /// A mechanism with its defaults.
+    ///
+    /// # Panics
+    /// If the list has no such mechanism, or one of its parameters has no default.
+    pub fn named<B>(list: &'static [Mechanism<B>], name: &str) -> Choice {
+        match find(list, name) {
+            Some(mechanism) => Choice { info: &mechanism.info, values: mechanism.info.defaults() },
+            None => panic!("no mechanism is called `{name}`"),
+        }
+    }
+
+    /// The mechanism itself, from its seam's list.
+    ///
+    /// # Panics
+    /// If the choice was made from another list.
+    pub fn mechanism<B>(&self, list: &'static [Mechanism<B>]) -> &'static Mechanism<B> {
+        match find(list, self.info.name) {
+            Some(mechanism) => mechanism,
+            None => panic!("`{}` is not of this seam", self.info.name),
+        }
+    }
+}
+
 impl Info {
     /// The values of all parameters that have a default.
     ///

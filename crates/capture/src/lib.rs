@@ -47,11 +47,7 @@ impl<W: Write> Capture<W> {
     ///
     /// # Errors
     /// What the writer answers.
-    pub fn with_snap_length(
-        writer: W,
-        interfaces: &[impl AsRef<str>],
-        snap: u32,
-    ) -> io::Result<Capture<W>> {
+    pub fn with_snap_length(writer: W, interfaces: &[impl AsRef<str>], snap: u32) -> io::Result<Capture<W>> {
         Capture::begin(writer, interfaces, Some(snap.max(1)))
     }
 
@@ -71,9 +67,7 @@ impl<W: Write> Capture<W> {
     ) -> io::Result<()> {
         let kept = &bytes[..bytes.len().min(self.snap)];
         let options = match comment {
-            Some(comment) => vec![EnhancedPacketOption::Comment(Cow::Borrowed(fitting(
-                comment,
-            )))],
+            Some(comment) => vec![EnhancedPacketOption::Comment(Cow::Borrowed(fitting(comment)))],
             None => Vec::new(),
         };
         self.write(EnhancedPacketBlock {
@@ -95,24 +89,12 @@ impl<W: Write> Capture<W> {
         Ok(writer)
     }
 
-    fn begin(
-        writer: W,
-        interfaces: &[impl AsRef<str>],
-        snap: Option<u32>,
-    ) -> io::Result<Capture<W>> {
+    fn begin(writer: W, interfaces: &[impl AsRef<str>], snap: Option<u32>) -> io::Result<Capture<W>> {
         // Not the machine's own order: the same run gives the same bytes everywhere.
-        let section = SectionHeaderBlock {
-            endianness: Endianness::Little,
-            ..SectionHeaderBlock::default()
-        };
+        let section = SectionHeaderBlock { endianness: Endianness::Little, ..SectionHeaderBlock::default() };
         let writer = PcapNgWriter::with_section_header(writer, section).map_err(io_error)?;
-        let snap_bytes = snap
-            .map_or(LONGEST_PACKET, |bytes| bytes as usize)
-            .min(LONGEST_PACKET);
-        let mut capture = Capture {
-            writer,
-            snap: snap_bytes,
-        };
+        let snap_bytes = snap.map_or(LONGEST_PACKET, |bytes| bytes as usize).min(LONGEST_PACKET);
+        let mut capture = Capture { writer, snap: snap_bytes };
         for name in interfaces {
             capture.write(InterfaceDescriptionBlock {
                 linktype: DataLink::RAW,
@@ -128,10 +110,7 @@ impl<W: Write> Capture<W> {
     }
 
     fn write<'a>(&mut self, block: impl PcapNgBlock<'a>) -> io::Result<()> {
-        self.writer
-            .write_pcapng_block(block)
-            .map(|_| ())
-            .map_err(io_error)
+        self.writer.write_pcapng_block(block).map(|_| ()).map_err(io_error)
     }
 }
 

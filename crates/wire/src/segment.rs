@@ -45,8 +45,10 @@ impl Segment {
         let mss = if self.mss.is_some() { 4 } else { 0 };
         let scale = if self.window_scale.is_some() { 3 } else { 0 };
         let permitted = if self.sack_permitted { 2 } else { 0 };
+        // Beside each other, timestamps and SACK take two NOPs each (RFC 7323 appendix A).
         let timestamps = if self.timestamps.is_some() { 10 } else { 0 };
-        let sack = if self.sack.is_empty() { 0 } else { 2 + 8 * self.sack.len() as u32 };
+        let padding = if self.timestamps.is_some() && !self.sack.is_empty() { 4 } else { 0 };
+        let sack = if self.sack.is_empty() { 0 } else { 2 + 8 * self.sack.len() as u32 + padding };
         (mss + scale + permitted + timestamps + sack + 3) & !3
     }
 }

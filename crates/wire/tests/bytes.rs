@@ -98,42 +98,15 @@ fn a_syn_byte_for_byte() {
         mss: Some(1460),
         window_scale: Some(7),
         sack_permitted: true,
-        timestamps: Some(Timestamps {
-            value: 1000,
-            echo: 0,
-        }),
+        timestamps: Some(Timestamps { value: 1000, echo: 0 }),
         ..Segment::default()
     };
     let mut bytes = Vec::new();
-    emit(
-        &Header {
-            ecn: Ecn::Ect0,
-            ..v4()
-        },
-        &Body::Tcp(syn),
-        Payload::Pattern(0),
-        &mut bytes,
-    )
-    .unwrap();
+    emit(&Header { ecn: Ecn::Ect0, ..v4() }, &Body::Tcp(syn), Payload::Pattern(0), &mut bytes).unwrap();
     let (ip, tcp) = bytes.split_at(20);
-    assert_eq!(
-        ip,
-        [
-            0x45, 2, 0, 60, 0, 7, 0x40, 0, 64, 6, 0x26, 0xb1, 10, 0, 0, 1, 10, 0, 0, 2
-        ]
-    );
-    assert_eq!(
-        tcp[..16],
-        [
-            0x9c, 0x40, 0, 80, 1, 2, 3, 4, 0, 0, 0, 0, 0xa0, 0x02, 0xfa, 0xf0
-        ]
-    );
-    assert_eq!(
-        tcp[18..],
-        [
-            0, 0, 2, 4, 5, 0xb4, 4, 2, 8, 10, 0, 0, 3, 0xe8, 0, 0, 0, 0, 1, 3, 3, 7
-        ]
-    );
+    assert_eq!(ip, [0x45, 2, 0, 60, 0, 7, 0x40, 0, 64, 6, 0x26, 0xb1, 10, 0, 0, 1, 10, 0, 0, 2]);
+    assert_eq!(tcp[..16], [0x9c, 0x40, 0, 80, 1, 2, 3, 4, 0, 0, 0, 0, 0xa0, 0x02, 0xfa, 0xf0]);
+    assert_eq!(tcp[18..], [0, 0, 2, 4, 5, 0xb4, 4, 2, 8, 10, 0, 0, 3, 0xe8, 0, 0, 0, 0, 1, 3, 3, 7]);
     assert_eq!(ones_complement_sum(ip), 0xffff);
     let pseudo = [10, 0, 0, 1, 10, 0, 0, 2, 0, 6, 0, 40];
     assert_eq!(ones_complement_sum(&[&pseudo[..], tcp].concat()), 0xffff);
@@ -141,10 +114,7 @@ fn a_syn_byte_for_byte() {
 
 #[test]
 fn a_packet_of_the_other_direction_swaps_the_ends() {
-    let ends = Ends {
-        source: v4().source,
-        destination: v4().destination,
-    };
+    let ends = Ends { source: v4().source, destination: v4().destination };
     let packet = Packet {
         flow: FlowId(0),
         wire_bytes: 40,
@@ -155,40 +125,17 @@ fn a_packet_of_the_other_direction_swaps_the_ends() {
         body: Body::Datagram { number: 0 },
     };
     let back = Header::of(&packet, &ends);
-    assert_eq!(
-        (back.source, back.destination, back.ecn),
-        (ends.destination, ends.source, Ecn::Ce)
-    );
-    let forth = Header::of(
-        &Packet {
-            forward: true,
-            ..packet
-        },
-        &ends,
-    );
-    assert_eq!(
-        (forth.source, forth.destination),
-        (ends.source, ends.destination)
-    );
+    assert_eq!((back.source, back.destination, back.ecn), (ends.destination, ends.source, Ecn::Ce));
+    let forth = Header::of(&Packet { forward: true, ..packet }, &ends);
+    assert_eq!((forth.source, forth.destination), (ends.source, ends.destination));
 }
 
 #[test]
 fn what_is_sent_again_has_the_same_bytes() {
     let payload = |seq, len| {
         let mut bytes = Vec::new();
-        let segment = Segment {
-            seq: Seq(seq),
-            len,
-            flags: Flags::ACK,
-            ..Segment::default()
-        };
-        emit(
-            &v4(),
-            &Body::Tcp(segment),
-            Payload::Pattern(len),
-            &mut bytes,
-        )
-        .unwrap();
+        let segment = Segment { seq: Seq(seq), len, flags: Flags::ACK, ..Segment::default() };
+        emit(&v4(), &Body::Tcp(segment), Payload::Pattern(len), &mut bytes).unwrap();
         bytes.split_off(40)
     };
     assert_eq!(payload(1000, 1460)[460..], payload(1460, 1000));
@@ -196,236 +143,102 @@ fn what_is_sent_again_has_the_same_bytes() {
 
 #[test]
 fn what_cannot_be_written_is_refused() {
-    let segment = Segment {
-        len: 100,
-        flags: Flags::ACK,
-        ..Segment::default()
-    };
-    let refused = |header: Header, segment, payload| {
-        emit(&header, &Body::Tcp(segment), payload, &mut Vec::new())
-    };
-    let mixed = Header {
-        destination: "[::1]:80".parse().unwrap(),
-        ..v4()
-    };
-    assert_eq!(
-        refused(mixed, segment, Payload::Pattern(100)),
-        Err(EmitError::MixedFamilies)
-    );
+    let segment = Segment { len: 100, flags: Flags::ACK, ..Segment::default() };
+    let refused =
+        |header: Header, segment, payload| emit(&header, &Body::Tcp(segment), payload, &mut Vec::new());
+    let mixed = Header { destination: "[::1]:80".parse().unwrap(), ..v4() };
+    assert_eq!(refused(mixed, segment, Payload::Pattern(100)), Err(EmitError::MixedFamilies));
     assert_eq!(
         refused(v4(), segment, Payload::Bytes(b"short")),
-        Err(EmitError::PayloadLength {
-            segment: 100,
-            payload: 5
-        })
+        Err(EmitError::PayloadLength { segment: 100, payload: 5 })
     );
-    let long = Segment {
-        len: 65_496,
-        ..segment
-    };
+    let long = Segment { len: 65_496, ..segment };
     assert_eq!(
         refused(v4(), long, Payload::Pattern(65_496)),
         Err(EmitError::PacketTooLong { bytes: 65_536 })
     );
     assert_eq!(
-        emit(
-            &v4(),
-            &Body::Datagram { number: 0 },
-            Payload::Pattern(u32::MAX),
-            &mut Vec::new()
-        ),
-        Err(EmitError::PacketTooLong {
-            bytes: u32::MAX as usize + 8
-        })
+        emit(&v4(), &Body::Datagram { number: 0 }, Payload::Pattern(u32::MAX), &mut Vec::new()),
+        Err(EmitError::PacketTooLong { bytes: u32::MAX as usize + 8 })
     );
-    let mute = Segment {
-        len: 0,
-        flags: Flags::SYN,
-        mss: Some(0),
-        ..segment
-    };
-    assert_eq!(
-        refused(v4(), mute, Payload::Pattern(0)),
-        Err(EmitError::MssZero)
-    );
+    let mute = Segment { len: 0, flags: Flags::SYN, mss: Some(0), ..segment };
+    assert_eq!(refused(v4(), mute, Payload::Pattern(0)), Err(EmitError::MssZero));
 }
 
 #[test]
 fn every_kind_of_malformed_header_is_named() {
     let mut good = Vec::new();
-    let segment = Segment {
-        len: 10,
-        flags: Flags::ACK,
-        ..Segment::default()
-    };
+    let segment = Segment { len: 10, flags: Flags::ACK, ..Segment::default() };
     emit(&v4(), &Body::Tcp(segment), Payload::Pattern(10), &mut good).unwrap();
     let with = |changes: &[(usize, u8)]| {
         let mut bytes = good.clone();
-        changes
-            .iter()
-            .for_each(|(place, value)| bytes[*place] = *value);
+        changes.iter().for_each(|(place, value)| bytes[*place] = *value);
         parse(&bytes, Checksums::Ignore).unwrap_err()
     };
-    assert_eq!(
-        parse(&[], Checksums::Ignore).unwrap_err(),
-        ParseError::Empty
-    );
+    assert_eq!(parse(&[], Checksums::Ignore).unwrap_err(), ParseError::Empty);
     assert_eq!(with(&[(0, 0x55)]), ParseError::Version { version: 5 });
-    assert_eq!(
-        with(&[(0, 0x44)]),
-        ParseError::HeaderLength {
-            part: Part::Ipv4,
-            at: 0,
-            words: 4
-        }
-    );
-    assert_eq!(
-        with(&[(3, 19)]),
-        ParseError::TotalLength {
-            part: Part::Ipv4,
-            at: 0,
-            length: 19,
-            header: 20
-        }
-    );
-    assert_eq!(
-        with(&[(3, 51)]),
-        ParseError::Truncated {
-            part: Part::Ipv4,
-            at: 0,
-            needed: 51,
-            present: 50
-        }
-    );
+    assert_eq!(with(&[(0, 0x44)]), ParseError::HeaderLength { part: Part::Ipv4, at: 0, words: 4 });
+    assert_eq!(with(&[(3, 19)]), ParseError::TotalLength { part: Part::Ipv4, at: 0, length: 19, header: 20 });
+    assert_eq!(with(&[(3, 51)]), ParseError::Truncated { part: Part::Ipv4, at: 0, needed: 51, present: 50 });
     assert_eq!(with(&[(6, 0x20)]), ParseError::Fragment { offset: 0 });
     assert_eq!(with(&[(7, 2)]), ParseError::Fragment { offset: 16 });
     assert_eq!(with(&[(9, 1)]), ParseError::Protocol { number: 1 });
-    assert_eq!(
-        with(&[(32, 0x40)]),
-        ParseError::HeaderLength {
-            part: Part::Tcp,
-            at: 20,
-            words: 4
-        }
-    );
+    assert_eq!(with(&[(32, 0x40)]), ParseError::HeaderLength { part: Part::Tcp, at: 20, words: 4 });
     assert_eq!(
         with(&[(32, 0xf0)]),
-        ParseError::Truncated {
-            part: Part::Tcp,
-            at: 20,
-            needed: 60,
-            present: 30
-        }
+        ParseError::Truncated { part: Part::Tcp, at: 20, needed: 60, present: 30 }
     );
     assert_eq!(
         with(&[(9, 17), (25, 7)]),
-        ParseError::TotalLength {
-            part: Part::Udp,
-            at: 20,
-            length: 7,
-            header: 8
-        }
+        ParseError::TotalLength { part: Part::Udp, at: 20, length: 7, header: 8 }
     );
     assert_eq!(
         with(&[(9, 17), (25, 31)]),
-        ParseError::Truncated {
-            part: Part::Udp,
-            at: 20,
-            needed: 31,
-            present: 30
-        }
+        ParseError::Truncated { part: Part::Udp, at: 20, needed: 31, present: 30 }
     );
 }
 
 #[test]
 fn checksums_are_looked_at_when_asked_for() {
     let mut bytes = Vec::new();
-    let segment = Segment {
-        len: 1,
-        flags: Flags::ACK,
-        ..Segment::default()
-    };
+    let segment = Segment { len: 1, flags: Flags::ACK, ..Segment::default() };
     emit(&v4(), &Body::Tcp(segment), Payload::Bytes(b"x"), &mut bytes).unwrap();
     bytes[40] = b'y';
     let error = parse(&bytes, Checksums::Verify).unwrap_err();
-    assert!(
-        matches!(
-            error,
-            ParseError::Checksum {
-                part: Part::Tcp,
-                at: 36,
-                ..
-            }
-        ),
-        "{error}"
-    );
+    assert!(matches!(error, ParseError::Checksum { part: Part::Tcp, at: 36, .. }), "{error}");
     assert_eq!(parse(&bytes, Checksums::Ignore).unwrap().payload, b"y");
     bytes[8] = 1;
     let error = parse(&bytes, Checksums::Verify).unwrap_err();
-    assert!(
-        matches!(
-            error,
-            ParseError::Checksum {
-                part: Part::Ipv4,
-                at: 10,
-                ..
-            }
-        ),
-        "{error}"
-    );
+    assert!(matches!(error, ParseError::Checksum { part: Part::Ipv4, at: 10, .. }), "{error}");
 }
 
 #[test]
 fn datagrams_may_do_without_a_checksum_over_ipv4_only() {
     let without = |header: &Header, checksum_at: usize| {
         let mut bytes = Vec::new();
-        emit(
-            header,
-            &Body::Datagram { number: 0 },
-            Payload::Bytes(b"x"),
-            &mut bytes,
-        )
-        .unwrap();
+        emit(header, &Body::Datagram { number: 0 }, Payload::Bytes(b"x"), &mut bytes).unwrap();
         bytes[checksum_at..checksum_at + 2].fill(0);
         parse(&bytes, Checksums::Verify).map(|parsed| parsed.content)
     };
     assert_eq!(without(&v4(), 26), Ok(Content::Datagram));
-    assert_eq!(
-        without(&v6(), 46),
-        Err(ParseError::Checksum {
-            part: Part::Udp,
-            at: 46,
-            found: 0
-        })
-    );
+    assert_eq!(without(&v6(), 46), Err(ParseError::Checksum { part: Part::Udp, at: 46, found: 0 }));
 }
 
 #[test]
 fn bytes_behind_the_packet_and_header_options_are_skipped() {
     let mut bytes = Vec::new();
-    let segment = Segment {
-        len: 1,
-        flags: Flags::ACK,
-        ..Segment::default()
-    };
+    let segment = Segment { len: 1, flags: Flags::ACK, ..Segment::default() };
     emit(&v4(), &Body::Tcp(segment), Payload::Bytes(b"x"), &mut bytes).unwrap();
     bytes[0] = 0x46;
     bytes[3] += 4;
     bytes.splice(20..20, [1, 1, 1, 0]);
     bytes.extend_from_slice(&[0; 5]);
     let parsed = parse(&bytes, Checksums::Ignore).unwrap();
-    assert_eq!(
-        (parsed.content, parsed.payload),
-        (Content::Tcp(segment), &b"x"[..])
-    );
+    assert_eq!((parsed.content, parsed.payload), (Content::Tcp(segment), &b"x"[..]));
 }
 
 fn checksums(verify: bool) -> Checksums {
-    if verify {
-        Checksums::Verify
-    } else {
-        Checksums::Ignore
-    }
+    if verify { Checksums::Verify } else { Checksums::Ignore }
 }
 
 fn v4() -> Header {
@@ -449,68 +262,43 @@ fn v6() -> Header {
 
 /// RFC 1071 as written there, word by word.
 fn ones_complement_sum(bytes: &[u8]) -> u32 {
-    let sum: u32 = bytes
-        .chunks(2)
-        .map(|word| u32::from(word[0]) << 8 | u32::from(*word.get(1).unwrap_or(&0)))
-        .sum();
+    let sum: u32 =
+        bytes.chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(*word.get(1).unwrap_or(&0))).sum();
     (sum & 0xffff) + (sum >> 16)
 }
 
 fn headers() -> impl Strategy<Value = Header> {
-    let v4 =
-        (any::<[u8; 4]>(), any::<[u8; 4]>()).prop_map(|(a, b)| (IpAddr::from(a), IpAddr::from(b)));
-    let v6 = (any::<[u8; 16]>(), any::<[u8; 16]>())
-        .prop_map(|(a, b)| (IpAddr::from(a), IpAddr::from(b)));
+    let v4 = (any::<[u8; 4]>(), any::<[u8; 4]>()).prop_map(|(a, b)| (IpAddr::from(a), IpAddr::from(b)));
+    let v6 = (any::<[u8; 16]>(), any::<[u8; 16]>()).prop_map(|(a, b)| (IpAddr::from(a), IpAddr::from(b)));
     let ecn = prop_oneof![Just(Ecn::NotEct), Just(Ecn::Ect0), Just(Ecn::Ce)];
-    (prop_oneof![v4, v6], any::<(u16, u16, u16, u8)>(), ecn).prop_map(
-        |(addresses, numbers, ecn)| {
-            let ((from, to), (from_port, to_port, id, ttl)) = (addresses, numbers);
-            Header {
-                source: SocketAddr::new(from, from_port),
-                destination: SocketAddr::new(to, to_port),
-                ecn,
-                id: if from.is_ipv4() { id } else { 0 },
-                ttl,
-            }
-        },
-    )
+    (prop_oneof![v4, v6], any::<(u16, u16, u16, u8)>(), ecn).prop_map(|(addresses, numbers, ecn)| {
+        let ((from, to), (from_port, to_port, id, ttl)) = (addresses, numbers);
+        Header {
+            source: SocketAddr::new(from, from_port),
+            destination: SocketAddr::new(to, to_port),
+            ecn,
+            id: if from.is_ipv4() { id } else { 0 },
+            ttl,
+        }
+    })
 }
 
 fn segments() -> impl Strategy<Value = Segment> {
-    let numbers = (
-        any::<u32>(),
-        any::<u32>(),
-        0..3000u32,
-        any::<u8>(),
-        any::<u16>(),
-    );
-    let of_a_syn = (
-        prop::option::of(1..=u16::MAX),
-        prop::option::of(0..=14u8),
-        any::<bool>(),
-    );
+    let numbers = (any::<u32>(), any::<u32>(), 0..3000u32, any::<u8>(), any::<u16>());
+    let of_a_syn = (prop::option::of(1..=u16::MAX), prop::option::of(0..=14u8), any::<bool>());
     let blocks = prop::collection::vec(any::<(u32, u32)>(), 0..=4);
-    (
-        numbers,
-        of_a_syn,
-        prop::option::of(any::<(u32, u32)>()),
-        blocks,
-    )
-        .prop_map(|(numbers, of_a_syn, stamps, blocks)| {
+    (numbers, of_a_syn, prop::option::of(any::<(u32, u32)>()), blocks).prop_map(
+        |(numbers, of_a_syn, stamps, blocks)| {
             let (seq, ack, len, flags, window) = numbers;
             let syn = Flags(flags).has(Flags::SYN);
-            let (mss, window_scale, sack_permitted) =
-                if syn { of_a_syn } else { Default::default() };
+            let (mss, window_scale, sack_permitted) = if syn { of_a_syn } else { Default::default() };
             let room = match (syn, stamps) {
                 (true, _) => 2,
                 (false, Some(_)) => 3,
                 (false, None) => 4,
             };
             let mut sack = SackBlocks::default();
-            blocks
-                .iter()
-                .take(room)
-                .for_each(|(left, right)| sack.push(Seq(*left), Seq(*right)));
+            blocks.iter().take(room).for_each(|(left, right)| sack.push(Seq(*left), Seq(*right)));
             Segment {
                 seq: Seq(seq),
                 ack: Seq(ack),
@@ -523,5 +311,6 @@ fn segments() -> impl Strategy<Value = Segment> {
                 timestamps: stamps.map(|(value, echo)| Timestamps { value, echo }),
                 sack,
             }
-        })
+        },
+    )
 }

@@ -10,9 +10,7 @@ pub(super) fn plain(bytes: &[u8]) -> u16 {
 pub(super) fn transport(source: IpAddr, destination: IpAddr, protocol: u8, bytes: &[u8]) -> u16 {
     let length = (bytes.len() as u32).to_be_bytes();
     let sum = address(Sum16BitWords::new(), source);
-    let sum = address(sum, destination)
-        .add_4bytes(length)
-        .add_2bytes([0, protocol]);
+    let sum = address(sum, destination).add_4bytes(length).add_2bytes([0, protocol]);
     finish(sum.add_slice(bytes))
 }
 

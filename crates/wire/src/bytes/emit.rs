@@ -14,12 +14,7 @@ use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 ///
 /// # Errors
 /// If the packet cannot be written: see [`EmitError`]. `out` is then empty.
-pub fn emit(
-    header: &Header,
-    body: &Body,
-    payload: Payload<'_>,
-    out: &mut Vec<u8>,
-) -> Result<(), EmitError> {
+pub fn emit(header: &Header, body: &Body, payload: Payload<'_>, out: &mut Vec<u8>) -> Result<(), EmitError> {
     out.clear();
     let transport = Transport::new(header, body, payload.len())?;
     let transport_bytes = transport.header_bytes() + payload.len();
@@ -30,12 +25,7 @@ pub fn emit(
     payload.append(first_number(body), out);
 
     let (source, destination) = (header.source.ip(), header.destination.ip());
-    let sum = checksum::transport(
-        source,
-        destination,
-        transport.protocol().0,
-        &out[transport_at..],
-    );
+    let sum = checksum::transport(source, destination, transport.protocol().0, &out[transport_at..]);
     // To UDP, 0 says that there is no checksum (RFC 768); TCP reads 0 and 0xffff alike.
     let sum = if sum == 0 { 0xffff } else { sum };
     let at = transport_at + transport.checksum_at();
@@ -54,17 +44,12 @@ impl Transport {
         let (source, destination) = (header.source.port(), header.destination.port());
         match body {
             Body::Tcp(segment) if segment.len as usize != payload => {
-                Err(EmitError::PayloadLength {
-                    segment: segment.len as usize,
-                    payload,
-                })
+                Err(EmitError::PayloadLength { segment: segment.len as usize, payload })
             }
             Body::Tcp(segment) => Ok(Transport::Tcp(tcp(source, destination, segment)?)),
             Body::Datagram { .. } => UdpHeader::without_ipv4_checksum(source, destination, payload)
                 .map(Transport::Udp)
-                .map_err(|_| EmitError::PacketTooLong {
-                    bytes: payload.saturating_add(UdpHeader::LEN),
-                }),
+                .map_err(|_| EmitError::PacketTooLong { bytes: payload.saturating_add(UdpHeader::LEN) }),
         }
     }
 
@@ -201,10 +186,7 @@ fn ecn(ecn: Ecn) -> IpEcn {
 /// The number of the payload's first byte: a SYN takes one itself.
 fn first_number(body: &Body) -> u32 {
     match body {
-        Body::Tcp(segment) => segment
-            .seq
-            .0
-            .wrapping_add(u32::from(segment.flags.has(Flags::SYN))),
+        Body::Tcp(segment) => segment.seq.0.wrapping_add(u32::from(segment.flags.has(Flags::SYN))),
         Body::Datagram { number } => *number as u32,
     }
 }

@@ -154,83 +154,42 @@ impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             ParseError::Empty => write!(f, "the packet is empty"),
-            ParseError::Truncated {
-                part,
-                at,
-                needed,
-                present,
-            } => {
-                write!(
-                    f,
-                    "{part} at byte {at} is cut: it needs {needed} bytes, {present} are there"
-                )
+            ParseError::Truncated { part, at, needed, present } => {
+                write!(f, "{part} at byte {at} is cut: it needs {needed} bytes, {present} are there")
             }
             ParseError::Version { version } => {
                 write!(f, "IP version {version} at byte 0 is neither 4 nor 6")
             }
             ParseError::HeaderLength { part, at, words } => {
-                write!(
-                    f,
-                    "{part} at byte {at} states a header of {words} words: at least 5"
-                )
+                write!(f, "{part} at byte {at} states a header of {words} words: at least 5")
             }
-            ParseError::TotalLength {
-                part,
-                at,
-                length,
-                header,
-            } => {
-                write!(
-                    f,
-                    "{part} at byte {at} states {length} bytes in all, but its header has {header}"
-                )
+            ParseError::TotalLength { part, at, length, header } => {
+                write!(f, "{part} at byte {at} states {length} bytes in all, but its header has {header}")
             }
-            ParseError::Fragment { offset } => write!(
-                f,
-                "the packet is a fragment, from byte {offset} of the whole"
-            ),
+            ParseError::Fragment { offset } => {
+                write!(f, "the packet is a fragment, from byte {offset} of the whole")
+            }
             ParseError::Protocol { number } => {
                 write!(f, "protocol {number} is neither TCP (6) nor UDP (17)")
             }
             ParseError::Checksum { part, at, found } => {
-                write!(
-                    f,
-                    "{part} checksum {found:#06x} at byte {at} does not fit the bytes"
-                )
+                write!(f, "{part} checksum {found:#06x} at byte {at} does not fit the bytes")
             }
             ParseError::OptionTooShort { kind, at, length } => {
-                write!(
-                    f,
-                    "TCP option {kind} at byte {at} states length {length}: at least 2"
-                )
+                write!(f, "TCP option {kind} at byte {at} states length {length}: at least 2")
             }
-            ParseError::OptionPastEnd {
-                kind,
-                at,
-                length,
-                left,
-            } => {
-                write!(
-                    f,
-                    "TCP option {kind} at byte {at} needs {length} bytes, the header has {left} left"
-                )
+            ParseError::OptionPastEnd { kind, at, length, left } => {
+                write!(f, "TCP option {kind} at byte {at} needs {length} bytes, the header has {left} left")
             }
             ParseError::OptionLength { kind, at, length } => {
-                write!(
-                    f,
-                    "TCP option {kind} at byte {at} cannot have length {length}"
-                )
+                write!(f, "TCP option {kind} at byte {at} cannot have length {length}")
             }
             ParseError::SackLength { at, length } => {
-                write!(
-                    f,
-                    "TCP option 5 (SACK) at byte {at} states length {length}: 10, 18, 26 or 34"
-                )
+                write!(f, "TCP option 5 (SACK) at byte {at} states length {length}: 10, 18, 26 or 34")
             }
-            ParseError::MssZero { at } => write!(
-                f,
-                "TCP option 2 (MSS) at byte {at} states 0 bytes: at least 1"
-            ),
+            ParseError::MssZero { at } => {
+                write!(f, "TCP option 2 (MSS) at byte {at} states 0 bytes: at least 1")
+            }
         }
     }
 }
@@ -240,10 +199,7 @@ impl fmt::Display for EmitError {
         match *self {
             EmitError::MixedFamilies => write!(f, "one end is IPv4, the other IPv6"),
             EmitError::PayloadLength { segment, payload } => {
-                write!(
-                    f,
-                    "the segment carries {segment} bytes, but {payload} were given"
-                )
+                write!(f, "the segment carries {segment} bytes, but {payload} were given")
             }
             EmitError::OptionsTooLong => write!(f, "the TCP options need more than 40 bytes"),
             EmitError::PacketTooLong { bytes } => {

@@ -31,17 +31,8 @@ impl Header {
 
     /// The header of a flow's packet, in the packet's direction; id 0 and [`Header::TTL`].
     pub fn of(packet: &Packet, ends: &Ends) -> Header {
-        let (source, destination) = if packet.forward {
-            (ends.source, ends.destination)
-        } else {
-            (ends.destination, ends.source)
-        };
-        Header {
-            source,
-            destination,
-            ecn: packet.ecn,
-            id: 0,
-            ttl: Header::TTL,
-        }
+        let (source, destination) =
+            if packet.forward { (ends.source, ends.destination) } else { (ends.destination, ends.source) };
+        Header { source, destination, ecn: packet.ecn, id: 0, ttl: Header::TTL }
     }
 }

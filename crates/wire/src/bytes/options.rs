@@ -2,8 +2,8 @@ use super::error::{EmitError, ParseError};
 use crate::segment::{Flags, Segment, Timestamps};
 use crate::seq::Seq;
 use etherparse::tcp_option::{
-    KIND_END, KIND_MAXIMUM_SEGMENT_SIZE, KIND_NOOP, KIND_SELECTIVE_ACK,
-    KIND_SELECTIVE_ACK_PERMITTED, KIND_TIMESTAMP, KIND_WINDOW_SCALE,
+    KIND_END, KIND_MAXIMUM_SEGMENT_SIZE, KIND_NOOP, KIND_SELECTIVE_ACK, KIND_SELECTIVE_ACK_PERMITTED,
+    KIND_TIMESTAMP, KIND_WINDOW_SCALE,
 };
 use etherparse::{TcpOptionElement, TcpOptions};
 
@@ -16,14 +16,11 @@ const LARGEST_SCALE: u8 = 14;
 /// NOP, SACK. What only a SYN may carry (RFC 9293 §3.2, RFC 7323 §2.2, RFC 2018 §2) is left out elsewhere.
 pub(super) fn write(segment: &Segment) -> Result<TcpOptions, EmitError> {
     use TcpOptionElement::{
-        MaximumSegmentSize, Noop, SelectiveAcknowledgement, SelectiveAcknowledgementPermitted,
-        Timestamp, WindowScale,
+        MaximumSegmentSize, Noop, SelectiveAcknowledgement, SelectiveAcknowledgementPermitted, Timestamp,
+        WindowScale,
     };
     let syn = segment.flags.has(Flags::SYN);
-    let mut list = List {
-        elements: [const { Noop }; List::MOST],
-        len: 0,
-    };
+    let mut list = List { elements: [const { Noop }; List::MOST], len: 0 };
     if let Some(mss) = segment.mss.filter(|_| syn) {
         if mss == 0 {
             return Err(EmitError::MssZero);
@@ -44,18 +41,9 @@ pub(super) fn write(segment: &Segment) -> Result<TcpOptions, EmitError> {
         list.push(Noop);
         list.push(WindowScale(shift.min(LARGEST_SCALE)));
     }
-    let block = |i: usize| {
-        segment
-            .sack
-            .as_slice()
-            .get(i)
-            .map(|(left, right)| (left.0, right.0))
-    };
+    let block = |i: usize| segment.sack.as_slice().get(i).map(|(left, right)| (left.0, right.0));
     if let Some(first) = block(0) {
-        list.push_padded(SelectiveAcknowledgement(
-            first,
-            [block(1), block(2), block(3)],
-        ));
+        list.push_padded(SelectiveAcknowledgement(first, [block(1), block(2), block(3)]));
     }
     TcpOptions::try_from_elements(&list.elements[..list.len]).map_err(|_| EmitError::OptionsTooLong)
 }
@@ -76,9 +64,7 @@ pub(super) fn read(options: &[u8], at: usize, segment: &mut Segment) -> Result<(
                 if length < 2 {
                     return Err(ParseError::OptionTooShort { kind, at, length });
                 }
-                let value = option
-                    .get(2..length)
-                    .ok_or(past_end(kind, at, length, option))?;
+                let value = option.get(2..length).ok_or(past_end(kind, at, length, option))?;
                 read_one(kind, value, at, segment)?;
                 next += length;
             }
@@ -113,12 +99,7 @@ impl List {
 }
 
 fn past_end(kind: u8, at: usize, length: usize, option: &[u8]) -> ParseError {
-    ParseError::OptionPastEnd {
-        kind,
-        at,
-        length,
-        left: option.len(),
-    }
+    ParseError::OptionPastEnd { kind, at, length, left: option.len() }
 }
 
 fn read_one(kind: u8, value: &[u8], at: usize, segment: &mut Segment) -> Result<(), ParseError> {
@@ -126,47 +107,31 @@ fn read_one(kind: u8, value: &[u8], at: usize, segment: &mut Segment) -> Result<
     match (kind, value) {
         (KIND_MAXIMUM_SEGMENT_SIZE, [_, _]) if !syn => {}
         (KIND_MAXIMUM_SEGMENT_SIZE, [0, 0]) => return Err(ParseError::MssZero { at }),
-        (KIND_MAXIMUM_SEGMENT_SIZE, &[high, low]) => {
-            segment.mss = Some(u16::from_be_bytes([high, low]))
-        }
+        (KIND_MAXIMUM_SEGMENT_SIZE, &[high, low]) => segment.mss = Some(u16::from_be_bytes([high, low])),
         (KIND_WINDOW_SCALE, _) if !syn && value.len() == 1 => {}
         (KIND_WINDOW_SCALE, &[shift]) => segment.window_scale = Some(shift.min(LARGEST_SCALE)),
         (KIND_SELECTIVE_ACK_PERMITTED, []) => segment.sack_permitted = syn,
         (KIND_TIMESTAMP, &[a, b, c, d, e, f, g, h]) => {
-            let (value, echo) = (
-                u32::from_be_bytes([a, b, c, d]),
-                u32::from_be_bytes([e, f, g, h]),
-            );
+            let (value, echo) = (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]));
             segment.timestamps = Some(Timestamps { value, echo });
         }
         (KIND_SELECTIVE_ACK, blocks) if !blocks.is_empty() && blocks.len() % 8 == 0 => {
             for block in blocks.chunks_exact(8) {
                 if let &[a, b, c, d, e, f, g, h] = block {
-                    segment.sack.push(
-                        Seq(u32::from_be_bytes([a, b, c, d])),
-                        Seq(u32::from_be_bytes([e, f, g, h])),
-                    );
+                    segment
+                        .sack
+                        .push(Seq(u32::from_be_bytes([a, b, c, d])), Seq(u32::from_be_bytes([e, f, g, h])));
                 }
             }
         }
         (KIND_SELECTIVE_ACK, _) => {
-            return Err(ParseError::SackLength {
-                at,
-                length: value.len() + 2,
-            });
+            return Err(ParseError::SackLength { at, length: value.len() + 2 });
         }
         (
-            KIND_MAXIMUM_SEGMENT_SIZE
-            | KIND_WINDOW_SCALE
-            | KIND_SELECTIVE_ACK_PERMITTED
-            | KIND_TIMESTAMP,
+            KIND_MAXIMUM_SEGMENT_SIZE | KIND_WINDOW_SCALE | KIND_SELECTIVE_ACK_PERMITTED | KIND_TIMESTAMP,
             _,
         ) => {
-            return Err(ParseError::OptionLength {
-                kind,
-                at,
-                length: value.len() + 2,
-            });
+            return Err(ParseError::OptionLength { kind, at, length: value.len() + 2 });
         }
         _ => {}
     }
@@ -178,10 +143,7 @@ mod tests {
     use super::*;
     use crate::segment::SackBlocks;
 
-    const STAMPS: Option<Timestamps> = Some(Timestamps {
-        value: 0x01020304,
-        echo: 0x05060708,
-    });
+    const STAMPS: Option<Timestamps> = Some(Timestamps { value: 0x01020304, echo: 0x05060708 });
 
     #[test]
     fn a_syn_carries_its_options_in_the_usual_order() {
@@ -193,162 +155,62 @@ mod tests {
             timestamps: STAMPS,
             ..Segment::default()
         };
-        let expected = [
-            2, 4, 5, 180, 4, 2, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8, 1, 3, 3, 7,
-        ];
-        assert_eq!(
-            write(&syn).map(|o| o.as_slice().to_vec()),
-            Ok(expected.to_vec())
-        );
+        let expected = [2, 4, 5, 180, 4, 2, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8, 1, 3, 3, 7];
+        assert_eq!(write(&syn).map(|o| o.as_slice().to_vec()), Ok(expected.to_vec()));
     }
 
     #[test]
     fn an_ack_carries_timestamps_then_blocks_on_word_boundaries() {
         let mut sack = SackBlocks::default();
         sack.push(Seq(1), Seq(2));
-        let ack = Segment {
-            flags: Flags::ACK,
-            timestamps: STAMPS,
-            mss: Some(1),
-            sack,
-            ..Segment::default()
-        };
-        let expected = [
-            1, 1, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8, 1, 1, 5, 10, 0, 0, 0, 1, 0, 0, 0, 2,
-        ];
-        assert_eq!(
-            write(&ack).map(|o| o.as_slice().to_vec()),
-            Ok(expected.to_vec())
-        );
+        let ack = Segment { flags: Flags::ACK, timestamps: STAMPS, mss: Some(1), sack, ..Segment::default() };
+        let expected = [1, 1, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8, 1, 1, 5, 10, 0, 0, 0, 1, 0, 0, 0, 2];
+        assert_eq!(write(&ack).map(|o| o.as_slice().to_vec()), Ok(expected.to_vec()));
     }
 
     #[test]
     fn four_blocks_and_timestamps_do_not_fit() {
         let mut sack = SackBlocks::default();
         (0..3).for_each(|i| sack.push(Seq(i), Seq(i + 1)));
-        let three = Segment {
-            flags: Flags::ACK,
-            timestamps: STAMPS,
-            sack,
-            ..Segment::default()
-        };
+        let three = Segment { flags: Flags::ACK, timestamps: STAMPS, sack, ..Segment::default() };
         assert_eq!(write(&three).map(|o| o.len()), Ok(40));
         sack.push(Seq(7), Seq(8));
-        assert_eq!(
-            write(&Segment { sack, ..three }),
-            Err(EmitError::OptionsTooLong)
-        );
+        assert_eq!(write(&Segment { sack, ..three }), Err(EmitError::OptionsTooLong));
     }
 
     #[test]
     fn every_kind_of_malformed_option_is_named() {
         let cases: &[(&[u8], ParseError)] = &[
-            (
-                &[1, 8],
-                ParseError::OptionPastEnd {
-                    kind: 8,
-                    at: 41,
-                    length: 2,
-                    left: 1,
-                },
-            ),
-            (
-                &[8, 0],
-                ParseError::OptionTooShort {
-                    kind: 8,
-                    at: 40,
-                    length: 0,
-                },
-            ),
-            (
-                &[99, 1],
-                ParseError::OptionTooShort {
-                    kind: 99,
-                    at: 40,
-                    length: 1,
-                },
-            ),
-            (
-                &[8, 10, 0, 0],
-                ParseError::OptionPastEnd {
-                    kind: 8,
-                    at: 40,
-                    length: 10,
-                    left: 4,
-                },
-            ),
-            (
-                &[2, 3, 0, 0],
-                ParseError::OptionLength {
-                    kind: 2,
-                    at: 40,
-                    length: 3,
-                },
-            ),
-            (
-                &[3, 2, 0, 0],
-                ParseError::OptionLength {
-                    kind: 3,
-                    at: 40,
-                    length: 2,
-                },
-            ),
-            (
-                &[4, 3, 0, 0],
-                ParseError::OptionLength {
-                    kind: 4,
-                    at: 40,
-                    length: 3,
-                },
-            ),
-            (
-                &[8, 4, 0, 0],
-                ParseError::OptionLength {
-                    kind: 8,
-                    at: 40,
-                    length: 4,
-                },
-            ),
+            (&[1, 8], ParseError::OptionPastEnd { kind: 8, at: 41, length: 2, left: 1 }),
+            (&[8, 0], ParseError::OptionTooShort { kind: 8, at: 40, length: 0 }),
+            (&[99, 1], ParseError::OptionTooShort { kind: 99, at: 40, length: 1 }),
+            (&[8, 10, 0, 0], ParseError::OptionPastEnd { kind: 8, at: 40, length: 10, left: 4 }),
+            (&[2, 3, 0, 0], ParseError::OptionLength { kind: 2, at: 40, length: 3 }),
+            (&[3, 2, 0, 0], ParseError::OptionLength { kind: 3, at: 40, length: 2 }),
+            (&[4, 3, 0, 0], ParseError::OptionLength { kind: 4, at: 40, length: 3 }),
+            (&[8, 4, 0, 0], ParseError::OptionLength { kind: 8, at: 40, length: 4 }),
             (&[1, 1, 5, 2], ParseError::SackLength { at: 42, length: 2 }),
-            (
-                &[5, 6, 0, 0, 0, 0],
-                ParseError::SackLength { at: 40, length: 6 },
-            ),
+            (&[5, 6, 0, 0, 0, 0], ParseError::SackLength { at: 40, length: 6 }),
             (&[2, 4, 0, 0], ParseError::MssZero { at: 40 }),
         ];
         for (options, error) in cases {
-            let mut segment = Segment {
-                flags: Flags::SYN,
-                ..Segment::default()
-            };
+            let mut segment = Segment { flags: Flags::SYN, ..Segment::default() };
             assert_eq!(read(options, 40, &mut segment), Err(*error), "{options:?}");
         }
     }
 
     #[test]
     fn a_window_scale_above_14_counts_as_14() {
-        let mut segment = Segment {
-            flags: Flags::SYN,
-            ..Segment::default()
-        };
+        let mut segment = Segment { flags: Flags::SYN, ..Segment::default() };
         assert_eq!(read(&[3, 3, 200, 0], 40, &mut segment), Ok(()));
         assert_eq!(segment.window_scale, Some(14));
     }
 
     #[test]
     fn options_of_a_syn_mean_nothing_elsewhere_and_unknown_ones_nothing_at_all() {
-        let mut segment = Segment {
-            flags: Flags::ACK,
-            ..Segment::default()
-        };
+        let mut segment = Segment { flags: Flags::ACK, ..Segment::default() };
         let options = [2, 4, 0, 0, 3, 3, 20, 4, 2, 253, 5, 1, 2, 3, 0, 9];
         assert_eq!(read(&options, 40, &mut segment), Ok(()));
-        assert_eq!(
-            segment,
-            Segment {
-                flags: Flags::ACK,
-                ..Segment::default()
-            }
-        );
+        assert_eq!(segment, Segment { flags: Flags::ACK, ..Segment::default() });
     }
 }

@@ -6,9 +6,7 @@ use crate::packet::Ecn;
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 use etherparse::err::{ipv4, tcp};
-use etherparse::{
-    IpEcn, IpNumber, Ipv4HeaderSlice, Ipv6Header, Ipv6HeaderSlice, TcpHeader, TcpSlice,
-};
+use etherparse::{IpEcn, IpNumber, Ipv4HeaderSlice, Ipv6Header, Ipv6HeaderSlice, TcpHeader, TcpSlice};
 use etherparse::{UdpHeader, UdpHeaderSlice};
 use std::net::{IpAddr, SocketAddr};
 
@@ -80,42 +78,23 @@ struct Ip<'a> {
 fn v4(bytes: &[u8], checksums: Checksums) -> Result<Ip<'_>, ParseError> {
     let header = Ipv4HeaderSlice::from_slice(bytes).map_err(|error| match error {
         ipv4::HeaderSliceError::Len(length) => truncated(Part::Ipv4, 0, length.required_len, bytes),
-        ipv4::HeaderSliceError::Content(ipv4::HeaderError::UnexpectedVersion {
-            version_number,
-        }) => ParseError::Version {
-            version: version_number,
-        },
-        ipv4::HeaderSliceError::Content(ipv4::HeaderError::HeaderLengthSmallerThanHeader {
-            ihl,
-        }) => ParseError::HeaderLength {
-            part: Part::Ipv4,
-            at: 0,
-            words: ihl,
-        },
+        ipv4::HeaderSliceError::Content(ipv4::HeaderError::UnexpectedVersion { version_number }) => {
+            ParseError::Version { version: version_number }
+        }
+        ipv4::HeaderSliceError::Content(ipv4::HeaderError::HeaderLengthSmallerThanHeader { ihl }) => {
+            ParseError::HeaderLength { part: Part::Ipv4, at: 0, words: ihl }
+        }
     })?;
     let (at, length) = (header.slice().len(), usize::from(header.total_len()));
     if length < at {
-        return Err(ParseError::TotalLength {
-            part: Part::Ipv4,
-            at: 0,
-            length,
-            header: at,
-        });
+        return Err(ParseError::TotalLength { part: Part::Ipv4, at: 0, length, header: at });
     }
-    let payload = bytes
-        .get(at..length)
-        .ok_or(truncated(Part::Ipv4, 0, length, bytes))?;
+    let payload = bytes.get(at..length).ok_or(truncated(Part::Ipv4, 0, length, bytes))?;
     if checksums == Checksums::Verify && checksum::plain(header.slice()) != 0 {
-        return Err(ParseError::Checksum {
-            part: Part::Ipv4,
-            at: 10,
-            found: header.header_checksum(),
-        });
+        return Err(ParseError::Checksum { part: Part::Ipv4, at: 10, found: header.header_checksum() });
     }
     if header.is_fragmenting_payload() {
-        return Err(ParseError::Fragment {
-            offset: usize::from(header.fragments_offset().value()) * 8,
-        });
+        return Err(ParseError::Fragment { offset: usize::from(header.fragments_offset().value()) * 8 });
     }
     Ok(Ip {
         source: header.source_addr().into(),
@@ -132,12 +111,9 @@ fn v4(bytes: &[u8], checksums: Checksums) -> Result<Ip<'_>, ParseError> {
 fn v6(bytes: &[u8]) -> Result<Ip<'_>, ParseError> {
     let at = Ipv6Header::LEN;
     // The version is known to be right, so that only the length can be wrong.
-    let header =
-        Ipv6HeaderSlice::from_slice(bytes).map_err(|_| truncated(Part::Ipv6, 0, at, bytes))?;
+    let header = Ipv6HeaderSlice::from_slice(bytes).map_err(|_| truncated(Part::Ipv6, 0, at, bytes))?;
     let length = at + usize::from(header.payload_length());
-    let payload = bytes
-        .get(at..length)
-        .ok_or(truncated(Part::Ipv6, 0, length, bytes))?;
+    let payload = bytes.get(at..length).ok_or(truncated(Part::Ipv6, 0, length, bytes))?;
     Ok(Ip {
         source: header.source_addr().into(),
         destination: header.destination_addr().into(),
@@ -156,13 +132,9 @@ impl<'a> Ip<'a> {
             tcp::HeaderSliceError::Len(length) => {
                 truncated(Part::Tcp, self.at, length.required_len, self.payload)
             }
-            tcp::HeaderSliceError::Content(tcp::HeaderError::DataOffsetTooSmall {
-                data_offset,
-            }) => ParseError::HeaderLength {
-                part: Part::Tcp,
-                at: self.at,
-                words: data_offset,
-            },
+            tcp::HeaderSliceError::Content(tcp::HeaderError::DataOffsetTooSmall { data_offset }) => {
+                ParseError::HeaderLength { part: Part::Tcp, at: self.at, words: data_offset }
+            }
         })?;
         if checksums == Checksums::Verify {
             self.verify(self.payload, Part::Tcp, 16, tcp.checksum())?;
@@ -177,17 +149,12 @@ impl<'a> Ip<'a> {
         };
         options::read(tcp.options(), self.at + TcpHeader::MIN_LEN, &mut segment)?;
         let header = self.header(tcp.source_port(), tcp.destination_port());
-        Ok(Parsed {
-            header,
-            content: Content::Tcp(segment),
-            payload: tcp.payload(),
-        })
+        Ok(Parsed { header, content: Content::Tcp(segment), payload: tcp.payload() })
     }
 
     fn udp(&self, checksums: Checksums) -> Result<Parsed<'a>, ParseError> {
         let needs = |needed| truncated(Part::Udp, self.at, needed, self.payload);
-        let udp =
-            UdpHeaderSlice::from_slice(self.payload).map_err(|error| needs(error.required_len))?;
+        let udp = UdpHeaderSlice::from_slice(self.payload).map_err(|error| needs(error.required_len))?;
         let length = usize::from(udp.length());
         if length < UdpHeader::LEN {
             return Err(ParseError::TotalLength {
@@ -203,11 +170,7 @@ impl<'a> Ip<'a> {
             self.verify(datagram, Part::Udp, 6, udp.checksum())?;
         }
         let header = self.header(udp.source_port(), udp.destination_port());
-        Ok(Parsed {
-            header,
-            content: Content::Datagram,
-            payload: &datagram[UdpHeader::LEN..],
-        })
+        Ok(Parsed { header, content: Content::Datagram, payload: &datagram[UdpHeader::LEN..] })
     }
 
     fn header(&self, source_port: u16, destination_port: u16) -> Header {
@@ -220,34 +183,19 @@ impl<'a> Ip<'a> {
         }
     }
 
-    fn verify(
-        &self,
-        transport: &[u8],
-        part: Part,
-        checksum_at: usize,
-        found: u16,
-    ) -> Result<(), ParseError> {
+    fn verify(&self, transport: &[u8], part: Part, checksum_at: usize, found: u16) -> Result<(), ParseError> {
         let sum = checksum::transport(self.source, self.destination, self.protocol.0, transport);
         // UDP over IPv6 must have a checksum; the sum alone cannot tell 0 from 0xffff.
         let missing = part == Part::Udp && found == 0;
         match sum {
             0 if !missing => Ok(()),
-            _ => Err(ParseError::Checksum {
-                part,
-                at: self.at + checksum_at,
-                found,
-            }),
+            _ => Err(ParseError::Checksum { part, at: self.at + checksum_at, found }),
         }
     }
 }
 
 fn truncated(part: Part, at: usize, needed: usize, bytes: &[u8]) -> ParseError {
-    ParseError::Truncated {
-        part,
-        at,
-        needed,
-        present: bytes.len(),
-    }
+    ParseError::Truncated { part, at, needed, present: bytes.len() }
 }
 
 fn ecn(ecn: IpEcn) -> Ecn {
@@ -269,7 +217,5 @@ fn flags(tcp: &TcpSlice<'_>) -> Flags {
         (tcp.ece(), Flags::ECE),
         (tcp.cwr(), Flags::CWR),
     ];
-    all.iter()
-        .filter(|(set, _)| *set)
-        .fold(Flags::default(), |flags, (_, flag)| flags | *flag)
+    all.iter().filter(|(set, _)| *set).fold(Flags::default(), |flags, (_, flag)| flags | *flag)
 }

@@ -1,0 +1,30 @@
+//! Every loss is congestion: what TCP believes.
+
+use super::{Build, Cause, Gap, LossCause, Observation};
+use crate::receiver::estimate::PathEstimate;
+use lasthop_base::{Info, Mechanism, Stream};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "always",
+        summary: "every loss is taken for congestion",
+        source: "RFC 5681 §3",
+        parameters: &[],
+    },
+    build: |_| Box::new(Always),
+};
+
+struct Always;
+
+impl LossCause for Always {
+    fn observe(&mut self, _: &Observation) {}
+
+    fn judge(&mut self, _: &Gap, _: &PathEstimate, _: &mut Stream) -> Cause {
+        Cause::Congestion
+    }
+
+    fn judges(&self) -> bool {
+        false
+    }
+}

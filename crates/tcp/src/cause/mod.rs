@@ -1,0 +1,65 @@
+//! Why was it lost?
+//!
+//! Asked by the receiver when a gap opens in the sequence space, so that it can
+//! answer a wireless loss otherwise than a congestion loss.
+
+mod always;
+mod jtcp;
+mod reported;
+mod rtt_spread;
+
+pub use crate::event::Cause;
+use crate::ranges::Range;
+use crate::receiver::estimate::PathEstimate;
+use lasthop_base::{Mechanism, Stream, Time, Values};
+
+/// A packet that arrived above all earlier ones, as a judge sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Observation {
+    /// When it arrived.
+    pub now: Time,
+    /// Its bytes.
+    pub range: Range,
+    /// The sender's clock when it was sent (TSval, unwrapped to the receiver's idea of nanoseconds), if timestamps are in use.
+    pub sent: Option<Time>,
+}
+
+/// A gap that has just opened.
+#[derive(Clone, Copy, Debug)]
+pub struct Gap {
+    /// The missing bytes.
+    pub range: Range,
+    /// A full segment's payload, bytes.
+    pub segment: u64,
+}
+
+/// A judge of losses.
+pub trait LossCause: Send {
+    /// A packet arrived above all earlier ones; called before `judge` for a gap that it opened.
+    fn observe(&mut self, observation: &Observation);
+
+    /// A gap opened below the packet observed last.
+    fn judge(&mut self, gap: &Gap, path: &PathEstimate, random: &mut Stream) -> Cause;
+
+    /// The link layer says that it discarded these bytes.
+    fn on_report(&mut self, range: Range) {
+        let _ = range;
+    }
+
+    /// Whether it needs the receiver's estimate of the path.
+    fn needs_estimate(&self) -> bool {
+        false
+    }
+
+    /// Whether it judges at all; accounting and estimates are left out otherwise.
+    fn judges(&self) -> bool {
+        true
+    }
+}
+
+/// How a judge is built.
+pub type Build = fn(&Values) -> Box<dyn LossCause>;
+
+/// All judges.
+pub const ALL: &[Mechanism<Build>] =
+    &[always::MECHANISM, reported::MECHANISM, jtcp::MECHANISM, rtt_spread::MECHANISM];

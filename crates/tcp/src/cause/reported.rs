@@ -1,0 +1,53 @@
+//! The link layer tells which packets it discarded (hasegawa's MAC method): the truth, where a host can have it.
+
+use super::{Build, Cause, Gap, LossCause, Observation};
+use crate::ranges::Range;
+use crate::receiver::estimate::PathEstimate;
+use lasthop_base::{Info, Mechanism, Stream};
+use std::collections::VecDeque;
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "mac",
+        summary: "a loss is wireless if the link layer reported every byte of it as discarded",
+        source: "hasegawa §3.2.1",
+        parameters: &[],
+    },
+    build: |_| Box::new(Reported::default()),
+};
+
+#[derive(Default)]
+struct Reported {
+    reports: VecDeque<Range>,
+}
+
+/// Reports of retransmissions open no gap; only the newest are kept.
+const MOST_PENDING: usize = 1024;
+
+impl LossCause for Reported {
+    fn observe(&mut self, _: &Observation) {}
+
+    fn judge(&mut self, gap: &Gap, _: &PathEstimate, _: &mut Stream) -> Cause {
+        // A gap that holds both causes counts as congestion.
+        let reported: u64 = self
+            .reports
+            .iter()
+            .map(|report| report.end.min(gap.range.end).saturating_sub(report.start.max(gap.range.start)))
+            .sum();
+        self.reports.clear();
+        match reported >= gap.range.len() {
+            true => Cause::Wireless,
+            false => Cause::Congestion,
+        }
+    }
+
+    fn on_report(&mut self, range: Range) {
+        if self.reports.len() == MOST_PENDING {
+            self.reports.pop_front();
+        }
+        if self.reports.iter().all(|known| known.start != range.start) {
+            self.reports.push_back(range);
+        }
+    }
+}

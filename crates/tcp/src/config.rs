@@ -1,0 +1,78 @@
+//! What an endpoint is made of: plain values, and one choice for each seam.
+
+use crate::cause;
+use crate::receiver::{estimate, shape, timing, window};
+use crate::rtt::RtoLimits;
+use crate::sender::{congestion, counting, recovery};
+use lasthop_base::{Choice, Duration};
+
+/// Everything about one endpoint. [`Config::default`] is a SACK host of today's RFCs.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Payload of a full segment, bytes; the MSS option announces it plus the option bytes that each segment carries.
+    pub segment: u32,
+    /// Initial window in segments (RFC 6928: 10; the papers: 1 or 2).
+    pub initial_window: u32,
+    /// Initial slow start threshold, bytes; `None`: as high as the window can get.
+    pub initial_ssthresh: Option<u64>,
+    /// Bounds and granularity of the retransmission timeout.
+    pub rto: RtoLimits,
+    /// Whether a short segment waits while data is outstanding (RFC 9293 §3.7.4).
+    pub nagle: bool,
+    /// Offer SACK (RFC 2018).
+    pub sack: bool,
+    /// Offer timestamps (RFC 7323).
+    pub timestamps: bool,
+    /// Length of one tick of the timestamp clock.
+    pub timestamp_tick: Duration,
+    /// Offer ECN (RFC 3168).
+    pub ecn: bool,
+    /// How long TIME-WAIT lasts (2 MSL).
+    pub time_wait: Duration,
+    /// Loss recovery.
+    pub recovery: Choice,
+    /// Congestion control.
+    pub congestion: Choice,
+    /// What an ACK counts.
+    pub counting: Choice,
+    /// When to acknowledge.
+    pub timing: Choice,
+    /// In how many pieces to acknowledge.
+    pub shape: Choice,
+    /// How much to advertise.
+    pub window: Choice,
+    /// How the receiver estimates the sender's window.
+    pub estimate: Choice,
+    /// How the receiver judges a loss.
+    pub cause: Choice,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            segment: 1448,
+            initial_window: 10,
+            initial_ssthresh: None,
+            rto: RtoLimits {
+                initial: Duration::from_secs(1),
+                smallest: Duration::from_millis(200),
+                largest: Duration::from_secs(60),
+                tick: Duration::from_millis(1),
+            },
+            nagle: true,
+            sack: true,
+            timestamps: true,
+            timestamp_tick: Duration::from_millis(1),
+            ecn: false,
+            time_wait: Duration::from_secs(60),
+            recovery: Choice::named(recovery::ALL, "sack"),
+            congestion: Choice::named(congestion::ALL, "reno"),
+            counting: Choice::named(counting::ALL, "rfc5681"),
+            timing: Choice::named(timing::ALL, "delayed"),
+            shape: Choice::named(shape::ALL, "once"),
+            window: Choice::named(window::ALL, "buffer"),
+            estimate: Choice::named(estimate::ALL, "rate_times_rtt"),
+            cause: Choice::named(cause::ALL, "always"),
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! A segment in a synchronised state, in the order of RFC 9293 §3.10.7.4.
+
+use super::{Arriving, Ended, Endpoint, State};
+use crate::event::Event;
+use crate::ranges::Range;
+use crate::receiver::Data;
+use crate::sender::Ack;
+use lasthop_base::Time;
+use lasthop_wire::{Flags, SackBlocks, Segment};
+
+impl Endpoint {
+    pub(super) fn handle_synchronised(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
+        let Some(range) = self.acceptable(segment) else {
+            self.reject(now, segment);
+            return;
+        };
+        if segment.flags.has(Flags::RST) {
+            return self.handle_reset(segment);
+        }
+        if segment.flags.has(Flags::SYN) {
+            // Challenge ACK (RFC 5961 §4); a SYN-ACK again means that our ACK was lost: the same answer.
+            self.receiver.acknowledge_now();
+            return;
+        }
+        if !segment.flags.has(Flags::ACK) {
+            return;
+        }
+        if let Some(stamps) =
+            segment.timestamps.filter(|_| self.agreed.timestamps && range.start <= self.last_ack)
+        {
+            self.ts_recent = stamps.value;
+        }
+        if !self.handle_acknowledgement(now, segment) {
+            return;
+        }
+        if segment.len > 0 || segment.flags.has(Flags::FIN) {
+            self.handle_payload(now, segment, range, arriving);
+        }
+    }
+
+    /// The segment's bytes as offsets, if its sequence numbers lie in the window and its timestamp is not from the past.
+    fn acceptable(&self, segment: &Segment) -> Option<Range> {
+        let next = self.receiver.next();
+        let start = self.irs.offset_of(segment.seq, next)?;
+        let end = start + u64::from(segment.len);
+        if let Some(stamps) = segment.timestamps.filter(|_| self.agreed.timestamps) {
+            // PAWS (RFC 7323 §5.3); a reset is exempt.
+            let is_past = (stamps.value.wrapping_sub(self.ts_recent) as i32) < 0;
+            if is_past && !segment.flags.has(Flags::RST) {
+                return None;
+            }
+        }
+        let edge = self.receiver.edge();
+        let occupied = end + u64::from(segment.flags.has(Flags::FIN));
+        // RFC 9293 §3.4, Table 6: the first or the last byte lies in the window.
+        let fits = match occupied > start {
+            false => next <= start && start <= edge,
+            true => start < edge.max(next + 1) && occupied > next,
+        };
+        fits.then_some(Range { start, end })
+    }
+
+    /// An unacceptable segment is answered with an ACK, unless it is a reset.
+    fn reject(&mut self, now: Time, segment: &Segment) {
+        self.log.trace(now, Event::Rejected);
+        if !segment.flags.has(Flags::RST) {
+            self.receiver.acknowledge_now();
+            if self.state == State::TimeWait {
+                self.time_wait_until = now + self.config.time_wait;
+            }
+        }
+    }
+
+    /// Only the exact next number resets; another one in the window is challenged (RFC 5961 §3).
+    fn handle_reset(&mut self, segment: &Segment) {
+        if segment.seq != self.irs.at(self.receiver.next()) {
+            self.receiver.acknowledge_now();
+            return;
+        }
+        self.end(if self.state == State::SynReceived { Ended::Refused } else { Ended::Reset });
+    }
+
+    /// Whether the rest of the segment is to be looked at.
+    fn handle_acknowledgement(&mut self, now: Time, segment: &Segment) -> bool {
+        let una = self.sender.board().una();
+        let Some(ack) = self.iss.offset_of(segment.ack, una) else { return false };
+        if ack > self.sender.board().nxt() {
+            // Something not yet sent (RFC 5961 §5).
+            self.receiver.acknowledge_now();
+            return false;
+        }
+        let window = u64::from(segment.window) << self.agreed.peer_shift;
+        if self.state == State::SynReceived {
+            if ack == 0 {
+                return false;
+            }
+            self.establish(now, window);
+        }
+        if ack < una {
+            // An old ACK: its data may still be new.
+            return true;
+        }
+        if self.agreed.ecn && segment.flags.has(Flags::CWR) {
+            self.echoes_mark = false;
+        }
+        let echo = segment.timestamps.filter(|_| self.agreed.timestamps && ack > una);
+        let mut blocks = [Range::default(); SackBlocks::MOST];
+        let sack = self.sack_ranges(segment, una, &mut blocks);
+        let news = Ack {
+            ack,
+            window,
+            carries_data: segment.sequence_space() > 0,
+            sack,
+            echoed_rtt: echo.and_then(|stamps| self.since_echo(now, stamps.echo)),
+            ece: self.agreed.ecn && segment.flags.has(Flags::ECE),
+        };
+        self.sender.handle_ack(now, &news, &mut self.log);
+        if self.sender.is_finished() {
+            self.after_our_fin(now);
+        }
+        self.sender.arm_persist(now);
+        true
+    }
+
+    fn sack_ranges<'a>(
+        &self,
+        segment: &Segment,
+        una: u64,
+        blocks: &'a mut [Range; SackBlocks::MOST],
+    ) -> &'a [Range] {
+        if !self.agreed.sack || segment.sack.is_empty() {
+            return &[];
+        }
+        let mut count = 0;
+        for (left, right) in segment.sack.as_slice() {
+            if let (Some(start), Some(end)) =
+                (self.iss.offset_of(*left, una), self.iss.offset_of(*right, una))
+            {
+                blocks[count] = Range { start, end };
+                count += 1;
+            }
+        }
+        &blocks[..count]
+    }
+
+    fn handle_payload(&mut self, now: Time, segment: &Segment, range: Range, arriving: &Arriving) {
+        if !matches!(self.state, State::Established | State::FinWait1 | State::FinWait2) {
+            // The peer has sent its FIN already: a repetition is acknowledged again.
+            self.receiver.acknowledge_now();
+            return;
+        }
+        if arriving.marked && self.agreed.ecn {
+            self.echoes_mark = true;
+        }
+        let stamps = segment.timestamps.filter(|_| self.agreed.timestamps);
+        let tick = self.config.timestamp_tick;
+        let data = Data {
+            range,
+            sent: stamps.map(|stamps| Time::ZERO + tick * u64::from(stamps.value)),
+            rtt: stamps.and_then(|stamps| self.since_echo(now, stamps.echo)),
+            uplink: arriving.uplink,
+            true_window: arriving.true_window,
+            marked: arriving.marked && self.agreed.ecn,
+        };
+        self.receiver.handle_data(now, &data, segment.flags.has(Flags::FIN), &mut self.log);
+        if self.receiver.has_finished() {
+            self.after_peer_fin(now);
+        }
+    }
+
+    fn after_our_fin(&mut self, now: Time) {
+        match self.state {
+            State::FinWait1 => self.state = State::FinWait2,
+            State::Closing => self.enter_time_wait(now),
+            State::LastAck => self.end(Ended::Closed),
+            _ => {}
+        }
+    }
+
+    fn after_peer_fin(&mut self, now: Time) {
+        match self.state {
+            State::Established => self.state = State::CloseWait,
+            State::FinWait1 => self.state = State::Closing,
+            State::FinWait2 => self.enter_time_wait(now),
+            _ => {}
+        }
+    }
+
+    fn enter_time_wait(&mut self, now: Time) {
+        self.state = State::TimeWait;
+        self.time_wait_until = now + self.config.time_wait;
+    }
+}

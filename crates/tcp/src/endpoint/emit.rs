@@ -1,0 +1,101 @@
+//! What goes out next.
+
+use super::{Endpoint, Sending, State};
+use crate::event::Reason;
+use crate::sender::Outgoing;
+use lasthop_base::Time;
+use lasthop_wire::{Flags, SackBlocks, Segment, Seq, Timestamps};
+
+impl Endpoint {
+    pub(super) fn next_segment(&mut self, now: Time) -> Option<Sending> {
+        if let Some(reset) = self.reset.take() {
+            let flags = if reset.ack.is_some() { Flags::RST | Flags::ACK } else { Flags::RST };
+            let segment =
+                Segment { seq: reset.seq, ack: reset.ack.unwrap_or_default(), flags, ..Segment::default() };
+            return Some(Sending { segment, again: false, ecn_capable: false });
+        }
+        if self.handshake.pending {
+            let again = self.handshake.repeats > 0;
+            return Some(Sending { segment: self.syn(now), again, ecn_capable: false });
+        }
+        if !self.is_synchronised() {
+            return None;
+        }
+        if let Some(ack) = self.receiver.poll_burst(now, &mut self.log) {
+            return Some(self.pure_ack(now, ack));
+        }
+        if self.may_send_data()
+            && let Some(outgoing) = self.sender.poll(now, &mut self.log)
+        {
+            return Some(self.data(now, outgoing));
+        }
+        let ack = self.receiver.poll_ack()?;
+        Some(self.pure_ack(now, ack))
+    }
+
+    fn may_send_data(&self) -> bool {
+        matches!(
+            self.state,
+            State::Established | State::CloseWait | State::FinWait1 | State::Closing | State::LastAck
+        )
+    }
+
+    fn data(&mut self, now: Time, outgoing: Outgoing) -> Sending {
+        let Outgoing { range, again, fin, cwr } = outgoing;
+        let ack = self.receiver.piggyback();
+        let mut segment = self.header(now, self.iss.at(range.start), ack);
+        segment.len = (range.len() - u64::from(fin)) as u32;
+        if fin {
+            segment.flags = segment.flags | Flags::FIN;
+        }
+        if range.end >= self.sender.end_of_data() {
+            segment.flags = segment.flags | Flags::PSH;
+        }
+        if cwr {
+            segment.flags = segment.flags | Flags::CWR;
+        }
+        self.log.counters.data_sent += 1;
+        Sending { segment, again, ecn_capable: self.agreed.ecn && !again && segment.len > 0 }
+    }
+
+    fn pure_ack(&mut self, now: Time, ack: u64) -> Sending {
+        self.log.counters.acks_sent += 1;
+        let segment = self.header(now, self.iss.at(self.sender.board().nxt()), ack);
+        Sending { segment, again: false, ecn_capable: false }
+    }
+
+    fn header(&mut self, now: Time, seq: Seq, ack: u64) -> Segment {
+        self.last_ack = ack;
+        let mut flags = Flags::ACK;
+        if self.echoes_mark {
+            flags = flags | Flags::ECE;
+        }
+        let mut segment = Segment {
+            seq,
+            ack: self.irs.at(ack),
+            flags,
+            window: self.receiver.advertise(self.agreed.shift),
+            timestamps: self.agreed.timestamps.then(|| self.stamp(now)),
+            ..Segment::default()
+        };
+        if self.agreed.sack && self.receiver.reassembly().has_holes() {
+            // Three blocks fit beside timestamps, four without (RFC 2018 §3).
+            let most = if self.agreed.timestamps { SackBlocks::MOST - 1 } else { SackBlocks::MOST };
+            for range in self.receiver.reassembly().sack_ranges(most) {
+                segment.sack.push(self.irs.at(range.start), self.irs.at(range.end));
+            }
+        }
+        segment
+    }
+
+    pub(super) fn stamp(&self, now: Time) -> Timestamps {
+        Timestamps { value: self.ticks(now), echo: self.ts_recent }
+    }
+}
+
+impl Reason {
+    /// Whether a retransmission for this reason answers a loss that was seen, rather than a timer or a doubt.
+    pub const fn is_seen_loss(self) -> bool {
+        matches!(self, Reason::FastRetransmit | Reason::Hole)
+    }
+}

@@ -1,0 +1,193 @@
+//! Opening a connection (RFC 9293 §3.5), and what its options agree on.
+
+use super::{Agreed, Ended, Endpoint, Reset, Role, State};
+use crate::config::Config;
+use crate::event::Event;
+use crate::rtt::RttEstimator;
+use crate::sender::Sender;
+use lasthop_base::Time;
+use lasthop_wire::{Flags, Segment, Seq};
+
+/// The SYN's (or SYN-ACK's) retransmission.
+#[derive(Debug)]
+pub(super) struct Handshake {
+    timer: Time,
+    rtt: RttEstimator,
+    /// When the SYN went out, if once only.
+    sent_at: Option<Time>,
+    /// Whether a SYN (or SYN-ACK) is to go out.
+    pub(super) pending: bool,
+    pub(super) repeats: u32,
+}
+
+/// Bytes of the timestamps option with its padding, in every segment (RFC 7323 appendix A).
+const TIMESTAMP_BYTES: u32 = 12;
+/// What a peer that names no MSS can take (RFC 9293 §3.7.1).
+const DEFAULT_MSS: u32 = 536;
+/// Smaller segments than any link asks for only serve attacks.
+const SMALLEST_MSS: u32 = 64;
+
+impl Handshake {
+    pub(super) fn new(config: &Config) -> Handshake {
+        let rtt = RttEstimator::new(config.rto);
+        Handshake { timer: Time::NEVER, rtt, sent_at: None, pending: false, repeats: 0 }
+    }
+
+    pub(super) fn timer(&self) -> Time {
+        self.timer
+    }
+
+    pub(super) fn stop(&mut self) {
+        self.timer = Time::NEVER;
+        self.pending = false;
+    }
+
+    fn start(&mut self, now: Time) {
+        self.pending = true;
+        self.sent_at = Some(now);
+        self.timer = now + self.rtt.rto();
+    }
+}
+
+impl Endpoint {
+    pub(super) fn begin_handshake(&mut self, now: Time) {
+        self.state = State::SynSent;
+        self.handshake.start(now);
+    }
+
+    pub(super) fn handshake_timeout(&mut self, now: Time) {
+        if now < self.handshake.timer {
+            return;
+        }
+        self.handshake.rtt.back_off();
+        self.handshake.pending = true;
+        self.handshake.sent_at = None;
+        self.handshake.repeats += 1;
+        self.handshake.timer = now + self.handshake.rtt.rto();
+    }
+
+    pub(super) fn handle_in_listen(&mut self, now: Time, segment: &Segment) {
+        if segment.flags.has(Flags::RST) {
+            return;
+        }
+        if segment.flags.has(Flags::ACK) {
+            return self.refuse(segment);
+        }
+        if segment.flags.has(Flags::SYN) {
+            self.state = State::SynReceived;
+            self.agree(segment, false);
+            self.handshake.start(now);
+        }
+    }
+
+    pub(super) fn handle_in_syn_sent(&mut self, now: Time, segment: &Segment) {
+        let acks_our_syn = segment.flags.has(Flags::ACK) && segment.ack == self.iss.at(1);
+        if segment.flags.has(Flags::ACK) && !acks_our_syn {
+            return self.refuse(segment);
+        }
+        if segment.flags.has(Flags::RST) {
+            if acks_our_syn {
+                self.end(Ended::Refused);
+            }
+            return;
+        }
+        if !segment.flags.has(Flags::SYN) {
+            return;
+        }
+        self.agree(segment, acks_our_syn);
+        if acks_our_syn {
+            self.establish(now, u64::from(segment.window));
+            self.receiver.acknowledge_now();
+        } else {
+            // Both sides opened at once (RFC 9293 §3.5, Fig. 7).
+            self.state = State::SynReceived;
+            self.handshake.start(now);
+        }
+    }
+
+    /// Our SYN is acknowledged; `window` is what the peer then advertises, bytes.
+    pub(super) fn establish(&mut self, now: Time, window: u64) {
+        self.state = State::Established;
+        let rtt = self.handshake.sent_at.map(|sent_at| now.since(sent_at));
+        self.sender.open(window, rtt);
+        self.handshake.stop();
+        self.log.trace(now, Event::Established);
+    }
+
+    /// Takes the options of the peer's SYN.
+    fn agree(&mut self, syn: &Segment, answers_ours: bool) {
+        self.irs = syn.seq;
+        let timestamps = self.config.timestamps && syn.timestamps.is_some();
+        let scaled = syn.window_scale.is_some();
+        let asks_for_ecn = match answers_ours {
+            // SYN: ECE and CWR; SYN-ACK: ECE alone (RFC 3168 §6.1.1).
+            false => syn.flags.has(Flags::ECE) && syn.flags.has(Flags::CWR),
+            true => syn.flags.has(Flags::ECE) && !syn.flags.has(Flags::CWR),
+        };
+        self.agreed = Agreed {
+            timestamps,
+            sack: self.config.sack && syn.sack_permitted,
+            ecn: self.config.ecn && asks_for_ecn,
+            peer_shift: syn.window_scale.unwrap_or(0).min(14),
+            shift: if scaled { self.own_shift() } else { 0 },
+        };
+        if let Some(stamps) = syn.timestamps.filter(|_| timestamps) {
+            self.ts_recent = stamps.value;
+        }
+        let option_bytes = if timestamps { TIMESTAMP_BYTES } else { 0 };
+        let peer_mss = syn.mss.map_or(DEFAULT_MSS, u32::from).max(SMALLEST_MSS);
+        let mss = peer_mss.saturating_sub(option_bytes).min(self.config.segment).max(1);
+        if mss != self.config.segment {
+            self.sender = Sender::new(&self.config, mss).with_written_of(&self.sender);
+        }
+    }
+
+    /// The shift that lets a 16-bit field express the largest window we will ever advertise (RFC 7323 §2.3).
+    pub(super) fn own_shift(&self) -> u8 {
+        let largest = self.receiver.largest_window();
+        (0..14).find(|shift| largest >> shift <= u64::from(u16::MAX)).unwrap_or(14)
+    }
+
+    /// The SYN or SYN-ACK.
+    pub(super) fn syn(&mut self, now: Time) -> Segment {
+        self.handshake.pending = false;
+        let answers = self.state == State::SynReceived;
+        let mut flags = Flags::SYN;
+        if answers {
+            flags = flags | Flags::ACK;
+        }
+        let offers_ecn = if answers { self.agreed.ecn } else { self.config.ecn };
+        if offers_ecn {
+            flags = flags | if answers { Flags::ECE } else { Flags::ECE | Flags::CWR };
+        }
+        let timestamps = if answers { self.agreed.timestamps } else { self.config.timestamps };
+        let option_bytes = if self.config.timestamps { TIMESTAMP_BYTES } else { 0 };
+        let window = self.receiver.largest_window().min(u64::from(u16::MAX));
+        let scales = !answers || self.agreed.shift > 0 || self.agreed.peer_shift > 0;
+        let _ = self.receiver.advertise(0);
+        Segment {
+            seq: self.iss,
+            ack: if answers { self.irs.at(1) } else { Seq(0) },
+            flags,
+            window: window as u16,
+            mss: Some(u16::try_from(self.config.segment + option_bytes).unwrap_or(u16::MAX)),
+            window_scale: scales.then(|| self.own_shift()),
+            sack_permitted: if answers { self.agreed.sack } else { self.config.sack },
+            timestamps: timestamps.then(|| self.stamp(now)),
+            ..Segment::default()
+        }
+    }
+
+    /// Answers a segment that belongs to no connection with a reset (RFC 9293 §3.10.7.1).
+    pub(super) fn refuse(&mut self, segment: &Segment) {
+        if segment.flags.has(Flags::RST)
+            || self.role == Role::Active && self.ended.is_none() && self.state == State::Closed
+        {
+            return;
+        }
+        self.reset = Some(match segment.flags.has(Flags::ACK) {
+            true => Reset { seq: segment.ack, ack: None },
+            false => Reset { seq: Seq(0), ack: Some(segment.seq.at(u64::from(segment.sequence_space()))) },
+        });
+    }
+}

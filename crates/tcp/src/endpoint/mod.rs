@@ -1,0 +1,321 @@
+//! A TCP endpoint: the only place that knows both halves.
+//!
+//! `handle_*` tells it what happened, then `poll_*` asks for output until `None`:
+//! segments to send now, the deadline by which `handle_timeout` wants to be called,
+//! events. It reads no clock and owns no bytes: `write` counts what there is to send,
+//! and a segment says which part of the stream it carries.
+//!
+//! * `handshake.rs`: opening, and what the options agreed on.
+//! * `arrival.rs`: a segment in a synchronised state, in RFC 9293 §3.10.7.4's order.
+//! * `emit.rs`: what goes out next.
+
+mod arrival;
+mod emit;
+mod handshake;
+
+use crate::config::Config;
+use crate::event::{Counters, Event, Log};
+use crate::ranges::Range;
+use crate::receiver::Receiver;
+use crate::sender::Sender;
+use handshake::Handshake;
+use lasthop_base::{Duration, Stream, Time};
+use lasthop_wire::{Backlog, LinkReport, Segment, Seq};
+
+/// Who opens the connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// Sends the SYN.
+    Active,
+    /// Waits for it.
+    Passive,
+}
+
+/// Connection states (RFC 9293 §3.3.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)] // The names are the RFC's.
+pub enum State {
+    Closed,
+    Listen,
+    SynSent,
+    SynReceived,
+    Established,
+    FinWait1,
+    FinWait2,
+    CloseWait,
+    Closing,
+    LastAck,
+    TimeWait,
+}
+
+/// What a driver knows about a segment beside the segment itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Arriving {
+    /// The packet bore a congestion mark (CE).
+    pub marked: bool,
+    /// The host's uplink queue now; only read if [`Endpoint::wants_uplink`].
+    pub uplink: Backlog,
+    /// The peer's true window in segments; only read if [`Endpoint::wants_true_window`].
+    pub true_window: Option<f64>,
+}
+
+/// One end of a connection.
+pub struct Endpoint {
+    config: Config,
+    role: Role,
+    state: State,
+    iss: Seq,
+    /// The peer's initial sequence number, once known.
+    irs: Seq,
+    handshake: Handshake,
+    agreed: Agreed,
+    sender: Sender,
+    receiver: Receiver,
+    /// TS.Recent (RFC 7323 §4.3).
+    ts_recent: u32,
+    /// The last acknowledgement sent, as an offset.
+    last_ack: u64,
+    /// CE seen and not yet answered by CWR (RFC 3168 §6.1.3).
+    echoes_mark: bool,
+    /// Absolute time at which TIME-WAIT ends.
+    time_wait_until: Time,
+    reset: Option<Reset>,
+    /// Why the connection ended, once it has.
+    ended: Option<Ended>,
+    log: Log,
+}
+
+/// How a connection ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ended {
+    /// Both directions closed in order.
+    Closed,
+    /// The peer answered the SYN with a reset.
+    Refused,
+    /// The peer reset the connection.
+    Reset,
+    /// This side gave it up.
+    Aborted,
+}
+
+/// What the handshake agreed on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Agreed {
+    timestamps: bool,
+    sack: bool,
+    ecn: bool,
+    /// Shift of the windows that the peer advertises.
+    peer_shift: u8,
+    /// Shift of the windows that this side advertises.
+    shift: u8,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Reset {
+    seq: Seq,
+    ack: Option<Seq>,
+}
+
+impl Endpoint {
+    /// A closed endpoint. `iss` is its initial sequence number, `random` for mechanisms that draw.
+    pub fn new(config: Config, role: Role, iss: Seq, random: Stream) -> Endpoint {
+        Endpoint {
+            sender: Sender::new(&config, config.segment),
+            receiver: Receiver::new(&config, random),
+            handshake: Handshake::new(&config),
+            config,
+            role,
+            state: State::Closed,
+            iss,
+            irs: Seq(0),
+            agreed: Agreed::default(),
+            ts_recent: 0,
+            last_ack: 1,
+            echoes_mark: false,
+            time_wait_until: Time::NEVER,
+            reset: None,
+            ended: None,
+            log: Log::default(),
+        }
+    }
+
+    /// Opens: sends the SYN, or listens for one.
+    pub fn open(&mut self, now: Time) {
+        if self.state == State::Closed && self.ended.is_none() {
+            match self.role {
+                Role::Active => self.begin_handshake(now),
+                Role::Passive => self.state = State::Listen,
+            }
+        }
+    }
+
+    /// The application has `bytes` more to send.
+    pub fn write(&mut self, bytes: u64) {
+        self.sender.write(bytes);
+    }
+
+    /// The application has nothing more to send: a FIN follows what was written.
+    pub fn close(&mut self) {
+        let next = match self.state {
+            State::SynReceived | State::Established => State::FinWait1,
+            State::CloseWait => State::LastAck,
+            State::Listen | State::SynSent => {
+                self.end(Ended::Closed);
+                return;
+            }
+            _ => return,
+        };
+        self.sender.finish();
+        self.state = next;
+    }
+
+    /// Gives the connection up: a reset tells the peer (RFC 9293 §3.10.5).
+    pub fn abort(&mut self) {
+        if !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::TimeWait) {
+            let seq = self.iss.at(self.sender.board().nxt());
+            self.reset = Some(Reset { seq, ack: Some(self.irs.at(self.receiver.next())) });
+        }
+        self.end(Ended::Aborted);
+    }
+
+    /// A segment arrived.
+    pub fn handle_segment(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
+        match self.state {
+            State::Closed => self.refuse(segment),
+            State::Listen => self.handle_in_listen(now, segment),
+            State::SynSent => self.handle_in_syn_sent(now, segment),
+            _ => self.handle_synchronised(now, segment, arriving),
+        }
+    }
+
+    /// The link layer of this host tells something.
+    pub fn handle_report(&mut self, _now: Time, report: &LinkReport) {
+        let LinkReport::Discarded { seq, len } = *report;
+        if let Some(start) = self.irs.offset_of(seq, self.receiver.next()) {
+            self.receiver.handle_report(Range { start, end: start + u64::from(len) });
+        }
+    }
+
+    /// The pure ACKs that answer the last segment are in the uplink queue (only needed if [`Endpoint::wants_uplink`]).
+    pub fn handle_backlog(&mut self, now: Time, after: Backlog) {
+        self.receiver.handle_backlog(now, after, &mut self.log);
+    }
+
+    /// A deadline may have passed.
+    pub fn handle_timeout(&mut self, now: Time) {
+        self.handshake_timeout(now);
+        self.receiver.handle_timeout(now);
+        if self.is_synchronised() {
+            self.sender.handle_timeout(now, &mut self.log);
+        }
+        if now >= self.time_wait_until {
+            self.time_wait_until = Time::NEVER;
+            self.end(Ended::Closed);
+        }
+    }
+
+    /// The next segment to send now.
+    pub fn poll_segment(&mut self, now: Time) -> Option<Sending> {
+        self.next_segment(now)
+    }
+
+    /// When `handle_timeout` wants to be called, [`Time::NEVER`] if at no time.
+    pub fn poll_timeout(&self) -> Time {
+        let timers = self.sender.timer().min(self.receiver.timer());
+        timers.min(self.handshake.timer()).min(self.time_wait_until)
+    }
+
+    /// The next event, oldest first. Judgements are always told, the rest if tracing is on.
+    pub fn poll_event(&mut self) -> Option<(Time, Event)> {
+        self.log.queue.pop_front()
+    }
+
+    /// Turns the full trace of events on.
+    pub fn trace(&mut self) {
+        self.log.tracing = true;
+    }
+
+    /// Counters since the start.
+    pub fn counters(&self) -> &Counters {
+        &self.log.counters
+    }
+
+    /// Connection state.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// How the connection ended, if it has.
+    pub fn ended(&self) -> Option<Ended> {
+        self.ended
+    }
+
+    /// The sending half, to look at.
+    pub fn sender(&self) -> &Sender {
+        &self.sender
+    }
+
+    /// The receiving half, to look at.
+    pub fn receiver(&self) -> &Receiver {
+        &self.receiver
+    }
+
+    /// Payload bytes received in order.
+    pub fn delivered(&self) -> u64 {
+        self.receiver.reassembly().next() - 1
+    }
+
+    /// This side's window in segments, as an oracle would tell it.
+    pub fn window_in_segments(&self) -> f64 {
+        self.sender.window() as f64 / f64::from(self.config.segment)
+    }
+
+    /// Whether the driver should fill in [`Arriving::uplink`] and call [`Endpoint::handle_backlog`].
+    pub fn wants_uplink(&self) -> bool {
+        self.receiver.wants_uplink()
+    }
+
+    /// Whether the driver should fill in [`Arriving::true_window`].
+    pub fn wants_true_window(&self) -> bool {
+        self.receiver.wants_true_window()
+    }
+
+    /// The offset in the peer's stream that a sequence number stands for, near what is expected now.
+    pub fn offset_from_peer(&self, seq: Seq) -> Option<u64> {
+        self.irs.offset_of(seq, self.receiver.next())
+    }
+
+    fn is_synchronised(&self) -> bool {
+        !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived)
+    }
+
+    fn end(&mut self, how: Ended) {
+        self.state = State::Closed;
+        self.ended.get_or_insert(how);
+        self.handshake.stop();
+        self.log.trace(Time::ZERO, Event::Closed);
+    }
+
+    /// A clock for timestamps: ticks since the start.
+    fn ticks(&self, now: Time) -> u32 {
+        (now.as_nanos() / self.config.timestamp_tick.as_nanos().max(1)) as u32
+    }
+
+    /// The time since the peer's echo of our clock, to the tick.
+    fn since_echo(&self, now: Time, echo: u32) -> Option<Duration> {
+        let ticks = self.ticks(now).wrapping_sub(echo);
+        // An echo from the future is not ours.
+        (ticks < 1 << 31).then(|| self.config.timestamp_tick * u64::from(ticks))
+    }
+}
+
+/// A segment to send.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Sending {
+    /// The segment.
+    pub segment: Segment,
+    /// Whether its bytes were sent before.
+    pub again: bool,
+    /// Whether the packet should be marked ECN-capable (RFC 3168 §6.1.5: not retransmissions, not pure ACKs).
+    pub ecn_capable: bool,
+}

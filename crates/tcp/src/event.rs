@@ -1,0 +1,158 @@
+//! All that an endpoint tells of itself: counters that always run, events when asked for.
+
+use crate::ranges::Range;
+use lasthop_base::{Duration, Time};
+use std::collections::VecDeque;
+
+/// Why something was sent again.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Reason {
+    /// Three duplicate ACKs, or SACK said so: the first retransmission of a recovery.
+    FastRetransmit,
+    /// A partial ACK, or another hole that SACK showed.
+    Hole,
+    /// The retransmission timer expired, for this segment.
+    Timeout,
+    /// It was outstanding when the timer expired (or Tahoe started again), and its turn came.
+    GoBackN,
+    /// SACK doubts it and there was nothing else to send (RFC 6675 NextSeg rules 3 and 4).
+    Rescue,
+    /// A probe of a closed window.
+    WindowProbe,
+    /// SYN, SYN-ACK or FIN again.
+    Handshake,
+}
+
+impl Reason {
+    /// The word used in traces.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Reason::FastRetransmit => "fast_retransmit",
+            Reason::Hole => "hole",
+            Reason::Timeout => "timeout",
+            Reason::GoBackN => "go_back_n",
+            Reason::Rescue => "rescue",
+            Reason::WindowProbe => "window_probe",
+            Reason::Handshake => "handshake",
+        }
+    }
+}
+
+/// What a judgement says of a loss.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Cause {
+    /// The path is congested.
+    Congestion,
+    /// The last hop lost it.
+    Wireless,
+}
+
+/// Something worth a line in a trace. Offsets are absolute (the SYN is byte 0).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Event {
+    /// The handshake is complete.
+    Established,
+    /// Both directions are closed and TIME-WAIT is over, or the connection was refused or reset.
+    Closed,
+    /// Fast recovery begins with this cwnd and ssthresh, bytes.
+    RecoveryEntered {
+        /// FlightSize, bytes.
+        flight: u64,
+        /// cwnd after the reduction.
+        cwnd: u64,
+    },
+    /// Fast recovery is over.
+    RecoveryLeft {
+        /// cwnd after it, bytes.
+        cwnd: u64,
+    },
+    /// The retransmission timer expired.
+    TimedOut {
+        /// The timeout that ran out.
+        rto: Duration,
+    },
+    /// A segment was sent again.
+    Retransmitted {
+        /// Which bytes.
+        range: Range,
+        /// Why.
+        reason: Reason,
+    },
+    /// The window was reduced because the receiver echoed a mark.
+    MarkEchoed {
+        /// cwnd after the reduction, bytes.
+        cwnd: u64,
+    },
+    /// The receiver judged a gap in the sequence space.
+    Judged {
+        /// The gap.
+        range: Range,
+        /// The verdict.
+        cause: Cause,
+    },
+    /// A packet was answered with several ACKs.
+    Shaped {
+        /// Number of ACKs.
+        acks: u32,
+        /// Uplink queue before them, packets that wait.
+        queue_before: u32,
+        /// Uplink queue after them, as the shape counts it.
+        queue_after: u32,
+    },
+    /// A segment from the peer was not acceptable.
+    Rejected,
+}
+
+/// Counters that always run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counters {
+    /// Segments with data sent, retransmissions included.
+    pub data_sent: u64,
+    /// Segments with data sent again.
+    pub retransmitted: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Fast recoveries (or Tahoe restarts) entered.
+    pub recoveries: u64,
+    /// Segments without data and with ACK sent.
+    pub acks_sent: u64,
+    /// Segments with data received.
+    pub data_received: u64,
+    /// Duplicate ACKs received.
+    pub duplicate_acks: u64,
+    /// Reductions because of an echoed mark.
+    pub marks: u64,
+    /// Gaps judged to be congestion.
+    pub judged_congestion: u64,
+    /// Gaps judged to be wireless.
+    pub judged_wireless: u64,
+    /// Episodes of ACK splitting.
+    pub episodes: u64,
+}
+
+/// Counters, and the events since the last poll.
+#[derive(Debug, Default)]
+pub(crate) struct Log {
+    pub(crate) counters: Counters,
+    pub(crate) queue: VecDeque<(Time, Event)>,
+    /// Whether every event is queued; otherwise only judgements are, which accounting needs.
+    pub(crate) tracing: bool,
+}
+
+impl Log {
+    /// Queues an event if tracing is on.
+    pub(crate) fn trace(&mut self, now: Time, event: Event) {
+        if self.tracing {
+            self.queue.push_back((now, event));
+        }
+    }
+
+    /// Queues a judgement.
+    pub(crate) fn judged(&mut self, now: Time, range: Range, cause: Cause) {
+        match cause {
+            Cause::Congestion => self.counters.judged_congestion += 1,
+            Cause::Wireless => self.counters.judged_wireless += 1,
+        }
+        self.queue.push_back((now, Event::Judged { range, cause }));
+    }
+}

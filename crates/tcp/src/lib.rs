@@ -1,0 +1,30 @@
+//! TCP as a pure state machine: segments and times in, segments and deadlines out.
+//!
+//! Where to look:
+//! * [`endpoint`]: the only place that knows both halves: handshake, teardown, what goes out next.
+//! * [`sender`]: what is outstanding and what may be sent; its strategies:
+//!   [`sender::counting`] (what an ACK is worth), [`sender::recovery`] (what was lost,
+//!   what goes again), [`sender::congestion`] (how large the window is).
+//! * [`receiver`]: what arrived and how it is acknowledged; its strategies:
+//!   [`receiver::timing`] (when), [`receiver::shape`] (in how many pieces),
+//!   [`receiver::window`] (how much may come), [`receiver::estimate`] (what the receiver knows of the path).
+//! * [`cause`]: why was it lost? Asked by the receiver (and open to the sender).
+//! * [`catalogue`]: every mechanism of these folders, by seam.
+//!
+//! What is absent: no clock, no socket, no payload bytes. A stream is counted in
+//! absolute 64-bit offsets; the 32-bit numbers of the wire appear in `endpoint` only.
+
+pub mod catalogue;
+pub mod cause;
+pub mod config;
+pub mod endpoint;
+pub mod event;
+pub mod ranges;
+pub mod receiver;
+pub mod rtt;
+pub mod sender;
+
+pub use config::Config;
+pub use endpoint::{Arriving, Endpoint, Role, State};
+pub use event::{Counters, Event};
+pub use ranges::Range;

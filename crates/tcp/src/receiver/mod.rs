@@ -1,0 +1,315 @@
+//! The receiving half: what arrived, and how it is acknowledged.
+
+pub mod estimate;
+pub mod reassembly;
+pub mod shape;
+pub mod timing;
+pub mod window;
+
+use crate::cause::{self, Gap, LossCause, Observation};
+use crate::config::Config;
+use crate::event::{Event, Log};
+use crate::ranges::Range;
+use estimate::WindowEstimator;
+use lasthop_base::{Duration, Stream, Time};
+use lasthop_wire::Backlog;
+use reassembly::Reassembly;
+use shape::{AckShape, Due, Shape};
+use timing::{AckTiming, When};
+use window::{AdvertisedWindow, WindowInput};
+
+/// The receiving half of an endpoint. Offsets are absolute; the peer's SYN is byte 0.
+pub struct Receiver {
+    reassembly: Reassembly,
+    timing: Box<dyn AckTiming>,
+    shape: Box<dyn AckShape>,
+    window: Box<dyn AdvertisedWindow>,
+    cause: Box<dyn LossCause>,
+    estimator: WindowEstimator,
+    random: Stream,
+    segment: u64,
+    judges: bool,
+    estimates: bool,
+    wants_uplink: bool,
+    /// Where the peer's FIN is, once seen.
+    fin: Option<u64>,
+    /// Bytes in order that the application has not read.
+    unread: u64,
+    acknowledged: u64,
+    /// The right edge advertised so far: it never moves left.
+    edge: u64,
+    due: Pending,
+    burst: Option<Burst>,
+    uplink: Backlog,
+    /// Uplink before the shape that was applied last, until the ACKs are known to be queued.
+    shaped: Option<(Backlog, u32)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pending {
+    Nothing,
+    Now,
+    At(Time),
+}
+
+/// ACKs under way for one shape.
+#[derive(Clone, Copy, Debug)]
+struct Burst {
+    of: Range,
+    count: u32,
+    sent: u32,
+    copies: bool,
+}
+
+/// A data segment with what the host knows beside it.
+#[derive(Clone, Copy, Debug)]
+pub struct Data {
+    /// Its bytes.
+    pub range: Range,
+    /// When the peer sent it, by its own clock.
+    pub sent: Option<Time>,
+    /// The round trip that its timestamp echo measures.
+    pub rtt: Option<Duration>,
+    /// The host's uplink queue when it arrived.
+    pub uplink: Backlog,
+    /// The sender's true window in segments, if the driver tells it (oracle).
+    pub true_window: Option<f64>,
+    /// Congestion experienced.
+    pub marked: bool,
+}
+
+impl Receiver {
+    /// A receiver that expects the peer's byte 1; `random` is for judges that draw.
+    pub fn new(config: &Config, random: Stream) -> Receiver {
+        let timing = (config.timing.mechanism(timing::ALL).build)(&config.timing.values);
+        let shape = (config.shape.mechanism(shape::ALL).build)(&config.shape.values);
+        let window = (config.window.mechanism(window::ALL).build)(&config.window.values);
+        let cause = (config.cause.mechanism(cause::ALL).build)(&config.cause.values);
+        let estimator = (config.estimate.mechanism(estimate::ALL).build)(&config.estimate.values);
+        let needs = shape.needs();
+        Receiver {
+            judges: cause.judges(),
+            estimates: needs.estimate || cause.needs_estimate(),
+            wants_uplink: needs.uplink,
+            reassembly: Reassembly::starting_at(1),
+            timing,
+            shape,
+            window,
+            cause,
+            estimator,
+            random,
+            segment: u64::from(config.segment),
+            fin: None,
+            unread: 0,
+            acknowledged: 1,
+            edge: 1,
+            due: Pending::Nothing,
+            burst: None,
+            uplink: Backlog::default(),
+            shaped: None,
+        }
+    }
+
+    /// The next byte expected; the FIN counts as one.
+    pub fn next(&self) -> u64 {
+        let next = self.reassembly.next();
+        next + u64::from(self.fin == Some(next))
+    }
+
+    /// Whether all up to the peer's FIN has arrived.
+    pub fn has_finished(&self) -> bool {
+        self.fin == Some(self.reassembly.next())
+    }
+
+    /// What arrived.
+    pub fn reassembly(&self) -> &Reassembly {
+        &self.reassembly
+    }
+
+    /// What is known of the path.
+    pub fn estimator(&self) -> &WindowEstimator {
+        &self.estimator
+    }
+
+    /// Whether the driver should tell the uplink queue's length with each segment.
+    pub fn wants_uplink(&self) -> bool {
+        self.wants_uplink
+    }
+
+    /// Whether the driver should tell the sender's true window with each segment.
+    pub fn wants_true_window(&self) -> bool {
+        self.estimates && self.estimator.is_oracle()
+    }
+
+    /// The largest window it will ever advertise, bytes.
+    pub fn largest_window(&self) -> u64 {
+        self.window.largest()
+    }
+
+    /// The application holds `bytes` unread.
+    pub fn hold_unread(&mut self, bytes: u64) {
+        self.unread = bytes;
+    }
+
+    /// The window to advertise now, bytes, in units of `1 << shift`; the right edge never moves left.
+    pub(crate) fn advertise(&mut self, shift: u8) -> u16 {
+        let input = WindowInput { unread: self.unread, segment: self.segment };
+        let next = self.next();
+        let unit = (1u64 << shift) - 1;
+        let wanted = next + self.window.bytes(&input);
+        self.edge = self.edge.max(wanted);
+        u16::try_from((self.edge - next + unit) >> shift).unwrap_or(u16::MAX)
+    }
+
+    /// The byte behind the last one that the peer may send.
+    pub fn edge(&self) -> u64 {
+        self.edge
+    }
+
+    /// A segment with data (or a FIN) arrived.
+    pub(crate) fn handle_data(&mut self, now: Time, data: &Data, fin: bool, log: &mut Log) {
+        if fin && self.fin.is_none() {
+            self.fin = Some(data.range.end);
+        }
+        self.uplink = data.uplink;
+        if data.range.is_empty() {
+            self.due = Pending::Now;
+            return;
+        }
+        log.counters.data_received += 1;
+        let highest = self.reassembly.highest();
+        let change = self.reassembly.insert(data.range);
+        if self.judges || self.estimates {
+            self.consider(now, data, highest, change.opened, log);
+        }
+        let urgent = change.had_holes || change.advanced == 0 || fin || data.marked;
+        let unacknowledged = self.reassembly.next() - self.acknowledged;
+        let arrival = timing::Arrival { unacknowledged, segment: self.segment, urgent };
+        self.due = match (self.timing.on_data(&arrival), self.due) {
+            (When::Now, _) => Pending::Now,
+            (When::After(_), due @ (Pending::At(_) | Pending::Now)) => due,
+            (When::After(span), Pending::Nothing) => Pending::At(now + span),
+        };
+    }
+
+    /// An acknowledgement must go out although no data asks for it.
+    pub(crate) fn acknowledge_now(&mut self) {
+        self.due = Pending::Now;
+    }
+
+    /// The link layer of this host discarded a packet with these bytes.
+    pub(crate) fn handle_report(&mut self, range: Range) {
+        self.cause.on_report(range);
+    }
+
+    /// When a delayed ACK leaves at the latest.
+    pub(crate) fn timer(&self) -> Time {
+        match self.due {
+            Pending::At(time) => time,
+            _ => Time::NEVER,
+        }
+    }
+
+    /// The delayed ACK's time has come (if `now` has reached it).
+    pub(crate) fn handle_timeout(&mut self, now: Time) {
+        if self.timer() <= now {
+            self.due = Pending::Now;
+        }
+    }
+
+    /// The next pure ACK that belongs to a burst of several: the byte that it acknowledges.
+    pub(crate) fn poll_burst(&mut self, now: Time, log: &mut Log) -> Option<u64> {
+        if self.due == Pending::Now && self.burst.is_none() {
+            self.begin(now, log);
+        }
+        let burst = self.burst.as_mut().filter(|burst| burst.count > 1)?;
+        burst.sent += 1;
+        let Burst { of, count, sent, copies } = *burst;
+        if sent == count {
+            self.burst = None;
+            return Some(self.finish_ack());
+        }
+        if copies {
+            return Some(self.next());
+        }
+        let ack = of.start + of.len() * u64::from(sent) / u64::from(count);
+        self.acknowledged = ack;
+        if self.estimates {
+            self.estimator.on_ack_sent();
+        }
+        Some(ack)
+    }
+
+    /// The ACK that is due, if one is and no data carried it.
+    pub(crate) fn poll_ack(&mut self) -> Option<u64> {
+        if self.due != Pending::Now {
+            return None;
+        }
+        self.burst = None;
+        Some(self.finish_ack())
+    }
+
+    /// A data segment is leaving: it acknowledges everything.
+    pub(crate) fn piggyback(&mut self) -> u64 {
+        self.burst = None;
+        self.finish_ack()
+    }
+
+    /// The pure ACKs of the last arrival are in the uplink queue.
+    pub(crate) fn handle_backlog(&mut self, now: Time, after: Backlog, log: &mut Log) {
+        if let Some((before, acks)) = self.shaped.take() {
+            let queue_after = self.shape.on_sent(before, after);
+            log.trace(now, Event::Shaped { acks, queue_before: before.waiting, queue_after });
+        }
+    }
+
+    fn begin(&mut self, now: Time, log: &mut Log) {
+        let advance =
+            Range { start: self.acknowledged.min(self.reassembly.next()), end: self.reassembly.next() };
+        let due = Due { advance, segment: self.segment, uplink: self.uplink };
+        let (of, count, copies) = match self.shape.shape(&due, self.estimator.path()) {
+            Shape::Once => (advance, 1, false),
+            Shape::Copies(count) => (advance, count.max(1), true),
+            Shape::Slices { count, of } => (of, count.max(1), false),
+        };
+        self.burst = Some(Burst { of, count, sent: 0, copies });
+        if self.wants_uplink {
+            self.shaped = Some((self.uplink, count));
+        }
+        let _ = (now, log);
+    }
+
+    fn finish_ack(&mut self) -> u64 {
+        let next = self.next();
+        if self.estimates && self.acknowledged < next {
+            self.estimator.on_ack_sent();
+        }
+        self.acknowledged = next;
+        self.due = Pending::Nothing;
+        next
+    }
+
+    /// Estimates, and the judgement of a gap: the shape hears of a loss before cwnd_r is halved for it.
+    fn consider(&mut self, now: Time, data: &Data, highest: u64, opened: Option<Range>, log: &mut Log) {
+        if let Some(window) = data.true_window {
+            self.estimator.tell(window);
+        }
+        if data.range.end > highest {
+            self.cause.observe(&Observation { now, range: data.range, sent: data.sent });
+        }
+        if self.estimates {
+            self.estimator.on_arrival(now, data.range.len(), self.segment, data.rtt);
+        }
+        if let Some(range) = opened {
+            if self.judges {
+                let gap = Gap { range, segment: self.segment };
+                let cause = self.cause.judge(&gap, self.estimator.path(), &mut self.random);
+                log.judged(now, range, cause);
+                self.shape.on_loss(cause, self.estimator.path());
+            }
+            self.estimator.on_gap(self.reassembly.highest());
+        } else {
+            self.estimator.on_advance(now, self.reassembly.next());
+        }
+    }
+}

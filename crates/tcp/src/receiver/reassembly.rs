@@ -1,0 +1,143 @@
+//! What arrived, in order and out of order, and what SACK says of it.
+
+use crate::ranges::{Range, RangeSet};
+use lasthop_wire::SackBlocks;
+
+/// The receive sequence space, in absolute offsets.
+#[derive(Debug)]
+pub struct Reassembly {
+    next: u64,
+    beyond: RangeSet,
+    /// A byte of each range reported lately, the most recent first (RFC 2018 §4).
+    recent: [Option<u64>; SackBlocks::MOST],
+}
+
+/// What an arrival did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Change {
+    /// Bytes by which the cumulative ACK advanced.
+    pub advanced: u64,
+    /// The gap that it opened.
+    pub opened: Option<Range>,
+    /// Whether out-of-order data was waiting when it came.
+    pub had_holes: bool,
+    /// Whether it brought anything new.
+    pub fresh: bool,
+}
+
+impl Reassembly {
+    /// Nothing received; the next byte expected is at `next`.
+    pub fn starting_at(next: u64) -> Reassembly {
+        Reassembly { next, beyond: RangeSet::default(), recent: [None; SackBlocks::MOST] }
+    }
+
+    /// The next byte expected.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// The byte behind the highest one received.
+    pub fn highest(&self) -> u64 {
+        self.beyond.last().map_or(self.next, |range| range.end)
+    }
+
+    /// Whether data waits behind a hole.
+    pub fn has_holes(&self) -> bool {
+        !self.beyond.is_empty()
+    }
+
+    /// Ranges of data that waits behind holes.
+    pub fn beyond(&self) -> &RangeSet {
+        &self.beyond
+    }
+
+    /// Takes the bytes of a segment.
+    pub fn insert(&mut self, range: Range) -> Change {
+        let mut change = Change { had_holes: self.has_holes(), ..Change::default() };
+        if range.end <= self.next {
+            return change;
+        }
+        if range.start <= self.next {
+            change.fresh = true;
+            let before = self.next;
+            self.next = range.end;
+            if change.had_holes {
+                self.beyond.remove_below(self.next);
+                if let Some(first) = self.beyond.first().filter(|first| first.start <= self.next) {
+                    self.next = self.next.max(first.end);
+                    self.beyond.remove_below(self.next);
+                }
+            }
+            change.advanced = self.next - before;
+            return change;
+        }
+        let highest = self.highest();
+        change.opened = (range.start > highest).then_some(Range { start: highest, end: range.start });
+        change.fresh = range.end > highest || self.beyond.run_at(range.start, range.end) != (true, range.end);
+        self.beyond.insert(range);
+        self.remember(range.start);
+        change
+    }
+
+    /// The ranges to report, the most recent first: at most `most`.
+    pub fn sack_ranges(&self, most: usize) -> impl Iterator<Item = Range> + '_ {
+        let recent = self.recent.iter().flatten().filter_map(|byte| self.beyond.containing(*byte));
+        recent.take(most)
+    }
+
+    /// Puts the range around `byte` first; a range that the same data merged into is named once.
+    fn remember(&mut self, byte: u64) {
+        let Some(newest) = self.beyond.containing(byte) else { return };
+        let mut list = [None; SackBlocks::MOST];
+        list[0] = Some(byte);
+        let mut filled = 1;
+        for old in self.recent.iter().flatten() {
+            let inside_newest = newest.start <= *old && *old < newest.end;
+            if filled < list.len() && !inside_newest && *old >= self.next {
+                list[filled] = Some(*old);
+                filled += 1;
+            }
+        }
+        self.recent = list;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(start: u64, end: u64) -> Range {
+        Range { start, end }
+    }
+
+    fn blocks(reassembly: &Reassembly) -> Vec<(u64, u64)> {
+        reassembly.sack_ranges(4).map(|range| (range.start, range.end)).collect()
+    }
+
+    #[test]
+    fn rfc2018_section_7_case_2() {
+        // The first of eight segments of 500 bytes is lost: each ACK reports one block that grows.
+        let mut received = Reassembly::starting_at(5000);
+        for (n, end) in [6000, 6500, 7000, 7500, 8000, 8500, 9000].into_iter().enumerate() {
+            let change = received.insert(range(end - 500, end));
+            assert_eq!(change.opened, (n == 0).then_some(range(5000, 5500)));
+            assert_eq!((received.next(), blocks(&received)), (5000, vec![(5500, end)]));
+        }
+    }
+
+    #[test]
+    fn rfc2018_section_7_case_3() {
+        // The 2nd, 4th, 6th and 8th segments are lost, then the 4th and the 2nd arrive.
+        let mut received = Reassembly::starting_at(5000);
+        let arrive = |received: &mut Reassembly, start| {
+            received.insert(range(start, start + 500));
+            (received.next(), blocks(received))
+        };
+        assert_eq!(arrive(&mut received, 5000), (5500, vec![]));
+        assert_eq!(arrive(&mut received, 6000), (5500, vec![(6000, 6500)]));
+        assert_eq!(arrive(&mut received, 7000), (5500, vec![(7000, 7500), (6000, 6500)]));
+        assert_eq!(arrive(&mut received, 8000), (5500, vec![(8000, 8500), (7000, 7500), (6000, 6500)]));
+        assert_eq!(arrive(&mut received, 6500), (5500, vec![(6000, 7500), (8000, 8500)]));
+        assert_eq!(arrive(&mut received, 5500), (7500, vec![(8000, 8500)]));
+    }
+}

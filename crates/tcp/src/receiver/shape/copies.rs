@@ -1,0 +1,34 @@
+//! Several identical acknowledgements, so that one survives the radio link (miyoshi).
+//!
+//! # A fixed number
+//! The estimate of the loss rate and the choice of the number from it are not part of this file.
+
+use super::{AckShape, Build, Due, Shape};
+use crate::receiver::estimate::PathEstimate;
+use lasthop_base::{Info, Mechanism, Parameter, Unit};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "copies",
+        summary: "the same ACK several times, so that one survives",
+        source: "miyoshi §2.2",
+        parameters: &[Parameter {
+            name: "count",
+            unit: Unit::Count(1, 64),
+            default: Some("2"),
+            doc: "identical ACKs per acknowledgement",
+        }],
+    },
+    build: |values| Box::new(Copies { count: values.count("count") as u32 }),
+};
+
+struct Copies {
+    count: u32,
+}
+
+impl AckShape for Copies {
+    fn shape(&mut self, _: &Due, _: &PathEstimate) -> Shape {
+        Shape::Copies(self.count)
+    }
+}

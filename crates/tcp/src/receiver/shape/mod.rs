@@ -1,0 +1,75 @@
+//! In how many pieces is data acknowledged?
+
+mod copies;
+mod once;
+mod split;
+
+use crate::cause::Cause;
+use crate::ranges::Range;
+use crate::receiver::estimate::PathEstimate;
+use lasthop_base::{Mechanism, Values};
+use lasthop_wire::Backlog;
+
+/// An acknowledgement that is due.
+#[derive(Clone, Copy, Debug)]
+pub struct Due {
+    /// What it acknowledges for the first time; empty for a duplicate.
+    pub advance: Range,
+    /// A full segment's payload, bytes.
+    pub segment: u64,
+    /// The host's uplink queue just before.
+    pub uplink: Backlog,
+}
+
+/// The form that it takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shape {
+    /// One ACK.
+    Once,
+    /// The same ACK this often, at least once.
+    Copies(u32),
+    /// Slices of a range, each acknowledged by an ACK of its own; what lies before the range goes with the first.
+    Slices {
+        /// How many, at least 1.
+        count: u32,
+        /// What is sliced: ends where the advance ends.
+        of: Range,
+    },
+}
+
+/// What a shape wants to be told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Needs {
+    /// The uplink queue before and after.
+    pub uplink: bool,
+    /// The estimate of the path.
+    pub estimate: bool,
+}
+
+/// The form of acknowledgements.
+pub trait AckShape: Send {
+    /// An acknowledgement is due.
+    fn shape(&mut self, due: &Due, path: &PathEstimate) -> Shape;
+
+    /// A gap opened and was judged.
+    fn on_loss(&mut self, cause: Cause, path: &PathEstimate) {
+        let _ = (cause, path);
+    }
+
+    /// The ACKs of the last shape are queued; returns the queue length after them as this shape counts it.
+    fn on_sent(&mut self, before: Backlog, after: Backlog) -> u32 {
+        let _ = before;
+        after.waiting
+    }
+
+    /// What it wants to be told.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+}
+
+/// How a shape is built.
+pub type Build = fn(&Values) -> Box<dyn AckShape>;
+
+/// All shapes.
+pub const ALL: &[Mechanism<Build>] = &[once::MECHANISM, copies::MECHANISM, split::MECHANISM];

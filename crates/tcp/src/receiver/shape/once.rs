@@ -1,0 +1,24 @@
+//! One acknowledgement, as everybody does.
+
+use super::{AckShape, Build, Due, Shape};
+use crate::receiver::estimate::PathEstimate;
+use lasthop_base::{Info, Mechanism};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "once",
+        summary: "one ACK for what is due",
+        source: "RFC 9293 §3.8.6.3",
+        parameters: &[],
+    },
+    build: |_| Box::new(Once),
+};
+
+struct Once;
+
+impl AckShape for Once {
+    fn shape(&mut self, _: &Due, _: &PathEstimate) -> Shape {
+        Shape::Once
+    }
+}

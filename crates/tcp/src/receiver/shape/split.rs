@@ -1,0 +1,195 @@
+//! ACK splitting (hasegawa): after a wireless loss each packet is acknowledged in slices, so that a sender that
+//! counts ACKs grows its window back faster than one segment per RTT.
+
+use super::{AckShape, Build, Due, Needs, Shape};
+use crate::cause::Cause;
+use crate::ranges::Range;
+use crate::receiver::estimate::PathEstimate;
+use lasthop_base::{Info, Mechanism, Parameter, Unit, Values};
+use lasthop_wire::Backlog;
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "split",
+        summary: "after a wireless loss, several partial ACKs per packet until the window is back",
+        source: "hasegawa §3.3 and §3.4, Eq. 4 and 5",
+        parameters: &[
+            Parameter {
+                name: "covers",
+                unit: Unit::Word(&["advance", "last_segment"]),
+                default: Some("advance"),
+                doc: "what is sliced: the whole advance of the cumulative ACK, or its last segment only",
+            },
+            Parameter {
+                name: "queue",
+                unit: Unit::Word(&["waiting", "with_service"]),
+                default: Some("waiting"),
+                doc: "r_queue and s_queue count the ACKs that wait (s_queue also one put into an idle transmitter), \
+                      or also the one in service",
+            },
+            Parameter {
+                name: "count",
+                unit: Unit::Count(0, 1000),
+                default: Some("0"),
+                doc: "ACKs per packet; 0: as the uplink bears (Eq. 5)",
+            },
+            Parameter {
+                name: "when",
+                unit: Unit::Word(&["after_wireless_loss", "always"]),
+                default: Some("after_wireless_loss"),
+                doc: "only until the window is back after a wireless loss (§3.3), or all the time (§2.3)",
+            },
+        ],
+    },
+    build: |values| Box::new(Split::new(values)),
+};
+
+struct Split {
+    covers_advance: bool,
+    counts_service: bool,
+    fixed: Option<u32>,
+    always: bool,
+    /// The window to return to, segments; `None` while not splitting.
+    target: Option<f64>,
+    /// s_queue of the packet before; `None` before the first packet of an episode.
+    queue_after: Option<u32>,
+}
+
+impl Split {
+    fn new(values: &Values) -> Split {
+        let count = values.count("count") as u32;
+        Split {
+            covers_advance: values.word("covers") == "advance",
+            counts_service: values.word("queue") == "with_service",
+            fixed: (count > 0).then_some(count),
+            always: values.word("when") == "always",
+            target: None,
+            queue_after: None,
+        }
+    }
+
+    /// Eq. 4 and 5: what left the uplink queue since the last packet may go in again; one more if the queue ran empty.
+    fn count(&self, queue_before: u32) -> u32 {
+        if let Some(fixed) = self.fixed {
+            return fixed;
+        }
+        let Some(queue_after) = self.queue_after else { return 1 };
+        let left = queue_after.saturating_sub(queue_before);
+        match queue_before {
+            0 => left + 1,
+            waiting => left.saturating_sub(waiting),
+        }
+    }
+
+    fn length(&self, backlog: Backlog) -> u32 {
+        backlog.waiting + u32::from(self.counts_service && backlog.in_service)
+    }
+}
+
+impl AckShape for Split {
+    fn shape(&mut self, due: &Due, path: &PathEstimate) -> Shape {
+        if self.target.is_some_and(|target| path.cwnd_r >= target) {
+            self.target = None;
+        }
+        if due.advance.is_empty() || (self.target.is_none() && !self.always) {
+            return Shape::Once;
+        }
+        let of = match self.covers_advance {
+            true => due.advance,
+            false => {
+                let start = due.advance.end.saturating_sub(due.segment).max(due.advance.start);
+                Range { start, end: due.advance.end }
+            }
+        };
+        let most = u32::try_from(of.len()).unwrap_or(u32::MAX);
+        Shape::Slices { count: self.count(self.length(due.uplink)).clamp(1, most), of }
+    }
+
+    fn on_loss(&mut self, cause: Cause, path: &PathEstimate) {
+        match cause {
+            Cause::Congestion => self.target = None,
+            Cause::Wireless if self.target.is_none() => {
+                self.target = Some(path.cwnd_r);
+                self.queue_after = None;
+            }
+            Cause::Wireless => {}
+        }
+    }
+
+    fn on_sent(&mut self, before: Backlog, after: Backlog) -> u32 {
+        let into_idle = !self.counts_service && !before.in_service && after.in_service;
+        let queue_after = self.length(after) + u32::from(into_idle);
+        self.queue_after = Some(queue_after);
+        queue_after
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { uplink: true, estimate: !self.always }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::receiver::shape::ALL;
+    use lasthop_base::{Choice, Duration};
+
+    fn path(cwnd_r: f64) -> PathEstimate {
+        let rtt = Duration::from_millis(100);
+        PathEstimate { srtt: rtt, min_rtt: rtt, max_rtt: rtt, latest_rtt: rtt, cwnd_r }
+    }
+
+    fn due(waiting: u32) -> Due {
+        let uplink = Backlog { waiting, in_service: waiting > 0, bytes: 40 * u64::from(waiting) };
+        Due { advance: Range { start: 1000, end: 2000 }, segment: 1000, uplink }
+    }
+
+    fn backlog(waiting: u32, in_service: bool) -> Backlog {
+        Backlog { waiting, in_service, bytes: 0 }
+    }
+
+    fn count(shape: Shape) -> u32 {
+        match shape {
+            Shape::Slices { count, .. } => count,
+            _ => 0,
+        }
+    }
+
+    #[test]
+    fn splits_from_a_wireless_loss_until_the_window_is_back() {
+        let mut split = Split::new(&Choice::named(ALL, "split").values);
+        assert_eq!(split.shape(&due(0), &path(10.0)), Shape::Once);
+        split.on_loss(Cause::Wireless, &path(10.0));
+        // A second loss while splitting keeps the first target (§3.3 item 1).
+        split.on_loss(Cause::Wireless, &path(20.0));
+        assert_eq!(count(split.shape(&due(0), &path(5.0))), 1);
+        assert_eq!(split.shape(&due(0), &path(10.0)), Shape::Once);
+    }
+
+    #[test]
+    fn a_congestion_loss_stops_it_at_once() {
+        let mut split = Split::new(&Choice::named(ALL, "split").values);
+        split.on_loss(Cause::Wireless, &path(10.0));
+        split.on_loss(Cause::Congestion, &path(5.0));
+        assert_eq!(split.shape(&due(0), &path(5.0)), Shape::Once);
+    }
+
+    #[test]
+    fn the_number_follows_the_uplink_queue() {
+        // Fig. 5 and Eq. 4 and 5: 1 for the first packet, then one more than drained as long as the queue runs
+        // empty, and drained less what still waits when it does not.
+        let mut split = Split::new(&Choice::named(ALL, "split").values);
+        split.on_loss(Cause::Wireless, &path(100.0));
+        let mut step = |waiting: u32, after: Backlog| {
+            let shaped = count(split.shape(&due(waiting), &path(5.0)));
+            split.on_sent(backlog(waiting, waiting > 0), after);
+            shaped
+        };
+        assert_eq!(step(0, backlog(0, true)), 1); // s = 1: it went into the idle transmitter
+        assert_eq!(step(0, backlog(1, true)), 2); // dQ = 1, queue empty: 2; s = 2
+        assert_eq!(step(0, backlog(2, true)), 3); // dQ = 2; s = 3
+        assert_eq!(step(1, backlog(2, true)), 1); // dQ = 2, 1 waits: 2 - 1; s = 2
+        assert_eq!(step(2, backlog(3, true)), 1); // dQ = 0, 2 wait: Eq. 5 gives -2; at least one
+    }
+}

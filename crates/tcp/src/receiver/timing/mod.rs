@@ -1,0 +1,38 @@
+//! When is data acknowledged?
+
+mod delayed;
+mod immediate;
+
+use lasthop_base::{Duration, Mechanism, Values};
+
+/// A data segment that arrived, as timing sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// Bytes by which the cumulative ACK can now advance since the last ACK sent.
+    pub unacknowledged: u64,
+    /// A full segment's payload, bytes.
+    pub segment: u64,
+    /// Whether it opened a gap, filled one, repeated something or carried a mark: told at once (RFC 5681 §4.2, RFC 3168 §6.1.3).
+    pub urgent: bool,
+}
+
+/// When to acknowledge.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum When {
+    /// At once.
+    Now,
+    /// After this time, unless an ACK leaves before.
+    After(Duration),
+}
+
+/// The clock of acknowledgements.
+pub trait AckTiming: Send {
+    /// A segment with data arrived.
+    fn on_data(&mut self, arrival: &Arrival) -> When;
+}
+
+/// How a timing is built.
+pub type Build = fn(&Values) -> Box<dyn AckTiming>;
+
+/// All timings.
+pub const ALL: &[Mechanism<Build>] = &[immediate::MECHANISM, delayed::MECHANISM];

@@ -1,0 +1,34 @@
+//! What is free in the receive buffer.
+
+use super::{AdvertisedWindow, Build, WindowInput};
+use lasthop_base::{Info, Mechanism, Parameter, Unit};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "buffer",
+        summary: "the free part of the receive buffer",
+        source: "RFC 9293 §3.8.6",
+        parameters: &[Parameter {
+            name: "size",
+            unit: Unit::Bytes(1, 1 << 30),
+            default: Some("4 MiB"),
+            doc: "receive buffer",
+        }],
+    },
+    build: |values| Box::new(Buffer { size: values.bytes("size") }),
+};
+
+struct Buffer {
+    size: u64,
+}
+
+impl AdvertisedWindow for Buffer {
+    fn bytes(&mut self, input: &WindowInput) -> u64 {
+        self.size.saturating_sub(input.unread)
+    }
+
+    fn largest(&self) -> u64 {
+        self.size
+    }
+}

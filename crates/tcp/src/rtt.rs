@@ -1,0 +1,140 @@
+//! Round-trip time and retransmission timeout (RFC 6298).
+
+use lasthop_base::Duration;
+
+/// Smoothed RTT, its variation and the timeout derived from them.
+#[derive(Clone, Debug)]
+pub struct RttEstimator {
+    limits: RtoLimits,
+    srtt: Option<Duration>,
+    variation: Duration,
+    /// Doublings since the last valid sample (RFC 6298 §5.5).
+    backoff: u32,
+    /// The timeout before back-off.
+    base: Duration,
+}
+
+/// What bounds and coarsens the timeout.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RtoLimits {
+    /// Before the first sample (RFC 6298 §2.1: 1 s).
+    pub initial: Duration,
+    /// Smallest timeout (RFC 6298 §2.4: 1 s; Linux 200 ms).
+    pub smallest: Duration,
+    /// Largest timeout, back-off included (RFC 6298 §2.5: at least 60 s).
+    pub largest: Duration,
+    /// Clock granularity G: the timeout is a multiple of it; zero for an exact clock.
+    pub tick: Duration,
+}
+
+impl RttEstimator {
+    /// No samples yet.
+    pub fn new(limits: RtoLimits) -> RttEstimator {
+        RttEstimator { limits, srtt: None, variation: Duration::ZERO, backoff: 0, base: limits.initial }
+    }
+
+    /// A valid sample (Karn's rule is the caller's: RFC 6298 §3). Ends the back-off.
+    pub fn sample(&mut self, rtt: Duration) {
+        match self.srtt {
+            None => {
+                self.srtt = Some(rtt);
+                self.variation = rtt.divided_by(2);
+            }
+            Some(srtt) => {
+                // RTTVAR first, with the old SRTT (RFC 6298 §2.3); gains 1/4 and 1/8.
+                self.variation =
+                    Duration::from_nanos((3 * self.variation.as_nanos() + srtt.abs_diff(rtt).as_nanos()) / 4);
+                self.srtt = Some(Duration::from_nanos((7 * srtt.as_nanos() + rtt.as_nanos()) / 8));
+            }
+        }
+        self.backoff = 0;
+        self.base = self.computed();
+    }
+
+    /// The timer expired: the timeout doubles (RFC 6298 §5.5).
+    pub fn back_off(&mut self) {
+        self.backoff = (self.backoff + 1).min(32);
+    }
+
+    /// The timeout now, back-off included.
+    pub fn rto(&self) -> Duration {
+        if self.backoff == 0 {
+            return self.base;
+        }
+        let doubled = self.base.as_nanos().saturating_mul(1 << self.backoff);
+        Duration::from_nanos(doubled).min(self.limits.largest)
+    }
+
+    /// Smoothed round-trip time, once there is a sample.
+    pub fn srtt(&self) -> Option<Duration> {
+        self.srtt
+    }
+
+    /// Mean deviation.
+    pub fn variation(&self) -> Duration {
+        self.variation
+    }
+
+    fn computed(&self) -> Duration {
+        let Some(srtt) = self.srtt else { return self.limits.initial };
+        let spread = self.limits.tick.max(self.variation * 4);
+        let rto = srtt + spread;
+        let tick = self.limits.tick.as_nanos();
+        let coarse = match tick {
+            0 => rto,
+            tick => Duration::from_nanos(rto.as_nanos().div_ceil(tick) * tick),
+        };
+        coarse.max(self.limits.smallest).min(self.limits.largest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn estimator(smallest: Duration, tick: Duration) -> RttEstimator {
+        let largest = Duration::from_secs(60);
+        RttEstimator::new(RtoLimits { initial: Duration::from_secs(1), smallest, largest, tick })
+    }
+
+    #[test]
+    fn rfc6298_section_2() {
+        let mut rtt = estimator(Duration::ZERO, Duration::ZERO);
+        assert_eq!(rtt.rto(), Duration::from_secs(1));
+        rtt.sample(MS * 100);
+        // SRTT = R, RTTVAR = R/2, RTO = R + 4 R/2.
+        assert_eq!((rtt.srtt(), rtt.variation(), rtt.rto()), (Some(MS * 100), MS * 50, MS * 300));
+        rtt.sample(MS * 180);
+        // RTTVAR = 3/4 50 + 1/4 |100 - 180| = 57.5, SRTT = 7/8 100 + 1/8 180 = 110.
+        assert_eq!(rtt.variation(), Duration::from_micros(57_500));
+        assert_eq!(rtt.srtt(), Some(MS * 110));
+        assert_eq!(rtt.rto(), MS * 340);
+    }
+
+    #[test]
+    fn back_off_doubles_up_to_the_limit_and_a_sample_ends_it() {
+        let mut rtt = estimator(MS * 200, Duration::ZERO);
+        rtt.sample(MS * 10);
+        assert_eq!(rtt.rto(), MS * 200);
+        let mut seen = Vec::new();
+        for _ in 0..10 {
+            rtt.back_off();
+            seen.push(rtt.rto().as_millis() as u64);
+        }
+        assert_eq!(seen, [400, 800, 1600, 3200, 6400, 12800, 25600, 51200, 60000, 60000]);
+        rtt.sample(MS * 10);
+        assert_eq!(rtt.rto(), MS * 200);
+    }
+
+    #[test]
+    fn a_coarse_clock_rounds_up_and_bounds_the_spread() {
+        let mut rtt = estimator(Duration::ZERO, MS * 10);
+        for _ in 0..200 {
+            rtt.sample(MS * 42);
+        }
+        // The variation has died out: G takes its place (RFC 6298 §2.3), then the next tick.
+        assert_eq!(rtt.rto(), MS * 60);
+    }
+}

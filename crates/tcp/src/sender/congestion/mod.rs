@@ -1,0 +1,84 @@
+//! How large is the congestion window?
+
+mod reno;
+
+use crate::sender::counting::AckCounting;
+use lasthop_base::{Duration, Mechanism, Time, Values};
+
+/// What the window's rules start from.
+#[derive(Clone, Copy, Debug)]
+pub struct Start {
+    /// Initial window, bytes.
+    pub window: u64,
+    /// Initial slow start threshold, bytes.
+    pub ssthresh: u64,
+    /// A full segment's payload, bytes.
+    pub mss: u64,
+}
+
+/// One acknowledgement, new or duplicate.
+#[derive(Clone, Copy, Debug)]
+pub struct AckEvent {
+    /// When it came.
+    pub now: Time,
+    /// Whether a recovery or the repair after a timeout is under way.
+    pub phase: Phase,
+    /// Bytes newly and cumulatively acknowledged; 0 for a duplicate.
+    pub acked: u64,
+    /// Segments completed by it.
+    pub segments: u32,
+    /// Bytes that it reports for the first time, SACK included.
+    pub delivered: u64,
+    /// The round-trip time it measured, if it did.
+    pub rtt: Option<Duration>,
+    /// Bytes in the network after it.
+    pub in_flight: u64,
+}
+
+/// Where the sender stands between losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// No loss known.
+    Open,
+    /// Fast recovery: the window does not grow.
+    Recovery,
+    /// After a timeout (or Tahoe's restart), until what was outstanding then is acknowledged.
+    Restart,
+}
+
+/// What went wrong.
+#[derive(Clone, Copy, Debug)]
+pub struct LossEvent {
+    /// When.
+    pub now: Time,
+    /// FlightSize: bytes outstanding when it was noticed, as RFC 5681 §3.1 Eq. 4 counts them.
+    pub flight: u64,
+    /// min(cwnd, advertised window) at that moment, bytes.
+    pub window: u64,
+}
+
+/// The congestion window's rules.
+pub trait CongestionControl: Send {
+    /// cwnd in bytes.
+    fn window(&self) -> u64;
+    /// Slow start threshold in bytes.
+    fn ssthresh(&self) -> u64;
+    /// Every ACK.
+    fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting);
+    /// A loss that fast recovery repairs, judged to be congestion.
+    fn on_loss(&mut self, loss: &LossEvent);
+    /// A loss after which the window starts again from one segment without a timeout (Tahoe).
+    fn on_restart(&mut self, loss: &LossEvent);
+    /// The retransmission timer expired; `first`: for the first time for this data.
+    fn on_timeout(&mut self, loss: &LossEvent, first: bool);
+    /// The receiver echoed a congestion mark (ECE), for the first time in this window of data.
+    fn on_mark(&mut self, loss: &LossEvent);
+    /// Recovery is over; `flight` bytes are outstanding.
+    fn on_recovered(&mut self, flight: u64);
+}
+
+/// How a congestion control is built.
+pub type Build = fn(&Values, Start) -> Box<dyn CongestionControl>;
+
+/// All congestion controls.
+pub const ALL: &[Mechanism<Build>] = &[reno::MECHANISM];

@@ -1,0 +1,139 @@
+//! Slow start and congestion avoidance (RFC 5681 §3.1): the window of Tahoe, Reno, NewReno and SACK alike.
+
+use super::{AckEvent, Build, CongestionControl, LossEvent, Phase, Start};
+use crate::sender::counting::{AckCounting, News, Regime};
+use lasthop_base::{Info, Mechanism, Parameter, Unit, Values};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "reno",
+        summary: "slow start, additive increase by one segment per RTT, halving at a loss",
+        source: "RFC 5681 §3.1",
+        parameters: &[
+            Parameter {
+                name: "halve",
+                unit: Unit::Word(&["flight", "window"]),
+                default: Some("flight"),
+                doc: "what ssthresh is half of: FlightSize (RFC 5681 Eq. 4), or min(cwnd, awnd) (koga §2.1.6)",
+            },
+            Parameter {
+                name: "slow_start_at_ssthresh",
+                unit: Unit::Flag,
+                default: Some("false"),
+                doc: "whether cwnd = ssthresh is still slow start (koga §2.1.3; RFC 5681 leaves it open)",
+            },
+            Parameter {
+                name: "exit",
+                unit: Unit::Word(&["ssthresh", "flight"]),
+                default: Some("ssthresh"),
+                doc: "cwnd after recovery: ssthresh, or min(ssthresh, flight + 1 segment) (RFC 6582 §3.2 step 3)",
+            },
+        ],
+    },
+    build: |values, start| Box::new(Reno::new(values, start)),
+};
+
+struct Reno {
+    /// Bytes, with fractions: avoidance adds MSS^2/cwnd per ACK.
+    cwnd: f64,
+    ssthresh: u64,
+    mss: u64,
+    /// Credit not yet turned into a segment, where the counting collects.
+    collected: u64,
+    halves_window: bool,
+    slow_start_at_ssthresh: bool,
+    exits_to_flight: bool,
+}
+
+/// The largest window that a scaled 16-bit field can advertise (RFC 7323 §2.3): no more is ever useful.
+const LARGEST: f64 = (1u64 << 30) as f64;
+
+impl Reno {
+    fn new(values: &Values, start: Start) -> Reno {
+        Reno {
+            cwnd: start.window as f64,
+            ssthresh: start.ssthresh,
+            mss: start.mss,
+            collected: 0,
+            halves_window: values.word("halve") == "window",
+            slow_start_at_ssthresh: values.flag("slow_start_at_ssthresh"),
+            exits_to_flight: values.word("exit") == "flight",
+        }
+    }
+
+    fn in_slow_start(&self) -> bool {
+        let ssthresh = self.ssthresh as f64;
+        self.cwnd < ssthresh || (self.slow_start_at_ssthresh && self.cwnd == ssthresh)
+    }
+
+    /// RFC 5681 Eq. 4: half of what was in flight, at least two segments.
+    fn lower_ssthresh(&mut self, loss: &LossEvent) {
+        let whole = if self.halves_window { loss.window } else { loss.flight };
+        self.ssthresh = (whole / 2).max(2 * self.mss);
+        self.collected = 0;
+    }
+}
+
+impl CongestionControl for Reno {
+    fn window(&self) -> u64 {
+        self.cwnd as u64
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.ssthresh
+    }
+
+    fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
+        if ack.acked == 0 || ack.phase == Phase::Recovery || self.cwnd >= LARGEST {
+            return;
+        }
+        let news = News { acked: ack.acked, segments: ack.segments, mss: self.mss };
+        if self.in_slow_start() {
+            let regime = if ack.phase == Phase::Restart { Regime::AfterTimeout } else { Regime::SlowStart };
+            self.cwnd += counting.credit(&news, regime) as f64;
+            return;
+        }
+        let credit = counting.credit(&news, Regime::Avoidance);
+        if counting.collects() {
+            self.collected += credit;
+            if self.collected >= self.window() {
+                self.collected -= self.window();
+                self.cwnd += self.mss as f64;
+            }
+        } else {
+            self.cwnd += self.mss as f64 * credit as f64 / self.cwnd;
+        }
+    }
+
+    fn on_loss(&mut self, loss: &LossEvent) {
+        self.lower_ssthresh(loss);
+        self.cwnd = self.ssthresh as f64;
+    }
+
+    fn on_restart(&mut self, loss: &LossEvent) {
+        self.lower_ssthresh(loss);
+        self.cwnd = self.mss as f64;
+    }
+
+    fn on_timeout(&mut self, loss: &LossEvent, first: bool) {
+        // A segment that times out again does not lower ssthresh further (RFC 5681 §3.1).
+        if first {
+            self.lower_ssthresh(loss);
+        }
+        self.collected = 0;
+        self.cwnd = self.mss as f64;
+    }
+
+    fn on_mark(&mut self, loss: &LossEvent) {
+        self.on_loss(loss);
+    }
+
+    fn on_recovered(&mut self, flight: u64) {
+        let window = match self.exits_to_flight {
+            true => self.ssthresh.min(flight.max(self.mss) + self.mss),
+            false => self.ssthresh,
+        };
+        self.cwnd = window as f64;
+    }
+}

@@ -1,0 +1,38 @@
+//! Appropriate byte counting (RFC 3465): the countermeasure to ACK splitting.
+
+use super::{AckCounting, Build, News, Regime};
+use lasthop_base::{Info, Mechanism, Parameter, Unit};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "bytes",
+        summary: "an ACK is worth the bytes it covers, at most L segments in slow start",
+        source: "RFC 3465 §2",
+        parameters: &[Parameter {
+            name: "limit",
+            unit: Unit::Count(1, 2),
+            default: Some("2"),
+            doc: "L: segments that one ACK may add in slow start; 1 after a timeout (RFC 3465 §2.2, §2.3)",
+        }],
+    },
+    build: |values| Box::new(Bytes { limit: values.count("limit") }),
+};
+
+struct Bytes {
+    limit: u64,
+}
+
+impl AckCounting for Bytes {
+    fn credit(&mut self, news: &News, regime: Regime) -> u64 {
+        match regime {
+            Regime::SlowStart => news.acked.min(self.limit * news.mss),
+            Regime::AfterTimeout => news.acked.min(news.mss),
+            Regime::Avoidance => news.acked,
+        }
+    }
+
+    fn collects(&self) -> bool {
+        true
+    }
+}

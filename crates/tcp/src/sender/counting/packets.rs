@@ -1,0 +1,27 @@
+//! Whole segments acknowledged, as Linux counts: a part of a segment is worth nothing until the rest comes.
+
+use super::{AckCounting, Build, News, Regime};
+use lasthop_base::{Info, Mechanism};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "packets",
+        summary: "an ACK is worth the whole segments it completes (Linux)",
+        source: "Linux tcp_slow_start, tcp_cong_avoid_ai; hasegawa §2.3 (Linux 2.2 and later)",
+        parameters: &[],
+    },
+    build: |_| Box::new(Packets),
+};
+
+struct Packets;
+
+impl AckCounting for Packets {
+    fn credit(&mut self, news: &News, _: Regime) -> u64 {
+        u64::from(news.segments) * news.mss
+    }
+
+    fn collects(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,23 @@
+//! Every new ACK counts as one segment, whatever it covers (RFC 2581; the papers' sender).
+
+use super::{AckCounting, Build, News, Regime};
+use lasthop_base::{Info, Mechanism};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "per-ack",
+        summary: "each new ACK is worth one segment, whatever it covers",
+        source: "RFC 2581 §3.1; hasegawa §2.3",
+        parameters: &[],
+    },
+    build: |_| Box::new(PerAck),
+};
+
+struct PerAck;
+
+impl AckCounting for PerAck {
+    fn credit(&mut self, news: &News, _: Regime) -> u64 {
+        news.mss
+    }
+}

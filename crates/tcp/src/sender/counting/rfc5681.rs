@@ -1,0 +1,26 @@
+//! Bytes in slow start, ACKs after it (RFC 5681 §3.1, Eq. 2 and 3).
+
+use super::{AckCounting, Build, News, Regime};
+use lasthop_base::{Info, Mechanism};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "rfc5681",
+        summary: "slow start adds min(N, SMSS) for N acknowledged bytes, avoidance counts ACKs",
+        source: "RFC 5681 §3.1, Eq. 2 and 3",
+        parameters: &[],
+    },
+    build: |_| Box::new(Rfc5681),
+};
+
+struct Rfc5681;
+
+impl AckCounting for Rfc5681 {
+    fn credit(&mut self, news: &News, regime: Regime) -> u64 {
+        match regime {
+            Regime::SlowStart | Regime::AfterTimeout => news.acked.min(news.mss),
+            Regime::Avoidance => news.mss,
+        }
+    }
+}

@@ -1,0 +1,467 @@
+//! The sending half: what is outstanding, what may go out, and when the timer runs.
+//!
+//! The rules of sending, in order:
+//! 1. What recovery says must go out goes first, whatever the window.
+//! 2. Then what is to be sent again, then new data, each if `cwnd - in_flight` has room
+//!    for it; new data also needs room in the receiver's window, and Nagle's consent.
+//! 3. Recovery never inflates the window: `in_flight` is its account of the network.
+//! 4. One reduction per window of data, whichever signal comes first.
+
+pub mod congestion;
+pub mod counting;
+pub mod recovery;
+pub mod scoreboard;
+
+use crate::config::Config;
+use crate::event::{Event, Log, Reason};
+use crate::ranges::Range;
+use crate::rtt::RttEstimator;
+use congestion::{AckEvent, CongestionControl, LossEvent, Phase, Start};
+use counting::AckCounting;
+use lasthop_base::{Duration, Time};
+use recovery::{AckNews, LossRecovery, Step};
+use scoreboard::Scoreboard;
+
+/// The sending half of an endpoint. Offsets are absolute; the SYN is byte 0.
+pub struct Sender {
+    board: Scoreboard,
+    rtt: RttEstimator,
+    counting: Box<dyn AckCounting>,
+    recovery: Box<dyn LossRecovery>,
+    congestion: Box<dyn CongestionControl>,
+    mss: u64,
+    nagle: bool,
+    /// The byte behind the last one that the application has written.
+    written: u64,
+    /// Whether a FIN follows the last byte.
+    finishing: bool,
+    /// The byte behind the last one that the receiver's window admits.
+    right_edge: u64,
+    /// The last window advertised, bytes.
+    peer_window: u64,
+    /// The largest window ever advertised, bytes.
+    largest_window: u64,
+    /// When the retransmission (or persist) timer expires.
+    timer: Time,
+    /// A byte that must go out although the receiver's window is closed.
+    probing: bool,
+    /// What the next go-back-N ends at; 0 when none is under way.
+    restart_until: u64,
+    /// Signals about data below this offset have already reduced the window.
+    reduced_until: u64,
+    /// Whether the next new segment tells the receiver that its mark was heeded.
+    tells_reduced: bool,
+    /// `una` when the timer last expired: a second expiry there reduces no further.
+    timed_out_at: Option<u64>,
+    why: Reason,
+}
+
+/// What goes out next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outgoing {
+    /// Bytes, the FIN counted as one.
+    pub range: Range,
+    /// Sent before.
+    pub again: bool,
+    /// Ends with the FIN.
+    pub fin: bool,
+    /// Carries CWR (RFC 3168 §6.1.2).
+    pub cwr: bool,
+}
+
+/// An acknowledgement as the sending half sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack<'a> {
+    /// Offset of the next byte expected.
+    pub ack: u64,
+    /// Advertised window, bytes.
+    pub window: u64,
+    /// The segment carried data, SYN or FIN, so that it cannot be a duplicate ACK.
+    pub carries_data: bool,
+    /// SACK blocks in absolute offsets.
+    pub sack: &'a [Range],
+    /// Round-trip time by the timestamp echo, if the option is in use.
+    pub echoed_rtt: Option<Duration>,
+    /// ECN echo.
+    pub ece: bool,
+}
+
+impl Sender {
+    /// A sender whose first byte of data is at offset 1, with this effective segment size.
+    pub fn new(config: &Config, mss: u32) -> Sender {
+        let mss = u64::from(mss.max(1));
+        let start = Start {
+            window: u64::from(config.initial_window) * mss,
+            ssthresh: config.initial_ssthresh.unwrap_or(1 << 30),
+            mss,
+        };
+        let built = config.congestion.mechanism(congestion::ALL);
+        Sender {
+            board: Scoreboard::starting_at(1),
+            rtt: RttEstimator::new(config.rto),
+            counting: (config.counting.mechanism(counting::ALL).build)(&config.counting.values),
+            recovery: (config.recovery.mechanism(recovery::ALL).build)(&config.recovery.values),
+            congestion: (built.build)(&config.congestion.values, start),
+            mss,
+            nagle: config.nagle,
+            written: 1,
+            finishing: false,
+            right_edge: 1,
+            peer_window: 0,
+            largest_window: 0,
+            timer: Time::NEVER,
+            probing: false,
+            restart_until: 0,
+            reduced_until: 0,
+            tells_reduced: false,
+            timed_out_at: None,
+            why: Reason::Hole,
+        }
+    }
+
+    /// The application has `bytes` more to send.
+    pub fn write(&mut self, bytes: u64) {
+        self.written = self.written.saturating_add(bytes);
+    }
+
+    /// Nothing more will be written: a FIN follows.
+    pub fn finish(&mut self) {
+        self.finishing = true;
+    }
+
+    /// The byte behind the last one written, so far.
+    pub(crate) fn end_of_data(&self) -> u64 {
+        self.written
+    }
+
+    /// Takes over what another sender was to send, before anything was sent (the handshake changed the segment size).
+    pub(crate) fn with_written_of(mut self, other: &Sender) -> Sender {
+        self.written = other.written;
+        self.finishing = other.finishing;
+        self
+    }
+
+    /// Whether the FIN was sent and acknowledged.
+    pub fn is_finished(&self) -> bool {
+        self.finishing && self.board.una() > self.written
+    }
+
+    /// The window that the peer advertised in the handshake, and the handshake's round-trip time.
+    pub fn open(&mut self, window: u64, rtt: Option<Duration>) {
+        self.admit(window);
+        if let Some(rtt) = rtt {
+            self.rtt.sample(rtt);
+        }
+    }
+
+    /// cwnd, bytes.
+    pub fn window(&self) -> u64 {
+        self.congestion.window()
+    }
+
+    /// Slow start threshold, bytes.
+    pub fn ssthresh(&self) -> u64 {
+        self.congestion.ssthresh()
+    }
+
+    /// Bytes in the network by the recovery's account.
+    pub fn in_flight(&self) -> u64 {
+        self.recovery.in_flight(&self.board)
+    }
+
+    /// cwnd as the papers draw it, inflated by what has left: window + outstanding - in flight.
+    pub fn inflated_window(&self) -> u64 {
+        (self.window() + self.board.outstanding()).saturating_sub(self.in_flight())
+    }
+
+    /// What is outstanding.
+    pub fn board(&self) -> &Scoreboard {
+        &self.board
+    }
+
+    /// Round-trip time and timeout.
+    pub fn rtt(&self) -> &RttEstimator {
+        &self.rtt
+    }
+
+    /// When the timer expires.
+    pub fn timer(&self) -> Time {
+        self.timer
+    }
+
+    /// Whether fast recovery is under way.
+    pub fn is_recovering(&self) -> bool {
+        self.recovery.is_recovering()
+    }
+
+    /// Takes an acceptable acknowledgement (`una <= ack <= nxt`).
+    pub(crate) fn handle_ack(&mut self, now: Time, ack: &Ack<'_>, log: &mut Log) {
+        let before = self.board.una();
+        let advanced = ack.ack > before;
+        let was_outstanding = self.board.outstanding() > 0;
+        let same_window = ack.window == self.peer_window;
+        self.admit_from(ack.ack, ack.window);
+
+        let acked = if advanced { self.board.acknowledge(ack.ack) } else { Default::default() };
+        let mut reported = 0;
+        if self.recovery.uses_sack() {
+            for block in ack.sack {
+                reported += self.board.sack(*block);
+            }
+        }
+        let duplicate = !advanced
+            && was_outstanding
+            && if self.recovery.uses_sack() && !ack.sack.is_empty() {
+                reported > 0
+            } else {
+                !ack.carries_data && same_window
+            };
+        if duplicate {
+            log.counters.duplicate_acks += 1;
+        }
+
+        let rtt = match (advanced, acked.sent_at) {
+            (false, _) => None,
+            (true, Some(sent_at)) => Some(now.since(sent_at)),
+            (true, None) => ack.echoed_rtt,
+        };
+        if let Some(rtt) = rtt {
+            self.rtt.sample(rtt);
+        }
+
+        let news = AckNews { acked: acked.bytes, duplicate, mss: self.mss };
+        let step = self.recovery.on_ack(&news, &mut self.board);
+        self.take_step(now, step, log);
+        if ack.ece {
+            self.heed_mark(now, log);
+        }
+        let phase = self.phase();
+        // The ACK that ends a recovery has had its effect on the window.
+        if step != Step::Leave && (advanced || duplicate) {
+            let in_flight = self.recovery.in_flight(&self.board);
+            let event = AckEvent {
+                now,
+                phase,
+                acked: acked.bytes,
+                segments: acked.segments,
+                delivered: acked.delivered + reported,
+                rtt,
+                in_flight,
+            };
+            self.congestion.on_ack(&event, &mut *self.counting);
+        }
+        if advanced {
+            self.timed_out_at = None;
+            self.restart_timer(now, step);
+        }
+    }
+
+    /// The timer expired (if `now` has reached it).
+    pub(crate) fn handle_timeout(&mut self, now: Time, log: &mut Log) {
+        if now < self.timer {
+            return;
+        }
+        if self.board.outstanding() == 0 {
+            // Persist: the receiver's window is closed (RFC 9293 §3.8.6.1).
+            self.timer = Time::NEVER;
+            if self.has_new_data() {
+                self.probing = true;
+                self.rtt.back_off();
+            }
+            return;
+        }
+        log.counters.timeouts += 1;
+        log.trace(now, Event::TimedOut { rto: self.rtt.rto() });
+        let first = self.timed_out_at != Some(self.board.una());
+        let loss = self.loss_event(now, self.board.outstanding());
+        self.congestion.on_timeout(&loss, first);
+        self.timed_out_at = Some(self.board.una());
+        self.rtt.back_off();
+        self.start_over(Reason::Timeout);
+        self.timer = now + self.rtt.rto();
+    }
+
+    /// What goes out now, if anything may.
+    pub(crate) fn poll(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
+        if let Some(range) = self.recovery.must_send(&self.board) {
+            self.board.mark_first_lost();
+            let why = std::mem::replace(&mut self.why, Reason::Hole);
+            self.timer = now + self.rtt.rto();
+            return Some(self.again(now, range, why, log));
+        }
+        let in_flight = self.recovery.in_flight(&self.board);
+        let room = self.congestion.window().saturating_sub(in_flight);
+        if let Some(range) = self.recovery.next_retransmission(&mut self.board) {
+            if room < range.len() {
+                return None;
+            }
+            let why = if self.restart_until > range.start { Reason::GoBackN } else { Reason::Hole };
+            return Some(self.again(now, range, why, log));
+        }
+        if let Some(range) = self.next_new(room) {
+            return Some(self.fresh(now, range));
+        }
+        if room >= self.mss && self.board.sacked() > 0 && !self.has_new_data() {
+            let range = self.recovery.last_resort(&mut self.board)?;
+            return Some(self.again(now, range, Reason::Rescue, log));
+        }
+        None
+    }
+
+    /// Starts the persist timer if data waits for the receiver's window and nothing else would wake the sender.
+    pub(crate) fn arm_persist(&mut self, now: Time) {
+        if self.timer == Time::NEVER && self.board.outstanding() == 0 && self.has_new_data() {
+            self.timer = now + self.rtt.rto();
+        }
+    }
+
+    fn end(&self) -> u64 {
+        self.written.saturating_add(u64::from(self.finishing))
+    }
+
+    fn has_new_data(&self) -> bool {
+        self.board.nxt() < self.end()
+    }
+
+    /// The next new segment: a full one, or a short one that Nagle and the window's edge let pass.
+    fn next_new(&mut self, room: u64) -> Option<Range> {
+        let start = self.board.nxt();
+        let waiting = self.end().saturating_sub(start);
+        if waiting == 0 {
+            return None;
+        }
+        if std::mem::take(&mut self.probing) {
+            return Some(Range { start, end: start + 1 });
+        }
+        // The FIN takes no room in the segment, and none in the windows (RFC 9293 §3.10.4).
+        let size = if waiting <= self.mss + 1 { waiting } else { self.mss };
+        let fin = u64::from(self.finishing && start + size == self.end());
+        let data = (size - fin).min(self.mss);
+        let size = if data + fin < size { data } else { size };
+        let usable = self.right_edge.saturating_sub(start);
+        if data > room || (data == 0 && fin == 0) {
+            return None;
+        }
+        if data > usable {
+            // Silly window avoidance (RFC 9293 §3.8.6.2.1): part of a segment only when it is half of the largest window.
+            let worth_it = usable > 0 && usable >= self.largest_window / 2;
+            return worth_it.then(|| Range { start, end: start + usable });
+        }
+        let is_short = data < self.mss && fin == 0;
+        if is_short && self.nagle && self.board.outstanding() > 0 {
+            return None;
+        }
+        Some(Range { start, end: start + size })
+    }
+
+    fn fresh(&mut self, now: Time, range: Range) -> Outgoing {
+        self.board.sent_new(range.len(), now);
+        self.recovery.on_sent(range, false);
+        if self.timer == Time::NEVER {
+            self.timer = now + self.rtt.rto();
+        }
+        let cwr = std::mem::take(&mut self.tells_reduced);
+        Outgoing { range, again: false, fin: self.finishing && range.end == self.end(), cwr }
+    }
+
+    fn again(&mut self, now: Time, range: Range, reason: Reason, log: &mut Log) -> Outgoing {
+        self.board.sent_again(range.start, now);
+        self.recovery.on_sent(range, true);
+        if self.timer == Time::NEVER {
+            self.timer = now + self.rtt.rto();
+        }
+        log.counters.retransmitted += 1;
+        log.trace(now, Event::Retransmitted { range, reason });
+        Outgoing { range, again: true, fin: self.finishing && range.end == self.end(), cwr: false }
+    }
+
+    fn take_step(&mut self, now: Time, step: Step, log: &mut Log) {
+        match step {
+            Step::Same | Step::Partial { .. } => {}
+            Step::Enter => {
+                let flight = self.recovery.flight_at_loss(&self.board);
+                self.reduce(now, flight, false);
+                self.why = Reason::FastRetransmit;
+                log.counters.recoveries += 1;
+                log.trace(now, Event::RecoveryEntered { flight, cwnd: self.congestion.window() });
+            }
+            Step::Restart => {
+                let flight = self.recovery.flight_at_loss(&self.board);
+                self.reduce(now, flight, true);
+                log.counters.recoveries += 1;
+                log.trace(now, Event::RecoveryEntered { flight, cwnd: self.congestion.window() });
+                self.start_over(Reason::FastRetransmit);
+            }
+            Step::Leave => {
+                self.congestion.on_recovered(self.board.outstanding());
+                log.trace(now, Event::RecoveryLeft { cwnd: self.congestion.window() });
+            }
+        }
+    }
+
+    fn reduce(&mut self, now: Time, flight: u64, restart: bool) {
+        let loss = self.loss_event(now, flight);
+        if restart {
+            self.congestion.on_restart(&loss);
+        } else if self.board.una() >= self.reduced_until {
+            self.congestion.on_loss(&loss);
+        }
+        self.reduced_until = self.board.nxt();
+    }
+
+    /// ECE: reduces once per window of data (RFC 3168 §6.1.2), not while a loss is being repaired.
+    fn heed_mark(&mut self, now: Time, log: &mut Log) {
+        if self.board.una() < self.reduced_until || self.phase() != Phase::Open {
+            return;
+        }
+        let loss = self.loss_event(now, self.board.outstanding());
+        self.congestion.on_mark(&loss);
+        self.reduced_until = self.board.nxt();
+        self.tells_reduced = true;
+        log.counters.marks += 1;
+        log.trace(now, Event::MarkEchoed { cwnd: self.congestion.window() });
+    }
+
+    /// Everything outstanding is to be sent again.
+    fn start_over(&mut self, why: Reason) {
+        self.board.mark_all_lost();
+        self.restart_until = self.board.nxt();
+        self.reduced_until = self.board.nxt();
+        self.why = why;
+        self.recovery.on_timeout(&self.board);
+    }
+
+    fn phase(&self) -> Phase {
+        if self.recovery.is_recovering() {
+            Phase::Recovery
+        } else if self.board.una() < self.restart_until {
+            Phase::Restart
+        } else {
+            Phase::Open
+        }
+    }
+
+    fn loss_event(&self, now: Time, flight: u64) -> LossEvent {
+        LossEvent { now, flight, window: self.congestion.window().min(self.peer_window) }
+    }
+
+    fn admit(&mut self, window: u64) {
+        self.admit_from(self.board.una(), window);
+    }
+
+    /// What was sent stays sent, even if the window's right edge moves left (RFC 9293 §3.8.6).
+    fn admit_from(&mut self, ack: u64, window: u64) {
+        self.peer_window = window;
+        self.largest_window = self.largest_window.max(window);
+        self.right_edge = ack.saturating_add(window);
+    }
+
+    /// RFC 6298 §5: off when all is acknowledged, started anew otherwise; NewReno only at its first partial ACK (RFC 6582 §4).
+    fn restart_timer(&mut self, now: Time, step: Step) {
+        if self.board.outstanding() == 0 {
+            self.timer = Time::NEVER;
+        } else if step != (Step::Partial { first: false }) || self.recovery.uses_sack() {
+            self.timer = now + self.rtt.rto();
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! What was lost, and what goes out again?
+
+mod new_reno;
+mod reno;
+mod sack;
+mod tahoe;
+
+use super::scoreboard::Scoreboard;
+use crate::ranges::Range;
+use lasthop_base::{Mechanism, Parameter, Unit, Values};
+
+/// Duplicate ACKs that tell a loss (RFC 5681 §3.2).
+pub const DUP_THRESH: u32 = 3;
+
+/// What an ACK said, after the scoreboard has taken it in.
+#[derive(Clone, Copy, Debug)]
+pub struct AckNews {
+    /// Bytes by which `una` advanced.
+    pub acked: u64,
+    /// Whether it is a duplicate (RFC 5681 §2; with SACK: it reports something new, RFC 6675 §2).
+    pub duplicate: bool,
+    /// A full segment's payload, bytes.
+    pub mss: u64,
+}
+
+/// What a recovery concludes from an ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Nothing changes.
+    Same,
+    /// A loss was found; fast recovery begins.
+    Enter,
+    /// A loss was found; the window starts again from one segment (Tahoe).
+    Restart,
+    /// `una` advanced, but not past what was outstanding at the start; `first` in this recovery.
+    Partial {
+        /// Whether it is the first one in this recovery.
+        first: bool,
+    },
+    /// Recovery is over.
+    Leave,
+}
+
+/// Loss detection and retransmission.
+///
+/// The rule that all obey: recovery never inflates the window. It says how much is
+/// in flight, and the sender compares that with the congestion window.
+pub trait LossRecovery: Send {
+    /// An ACK, already entered in the board.
+    fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step;
+
+    /// The retransmission timer expired and all that is outstanding was marked lost.
+    fn on_timeout(&mut self, board: &Scoreboard);
+
+    /// What must go out now whatever the window says: the first retransmission of a recovery, NewReno's on a partial ACK.
+    fn must_send(&mut self, board: &Scoreboard) -> Option<Range>;
+
+    /// What is to be sent again as soon as the window allows, before new data.
+    fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range>;
+
+    /// What may be sent again when there is no new data (RFC 6675 NextSeg rules 3 and 4).
+    fn last_resort(&mut self, board: &mut Scoreboard) -> Option<Range> {
+        let _ = board;
+        None
+    }
+
+    /// Something was sent; `again`: it was a retransmission.
+    fn on_sent(&mut self, range: Range, again: bool);
+
+    /// Bytes in the network by this recovery's account.
+    fn in_flight(&self, board: &Scoreboard) -> u64;
+
+    /// FlightSize for the reduction of the window at a loss just found.
+    fn flight_at_loss(&self, board: &Scoreboard) -> u64;
+
+    /// Whether fast recovery is under way.
+    fn is_recovering(&self) -> bool;
+
+    /// Whether SACK blocks are of use.
+    fn uses_sack(&self) -> bool {
+        false
+    }
+}
+
+/// How a recovery is built.
+pub type Build = fn(&Values) -> Box<dyn LossRecovery>;
+
+/// All recoveries.
+pub const ALL: &[Mechanism<Build>] =
+    &[tahoe::MECHANISM, reno::MECHANISM, new_reno::MECHANISM, sack::MECHANISM];
+
+const LIMITED_TRANSMIT: Parameter = Parameter {
+    name: "limited_transmit",
+    unit: Unit::Flag,
+    default: Some("false"),
+    doc: "each of the first two duplicate ACKs lets a new segment out (RFC 3042)",
+};
+
+const COUNTED: Parameter = Parameter {
+    name: "limited_transmit_counts",
+    unit: Unit::Flag,
+    default: Some("false"),
+    doc: "whether FlightSize counts what limited transmit sent (RFC 6937 §3.1 does, RFC 5681 §3.2 forbids it)",
+};
+
+/// Duplicate ACKs since the last advance, and what limited transmit made of them.
+#[derive(Debug, Default)]
+struct Duplicates {
+    count: u32,
+    limited_transmit: bool,
+    counts: bool,
+    /// Bytes sent on duplicate ACKs before the loss was found.
+    extra: u64,
+    mss: u64,
+}
+
+impl Duplicates {
+    fn new(values: &Values) -> Duplicates {
+        Duplicates {
+            limited_transmit: values.flag(LIMITED_TRANSMIT.name),
+            counts: values.flag(COUNTED.name),
+            ..Duplicates::default()
+        }
+    }
+
+    fn reset(&mut self) {
+        self.count = 0;
+        self.extra = 0;
+    }
+
+    /// Takes an ACK in; true when it is the one that reaches the threshold.
+    fn reach_threshold(&mut self, news: &AckNews) -> bool {
+        self.mss = news.mss;
+        if news.acked > 0 {
+            self.reset();
+        }
+        if !news.duplicate {
+            return false;
+        }
+        self.count += 1;
+        self.count == DUP_THRESH
+    }
+
+    /// Outstanding data, less at most two segments that have left the network, with limited transmit on.
+    fn in_flight(&self, board: &Scoreboard) -> u64 {
+        match self.limited_transmit && self.count > 0 {
+            false => board.outstanding(),
+            true => board.outstanding().saturating_sub(u64::from(self.count.min(2)) * self.mss),
+        }
+    }
+
+    fn on_sent(&mut self, range: Range, again: bool) {
+        if self.count > 0 && !again {
+            self.extra += range.len();
+        }
+    }
+
+    fn flight(&self, board: &Scoreboard) -> u64 {
+        match self.counts {
+            true => board.outstanding(),
+            false => board.outstanding().saturating_sub(self.extra),
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! NewReno: recovery lasts until all that was outstanding at its start is acknowledged (RFC 6582, koga Fig. 2.7).
+
+use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, Step};
+use crate::ranges::Range;
+use crate::sender::scoreboard::Scoreboard;
+use lasthop_base::{Info, Mechanism};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "new_reno",
+        summary: "fast recovery that retransmits on each partial ACK",
+        source: "RFC 6582 §3.2; koga §2.1.6",
+        parameters: &[LIMITED_TRANSMIT, COUNTED],
+    },
+    build: |values| {
+        Box::new(NewReno {
+            duplicates: Duplicates::new(values),
+            recover: 0,
+            recovering: false,
+            must_send: false,
+            partial_seen: false,
+            left: 0,
+        })
+    },
+};
+
+struct NewReno {
+    duplicates: Duplicates,
+    /// Highest byte sent when the last loss was found; survives a timeout (RFC 6582 §3.2 step 4).
+    recover: u64,
+    recovering: bool,
+    must_send: bool,
+    partial_seen: bool,
+    /// Bytes that have left the network by the count of duplicates, less what partial ACKs took back
+    /// (the "partial window deflation"); can fall below zero when a partial ACK covers several segments.
+    left: i64,
+}
+
+impl LossRecovery for NewReno {
+    fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step {
+        if self.recovering {
+            return self.on_ack_in_recovery(news, board);
+        }
+        // Only a loss above `recover` is a new one (RFC 6582 §3.2 step 2, the careful variant).
+        if !self.duplicates.reach_threshold(news) || board.una() < self.recover {
+            return Step::Same;
+        }
+        self.recovering = true;
+        self.must_send = true;
+        self.partial_seen = false;
+        self.recover = board.nxt();
+        self.left = i64::from(self.duplicates.count) * news.mss as i64;
+        Step::Enter
+    }
+
+    fn on_timeout(&mut self, board: &Scoreboard) {
+        self.recover = board.nxt();
+        self.recovering = false;
+        self.must_send = true;
+        self.duplicates.reset();
+    }
+
+    fn must_send(&mut self, board: &Scoreboard) -> Option<Range> {
+        if self.must_send { board.first() } else { None }
+    }
+
+    fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
+        if self.recovering { None } else { board.next_lost() }
+    }
+
+    fn on_sent(&mut self, range: Range, again: bool) {
+        self.must_send &= !again;
+        if !self.recovering {
+            self.duplicates.on_sent(range, again);
+        }
+    }
+
+    fn in_flight(&self, board: &Scoreboard) -> u64 {
+        match self.recovering {
+            true => (board.outstanding() as i64 - self.left).max(0) as u64,
+            false => self.duplicates.in_flight(board).saturating_sub(board.gone()),
+        }
+    }
+
+    fn flight_at_loss(&self, board: &Scoreboard) -> u64 {
+        self.duplicates.flight(board)
+    }
+
+    fn is_recovering(&self) -> bool {
+        self.recovering
+    }
+}
+
+impl NewReno {
+    fn on_ack_in_recovery(&mut self, news: &AckNews, board: &Scoreboard) -> Step {
+        if news.acked == 0 {
+            if news.duplicate {
+                self.left += news.mss as i64;
+            }
+            return Step::Same;
+        }
+        if board.una() >= self.recover {
+            self.recovering = false;
+            self.must_send = false;
+            self.duplicates.reset();
+            return Step::Leave;
+        }
+        // cwnd -= acked, += SMSS if at least SMSS was acknowledged (RFC 6582 §3.2 step 3), told in bytes that left.
+        self.left -= news.acked as i64;
+        if news.acked >= news.mss {
+            self.left += news.mss as i64;
+        }
+        self.must_send = true;
+        let first = !std::mem::replace(&mut self.partial_seen, true);
+        Step::Partial { first }
+    }
+}

@@ -1,0 +1,109 @@
+//! Reno: fast retransmit and fast recovery (RFC 5681 §3.2, koga §2.1.6, Figs. 2.5 and 2.6).
+
+use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, Step};
+use crate::ranges::Range;
+use crate::sender::scoreboard::Scoreboard;
+use lasthop_base::{Info, Mechanism, Parameter, Unit};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "reno",
+        summary: "fast retransmit and fast recovery, over at the first new ACK",
+        source: "RFC 5681 §3.2; koga §2.1.6",
+        parameters: &[
+            LIMITED_TRANSMIT,
+            COUNTED,
+            Parameter {
+                name: "reenter",
+                unit: Unit::Flag,
+                default: Some("false"),
+                doc: "whether a second loss in the same window halves again (the 1990s' Reno)",
+            },
+        ],
+    },
+    build: |values| {
+        Box::new(Reno {
+            duplicates: Duplicates::new(values),
+            reenters: values.flag("reenter"),
+            recover: 0,
+            recovering: false,
+            must_send: false,
+            left: 0,
+        })
+    },
+};
+
+struct Reno {
+    duplicates: Duplicates,
+    reenters: bool,
+    /// Highest byte sent when the last loss was found; survives a timeout.
+    recover: u64,
+    recovering: bool,
+    must_send: bool,
+    /// Bytes that duplicates say have left the network.
+    left: u64,
+}
+
+impl LossRecovery for Reno {
+    fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step {
+        if self.recovering {
+            if news.acked > 0 {
+                self.recovering = false;
+                self.must_send = false;
+                self.duplicates.reset();
+                return Step::Leave;
+            }
+            if news.duplicate {
+                self.left += news.mss;
+            }
+            return Step::Same;
+        }
+        if !self.duplicates.reach_threshold(news) || (!self.reenters && board.una() < self.recover) {
+            return Step::Same;
+        }
+        self.recovering = true;
+        self.must_send = true;
+        self.recover = board.nxt();
+        self.left = u64::from(self.duplicates.count) * news.mss;
+        Step::Enter
+    }
+
+    fn on_timeout(&mut self, board: &Scoreboard) {
+        self.recover = board.nxt();
+        self.recovering = false;
+        self.must_send = true;
+        self.duplicates.reset();
+    }
+
+    fn must_send(&mut self, board: &Scoreboard) -> Option<Range> {
+        if self.must_send { board.first() } else { None }
+    }
+
+    fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
+        if self.recovering { None } else { board.next_lost() }
+    }
+
+    fn on_sent(&mut self, range: Range, again: bool) {
+        self.must_send &= !again;
+        if !self.recovering {
+            self.duplicates.on_sent(range, again);
+        }
+    }
+
+    fn in_flight(&self, board: &Scoreboard) -> u64 {
+        match self.recovering {
+            true => board.outstanding().saturating_sub(self.left),
+            // After a timeout what is marked lost has left the network.
+            false => self.duplicates.in_flight(board).saturating_sub(board.gone()),
+        }
+    }
+
+    fn flight_at_loss(&self, board: &Scoreboard) -> u64 {
+        self.duplicates.flight(board)
+    }
+
+    fn is_recovering(&self) -> bool {
+        self.recovering
+    }
+}

@@ -1,0 +1,134 @@
+//! SACK-based recovery (RFC 6675): the pipe decides, holes go first.
+//!
+//! # No detection of lost retransmissions
+//! As in RFC 6675 itself: a retransmission that is lost waits for the timer.
+
+use super::{AckNews, Build, COUNTED, DUP_THRESH, Duplicates, LIMITED_TRANSMIT, LossRecovery, Step};
+use crate::ranges::Range;
+use crate::sender::scoreboard::Scoreboard;
+use lasthop_base::{Info, Mechanism, Parameter, Unit};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "sack",
+        summary: "selective acknowledgements, pipe-limited recovery",
+        source: "RFC 6675; RFC 2018",
+        parameters: &[
+            LIMITED_TRANSMIT,
+            COUNTED,
+            Parameter {
+                name: "rescue",
+                unit: Unit::Flag,
+                default: Some("true"),
+                doc: "whether the last segment is sent again once per recovery when nothing else may be (NextSeg rule 4)",
+            },
+        ],
+    },
+    build: |values| {
+        Box::new(Sack {
+            duplicates: Duplicates::new(values),
+            rescues: values.flag("rescue"),
+            recover: 0,
+            recovering: false,
+            must_send: false,
+            rescued: false,
+        })
+    },
+};
+
+struct Sack {
+    duplicates: Duplicates,
+    rescues: bool,
+    /// RecoveryPoint; survives a timeout (RFC 6675 §5.1).
+    recover: u64,
+    recovering: bool,
+    must_send: bool,
+    rescued: bool,
+}
+
+impl LossRecovery for Sack {
+    fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step {
+        if board.sacked() > 0 {
+            board.mark_lost_by_sack(news.mss);
+        }
+        if self.recovering {
+            if news.acked == 0 {
+                return Step::Same;
+            }
+            if board.una() >= self.recover {
+                self.recovering = false;
+                self.must_send = false;
+                self.duplicates.reset();
+                return Step::Leave;
+            }
+            return Step::Partial { first: false };
+        }
+        let reached = self.duplicates.reach_threshold(news);
+        let found = reached || (self.duplicates.count > 0 && board.sacked() > 0 && board.first_is_lost());
+        if !found || board.una() < self.recover {
+            return Step::Same;
+        }
+        self.recovering = true;
+        self.must_send = true;
+        self.rescued = false;
+        self.recover = board.nxt();
+        self.duplicates.count = self.duplicates.count.max(DUP_THRESH);
+        board.mark_first_lost();
+        Step::Enter
+    }
+
+    fn on_timeout(&mut self, board: &Scoreboard) {
+        self.recover = board.nxt();
+        self.recovering = false;
+        self.must_send = true;
+        self.duplicates.reset();
+    }
+
+    fn must_send(&mut self, board: &Scoreboard) -> Option<Range> {
+        if self.must_send { board.first() } else { None }
+    }
+
+    fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
+        if board.lost() > 0 { board.next_lost() } else { None }
+    }
+
+    fn last_resort(&mut self, board: &mut Scoreboard) -> Option<Range> {
+        if !self.recovering {
+            return None;
+        }
+        board.next_doubtful().or_else(|| {
+            if !self.rescues || self.rescued {
+                return None;
+            }
+            self.rescued = true;
+            board.last_doubtful()
+        })
+    }
+
+    fn on_sent(&mut self, range: Range, again: bool) {
+        self.must_send &= !again;
+        if !self.recovering {
+            self.duplicates.on_sent(range, again);
+        }
+    }
+
+    fn in_flight(&self, board: &Scoreboard) -> u64 {
+        match self.recovering || board.lost() > 0 {
+            true => board.pipe(),
+            false => self.duplicates.in_flight(board),
+        }
+    }
+
+    fn flight_at_loss(&self, board: &Scoreboard) -> u64 {
+        self.duplicates.flight(board)
+    }
+
+    fn is_recovering(&self) -> bool {
+        self.recovering
+    }
+
+    fn uses_sack(&self) -> bool {
+        true
+    }
+}

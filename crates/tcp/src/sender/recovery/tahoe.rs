@@ -1,0 +1,68 @@
+//! Tahoe: fast retransmit, then slow start (koga §2.1.5).
+//!
+//! # Go-back-N, not SACK
+//! After a loss everything outstanding is sent again in order; what an ACK covers in
+//! the meantime is left out.
+
+use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, Step};
+use crate::ranges::Range;
+use crate::sender::scoreboard::Scoreboard;
+use lasthop_base::{Info, Mechanism};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "tahoe",
+        summary: "three duplicate ACKs: retransmit, and slow start from one segment",
+        source: "Jacobson 1988; koga §2.1.5",
+        parameters: &[LIMITED_TRANSMIT, COUNTED],
+    },
+    build: |values| Box::new(Tahoe { duplicates: Duplicates::new(values), recover: 0, must_send: false }),
+};
+
+struct Tahoe {
+    duplicates: Duplicates,
+    /// Highest byte sent at the last loss; duplicates below it are echoes of go-back-N.
+    recover: u64,
+    must_send: bool,
+}
+
+impl LossRecovery for Tahoe {
+    fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step {
+        if !self.duplicates.reach_threshold(news) || board.una() < self.recover {
+            return Step::Same;
+        }
+        Step::Restart
+    }
+
+    fn on_timeout(&mut self, board: &Scoreboard) {
+        self.recover = board.nxt();
+        self.must_send = true;
+        self.duplicates.reset();
+    }
+
+    fn must_send(&mut self, board: &Scoreboard) -> Option<Range> {
+        if self.must_send { board.first() } else { None }
+    }
+
+    fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
+        board.next_lost()
+    }
+
+    fn on_sent(&mut self, range: Range, again: bool) {
+        self.must_send &= !again;
+        self.duplicates.on_sent(range, again);
+    }
+
+    fn in_flight(&self, board: &Scoreboard) -> u64 {
+        board.pipe().min(self.duplicates.in_flight(board))
+    }
+
+    fn flight_at_loss(&self, board: &Scoreboard) -> u64 {
+        self.duplicates.flight(board)
+    }
+
+    fn is_recovering(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,348 @@
+//! What was sent and is not yet acknowledged, with running sums.
+//!
+//! A ring of records, one per segment, contiguous from `una` to `nxt`. Every sum
+//! that a recovery asks for (outstanding, SACKed, lost, retransmitted) is kept as it
+//! changes, and each record is visited a bounded number of times in its life: the
+//! cost of an ACK depends neither on the window nor on the number of holes.
+
+use crate::ranges::{Range, RangeSet};
+use lasthop_base::Time;
+use std::collections::VecDeque;
+
+/// The sender's view of its outstanding data, in absolute stream offsets (bytes).
+#[derive(Debug, Default)]
+pub struct Scoreboard {
+    una: u64,
+    nxt: u64,
+    records: VecDeque<Record>,
+    /// Index that the front record would have had no record ever been popped.
+    popped: u64,
+    sacked: RangeSet,
+    sacked_bytes: u64,
+    lost_bytes: u64,
+    again_bytes: u64,
+    /// Records before this one have been examined for loss.
+    lost_to: u64,
+    /// Records before this one need no retransmission.
+    again_from: u64,
+    /// Where rule 3 of RFC 6675's NextSeg goes on looking.
+    rule3_from: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    end: u64,
+    sent_at: Time,
+    marks: u8,
+}
+
+const SACKED: u8 = 1;
+const LOST: u8 = 2;
+/// Sent again since it was last found lost: its copy is in flight.
+const AGAIN: u8 = 4;
+/// Sent more than once in its life (Karn).
+const EVER_AGAIN: u8 = 8;
+
+/// What a cumulative acknowledgement covered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Acked {
+    /// Bytes by which `una` advanced.
+    pub bytes: u64,
+    /// Records (segments) now wholly acknowledged.
+    pub segments: u32,
+    /// Of these bytes, those that SACK had not already reported.
+    pub delivered: u64,
+    /// When the newest of them was sent, if it was sent once only and not reported by SACK before (Karn, RFC 6298 §3).
+    pub sent_at: Option<Time>,
+}
+
+impl Scoreboard {
+    /// An empty board whose next byte is at `offset`.
+    pub fn starting_at(offset: u64) -> Scoreboard {
+        Scoreboard { una: offset, nxt: offset, ..Scoreboard::default() }
+    }
+
+    /// First byte not cumulatively acknowledged.
+    pub fn una(&self) -> u64 {
+        self.una
+    }
+
+    /// First byte never sent.
+    pub fn nxt(&self) -> u64 {
+        self.nxt
+    }
+
+    /// Bytes sent and not cumulatively acknowledged (RFC 5681's FlightSize).
+    pub fn outstanding(&self) -> u64 {
+        self.nxt - self.una
+    }
+
+    /// Bytes believed to be in the network: RFC 6675 §4, SetPipe; O(1).
+    pub fn pipe(&self) -> u64 {
+        self.outstanding() + self.again_bytes - self.sacked_bytes - self.lost_bytes
+    }
+
+    /// Bytes that have left the network without being acknowledged: marked lost (or reported) and not sent again.
+    pub fn gone(&self) -> u64 {
+        self.outstanding().saturating_sub(self.pipe())
+    }
+
+    /// Bytes reported by SACK above `una`.
+    pub fn sacked(&self) -> u64 {
+        self.sacked_bytes
+    }
+
+    /// Bytes marked lost and not reported by SACK.
+    pub fn lost(&self) -> u64 {
+        self.lost_bytes
+    }
+
+    /// The byte behind the highest one reported by SACK, if any is.
+    pub fn highest_sacked(&self) -> Option<u64> {
+        self.sacked.last().map(|range| range.end)
+    }
+
+    /// New data of `len` bytes goes out.
+    pub fn sent_new(&mut self, len: u64, now: Time) {
+        self.nxt += len;
+        self.records.push_back(Record { end: self.nxt, sent_at: now, marks: 0 });
+    }
+
+    /// The segment that begins at `start` goes out again.
+    pub fn sent_again(&mut self, start: u64, now: Time) {
+        let index = self.index_of(start);
+        let len = self.len_of(index);
+        let record = &mut self.records[index];
+        record.sent_at = now;
+        if record.marks & AGAIN == 0 {
+            self.again_bytes += len;
+        }
+        record.marks |= AGAIN | EVER_AGAIN;
+    }
+
+    /// A cumulative acknowledgement up to `ack`, which must lie in `una..=nxt`.
+    pub fn acknowledge(&mut self, ack: u64) -> Acked {
+        let mut acked = Acked { bytes: ack - self.una, ..Acked::default() };
+        let mut start = self.una;
+        while let Some(record) = self.records.front() {
+            let Record { end, sent_at, marks } = *record;
+            let covered = end.min(ack) - start;
+            self.forget(covered, marks);
+            if marks & SACKED == 0 {
+                acked.delivered += covered;
+            }
+            if end > ack {
+                break;
+            }
+            acked.segments += 1;
+            acked.sent_at = (marks & (SACKED | EVER_AGAIN) == 0).then_some(sent_at);
+            self.records.pop_front();
+            self.popped += 1;
+            start = end;
+            if start == ack {
+                break;
+            }
+        }
+        self.una = ack;
+        if !self.sacked.is_empty() {
+            self.sacked.remove_below(ack);
+        }
+        acked
+    }
+
+    /// A SACK block. Returns the bytes that it reports for the first time.
+    ///
+    /// Blocks outside `una..nxt` or reversed are ignored (RFC 2018 §5, RFC 2883: D-SACK below `una`).
+    pub fn sack(&mut self, block: Range) -> u64 {
+        if block.start >= block.end || block.start < self.una || block.end > self.nxt {
+            return 0;
+        }
+        let mut fresh = 0;
+        let mut from = block.start;
+        while from < block.end {
+            let (covered, to) = self.sacked.run_at(from, block.end);
+            if !covered {
+                fresh += self.mark_sacked(Range { start: from, end: to });
+            }
+            from = to;
+        }
+        fresh
+    }
+
+    /// Marks the records wholly inside a stretch that no block covered yet; a part of a record stays unreported.
+    fn mark_sacked(&mut self, stretch: Range) -> u64 {
+        let mut index = self.index_of(stretch.start);
+        let mut begin = self.start_of(index);
+        if begin < stretch.start {
+            begin = self.records[index].end;
+            index += 1;
+        }
+        let first = begin;
+        while let Some(record) = self.records.get_mut(index) {
+            if record.end > stretch.end {
+                break;
+            }
+            let (len, marks) = (record.end - begin, record.marks);
+            record.marks |= SACKED;
+            begin = record.end;
+            index += 1;
+            self.sacked_bytes += len;
+            if marks & LOST != 0 {
+                self.lost_bytes -= len;
+            }
+            if marks & AGAIN != 0 {
+                self.again_bytes -= len;
+            }
+        }
+        if begin > first {
+            self.sacked.insert(Range { start: first, end: begin });
+        }
+        begin - first
+    }
+
+    /// Marks as lost every unreported segment below three discontiguous SACKed sequences, or below more than
+    /// two segments' worth of SACKed bytes (RFC 6675 §4, IsLost with DupThresh = 3). Each segment is visited once.
+    pub fn mark_lost_by_sack(&mut self, segment: u64) {
+        let Some(edge) = self.sacked.edge_above(3, 2 * segment) else { return };
+        let mut index = self.lost_to.max(self.popped);
+        while let Some(record) = self.records.get((index - self.popped) as usize) {
+            if record.end > edge {
+                break;
+            }
+            self.mark_lost((index - self.popped) as usize);
+            index += 1;
+        }
+        self.lost_to = index;
+    }
+
+    /// Marks the first unacknowledged segment as lost.
+    pub fn mark_first_lost(&mut self) {
+        if !self.records.is_empty() {
+            self.mark_lost(0);
+            self.again_from = self.again_from.min(self.popped);
+            self.lost_to = self.lost_to.max(self.popped + 1);
+        }
+    }
+
+    /// Marks everything unreported as lost and not yet sent again (after a timeout).
+    ///
+    /// If the first segment was reported by SACK, the receiver has reneged: all reports are forgotten (RFC 2018 §8).
+    pub fn mark_all_lost(&mut self) {
+        if self.records.front().is_some_and(|record| record.marks & SACKED != 0) {
+            self.sacked.clear();
+            self.sacked_bytes = 0;
+            self.records.iter_mut().for_each(|record| record.marks &= !SACKED);
+        }
+        let mut start = self.una;
+        self.lost_bytes = 0;
+        self.again_bytes = 0;
+        for record in &mut self.records {
+            record.marks &= !(AGAIN | LOST);
+            if record.marks & SACKED == 0 {
+                record.marks |= LOST;
+                self.lost_bytes += record.end - start;
+            }
+            start = record.end;
+        }
+        self.again_from = self.popped;
+        self.rule3_from = self.popped;
+        self.lost_to = self.popped + self.records.len() as u64;
+    }
+
+    /// The first unacknowledged segment.
+    pub fn first(&self) -> Option<Range> {
+        self.records.front().map(|record| Range { start: self.una, end: record.end })
+    }
+
+    /// Whether the first unacknowledged segment is marked lost.
+    pub fn first_is_lost(&self) -> bool {
+        self.records.front().is_some_and(|record| record.marks & LOST != 0)
+    }
+
+    /// The next segment that is lost and not yet sent again (RFC 6675 §4, NextSeg rule 1). Amortised O(1).
+    pub fn next_lost(&mut self) -> Option<Range> {
+        let mut index = self.again_from.max(self.popped);
+        let found = loop {
+            match self.records.get((index - self.popped) as usize) {
+                _ if index >= self.lost_to => break None,
+                None => break None,
+                Some(record) if record.marks & (LOST | AGAIN | SACKED) == LOST => break Some(index),
+                Some(_) => index += 1,
+            }
+        };
+        self.again_from = index;
+        found.map(|index| self.range_at((index - self.popped) as usize))
+    }
+
+    /// The next segment below the highest SACK that is neither reported, nor lost, nor sent again (NextSeg rule 3).
+    pub fn next_doubtful(&mut self) -> Option<Range> {
+        let highest = self.highest_sacked()?;
+        let mut index = self.rule3_from.max(self.again_from).max(self.popped);
+        let found = loop {
+            match self.records.get((index - self.popped) as usize) {
+                Some(record) if record.end <= highest => {
+                    if record.marks & (AGAIN | SACKED) == 0 {
+                        break Some(index);
+                    }
+                    index += 1;
+                }
+                _ => break None,
+            }
+        };
+        self.rule3_from = index;
+        found.map(|index| self.range_at((index - self.popped) as usize))
+    }
+
+    /// The last outstanding segment, if SACK has not reported it and it was not sent again (NextSeg rule 4).
+    pub fn last_doubtful(&self) -> Option<Range> {
+        let index = self.records.len().checked_sub(1)?;
+        (self.records[index].marks & (SACKED | AGAIN) == 0).then(|| self.range_at(index))
+    }
+
+    fn mark_lost(&mut self, index: usize) {
+        let len = self.len_of(index);
+        let record = &mut self.records[index];
+        if record.marks & (SACKED | LOST) == 0 {
+            record.marks |= LOST;
+            self.lost_bytes += len;
+        }
+    }
+
+    fn forget(&mut self, bytes: u64, marks: u8) {
+        if marks & (SACKED | LOST | AGAIN) == 0 {
+            return;
+        }
+        if marks & SACKED != 0 {
+            self.sacked_bytes -= bytes;
+            return;
+        }
+        if marks & LOST != 0 {
+            self.lost_bytes -= bytes;
+        }
+        if marks & AGAIN != 0 {
+            self.again_bytes -= bytes;
+        }
+    }
+
+    fn index_of(&self, offset: u64) -> usize {
+        if offset == self.una {
+            return 0;
+        }
+        self.records.partition_point(|record| record.end <= offset)
+    }
+
+    fn start_of(&self, index: usize) -> u64 {
+        match index {
+            0 => self.una,
+            index => self.records[index - 1].end,
+        }
+    }
+
+    fn len_of(&self, index: usize) -> u64 {
+        self.records[index].end - self.start_of(index)
+    }
+
+    fn range_at(&self, index: usize) -> Range {
+        Range { start: self.start_of(index), end: self.records[index].end }
+    }
+}
