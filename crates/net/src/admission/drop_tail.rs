@@ -1,0 +1,55 @@
+//! Drop-tail: a packet that finds no room is lost.
+//!
+//! As in ns-2, the limit counts what waits; the packet in transmission has left the queue.
+
+use super::{Admission, Build, Verdict};
+use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
+use lasthop_wire::{Backlog, Packet};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "drop_tail",
+        summary: "a packet that finds the queue full is lost",
+        source: "RFC 7567 §2.1; hasegawa §4.1",
+        parameters: &[
+            Parameter {
+                name: "packets",
+                unit: Unit::Count(0, 1_000_000_000),
+                default: Some("0"),
+                doc: "most packets that may wait, the one in transmission not counted; 0: no limit",
+            },
+            Parameter {
+                name: "bytes",
+                unit: Unit::Bytes(0, 1_000_000_000_000),
+                default: Some("0 bytes"),
+                doc: "most bytes that may wait, the packet in transmission not counted; 0: no limit",
+            },
+        ],
+    },
+    build: |values| {
+        let or_unlimited = |limit: u64| if limit == 0 { u64::MAX } else { limit };
+        Box::new(DropTail {
+            packets: or_unlimited(values.count("packets")),
+            bytes: or_unlimited(values.bytes("bytes")),
+        })
+    },
+};
+
+struct DropTail {
+    packets: u64,
+    bytes: u64,
+}
+
+impl Admission for DropTail {
+    fn admit(&mut self, _: Time, packet: &mut Packet, backlog: &Backlog) -> Verdict {
+        let is_idle = backlog.waiting == 0 && !backlog.in_service;
+        let fits = u64::from(backlog.waiting) < self.packets
+            && backlog.bytes + u64::from(packet.wire_bytes) <= self.bytes;
+        if is_idle || fits { Verdict::Admit } else { Verdict::Drop }
+    }
+
+    fn is_unlimited(&self) -> bool {
+        self.packets == u64::MAX && self.bytes == u64::MAX
+    }
+}

@@ -1,0 +1,25 @@
+//! No repeats: what the channel destroys is lost.
+
+use super::{Arq, Build, Carried};
+use crate::channel::{Air, Channel, Fate};
+use lasthop_base::{Duration, Info, Mechanism};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "none",
+        summary: "no repeats: what the channel destroys is lost",
+        source: "RFC 3819 §8",
+        parameters: &[],
+    },
+    build: |_| Box::new(NoArq),
+};
+
+struct NoArq;
+
+impl Arq for NoArq {
+    fn carry(&mut self, air: &Air, channel: &mut dyn Channel) -> Carried {
+        let delivered = channel.fate(air) == Fate::Intact;
+        Carried { delivered, holds: Duration::ZERO, late: Duration::ZERO, attempts: 1 }
+    }
+}

@@ -1,0 +1,86 @@
+//! A bounded number of repeats, each a fixed time later (hasegawa §4.1, with every reading of its open questions).
+
+use super::{Arq, Build, Carried};
+use crate::channel::{Air, Channel, Fate};
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "repeat",
+        summary: "a damaged packet is repeated a bounded number of times",
+        source: "hasegawa §4.1",
+        parameters: &[
+            Parameter {
+                name: "transmissions",
+                unit: Unit::Count(1, 1000),
+                default: Some("4"),
+                doc: "transmissions in all, the first one counted; then the packet is discarded",
+            },
+            Parameter {
+                name: "delay",
+                unit: Unit::Duration(Duration::ZERO, Duration::from_secs(10)),
+                default: Some("6.16 ms"),
+                doc: "what a repeat adds: the link's round trip and a transmission of 1040 bytes at 2 Mbit/s",
+            },
+            Parameter {
+                name: "mode",
+                unit: Unit::Word(&["once", "per_repeat", "overtaking", "stop_and_wait"]),
+                default: Some("once"),
+                doc: "the delay is added once, in order, link not held; per repeat, in order; per repeat, later \
+                      packets overtake; per repeat, and the link is held meanwhile",
+            },
+        ],
+    },
+    build: |values| {
+        Box::new(Repeat {
+            transmissions: values.count("transmissions") as u32,
+            delay: values.duration("delay"),
+            mode: match values.word("mode") {
+                "once" => Mode::Once,
+                "per_repeat" => Mode::PerRepeat,
+                "overtaking" => Mode::Overtaking,
+                _ => Mode::StopAndWait,
+            },
+        })
+    },
+};
+
+struct Repeat {
+    transmissions: u32,
+    delay: Duration,
+    mode: Mode,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Mode {
+    Once,
+    PerRepeat,
+    Overtaking,
+    StopAndWait,
+}
+
+impl Arq for Repeat {
+    fn carry(&mut self, air: &Air, channel: &mut dyn Channel) -> Carried {
+        let mut attempt = 0;
+        let delivered = loop {
+            let later = self.delay * u64::from(attempt);
+            let repeat = Air { start: air.start + later, end: air.end + later, attempt, ..*air };
+            match channel.fate(&repeat) {
+                Fate::Intact => break true,
+                Fate::Lost if attempt + 1 == self.transmissions => break false,
+                Fate::Lost => attempt += 1,
+            }
+        };
+        let late = match self.mode {
+            Mode::Once => self.delay * u64::from(attempt.min(1)),
+            _ => self.delay * u64::from(attempt),
+        };
+        let holds = if self.mode == Mode::StopAndWait { late } else { Duration::ZERO };
+        Carried { delivered, holds, late, attempts: attempt + 1 }
+    }
+
+    fn keeps_order(&self) -> bool {
+        self.mode != Mode::Overtaking
+    }
+}

@@ -1,0 +1,47 @@
+//! Independent bit errors: a transmission of n bits is lost with probability 1 - (1 - b)^n.
+
+use super::{Air, Build, Channel, Fate, PacketDraws, Threshold};
+use lasthop_base::{Info, Mechanism, Parameter, Unit};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "bit_error",
+        summary: "independent bit errors: larger packets are lost more often",
+        source: "hasegawa §4.1",
+        parameters: &[Parameter {
+            name: "rate",
+            unit: Unit::Probability(0.0, 1.0),
+            default: Some("1e-5"),
+            doc: "bit error rate",
+        }],
+    },
+    build: |values, stream| {
+        let rate = values.number("rate");
+        Box::new(BitError {
+            draws: PacketDraws::new(stream),
+            // ln(1 - b) per byte, exact for small b.
+            log_intact_byte: 8.0 * libm::log1p(-rate),
+            bytes: 0,
+            loss: Threshold::of(0.0),
+        })
+    },
+};
+
+struct BitError {
+    draws: PacketDraws,
+    log_intact_byte: f64,
+    /// The size for which `loss` was computed last.
+    bytes: u32,
+    loss: Threshold,
+}
+
+impl Channel for BitError {
+    fn fate(&mut self, air: &Air) -> Fate {
+        if self.bytes != air.bytes {
+            self.bytes = air.bytes;
+            self.loss = Threshold::of(-libm::expm1(self.log_intact_byte * f64::from(air.bytes)));
+        }
+        if self.draws.happens(air.attempt, self.loss) { Fate::Lost } else { Fate::Intact }
+    }
+}

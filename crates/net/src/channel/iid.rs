@@ -1,0 +1,33 @@
+//! Each transmission is lost with the same probability, independently of all others.
+
+use super::{Air, Build, Channel, Fate, PacketDraws, Threshold};
+use lasthop_base::{Info, Mechanism, Parameter, Unit};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "iid",
+        summary: "each transmission is lost with the same probability",
+        source: "saad §4 (packet loss rate); netem `loss random`",
+        parameters: &[Parameter {
+            name: "loss",
+            unit: Unit::Probability(0.0, 1.0),
+            default: Some("0.01"),
+            doc: "probability that a transmission is lost, whatever its size",
+        }],
+    },
+    build: |values, stream| {
+        Box::new(Iid { draws: PacketDraws::new(stream), loss: Threshold::of(values.number("loss")) })
+    },
+};
+
+struct Iid {
+    draws: PacketDraws,
+    loss: Threshold,
+}
+
+impl Channel for Iid {
+    fn fate(&mut self, air: &Air) -> Fate {
+        if self.draws.happens(air.attempt, self.loss) { Fate::Lost } else { Fate::Intact }
+    }
+}

@@ -1,0 +1,82 @@
+//! Does a transmission arrive intact?
+
+mod bit_error;
+mod iid;
+mod none;
+mod two_state;
+
+use lasthop_base::{Mechanism, Stream, Time, Values};
+
+/// One transmission on the air.
+#[derive(Clone, Copy, Debug)]
+pub struct Air {
+    /// Its first bit leaves.
+    pub start: Time,
+    /// Its last bit leaves.
+    pub end: Time,
+    /// Its length, bytes.
+    pub bytes: u32,
+    /// 0 for the first transmission of a packet, 1 for its first repeat …
+    pub attempt: u32,
+}
+
+/// What became of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// It arrived intact.
+    Intact,
+    /// It was destroyed.
+    Lost,
+}
+
+/// A channel, with its random stream.
+///
+/// A packet takes one draw however often it is repeated, so that the fate of the
+/// n-th packet depends on the seed and on n (or on time) alone.
+pub trait Channel: Send {
+    /// The fate of a transmission; `start` never decreases from one first transmission to the next.
+    fn fate(&mut self, air: &Air) -> Fate;
+
+    /// Whether nothing is ever lost: the link then skips the question.
+    fn is_perfect(&self) -> bool {
+        false
+    }
+}
+
+/// How a channel is built.
+pub type Build = fn(&Values, Stream) -> Box<dyn Channel>;
+
+/// All channels.
+pub const ALL: &[Mechanism<Build>] =
+    &[none::MECHANISM, iid::MECHANISM, bit_error::MECHANISM, two_state::MECHANISM];
+
+/// One draw per packet, and what repeats derive from it.
+struct PacketDraws {
+    stream: Stream,
+    draw: u64,
+}
+
+impl PacketDraws {
+    fn new(stream: Stream) -> PacketDraws {
+        PacketDraws { stream, draw: 0 }
+    }
+
+    /// True with the probability that `threshold` stands for.
+    fn happens(&mut self, attempt: u32, threshold: Threshold) -> bool {
+        if attempt == 0 {
+            self.draw = self.stream.draw();
+        }
+        lasthop_base::random::derive(self.draw, attempt) < threshold.0
+    }
+}
+
+/// A probability as a bound on 64 random bits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Threshold(u64);
+
+impl Threshold {
+    fn of(probability: f64) -> Threshold {
+        // 2^64 as a float; the cast saturates, so that 1 is (all but) certain.
+        Threshold((probability.clamp(0.0, 1.0) * 18_446_744_073_709_551_616.0) as u64)
+    }
+}

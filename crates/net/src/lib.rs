@@ -1,0 +1,20 @@
+//! What a path does to packets, as pure state machines.
+//!
+//! * [`link`]: one direction of a link: queue, then service, then the air, then the propagation delay.
+//! * [`admission`]: may a packet join the queue?
+//! * [`service`]: how long does it occupy the link? A constant rate, or a recorded one.
+//! * [`channel`]: does a transmission arrive intact?
+//! * [`arq`]: what does the link layer do when it does not?
+//! * [`catalogue`]: every mechanism of these folders, by seam.
+//!
+//! What is absent: no clock and no events. A link says at once when a packet will
+//! arrive or that it will not, because nothing that comes later can change it.
+
+pub mod admission;
+pub mod arq;
+pub mod catalogue;
+pub mod channel;
+pub mod link;
+pub mod service;
+
+pub use link::{Config, Link, Passage};

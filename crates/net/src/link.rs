@@ -1,0 +1,153 @@
+//! One direction of a link: queue, then service, then the air, then the propagation delay.
+//!
+//! The queue is first in, first out, and nothing is removed from its middle, so a
+//! packet's whole passage is known when it joins. A packet costs one call.
+
+use crate::admission::{self, Admission, Verdict};
+use crate::arq::{self, Arq};
+use crate::channel::{self, Air, Channel};
+use crate::service::{Server, Service};
+use lasthop_base::{Choice, Duration, Stream, Time};
+use lasthop_wire::{Backlog, LossReason, Packet};
+use std::collections::VecDeque;
+
+/// What one direction of a link is made of.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Its rate.
+    pub service: Service,
+    /// Propagation delay, one way.
+    pub delay: Duration,
+    /// Who may join the queue.
+    pub queue: Choice,
+    /// What the air does.
+    pub channel: Choice,
+    /// What the link layer does about it.
+    pub arq: Choice,
+}
+
+impl Config {
+    /// A wire of this rate and one-way delay with an unlimited queue.
+    pub fn wire(service: Service, delay: Duration) -> Config {
+        Config {
+            service,
+            delay,
+            queue: Choice::named(admission::ALL, "drop_tail"),
+            channel: Choice::named(channel::ALL, "none"),
+            arq: Choice::named(arq::ALL, "none"),
+        }
+    }
+}
+
+/// One direction of a link.
+pub struct Link {
+    server: Server,
+    delay: Duration,
+    admission: Box<dyn Admission>,
+    /// `None` when nothing is ever lost.
+    air: Option<(Box<dyn Channel>, Box<dyn Arq>)>,
+    keeps_order: bool,
+    /// Whether what waits is counted.
+    tracks: bool,
+    /// Packets that wait: when each leaves the queue, and its bytes.
+    waiting: VecDeque<(Time, u32)>,
+    waiting_bytes: u64,
+    frees_at: Time,
+    last_arrival: Time,
+}
+
+/// What became of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Passage {
+    /// It reaches the other side.
+    Arrives {
+        /// When.
+        at: Time,
+    },
+    /// It is lost.
+    Lost {
+        /// When that is decided; for a loss on the air, when the receiving side gives it up.
+        at: Time,
+        /// Why.
+        reason: LossReason,
+    },
+}
+
+impl Link {
+    /// A link in its initial state; `random` is its channel's stream.
+    pub fn new(config: &Config, random: Stream) -> Link {
+        let admission = (config.queue.mechanism(admission::ALL).build)(&config.queue.values);
+        let channel = (config.channel.mechanism(channel::ALL).build)(&config.channel.values, random);
+        let arq = (config.arq.mechanism(arq::ALL).build)(&config.arq.values);
+        Link {
+            server: Server::new(&config.service),
+            delay: config.delay,
+            tracks: !admission.is_unlimited(),
+            admission,
+            keeps_order: arq.keeps_order(),
+            air: (!channel.is_perfect()).then_some((channel, arq)),
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+            frees_at: Time::ZERO,
+            last_arrival: Time::ZERO,
+        }
+    }
+
+    /// Has the link count what waits even if its queue is unlimited, so that [`Link::backlog`] is true.
+    pub fn track_backlog(&mut self) {
+        self.tracks = true;
+    }
+
+    /// Whether packets arrive in the order in which they joined.
+    pub fn keeps_order(&self) -> bool {
+        self.keeps_order || self.air.is_none()
+    }
+
+    /// A packet joins at `now`, which never decreases. It may come out marked.
+    pub fn carry(&mut self, now: Time, packet: &mut Packet) -> Passage {
+        if self.tracks {
+            let backlog = self.backlog(now);
+            if self.admission.admit(now, packet, &backlog) == Verdict::Drop {
+                return Passage::Lost { at: now, reason: LossReason::QueueFull };
+            }
+        }
+        let served = self.server.serve(now.max(self.frees_at), packet.wire_bytes);
+        if self.tracks && served.begins > now {
+            self.waiting.push_back((served.begins, packet.wire_bytes));
+            self.waiting_bytes += u64::from(packet.wire_bytes);
+        }
+        self.frees_at = served.ends;
+        let Some((channel, arq)) = &mut self.air else {
+            return Passage::Arrives { at: served.ends + self.delay };
+        };
+        let air = Air { start: served.begins, end: served.ends, bytes: packet.wire_bytes, attempt: 0 };
+        let carried = arq.carry(&air, &mut **channel);
+        self.frees_at = served.ends + carried.holds;
+        let mut at = served.ends + carried.late + self.delay;
+        if self.keeps_order {
+            // What comes behind a packet that is being repeated waits until it is there, or given up.
+            at = at.max(self.last_arrival);
+            self.last_arrival = at;
+        }
+        match carried.delivered {
+            true => Passage::Arrives { at },
+            false => Passage::Lost { at, reason: LossReason::Channel },
+        }
+    }
+
+    /// What waits at `now`, which never decreases; the packet in transmission is told apart.
+    pub fn backlog(&mut self, now: Time) -> Backlog {
+        while let Some((begins, bytes)) = self.waiting.front() {
+            if *begins > now {
+                break;
+            }
+            self.waiting_bytes -= u64::from(*bytes);
+            self.waiting.pop_front();
+        }
+        Backlog {
+            waiting: self.waiting.len() as u32,
+            in_service: self.frees_at > now,
+            bytes: self.waiting_bytes,
+        }
+    }
+}

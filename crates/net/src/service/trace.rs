@@ -1,0 +1,250 @@
+//! Packet-delivery traces in Mahimahi's format (Winstein et al., NSDI 2013; Netravali et al., ATC 2015).
+//!
+//! One non-decreasing integer of milliseconds a line, each an opportunity to deliver
+//! 1504 bytes (1500 and the TUN header). A packet costs its IP length plus 4. What
+//! an opportunity has left serves the next packet only if that had arrived by then.
+//! The trace repeats from its last time stamp.
+
+use super::Served;
+use lasthop_base::{Rate, Time};
+use std::fmt;
+use std::sync::Arc;
+
+/// Bytes that one opportunity delivers.
+pub const OPPORTUNITY_BYTES: u64 = 1504;
+/// What a packet costs above its IP length.
+const PACKET_OVERHEAD: u64 = 4;
+const NANOS_PER_MILLI: u64 = 1_000_000;
+
+/// A recorded link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    millis: Vec<u64>,
+}
+
+/// Why a trace cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceError {
+    /// The line, from 1; 0 if it is about the whole.
+    pub line: usize,
+    /// What is wrong there.
+    pub what: TraceFault,
+}
+
+/// What can be wrong in a trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TraceFault {
+    /// No opportunities at all.
+    Empty,
+    /// Not a whole number of milliseconds.
+    NotANumber(String),
+    /// Earlier than the line before.
+    Decreasing {
+        /// This line's time, ms.
+        this: u64,
+        /// The line before's.
+        before: u64,
+    },
+    /// All opportunities are at 0 ms: the trace has no length to repeat after.
+    NoLength,
+    /// Beyond what 64-bit nanoseconds hold.
+    TooLate(u64),
+}
+
+/// Latest time stamp accepted, ms (about 30 years).
+const LATEST_MILLIS: u64 = 1_000_000_000_000;
+
+impl Trace {
+    /// Reads a trace. Blank lines at the end are ignored.
+    ///
+    /// # Errors
+    /// Names the first line that is not a trace's, and why.
+    pub fn parse(text: &str) -> Result<Trace, TraceError> {
+        let mut millis: Vec<u64> = Vec::new();
+        for (index, line) in text.trim_end().lines().enumerate() {
+            let fail = |what| Err(TraceError { line: index + 1, what });
+            let word = line.trim();
+            let Ok(this) = word.parse::<u64>() else {
+                return fail(TraceFault::NotANumber(word.chars().take(40).collect()));
+            };
+            if this > LATEST_MILLIS {
+                return fail(TraceFault::TooLate(this));
+            }
+            match millis.last() {
+                Some(before) if this < *before => {
+                    return fail(TraceFault::Decreasing { this, before: *before });
+                }
+                _ => millis.push(this),
+            }
+        }
+        match millis.last() {
+            None => Err(TraceError { line: 0, what: TraceFault::Empty }),
+            Some(0) => Err(TraceError { line: millis.len(), what: TraceFault::NoLength }),
+            Some(_) => Ok(Trace { millis }),
+        }
+    }
+
+    /// Number of opportunities in one pass.
+    pub fn opportunities(&self) -> usize {
+        self.millis.len()
+    }
+
+    /// Length of one pass, ms.
+    pub fn length_millis(&self) -> u64 {
+        self.millis.last().copied().unwrap_or(1)
+    }
+
+    /// The mean rate, counting 1504 bytes per opportunity.
+    pub fn mean_rate(&self) -> Rate {
+        let bits = self.millis.len() as u64 * OPPORTUNITY_BYTES * 8;
+        Rate::from_bps(bits * 1000 / self.length_millis())
+    }
+
+    /// When the `index`-th opportunity comes, counted through all passes.
+    fn time_of(&self, index: u64) -> Time {
+        let count = self.millis.len() as u64;
+        let millis = index / count * self.length_millis() + self.millis[(index % count) as usize];
+        Time::from_nanos(millis.saturating_mul(NANOS_PER_MILLI))
+    }
+
+    /// The first opportunity not before `time`.
+    fn first_from(&self, time: Time) -> u64 {
+        let millis = time.as_nanos().div_ceil(NANOS_PER_MILLI);
+        // The pass that ends at or after `millis`: a stamp equal to the length belongs to the earlier pass.
+        let pass = millis.saturating_sub(1) / self.length_millis();
+        let within = millis - pass * self.length_millis();
+        pass * self.millis.len() as u64 + self.millis.partition_point(|stamp| *stamp < within) as u64
+    }
+}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.line > 0 {
+            write!(f, "line {}: ", self.line)?;
+        }
+        match &self.what {
+            TraceFault::Empty => write!(f, "the trace has no lines: each line is a time in milliseconds"),
+            TraceFault::NotANumber(word) => {
+                write!(f, "`{word}` is not a whole number of milliseconds")
+            }
+            TraceFault::Decreasing { this, before } => {
+                write!(f, "{this} ms comes after {before} ms: times must not decrease")
+            }
+            TraceFault::NoLength => {
+                write!(f, "the last time is 0 ms: the trace has no length after which it could repeat")
+            }
+            TraceFault::TooLate(millis) => write!(f, "{millis} ms is too late: at most {LATEST_MILLIS} ms"),
+        }
+    }
+}
+
+impl std::error::Error for TraceError {}
+
+/// A place in a repeating trace.
+#[derive(Debug)]
+pub(crate) struct Cursor {
+    trace: Arc<Trace>,
+    /// The next opportunity not yet begun.
+    next: u64,
+    next_time: Time,
+    /// When the last one used came, and what it has left, bytes.
+    used_at: Time,
+    left: u64,
+}
+
+impl Cursor {
+    pub(crate) fn new(trace: Arc<Trace>) -> Cursor {
+        let next_time = trace.time_of(0);
+        Cursor { trace, next: 0, next_time, used_at: Time::ZERO, left: 0 }
+    }
+
+    pub(crate) fn serve(&mut self, start: Time, bytes: u32) -> Served {
+        if start > self.used_at {
+            self.left = 0;
+        }
+        let mut missing = u64::from(bytes) + PACKET_OVERHEAD;
+        let mut begins = None;
+        if self.left > 0 {
+            begins = Some(self.used_at);
+        }
+        loop {
+            let taken = missing.min(self.left);
+            missing -= taken;
+            self.left -= taken;
+            if missing == 0 {
+                return Served { begins: begins.unwrap_or(self.used_at), ends: self.used_at };
+            }
+            self.advance(start);
+            begins.get_or_insert(self.used_at);
+        }
+    }
+
+    /// Takes the next opportunity that is not before `start`.
+    fn advance(&mut self, start: Time) {
+        if self.next_time < start {
+            self.next = self.next.max(self.trace.first_from(start));
+            self.next_time = self.trace.time_of(self.next);
+        }
+        self.used_at = self.next_time;
+        self.left = OPPORTUNITY_BYTES;
+        self.next += 1;
+        self.next_time = self.trace.time_of(self.next);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::from_nanos(millis * NANOS_PER_MILLI)
+    }
+
+    fn cursor(text: &str) -> Cursor {
+        Cursor::new(Arc::new(Trace::parse(text).expect("a valid trace")))
+    }
+
+    #[test]
+    fn a_trace_of_one_line_is_a_constant_rate() {
+        // "a link that can pass one MTU-sized packet per millisecond (12 Mbps) can be represented by a file that
+        // contains just `1`" (the recordings' README).
+        let mut link = cursor("1\n");
+        for packet in 1..=5 {
+            assert_eq!(link.serve(at(0), 1500).ends, at(packet));
+        }
+        assert_eq!(Trace::parse("1").unwrap().mean_rate().bps(), 12_032_000);
+    }
+
+    #[test]
+    fn large_packets_take_several_opportunities_and_small_ones_share() {
+        let mut link = cursor("1\n2\n3\n10\n");
+        assert_eq!(link.serve(at(0), 2000).ends, at(2));
+        // 1004 of 1504 bytes are left at 2 ms: a small packet that has arrived by then uses them.
+        assert_eq!(link.serve(at(2), 500).ends, at(2));
+        // 500 bytes are left: not enough, the rest comes at 3 ms.
+        assert_eq!(link.serve(at(2), 900), Served { begins: at(2), ends: at(3) });
+        // Arrived after 3 ms: what was left is gone.
+        assert_eq!(link.serve(at(4), 40).ends, at(10));
+    }
+
+    #[test]
+    fn missed_opportunities_are_lost_and_the_trace_repeats_at_its_last_stamp() {
+        let mut link = cursor("0\n5\n10\n");
+        assert_eq!(link.serve(at(1), 1500).ends, at(5));
+        assert_eq!(link.serve(at(6), 1500).ends, at(10));
+        // The second pass begins at 10 ms: its first opportunity is at 10 ms too.
+        assert_eq!(link.serve(at(10), 1500).ends, at(10));
+        assert_eq!(link.serve(at(1_000_001), 1500).ends, at(1_000_005));
+    }
+
+    #[test]
+    fn malformed_traces_are_refused_with_the_line() {
+        let what = |text: &str| Trace::parse(text).unwrap_err();
+        assert_eq!(what("").what, TraceFault::Empty);
+        assert_eq!(what("1\nx\n"), TraceError { line: 2, what: TraceFault::NotANumber("x".into()) });
+        assert_eq!(what("5\n4\n").what, TraceFault::Decreasing { this: 4, before: 5 });
+        assert_eq!(what("0\n0\n").what, TraceFault::NoLength);
+        assert_eq!(what("-1\n").line, 1);
+        assert!(what("99999999999999999999").to_string().contains("line 1"));
+    }
+}
