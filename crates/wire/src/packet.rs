@@ -30,6 +30,8 @@ pub struct Packet {
     pub forward: bool,
     /// Whether its sequence range was sent before (ground truth for accounting, not on the wire).
     pub again: bool,
+    /// Whether it was sent before the source noticed its first loss (likewise: slow start's overshoot).
+    pub early: bool,
     /// ECN field.
     pub ecn: Ecn,
     /// Hops already taken on its route.

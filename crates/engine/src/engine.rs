@@ -1,0 +1,453 @@
+//! Flows, their endpoints, the links between them, and the loop.
+
+use crate::agenda::{Timers, Tournament};
+use crate::flow::{Datagrams, Flow, FlowAccount, Overhead, Side, Traffic};
+use crate::observer::Observer;
+use crate::pipe::{Pipe, PipeAccount, PipeId, Travelling};
+use lasthop_base::Time;
+use lasthop_net::{Link, Passage};
+use lasthop_tcp::{Arriving, Endpoint, Event, Range, State};
+use lasthop_wire::{Backlog, Body, Ecn, FlowId, LinkReport, LossReason, Packet, Segment};
+
+/// Carries packets from event to event.
+///
+/// Give it links and flows, then [`Engine::run_until`] as often as you like; look at
+/// endpoints and accounts in between.
+pub struct Engine {
+    now: Time,
+    pipes: Vec<Pipe>,
+    flows: Vec<Carried>,
+    heads: Tournament,
+    timers: Timers,
+    observer: Option<Box<dyn Observer>>,
+}
+
+struct Carried {
+    flow: Flow,
+    account: FlowAccount,
+}
+
+/// Bytes of an IPv4 and a TCP header without options.
+const TCP_IPV4_HEADER: u32 = 40;
+/// Bytes of an IPv4 and a UDP header.
+const UDP_IPV4_HEADER: u32 = 28;
+
+impl Engine {
+    /// An engine at time zero. Flows name the links by their place in `links`.
+    pub fn new(links: Vec<Link>, flows: Vec<Flow>) -> Engine {
+        let mut pipes: Vec<Pipe> = links.into_iter().map(Pipe::new).collect();
+        fuse(&mut pipes, &flows);
+        let mut engine = Engine {
+            now: Time::ZERO,
+            heads: Tournament::new(pipes.len()),
+            timers: Timers::new(2 * flows.len()),
+            pipes,
+            flows: flows.into_iter().map(|flow| Carried { flow, account: FlowAccount::default() }).collect(),
+            observer: None,
+        };
+        for index in 0..engine.flows.len() {
+            engine.prepare(index);
+        }
+        engine
+    }
+
+    /// Tells `observer` everything from now on, hop by hop; to be called before the first event.
+    pub fn observe(&mut self, observer: Box<dyn Observer>) {
+        self.observer = Some(observer);
+        for carried in &mut self.flows {
+            if let Traffic::Tcp(connection) = &mut carried.flow.traffic {
+                connection.source.trace();
+                connection.destination.trace();
+            }
+        }
+        self.unfuse();
+    }
+
+    /// Takes every hop by itself, so that a queue looked at between events is as it is then, on every pipe.
+    pub fn unfuse(&mut self) {
+        for pipe in &mut self.pipes {
+            pipe.eager = false;
+            pipe.link.track_backlog();
+        }
+    }
+
+    /// Ends the observation and gives the observer back.
+    pub fn take_observer(&mut self) -> Option<Box<dyn Observer>> {
+        self.observer.take()
+    }
+
+    /// The time of the last event.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Runs every event up to and including `until`.
+    pub fn run_until(&mut self, until: Time) {
+        while let Some(at) = self.next_event()
+            && at <= until
+        {
+            self.step();
+        }
+        self.now = self.now.max(until);
+    }
+
+    /// When the next event is due, if there is one.
+    #[inline]
+    pub fn next_event(&self) -> Option<Time> {
+        let (due, _) = self.heads.first();
+        let timer = self.timers.first().map_or(Time::NEVER, |(time, _)| time);
+        let first = due.min(timer);
+        (first < Time::NEVER).then_some(first)
+    }
+
+    /// The endpoints of a flow: source and destination; `None` for datagrams.
+    pub fn endpoints(&self, flow: FlowId) -> Option<(&Endpoint, &Endpoint)> {
+        match &self.flows[flow.0 as usize].flow.traffic {
+            Traffic::Tcp(connection) => Some((&connection.source, &connection.destination)),
+            Traffic::Datagrams(_) => None,
+        }
+    }
+
+    /// A flow's totals.
+    pub fn account(&self, flow: FlowId) -> &FlowAccount {
+        &self.flows[flow.0 as usize].account
+    }
+
+    /// Number of flows.
+    pub fn flow_count(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// A pipe's totals.
+    pub fn pipe_account(&self, pipe: PipeId) -> &PipeAccount {
+        &self.pipes[pipe.0 as usize].account
+    }
+
+    /// What waits at a pipe now; true only after [`Engine::unfuse`].
+    pub fn backlog(&mut self, pipe: PipeId) -> Backlog {
+        let now = self.now;
+        self.pipes[pipe.0 as usize].link.backlog(now)
+    }
+
+    /// Whether every finite transfer is complete and no source will send again.
+    pub fn is_done(&self) -> bool {
+        self.flows.iter().all(|carried| match &carried.flow.traffic {
+            Traffic::Tcp(connection) => connection.source.ended().is_some() || connection.source.state() == State::TimeWait,
+            Traffic::Datagrams(source) => source.next >= source.stop,
+        })
+    }
+
+    fn prepare(&mut self, index: usize) {
+        let Carried { flow, .. } = &mut self.flows[index];
+        if let Traffic::Tcp(connection) = &mut flow.traffic {
+            connection.destination.open(Time::ZERO);
+            if connection.destination.wants_uplink() {
+                let uplink = flow.backward[0].0 as usize;
+                self.pipes[uplink].link.track_backlog();
+            }
+        }
+        self.timers.set(timer_of(index, Side::Source), self.flows[index].flow.start);
+    }
+
+    fn step(&mut self) {
+        let (due, pipe) = self.heads.first();
+        match self.timers.first() {
+            Some((time, timer)) if time < due => {
+                self.now = time;
+                self.timers.pop();
+                self.fire(timer);
+            }
+            _ => {
+                self.now = due;
+                self.arrive(pipe);
+            }
+        }
+    }
+
+    /// The first packet on a pipe has arrived at its end.
+    fn arrive(&mut self, pipe: u32) {
+        let source = &mut self.pipes[pipe as usize];
+        let Some(Travelling { packet, discarded, .. }) = source.pop() else { return };
+        self.heads.set(pipe, source.due());
+        let flow = &self.flows[packet.flow.0 as usize].flow;
+        let path = if packet.forward { &flow.forward } else { &flow.backward };
+        match path.get(usize::from(packet.hop) + 1) {
+            Some(next) if !discarded => {
+                let next = *next;
+                self.send(Packet { hop: packet.hop + 1, ..packet }, next);
+            }
+            Some(_) => {}
+            None => self.deliver(&packet, discarded),
+        }
+    }
+
+    /// A packet joins a pipe, and goes through all that follow it as long as nothing else can come between.
+    #[inline]
+    fn send(&mut self, mut packet: Packet, mut at: PipeId) {
+        let mut now = self.now;
+        loop {
+            let pipe = &mut self.pipes[at.0 as usize];
+            pipe.account.offered += 1;
+            let passage = pipe.link.carry(now, &mut packet);
+            if let Some(observer) = &mut self.observer {
+                let fate = match passage {
+                    Passage::Arrives { at } => Ok(at),
+                    Passage::Lost { reason, .. } => Err(reason),
+                };
+                observer.on_packet(now, at, &packet, fate);
+            }
+            let (due, discarded) = match passage {
+                Passage::Arrives { at } => {
+                    pipe.account.carried_bytes += u64::from(packet.wire_bytes);
+                    (at, false)
+                }
+                Passage::Lost { at: due, reason } => {
+                    self.lose(&packet, at, reason);
+                    if reason != LossReason::Channel {
+                        return;
+                    }
+                    (due, true)
+                }
+            };
+            if !discarded {
+                let flow = &self.flows[packet.flow.0 as usize].flow;
+                let path = if packet.forward { &flow.forward } else { &flow.backward };
+                if let Some(next) = path.get(usize::from(packet.hop) + 1)
+                    && self.pipes[next.0 as usize].eager
+                {
+                    packet.hop += 1;
+                    now = due;
+                    at = *next;
+                    continue;
+                }
+            }
+            if self.pipes[at.0 as usize].push(Travelling { due, packet, discarded }) {
+                self.heads.set(at.0, due);
+            }
+            return;
+        }
+    }
+
+    fn lose(&mut self, packet: &Packet, pipe: PipeId, reason: LossReason) {
+        let kind = reason as usize;
+        self.pipes[pipe.0 as usize].account.lost[kind] += 1;
+        let Carried { flow, account } = &mut self.flows[packet.flow.0 as usize];
+        if !packet.forward {
+            account.lost_back[kind] += 1;
+            return;
+        }
+        account.lost[kind] += 1;
+        let (Traffic::Tcp(connection), Body::Tcp(segment)) = (&mut flow.traffic, &packet.body) else { return };
+        account.lost_to_overshoot += u64::from(reason.is_congestion() && packet.early);
+        if connection.judged && !packet.again && segment.len > 0 {
+            if let Some(start) = connection.destination.offset_from_peer(segment.seq) {
+                let range = Range { start, end: start + u64::from(segment.len) };
+                connection.unjudged.push((range, reason));
+            }
+        }
+    }
+
+    /// A packet has reached its destination, or the link layer there has given it up.
+    fn deliver(&mut self, packet: &Packet, discarded: bool) {
+        let side = if packet.forward { Side::Destination } else { Side::Source };
+        let now = self.now;
+        let Carried { flow, account } = &mut self.flows[packet.flow.0 as usize];
+        let segment = match &packet.body {
+            Body::Tcp(segment) => segment,
+            Body::Datagram { .. } => {
+                account.datagrams += u64::from(!discarded);
+                return;
+            }
+        };
+        let Traffic::Tcp(connection) = &mut flow.traffic else { return };
+        let mut arriving = Arriving { marked: packet.ecn == Ecn::Ce, ..Arriving::default() };
+        if side == Side::Destination && connection.destination.wants_true_window() {
+            arriving.true_window = Some(connection.source.window_in_segments());
+        }
+        let (endpoint, uplink) = match side {
+            Side::Source => (&mut connection.source, flow.forward[0]),
+            Side::Destination => (&mut connection.destination, flow.backward[0]),
+        };
+        if discarded {
+            let report = LinkReport::Discarded { seq: segment.seq, len: segment.len };
+            endpoint.handle_report(now, &report);
+            return;
+        }
+        let wants_uplink = endpoint.wants_uplink();
+        if wants_uplink {
+            arriving.uplink = self.pipes[uplink.0 as usize].link.backlog(now);
+        }
+        endpoint.handle_segment(now, segment, &arriving);
+        self.pump(packet.flow, side);
+        if wants_uplink {
+            self.tell_backlog(packet.flow, side, uplink);
+        }
+    }
+
+    /// Tells an endpoint how long its uplink queue is now that its ACKs are in it.
+    fn tell_backlog(&mut self, flow: FlowId, side: Side, uplink: PipeId) {
+        let now = self.now;
+        let after = self.pipes[uplink.0 as usize].link.backlog(now);
+        if let Some(endpoint) = endpoint_of(&mut self.flows[flow.0 as usize].flow, side) {
+            endpoint.handle_backlog(now, after);
+        }
+        self.drain_events(flow, side);
+    }
+
+    fn fire(&mut self, timer: u32) {
+        let flow = FlowId(timer / 2);
+        let side = if timer.is_multiple_of(2) { Side::Source } else { Side::Destination };
+        let now = self.now;
+        let carried = &mut self.flows[flow.0 as usize].flow;
+        match &mut carried.traffic {
+            Traffic::Datagrams(source) => {
+                if now < source.stop {
+                    let packet = datagram(flow, source, carried.overhead);
+                    let (next, stop, first) = (source.next, source.stop, carried.forward[0]);
+                    self.send(packet, first);
+                    if next < stop {
+                        self.timers.set(timer, next);
+                    }
+                }
+            }
+            Traffic::Tcp(connection) => {
+                let endpoint = match side {
+                    Side::Source => &mut connection.source,
+                    Side::Destination => &mut connection.destination,
+                };
+                if side == Side::Source && endpoint.state() == State::Closed && now >= carried.start {
+                    endpoint.open(now);
+                } else if endpoint.poll_timeout() <= now {
+                    endpoint.handle_timeout(now);
+                }
+                self.pump(flow, side);
+            }
+        }
+    }
+
+    /// Sends what an endpoint has to send, and notes its next deadline.
+    #[inline]
+    fn pump(&mut self, id: FlowId, side: Side) {
+        loop {
+            let now = self.now;
+            let flow = &mut self.flows[id.0 as usize].flow;
+            let overhead = flow.overhead;
+            let first = if side == Side::Source { flow.forward[0] } else { flow.backward[0] };
+            let Some(endpoint) = endpoint_of(flow, side) else { return };
+            let Some(sending) = endpoint.poll_segment(now) else { break };
+            let counters = endpoint.counters();
+            let early = counters.recoveries + counters.timeouts == 0;
+            let ecn = if sending.ecn_capable { Ecn::Ect0 } else { Ecn::NotEct };
+            let packet = Packet {
+                flow: id,
+                wire_bytes: wire_bytes(&sending.segment, overhead),
+                forward: side == Side::Source,
+                again: sending.again,
+                early,
+                ecn,
+                hop: 0,
+                body: Body::Tcp(sending.segment),
+            };
+            self.send(packet, first);
+        }
+        self.settle(id, side);
+    }
+
+    /// After an endpoint has acted: its deadline, its events, its end.
+    #[inline]
+    fn settle(&mut self, id: FlowId, side: Side) {
+        let now = self.now;
+        let carried = &mut self.flows[id.0 as usize];
+        let Some(endpoint) = endpoint_of(&mut carried.flow, side) else { return };
+        if endpoint.state() == State::CloseWait {
+            // The receiving application has read everything and closes its side too.
+            endpoint.close();
+            carried.account.completed.get_or_insert(now);
+            self.pump(id, side);
+            return;
+        }
+        let deadline = endpoint.poll_timeout();
+        let has_events = endpoint.has_events();
+        self.timers.set(timer_of(id.0 as usize, side), deadline);
+        if has_events {
+            self.drain_events(id, side);
+        }
+    }
+
+    fn drain_events(&mut self, id: FlowId, side: Side) {
+        let Carried { flow, account } = &mut self.flows[id.0 as usize];
+        let Traffic::Tcp(connection) = &mut flow.traffic else { return };
+        loop {
+            let endpoint = match side {
+                Side::Source => &mut connection.source,
+                Side::Destination => &mut connection.destination,
+            };
+            let Some((time, event)) = endpoint.poll_event() else { return };
+            if let Event::Judged { range, cause } = event {
+                account.accuracy.settle(&mut connection.unjudged, range, cause);
+            }
+            if let Some(observer) = &mut self.observer {
+                observer.on_event(time, id, side, &event);
+            }
+        }
+    }
+}
+
+/// A pipe may be entered ahead of time if all its packets come from one pipe that keeps their order.
+fn fuse(pipes: &mut [Pipe], flows: &[Flow]) {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Feeder {
+        Nobody,
+        One(PipeId),
+        Several,
+    }
+    let mut feeders = vec![Feeder::Nobody; pipes.len()];
+    for path in flows.iter().flat_map(|flow| [&flow.forward, &flow.backward]) {
+        for (hop, pipe) in path.iter().enumerate() {
+            let feeder = &mut feeders[pipe.0 as usize];
+            let from = if hop == 0 { Feeder::Several } else { Feeder::One(path[hop - 1]) };
+            *feeder = if *feeder == Feeder::Nobody || *feeder == from { from } else { Feeder::Several };
+        }
+    }
+    for (index, feeder) in feeders.iter().enumerate() {
+        pipes[index].eager = match feeder {
+            Feeder::One(from) => pipes[from.0 as usize].link.keeps_order(),
+            Feeder::Nobody | Feeder::Several => false,
+        };
+    }
+}
+
+fn endpoint_of(flow: &mut Flow, side: Side) -> Option<&mut Endpoint> {
+    match (&mut flow.traffic, side) {
+        (Traffic::Tcp(connection), Side::Source) => Some(&mut connection.source),
+        (Traffic::Tcp(connection), Side::Destination) => Some(&mut connection.destination),
+        (Traffic::Datagrams(_), _) => None,
+    }
+}
+
+fn timer_of(flow: usize, side: Side) -> u32 {
+    2 * flow as u32 + u32::from(side == Side::Destination)
+}
+
+fn wire_bytes(segment: &Segment, overhead: Overhead) -> u32 {
+    segment.len
+        + match overhead {
+            Overhead::Real => TCP_IPV4_HEADER + segment.option_bytes(),
+            Overhead::Fixed(bytes) => bytes,
+        }
+}
+
+fn datagram(flow: FlowId, source: &mut Datagrams, overhead: Overhead) -> Packet {
+    let number = source.emit();
+    let header = if overhead == Overhead::Real { UDP_IPV4_HEADER } else { 0 };
+    Packet {
+        flow,
+        wire_bytes: source.packet.max(header),
+        forward: true,
+        again: false,
+        early: false,
+        ecn: Ecn::NotEct,
+        hop: 0,
+        body: Body::Datagram { number },
+    }
+}

@@ -1,0 +1,27 @@
+//! The event loop: what happens next, and whom it concerns.
+//!
+//! * [`engine`]: flows, their endpoints, the links between them, and the loop.
+//! * [`pipe`]: one direction of a link with the packets on it.
+//! * [`agenda`]: which pipe or timer is next; a tournament for pipes, lazy timers apart.
+//! * [`flow`]: a TCP connection or a datagram source, and its accounts.
+//! * [`observer`]: what a trace or a capture is told.
+//!
+//! An order of events that depends on nothing but times and numbers: at the same
+//! instant pipes go before timers, lower numbers before higher ones.
+//!
+//! # Hops are fused
+//! A packet's passage over a first-in-first-out link is known when it joins. Where
+//! a link is fed by a single other one, the packet is taken through both at once, and
+//! one event per direction is left. An observer sees every hop in the order of time
+//! (fusing is off then); the results are the same, which a test shows.
+
+pub mod agenda;
+pub mod engine;
+pub mod flow;
+pub mod observer;
+pub mod pipe;
+
+pub use engine::Engine;
+pub use flow::{Accuracy, Datagrams, Flow, FlowAccount, Side, Traffic};
+pub use observer::Observer;
+pub use pipe::{PipeAccount, PipeId};

@@ -1,0 +1,67 @@
+//! One direction of a link with the packets on it.
+
+use lasthop_base::Time;
+use lasthop_net::Link;
+use lasthop_wire::{LossReason, Packet};
+use std::collections::VecDeque;
+
+/// Which pipe of the engine.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct PipeId(pub u32);
+
+/// Totals of a pipe.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PipeAccount {
+    /// Packets that joined or tried to.
+    pub offered: u64,
+    /// Packets lost, by reason, in the order of [`LossReason::ALL`].
+    pub lost: [u64; LossReason::ALL.len()],
+    /// Bytes that arrived at the other side, as the link charges them.
+    pub carried_bytes: u64,
+}
+
+/// A link's direction, and what travels on it in the order of arrival.
+pub(crate) struct Pipe {
+    pub(crate) link: Link,
+    /// Whether all that joins comes from one other pipe that keeps order: then hops are fused.
+    pub(crate) eager: bool,
+    pub(crate) account: PipeAccount,
+    travelling: VecDeque<Travelling>,
+}
+
+/// A packet on its way, or the news that it was given up.
+pub(crate) struct Travelling {
+    pub(crate) due: Time,
+    pub(crate) packet: Packet,
+    pub(crate) discarded: bool,
+}
+
+impl Pipe {
+    pub(crate) fn new(link: Link) -> Pipe {
+        Pipe { link, eager: false, account: PipeAccount::default(), travelling: VecDeque::new() }
+    }
+
+    /// When the first one arrives.
+    #[inline]
+    pub(crate) fn due(&self) -> Time {
+        self.travelling.front().map_or(Time::NEVER, |first| first.due)
+    }
+
+    /// Adds one; returns whether it is the first to arrive now.
+    #[inline]
+    pub(crate) fn push(&mut self, one: Travelling) -> bool {
+        if self.travelling.back().is_none_or(|last| last.due <= one.due) {
+            self.travelling.push_back(one);
+            return self.travelling.len() == 1;
+        }
+        // An ARQ that lets packets overtake: few places from the end, among equals behind.
+        let place = self.travelling.partition_point(|other| other.due <= one.due);
+        self.travelling.insert(place, one);
+        place == 0
+    }
+
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<Travelling> {
+        self.travelling.pop_front()
+    }
+}
