@@ -120,6 +120,7 @@ fn a_packet_of_the_other_direction_swaps_the_ends() {
         wire_bytes: 40,
         forward: false,
         again: false,
+        early: false,
         ecn: Ecn::Ce,
         hop: 0,
         body: Body::Datagram { number: 0 },

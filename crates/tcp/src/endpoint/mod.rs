@@ -230,6 +230,11 @@ impl Endpoint {
         self.log.queue.pop_front()
     }
 
+    /// Whether `poll_event` has something.
+    pub fn has_events(&self) -> bool {
+        !self.log.queue.is_empty()
+    }
+
     /// Turns the full trace of events on.
     pub fn trace(&mut self) {
         self.log.tracing = true;
