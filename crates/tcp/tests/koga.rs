@@ -1,0 +1,126 @@
+//! The worked examples of koga's dissertation, chapter 2, Figs. 2.3 to 2.7, step by step.
+
+mod script;
+
+use lasthop_base::Value;
+use lasthop_tcp::Config;
+use lasthop_tcp::sender::congestion;
+use script::Step::*;
+use script::{Script, choose, config, halving_the_window};
+
+/// Fig. 2.3: every ACK adds a packet: 1, 2, 4 in successive round trips.
+#[test]
+fn figure_2_3_slow_start() {
+    let mut script = Script::sender(config("reno"));
+    script.run([Cwnd(1), New(1), Nothing, Tick(100)]);
+    script.run([Ack(2), Cwnd(2), New(2), New(3), Nothing, Tick(100)]);
+    script.run([Ack(3), New(4), New(5), Nothing, Ack(4), New(6), New(7), Nothing, Cwnd(4)]);
+}
+
+/// Fig. 2.4: after a timeout ssthresh is 4: cwnd 1, 2, 4, then 5 and 6 (slow start "if cwnd is less than or equal
+/// to ssthresh", §2.1.3 step 4), then a loss halves the window into ssthresh and cwnd is 1.
+#[test]
+fn figure_2_4_slow_start_and_congestion_avoidance() {
+    let congestion = choose(
+        congestion::ALL,
+        "reno",
+        &[("halve", Value::Word("window")), ("slow_start_at_ssthresh", Value::Flag(true))],
+    );
+    let mut script = Script::with_window(Config { congestion, ..config("tahoe") }, 8);
+    // 0RTT: "a timeout finally occurs in Fig. 2.3, and then ssthresh is set to four packets".
+    script.run([Timeout, Cwnd(1), Ssthresh(4), Again(1), Nothing, Tick(100)]);
+    // The others had arrived; the rest of the figure counts from the next packet.
+    script.run([Ack(9), Cwnd(2), New(9), New(10), Nothing, Tick(100)]);
+    // 2RTT.
+    script.run([Ack(10), Ack(11), Cwnd(4), News(11, 14), Nothing, Tick(100)]);
+    // 3RTT: above ssthresh, the window grows by about one packet per round trip.
+    script.run([Ack(12), Ack(13), Ack(14), Ack(15), Cwnd(5), News(15, 19), Nothing, Tick(100)]);
+    // 4RTT.
+    script.run([Ack(16), Ack(17), Ack(18), Ack(19), Ack(20), Cwnd(6), News(20, 25), Nothing]);
+    // 5RTT: "cwnd is initialized to one packet and ssthresh is set to a half of the current window size".
+    script.run([Tick(100), Acks(20, 3), Cwnd(1), Ssthresh(3), Again(20), Nothing]);
+}
+
+/// Fig. 2.5: Reno, packet 1 of 8 lost.
+#[test]
+fn figure_2_5_fast_recovery() {
+    let mut script = Script::with_window(halving_the_window(config("reno")), 8);
+    // a) The ACKs of packets 2 and 3 are duplicates.
+    script.run([Tick(100), Acks(1, 2), Inflated(8), Nothing]);
+    // b) The third, by packet 4: packet 1 again, ssthresh 4, cwnd 7.
+    script.run([Ack(1), Again(1), Ssthresh(4), Inflated(7), Nothing]);
+    // c) By packet 5: cwnd 8, nothing to send.
+    script.run([Ack(1), Inflated(8), Nothing]);
+    // d) to f) By packets 6, 7, 8: cwnd 9, 10, 11.
+    script.run([Ack(1), Inflated(9), New(9), Nothing]);
+    script.run([Ack(1), Inflated(10), New(10), Nothing]);
+    script.run([Ack(1), Inflated(11), New(11), Nothing]);
+    // g) The ACK of packet 1 again asks for 9: cwnd 4, packet 12.
+    script.run([Tick(100), Ack(9), Inflated(4), Cwnd(4), New(12), Nothing]);
+}
+
+/// Fig. 2.6: Reno, packets 1, 3 and 4 of 8 lost.
+#[test]
+fn figure_2_6_several_losses() {
+    let mut script = Script::with_window(halving_the_window(config("reno")), 8);
+    // a), b) Duplicates by packets 2, 5, 6.
+    script.run([Tick(100), Acks(1, 3), Again(1), Ssthresh(4), Inflated(7), Nothing]);
+    // c) By packet 7: cwnd 8.
+    script.run([Ack(1), Inflated(8), Nothing]);
+    // d) By packet 8: cwnd 9, packet 9.
+    script.run([Ack(1), Inflated(9), New(9), Nothing]);
+    // e) The ACK of packet 1 again asks for 3: cwnd 4, fast recovery is over, 3 to 6 were sent before.
+    script.run([Tick(100), Ack(3), Inflated(4), Cwnd(4), Nothing]);
+    // f) The ACK of packet 9: the first duplicate that asks for 3.
+    script.run([Ack(3), Inflated(4), Nothing]);
+    // g) Timeout: packet 3 again, slow start.
+    script.run([Timeout, Again(3), Cwnd(1), Nothing]);
+}
+
+/// Fig. 2.7: NewReno, packets 1, 3 and 4 of 8 lost.
+#[test]
+fn figure_2_7_new_reno() {
+    let mut script = Script::with_window(config("new_reno"), 8);
+    // a), b) Duplicates by packets 2, 5, 6.
+    script.run([Tick(100), Acks(1, 3), Again(1), Ssthresh(4), Inflated(7), Nothing]);
+    // c), d) By packets 7 and 8.
+    script.run([Ack(1), Inflated(8), Nothing]);
+    script.run([Ack(1), Inflated(9), New(9), Nothing]);
+    // e) The ACK of packet 1 again asks for 3, below recover: packet 3 again, cwnd 8 (9 - 2 + 1), packet 10.
+    script.run([Tick(100), Ack(3), Inflated(8), Again(3), New(10), Nothing]);
+    // f) By packet 9: cwnd 9, packet 11.
+    script.run([Ack(3), Inflated(9), New(11), Nothing]);
+    // g) The ACK of packet 3 again asks for 4: packet 4 again, cwnd 9 (9 - 1 + 1), packet 12.
+    script.run([Tick(100), Ack(4), Inflated(9), Again(4), New(12), Nothing]);
+    // h), i) By packets 10 and 11.
+    script.run([Ack(4), Inflated(10), New(13), Nothing]);
+    script.run([Ack(4), Inflated(11), New(14), Nothing]);
+    // j) The ACK of packet 4 again asks for 12, above recover: cwnd 4, packet 15.
+    script.run([Tick(100), Ack(12), Inflated(4), Cwnd(4), New(15), Nothing]);
+}
+
+/// §2.1.5 and Fig. 2.4: Tahoe starts again from one packet at the third duplicate, and leaves out what an ACK covers.
+#[test]
+fn tahoe_starts_over() {
+    let mut script = Script::with_window(halving_the_window(config("tahoe")), 8);
+    script.run([Tick(100), Acks(1, 2), Nothing, Ack(1), Cwnd(1), Ssthresh(4), Again(1), Nothing]);
+    // Packets 2 to 8 still produce duplicates: they change nothing.
+    script.run([Acks(1, 4), Nothing, Cwnd(1)]);
+    script.run([Tick(100), Ack(9), Cwnd(2), New(9), New(10), Nothing]);
+}
+
+/// §2.1.4: RTO = A + 4D with gains 1/8 and 1/4; doubled for each retransmission, at most 64 seconds; the ACK of a
+/// retransmitted packet is no sample.
+#[test]
+fn section_2_1_4_timeout() {
+    let mut script = Script::sender(config("reno"));
+    // The handshake took 100 ms: A = 100, D = 50, RTO 300, with a smallest RTO of one second.
+    script.run([Rto(1000), New(1), Tick(900), Ack(2)]);
+    // A = 100 + 800/8 = 200, D = 50 + (800 - 50)/4 = 237.5, RTO = 200 + 4 x 237.5.
+    script.run([Rto(1150), New(2), New(3)]);
+    for rto in [2300, 4600, 9200, 18_400, 36_800, 64_000, 64_000] {
+        script.run([Timeout, Again(2), Rto(rto)]);
+    }
+    // Not a sample: the back-off stays.
+    script.run([Tick(100), Ack(3), Rto(64_000)]);
+}

@@ -1,0 +1,412 @@
+//! Drives one endpoint by named steps and plays its peer, in segments of 1000 bytes numbered from 1.
+//!
+//! The initial sequence numbers lie just below the wrap, so that every script crosses it.
+
+// Each file of tests takes what it needs.
+#![allow(dead_code)]
+
+use Step::*;
+use lasthop_base::{Choice, Duration, Mechanism, Stream, Time, Value};
+use lasthop_tcp::endpoint::Sending;
+use lasthop_tcp::receiver::timing;
+use lasthop_tcp::rtt::RtoLimits;
+use lasthop_tcp::sender::{congestion, counting, recovery};
+use lasthop_tcp::{Arriving, Config, Endpoint, Role, State};
+use lasthop_wire::{Flags, Segment, Seq, Timestamps};
+
+/// Payload of a full segment.
+pub const SEGMENT: u64 = 1000;
+/// The endpoint's initial sequence number.
+pub const ISS: Seq = Seq(0xffff_fc00);
+/// The peer's.
+pub const IRS: Seq = Seq(0xffff_fe00);
+
+/// One step of a script. Segment numbers count from 1; bytes count from 0, the first one written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Step {
+    /// The peer acknowledges everything before this segment.
+    Ack(u64),
+    /// The same, so many times.
+    Acks(u64, u32),
+    /// The peer acknowledges this many bytes.
+    AckBytes(u64),
+    /// The peer acknowledges everything before the segment and reports these segments, ends excluded, newest first.
+    Sack(u64, &'static [(u64, u64)]),
+    /// The same in bytes.
+    SackBytes(u64, &'static [(u64, u64)]),
+    /// An ACK with ECN echo.
+    Echo(u64),
+    /// The peer's window from here on, bytes (in the units of the handshake: unscaled).
+    PeerWindow(u16),
+    /// The peer's segment arrives.
+    Data(u64),
+    /// Bytes of the peer arrive, end excluded.
+    DataBytes(u64, u64),
+    /// The peer's segment arrives with a congestion mark.
+    Marked(u64),
+    /// The application writes this many bytes.
+    Write(u64),
+    /// The application closes.
+    Close,
+    /// So many milliseconds pass.
+    Tick(u64),
+    /// Time passes until the next deadline.
+    Timeout,
+    /// This segment goes out for the first time, whole.
+    New(u64),
+    /// These go out for the first time, whole.
+    News(u64, u64),
+    /// This segment goes out again, whole.
+    Again(u64),
+    /// These bytes go out (again or not), end excluded.
+    Bytes(u64, u64),
+    /// A pure acknowledgement goes out for everything before this segment.
+    Acked(u64),
+    /// A pure acknowledgement goes out for this many bytes.
+    AckedBytes(u64),
+    /// Nothing goes out.
+    Nothing,
+    /// cwnd in segments, a fraction left out.
+    Cwnd(u64),
+    /// cwnd in bytes.
+    CwndBytes(u64),
+    /// cwnd as the papers draw it, inflated by what has left, in segments, a fraction left out.
+    Inflated(u64),
+    /// ssthresh in segments, a fraction left out.
+    Ssthresh(u64),
+    /// ssthresh in bytes.
+    SsthreshBytes(u64),
+    /// In flight, in segments.
+    InFlight(u64),
+    /// The retransmission timeout, milliseconds.
+    Rto(u64),
+    /// The next deadline, milliseconds from now.
+    Deadline(u64),
+    /// No deadline.
+    NoDeadline,
+    /// Connection state.
+    In(State),
+}
+
+/// What the peer offers in its SYN.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer {
+    pub mss: u16,
+    pub window: u16,
+    pub scale: Option<u8>,
+    pub sack: bool,
+    pub timestamps: bool,
+    /// ECE (and CWR in a SYN without ACK).
+    pub ecn: bool,
+}
+
+impl Default for Peer {
+    fn default() -> Peer {
+        Peer { mss: 1000, window: 60_000, scale: None, sack: true, timestamps: false, ecn: false }
+    }
+}
+
+/// The sender of the papers: one segment to begin with, ACKs counted, every segment acknowledged at once.
+pub fn config(recovery: &str) -> Config {
+    Config {
+        segment: SEGMENT as u32,
+        initial_window: 1,
+        rto: RtoLimits {
+            initial: Duration::from_secs(1),
+            smallest: Duration::from_secs(1),
+            largest: Duration::from_secs(64),
+            tick: Duration::ZERO,
+        },
+        timestamps: false,
+        sack: recovery == "sack",
+        recovery: Choice::named(recovery::ALL, recovery),
+        counting: Choice::named(counting::ALL, "per-ack"),
+        timing: Choice::named(timing::ALL, "immediate"),
+        ..Config::default()
+    }
+}
+
+/// A mechanism with some of its parameters set.
+pub fn choose<B>(list: &'static [Mechanism<B>], name: &str, values: &[(&'static str, Value)]) -> Choice {
+    let mut choice = Choice::named(list, name);
+    for (name, value) in values {
+        choice.values.set(name, value.clone());
+    }
+    choice
+}
+
+/// The papers' halving of min(cwnd, awnd) and their slow start.
+pub fn halving_the_window(config: Config) -> Config {
+    let congestion = choose(congestion::ALL, "reno", &[("halve", Value::Word("window"))]);
+    Config { congestion, ..config }
+}
+
+/// An endpoint under test.
+pub struct Script {
+    pub endpoint: Endpoint,
+    pub now: Time,
+    pub peer: Peer,
+    /// Segments before number 1.
+    base: u64,
+    /// What the peer acknowledges at the moment, bytes.
+    acked: u64,
+    /// Bytes that the peer has sent at most.
+    peer_sent: u64,
+    window: u16,
+}
+
+impl Script {
+    /// Closed, not yet opened.
+    pub fn closed(config: Config, role: Role, peer: Peer) -> Script {
+        let mut endpoint = Endpoint::new(config, role, ISS, Stream::named(1, "script"));
+        endpoint.trace();
+        let (now, window) = (Time::ZERO + Duration::from_secs(1), peer.window);
+        Script { endpoint, now, peer, base: 0, acked: 0, peer_sent: 0, window }
+    }
+
+    /// Opened by the endpoint; the peer answers after 100 ms.
+    pub fn opened(config: Config, peer: Peer) -> Script {
+        let mut script = Script::closed(config, Role::Active, peer);
+        script.endpoint.open(script.now);
+        let syn = script.sent("the SYN").segment;
+        assert!(syn.flags.has(Flags::SYN) && !syn.flags.has(Flags::ACK));
+        script.tick(100);
+        let answer = script.syn(Flags::SYN | Flags::ACK, syn.timestamps);
+        script.arrive(answer);
+        let ack = script.sent("the ACK of the SYN").segment;
+        assert_eq!((ack.seq, ack.ack, ack.len), (ISS.at(1), IRS.at(1), 0));
+        assert_eq!(script.endpoint.state(), State::Established);
+        script
+    }
+
+    /// A sender with more to send than any script needs.
+    pub fn sender(config: Config) -> Script {
+        let mut script = Script::opened(config, Peer::default());
+        script.endpoint.write(1 << 40);
+        script
+    }
+
+    /// The same, after slow start has let cwnd grow from 1 to `window` segments, a power of two: that many are
+    /// outstanding, and the first of them is number 1 from here on.
+    pub fn with_window(config: Config, window: u64) -> Script {
+        let mut script = Script::sender(config);
+        let mut sent = 1;
+        script.run([New(1)]);
+        while sent + 1 < 2 * window {
+            let first = sent.div_ceil(2);
+            for acked in first..=sent {
+                script.run([Tick(1), Ack(acked + 1)]);
+                while script.endpoint.poll_segment(script.now).is_some() {}
+            }
+            sent = 2 * sent + 1;
+        }
+        script.base = sent - window;
+        script.run([Cwnd(window), InFlight(window)]);
+        script
+    }
+
+    /// A receiver of the peer's data.
+    pub fn receiver(config: Config) -> Script {
+        Script::opened(config, Peer::default())
+    }
+
+    /// Segments are numbered anew: what was `first` is 1 from here on.
+    pub fn renumber(&mut self, first: u64) {
+        self.base += first - 1;
+    }
+
+    /// Does the steps in order; says which one failed.
+    #[track_caller]
+    pub fn run<const N: usize>(&mut self, steps: [Step; N]) -> &mut Script {
+        for (index, step) in steps.into_iter().enumerate() {
+            self.step(step, &format!("step {index}, {step:?}"));
+        }
+        self
+    }
+
+    /// The next segment out; there must be one.
+    #[track_caller]
+    pub fn sent(&mut self, what: &str) -> Sending {
+        match self.endpoint.poll_segment(self.now) {
+            Some(sending) => sending,
+            None => panic!("{what}: nothing goes out"),
+        }
+    }
+
+    /// The peer's segment arrives.
+    pub fn arrive(&mut self, segment: Segment) {
+        self.arrive_with(segment, false);
+    }
+
+    pub fn tick(&mut self, millis: u64) {
+        self.now += Duration::from_millis(millis);
+        if self.endpoint.poll_timeout() <= self.now {
+            self.endpoint.handle_timeout(self.now);
+        }
+    }
+
+    /// The peer's SYN with what it offers.
+    pub fn syn(&self, flags: Flags, echo: Option<Timestamps>) -> Segment {
+        let ecn = match (self.peer.ecn, flags.has(Flags::ACK)) {
+            (false, _) => Flags::default(),
+            (true, true) => Flags::ECE,
+            (true, false) => Flags::ECE | Flags::CWR,
+        };
+        Segment {
+            seq: IRS,
+            ack: if flags.has(Flags::ACK) { ISS.at(1) } else { Seq(0) },
+            flags: flags | ecn,
+            window: self.peer.window,
+            mss: Some(self.peer.mss),
+            window_scale: self.peer.scale,
+            sack_permitted: self.peer.sack,
+            timestamps: self.peer.timestamps.then(|| self.stamps(echo.map_or(0, |stamps| stamps.value))),
+            ..Segment::default()
+        }
+    }
+
+    /// A segment of the peer with its next number, the present acknowledgement and window.
+    pub fn plain(&self) -> Segment {
+        Segment {
+            seq: IRS.at(1 + self.peer_sent),
+            ack: ISS.at(1 + self.acked),
+            flags: Flags::ACK,
+            window: self.window,
+            timestamps: self.peer.timestamps.then(|| self.stamps(self.millis())),
+            ..Segment::default()
+        }
+    }
+
+    /// Timestamps of the peer, whose clock is the endpoint's.
+    pub fn stamps(&self, echo: u32) -> Timestamps {
+        Timestamps { value: self.millis(), echo }
+    }
+
+    /// The clock in milliseconds.
+    pub fn millis(&self) -> u32 {
+        (self.now.as_nanos() / 1_000_000) as u32
+    }
+
+    #[track_caller]
+    fn step(&mut self, step: Step, what: &str) {
+        let sender = self.endpoint.sender();
+        match step {
+            Ack(number) => self.acknowledge(self.start_of(number), &[], Flags::ACK),
+            Acks(number, times) => {
+                (0..times).for_each(|_| self.acknowledge(self.start_of(number), &[], Flags::ACK));
+            }
+            AckBytes(bytes) => self.acknowledge(self.base * SEGMENT + bytes, &[], Flags::ACK),
+            Sack(number, blocks) => {
+                let blocks: Vec<_> =
+                    blocks.iter().map(|(from, to)| (self.start_of(*from), self.start_of(*to))).collect();
+                self.acknowledge(self.start_of(number), &blocks, Flags::ACK);
+            }
+            SackBytes(bytes, blocks) => {
+                let base = self.base * SEGMENT;
+                let blocks: Vec<_> = blocks.iter().map(|(from, to)| (base + from, base + to)).collect();
+                self.acknowledge(base + bytes, &blocks, Flags::ACK);
+            }
+            Echo(number) => self.acknowledge(self.start_of(number), &[], Flags::ACK | Flags::ECE),
+            PeerWindow(window) => self.window = window,
+            Data(number) => self.data(number - 1, number, false),
+            Marked(number) => self.data(number - 1, number, true),
+            DataBytes(from, to) => self.data_bytes(from, to, false),
+            Write(bytes) => self.endpoint.write(bytes),
+            Close => self.endpoint.close(),
+            Tick(millis) => self.tick(millis),
+            Timeout => {
+                self.now = self.endpoint.poll_timeout();
+                assert_ne!(self.now, Time::NEVER, "{what}: no timer runs");
+                self.endpoint.handle_timeout(self.now);
+            }
+            New(number) => self.expect(what, self.start_of(number), self.start_of(number + 1), Some(false)),
+            News(first, last) => (first..=last).for_each(|number| {
+                self.expect(what, self.start_of(number), self.start_of(number + 1), Some(false))
+            }),
+            Again(number) => self.expect(what, self.start_of(number), self.start_of(number + 1), Some(true)),
+            Bytes(from, to) => {
+                let base = self.base * SEGMENT;
+                self.expect(what, base + from, base + to, None);
+            }
+            Acked(number) => self.expect_ack(what, (number - 1) * SEGMENT),
+            AckedBytes(bytes) => self.expect_ack(what, bytes),
+            Nothing => {
+                let sent = self.endpoint.poll_segment(self.now);
+                assert_eq!(sent.map(|sending| self.describe(&sending)), None, "{what}");
+            }
+            Cwnd(segments) => assert_eq!(sender.window() / SEGMENT, segments, "{what}"),
+            CwndBytes(bytes) => assert_eq!(sender.window(), bytes, "{what}"),
+            Inflated(segments) => assert_eq!(sender.inflated_window() / SEGMENT, segments, "{what}"),
+            Ssthresh(segments) => assert_eq!(sender.ssthresh() / SEGMENT, segments, "{what}"),
+            SsthreshBytes(bytes) => assert_eq!(sender.ssthresh(), bytes, "{what}"),
+            InFlight(segments) => assert_eq!(sender.in_flight(), segments * SEGMENT, "{what}"),
+            Rto(millis) => assert_eq!(sender.rtt().rto(), Duration::from_millis(millis), "{what}"),
+            Deadline(millis) => {
+                assert_eq!(self.endpoint.poll_timeout(), self.now + Duration::from_millis(millis), "{what}");
+            }
+            NoDeadline => assert_eq!(self.endpoint.poll_timeout(), Time::NEVER, "{what}"),
+            In(state) => assert_eq!(self.endpoint.state(), state, "{what}"),
+        }
+    }
+
+    /// Where a segment begins, in bytes written.
+    fn start_of(&self, number: u64) -> u64 {
+        (self.base + number - 1) * SEGMENT
+    }
+
+    fn acknowledge(&mut self, bytes: u64, blocks: &[(u64, u64)], flags: Flags) {
+        self.acked = bytes;
+        let mut segment = self.plain();
+        segment.flags = flags;
+        for (from, to) in blocks {
+            segment.sack.push(ISS.at(1 + from), ISS.at(1 + to));
+        }
+        self.arrive(segment);
+    }
+
+    fn data(&mut self, from: u64, to: u64, marked: bool) {
+        self.data_bytes(from * SEGMENT, to * SEGMENT, marked);
+    }
+
+    fn data_bytes(&mut self, from: u64, to: u64, marked: bool) {
+        let segment = Segment { seq: IRS.at(1 + from), len: (to - from) as u32, ..self.plain() };
+        self.peer_sent = self.peer_sent.max(to);
+        self.arrive_with(segment, marked);
+    }
+
+    fn arrive_with(&mut self, segment: Segment, marked: bool) {
+        let arriving = Arriving { marked, ..Arriving::default() };
+        self.endpoint.handle_segment(self.now, &segment, &arriving);
+    }
+
+    #[track_caller]
+    fn expect(&mut self, what: &str, from: u64, to: u64, again: Option<bool>) {
+        let sending = self.sent(what);
+        let segment = &sending.segment;
+        let wanted = (ISS.at(1 + from), (to - from) as u32);
+        assert_eq!((segment.seq, segment.len), wanted, "{what}: {} went out", self.describe(&sending));
+        if let Some(again) = again {
+            assert_eq!(sending.again, again, "{what}: {}", self.describe(&sending));
+        }
+    }
+
+    #[track_caller]
+    fn expect_ack(&mut self, what: &str, bytes: u64) {
+        let sending = self.sent(what);
+        assert!(sending.segment.is_pure_ack(), "{what}: {}", self.describe(&sending));
+        assert_eq!(sending.segment.ack, IRS.at(1 + bytes), "{what}: {}", self.describe(&sending));
+    }
+
+    fn describe(&self, sending: &Sending) -> String {
+        let segment = &sending.segment;
+        let from = ISS.offset_of(segment.seq, self.acked).unwrap_or(0) as i64 - 1;
+        let start = from - (self.base * SEGMENT) as i64;
+        format!(
+            "bytes {start}..{} {:?} ack {:?}{}",
+            start + i64::from(segment.len),
+            segment.flags,
+            segment.ack,
+            if sending.again { " again" } else { "" }
+        )
+    }
+}
