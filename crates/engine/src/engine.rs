@@ -15,6 +15,7 @@ use lasthop_wire::{Backlog, Body, Ecn, FlowId, LinkReport, LossReason, Packet, S
 /// endpoints and accounts in between.
 pub struct Engine {
     now: Time,
+    packets: u64,
     pipes: Vec<Pipe>,
     flows: Vec<Carried>,
     heads: Tournament,
@@ -39,6 +40,7 @@ impl Engine {
         fuse(&mut pipes, &flows);
         let mut engine = Engine {
             now: Time::ZERO,
+            packets: 0,
             heads: Tournament::new(pipes.len()),
             timers: Timers::new(2 * flows.len()),
             pipes,
@@ -132,7 +134,9 @@ impl Engine {
     /// Whether every finite transfer is complete and no source will send again.
     pub fn is_done(&self) -> bool {
         self.flows.iter().all(|carried| match &carried.flow.traffic {
-            Traffic::Tcp(connection) => connection.source.ended().is_some() || connection.source.state() == State::TimeWait,
+            Traffic::Tcp(connection) => {
+                connection.source.ended().is_some() || connection.source.state() == State::TimeWait
+            }
             Traffic::Datagrams(source) => source.next >= source.stop,
         })
     }
@@ -237,7 +241,9 @@ impl Engine {
             return;
         }
         account.lost[kind] += 1;
-        let (Traffic::Tcp(connection), Body::Tcp(segment)) = (&mut flow.traffic, &packet.body) else { return };
+        let (Traffic::Tcp(connection), Body::Tcp(segment)) = (&mut flow.traffic, &packet.body) else {
+            return;
+        };
         account.lost_to_overshoot += u64::from(reason.is_congestion() && packet.early);
         if connection.judged && !packet.again && segment.len > 0 {
             if let Some(start) = connection.destination.offset_from_peer(segment.seq) {
@@ -302,7 +308,8 @@ impl Engine {
         match &mut carried.traffic {
             Traffic::Datagrams(source) => {
                 if now < source.stop {
-                    let packet = datagram(flow, source, carried.overhead);
+                    let packet = datagram(self.packets, flow, source, carried.overhead);
+                    self.packets += 1;
                     let (next, stop, first) = (source.next, source.stop, carried.forward[0]);
                     self.send(packet, first);
                     if next < stop {
@@ -339,6 +346,7 @@ impl Engine {
             let early = counters.recoveries + counters.timeouts == 0;
             let ecn = if sending.ecn_capable { Ecn::Ect0 } else { Ecn::NotEct };
             let packet = Packet {
+                number: self.packets,
                 flow: id,
                 wire_bytes: wire_bytes(&sending.segment, overhead),
                 forward: side == Side::Source,
@@ -348,6 +356,7 @@ impl Engine {
                 hop: 0,
                 body: Body::Tcp(sending.segment),
             };
+            self.packets += 1;
             self.send(packet, first);
         }
         self.settle(id, side);
@@ -437,17 +446,21 @@ fn wire_bytes(segment: &Segment, overhead: Overhead) -> u32 {
         }
 }
 
-fn datagram(flow: FlowId, source: &mut Datagrams, overhead: Overhead) -> Packet {
-    let number = source.emit();
-    let header = if overhead == Overhead::Real { UDP_IPV4_HEADER } else { 0 };
+fn datagram(number: u64, flow: FlowId, source: &mut Datagrams, overhead: Overhead) -> Packet {
+    let within_flow = source.emit();
+    let header = match overhead {
+        Overhead::Real => UDP_IPV4_HEADER,
+        Overhead::Fixed(bytes) => bytes,
+    };
     Packet {
+        number,
         flow,
-        wire_bytes: source.packet.max(header),
+        wire_bytes: source.packet + header,
         forward: true,
         again: false,
         early: false,
         ecn: Ecn::NotEct,
         hop: 0,
-        body: Body::Datagram { number },
+        body: Body::Datagram { number: within_flow },
     }
 }

@@ -66,9 +66,9 @@ impl Connection {
 
 /// A source of datagrams: constant bit rate, or on and off.
 pub struct Datagrams {
-    /// Rate while on, counting `packet` bytes each.
+    /// Rate while on, payload only.
     pub rate: Rate,
-    /// Size of a datagram as links charge it, bytes, at least 1.
+    /// Payload of a datagram, bytes, at least 1.
     pub packet: u32,
     /// When it ends.
     pub stop: Time,
@@ -176,8 +176,7 @@ impl Accuracy {
     /// Settles the losses inside a judged gap, and those before it that never opened one.
     pub(crate) fn settle(&mut self, unjudged: &mut Vec<(Range, LossReason)>, gap: Range, verdict: Cause) {
         let inside = |range: &Range| gap.start <= range.start && range.start < gap.end;
-        let congested =
-            unjudged.iter().any(|(range, reason)| inside(range) && reason.is_congestion());
+        let congested = unjudged.iter().any(|(range, reason)| inside(range) && reason.is_congestion());
         unjudged.retain(|(range, reason)| {
             if range.start >= gap.end {
                 return true;

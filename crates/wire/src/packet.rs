@@ -21,6 +21,8 @@ pub enum Ecn {
 /// A packet on its way.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Packet {
+    /// Its number in the run, counted from 0 as packets are first sent (for traces, not on the wire).
+    pub number: u64,
     /// The flow it belongs to.
     pub flow: FlowId,
     /// What links and error probabilities charge, bytes; apart from the real header's length,

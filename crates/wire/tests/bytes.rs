@@ -119,6 +119,7 @@ fn a_packet_of_the_other_direction_swaps_the_ends() {
         flow: FlowId(0),
         wire_bytes: 40,
         forward: false,
+        number: 0,
         again: false,
         early: false,
         ecn: Ecn::Ce,
