@@ -233,6 +233,13 @@ impl Script {
         }
     }
 
+    /// [`Step::Sack`] with blocks that are computed.
+    pub fn sack(&mut self, number: u64, blocks: &[(u64, u64)]) {
+        let blocks: Vec<_> =
+            blocks.iter().map(|(from, to)| (self.start_of(*from), self.start_of(*to))).collect();
+        self.acknowledge(self.start_of(number), &blocks, Flags::ACK);
+    }
+
     /// The peer's segment arrives.
     pub fn arrive(&mut self, segment: Segment) {
         self.arrive_with(segment, false);
@@ -296,11 +303,7 @@ impl Script {
                 (0..times).for_each(|_| self.acknowledge(self.start_of(number), &[], Flags::ACK));
             }
             AckBytes(bytes) => self.acknowledge(self.base * SEGMENT + bytes, &[], Flags::ACK),
-            Sack(number, blocks) => {
-                let blocks: Vec<_> =
-                    blocks.iter().map(|(from, to)| (self.start_of(*from), self.start_of(*to))).collect();
-                self.acknowledge(self.start_of(number), &blocks, Flags::ACK);
-            }
+            Sack(number, blocks) => self.sack(number, blocks),
             SackBytes(bytes, blocks) => {
                 let base = self.base * SEGMENT;
                 let blocks: Vec<_> = blocks.iter().map(|(from, to)| (base + from, base + to)).collect();

@@ -1,0 +1,102 @@
+//! ACK splitting (hasegawa §2.3 and Fig. 2): what slices do to each way of counting, and who produces them.
+
+mod script;
+
+use lasthop_base::{Choice, Value};
+use lasthop_tcp::Config;
+use lasthop_tcp::receiver::shape;
+use lasthop_tcp::sender::counting;
+use script::Step::*;
+use script::{Script, choose, config};
+
+/// Fig. 2: slow start, cwnd 1, one packet of 1000 bytes answered by ACKs for 300, 600 and 1000 bytes.
+fn after_figure_2(counting: &str) -> Script {
+    let counting = Choice::named(counting::ALL, counting);
+    let mut script = Script::sender(Config { counting, ..config("sack") });
+    script.run([Cwnd(1), New(1), Nothing, Tick(100), AckBytes(300), AckBytes(600), AckBytes(1000)]);
+    script
+}
+
+/// Fig. 2: "cwnd becomes 4 in one RTT instead of 2".
+#[test]
+fn figure_2_acks_counted() {
+    after_figure_2("per-ack").run([Cwnd(4), News(2, 5), Nothing]);
+}
+
+/// RFC 3465 §2.2: cwnd grows by the bytes acknowledged, so that slices gain nothing.
+#[test]
+fn figure_2_bytes_counted() {
+    after_figure_2("bytes").run([CwndBytes(2000), News(2, 3), Nothing]);
+}
+
+/// hasegawa §2.3: Linux counts whole packets, so that slices gain nothing.
+#[test]
+fn figure_2_packets_counted() {
+    after_figure_2("packets").run([CwndBytes(2000), News(2, 3), Nothing]);
+}
+
+/// RFC 5681 §3.1, Eq. 2: min(N, SMSS) for each ACK, here 300 + 300 + 400 bytes.
+#[test]
+fn figure_2_rfc5681() {
+    after_figure_2("rfc5681").run([CwndBytes(2000), News(2, 3), Nothing]);
+}
+
+/// In avoidance RFC 5681's Eq. 3 counts ACKs again, which is why splitting still works there (hasegawa §3):
+/// M slices of each packet add M SMSS^2/cwnd.
+#[test]
+fn in_avoidance_rfc5681_counts_acks() {
+    let counting = Choice::named(counting::ALL, "rfc5681");
+    let initial = Config { counting, initial_window: 4, initial_ssthresh: Some(4000), ..config("sack") };
+    let mut script = Script::sender(initial);
+    script.run([Cwnd(4), News(1, 4), Nothing, Tick(100), AckBytes(300), CwndBytes(4250)]);
+    // 4250 + 1000 x 1000 / 4250 = 4485.3, then + 1000 x 1000 / 4485.3 = 4708.2.
+    script.run([AckBytes(600), CwndBytes(4485), AckBytes(1000), CwndBytes(4708)]);
+}
+
+/// RFC 3465 §2.1 and Linux: in avoidance a segment for each window of bytes or packets, however sliced.
+#[test]
+fn in_avoidance_bytes_and_packets_are_immune() {
+    for name in ["bytes", "packets"] {
+        let counting = Choice::named(counting::ALL, name);
+        let initial = Config { counting, initial_window: 4, initial_ssthresh: Some(4000), ..config("sack") };
+        let mut script = Script::sender(initial);
+        script.run([News(1, 4), Tick(100)]);
+        for bytes in [300, 600, 1000, 1001, 1500, 2000, 2999, 3000, 3999] {
+            script.run([AckBytes(bytes), CwndBytes(4000)]);
+        }
+        script.run([AckBytes(4000), CwndBytes(5000)]);
+    }
+}
+
+fn splitter(values: &[(&'static str, Value)]) -> Script {
+    let mut all = vec![("when", Value::Word("always")), ("count", Value::Count(3))];
+    all.extend_from_slice(values);
+    Script::receiver(Config { shape: choose(shape::ALL, "split", &all), ..config("sack") })
+}
+
+/// §2.3: the receiver answers a packet with several ACKs, each for a further slice of it.
+#[test]
+fn a_packet_is_acknowledged_in_slices() {
+    let mut script = splitter(&[]);
+    script.run([Data(1), AckedBytes(333), AckedBytes(666), AckedBytes(1000), Nothing]);
+    script.run([Data(2), AckedBytes(1333), AckedBytes(1666), AckedBytes(2000), Nothing]);
+}
+
+/// A duplicate has nothing to slice; the whole advance is sliced when a hole closes, or its last segment only.
+#[test]
+fn what_a_split_covers() {
+    let mut script = splitter(&[]);
+    script.run([Data(2), AckedBytes(0), Nothing, Data(3), AckedBytes(0), Nothing]);
+    script.run([Data(1), AckedBytes(1000), AckedBytes(2000), AckedBytes(3000), Nothing]);
+    let mut script = splitter(&[("covers", Value::Word("last_segment"))]);
+    script.run([Data(2), AckedBytes(0), Data(3), AckedBytes(0)]);
+    script.run([Data(1), AckedBytes(2333), AckedBytes(2666), AckedBytes(3000), Nothing]);
+}
+
+/// §3.4: never more ACKs than there are bytes to acknowledge.
+#[test]
+fn a_short_packet_has_few_slices() {
+    let mut script = splitter(&[]);
+    script.run([DataBytes(0, 2), AckedBytes(1), AckedBytes(2), Nothing]);
+    script.run([DataBytes(2, 3), AckedBytes(3), Nothing]);
+}

@@ -1,0 +1,70 @@
+//! The two tables of RFC 6937 §3.1 for RFC 6675: cwnd = FlightSize = 20 segments, limited transmit, FlightSize
+//! counting what limited transmit sent (as the tables do).
+//!
+//! The RFC numbers segments from 0, the script from 1: its segment n is our n + 1.
+
+mod script;
+
+use lasthop_base::Value;
+use lasthop_tcp::Config;
+use lasthop_tcp::sender::recovery;
+use script::Step::*;
+use script::{SEGMENT, Script, choose, config};
+
+/// What goes out on each duplicate ACK, and what cwnd and pipe are before it.
+#[derive(Debug, PartialEq)]
+struct Row {
+    cwnd: u64,
+    pipe: u64,
+    sent: String,
+}
+
+/// Segments 1 to `lost` are lost; the ACKs of the others come in.
+fn table(lost: u64) -> Vec<Row> {
+    let on = Value::Flag(true);
+    let values = [("limited_transmit", on.clone()), ("limited_transmit_counts", on)];
+    let recovery = choose(recovery::ALL, "sack", &values);
+    let mut script = Script::sender(Config { recovery, initial_window: 20, ..config("sack") });
+    script.run([News(1, 20), Nothing, Tick(100)]);
+    let mut highest = 20;
+    let mut row = |arrived: u64| {
+        script.sack(1, &[(lost + 1, arrived + 1)]);
+        let sender = script.endpoint.sender();
+        let (cwnd, pipe) = (sender.window() / SEGMENT, sender.in_flight() / SEGMENT);
+        let mut sent = String::new();
+        while let Some(sending) = script.endpoint.poll_segment(script.now) {
+            assert_eq!(u64::from(sending.segment.len), SEGMENT);
+            sent.push(if sending.again { 'R' } else { 'N' });
+            highest += u64::from(!sending.again);
+        }
+        Row { cwnd, pipe, sent }
+    };
+    (lost + 1..=20).map(&mut row).collect()
+}
+
+fn rows(cwnd: &[u64], pipe: &[u64], sent: &[&str]) -> Vec<Row> {
+    let row = |((cwnd, pipe), sent): ((&u64, &u64), &&str)| Row {
+        cwnd: *cwnd,
+        pipe: *pipe,
+        sent: sent.to_string(),
+    };
+    cwnd.iter().zip(pipe).zip(sent).map(row).collect()
+}
+
+/// First table: segment 0 is lost. The printed pipe at the first retransmission is the one before it.
+#[test]
+fn a_single_loss() {
+    let cwnd = [20, 20, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11];
+    let pipe = [19, 19, 18, 18, 17, 16, 15, 14, 13, 12, 11, 10, 10, 10, 10, 10, 10, 10, 10];
+    let sent = ["N", "N", "R", "", "", "", "", "", "", "", "", "N", "N", "N", "N", "N", "N", "N", "N"];
+    assert_eq!(table(1), rows(&cwnd, &pipe, &sent));
+}
+
+/// Second table: segments 0 to 14 are lost.
+#[test]
+fn a_burst_of_fifteen() {
+    let cwnd = [20, 20, 11, 11, 11];
+    let pipe = [19, 19, 4, 10, 10];
+    let sent = ["N", "N", "RRRRRRR", "R", "R"];
+    assert_eq!(table(15), rows(&cwnd, &pipe, &sent));
+}
