@@ -51,7 +51,7 @@ impl Endpoint {
         if range.end >= self.sender.end_of_data() {
             segment.flags = segment.flags | Flags::PSH;
         }
-        if cwr {
+        if cwr && self.agreed.ecn {
             segment.flags = segment.flags | Flags::CWR;
         }
         self.log.counters.data_sent += 1;

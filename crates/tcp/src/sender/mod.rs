@@ -49,7 +49,7 @@ pub struct Sender {
     restart_until: u64,
     /// Signals about data below this offset have already reduced the window.
     reduced_until: u64,
-    /// Whether the next new segment tells the receiver that its mark was heeded.
+    /// Whether the next new segment tells the receiver that the window was reduced.
     tells_reduced: bool,
     /// `una` when the timer last expired: a second expiry there reduces no further.
     timed_out_at: Option<u64>,
@@ -65,7 +65,7 @@ pub struct Outgoing {
     pub again: bool,
     /// Ends with the FIN.
     pub fin: bool,
-    /// Carries CWR (RFC 3168 §6.1.2).
+    /// The first new data after a reduction of the window: carries CWR if ECN is in use (RFC 3168 §6.1.2).
     pub cwr: bool,
 }
 
@@ -247,6 +247,7 @@ impl Sender {
                 delivered: acked.delivered + reported,
                 rtt,
                 in_flight,
+                marked: ack.ece,
             };
             self.congestion.on_ack(&event, &mut *self.counting);
         }
@@ -275,6 +276,7 @@ impl Sender {
         let first = self.timed_out_at != Some(self.board.una());
         let loss = self.loss_event(now, self.board.outstanding());
         self.congestion.on_timeout(&loss, first);
+        self.tells_reduced = true;
         self.timed_out_at = Some(self.board.una());
         self.rtt.back_off();
         self.start_over(Reason::Timeout);
@@ -407,11 +409,14 @@ impl Sender {
             self.congestion.on_loss(&loss);
         }
         self.reduced_until = self.board.nxt();
+        self.tells_reduced = true;
     }
 
     /// ECE: reduces once per window of data (RFC 3168 §6.1.2), not while a loss is being repaired.
+    ///
+    /// CWR goes out with the byte at `reduced_until`: an ACK that does not cover it cannot have stopped echoing.
     fn heed_mark(&mut self, now: Time, log: &mut Log) {
-        if self.board.una() < self.reduced_until || self.phase() != Phase::Open {
+        if self.board.una() <= self.reduced_until || self.phase() != Phase::Open {
             return;
         }
         let loss = self.loss_event(now, self.board.outstanding());

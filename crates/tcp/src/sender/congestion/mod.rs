@@ -33,6 +33,8 @@ pub struct AckEvent {
     pub rtt: Option<Duration>,
     /// Bytes in the network after it.
     pub in_flight: u64,
+    /// It echoes a congestion mark: no reason to grow (RFC 3168 §6.1.2).
+    pub marked: bool,
 }
 
 /// Where the sender stands between losses.

@@ -85,7 +85,7 @@ impl CongestionControl for Reno {
     }
 
     fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
-        if ack.acked == 0 || ack.phase == Phase::Recovery || self.cwnd >= LARGEST {
+        if ack.acked == 0 || ack.marked || ack.phase == Phase::Recovery || self.cwnd >= LARGEST {
             return;
         }
         let news = News { acked: ack.acked, segments: ack.segments, mss: self.mss };
@@ -126,7 +126,8 @@ impl CongestionControl for Reno {
     }
 
     fn on_mark(&mut self, loss: &LossEvent) {
-        self.on_loss(loss);
+        self.lower_ssthresh(loss);
+        self.cwnd = self.cwnd.min(self.ssthresh as f64);
     }
 
     fn on_recovered(&mut self, flight: u64) {

@@ -1,0 +1,177 @@
+//! The congestion window: RFC 5681 §3.1, RFC 3465, RFC 3168 §6.1.2.
+
+mod script;
+
+use lasthop_base::{Choice, Value};
+use lasthop_tcp::sender::{counting, recovery};
+use lasthop_tcp::{Config, Event};
+use lasthop_wire::Flags;
+use script::Step::*;
+use script::{Peer, Script, choose, config};
+
+fn counted(name: &str, initial_window: u32, initial_ssthresh: Option<u64>) -> Script {
+    let counting = Choice::named(counting::ALL, name);
+    Script::sender(Config { counting, initial_window, initial_ssthresh, ..config("sack") })
+}
+
+/// Eq. 2: cwnd += min(N, SMSS) for each ACK in slow start.
+#[test]
+fn slow_start_adds_at_most_a_segment_per_ack() {
+    let mut script = counted("rfc5681", 4, None);
+    script.run([News(1, 4), Tick(100), Ack(5), CwndBytes(5000)]);
+}
+
+/// Eq. 3: cwnd += SMSS x SMSS / cwnd for each ACK above ssthresh.
+#[test]
+fn avoidance_adds_a_segment_per_round_trip() {
+    let mut script = counted("rfc5681", 4, Some(4000));
+    // 4000 + 1000000/4000, + 1000000/4250, + 1000000/4485.3, + 1000000/4708.2.
+    script.run([News(1, 4), Tick(100), Ack(2), CwndBytes(4250), Ack(3), CwndBytes(4485)]);
+    script.run([Ack(4), CwndBytes(4708), Ack(5), CwndBytes(4920)]);
+}
+
+/// RFC 3465 §2.2 and §2.3: L = 2 segments in slow start.
+#[test]
+fn rfc3465_two_segments_per_ack_in_slow_start() {
+    let mut script = counted("bytes", 4, None);
+    script.run([News(1, 4), Tick(100), Ack(2), CwndBytes(5000), Ack(4), CwndBytes(7000)]);
+    let mut script = counted("bytes", 4, None);
+    script.run([News(1, 4), Tick(100), Ack(5), CwndBytes(6000)]);
+}
+
+/// RFC 3465 §2.1: above ssthresh one SMSS when the bytes acknowledged reach cwnd, with the rest carried over.
+#[test]
+fn rfc3465_one_segment_per_window_of_bytes() {
+    let mut script = counted("bytes", 4, Some(4000));
+    script.run([News(1, 4), Tick(100), Ack(3), CwndBytes(4000), News(5, 6)]);
+    script.run([Ack(5), CwndBytes(5000), News(7, 9), Ack(7), CwndBytes(5000), News(10, 11)]);
+    // 7000 bytes have been counted by now, 4000 of them spent; L does not apply: 5000 at once.
+    script.run([Ack(10), CwndBytes(6000)]);
+}
+
+/// RFC 3465 §2.3: after a timeout L = 1 until what was sent before it is acknowledged, then 2 again.
+#[test]
+fn rfc3465_one_segment_per_ack_after_a_timeout() {
+    let mut script = counted("bytes", 16, None);
+    script.run([News(1, 16), Timeout, CwndBytes(1000), SsthreshBytes(8000), Again(1), Nothing, Tick(100)]);
+    script.run([Ack(2), CwndBytes(2000), Again(2), Again(3), Nothing, Ack(4), CwndBytes(3000)]);
+    script.run([Again(4), Again(5), Again(6), Tick(100), Ack(16), CwndBytes(4000), Again(16), News(17, 19)]);
+    // Segment 16 was outstanding at the timeout; the ACK of 17 and 18 is beyond it.
+    script.run([Tick(100), Ack(17), CwndBytes(5000), News(20, 21), Ack(19), CwndBytes(7000)]);
+}
+
+/// Eq. 4: ssthresh = max(FlightSize / 2, 2 SMSS), not half of cwnd.
+#[test]
+fn ssthresh_is_half_of_what_is_outstanding() {
+    let mut script = Script::opened(Config { initial_window: 16, ..config("new_reno") }, Peer::default());
+    script.run([Write(6000), News(1, 6), Nothing, Acks(1, 3), CwndBytes(3000), SsthreshBytes(3000)]);
+    let mut script = Script::opened(Config { initial_window: 16, ..config("new_reno") }, Peer::default());
+    script.run([Write(3000), News(1, 3), Timeout, CwndBytes(1000), SsthreshBytes(2000)]);
+}
+
+/// RFC 5681 §3.2 step 2: "additional data sent in limited transmit MUST NOT be included in this calculation".
+#[test]
+fn limited_transmit_does_not_count_as_flight() {
+    for name in ["reno", "new_reno"] {
+        let recovery = choose(recovery::ALL, name, &[("limited_transmit", Value::Flag(true))]);
+        let mut script = Script::sender(Config { recovery, initial_window: 10, ..config(name) });
+        script.run([News(1, 10), Tick(100), Ack(1), New(11), Nothing, Ack(1), New(12), Nothing]);
+        script.run([Ack(1), SsthreshBytes(5000), Inflated(8), Again(1), Nothing]);
+    }
+    let recovery = choose(recovery::ALL, "sack", &[("limited_transmit", Value::Flag(true))]);
+    let mut script = Script::sender(Config { recovery, initial_window: 10, ..config("sack") });
+    script.run([News(1, 10), Tick(100), Sack(1, &[(2, 3)]), New(11), Sack(1, &[(2, 4)]), New(12), Nothing]);
+    script.run([Sack(1, &[(2, 5)]), SsthreshBytes(5000), Again(1), Nothing]);
+}
+
+/// RFC 5681 §3.1: "when a TCP sender detects segment loss using the retransmission timer and the given segment has
+/// already been retransmitted by way of the retransmission timer at least once, the value of ssthresh is held constant".
+#[test]
+fn a_second_timeout_of_a_segment_leaves_ssthresh() {
+    for name in ["tahoe", "reno", "new_reno", "sack"] {
+        let mut script = Script::sender(Config { initial_window: 16, ..config(name) });
+        script.run([News(1, 16), Timeout, SsthreshBytes(8000), CwndBytes(1000), Again(1)]);
+        script.run([Timeout, SsthreshBytes(8000), CwndBytes(1000), Again(1), Nothing]);
+        // Another segment's timeout does lower it: 15 segments are outstanding.
+        script.run([
+            Tick(10),
+            Ack(2),
+            Again(2),
+            Again(3),
+            Timeout,
+            SsthreshBytes(7500),
+            CwndBytes(1000),
+            Again(2),
+        ]);
+    }
+}
+
+fn ecn(initial_window: u32) -> Script {
+    let peer = Peer { ecn: true, ..Peer::default() };
+    let mut script = Script::opened(Config { ecn: true, initial_window, ..config("new_reno") }, peer);
+    script.endpoint.write(1 << 30);
+    script
+}
+
+/// RFC 3168 §6.1.2: halved once per window of data, and CWR on the first new segment after that.
+#[test]
+fn an_echo_halves_once_per_window() {
+    let mut script = ecn(8);
+    script.run([News(1, 8), Tick(100), Echo(2), CwndBytes(3500), Nothing]);
+    // The ECE of this window's other ACKs changes nothing, up to and including the one that asks for the segment
+    // with CWR: the receiver cannot have seen that yet.
+    script.run([Echo(3), Echo(4), Echo(5), Echo(6), Nothing, Echo(7)]);
+    let cwr = script.sent("segment 9").segment;
+    assert!(cwr.flags.has(Flags::CWR) && cwr.seq == script::ISS.at(8001));
+    script.run([Nothing, Echo(8), New(10), Echo(9), New(11), CwndBytes(3500)]);
+    assert_eq!(script.endpoint.counters().marks, 1);
+    // Beyond it, it is a new congestion signal.
+    script.run([Echo(10)]);
+    assert_eq!(script.endpoint.counters().marks, 2);
+}
+
+/// RFC 3168 §6.1.2: CWR goes out after a reduction "for any reason", also fast retransmit and timeout, and on new data
+/// only.
+#[test]
+fn cwr_follows_every_reduction() {
+    let has_cwr = |script: &mut Script, what| script.sent(what).segment.flags.has(Flags::CWR);
+    let mut script = ecn(8);
+    script.run([News(1, 8), Tick(100), Acks(1, 3)]);
+    assert!(!has_cwr(&mut script, "segment 1 again"));
+    script.run([Nothing, Acks(1, 2)]);
+    assert!(has_cwr(&mut script, "segment 9"));
+    script.run([Ack(1)]);
+    assert!(!has_cwr(&mut script, "segment 10"));
+    let mut script = ecn(2);
+    script.run([News(1, 2), Timeout]);
+    assert!(!has_cwr(&mut script, "segment 1 again"));
+    script.run([Ack(3)]);
+    assert!(has_cwr(&mut script, "segment 3"));
+}
+
+/// RFC 3168 §6.1.2: an echo never makes the window larger than it was.
+#[test]
+fn an_echo_does_not_raise_a_small_window() {
+    let mut script = ecn(1);
+    script.run([New(1), Echo(2)]);
+    assert!(script.endpoint.sender().window() <= 2000, "one segment, then at most the ACK's own growth");
+    let mut script = ecn(2);
+    script.run([News(1, 2), Timeout, Again(1), CwndBytes(1000), Tick(100), Ack(3), CwndBytes(2000)]);
+}
+
+/// One reduction per window of data, whichever signal comes first: an echo, then a loss of the same window.
+#[test]
+fn an_echo_and_a_loss_reduce_once() {
+    let mut script = ecn(8);
+    script.run([News(1, 8), Tick(100), Echo(2), CwndBytes(3500), Acks(2, 3), SsthreshBytes(3500), Again(2)]);
+}
+
+/// Without the option the bit means nothing.
+#[test]
+fn an_echo_without_negotiation_is_ignored() {
+    let mut script = Script::sender(Config { initial_window: 8, ..config("new_reno") });
+    script.run([News(1, 8), Echo(2), CwndBytes(9000)]);
+    while let Some((_, event)) = script.endpoint.poll_event() {
+        assert!(!matches!(event, Event::MarkEchoed { .. }));
+    }
+}
