@@ -1,0 +1,86 @@
+//! From a document to a checked scenario.
+
+use crate::flows;
+use crate::language;
+use crate::links::{self, Net};
+use crate::problem::Problem;
+use crate::reader::{Head, Reader};
+use crate::resolved::Resolved;
+use crate::routes;
+use crate::scenario::{Headers, Scenario};
+use crate::source::{Place, Source};
+use crate::tree::{Entry, Table};
+use lasthop_base::{Duration, Value};
+
+/// Most samples of one probe in a run.
+const MOST_SAMPLES: u64 = 10_000_000;
+
+/// Checks a document; `title` is the one it has if it says nothing.
+pub(crate) fn check(
+    sources: &[Source],
+    document: &Table,
+    title: &str,
+) -> Result<(Scenario, Resolved), Problem> {
+    let mut reader = Reader { sources, resolved: Resolved::default() };
+    let beginning = match document.entries.first() {
+        Some(entry) => entry.place,
+        None => Place { source: 0, start: 0, end: 0 },
+    };
+    let head = Head { path: "", place: beginning };
+    let fields = reader.read(head, document, &Table::default(), &language::document(title))?;
+    let duration = fields.duration("duration").unwrap_or(Duration::MAX);
+    let sample = fields.duration("sample").unwrap_or(Duration::MAX);
+    if duration.as_nanos() / sample.as_nanos().max(1) > MOST_SAMPLES {
+        let place = fields.place("sample").unwrap_or(beginning);
+        return Err(reader
+            .problem(place, format!("sample: one every {sample} is too many in {duration}"))
+            .help(format!("at most {MOST_SAMPLES} in a run")));
+    }
+    let headers = match fields.find("headers") {
+        Some(crate::fields::Setting::Value(Value::Bytes(bytes))) => Headers::Nominal(*bytes as u32),
+        _ if fields.word("headers") == Some("none") => Headers::None,
+        _ => Headers::Real,
+    };
+    let links = named_tables(&reader, document, "link", beginning)?;
+    let net = links::read(&mut reader, links)?;
+    let flows = named_tables(&reader, document, "flow", beginning)?;
+    let flows = flows::read(&mut reader, flows, &net, duration)?;
+    let overrides = routes::overrides(&mut reader, document, &net)?;
+    let routes = routes::find(&reader, &net, &overrides, &flows)?;
+    let Net { nodes, links } = net;
+    let scenario = Scenario {
+        title: fields.text("title").unwrap_or_default().to_owned(),
+        source: fields.text("source").map(str::to_owned),
+        duration,
+        seed: fields.count("seed").unwrap_or_default(),
+        runs: fields.count("runs").unwrap_or(1) as u32,
+        headers,
+        sample,
+        nodes,
+        links,
+        flows: flows.into_iter().map(|placed| placed.flow).collect(),
+        routes,
+    };
+    Ok((scenario, reader.resolved))
+}
+
+/// The tables under `link` or `flow`, of which there must be one at least.
+fn named_tables<'t>(
+    reader: &Reader<'_>,
+    document: &'t Table,
+    what: &str,
+    beginning: Place,
+) -> Result<&'t [Entry], Problem> {
+    let head = Head { path: "", place: beginning };
+    let (entries, place) = match document.find(what) {
+        Some(entry) => (&reader.table(head, entry)?.entries[..], entry.place),
+        None => (&[][..], beginning),
+    };
+    match entries.is_empty() {
+        false => Ok(entries),
+        true => Err(reader
+            .problem(place, format!("there is no {what}"))
+            .label(format!("no [{what}.NAME]"))
+            .help(format!("a scenario needs a table [{what}.NAME] with the keys `from` and `to`"))),
+    }
+}

@@ -1,0 +1,122 @@
+//! A scenario before it is checked, so that single values can still be changed.
+
+use crate::check::check;
+use crate::problem::Problem;
+use crate::scenario::Scenario;
+use crate::set;
+use crate::source::{Place, Source};
+use crate::suggest::among;
+use crate::tree::{self, Table};
+use crate::{inline, ready, show, traces};
+use std::path::Path;
+
+/// Largest scenario file, bytes.
+const LARGEST: u64 = 4 << 20;
+
+/// A scenario's document with the changes made to it, not yet checked.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    /// The document's own text first, then one for each change.
+    pub(crate) sources: Vec<Source>,
+    pub(crate) document: Table,
+    /// The title if the document has none.
+    pub(crate) title: String,
+}
+
+impl Draft {
+    /// Reads a scenario: a ready path's name (`umts`), a file, or a line of text (`rate=10Mbit/s,rtt=20ms`; its keys
+    /// are listed at [`crate::inline`]).
+    ///
+    /// # Errors
+    /// If there is no such scenario, or its text is not TOML.
+    pub fn load(path: &str) -> Result<Draft, Problem> {
+        if let Some(text) = ready::find(path) {
+            return Draft::parse(text, path);
+        }
+        let is_file = Path::new(path).exists();
+        if !is_file && path.contains('=') {
+            return inline::draft(path);
+        }
+        let refuse = |why: String| Problem::new(&Source::typed(path), 0..path.len(), why);
+        let known = among(path, "ready paths", &ready::names());
+        if !is_file && !path.contains('/') && !path.ends_with(".toml") {
+            let message = format!("`{path}` is neither a scenario file nor a ready path");
+            return Err(refuse(message).help(format!("{known}; or write it inline: rate=10Mbit/s,rtt=20ms")));
+        }
+        let bytes = traces::contents(Path::new(path), LARGEST)
+            .map_err(|why| refuse(format!("cannot read `{path}`: {why}")).help(known))?;
+        match String::from_utf8(bytes) {
+            Ok(text) => Draft::parse(&text, path),
+            Err(_) => Err(refuse(format!("`{path}` is not a text file"))
+                .help("a scenario is written in TOML; `lasthop show umts` prints one to start from")),
+        }
+    }
+
+    /// Reads a scenario's text. `name` is what messages call it, and further files are looked for beside it.
+    ///
+    /// # Errors
+    /// If the text is not TOML.
+    pub fn parse(text: &str, name: &str) -> Result<Draft, Problem> {
+        let source = Source::new(name, text);
+        let document = tree::parse(&source, 0)?;
+        let title = if name.trim().is_empty() { "untitled" } else { name };
+        Ok(Draft { sources: vec![source], document, title: title.to_owned() })
+    }
+
+    /// Changes one value: `link.wireless.down.channel.rate` to `3e-5`, `flow.bulk.receiver.shape` to `split`.
+    ///
+    /// The value is TOML or a bare text. A mechanism is set by its name or as a
+    /// table; setting one of its parameters keeps the others. The path may leave
+    /// out its beginning where that is unambiguous: `wireless.down.channel.rate`;
+    /// without the flow's name it means every flow: `recovery`, `sender.recovery`.
+    ///
+    /// # Errors
+    /// If there is no such key, or if the path could mean several. The value
+    /// itself is checked by [`Draft::check`].
+    pub fn set(&mut self, path: &str, value: &str) -> Result<(), Problem> {
+        let typed = Source::typed(&format!("{path}={value}"));
+        let (source, begins) = (self.sources.len(), path.len() + 1);
+        let place = Place { source, start: 0, end: path.len() };
+        let value = tree::parse_typed(value, Place { source, start: begins, end: begins + value.len() });
+        self.sources.push(typed);
+        let done = set::apply(self, path, place, value);
+        if done.is_err() {
+            self.sources.pop();
+        }
+        done
+    }
+
+    /// Checks everything.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn check(&self) -> Result<Scenario, Problem> {
+        check(&self.sources, &self.document, &self.title).map(|(scenario, _)| scenario)
+    }
+
+    /// The resolved scenario as TOML: every key with its value and what it means. It reads back as the same scenario.
+    ///
+    /// # Errors
+    /// As [`Draft::check`].
+    pub fn show(&self) -> Result<String, Problem> {
+        check(&self.sources, &self.document, &self.title).map(|(_, resolved)| show::text(&resolved))
+    }
+}
+
+impl Scenario {
+    /// Reads and checks a scenario: a ready path's name, a file, or a line of text; see [`Draft::load`].
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn load(path: &str) -> Result<Scenario, Problem> {
+        Draft::load(path)?.check()
+    }
+
+    /// Reads and checks a scenario's text; see [`Draft::parse`].
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn parse(text: &str, name: &str) -> Result<Scenario, Problem> {
+        Draft::parse(text, name)?.check()
+    }
+}

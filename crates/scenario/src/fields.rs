@@ -1,0 +1,103 @@
+//! A table's values after checking.
+
+use crate::source::Place;
+use lasthop_base::{Choice, Duration, Rate, Value};
+
+/// One checked value.
+#[derive(Clone, Debug)]
+pub(crate) enum Setting {
+    Value(Value),
+    Text(String),
+    Choice(Choice),
+}
+
+/// The values of a table, given or assumed, in the order of its keys.
+///
+/// The readers below name keys of the table's own list with the form declared
+/// there; a key that was not given and has no default reads as `None`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fields {
+    list: Vec<(&'static str, Setting, Place)>,
+}
+
+impl Fields {
+    pub(crate) fn push(&mut self, name: &'static str, setting: Setting, place: Place) {
+        self.list.push((name, setting, place));
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<&Setting> {
+        self.entry(name).map(|(_, setting, _)| setting)
+    }
+
+    /// Where the value stands; for a default, the head of its table.
+    pub(crate) fn place(&self, name: &str) -> Option<Place> {
+        self.entry(name).map(|(_, _, place)| *place)
+    }
+
+    fn entry(&self, name: &str) -> Option<&(&'static str, Setting, Place)> {
+        self.list.iter().find(|(known, _, _)| *known == name)
+    }
+
+    fn value(&self, name: &str) -> Option<&Value> {
+        match self.find(name) {
+            Some(Setting::Value(value)) => Some(value),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        match self.find(name) {
+            Some(Setting::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn choice(&self, name: &str) -> Option<&Choice> {
+        match self.find(name) {
+            Some(Setting::Choice(choice)) => Some(choice),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn duration(&self, name: &str) -> Option<Duration> {
+        match self.value(name) {
+            Some(Value::Duration(span)) => Some(*span),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn rate(&self, name: &str) -> Option<Rate> {
+        match self.value(name) {
+            Some(Value::Rate(rate)) => Some(*rate),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn bytes(&self, name: &str) -> Option<u64> {
+        match self.value(name) {
+            Some(Value::Bytes(amount)) => Some(*amount),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn count(&self, name: &str) -> Option<u64> {
+        match self.value(name) {
+            Some(Value::Count(count)) => Some(*count),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn flag(&self, name: &str) -> Option<bool> {
+        match self.value(name) {
+            Some(Value::Flag(flag)) => Some(*flag),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn word(&self, name: &str) -> Option<&'static str> {
+        match self.value(name) {
+            Some(Value::Word(word)) => Some(word),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The tables under `flow`: who sends what to whom.
+
+use crate::fields::{Fields, Setting};
+use crate::key::Key;
+use crate::language::{self, MOST_FLOWS};
+use crate::links::{Net, check_name};
+use crate::problem::Problem;
+use crate::reader::{Head, Reader};
+use crate::scenario::{Flow, Pattern, Traffic, Transfer};
+use crate::seam;
+use crate::source::Place;
+use crate::suggest::among;
+use crate::tree::{Entry, Table};
+use lasthop_base::{Duration, Rate, Time, Value};
+use lasthop_tcp::Config;
+
+/// A flow, and where its `to` stands.
+pub(crate) struct Placed {
+    pub(crate) flow: Flow,
+    pub(crate) place: Place,
+}
+
+/// Reads all flows, replicas one by one.
+pub(crate) fn read(
+    reader: &mut Reader<'_>,
+    entries: &[Entry],
+    net: &Net,
+    duration: Duration,
+) -> Result<Vec<Placed>, Problem> {
+    let mut flows: Vec<Placed> = Vec::new();
+    for entry in entries {
+        check_name(reader, "flow", entry)?;
+        flow(reader, entry, net, duration, &mut flows)?;
+    }
+    Ok(flows)
+}
+
+fn flow(
+    reader: &mut Reader<'_>,
+    entry: &Entry,
+    net: &Net,
+    duration: Duration,
+    flows: &mut Vec<Placed>,
+) -> Result<(), Problem> {
+    let path = format!("flow.{}", entry.key);
+    let head = Head { path: &path, place: entry.place };
+    let table = reader.table(Head { path: "flow", place: entry.place }, entry)?;
+    let keys = language::flow(kind(reader, head, table)?);
+    let fields = reader.read(head, table, &Table::default(), &keys)?;
+    let from = end(reader, head, &fields, net, "from")?;
+    let to = end(reader, head, &fields, net, "to")?;
+    let place = fields.place("to").unwrap_or(entry.place);
+    if from == to {
+        return Err(reader
+            .problem(place, format!("{path}.to: a flow from `{}` to itself crosses no link", net.nodes[from]))
+            .label("the same node as `from`")
+            .help("name another node"));
+    }
+    let count = fields.count("count").unwrap_or(1);
+    if flows.len() as u64 + count > MOST_FLOWS {
+        let place = fields.place("count").unwrap_or(entry.place);
+        return Err(reader
+            .problem(place, format!("{path}.count: more than {MOST_FLOWS} flows in all"))
+            .help("make it smaller"));
+    }
+    let (first, last) = starts(reader, head, &fields, count, duration)?;
+    let traffic = match fields.rate("rate") {
+        None => tcp(reader, head, table, &fields)?,
+        Some(rate) => datagrams(reader, head, &fields, rate, last)?,
+    };
+    let stagger = fields.duration("stagger").unwrap_or(Duration::ZERO);
+    for number in 0..count {
+        let name = match count {
+            1 => entry.key.clone(),
+            _ => format!("{}.{}", entry.key, number + 1),
+        };
+        let flow = Flow { name, from, to, start: first + stagger * number, traffic: traffic.clone() };
+        flows.push(Placed { flow, place });
+    }
+    Ok(())
+}
+
+/// The kind decides which keys there are.
+fn kind(reader: &Reader<'_>, head: Head<'_>, table: &Table) -> Result<&'static str, Problem> {
+    let only_kind: Vec<Key> = language::flow("tcp").into_iter().filter(|key| key.name == "kind").collect();
+    let given = Table { entries: table.find("kind").cloned().into_iter().collect() };
+    let fields = reader.given(head, &given, &only_kind)?;
+    Ok(fields.word("kind").unwrap_or("tcp"))
+}
+
+/// The node at one end.
+fn end(reader: &Reader<'_>, head: Head<'_>, fields: &Fields, net: &Net, key: &str) -> Result<usize, Problem> {
+    let name = fields.text(key).unwrap_or_default();
+    net.node(name).ok_or_else(|| {
+        let nodes: Vec<&str> = net.nodes.iter().map(String::as_str).collect();
+        let place = fields.place(key).unwrap_or(head.place);
+        reader
+            .problem(place, format!("{}: no link has a node `{name}`", head.key(key)))
+            .label("unknown node")
+            .help(among(name, "nodes", &nodes))
+    })
+}
+
+/// When the first and the last replica begin.
+fn starts(
+    reader: &Reader<'_>,
+    head: Head<'_>,
+    fields: &Fields,
+    count: u64,
+    duration: Duration,
+) -> Result<(Time, Time), Problem> {
+    let first = Time::ZERO + fields.duration("start").unwrap_or(Duration::ZERO);
+    let last = first + fields.duration("stagger").unwrap_or(Duration::ZERO) * (count - 1);
+    let end = Time::ZERO + duration;
+    for (key, start) in [("start", first), ("stagger", last)] {
+        if start >= end {
+            let place = fields.place(key).unwrap_or(head.place);
+            let start = start.since(Time::ZERO);
+            return Err(reader
+                .problem(
+                    place,
+                    format!("{}: a flow would begin at {start}, when the run is over", head.key(key)),
+                )
+                .help(format!("the run ends at {duration} (`duration`)")));
+        }
+    }
+    Ok((first, last))
+}
+
+fn datagrams(
+    reader: &Reader<'_>,
+    head: Head<'_>,
+    fields: &Fields,
+    rate: Rate,
+    last_start: Time,
+) -> Result<Traffic, Problem> {
+    let stop = fields.duration("stop").map(|stop| Time::ZERO + stop);
+    if stop.is_some_and(|stop| stop <= last_start) {
+        let place = fields.place("stop").unwrap_or(head.place);
+        let start = last_start.since(Time::ZERO);
+        return Err(reader
+            .problem(place, format!("{}: it ends before it begins, at {start}", head.key("stop")))
+            .help("`stop` is a time of the run, not a length; leave it out to send until the run ends"));
+    }
+    let pattern = match (fields.duration("on"), fields.duration("off")) {
+        (Some(on), Some(off)) => {
+            Pattern::OnOff { on, off, exponential: fields.word("period") == Some("exponential") }
+        }
+        _ => Pattern::Constant,
+    };
+    Ok(Traffic::Datagrams { rate, packet: fields.bytes("packet").unwrap_or(1) as u32, stop, pattern })
+}
+
+fn tcp(reader: &mut Reader<'_>, head: Head<'_>, table: &Table, fields: &Fields) -> Result<Traffic, Problem> {
+    let transfer = match fields.find("transfer") {
+        Some(Setting::Value(Value::Bytes(bytes))) => Transfer::Bytes(*bytes),
+        _ => Transfer::Bulk,
+    };
+    let mut both = Config::default();
+    both.segment = fields.bytes("segment").map_or(both.segment, |bytes| bytes as u32);
+    both.sack = fields.flag("sack").unwrap_or(both.sack);
+    both.timestamps = fields.flag("timestamps").unwrap_or(both.timestamps);
+    both.timestamp_tick = fields.duration("timestamp_tick").unwrap_or(both.timestamp_tick);
+    both.ecn = fields.flag("ecn").unwrap_or(both.ecn);
+    both.nagle = fields.flag("nagle").unwrap_or(both.nagle);
+    both.time_wait = fields.duration("time_wait").unwrap_or(both.time_wait);
+    let (mut source, mut destination) = (both.clone(), both);
+    let sender = end_of(reader, head, table, "sender", &language::sender(), &mut source)?;
+    timers(reader, &head.key("sender"), &sender, &mut source)?;
+    end_of(reader, head, table, "receiver", &language::receiver(), &mut destination)?;
+    Ok(Traffic::Tcp { transfer, source, destination })
+}
+
+/// Reads `sender` or `receiver` and puts its mechanisms into the end's configuration.
+fn end_of(
+    reader: &mut Reader<'_>,
+    flow: Head<'_>,
+    table: &Table,
+    side: &str,
+    keys: &[Key],
+    config: &mut Config,
+) -> Result<Fields, Problem> {
+    let empty = Table::default();
+    let (own, place) = match table.find(side) {
+        Some(entry) => (reader.table(flow, entry)?, entry.place),
+        None => (&empty, flow.place),
+    };
+    let path = flow.key(side);
+    let head = Head { path: &path, place };
+    let fields = reader.read(head, own, &empty, keys)?;
+    for seam in seam::of_side(side) {
+        let Some(choice) = fields.choice(seam.name) else { continue };
+        if let Some(missing) = missing_option(choice.info.name, config) {
+            let place = fields.place(seam.name).unwrap_or(place);
+            let message = format!("{}: `{}` needs {missing} = true", head.key(seam.name), choice.info.name);
+            return Err(reader
+                .problem(place, message)
+                .help(format!("set {missing} = true in [{}], or choose another mechanism", flow.path)));
+        }
+        if let Some(place) = seam::in_endpoint(config, seam.name) {
+            *place = choice.clone();
+        }
+    }
+    Ok(fields)
+}
+
+/// The option without which a mechanism has nothing to go by.
+fn missing_option(mechanism: &str, config: &Config) -> Option<&'static str> {
+    match mechanism {
+        "sack" if !config.sack => Some("sack"),
+        "jtcp" if !config.timestamps => Some("timestamps"),
+        _ => None,
+    }
+}
+
+fn timers(reader: &Reader<'_>, path: &str, fields: &Fields, config: &mut Config) -> Result<(), Problem> {
+    config.initial_window = fields.count("initial_window").map_or(config.initial_window, |n| n as u32);
+    config.initial_ssthresh = match fields.find("initial_ssthresh") {
+        Some(Setting::Value(Value::Bytes(bytes))) => Some(*bytes),
+        _ => None,
+    };
+    let limits = &mut config.rto;
+    limits.smallest = fields.duration("min_rto").unwrap_or(limits.smallest);
+    limits.largest = fields.duration("max_rto").unwrap_or(limits.largest);
+    limits.initial = fields.duration("initial_rto").unwrap_or(limits.initial);
+    limits.tick = fields.duration("tick").unwrap_or(limits.tick);
+    let ordered = [("min_rto", limits.smallest), ("initial_rto", limits.initial)];
+    match ordered.into_iter().find(|(_, span)| *span > limits.largest) {
+        None => Ok(()),
+        Some((key, span)) => {
+            // The one that was written is the one to underline.
+            let Some(place) = fields.place(key) else { return Ok(()) };
+            Err(reader
+                .problem(place, format!("{path}.{key}: {span} is longer than max_rto, {}", limits.largest))
+                .help("make it shorter, or max_rto longer"))
+        }
+    }
+}

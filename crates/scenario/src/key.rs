@@ -1,0 +1,91 @@
+//! How the language describes its own keys: what the reader, `show`, `list` and the schema are derived from.
+
+use crate::seam::Seam;
+use lasthop_base::{Info, Parameter, Unit};
+
+/// A key of one of the language's tables.
+#[derive(Clone, Debug)]
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    pub(crate) form: Form,
+    pub(crate) presence: Presence,
+    /// Meaning, one line.
+    pub(crate) doc: &'static str,
+}
+
+/// What a key takes.
+#[derive(Clone, Debug)]
+pub(crate) enum Form {
+    /// A quantity, number, flag or word.
+    Unit(Unit),
+    /// One of these words, or else a quantity.
+    WordOr(&'static [&'static str], Unit),
+    /// Free text.
+    Text,
+    /// A node's name.
+    Node,
+    /// A trace file.
+    File,
+    /// A mechanism: its name, or a table with `kind` and parameters.
+    Mechanism(Seam),
+    /// A table with keys of its own.
+    Table,
+}
+
+/// Whether a key must be there.
+#[derive(Clone, Debug)]
+pub(crate) enum Presence {
+    /// It must.
+    Required,
+    /// Without it nothing is assumed; the text is an example of its value.
+    Optional(&'static str),
+    /// Without it this holds, written as in a scenario but without quotes.
+    Default(String),
+}
+
+impl Key {
+    pub(crate) fn required(name: &'static str, form: Form, doc: &'static str) -> Key {
+        Key { name, form, presence: Presence::Required, doc }
+    }
+
+    pub(crate) fn optional(name: &'static str, form: Form, example: &'static str, doc: &'static str) -> Key {
+        Key { name, form, presence: Presence::Optional(example), doc }
+    }
+
+    pub(crate) fn default(
+        name: &'static str,
+        form: Form,
+        default: impl Into<String>,
+        doc: &'static str,
+    ) -> Key {
+        Key { name, form, presence: Presence::Default(default.into()), doc }
+    }
+
+    /// A table below this one; tables are read on their own.
+    pub(crate) fn table(name: &'static str, doc: &'static str) -> Key {
+        Key { name, form: Form::Table, presence: Presence::Optional("{}"), doc }
+    }
+
+    /// The same key where another one may stand in for it.
+    pub(crate) fn made_optional(self) -> Key {
+        match self.presence {
+            Presence::Optional(_) => self,
+            _ => Key { presence: Presence::Optional(""), ..self },
+        }
+    }
+}
+
+impl From<&Parameter> for Key {
+    fn from(parameter: &Parameter) -> Key {
+        let presence = match parameter.default {
+            Some(text) => Presence::Default(text.to_owned()),
+            None => Presence::Required,
+        };
+        Key { name: parameter.name, form: Form::Unit(parameter.unit), presence, doc: parameter.doc }
+    }
+}
+
+/// The keys of a mechanism's table besides `kind`.
+pub(crate) fn parameters(info: &Info) -> Vec<Key> {
+    info.parameters.iter().map(Key::from).collect()
+}

@@ -1,0 +1,227 @@
+//! The tables of the language and their keys, in the order in which a reader would ask.
+
+use crate::key::{Form, Key};
+use crate::seam::{self, Seam};
+use crate::text::plain;
+use lasthop_base::{Choice, Duration, Rate, Unit, Value};
+use lasthop_net::{link, service::Service};
+use lasthop_tcp::Config;
+
+/// Longest run.
+const LONGEST: Duration = Duration::from_secs(10_000_000);
+/// Shortest time that must not be zero.
+const SHORTEST: Duration = Duration::from_micros(1);
+/// Largest payload of a packet: with the longest headers it still fits IP's 65,535 bytes.
+const LARGEST_PAYLOAD: u64 = 65_000;
+/// Most replicas of one flow, and most flows in all.
+pub(crate) const MOST_FLOWS: u64 = 100_000;
+/// The kinds of traffic.
+pub(crate) const TRAFFIC: &[&str] = &["tcp", "cbr", "on_off"];
+
+const TIME: Unit = Unit::Duration(Duration::ZERO, LONGEST);
+const SPAN: Unit = Unit::Duration(SHORTEST, LONGEST);
+
+/// The document's own keys; `title` is the one it has if it says nothing.
+pub(crate) fn document(title: &str) -> Vec<Key> {
+    vec![
+        Key::default("title", Form::Text, title, "what this is, one line"),
+        Key::optional("source", Form::Text, "RFC 2488, section 2", "where its numbers come from"),
+        Key::default("duration", Form::Unit(SPAN), "60 s", "length of a run, in virtual time"),
+        Key::default(
+            "seed",
+            Form::Unit(Unit::Count(0, i64::MAX as u64)),
+            "1",
+            "where random numbers begin; each repetition has streams of its own",
+        ),
+        Key::default("runs", Form::Unit(Unit::Count(1, 1_000_000)), "10", "number of repetitions"),
+        Key::default(
+            "headers",
+            Form::WordOr(&["real", "none"], Unit::Bytes(0, 1000)),
+            "real",
+            "what links charge per packet beside the payload: \"real\", \"none\" or an amount",
+        ),
+        Key::default("sample", Form::Unit(SPAN), "100 ms", "time between two samples of a probe"),
+        Key::table("link", "links by name; nodes come into being by being named in them"),
+        Key::table("flow", "flows by name"),
+        Key::table("route", "node.destination = next node: overrides the shortest path (fewest links)"),
+    ]
+}
+
+/// A link's keys that concern both directions.
+pub(crate) fn link_ends() -> Vec<Key> {
+    vec![
+        Key::required("from", Form::Node, "node at the upper end"),
+        Key::required("to", Form::Node, "node at the lower end"),
+        Key::table("down", "the direction from -> to, where it differs"),
+        Key::table("up", "the direction to -> from, where it differs"),
+    ]
+}
+
+/// The keys of one direction of a link, which a link's own table may hold for both.
+pub(crate) fn direction() -> Vec<Key> {
+    let mut wire = link::Config::wire(Service::Rate(Rate::from_bps(1)), Duration::ZERO);
+    let mut keys = vec![
+        Key::optional("rate", Form::Unit(Unit::Rate), "2 Mbit/s", "constant rate; or else `trace`"),
+        Key::optional(
+            "trace",
+            Form::File,
+            "link.down",
+            "recorded rate instead: a packet-delivery trace in Mahimahi's format, beside the scenario's file",
+        ),
+        Key::default(
+            "one_way_delay",
+            Form::Unit(Unit::Duration(Duration::ZERO, Duration::from_secs(1000))),
+            plain(&Value::Duration(Duration::ZERO)),
+            "propagation delay",
+        ),
+    ];
+    keys.extend(choices("link", |seam| seam::in_link(&mut wire, seam).map(|choice| choice.clone())));
+    keys
+}
+
+/// The keys that every flow has.
+fn any_flow() -> Vec<Key> {
+    vec![
+        Key::required("from", Form::Node, "node that sends"),
+        Key::required("to", Form::Node, "node that receives"),
+        Key::default(
+            "kind",
+            Form::Unit(Unit::Word(TRAFFIC)),
+            "tcp",
+            "tcp, or datagrams: cbr (constant bit rate) or on_off (the same with pauses)",
+        ),
+        Key::default("start", Form::Unit(TIME), "0 s", "when it begins"),
+        Key::default(
+            "count",
+            Form::Unit(Unit::Count(1, MOST_FLOWS)),
+            "1",
+            "how many such flows; two and more are called NAME.1, NAME.2 …",
+        ),
+        Key::default("stagger", Form::Unit(TIME), "0 s", "time between the starts of two of them"),
+    ]
+}
+
+/// The keys of a flow of this kind.
+pub(crate) fn flow(kind: &str) -> Vec<Key> {
+    let mut keys = any_flow();
+    if kind == "tcp" {
+        keys.extend(tcp());
+        return keys;
+    }
+    keys.extend([
+        Key::required("rate", Form::Unit(Unit::Rate), "rate while it sends, payload only"),
+        Key::required("packet", Form::Unit(Unit::Bytes(1, LARGEST_PAYLOAD)), "payload of a datagram"),
+        Key::optional("stop", Form::Unit(SPAN), "30 s", "when it ends; without it, with the run"),
+    ]);
+    if kind == "on_off" {
+        keys.extend([
+            Key::required("on", Form::Unit(SPAN), "length of a burst, or its mean"),
+            Key::required("off", Form::Unit(SPAN), "length of a pause, or its mean"),
+            Key::default(
+                "period",
+                Form::Unit(Unit::Word(&["fixed", "exponential"])),
+                "fixed",
+                "whether bursts and pauses are always that long, or exponentially distributed",
+            ),
+        ]);
+    }
+    keys
+}
+
+/// What both ends of a TCP flow share.
+fn tcp() -> Vec<Key> {
+    let config = Config::default();
+    let flag =
+        |name, default: bool, doc| Key::default(name, Form::Unit(Unit::Flag), default.to_string(), doc);
+    let time = |name, default: Duration, low: Duration, high: Duration, doc| {
+        Key::default(name, Form::Unit(Unit::Duration(low, high)), default.to_string(), doc)
+    };
+    vec![
+        Key::default(
+            "transfer",
+            Form::WordOr(&["bulk"], Unit::Bytes(1, 1_000_000_000_000_000)),
+            "bulk",
+            "\"bulk\": as much as it can until the run ends; or an amount",
+        ),
+        Key::default(
+            "segment",
+            Form::Unit(Unit::Bytes(1, LARGEST_PAYLOAD)),
+            plain(&Value::Bytes(u64::from(config.segment))),
+            "payload of a full segment",
+        ),
+        flag("sack", config.sack, "offer selective acknowledgements (RFC 2018)"),
+        flag("timestamps", config.timestamps, "offer timestamps (RFC 7323)"),
+        time(
+            "timestamp_tick",
+            config.timestamp_tick,
+            SHORTEST,
+            Duration::from_secs(1),
+            "tick of the timestamps' clock (RFC 7323: 1 ms to 1 s; \"1 us\" is as good as exact)",
+        ),
+        flag("ecn", config.ecn, "offer explicit congestion notification (RFC 3168)"),
+        flag(
+            "nagle",
+            config.nagle,
+            "a short segment waits while data is outstanding (RFC 9293, section 3.7.4)",
+        ),
+        time("time_wait", config.time_wait, Duration::ZERO, LONGEST, "length of TIME-WAIT (2 MSL)"),
+        Key::table("sender", "the end that sends"),
+        Key::table("receiver", "the end that receives"),
+    ]
+}
+
+/// The keys of a TCP flow's sender.
+pub(crate) fn sender() -> Vec<Key> {
+    let mut config = Config::default();
+    let limits = config.rto;
+    let longest = Duration::from_secs(3600);
+    let time = |name, default: Duration, low: Duration, doc| {
+        Key::default(name, Form::Unit(Unit::Duration(low, longest)), default.to_string(), doc)
+    };
+    let mut keys = endpoint_choices("sender", &mut config);
+    keys.extend([
+        Key::default(
+            "initial_window",
+            Form::Unit(Unit::Count(1, 10_000)),
+            config.initial_window.to_string(),
+            "segments (RFC 6928: 10; the papers of the 2000s: 1 or 2)",
+        ),
+        Key::default(
+            "initial_ssthresh",
+            Form::WordOr(&["unlimited"], Unit::Bytes(1, 1 << 40)),
+            match config.initial_ssthresh {
+                None => "unlimited".to_owned(),
+                Some(bytes) => plain(&Value::Bytes(bytes)),
+            },
+            "initial slow start threshold: \"unlimited\" or an amount",
+        ),
+        time("min_rto", limits.smallest, Duration::ZERO, "smallest retransmission timeout (RFC 6298: 1 s)"),
+        time("max_rto", limits.largest, SHORTEST, "largest, back-off included (RFC 6298: at least 60 s)"),
+        time(
+            "initial_rto",
+            limits.initial,
+            SHORTEST,
+            "before the first round trip is measured (RFC 6298: 1 s)",
+        ),
+        time("tick", limits.tick, Duration::ZERO, "granularity of the timeout's clock; \"0 s\": exact"),
+    ]);
+    keys
+}
+
+/// The keys of a TCP flow's receiver.
+pub(crate) fn receiver() -> Vec<Key> {
+    endpoint_choices("receiver", &mut Config::default())
+}
+
+fn endpoint_choices(side: &str, config: &mut Config) -> Vec<Key> {
+    choices(side, |seam| seam::in_endpoint(config, seam).map(|choice| choice.clone()))
+}
+
+/// A key for each seam of a side, with the mechanism that is there by default.
+fn choices(side: &str, mut default: impl FnMut(&str) -> Option<Choice>) -> Vec<Key> {
+    let key = |seam: Seam| {
+        let default = default(seam.name)?;
+        Some(Key::default(seam.name, Form::Mechanism(seam.clone()), default.info.name, seam.question))
+    };
+    seam::of_side(side).into_iter().filter_map(key).collect()
+}

@@ -1,0 +1,61 @@
+//! Scenarios: from text to a checked, plain [`Scenario`] that a simulator can run.
+//!
+//! A [`Draft`] is a document whose single values can still be changed
+//! (`--set`); checking it gives a [`Scenario`] or one [`Problem`], which knows the
+//! file, the line, the text to underline and what would be right.
+//!
+//! Where to look:
+//! * [`scenario`]: the plain data that comes out.
+//! * `language`: every table and key of the language, with units, defaults and
+//!   meaning. `reader` checks documents against it; `resolved` and `show` print it,
+//!   [`schema`] and [`list`] describe it. Mechanisms and their parameters are not
+//!   there: they come from the catalogues of `lasthop-tcp` and `lasthop-net`.
+//! * `check`, `links`, `flows`, `routes`, `traces`: what a scenario means, from top to bottom.
+//! * [`inline`]: scenarios in one line; `set`: `--set path=value`; `ready`: the files in `scenarios/`.
+//!
+//! What is absent: nothing here runs, prints or exits; only scenario and trace files are read.
+//!
+//! ```
+//! use lasthop_scenario::{Draft, Scenario};
+//!
+//! let scenario = Scenario::load("rate=10Mbit/s,rtt=20ms,queue=100packets,loss=1%")?;
+//! assert_eq!(scenario.nodes, ["server", "client"]);
+//!
+//! let mut draft = Draft::load("hasegawa")?;
+//! draft.set("link.wireless.down.channel.rate", "3e-5")?;
+//! draft.set("shape", "split")?;
+//! assert_eq!(draft.check()?.flows[0].name, "bulk");
+//! # Ok::<(), lasthop_scenario::Problem>(())
+//! ```
+
+mod check;
+mod draft;
+mod fields;
+mod flows;
+pub mod inline;
+mod key;
+mod language;
+mod links;
+pub mod list;
+mod mechanisms;
+mod problem;
+mod quantities;
+mod reader;
+mod ready;
+mod resolved;
+mod routes;
+pub mod scenario;
+mod seam;
+mod set;
+mod show;
+mod source;
+mod suggest;
+mod text;
+mod traces;
+mod tree;
+
+pub use draft::Draft;
+pub use list::{Entry, list};
+pub use problem::Problem;
+pub use ready::names as ready_paths;
+pub use scenario::{Flow, Headers, Hop, Link, Pattern, Route, Scenario, Traffic, Transfer};

@@ -1,0 +1,151 @@
+//! The tables under `link`: nodes, links and what each direction is made of.
+
+use crate::fields::Fields;
+use crate::key::Key;
+use crate::language;
+use crate::problem::Problem;
+use crate::quantities::{NAMES, is_name};
+use crate::reader::{Head, Reader};
+use crate::scenario::Link;
+use crate::source::Place;
+use crate::tree::{Entry, Table};
+use crate::{seam, traces};
+use lasthop_base::{Duration, Rate};
+use lasthop_net::link::Config;
+use lasthop_net::service::Service;
+
+/// Nodes and links.
+#[derive(Debug, Default)]
+pub(crate) struct Net {
+    pub(crate) nodes: Vec<String>,
+    pub(crate) links: Vec<Link>,
+}
+
+impl Net {
+    /// The number of the node of this name.
+    pub(crate) fn node(&self, name: &str) -> Option<usize> {
+        self.nodes.iter().position(|node| node == name)
+    }
+
+    fn add(&mut self, name: &str) -> usize {
+        self.node(name).unwrap_or_else(|| {
+            self.nodes.push(name.to_owned());
+            self.nodes.len() - 1
+        })
+    }
+}
+
+/// Reads all links.
+pub(crate) fn read(reader: &mut Reader<'_>, entries: &[Entry]) -> Result<Net, Problem> {
+    let mut net = Net::default();
+    for entry in entries {
+        let link = link(reader, entry, &mut net)?;
+        net.links.push(link);
+    }
+    Ok(net)
+}
+
+fn link(reader: &mut Reader<'_>, entry: &Entry, net: &mut Net) -> Result<Link, Problem> {
+    check_name(reader, "link", entry)?;
+    let path = format!("link.{}", entry.key);
+    let head = Head { path: &path, place: entry.place };
+    let table = reader.table(Head { path: "link", place: entry.place }, entry)?;
+    let for_both: Vec<Key> = language::direction().into_iter().map(Key::made_optional).collect();
+    let mut keys = language::link_ends();
+    let ends = keys.len();
+    keys.extend(for_both);
+    // All that stands here is checked, even if both directions say otherwise; what holds is noted with them.
+    reader.given(head, table, &keys)?;
+    refuse_rate_and_trace(reader, head, table)?;
+    keys.truncate(ends);
+    let own = Table {
+        entries: table.entries.iter().filter(|e| keys.iter().any(|key| key.name == e.key)).cloned().collect(),
+    };
+    let fields = reader.read(head, &own, &Table::default(), &keys)?;
+    let (from, to) = (fields.text("from").unwrap_or_default(), fields.text("to").unwrap_or_default());
+    if from == to {
+        let place = fields.place("to").unwrap_or(entry.place);
+        return Err(reader
+            .problem(place, format!("{path}.to: a link from `{from}` to itself leads nowhere"))
+            .label("the same node as `from`")
+            .help("name another node: nodes come into being by being named"));
+    }
+    let (from, to) = (net.add(from), net.add(to));
+    let down = direction(reader, entry, table, "down")?;
+    let up = direction(reader, entry, table, "up")?;
+    Ok(Link { name: entry.key.clone(), from, to, down, up })
+}
+
+/// Refuses a name that could not be written in a path.
+pub(crate) fn check_name(reader: &Reader<'_>, what: &str, entry: &Entry) -> Result<(), Problem> {
+    match is_name(&entry.key) {
+        true => Ok(()),
+        false => Err(reader
+            .problem(entry.place, format!("`{}` cannot be the name of a {what}", entry.key))
+            .help(NAMES)),
+    }
+}
+
+/// One direction: its own keys, then the link's, then the defaults.
+fn direction(reader: &mut Reader<'_>, link: &Entry, both: &Table, name: &str) -> Result<Config, Problem> {
+    let path = format!("link.{}.{name}", link.key);
+    let empty = Table::default();
+    let (table, place) = match both.find(name) {
+        Some(entry) => {
+            let parent = format!("link.{}", link.key);
+            (reader.table(Head { path: &parent, place: link.place }, entry)?, entry.place)
+        }
+        None => (&empty, link.place),
+    };
+    let head = Head { path: &path, place };
+    refuse_rate_and_trace(reader, head, table)?;
+    let has_own_service = table.find("rate").is_some() || table.find("trace").is_some();
+    let inherited = Table {
+        entries: both
+            .entries
+            .iter()
+            .filter(|entry| !(has_own_service && (entry.key == "rate" || entry.key == "trace")))
+            .cloned()
+            .collect(),
+    };
+    let fields = reader.read(head, table, &inherited, &language::direction())?;
+    let service = service(reader, head, &fields)?;
+    let mut config = Config::wire(service, fields.duration("one_way_delay").unwrap_or(Duration::ZERO));
+    for seam in seam::of_side("link") {
+        if let (Some(place), Some(choice)) = (seam::in_link(&mut config, seam.name), fields.choice(seam.name))
+        {
+            *place = choice.clone();
+        }
+    }
+    Ok(config)
+}
+
+fn refuse_rate_and_trace(reader: &Reader<'_>, head: Head<'_>, table: &Table) -> Result<(), Problem> {
+    match (table.find("rate"), table.find("trace")) {
+        (Some(_), Some(trace)) => Err(reader
+            .problem(trace.place, format!("{} has both `rate` and `trace`", head.bracketed()))
+            .label("one of the two")
+            .help("a link's rate is constant (`rate`) or recorded (`trace`): leave one out")),
+        _ => Ok(()),
+    }
+}
+
+fn service(reader: &Reader<'_>, head: Head<'_>, fields: &Fields) -> Result<Service, Problem> {
+    if let (Some(file), Some(place)) = (fields.text("trace"), fields.place("trace")) {
+        return traces::read(reader, &head.key("trace"), file, place).map(Service::Trace);
+    }
+    match fields.rate("rate") {
+        Some(rate) => Ok(Service::Rate(rate)),
+        None => Err(no_service(reader, head.place, head)),
+    }
+}
+
+fn no_service(reader: &Reader<'_>, place: Place, head: Head<'_>) -> Problem {
+    reader
+        .problem(place, format!("{} needs the key `rate` or `trace`", head.bracketed()))
+        .label("`rate` is missing")
+        .help(format!(
+            "write rate = \"{}\", here or in the link's own table for both directions",
+            Rate::from_bps(2_000_000)
+        ))
+}

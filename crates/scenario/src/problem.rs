@@ -1,0 +1,128 @@
+//! What is wrong with a scenario, where, and how to mend it.
+
+use crate::source::Source;
+use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The first thing that is wrong: one sentence, a place, and what would be right.
+///
+/// [`fmt::Display`] gives the sentence alone; as a [`miette::Diagnostic`] it is
+/// drawn with file, line, the text underlined and a help line.
+#[derive(Clone, Debug)]
+pub struct Problem(Box<Details>);
+
+#[derive(Clone, Debug)]
+struct Details {
+    message: String,
+    label: String,
+    help: Option<String>,
+    source: NamedSource<Arc<str>>,
+    text: Arc<str>,
+    span: Range<usize>,
+}
+
+impl Problem {
+    pub(crate) fn new(source: &Source, span: Range<usize>, message: impl Into<String>) -> Problem {
+        let text = Arc::clone(&source.text);
+        let span = within(&text, span);
+        Problem(Box::new(Details {
+            message: printable(&message.into()),
+            label: "here".to_owned(),
+            help: None,
+            source: NamedSource::new(&source.name, Arc::clone(&text)),
+            text,
+            span,
+        }))
+    }
+
+    pub(crate) fn label(mut self, label: impl Into<String>) -> Problem {
+        self.0.label = printable(&label.into());
+        self
+    }
+
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Problem {
+        self.0.help = Some(printable(&help.into()));
+        self
+    }
+
+    /// What is wrong, one sentence.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// What would be right.
+    pub fn advice(&self) -> Option<&str> {
+        self.0.help.as_deref()
+    }
+
+    /// The file, the ready path's name, or `command line`.
+    pub fn file(&self) -> &str {
+        self.0.source.name()
+    }
+
+    /// The line, from 1.
+    pub fn line(&self) -> usize {
+        1 + self.0.text[..self.0.span.start].matches('\n').count()
+    }
+
+    /// The place in its line, characters from 1.
+    pub fn column(&self) -> usize {
+        let before = &self.0.text[..self.0.span.start];
+        1 + before.rsplit('\n').next().unwrap_or_default().chars().count()
+    }
+
+    /// The text that is underlined.
+    pub fn underlined(&self) -> &str {
+        &self.0.text[self.0.span.clone()]
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+impl Diagnostic for Problem {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.0.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(&self.0.source)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let label = LabeledSpan::new_with_span(Some(self.0.label.clone()), self.0.span.clone());
+        Some(Box::new(std::iter::once(label)))
+    }
+}
+
+/// The span, moved onto character boundaries inside the text.
+fn within(text: &str, span: Range<usize>) -> Range<usize> {
+    let mut start = span.start.min(text.len());
+    let mut end = span.end.clamp(start, text.len());
+    while !text.is_char_boundary(start) {
+        start -= 1;
+    }
+    while !text.is_char_boundary(end) {
+        end += 1;
+    }
+    start..end
+}
+
+/// Without control characters: a message quotes what was written, and a terminal must not obey it.
+fn printable(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_control() {
+            true => clean.extend(c.escape_default()),
+            false => clean.push(c),
+        }
+    }
+    clean
+}

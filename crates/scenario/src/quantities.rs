@@ -1,0 +1,151 @@
+//! Values that are not mechanisms: quantities, words, texts, names.
+
+use crate::key::{Form, Key};
+use crate::problem::Problem;
+use crate::reader::{Head, Reader};
+use crate::suggest::nearest;
+use crate::tree::{Content, Node};
+use lasthop_base::{Unit, Value};
+
+/// Longest name of a node, link or flow.
+const LONGEST_NAME: usize = 64;
+
+/// A value of a unit.
+pub(crate) fn unit(
+    reader: &Reader<'_>,
+    head: Head<'_>,
+    key: &Key,
+    unit: &Unit,
+    node: &Node,
+) -> Result<Value, Problem> {
+    let Some(text) = node.scalar() else { return Err(wrong_kind(reader, head, key, node)) };
+    parse(unit, text).map_err(|why| {
+        let problem = reader.problem(node.place, format!("{}: {why}", head.key(key.name)));
+        let expected = expected(&key.form);
+        match unit {
+            Unit::Word(words) => match nearest(text, words.iter().copied()) {
+                Some(word) => problem.help(format!("did you mean \"{word}\"? {expected}")),
+                None => problem.help(expected),
+            },
+            _ => problem.help(expected),
+        }
+    })
+}
+
+/// Like [`Unit::parse`], with whole numbers exact beyond 2^53.
+fn parse(unit: &Unit, text: &str) -> Result<Value, String> {
+    match (*unit, text.trim().parse::<u64>()) {
+        (Unit::Count(low, high), Ok(count)) if (low..=high).contains(&count) => Ok(Value::Count(count)),
+        _ => unit.parse(text),
+    }
+}
+
+/// One of these words, or a value of a unit.
+pub(crate) fn word_or(
+    reader: &Reader<'_>,
+    head: Head<'_>,
+    key: &Key,
+    words: &'static [&'static str],
+    otherwise: &Unit,
+    node: &Node,
+) -> Result<Value, Problem> {
+    let Some(text) = node.scalar() else { return Err(wrong_kind(reader, head, key, node)) };
+    let text = text.trim();
+    if let Some(word) = words.iter().find(|word| **word == text) {
+        return Ok(Value::Word(word));
+    }
+    if !text.starts_with(|c: char| c.is_alphabetic()) {
+        return unit(reader, head, key, otherwise, node);
+    }
+    let message = format!("{}: `{text}` is not a word that is known here", head.key(key.name));
+    let problem = reader.problem(node.place, message);
+    let expected = expected(&key.form);
+    Err(match nearest(text, words.iter().copied()) {
+        Some(word) => problem.help(format!("did you mean \"{word}\"? {expected}")),
+        None => problem.help(expected),
+    })
+}
+
+/// Any text.
+pub(crate) fn text(reader: &Reader<'_>, head: Head<'_>, key: &Key, node: &Node) -> Result<String, Problem> {
+    match &node.content {
+        Content::Text(text) if !text.trim().is_empty() => Ok(text.clone()),
+        Content::Text(_) => Err(reader
+            .problem(node.place, format!("{} is empty", head.key(key.name)))
+            .help(expected(&key.form))),
+        _ => Err(wrong_kind(reader, head, key, node)),
+    }
+}
+
+/// A node's name.
+pub(crate) fn name(reader: &Reader<'_>, head: Head<'_>, key: &Key, node: &Node) -> Result<String, Problem> {
+    let Some(name) = node.scalar() else { return Err(wrong_kind(reader, head, key, node)) };
+    match is_name(name) {
+        true => Ok(name.to_owned()),
+        false => Err(reader
+            .problem(node.place, format!("{}: `{name}` cannot be a name", head.key(key.name)))
+            .help(NAMES)),
+    }
+}
+
+/// How names are made.
+pub(crate) const NAMES: &str = "names are of letters, digits, - and _, at most 64 of them";
+
+/// Whether a node, link or flow may be called so.
+pub(crate) fn is_name(name: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(is_part)
+}
+
+fn wrong_kind(reader: &Reader<'_>, head: Head<'_>, key: &Key, node: &Node) -> Problem {
+    let message = format!("{}: {} is not expected here", head.key(key.name), node.kind());
+    reader.problem(node.place, message).help(expected(&key.form))
+}
+
+/// What a key takes, for help lines.
+pub(crate) fn expected(form: &Form) -> String {
+    let what = match form {
+        Form::Unit(unit) => describe(unit),
+        Form::WordOr(words, unit) => format!("\"{}\", or {}", words.join("\", \""), describe(unit)),
+        Form::Text => "a text in quotes".to_owned(),
+        Form::Node => "the name of a node in quotes".to_owned(),
+        Form::File => "the name of a file in quotes".to_owned(),
+        Form::Mechanism(seam) => format!("one of {}", seam.names().join(", ")),
+        Form::Table => "a table".to_owned(),
+    };
+    format!("expected: {what}")
+}
+
+fn describe(unit: &Unit) -> String {
+    match unit {
+        Unit::Duration(low, high) => format!("a time from {low} to {high}, such as \"45 ms\""),
+        Unit::Rate => "a rate from 1 bit/s to 10 Tbit/s, such as \"2 Mbit/s\"".to_owned(),
+        Unit::Bytes(low, high) => format!("an amount from {low} to {high} bytes, such as \"1000 bytes\""),
+        Unit::Number(low, high) => format!("a number from {low} to {high}"),
+        Unit::Probability(low, high) => format!("a share from {low} to {high}, such as 0.01 or \"1 %\""),
+        Unit::Count(low, high) => format!("a whole number from {low} to {high}"),
+        Unit::Flag => "true or false".to_owned(),
+        Unit::Word(words) => format!("one of {}", words.join(", ")),
+    }
+}
+
+/// A value that a key could have, as TOML.
+pub(crate) fn example(form: &Form) -> String {
+    match form {
+        Form::Unit(unit) | Form::WordOr(_, unit) => match unit {
+            Unit::Duration(..) => "\"45 ms\"".to_owned(),
+            Unit::Rate => "\"2 Mbit/s\"".to_owned(),
+            Unit::Bytes(..) => "\"1000 bytes\"".to_owned(),
+            Unit::Number(low, _) => format!("{low:?}"),
+            Unit::Probability(..) => "0.01".to_owned(),
+            Unit::Count(low, _) => low.to_string(),
+            Unit::Flag => "true".to_owned(),
+            Unit::Word(words) => format!("\"{}\"", words.first().copied().unwrap_or_default()),
+        },
+        Form::Text => "\"…\"".to_owned(),
+        Form::Node => "\"server\"".to_owned(),
+        Form::File => "\"link.down\"".to_owned(),
+        Form::Mechanism(seam) => format!("\"{}\"", seam.names().first().copied().unwrap_or_default()),
+        Form::Table => "{ … }".to_owned(),
+    }
+}

@@ -1,0 +1,143 @@
+//! Reads a table against its list of keys: nothing unknown, nothing missing, every value of its form.
+
+use crate::fields::{Fields, Setting};
+use crate::key::{Form, Key, Presence};
+use crate::problem::Problem;
+use crate::resolved::Resolved;
+use crate::source::{Place, Source};
+use crate::suggest::{among, listed};
+use crate::tree::{Entry, Node, Table};
+use crate::{mechanisms, quantities};
+
+/// Reads tables, and notes what it read.
+pub(crate) struct Reader<'a> {
+    pub(crate) sources: &'a [Source],
+    pub(crate) resolved: Resolved,
+}
+
+/// What a table is called and where its name stands.
+#[derive(Clone, Copy)]
+pub(crate) struct Head<'a> {
+    /// `link.wired`; empty for the document.
+    pub(crate) path: &'a str,
+    pub(crate) place: Place,
+}
+
+impl Head<'_> {
+    /// The full name of one of its keys.
+    pub(crate) fn key(&self, name: &str) -> String {
+        match self.path {
+            "" => name.to_owned(),
+            path => format!("{path}.{name}"),
+        }
+    }
+
+    /// The table in brackets, for messages.
+    pub(crate) fn bracketed(&self) -> String {
+        match self.path {
+            "" => "a scenario".to_owned(),
+            path => format!("[{path}]"),
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// A problem with what stands at this place.
+    pub(crate) fn problem(&self, place: Place, message: impl Into<String>) -> Problem {
+        Problem::new(&self.sources[place.source], place.start..place.end, message)
+    }
+
+    /// Reads all keys of a table; those it has not are taken from `inherited`, then from their defaults.
+    pub(crate) fn read(
+        &mut self,
+        head: Head<'_>,
+        table: &Table,
+        inherited: &Table,
+        keys: &[Key],
+    ) -> Result<Fields, Problem> {
+        let given = self.given(head, table, keys)?;
+        let mut fields = Fields::default();
+        for key in keys {
+            if let (Some(setting), Some(place)) = (given.find(key.name), given.place(key.name)) {
+                fields.push(key.name, setting.clone(), place);
+                continue;
+            }
+            if let Some(entry) = inherited.find(key.name) {
+                fields.push(key.name, self.setting(head, key, &entry.node)?, entry.node.place);
+                continue;
+            }
+            match &key.presence {
+                _ if matches!(key.form, Form::Table) => {}
+                Presence::Optional(_) => {}
+                Presence::Required => return Err(self.missing(head, key, keys)),
+                Presence::Default(text) => {
+                    let node = Node::text(head.place, text);
+                    fields.push(key.name, self.setting(head, key, &node)?, head.place);
+                }
+            }
+        }
+        self.resolved.note(head.path, keys, &fields);
+        Ok(fields)
+    }
+
+    /// Reads the keys that a table has, in the order of the document.
+    pub(crate) fn given(&self, head: Head<'_>, table: &Table, keys: &[Key]) -> Result<Fields, Problem> {
+        let mut fields = Fields::default();
+        for entry in &table.entries {
+            let Some(key) = keys.iter().find(|key| key.name == entry.key) else {
+                return Err(self.unknown(head, entry, keys));
+            };
+            if !matches!(key.form, Form::Table) {
+                fields.push(key.name, self.setting(head, key, &entry.node)?, entry.node.place);
+            }
+        }
+        Ok(fields)
+    }
+
+    /// Reads a value.
+    pub(crate) fn setting(&self, head: Head<'_>, key: &Key, node: &Node) -> Result<Setting, Problem> {
+        match &key.form {
+            Form::Unit(unit) => quantities::unit(self, head, key, unit, node).map(Setting::Value),
+            Form::WordOr(words, unit) => {
+                quantities::word_or(self, head, key, words, unit, node).map(Setting::Value)
+            }
+            Form::Text | Form::File => quantities::text(self, head, key, node).map(Setting::Text),
+            Form::Node => quantities::name(self, head, key, node).map(Setting::Text),
+            Form::Mechanism(seam) => mechanisms::read(self, head, key, seam, node).map(Setting::Choice),
+            Form::Table => Err(self.problem(node.place, format!("{} is a table", head.key(key.name)))),
+        }
+    }
+
+    /// The table under a key, which must be one; `None` if the key is absent.
+    pub(crate) fn table<'t>(&self, head: Head<'_>, entry: &'t Entry) -> Result<&'t Table, Problem> {
+        entry.node.table().ok_or_else(|| {
+            let name = head.key(&entry.key);
+            self.problem(entry.node.place, format!("{name} is a table, not {}", entry.node.kind()))
+                .help(format!("write its keys below a line [{name}]"))
+        })
+    }
+
+    fn unknown(&self, head: Head<'_>, entry: &Entry, keys: &[Key]) -> Problem {
+        let names: Vec<&str> = keys.iter().map(|key| key.name).collect();
+        self.problem(entry.place, format!("{} has no key `{}`", head.bracketed(), entry.key))
+            .label("unknown key")
+            .help(among(&entry.key, "keys here", &names))
+    }
+
+    fn missing(&self, head: Head<'_>, key: &Key, keys: &[Key]) -> Problem {
+        let required: Vec<&str> = keys
+            .iter()
+            .filter(|key| matches!(key.presence, Presence::Required))
+            .map(|key| key.name)
+            .collect();
+        self.problem(head.place, format!("{} needs the key `{}`", head.bracketed(), key.name))
+            .label(format!("`{}` is missing", key.name))
+            .help(format!(
+                "{}: {}, such as {}; required here: {}",
+                key.name,
+                key.doc,
+                quantities::example(&key.form),
+                listed(&required)
+            ))
+    }
+}

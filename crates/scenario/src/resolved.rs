@@ -1,0 +1,105 @@
+//! The resolved document: every key that was read, with its value, while it was checked.
+
+use crate::fields::{Fields, Setting};
+use crate::key::{Form, Key, Presence, parameters};
+use crate::text;
+use lasthop_base::{Choice, Info};
+
+/// Tables in the order in which they were read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Resolved {
+    pub(crate) sections: Vec<Section>,
+}
+
+/// A table.
+#[derive(Clone, Debug)]
+pub(crate) struct Section {
+    /// `link.wired.down`; empty for the document itself.
+    pub(crate) path: String,
+    pub(crate) doc: Option<String>,
+    pub(crate) lines: Vec<Line>,
+}
+
+/// A key.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    pub(crate) key: String,
+    /// Its value in TOML.
+    pub(crate) value: String,
+    /// Whether it holds; otherwise it is an example of what could be set.
+    pub(crate) holds: bool,
+    pub(crate) doc: String,
+}
+
+impl Resolved {
+    /// Notes a table.
+    pub(crate) fn note(&mut self, path: &str, keys: &[Key], fields: &Fields) {
+        let mut lines = Vec::new();
+        let mut below = Vec::new();
+        for key in keys {
+            let doc = match &key.form {
+                Form::Unit(lasthop_base::Unit::Word(words)) => format!("{} ({})", key.doc, words.join(", ")),
+                _ => key.doc.to_owned(),
+            };
+            let line = |value: String, holds, doc| Line { key: key.name.to_owned(), value, holds, doc };
+            match (fields.find(key.name), &key.presence, &key.form) {
+                (_, _, Form::Table) => {}
+                (Some(Setting::Value(value)), ..) => lines.push(line(text::toml(value), true, doc)),
+                (Some(Setting::Text(value)), ..) => lines.push(line(text::quoted(value), true, doc)),
+                (Some(Setting::Choice(choice)), _, form) => {
+                    let others = others(form, choice.info);
+                    match choice.info.parameters.is_empty() {
+                        true => {
+                            let doc = format!("{} {}{others}", key.doc, origin(choice.info));
+                            lines.push(line(text::quoted(choice.info.name), true, doc));
+                        }
+                        false => below.push(mechanism(path, key, choice, &others)),
+                    }
+                }
+                (None, Presence::Optional(example), _) => lines.push(line(text::quoted(example), false, doc)),
+                (None, ..) => {}
+            }
+        }
+        self.sections.push(Section { path: path.to_owned(), doc: None, lines });
+        self.sections.extend(below);
+    }
+}
+
+/// A mechanism's own table.
+fn mechanism(path: &str, key: &Key, choice: &Choice, others: &str) -> Section {
+    let kind = Line {
+        key: "kind".to_owned(),
+        value: text::quoted(choice.info.name),
+        holds: true,
+        doc: format!("{}{others}", origin(choice.info)),
+    };
+    let parameters = parameters(choice.info).into_iter().filter_map(|parameter| {
+        let (_, value) = choice.values.iter().find(|(name, _)| *name == parameter.name)?;
+        Some(Line {
+            key: parameter.name.to_owned(),
+            value: text::toml(value),
+            holds: true,
+            doc: parameter.doc.to_owned(),
+        })
+    });
+    Section {
+        path: format!("{path}.{}", key.name),
+        doc: Some(key.doc.to_owned()),
+        lines: std::iter::once(kind).chain(parameters).collect(),
+    }
+}
+
+fn origin(info: &Info) -> String {
+    format!("{} ({})", info.summary, info.source)
+}
+
+/// The mechanisms that could stand there instead.
+fn others(form: &Form, chosen: &Info) -> String {
+    let Form::Mechanism(seam) = form else { return String::new() };
+    let mut names = seam.names();
+    names.retain(|name| *name != chosen.name);
+    match names.is_empty() {
+        true => String::new(),
+        false => format!("; or {}", names.join(", ")),
+    }
+}

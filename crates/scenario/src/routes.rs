@@ -1,0 +1,211 @@
+//! Which links a flow's packets take: the fewest, unless `[route]` says otherwise.
+
+use crate::flows::Placed;
+use crate::key::Form;
+use crate::links::Net;
+use crate::problem::Problem;
+use crate::quantities::expected;
+use crate::reader::{Head, Reader};
+use crate::resolved::{Line, Section};
+use crate::scenario::{Hop, Route};
+use crate::source::Place;
+use crate::suggest::among;
+use crate::text;
+use crate::tree::{self, Table};
+use std::collections::VecDeque;
+use std::collections::btree_map::{BTreeMap, Entry};
+
+/// For a node and a destination: the next node, and where that is said.
+pub(crate) type Overrides = BTreeMap<(usize, usize), (usize, Place)>;
+
+/// Reads `[route]`: node -> destination -> next node.
+pub(crate) fn overrides(reader: &mut Reader<'_>, document: &Table, net: &Net) -> Result<Overrides, Problem> {
+    let mut overrides = Overrides::new();
+    let Some(entry) = document.find("route") else { return Ok(overrides) };
+    let table = reader.table(Head { path: "", place: entry.place }, entry)?;
+    let mut lines = Vec::new();
+    for at in &table.entries {
+        let node = known(reader, net, "route", &at.key, at.place)?;
+        let inner = reader.table(Head { path: "route", place: at.place }, at)?;
+        for rule in &inner.entries {
+            let path = format!("route.{}", at.key);
+            let destination = known(reader, net, &path, &rule.key, rule.place)?;
+            let next = next_node(reader, net, &path, node, rule)?;
+            if node == destination {
+                return Err(reader
+                    .problem(
+                        rule.place,
+                        format!("{path}.{}: a packet that is there needs no route", rule.key),
+                    )
+                    .help("name another destination, or leave the line out"));
+            }
+            overrides.insert((node, destination), (next, rule.node.place));
+            lines.push(Line {
+                key: format!("{}.{}", at.key, rule.key),
+                value: text::quoted(&net.nodes[next]),
+                holds: true,
+                doc: format!("what is at {} and bound for {} goes to {}", at.key, rule.key, net.nodes[next]),
+            });
+        }
+    }
+    if !lines.is_empty() {
+        let doc = Some("node.destination = next node: overrides the shortest path (fewest links)".to_owned());
+        reader.resolved.sections.push(Section { path: "route".to_owned(), doc, lines });
+    }
+    Ok(overrides)
+}
+
+fn known(reader: &Reader<'_>, net: &Net, path: &str, name: &str, place: Place) -> Result<usize, Problem> {
+    net.node(name).ok_or_else(|| {
+        let nodes: Vec<&str> = net.nodes.iter().map(String::as_str).collect();
+        reader
+            .problem(place, format!("{path}: no link has a node `{name}`"))
+            .label("unknown node")
+            .help(among(name, "nodes", &nodes))
+    })
+}
+
+/// The value of a rule: a neighbour of the node.
+fn next_node(
+    reader: &Reader<'_>,
+    net: &Net,
+    path: &str,
+    node: usize,
+    rule: &tree::Entry,
+) -> Result<usize, Problem> {
+    let Some(name) = rule.node.scalar() else {
+        let message = format!("{path}.{}: {} is not expected here", rule.key, rule.node.kind());
+        return Err(reader.problem(rule.node.place, message).help(expected(&Form::Node)));
+    };
+    let next = known(reader, net, &format!("{path}.{}", rule.key), name, rule.node.place)?;
+    match hop(net, node, next) {
+        Some(_) => Ok(next),
+        None => {
+            let neighbours: Vec<&str> = (0..net.nodes.len())
+                .filter(|other| hop(net, node, *other).is_some())
+                .map(|other| net.nodes[other].as_str())
+                .collect();
+            let message = format!("{path}.{}: no link from `{}` to `{name}`", rule.key, net.nodes[node]);
+            Err(reader.problem(rule.node.place, message).label("not a neighbour").help(among(
+                name,
+                &format!("neighbours of `{}`", net.nodes[node]),
+                &neighbours,
+            )))
+        }
+    }
+}
+
+/// The first link between two neighbours.
+fn hop(net: &Net, from: usize, to: usize) -> Option<Hop> {
+    net.links.iter().enumerate().find_map(|(link, l)| match (l.from, l.to) {
+        ends if ends == (from, to) => Some(Hop { link, is_down: true }),
+        ends if ends == (to, from) => Some(Hop { link, is_down: false }),
+        _ => None,
+    })
+}
+
+/// The way of each flow, there and back.
+pub(crate) fn find(
+    reader: &Reader<'_>,
+    net: &Net,
+    overrides: &Overrides,
+    flows: &[Placed],
+) -> Result<Vec<Route>, Problem> {
+    let mut map = Map { net, overrides, next: BTreeMap::new() };
+    for ((node, destination), (_, place)) in overrides {
+        map.way(reader, *node, *destination, *place)?;
+    }
+    let mut routes: BTreeMap<(usize, usize), Route> = BTreeMap::new();
+    let mut all = Vec::with_capacity(flows.len());
+    for Placed { flow, place } in flows {
+        let route = match routes.entry((flow.from, flow.to)) {
+            Entry::Occupied(known) => known.get().clone(),
+            Entry::Vacant(free) => {
+                let there = map.way(reader, flow.from, flow.to, *place)?;
+                let back = map.way(reader, flow.to, flow.from, *place)?;
+                free.insert(Route { there, back }).clone()
+            }
+        };
+        all.push(route);
+    }
+    Ok(all)
+}
+
+/// Shortest paths, found once for each destination.
+struct Map<'a> {
+    net: &'a Net,
+    overrides: &'a Overrides,
+    /// For each destination and node the next hop and the node that it leads to.
+    next: BTreeMap<usize, Vec<Option<(Hop, usize)>>>,
+}
+
+impl Map<'_> {
+    /// The hops from a node to a destination; `place` is what asks for them.
+    fn way(
+        &mut self,
+        reader: &Reader<'_>,
+        from: usize,
+        to: usize,
+        mut place: Place,
+    ) -> Result<Vec<Hop>, Problem> {
+        let net = self.net;
+        let mut hops = Vec::new();
+        let mut visited = vec![from];
+        let mut is_visited = vec![false; net.nodes.len()];
+        is_visited[from] = true;
+        let mut at = from;
+        while at != to {
+            let step = match self.overrides.get(&(at, to)) {
+                Some((next, rule)) => {
+                    place = *rule;
+                    hop(net, at, *next).map(|hop| (hop, *next))
+                }
+                None => self.towards(to)[at],
+            };
+            let Some((hop, next)) = step else {
+                let (from, to) = (&net.nodes[at], &net.nodes[to]);
+                return Err(reader
+                    .problem(place, format!("no links lead from `{from}` to `{to}`"))
+                    .label("no route")
+                    .help("add a link between them, or name nodes that are linked"));
+            };
+            visited.push(next);
+            if is_visited[next] {
+                let circle: Vec<&str> = visited.iter().map(|node| net.nodes[*node].as_str()).collect();
+                let message =
+                    format!("packets for `{}` go round in circles: {}", net.nodes[to], circle.join(" -> "));
+                return Err(reader
+                    .problem(place, message)
+                    .label("a loop of routes")
+                    .help("change this line of [route], or leave it out: the shortest path has no loop"));
+            }
+            is_visited[next] = true;
+            hops.push(hop);
+            at = next;
+        }
+        Ok(hops)
+    }
+
+    /// The next hop of every node towards a destination: breadth first, links in the order of the document.
+    fn towards(&mut self, to: usize) -> &[Option<(Hop, usize)>] {
+        let net = self.net;
+        self.next.entry(to).or_insert_with(|| {
+            let mut next: Vec<Option<(Hop, usize)>> = vec![None; net.nodes.len()];
+            let mut around: Vec<Vec<(Hop, usize)>> = vec![Vec::new(); net.nodes.len()];
+            for (link, l) in net.links.iter().enumerate() {
+                around[l.to].push((Hop { link, is_down: true }, l.from));
+                around[l.from].push((Hop { link, is_down: false }, l.to));
+            }
+            let mut queue = VecDeque::from([to]);
+            while let Some(at) = queue.pop_front() {
+                for (hop, node) in &around[at] {
+                    if *node != to && next[*node].is_none() {
+                        next[*node] = Some((*hop, at));
+                        queue.push_back(*node);
+                    }
+                }
+            }
+            next
+        })
+    }
+}

@@ -1,0 +1,140 @@
+//! A checked scenario: plain data, all that a run needs.
+
+use lasthop_base::{Duration, Rate, Time};
+
+/// What to simulate. Every index and every value in it is valid.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// One line that says what this is.
+    pub title: String,
+    /// Where its numbers come from.
+    pub source: Option<String>,
+    /// Length of a run in virtual time.
+    pub duration: Duration,
+    /// Where random numbers begin.
+    pub seed: u64,
+    /// Number of repetitions, at least 1.
+    pub runs: u32,
+    /// What links charge per packet beside the payload.
+    pub headers: Headers,
+    /// Time between two samples of a probe.
+    pub sample: Duration,
+    /// Names of the nodes, in the order in which links name them.
+    pub nodes: Vec<String>,
+    /// The links, in the order of the document.
+    pub links: Vec<Link>,
+    /// The flows, in the order of the document, replicas one by one.
+    pub flows: Vec<Flow>,
+    /// For each flow the way there and back.
+    pub routes: Vec<Route>,
+}
+
+/// What links charge per packet beside the payload.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Headers {
+    /// The true length of its headers, options included.
+    Real,
+    /// Nothing.
+    None,
+    /// This many bytes.
+    Nominal(u32),
+}
+
+/// A link between two nodes.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// Its name.
+    pub name: String,
+    /// The node at its upper end: an index into [`Scenario::nodes`].
+    pub from: usize,
+    /// The node at its lower end, another one.
+    pub to: usize,
+    /// The direction from `from` to `to`.
+    pub down: lasthop_net::link::Config,
+    /// The direction from `to` to `from`.
+    pub up: lasthop_net::link::Config,
+}
+
+/// A flow of packets between two nodes.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    /// Its name; `NAME.1`, `NAME.2` … if there are several of it.
+    pub name: String,
+    /// The node that sends: an index into [`Scenario::nodes`].
+    pub from: usize,
+    /// The node that receives, another one.
+    pub to: usize,
+    /// When it begins, before the run ends.
+    pub start: Time,
+    /// What it sends.
+    pub traffic: Traffic,
+}
+
+/// What a flow sends.
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "nearly every flow is TCP")]
+pub enum Traffic {
+    /// A stream of bytes over TCP.
+    Tcp {
+        /// How much.
+        transfer: Transfer,
+        /// The end that sends.
+        source: lasthop_tcp::Config,
+        /// The end that receives.
+        destination: lasthop_tcp::Config,
+    },
+    /// Datagrams that nobody acknowledges.
+    Datagrams {
+        /// Rate while it sends, payload only.
+        rate: Rate,
+        /// Payload of a datagram, bytes, at least 1.
+        packet: u32,
+        /// When it ends; `None`: with the run.
+        stop: Option<Time>,
+        /// When it sends.
+        pattern: Pattern,
+    },
+}
+
+/// How much a TCP flow transfers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Transfer {
+    /// As much as it can until the run ends.
+    Bulk,
+    /// This many bytes, at least 1.
+    Bytes(u64),
+}
+
+/// When a source of datagrams sends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pattern {
+    /// Always.
+    Constant,
+    /// In bursts.
+    OnOff {
+        /// Length of a burst, or its mean.
+        on: Duration,
+        /// Length of a pause, or its mean.
+        off: Duration,
+        /// Whether both are exponentially distributed; otherwise they are always that long.
+        exponential: bool,
+    },
+}
+
+/// The links that a flow's packets take.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Route {
+    /// From source to destination, at least one.
+    pub there: Vec<Hop>,
+    /// From destination to source, at least one.
+    pub back: Vec<Hop>,
+}
+
+/// One direction of one link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Hop {
+    /// An index into [`Scenario::links`].
+    pub link: usize,
+    /// Whether it is taken down, from its `from` to its `to`.
+    pub is_down: bool,
+}

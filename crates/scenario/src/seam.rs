@@ -1,0 +1,93 @@
+//! The questions to which mechanisms are the answers, of links and of TCP in one form.
+
+use lasthop_base::{Choice, Info};
+
+/// A question, the scenario key that answers it, and the mechanisms there are.
+#[derive(Clone, Debug)]
+pub(crate) struct Seam {
+    pub(crate) name: &'static str,
+    pub(crate) question: &'static str,
+    /// `sender`, `receiver` or `link`.
+    pub(crate) side: &'static str,
+    pub(crate) mechanisms: Vec<&'static Info>,
+}
+
+/// All seams: the sender's, the receiver's, the links'.
+pub(crate) fn seams() -> Vec<Seam> {
+    let tcp = lasthop_tcp::catalogue::seams().into_iter().map(|seam| Seam {
+        name: seam.name,
+        question: seam.question,
+        side: seam.side,
+        mechanisms: seam.mechanisms,
+    });
+    let net = lasthop_net::catalogue::seams().into_iter().map(|seam| Seam {
+        name: seam.name,
+        question: seam.question,
+        side: seam.side,
+        mechanisms: seam.mechanisms,
+    });
+    tcp.chain(net).collect()
+}
+
+/// The seams of one side.
+pub(crate) fn of_side(side: &str) -> Vec<Seam> {
+    seams().into_iter().filter(|seam| seam.side == side).collect()
+}
+
+impl Seam {
+    /// The mechanism of this name.
+    pub(crate) fn find(&self, name: &str) -> Option<&'static Info> {
+        self.mechanisms.iter().copied().find(|info| info.name == name)
+    }
+
+    /// Their names.
+    pub(crate) fn names(&self) -> Vec<&'static str> {
+        self.mechanisms.iter().map(|info| info.name).collect()
+    }
+}
+
+/// The place in an endpoint's configuration that a seam's choice goes to.
+pub(crate) fn in_endpoint<'a>(config: &'a mut lasthop_tcp::Config, seam: &str) -> Option<&'a mut Choice> {
+    Some(match seam {
+        "recovery" => &mut config.recovery,
+        "congestion" => &mut config.congestion,
+        "counting" => &mut config.counting,
+        "timing" => &mut config.timing,
+        "shape" => &mut config.shape,
+        "window" => &mut config.window,
+        "estimate" => &mut config.estimate,
+        "cause" => &mut config.cause,
+        _ => return None,
+    })
+}
+
+/// The place in a link's configuration that a seam's choice goes to.
+pub(crate) fn in_link<'a>(config: &'a mut lasthop_net::link::Config, seam: &str) -> Option<&'a mut Choice> {
+    Some(match seam {
+        "queue" => &mut config.queue,
+        "channel" => &mut config.channel,
+        "arq" => &mut config.arq,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::{Duration, Rate};
+    use lasthop_net::{link, service::Service};
+
+    #[test]
+    fn every_seam_has_a_place() {
+        let mut endpoint = lasthop_tcp::Config::default();
+        let mut wire = link::Config::wire(Service::Rate(Rate::from_bps(1)), Duration::ZERO);
+        for seam in seams() {
+            let place = match seam.side {
+                "link" => in_link(&mut wire, seam.name),
+                _ => in_endpoint(&mut endpoint, seam.name),
+            };
+            let default = place.unwrap_or_else(|| panic!("{} has no place", seam.name));
+            assert!(seam.find(default.info.name).is_some(), "{}", seam.name);
+        }
+    }
+}

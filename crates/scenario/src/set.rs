@@ -1,0 +1,220 @@
+//! `--set path=value`: which keys a path means, and putting a value there.
+
+use crate::draft::Draft;
+use crate::key::{Form, Key};
+use crate::language;
+use crate::mechanisms::as_table;
+use crate::problem::Problem;
+use crate::source::Place;
+use crate::suggest::{among, listed, nearest};
+use crate::tree::{Content, Node, Table};
+
+/// Sets what the path means to a value; `place` is where the path stands.
+pub(crate) fn apply(draft: &mut Draft, path: &str, place: Place, value: Node) -> Result<(), Problem> {
+    for target in resolve(draft, path, place)? {
+        validate(draft, &target, path, place)?;
+        assign(&mut draft.document, None, &target, place, &value);
+    }
+    Ok(())
+}
+
+type Path = Vec<String>;
+
+/// The full paths that are meant: one, or the same key of several flows.
+fn resolve(draft: &Draft, path: &str, place: Place) -> Result<Vec<Path>, Problem> {
+    let parts: Path = path.split('.').map(|part| part.trim().to_owned()).collect();
+    let top: Vec<&str> = language::document("").iter().map(|key| key.name).collect();
+    if top.contains(&parts[0].as_str()) {
+        return Ok(vec![parts]);
+    }
+    let candidates = candidates(&draft.document);
+    for length in (1..=parts.len()).rev() {
+        let (head, rest) = parts.split_at(length);
+        let mut meant: Vec<Path> = candidates.iter().filter(|path| path.ends_with(head)).cloned().collect();
+        if meant.is_empty() {
+            continue;
+        }
+        for path in &mut meant {
+            path.extend_from_slice(rest);
+        }
+        let is_of_flows = meant.iter().all(|path| path[0] == "flow" && path[2..] == meant[0][2..]);
+        if meant.len() == 1 || (is_of_flows && meant[0].len() > 2) {
+            return Ok(meant);
+        }
+        let names: Vec<String> = meant.iter().map(|path| path.join(".")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        return Err(problem(draft, place, format!("`{path}` could mean several keys"))
+            .label("ambiguous")
+            .help(format!("write one of them in full: {}", listed(&names))));
+    }
+    let mut known: Vec<&str> = candidates.iter().filter_map(|path| path.last()).map(String::as_str).collect();
+    known.extend(top);
+    let help = match nearest(&parts[0], known.iter().copied()) {
+        Some(name) => format!("did you mean `{name}`? "),
+        None => String::new(),
+    };
+    let links: Vec<String> = draft
+        .document
+        .table("link")
+        .map(|links| links.keys().iter().map(|name| format!("link.{name}")).collect())
+        .unwrap_or_default();
+    let links: Vec<&str> = links.iter().map(String::as_str).collect();
+    Err(problem(draft, place, format!("`{path}` is not a key of this scenario")).label("unknown key").help(format!(
+        "{help}a full path is like link.wireless.down.channel.rate or flow.bulk.sender.recovery; links: {}",
+        listed(&links)
+    )))
+}
+
+/// Every path below `link` and `flow` that the document has, and every key that its flows could have.
+fn candidates(document: &Table) -> Vec<Path> {
+    let mut paths = Vec::new();
+    for top in ["link", "flow"] {
+        if let Some(table) = document.table(top) {
+            walk(table, &mut vec![top.to_owned()], &mut paths);
+        }
+    }
+    for flow in document.table("flow").map(|flows| &flows.entries[..]).unwrap_or_default() {
+        for key in language::flow(kind(document, &flow.key)) {
+            let path = vec!["flow".to_owned(), flow.key.clone(), key.name.to_owned()];
+            let below = match (key.name, &key.form) {
+                ("sender", Form::Table) => language::sender(),
+                ("receiver", Form::Table) => language::receiver(),
+                _ => Vec::new(),
+            };
+            for key in below {
+                let mut path = path.clone();
+                path.push(key.name.to_owned());
+                paths.push(path);
+            }
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    paths.dedup();
+    paths
+}
+
+fn walk(table: &Table, prefix: &mut Path, paths: &mut Vec<Path>) {
+    for entry in &table.entries {
+        prefix.push(entry.key.clone());
+        paths.push(prefix.clone());
+        if let Content::Table(inner) = &entry.node.content {
+            walk(inner, prefix, paths);
+        }
+        prefix.pop();
+    }
+}
+
+fn kind<'a>(document: &'a Table, flow: &str) -> &'a str {
+    let flow = document.table("flow").and_then(|flows| flows.table(flow));
+    let kind = flow.and_then(|flow| flow.find("kind")).and_then(|entry| entry.node.scalar());
+    kind.unwrap_or("tcp")
+}
+
+/// What may follow a path.
+enum Below {
+    Keys(Vec<Key>),
+    /// Links or flows that there are; a further one only as a whole table.
+    Names(Vec<String>),
+    Anything,
+    Nothing,
+}
+
+/// Checks that every part of a path is there to be set.
+fn validate(draft: &Draft, target: &[String], written: &str, place: Place) -> Result<(), Problem> {
+    for (depth, part) in target.iter().enumerate() {
+        let before = target[..depth].join(".");
+        // Only the part itself is underlined if the path was written in full.
+        let place = match written == target.join(".") {
+            true => {
+                let start = place.start + if depth == 0 { 0 } else { before.len() + 1 };
+                Place { start, end: start + part.len(), ..place }
+            }
+            false => place,
+        };
+        let known: Vec<String> = match below(draft, &target[..depth]) {
+            Below::Anything => continue,
+            Below::Keys(keys) => keys.iter().map(|key| key.name.to_owned()).collect(),
+            Below::Names(_) if depth + 1 == target.len() => continue,
+            Below::Names(names) => names,
+            Below::Nothing => {
+                return Err(problem(draft, place, format!("`{before}` has no keys below it"))
+                    .help(format!("write {before}=VALUE")));
+            }
+        };
+        if !known.contains(part) {
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let message = match before.as_str() {
+                "" => format!("a scenario has no key `{part}`"),
+                before => format!("`{before}` has no `{part}`"),
+            };
+            return Err(problem(draft, place, message).label("unknown").help(among(
+                part,
+                "there are",
+                &known,
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn below(draft: &Draft, path: &[String]) -> Below {
+    let path: Vec<&str> = path.iter().map(String::as_str).collect();
+    let names = |what| {
+        let table = draft.document.table(what);
+        Below::Names(table.map(|t| t.entries.iter().map(|e| e.key.clone()).collect()).unwrap_or_default())
+    };
+    match path[..] {
+        [] => Below::Keys(language::document("")),
+        ["link"] => names("link"),
+        ["flow"] => names("flow"),
+        ["route"] | ["route", _] => Below::Anything,
+        ["link", _] => Below::Keys(language::link_ends().into_iter().chain(language::direction()).collect()),
+        ["link", _, "down" | "up"] => Below::Keys(language::direction()),
+        ["flow", name] => Below::Keys(language::flow(kind(&draft.document, name))),
+        ["flow", _, "sender"] => Below::Keys(language::sender()),
+        ["flow", _, "receiver"] => Below::Keys(language::receiver()),
+        ["link", _, key] | ["link", _, "down" | "up", key] => parameters(&language::direction(), key),
+        ["flow", _, "sender", key] => parameters(&language::sender(), key),
+        ["flow", _, "receiver", key] => parameters(&language::receiver(), key),
+        _ => Below::Nothing,
+    }
+}
+
+/// Below a mechanism its parameters may follow; which ones, its kind decides when all is checked.
+fn parameters(keys: &[Key], name: &str) -> Below {
+    match keys.iter().find(|key| key.name == name) {
+        Some(Key { form: Form::Mechanism(_), .. }) => Below::Anything,
+        _ => Below::Nothing,
+    }
+}
+
+/// Puts a value at a path, making tables on the way; `both` is the link's own table when below one of its directions.
+fn assign(table: &mut Table, both: Option<&Table>, path: &[String], place: Place, value: &Node) {
+    let Some((key, rest)) = path.split_first() else { return };
+    if rest.is_empty() {
+        table.set(key, place, value.clone());
+        return;
+    }
+    if table.find(key).is_none() {
+        // A parameter of what the link says for both directions: this direction gets its own.
+        let content = match both.and_then(|both| both.find(key)) {
+            Some(entry) => entry.node.content.clone(),
+            None => Content::Table(Table::default()),
+        };
+        table.set(key, place, Node { place, content });
+    }
+    let siblings = matches!(key.as_str(), "down" | "up").then(|| table.clone());
+    if let Some(entry) = table.find_mut(key) {
+        if let Some(expanded) = as_table(&entry.node) {
+            entry.node.content = Content::Table(expanded);
+        }
+        if let Content::Table(inner) = &mut entry.node.content {
+            assign(inner, siblings.as_ref(), rest, place, value);
+        }
+    }
+}
+
+fn problem(draft: &Draft, place: Place, message: String) -> Problem {
+    Problem::new(&draft.sources[place.source], place.start..place.end, message)
+}

@@ -1,0 +1,202 @@
+//! A TOML document as a tree in which every key and value knows its place.
+
+use crate::problem::Problem;
+use crate::source::{Place, Source};
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A table: its entries in the order of the document.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Table {
+    pub(crate) entries: Vec<Entry>,
+}
+
+/// A key with its value.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) key: String,
+    /// Where the key stands.
+    pub(crate) place: Place,
+    pub(crate) node: Node,
+}
+
+/// A value.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) place: Place,
+    pub(crate) content: Content,
+}
+
+/// What a value is.
+#[derive(Clone, Debug)]
+pub(crate) enum Content {
+    Text(String),
+    /// Decimal digits, sign, point, exponent; `nan` and `inf` too.
+    Number(String),
+    Flag(bool),
+    Table(Table),
+    /// A list or a date, which no key takes.
+    Other(&'static str),
+}
+
+impl Table {
+    pub(crate) fn find(&self, key: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.key == key)
+    }
+
+    pub(crate) fn find_mut(&mut self, key: &str) -> Option<&mut Entry> {
+        self.entries.iter_mut().find(|entry| entry.key == key)
+    }
+
+    /// The keys, in order.
+    pub(crate) fn keys(&self) -> Vec<&str> {
+        self.entries.iter().map(|entry| entry.key.as_str()).collect()
+    }
+
+    /// Sets a key: replaces its value in place, or appends.
+    pub(crate) fn set(&mut self, key: &str, place: Place, node: Node) {
+        match self.find_mut(key) {
+            Some(entry) => entry.node = node,
+            None => self.entries.push(Entry { key: key.to_owned(), place, node }),
+        }
+    }
+
+    /// The table under this key, if it is one.
+    pub(crate) fn table(&self, key: &str) -> Option<&Table> {
+        self.find(key).and_then(|entry| entry.node.table())
+    }
+}
+
+impl Node {
+    pub(crate) fn text(place: Place, text: &str) -> Node {
+        Node { place, content: Content::Text(text.to_owned()) }
+    }
+
+    pub(crate) fn table(&self) -> Option<&Table> {
+        match &self.content {
+            Content::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// A value other than a table as text, as [`lasthop_base::Unit::parse`] reads it.
+    pub(crate) fn scalar(&self) -> Option<&str> {
+        match &self.content {
+            Content::Text(text) | Content::Number(text) => Some(text),
+            Content::Flag(true) => Some("true"),
+            Content::Flag(false) => Some("false"),
+            Content::Table(_) | Content::Other(_) => None,
+        }
+    }
+
+    /// What it is, in words.
+    pub(crate) fn kind(&self) -> &'static str {
+        match &self.content {
+            Content::Text(_) => "a text",
+            Content::Number(_) => "a number",
+            Content::Flag(_) => "a yes or no",
+            Content::Table(_) => "a table",
+            Content::Other(kind) => kind,
+        }
+    }
+}
+
+/// Reads a whole document; `number` is the source's number among the draft's.
+pub(crate) fn parse(source: &Source, number: usize) -> Result<Table, Problem> {
+    refuse_deep_keys(source)?;
+    match DeTable::parse(&source.text) {
+        Ok(document) => Ok(table(document.get_ref(), number, 0)),
+        Err(error) => {
+            let span = error.span().unwrap_or(0..0);
+            let message = error.message().lines().collect::<Vec<_>>().join(", ");
+            Err(Problem::new(source, span, format!("this is not TOML: {message}"))
+                .help("write `key = value` lines; texts and quantities stand in quotes: rate = \"2 Mbit/s\""))
+        }
+    }
+}
+
+/// Reads a value as typed after `--set KEY=`: TOML if it is TOML, else the text itself.
+pub(crate) fn parse_typed(written: &str, place: Place) -> Node {
+    let trimmed = written.trim();
+    // A line break would begin another entry; so would a comment end this one.
+    let may_be_toml = !trimmed.contains(['\n', '\r', '#']) && trimmed.matches('.').count() <= DEEPEST;
+    if may_be_toml {
+        let document = format!("v={trimmed}");
+        if let Ok(document) = DeTable::parse(&document)
+            && let Some((_, value)) = document.get_ref().iter().next()
+        {
+            let mut typed = node(value, place.source, 0);
+            if !matches!(typed.content, Content::Other(_)) {
+                relocate(&mut typed, place);
+                return typed;
+            }
+        }
+    }
+    Node::text(place, trimmed)
+}
+
+/// Gives a node and all below it one place.
+fn relocate(node: &mut Node, place: Place) {
+    node.place = place;
+    if let Content::Table(table) = &mut node.content {
+        for entry in &mut table.entries {
+            entry.place = place;
+            relocate(&mut entry.node, place);
+        }
+    }
+}
+
+/// No scenario nests deeper than this.
+const DEEPEST: usize = 32;
+
+/// Refuses keys of very many parts (`a.a.a.a…`): each part is a table in a table, and the stack is not endless.
+fn refuse_deep_keys(source: &Source) -> Result<(), Problem> {
+    const MOST_DOTS: usize = 64;
+    let mut start = 0;
+    for line in source.text.split_inclusive('\n') {
+        if !line.trim_start().starts_with('#') && line.matches('.').count() > MOST_DOTS {
+            let span = start..start + line.trim_end().len();
+            return Err(Problem::new(source, span, format!("this line has more than {MOST_DOTS} dots"))
+                .help("the longest keys are like link.wireless.down.channel.rate"));
+        }
+        start += line.len();
+    }
+    Ok(())
+}
+
+fn table(table: &DeTable<'_>, source: usize, depth: usize) -> Table {
+    let entries = table
+        .iter()
+        .map(|(key, value)| Entry {
+            key: key.get_ref().to_string(),
+            place: place(key.span(), source),
+            node: node(value, source, depth + 1),
+        })
+        .collect();
+    Table { entries }
+}
+
+fn node(value: &Spanned<DeValue<'_>>, source: usize, depth: usize) -> Node {
+    let content = match value.get_ref() {
+        _ if depth > DEEPEST => Content::Other("a table in many tables"),
+        DeValue::String(text) => Content::Text(text.to_string()),
+        DeValue::Integer(integer) => {
+            let digits = integer.as_str();
+            Content::Number(match i64::from_str_radix(digits, integer.radix()) {
+                Ok(number) => number.to_string(),
+                Err(_) => digits.to_owned(),
+            })
+        }
+        DeValue::Float(float) => Content::Number(float.as_str().to_owned()),
+        DeValue::Boolean(flag) => Content::Flag(*flag),
+        DeValue::Datetime(_) => Content::Other("a date"),
+        DeValue::Array(_) => Content::Other("a list"),
+        DeValue::Table(inner) => Content::Table(table(inner, source, depth)),
+    };
+    Node { place: place(value.span(), source), content }
+}
+
+fn place(span: Range<usize>, source: usize) -> Place {
+    Place { source, start: span.start, end: span.end }
+}
