@@ -1,0 +1,73 @@
+//! A checked scenario becomes an engine.
+
+use lasthop_base::{Stream, Time};
+use lasthop_engine::flow::{Connection, Datagrams, OnOff, Overhead};
+use lasthop_engine::{Engine, Flow, PipeId, Traffic};
+use lasthop_net::Link;
+use lasthop_scenario::{Headers, Hop, Pattern, Scenario, Transfer};
+use lasthop_tcp::{Endpoint, Role};
+use lasthop_wire::Seq;
+
+/// The pipe of a link's direction: `down` is from its `from` to its `to`.
+pub fn pipe_of(link: usize, down: bool) -> PipeId {
+    PipeId(2 * link as u32 + u32::from(!down))
+}
+
+/// An engine at time zero. Every random stream is named after its owner and
+/// purpose, so that it depends on the seed and on nothing else in the scenario.
+pub fn assemble(scenario: &Scenario, seed: u64) -> Engine {
+    let links = scenario
+        .links
+        .iter()
+        .flat_map(|link| {
+            let stream = |side| Stream::named(seed, &format!("link.{}.{side}.channel", link.name));
+            [Link::new(&link.down, stream("down")), Link::new(&link.up, stream("up"))]
+        })
+        .collect();
+    let flows = (0..scenario.flows.len()).map(|flow| assemble_flow(scenario, flow, seed)).collect();
+    Engine::new(links, flows)
+}
+
+fn assemble_flow(scenario: &Scenario, index: usize, seed: u64) -> Flow {
+    let (flow, route) = (&scenario.flows[index], &scenario.routes[index]);
+    let path = |hops: &[Hop]| hops.iter().map(|hop| pipe_of(hop.link, hop.is_down)).collect();
+    let stream = |purpose| Stream::named(seed, &format!("flow.{}.{purpose}", flow.name));
+    let traffic = match &flow.traffic {
+        lasthop_scenario::Traffic::Tcp { transfer, source, destination } => {
+            let mut numbers = stream("sequence_numbers");
+            let mut number = || Seq(numbers.draw() as u32);
+            let mut sender = Endpoint::new(source.clone(), Role::Active, number(), stream("source"));
+            let receiver = Endpoint::new(destination.clone(), Role::Passive, number(), stream("destination"));
+            match transfer {
+                Transfer::Bulk => sender.write(u64::MAX / 4),
+                Transfer::Bytes(bytes) => {
+                    sender.write(*bytes);
+                    sender.close_when_sent();
+                }
+            }
+            let judged = destination.cause.info.name != "always";
+            Traffic::Tcp(Box::new(Connection::new(sender, receiver, judged)))
+        }
+        lasthop_scenario::Traffic::Datagrams { rate, packet, stop, pattern } => {
+            let pattern = match pattern {
+                Pattern::Constant => None,
+                Pattern::OnOff { on, off, exponential } => {
+                    Some(OnOff { on: *on, off: *off, exponential: *exponential })
+                }
+            };
+            let times = (flow.start, stop.unwrap_or(Time::NEVER));
+            Traffic::Datagrams(Datagrams::new(*rate, *packet, times, pattern, stream("pattern")))
+        }
+    };
+    Flow {
+        start: flow.start,
+        forward: path(&route.there),
+        backward: path(&route.back),
+        overhead: match scenario.headers {
+            Headers::Real => Overhead::Real,
+            Headers::None => Overhead::Fixed(0),
+            Headers::Nominal(bytes) => Overhead::Fixed(bytes),
+        },
+        traffic,
+    }
+}

@@ -1,0 +1,21 @@
+//! Runs a scenario in virtual time.
+//!
+//! * [`assemble`]: a checked scenario becomes an engine with endpoints, links and named random streams.
+//! * [`run`]: one repetition, from the start to the scenario's end: [`run::run`], [`run::run_probed`], [`run::run_watched`].
+//! * [`outcome`]: what came out, in numbers with their units.
+//! * [`probe`]: cwnd, SRTT, queues … sampled over time.
+//! * [`packets`]: a packet's whole story, from the source to its arrival or loss.
+//! * [`pcap`]: a capture at the sources, with each packet's fate as a comment.
+//! * [`trace`]: every event as a line of JSON.
+
+pub mod assemble;
+pub mod outcome;
+pub mod packets;
+pub mod pcap;
+pub mod probe;
+pub mod run;
+pub mod trace;
+
+pub use outcome::{FlowOutcome, LinkOutcome, METRICS, Metric, Outcome};
+pub use probe::{FlowSample, QueueSample, Samples};
+pub use run::{Watch, run, run_probed, run_watched};

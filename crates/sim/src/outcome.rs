@@ -1,0 +1,171 @@
+//! What came out of a run, in numbers with their units.
+
+use lasthop_base::Time;
+use lasthop_engine::{Engine, FlowAccount, PipeAccount};
+use lasthop_scenario::{Flow, Traffic};
+use lasthop_tcp::Counters;
+use lasthop_wire::{FlowId, LossReason};
+
+/// The outcome of one repetition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The seed it ran with.
+    pub seed: u64,
+    /// One for each flow, in the scenario's order.
+    pub flows: Vec<FlowOutcome>,
+    /// One for each link, in the scenario's order.
+    pub links: Vec<LinkOutcome>,
+}
+
+/// What became of a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowOutcome {
+    /// The flow's name.
+    pub name: String,
+    /// How long it had: from its start to the run's end, or to its completion, s.
+    pub active_s: f64,
+    /// Payload bytes delivered in order (datagrams: all bytes that arrived).
+    pub delivered_bytes: u64,
+    /// The source's counters.
+    pub source: Counters,
+    /// The destination's counters.
+    pub destination: Counters,
+    /// Losses, accuracy, completion.
+    pub account: FlowAccount,
+    /// Smoothed RTT at the end, s.
+    pub srtt_s: Option<f64>,
+    /// cwnd at the end, bytes.
+    pub cwnd_bytes: u64,
+}
+
+/// What became of a link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkOutcome {
+    /// The link's name.
+    pub name: String,
+    /// From its `from` to its `to`.
+    pub down: PipeAccount,
+    /// Back.
+    pub up: PipeAccount,
+}
+
+impl FlowOutcome {
+    pub(crate) fn of(flow: &Flow, id: FlowId, engine: &Engine, end: Time) -> FlowOutcome {
+        let account = *engine.account(id);
+        let active = account.completed.unwrap_or(end).since(flow.start).as_secs();
+        let mut outcome = FlowOutcome {
+            name: flow.name.clone(),
+            active_s: active,
+            delivered_bytes: 0,
+            source: Counters::default(),
+            destination: Counters::default(),
+            account,
+            srtt_s: None,
+            cwnd_bytes: 0,
+        };
+        if let Some((source, destination)) = engine.endpoints(id) {
+            outcome.delivered_bytes = destination.delivered();
+            outcome.source = *source.counters();
+            outcome.destination = *destination.counters();
+            outcome.srtt_s = source.sender().rtt().srtt().map(|srtt| srtt.as_secs());
+            outcome.cwnd_bytes = source.sender().window();
+        } else if let Traffic::Datagrams { packet, .. } = &flow.traffic {
+            outcome.delivered_bytes = account.datagrams * u64::from(*packet);
+        }
+        outcome
+    }
+
+    /// Goodput: payload delivered in order over the flow's active time, kbit/s.
+    pub fn goodput_kbps(&self) -> f64 {
+        if self.active_s > 0.0 { self.delivered_bytes as f64 * 8.0 / self.active_s / 1e3 } else { 0.0 }
+    }
+
+    /// ACKs per second that the destination sent.
+    pub fn ack_rate(&self) -> f64 {
+        if self.active_s > 0.0 { self.destination.acks_sent as f64 / self.active_s } else { 0.0 }
+    }
+}
+
+/// A number that every flow has, for tables, CSV and JSON.
+pub struct Metric {
+    /// Column and key, with the unit: `goodput_kbps`.
+    pub name: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    /// Its value; `None` where it is undefined.
+    pub of: fn(&FlowOutcome) -> Option<f64>,
+}
+
+fn lost(flow: &FlowOutcome, reason: LossReason) -> Option<f64> {
+    Some(flow.account.lost[reason as usize] as f64)
+}
+
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+/// All metrics, in the order of columns.
+pub const METRICS: &[Metric] = &[
+    Metric {
+        name: "goodput_kbps",
+        doc: "payload delivered in order per second, kbit/s",
+        of: |flow| Some(flow.goodput_kbps()),
+    },
+    Metric {
+        name: "delivered_bytes",
+        doc: "payload delivered in order, bytes",
+        of: |flow| Some(flow.delivered_bytes as f64),
+    },
+    Metric {
+        name: "completed_s",
+        doc: "time from the start to the last byte of a finite transfer, s",
+        of: |flow| flow.account.completed.map(|_| flow.active_s),
+    },
+    Metric {
+        name: "data_segments",
+        doc: "segments with data sent, retransmissions included",
+        of: |flow| Some(flow.source.data_sent as f64),
+    },
+    Metric {
+        name: "retransmissions",
+        doc: "segments sent again",
+        of: |flow| Some(flow.source.retransmitted as f64),
+    },
+    Metric {
+        name: "timeouts",
+        doc: "expiries of the retransmission timer",
+        of: |flow| Some(flow.source.timeouts as f64),
+    },
+    Metric { name: "recoveries", doc: "fast recoveries", of: |flow| Some(flow.source.recoveries as f64) },
+    Metric {
+        name: "lost_queue_full",
+        doc: "packets of the flow lost in full queues",
+        of: |flow| lost(flow, LossReason::QueueFull),
+    },
+    Metric {
+        name: "lost_channel",
+        doc: "packets of the flow lost on the air, all repeats included",
+        of: |flow| lost(flow, LossReason::Channel),
+    },
+    Metric {
+        name: "lost_overshoot",
+        doc: "of lost_queue_full: sent before the first loss was noticed (slow start's overshoot)",
+        of: |flow| Some(flow.account.lost_to_overshoot as f64),
+    },
+    Metric { name: "acks_per_s", doc: "ACKs sent by the destination, 1/s", of: |flow| Some(flow.ack_rate()) },
+    Metric {
+        name: "accuracy_wireless",
+        doc: "share of wireless losses judged wireless (hasegawa Eq. 6)",
+        of: |flow| share(flow.account.accuracy.wireless_right, flow.account.accuracy.wireless),
+    },
+    Metric {
+        name: "accuracy_congestion",
+        doc: "share of congestion losses judged congestion (hasegawa Eq. 7)",
+        of: |flow| share(flow.account.accuracy.congestion_right, flow.account.accuracy.congestion),
+    },
+    Metric {
+        name: "srtt_ms",
+        doc: "smoothed RTT at the sender at the end, ms",
+        of: |flow| flow.srtt_s.map(|srtt| srtt * 1e3),
+    },
+];

@@ -1,0 +1,191 @@
+//! A capture at the flows' sources, as a packet sniffer there would make it.
+//!
+//! One interface per link side that a source sends on. Every packet is recorded
+//! once: those that the source sends when it sends them, with its fate as a comment
+//! if it was lost; those that reach the source when they arrive. Headers,
+//! checksums and payload are real; times are virtual, in nanoseconds.
+
+use crate::packets::{End, Stories, Story};
+use lasthop_base::Time;
+use lasthop_capture::Capture;
+use lasthop_engine::{Observer, PipeId, Side};
+use lasthop_scenario::{Scenario, Traffic};
+use lasthop_tcp::Event;
+use lasthop_wire::bytes::{Ends, Header, Payload, emit};
+use lasthop_wire::{Body, FlowId, LossReason, Packet};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+/// Writes a capture while a run is observed. Errors of the writer are kept until [`SourceCapture::finish`].
+pub struct SourceCapture<W: Write + Send> {
+    capture: Capture<W>,
+    flows: Vec<Captured>,
+    links: Vec<String>,
+    stories: Stories,
+    /// Records not yet written because an earlier one may still come.
+    pending: BinaryHeap<Reverse<Record>>,
+    buffer: Vec<u8>,
+    failed: Option<io::Error>,
+}
+
+struct Captured {
+    interface: usize,
+    ends: Ends,
+    hops: [usize; 2],
+    datagram_bytes: u32,
+}
+
+/// A packet to be written at a time; `place` keeps the order of those at the same time.
+struct Record {
+    time: Time,
+    place: u64,
+    packet: Packet,
+    comment: Option<String>,
+}
+
+impl<W: Write + Send> SourceCapture<W> {
+    /// A capture of all flows of a scenario.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn new(scenario: &Scenario, writer: W) -> io::Result<SourceCapture<W>> {
+        let mut interfaces: Vec<String> = Vec::new();
+        let mut flows = Vec::new();
+        for (index, flow) in scenario.flows.iter().enumerate() {
+            let route = &scenario.routes[index];
+            let first = route.there[0];
+            let side = side_name(scenario, first.link, first.is_down);
+            let name = format!("{} on {side}", scenario.nodes[flow.from]);
+            let interface = interfaces.iter().position(|known| *known == name).unwrap_or_else(|| {
+                interfaces.push(name);
+                interfaces.len() - 1
+            });
+            let hops = [route.there.len(), route.back.len()];
+            let datagram_bytes = match flow.traffic {
+                Traffic::Datagrams { packet, .. } => packet,
+                Traffic::Tcp { .. } => 0,
+            };
+            let ends = ends_of(flow.from, flow.to, index);
+            flows.push(Captured { interface, ends, hops, datagram_bytes });
+        }
+        let links = (0..2 * scenario.links.len())
+            .map(|pipe| side_name(scenario, pipe / 2, pipe.is_multiple_of(2)))
+            .collect();
+        Ok(SourceCapture {
+            capture: Capture::new(writer, &interfaces)?,
+            flows,
+            links,
+            stories: Stories::default(),
+            pending: BinaryHeap::new(),
+            buffer: Vec::new(),
+            failed: None,
+        })
+    }
+
+    /// Writes what is left and gives the writer back.
+    ///
+    /// # Errors
+    /// The first error of the writer, from any time of the run.
+    pub fn finish(mut self) -> io::Result<W> {
+        while let Some(story) = self.stories.next_of_all() {
+            self.record(story);
+        }
+        self.write_before(Time::NEVER);
+        match self.failed {
+            Some(error) => Err(error),
+            None => self.capture.finish(),
+        }
+    }
+
+    fn record(&mut self, story: Story) {
+        let Story { sent, packet, end } = story;
+        let (time, comment) = match (packet.forward, end) {
+            (true, End::Lost(pipe, reason)) => {
+                let link = &self.links[pipe.0 as usize];
+                (sent, Some(format!("lost on {link}: {}", reason.name())))
+            }
+            (true, _) => (sent, None),
+            (false, End::Arrived(at)) => (at, None),
+            // What never reached the source is not seen there.
+            (false, _) => return,
+        };
+        self.pending.push(Reverse(Record { time, place: packet.number, packet, comment }));
+    }
+
+    /// Writes all records before `time`, when the oldest unfinished story began: nothing earlier can come.
+    fn write_before(&mut self, time: Time) {
+        while let Some(Reverse(record)) = self.pending.peek() {
+            if record.time >= time {
+                return;
+            }
+            let Some(Reverse(record)) = self.pending.pop() else { return };
+            if let Err(error) = self.write(&record)
+                && self.failed.is_none()
+            {
+                self.failed = Some(error);
+            }
+        }
+    }
+
+    fn write(&mut self, record: &Record) -> io::Result<()> {
+        let flow = &self.flows[record.packet.flow.0 as usize];
+        let header = Header::of(&record.packet, &flow.ends);
+        let payload = match &record.packet.body {
+            Body::Tcp(segment) => Payload::Pattern(segment.len),
+            Body::Datagram { .. } => Payload::Pattern(flow.datagram_bytes),
+        };
+        self.buffer.clear();
+        emit(&header, &record.packet.body, payload, &mut self.buffer).map_err(io::Error::other)?;
+        let length = self.buffer.len() as u32;
+        self.capture.packet(flow.interface, record.time, &self.buffer, length, record.comment.as_deref())
+    }
+}
+
+impl<W: Write + Send + 'static> Observer for SourceCapture<W> {
+    fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Result<Time, LossReason>) {
+        let hops = self.flows[packet.flow.0 as usize].hops[usize::from(!packet.forward)];
+        self.stories.on_packet(now, pipe, packet, hops, fate);
+        while let Some(story) = self.stories.next_ended() {
+            self.record(story);
+        }
+        let settled = self.stories.oldest().unwrap_or(now);
+        self.write_before(settled.min(now));
+    }
+
+    fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
+}
+
+/// `wireless down` for the direction from a link's `from` to its `to`.
+fn side_name(scenario: &Scenario, link: usize, down: bool) -> String {
+    format!("{} {}", scenario.links[link].name, if down { "down" } else { "up" })
+}
+
+/// Addresses and ports of a flow: one address per node, ports that no dissector claims.
+fn ends_of(from: usize, to: usize, flow: usize) -> Ends {
+    let address =
+        |node: usize| IpAddr::V4(Ipv4Addr::new(10, (node >> 16) as u8, (node >> 8) as u8, node as u8 + 1));
+    let port = 40_000 + (flow % 20_000) as u16;
+    Ends { source: SocketAddr::new(address(from), port), destination: SocketAddr::new(address(to), port) }
+}
+
+impl PartialEq for Record {
+    fn eq(&self, other: &Record) -> bool {
+        (self.time, self.place) == (other.time, other.place)
+    }
+}
+
+impl Eq for Record {}
+
+impl PartialOrd for Record {
+    fn partial_cmp(&self, other: &Record) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Record {
+    fn cmp(&self, other: &Record) -> std::cmp::Ordering {
+        (self.time, self.place).cmp(&(other.time, other.place))
+    }
+}

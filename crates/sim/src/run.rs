@@ -1,0 +1,100 @@
+//! One repetition of a scenario.
+
+use crate::assemble::{assemble, pipe_of};
+use crate::outcome::{FlowOutcome, LinkOutcome, Outcome};
+use crate::probe::{Prober, Samples};
+use lasthop_base::Time;
+use lasthop_engine::{Engine, Observer, PipeId, Side};
+use lasthop_scenario::Scenario;
+use lasthop_tcp::Event;
+use lasthop_wire::{FlowId, LossReason, Packet};
+use std::any::Any;
+
+/// What is to be watched in a run beside its outcome.
+#[derive(Default)]
+pub struct Watch {
+    /// Told everything, hop by hop.
+    pub observers: Vec<Box<dyn Observer>>,
+    /// Whether to sample the probes every [`Scenario::sample`].
+    pub probes: bool,
+}
+
+/// Several observers as one.
+struct Several(Vec<Box<dyn Observer>>);
+
+impl Observer for Several {
+    fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Result<Time, LossReason>) {
+        self.0.iter_mut().for_each(|observer| observer.on_packet(now, pipe, packet, fate));
+    }
+
+    fn on_event(&mut self, now: Time, flow: FlowId, side: Side, event: &Event) {
+        self.0.iter_mut().for_each(|observer| observer.on_event(now, flow, side, event));
+    }
+}
+
+/// Runs a scenario once.
+pub fn run(scenario: &Scenario, seed: u64) -> Outcome {
+    let mut engine = assemble(scenario, seed);
+    engine.run_until(end_of(scenario));
+    outcome(scenario, seed, &engine)
+}
+
+/// Runs a scenario once and samples its probes.
+pub fn run_probed(scenario: &Scenario, seed: u64) -> (Outcome, Samples) {
+    let (outcome, samples, _) = run_watched(scenario, seed, Watch { probes: true, ..Watch::default() });
+    (outcome, samples)
+}
+
+/// Runs a scenario once under observation; gives the observers back.
+pub fn run_watched(
+    scenario: &Scenario,
+    seed: u64,
+    watch: Watch,
+) -> (Outcome, Samples, Vec<Box<dyn Observer>>) {
+    let mut engine = assemble(scenario, seed);
+    if !watch.observers.is_empty() {
+        engine.observe(Box::new(Several(watch.observers)));
+    }
+    let end = end_of(scenario);
+    let mut samples = Samples::default();
+    if watch.probes {
+        engine.unfuse();
+        let mut prober = Prober::new(scenario);
+        let mut at = Time::ZERO;
+        while at < end {
+            engine.run_until(at);
+            prober.sample(at, &mut engine, &mut samples);
+            at += scenario.sample;
+        }
+    }
+    engine.run_until(end);
+    let outcome = outcome(scenario, seed, &engine);
+    let several = engine.take_observer().map(|observer| observer as Box<dyn Any>);
+    let observers =
+        several.and_then(|any| any.downcast::<Several>().ok()).map_or(Vec::new(), |several| several.0);
+    (outcome, samples, observers)
+}
+
+fn end_of(scenario: &Scenario) -> Time {
+    Time::ZERO + scenario.duration
+}
+
+fn outcome(scenario: &Scenario, seed: u64, engine: &Engine) -> Outcome {
+    let flows = scenario
+        .flows
+        .iter()
+        .enumerate()
+        .map(|(index, flow)| FlowOutcome::of(flow, FlowId(index as u32), engine, end_of(scenario)))
+        .collect();
+    let links = scenario
+        .links
+        .iter()
+        .enumerate()
+        .map(|(index, link)| LinkOutcome {
+            name: link.name.clone(),
+            down: *engine.pipe_account(pipe_of(index, true)),
+            up: *engine.pipe_account(pipe_of(index, false)),
+        })
+        .collect();
+    Outcome { seed, flows, links }
+}
