@@ -27,7 +27,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 struct NewReno {
     duplicates: Duplicates,
-    /// Highest byte sent when the last loss was found; survives a timeout (RFC 6582 §3.2 step 4).
+    /// The byte behind the highest one sent when the last loss was found; survives a timeout (RFC 6582 §3.2 step 4).
     recover: u64,
     recovering: bool,
     must_send: bool,
@@ -42,8 +42,8 @@ impl LossRecovery for NewReno {
         if self.recovering {
             return self.on_ack_in_recovery(news, board);
         }
-        // Only a loss above `recover` is a new one (RFC 6582 §3.2 step 2, the careful variant).
-        if !self.duplicates.reach_threshold(news) || board.una() < self.recover {
+        // Only an ACK that covers more than `recover` tells of a new loss (RFC 6582 §3.2 step 2, the careful variant).
+        if !self.duplicates.reach_threshold(news) || board.una() <= self.recover {
             return Step::Same;
         }
         self.recovering = true;

@@ -22,14 +22,14 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 struct Tahoe {
     duplicates: Duplicates,
-    /// Highest byte sent at the last loss; duplicates below it are echoes of go-back-N.
+    /// The byte behind the highest one sent at the last loss; duplicates up to it are echoes of go-back-N.
     recover: u64,
     must_send: bool,
 }
 
 impl LossRecovery for Tahoe {
     fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step {
-        if !self.duplicates.reach_threshold(news) || board.una() < self.recover {
+        if !self.duplicates.reach_threshold(news) || board.una() <= self.recover {
             return Step::Same;
         }
         Step::Restart
