@@ -313,7 +313,10 @@ impl Sender {
     /// Starts the persist timer if data waits for the receiver's window and nothing else would wake the sender.
     pub(crate) fn arm_persist(&mut self, now: Time) {
         if self.timer == Time::NEVER && self.board.outstanding() == 0 && self.has_new_data() {
-            self.timer = now + self.rtt.rto();
+            if why == Reason::FastRetransmit {
+                // The repair gets a whole timeout (RFC 6675 §6 leaves it open); partial ACKs do not (RFC 6582 §4).
+                self.timer = now + self.rtt.rto();
+            }
         }
     }
 
