@@ -51,6 +51,11 @@ impl RttEstimator {
         self.base = self.computed();
     }
 
+    /// Before the first sample: the timeout is this at least (RFC 6298 §5.7).
+    pub fn start_from(&mut self, timeout: Duration) {
+        self.base = self.base.max(timeout);
+    }
+
     /// The timer expired: the timeout doubles (RFC 6298 §5.5).
     pub fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(32);

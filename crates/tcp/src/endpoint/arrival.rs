@@ -113,6 +113,7 @@ impl Endpoint {
             sack,
             echoed_rtt: echo.and_then(|stamps| self.since_echo(now, stamps.echo)),
             ece: self.agreed.ecn && segment.flags.has(Flags::ECE),
+            selective: self.agreed.sack,
         };
         self.sender.handle_ack(now, &news, &mut self.log);
         if self.sender.is_finished() {

@@ -4,8 +4,8 @@ use super::{Agreed, Ended, Endpoint, Reset, Role, State};
 use crate::config::Config;
 use crate::event::Event;
 use crate::rtt::RttEstimator;
-use crate::sender::Sender;
-use lasthop_base::Time;
+use crate::sender::{Sender, recovery};
+use lasthop_base::{Duration, Time};
 use lasthop_wire::{Flags, Segment, Seq};
 
 /// The SYN's (or SYN-ACK's) retransmission.
@@ -24,6 +24,8 @@ pub(super) struct Handshake {
 const TIMESTAMP_BYTES: u32 = 12;
 /// What a peer that names no MSS can take (RFC 9293 §3.7.1).
 const DEFAULT_MSS: u32 = 536;
+/// The timeout with which data begins after the SYN's timer has expired (RFC 6298 §5.7).
+const SYN_LOST_RTO: Duration = Duration::from_secs(3);
 /// Smaller segments than any link asks for only serve attacks.
 const SMALLEST_MSS: u32 = 64;
 
@@ -108,10 +110,21 @@ impl Endpoint {
     /// Our SYN is acknowledged; `window` is what the peer then advertises, bytes.
     pub(super) fn establish(&mut self, now: Time, window: u64) {
         self.state = State::Established;
+        if self.handshake.repeats > 1 {
+            // Lost more than once: an initial window of one segment (RFC 5681 §3.1, RFC 6928 §2).
+            self.config.initial_window = 1;
+            self.rebuild_sender(self.sender.segment() as u32);
+        }
+        if self.handshake.repeats > 0 {
+            self.sender.begin_carefully(SYN_LOST_RTO);
+        }
         let rtt = self.handshake.sent_at.map(|sent_at| now.since(sent_at));
         self.sender.open(window, rtt);
         self.handshake.stop();
         self.log.trace(now, Event::Established);
+        if self.closes_when_open {
+            self.close();
+        }
     }
 
     /// Takes the options of the peer's SYN.
@@ -137,9 +150,17 @@ impl Endpoint {
         let option_bytes = if timestamps { TIMESTAMP_BYTES } else { 0 };
         let peer_mss = syn.mss.map_or(DEFAULT_MSS, u32::from).max(SMALLEST_MSS);
         let mss = peer_mss.saturating_sub(option_bytes).min(self.config.segment).max(1);
-        if mss != self.config.segment {
-            self.sender = Sender::new(&self.config, mss).with_written_of(&self.sender);
+        let falls_back = !self.agreed.sack && self.sender.uses_sack();
+        if falls_back {
+            self.config.recovery = recovery::without_sack(&self.config.recovery);
         }
+        if falls_back || u64::from(mss) != self.sender.segment() {
+            self.rebuild_sender(mss);
+        }
+    }
+
+    fn rebuild_sender(&mut self, mss: u32) {
+        self.sender = Sender::new(&self.config, mss).with_written_of(&self.sender);
     }
 
     /// The shift that lets a 16-bit field express the largest window we will ever advertise (RFC 7323 §2.3).

@@ -79,6 +79,8 @@ pub struct Endpoint {
     echoes_mark: bool,
     /// Absolute time at which TIME-WAIT ends.
     time_wait_until: Time,
+    /// Whether the application will have nothing to add once the connection is open.
+    closes_when_open: bool,
     reset: Option<Reset>,
     /// Why the connection ended, once it has.
     ended: Option<Ended>,
@@ -133,6 +135,7 @@ impl Endpoint {
             last_ack: 1,
             echoes_mark: false,
             time_wait_until: Time::NEVER,
+            closes_when_open: false,
             reset: None,
             ended: None,
             log: Log::default(),
@@ -167,6 +170,14 @@ impl Endpoint {
         };
         self.sender.finish();
         self.state = next;
+    }
+
+    /// Like [`Endpoint::close`], but may be called before the connection is open: it closes once what was written is sent.
+    pub fn close_when_sent(&mut self) {
+        match self.state {
+            State::Closed | State::Listen | State::SynSent => self.closes_when_open = true,
+            _ => self.close(),
+        }
     }
 
     /// Gives the connection up: a reset tells the peer (RFC 9293 §3.10.5).

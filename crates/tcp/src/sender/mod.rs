@@ -19,7 +19,7 @@ use crate::rtt::RttEstimator;
 use congestion::{AckEvent, CongestionControl, LossEvent, Phase, Start};
 use counting::AckCounting;
 use lasthop_base::{Duration, Time};
-use recovery::{AckNews, LossRecovery, Step};
+use recovery::{AckNews, LastResort, LossRecovery, Step};
 use scoreboard::Scoreboard;
 
 /// The sending half of an endpoint. Offsets are absolute; the SYN is byte 0.
@@ -84,6 +84,8 @@ pub struct Ack<'a> {
     pub echoed_rtt: Option<Duration>,
     /// ECN echo.
     pub ece: bool,
+    /// SACK is in use on this connection.
+    pub selective: bool,
 }
 
 impl Sender {
@@ -154,6 +156,21 @@ impl Sender {
         }
     }
 
+    /// The handshake's timer expired: data begins with this timeout at least (RFC 6298 §5.7).
+    pub(crate) fn begin_carefully(&mut self, timeout: Duration) {
+        self.rtt.start_from(timeout);
+    }
+
+    /// Payload of a full segment, bytes.
+    pub fn segment(&self) -> u64 {
+        self.mss
+    }
+
+    /// Whether its recovery needs SACK.
+    pub(crate) fn uses_sack(&self) -> bool {
+        self.recovery.uses_sack()
+    }
+
     /// cwnd, bytes.
     pub fn window(&self) -> u64 {
         self.congestion.window()
@@ -209,13 +226,10 @@ impl Sender {
                 reported += self.board.sack(*block);
             }
         }
-        let duplicate = !advanced
-            && was_outstanding
-            && if self.recovery.uses_sack() && !ack.sack.is_empty() {
-                reported > 0
-            } else {
-                !ack.carries_data && same_window
-            };
+        let duplicate = match self.recovery.uses_sack() && ack.selective {
+            true => reported > 0,
+            false => !advanced && was_outstanding && !ack.carries_data && same_window,
+        };
         if duplicate {
             log.counters.duplicate_acks += 1;
         }
@@ -232,6 +246,11 @@ impl Sender {
         let news = AckNews { acked: acked.bytes, duplicate, mss: self.mss };
         let step = self.recovery.on_ack(&news, &mut self.board);
         self.take_step(now, step, log);
+        if step == Step::Leave && duplicate {
+            // It ends one recovery, and what it reports can begin the next (RFC 6675 §5).
+            let next = self.recovery.on_ack(&AckNews { acked: 0, ..news }, &mut self.board);
+            self.take_step(now, next, log);
+        }
         if ack.ece {
             self.heed_mark(now, log);
         }
@@ -288,7 +307,10 @@ impl Sender {
         if let Some(range) = self.recovery.must_send(&self.board) {
             self.board.mark_first_lost();
             let why = std::mem::replace(&mut self.why, Reason::Hole);
-            self.timer = now + self.rtt.rto();
+            if why == Reason::FastRetransmit {
+                // The repair gets a whole timeout (RFC 6675 §6 leaves it open); partial ACKs do not (RFC 6582 §4).
+                self.timer = now + self.rtt.rto();
+            }
             return Some(self.again(now, range, why, log));
         }
         let in_flight = self.recovery.in_flight(&self.board);
@@ -303,20 +325,22 @@ impl Sender {
         if let Some(range) = self.next_new(room) {
             return Some(self.fresh(now, range));
         }
-        if room >= self.mss && self.board.sacked() > 0 && !self.has_new_data() {
-            let range = self.recovery.last_resort(&mut self.board)?;
-            return Some(self.again(now, range, Reason::Rescue, log));
+        if room < self.mss || self.board.sacked() == 0 {
+            return None;
         }
-        None
+        match self.recovery.last_resort(&mut self.board)? {
+            LastResort::Doubtful(range) => Some(self.again(now, range, Reason::Rescue, log)),
+            LastResort::Rescue(range) => {
+                self.board.sent_rescue(range.start, now);
+                Some(self.outgoing_again(now, range, Reason::Rescue, log))
+            }
+        }
     }
 
     /// Starts the persist timer if data waits for the receiver's window and nothing else would wake the sender.
     pub(crate) fn arm_persist(&mut self, now: Time) {
         if self.timer == Time::NEVER && self.board.outstanding() == 0 && self.has_new_data() {
-            if why == Reason::FastRetransmit {
-                // The repair gets a whole timeout (RFC 6675 §6 leaves it open); partial ACKs do not (RFC 6582 §4).
-                self.timer = now + self.rtt.rto();
-            }
+            self.timer = now + self.rtt.rto();
         }
     }
 
@@ -371,6 +395,10 @@ impl Sender {
 
     fn again(&mut self, now: Time, range: Range, reason: Reason, log: &mut Log) -> Outgoing {
         self.board.sent_again(range.start, now);
+        self.outgoing_again(now, range, reason, log)
+    }
+
+    fn outgoing_again(&mut self, now: Time, range: Range, reason: Reason, log: &mut Log) -> Outgoing {
         self.recovery.on_sent(range, true);
         if self.timer == Time::NEVER {
             self.timer = now + self.rtt.rto();
@@ -383,8 +411,11 @@ impl Sender {
     fn take_step(&mut self, now: Time, step: Step, log: &mut Log) {
         match step {
             Step::Same | Step::Partial { .. } => {}
-            Step::Enter => {
+            Step::Enter | Step::Reenter => {
                 let flight = self.recovery.flight_at_loss(&self.board);
+                if step == Step::Reenter {
+                    self.reduced_until = 0;
+                }
                 self.reduce(now, flight, false);
                 self.why = Reason::FastRetransmit;
                 log.counters.recoveries += 1;

@@ -52,7 +52,8 @@ pub struct Acked {
     pub segments: u32,
     /// Of these bytes, those that SACK had not already reported.
     pub delivered: u64,
-    /// When the newest of them was sent, if it was sent once only and not reported by SACK before (Karn, RFC 6298 §3).
+    /// When the newest segment was sent, unless SACK had reported it before, or one of them was sent twice: the
+    /// others may have waited for that one in the receiver's buffer (Karn, RFC 6298 §3).
     pub sent_at: Option<Time>,
 }
 
@@ -114,16 +115,27 @@ impl Scoreboard {
         let len = self.len_of(index);
         let record = &mut self.records[index];
         record.sent_at = now;
-        if record.marks & AGAIN == 0 {
+        record.marks |= EVER_AGAIN;
+        // What SACK reported is not in flight, whatever goes out (only after a receiver has reneged, RFC 2018 §8).
+        if record.marks & (AGAIN | SACKED) == 0 {
+            record.marks |= AGAIN;
             self.again_bytes += len;
         }
-        record.marks |= AGAIN | EVER_AGAIN;
+    }
+
+    /// The segment that begins at `start` goes out again without being counted in the pipe (RFC 6675 §4, NextSeg rule 4).
+    pub fn sent_rescue(&mut self, start: u64, now: Time) {
+        let index = self.index_of(start);
+        let record = &mut self.records[index];
+        record.sent_at = now;
+        record.marks |= EVER_AGAIN;
     }
 
     /// A cumulative acknowledgement up to `ack`, which must lie in `una..=nxt`.
     pub fn acknowledge(&mut self, ack: u64) -> Acked {
         let mut acked = Acked { bytes: ack - self.una, ..Acked::default() };
         let mut start = self.una;
+        let mut seen = 0;
         while let Some(record) = self.records.front() {
             let Record { end, sent_at, marks } = *record;
             let covered = end.min(ack) - start;
@@ -135,7 +147,8 @@ impl Scoreboard {
                 break;
             }
             acked.segments += 1;
-            acked.sent_at = (marks & (SACKED | EVER_AGAIN) == 0).then_some(sent_at);
+            seen |= marks & EVER_AGAIN;
+            acked.sent_at = ((marks & SACKED) | seen == 0).then_some(sent_at);
             self.records.pop_front();
             self.popped += 1;
             start = end;

@@ -7,7 +7,7 @@ mod tahoe;
 
 use super::scoreboard::Scoreboard;
 use crate::ranges::Range;
-use lasthop_base::{Mechanism, Parameter, Unit, Values};
+use lasthop_base::{Choice, Mechanism, Parameter, Unit, Values};
 
 /// Duplicate ACKs that tell a loss (RFC 5681 §3.2).
 pub const DUP_THRESH: u32 = 3;
@@ -17,7 +17,7 @@ pub const DUP_THRESH: u32 = 3;
 pub struct AckNews {
     /// Bytes by which `una` advanced.
     pub acked: u64,
-    /// Whether it is a duplicate (RFC 5681 §2; with SACK: it reports something new, RFC 6675 §2).
+    /// Whether it is a duplicate (RFC 5681 §2; with SACK: it reports something new, even if `una` advanced, RFC 6675 §2).
     pub duplicate: bool,
     /// A full segment's payload, bytes.
     pub mss: u64,
@@ -30,6 +30,8 @@ pub enum Step {
     Same,
     /// A loss was found; fast recovery begins.
     Enter,
+    /// A further loss was found in data for which the window was reduced already; it is reduced again (the 1990s' Reno).
+    Reenter,
     /// A loss was found; the window starts again from one segment (Tahoe).
     Restart,
     /// `una` advanced, but not past what was outstanding at the start; `first` in this recovery.
@@ -39,6 +41,15 @@ pub enum Step {
     },
     /// Recovery is over.
     Leave,
+}
+
+/// A segment that goes out again although nothing says that it is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LastResort {
+    /// Below something that SACK reported: its copy counts as in flight (RFC 6675 §4, NextSeg rule 3).
+    Doubtful(Range),
+    /// The last one: its copy does not count ("HighRxt MUST NOT be updated", NextSeg rule 4).
+    Rescue(Range),
 }
 
 /// Loss detection and retransmission.
@@ -58,8 +69,8 @@ pub trait LossRecovery: Send {
     /// What is to be sent again as soon as the window allows, before new data.
     fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range>;
 
-    /// What may be sent again when there is no new data (RFC 6675 NextSeg rules 3 and 4).
-    fn last_resort(&mut self, board: &mut Scoreboard) -> Option<Range> {
+    /// What may be sent again when no new data may go out (RFC 6675 NextSeg rules 3 and 4).
+    fn last_resort(&mut self, board: &mut Scoreboard) -> Option<LastResort> {
         let _ = board;
         None
     }
@@ -103,13 +114,22 @@ const COUNTED: Parameter = Parameter {
     doc: "whether FlightSize counts what limited transmit sent (RFC 6937 §3.1 does, RFC 5681 §3.2 forbids it)",
 };
 
+/// What takes the place of a recovery that needs SACK when the peer has none: NewReno (RFC 6582 §1).
+pub fn without_sack(choice: &Choice) -> Choice {
+    let mut new_reno = Choice::named(ALL, new_reno::MECHANISM.info.name);
+    for name in [LIMITED_TRANSMIT.name, COUNTED.name] {
+        new_reno.values.set(name, choice.values.value(name).clone());
+    }
+    new_reno
+}
+
 /// Duplicate ACKs since the last advance, and what limited transmit made of them.
 #[derive(Debug, Default)]
 struct Duplicates {
     count: u32,
     limited_transmit: bool,
     counts: bool,
-    /// Bytes sent on duplicate ACKs before the loss was found.
+    /// Bytes sent since the first duplicate ACK, of which limited transmit sent two segments at most.
     extra: u64,
     mss: u64,
 }
@@ -150,7 +170,7 @@ impl Duplicates {
     }
 
     fn on_sent(&mut self, range: Range, again: bool) {
-        if self.count > 0 && !again {
+        if self.limited_transmit && self.count > 0 && !again {
             self.extra += range.len();
         }
     }
@@ -158,7 +178,7 @@ impl Duplicates {
     fn flight(&self, board: &Scoreboard) -> u64 {
         match self.counts {
             true => board.outstanding(),
-            false => board.outstanding().saturating_sub(self.extra),
+            false => board.outstanding().saturating_sub(self.extra.min(2 * self.mss)),
         }
     }
 }

@@ -37,7 +37,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct Reno {
     duplicates: Duplicates,
     reenters: bool,
-    /// Highest byte sent when the last loss was found; survives a timeout.
+    /// The byte behind the highest one sent when the last loss was found; survives a timeout.
     recover: u64,
     recovering: bool,
     must_send: bool,
@@ -59,14 +59,15 @@ impl LossRecovery for Reno {
             }
             return Step::Same;
         }
-        if !self.duplicates.reach_threshold(news) || (!self.reenters && board.una() < self.recover) {
+        let again = board.una() < self.recover;
+        if !self.duplicates.reach_threshold(news) || (again && !self.reenters) {
             return Step::Same;
         }
         self.recovering = true;
         self.must_send = true;
         self.recover = board.nxt();
         self.left = u64::from(self.duplicates.count) * news.mss;
-        Step::Enter
+        if again { Step::Reenter } else { Step::Enter }
     }
 
     fn on_timeout(&mut self, board: &Scoreboard) {

@@ -3,7 +3,7 @@
 //! # No detection of lost retransmissions
 //! As in RFC 6675 itself: a retransmission that is lost waits for the timer.
 
-use super::{AckNews, Build, COUNTED, DUP_THRESH, Duplicates, LIMITED_TRANSMIT, LossRecovery, Step};
+use super::{AckNews, Build, COUNTED, DUP_THRESH, Duplicates, LIMITED_TRANSMIT, LastResort, LossRecovery, Step};
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
@@ -31,6 +31,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             rescues: values.flag("rescue"),
             recover: 0,
             recovering: false,
+            restarting: false,
             must_send: false,
             rescued: false,
         })
@@ -43,6 +44,8 @@ struct Sack {
     /// RecoveryPoint; survives a timeout (RFC 6675 §5.1).
     recover: u64,
     recovering: bool,
+    /// After a timeout, until all that was outstanding then is acknowledged.
+    restarting: bool,
     must_send: bool,
     rescued: bool,
 }
@@ -64,6 +67,7 @@ impl LossRecovery for Sack {
             }
             return Step::Partial { first: false };
         }
+        self.restarting &= board.una() < self.recover;
         let reached = self.duplicates.reach_threshold(news);
         let found = reached || (self.duplicates.count > 0 && board.sacked() > 0 && board.first_is_lost());
         if !found || board.una() < self.recover {
@@ -81,6 +85,7 @@ impl LossRecovery for Sack {
     fn on_timeout(&mut self, board: &Scoreboard) {
         self.recover = board.nxt();
         self.recovering = false;
+        self.restarting = true;
         self.must_send = true;
         self.duplicates.reset();
     }
@@ -90,20 +95,20 @@ impl LossRecovery for Sack {
     }
 
     fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
-        if board.lost() > 0 { board.next_lost() } else { None }
+        // What SACK tells of data behind `recover` waits for the recovery of its own.
+        if self.repairs() && board.lost() > 0 { board.next_lost() } else { None }
     }
 
-    fn last_resort(&mut self, board: &mut Scoreboard) -> Option<Range> {
+    fn last_resort(&mut self, board: &mut Scoreboard) -> Option<LastResort> {
         if !self.recovering {
             return None;
         }
-        board.next_doubtful().or_else(|| {
-            if !self.rescues || self.rescued {
-                return None;
-            }
-            self.rescued = true;
-            board.last_doubtful()
-        })
+        if let Some(range) = board.next_doubtful() {
+            return Some(LastResort::Doubtful(range));
+        }
+        let last = board.last_doubtful().filter(|_| self.rescues && !self.rescued)?;
+        self.rescued = true;
+        Some(LastResort::Rescue(last))
     }
 
     fn on_sent(&mut self, range: Range, again: bool) {
@@ -114,7 +119,7 @@ impl LossRecovery for Sack {
     }
 
     fn in_flight(&self, board: &Scoreboard) -> u64 {
-        match self.recovering || board.lost() > 0 {
+        match self.repairs() {
             true => board.pipe(),
             false => self.duplicates.in_flight(board),
         }
@@ -130,5 +135,11 @@ impl LossRecovery for Sack {
 
     fn uses_sack(&self) -> bool {
         true
+    }
+}
+
+impl Sack {
+    fn repairs(&self) -> bool {
+        self.recovering || self.restarting
     }
 }

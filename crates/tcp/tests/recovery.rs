@@ -1,0 +1,322 @@
+//! Loss recovery: RFC 5681 §3.2, RFC 6582, RFC 6675, RFC 3042, RFC 2018 §8.
+
+mod script;
+
+use lasthop_base::Value;
+use lasthop_tcp::Config;
+use lasthop_tcp::sender::recovery;
+use script::Step::*;
+use script::{Peer, Script, choose, config};
+
+fn windowed(name: &str, initial_window: u32) -> Script {
+    let mut script = Script::sender(Config { initial_window, ..config(name) });
+    script.run([News(1, u64::from(initial_window)), Nothing, Tick(100)]);
+    script
+}
+
+fn with(name: &str, initial_window: u32, values: &[(&'static str, Value)]) -> Config {
+    Config { recovery: choose(recovery::ALL, name, values), initial_window, ..config(name) }
+}
+
+/// RFC 5681 §2: a duplicate ACK carries no data, changes no window, and something is outstanding.
+#[test]
+fn what_is_a_duplicate() {
+    for name in ["tahoe", "reno", "new_reno"] {
+        let mut script = windowed(name, 8);
+        script.run([DataBytes(0, 10), DataBytes(10, 20), DataBytes(20, 30), AckedBytes(30), Nothing]);
+        script.run([
+            PeerWindow(50_000),
+            Ack(1),
+            PeerWindow(50_001),
+            Ack(1),
+            PeerWindow(50_002),
+            Ack(1),
+            Nothing,
+        ]);
+        assert_eq!(script.endpoint.counters().duplicate_acks, 0);
+        script.run([Acks(1, 2), Nothing, Ack(1), Again(1)]);
+        let mut script = windowed(name, 1);
+        script.run([Ack(2), News(2, 3), Ack(4), News(4, 6)]);
+        assert_eq!(script.endpoint.counters().duplicate_acks, 0);
+    }
+}
+
+/// RFC 6675 §2: with SACK a duplicate is an ACK that reports something new, whatever else it does; without a block
+/// it is none (a window update, a copy of an ACK).
+#[test]
+fn a_duplicate_with_sack_reports_something_new() {
+    let mut script = windowed("sack", 8);
+    script.run([Acks(1, 5), Nothing, Cwnd(8)]);
+    script.run([Sack(1, &[(3, 4)]), Sack(1, &[(3, 4)]), Sack(1, &[(3, 4)]), Sack(1, &[(3, 4)]), Nothing]);
+    // It moves the cumulative ACK, changes the window and still counts.
+    script.run([PeerWindow(50_000), Sack(2, &[(3, 5)]), New(9), New(10)]);
+    assert_eq!(script.endpoint.counters().duplicate_acks, 2);
+    script.run([Sack(2, &[(3, 6)]), Again(2), Cwnd(4)]);
+}
+
+/// RFC 3042: the first two duplicates let a new segment out each; the window stays.
+#[test]
+fn limited_transmit() {
+    for name in ["tahoe", "reno", "new_reno"] {
+        let mut script = Script::sender(with(name, 4, &[("limited_transmit", Value::Flag(true))]));
+        script.run([
+            News(1, 4),
+            Ack(1),
+            Cwnd(4),
+            New(5),
+            Nothing,
+            Ack(1),
+            Cwnd(4),
+            New(6),
+            Nothing,
+            Ack(1),
+            Again(1),
+        ]);
+    }
+    let mut script = Script::sender(with("sack", 4, &[("limited_transmit", Value::Flag(true))]));
+    script.run([News(1, 4), Sack(1, &[(2, 3)]), New(5), Nothing, Sack(1, &[(2, 3)]), Nothing]);
+    script.run([Sack(1, &[(2, 4)]), New(6), Nothing, Cwnd(4)]);
+    // "The receiver's advertised window allows the transmission of the segment."
+    let mut script = Script::sender(with("new_reno", 4, &[("limited_transmit", Value::Flag(true))]));
+    script.run([News(1, 4), PeerWindow(4000), Ack(1), Ack(1), Nothing]);
+    let mut script = windowed("new_reno", 4);
+    script.run([Acks(1, 2), Nothing]);
+}
+
+/// RFC 6582 §3.2 step 4: recover survives a timeout, so that duplicates of go-back-N do not enter fast recovery.
+#[test]
+fn duplicates_after_a_timeout_do_not_enter() {
+    for name in ["tahoe", "reno", "new_reno"] {
+        let mut script = windowed(name, 8);
+        script.run([Timeout, Again(1), Ssthresh(4), Tick(10), Ack(2), Again(2), Again(3)]);
+        script.run([Acks(2, 3), Ssthresh(4), Cwnd(2), Nothing, Acks(2, 5), Cwnd(2), Nothing]);
+    }
+    // RFC 6675 §5.1: until HighACK is at RecoveryPoint.
+    let mut script = windowed("sack", 8);
+    script.run([Timeout, Again(1), Ssthresh(4), Tick(10), Ack(2), Again(2), Again(3), Nothing]);
+    script.run([Sack(2, &[(4, 5)]), Nothing, Sack(2, &[(4, 6)]), Sack(2, &[(4, 7)]), Ssthresh(4), Cwnd(2)]);
+}
+
+/// RFC 6582 §3.2: "ack_number - 1 > recover": three duplicates that ask for the byte behind recover may be those of
+/// segments that go-back-N sent needlessly.
+#[test]
+fn duplicates_at_recover_do_not_enter() {
+    for name in ["tahoe", "new_reno"] {
+        let mut script = windowed(name, 4);
+        script.run([Timeout, Again(1), Tick(10), Ack(5), News(5, 6), Acks(5, 3), Nothing, Cwnd(2)]);
+        // Beyond it they do: FlightSize is 2 to 4 segments.
+        script.run([Ack(6), Acks(6, 3), Again(6)]);
+    }
+}
+
+/// RFC 6582 §3.2 step 3: a partial ACK deflates by what it covers, adds back a segment if it covers one, and
+/// retransmits; less than a segment adds nothing back.
+#[test]
+fn partial_acks_deflate() {
+    let mut script = windowed("new_reno", 10);
+    script.run([
+        Acks(1, 3),
+        Again(1),
+        Ssthresh(5),
+        Inflated(8),
+        Acks(1, 6),
+        Inflated(14),
+        News(11, 14),
+        Nothing,
+    ]);
+    // Segments 1 and 4 were lost: 14 - 3 + 1 = 12.
+    script.run([Ack(4), Inflated(12), Again(4), New(15), Nothing]);
+    // 400 bytes of segment 4: 12 - 0.4.
+    script.run([AckBytes(3400), Inflated(11), Bytes(3400, 4000), Nothing]);
+    // All up to segment 14, the highest at the loss was 10.
+    script.run([Ack(15), Cwnd(5), Inflated(5)]);
+}
+
+/// RFC 6582 §3.2 step 3: cwnd after recovery is ssthresh, or min(ssthresh, max(FlightSize, SMSS) + SMSS).
+#[test]
+fn leaving_recovery() {
+    for (exit, cwnd) in [("ssthresh", 5), ("flight", 1)] {
+        let congestion = choose(
+            lasthop_tcp::sender::congestion::ALL,
+            "reno",
+            &[("exit", Value::Word(if exit == "flight" { "flight" } else { "ssthresh" }))],
+        );
+        let config = Config { congestion, initial_window: 10, ..config("new_reno") };
+        let mut script = Script::opened(config, Peer::default());
+        script.run([Write(10_000), News(1, 10), Acks(1, 3), Again(1), Ack(11)]);
+        // Nothing is outstanding: max(0, SMSS) + SMSS.
+        script.run([Cwnd(if exit == "flight" { 2 } else { cwnd })]);
+    }
+}
+
+/// RFC 6582 §3.2 step 3: the timer is reset at the first partial ACK only.
+#[test]
+fn the_timer_starts_anew_at_the_first_partial_ack() {
+    let mut script = windowed("new_reno", 10);
+    script.run([Acks(1, 3), Again(1), Rto(1000), Tick(100)]);
+    script.run([Ack(3), Again(3), Deadline(1000), Tick(200)]);
+    script.run([Ack(5), Again(5), Deadline(800), Tick(200)]);
+    script.run([Ack(7), Again(7), Deadline(600), Tick(600), Again(7), Cwnd(1)]);
+}
+
+/// Reno leaves at the first new ACK, and a second loss in the window waits for the timer; the 1990s' Reno enters once
+/// more and halves once more.
+#[test]
+fn reno_and_a_second_loss() {
+    let mut script = windowed("reno", 16);
+    script.run([Acks(1, 3), Again(1), Ssthresh(8), Acks(1, 9), News(17, 20), Nothing]);
+    script.run([Ack(5), Cwnd(8), Acks(5, 3), Nothing, Ssthresh(8)]);
+    let mut script = Script::sender(with("reno", 16, &[("reenter", Value::Flag(true))]));
+    script.run([News(1, 16), Acks(1, 3), Again(1), Ssthresh(8), Acks(1, 9), News(17, 20), Nothing]);
+    script.run([Ack(5), Cwnd(8), Acks(5, 2), Nothing, Ack(5), Again(5), Ssthresh(8), Cwnd(8)]);
+    // 16 segments were outstanding: 5 to 20.
+    script.run([Acks(5, 5), Nothing, Ack(5), New(21), Ack(9), Acks(9, 3), Again(9), SsthreshBytes(6500)]);
+}
+
+/// The 1990s' Reno after a timeout: the window is halved, not raised to the old ssthresh.
+#[test]
+fn reentering_after_a_timeout_does_not_raise_the_window() {
+    let mut script = Script::sender(with("reno", 16, &[("reenter", Value::Flag(true))]));
+    script.run([News(1, 16), Timeout, Ssthresh(8), Again(1), Tick(10), Ack(2), Again(2), Again(3)]);
+    script.run([Acks(2, 3), Again(2), SsthreshBytes(7500), CwndBytes(7500)]);
+}
+
+/// RFC 6675 §4, IsLost: three SACKed sequences above it that do not touch, or more than two segments' worth of bytes.
+#[test]
+fn when_sack_says_lost() {
+    // Two segments' worth is not more than two; DupAcks is 2 as well.
+    let mut script = windowed("sack", 10);
+    script.run([Sack(1, &[(2, 3)]), Sack(1, &[(2, 4)]), Nothing, Cwnd(10)]);
+    script.run([SackBytes(0, &[(1000, 4000)]), Again(1), Cwnd(5)]);
+    // One ACK may be enough (RFC 6675 §5 step 2): three segments at once.
+    let mut script = windowed("sack", 10);
+    script.run([Sack(1, &[(2, 5)]), Again(1), Cwnd(5), InFlight(7)]);
+    // Three separate sequences.
+    let mut script = windowed("sack", 10);
+    script.run([Sack(1, &[(4, 5), (2, 3)]), Nothing, Sack(1, &[(6, 7), (4, 5), (2, 3)]), Again(1)]);
+}
+
+/// RFC 6675 §4, NextSeg: what is lost first, in order, then new data, then what is only doubted, then the last segment.
+#[test]
+fn the_order_of_next_seg() {
+    let mut script = Script::opened(Config { initial_window: 10, ..config("sack") }, Peer::default());
+    script.run([Write(11_000), News(1, 10), Tick(100)]);
+    // 1 and 3 are lost by the bytes above them, 5 only doubted: 2, 4, 6 and 7 arrived. cwnd 5.
+    script.run([Sack(1, &[(2, 3)]), Sack(1, &[(4, 5), (2, 3)]), Nothing]);
+    script.run([Sack(1, &[(6, 7), (4, 5), (2, 3)]), Again(1), Cwnd(5)]);
+    // Outstanding 10, SACKed 3, lost 1, 3 (three sequences or more than two segments above 3: 4 and 6 are only two),
+    // so 1 alone was lost: 10 - 3 - 1 + 1 = 7.
+    script.run([InFlight(7), Nothing]);
+    script.run([Sack(1, &[(6, 8), (4, 5), (2, 3)]), InFlight(5), Nothing]);
+    // 8 as well: 5 has three above it now; 10 - 5 (2, 4, 6, 7, 8) - 3 (1, 3, 5) + 1 = 3: 3, then 5.
+    script.run([Sack(1, &[(6, 9), (4, 5), (2, 3)]), InFlight(3), Again(3), Again(5), Nothing]);
+    // 9 as well: 4 in flight, new data.
+    script.run([Sack(1, &[(6, 10), (4, 5), (2, 3)]), InFlight(4), New(11), Nothing]);
+    // 1 arrived, too, and 3: 5 and 10 and 11 are left, 10 doubted. No more new data: 10 is the last below the highest.
+    script.run([Sack(3, &[(6, 10), (4, 5)]), InFlight(4), Bytes(10_000, 11_000), Nothing]);
+}
+
+/// NextSeg rule 3: what is below the highest SACK but not lost yet, when no new data may go out, also because the
+/// receiver's window is closed; the pipe holds both copies.
+#[test]
+fn doubtful_segments_go_when_the_window_is_closed() {
+    let mut script = Script::sender(Config { initial_window: 6, ..config("sack") });
+    script.run([News(1, 6), PeerWindow(6000), Sack(1, &[(2, 3)]), Sack(1, &[(2, 4)]), Nothing]);
+    // 1 lost; 5 missing with one segment above it. 6 - 4 - 1 + 1 = 2 in flight, cwnd 3.
+    script.run([Sack(1, &[(2, 5)]), Again(1), Cwnd(3), InFlight(3), Nothing]);
+    script.run([Sack(1, &[(6, 7), (2, 5)]), InFlight(2), Again(5), InFlight(3), Nothing]);
+}
+
+/// NextSeg rule 4: the last segment once per recovery; the pipe does not count it twice ("HighRxt MUST NOT be updated").
+#[test]
+fn the_rescue_retransmission_happens_once() {
+    let mut script = Script::opened(Config { initial_window: 8, ..config("sack") }, Peer::default());
+    script.run([Write(8000), News(1, 8), Sack(1, &[(2, 5)]), Again(1), Cwnd(4), InFlight(5), Nothing]);
+    script.run([
+        Sack(1, &[(2, 6)]),
+        InFlight(4),
+        Nothing,
+        Sack(1, &[(2, 7)]),
+        InFlight(3),
+        Again(8),
+        InFlight(3),
+    ]);
+    script.run([Nothing, Sack(1, &[(2, 8)]), InFlight(2), Nothing]);
+    let mut script = Script::opened(with("sack", 8, &[("rescue", Value::Flag(false))]), Peer::default());
+    script.run([Write(8000), News(1, 8), Sack(1, &[(2, 5)]), Again(1), Sack(1, &[(2, 7)]), Nothing]);
+}
+
+/// What SACK tells of the segments behind RecoveryPoint waits for a recovery of its own, which halves the window.
+#[test]
+fn a_loss_behind_recovery_point_is_a_new_one() {
+    let mut script = windowed("sack", 8);
+    script.run([Sack(1, &[(2, 5)]), Again(1), Cwnd(4), Nothing, Sack(1, &[(2, 6)]), Nothing]);
+    script.run([
+        Sack(1, &[(2, 7)]),
+        New(9),
+        Sack(1, &[(2, 8)]),
+        New(10),
+        Sack(1, &[(2, 9)]),
+        New(11),
+        Nothing,
+    ]);
+    // 9 is lost; 10 and 11 arrive, then the ACK of 1, which ends this recovery: cwnd 4, 5 outstanding.
+    script.run([Sack(1, &[(10, 11), (2, 9)]), New(12), Sack(1, &[(10, 12), (2, 9)]), New(13), Nothing]);
+    script.run([Sack(9, &[(10, 12)]), Cwnd(4), Nothing]);
+    assert_eq!(script.endpoint.counters().recoveries, 1);
+    // The next duplicate enters at once.
+    script.run([Sack(9, &[(10, 13)]), Again(9), CwndBytes(2500)]);
+    assert_eq!(script.endpoint.counters().recoveries, 2);
+    // The same with that duplicate and the ACK of 1 in one.
+    let mut script = windowed("sack", 8);
+    script.run([
+        Sack(1, &[(2, 9)]),
+        Again(1),
+        News(9, 11),
+        Nothing,
+        Sack(1, &[(10, 12), (2, 9)]),
+        News(12, 13),
+    ]);
+    script.run([Sack(9, &[(10, 13)]), Again(9)]);
+    assert_eq!(script.endpoint.counters().recoveries, 2);
+}
+
+/// RFC 2018 §8: reports are advice. If the left edge is reported when the timer expires, the receiver has dropped what
+/// it had: everything goes again.
+#[test]
+fn a_receiver_that_reneges() {
+    let mut script = windowed("sack", 4);
+    script.run([Sack(1, &[(2, 4)]), Nothing, Tick(10), Ack(2), News(5, 6), Nothing]);
+    script.run([Timeout, Again(2), Cwnd(1), Nothing, Ack(3), Again(3), Again(4), Nothing]);
+    script.run([Ack(5), Again(5), Again(6), New(7), Nothing]);
+    // Otherwise what was reported is left out.
+    let mut script = windowed("sack", 4);
+    script.run([Sack(1, &[(2, 4)]), Timeout, Again(1), Nothing, Tick(10), Ack(4), Again(4), New(5)]);
+}
+
+/// RFC 6675 is for connections with SACK; without it the recovery is NewReno's (RFC 6582 §1).
+#[test]
+fn without_sack_on_the_peer() {
+    let mut script = Script::opened(
+        Config { initial_window: 8, ..config("sack") },
+        Peer { sack: false, ..Peer::default() },
+    );
+    script.run([Write(100_000), News(1, 8), Acks(1, 3), Again(1), Cwnd(4), Inflated(7)]);
+    script.run([Ack(3), Again(3), Ack(9), Cwnd(4)]);
+}
+
+/// SACK blocks beside the outstanding data, reversed or empty, mean nothing (RFC 2018 §5, RFC 2883).
+#[test]
+fn senseless_blocks_are_ignored() {
+    let mut script = windowed("sack", 8);
+    script.run([Ack(3), News(9, 11)]);
+    script.run([
+        Sack(3, &[(1, 2)]),
+        Sack(3, &[(6, 4)]),
+        Sack(3, &[(5, 5)]),
+        Sack(3, &[(12, 30)]),
+        Sack(3, &[(40, 50)]),
+    ]);
+    script.run([InFlight(9), Nothing]);
+    assert_eq!(script.endpoint.counters().duplicate_acks, 0);
+}
