@@ -89,10 +89,14 @@ impl Split {
 
 impl AckShape for Split {
     fn shape(&mut self, due: &Due, path: &PathEstimate) -> Shape {
+        // An arrival that advances nothing gets one ACK; while a hole is open nothing is decided.
+        if due.advance.is_empty() {
+            return Shape::Once;
+        }
         if self.target.is_some_and(|target| path.cwnd_r >= target) {
             self.target = None;
         }
-        if due.advance.is_empty() || (self.target.is_none() && !self.always) {
+        if self.target.is_none() && !self.always {
             return Shape::Once;
         }
         let of = match self.covers_advance {

@@ -1,0 +1,74 @@
+//! What a report says, apart from how it looks: sections of text, figures and tables.
+
+use crate::figure::Figure;
+use crate::item::Verdict;
+
+/// A report: one page, or one page for each chapter.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Document {
+    /// Title of the page.
+    pub title: String,
+    /// What the reader looks at, in a paragraph.
+    pub introduction: String,
+    /// Its chapters (one per paper in a reproduction).
+    pub chapters: Vec<Chapter>,
+}
+
+/// A chapter.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Chapter {
+    /// Anchor: `hasegawa`.
+    pub id: String,
+    /// Heading.
+    pub title: String,
+    /// Its parts, in reading order.
+    pub blocks: Vec<Block>,
+}
+
+/// A part of a chapter.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Block {
+    /// A heading within the chapter.
+    Heading(String),
+    /// A paragraph of plain text.
+    Text(String),
+    /// A plot.
+    Figure(Figure),
+    /// A table.
+    Table(Table),
+}
+
+/// A table.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Table {
+    /// Caption above it.
+    pub caption: String,
+    /// Column headings, with units.
+    pub columns: Vec<String>,
+    /// Rows of as many cells.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// A cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// Words, set left.
+    Text(String),
+    /// A number as it is to be shown, set right: `1915 ± 12`.
+    Number(String),
+    /// A verdict, coloured and in words.
+    Verdict(Option<Verdict>),
+    /// Nothing (shown as a dash).
+    Empty,
+}
+
+impl Cell {
+    /// The cell's text.
+    pub fn text(&self) -> &str {
+        match self {
+            Cell::Text(text) | Cell::Number(text) => text,
+            Cell::Verdict(Some(verdict)) => verdict.name(),
+            Cell::Verdict(None) | Cell::Empty => "–",
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What a report draws.
+
+use crate::stats::Estimate;
+
+/// A plot: labelled axes with units, and curves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// Anchor and file name: `fig7`.
+    pub id: String,
+    /// Title above the plot.
+    pub title: String,
+    /// A sentence or two below it: what is seen, what the paper says.
+    pub caption: String,
+    /// Label of the x axis with its unit.
+    pub x_label: String,
+    /// Label of the y axis with its unit.
+    pub y_label: String,
+    /// Whether the x axis is logarithmic.
+    pub x_log: bool,
+    /// The curves.
+    pub curves: Vec<Curve>,
+}
+
+/// A curve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// Name in the legend.
+    pub name: String,
+    /// What it is.
+    pub kind: CurveKind,
+    /// Its points, by ascending x.
+    pub points: Vec<Point>,
+}
+
+/// How a curve is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CurveKind {
+    /// Ours, with intervals where there are any.
+    Measured,
+    /// A time series: a line without markers or intervals.
+    Line,
+    /// A step function of time.
+    Steps,
+    /// The paper's numbers: markers alone.
+    Published,
+}
+
+/// A point, with its interval if it has one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Abscissa.
+    pub x: f64,
+    /// Ordinate.
+    pub y: f64,
+    /// 95 % interval of the ordinate.
+    pub ci95: Option<[f64; 2]>,
+}
+
+impl Point {
+    /// A point without an interval.
+    pub fn exact(x: f64, y: f64) -> Point {
+        Point { x, y, ci95: None }
+    }
+
+    /// A mean with its interval.
+    pub fn of(x: f64, estimate: &Estimate) -> Point {
+        let finite = estimate.ci95.iter().all(|end| end.is_finite());
+        Point { x, y: estimate.mean, ci95: finite.then_some(estimate.ci95) }
+    }
+}

@@ -1,0 +1,15 @@
+//! Everything around a run: repetitions and intervals, comparisons, the papers, benchmarks, reports.
+//!
+//! * [`repeat`]: repetitions on all cores; [`stats`]: means with their intervals.
+//! * [`item`]: a published number beside ours; [`papers`]: the papers, each a folder.
+//! * [`document`], [`figure`], [`report`]: what a report says, what it draws, and the HTML that shows it.
+//! * [`progress`]: how far a long computation has come.
+
+pub mod document;
+pub mod figure;
+pub mod item;
+pub mod papers;
+pub mod progress;
+pub mod repeat;
+pub mod report;
+pub mod stats;

@@ -1,0 +1,44 @@
+//! The papers, each a folder: its experiments, its published numbers beside ours, its figures.
+
+pub mod deviation;
+pub mod hasegawa;
+
+use crate::document::Chapter;
+use crate::item::Item;
+use crate::progress::Progress;
+use lasthop_scenario::Problem;
+
+/// A paper that can be reproduced.
+pub struct Paper {
+    /// The name on the command line and of its folder.
+    pub name: &'static str,
+    /// What it is about, one line.
+    pub summary: &'static str,
+    /// Authors, title, where it appeared.
+    pub citation: &'static str,
+    /// Runs its experiments.
+    pub reproduce: fn(&Settings, &dyn Progress) -> Result<Reproduction, Problem>,
+}
+
+/// All papers, in the order in which they are reproduced.
+pub const ALL: &[Paper] = &[hasegawa::PAPER];
+
+/// How much to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Fewer repetitions and points: every item, within a minute.
+    pub quick: bool,
+    /// The first seed.
+    pub seed: u64,
+}
+
+/// What a reproduction found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reproduction {
+    /// The paper's name.
+    pub paper: &'static str,
+    /// Every published number and claim beside ours, the default setting of each open question first.
+    pub items: Vec<Item>,
+    /// The report's chapter.
+    pub chapter: Chapter,
+}
