@@ -88,7 +88,7 @@ fn any_flow() -> Vec<Key> {
             "kind",
             Form::Unit(Unit::Word(TRAFFIC)),
             "tcp",
-            "tcp, or datagrams: cbr (constant bit rate) or on_off (the same with pauses)",
+            "a TCP connection, or datagrams at a constant bit rate, always or with pauses",
         ),
         Key::default("start", Form::Unit(TIME), "0 s", "when it begins"),
         Key::default(

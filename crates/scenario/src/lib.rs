@@ -30,6 +30,7 @@
 
 mod check;
 mod draft;
+mod excerpt;
 mod fields;
 mod flows;
 pub mod inline;
@@ -45,6 +46,7 @@ mod ready;
 mod resolved;
 mod routes;
 pub mod scenario;
+mod schema;
 mod seam;
 mod set;
 mod show;
@@ -59,3 +61,4 @@ pub use list::{Entry, list};
 pub use problem::Problem;
 pub use ready::names as ready_paths;
 pub use scenario::{Flow, Headers, Hop, Link, Pattern, Route, Scenario, Traffic, Transfer};
+pub use schema::schema;

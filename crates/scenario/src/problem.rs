@@ -1,5 +1,6 @@
 //! What is wrong with a scenario, where, and how to mend it.
 
+use crate::excerpt::excerpt;
 use crate::source::Source;
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use std::fmt;
@@ -18,20 +19,23 @@ struct Details {
     message: String,
     label: String,
     help: Option<String>,
-    source: NamedSource<Arc<str>>,
     text: Arc<str>,
     span: Range<usize>,
+    drawn: NamedSource<Arc<str>>,
+    underlined: Range<usize>,
 }
 
 impl Problem {
     pub(crate) fn new(source: &Source, span: Range<usize>, message: impl Into<String>) -> Problem {
         let text = Arc::clone(&source.text);
         let span = within(&text, span);
+        let (drawn, underlined) = excerpt(&text, span.clone());
         Problem(Box::new(Details {
             message: printable(&message.into()),
             label: "here".to_owned(),
             help: None,
-            source: NamedSource::new(&source.name, Arc::clone(&text)),
+            drawn: NamedSource::new(&source.name, Arc::from(drawn)),
+            underlined,
             text,
             span,
         }))
@@ -59,7 +63,7 @@ impl Problem {
 
     /// The file, the ready path's name, or `command line`.
     pub fn file(&self) -> &str {
-        self.0.source.name()
+        self.0.drawn.name()
     }
 
     /// The line, from 1.
@@ -93,16 +97,17 @@ impl Diagnostic for Problem {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        Some(&self.0.source)
+        Some(&self.0.drawn)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let label = LabeledSpan::new_with_span(Some(self.0.label.clone()), self.0.span.clone());
+        let label = LabeledSpan::new_with_span(Some(self.0.label.clone()), self.0.underlined.clone());
         Some(Box::new(std::iter::once(label)))
     }
 }
 
-/// The span, moved onto character boundaries inside the text.
+/// The span, moved onto character boundaries inside the text; an empty one grows to its line, so that something is
+/// underlined.
 fn within(text: &str, span: Range<usize>) -> Range<usize> {
     let mut start = span.start.min(text.len());
     let mut end = span.end.clamp(start, text.len());
@@ -111,6 +116,15 @@ fn within(text: &str, span: Range<usize>) -> Range<usize> {
     }
     while !text.is_char_boundary(end) {
         end += 1;
+    }
+    if start == end {
+        let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let line_end = text[start..].find('\n').map_or(text.len(), |at| start + at);
+        let line = text[line_start..line_end].trim();
+        if !line.is_empty() {
+            start = line_start + text[line_start..line_end].find(line).unwrap_or_default();
+            end = start + line.len();
+        }
     }
     start..end
 }

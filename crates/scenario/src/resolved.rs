@@ -3,7 +3,7 @@
 use crate::fields::{Fields, Setting};
 use crate::key::{Form, Key, Presence, parameters};
 use crate::text;
-use lasthop_base::{Choice, Info};
+use lasthop_base::{Choice, Info, Unit};
 
 /// Tables in the order in which they were read.
 #[derive(Clone, Debug, Default)]
@@ -37,10 +37,7 @@ impl Resolved {
         let mut lines = Vec::new();
         let mut below = Vec::new();
         for key in keys {
-            let doc = match &key.form {
-                Form::Unit(lasthop_base::Unit::Word(words)) => format!("{} ({})", key.doc, words.join(", ")),
-                _ => key.doc.to_owned(),
-            };
+            let doc = doc(key);
             let line = |value: String, holds, doc| Line { key: key.name.to_owned(), value, holds, doc };
             match (fields.find(key.name), &key.presence, &key.form) {
                 (_, _, Form::Table) => {}
@@ -79,13 +76,21 @@ fn mechanism(path: &str, key: &Key, choice: &Choice, others: &str) -> Section {
             key: parameter.name.to_owned(),
             value: text::toml(value),
             holds: true,
-            doc: parameter.doc.to_owned(),
+            doc: doc(&parameter),
         })
     });
     Section {
         path: format!("{path}.{}", key.name),
         doc: Some(key.doc.to_owned()),
         lines: std::iter::once(kind).chain(parameters).collect(),
+    }
+}
+
+/// What a key means, and the words it takes.
+fn doc(key: &Key) -> String {
+    match &key.form {
+        Form::Unit(Unit::Word(words)) => format!("{}: {}", words.join(", "), key.doc),
+        _ => key.doc.to_owned(),
     }
 }
 

@@ -15,6 +15,9 @@ use crate::tree::{self, Table};
 use std::collections::VecDeque;
 use std::collections::btree_map::{BTreeMap, Entry};
 
+/// Most links on a route: packets count their hops in a byte.
+const MOST_HOPS: usize = 255;
+
 /// For a node and a destination: the next node, and where that is said.
 pub(crate) type Overrides = BTreeMap<(usize, usize), (usize, Place)>;
 
@@ -178,6 +181,13 @@ impl Map<'_> {
                     .problem(place, message)
                     .label("a loop of routes")
                     .help("change this line of [route], or leave it out: the shortest path has no loop"));
+            }
+            if hops.len() == MOST_HOPS {
+                let message = format!("the way to `{}` has more than {MOST_HOPS} links", net.nodes[to]);
+                return Err(reader
+                    .problem(place, message)
+                    .label("too long")
+                    .help("make the chain of links shorter"));
             }
             is_visited[next] = true;
             hops.push(hop);

@@ -2,8 +2,8 @@
 
 use crate::resolved::{Line, Resolved, Section};
 
-/// A line that would be longer has its comment above it.
-const WIDEST: usize = 118;
+/// Comments do not go beyond this column.
+const WIDEST: usize = 110;
 
 /// All tables, each key with its value and what it means.
 pub(crate) fn text(resolved: &Resolved) -> String {
@@ -13,7 +13,7 @@ pub(crate) fn text(resolved: &Resolved) -> String {
         if !section.path.is_empty() {
             text.push('\n');
             if let Some(doc) = &section.doc {
-                text.push_str(&format!("# {doc}\n"));
+                comment(doc, &mut text);
             }
             text.push_str(&format!("[{}]\n", section.path));
         }
@@ -31,10 +31,30 @@ fn lines(section: &Section, text: &mut String) {
         let padded = format!("{assignment:<width$}  # {}", line.doc);
         match padded.chars().count() <= WIDEST {
             true => text.push_str(&padded),
-            false => text.push_str(&format!("# {}\n{assignment}", line.doc)),
+            false => {
+                comment(&line.doc, text);
+                text.push_str(&assignment);
+            }
         }
         text.push('\n');
     }
+}
+
+/// Comment lines of their own.
+fn comment(doc: &str, text: &mut String) {
+    let mut width = 0;
+    for word in doc.split_whitespace() {
+        let length = word.chars().count();
+        if width > 0 && width + 1 + length <= WIDEST {
+            text.push(' ');
+            width += 1 + length;
+        } else {
+            text.push_str(if width > 0 { "\n# " } else { "# " });
+            width = 2 + length;
+        }
+        text.push_str(word);
+    }
+    text.push('\n');
 }
 
 fn assignment(line: &Line) -> String {

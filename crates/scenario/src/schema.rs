@@ -1,0 +1,237 @@
+//! JSON Schema (draft 2020-12) of scenario files, for editors.
+//!
+//! It says what each key takes; that a node exists, or that a route has no loop, only reading the scenario tells.
+
+use crate::key::{Form, Key, Presence, parameters};
+use crate::language::{self, TRAFFIC};
+use crate::seam::{Seam, seams};
+use lasthop_base::{Info, Unit};
+use serde_json::{Map, Value, json};
+
+/// The schema.
+pub fn schema() -> Value {
+    let mut definitions = Map::new();
+    definitions.insert("name".into(), json!({ "type": "string", "pattern": NAME }));
+    for seam in seams() {
+        definitions.insert(seam.name.into(), mechanism(&seam));
+    }
+    let flows = TRAFFIC.iter().map(|kind| flow(kind));
+    let mut properties = Map::new();
+    for key in language::document("") {
+        let schema = match key.name {
+            "title" => json!({ "type": "string", "description": key.doc }),
+            "link" => named(key.doc, link()),
+            "flow" => named(key.doc, json!({ "anyOf": flows.clone().collect::<Vec<_>>() })),
+            "route" => routes(key.doc),
+            _ => property(&key),
+        };
+        properties.insert(key.name.into(), schema);
+    }
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Lasthop scenario",
+        "type": "object",
+        "properties": properties,
+        "required": ["link", "flow"],
+        "additionalProperties": false,
+        "$defs": definitions,
+    })
+}
+
+const NAME: &str = "^[A-Za-z0-9_-]{1,64}$";
+/// A number and a unit; which units there are, the description says.
+const QUANTITY: &str = r"^\s*[0-9.+_][0-9._eE+-]*\s*[A-Za-zµ/]+\s*$";
+
+/// Tables by name.
+fn named(doc: &str, table: Value) -> Value {
+    json!({
+        "type": "object",
+        "description": doc,
+        "minProperties": 1,
+        "propertyNames": { "pattern": NAME },
+        "additionalProperties": table,
+    })
+}
+
+fn routes(doc: &str) -> Value {
+    let next = json!({ "type": "object", "additionalProperties": { "$ref": "#/$defs/name" } });
+    json!({ "type": "object", "description": doc, "additionalProperties": next })
+}
+
+fn link() -> Value {
+    let direction: Vec<Key> = language::direction().into_iter().map(Key::made_optional).collect();
+    let one_rate = json!({ "not": { "required": ["rate", "trace"] } });
+    let mut one_way = object("", &direction);
+    extend(&mut one_way, one_rate.clone());
+    let mut link = object("", &language::link_ends());
+    if let Some(properties) = link.get_mut("properties").and_then(Value::as_object_mut) {
+        for key in &direction {
+            properties.insert(key.name.into(), property(key));
+        }
+        for key in language::link_ends().iter().filter(|key| matches!(key.form, Form::Table)) {
+            let mut schema = one_way.clone();
+            extend(&mut schema, json!({ "description": key.doc }));
+            properties.insert(key.name.into(), schema);
+        }
+    }
+    extend(&mut link, one_rate);
+    link
+}
+
+fn flow(kind: &str) -> Value {
+    let mut flow = object("", &language::flow(kind));
+    if let Some(properties) = flow.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.insert("kind".into(), json!({ "const": kind }));
+        for (end, keys) in [("sender", language::sender()), ("receiver", language::receiver())] {
+            if let Some(place) = properties.get_mut(end) {
+                let doc = place.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
+                *place = object(&doc, &keys);
+            }
+        }
+    }
+    if kind != "tcp" {
+        // Without `kind` a flow is TCP.
+        if let Some(required) = flow.get_mut("required").and_then(Value::as_array_mut) {
+            required.push(json!("kind"));
+        }
+    }
+    flow
+}
+
+/// A table with these keys and no others.
+fn object(doc: &str, keys: &[Key]) -> Value {
+    let properties: Map<String, Value> =
+        keys.iter().map(|key| (key.name.to_owned(), property(key))).collect();
+    let required: Vec<&str> =
+        keys.iter().filter(|key| matches!(key.presence, Presence::Required)).map(|key| key.name).collect();
+    let mut object = json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    });
+    if !doc.is_empty() {
+        extend(&mut object, json!({ "description": doc }));
+    }
+    object
+}
+
+fn property(key: &Key) -> Value {
+    let mut schema = match &key.form {
+        Form::Unit(unit) => self::unit(unit),
+        Form::WordOr(words, otherwise) => json!({ "anyOf": [{ "enum": words }, unit(otherwise)] }),
+        Form::Text | Form::File => json!({ "type": "string", "minLength": 1 }),
+        Form::Node => json!({ "$ref": "#/$defs/name" }),
+        Form::Mechanism(seam) => json!({ "$ref": format!("#/$defs/{}", seam.name) }),
+        Form::Table => json!({ "type": "object" }),
+    };
+    extend(&mut schema, json!({ "description": key.doc }));
+    match &key.presence {
+        Presence::Default(text) => extend(&mut schema, json!({ "default": default(&key.form, text) })),
+        Presence::Optional(example) if !example.is_empty() && !matches!(key.form, Form::Table) => {
+            extend(&mut schema, json!({ "examples": [example] }));
+        }
+        Presence::Optional(_) | Presence::Required => {}
+    }
+    schema
+}
+
+/// A default as the JSON value that a scenario would have.
+fn default(form: &Form, text: &str) -> Value {
+    match form {
+        Form::Unit(Unit::Number(..) | Unit::Probability(..) | Unit::Count(..) | Unit::Flag) => {
+            serde_json::from_str(text).unwrap_or_else(|_| json!(text))
+        }
+        _ => json!(text),
+    }
+}
+
+fn unit(unit: &Unit) -> Value {
+    match unit {
+        Unit::Duration(..) => {
+            json!({ "type": "string", "pattern": QUANTITY, "examples": ["45 ms", "1.5 s"] })
+        }
+        Unit::Rate => {
+            json!({ "type": "string", "pattern": QUANTITY, "examples": ["2 Mbit/s", "384 kbit/s"] })
+        }
+        Unit::Bytes(..) => {
+            json!({ "type": "string", "pattern": QUANTITY, "examples": ["1000 bytes", "64 KB"] })
+        }
+        Unit::Number(low, high) => number("number", json!(low), json!(high), ""),
+        Unit::Probability(low, high) => number("number", json!(low), json!(high), r"(\s*%)?"),
+        Unit::Count(low, high) => number("integer", json!(low), json!(high), ""),
+        Unit::Flag => json!({ "enum": [true, false, "true", "false"] }),
+        Unit::Word(words) => json!({ "enum": words }),
+    }
+}
+
+/// A number, or the same as text.
+fn number(kind: &str, low: Value, high: Value, suffix: &str) -> Value {
+    let pattern = format!(r"^\s*[0-9.+_-][0-9._eE+-]*{suffix}\s*$");
+    json!({ "anyOf": [
+        { "type": kind, "minimum": low, "maximum": high },
+        { "type": "string", "pattern": pattern },
+    ]})
+}
+
+/// A mechanism: its name, or a table.
+fn mechanism(seam: &Seam) -> Value {
+    let word = |info: &&'static Info| json!({ "const": info.name, "description": format!("{} ({})", info.summary, info.source) });
+    let table = |info: &&'static Info| {
+        let mut object = object(&format!("{} ({})", info.summary, info.source), &parameters(info));
+        if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
+            properties.insert("kind".into(), json!({ "const": info.name }));
+        }
+        if let Some(required) = object.get_mut("required").and_then(Value::as_array_mut) {
+            required.push(json!("kind"));
+        }
+        object
+    };
+    let mut forms: Vec<Value> = seam.mechanisms.iter().map(word).collect();
+    if seam.name == "queue" {
+        forms.push(json!({
+            "type": "string",
+            "pattern": r"^\s*(unlimited|[0-9.+_][0-9._eE+-]*\s*[A-Za-z]+)\s*$",
+            "description": "a drop-tail queue: \"50 packets\", \"64 KB\" or \"unlimited\"",
+        }));
+    }
+    forms.extend(seam.mechanisms.iter().map(table));
+    json!({ "description": seam.question, "anyOf": forms })
+}
+
+fn extend(schema: &mut Value, further: Value) {
+    if let (Some(schema), Value::Object(further)) = (schema.as_object_mut(), further) {
+        schema.extend(further);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reference_leads_somewhere_and_every_mechanism_is_there() {
+        let schema = schema();
+        let text = schema.to_string();
+        for seam in seams() {
+            assert!(schema["$defs"][seam.name].is_object(), "{}", seam.name);
+            for info in &seam.mechanisms {
+                assert!(text.contains(&format!("\"const\":\"{}\"", info.name)), "{}", info.name);
+            }
+        }
+        for reference in text.split("\"$ref\":\"#/$defs/").skip(1) {
+            let name = reference.split('"').next().unwrap_or_default();
+            assert!(schema["$defs"][name].is_object(), "{name}");
+        }
+    }
+
+    #[test]
+    fn defaults_have_the_type_of_their_keys() {
+        let schema = schema();
+        assert_eq!(schema["properties"]["runs"]["default"], json!(10));
+        assert_eq!(schema["properties"]["duration"]["default"], json!("60 s"));
+        let tcp = &schema["properties"]["flow"]["additionalProperties"]["anyOf"][0];
+        assert_eq!(tcp["properties"]["sack"]["default"], json!(true));
+        assert_eq!(tcp["properties"]["sender"]["properties"]["recovery"]["default"], json!("sack"));
+    }
+}
