@@ -63,10 +63,16 @@ impl RttEstimator {
 
     /// The timeout now, back-off included.
     pub fn rto(&self) -> Duration {
-        if self.backoff == 0 {
+        self.doubled(0)
+    }
+
+    /// The timeout now, doubled so many times more: the persist timer's back-off (RFC 9293 §3.8.6.1).
+    pub fn doubled(&self, times: u32) -> Duration {
+        let times = self.backoff.saturating_add(times).min(32);
+        if times == 0 {
             return self.base;
         }
-        let doubled = self.base.as_nanos().saturating_mul(1 << self.backoff);
+        let doubled = self.base.as_nanos().saturating_mul(1 << times);
         Duration::from_nanos(doubled).min(self.limits.largest)
     }
 

@@ -1,6 +1,6 @@
 //! A segment in a synchronised state, in the order of RFC 9293 §3.10.7.4.
 
-use super::{Arriving, Ended, Endpoint, State};
+use super::{Arriving, Ended, Endpoint, Role, State};
 use crate::event::Event;
 use crate::ranges::Range;
 use crate::receiver::Data;
@@ -10,9 +10,15 @@ use lasthop_wire::{Flags, SackBlocks, Segment};
 
 impl Endpoint {
     pub(super) fn handle_synchronised(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
-        let Some(range) = self.acceptable(segment) else {
-            self.reject(now, segment);
+        if self.state == State::SynReceived && self.completes_simultaneous_open(segment) {
+            return self.establish(now, u64::from(segment.window));
+        }
+        if self.agreed.timestamps && segment.timestamps.is_none() && !segment.flags.has(Flags::RST) {
+            // Once agreed, timestamps are in every segment (RFC 7323 §3.2).
             return;
+        }
+        let Some(range) = self.acceptable(segment) else {
+            return self.reject(now, segment);
         };
         if segment.flags.has(Flags::RST) {
             return self.handle_reset(segment);
@@ -25,17 +31,26 @@ impl Endpoint {
         if !segment.flags.has(Flags::ACK) {
             return;
         }
+        if self.agreed.ecn && segment.flags.has(Flags::CWR) {
+            self.echoes_mark = false;
+        }
         if let Some(stamps) =
             segment.timestamps.filter(|_| self.agreed.timestamps && range.start <= self.last_ack)
         {
             self.ts_recent = stamps.value;
         }
-        if !self.handle_acknowledgement(now, segment) {
+        if !self.handle_acknowledgement(now, segment, range.start) {
             return;
         }
         if segment.len > 0 || segment.flags.has(Flags::FIN) {
             self.handle_payload(now, segment, range, arriving);
         }
+    }
+
+    /// The peer's SYN-ACK crossed ours (RFC 9293 §3.5, Fig. 7): its SYN is old, its ACK is what we wait for.
+    fn completes_simultaneous_open(&self, segment: &Segment) -> bool {
+        let Segment { seq, ack, flags, .. } = *segment;
+        flags.has(Flags::SYN) && flags.has(Flags::ACK) && seq == self.irs && ack == self.iss.at(1)
     }
 
     /// The segment's bytes as offsets, if its sequence numbers lie in the window and its timestamp is not from the past.
@@ -55,7 +70,7 @@ impl Endpoint {
         // RFC 9293 §3.4, Table 6: the first or the last byte lies in the window.
         let fits = match occupied > start {
             false => next <= start && start <= edge,
-            true => start < edge.max(next + 1) && occupied > next,
+            true => start < edge.max(next + 1) && occupied > next, // A probe's ACK is of use, its byte is cut off.
         };
         fits.then_some(Range { start, end })
     }
@@ -77,31 +92,35 @@ impl Endpoint {
             self.receiver.acknowledge_now();
             return;
         }
-        self.end(if self.state == State::SynReceived { Ended::Refused } else { Ended::Reset });
+        match (self.state, self.role) {
+            (State::SynReceived, Role::Passive) => self.listen_again(),
+            (State::SynReceived, Role::Active) => self.end(Ended::Refused),
+            (State::TimeWait, _) => self.end(Ended::Closed),
+            _ => self.end(Ended::Reset),
+        }
     }
 
     /// Whether the rest of the segment is to be looked at.
-    fn handle_acknowledgement(&mut self, now: Time, segment: &Segment) -> bool {
+    fn handle_acknowledgement(&mut self, now: Time, segment: &Segment, at: u64) -> bool {
         let una = self.sender.board().una();
-        let Some(ack) = self.iss.offset_of(segment.ack, una) else { return false };
-        if ack > self.sender.board().nxt() {
-            // Something not yet sent (RFC 5961 §5).
-            self.receiver.acknowledge_now();
-            return false;
-        }
+        let believable = self.sender.oldest_ack()..=self.sender.may_acknowledge();
+        let ack = self.iss.offset_of(segment.ack, una).filter(|ack| believable.contains(ack));
         let window = u64::from(segment.window) << self.agreed.peer_shift;
         if self.state == State::SynReceived {
-            if ack == 0 {
+            if ack != Some(1) {
+                self.refuse(segment);
                 return false;
             }
             self.establish(now, window);
         }
+        let Some(ack) = ack else {
+            // Something not yet sent, or too old to be of this connection (RFC 5961 §5).
+            self.receiver.acknowledge_now();
+            return false;
+        };
         if ack < una {
             // An old ACK: its data may still be new.
             return true;
-        }
-        if self.agreed.ecn && segment.flags.has(Flags::CWR) {
-            self.echoes_mark = false;
         }
         let echo = segment.timestamps.filter(|_| self.agreed.timestamps && ack > una);
         let mut blocks = [Range::default(); SackBlocks::MOST];
@@ -114,12 +133,12 @@ impl Endpoint {
             echoed_rtt: echo.and_then(|stamps| self.since_echo(now, stamps.echo)),
             ece: self.agreed.ecn && segment.flags.has(Flags::ECE),
             selective: self.agreed.sack,
+            at,
         };
         self.sender.handle_ack(now, &news, &mut self.log);
         if self.sender.is_finished() {
             self.after_our_fin(now);
         }
-        self.sender.arm_persist(now);
         true
     }
 
@@ -144,7 +163,14 @@ impl Endpoint {
         &blocks[..count]
     }
 
-    fn handle_payload(&mut self, now: Time, segment: &Segment, range: Range, arriving: &Arriving) {
+    fn handle_payload(&mut self, now: Time, segment: &Segment, sent: Range, arriving: &Arriving) {
+        // What lies beyond the window is cut off (RFC 9293 §3.10.7.4); a FIN at its edge takes no room.
+        let range = Range { start: sent.start, end: sent.end.min(self.receiver.edge().max(sent.start)) };
+        let fin = segment.flags.has(Flags::FIN) && range.end == sent.end;
+        if range.is_empty() && !fin {
+            self.receiver.acknowledge_now();
+            return;
+        }
         if !matches!(self.state, State::Established | State::FinWait1 | State::FinWait2) {
             // The peer has sent its FIN already: a repetition is acknowledged again.
             self.receiver.acknowledge_now();
@@ -163,7 +189,7 @@ impl Endpoint {
             true_window: arriving.true_window,
             marked: arriving.marked && self.agreed.ecn,
         };
-        self.receiver.handle_data(now, &data, segment.flags.has(Flags::FIN), &mut self.log);
+        self.receiver.handle_data(now, &data, fin, &mut self.log);
         if self.receiver.has_finished() {
             self.after_peer_fin(now);
         }

@@ -9,14 +9,22 @@ use lasthop_wire::{Flags, SackBlocks, Segment, Seq, Timestamps};
 impl Endpoint {
     pub(super) fn next_segment(&mut self, now: Time) -> Option<Sending> {
         if let Some(reset) = self.reset.take() {
-            let flags = if reset.ack.is_some() { Flags::RST | Flags::ACK } else { Flags::RST };
-            let segment =
-                Segment { seq: reset.seq, ack: reset.ack.unwrap_or_default(), flags, ..Segment::default() };
+            let segment = Segment {
+                seq: reset.seq,
+                ack: reset.ack.unwrap_or_default(),
+                flags: if reset.ack.is_some() { Flags::RST | Flags::ACK } else { Flags::RST },
+                timestamps: self.agreed.timestamps.then(|| self.stamp(now)),
+                ..Segment::default()
+            };
             return Some(Sending { segment, again: false, ecn_capable: false });
         }
         if self.handshake.pending {
             let again = self.handshake.repeats > 0;
             return Some(Sending { segment: self.syn(now), again, ecn_capable: false });
+        }
+        if self.state == State::SynReceived {
+            let ack = self.receiver.poll_ack()?;
+            return Some(self.pure_ack(now, ack));
         }
         if !self.is_synchronised() {
             return None;
@@ -74,7 +82,7 @@ impl Endpoint {
             seq,
             ack: self.irs.at(ack),
             flags,
-            window: self.receiver.advertise(self.agreed.shift),
+            window: self.receiver.advertise(ack, self.agreed.shift),
             timestamps: self.agreed.timestamps.then(|| self.stamp(now)),
             ..Segment::default()
         };

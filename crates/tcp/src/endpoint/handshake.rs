@@ -68,6 +68,14 @@ impl Endpoint {
         self.handshake.timer = now + self.handshake.rtt.rto();
     }
 
+    /// A connection that was not yet open is reset: back to where it came from (RFC 9293 §3.10.7.4).
+    pub(super) fn listen_again(&mut self) {
+        self.state = State::Listen;
+        self.handshake = Handshake::new(&self.config);
+        self.agreed = Agreed::default();
+        self.receiver.stop();
+    }
+
     pub(super) fn handle_in_listen(&mut self, now: Time, segment: &Segment) {
         if segment.flags.has(Flags::RST) {
             return;
@@ -183,14 +191,14 @@ impl Endpoint {
         }
         let timestamps = if answers { self.agreed.timestamps } else { self.config.timestamps };
         let option_bytes = if self.config.timestamps { TIMESTAMP_BYTES } else { 0 };
-        let window = self.receiver.largest_window().min(u64::from(u16::MAX));
+        // Never scaled in a SYN (RFC 7323 §2.2).
+        let window = self.receiver.advertise(self.receiver.next(), 0);
         let scales = !answers || self.agreed.shift > 0 || self.agreed.peer_shift > 0;
-        let _ = self.receiver.advertise(0);
         Segment {
             seq: self.iss,
             ack: if answers { self.irs.at(1) } else { Seq(0) },
             flags,
-            window: window as u16,
+            window,
             mss: Some(u16::try_from(self.config.segment + option_bytes).unwrap_or(u16::MAX)),
             window_scale: scales.then(|| self.own_shift()),
             sack_permitted: if answers { self.agreed.sack } else { self.config.sack },

@@ -79,6 +79,8 @@ pub struct Endpoint {
     echoes_mark: bool,
     /// Absolute time at which TIME-WAIT ends.
     time_wait_until: Time,
+    /// The latest time that the driver told.
+    clock: Time,
     /// Whether the application will have nothing to add once the connection is open.
     closes_when_open: bool,
     reset: Option<Reset>,
@@ -135,6 +137,7 @@ impl Endpoint {
             last_ack: 1,
             echoes_mark: false,
             time_wait_until: Time::NEVER,
+            clock: Time::ZERO,
             closes_when_open: false,
             reset: None,
             ended: None,
@@ -144,6 +147,7 @@ impl Endpoint {
 
     /// Opens: sends the SYN, or listens for one.
     pub fn open(&mut self, now: Time) {
+        self.clock = now;
         if self.state == State::Closed && self.ended.is_none() {
             match self.role {
                 Role::Active => self.begin_handshake(now),
@@ -152,7 +156,7 @@ impl Endpoint {
         }
     }
 
-    /// The application has `bytes` more to send.
+    /// The application has `bytes` more to send; ignored after it has closed.
     pub fn write(&mut self, bytes: u64) {
         self.sender.write(bytes);
     }
@@ -160,8 +164,13 @@ impl Endpoint {
     /// The application has nothing more to send: a FIN follows what was written.
     pub fn close(&mut self) {
         let next = match self.state {
-            State::SynReceived | State::Established => State::FinWait1,
+            State::Established => State::FinWait1,
             State::CloseWait => State::LastAck,
+            State::SynReceived => {
+                // Queued until the connection is open (RFC 9293 §3.10.4).
+                self.closes_when_open = true;
+                return;
+            }
             State::Listen | State::SynSent => {
                 self.end(Ended::Closed);
                 return;
@@ -182,7 +191,11 @@ impl Endpoint {
 
     /// Gives the connection up: a reset tells the peer (RFC 9293 §3.10.5).
     pub fn abort(&mut self) {
-        if !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::TimeWait) {
+        let tells = matches!(
+            self.state,
+            State::SynReceived | State::Established | State::FinWait1 | State::FinWait2 | State::CloseWait
+        );
+        if tells {
             let seq = self.iss.at(self.sender.board().nxt());
             self.reset = Some(Reset { seq, ack: Some(self.irs.at(self.receiver.next())) });
         }
@@ -191,6 +204,7 @@ impl Endpoint {
 
     /// A segment arrived.
     pub fn handle_segment(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
+        self.clock = now;
         match self.state {
             State::Closed => self.refuse(segment),
             State::Listen => self.handle_in_listen(now, segment),
@@ -214,13 +228,13 @@ impl Endpoint {
 
     /// A deadline may have passed.
     pub fn handle_timeout(&mut self, now: Time) {
+        self.clock = now;
         self.handshake_timeout(now);
         self.receiver.handle_timeout(now);
         if self.is_synchronised() {
             self.sender.handle_timeout(now, &mut self.log);
         }
         if now >= self.time_wait_until {
-            self.time_wait_until = Time::NEVER;
             self.end(Ended::Closed);
         }
     }
@@ -266,6 +280,11 @@ impl Endpoint {
         self.ended
     }
 
+    /// The application holds `bytes` of what was delivered unread: they take room in the receive buffer.
+    pub fn hold_unread(&mut self, bytes: u64) {
+        self.receiver.hold_unread(bytes);
+    }
+
     /// The sending half, to look at.
     pub fn sender(&self) -> &Sender {
         &self.sender
@@ -309,7 +328,10 @@ impl Endpoint {
         self.state = State::Closed;
         self.ended.get_or_insert(how);
         self.handshake.stop();
-        self.log.trace(Time::ZERO, Event::Closed);
+        self.sender.stop();
+        self.receiver.stop();
+        self.time_wait_until = Time::NEVER;
+        self.log.trace(self.clock, Event::Closed);
     }
 
     /// A clock for timestamps: ticks since the start.

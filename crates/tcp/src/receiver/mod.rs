@@ -48,7 +48,10 @@ pub struct Receiver {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pending {
     Nothing,
+    /// For data: the shape says in how many pieces.
     Now,
+    /// For anything else, a window or a challenge: one ACK.
+    Bare,
     At(Time),
 }
 
@@ -146,24 +149,49 @@ impl Receiver {
         self.window.largest()
     }
 
-    /// The application holds `bytes` unread.
+    /// The application holds `bytes` unread. A window that has opened widely is told at once.
     pub fn hold_unread(&mut self, bytes: u64) {
         self.unread = bytes;
+        if self.wanted_edge() >= self.edge + 2 * self.smallest_opening() {
+            self.acknowledge_now();
+        }
     }
 
-    /// The window to advertise now, bytes, in units of `1 << shift`; the right edge never moves left.
-    pub(crate) fn advertise(&mut self, shift: u8) -> u16 {
+    /// The window to advertise in a segment that acknowledges `ack`, in units of `1 << shift`.
+    ///
+    /// What the peer makes of it, `ack` plus the window, never moves left (RFC 9293 §3.8.6), neither by rounding nor
+    /// when `ack` is only part of what has arrived. It moves right only by as much as is worth a segment: silly
+    /// window avoidance (RFC 9293 §3.8.6.2.2).
+    pub(crate) fn advertise(&mut self, ack: u64, shift: u8) -> u16 {
+        let rounding = (1u64 << shift) - 1;
+        let wanted = self.wanted_edge();
+        if wanted + rounding >= self.edge + self.smallest_opening() {
+            self.edge = self.edge.max(wanted);
+        }
+        let window = self.edge.saturating_sub(ack);
+        let units = u16::try_from((window + rounding) >> shift).unwrap_or(u16::MAX);
+        self.edge = ack + (u64::from(units) << shift);
+        units
+    }
+
+    fn wanted_edge(&mut self) -> u64 {
         let input = WindowInput { unread: self.unread, segment: self.segment };
-        let next = self.next();
-        let unit = (1u64 << shift) - 1;
-        let wanted = next + self.window.bytes(&input);
-        self.edge = self.edge.max(wanted);
-        u16::try_from((self.edge - next + unit) >> shift).unwrap_or(u16::MAX)
+        self.next() + self.window.bytes(&input)
+    }
+
+    fn smallest_opening(&self) -> u64 {
+        self.segment.min(self.window.largest() / 2)
     }
 
     /// The byte behind the last one that the peer may send.
     pub fn edge(&self) -> u64 {
         self.edge
+    }
+
+    /// The connection is over: nothing is acknowledged any more.
+    pub(crate) fn stop(&mut self) {
+        self.due = Pending::Nothing;
+        self.burst = None;
     }
 
     /// A segment with data (or a FIN) arrived.
@@ -183,18 +211,20 @@ impl Receiver {
             self.consider(now, data, highest, change.opened, log);
         }
         let urgent = change.had_holes || change.advanced == 0 || fin || data.marked;
-        let unacknowledged = self.reassembly.next() - self.acknowledged;
+        let unacknowledged = self.reassembly.next().saturating_sub(self.acknowledged);
         let arrival = timing::Arrival { unacknowledged, segment: self.segment, urgent };
         self.due = match (self.timing.on_data(&arrival), self.due) {
             (When::Now, _) => Pending::Now,
-            (When::After(_), due @ (Pending::At(_) | Pending::Now)) => due,
+            (When::After(_), due @ (Pending::At(_) | Pending::Now | Pending::Bare)) => due,
             (When::After(span), Pending::Nothing) => Pending::At(now + span),
         };
     }
 
     /// An acknowledgement must go out although no data asks for it.
     pub(crate) fn acknowledge_now(&mut self) {
-        self.due = Pending::Now;
+        if self.due != Pending::Now {
+            self.due = Pending::Bare;
+        }
     }
 
     /// The link layer of this host discarded a packet with these bytes.
@@ -242,7 +272,7 @@ impl Receiver {
 
     /// The ACK that is due, if one is and no data carried it.
     pub(crate) fn poll_ack(&mut self) -> Option<u64> {
-        if self.due != Pending::Now {
+        if !matches!(self.due, Pending::Now | Pending::Bare) {
             return None;
         }
         self.burst = None;

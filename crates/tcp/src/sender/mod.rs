@@ -43,8 +43,12 @@ pub struct Sender {
     largest_window: u64,
     /// When the retransmission (or persist) timer expires.
     timer: Time,
-    /// A byte that must go out although the receiver's window is closed.
-    probing: bool,
+    /// Probes of the closed window (or ends of the wait for more of it) so far; each doubles the wait for the next.
+    probes: u32,
+    /// Whether one is to go out.
+    probe_due: bool,
+    /// Offset of the peer's segment that told the window (SND.WL1, RFC 9293 §3.10.7.4).
+    window_told_at: u64,
     /// What the next go-back-N ends at; 0 when none is under way.
     restart_until: u64,
     /// Signals about data below this offset have already reduced the window.
@@ -86,6 +90,8 @@ pub struct Ack<'a> {
     pub ece: bool,
     /// SACK is in use on this connection.
     pub selective: bool,
+    /// Offset of the segment in the peer's stream: an older one tells no window.
+    pub at: u64,
 }
 
 impl Sender {
@@ -112,7 +118,9 @@ impl Sender {
             peer_window: 0,
             largest_window: 0,
             timer: Time::NEVER,
-            probing: false,
+            probes: 0,
+            probe_due: false,
+            window_told_at: 0,
             restart_until: 0,
             reduced_until: 0,
             tells_reduced: false,
@@ -123,7 +131,9 @@ impl Sender {
 
     /// The application has `bytes` more to send.
     pub fn write(&mut self, bytes: u64) {
-        self.written = self.written.saturating_add(bytes);
+        if !self.finishing {
+            self.written = self.written.saturating_add(bytes);
+        }
     }
 
     /// Nothing more will be written: a FIN follows.
@@ -211,14 +221,34 @@ impl Sender {
         self.recovery.is_recovering()
     }
 
-    /// Takes an acceptable acknowledgement (`una <= ack <= nxt`).
+    /// The byte behind the highest one that may be acknowledged: a probe's byte counts as sent only once it is.
+    pub(crate) fn may_acknowledge(&self) -> u64 {
+        self.board.nxt() + u64::from(self.probes > 0 && self.has_new_data())
+    }
+
+    /// The oldest acknowledgement that is still believable (RFC 5961 §5).
+    pub(crate) fn oldest_ack(&self) -> u64 {
+        self.board.una().saturating_sub(self.largest_window)
+    }
+
+    /// The connection is over: no timer runs.
+    pub(crate) fn stop(&mut self) {
+        self.timer = Time::NEVER;
+    }
+
+    /// Takes an acceptable acknowledgement (`una <= ack <= may_acknowledge()`).
     pub(crate) fn handle_ack(&mut self, now: Time, ack: &Ack<'_>, log: &mut Log) {
         let before = self.board.una();
         let advanced = ack.ack > before;
         let was_outstanding = self.board.outstanding() > 0;
         let same_window = ack.window == self.peer_window;
-        self.admit_from(ack.ack, ack.window);
-
+        if ack.at >= self.window_told_at {
+            self.window_told_at = ack.at;
+            self.admit_from(ack.ack, ack.window);
+        }
+        if ack.ack > self.board.nxt() {
+            self.probe_was_taken(now);
+        }
         let acked = if advanced { self.board.acknowledge(ack.ack) } else { Default::default() };
         let mut reported = 0;
         if self.recovery.uses_sack() {
@@ -282,12 +312,9 @@ impl Sender {
             return;
         }
         if self.board.outstanding() == 0 {
-            // Persist: the receiver's window is closed (RFC 9293 §3.8.6.1).
+            // Persist: no loss, the receiver's window is closed (RFC 9293 §3.8.6.1).
             self.timer = Time::NEVER;
-            if self.has_new_data() {
-                self.probing = true;
-                self.rtt.back_off();
-            }
+            self.probe_due = self.has_new_data();
             return;
         }
         log.counters.timeouts += 1;
@@ -325,6 +352,9 @@ impl Sender {
         if let Some(range) = self.next_new(room) {
             return Some(self.fresh(now, range));
         }
+        if self.board.outstanding() == 0 {
+            return self.poll_persist(now, log);
+        }
         if room < self.mss || self.board.sacked() == 0 {
             return None;
         }
@@ -337,11 +367,40 @@ impl Sender {
         }
     }
 
-    /// Starts the persist timer if data waits for the receiver's window and nothing else would wake the sender.
-    pub(crate) fn arm_persist(&mut self, now: Time) {
-        if self.timer == Time::NEVER && self.board.outstanding() == 0 && self.has_new_data() {
-            self.timer = now + self.rtt.rto();
+    /// With nothing outstanding, data waits for the receiver's window: a probe if one is due, otherwise the timer for it.
+    fn poll_persist(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
+        if !self.has_new_data() {
+            return None;
         }
+        if !std::mem::take(&mut self.probe_due) {
+            if self.timer == Time::NEVER {
+                self.timer = now + self.rtt.doubled(self.probes);
+            }
+            return None;
+        }
+        let start = self.board.nxt();
+        let usable = self.right_edge.saturating_sub(start);
+        if usable > 0 {
+            // The end of the wait for a larger part of the window (RFC 9293 §3.8.6.2.1, the override timeout).
+            let end = self.written.min(start + usable.min(self.mss));
+            return Some(self.fresh(now, Range { start, end }));
+        }
+        let again = self.probes > 0;
+        let range = Range { start, end: start + 1 };
+        self.probes += 1;
+        self.timer = now + self.rtt.doubled(self.probes);
+        if again {
+            log.counters.retransmitted += 1;
+            log.trace(now, Event::Retransmitted { range, reason: Reason::WindowProbe });
+        }
+        Some(Outgoing { range, again, fin: false, cwr: false })
+    }
+
+    /// The receiver had room for the byte of a probe: it was sent after all, more than once as far as one knows.
+    fn probe_was_taken(&mut self, now: Time) {
+        let start = self.board.nxt();
+        self.board.sent_new(1, now);
+        self.board.sent_rescue(start, now);
     }
 
     fn end(&self) -> u64 {
@@ -358,9 +417,6 @@ impl Sender {
         let waiting = self.end().saturating_sub(start);
         if waiting == 0 {
             return None;
-        }
-        if std::mem::take(&mut self.probing) {
-            return Some(Range { start, end: start + 1 });
         }
         // The FIN takes no room in the segment, and none in the windows (RFC 9293 §3.10.4).
         let size = if waiting <= self.mss + 1 { waiting } else { self.mss };
@@ -384,11 +440,13 @@ impl Sender {
     }
 
     fn fresh(&mut self, now: Time, range: Range) -> Outgoing {
-        self.board.sent_new(range.len(), now);
-        self.recovery.on_sent(range, false);
-        if self.timer == Time::NEVER {
+        if self.timer == Time::NEVER || self.board.outstanding() == 0 {
             self.timer = now + self.rtt.rto();
         }
+        self.probes = 0;
+        self.probe_due = false;
+        self.board.sent_new(range.len(), now);
+        self.recovery.on_sent(range, false);
         let cwr = std::mem::take(&mut self.tells_reduced);
         Outgoing { range, again: false, fin: self.finishing && range.end == self.end(), cwr }
     }

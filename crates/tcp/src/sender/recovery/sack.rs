@@ -3,7 +3,9 @@
 //! # No detection of lost retransmissions
 //! As in RFC 6675 itself: a retransmission that is lost waits for the timer.
 
-use super::{AckNews, Build, COUNTED, DUP_THRESH, Duplicates, LIMITED_TRANSMIT, LastResort, LossRecovery, Step};
+use super::{
+    AckNews, Build, COUNTED, DUP_THRESH, Duplicates, LIMITED_TRANSMIT, LastResort, LossRecovery, Step,
+};
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
@@ -74,7 +76,9 @@ impl LossRecovery for Sack {
             return Step::Same;
         }
         self.recovering = true;
-        self.must_send = true;
+        // A segment sent after the last recovery began may have been repaired in it already (NextSeg rule 1 is not
+        // bounded by RecoveryPoint): it is not sent a third time while its copy is in flight.
+        self.must_send = !board.first_is_sent_again();
         self.rescued = false;
         self.recover = board.nxt();
         self.duplicates.count = self.duplicates.count.max(DUP_THRESH);

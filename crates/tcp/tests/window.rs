@@ -1,0 +1,250 @@
+//! The receiver's window: probes, silly windows, and edges that never move left (RFC 9293 §3.8.6).
+
+mod script;
+
+use lasthop_base::{Choice, Value};
+use lasthop_tcp::receiver::{shape, window};
+use lasthop_tcp::{Config, State};
+use script::Step::*;
+use script::{IRS, ISS, Peer, Script, choose, config};
+
+fn opened(initial_window: u32) -> Script {
+    Script::opened(Config { initial_window, ..config("sack") }, Peer::default())
+}
+
+/// §3.8.6.1: the first probe after a retransmission timeout, then with back-off; no give-up; and it is no loss: cwnd,
+/// ssthresh and the retransmission timeout stay, nothing counts as a timeout or a duplicate.
+#[test]
+fn a_closed_window_is_probed() {
+    let mut script = opened(4);
+    script.run([
+        Write(10_000),
+        News(1, 4),
+        PeerWindow(0),
+        Tick(100),
+        Ack(5),
+        Cwnd(5),
+        Nothing,
+        Deadline(1000),
+    ]);
+    for wait in [1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 64_000, 64_000] {
+        script.run([Deadline(wait), Tick(wait - 1), Nothing, Tick(1), Bytes(4000, 4001), Nothing, Tick(0)]);
+        // The peer answers: it has no room.
+        script.run([Ack(5), Nothing, Cwnd(5), Rto(1000), InFlight(0)]);
+    }
+    let counters = *script.endpoint.counters();
+    assert_eq!((counters.timeouts, counters.duplicate_acks, counters.recoveries), (0, 0, 0));
+    script.run([
+        PeerWindow(60_000),
+        Ack(5),
+        New(5),
+        Deadline(1000),
+        News(6, 9),
+        Nothing,
+        SsthreshBytes(1 << 30),
+    ]);
+}
+
+/// The byte of a probe may be taken; the rest of its segment follows.
+#[test]
+fn the_byte_of_a_probe_is_acknowledged() {
+    let mut script = opened(4);
+    script.run([
+        Write(10_000),
+        News(1, 4),
+        PeerWindow(0),
+        Ack(5),
+        Nothing,
+        Timeout,
+        Bytes(4000, 4001),
+        Nothing,
+    ]);
+    script.run([Timeout, Bytes(4000, 4001), AckBytes(4001), Nothing, Timeout, Bytes(4001, 4002)]);
+    script.run([PeerWindow(60_000), AckBytes(4002), Bytes(4002, 5002), Bytes(5002, 6002)]);
+    // The ACK of a probe that comes late, after the window has opened.
+    let mut script = opened(4);
+    script.run([Write(10_000), News(1, 4), PeerWindow(0), Ack(5), Nothing, Timeout, Bytes(4000, 4001)]);
+    script.run([PeerWindow(60_000), Ack(5), News(5, 9), AckBytes(4001), Ack(6)]);
+    assert_eq!(script.endpoint.counters().duplicate_acks, 0);
+}
+
+/// Data written while the window is closed is probed for as well, also right after the handshake.
+#[test]
+fn a_window_closed_before_the_data() {
+    let mut script = Script::opened(config("sack"), Peer { window: 0, ..Peer::default() });
+    script.run([
+        Nothing,
+        NoDeadline,
+        Write(5000),
+        Nothing,
+        Timeout,
+        Bytes(0, 1),
+        PeerWindow(60_000),
+        Ack(1),
+        New(1),
+    ]);
+    // A FIN needs no room.
+    let mut script = opened(4);
+    script.run([Write(1000), New(1), PeerWindow(0), Ack(2), Nothing, Close, Bytes(1000, 1000), Nothing]);
+}
+
+/// Silly windows, the sender's part (§3.8.6.2.1): a full segment, or half of the largest window ever offered, or the
+/// end of a wait.
+#[test]
+fn no_silly_segments() {
+    let mut script = opened(4);
+    script.run([Write(10_000), News(1, 4), PeerWindow(600), Ack(5), Nothing, Deadline(1000)]);
+    script.run([Tick(1000), Bytes(4000, 4600), Nothing]);
+    let mut script = Script::opened(config("sack"), Peer { window: 1100, ..Peer::default() });
+    script.run([Write(10_000), New(1), PeerWindow(550), Ack(2), Bytes(1000, 1550), Nothing]);
+    script.run([PeerWindow(549), AckBytes(1550), Nothing]);
+}
+
+/// §3.7.4, Nagle: a short segment waits while something is outstanding; the last one goes with the FIN.
+#[test]
+fn nagle() {
+    let mut script = opened(4);
+    script.run([Write(300), Bytes(0, 300), Write(300), Nothing, AckBytes(300), Bytes(300, 600), Write(1300)]);
+    script.run([Bytes(600, 1600), Nothing, Close, Bytes(1600, 1900), Nothing]);
+    let mut script =
+        Script::opened(Config { nagle: false, initial_window: 4, ..config("sack") }, Peer::default());
+    script.run([Write(300), Bytes(0, 300), Write(300), Bytes(300, 600)]);
+}
+
+/// §3.8.6: a sender must be robust against a window that shrinks; what was sent stays sent.
+#[test]
+fn a_window_that_shrinks() {
+    let mut script = opened(4);
+    script.run([Write(10_000), News(1, 4), PeerWindow(1000), Ack(2), Nothing, InFlight(3)]);
+    script.run([Ack(4), Nothing, Ack(5), New(5), Nothing]);
+}
+
+/// SND.WL1 (§3.10.7.4): an older segment of the peer does not tell the window.
+#[test]
+fn an_old_segment_tells_no_window() {
+    let mut script = opened(2);
+    script.run([Write(10_000), News(1, 2), DataBytes(0, 100), AckedBytes(100)]);
+    let mut late = script.plain();
+    script.run([PeerWindow(2000), DataBytes(100, 200), AckedBytes(200)]);
+    // It was sent before the 100 bytes that told 2000, and acknowledges more nevertheless.
+    late.ack = ISS.at(2001);
+    late.len = 100;
+    script.arrive(late);
+    script.run([AckedBytes(200), Nothing]);
+}
+
+fn buffered(size: u64, shift: Option<u8>) -> Script {
+    let window = choose(window::ALL, "buffer", &[("size", Value::Bytes(size))]);
+    Script::opened(Config { window, ..config("sack") }, Peer { scale: shift, ..Peer::default() })
+}
+
+/// The right edge that the next segment out tells, bytes of the peer's stream.
+fn edge(script: &mut Script) -> u64 {
+    let scale = script
+        .peer
+        .scale
+        .map_or(0, |_| if script.endpoint.receiver().largest_window() > 65_535 { 4 } else { 0 });
+    let segment = script.sent("an ACK").segment;
+    IRS.offset_of(segment.ack, 1).unwrap() - 1 + (u64::from(segment.window) << scale)
+}
+
+/// Whatever arrives and however it is acknowledged, the right edge stays or moves right, with scaling too.
+#[test]
+fn the_right_edge_never_moves_left() {
+    // 1 MB needs a shift of 4: units of 16 bytes.
+    for (size, shift) in [(10_000, None), (1_000_000, Some(0)), (999_999, Some(0))] {
+        let mut script = buffered(size, shift);
+        let mut last = 0;
+        for (from, to) in [(0, 1000), (1000, 1007), (2000, 3000), (1007, 1500), (1500, 1993), (1993, 2000)] {
+            script.run([DataBytes(from, to)]);
+            script.endpoint.hold_unread(to.min(5000));
+            let edge = edge(&mut script);
+            assert!(edge >= last, "{from}..{to}: {edge} after {last}");
+            assert!(edge <= to + size + 15, "no more than there is");
+            last = edge;
+        }
+    }
+}
+
+/// Slices and copies tell the same right edge, not the one that would fit the last of them.
+#[test]
+fn slices_tell_the_same_right_edge() {
+    let window = choose(window::ALL, "buffer", &[("size", Value::Bytes(10_000))]);
+    let split = choose(shape::ALL, "split", &[("when", Value::Word("always")), ("count", Value::Count(3))]);
+    for shape in [split, Choice::named(shape::ALL, "copies")] {
+        let config = Config { window: window.clone(), shape, ..config("sack") };
+        let mut script = Script::opened(config, Peer::default());
+        script.run([Data(1)]);
+        let mut edges = Vec::new();
+        while let Some(sending) = script.endpoint.poll_segment(script.now) {
+            let ack = IRS.offset_of(sending.segment.ack, 1).unwrap() - 1;
+            edges.push(ack + u64::from(sending.segment.window));
+        }
+        assert!(edges.len() > 1 && edges.iter().all(|edge| *edge == 11_000), "{edges:?}");
+    }
+}
+
+/// A window field of 16 bits without scaling: the edge is what the field could say.
+#[test]
+fn the_window_without_scaling() {
+    let mut script = buffered(4 << 20, None);
+    script.run([Data(1)]);
+    assert_eq!(edge(&mut script), 1000 + 65_535);
+    script.run([Data(2)]);
+    assert_eq!(edge(&mut script), 2000 + 65_535);
+}
+
+/// Silly windows, the receiver's part (§3.8.6.2.2): the edge moves by a segment or half of the buffer at least.
+#[test]
+fn no_silly_windows() {
+    let mut script = buffered(4000, None);
+    script.run([Data(1)]);
+    script.endpoint.hold_unread(1000);
+    assert_eq!(edge(&mut script), 4000);
+    script.endpoint.hold_unread(700);
+    script.run([Nothing, DataBytes(1000, 1300)]);
+    assert_eq!(edge(&mut script), 4000, "600 bytes more are not worth telling");
+    script.endpoint.hold_unread(0);
+    script.run([DataBytes(1300, 1400)]);
+    assert_eq!(edge(&mut script), 5400);
+}
+
+/// A buffer that is full closes the window; when the application has read, the peer is told at once.
+#[test]
+fn a_full_buffer_and_a_window_update() {
+    let mut script = buffered(4000, None);
+    for number in 1..=4 {
+        script.endpoint.hold_unread((number - 1) * 1000);
+        script.run([Data(number)]);
+        script.endpoint.hold_unread(number * 1000);
+        assert_eq!(edge(&mut script), 4000);
+    }
+    // A probe: answered, its byte not taken, its ACK of use.
+    script.run([Write(500), Bytes(0, 500), Tick(10)]);
+    let mut probe = script.plain();
+    (probe.len, probe.ack) = (1, ISS.at(501));
+    script.arrive(probe);
+    assert_eq!(edge(&mut script), 4000);
+    assert_eq!(script.endpoint.delivered(), 4000);
+    script.run([Nothing, NoDeadline]);
+    script.endpoint.hold_unread(3500);
+    script.run([Nothing]);
+    script.endpoint.hold_unread(1000);
+    assert_eq!(edge(&mut script), 7000);
+    script.run([Nothing]);
+}
+
+/// What lies beyond the window is cut off; a FIN beyond it does not count.
+#[test]
+fn data_beyond_the_window_is_cut_off() {
+    let mut script = buffered(4000, None);
+    script.run([DataBytes(0, 3500)]);
+    script.endpoint.hold_unread(3500);
+    script.run([AckedBytes(3500)]);
+    let mut segment = script.plain();
+    segment.len = 1000;
+    segment.flags = segment.flags | lasthop_wire::Flags::FIN;
+    script.arrive(segment);
+    script.run([AckedBytes(4000), In(State::Established), NoDeadline]);
+    assert_eq!(script.endpoint.delivered(), 4000);
+}
