@@ -15,6 +15,8 @@ use lasthop_wire::{Backlog, Body, Ecn, FlowId, LinkReport, LossReason, Packet, S
 /// endpoints and accounts in between.
 pub struct Engine {
     now: Time,
+    /// How far the current [`Engine::run_until`] goes: nothing is carried ahead of it.
+    horizon: Time,
     packets: u64,
     pipes: Vec<Pipe>,
     flows: Vec<Carried>,
@@ -40,6 +42,7 @@ impl Engine {
         fuse(&mut pipes, &flows);
         let mut engine = Engine {
             now: Time::ZERO,
+            horizon: Time::ZERO,
             packets: 0,
             heads: Tournament::new(pipes.len()),
             timers: Timers::new(2 * flows.len()),
@@ -85,6 +88,7 @@ impl Engine {
 
     /// Runs every event up to and including `until`.
     pub fn run_until(&mut self, until: Time) {
+        self.horizon = until;
         while let Some(at) = self.next_event()
             && at <= until
         {
@@ -170,35 +174,39 @@ impl Engine {
 
     /// The first packet on a pipe has arrived at its end.
     fn arrive(&mut self, pipe: u32) {
-        let source = &mut self.pipes[pipe as usize];
-        let Some(Travelling { packet, discarded, .. }) = source.pop() else { return };
-        self.heads.set(pipe, source.due());
-        let flow = &self.flows[packet.flow.0 as usize].flow;
-        let path = if packet.forward { &flow.forward } else { &flow.backward };
-        match path.get(usize::from(packet.hop) + 1) {
-            Some(next) if !discarded => {
-                let next = *next;
-                self.send(Packet { hop: packet.hop + 1, ..packet }, next);
-            }
-            Some(_) => {}
-            None => self.deliver(&packet, discarded),
+        let Some(first) = self.pipes[pipe as usize].first() else { return };
+        let (id, forward, hop, discarded) =
+            (first.packet.flow, first.packet.forward, first.packet.hop, first.discarded);
+        let flow = &self.flows[id.0 as usize].flow;
+        let path = if forward { &flow.forward } else { &flow.backward };
+        let next = path.get(usize::from(hop) + 1).copied();
+        if next.is_none() && !discarded {
+            return self.deliver(pipe, id, forward);
+        }
+        let Some(travelling) = self.pipes[pipe as usize].pop() else { return };
+        self.pipes[pipe as usize].passing -= u32::from(next.is_some() && !discarded);
+        self.heads.set(pipe, self.pipes[pipe as usize].due());
+        match next {
+            _ if discarded => self.report(&travelling.packet, next.is_none()),
+            Some(next) => self.send(&mut Packet { hop: hop + 1, ..travelling.packet }, next),
+            None => {}
         }
     }
 
     /// A packet joins a pipe, and goes through all that follow it as long as nothing else can come between.
     #[inline]
-    fn send(&mut self, mut packet: Packet, mut at: PipeId) {
+    fn send(&mut self, packet: &mut Packet, mut at: PipeId) {
         let mut now = self.now;
         loop {
             let pipe = &mut self.pipes[at.0 as usize];
             pipe.account.offered += 1;
-            let passage = pipe.link.carry(now, &mut packet);
+            let passage = pipe.link.carry(now, packet);
             if let Some(observer) = &mut self.observer {
                 let fate = match passage {
                     Passage::Arrives { at } => Ok(at),
                     Passage::Lost { reason, .. } => Err(reason),
                 };
-                observer.on_packet(now, at, &packet, fate);
+                observer.on_packet(now, at, packet, fate);
             }
             let (due, discarded) = match passage {
                 Passage::Arrives { at } => {
@@ -206,7 +214,7 @@ impl Engine {
                     (at, false)
                 }
                 Passage::Lost { at: due, reason } => {
-                    self.lose(&packet, at, reason);
+                    self.lose(packet, at, reason);
                     if reason != LossReason::Channel {
                         return;
                     }
@@ -216,16 +224,18 @@ impl Engine {
             if !discarded {
                 let flow = &self.flows[packet.flow.0 as usize].flow;
                 let path = if packet.forward { &flow.forward } else { &flow.backward };
-                if let Some(next) = path.get(usize::from(packet.hop) + 1)
-                    && self.pipes[next.0 as usize].eager
-                {
-                    packet.hop += 1;
-                    now = due;
-                    at = *next;
-                    continue;
+                if let Some(next) = path.get(usize::from(packet.hop) + 1) {
+                    let ahead = due <= self.horizon && self.pipes[at.0 as usize].passing == 0;
+                    if ahead && self.pipes[next.0 as usize].eager {
+                        packet.hop += 1;
+                        now = due;
+                        at = *next;
+                        continue;
+                    }
+                    self.pipes[at.0 as usize].passing += 1;
                 }
             }
-            if self.pipes[at.0 as usize].push(Travelling { due, packet, discarded }) {
+            if self.pipes[at.0 as usize].push(Travelling { due, packet: *packet, discarded }) {
                 self.heads.set(at.0, due);
             }
             return;
@@ -253,40 +263,53 @@ impl Engine {
         }
     }
 
-    /// A packet has reached its destination, or the link layer there has given it up.
-    fn deliver(&mut self, packet: &Packet, discarded: bool) {
-        let side = if packet.forward { Side::Destination } else { Side::Source };
+    /// The first packet on a pipe has reached its destination. It is read where it lies, and then removed.
+    #[inline]
+    fn deliver(&mut self, pipe: u32, id: FlowId, forward: bool) {
+        let side = if forward { Side::Destination } else { Side::Source };
         let now = self.now;
-        let Carried { flow, account } = &mut self.flows[packet.flow.0 as usize];
-        let segment = match &packet.body {
-            Body::Tcp(segment) => segment,
-            Body::Datagram { .. } => {
-                account.datagrams += u64::from(!discarded);
-                return;
+        let Carried { flow, account } = &mut self.flows[id.0 as usize];
+        let mut told = None;
+        match &mut flow.traffic {
+            Traffic::Datagrams(_) => account.datagrams += 1,
+            Traffic::Tcp(connection) => {
+                let mut arriving = Arriving::default();
+                if forward && connection.destination.wants_true_window() {
+                    arriving.true_window = Some(connection.source.window_in_segments());
+                }
+                let (endpoint, uplink) = match side {
+                    Side::Source => (&mut connection.source, flow.forward[0]),
+                    Side::Destination => (&mut connection.destination, flow.backward[0]),
+                };
+                if endpoint.wants_uplink() {
+                    arriving.uplink = self.pipes[uplink.0 as usize].link.backlog(now);
+                    told = Some(uplink);
+                }
+                if let Some(first) = self.pipes[pipe as usize].first()
+                    && let Body::Tcp(segment) = &first.packet.body
+                {
+                    arriving.marked = first.packet.ecn == Ecn::Ce;
+                    endpoint.handle_segment(now, segment, &arriving);
+                }
             }
-        };
-        let Traffic::Tcp(connection) = &mut flow.traffic else { return };
-        let mut arriving = Arriving { marked: packet.ecn == Ecn::Ce, ..Arriving::default() };
-        if side == Side::Destination && connection.destination.wants_true_window() {
-            arriving.true_window = Some(connection.source.window_in_segments());
         }
-        let (endpoint, uplink) = match side {
-            Side::Source => (&mut connection.source, flow.forward[0]),
-            Side::Destination => (&mut connection.destination, flow.backward[0]),
-        };
-        if discarded {
-            let report = LinkReport::Discarded { seq: segment.seq, len: segment.len };
+        let pipe_state = &mut self.pipes[pipe as usize];
+        pipe_state.drop_first();
+        self.heads.set(pipe, pipe_state.due());
+        self.pump(id, side);
+        if let Some(uplink) = told {
+            self.tell_backlog(id, side, uplink);
+        }
+    }
+
+    /// A link layer has given a packet up; the host behind it hears of it if the link is its own.
+    fn report(&mut self, packet: &Packet, at_host: bool) {
+        let (Body::Tcp(segment), true) = (&packet.body, at_host) else { return };
+        let side = if packet.forward { Side::Destination } else { Side::Source };
+        let report = LinkReport::Discarded { seq: segment.seq, len: segment.len };
+        let now = self.now;
+        if let Some(endpoint) = endpoint_of(&mut self.flows[packet.flow.0 as usize].flow, side) {
             endpoint.handle_report(now, &report);
-            return;
-        }
-        let wants_uplink = endpoint.wants_uplink();
-        if wants_uplink {
-            arriving.uplink = self.pipes[uplink.0 as usize].link.backlog(now);
-        }
-        endpoint.handle_segment(now, segment, &arriving);
-        self.pump(packet.flow, side);
-        if wants_uplink {
-            self.tell_backlog(packet.flow, side, uplink);
         }
     }
 
@@ -308,10 +331,10 @@ impl Engine {
         match &mut carried.traffic {
             Traffic::Datagrams(source) => {
                 if now < source.stop {
-                    let packet = datagram(self.packets, flow, source, carried.overhead);
+                    let mut packet = datagram(self.packets, flow, source, carried.overhead);
                     self.packets += 1;
                     let (next, stop, first) = (source.next, source.stop, carried.forward[0]);
-                    self.send(packet, first);
+                    self.send(&mut packet, first);
                     if next < stop {
                         self.timers.set(timer, next);
                     }
@@ -335,29 +358,35 @@ impl Engine {
     /// Sends what an endpoint has to send, and notes its next deadline.
     #[inline]
     fn pump(&mut self, id: FlowId, side: Side) {
+        let now = self.now;
+        let mut packet = Packet {
+            number: 0,
+            flow: id,
+            wire_bytes: 0,
+            forward: side == Side::Source,
+            again: false,
+            early: false,
+            ecn: Ecn::NotEct,
+            hop: 0,
+            body: Body::Tcp(Segment::default()),
+        };
         loop {
-            let now = self.now;
             let flow = &mut self.flows[id.0 as usize].flow;
             let overhead = flow.overhead;
             let first = if side == Side::Source { flow.forward[0] } else { flow.backward[0] };
             let Some(endpoint) = endpoint_of(flow, side) else { return };
+            let Body::Tcp(segment) = &mut packet.body else { return };
             let Some(sending) = endpoint.poll_segment(now) else { break };
+            *segment = sending.segment;
             let counters = endpoint.counters();
-            let early = counters.recoveries + counters.timeouts == 0;
-            let ecn = if sending.ecn_capable { Ecn::Ect0 } else { Ecn::NotEct };
-            let packet = Packet {
-                number: self.packets,
-                flow: id,
-                wire_bytes: wire_bytes(&sending.segment, overhead),
-                forward: side == Side::Source,
-                again: sending.again,
-                early,
-                ecn,
-                hop: 0,
-                body: Body::Tcp(sending.segment),
-            };
+            packet.early = counters.recoveries + counters.timeouts == 0;
+            packet.wire_bytes = wire_bytes(segment, overhead);
+            packet.again = sending.again;
+            packet.ecn = if sending.ecn_capable { Ecn::Ect0 } else { Ecn::NotEct };
+            packet.number = self.packets;
+            packet.hop = 0;
             self.packets += 1;
-            self.send(packet, first);
+            self.send(&mut packet, first);
         }
         self.settle(id, side);
     }

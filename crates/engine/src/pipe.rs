@@ -26,6 +26,8 @@ pub(crate) struct Pipe {
     /// Whether all that joins comes from one other pipe that keeps order: then hops are fused.
     pub(crate) eager: bool,
     pub(crate) account: PipeAccount,
+    /// Packets on it that go on to another pipe: those behind them may not be carried ahead.
+    pub(crate) passing: u32,
     travelling: VecDeque<Travelling>,
 }
 
@@ -38,7 +40,7 @@ pub(crate) struct Travelling {
 
 impl Pipe {
     pub(crate) fn new(link: Link) -> Pipe {
-        Pipe { link, eager: false, account: PipeAccount::default(), travelling: VecDeque::new() }
+        Pipe { link, eager: false, account: PipeAccount::default(), passing: 0, travelling: VecDeque::new() }
     }
 
     /// When the first one arrives.
@@ -58,6 +60,18 @@ impl Pipe {
         let place = self.travelling.partition_point(|other| other.due <= one.due);
         self.travelling.insert(place, one);
         place == 0
+    }
+
+    /// The first one to arrive.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<&Travelling> {
+        self.travelling.front()
+    }
+
+    /// Removes the first one.
+    #[inline]
+    pub(crate) fn drop_first(&mut self) {
+        self.travelling.pop_front();
     }
 
     #[inline]

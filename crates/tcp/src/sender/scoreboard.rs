@@ -272,6 +272,11 @@ impl Scoreboard {
         self.records.front().is_some_and(|record| record.marks & LOST != 0)
     }
 
+    /// Whether the first unacknowledged segment was sent again since it was last found lost.
+    pub fn first_is_sent_again(&self) -> bool {
+        self.records.front().is_some_and(|record| record.marks & AGAIN != 0)
+    }
+
     /// The next segment that is lost and not yet sent again (RFC 6675 §4, NextSeg rule 1). Amortised O(1).
     pub fn next_lost(&mut self) -> Option<Range> {
         let mut index = self.again_from.max(self.popped);

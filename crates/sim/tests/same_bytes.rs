@@ -1,0 +1,97 @@
+//! Same scenario, same seed: the same outcome, twice, and whether hops are fused or taken one by one.
+
+use lasthop_base::Time;
+use lasthop_engine::{Observer, PipeId, Side};
+use lasthop_scenario::{Draft, Scenario, ready_paths};
+use lasthop_sim::{Watch, run, run_watched};
+use lasthop_tcp::Event;
+use lasthop_wire::{FlowId, LossReason, Packet};
+
+struct Nobody;
+
+impl Observer for Nobody {
+    fn on_packet(&mut self, _: Time, _: PipeId, _: &Packet, _: Result<Time, LossReason>) {}
+    fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
+}
+
+fn scenarios() -> Vec<Scenario> {
+    let mut scenarios = Vec::new();
+    for path in ready_paths() {
+        for settings in
+            [&[][..], &[("shape", "split"), ("cause", "jtcp")], &[("shape", "copies"), ("timing", "delayed")]]
+        {
+            let mut draft = Draft::load(path).expect("a ready path");
+            draft.set("duration", "20 s").expect("a duration");
+            for (key, value) in settings {
+                draft.set(key, value).expect("a key of every path");
+            }
+            scenarios.push(draft.check().expect("a valid scenario"));
+        }
+    }
+    assert!(scenarios.len() > 10);
+    scenarios
+}
+
+#[test]
+fn twice_is_the_same() {
+    for scenario in scenarios() {
+        assert_eq!(run(&scenario, 7), run(&scenario, 7), "{}", scenario.title);
+    }
+}
+
+#[test]
+fn other_seeds_are_not() {
+    let scenario = Draft::load("hasegawa").and_then(|draft| draft.check()).expect("a ready path");
+    assert_ne!(run(&scenario, 7).flows, run(&scenario, 8).flows);
+}
+
+#[test]
+fn fused_hops_change_nothing() {
+    for scenario in scenarios() {
+        let watch = Watch { observers: vec![Box::new(Nobody)], probes: true };
+        let (by_hop, _, _) = run_watched(&scenario, 3, watch);
+        assert_eq!(run(&scenario, 3), by_hop, "{}", scenario.title);
+    }
+}
+
+#[test]
+fn a_receiver_does_not_change_which_packets_the_channel_destroys() {
+    // Every packet is lost with probability 1 or 0 by its number: the same numbers whatever the receiver does.
+    let lost = |shape: &str| {
+        let mut draft =
+            Draft::load("rate=5Mbit/s,rtt=30ms,queue=1000packets,loss=2%").expect("an inline path");
+        draft.set("duration", "100 s").expect("a duration");
+        draft.set("shape", shape).expect("a shape");
+        let (_, _, observers) = run_watched(
+            &draft.check().expect("a valid scenario"),
+            5,
+            Watch { observers: vec![Box::new(Lost::default())], probes: false },
+        );
+        let any: Box<dyn std::any::Any> = observers.into_iter().next().expect("the observer");
+        any.downcast::<Lost>().expect("ours").numbers
+    };
+    let (once, copies) = (lost("once"), lost("copies"));
+    let common = once.len().min(copies.len());
+    assert!(common > 50);
+    assert_eq!(once[..common], copies[..common]);
+}
+
+/// The places, among the packets that entered the first link, of those destroyed there.
+#[derive(Default)]
+struct Lost {
+    entered: u64,
+    numbers: Vec<u64>,
+}
+
+impl Observer for Lost {
+    fn on_packet(&mut self, _: Time, _: PipeId, packet: &Packet, fate: Result<Time, LossReason>) {
+        if packet.forward {
+            if fate == Err(LossReason::Channel) {
+                self.numbers.push(self.entered);
+            }
+            self.entered += 1;
+        }
+    }
+
+    fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
+}
