@@ -19,7 +19,7 @@ pub struct Draft {
     /// The document's own text first, then one for each change.
     pub(crate) sources: Vec<Source>,
     pub(crate) document: Table,
-    /// The title if the document has none.
+    /// The title if the document has none: the file's name.
     pub(crate) title: String,
 }
 
@@ -59,8 +59,9 @@ impl Draft {
     pub fn parse(text: &str, name: &str) -> Result<Draft, Problem> {
         let source = Source::new(name, text);
         let document = tree::parse(&source, 0)?;
-        let title = if name.trim().is_empty() { "untitled" } else { name };
-        Ok(Draft { sources: vec![source], document, title: title.to_owned() })
+        let stem =
+            Path::new(name).file_stem().and_then(|stem| stem.to_str()).filter(|stem| !stem.trim().is_empty());
+        Ok(Draft { sources: vec![source], document, title: stem.unwrap_or("untitled").to_owned() })
     }
 
     /// Changes one value: `link.wireless.down.channel.rate` to `3e-5`, `flow.bulk.receiver.shape` to `split`.

@@ -85,6 +85,10 @@ fn items(source: &Source) -> Result<Vec<Item<'_>>, Problem> {
         let start = range.start + (key.len() - key.trim_start().len());
         let place = Place { source: 0, start, end: start + key.trim().len() };
         let value_start = range.start + key.len() + 1;
+        if key.trim().is_empty() {
+            return Err(Problem::new(source, range, "there is no key before `=`")
+                .help("an inline scenario is a list of key=value, like rate=10Mbit/s,rtt=20ms"));
+        }
         if items.iter().any(|item| item.key == key.trim()) {
             return Err(Problem::new(
                 source,

@@ -225,3 +225,23 @@ fn choices(side: &str, mut default: impl FnMut(&str) -> Option<Choice>) -> Vec<K
     };
     seam::of_side(side).into_iter().filter_map(key).collect()
 }
+
+/// The tables that have a key of this name.
+pub(crate) fn homes(name: &str) -> Vec<String> {
+    let mut tables = vec![
+        ("the document, above all tables".to_owned(), document("")),
+        ("[link.NAME]".to_owned(), link_ends().into_iter().chain(direction()).collect()),
+        ("[flow.NAME.sender]".to_owned(), sender()),
+        ("[flow.NAME.receiver]".to_owned(), receiver()),
+    ];
+    let is_here = |keys: &[Key]| keys.iter().any(|key| key.name == name);
+    match is_here(&any_flow()) {
+        true => tables.push(("[flow.NAME]".to_owned(), any_flow())),
+        false => {
+            tables.extend(
+                TRAFFIC.iter().map(|kind| (format!("[flow.NAME] with kind = \"{kind}\""), flow(kind))),
+            );
+        }
+    }
+    tables.into_iter().filter(|(_, keys)| is_here(keys)).map(|(table, _)| table).collect()
+}

@@ -2,6 +2,7 @@
 
 use crate::fields::{Fields, Setting};
 use crate::key::{Form, Key, Presence};
+use crate::language;
 use crate::problem::Problem;
 use crate::resolved::Resolved;
 use crate::source::{Place, Source};
@@ -101,7 +102,13 @@ impl Reader<'_> {
             Form::WordOr(words, unit) => {
                 quantities::word_or(self, head, key, words, unit, node).map(Setting::Value)
             }
-            Form::Text | Form::File => quantities::text(self, head, key, node).map(Setting::Text),
+            Form::Text => quantities::text(self, head, key, node).map(Setting::Text),
+            Form::File => {
+                // Names are relative to the file that has them; from here on they are relative to nothing.
+                let name = quantities::text(self, head, key, node)?;
+                let directory = &self.sources[node.place.source].directory;
+                Ok(Setting::Text(directory.join(name).to_string_lossy().into_owned()))
+            }
             Form::Node => quantities::name(self, head, key, node).map(Setting::Text),
             Form::Mechanism(seam) => mechanisms::read(self, head, key, seam, node).map(Setting::Choice),
             Form::Table => Err(self.problem(node.place, format!("{} is a table", head.key(key.name)))),
@@ -119,9 +126,13 @@ impl Reader<'_> {
 
     fn unknown(&self, head: Head<'_>, entry: &Entry, keys: &[Key]) -> Problem {
         let names: Vec<&str> = keys.iter().map(|key| key.name).collect();
+        let help = match language::homes(&entry.key) {
+            homes if homes.is_empty() => among(&entry.key, "keys here", &names),
+            homes => format!("`{}` is a key of {}", entry.key, homes.join(" and of ")),
+        };
         self.problem(entry.place, format!("{} has no key `{}`", head.bracketed(), entry.key))
             .label("unknown key")
-            .help(among(&entry.key, "keys here", &names))
+            .help(help)
     }
 
     fn missing(&self, head: Head<'_>, key: &Key, keys: &[Key]) -> Problem {

@@ -11,22 +11,21 @@ use std::sync::Arc;
 /// Largest trace read, bytes.
 const LARGEST: u64 = 256 << 20;
 
-/// Reads the trace that `key` names at `place`; its name is relative to the file that names it.
+/// Reads the trace that `key` names at `place`.
 pub(crate) fn read(reader: &Reader<'_>, key: &str, name: &str, place: Place) -> Result<Arc<Trace>, Problem> {
-    let path = reader.sources[place.source].directory.join(name);
     let refuse = |why: String| {
         reader.problem(place, format!("{key}: {why}")).help(
             "a trace is a file in Mahimahi's format: one time in whole milliseconds a line, not decreasing",
         )
     };
-    let shown = path.display();
-    let bytes = contents(&path, LARGEST).map_err(|why| refuse(format!("cannot read `{shown}`: {why}")))?;
+    let bytes =
+        contents(Path::new(name), LARGEST).map_err(|why| refuse(format!("cannot read `{name}`: {why}")))?;
     let Ok(text) = String::from_utf8(bytes) else {
-        return Err(refuse(format!("`{shown}` is not a text file")));
+        return Err(refuse(format!("`{name}` is not a text file")));
     };
     Trace::parse(&text).map(Arc::new).map_err(|error| match error.line {
-        0 => refuse(format!("`{shown}`: {error}")),
-        _ => faulty(&shown.to_string(), &text, &error, key),
+        0 => refuse(format!("`{name}`: {error}")),
+        _ => faulty(name, &text, &error, key),
     })
 }
 

@@ -1,0 +1,269 @@
+//! What scenarios mean once they are read.
+
+use lasthop_base::{Duration, Rate, Time, Value};
+use lasthop_net::service::Service;
+use lasthop_scenario::{Draft, Headers, Hop, Pattern, Scenario, Traffic, Transfer};
+
+fn read(text: &str) -> Scenario {
+    Scenario::parse(text, "test.toml")
+        .unwrap_or_else(|problem| panic!("{problem} at line {}", problem.line()))
+}
+
+fn load(spec: &str) -> Scenario {
+    Scenario::load(spec).unwrap_or_else(|problem| panic!("{problem}"))
+}
+
+fn tcp(scenario: &Scenario, flow: usize) -> (Transfer, &lasthop_tcp::Config, &lasthop_tcp::Config) {
+    match &scenario.flows[flow].traffic {
+        Traffic::Tcp { transfer, source, destination } => (*transfer, source, destination),
+        Traffic::Datagrams { .. } => panic!("flow {flow} is not TCP"),
+    }
+}
+
+const DOWN: fn(usize) -> Hop = |link| Hop { link, is_down: true };
+const UP: fn(usize) -> Hop = |link| Hop { link, is_down: false };
+
+#[test]
+fn scenarios_can_be_shared_between_threads() {
+    fn shared<T: Clone + Send + Sync + 'static>() {}
+    shared::<Scenario>();
+    shared::<Draft>();
+}
+
+#[test]
+fn hasegawa_is_the_papers_fig_6() {
+    let scenario = load("hasegawa");
+    assert_eq!(scenario.nodes, ["server", "bs", "client"]);
+    assert_eq!((scenario.duration, scenario.headers), (Duration::from_secs(1000), Headers::Nominal(40)));
+    let [wired, wireless] = &scenario.links[..] else { panic!("two links") };
+    assert_eq!(wired.down.service, Service::Rate(Rate::from_bps(10_000_000)));
+    assert_eq!((wired.down.delay, wired.up.delay), (Duration::from_millis(45), Duration::from_millis(45)));
+    assert_eq!(wireless.down.service, Service::Rate(Rate::from_bps(2_000_000)));
+    assert_eq!(wireless.up.service, Service::Rate(Rate::from_bps(384_000)));
+    assert_eq!(
+        (wireless.down.delay, wireless.up.delay),
+        (Duration::from_millis(1), Duration::from_millis(1))
+    );
+    assert_eq!(wireless.down.queue.values.value("packets"), &Value::Count(50));
+    assert_eq!(wireless.up.queue.values.value("packets"), &Value::Count(0));
+    assert_eq!(wireless.down.channel.info.name, "bit_error");
+    assert_eq!(wireless.down.channel.values.number("rate"), 2e-5);
+    assert_eq!(wireless.up.channel.info.name, "none");
+    assert_eq!(wireless.down.arq.values.count("transmissions"), 4);
+    assert_eq!(wireless.down.arq.values.duration("delay"), Duration::from_micros(6160));
+    let (transfer, source, destination) = tcp(&scenario, 0);
+    assert_eq!(transfer, Transfer::Bulk);
+    assert_eq!((source.segment, destination.segment), (1000, 1000));
+    assert_eq!((source.recovery.info.name, source.counting.info.name), ("sack", "per-ack"));
+    assert_eq!((source.initial_window, source.initial_ssthresh), (2, None));
+    assert_eq!(source.rto.smallest, Duration::from_millis(200));
+    assert_eq!(source.rto.tick, Duration::from_millis(10));
+    assert_eq!(source.timestamp_tick, Duration::from_micros(1));
+    assert_eq!((destination.timing.info.name, destination.shape.info.name), ("immediate", "once"));
+    assert_eq!(scenario.routes[0].there, [DOWN(0), DOWN(1)]);
+    assert_eq!(scenario.routes[0].back, [UP(1), UP(0)]);
+}
+
+#[test]
+fn an_inline_scenario_is_one_link_and_one_flow() {
+    let scenario = load(
+        "rate=10Mbit/s,up=1Mbps,rtt=20ms,queue=100packets,loss=1%,recovery=reno,segment=536bytes,runs=3",
+    );
+    let [link] = &scenario.links[..] else { panic!("one link") };
+    assert_eq!(link.down.service, Service::Rate(Rate::from_bps(10_000_000)));
+    assert_eq!(link.up.service, Service::Rate(Rate::from_bps(1_000_000)));
+    assert_eq!((link.down.delay, link.up.delay), (Duration::from_millis(10), Duration::from_millis(10)));
+    assert_eq!(link.down.queue.values.count("packets"), 100);
+    assert_eq!(link.down.channel.values.number("loss"), 0.01);
+    assert_eq!((link.up.channel.info.name, scenario.runs), ("none", 3));
+    let (_, source, _) = tcp(&scenario, 0);
+    assert_eq!((source.recovery.info.name, source.segment), ("reno", 536));
+    assert_eq!(
+        scenario.title,
+        "rate=10Mbit/s,up=1Mbps,rtt=20ms,queue=100packets,loss=1%,recovery=reno,segment=536bytes,runs=3"
+    );
+
+    let same_up = load("rate = 5 Mbit/s, one_way_delay = 7 ms, arq = {kind = \"repeat\", transmissions = 3}");
+    assert_eq!(same_up.links[0].up.service, Service::Rate(Rate::from_bps(5_000_000)));
+    assert_eq!(same_up.links[0].down.arq.values.count("transmissions"), 3);
+}
+
+#[test]
+fn a_link_s_own_values_hold_for_both_directions_unless_one_says_otherwise() {
+    let scenario = read(
+        "[link.a]\nfrom = 'x'\nto = 'y'\nrate = '1 Mbit/s'\nqueue = '64 KB'\nchannel = 'iid'\n\
+         [link.a.up]\nrate = '2 Mbit/s'\nchannel = 'none'\n\
+         [flow.b]\nfrom = 'y'\nto = 'x'\n",
+    );
+    let link = &scenario.links[0];
+    assert_eq!(link.down.service, Service::Rate(Rate::from_bps(1_000_000)));
+    assert_eq!(link.up.service, Service::Rate(Rate::from_bps(2_000_000)));
+    assert_eq!((link.down.channel.info.name, link.up.channel.info.name), ("iid", "none"));
+    assert_eq!(
+        (link.down.queue.values.bytes("bytes"), link.up.queue.values.bytes("bytes")),
+        (64_000, 64_000)
+    );
+    assert_eq!((&scenario.routes[0].there[..], &scenario.routes[0].back[..]), (&[UP(0)][..], &[DOWN(0)][..]));
+}
+
+#[test]
+fn replicas_have_numbers_and_staggered_starts() {
+    let scenario = read(
+        "duration = '10 s'\n[link.a]\nfrom = 'x'\nto = 'y'\nrate = '1 Mbit/s'\n\
+         [flow.b]\nfrom = 'x'\nto = 'y'\ncount = 3\nstart = '1 s'\nstagger = '0.5 s'\ntransfer = '1 MB'\n\
+         [flow.c]\nkind = 'cbr'\nfrom = 'x'\nto = 'y'\nrate = '64 kbit/s'\npacket = '200 bytes'\nstop = '4 s'\n",
+    );
+    let starts: Vec<(&str, Time)> =
+        scenario.flows.iter().map(|flow| (flow.name.as_str(), flow.start)).collect();
+    let at = |millis| Time::ZERO + Duration::from_millis(millis);
+    assert_eq!(starts, [("b.1", at(1000)), ("b.2", at(1500)), ("b.3", at(2000)), ("c", at(0))]);
+    assert_eq!(scenario.routes.len(), 4);
+    assert_eq!(tcp(&scenario, 1).0, Transfer::Bytes(1_000_000));
+    match &scenario.flows[3].traffic {
+        Traffic::Datagrams { rate, packet, stop, pattern } => {
+            assert_eq!((*rate, *packet), (Rate::from_bps(64_000), 200));
+            assert_eq!((*stop, *pattern), (Some(at(4000)), Pattern::Constant));
+        }
+        Traffic::Tcp { .. } => panic!("not TCP"),
+    }
+}
+
+/// x - a - y and x - b - c - y: the route says that packets from x to y go the long way.
+#[test]
+fn routes_override_the_fewest_links_in_one_direction() {
+    let link = |name: &str, from: &str, to: &str| {
+        format!("[link.{name}]\nfrom = '{from}'\nto = '{to}'\nrate = '1 Mbit/s'\n")
+    };
+    let net: String =
+        [("xa", "x", "a"), ("ay", "a", "y"), ("xb", "x", "b"), ("bc", "b", "c"), ("cy", "c", "y")]
+            .map(|(name, from, to)| link(name, from, to))
+            .concat();
+    let flow = "[flow.f]\nfrom = 'x'\nto = 'y'\n";
+    let shortest = read(&format!("{net}{flow}"));
+    assert_eq!(shortest.routes[0].there, [DOWN(0), DOWN(1)]);
+    assert_eq!(shortest.routes[0].back, [UP(1), UP(0)]);
+    let detour = read(&format!("{net}{flow}[route]\nx.y = 'b'\n"));
+    // From b the shortest way to y is by c, or back by x and a: the first needs fewer links.
+    assert_eq!(detour.routes[0].there, [DOWN(2), DOWN(3), DOWN(4)]);
+    assert_eq!(detour.routes[0].back, [UP(1), UP(0)]);
+}
+
+#[test]
+fn a_chain_of_too_many_links_is_refused() {
+    let chain = |links: usize| -> String {
+        let net: String = (0..links)
+            .map(|n| format!("[link.l{n}]\nfrom = 'n{n}'\nto = 'n{}'\nrate = '1 Mbit/s'\n", n + 1))
+            .collect();
+        format!("{net}[flow.f]\nfrom = 'n0'\nto = 'n{links}'\n")
+    };
+    assert_eq!(read(&chain(255)).routes[0].there.len(), 255);
+    let problem = Scenario::parse(&chain(256), "test.toml").expect_err("too long");
+    assert!(problem.message().contains("more than 255 links"), "{problem}");
+}
+
+#[test]
+fn options_set_words_tables_and_parameters() {
+    let set = |changes: &[(&str, &str)]| {
+        let mut draft = Draft::load("hasegawa").expect("a ready path");
+        for (path, value) in changes {
+            draft.set(path, value).unwrap_or_else(|problem| panic!("{path}={value}: {problem}"));
+        }
+        draft.check().unwrap_or_else(|problem| panic!("{changes:?}: {problem}"))
+    };
+    let wireless = |scenario: &Scenario| scenario.links[1].clone();
+
+    let rate = set(&[("link.wireless.down.channel.rate", "3e-5")]);
+    assert_eq!(wireless(&rate).down.channel.values.number("rate"), 3e-5);
+    // A short form of the same; a per cent; a text in quotes.
+    for (path, value) in
+        [("channel.rate", "3e-5"), ("wireless.down.channel.rate", "0.003 %"), ("channel.rate", "\"3e-5\"")]
+    {
+        assert_eq!(wireless(&set(&[(path, value)])).down.channel.values.number("rate"), 3e-5, "{path}");
+    }
+    // A mechanism that was a table becomes a word, and a word becomes a table.
+    let word = set(&[("link.wireless.down.channel", "none"), ("link.wireless.down.arq", "none")]);
+    assert_eq!(
+        (wireless(&word).down.channel.info.name, wireless(&word).down.arq.info.name),
+        ("none", "none")
+    );
+    let table = set(&[("shape", "split"), ("shape.count", "3"), ("receiver.shape.covers", "last_segment")]);
+    let (_, _, destination) = tcp(&table, 0);
+    assert_eq!(destination.shape.values.count("count"), 3);
+    assert_eq!(destination.shape.values.word("covers"), "last_segment");
+    let inline = set(&[("flow.bulk.receiver.shape", "{ kind = \"copies\", count = 4 }")]);
+    assert_eq!(tcp(&inline, 0).2.shape.values.count("count"), 4);
+    // A parameter of what was absent, or written short.
+    let absent = set(&[("link.wireless.up.arq", "repeat"), ("link.wireless.up.arq.transmissions", "2")]);
+    assert_eq!(wireless(&absent).up.arq.values.count("transmissions"), 2);
+    let queue = set(&[("link.wireless.down.queue.bytes", "10 KB")]);
+    assert_eq!(wireless(&queue).down.queue.values.count("packets"), 50);
+    assert_eq!(wireless(&queue).down.queue.values.bytes("bytes"), 10_000);
+    let unlimited = set(&[("link.wireless.down.queue", "unlimited"), ("wireless.down.queue.packets", "7")]);
+    assert_eq!(wireless(&unlimited).down.queue.values.count("packets"), 7);
+    // Plain keys, with and without units.
+    let plain = set(&[
+        ("seed", "7"),
+        ("duration", "5 s"),
+        ("sack", "false"),
+        ("recovery", "reno"),
+        ("initial_window", "1"),
+    ]);
+    assert_eq!((plain.seed, plain.duration), (7, Duration::from_secs(5)));
+    assert_eq!((tcp(&plain, 0).1.sack, tcp(&plain, 0).1.initial_window), (false, 1));
+}
+
+#[test]
+fn a_parameter_of_what_a_link_says_for_both_directions_is_set_in_one() {
+    let mut draft = Draft::parse(
+        "[link.a]\nfrom = 'x'\nto = 'y'\nrate = '1 Mbit/s'\nchannel = { kind = 'bit_error', rate = 1e-5 }\n\
+         [link.a.down]\nqueue = '5 packets'\n[flow.b]\nfrom = 'x'\nto = 'y'\n",
+        "test.toml",
+    )
+    .expect("valid");
+    draft.set("link.a.down.channel.rate", "2e-5").expect("a key");
+    draft.set("link.a.up.queue.packets", "3").expect("a key");
+    let link = draft.check().unwrap_or_else(|problem| panic!("{problem}")).links[0].clone();
+    assert_eq!(link.down.channel.values.number("rate"), 2e-5);
+    assert_eq!(link.up.channel.values.number("rate"), 1e-5);
+    assert_eq!((link.down.queue.values.count("packets"), link.up.queue.values.count("packets")), (5, 3));
+}
+
+#[test]
+fn a_short_path_means_every_flow() {
+    let mut draft = Draft::parse(
+        "[link.a]\nfrom = 'x'\nto = 'y'\nrate = '1 Mbit/s'\n[flow.b]\nfrom = 'x'\nto = 'y'\n\
+         [flow.c]\nfrom = 'y'\nto = 'x'\n",
+        "test.toml",
+    )
+    .expect("valid");
+    draft.set("sender.recovery", "tahoe").expect("a key of every flow");
+    draft.set("c.receiver.timing", "immediate").expect("a key of one flow");
+    let scenario = draft.check().unwrap_or_else(|problem| panic!("{problem}"));
+    let names = |flow| (tcp(&scenario, flow).1.recovery.info.name, tcp(&scenario, flow).2.timing.info.name);
+    assert_eq!((names(0), names(1)), (("tahoe", "delayed"), ("tahoe", "immediate")));
+}
+
+#[test]
+fn a_change_that_fails_leaves_the_draft_as_it_was() {
+    let mut draft = Draft::load("umts").expect("a ready path");
+    let before = draft.show().expect("valid");
+    assert!(draft.set("no.such.key", "1").is_err());
+    assert_eq!(draft.show().expect("still valid"), before);
+}
+
+#[test]
+fn traces_are_found_beside_the_scenario_and_from_where_one_types() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let trace = directory.path().join("a.down");
+    std::fs::write(&trace, "1\n2\n4\n").expect("written");
+    let file = directory.path().join("test.toml");
+    let text = "[link.a]\nfrom = 'x'\nto = 'y'\nrate = '1 Mbit/s'\n[link.a.down]\ntrace = 'a.down'\n[flow.b]\nfrom = 'x'\nto = 'y'\n";
+    std::fs::write(&file, text).expect("written");
+    let opportunities = |scenario: Scenario| match &scenario.links[0].down.service {
+        Service::Trace(trace) => trace.opportunities(),
+        Service::Rate(_) => 0,
+    };
+    assert_eq!(opportunities(load(&file.to_string_lossy())), 3);
+    let inline = format!("trace={},up=1Mbit/s,rtt=20ms", trace.display());
+    assert_eq!(opportunities(load(&inline)), 3);
+}
