@@ -1,0 +1,457 @@
+//! Opening, closing and resetting: RFC 9293 §3.5, §3.6, §3.10, and RFC 5961.
+
+mod script;
+
+use lasthop_base::{Duration, Time};
+use lasthop_tcp::endpoint::Ended;
+use lasthop_tcp::{Endpoint, Event, Role, State};
+use lasthop_wire::{Flags, Segment, Seq};
+use script::Step::*;
+use script::{IRS, ISS, Peer, Script, config};
+
+const SYN_ACK: Flags = Flags(0x12);
+const FIN_ACK: Flags = Flags(0x11);
+const RST_ACK: Flags = Flags(0x14);
+
+fn opened() -> Script {
+    Script::opened(config("sack"), Peer::default())
+}
+
+fn passive() -> Script {
+    let mut script = Script::closed(config("sack"), Role::Passive, Peer::default());
+    script.endpoint.open(script.now);
+    script.run([In(State::Listen), Nothing, NoDeadline]);
+    script
+}
+
+/// The peer's FIN, behind what it has sent.
+fn fin(script: &mut Script) {
+    let segment = Segment { flags: FIN_ACK, ..script.plain() };
+    script.arrive(segment);
+}
+
+/// An ACK of the peer for our bytes and its own FIN, sent before.
+fn ack_after_fin(script: &mut Script, bytes: u64) {
+    let plain = script.plain();
+    script.arrive(Segment { seq: plain.seq.at(1), ack: ISS.at(1 + bytes), ..plain });
+}
+
+/// Our FIN at this byte.
+#[track_caller]
+fn expect_fin(script: &mut Script, bytes: u64) {
+    let segment = script.sent("a FIN").segment;
+    assert!(segment.flags.has(Flags::FIN), "{segment:?}");
+    assert_eq!((segment.seq, segment.len), (ISS.at(1 + bytes), 0));
+}
+
+#[track_caller]
+fn expect_flags(script: &mut Script, flags: Flags) -> Segment {
+    let segment = script.sent("a segment").segment;
+    assert_eq!(segment.flags, flags, "{segment:?}");
+    segment
+}
+
+/// §3.5, Fig. 6, the passive side.
+#[test]
+fn passive_open() {
+    let mut script = passive();
+    let syn = script.syn(Flags::SYN, None);
+    script.arrive(syn);
+    script.run([In(State::SynReceived)]);
+    let answer = expect_flags(&mut script, SYN_ACK);
+    assert_eq!((answer.seq, answer.ack), (ISS, IRS.at(1)));
+    script.run([Nothing, Deadline(1000), Tick(100), Ack(1), In(State::Established), Nothing, NoDeadline]);
+    // The handshake measured 100 ms: RTO = 100 + 4 x 50, at least a second.
+    assert_eq!(script.endpoint.sender().rtt().srtt(), Some(Duration::from_millis(100)));
+}
+
+/// The ACK of the SYN may carry data, or be lost and come with it.
+#[test]
+fn data_completes_the_handshake() {
+    let mut script = passive();
+    let syn = script.syn(Flags::SYN, None);
+    script.arrive(syn);
+    expect_flags(&mut script, SYN_ACK);
+    script.run([Data(1), In(State::Established), Acked(2), Nothing]);
+    assert_eq!(script.endpoint.delivered(), 1000);
+}
+
+/// RFC 6298 §5: SYN and SYN-ACK are repeated with back-off; neither gives an RTT then.
+#[test]
+fn lost_handshake_segments() {
+    let mut script = passive();
+    let syn = script.syn(Flags::SYN, None);
+    script.arrive(syn);
+    expect_flags(&mut script, SYN_ACK);
+    for wait in [1000, 2000, 4000] {
+        script.run([Deadline(wait), Tick(wait)]);
+        let again = script.sent("the SYN-ACK again");
+        assert!(again.again && again.segment.flags == SYN_ACK && again.segment.seq == ISS);
+    }
+    script.run([Tick(100), Ack(1), In(State::Established), NoDeadline]);
+    assert_eq!(script.endpoint.sender().rtt().srtt(), None);
+    // RFC 5681 §3.1: one segment, as it was lost more than once.
+    let mut script = Script::closed(
+        lasthop_tcp::Config { initial_window: 10, ..config("sack") },
+        Role::Active,
+        Peer::default(),
+    );
+    script.endpoint.open(script.now);
+    expect_flags(&mut script, Flags::SYN);
+    for _ in 0..2 {
+        script.run([Timeout]);
+        expect_flags(&mut script, Flags::SYN);
+    }
+    let answer = script.syn(SYN_ACK, None);
+    script.arrive(answer);
+    script.run([Acked(1), Write(10_000), New(1), Nothing, Cwnd(1)]);
+}
+
+/// §3.5: a SYN-ACK that comes again means that our ACK was lost; RFC 5961 §4: a SYN in a connection is challenged.
+#[test]
+fn a_syn_in_a_connection_is_challenged() {
+    let mut script = opened();
+    let again = script.syn(SYN_ACK, None);
+    script.arrive(again);
+    script.run([In(State::Established), Acked(1), Nothing]);
+    let mut syn = script.syn(Flags::SYN, None);
+    syn.seq = IRS.at(500);
+    script.arrive(syn);
+    script.run([In(State::Established), Acked(1), Nothing]);
+}
+
+/// §3.5, Fig. 7: both open at once; each SYN-ACK completes the other side.
+#[test]
+fn simultaneous_open() {
+    let mut script = Script::closed(config("sack"), Role::Active, Peer::default());
+    script.endpoint.open(script.now);
+    expect_flags(&mut script, Flags::SYN);
+    let syn = script.syn(Flags::SYN, None);
+    script.arrive(syn);
+    script.run([In(State::SynReceived)]);
+    let answer = expect_flags(&mut script, SYN_ACK);
+    assert_eq!((answer.seq, answer.ack), (ISS, IRS.at(1)));
+    let crossed = script.syn(SYN_ACK, None);
+    script.arrive(crossed);
+    script.run([In(State::Established), NoDeadline, Write(1000), New(1), Data(1), AckedBytes(1000)]);
+}
+
+/// The same between two of our own.
+#[test]
+fn two_endpoints_open_at_once() {
+    let stream = || lasthop_base::Stream::named(1, "open");
+    let mut ends = [ISS, IRS].map(|iss| Endpoint::new(config("sack"), Role::Active, iss, stream()));
+    let mut now = Time::ZERO;
+    ends.iter_mut().for_each(|end| end.open(now));
+    for _ in 0..6 {
+        now += Duration::from_millis(10);
+        let sent =
+            ends.each_mut().map(|end| std::iter::from_fn(|| end.poll_segment(now)).collect::<Vec<_>>());
+        for (from, segments) in sent.iter().enumerate() {
+            for sending in segments {
+                ends[1 - from].handle_segment(now, &sending.segment, &Default::default());
+            }
+        }
+    }
+    for end in &mut ends {
+        assert_eq!((end.state(), end.poll_segment(now)), (State::Established, None));
+        assert_eq!(end.poll_timeout(), Time::NEVER);
+    }
+}
+
+/// §3.10.7.3: an ACK of something never sent is answered with a reset; a reset without the right ACK is ignored.
+#[test]
+fn syn_sent_rejects_wrong_acks() {
+    let mut script = Script::closed(config("sack"), Role::Active, Peer::default());
+    script.endpoint.open(script.now);
+    expect_flags(&mut script, Flags::SYN);
+    let mut wrong = script.syn(SYN_ACK, None);
+    wrong.ack = ISS.at(2);
+    script.arrive(wrong);
+    let reset = expect_flags(&mut script, Flags::RST);
+    assert_eq!(reset.seq, ISS.at(2));
+    script.arrive(Segment { flags: Flags::RST, ..Segment::default() });
+    script.arrive(Segment { flags: RST_ACK, ack: ISS.at(7), ..Segment::default() });
+    script.run([In(State::SynSent), Nothing]);
+    script.arrive(Segment { flags: RST_ACK, ack: ISS.at(1), ..Segment::default() });
+    script.run([In(State::Closed), Nothing, NoDeadline]);
+    assert_eq!(script.endpoint.ended(), Some(Ended::Refused));
+}
+
+/// §3.5.2: a segment for a closed port is reset, with an acknowledgement if it has none to take the number from.
+#[test]
+fn a_closed_port_resets() {
+    let mut script = opened();
+    script.endpoint.abort();
+    let reset = expect_flags(&mut script, RST_ACK);
+    assert_eq!((reset.seq, reset.ack), (ISS.at(1), IRS.at(1)));
+    script.run([In(State::Closed), Nothing, NoDeadline]);
+    script.arrive(Segment { seq: Seq(77), ack: Seq(99), flags: Flags::ACK, ..Segment::default() });
+    assert_eq!(expect_flags(&mut script, Flags::RST).seq, Seq(99));
+    script.arrive(Segment { seq: Seq(77), len: 10, flags: Flags::FIN, ..Segment::default() });
+    let reset = expect_flags(&mut script, RST_ACK);
+    assert_eq!((reset.seq, reset.ack), (Seq(0), Seq(88)));
+    script.arrive(Segment { flags: Flags::RST, ..Segment::default() });
+    script.run([Nothing]);
+}
+
+/// §3.5, Fig. 8: an old SYN arrives at a listener; its answer is reset, and the listener listens again.
+#[test]
+fn an_old_syn_at_a_listener() {
+    let mut script = passive();
+    let old = Segment { seq: Seq(90), ..script.syn(Flags::SYN, None) };
+    script.arrive(old);
+    let answer = expect_flags(&mut script, SYN_ACK);
+    assert_eq!(answer.ack, Seq(91));
+    script.arrive(Segment { seq: Seq(91), flags: Flags::RST, ..Segment::default() });
+    script.run([In(State::Listen), Nothing, NoDeadline]);
+    let syn = script.syn(Flags::SYN, None);
+    script.arrive(syn);
+    assert_eq!(expect_flags(&mut script, SYN_ACK).ack, IRS.at(1));
+    script.run([Ack(1), In(State::Established)]);
+}
+
+/// §3.10.7.4: in SYN-RECEIVED an ACK of something else is answered with a reset.
+#[test]
+fn syn_received_rejects_wrong_acks() {
+    let mut script = passive();
+    let syn = script.syn(Flags::SYN, None);
+    script.arrive(syn);
+    expect_flags(&mut script, SYN_ACK);
+    for wrong in [ISS, ISS.at(2), Seq(12)] {
+        let segment = Segment { ack: wrong, ..script.plain() };
+        script.arrive(segment);
+        assert_eq!(expect_flags(&mut script, Flags::RST).seq, wrong);
+    }
+    script.run([In(State::SynReceived), Ack(1), In(State::Established)]);
+}
+
+/// §3.5.1, Fig. 9: the peer has crashed and opens again: our ACK makes it reset us.
+#[test]
+fn a_half_open_connection() {
+    let mut script = opened();
+    script.run([Write(1000), New(1), Data(1), Acked(2)]);
+    let syn = Segment { seq: Seq(4000), ..script.syn(Flags::SYN, None) };
+    script.arrive(syn);
+    let challenge = script.sent("the challenge").segment;
+    assert_eq!((challenge.seq, challenge.ack), (ISS.at(1001), IRS.at(1001)));
+    // <SEQ=100><CTL=RST> of Fig. 9: the number that our ACK expects.
+    script.arrive(Segment { seq: challenge.ack, flags: Flags::RST, ..Segment::default() });
+    script.run([In(State::Closed), Nothing, NoDeadline]);
+    assert_eq!(script.endpoint.ended(), Some(Ended::Reset));
+}
+
+/// RFC 5961 §3: a reset with another number in the window is challenged, one outside it ignored.
+#[test]
+fn inexact_resets() {
+    let mut script = opened();
+    script.arrive(Segment { seq: IRS.at(100), flags: Flags::RST, ..Segment::default() });
+    script.run([In(State::Established), Acked(1), Nothing]);
+    script.arrive(Segment { seq: IRS.at(1 << 30), flags: Flags::RST, ..Segment::default() });
+    script.arrive(Segment { seq: IRS, flags: Flags::RST, ..Segment::default() });
+    script.run([In(State::Established), Nothing]);
+    script.arrive(Segment { seq: IRS.at(1), flags: Flags::RST, ..Segment::default() });
+    script.run([In(State::Closed), Nothing]);
+}
+
+/// RFC 5961 §5: an ACK of something not sent, or older than the largest window, is challenged and dropped.
+#[test]
+fn senseless_acks_are_challenged() {
+    let mut script = opened();
+    script.run([Write(5000), New(1), Ack(2), New(2), New(3)]);
+    for wrong in [ISS.at(3002), ISS.at(1 << 30), Seq(ISS.0.wrapping_sub(70_000))] {
+        let segment = Segment { ack: wrong, len: 100, ..script.plain() };
+        script.arrive(segment);
+        script.run([AckedBytes(0), Nothing]);
+    }
+    assert_eq!(script.endpoint.delivered(), 0);
+    // An old one within the window is none: its data counts.
+    let old = Segment { ack: ISS.at(1), len: 100, ..script.plain() };
+    script.arrive(old);
+    script.run([AckedBytes(100), Nothing, InFlight(2)]);
+}
+
+/// §3.6, Fig. 12: we close first.
+#[test]
+fn active_close() {
+    let mut script = opened();
+    script.run([Write(500), Bytes(0, 500), Close, In(State::FinWait1)]);
+    expect_fin(&mut script, 500);
+    script.run([AckBytes(500), In(State::FinWait1), AckBytes(501), In(State::FinWait2), NoDeadline]);
+    // The other direction goes on.
+    script.run([Data(1), Acked(2)]);
+    fin(&mut script);
+    script.run([In(State::TimeWait), AckedBytes(1001), Nothing, Deadline(60_000)]);
+    // §3.10.7.4: a repetition of the FIN is acknowledged, and the wait starts again.
+    script.run([Tick(30_000)]);
+    fin(&mut script);
+    script.run([
+        AckedBytes(1001),
+        Nothing,
+        Deadline(60_000),
+        Tick(60_000),
+        In(State::Closed),
+        Nothing,
+        NoDeadline,
+    ]);
+    assert_eq!(script.endpoint.ended(), Some(Ended::Closed));
+    let last = std::iter::from_fn(|| script.endpoint.poll_event()).last();
+    assert_eq!(last, Some((script.now, Event::Closed)));
+}
+
+/// §3.6, Fig. 12, the other side: the peer closes first.
+#[test]
+fn passive_close() {
+    let mut script = opened();
+    fin(&mut script);
+    script.run([
+        In(State::CloseWait),
+        AckedBytes(1),
+        Nothing,
+        Write(1000),
+        New(1),
+        Close,
+        In(State::LastAck),
+    ]);
+    expect_fin(&mut script, 1000);
+    ack_after_fin(&mut script, 1000);
+    script.run([In(State::LastAck)]);
+    ack_after_fin(&mut script, 1001);
+    script.run([In(State::Closed), Nothing, NoDeadline]);
+    assert_eq!(script.endpoint.ended(), Some(Ended::Closed));
+}
+
+/// §3.6, Fig. 13: both close at once.
+#[test]
+fn simultaneous_close() {
+    let mut script = opened();
+    script.run([Close, In(State::FinWait1)]);
+    expect_fin(&mut script, 0);
+    fin(&mut script);
+    script.run([In(State::Closing), AckedBytes(1)]);
+    ack_after_fin(&mut script, 1);
+    script.run([In(State::TimeWait), Deadline(60_000)]);
+}
+
+/// The peer's FIN acknowledges ours.
+#[test]
+fn fin_and_ack_in_one() {
+    let mut script = opened();
+    script.run([Close]);
+    expect_fin(&mut script, 0);
+    let both = Segment { flags: FIN_ACK, ack: ISS.at(2), ..script.plain() };
+    script.arrive(both);
+    script.run([In(State::TimeWait), AckedBytes(1)]);
+}
+
+/// A FIN ahead of a hole waits for it; one that comes twice is acknowledged twice.
+#[test]
+fn a_fin_out_of_order() {
+    let mut script = opened();
+    let ahead = Segment { seq: IRS.at(1001), flags: FIN_ACK, ..script.plain() };
+    script.arrive(ahead);
+    script.run([In(State::Established), AckedBytes(0)]);
+    script.run([DataBytes(0, 1000), In(State::CloseWait), AckedBytes(1001), Nothing]);
+    script.arrive(ahead);
+    script.run([AckedBytes(1001), Nothing]);
+    // With data of its own, the hole before it.
+    let mut script = opened();
+    let ahead = Segment { seq: IRS.at(1001), len: 500, flags: FIN_ACK, ..script.plain() };
+    script.arrive(ahead);
+    script.run([
+        In(State::Established),
+        AckedBytes(0),
+        DataBytes(0, 1000),
+        In(State::CloseWait),
+        AckedBytes(1501),
+    ]);
+    assert_eq!(script.endpoint.delivered(), 1500);
+}
+
+/// The FIN is sent again like data, alone or with the last segment.
+#[test]
+fn a_lost_fin() {
+    let mut script = opened();
+    script.run([Close]);
+    expect_fin(&mut script, 0);
+    script.run([Deadline(1000), Timeout]);
+    expect_fin(&mut script, 0);
+    script.run([AckBytes(1), In(State::FinWait2), NoDeadline]);
+    // A full segment and its FIN, with a window of one segment and go-back-N.
+    for recovery in ["tahoe", "reno", "new_reno", "sack"] {
+        let setup = lasthop_tcp::Config { initial_window: 3, ..config(recovery) };
+        let mut script = Script::opened(setup, Peer::default());
+        script.run([Write(3000), Close, New(1), New(2)]);
+        let last = script.sent("the last").segment;
+        assert!(last.flags.has(Flags::FIN) && last.len == 1000);
+        script.run([Nothing, Timeout, Again(1), Nothing, Timeout, Again(1), Ack(3)]);
+        let last = script.sent("the last").segment;
+        assert!(last.flags.has(Flags::FIN) && last.len == 1000);
+        script.run([AckBytes(3001), In(State::FinWait2)]);
+    }
+}
+
+/// §3.10.4: closing before the connection is open deletes it, or waits when a SYN has come already.
+#[test]
+fn closing_early() {
+    let mut script = Script::closed(config("sack"), Role::Active, Peer::default());
+    script.endpoint.open(script.now);
+    expect_flags(&mut script, Flags::SYN);
+    script.run([Close, In(State::Closed), Nothing, NoDeadline]);
+    let mut script = passive();
+    let syn = script.syn(Flags::SYN, None);
+    script.arrive(syn);
+    expect_flags(&mut script, SYN_ACK);
+    script.run([Write(100), Close, In(State::SynReceived), Nothing, Ack(1), In(State::FinWait1)]);
+    let last = script.sent("data and FIN").segment;
+    assert!(last.flags.has(Flags::FIN) && last.len == 100);
+    script.run([Nothing, AckBytes(101), In(State::FinWait2)]);
+}
+
+/// What is written after the close is not sent: the FIN's place is fixed.
+#[test]
+fn writing_after_closing() {
+    let mut script = opened();
+    script.run([Write(100), Close]);
+    let last = script.sent("data and FIN").segment;
+    assert!(last.flags.has(Flags::FIN) && last.len == 100);
+    script.run([Write(1000), Nothing, AckBytes(101), In(State::FinWait2), Nothing]);
+}
+
+/// §3.10.5: aborting tells the peer, except when both sides have closed.
+#[test]
+fn aborting() {
+    let mut script = opened();
+    script.run([Write(1000), New(1)]);
+    script.endpoint.abort();
+    assert_eq!(expect_flags(&mut script, RST_ACK).seq, ISS.at(1001));
+    script.run([In(State::Closed), NoDeadline]);
+    assert_eq!(script.endpoint.ended(), Some(Ended::Aborted));
+    let mut script = opened();
+    fin(&mut script);
+    script.run([AckedBytes(1), Close, In(State::LastAck)]);
+    script.endpoint.abort();
+    script.run([In(State::Closed), Nothing, NoDeadline]);
+}
+
+/// §3.10.7.4: a reset in TIME-WAIT ends a connection that both sides had closed.
+#[test]
+fn a_reset_in_time_wait() {
+    let mut script = opened();
+    script.run([Close]);
+    expect_fin(&mut script, 0);
+    let both = Segment { flags: FIN_ACK, ack: ISS.at(2), ..script.plain() };
+    script.arrive(both);
+    script.arrive(Segment { seq: IRS.at(2), flags: Flags::RST, ..Segment::default() });
+    script.run([In(State::Closed), NoDeadline]);
+    assert_eq!(script.endpoint.ended(), Some(Ended::Closed));
+}
+
+/// A connection that is over needs no timer, whatever was outstanding: drivers would wake for it for ever.
+#[test]
+fn no_timer_survives() {
+    let mut script = opened();
+    script.run([Write(5000), New(1), DataBytes(0, 100)]);
+    script.arrive(Segment { seq: IRS.at(101), flags: Flags::RST, ..Segment::default() });
+    script.run([In(State::Closed), NoDeadline, Nothing]);
+}
