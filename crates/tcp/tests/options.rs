@@ -1,0 +1,208 @@
+//! What the handshake agrees on: MSS (RFC 9293 §3.7.1), ECN (RFC 3168 §6.1.1), window scale, timestamps and PAWS
+//! (RFC 7323).
+
+mod script;
+
+use lasthop_base::Value;
+use lasthop_tcp::receiver::window;
+use lasthop_tcp::{Config, Role, State};
+use lasthop_wire::{Flags, Segment, Timestamps};
+use script::Step::*;
+use script::{IRS, ISS, Peer, Script, choose, config};
+
+/// The SYN-ACK that a passive side answers this peer's SYN with.
+fn answer(config: Config, peer: Peer) -> (Script, Segment) {
+    let mut script = Script::closed(config, Role::Passive, peer);
+    script.endpoint.open(script.now);
+    let syn = script.syn(Flags::SYN, None);
+    script.arrive(syn);
+    let answer = script.sent("the SYN-ACK").segment;
+    (script, answer)
+}
+
+fn syn(config: Config) -> Segment {
+    let mut script = Script::closed(config, Role::Active, Peer::default());
+    script.endpoint.open(script.now);
+    script.sent("the SYN").segment
+}
+
+/// RFC 6691: the option's value includes the bytes that options take in every segment; both sides' values bind.
+#[test]
+fn segment_size() {
+    assert_eq!(syn(Config { timestamps: true, ..config("sack") }).mss, Some(1012));
+    assert_eq!(syn(config("sack")).mss, Some(1000));
+    for (mss, timestamps, payload) in
+        [(600, false, 600), (600, true, 588), (1460, false, 1000), (1460, true, 1000)]
+    {
+        let peer = Peer { mss, timestamps, ..Peer::default() };
+        let mut script = Script::opened(Config { timestamps, ..config("sack") }, peer);
+        script.run([Write(5000), Bytes(0, payload), Nothing, CwndBytes(payload)]);
+    }
+    // RFC 9293 §3.7.1: 536 without the option.
+    let mut script = Script::closed(config("sack"), Role::Active, Peer::default());
+    script.endpoint.open(script.now);
+    script.endpoint.write(5000);
+    script.sent("the SYN");
+    let answer = Segment { mss: None, ..script.syn(Flags::SYN | Flags::ACK, None) };
+    script.arrive(answer);
+    script.run([Bytes(0, 536)]);
+}
+
+/// RFC 2018 §2 and RFC 7323 §1.3: an option is answered only if it was offered.
+#[test]
+fn options_are_answered_if_offered() {
+    let all = Config { timestamps: true, sack: true, ..config("sack") };
+    let first = syn(all.clone());
+    assert!(first.sack_permitted && first.timestamps.is_some() && first.window_scale.is_some());
+    let (_, segment) = answer(all.clone(), Peer { sack: false, ..Peer::default() });
+    assert!(!segment.sack_permitted && segment.timestamps.is_none() && segment.window_scale.is_none());
+    let (_, segment) = answer(all, Peer { timestamps: true, scale: Some(3), ..Peer::default() });
+    assert!(segment.sack_permitted && segment.timestamps.is_some() && segment.window_scale.is_some());
+    let (_, segment) = answer(config("reno"), Peer { timestamps: true, scale: Some(3), ..Peer::default() });
+    assert!(!segment.sack_permitted && segment.timestamps.is_none());
+}
+
+/// RFC 3168 §6.1.1: ECE and CWR in the SYN, ECE alone in the SYN-ACK; neither is sent as ECN-capable.
+#[test]
+fn ecn_negotiation() {
+    let ecn = || Config { ecn: true, ..config("sack") };
+    let first = syn(ecn());
+    assert!(first.flags.has(Flags::ECE) && first.flags.has(Flags::CWR));
+    let plain = syn(config("sack"));
+    assert!(!plain.flags.has(Flags::ECE) && !plain.flags.has(Flags::CWR));
+    let (mut script, segment) = answer(ecn(), Peer { ecn: true, ..Peer::default() });
+    assert!(segment.flags.has(Flags::ECE) && !segment.flags.has(Flags::CWR));
+    script.run([Ack(1), Write(1000)]);
+    assert!(script.sent("data").ecn_capable);
+    for (config, peer) in [(ecn(), Peer::default()), (config("sack"), Peer { ecn: true, ..Peer::default() })]
+    {
+        let (mut script, segment) = answer(config, peer);
+        assert!(!segment.flags.has(Flags::ECE) && !segment.flags.has(Flags::CWR));
+        script.run([Ack(1), Write(1000)]);
+        assert!(!script.sent("data").ecn_capable);
+    }
+    // Some reflect the reserved bits of the SYN: ECE and CWR in a SYN-ACK is no agreement.
+    let mut script = Script::closed(ecn(), Role::Active, Peer::default());
+    script.endpoint.open(script.now);
+    script.sent("the SYN");
+    let reflected = Segment {
+        flags: Flags::SYN | Flags::ACK | Flags::ECE | Flags::CWR,
+        ..script.syn(Flags::SYN | Flags::ACK, None)
+    };
+    script.arrive(reflected);
+    script.run([Acked(1), Write(1000)]);
+    assert!(!script.sent("data").ecn_capable);
+}
+
+/// RFC 3168 §6.1.4 and §6.1.5: pure ACKs and retransmissions are not ECN-capable.
+#[test]
+fn what_is_ecn_capable() {
+    let peer = Peer { ecn: true, ..Peer::default() };
+    let mut script = Script::opened(Config { ecn: true, ..config("sack") }, peer);
+    script.run([Write(1000)]);
+    assert!(script.sent("data").ecn_capable);
+    script.run([Timeout]);
+    assert!(!script.sent("data again").ecn_capable);
+    script.run([Data(1)]);
+    assert!(!script.sent("an ACK").ecn_capable);
+}
+
+/// RFC 7323 §2.2 and §2.3: the window of a SYN is never scaled, later ones are, in both directions, if both offered.
+#[test]
+fn window_scale() {
+    let window = choose(window::ALL, "buffer", &[("size", Value::Bytes(1 << 20))]);
+    let big = Config { window, initial_window: 100, ..config("sack") };
+    let first = syn(big.clone());
+    // 1 MiB: 5 bits bring it below 65536.
+    assert_eq!((first.window_scale, first.window), (Some(5), u16::MAX));
+    let peer = Peer { scale: Some(3), window: 2000, ..Peer::default() };
+    let mut script = Script::opened(big.clone(), peer);
+    script.run([Write(100_000), News(1, 2), Nothing, Ack(2), News(3, 17), Nothing, Data(1)]);
+    assert_eq!(script.sent("an ACK").segment.window, 1 << 15);
+    let mut script = Script::opened(big, Peer { scale: None, window: 2000, ..peer });
+    script.run([Write(100_000), News(1, 2), Nothing, Ack(2), New(3), Nothing, Data(1)]);
+    assert_eq!(script.sent("an ACK").segment.window, u16::MAX);
+    // RFC 7323 §2.3: more than 14 counts as 14.
+    let mut script = Script::opened(config("sack"), Peer { scale: Some(30), window: 1, ..Peer::default() });
+    script.run([Write(100_000), Ack(1), Bytes(0, 1000)]);
+}
+
+fn stamped() -> Script {
+    let peer = Peer { timestamps: true, mss: 1012, ..Peer::default() };
+    Script::opened(Config { timestamps: true, initial_window: 4, ..config("sack") }, peer)
+}
+
+/// RFC 7323 §3.2: on every segment once agreed, with the latest TSval of the peer that was in order; segments without
+/// are dropped, except resets.
+#[test]
+fn timestamps_are_on_every_segment() {
+    let mut script = stamped();
+    script.run([Write(500), Tick(50)]);
+    assert_eq!(script.sent("data").segment.timestamps.map(|stamps| stamps.value), Some(script.millis()));
+    script.run([Data(1)]);
+    let sent = script.sent("an ACK").segment;
+    assert_eq!(sent.timestamps, Some(Timestamps { value: script.millis(), echo: script.millis() }));
+    let bare = Segment { timestamps: None, len: 100, ..script.plain() };
+    script.arrive(bare);
+    script.run([Nothing]);
+    assert_eq!(script.endpoint.delivered(), 1000);
+    script.endpoint.abort();
+    assert!(script.sent("a reset").segment.timestamps.is_some());
+    let mut script = stamped();
+    script.arrive(Segment { seq: IRS.at(1), flags: Flags::RST, ..Segment::default() });
+    script.run([In(State::Closed)]);
+}
+
+/// RFC 7323 §4.3: TS.Recent comes from the segment that the last ACK asked for, so that delayed ACKs and holes give
+/// the RTT of the earliest.
+#[test]
+fn what_is_echoed() {
+    let mut script = stamped();
+    let start = script.millis();
+    let echo = |script: &mut Script| script.sent("an ACK").segment.timestamps.map(|stamps| stamps.echo);
+    script.run([Tick(10), Data(1)]);
+    assert_eq!(echo(&mut script), Some(start + 10));
+    // Segment 2 is lost, 3 and 4 arrive: still the echo of 1.
+    script.run([Tick(10), Data(3)]);
+    assert_eq!(echo(&mut script), Some(start + 10));
+    script.run([Tick(10), Data(4)]);
+    assert_eq!(echo(&mut script), Some(start + 10));
+    // The retransmission fills the hole: its own.
+    script.run([Tick(10), Data(2)]);
+    assert_eq!(echo(&mut script), Some(start + 40));
+}
+
+/// RFC 7323 §5.3: a segment from the past is dropped and acknowledged, a reset is exempt.
+#[test]
+fn paws() {
+    let mut script = stamped();
+    let old = script.stamps(0);
+    script.run([Tick(100), Data(1), Acked(2)]);
+    let late = Segment { len: 100, timestamps: Some(old), ..script.plain() };
+    script.arrive(late);
+    script.run([Acked(2), Nothing]);
+    assert_eq!(script.endpoint.delivered(), 1000);
+    // The numbers wrap: "older" by less than 2^31.
+    let wrapped = Timestamps { value: script.millis().wrapping_add(1 << 31), ..old };
+    script.arrive(Segment { timestamps: Some(wrapped), ..late });
+    script.run([Acked(2), Nothing]);
+    let far = Timestamps { value: script.millis().wrapping_add((1 << 31) - 1), ..old };
+    script.arrive(Segment { timestamps: Some(far), ..late });
+    script.run([AckedBytes(1100), Nothing]);
+    script.arrive(Segment {
+        seq: IRS.at(1101),
+        timestamps: Some(old),
+        flags: Flags::RST,
+        ..Segment::default()
+    });
+    script.run([In(State::Closed)]);
+}
+
+/// Sequence numbers are not ordered by their value: the wrap of both directions lies inside these 5 kB.
+#[test]
+fn numbers_wrap() {
+    assert!(ISS.at(5000).0 < ISS.0 && IRS.at(5000).0 < IRS.0);
+    let mut script = Script::sender(Config { initial_window: 5, ..config("sack") });
+    script.run([News(1, 5), Data(1), Data(3), Data(5), Acked(2)]);
+    script.run([Sack(1, &[(2, 6)]), Again(1), Ack(6), News(6, 7), Data(2), Acked(4)]);
+}
