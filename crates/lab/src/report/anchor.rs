@@ -1,0 +1,45 @@
+//! Names that links can point to.
+
+use std::collections::BTreeSet;
+
+/// The names a page has given away.
+#[derive(Debug, Default)]
+pub struct Anchors {
+    taken: BTreeSet<String>,
+}
+
+impl Anchors {
+    /// `wanted` in letters that need no escaping; with a number after it if the name is taken.
+    pub fn unique(&mut self, wanted: &str) -> String {
+        let plain = plain(wanted);
+        let mut name = plain.clone();
+        let mut copy = 1;
+        while !self.taken.insert(name.clone()) {
+            copy += 1;
+            name = format!("{plain}-{copy}");
+        }
+        name
+    }
+}
+
+/// Letters, digits, `-`, `_` and `.`; what lies between becomes one dash.
+fn plain(wanted: &str) -> String {
+    let kept = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
+    let words: Vec<&str> =
+        wanted.split(|character| !kept(character)).filter(|word| !word.is_empty()).collect();
+    if words.is_empty() { "part".to_string() } else { words.join("-") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_plain_and_unique() {
+        let mut anchors = Anchors::default();
+        assert_eq!(anchors.unique("hasegawa-fig7"), "hasegawa-fig7");
+        assert_eq!(anchors.unique("hasegawa-fig7"), "hasegawa-fig7-2");
+        assert_eq!(anchors.unique("koga5-Goodput, BER < 1e-5"), "koga5-Goodput-BER-1e-5");
+        assert_eq!(anchors.unique("\"<>"), "part");
+    }
+}

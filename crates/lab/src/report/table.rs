@@ -1,0 +1,69 @@
+//! Tables, and what their verdicts mean.
+
+use super::escape::escaped;
+use crate::document::{Block, Cell, Document, Table};
+use crate::item::Verdict;
+
+/// What the words of the verdicts mean, in [`Verdict`]'s terms.
+pub const VERDICTS: &str = "\
+<dl class=\"verdicts\" aria-label=\"Verdicts\">\n\
+<div><dt class=\"agrees\">agrees</dt><dd>The published number lies within our 95&nbsp;% interval, or within 5&nbsp;per \
+cent of ours (5&nbsp;points for a gain).</dd></div>\n\
+<div><dt class=\"shape\">shape</dt><dd>The claim holds, the number does not.</dd></div>\n\
+<div><dt class=\"differs\">differs</dt><dd>The claim does not hold.</dd></div>\n\
+</dl>\n";
+
+/// Whether any table of `document` has a verdict to explain.
+pub fn has_verdicts(document: &Document) -> bool {
+    let blocks = document.chapters.iter().flat_map(|chapter| &chapter.blocks);
+    blocks
+        .filter_map(|block| if let Block::Table(table) = block { Some(table) } else { None })
+        .flat_map(|table| table.rows.iter().flatten())
+        .any(|cell| matches!(cell, Cell::Verdict(Some(_))))
+}
+
+/// `table` within a box of its own that scrolls if the table is wider than the page.
+pub fn html(table: &Table) -> String {
+    let caption = escaped(&table.caption);
+    let mut html =
+        format!("<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{caption}\">\n<table>\n");
+    if !caption.is_empty() {
+        html += &format!("<caption>{caption}</caption>\n");
+    }
+    html += "<thead><tr>";
+    for (index, heading) in table.columns.iter().enumerate() {
+        let class = if is_numeric(table, index) { " class=\"number\"" } else { "" };
+        html += &format!("<th scope=\"col\"{class}>{}</th>", escaped(heading));
+    }
+    html += "</tr></thead>\n<tbody>\n";
+    for row in &table.rows {
+        html += "<tr>";
+        for (index, cell) in row.iter().enumerate() {
+            html += &format!("<td{}>{}</td>", class(table, index, cell), escaped(cell.text()));
+        }
+        html += "</tr>\n";
+    }
+    html + "</tbody>\n</table>\n</div>\n"
+}
+
+fn class(table: &Table, column: usize, cell: &Cell) -> &'static str {
+    match cell {
+        Cell::Number(_) => " class=\"number\"",
+        Cell::Verdict(Some(Verdict::Agrees)) => " class=\"agrees\"",
+        Cell::Verdict(Some(Verdict::Shape)) => " class=\"shape\"",
+        Cell::Verdict(Some(Verdict::Differs)) => " class=\"differs\"",
+        Cell::Verdict(None) => " class=\"none\"",
+        Cell::Empty if is_numeric(table, column) => " class=\"number none\"",
+        Cell::Empty => " class=\"none\"",
+        // A long note takes lines, a short word never does.
+        Cell::Text(text) if text.chars().count() > 40 => " class=\"note\"",
+        Cell::Text(_) => "",
+    }
+}
+
+/// Whether a column holds numbers, and nothing but them and gaps.
+fn is_numeric(table: &Table, column: usize) -> bool {
+    let cells = || table.rows.iter().filter_map(|row| row.get(column));
+    cells().any(|cell| matches!(cell, Cell::Number(_)))
+        && cells().all(|cell| matches!(cell, Cell::Number(_) | Cell::Empty))
+}

@@ -1,0 +1,235 @@
+//! A report with all that a report can have, and names that would be markup if nobody took care.
+
+use lasthop_lab::document::{Block, Cell, Chapter, Document, Table};
+use lasthop_lab::figure::{Curve, CurveKind, Figure, Point};
+use lasthop_lab::item::Verdict;
+
+/// What the page calls the figures below, with the labels of their axes.
+pub const FIGURES: [(&str, &str, &str); 5] = [
+    ("first-fig7", "bit error rate", "goodput (kbit/s)"),
+    ("first-fig8", "mean burst (packets)", "gain (%)"),
+    ("first-long", "time (s)", "RTT & queue <raw> (ms)"),
+    ("second-fig7", "time (s)", "congestion window (bytes)"),
+    (
+        "second-names",
+        "number of parallel connections that share the access link (connections)",
+        "fairness index",
+    ),
+];
+
+/// The report.
+pub fn document() -> Document {
+    Document {
+        title: "Samples: a < b & \"c\"".to_string(),
+        introduction: "What was published beside what we measure.\n\nA second paragraph, with <script>alert(1)</script> in it."
+            .to_string(),
+        chapters: vec![first(), second()],
+    }
+}
+
+fn first() -> Chapter {
+    Chapter {
+        id: "first".to_string(),
+        title: "First paper: ACKs split & copied over links with p < 1".to_string(),
+        blocks: vec![
+            Block::Heading("Numbers".to_string()),
+            Block::Text("Published numbers beside ours.".to_string()),
+            Block::Table(numbers()),
+            Block::Heading("Figures".to_string()),
+            Block::Figure(goodput()),
+            Block::Figure(gain()),
+            Block::Figure(long()),
+        ],
+    }
+}
+
+fn second() -> Chapter {
+    Chapter {
+        id: "second".to_string(),
+        title: "Second paper".to_string(),
+        blocks: vec![Block::Figure(window()), Block::Figure(many()), Block::Table(wide())],
+    }
+}
+
+/// Sparse curves with intervals on a logarithmic axis, each with its published points.
+fn goodput() -> Figure {
+    let rates = [1e-6, 2e-6, 5e-6, 1e-5, 2e-5, 5e-5, 1e-4];
+    let measured = |name: &str, drop: f64| Curve {
+        name: name.to_string(),
+        kind: CurveKind::Measured,
+        points: rates
+            .iter()
+            .map(|&rate| {
+                let y = 1900.0 / (1.0 + drop * rate * 1e5);
+                Point { x: rate, y, ci95: Some([y * 0.94, y * 1.05]) }
+            })
+            .collect(),
+    };
+    let published = |name: &str, values: [f64; 4]| Curve {
+        name: name.to_string(),
+        kind: CurveKind::Published,
+        points: [1e-6, 1e-5, 2e-5, 1e-4].into_iter().zip(values).map(|(x, y)| Point::exact(x, y)).collect(),
+    };
+    Figure {
+        id: "fig7".to_string(),
+        title: "Goodput over the bit error rate".to_string(),
+        caption:
+            "Splitting ACKs keeps the goodput up to 2e-5; the paper says \"about twice Reno's\" at p < 1e-4."
+                .to_string(),
+        x_label: FIGURES[0].1.to_string(),
+        y_label: FIGURES[0].2.to_string(),
+        x_log: true,
+        curves: vec![
+            measured("Reno", 1.0),
+            measured("NewReno, delayed ACKs", 0.6),
+            measured("split <4> & SACK", 0.25),
+            published("Reno", [1880.0, 970.0, 600.0, 190.0]),
+            published("split <4> & SACK, paper", [1700.0, 1450.0, 1400.0, 480.0]),
+            published("upper bound", [1950.0, 1940.0, 1930.0, 1800.0]),
+        ],
+    }
+}
+
+/// A dense curve with a band, and a hole in it.
+fn gain() -> Figure {
+    let points = (0..120).map(|index| {
+        let x = f64::from(index) / 4.0;
+        let y = 40.0 * (x / 6.0).sin() + x;
+        Point { x, y, ci95: (!(50..55).contains(&index)).then_some([y - 4.0 - x / 5.0, y + 5.0]) }
+    });
+    let mut flat =
+        Curve { name: "one run".to_string(), kind: CurveKind::Measured, points: points.clone().collect() };
+    for point in &mut flat.points {
+        *point = Point::exact(point.x, 20.0 - point.y / 3.0);
+    }
+    Figure {
+        id: "fig8".to_string(),
+        title: "Gain over the mean burst".to_string(),
+        caption: String::new(),
+        x_label: FIGURES[1].1.to_string(),
+        y_label: FIGURES[1].2.to_string(),
+        x_log: false,
+        curves: vec![
+            Curve { name: "gain".to_string(), kind: CurveKind::Measured, points: points.collect() },
+            flat,
+        ],
+    }
+}
+
+/// Time series too long to be embedded as they are.
+fn long() -> Figure {
+    let series = |name: &str, base: f64| Curve {
+        name: name.to_string(),
+        kind: CurveKind::Line,
+        points: (0..100_000u32)
+            .map(|index| {
+                let noise = f64::from(index.wrapping_mul(2_654_435_761) >> 20) / 4096.0;
+                let spike = if index == 43_210 { 400.0 } else { 0.0 };
+                Point::exact(f64::from(index) * 1e-3, base + 30.0 * noise + spike)
+            })
+            .collect(),
+    };
+    Figure {
+        id: "long".to_string(),
+        title: "Round trips, packet by packet".to_string(),
+        caption: "A hundred seconds.".to_string(),
+        x_label: FIGURES[2].1.to_string(),
+        y_label: FIGURES[2].2.to_string(),
+        x_log: false,
+        curves: vec![series("RTT", 120.0), series("queueing", 10.0)],
+    }
+}
+
+/// Steps, and an id that another chapter has too.
+fn window() -> Figure {
+    let saw = |name: &str, kind, period: u32, step: f64| Curve {
+        name: name.to_string(),
+        kind,
+        points: (0..200)
+            .map(|index| {
+                Point::exact(f64::from(index) * 0.25, 1460.0 * (2.0 + step * f64::from(index % period)))
+            })
+            .collect(),
+    };
+    Figure {
+        id: "fig7".to_string(),
+        title: "Congestion window".to_string(),
+        caption: "Two flows.".to_string(),
+        x_label: FIGURES[3].1.to_string(),
+        y_label: FIGURES[3].2.to_string(),
+        x_log: false,
+        curves: vec![
+            saw("flow 1", CurveKind::Steps, 37, 1.0),
+            saw("flow 2", CurveKind::Steps, 61, 0.5),
+            saw("threshold", CurveKind::Line, 200, 0.05),
+        ],
+    }
+}
+
+/// More curves than colours, with long names and labels.
+fn many() -> Figure {
+    let curves = (1..=9).map(|index| Curve {
+        name: format!("mechanism number {index}"),
+        kind: CurveKind::Measured,
+        points: (1..=8)
+            .map(|x| {
+                let y = 1.0 - f64::from(x * index) * 0.009;
+                Point { x: f64::from(x), y, ci95: Some([y - 0.01, y + 0.01]) }
+            })
+            .collect(),
+    });
+    Figure {
+        id: "names".to_string(),
+        title: "Nine mechanisms".to_string(),
+        caption: "Colours run out; markers and dashes do not.".to_string(),
+        x_label: FIGURES[4].1.to_string(),
+        y_label: FIGURES[4].2.to_string(),
+        x_log: false,
+        curves: curves.collect(),
+    }
+}
+
+fn numbers() -> Table {
+    let row = |item: &str, published: &str, measured: &str, verdict, note: &str| {
+        vec![
+            Cell::Text(item.to_string()),
+            if published.is_empty() { Cell::Empty } else { Cell::Number(published.to_string()) },
+            Cell::Number(measured.to_string()),
+            Cell::Verdict(verdict),
+            Cell::Text(note.to_string()),
+        ]
+    };
+    Table {
+        caption: "Numbers & claims".to_string(),
+        columns: ["item", "published (kbit/s)", "measured (kbit/s)", "verdict", "note"]
+            .map(String::from)
+            .to_vec(),
+        rows: vec![
+            row("gain-mac", "1910", "1915 ± 12", Some(Verdict::Agrees), ""),
+            row("gain-split <4>", "1450", "1290 ± 31", Some(Verdict::Shape), "higher than Reno's"),
+            row(
+                "timeouts",
+                "12",
+                "48.2 ± 3.1",
+                Some(Verdict::Differs),
+                "The paper's timer has a granularity of half a second, which its text does not say & its code does.",
+            ),
+            row("fig7, no number", "", "970 ± 25", None, ""),
+        ],
+    }
+}
+
+fn wide() -> Table {
+    let rates = (1..=14).map(|index| format!("{index}e-5"));
+    Table {
+        caption: "Goodput (kbit/s) over the bit error rate".to_string(),
+        columns: std::iter::once("mechanism".to_string()).chain(rates).collect(),
+        rows: ["Reno", "NewReno", "SACK", "Westwood"]
+            .iter()
+            .map(|name| {
+                let numbers = (1..=14).map(|index| Cell::Number(format!("{} ± {index}", 2000 / index)));
+                std::iter::once(Cell::Text((*name).to_string())).chain(numbers).collect()
+            })
+            .collect(),
+    }
+}
