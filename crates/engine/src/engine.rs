@@ -19,6 +19,8 @@ pub struct Engine {
     horizon: Time,
     packets: u64,
     pipes: Vec<Pipe>,
+    /// The routes that flows take, each once: they stay in the cache however many flows there are.
+    routes: Vec<Vec<PipeId>>,
     flows: Vec<Carried>,
     heads: Tournament,
     timers: Timers,
@@ -27,6 +29,8 @@ pub struct Engine {
 
 struct Carried {
     flow: Flow,
+    /// Route from source to destination, and back.
+    routes: [u32; 2],
     account: FlowAccount,
 }
 
@@ -40,6 +44,13 @@ impl Engine {
     pub fn new(links: Vec<Link>, flows: Vec<Flow>) -> Engine {
         let mut pipes: Vec<Pipe> = links.into_iter().map(Pipe::new).collect();
         fuse(&mut pipes, &flows);
+        let mut routes = Vec::new();
+        let flows = flows.into_iter().map(|flow| {
+            let there = number_of(&mut routes, &flow.forward);
+            let back = number_of(&mut routes, &flow.backward);
+            Carried { flow, routes: [there, back], account: FlowAccount::default() }
+        });
+        let flows: Vec<Carried> = flows.collect();
         let mut engine = Engine {
             now: Time::ZERO,
             horizon: Time::ZERO,
@@ -47,7 +58,8 @@ impl Engine {
             heads: Tournament::new(pipes.len()),
             timers: Timers::new(2 * flows.len()),
             pipes,
-            flows: flows.into_iter().map(|flow| Carried { flow, account: FlowAccount::default() }).collect(),
+            flows,
+            routes,
             observer: None,
         };
         for index in 0..engine.flows.len() {
@@ -177,9 +189,7 @@ impl Engine {
         let Some(first) = self.pipes[pipe as usize].first() else { return };
         let (id, forward, hop, discarded) =
             (first.packet.flow, first.packet.forward, first.packet.hop, first.discarded);
-        let flow = &self.flows[id.0 as usize].flow;
-        let path = if forward { &flow.forward } else { &flow.backward };
-        let next = path.get(usize::from(hop) + 1).copied();
+        let next = self.routes[first.packet.route as usize].get(usize::from(hop) + 1).copied();
         if next.is_none() && !discarded {
             return self.deliver(pipe, id, forward);
         }
@@ -222,9 +232,8 @@ impl Engine {
                 }
             };
             if !discarded {
-                let flow = &self.flows[packet.flow.0 as usize].flow;
-                let path = if packet.forward { &flow.forward } else { &flow.backward };
-                if let Some(next) = path.get(usize::from(packet.hop) + 1) {
+                let route = &self.routes[packet.route as usize];
+                if let Some(next) = route.get(usize::from(packet.hop) + 1) {
                     let ahead = due <= self.horizon && self.pipes[at.0 as usize].passing == 0;
                     if ahead && self.pipes[next.0 as usize].eager {
                         packet.hop += 1;
@@ -245,7 +254,7 @@ impl Engine {
     fn lose(&mut self, packet: &Packet, pipe: PipeId, reason: LossReason) {
         let kind = reason as usize;
         self.pipes[pipe.0 as usize].account.lost[kind] += 1;
-        let Carried { flow, account } = &mut self.flows[packet.flow.0 as usize];
+        let Carried { flow, account, .. } = &mut self.flows[packet.flow.0 as usize];
         if !packet.forward {
             account.lost_back[kind] += 1;
             return;
@@ -268,7 +277,7 @@ impl Engine {
     fn deliver(&mut self, pipe: u32, id: FlowId, forward: bool) {
         let side = if forward { Side::Destination } else { Side::Source };
         let now = self.now;
-        let Carried { flow, account } = &mut self.flows[id.0 as usize];
+        let Carried { flow, account, .. } = &mut self.flows[id.0 as usize];
         let mut told = None;
         match &mut flow.traffic {
             Traffic::Datagrams(_) => account.datagrams += 1,
@@ -277,11 +286,12 @@ impl Engine {
                 if forward && connection.destination.wants_true_window() {
                     arriving.true_window = Some(connection.source.window_in_segments());
                 }
-                let (endpoint, uplink) = match side {
-                    Side::Source => (&mut connection.source, flow.forward[0]),
-                    Side::Destination => (&mut connection.destination, flow.backward[0]),
+                let endpoint = match side {
+                    Side::Source => &mut connection.source,
+                    Side::Destination => &mut connection.destination,
                 };
                 if endpoint.wants_uplink() {
+                    let uplink = if forward { flow.backward[0] } else { flow.forward[0] };
                     arriving.uplink = self.pipes[uplink.0 as usize].link.backlog(now);
                     told = Some(uplink);
                 }
@@ -327,11 +337,12 @@ impl Engine {
         let flow = FlowId(timer / 2);
         let side = if timer.is_multiple_of(2) { Side::Source } else { Side::Destination };
         let now = self.now;
-        let carried = &mut self.flows[flow.0 as usize].flow;
+        let Carried { flow: carried, routes: [route, _], .. } = &mut self.flows[flow.0 as usize];
+        let route = *route;
         match &mut carried.traffic {
             Traffic::Datagrams(source) => {
                 if now < source.stop {
-                    let mut packet = datagram(self.packets, flow, source, carried.overhead);
+                    let mut packet = datagram((self.packets, flow, route), source, carried.overhead);
                     self.packets += 1;
                     let (next, stop, first) = (source.next, source.stop, carried.forward[0]);
                     self.send(&mut packet, first);
@@ -359,9 +370,12 @@ impl Engine {
     #[inline]
     fn pump(&mut self, id: FlowId, side: Side) {
         let now = self.now;
+        let route = self.flows[id.0 as usize].routes[usize::from(side == Side::Destination)];
+        let first = self.routes[route as usize][0];
         let mut packet = Packet {
             number: 0,
             flow: id,
+            route,
             wire_bytes: 0,
             forward: side == Side::Source,
             again: false,
@@ -373,11 +387,9 @@ impl Engine {
         loop {
             let flow = &mut self.flows[id.0 as usize].flow;
             let overhead = flow.overhead;
-            let first = if side == Side::Source { flow.forward[0] } else { flow.backward[0] };
             let Some(endpoint) = endpoint_of(flow, side) else { return };
             let Body::Tcp(segment) = &mut packet.body else { return };
-            let Some(sending) = endpoint.poll_segment(now) else { break };
-            *segment = sending.segment;
+            let Some(sending) = endpoint.poll_segment_into(now, segment) else { break };
             let counters = endpoint.counters();
             packet.early = counters.recoveries + counters.timeouts == 0;
             packet.wire_bytes = wire_bytes(segment, overhead);
@@ -413,7 +425,7 @@ impl Engine {
     }
 
     fn drain_events(&mut self, id: FlowId, side: Side) {
-        let Carried { flow, account } = &mut self.flows[id.0 as usize];
+        let Carried { flow, account, .. } = &mut self.flows[id.0 as usize];
         let Traffic::Tcp(connection) = &mut flow.traffic else { return };
         loop {
             let endpoint = match side {
@@ -429,6 +441,16 @@ impl Engine {
             }
         }
     }
+}
+
+/// The number of a route in the list, to which it is added if it is new.
+fn number_of(routes: &mut Vec<Vec<PipeId>>, route: &[PipeId]) -> u32 {
+    let known = routes.iter().position(|known| known == route);
+    let number = known.unwrap_or_else(|| {
+        routes.push(route.to_vec());
+        routes.len() - 1
+    });
+    number as u32
 }
 
 /// A pipe may be entered ahead of time if all its packets come from one pipe that keeps their order.
@@ -475,7 +497,7 @@ fn wire_bytes(segment: &Segment, overhead: Overhead) -> u32 {
         }
 }
 
-fn datagram(number: u64, flow: FlowId, source: &mut Datagrams, overhead: Overhead) -> Packet {
+fn datagram((number, flow, route): (u64, FlowId, u32), source: &mut Datagrams, overhead: Overhead) -> Packet {
     let within_flow = source.emit();
     let header = match overhead {
         Overhead::Real => UDP_IPV4_HEADER,
@@ -484,6 +506,7 @@ fn datagram(number: u64, flow: FlowId, source: &mut Datagrams, overhead: Overhea
     Packet {
         number,
         flow,
+        route,
         wire_bytes: source.packet + header,
         forward: true,
         again: false,

@@ -36,7 +36,9 @@ pub struct Packet {
     pub early: bool,
     /// ECN field.
     pub ecn: Ecn,
-    /// Hops already taken on its route.
+    /// Which of the run's routes it takes.
+    pub route: u32,
+    /// Hops already taken on it.
     pub hop: u8,
     /// What it carries.
     pub body: Body,

@@ -120,6 +120,7 @@ fn a_packet_of_the_other_direction_swaps_the_ends() {
         wire_bytes: 40,
         forward: false,
         number: 0,
+        route: 0,
         again: false,
         early: false,
         ecn: Ecn::Ce,

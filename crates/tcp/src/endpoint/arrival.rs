@@ -5,7 +5,7 @@ use crate::event::Event;
 use crate::ranges::Range;
 use crate::receiver::Data;
 use crate::sender::Ack;
-use lasthop_base::Time;
+use lasthop_base::{Duration, Time};
 use lasthop_wire::{Flags, SackBlocks, Segment};
 
 impl Endpoint {
@@ -179,8 +179,8 @@ impl Endpoint {
         if arriving.marked && self.agreed.ecn {
             self.echoes_mark = true;
         }
-        let stamps = segment.timestamps.filter(|_| self.agreed.timestamps);
-        let tick = self.config.timestamp_tick;
+        let stamps = segment.timestamps.filter(|_| self.agreed.timestamps && self.receiver.wants_times());
+        let tick = Duration::from_nanos(self.tick_nanos);
         let data = Data {
             range,
             sent: stamps.map(|stamps| Time::ZERO + tick * u64::from(stamps.value)),

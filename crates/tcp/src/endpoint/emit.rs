@@ -1,44 +1,51 @@
 //! What goes out next.
 
-use super::{Endpoint, Sending, State};
+use super::{Endpoint, Sent, State};
 use crate::event::Reason;
 use crate::sender::Outgoing;
 use lasthop_base::Time;
 use lasthop_wire::{Flags, SackBlocks, Segment, Seq, Timestamps};
 
 impl Endpoint {
-    pub(super) fn next_segment(&mut self, now: Time) -> Option<Sending> {
+    /// Fills `segment` with the next one to send.
+    pub(super) fn next_segment(&mut self, now: Time, segment: &mut Segment) -> Option<Sent> {
+        if self.reset.is_some() || self.handshake.pending || !self.is_synchronised() {
+            return self.next_of_opening(now, segment);
+        }
+        if let Some(ack) = self.receiver.poll_burst() {
+            return Some(self.pure_ack(now, ack, segment));
+        }
+        if self.may_send_data()
+            && let Some(outgoing) = self.sender.poll(now, &mut self.log)
+        {
+            return Some(self.data(now, outgoing, segment));
+        }
+        let ack = self.receiver.poll_ack()?;
+        Some(self.pure_ack(now, ack, segment))
+    }
+
+    /// Resets, SYNs, and what is sent before the connection is open.
+    #[cold]
+    fn next_of_opening(&mut self, now: Time, segment: &mut Segment) -> Option<Sent> {
         if let Some(reset) = self.reset.take() {
-            let segment = Segment {
+            *segment = Segment {
                 seq: reset.seq,
                 ack: reset.ack.unwrap_or_default(),
                 flags: if reset.ack.is_some() { Flags::RST | Flags::ACK } else { Flags::RST },
                 timestamps: self.agreed.timestamps.then(|| self.stamp(now)),
                 ..Segment::default()
             };
-            return Some(Sending { segment, again: false, ecn_capable: false });
+            return Some(Sent { again: false, ecn_capable: false });
         }
         if self.handshake.pending {
-            let again = self.handshake.repeats > 0;
-            return Some(Sending { segment: self.syn(now), again, ecn_capable: false });
+            *segment = self.syn(now);
+            return Some(Sent { again: self.handshake.repeats > 0, ecn_capable: false });
         }
         if self.state == State::SynReceived {
             let ack = self.receiver.poll_ack()?;
-            return Some(self.pure_ack(now, ack));
+            return Some(self.pure_ack(now, ack, segment));
         }
-        if !self.is_synchronised() {
-            return None;
-        }
-        if let Some(ack) = self.receiver.poll_burst(now, &mut self.log) {
-            return Some(self.pure_ack(now, ack));
-        }
-        if self.may_send_data()
-            && let Some(outgoing) = self.sender.poll(now, &mut self.log)
-        {
-            return Some(self.data(now, outgoing));
-        }
-        let ack = self.receiver.poll_ack()?;
-        Some(self.pure_ack(now, ack))
+        None
     }
 
     fn may_send_data(&self) -> bool {
@@ -48,10 +55,10 @@ impl Endpoint {
         )
     }
 
-    fn data(&mut self, now: Time, outgoing: Outgoing) -> Sending {
+    fn data(&mut self, now: Time, outgoing: Outgoing, segment: &mut Segment) -> Sent {
         let Outgoing { range, again, fin, cwr } = outgoing;
         let ack = self.receiver.piggyback();
-        let mut segment = self.header(now, self.iss.at(range.start), ack);
+        self.header(now, self.iss.at(range.start), ack, segment);
         segment.len = (range.len() - u64::from(fin)) as u32;
         if fin {
             segment.flags = segment.flags | Flags::FIN;
@@ -63,22 +70,22 @@ impl Endpoint {
             segment.flags = segment.flags | Flags::CWR;
         }
         self.log.counters.data_sent += 1;
-        Sending { segment, again, ecn_capable: self.agreed.ecn && !again && segment.len > 0 }
+        Sent { again, ecn_capable: self.agreed.ecn && !again && segment.len > 0 }
     }
 
-    fn pure_ack(&mut self, now: Time, ack: u64) -> Sending {
+    fn pure_ack(&mut self, now: Time, ack: u64, segment: &mut Segment) -> Sent {
         self.log.counters.acks_sent += 1;
-        let segment = self.header(now, self.iss.at(self.sender.board().nxt()), ack);
-        Sending { segment, again: false, ecn_capable: false }
+        self.header(now, self.iss.at(self.sender.board().nxt()), ack, segment);
+        Sent { again: false, ecn_capable: false }
     }
 
-    fn header(&mut self, now: Time, seq: Seq, ack: u64) -> Segment {
+    fn header(&mut self, now: Time, seq: Seq, ack: u64, segment: &mut Segment) {
         self.last_ack = ack;
         let mut flags = Flags::ACK;
         if self.echoes_mark {
             flags = flags | Flags::ECE;
         }
-        let mut segment = Segment {
+        *segment = Segment {
             seq,
             ack: self.irs.at(ack),
             flags,
@@ -93,7 +100,6 @@ impl Endpoint {
                 segment.sack.push(self.irs.at(range.start), self.irs.at(range.end));
             }
         }
-        segment
     }
 
     pub(super) fn stamp(&self, now: Time) -> Timestamps {

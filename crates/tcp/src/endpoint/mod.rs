@@ -61,7 +61,10 @@ pub struct Arriving {
 
 /// One end of a connection.
 pub struct Endpoint {
-    config: Config,
+    /// Boxed: it is read when the connection opens and ends, and not in between.
+    config: Box<Config>,
+    /// One tick of the timestamp clock, ns, at least 1.
+    tick_nanos: u64,
     role: Role,
     state: State,
     iss: Seq,
@@ -127,7 +130,8 @@ impl Endpoint {
             sender: Sender::new(&config, config.segment),
             receiver: Receiver::new(&config, random),
             handshake: Handshake::new(&config),
-            config,
+            tick_nanos: config.timestamp_tick.as_nanos().max(1),
+            config: Box::new(config),
             role,
             state: State::Closed,
             iss,
@@ -241,7 +245,15 @@ impl Endpoint {
 
     /// The next segment to send now.
     pub fn poll_segment(&mut self, now: Time) -> Option<Sending> {
-        self.next_segment(now)
+        let mut segment = Segment::default();
+        let Sent { again, ecn_capable } = self.poll_segment_into(now, &mut segment)?;
+        Some(Sending { segment, again, ecn_capable })
+    }
+
+    /// The same, written where the driver wants it: `segment` is overwritten if there is one.
+    #[inline]
+    pub fn poll_segment_into(&mut self, now: Time, segment: &mut Segment) -> Option<Sent> {
+        self.next_segment(now, segment)
     }
 
     /// When `handle_timeout` wants to be called, [`Time::NEVER`] if at no time.
@@ -336,15 +348,30 @@ impl Endpoint {
 
     /// A clock for timestamps: ticks since the start.
     fn ticks(&self, now: Time) -> u32 {
-        (now.as_nanos() / self.config.timestamp_tick.as_nanos().max(1)) as u32
+        // The usual ticks are constants, which the compiler divides by without dividing.
+        let ticks = match self.tick_nanos {
+            1_000_000 => now.as_nanos() / 1_000_000,
+            1_000 => now.as_nanos() / 1_000,
+            tick => now.as_nanos() / tick,
+        };
+        ticks as u32
     }
 
     /// The time since the peer's echo of our clock, to the tick.
     fn since_echo(&self, now: Time, echo: u32) -> Option<Duration> {
         let ticks = self.ticks(now).wrapping_sub(echo);
         // An echo from the future is not ours.
-        (ticks < 1 << 31).then(|| self.config.timestamp_tick * u64::from(ticks))
+        (ticks < 1 << 31).then(|| Duration::from_nanos(self.tick_nanos * u64::from(ticks)))
     }
+}
+
+/// What a driver knows of a segment to send beside the segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sent {
+    /// See [`Sending::again`].
+    pub again: bool,
+    /// See [`Sending::ecn_capable`].
+    pub ecn_capable: bool,
 }
 
 /// A segment to send.

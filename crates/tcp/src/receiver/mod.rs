@@ -31,6 +31,8 @@ pub struct Receiver {
     judges: bool,
     estimates: bool,
     wants_uplink: bool,
+    /// Whether every acknowledgement is a single one.
+    always_once: bool,
     /// Where the peer's FIN is, once seen.
     fin: Option<u64>,
     /// Bytes in order that the application has not read.
@@ -94,6 +96,7 @@ impl Receiver {
             judges: cause.judges(),
             estimates: needs.estimate || cause.needs_estimate(),
             wants_uplink: needs.uplink,
+            always_once: shape.is_once(),
             reassembly: Reassembly::starting_at(1),
             timing,
             shape,
@@ -142,6 +145,11 @@ impl Receiver {
     /// Whether the driver should tell the sender's true window with each segment.
     pub fn wants_true_window(&self) -> bool {
         self.estimates && self.estimator.is_oracle()
+    }
+
+    /// Whether the times that a segment's timestamps tell are of any use to it.
+    pub(crate) fn wants_times(&self) -> bool {
+        self.judges || self.estimates
     }
 
     /// The largest window it will ever advertise, bytes.
@@ -248,9 +256,12 @@ impl Receiver {
     }
 
     /// The next pure ACK that belongs to a burst of several: the byte that it acknowledges.
-    pub(crate) fn poll_burst(&mut self, now: Time, log: &mut Log) -> Option<u64> {
+    pub(crate) fn poll_burst(&mut self) -> Option<u64> {
+        if self.always_once {
+            return None;
+        }
         if self.due == Pending::Now && self.burst.is_none() {
-            self.begin(now, log);
+            self.begin();
         }
         let burst = self.burst.as_mut().filter(|burst| burst.count > 1)?;
         burst.sent += 1;
@@ -293,7 +304,7 @@ impl Receiver {
         }
     }
 
-    fn begin(&mut self, now: Time, log: &mut Log) {
+    fn begin(&mut self) {
         let advance =
             Range { start: self.acknowledged.min(self.reassembly.next()), end: self.reassembly.next() };
         let due = Due { advance, segment: self.segment, uplink: self.uplink };
@@ -306,7 +317,6 @@ impl Receiver {
         if self.wants_uplink {
             self.shaped = Some((self.uplink, count));
         }
-        let _ = (now, log);
     }
 
     fn finish_ack(&mut self) -> u64 {

@@ -58,6 +58,10 @@ pub struct Sender {
     /// `una` when the timer last expired: a second expiry there reduces no further.
     timed_out_at: Option<u64>,
     why: Reason,
+    /// What `congestion` said last, bytes.
+    cwnd: u64,
+    /// Nothing is lost, reported or repeated, so that all outstanding data is in flight: most of a connection's life.
+    calm: bool,
 }
 
 /// What goes out next.
@@ -104,12 +108,15 @@ impl Sender {
             mss,
         };
         let built = config.congestion.mechanism(congestion::ALL);
+        let congestion = (built.build)(&config.congestion.values, start);
         Sender {
+            cwnd: congestion.window(),
+            calm: true,
             board: Scoreboard::starting_at(1),
             rtt: RttEstimator::new(config.rto),
             counting: (config.counting.mechanism(counting::ALL).build)(&config.counting.values),
             recovery: (config.recovery.mechanism(recovery::ALL).build)(&config.recovery.values),
-            congestion: (built.build)(&config.congestion.values, start),
+            congestion,
             mss,
             nagle: config.nagle,
             written: 1,
@@ -183,7 +190,7 @@ impl Sender {
 
     /// cwnd, bytes.
     pub fn window(&self) -> u64 {
-        self.congestion.window()
+        self.cwnd
     }
 
     /// Slow start threshold, bytes.
@@ -238,8 +245,7 @@ impl Sender {
 
     /// Takes an acceptable acknowledgement (`una <= ack <= may_acknowledge()`).
     pub(crate) fn handle_ack(&mut self, now: Time, ack: &Ack<'_>, log: &mut Log) {
-        let before = self.board.una();
-        let advanced = ack.ack > before;
+        let advanced = ack.ack > self.board.una();
         let was_outstanding = self.board.outstanding() > 0;
         let same_window = ack.window == self.peer_window;
         if ack.at >= self.window_told_at {
@@ -249,6 +255,22 @@ impl Sender {
         if ack.ack > self.board.nxt() {
             self.probe_was_taken(now);
         }
+        if self.calm && ack.sack.is_empty() && !ack.ece {
+            if advanced {
+                return self.advance_calmly(now, ack);
+            }
+            if !was_outstanding {
+                // The ACK that every segment of a peer carries who only sends.
+                return;
+            }
+        }
+        self.handle_ack_in_trouble(now, ack, same_window, log);
+    }
+
+    /// An acknowledgement while something is lost, reported or repeated, or one that is not new.
+    fn handle_ack_in_trouble(&mut self, now: Time, ack: &Ack<'_>, same_window: bool, log: &mut Log) {
+        let advanced = ack.ack > self.board.una();
+        let was_outstanding = self.board.outstanding() > 0;
         let acked = if advanced { self.board.acknowledge(ack.ack) } else { Default::default() };
         let mut reported = 0;
         if self.recovery.uses_sack() {
@@ -304,6 +326,40 @@ impl Sender {
             self.timed_out_at = None;
             self.restart_timer(now, step);
         }
+        self.take_stock();
+    }
+
+    /// A new acknowledgement while nothing is lost: what [`Sender::handle_ack`] comes down to then.
+    fn advance_calmly(&mut self, now: Time, ack: &Ack<'_>) {
+        let acked = self.board.acknowledge(ack.ack);
+        let rtt = match acked.sent_at {
+            Some(sent_at) => Some(now.since(sent_at)),
+            None => ack.echoed_rtt,
+        };
+        if let Some(rtt) = rtt {
+            self.rtt.sample(rtt);
+        }
+        let outstanding = self.board.outstanding();
+        let event = AckEvent {
+            now,
+            phase: if self.board.una() < self.restart_until { Phase::Restart } else { Phase::Open },
+            acked: acked.bytes,
+            segments: acked.segments,
+            delivered: acked.delivered,
+            rtt,
+            in_flight: outstanding,
+            marked: false,
+        };
+        self.congestion.on_ack(&event, &mut *self.counting);
+        self.cwnd = self.congestion.window();
+        self.timed_out_at = None;
+        self.timer = if outstanding == 0 { Time::NEVER } else { now + self.rtt.rto() };
+    }
+
+    /// Notes what the window is now, and whether anything is lost.
+    fn take_stock(&mut self) {
+        self.cwnd = self.congestion.window();
+        self.calm = self.board.sacked() == 0 && self.board.lost() == 0 && self.recovery.is_idle();
     }
 
     /// The timer expired (if `now` has reached it).
@@ -327,10 +383,28 @@ impl Sender {
         self.rtt.back_off();
         self.start_over(Reason::Timeout);
         self.timer = now + self.rtt.rto();
+        self.take_stock();
     }
 
     /// What goes out now, if anything may.
+    #[inline]
     pub(crate) fn poll(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
+        if self.calm {
+            let outstanding = self.board.outstanding();
+            if !self.has_new_data() {
+                return None;
+            }
+            return match self.next_new(self.cwnd.saturating_sub(outstanding)) {
+                Some(range) => Some(self.fresh(now, range)),
+                None if outstanding == 0 => self.poll_persist(now, log),
+                None => None,
+            };
+        }
+        self.poll_in_trouble(now, log)
+    }
+
+    /// What goes out while something is lost, reported or repeated.
+    fn poll_in_trouble(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
         if let Some(range) = self.recovery.must_send(&self.board) {
             self.board.mark_first_lost();
             let why = std::mem::replace(&mut self.why, Reason::Hole);
@@ -341,7 +415,7 @@ impl Sender {
             return Some(self.again(now, range, why, log));
         }
         let in_flight = self.recovery.in_flight(&self.board);
-        let room = self.congestion.window().saturating_sub(in_flight);
+        let room = self.cwnd.saturating_sub(in_flight);
         if let Some(range) = self.recovery.next_retransmission(&mut self.board) {
             if room < range.len() {
                 return None;
@@ -446,7 +520,9 @@ impl Sender {
         self.probes = 0;
         self.probe_due = false;
         self.board.sent_new(range.len(), now);
-        self.recovery.on_sent(range, false);
+        if !self.calm {
+            self.recovery.on_sent(range, false);
+        }
         let cwr = std::mem::take(&mut self.tells_reduced);
         Outgoing { range, again: false, fin: self.finishing && range.end == self.end(), cwr }
     }
@@ -539,7 +615,7 @@ impl Sender {
     }
 
     fn loss_event(&self, now: Time, flight: u64) -> LossEvent {
-        LossEvent { now, flight, window: self.congestion.window().min(self.peer_window) }
+        LossEvent { now, flight, window: self.cwnd.min(self.peer_window) }
     }
 
     fn admit(&mut self, window: u64) {

@@ -62,6 +62,11 @@ pub trait AckShape: Send {
         after.waiting
     }
 
+    /// Whether it always answers [`Shape::Once`], so that it need not be asked.
+    fn is_once(&self) -> bool {
+        false
+    }
+
     /// What it wants to be told.
     fn needs(&self) -> Needs {
         Needs::default()

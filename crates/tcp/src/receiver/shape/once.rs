@@ -21,4 +21,8 @@ impl AckShape for Once {
     fn shape(&mut self, _: &Due, _: &PathEstimate) -> Shape {
         Shape::Once
     }
+
+    fn is_once(&self) -> bool {
+        true
+    }
 }

@@ -87,6 +87,10 @@ pub trait LossRecovery: Send {
     /// Whether fast recovery is under way.
     fn is_recovering(&self) -> bool;
 
+    /// Whether there is nothing to repair and no duplicate has been counted: until the next duplicate or timeout it
+    /// would answer every new ACK with [`Step::Same`] and count all outstanding data as in flight, and is not asked.
+    fn is_idle(&self) -> bool;
+
     /// Whether SACK blocks are of use.
     fn uses_sack(&self) -> bool {
         false

@@ -104,6 +104,10 @@ impl LossRecovery for Reno {
         self.duplicates.flight(board)
     }
 
+    fn is_idle(&self) -> bool {
+        !self.recovering && !self.must_send && self.duplicates.count == 0
+    }
+
     fn is_recovering(&self) -> bool {
         self.recovering
     }

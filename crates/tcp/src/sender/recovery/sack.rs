@@ -133,6 +133,10 @@ impl LossRecovery for Sack {
         self.duplicates.flight(board)
     }
 
+    fn is_idle(&self) -> bool {
+        !self.repairs() && !self.must_send && self.duplicates.count == 0
+    }
+
     fn is_recovering(&self) -> bool {
         self.recovering
     }

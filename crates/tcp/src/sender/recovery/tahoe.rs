@@ -62,6 +62,10 @@ impl LossRecovery for Tahoe {
         self.duplicates.flight(board)
     }
 
+    fn is_idle(&self) -> bool {
+        !self.must_send && self.duplicates.count == 0
+    }
+
     fn is_recovering(&self) -> bool {
         false
     }
