@@ -1,0 +1,132 @@
+//! Fixed cases whose speed is measured: `lasthop bench`.
+
+use lasthop_scenario::{Draft, Problem, Scenario};
+use lasthop_sim::Outcome;
+
+/// A case.
+pub struct Case {
+    /// Its name on the command line.
+    pub name: &'static str,
+    text: &'static str,
+    /// What differs from the text.
+    change: Option<(&'static str, &'static str)>,
+}
+
+/// All cases, in the order in which they run.
+pub const CASES: &[Case] = &[
+    Case { name: "hasegawa", text: HASEGAWA, change: None },
+    Case { name: "dumbbell-1", text: DUMBBELL, change: None },
+    Case { name: "dumbbell-10", text: DUMBBELL, change: Some(("flow.bulk.count", "10")) },
+    Case { name: "dumbbell-100", text: DUMBBELL, change: Some(("flow.bulk.count", "100")) },
+    Case { name: "dumbbell-1000", text: DUMBBELL, change: Some(("flow.bulk.count", "1000")) },
+];
+
+impl Case {
+    /// What runs.
+    ///
+    /// # Errors
+    /// If the language of scenarios has changed under it.
+    pub fn scenario(&self) -> Result<Scenario, Problem> {
+        let mut draft = Draft::parse(self.text, self.name)?;
+        if let Some((path, value)) = self.change {
+            draft.set(path, value)?;
+        }
+        draft.check()
+    }
+}
+
+/// Data segments sent, retransmissions included.
+pub fn data_packets(outcome: &Outcome) -> u64 {
+    outcome.flows.iter().map(|flow| flow.source.data_sent).sum()
+}
+
+/// One SACK flow over a wireless last hop with ARQ: hasegawa §4.1.
+const HASEGAWA: &str = r#"
+duration = "1000 s"
+headers = "40 bytes"
+
+[link.wired]
+from = "server"
+to = "bs"
+rate = "10 Mbit/s"
+one_way_delay = "45 ms"
+
+[link.wireless]
+from = "bs"
+to = "client"
+one_way_delay = "1 ms"
+
+[link.wireless.down]
+rate = "2 Mbit/s"
+queue = "50 packets"
+channel = { kind = "bit_error", rate = 2e-5 }
+arq = { kind = "repeat", transmissions = 4, delay = "6.16 ms", mode = "once" }
+
+[link.wireless.up]
+rate = "384 kbit/s"
+
+[flow.bulk]
+from = "server"
+to = "client"
+segment = "1000 bytes"
+
+[flow.bulk.sender]
+recovery = "sack"
+counting = "per-ack"
+initial_window = 2
+
+[flow.bulk.receiver]
+timing = "immediate"
+"#;
+
+/// Bulk SACK flows that share one access link on each side and a bottleneck between them.
+const DUMBBELL: &str = r#"
+duration = "60 s"
+headers = "40 bytes"
+
+[link.left]
+from = "senders"
+to = "a"
+rate = "1 Gbit/s"
+one_way_delay = "1 ms"
+
+[link.bottleneck]
+from = "a"
+to = "b"
+rate = "100 Mbit/s"
+one_way_delay = "10 ms"
+queue = "300 packets"
+
+[link.right]
+from = "b"
+to = "receivers"
+rate = "1 Gbit/s"
+one_way_delay = "1 ms"
+
+[flow.bulk]
+from = "senders"
+to = "receivers"
+segment = "1000 bytes"
+stagger = "1 ms"
+
+[flow.bulk.sender]
+recovery = "sack"
+counting = "per-ack"
+
+[flow.bulk.receiver]
+timing = "immediate"
+"#;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_is_a_scenario_with_as_many_flows_as_its_name_says() {
+        for case in CASES {
+            let scenario = case.scenario().unwrap_or_else(|problem| panic!("{}: {problem}", case.name));
+            let flows = case.name.strip_prefix("dumbbell-").map_or(1, |count| count.parse().unwrap());
+            assert_eq!(scenario.flows.len(), flows, "{}", case.name);
+        }
+    }
+}

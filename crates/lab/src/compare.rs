@@ -1,0 +1,251 @@
+//! A scenario with other values, paired by repetition: every value meets the same losses.
+
+use crate::document::{Cell, Table};
+use crate::progress::Progress;
+use crate::repeat::{estimate_by, repeat};
+use crate::runs::number::{signed, with_interval};
+use crate::runs::{csv, measure, summary};
+use crate::stats::Estimate;
+use lasthop_scenario::{Draft, Problem, Scenario};
+use lasthop_sim::{METRICS, Metric, Outcome};
+use serde_json::{Map, Value, json};
+
+/// A key of the scenario and the values it takes.
+#[derive(Clone, Debug)]
+pub struct Variation {
+    /// `recovery`, `link.wireless.down.rate`.
+    pub path: String,
+    /// At least one.
+    pub values: Vec<String>,
+}
+
+/// A scenario to compare.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Its value of each varied key, in the order of the variations.
+    pub values: Vec<String>,
+    /// The scenario.
+    pub scenario: Scenario,
+}
+
+/// Every combination of the values, the last key's changing fastest.
+///
+/// # Errors
+/// The first value that the scenario does not take.
+pub fn cases(draft: &Draft, variations: &[Variation]) -> Result<Vec<Case>, Problem> {
+    let mut drafts = vec![(Vec::new(), draft.clone())];
+    for variation in variations {
+        let mut next = Vec::new();
+        for (values, draft) in &drafts {
+            for value in &variation.values {
+                let mut draft = draft.clone();
+                draft.set(&variation.path, value)?;
+                next.push((values.iter().cloned().chain([value.clone()]).collect(), draft));
+            }
+        }
+        drafts = next;
+    }
+    drafts.into_iter().map(|(values, draft)| Ok(Case { values, scenario: draft.check()? })).collect()
+}
+
+/// Cases and their outcomes.
+pub struct Comparison {
+    /// The varied keys.
+    pub paths: Vec<String>,
+    /// What is compared, the first with all others.
+    pub cases: Vec<Case>,
+    /// For each case its repetitions.
+    pub outcomes: Vec<Vec<Outcome>>,
+}
+
+impl Comparison {
+    /// Runs every case `runs` times with the seeds `seed`, `seed + 1` …
+    pub fn run(
+        paths: Vec<String>,
+        cases: Vec<Case>,
+        runs: u32,
+        seed: u64,
+        progress: &dyn Progress,
+    ) -> Comparison {
+        progress.begin("compare", cases.len() as u64 * u64::from(runs));
+        let scenarios: Vec<&Scenario> = cases.iter().map(|case| &case.scenario).collect();
+        let outcomes = repeat(&scenarios, runs, seed, progress);
+        progress.end();
+        Comparison { paths, cases, outcomes }
+    }
+
+    /// Goodput and every metric that the values change, of all flows: the total of goodput, the mean of all else.
+    pub fn table(&self) -> Table {
+        let mut columns = vec!["metric".to_owned()];
+        columns.extend(self.paths.iter().cloned());
+        columns.extend(["mean", "difference", "difference, %"].map(String::from));
+        let mut rows = Vec::new();
+        for metric in METRICS {
+            let is_goodput = std::ptr::eq(metric, &METRICS[0]);
+            let of = |outcome: &Outcome| measure::of_all_flows(outcome, metric);
+            if is_goodput || self.differs(&of) {
+                let name = match is_goodput && self.has_several_flows() {
+                    true => "total_goodput_kbps",
+                    false => metric.name,
+                };
+                rows.extend((0..self.cases.len()).map(|case| self.row(name, case, &of)));
+            }
+        }
+        Table { caption: String::new(), columns, rows }
+    }
+
+    /// An object for each case and flow; if there are several flows, one for all of them, whose `flow` is null.
+    pub fn objects(&self) -> Vec<Value> {
+        let mut objects = Vec::new();
+        for (case, outcomes) in self.outcomes.iter().enumerate() {
+            let Some(first) = outcomes.first() else { continue };
+            for flow in &first.flows {
+                objects.push(self.object(case, Some(&flow.name), |outcome, metric| {
+                    outcome.flows.iter().find(|other| other.name == flow.name).and_then(metric.of)
+                }));
+            }
+            if first.flows.len() > 1 {
+                objects.push(self.object(case, None, measure::of_all_flows));
+            }
+        }
+        objects
+    }
+
+    /// One row per case, flow and repetition, the varied values in front.
+    pub fn csv(&self) -> String {
+        let paths: Vec<&str> = self.paths.iter().map(String::as_str).collect();
+        let mut text = csv::header(&paths);
+        for (case, outcomes) in self.cases.iter().zip(&self.outcomes) {
+            let values: Vec<&str> = case.values.iter().map(String::as_str).collect();
+            text.push_str(&csv::rows(&values, outcomes));
+        }
+        text
+    }
+
+    /// A case's mean, and what it adds to the first case's.
+    fn compared(&self, case: usize, of: &dyn Fn(&Outcome) -> Option<f64>) -> Compared {
+        let mean = estimate_by(&self.outcomes[case], of);
+        if case == 0 {
+            return Compared { mean, difference: None, percent: None };
+        }
+        let pairs: Vec<(f64, f64)> = self.outcomes[case]
+            .iter()
+            .zip(&self.outcomes[0])
+            .filter_map(|(this, first)| Some((of(this)?, of(first)?)))
+            .collect();
+        let differences: Vec<f64> = pairs.iter().map(|(this, first)| this - first).collect();
+        let shares: Vec<f64> = pairs.iter().map(|(this, first)| 100.0 * (this - first) / first).collect();
+        let percent = shares.iter().all(|share| share.is_finite()).then(|| Estimate::of(&shares)).flatten();
+        Compared { mean, difference: Estimate::of(&differences), percent }
+    }
+
+    /// Whether a number is not the same in each case's every repetition.
+    fn differs(&self, of: &dyn Fn(&Outcome) -> Option<f64>) -> bool {
+        self.outcomes
+            .iter()
+            .any(|outcomes| outcomes.iter().zip(&self.outcomes[0]).any(|(this, first)| of(this) != of(first)))
+    }
+
+    fn has_several_flows(&self) -> bool {
+        self.cases.iter().any(|case| case.scenario.flows.len() > 1)
+    }
+
+    fn row(&self, name: &str, case: usize, of: &dyn Fn(&Outcome) -> Option<f64>) -> Vec<Cell> {
+        let Compared { mean, difference, percent } = self.compared(case, of);
+        let shown = |estimate: &Option<Estimate>, text: fn(&Estimate) -> String| match estimate {
+            Some(estimate) => Cell::Number(text(estimate)),
+            None => Cell::Empty,
+        };
+        let mut row = vec![Cell::Text(name.to_owned())];
+        row.extend(self.cases[case].values.iter().map(|value| Cell::Text(value.clone())));
+        row.extend([shown(&mean, with_interval), shown(&difference, signed), shown(&percent, signed)]);
+        row
+    }
+
+    fn object(
+        &self,
+        case: usize,
+        flow: Option<&str>,
+        of: impl Fn(&Outcome, &Metric) -> Option<f64>,
+    ) -> Value {
+        let values = self.paths.iter().cloned().zip(self.cases[case].values.iter().map(|value| json!(value)));
+        let mut object = Map::new();
+        object.insert("x".into(), Value::Object(values.collect()));
+        object.insert("flow".into(), json!(flow));
+        for metric in METRICS {
+            let compared = self.compared(case, &|outcome| of(outcome, metric));
+            object.insert(metric.name.into(), compared.value());
+        }
+        Value::Object(object)
+    }
+}
+
+/// A number of a case beside the first case's.
+struct Compared {
+    mean: Option<Estimate>,
+    /// Paired by repetition.
+    difference: Option<Estimate>,
+    /// The same in per cent of the first case's, repetition by repetition; `None` if that is ever zero.
+    percent: Option<Estimate>,
+}
+
+impl Compared {
+    fn value(&self) -> Value {
+        let Some(mean) = &self.mean else { return Value::Null };
+        let mut value = summary::value(mean);
+        value["difference"] = self.difference.as_ref().map_or(Value::Null, summary::value);
+        value["difference_percent"] = self.percent.as_ref().map_or(Value::Null, summary::value);
+        value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::progress::Silent;
+    use lasthop_sim::FlowOutcome;
+
+    fn comparison(paths: &[&str], values: &[&[&str]]) -> Comparison {
+        let draft = Draft::load("rate=2Mbit/s,rtt=40ms,queue=20packets,loss=2%,duration=5s").unwrap();
+        let variations: Vec<Variation> = paths
+            .iter()
+            .zip(values)
+            .map(|(path, values)| Variation {
+                path: (*path).to_owned(),
+                values: values.iter().map(|value| (*value).to_owned()).collect(),
+            })
+            .collect();
+        let cases = cases(&draft, &variations).unwrap();
+        Comparison::run(paths.iter().map(|path| (*path).to_owned()).collect(), cases, 3, 1, &Silent)
+    }
+
+    #[test]
+    fn combinations_are_in_order() {
+        let comparison = comparison(&["recovery", "counting"], &[&["sack", "reno"], &["bytes", "packets"]]);
+        let values: Vec<String> = comparison.cases.iter().map(|case| case.values.join(" ")).collect();
+        assert_eq!(values, ["sack bytes", "sack packets", "reno bytes", "reno packets"]);
+    }
+
+    #[test]
+    fn equal_values_differ_by_exactly_nothing() {
+        let comparison = comparison(&["recovery"], &[&["sack", "sack"]]);
+        assert_eq!(comparison.table().rows.len(), 2, "goodput alone");
+        let compared = comparison.compared(1, &measure::total_goodput_kbps);
+        let difference = compared.difference.unwrap();
+        assert_eq!((difference.mean, difference.ci95), (0.0, [0.0, 0.0]));
+        assert_eq!(compared.percent.unwrap().mean, 0.0);
+    }
+
+    #[test]
+    fn a_difference_in_per_cent_needs_something_to_compare_with() {
+        let comparison = comparison(&["path.down.channel"], &[&["none", "{kind=\"iid\", loss=0.05}"]]);
+        let of = |outcome: &Outcome| Some(outcome.flows.iter().map(lost).sum());
+        let compared = comparison.compared(1, &of);
+        assert!(compared.difference.unwrap().mean > 0.0);
+        assert_eq!(compared.percent, None);
+    }
+
+    fn lost(flow: &FlowOutcome) -> f64 {
+        flow.account.lost[1] as f64
+    }
+}

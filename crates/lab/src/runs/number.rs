@@ -1,0 +1,87 @@
+//! How numbers are written for people.
+
+use crate::stats::Estimate;
+
+/// `1915 ± 12`: the interval's half width with two digits, the mean as exact as that; one repetition: the mean alone.
+pub fn with_interval(estimate: &Estimate) -> String {
+    let half = estimate.half_width();
+    if !half.is_finite() {
+        return plain(estimate.mean);
+    }
+    let decimals = match half > 0.0 {
+        true => (1 - magnitude(half)).clamp(0, 9) as usize,
+        false => return format!("{} ± 0", plain(estimate.mean)),
+    };
+    format!("{} ± {half:.decimals$}", fixed(estimate.mean, decimals))
+}
+
+/// The same with its sign, for differences: `+12.3 ± 1.5`.
+pub fn signed(estimate: &Estimate) -> String {
+    let text = with_interval(estimate);
+    let is_negative_or_zero = text.starts_with('-') || estimate.mean == 0.0;
+    if is_negative_or_zero { text } else { format!("+{text}") }
+}
+
+/// A number alone: whole if it is, otherwise with five digits.
+pub fn plain(value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    if !value.is_finite() {
+        return "–".into();
+    }
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        return fixed(value, 0);
+    }
+    let decimals = (4 - magnitude(value)).clamp(0, 12) as usize;
+    let text = fixed(value, decimals);
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+/// The power of ten of the first digit.
+fn magnitude(value: f64) -> i32 {
+    value.abs().log10().floor() as i32
+}
+
+/// Never `-0`.
+fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    let is_zero = !text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
+    if is_zero { text.trim_start_matches('-').to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(mean: f64, half: f64) -> Estimate {
+        Estimate { mean, ci95: [mean - half, mean + half], runs: 10 }
+    }
+
+    #[test]
+    fn the_mean_is_as_exact_as_its_interval() {
+        assert_eq!(with_interval(&estimate(1915.3, 12.4)), "1915 ± 12");
+        assert_eq!(with_interval(&estimate(0.98765, 0.00131)), "0.9877 ± 0.0013");
+        assert_eq!(with_interval(&estimate(123_456.0, 7_890.0)), "123456 ± 7890");
+        assert_eq!(with_interval(&estimate(3.0, 0.0)), "3 ± 0");
+        assert_eq!(with_interval(&estimate(1915.345_67, f64::INFINITY)), "1915.3");
+    }
+
+    #[test]
+    fn differences_have_a_sign() {
+        assert_eq!(signed(&estimate(12.34, 1.5)), "+12.3 ± 1.5");
+        assert_eq!(signed(&estimate(-12.34, 1.5)), "-12.3 ± 1.5");
+        assert_eq!(signed(&estimate(0.0, 0.0)), "0 ± 0");
+    }
+
+    #[test]
+    fn plain_numbers_are_short() {
+        assert_eq!(plain(50_000.0), "50000");
+        assert_eq!(plain(0.000_123_456_7), "0.00012346");
+        assert_eq!(plain(-0.0), "0");
+        assert_eq!(plain(2.5), "2.5");
+    }
+}
