@@ -1,0 +1,47 @@
+# Everything that is needed to work on Lasthop. `make test` is what continuous integration runs.
+
+CARGO ?= cargo
+
+.PHONY: test tools format lint unit doc bench
+
+test: tools format lint unit doc
+
+# On Debian as root what is missing is installed; otherwise it says what tests will be skipped for.
+tools:
+	@command -v $(CARGO) >/dev/null || { echo "make: the Rust toolchain is missing: https://rustup.rs"; exit 1; }
+	@for part in fmt clippy; do \
+		$(CARGO) $$part --version >/dev/null 2>&1 && continue; \
+		component=$$part; [ $$part = fmt ] && component=rustfmt; \
+		rustup component add $$component || { echo "make: cargo $$part is missing"; exit 1; }; \
+	done
+	@missing=""; \
+	for program in tshark tcptrace chromium; do \
+		command -v $$program >/dev/null || missing="$$missing $$program"; \
+	done; \
+	if [ -n "$$missing" ] && command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+		export DEBIAN_FRONTEND=noninteractive; \
+		apt-get update -qq || true; \
+		for program in $$missing; do \
+			apt-get install -y -qq --no-install-recommends $$program >/dev/null || true; \
+		done; \
+	fi; \
+	for program in tshark tcptrace chromium; do \
+		command -v $$program >/dev/null || echo "make: no $$program: the tests that need it are skipped"; \
+	done
+
+format:
+	$(CARGO) fmt --all --check
+
+lint:
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+
+# Optimised a little (see profile.dev): the tests run whole simulations.
+unit:
+	$(CARGO) test --workspace
+
+doc:
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
+
+# Packets per CPU second and peak memory on fixed cases.
+bench:
+	$(CARGO) run --release -- bench

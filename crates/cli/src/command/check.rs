@@ -1,0 +1,56 @@
+//! `lasthop check PATH`.
+
+use crate::failure::Failure;
+use crate::output;
+use crate::source::Source;
+use clap::Args;
+use lasthop_net::service::Service;
+use lasthop_scenario::Scenario;
+
+/// Check a scenario and say in a line what it is; its first mistake otherwise, with its place.
+#[derive(Args)]
+pub(crate) struct Check {
+    #[command(flatten)]
+    source: Source,
+}
+
+impl Check {
+    pub(crate) fn execute(&self) -> Result<(), Failure> {
+        let scenario = self.source.draft()?.check()?;
+        output::print_line(&format!("{}: {}", self.source.path, summary(&scenario)))
+    }
+}
+
+/// `3 nodes, 2 links, 1 flow; 60 s, 10 runs; link.air.down: trace of 1234 opportunities in 60 s, mean 3.2 Mbit/s`.
+fn summary(scenario: &Scenario) -> String {
+    let mut parts = vec![
+        [
+            counted(scenario.nodes.len(), "node"),
+            counted(scenario.links.len(), "link"),
+            counted(scenario.flows.len(), "flow"),
+        ]
+        .join(", "),
+        format!("{}, {}", scenario.duration, counted(scenario.runs as usize, "run")),
+    ];
+    for link in &scenario.links {
+        for (direction, config) in [("down", &link.down), ("up", &link.up)] {
+            if let Service::Trace(trace) = &config.service {
+                parts.push(format!(
+                    "link.{}.{direction}: trace of {} opportunities in {} s, mean {}",
+                    link.name,
+                    trace.opportunities(),
+                    trace.length_millis() as f64 / 1e3,
+                    trace.mean_rate(),
+                ));
+            }
+        }
+    }
+    parts.join("; ")
+}
+
+fn counted(count: usize, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        _ => format!("{count} {what}s"),
+    }
+}

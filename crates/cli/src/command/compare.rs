@@ -1,0 +1,84 @@
+//! `lasthop compare PATH --vary path=a,b,c`.
+
+use super::run::Repetitions;
+use crate::bar::Bar;
+use crate::failure::Failure;
+use crate::output::{self, Format};
+use crate::source::Source;
+use crate::table;
+use crate::values::Choices;
+use clap::Args;
+use lasthop_lab::compare::{self, Comparison, Variation};
+use lasthop_lab::repeat::on_threads;
+
+/// More combinations than this are surely a mistake.
+const MOST_CASES: usize = 10_000;
+
+/// Compare values of a key, paired: each meets the same losses. Prints differences to the first.
+#[derive(Args)]
+pub(crate) struct Compare {
+    #[command(flatten)]
+    source: Source,
+    /// A key and its values: recovery=sack,new_reno,reno. Several --vary: every combination
+    #[arg(long, value_name = "PATH=A,B,C", required = true)]
+    vary: Vec<Choices>,
+    #[command(flatten)]
+    repetitions: Repetitions,
+    /// How to print
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+}
+
+impl Compare {
+    pub(crate) fn execute(&self) -> Result<(), Failure> {
+        self.refuse_nonsense()?;
+        let draft = self.source.draft()?;
+        let variations: Vec<Variation> = self
+            .vary
+            .iter()
+            .map(|choices| Variation { path: choices.path.clone(), values: choices.values.clone() })
+            .collect();
+        let cases = compare::cases(&draft, &variations)?;
+        // The first value is what the others are compared with, so its scenario says how often and from which seed.
+        let first = &cases[0].scenario;
+        let (runs, seed) = (self.repetitions.runs(first), self.repetitions.seed(first));
+        let heading = format!(
+            "{}\n{runs} runs of {} each, seeds from {seed}; differences to the first row, paired by seed\n\n",
+            first.title, first.duration
+        );
+        let paths = variations.into_iter().map(|variation| variation.path).collect();
+        let bar = Bar::default();
+        let done = on_threads(self.repetitions.jobs, || Comparison::run(paths, cases, runs, seed, &bar));
+        output::print(&match self.format {
+            Format::Table => heading + &table::text(&done.table()),
+            Format::Json => done.objects().iter().map(|object| format!("{object}\n")).collect(),
+            Format::Csv => done.csv(),
+        })
+    }
+
+    fn refuse_nonsense(&self) -> Result<(), Failure> {
+        for Choices { path, .. } in &self.vary {
+            if path == "seed" || path == "runs" {
+                return Err(Failure::bad_input(
+                    format!("`{path}` cannot be varied: every value runs with the same seeds"),
+                    format!("use --{path}"),
+                ));
+            }
+            if self.vary.iter().filter(|other| other.path == *path).count() > 1 {
+                return Err(Failure::bad_input(
+                    format!("`{path}` is varied twice"),
+                    format!("write all its values at once: --vary {path}=a,b,c"),
+                ));
+            }
+        }
+        let count =
+            self.vary.iter().try_fold(1_usize, |count, choices| count.checked_mul(choices.values.len()));
+        match count {
+            Some(count) if count <= MOST_CASES => Ok(()),
+            _ => Err(Failure::bad_input(
+                format!("there are more than {MOST_CASES} combinations"),
+                "vary fewer keys or values at once",
+            )),
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The commands, one file each.
+
+mod bench;
+mod check;
+mod compare;
+mod list;
+mod reproduce;
+mod run;
+mod schema;
+mod show;
+
+use crate::failure::Failure;
+use clap::Subcommand;
+
+/// What to do.
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    Run(run::Run),
+    Compare(compare::Compare),
+    Reproduce(reproduce::Reproduce),
+    Check(check::Check),
+    Show(show::Show),
+    List(list::List),
+    Schema(schema::Schema),
+    Bench(bench::Bench),
+}
+
+impl Command {
+    /// Does it.
+    pub(crate) fn execute(&self) -> Result<(), Failure> {
+        match self {
+            Command::Run(run) => run.execute(),
+            Command::Compare(compare) => compare.execute(),
+            Command::Reproduce(reproduce) => reproduce.execute(),
+            Command::Check(check) => check.execute(),
+            Command::Show(show) => show.execute(),
+            Command::List(list) => list.execute(),
+            Command::Schema(schema) => schema.execute(),
+            Command::Bench(bench) => bench.execute(),
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! `lasthop show PATH`.
+
+use crate::failure::Failure;
+use crate::output;
+use crate::source::Source;
+use clap::Args;
+
+/// Print the resolved scenario as commented TOML, to start one's own from.
+#[derive(Args)]
+pub(crate) struct Show {
+    #[command(flatten)]
+    source: Source,
+}
+
+impl Show {
+    pub(crate) fn execute(&self) -> Result<(), Failure> {
+        output::print(&self.source.draft()?.show()?)
+    }
+}

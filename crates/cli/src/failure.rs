@@ -1,0 +1,91 @@
+//! What can go wrong, as the user is told.
+
+use lasthop_scenario::Problem;
+use miette::{Diagnostic, MietteHandlerOpts, Report};
+use std::fmt;
+use std::io::IsTerminal;
+
+/// Exit status of a command that could not be done.
+const FAILED: u8 = 1;
+/// Exit status if what the user gave cannot be used.
+pub(crate) const BAD_INPUT: u8 = 2;
+/// Exit status after Ctrl-C.
+pub(crate) const INTERRUPTED: i32 = 130;
+
+/// Why a command ends early.
+pub(crate) enum Failure {
+    /// A scenario is wrong.
+    Scenario(Problem),
+    /// Something else is, with its exit status.
+    Other(u8, Complaint),
+    /// Nobody reads standard output any more.
+    ClosedPipe,
+}
+
+/// What is wrong, and how to mend it.
+#[derive(Debug)]
+pub(crate) struct Complaint {
+    message: String,
+    help: String,
+}
+
+impl Failure {
+    /// The user gave something that cannot be used.
+    pub(crate) fn bad_input(message: impl Into<String>, help: impl Into<String>) -> Failure {
+        Failure::Other(BAD_INPUT, Complaint { message: message.into(), help: help.into() })
+    }
+
+    /// Something failed that might work another time.
+    pub(crate) fn failed(message: impl Into<String>, help: impl Into<String>) -> Failure {
+        Failure::Other(FAILED, Complaint { message: message.into(), help: help.into() })
+    }
+
+    pub(crate) fn status(&self) -> u8 {
+        match self {
+            Failure::Scenario(_) => BAD_INPUT,
+            Failure::Other(status, _) => *status,
+            Failure::ClosedPipe => 0,
+        }
+    }
+
+    /// The whole message, drawn with the text underlined where there is one.
+    pub(crate) fn told(self: &Failure) -> String {
+        let report = match self {
+            Failure::Scenario(problem) => Report::new(problem.clone()),
+            Failure::Other(_, Complaint { message, help }) => {
+                Report::new(Complaint { message: message.clone(), help: help.clone() })
+            }
+            Failure::ClosedPipe => return String::new(),
+        };
+        format!("{report:?}").trim_end().to_owned()
+    }
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Failure {
+        Failure::Scenario(problem)
+    }
+}
+
+impl fmt::Display for Complaint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Complaint {}
+
+impl Diagnostic for Complaint {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        (!self.help.is_empty()).then(|| Box::new(&self.help) as Box<dyn fmt::Display>)
+    }
+}
+
+/// Colours and wrapping on a terminal; whole lines where a program reads them.
+pub(crate) fn install_style() {
+    let is_terminal = std::io::stderr().is_terminal();
+    // Only a second call could fail, and there is none.
+    let _ = miette::set_hook(Box::new(move |_| {
+        Box::new(MietteHandlerOpts::new().terminal_links(false).wrap_lines(is_terminal).build())
+    }));
+}

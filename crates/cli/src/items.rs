@@ -1,0 +1,231 @@
+//! What a reproduction found: tables for people, an object or a row an item for programs.
+
+use crate::table;
+use lasthop_lab::document::{Cell, Table};
+use lasthop_lab::item::{Item, Verdict};
+use lasthop_lab::papers::Reproduction;
+use lasthop_lab::runs::csv as fields;
+use lasthop_lab::runs::number::{plain, with_interval};
+use lasthop_lab::stats::Estimate;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// What items that answer an open question otherwise begin with.
+const SENSITIVITY: &str = "sensitivity-";
+/// What items end with that are the same gain in another unit.
+const IN_OTHER_UNITS: &str = "-kbps";
+
+/// Numbers and claims one by one, the curves of figures in a row each, and the open questions.
+pub(crate) fn tables(reproduction: &Reproduction) -> String {
+    let (sensitivity, items): (Vec<&Item>, Vec<&Item>) =
+        reproduction.items.iter().partition(|item| item.item.starts_with(SENSITIVITY));
+    let groups = grouped(&items, |item| [item.item.clone(), item.series.clone(), item.metric.clone()]);
+    let (single, several): (Vec<&Vec<&Item>>, Vec<&Vec<&Item>>) =
+        groups.iter().partition(|group| group.len() == 1);
+    let single: Vec<&Item> = single.into_iter().flatten().copied().collect();
+    let tables = [numbers(reproduction.paper, &single), curves(&several), questions(&sensitivity)];
+    let shown: Vec<String> =
+        tables.iter().filter(|table| !table.rows.is_empty()).map(|table| table::text(table) + "\n").collect();
+    shown.concat()
+}
+
+/// One object a line, in order.
+pub(crate) fn json(items: &[Item]) -> String {
+    items.iter().filter_map(|item| serde_json::to_string(item).ok()).map(|line| line + "\n").collect()
+}
+
+/// The names of the columns of [`csv`].
+pub(crate) fn csv_header() -> String {
+    fields::line([
+        "paper",
+        "item",
+        "series",
+        "x",
+        "metric",
+        "unit",
+        "published",
+        "measured",
+        "ci95_low",
+        "ci95_high",
+        "runs",
+        "verdict",
+        "note",
+    ])
+}
+
+/// One row an item, in order.
+pub(crate) fn csv(items: &[Item]) -> String {
+    let row = |item: &Item| {
+        fields::line([
+            item.paper.clone(),
+            item.item.clone(),
+            item.series.clone(),
+            coordinates(&item.x),
+            item.metric.clone(),
+            item.unit.clone(),
+            fields::number(item.published),
+            fields::number(item.measured),
+            fields::number(item.ci95.map(|ci95| ci95[0])),
+            fields::number(item.ci95.map(|ci95| ci95[1])),
+            item.runs.to_string(),
+            item.verdict.map_or("", Verdict::name).to_owned(),
+            item.note.clone(),
+        ])
+    };
+    items.iter().map(row).collect()
+}
+
+fn numbers(paper: &str, items: &[&Item]) -> Table {
+    let rows = items.iter().map(|item| {
+        let unit = if item.unit.is_empty() { String::new() } else { format!(" {}", item.unit) };
+        vec![
+            word(&item.item),
+            word(&item.series),
+            word(&coordinates(&item.x)),
+            item.published.map_or(Cell::Empty, |published| Cell::Number(plain(published) + &unit)),
+            measured(item).map_or(Cell::Empty, |text| Cell::Number(text + &unit)),
+            Cell::Verdict(item.verdict),
+            word(&item.note),
+        ]
+    });
+    table(
+        format!("{paper}: published numbers and claims, beside ours"),
+        &["item", "series", "x", "published", "measured", "verdict", "note"],
+        rows.collect(),
+    )
+}
+
+fn curves(groups: &[&Vec<&Item>]) -> Table {
+    let rows = groups.iter().filter_map(|items| {
+        let (first, last) = (items.first()?, items.last()?);
+        let defined: Vec<f64> = items.iter().filter_map(|item| item.measured).collect();
+        let range = match (defined.first(), defined.last()) {
+            (Some(first), Some(last)) => {
+                format!("{} … {} {}", plain(*first), plain(*last), first_unit(items))
+            }
+            _ => "undefined".to_owned(),
+        };
+        Some(vec![
+            word(&first.item),
+            word(&first.series),
+            word(&first.metric),
+            Cell::Number(items.len().to_string()),
+            word(&format!("{} … {}", coordinates(&first.x), coordinates(&last.x))),
+            word(range.trim_end()),
+            word(&verdicts(items)),
+        ])
+    });
+    table(
+        "Curves, from their first to their last point (every point: --format json, and the report)".into(),
+        &["item", "series", "metric", "points", "x", "measured", "verdicts"],
+        rows.collect(),
+    )
+}
+
+/// A row for each setting: the gains, and how many claims hold.
+fn questions(items: &[&Item]) -> Table {
+    let settings = grouped(items, |item| [item.x.get("setting").map_or(String::new(), shown)]);
+    let is_claim = |item: &Item| item.metric.starts_with("share of points");
+    let mut names: Vec<&str> = Vec::new();
+    for item in items.iter().filter(|item| !is_claim(item) && !item.item.ends_with(IN_OTHER_UNITS)) {
+        if !names.contains(&item.item.as_str()) {
+            names.push(&item.item);
+        }
+    }
+    let rows = settings.iter().filter_map(|group| {
+        let label = group.first()?.x.get("setting").map_or(String::new(), shown);
+        let mut row = vec![word(&label)];
+        row.extend(names.iter().map(|name| {
+            let item = group.iter().find(|item| item.item == *name);
+            let text = item.and_then(|item| Some(format!("{} {}", measured(item)?, sign(item.verdict))));
+            text.map_or(Cell::Empty, |text| Cell::Number(text.trim_end().to_owned()))
+        }));
+        let claims: Vec<&&Item> = group.iter().filter(|item| is_claim(item)).collect();
+        let fail = claims.iter().filter(|item| item.verdict != Some(Verdict::Agrees));
+        let fail: Vec<String> = fail
+            .map(|item| format!("{} {}", item.item.trim_start_matches(SENSITIVITY), sign(item.verdict)))
+            .collect();
+        row.push(word(&format!("{} of {}", claims.len() - fail.len(), claims.len())));
+        row.push(word(&fail.join(", ")));
+        Some(row)
+    });
+    let short = |name: &str| {
+        let unit = items.iter().find(|item| item.item == name).map_or("", |item| item.unit.as_str());
+        format!("{}, {unit}", name.trim_start_matches(SENSITIVITY)).trim_end_matches(", ").to_owned()
+    };
+    let mut columns = vec!["setting".to_owned()];
+    columns.extend(names.iter().map(|name| short(name)));
+    columns.extend(["claims that hold", "the others"].map(String::from));
+    Table {
+        caption: "Open questions, answered otherwise one at a time (✓ agrees, ~ shape, ✗ differs)".into(),
+        columns,
+        rows: rows.collect(),
+    }
+}
+
+/// Items with the same key, groups and items in the order of their first appearance.
+fn grouped<'a, const N: usize>(items: &[&'a Item], key: impl Fn(&Item) -> [String; N]) -> Vec<Vec<&'a Item>> {
+    let mut groups: Vec<Vec<&Item>> = Vec::new();
+    let mut places: BTreeMap<[String; N], usize> = BTreeMap::new();
+    for item in items {
+        let place = *places.entry(key(item)).or_insert_with(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        groups[place].push(item);
+    }
+    groups
+}
+
+/// `1915 ± 12`, or the number alone.
+fn measured(item: &Item) -> Option<String> {
+    let mean = item.measured.filter(|mean| mean.is_finite())?;
+    Some(match item.ci95 {
+        Some(ci95) => with_interval(&Estimate { mean, ci95, runs: item.runs }),
+        None => plain(mean),
+    })
+}
+
+/// `ber=7e-5, setting=default`.
+fn coordinates(x: &Map<String, Value>) -> String {
+    let each: Vec<String> = x.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect();
+    each.join(", ")
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn first_unit(items: &[&Item]) -> String {
+    items.first().map_or(String::new(), |item| item.unit.clone())
+}
+
+/// `8 agree, 2 differ`; nothing where nothing is judged.
+fn verdicts(items: &[&Item]) -> String {
+    let count = |verdict| items.iter().filter(|item| item.verdict == Some(verdict)).count();
+    let each =
+        [Verdict::Agrees, Verdict::Shape, Verdict::Differs].map(|verdict| (count(verdict), verdict.name()));
+    let each: Vec<String> =
+        each.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}")).collect();
+    each.join(", ")
+}
+
+fn sign(verdict: Option<Verdict>) -> &'static str {
+    match verdict {
+        Some(Verdict::Agrees) => "✓",
+        Some(Verdict::Shape) => "~",
+        Some(Verdict::Differs) => "✗",
+        None => "",
+    }
+}
+
+fn table(caption: String, columns: &[&str], rows: Vec<Vec<Cell>>) -> Table {
+    Table { caption, columns: columns.iter().map(|name| (*name).to_owned()).collect(), rows }
+}
+
+fn word(text: &str) -> Cell {
+    Cell::Text(text.to_owned())
+}

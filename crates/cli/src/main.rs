@@ -1,0 +1,64 @@
+//! `lasthop`: the command line. The only crate that prints and exits.
+//!
+//! * [`command`]: one file per command: its flags, what it calls, what it prints.
+//! * [`values`], [`source`]: flags that several commands share, and how they are read.
+//! * [`items`]: what a reproduction found, as tables, JSON and CSV.
+//! * [`failure`]: what can go wrong, as the user is told, and the exit status.
+//! * [`output`]: standard output, and notes on standard error; [`table`] lines up columns.
+//! * [`target`]: files that are written whole or not at all, also when the user interrupts.
+//! * [`bar`]: progress on standard error.
+//!
+//! Exit status: 0, 1 (failed), 2 (bad input), 130 (interrupted).
+
+mod bar;
+mod command;
+mod failure;
+mod items;
+mod output;
+mod source;
+mod table;
+mod target;
+mod values;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use command::Command;
+use failure::Failure;
+use std::process::ExitCode;
+
+/// A deterministic simulator of TCP over wireless last hops.
+///
+/// PATH is a scenario file, a ready path's name (`lasthop list`), or a scenario
+/// in one line: rate=10Mbit/s,rtt=20ms,queue=100packets,loss=1%
+#[derive(Parser)]
+#[command(name = "lasthop", version, arg_required_else_help = true, subcommand_required = true)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+fn main() -> ExitCode {
+    failure::install_style();
+    target::discard_all_when_interrupted();
+    let done = match CommandLine::try_parse() {
+        Ok(line) => line.command.execute(),
+        Err(error) => return told_by_clap(&error),
+    };
+    match done {
+        Ok(()) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
+        Err(failure) => {
+            output::note(&failure.told());
+            ExitCode::from(failure.status())
+        }
+    }
+}
+
+/// Help, the version, or a mistake in the flags.
+fn told_by_clap(error: &clap::Error) -> ExitCode {
+    // A closed pipe is nobody's mistake.
+    let _ = error.print();
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
+        _ => ExitCode::from(failure::BAD_INPUT),
+    }
+}

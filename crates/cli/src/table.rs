@@ -1,0 +1,62 @@
+//! A table of the lab as lines of text.
+
+use lasthop_lab::document::{Cell, Table};
+
+/// Columns lined up: words to the left, numbers to the right.
+pub(crate) fn text(table: &Table) -> String {
+    let count = table.columns.len();
+    let mut widths: Vec<usize> = table.columns.iter().map(|name| width(name)).collect();
+    for row in &table.rows {
+        for (column, cell) in row.iter().enumerate().take(count) {
+            widths[column] = widths[column].max(width(cell.text()));
+        }
+    }
+    let is_number =
+        |column: usize| table.rows.iter().any(|row| matches!(row.get(column), Some(Cell::Number(_))));
+    let line = |texts: Vec<&str>| {
+        let cells =
+            texts.iter().enumerate().map(|(column, text)| pad(text, widths[column], is_number(column)));
+        cells.collect::<Vec<String>>().join("  ").trim_end().to_owned() + "\n"
+    };
+    let mut out = String::new();
+    if !table.caption.is_empty() {
+        out.push_str(&table.caption);
+        out.push('\n');
+    }
+    out.push_str(&line(table.columns.iter().map(String::as_str).collect()));
+    let rule: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
+    out.push_str(&line(rule.iter().map(String::as_str).collect()));
+    for row in &table.rows {
+        out.push_str(&line((0..count).map(|column| row.get(column).map_or("", Cell::text)).collect()));
+    }
+    out
+}
+
+fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+fn pad(text: &str, width: usize, to_the_right: bool) -> String {
+    match to_the_right {
+        true => format!("{text:>width$}"),
+        false => format!("{text:<width$}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_stand_left_and_numbers_right() {
+        let word = |text: &str| Cell::Text(text.into());
+        let number = |text: &str| Cell::Number(text.into());
+        let table = Table {
+            caption: "Goodput".into(),
+            columns: vec!["flow".into(), "kbit/s".into()],
+            rows: vec![vec![word("bulk"), number("1915 ± 12")], vec![word("x"), Cell::Empty]],
+        };
+        let expected = "Goodput\nflow     kbit/s\n────  ─────────\nbulk  1915 ± 12\nx             –\n";
+        assert_eq!(text(&table), expected);
+    }
+}

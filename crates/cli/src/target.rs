@@ -1,0 +1,167 @@
+//! Files that are written whole or not at all.
+//!
+//! What is written goes to a hidden file beside the target, which takes the
+//! target's name at the end. If the user interrupts, or the run fails, it is removed.
+
+use crate::failure::{Failure, INTERRUPTED};
+use crate::output;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Hidden files that have not taken their target's name yet.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// A file being written.
+pub(crate) struct Target {
+    /// As the user wrote it.
+    path: PathBuf,
+    /// What is renamed to what; `None` where the target is no regular file (a pipe, a device) and written directly.
+    renaming: Option<(PathBuf, PathBuf)>,
+    writer: BufWriter<File>,
+}
+
+impl Target {
+    /// Begins to write a file; a mistake in its path shows now, before anything is computed.
+    pub(crate) fn create(path: &Path) -> Result<Target, Failure> {
+        let begun = match fs::metadata(path) {
+            Ok(known) if known.is_dir() => Err(io::Error::from(ErrorKind::IsADirectory)),
+            Ok(known) if !known.is_file() => {
+                OpenOptions::new().write(true).open(path).map(|file| (None, file))
+            }
+            // Through links to the file itself, which must let itself be written.
+            Ok(_) => OpenOptions::new().write(true).open(path).and_then(|_| hidden(&fs::canonicalize(path)?)),
+            Err(_) => hidden(path),
+        };
+        let (renaming, file) = begun.map_err(|error| unwritable(path, &error))?;
+        Ok(Target { path: path.to_owned(), renaming, writer: BufWriter::with_capacity(1 << 16, file) })
+    }
+
+    /// All is written: the file takes its name.
+    pub(crate) fn finish(mut self) -> Result<(), Failure> {
+        let failed = |error: &io::Error| unfinished(&self.path, error);
+        self.writer.flush().map_err(|error| failed(&error))?;
+        if let Some((hidden, path)) = self.renaming.take() {
+            let mut unfinished = lock();
+            let renamed = fs::rename(&hidden, &path);
+            if renamed.is_err() {
+                let _ = fs::remove_file(&hidden);
+            }
+            unfinished.retain(|known| *known != hidden);
+            renamed.map_err(|error| failed(&error))?;
+        }
+        Ok(())
+    }
+
+    /// Writes a whole text and finishes.
+    pub(crate) fn write_and_finish(self, text: &str) -> Result<(), Failure> {
+        self.filled(text)?.finish()
+    }
+
+    /// With this text written.
+    pub(crate) fn filled(mut self, text: &str) -> Result<Target, Failure> {
+        match self.write_all(text.as_bytes()) {
+            Ok(()) => Ok(self),
+            Err(error) => Err(unfinished(&self.path, &error)),
+        }
+    }
+
+    /// The file's name as the user wrote it.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// The failure of a write under way.
+pub(crate) fn unfinished(path: &Path, error: &io::Error) -> Failure {
+    Failure::failed(
+        format!("cannot write `{}`: {error}", path.display()),
+        "is the disk full? nothing half-written is left behind",
+    )
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        if let Some((hidden, _)) = self.renaming.take() {
+            let mut unfinished = lock();
+            let _ = fs::remove_file(&hidden);
+            unfinished.retain(|known| *known != hidden);
+        }
+    }
+}
+
+/// Removes what is half-written and ends the program when the user interrupts it.
+pub(crate) fn discard_all_when_interrupted() {
+    let installed = ctrlc::set_handler(|| {
+        // The lock is kept: no file is begun or renamed from here on.
+        let unfinished = lock();
+        for hidden in unfinished.iter() {
+            let _ = fs::remove_file(hidden);
+        }
+        output::note("interrupted");
+        std::process::exit(INTERRUPTED);
+    });
+    if let Err(error) = installed {
+        output::note(&format!(
+            "note: Ctrl-C will end the program at once, half-written files may stay: {error}"
+        ));
+    }
+}
+
+/// A new hidden file beside the target.
+fn hidden(path: &Path) -> io::Result<(Option<(PathBuf, PathBuf)>, File)> {
+    let Some(name) = path.file_name() else {
+        return Err(io::Error::from(ErrorKind::InvalidFilename));
+    };
+    for number in 0..1000 {
+        let mut hidden_name = std::ffi::OsString::from(".");
+        hidden_name.push(name);
+        hidden_name.push(format!(".{}-{number}.part", std::process::id()));
+        let hidden = path.with_file_name(hidden_name);
+        let mut unfinished = lock();
+        match OpenOptions::new().write(true).create_new(true).open(&hidden) {
+            Ok(file) => {
+                unfinished.push(hidden.clone());
+                return Ok((Some((hidden, path.to_owned())), file));
+            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::from(ErrorKind::AlreadyExists))
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    let shown = path.display();
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let (why, help) = match error.kind() {
+        ErrorKind::IsADirectory => {
+            ("it is a directory".to_owned(), "give the name of a file in it".to_owned())
+        }
+        ErrorKind::NotFound => (
+            format!("there is no directory `{}`", folder.display()),
+            format!("create it first: mkdir -p '{}'", folder.display()),
+        ),
+        ErrorKind::PermissionDenied => {
+            ("it may not be written".to_owned(), "choose another place".to_owned())
+        }
+        ErrorKind::InvalidFilename => ("that is no name of a file".to_owned(), "give one".to_owned()),
+        _ => (error.to_string(), "choose another place".to_owned()),
+    };
+    Failure::bad_input(format!("cannot write `{shown}`: {why}"), help)
+}
+
+fn lock() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
