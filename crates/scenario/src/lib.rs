@@ -8,7 +8,7 @@
 //! * [`scenario`]: the plain data that comes out.
 //! * `language`: every table and key of the language, with units, defaults and
 //!   meaning. `reader` checks documents against it; `resolved` and `show` print it,
-//!   [`schema`] and [`list`] describe it. Mechanisms and their parameters are not
+//!   [`schema()`] and [`list()`] describe it. Mechanisms and their parameters are not
 //!   there: they come from the catalogues of `lasthop-tcp` and `lasthop-net`.
 //! * `check`, `links`, `flows`, `routes`, `traces`: what a scenario means, from top to bottom.
 //! * [`inline`]: scenarios in one line; `set`: `--set path=value`; `ready`: the files in `scenarios/`.
@@ -37,7 +37,7 @@ pub mod inline;
 mod key;
 mod language;
 mod links;
-pub mod list;
+mod list;
 mod mechanisms;
 mod problem;
 mod quantities;

@@ -1,0 +1,40 @@
+//! The scenario reader: any text is either a scenario that reads back from what `show` prints, or one problem that
+//! can be drawn. The first line, if it begins with `--set `, is an option of the rest.
+#![no_main]
+
+use lasthop_scenario::{Draft, Problem, Scenario};
+use libfuzzer_sys::fuzz_target;
+use miette::{GraphicalReportHandler, GraphicalTheme};
+
+fuzz_target!(|text: &str| {
+    let (option, document) = match text.strip_prefix("--set ").and_then(|rest| rest.split_once('\n')) {
+        Some((option, document)) => (option.split_once('='), document),
+        None => (None, text),
+    };
+    let draft = Draft::parse(document, "fuzz.toml").and_then(|mut draft| {
+        if let Some((path, value)) = option {
+            draft.set(path, value)?;
+        }
+        Ok(draft)
+    });
+    // What names a file would be read: that is another target's.
+    if text.contains("trace") {
+        return;
+    }
+    match draft.and_then(|draft| draft.show()) {
+        Ok(shown) => {
+            if let Err(problem) = Scenario::parse(&shown, "shown.toml") {
+                panic!("shown, but not read back: {problem}\n{shown}");
+            }
+        }
+        Err(problem) => draw(&problem),
+    }
+});
+
+fn draw(problem: &Problem) {
+    let mut drawn = String::new();
+    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor());
+    assert!(handler.render_report(&mut drawn, problem).is_ok());
+    assert!(problem.line() >= 1 && problem.column() >= 1);
+    let _ = problem.underlined();
+}
