@@ -1,8 +1,10 @@
 //! How long does a packet occupy the link?
 
+mod fading;
 mod trace;
 
-pub use trace::{Trace, TraceError};
+pub use fading::Fading;
+pub use trace::{Trace, TraceError, TraceFault};
 
 use lasthop_base::{Duration, Rate, Time};
 use std::sync::Arc;

@@ -84,6 +84,16 @@ impl Trace {
         }
     }
 
+    /// A trace from its time stamps, ms: not empty, not decreasing, the last one not 0.
+    pub(super) fn from_millis(millis: Vec<u64>) -> Trace {
+        Trace { millis }
+    }
+
+    /// The time stamps of one pass, ms.
+    pub fn millis(&self) -> impl Iterator<Item = u64> + '_ {
+        self.millis.iter().copied()
+    }
+
     /// Number of opportunities in one pass.
     pub fn opportunities(&self) -> usize {
         self.millis.len()
