@@ -1,0 +1,383 @@
+//! Two endpoints over a pipe that loses, repeats, delays, reorders and marks: whatever the mechanisms, everything
+//! that was written arrives and both sides close.
+
+use lasthop_base::{Choice, Duration, Mechanism, Stream, Time, Value};
+use lasthop_tcp::endpoint::{Ended, Sending};
+use lasthop_tcp::receiver::{shape, timing, window};
+use lasthop_tcp::rtt::RtoLimits;
+use lasthop_tcp::sender::{congestion, counting, recovery};
+use lasthop_tcp::{Arriving, Config, Endpoint, Role, State, cause};
+use lasthop_wire::{Backlog, Flags, LinkReport, Segment, Seq};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+/// One end's mechanisms and options.
+#[derive(Clone, Debug)]
+struct Host {
+    recovery: &'static str,
+    counting: &'static str,
+    timing: &'static str,
+    shape: &'static str,
+    cause: &'static str,
+    limited_transmit: bool,
+    reenter: bool,
+    sack: bool,
+    timestamps: bool,
+    ecn: bool,
+    nagle: bool,
+    segment: u32,
+    initial_window: u32,
+    /// Receive buffer, bytes.
+    buffer: u64,
+    /// Bytes that the application reads every 50 ms.
+    reads: u64,
+    iss: u32,
+    writes: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Pipe {
+    seed: u64,
+    loss: f64,
+    repeat: f64,
+    mark: f64,
+    /// Largest delay beside the 20 ms that all have, milliseconds.
+    spread: u64,
+    simultaneous: bool,
+}
+
+const RECOVERIES: [&str; 4] = ["tahoe", "reno", "new_reno", "sack"];
+const COUNTINGS: [&str; 4] = ["per-ack", "rfc5681", "bytes", "packets"];
+const TIMINGS: [&str; 2] = ["immediate", "delayed"];
+const SHAPES: [&str; 5] = ["once", "copies", "split_always", "split_by_queue", "split"];
+const CAUSES: [&str; 4] = ["always", "mac", "jtcp", "rtt"];
+
+fn set<B>(list: &'static [Mechanism<B>], name: &str, values: &[(&'static str, Value)]) -> Choice {
+    let mut choice = Choice::named(list, name);
+    values.iter().for_each(|(name, value)| choice.values.set(name, value.clone()));
+    choice
+}
+
+impl Host {
+    fn config(&self) -> Config {
+        let mut recovery =
+            set(recovery::ALL, self.recovery, &[("limited_transmit", Value::Flag(self.limited_transmit))]);
+        if self.recovery == "reno" {
+            recovery.values.set("reenter", Value::Flag(self.reenter));
+        }
+        let always = ("when", Value::Word("always"));
+        let shape = match self.shape {
+            "split_always" => set(shape::ALL, "split", &[always, ("count", Value::Count(3))]),
+            "split_by_queue" => set(shape::ALL, "split", &[always]),
+            name => Choice::named(shape::ALL, name),
+        };
+        Config {
+            segment: self.segment,
+            initial_window: self.initial_window,
+            nagle: self.nagle,
+            sack: self.sack,
+            timestamps: self.timestamps,
+            ecn: self.ecn,
+            // The last ACK must be able to get through.
+            time_wait: Duration::from_secs(600),
+            rto: RtoLimits {
+                initial: Duration::from_secs(1),
+                smallest: Duration::from_millis(200),
+                largest: Duration::from_secs(2),
+                tick: Duration::ZERO,
+            },
+            recovery,
+            congestion: Choice::named(congestion::ALL, "reno"),
+            counting: Choice::named(counting::ALL, self.counting),
+            timing: Choice::named(timing::ALL, self.timing),
+            shape,
+            cause: Choice::named(cause::ALL, self.cause),
+            window: set(window::ALL, "buffer", &[("size", Value::Bytes(self.buffer))]),
+            ..Config::default()
+        }
+    }
+}
+
+/// One end, its application, and what the wire has told about it.
+struct End {
+    host: Host,
+    endpoint: Endpoint,
+    read: u64,
+    reads_at: Time,
+    scales: Option<u8>,
+    /// Right edge that this end's peer has told it, as an offset.
+    admitted: u64,
+    /// Right edge that this end has told.
+    told: u64,
+    highest_sent: u64,
+}
+
+struct Run {
+    ends: [End; 2],
+    now: Time,
+    /// Segments under way: when, in which order, to whom.
+    wire: BTreeMap<(Time, u64), (usize, Segment, bool)>,
+    sent: u64,
+    random: Stream,
+    pipe: Pipe,
+}
+
+impl Run {
+    fn new(hosts: [Host; 2], pipe: Pipe) -> Run {
+        let roles = [Role::Active, if pipe.simultaneous { Role::Active } else { Role::Passive }];
+        let mut index = 0;
+        let ends = hosts.map(|host| {
+            let iss = Seq(host.iss);
+            let endpoint = Endpoint::new(host.config(), roles[index], iss, Stream::named(pipe.seed, "judge"));
+            index += 1;
+            let (now, offset) = (Time::ZERO, 1);
+            End {
+                host,
+                endpoint,
+                read: 0,
+                reads_at: now,
+                scales: None,
+                admitted: offset,
+                told: offset,
+                highest_sent: 0,
+            }
+        });
+        let random = Stream::named(pipe.seed, "pipe");
+        Run { ends, now: Time::ZERO, wire: BTreeMap::new(), sent: 0, random, pipe }
+    }
+
+    /// Until both sides are closed.
+    fn complete(&mut self) {
+        for end in &mut self.ends {
+            end.endpoint.open(self.now);
+            end.endpoint.write(end.host.writes);
+            end.endpoint.close_when_sent();
+        }
+        for _ in 0..100_000 {
+            (0..2).for_each(|side| self.pump(side));
+            if self.ends.iter().all(|end| end.endpoint.state() == State::Closed) {
+                return self.check();
+            }
+            self.advance();
+        }
+        let states = self.ends.each_ref().map(|end| (end.endpoint.state(), end.endpoint.delivered()));
+        panic!("not over at {}: {states:?}", self.now);
+    }
+
+    fn check(&self) {
+        for (end, peer) in [(&self.ends[0], &self.ends[1]), (&self.ends[1], &self.ends[0])] {
+            assert_eq!(end.endpoint.ended(), Some(Ended::Closed));
+            assert_eq!(end.endpoint.delivered(), peer.host.writes);
+            assert_eq!(end.endpoint.poll_timeout(), Time::NEVER);
+        }
+    }
+
+    fn pump(&mut self, side: usize) {
+        while let Some(sending) = self.ends[side].endpoint.poll_segment(self.now) {
+            self.inspect(side, &sending);
+            let marked = sending.ecn_capable && self.random.uniform() < self.pipe.mark;
+            let copies = 1 + u32::from(self.random.uniform() < self.pipe.repeat);
+            for _ in 0..copies {
+                let lost = self.random.uniform() < self.pipe.loss;
+                let extra = (self.random.uniform() * self.pipe.spread as f64) as u64;
+                self.sent += 1;
+                if !lost {
+                    let due = self.now + Duration::from_millis(20 + extra);
+                    self.wire.insert((due, self.sent), (1 - side, sending.segment, marked));
+                } else if sending.segment.len > 0 {
+                    let report = LinkReport::Discarded { seq: sending.segment.seq, len: sending.segment.len };
+                    self.ends[1 - side].endpoint.handle_report(self.now, &report);
+                }
+            }
+        }
+        let endpoint = &mut self.ends[side].endpoint;
+        if endpoint.wants_uplink() {
+            endpoint
+                .handle_backlog(self.now, Backlog { waiting: (self.sent % 4) as u32, ..Backlog::default() });
+        }
+        let sender = endpoint.sender();
+        assert!(sender.window() >= sender.segment(), "cwnd below a segment");
+    }
+
+    /// What must hold of each segment that goes out.
+    fn inspect(&mut self, side: usize, sending: &Sending) {
+        let segment = &sending.segment;
+        let peer_iss = Seq(self.ends[1 - side].host.iss);
+        let shift = if segment.flags.has(Flags::SYN) { 0 } else { self.shift(side) };
+        let end = &mut self.ends[side];
+        if segment.flags.has(Flags::SYN) {
+            end.scales = segment.window_scale;
+            return;
+        }
+        assert!(!segment.flags.has(Flags::RST), "nobody resets");
+        let sender = end.endpoint.sender();
+        let start = Seq(end.host.iss).offset_of(segment.seq, sender.board().una()).expect("a number of ours");
+        let past = start + u64::from(segment.len);
+        assert!(u64::from(segment.len) <= sender.segment());
+        assert!(segment.len == 0 || past <= 1 + end.host.writes, "nobody sends what was not written");
+        let is_probe = segment.len == 1 && sender.board().outstanding() == 0;
+        assert!(segment.len == 0 || past <= end.admitted || is_probe, "beyond the peer's window");
+        if segment.len > 0 && !sending.again && !is_probe {
+            assert!(sender.in_flight() <= sender.window() + 1, "beyond cwnd");
+        }
+        end.highest_sent = end.highest_sent.max(past);
+        let ack =
+            peer_iss.offset_of(segment.ack, end.endpoint.receiver().next()).expect("a number of the peer's");
+        let told = ack + (u64::from(segment.window) << shift);
+        assert!(told >= end.told, "the right edge moved left");
+        end.told = told;
+    }
+
+    /// The next arrival, deadline or read.
+    fn advance(&mut self) {
+        let arrival = self.wire.first_key_value().map_or(Time::NEVER, |((due, _), _)| *due);
+        let deadlines = self.ends.each_ref().map(|end| end.endpoint.poll_timeout());
+        let reads = self
+            .ends
+            .each_ref()
+            .map(|end| if end.unread() > 0 { end.reads_at.max(self.now) } else { Time::NEVER });
+        let next = deadlines.into_iter().chain(reads).fold(arrival, Time::min);
+        assert_ne!(next, Time::NEVER, "nothing will ever happen");
+        assert!(next >= self.now, "a deadline in the past");
+        self.now = next;
+        if arrival == next
+            && let Some((_, (side, segment, marked))) = self.wire.pop_first()
+        {
+            self.arrive(side, &segment, marked);
+            return;
+        }
+        for end in &mut self.ends {
+            if end.unread() > 0 && end.reads_at <= next {
+                end.reads_at = next + Duration::from_millis(50);
+                end.read = end.endpoint.delivered().min(end.read + end.host.reads);
+                end.endpoint.hold_unread(end.unread());
+            }
+            end.endpoint.handle_timeout(next);
+        }
+    }
+
+    fn arrive(&mut self, side: usize, segment: &Segment, marked: bool) {
+        if !segment.flags.has(Flags::SYN) {
+            let ack =
+                Seq(self.ends[side].host.iss).offset_of(segment.ack, self.ends[side].admitted).unwrap_or(0);
+            let edge = ack + (u64::from(segment.window) << self.shift(1 - side));
+            self.ends[side].admitted = self.ends[side].admitted.max(edge);
+        } else {
+            self.ends[side].admitted = self.ends[side].admitted.max(1 + u64::from(segment.window));
+        }
+        let highest = self.ends[1 - side].highest_sent;
+        let end = &mut self.ends[side];
+        let before = end.endpoint.delivered();
+        end.endpoint.handle_segment(self.now, segment, &Arriving { marked, ..Arriving::default() });
+        assert!(end.endpoint.delivered() >= before && end.endpoint.delivered() < highest.max(1));
+        end.endpoint.hold_unread(end.unread());
+    }
+
+    /// How far this side's windows are shifted.
+    fn shift(&self, side: usize) -> u8 {
+        match (self.ends[side].scales, self.ends[1 - side].scales) {
+            (Some(shift), Some(_)) => shift,
+            _ => 0,
+        }
+    }
+}
+
+impl End {
+    fn unread(&self) -> u64 {
+        self.endpoint.delivered() - self.read
+    }
+}
+
+fn host() -> impl Strategy<Value = Host> {
+    let mechanisms = (0..4usize, 0..4usize, 0..2usize, 0..5usize, 0..4usize);
+    let flags = prop::array::uniform6(any::<bool>());
+    let sizes = (100..1500u32, 1..12u32, prop_oneof![2000..20_000u64, Just(1 << 20)], 500..20_000u64);
+    let stream =
+        (prop_oneof![any::<u32>(), (u32::MAX - 5000)..=u32::MAX], prop_oneof![Just(0u64), 1..40_000u64]);
+    (mechanisms, flags, sizes, stream).prop_map(
+        |(
+            (recovery, counting, timing, shape, cause),
+            flags,
+            (segment, initial_window, buffer, reads),
+            (iss, writes),
+        )| Host {
+            recovery: RECOVERIES[recovery],
+            counting: COUNTINGS[counting],
+            timing: TIMINGS[timing],
+            shape: SHAPES[shape],
+            cause: CAUSES[cause],
+            limited_transmit: flags[0],
+            reenter: flags[1],
+            sack: flags[2],
+            timestamps: flags[3],
+            ecn: flags[4],
+            nagle: flags[5],
+            segment,
+            initial_window,
+            buffer,
+            reads,
+            iss,
+            writes,
+        },
+    )
+}
+
+fn pipe() -> impl Strategy<Value = Pipe> {
+    (any::<u64>(), 0..25u32, 0..20u32, 0..20u32, 0..60u64, prop::bool::weighted(0.1)).prop_map(
+        |(seed, loss, repeat, mark, spread, simultaneous)| Pipe {
+            seed,
+            loss: f64::from(loss) / 100.0,
+            repeat: f64::from(repeat) / 100.0,
+            mark: f64::from(mark) / 100.0,
+            spread,
+            simultaneous,
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn everything_arrives_and_both_close(source in host(), destination in host(), pipe in pipe()) {
+        Run::new([source, destination], pipe).complete();
+    }
+}
+
+/// All combinations of the four seams, with numbers that wrap in the middle of each stream.
+#[test]
+fn every_combination_delivers() {
+    let mut seed = 0;
+    for recovery in RECOVERIES {
+        for counting in COUNTINGS {
+            for timing in TIMINGS {
+                for shape in SHAPES {
+                    seed += 1;
+                    let host = |iss: u32, writes| Host {
+                        recovery,
+                        counting,
+                        timing,
+                        shape,
+                        cause: CAUSES[seed as usize % 4],
+                        limited_transmit: seed % 2 == 0,
+                        reenter: seed % 3 == 0,
+                        sack: true,
+                        timestamps: seed % 5 != 0,
+                        ecn: seed % 7 == 0,
+                        nagle: true,
+                        segment: 1000,
+                        initial_window: 4,
+                        buffer: 1 << 20,
+                        reads: 1 << 20,
+                        iss,
+                        writes,
+                    };
+                    let hosts = [host(u32::MAX - 30_000, 100_000), host(u32::MAX - 10, 20_000)];
+                    let pipe =
+                        Pipe { seed, loss: 0.05, repeat: 0.02, mark: 0.02, spread: 5, simultaneous: false };
+                    Run::new(hosts, pipe).complete();
+                }
+            }
+        }
+    }
+}
