@@ -133,6 +133,17 @@ fn sack_blocks() {
     assert_eq!(after(2), [(10_000, 11_000), (8000, 9000), (6000, 7000)]);
 }
 
+/// RFC 2018 §4: "as many distinct SACK blocks as possible", also when there were more than fit.
+#[test]
+fn sack_blocks_that_were_left_out_come_back() {
+    let mut script = Script::receiver(config("sack"));
+    for number in [3, 5, 7, 9, 11] {
+        script.run([Data(number), Acked(1)]);
+    }
+    script.run([Data(8)]);
+    assert_eq!(blocks(&mut script), [(6000, 9000), (10_000, 11_000), (4000, 5000), (2000, 3000)]);
+}
+
 /// RFC 2018 §3 and RFC 7323: three fit beside timestamps. None without agreement.
 #[test]
 fn sack_blocks_and_options() {

@@ -79,10 +79,15 @@ impl Reassembly {
         change
     }
 
-    /// The ranges to report, the most recent first: at most `most`.
+    /// The ranges to report, the most recent first, then the highest: at most `most`, as many as there are (RFC 2018 §4).
     pub fn sack_ranges(&self, most: usize) -> impl Iterator<Item = Range> + '_ {
         let recent = self.recent.iter().flatten().filter_map(|byte| self.beyond.containing(*byte));
-        recent.take(most)
+        let others = self.beyond.iter().rev().filter(|range| !self.is_recent(range));
+        recent.chain(others).take(most)
+    }
+
+    fn is_recent(&self, range: &Range) -> bool {
+        self.recent.iter().flatten().any(|byte| range.start <= *byte && *byte < range.end)
     }
 
     /// Puts the range around `byte` first; a range that the same data merged into is named once.

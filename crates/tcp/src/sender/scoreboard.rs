@@ -267,9 +267,9 @@ impl Scoreboard {
         self.records.front().map(|record| Range { start: self.una, end: record.end })
     }
 
-    /// Whether the first unacknowledged segment is marked lost.
+    /// Whether the first unacknowledged segment is marked lost (and not reported since).
     pub fn first_is_lost(&self) -> bool {
-        self.records.front().is_some_and(|record| record.marks & LOST != 0)
+        self.records.front().is_some_and(|record| record.marks & (LOST | SACKED) == LOST)
     }
 
     /// Whether the first unacknowledged segment was sent again since it was last found lost.

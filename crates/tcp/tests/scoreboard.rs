@@ -1,0 +1,320 @@
+//! The scoreboard's running sums against a model that computes RFC 6675 §4 anew at each step.
+
+use lasthop_base::{Duration, Time};
+use lasthop_tcp::Range;
+use lasthop_tcp::sender::scoreboard::Scoreboard;
+use proptest::prelude::*;
+
+const MSS: u64 = 100;
+
+/// What the model knows of a segment; `start` moves when a part of it is acknowledged.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    start: u64,
+    end: u64,
+    sent_at: Time,
+    /// Wholly inside a SACK block.
+    sacked: bool,
+    /// Declared lost by fast retransmit or by the timer, whatever IsLost says.
+    given_up: bool,
+    /// Sent again since (`S1 <= HighRxt`).
+    again: bool,
+    ever_again: bool,
+}
+
+#[derive(Debug, Default)]
+struct Model {
+    una: u64,
+    nxt: u64,
+    segments: Vec<Segment>,
+}
+
+/// One event at the sender; fractions choose among what is there.
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    /// A segment of this length.
+    Send(u64),
+    /// An ACK of so many of the outstanding segments and bytes of the next, with SACK blocks.
+    Ack {
+        segments: usize,
+        bytes: u64,
+        blocks: [(f64, f64); 2],
+        whole: bool,
+    },
+    /// NextSeg rule 1 as long as it names something, so often at most.
+    Repair(usize),
+    /// NextSeg rule 3, if rule 1 names nothing.
+    Doubt,
+    /// NextSeg rule 4.
+    Rescue,
+    /// The first retransmission of a recovery.
+    FastRetransmit,
+    Timeout,
+}
+
+impl Model {
+    fn outstanding(&self) -> u64 {
+        self.nxt - self.una
+    }
+
+    fn highest_sacked(&self) -> Option<u64> {
+        self.segments.iter().rev().find(|segment| segment.sacked).map(|segment| segment.end)
+    }
+
+    /// IsLost (SeqNum): "either DupThresh discontiguous SACKed sequences have arrived above SeqNum or more than
+    /// (DupThresh - 1) * SMSS bytes with sequence numbers greater than SeqNum have been SACKed".
+    fn is_lost(&self, index: usize) -> bool {
+        let above = &self.segments[index + 1..];
+        let bytes: u64 = above.iter().filter(|segment| segment.sacked).map(Segment::len).sum();
+        let mut sequences = 0;
+        let mut inside = false;
+        for segment in above {
+            sequences += u32::from(segment.sacked && !inside);
+            inside = segment.sacked;
+        }
+        sequences >= 3 || bytes > 2 * MSS
+    }
+
+    fn lost(&self, index: usize) -> bool {
+        !self.segments[index].sacked && (self.segments[index].given_up || self.is_lost(index))
+    }
+
+    /// SetPipe: each octet that is not SACKed counts if IsLost is false, and once more if `S1 <= HighRxt`.
+    fn pipe(&self) -> u64 {
+        let count = |index: usize| u64::from(!self.lost(index)) + u64::from(self.segments[index].again);
+        let unsacked = (0..self.segments.len()).filter(|index| !self.segments[*index].sacked);
+        unsacked.map(|index| count(index) * self.segments[index].len()).sum()
+    }
+
+    fn next_lost(&self) -> Option<Range> {
+        let found = (0..self.segments.len()).find(|index| self.lost(*index) && !self.segments[*index].again);
+        found.map(|index| self.segments[index].range())
+    }
+
+    fn next_doubtful(&self) -> Option<Range> {
+        let highest = self.highest_sacked()?;
+        let found =
+            self.segments.iter().find(|segment| !segment.sacked && !segment.again && segment.end <= highest);
+        found.map(Segment::range)
+    }
+
+    fn last_doubtful(&self) -> Option<Range> {
+        self.segments.last().filter(|segment| !segment.sacked && !segment.again).map(Segment::range)
+    }
+
+    /// Bytes, segments completed, bytes not reported before, and the time of a valid sample.
+    fn acknowledge(&mut self, ack: u64) -> (u64, u32, u64, Option<Time>) {
+        let bytes = ack - self.una;
+        let covered = |segment: &Segment| ack.min(segment.end) - segment.start.min(ack);
+        let fresh = self.segments.iter().filter(|segment| !segment.sacked).map(covered).sum();
+        let whole: Vec<Segment> =
+            self.segments.iter().copied().filter(|segment| segment.end <= ack).collect();
+        let repeated = whole.iter().any(|segment| segment.ever_again);
+        let sample = whole.last().filter(|last| !last.sacked && !repeated).map(|last| last.sent_at);
+        self.segments.retain(|segment| segment.end > ack);
+        if let Some(first) = self.segments.first_mut() {
+            first.start = first.start.max(ack);
+        }
+        self.una = ack;
+        (bytes, whole.len() as u32, fresh, sample)
+    }
+
+    fn sack(&mut self, block: Range) -> u64 {
+        if block.is_empty() || block.start < self.una || block.end > self.nxt {
+            return 0;
+        }
+        let inside = |segment: &&mut Segment| {
+            !segment.sacked && block.start <= segment.start && segment.end <= block.end
+        };
+        let mut fresh = 0;
+        for segment in self.segments.iter_mut().filter(inside) {
+            segment.sacked = true;
+            segment.again = false;
+            fresh += segment.len();
+        }
+        fresh
+    }
+
+    fn timeout(&mut self) {
+        if self.segments.first().is_some_and(|first| first.sacked) {
+            self.segments.iter_mut().for_each(|segment| segment.sacked = false);
+        }
+        for segment in &mut self.segments {
+            segment.again = false;
+            segment.given_up = true;
+        }
+    }
+
+    fn at(&mut self, start: u64) -> &mut Segment {
+        self.segments.iter_mut().find(|segment| segment.start == start).expect("a segment begins there")
+    }
+}
+
+impl Segment {
+    fn len(&self) -> u64 {
+        self.end - self.start
+    }
+
+    fn range(&self) -> Range {
+        Range { start: self.start, end: self.end }
+    }
+}
+
+struct Both {
+    board: Scoreboard,
+    model: Model,
+    now: Time,
+}
+
+impl Both {
+    fn apply(&mut self, op: Op) {
+        self.now += Duration::from_millis(1);
+        match op {
+            Op::Send(len) => {
+                self.board.sent_new(len, self.now);
+                let (start, end) = (self.model.nxt, self.model.nxt + len);
+                self.model.nxt = end;
+                self.model.segments.push(Segment {
+                    start,
+                    end,
+                    sent_at: self.now,
+                    sacked: false,
+                    given_up: false,
+                    again: false,
+                    ever_again: false,
+                });
+            }
+            Op::Ack { segments, bytes, blocks, whole } => {
+                let end = match segments.min(self.model.segments.len()) {
+                    0 => self.model.una,
+                    count => self.model.segments[count - 1].end,
+                };
+                let next = self.model.segments.iter().find(|segment| segment.start >= end);
+                let ack = next.map_or(end, |next| end + bytes.min(next.len() - 1));
+                let acked = self.board.acknowledge(ack);
+                let modelled = self.model.acknowledge(ack);
+                assert_eq!((acked.bytes, acked.segments, acked.delivered, acked.sent_at), modelled);
+                for (from, to) in blocks {
+                    let block = self.block(from, to, whole);
+                    assert_eq!(self.board.sack(block), self.model.sack(block), "{block:?}");
+                }
+                self.board.mark_lost_by_sack(MSS);
+            }
+            Op::Repair(most) => {
+                for _ in 0..most {
+                    let next = self.board.next_lost();
+                    assert_eq!(next, self.model.next_lost());
+                    let Some(range) = next else { break };
+                    self.sent_again(range.start);
+                }
+            }
+            Op::Doubt => {
+                if self.board.next_lost().is_none() {
+                    let next = self.board.next_doubtful();
+                    assert_eq!(next, self.model.next_doubtful());
+                    if let Some(range) = next {
+                        self.sent_again(range.start);
+                    }
+                }
+            }
+            Op::Rescue => {
+                let last = self.board.last_doubtful();
+                assert_eq!(last, self.model.last_doubtful());
+                if let Some(range) = last {
+                    self.board.sent_rescue(range.start, self.now);
+                    let segment = self.model.at(range.start);
+                    (segment.ever_again, segment.sent_at) = (true, self.now);
+                }
+            }
+            Op::FastRetransmit => {
+                self.board.mark_first_lost();
+                if let Some(first) = self.board.first() {
+                    self.model.at(first.start).given_up = true;
+                    self.sent_again(first.start);
+                }
+            }
+            Op::Timeout => {
+                self.board.mark_all_lost();
+                self.model.timeout();
+            }
+        }
+        self.compare();
+    }
+
+    fn sent_again(&mut self, start: u64) {
+        self.board.sent_again(start, self.now);
+        let segment = self.model.at(start);
+        segment.again = !segment.sacked;
+        segment.ever_again = true;
+        segment.sent_at = self.now;
+    }
+
+    /// A block between two places in what is outstanding, at the edges of segments or not.
+    fn block(&self, from: f64, to: f64, whole: bool) -> Range {
+        let (una, outstanding) = (self.model.una, self.model.outstanding() as f64);
+        let place = |share: f64| una + (outstanding * share) as u64;
+        let (start, end) = (place(from.min(to)), place(from.max(to)));
+        if !whole {
+            return Range { start, end };
+        }
+        let edge = |offset: u64| {
+            let below = self.model.segments.iter().rev().find(|segment| segment.start <= offset);
+            below.map_or(una, |segment| segment.start)
+        };
+        Range { start: edge(start), end: edge(end) }
+    }
+
+    fn compare(&mut self) {
+        let (board, model) = (&mut self.board, &self.model);
+        let indices = 0..model.segments.len();
+        let sum = |chosen: &dyn Fn(usize) -> bool| -> u64 {
+            indices.clone().filter(|index| chosen(*index)).map(|index| model.segments[index].len()).sum()
+        };
+        assert_eq!(
+            (board.una(), board.nxt(), board.outstanding()),
+            (model.una, model.nxt, model.outstanding())
+        );
+        assert_eq!(board.sacked(), sum(&|index| model.segments[index].sacked), "SACKed");
+        assert_eq!(board.lost(), sum(&|index| model.lost(index)), "lost");
+        assert_eq!(board.pipe(), model.pipe(), "pipe");
+        assert_eq!(board.gone(), model.outstanding().saturating_sub(model.pipe()), "gone");
+        assert_eq!(board.highest_sacked(), model.highest_sacked());
+        assert_eq!(board.first(), model.segments.first().map(Segment::range));
+        assert_eq!(board.first_is_lost(), !model.segments.is_empty() && model.lost(0));
+        assert_eq!(board.next_lost(), model.next_lost(), "NextSeg rule 1");
+        assert_eq!(board.next_doubtful(), model.next_doubtful(), "NextSeg rule 3");
+        assert_eq!(board.last_doubtful(), model.last_doubtful(), "NextSeg rule 4");
+    }
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let share = || 0.0..1.01f64;
+    let ack = (
+        0..4usize,
+        prop_oneof![3 => Just(0u64), 1 => 1..MSS],
+        [(share(), share()), (share(), share())],
+        any::<bool>(),
+    );
+    prop_oneof![
+        8 => prop_oneof![4 => Just(MSS), 1 => 1..MSS].prop_map(Op::Send),
+        6 => ack.prop_map(|(segments, bytes, blocks, whole)| Op::Ack { segments: segments / 2, bytes, blocks, whole }),
+        2 => (1..4usize).prop_map(Op::Repair),
+        1 => Just(Op::Doubt),
+        1 => Just(Op::Rescue),
+        1 => Just(Op::FastRetransmit),
+        1 => Just(Op::Timeout),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_sums_are_what_rfc_6675_says(window in 1..30usize, ops in prop::collection::vec(op(), 1..150)) {
+        let (now, start) = (Time::ZERO, 1);
+        let model = Model { una: start, nxt: start, segments: Vec::new() };
+        let mut both = Both { board: Scoreboard::starting_at(start), model, now };
+        (0..window).for_each(|_| both.apply(Op::Send(MSS)));
+        ops.into_iter().for_each(|op| both.apply(op));
+    }
+}
