@@ -106,6 +106,9 @@ impl Reader<'_> {
             Form::File => {
                 // Names are relative to the file that has them; from here on they are relative to nothing.
                 let name = quantities::text(self, head, key, node)?;
+                if name.starts_with(crate::ready::TRACE_PREFIX) {
+                    return Ok(Setting::Text(name.to_string()));
+                }
                 let directory = &self.sources[node.place.source].directory;
                 Ok(Setting::Text(directory.join(name).to_string_lossy().into_owned()))
             }

@@ -1,4 +1,4 @@
-//! Ready paths: the files in `scenarios/`, in the program itself.
+//! Ready paths and ready traces: the files in `scenarios/`, in the program itself.
 
 /// Name and text of each.
 pub(crate) const ALL: &[(&str, &str)] = &[
@@ -10,7 +10,30 @@ pub(crate) const ALL: &[(&str, &str)] = &[
     ("geo-satellite", include_str!("../../../scenarios/geo-satellite.toml")),
     ("leo-satellite", include_str!("../../../scenarios/leo-satellite.toml")),
     ("dsl", include_str!("../../../scenarios/dsl.toml")),
+    ("umts-fading", include_str!("../../../scenarios/umts-fading.toml")),
+    ("lte-fading", include_str!("../../../scenarios/lte-fading.toml")),
 ];
+
+/// What a trace's name begins with when it is in the program: `ready:umts-fading.down`.
+pub(crate) const TRACE_PREFIX: &str = "ready:";
+
+/// Name (without the prefix) and text of each ready trace.
+const TRACES: &[(&str, &str)] = &[
+    ("umts-fading.down", include_str!("../../../scenarios/traces/umts-fading.down")),
+    ("umts-fading.up", include_str!("../../../scenarios/traces/umts-fading.up")),
+    ("lte-fading.down", include_str!("../../../scenarios/traces/lte-fading.down")),
+    ("lte-fading.up", include_str!("../../../scenarios/traces/lte-fading.up")),
+];
+
+/// The text of the ready trace of this name (without the prefix).
+pub(crate) fn trace(name: &str) -> Option<&'static str> {
+    TRACES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+/// The names of all ready traces, prefix included.
+pub(crate) fn trace_names() -> Vec<String> {
+    TRACES.iter().map(|(name, _)| format!("{TRACE_PREFIX}{name}")).collect()
+}
 
 /// The text of the ready path of this name.
 pub(crate) fn find(name: &str) -> Option<&'static str> {

@@ -2,6 +2,7 @@
 
 use crate::problem::Problem;
 use crate::reader::Reader;
+use crate::ready;
 use crate::source::{Place, Source};
 use lasthop_net::service::{Trace, TraceError};
 use std::io::Read;
@@ -18,6 +19,15 @@ pub(crate) fn read(reader: &Reader<'_>, key: &str, name: &str, place: Place) -> 
             "a trace is a file in Mahimahi's format: one time in whole milliseconds a line, not decreasing",
         )
     };
+    if let Some(ready) = name.strip_prefix(ready::TRACE_PREFIX) {
+        let Some(text) = ready::trace(ready) else {
+            let known = ready::trace_names();
+            return Err(reader
+                .problem(place, format!("{key}: no ready trace is called `{name}`"))
+                .help(format!("the ready traces are {}", known.join(", "))));
+        };
+        return Trace::parse(text).map(Arc::new).map_err(|error| refuse(format!("`{name}`: {error}")));
+    }
     let bytes =
         contents(Path::new(name), LARGEST).map_err(|why| refuse(format!("cannot read `{name}`: {why}")))?;
     let Ok(text) = String::from_utf8(bytes) else {

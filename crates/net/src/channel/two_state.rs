@@ -8,6 +8,8 @@ use super::{Air, Build, Channel, Fate, PacketDraws, Threshold};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Stream, Time, Unit, Values};
 
 const LONGEST: Duration = Duration::from_secs(1_000_000);
+/// Shorter stays would cost a draw for each and say nothing about packets.
+const SHORTEST: Duration = Duration::from_micros(1);
 
 /// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -60,13 +62,13 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             },
             Parameter {
                 name: "good",
-                unit: Unit::Duration(Duration::ZERO, LONGEST),
+                unit: Unit::Duration(SHORTEST, LONGEST),
                 default: Some("100 ms"),
                 doc: "by time: mean stay in the good state",
             },
             Parameter {
                 name: "bad",
-                unit: Unit::Duration(Duration::ZERO, LONGEST),
+                unit: Unit::Duration(SHORTEST, LONGEST),
                 default: Some("1 ms"),
                 doc: "by time: mean stay in the bad state",
             },
