@@ -391,6 +391,20 @@ fn a_lost_fin() {
     }
 }
 
+/// A FIN takes no room in cwnd, nor does it when its segment goes again.
+#[test]
+fn a_fin_takes_no_room() {
+    for recovery in ["tahoe", "reno", "new_reno", "sack"] {
+        let setup = lasthop_tcp::Config { initial_window: 3, ..config(recovery) };
+        let mut script = Script::opened(setup, Peer::default());
+        script.run([Write(3000), Close, New(1), New(2)]);
+        assert!(script.sent("the last").segment.flags.has(Flags::FIN));
+        script.run([Timeout, Again(1), Nothing, Ack(2), Cwnd(2), Again(2)]);
+        let last = script.sent("the last again").segment;
+        assert!(last.flags.has(Flags::FIN) && last.len == 1000);
+    }
+}
+
 /// §3.10.4: closing before the connection is open deletes it, or waits when a SYN has come already.
 #[test]
 fn closing_early() {

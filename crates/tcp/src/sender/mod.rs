@@ -417,7 +417,9 @@ impl Sender {
         let in_flight = self.recovery.in_flight(&self.board);
         let room = self.cwnd.saturating_sub(in_flight);
         if let Some(range) = self.recovery.next_retransmission(&mut self.board) {
-            if room < range.len() {
+            // As for new data, a FIN takes no room.
+            let fin = u64::from(self.finishing && range.end == self.end());
+            if room < range.len() - fin {
                 return None;
             }
             let why = if self.restart_until > range.start { Reason::GoBackN } else { Reason::Hole };
