@@ -3,9 +3,10 @@
 
 mod script;
 
-use lasthop_base::Value;
+use lasthop_base::{Choice, Duration, Time, Value};
+use lasthop_tcp::cause::{self, Cause};
 use lasthop_tcp::receiver::window;
-use lasthop_tcp::{Config, Role, State};
+use lasthop_tcp::{Config, Event, Role, State};
 use lasthop_wire::{Flags, Segment, Timestamps};
 use script::Step::*;
 use script::{IRS, ISS, Peer, Script, choose, config};
@@ -196,6 +197,45 @@ fn paws() {
         ..Segment::default()
     });
     script.run([In(State::Closed)]);
+}
+
+/// hasegawa Eq. 1 over the wrap of the peer's clock: packets that arrive as they were sent mean no queue (Jr = 0).
+#[test]
+fn the_peers_clock_wraps() {
+    for (offset, tick) in [(0u32, 1000), (0x9000_0000, 1000), (0xffff_fff0, 1_000_000)] {
+        let jtcp = Choice::named(cause::ALL, "jtcp");
+        let timestamp_tick = Duration::from_nanos(tick);
+        let peer = Peer { timestamps: true, mss: 1012, ..Peer::default() };
+        let mut script = Script::closed(
+            Config { timestamps: true, timestamp_tick, cause: jtcp, ..config("sack") },
+            Role::Passive,
+            peer,
+        );
+        // Five milliseconds before 2^32 microseconds.
+        script.now = Time::from_nanos(((1 << 32) - 5000) * 1000);
+        script.endpoint.open(script.now);
+        let clock = |script: &Script| ((script.now.as_nanos() / tick) as u32).wrapping_add(offset);
+        let stamped = |script: &Script, segment: Segment| {
+            // A round trip of four milliseconds.
+            let echo = ((script.now.as_nanos() - 4_000_000) / tick) as u32;
+            Segment { timestamps: Some(Timestamps { value: clock(script), echo }), ..segment }
+        };
+        let syn = stamped(&script, script.syn(Flags::SYN, None));
+        script.arrive(syn);
+        script.sent("the SYN-ACK");
+        for number in [1, 2, 3, 4, 5, 6, 7, 9u64] {
+            script.tick(1);
+            let data = Segment { seq: IRS.at(1 + (number - 1) * 1000), len: 1000, ..script.plain() };
+            let data = stamped(&script, data);
+            script.arrive(data);
+            while script.endpoint.poll_segment(script.now).is_some() {}
+        }
+        let judged = std::iter::from_fn(|| script.endpoint.poll_event()).find_map(|(_, event)| match event {
+            Event::Judged { cause, .. } => Some(cause),
+            _ => None,
+        });
+        assert_eq!(judged, Some(Cause::Wireless), "{offset}");
+    }
 }
 
 /// Sequence numbers are not ordered by their value: the wrap of both directions lies inside these 5 kB.

@@ -20,7 +20,7 @@ pub struct Observation {
     pub now: Time,
     /// Its bytes.
     pub range: Range,
-    /// The sender's clock when it was sent (TSval, unwrapped to the receiver's idea of nanoseconds), if timestamps are in use.
+    /// The sender's clock when it was sent (TSval without its wraps), if timestamps are in use; only differences mean something.
     pub sent: Option<Time>,
 }
 

@@ -5,7 +5,7 @@ use crate::event::Event;
 use crate::ranges::Range;
 use crate::receiver::Data;
 use crate::sender::Ack;
-use lasthop_base::{Duration, Time};
+use lasthop_base::Time;
 use lasthop_wire::{Flags, SackBlocks, Segment};
 
 impl Endpoint {
@@ -180,10 +180,9 @@ impl Endpoint {
             self.echoes_mark = true;
         }
         let stamps = segment.timestamps.filter(|_| self.agreed.timestamps && self.receiver.wants_times());
-        let tick = Duration::from_nanos(self.tick_nanos);
         let data = Data {
             range,
-            sent: stamps.map(|stamps| Time::ZERO + tick * u64::from(stamps.value)),
+            sent: stamps.map(|stamps| self.peer_time(now, stamps.value)),
             rtt: stamps.and_then(|stamps| self.since_echo(now, stamps.echo)),
             uplink: arriving.uplink,
             true_window: arriving.true_window,

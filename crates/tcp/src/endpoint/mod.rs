@@ -357,6 +357,12 @@ impl Endpoint {
         ticks as u32
     }
 
+    /// The peer's clock without its wraps: only differences mean something.
+    fn peer_time(&self, now: Time, value: u32) -> Time {
+        let ahead = u64::from(value.wrapping_sub(self.ticks(now)).wrapping_add(1 << 31));
+        Time::from_nanos((now.as_nanos() / self.tick_nanos + ahead).saturating_mul(self.tick_nanos))
+    }
+
     /// The time since the peer's echo of our clock, to the tick.
     fn since_echo(&self, now: Time, echo: u32) -> Option<Duration> {
         let ticks = self.ticks(now).wrapping_sub(echo);

@@ -71,7 +71,7 @@ struct Burst {
 pub struct Data {
     /// Its bytes.
     pub range: Range,
-    /// When the peer sent it, by its own clock.
+    /// When the peer sent it, by its own clock without wraps; only differences mean something.
     pub sent: Option<Time>,
     /// The round trip that its timestamp echo measures.
     pub rtt: Option<Duration>,
