@@ -93,6 +93,10 @@ pub(super) fn chapter(
     Chapter { id: PAPER.name.into(), title: "hasegawa: receiver-based ACK splitting".into(), blocks }
 }
 
+/// Figures over the bit error rate count it in units of 1e-5.
+const BER_SCALE: f64 = 1e5;
+const BER_LABEL: &str = "bit error rate, 1e-5";
+
 /// The verdicts in a sentence.
 fn summary(items: &[Item]) -> String {
     let count =
@@ -116,24 +120,24 @@ fn is_headline(item: &Item) -> bool {
 fn claims_table(items: &[Item]) -> Block {
     let rows = items
         .iter()
-        .filter(|item| is_headline(item))
+        .filter(|item| is_headline(item) && !item.item.starts_with("fairness-"))
         .map(|item| {
             let ber = item.x.get("ber").map_or(Cell::Empty, |ber| Cell::Number(ber.to_string()));
+            let unit = if item.unit.is_empty() { "share of points".into() } else { item.unit.clone() };
             vec![
                 Cell::Text(item.item.clone()),
-                Cell::Text(item.note.clone()),
-                ber,
-                Cell::Text(item.metric.clone()),
-                Cell::Text(item.unit.clone()),
                 item.published.map_or(Cell::Empty, |value| Cell::Number(number(value))),
                 measured(item),
+                Cell::Text(unit),
+                ber,
                 Cell::Verdict(item.verdict),
+                Cell::Text(item.note.clone()),
             ]
         })
         .collect();
     Block::Table(Table {
         caption: "Published numbers and claims beside ours".into(),
-        columns: ["item", "what", "at BER", "metric", "unit", "published", "measured", "verdict"]
+        columns: ["item", "published", "measured", "unit", "at BER", "verdict", "what"]
             .map(String::from)
             .to_vec(),
         rows,
@@ -178,14 +182,14 @@ fn over_ber(
         grid.bers
             .iter()
             .enumerate()
-            .filter_map(|(at, ber)| Some(Point::of(*ber, &grid.estimate(receiver, at, metric(of))?)))
+            .filter_map(|(at, ber)| Some(Point::of(BER_SCALE * ber, &grid.estimate(receiver, at, metric(of))?)))
             .collect()
     };
     Block::Figure(Figure {
         id: id.into(),
         title: title.into(),
         caption: caption.into(),
-        x_label: "bit error rate".into(),
+        x_label: BER_LABEL.into(),
         y_label: y_label.into(),
         x_log: false,
         curves: receivers.iter().map(|one| curve(one.name(), points(*one))).collect(),
@@ -197,7 +201,7 @@ fn gain_figure(grid: &Grid) -> Block {
         grid.bers
             .iter()
             .enumerate()
-            .filter_map(|(at, ber)| Some(Point::of(*ber, &gains::gain(grid, receiver, at, true)?)))
+            .filter_map(|(at, ber)| Some(Point::of(BER_SCALE * ber, &gains::gain(grid, receiver, at, true)?)))
             .collect()
     };
     let mut curves: Vec<Curve> =
@@ -205,7 +209,7 @@ fn gain_figure(grid: &Grid) -> Block {
     curves.push(Curve {
         name: "mac, published largest gain".into(),
         kind: CurveKind::Published,
-        points: vec![Point::exact(7e-5, 94.0)],
+        points: vec![Point::exact(BER_SCALE * 7e-5, 94.0)],
     });
     Block::Figure(Figure {
         id: "gain".into(),
@@ -214,7 +218,7 @@ fn gain_figure(grid: &Grid) -> Block {
             "Goodput over that of plain SACK in the same repetition (same losses), less one. The paper gives \
                   the place of mac's largest gain only (jtcp: 61 %, rtt: 90 %, without a bit error rate)."
                 .into(),
-        x_label: "bit error rate".into(),
+        x_label: BER_LABEL.into(),
         y_label: "gain over SACK, %".into(),
         x_log: false,
         curves,
@@ -229,7 +233,7 @@ fn congestion_origin(grid: &Grid) -> Block {
             let early = mean(receiver, at, "lost_overshoot");
             if later { mean(receiver, at, "lost_queue_full") - early } else { early }
         };
-        grid.bers.iter().enumerate().map(|(at, ber)| Point::exact(*ber, value(at))).collect()
+        grid.bers.iter().enumerate().map(|(at, ber)| Point::exact(BER_SCALE * ber, value(at))).collect()
     };
     Block::Figure(Figure {
         id: "congestion-origin".into(),
@@ -237,7 +241,7 @@ fn congestion_origin(grid: &Grid) -> Block {
         caption: "Packets lost to the full buffer per run of 1000 s: in slow start's initial overshoot (sent before \
                   the first loss was noticed), or later."
             .into(),
-        x_label: "bit error rate".into(),
+        x_label: BER_LABEL.into(),
         y_label: "packets lost in the queue per run".into(),
         x_log: false,
         curves: vec![
@@ -320,9 +324,15 @@ fn fairness_table(mixtures: &[Mixture]) -> Block {
     };
     Block::Table(Table {
         caption: "Splitting receivers beside plain ones on a congested wire of 1 Mbit/s per flow".into(),
-        columns: ["judge", "bit error rate", "flows", "Jain's index", "splitting / plain, ratio of mean goodputs"]
-            .map(String::from)
-            .to_vec(),
+        columns: [
+            "judge",
+            "bit error rate",
+            "flows",
+            "Jain's index",
+            "splitting / plain, ratio of mean goodputs",
+        ]
+        .map(String::from)
+        .to_vec(),
         rows: mixtures
             .iter()
             .map(|one| {

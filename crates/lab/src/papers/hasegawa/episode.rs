@@ -12,7 +12,7 @@ use std::any::Any;
 /// The bit error rate of these pictures.
 pub(super) const BER: f64 = 5e-5;
 /// How long the pictured runs are, s.
-const SECONDS: u64 = 60;
+const SECONDS: u64 = 30;
 
 /// What is drawn.
 pub(super) struct Episode {
