@@ -34,7 +34,7 @@ fn main() {
         source.write(u64::MAX / 4);
         let destination = Endpoint::new(config.clone(), Role::Passive, Seq(i * 99), Stream::named(1, "d"));
         Flow { start: Time::from_nanos(i as u64 * 1_000_000), forward: fw.iter().map(|i| PipeId(*i)).collect(), backward: bw.iter().map(|i| PipeId(*i)).collect(), overhead: Overhead::Fixed(40),
-            traffic: Traffic::Tcp(Box::new(Connection::new(source, destination, false))) }
+            traffic: Traffic::Tcp(Connection::new(source, destination, false)) }
     }).collect();
     let mut engine = Engine::new(links, flows);
     let t = std::time::Instant::now();

@@ -1,8 +1,6 @@
-//! What is next: the pipes' heads in a tournament, the timers in a lazy heap.
+//! What is next: the pipes' heads in one tournament, the timers, which are lazy, in another.
 
 use lasthop_base::Time;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// The next due time of each of a fixed number of sources, and the earliest of them.
 ///
@@ -47,6 +45,12 @@ impl Tournament {
         }
     }
 
+    /// When source `number` is next due.
+    #[inline]
+    pub fn time_of(&self, number: u32) -> Time {
+        self.nodes[self.nodes.len() / 2 + number as usize].0
+    }
+
     #[inline]
     fn play(&self, at: usize) -> (Time, u32) {
         let (left, right) = (self.nodes[2 * at], self.nodes[2 * at + 1]);
@@ -54,43 +58,34 @@ impl Tournament {
     }
 }
 
-/// Deadlines that mostly move later: a moved deadline stays in the heap at its old
-/// place and is put right when it comes up.
+/// Deadlines that mostly move later: a deadline that has moved keeps its old place, and is put right when it comes up.
 #[derive(Debug)]
-pub struct Timers {
-    heap: BinaryHeap<Reverse<(Time, u32)>>,
-    /// For each timer the time of its earliest entry in the heap.
-    armed: Vec<Time>,
-}
+pub struct Timers(Tournament);
 
 impl Timers {
     /// Timers numbered from 0, none of them set.
     pub fn new(count: usize) -> Timers {
-        Timers { heap: BinaryHeap::with_capacity(count), armed: vec![Time::NEVER; count] }
+        Timers(Tournament::new(count))
     }
 
-    /// The earliest entry: the timer's deadline is then or later.
+    /// The earliest place: that timer's deadline is then or later. [`Time::NEVER`] if none is set.
     #[inline]
-    pub fn first(&self) -> Option<(Time, u32)> {
-        self.heap.peek().map(|Reverse(entry)| *entry)
-    }
-
-    /// Removes the earliest entry.
-    pub fn pop(&mut self) {
-        if let Some(Reverse((time, number))) = self.heap.pop()
-            && self.armed[number as usize] == time
-        {
-            self.armed[number as usize] = Time::NEVER;
-        }
+    pub fn first(&self) -> (Time, u32) {
+        self.0.first()
     }
 
     /// Timer `number` is to come up at `deadline` at the latest.
     #[inline]
-    pub fn set(&mut self, number: u32, deadline: Time) {
-        if deadline < self.armed[number as usize] {
-            self.armed[number as usize] = deadline;
-            self.heap.push(Reverse((deadline, number)));
+    pub fn at_latest(&mut self, number: u32, deadline: Time) {
+        if deadline < self.0.time_of(number) {
+            self.0.set(number, deadline);
         }
+    }
+
+    /// Timer `number` has come up: its next place is `deadline`.
+    #[inline]
+    pub fn renew(&mut self, number: u32, deadline: Time) {
+        self.0.set(number, deadline);
     }
 }
 
@@ -117,16 +112,18 @@ mod tests {
     }
 
     #[test]
-    fn a_timer_has_one_entry_while_it_moves_later() {
+    fn a_timer_that_moves_later_keeps_its_place_until_it_comes_up() {
         let mut timers = Timers::new(2);
-        timers.set(0, at(10));
-        timers.set(0, at(20));
-        timers.set(1, at(15));
-        assert_eq!(timers.first(), Some((at(10), 0)));
-        timers.pop();
-        timers.set(0, at(20));
-        assert_eq!(timers.first(), Some((at(15), 1)));
-        timers.set(0, at(5));
-        assert_eq!(timers.first(), Some((at(5), 0)));
+        timers.at_latest(0, at(10));
+        timers.at_latest(0, at(20));
+        timers.at_latest(1, at(15));
+        assert_eq!(timers.first(), (at(10), 0));
+        timers.renew(0, at(20));
+        assert_eq!(timers.first(), (at(15), 1));
+        timers.at_latest(0, at(5));
+        assert_eq!(timers.first(), (at(5), 0));
+        timers.renew(0, Time::NEVER);
+        timers.renew(1, Time::NEVER);
+        assert_eq!(timers.first().0, Time::NEVER);
     }
 }

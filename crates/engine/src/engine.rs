@@ -112,9 +112,7 @@ impl Engine {
     /// When the next event is due, if there is one.
     #[inline]
     pub fn next_event(&self) -> Option<Time> {
-        let (due, _) = self.heads.first();
-        let timer = self.timers.first().map_or(Time::NEVER, |(time, _)| time);
-        let first = due.min(timer);
+        let first = self.heads.first().0.min(self.timers.first().0);
         (first < Time::NEVER).then_some(first)
     }
 
@@ -166,21 +164,18 @@ impl Engine {
                 self.pipes[uplink].link.track_backlog();
             }
         }
-        self.timers.set(timer_of(index, Side::Source), self.flows[index].flow.start);
+        self.timers.at_latest(timer_of(index, Side::Source), self.flows[index].flow.start);
     }
 
     fn step(&mut self) {
         let (due, pipe) = self.heads.first();
-        match self.timers.first() {
-            Some((time, timer)) if time < due => {
-                self.now = time;
-                self.timers.pop();
-                self.fire(timer);
-            }
-            _ => {
-                self.now = due;
-                self.arrive(pipe);
-            }
+        let (time, timer) = self.timers.first();
+        if time < due {
+            self.now = time;
+            self.fire(timer);
+        } else {
+            self.now = due;
+            self.arrive(pipe);
         }
     }
 
@@ -333,36 +328,46 @@ impl Engine {
         self.drain_events(flow, side);
     }
 
+    /// A timer's place in the agenda has come up: its deadline is now, or has moved.
     fn fire(&mut self, timer: u32) {
-        let flow = FlowId(timer / 2);
+        let id = FlowId(timer / 2);
         let side = if timer.is_multiple_of(2) { Side::Source } else { Side::Destination };
         let now = self.now;
-        let Carried { flow: carried, routes: [route, _], .. } = &mut self.flows[flow.0 as usize];
+        let Carried { flow, routes: [route, _], .. } = &mut self.flows[id.0 as usize];
         let route = *route;
-        match &mut carried.traffic {
-            Traffic::Datagrams(source) => {
-                if now < source.stop {
-                    let mut packet = datagram((self.packets, flow, route), source, carried.overhead);
-                    self.packets += 1;
-                    let (next, stop, first) = (source.next, source.stop, carried.forward[0]);
-                    self.send(&mut packet, first);
-                    if next < stop {
-                        self.timers.set(timer, next);
-                    }
-                }
+        let next = match &mut flow.traffic {
+            Traffic::Datagrams(source) if now < source.stop => {
+                let mut packet = datagram((self.packets, id, route), source, flow.overhead);
+                self.packets += 1;
+                let (next, stop) = (source.next, source.stop);
+                let first = self.routes[route as usize][0];
+                self.send(&mut packet, first);
+                if next < stop { next } else { Time::NEVER }
             }
+            Traffic::Datagrams(_) => Time::NEVER,
             Traffic::Tcp(connection) => {
                 let endpoint = match side {
                     Side::Source => &mut connection.source,
                     Side::Destination => &mut connection.destination,
                 };
-                if side == Side::Source && endpoint.state() == State::Closed && now >= carried.start {
+                if side == Side::Source && endpoint.state() == State::Closed && now >= flow.start {
                     endpoint.open(now);
+                    self.pump(id, side);
                 } else if endpoint.poll_timeout() <= now {
                     endpoint.handle_timeout(now);
+                    self.pump(id, side);
                 }
-                self.pump(flow, side);
+                self.deadline(id, side)
             }
+        };
+        self.timers.renew(timer, next);
+    }
+
+    fn deadline(&self, id: FlowId, side: Side) -> Time {
+        match (&self.flows[id.0 as usize].flow.traffic, side) {
+            (Traffic::Tcp(connection), Side::Source) => connection.source.poll_timeout(),
+            (Traffic::Tcp(connection), Side::Destination) => connection.destination.poll_timeout(),
+            (Traffic::Datagrams(_), _) => Time::NEVER,
         }
     }
 
@@ -418,7 +423,7 @@ impl Engine {
         }
         let deadline = endpoint.poll_timeout();
         let has_events = endpoint.has_events();
-        self.timers.set(timer_of(id.0 as usize, side), deadline);
+        self.timers.at_latest(timer_of(id.0 as usize, side), deadline);
         if has_events {
             self.drain_events(id, side);
         }

@@ -46,7 +46,7 @@ fn assemble_flow(scenario: &Scenario, index: usize, seed: u64) -> Flow {
                 }
             }
             let judged = destination.cause.info.name != "always";
-            Traffic::Tcp(Box::new(Connection::new(sender, receiver, judged)))
+            Traffic::Tcp(Connection::new(sender, receiver, judged))
         }
         lasthop_scenario::Traffic::Datagrams { rate, packet, stop, pattern } => {
             let pattern = match pattern {

@@ -28,6 +28,8 @@ pub struct Receiver {
     estimator: WindowEstimator,
     random: Stream,
     segment: u64,
+    /// The smallest step by which the window's right edge moves: a segment, or half of the largest window.
+    smallest_opening: u64,
     judges: bool,
     estimates: bool,
     wants_uplink: bool,
@@ -92,6 +94,7 @@ impl Receiver {
         let cause = (config.cause.mechanism(cause::ALL).build)(&config.cause.values);
         let estimator = (config.estimate.mechanism(estimate::ALL).build)(&config.estimate.values);
         let needs = shape.needs();
+        let smallest_opening = u64::from(config.segment).min(window.largest() / 2);
         Receiver {
             judges: cause.judges(),
             estimates: needs.estimate || cause.needs_estimate(),
@@ -105,6 +108,7 @@ impl Receiver {
             estimator,
             random,
             segment: u64::from(config.segment),
+            smallest_opening,
             fin: None,
             unread: 0,
             acknowledged: 1,
@@ -160,7 +164,7 @@ impl Receiver {
     /// The application holds `bytes` unread. A window that has opened widely is told at once.
     pub fn hold_unread(&mut self, bytes: u64) {
         self.unread = bytes;
-        if self.wanted_edge() >= self.edge + 2 * self.smallest_opening() {
+        if self.wanted_edge() >= self.edge + 2 * self.smallest_opening {
             self.acknowledge_now();
         }
     }
@@ -173,7 +177,7 @@ impl Receiver {
     pub(crate) fn advertise(&mut self, ack: u64, shift: u8) -> u16 {
         let rounding = (1u64 << shift) - 1;
         let wanted = self.wanted_edge();
-        if wanted + rounding >= self.edge + self.smallest_opening() {
+        if wanted + rounding >= self.edge + self.smallest_opening {
             self.edge = self.edge.max(wanted);
         }
         let window = self.edge.saturating_sub(ack);
@@ -185,10 +189,6 @@ impl Receiver {
     fn wanted_edge(&mut self) -> u64 {
         let input = WindowInput { unread: self.unread, segment: self.segment };
         self.next() + self.window.bytes(&input)
-    }
-
-    fn smallest_opening(&self) -> u64 {
-        self.segment.min(self.window.largest() / 2)
     }
 
     /// The byte behind the last one that the peer may send.
