@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 
 /// What items that answer an open question otherwise begin with.
 const SENSITIVITY: &str = "sensitivity-";
+/// What claims begin with.
+const CLAIM: &str = "claim-";
 /// What items end with that are the same gain in another unit.
 const IN_OTHER_UNITS: &str = "-kbps";
 
@@ -19,11 +21,10 @@ const IN_OTHER_UNITS: &str = "-kbps";
 pub(crate) fn tables(reproduction: &Reproduction) -> String {
     let (sensitivity, items): (Vec<&Item>, Vec<&Item>) =
         reproduction.items.iter().partition(|item| item.item.starts_with(SENSITIVITY));
-    let groups = grouped(&items, |item| [item.item.clone(), item.series.clone(), item.metric.clone()]);
-    let (single, several): (Vec<&Vec<&Item>>, Vec<&Vec<&Item>>) =
-        groups.iter().partition(|group| group.len() == 1);
-    let single: Vec<&Item> = single.into_iter().flatten().copied().collect();
-    let tables = [numbers(reproduction.paper, &single), curves(&several), questions(&sensitivity)];
+    let (stated, drawn): (Vec<&Item>, Vec<&Item>) =
+        items.into_iter().partition(|item| item.published.is_some() || item.verdict.is_some());
+    let curves = grouped(&drawn, |item| [item.item.clone(), item.series.clone(), item.metric.clone()]);
+    let tables = [numbers(reproduction.paper, &stated), summaries(&curves), questions(&sensitivity)];
     let shown: Vec<String> =
         tables.iter().filter(|table| !table.rows.is_empty()).map(|table| table::text(table) + "\n").collect();
     shown.concat()
@@ -95,8 +96,8 @@ fn numbers(paper: &str, items: &[&Item]) -> Table {
     )
 }
 
-fn curves(groups: &[&Vec<&Item>]) -> Table {
-    let rows = groups.iter().filter_map(|items| {
+fn summaries(curves: &[Vec<&Item>]) -> Table {
+    let rows = curves.iter().filter_map(|items| {
         let (first, last) = (items.first()?, items.last()?);
         let defined: Vec<f64> = items.iter().filter_map(|item| item.measured).collect();
         let range = match (defined.first(), defined.last()) {
@@ -112,12 +113,11 @@ fn curves(groups: &[&Vec<&Item>]) -> Table {
             Cell::Number(items.len().to_string()),
             word(&format!("{} … {}", coordinates(&first.x), coordinates(&last.x))),
             word(range.trim_end()),
-            word(&verdicts(items)),
         ])
     });
     table(
         "Curves, from their first to their last point (every point: --format json, and the report)".into(),
-        &["item", "series", "metric", "points", "x", "measured", "verdicts"],
+        &["item", "series", "metric", "points", "x", "measured"],
         rows.collect(),
     )
 }
@@ -125,7 +125,7 @@ fn curves(groups: &[&Vec<&Item>]) -> Table {
 /// A row for each setting: the gains, and how many claims hold.
 fn questions(items: &[&Item]) -> Table {
     let settings = grouped(items, |item| [item.x.get("setting").map_or(String::new(), shown)]);
-    let is_claim = |item: &Item| item.metric.starts_with("share of points");
+    let is_claim = |item: &Item| without(&item.item, "").starts_with(CLAIM);
     let mut names: Vec<&str> = Vec::new();
     for item in items.iter().filter(|item| !is_claim(item) && !item.item.ends_with(IN_OTHER_UNITS)) {
         if !names.contains(&item.item.as_str()) {
@@ -142,16 +142,15 @@ fn questions(items: &[&Item]) -> Table {
         }));
         let claims: Vec<&&Item> = group.iter().filter(|item| is_claim(item)).collect();
         let fail = claims.iter().filter(|item| item.verdict != Some(Verdict::Agrees));
-        let fail: Vec<String> = fail
-            .map(|item| format!("{} {}", item.item.trim_start_matches(SENSITIVITY), sign(item.verdict)))
-            .collect();
+        let fail: Vec<String> =
+            fail.map(|item| format!("{} {}", without(&item.item, CLAIM), sign(item.verdict))).collect();
         row.push(word(&format!("{} of {}", claims.len() - fail.len(), claims.len())));
         row.push(word(&fail.join(", ")));
         Some(row)
     });
     let short = |name: &str| {
         let unit = items.iter().find(|item| item.item == name).map_or("", |item| item.unit.as_str());
-        format!("{}, {unit}", name.trim_start_matches(SENSITIVITY)).trim_end_matches(", ").to_owned()
+        format!("{}, {unit}", without(name, "")).trim_end_matches(", ").to_owned()
     };
     let mut columns = vec!["setting".to_owned()];
     columns.extend(names.iter().map(|name| short(name)));
@@ -161,6 +160,12 @@ fn questions(items: &[&Item]) -> Table {
         columns,
         rows: rows.collect(),
     }
+}
+
+/// The name of a sensitivity item, less this beginning.
+fn without<'a>(name: &'a str, beginning: &str) -> &'a str {
+    let name = name.strip_prefix(SENSITIVITY).unwrap_or(name);
+    name.strip_prefix(beginning).unwrap_or(name)
 }
 
 /// Items with the same key, groups and items in the order of their first appearance.
@@ -192,25 +197,18 @@ fn coordinates(x: &Map<String, Value>) -> String {
     each.join(", ")
 }
 
+/// A word as it is, a number as short as it can be.
 fn shown(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
+    match (value, value.as_f64()) {
+        (Value::String(text), _) => text.clone(),
+        (_, Some(number)) if number != 0.0 && number.abs() < 1e-3 => format!("{number:e}"),
+        (_, Some(number)) => number.to_string(),
+        (other, None) => other.to_string(),
     }
 }
 
 fn first_unit(items: &[&Item]) -> String {
     items.first().map_or(String::new(), |item| item.unit.clone())
-}
-
-/// `8 agree, 2 differ`; nothing where nothing is judged.
-fn verdicts(items: &[&Item]) -> String {
-    let count = |verdict| items.iter().filter(|item| item.verdict == Some(verdict)).count();
-    let each =
-        [Verdict::Agrees, Verdict::Shape, Verdict::Differs].map(|verdict| (count(verdict), verdict.name()));
-    let each: Vec<String> =
-        each.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}")).collect();
-    each.join(", ")
 }
 
 fn sign(verdict: Option<Verdict>) -> &'static str {

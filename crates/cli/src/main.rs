@@ -24,6 +24,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use command::Command;
 use failure::Failure;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 /// A deterministic simulator of TCP over wireless last hops.
@@ -55,10 +56,13 @@ fn main() -> ExitCode {
 
 /// Help, the version, or a mistake in the flags.
 fn told_by_clap(error: &clap::Error) -> ExitCode {
-    // A closed pipe is nobody's mistake.
-    let _ = error.print();
-    match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
-        _ => ExitCode::from(failure::BAD_INPUT),
+    if let ErrorKind::DisplayHelp | ErrorKind::DisplayVersion = error.kind() {
+        // A closed pipe is nobody's mistake.
+        let _ = error.print();
+        return ExitCode::SUCCESS;
     }
+    let text = error.render();
+    let text = if std::io::stderr().is_terminal() { text.ansi().to_string() } else { text.to_string() };
+    output::note(text.trim_end());
+    ExitCode::from(failure::BAD_INPUT)
 }

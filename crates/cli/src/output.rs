@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use clap::ValueEnum;
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 
 /// How results are printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -35,5 +35,46 @@ pub(crate) fn print_line(line: &str) -> Result<(), Failure> {
 
 /// Says something on standard error. If nobody listens there, that is no failure.
 pub(crate) fn note(line: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
+    let mut stderr = std::io::stderr().lock();
+    let is_terminal = stderr.is_terminal();
+    let _ = writeln!(stderr, "{}", harmless(line, is_terminal));
+}
+
+/// Without control characters, which messages may quote from what the user gave: a terminal must not obey them.
+/// Colours stay where they are wanted.
+fn harmless(text: &str, with_colours: bool) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let colour = colour_at(rest).filter(|_| with_colours);
+        let length = colour.map_or(c.len_utf8(), str::len);
+        match colour {
+            Some(colour) => clean.push_str(colour),
+            None if c.is_control() && c != '\n' => clean.push('\u{fffd}'),
+            None => clean.push(c),
+        }
+        rest = &rest[length..];
+    }
+    clean
+}
+
+/// The sequence that sets a colour (`ESC [ 31 m`) with which a text begins.
+fn colour_at(text: &str) -> Option<&str> {
+    let digits = text.strip_prefix("\u{1b}[")?.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+    let end = "\u{1b}[".len() + digits;
+    text[end..].starts_with('m').then(|| &text[..=end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_colours_get_through() {
+        let text = "\u{1b}[31;1mred\u{1b}[0m \u{1b}[2Jgone \u{1b}]0;title\u{7}\tä\n\u{1b}[";
+        let coloured =
+            "\u{1b}[31;1mred\u{1b}[0m \u{fffd}[2Jgone \u{fffd}]0;title\u{fffd}\u{fffd}ä\n\u{fffd}[";
+        assert_eq!(harmless(text, true), coloured);
+        assert!(!harmless(text, false).contains('\u{1b}'));
+    }
 }

@@ -111,7 +111,7 @@ fn measured_here(case: &Case) -> Result<Value, Failure> {
         "case": case.name,
         "data_packets": packets,
         "cpu_s": (cpu_s * 1e6).round() / 1e6,
-        "packets_per_cpu_s": (packets as f64 / cpu_s).round(),
+        "packets_per_cpu_s": (packets as f64 / cpu_s).round() as u64,
         "peak_rss_mb": usage::peak_rss_bytes().map(|bytes| (bytes / 1e5).round() / 10.0),
         "runs": runs,
     }))

@@ -62,9 +62,6 @@ struct Files {
     /// Capture the first repetition at the flows' sources, as pcapng
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
-    /// Keep at most so many bytes of each captured packet
-    #[arg(long, value_name = "BYTES", requires = "pcap", value_parser = values::snap)]
-    snap: Option<u32>,
     /// Write every event of the first repetition, a JSON object a line
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,

@@ -1,0 +1,96 @@
+//! Wireshark's own dissectors read a capture and count what the run counted.
+
+mod common;
+
+use common::{LOSSY, call_in, objects, stderr_of};
+use std::path::Path;
+use std::process::Command;
+
+#[test]
+fn tshark_finds_nothing_wrong_and_as_many_retransmissions_as_there_were() {
+    if !has_tshark() {
+        return;
+    }
+    let mut without_timeouts = 0;
+    for seed in ["1", "2", "4", "5", "6", "7"] {
+        without_timeouts += usize::from(examine(LOSSY, seed));
+    }
+    assert!(without_timeouts >= 3, "the comparison with the losses needs runs without timeouts");
+}
+
+#[test]
+fn the_same_holds_behind_arq_and_with_split_acks() {
+    if !has_tshark() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for shape in ["once", "split"] {
+        let shape = format!("shape={shape}");
+        let more = ["--set", "duration=30s", "--set", &shape, "--set", "cause=mac"];
+        let mut arguments = vec!["run", "hasegawa", "--runs", "1", "--pcap", "a.pcapng", "--trace", "a.json"];
+        arguments.extend(["--set", "link.wireless.down.channel.rate=6e-5"]);
+        arguments.extend(more);
+        let output = call_in(folder.path(), &arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr_of(&output));
+        is_sound(&folder.path().join("a.pcapng"));
+    }
+}
+
+/// A run of the lossy path; whether it had no timeout.
+fn examine(path: &str, seed: &str) -> bool {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["run", path, "--runs", "1", "--seed", seed, "--pcap", "a.pcapng", "--trace", "a.json"];
+    let output = call_in(folder.path(), &arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr_of(&output));
+    let capture = folder.path().join("a.pcapng");
+    is_sound(&capture);
+
+    let trace = objects(&std::fs::read_to_string(folder.path().join("a.json")).unwrap());
+    let count = |key: &str, value: &str| {
+        trace.iter().filter(|line| line.get(key).is_some_and(|v| v == value)).count()
+    };
+    let again = count("event", "retransmitted");
+    let seen = fields(
+        &capture,
+        "tcp.analysis.retransmission || tcp.analysis.fast_retransmission",
+        &["frame.number"],
+    );
+    assert!(again > 10, "seed {seed}: {again}");
+    assert_eq!(seen.len(), again, "seed {seed}: retransmissions that tshark sees, and that the trace names");
+    let is_calm = count("event", "timed_out") == 0;
+    if is_calm {
+        let lost = trace.iter().filter(|line| line["kind"] == "lost" && line["from"] == "source").count();
+        assert_eq!(seen.len(), lost, "seed {seed}: retransmissions, and packets lost forward");
+    }
+    is_calm
+}
+
+/// No bad checksum, nothing malformed or cut, no expert item of severity error.
+fn is_sound(capture: &Path) {
+    let bad = "tcp.checksum.status != 1 || ip.checksum.status != 1 || _ws.malformed || _ws.short \
+               || _ws.expert.severity >= 0x00800000";
+    let unsound = fields(capture, bad, &["frame.number", "_ws.expert.message"]);
+    assert!(unsound.is_empty(), "{unsound:#?}");
+    assert!(fields(capture, "tcp", &["frame.number"]).len() > 100);
+}
+
+fn fields(capture: &Path, filter: &str, names: &[&str]) -> Vec<String> {
+    let output = Command::new("tshark")
+        .arg("-nr")
+        .arg(capture)
+        .args(["-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE", "-Y", filter, "-T", "fields"])
+        .args(names.iter().flat_map(|name| ["-e", name]))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", stderr_of(&output));
+    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+}
+
+/// Says that the test is skipped if there is none.
+fn has_tshark() -> bool {
+    let works = Command::new("tshark").arg("--version").output().is_ok_and(|output| output.status.success());
+    if !works {
+        println!("skipped: tshark is not installed");
+    }
+    works
+}

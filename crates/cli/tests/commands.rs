@@ -1,0 +1,216 @@
+//! Every command on real input: what it prints, in every format.
+
+mod common;
+
+use common::{LOSSY, call_in, objects, stderr_of, stdout};
+use lasthop_sim::METRICS;
+use serde_json::Value;
+
+#[test]
+fn every_ready_path_is_checked_in_one_line() {
+    for name in lasthop_scenario::ready_paths() {
+        let line = stdout(&["check", name]);
+        assert_eq!(line.lines().count(), 1, "{line}");
+        assert!(line.starts_with(&format!("{name}: ")) && line.contains("flow"), "{line}");
+    }
+}
+
+#[test]
+fn check_tells_the_mean_rate_of_traces() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.down"), "1\n2\n3\n4\n").unwrap();
+    let output = call_in(folder.path(), &["check", "down_trace=a.down,up=1Mbit/s,rtt=20ms"]);
+    let line = String::from_utf8(output.stdout).unwrap();
+    // 4 opportunities of 1504 bytes in 4 ms.
+    assert!(line.contains("trace of 4 opportunities in 0.004 s, mean 12.032 Mbit/s"), "{line}");
+}
+
+#[test]
+fn what_show_prints_is_the_same_scenario() {
+    let folder = tempfile::tempdir().unwrap();
+    let shown = stdout(&["show", "hasegawa", "--set", "shape=split", "--set", "duration=20s"]);
+    std::fs::write(folder.path().join("mine.toml"), &shown).unwrap();
+    let again = call_in(folder.path(), &["run", "mine.toml", "--runs", "2", "--format", "csv"]);
+    assert_eq!(again.status.code(), Some(0), "{}", stderr_of(&again));
+    let direct = stdout(&[
+        "run",
+        "hasegawa",
+        "--runs",
+        "2",
+        "--format",
+        "csv",
+        "--set",
+        "shape=split",
+        "--set",
+        "duration=20s",
+    ]);
+    assert_eq!(String::from_utf8(again.stdout).unwrap(), direct);
+}
+
+#[test]
+fn list_has_every_mechanism_and_path_with_its_source() {
+    let entries = objects(&stdout(&["list", "--format", "json"]));
+    let names: Vec<(&str, &str)> = entries
+        .iter()
+        .map(|entry| (entry["kind"].as_str().unwrap(), entry["name"].as_str().unwrap()))
+        .collect();
+    for expected in [("recovery", "sack"), ("shape", "split"), ("channel", "two_state"), ("path", "umts")] {
+        assert!(names.contains(&expected), "{expected:?}");
+    }
+    for entry in &entries {
+        assert!(!entry["source"].as_str().unwrap().is_empty(), "{entry:?}");
+        assert!(!entry["summary"].as_str().unwrap().is_empty(), "{entry:?}");
+    }
+    assert_eq!(stdout(&["list"]).lines().count(), entries.len() + 2, "a heading and a rule");
+    assert_eq!(stdout(&["list", "--format", "csv"]).lines().count(), entries.len() + 1);
+}
+
+#[test]
+fn the_schema_is_json() {
+    let schema: Value = serde_json::from_str(&stdout(&["schema"])).unwrap();
+    assert_eq!(schema["type"], "object");
+}
+
+#[test]
+fn run_prints_an_object_a_flow_with_every_metric() {
+    let flows = objects(&stdout(&["run", LOSSY, "--runs", "3", "--format", "json"]));
+    assert_eq!(flows.len(), 1);
+    assert_eq!(flows[0]["flow"], "bulk");
+    for metric in METRICS {
+        assert!(flows[0].contains_key(metric.name), "{}", metric.name);
+    }
+    let goodput = &flows[0]["goodput_kbps"];
+    let ends = [goodput["ci95"][0].as_f64().unwrap(), goodput["ci95"][1].as_f64().unwrap()];
+    let mean = goodput["mean"].as_f64().unwrap();
+    assert!(ends[0] < mean && mean < ends[1] && mean < 2000.0 && mean > 500.0, "{goodput}");
+    assert_eq!(goodput["runs"], 3);
+    assert_eq!(flows[0]["completed_s"], Value::Null, "a bulk flow has no end");
+}
+
+#[test]
+fn one_repetition_has_no_interval() {
+    let flows = objects(&stdout(&["run", LOSSY, "--runs", "1", "--format", "json"]));
+    assert_eq!(flows[0]["goodput_kbps"]["ci95"], Value::Null);
+    let table = stdout(&["run", LOSSY, "--runs", "1"]);
+    assert!(!table.contains("± ") && table.contains("intervals need two"), "{table}");
+}
+
+#[test]
+fn several_flows_have_a_total_and_jains_index() {
+    let arguments = ["run", LOSSY, "--runs", "2", "--set", "flow.bulk.count=3", "--set", "duration=5s"];
+    let table = stdout(&arguments);
+    for expected in ["bulk.1", "bulk.3", "total_goodput_kbps", "fairness", " ± "] {
+        assert!(table.contains(expected), "{table}");
+    }
+    let lines = objects(&stdout(&[&arguments[..], &["--format", "json"]].concat()));
+    assert_eq!(lines.len(), 4);
+    assert_eq!((&lines[3]["flow"], &lines[3]["flows"]), (&Value::Null, &Value::from(3)));
+    let mean = |line: usize, name: &str| lines[line][name]["mean"].as_f64().unwrap();
+    let sum: f64 = (0..3).map(|flow| mean(flow, "goodput_kbps")).sum();
+    assert!((mean(3, "total_goodput_kbps") - sum).abs() < 1e-6);
+    assert!(mean(3, "fairness") > 0.3 && mean(3, "fairness") <= 1.0);
+}
+
+#[test]
+fn many_flows_are_summed_up() {
+    let table = stdout(&["run", LOSSY, "--runs", "2", "--set", "flow.bulk.count=30", "--set", "duration=2s"]);
+    assert!(table.contains("mean of 30 flows") && !table.contains("bulk.17"), "{table}");
+    let rows = stdout(&[
+        "run",
+        LOSSY,
+        "--runs",
+        "2",
+        "--set",
+        "flow.bulk.count=30",
+        "--set",
+        "duration=2s",
+        "--format",
+        "csv",
+    ]);
+    assert_eq!(rows.lines().count(), 1 + 2 * 30);
+}
+
+#[test]
+fn csv_has_a_row_per_flow_and_repetition_and_units_in_its_names() {
+    let text = stdout(&["run", LOSSY, "--runs", "3", "--seed", "7", "--format", "csv"]);
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(&lines[0][..4], ["flow", "run", "seed", "goodput_kbps"]);
+    assert_eq!(lines[0].len(), 3 + METRICS.len());
+    assert!(lines.iter().all(|line| line.len() == lines[0].len()));
+    let heads: Vec<String> = lines[1..].iter().map(|line| line[..3].join(" ")).collect();
+    assert_eq!(heads, ["bulk 1 7", "bulk 2 8", "bulk 3 9"]);
+}
+
+#[test]
+fn compare_is_paired_and_equal_values_differ_by_nothing() {
+    let lines = objects(&stdout(&[
+        "compare",
+        LOSSY,
+        "--runs",
+        "3",
+        "--vary",
+        "recovery=sack,sack,reno",
+        "--format",
+        "json",
+    ]));
+    assert_eq!(lines.len(), 3);
+    assert_eq!(lines[0]["x"]["recovery"], "sack");
+    assert_eq!(lines[0]["goodput_kbps"]["difference"], Value::Null);
+    for metric in METRICS {
+        let same = &lines[1][metric.name];
+        if !same.is_null() {
+            assert_eq!(same["difference"]["mean"], 0.0, "{}", metric.name);
+            assert_eq!(same["difference"]["ci95"], serde_json::json!([0.0, 0.0]), "{}", metric.name);
+        }
+    }
+    let reno = &lines[2]["goodput_kbps"];
+    let [mean, first, difference] =
+        [&reno["mean"], &lines[0]["goodput_kbps"]["mean"], &reno["difference"]["mean"]]
+            .map(|v| v.as_f64().unwrap());
+    assert!((mean - first - difference).abs() < 1e-6);
+}
+
+#[test]
+fn compare_takes_every_combination() {
+    let arguments = [
+        "compare",
+        LOSSY,
+        "--runs",
+        "2",
+        "--set",
+        "duration=5s",
+        "--vary",
+        "recovery=sack,reno",
+        "--vary",
+        "counting=bytes,packets",
+    ];
+    let table = stdout(&arguments);
+    let rows: Vec<&str> = table.lines().filter(|line| line.starts_with("goodput_kbps")).collect();
+    assert_eq!(rows.len(), 4, "{table}");
+    assert!(rows[1].contains("sack") && rows[1].contains("packets") && rows[2].contains("reno"), "{table}");
+    let rows = stdout(&[&arguments[..], &["--format", "csv"]].concat());
+    assert_eq!(rows.lines().count(), 1 + 4 * 2);
+    assert!(rows.starts_with("recovery,counting,flow,run,seed,goodput_kbps"), "{rows}");
+}
+
+#[test]
+fn bench_prints_packets_time_and_memory_of_a_case() {
+    let cases = objects(&stdout(&["bench", "hasegawa", "--format", "json"]));
+    assert_eq!(cases.len(), 1);
+    assert_eq!(cases[0]["case"], "hasegawa");
+    let number = |name: &str| cases[0][name].as_f64().unwrap();
+    // 2 Mbit/s for 1000 s at 1040 bytes on the wire is 240,384 packets at most.
+    assert!(number("data_packets") > 200_000.0 && number("data_packets") < 241_000.0, "{cases:?}");
+    assert!(number("cpu_s") > 0.0);
+    assert!((number("packets_per_cpu_s") * number("cpu_s") / number("data_packets") - 1.0).abs() < 0.01);
+    assert!(number("peak_rss_mb") > 1.0 && number("peak_rss_mb") < 200.0, "{cases:?}");
+}
+
+#[test]
+fn help_and_version_are_no_mistakes() {
+    assert!(stdout(&["--help"]).contains("reproduce"));
+    assert!(stdout(&["--version"]).starts_with("lasthop "));
+    for command in ["run", "compare", "reproduce", "check", "show", "list", "schema", "bench"] {
+        assert!(stdout(&[command, "--help"]).contains("Usage"), "{command}");
+    }
+}

@@ -1,0 +1,61 @@
+//! The README's first command, quickly: every number of the papers, and the report.
+
+mod common;
+
+use common::{call_in, names_in, objects, stderr_of};
+use std::collections::BTreeSet;
+
+const KEYS: [&str; 12] = [
+    "paper",
+    "item",
+    "series",
+    "x",
+    "metric",
+    "unit",
+    "published",
+    "measured",
+    "ci95",
+    "runs",
+    "verdict",
+    "note",
+];
+
+#[test]
+fn every_item_is_an_object_and_the_report_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("target")).unwrap();
+    let output = call_in(folder.path(), &["reproduce", "hasegawa", "--quick", "--format", "json"]);
+    let said = stderr_of(&output);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert_eq!(said.trim(), "report: target/report/index.html");
+    assert_eq!(names_in(&folder.path().join("target/report")), ["index.html"]);
+    let report = std::fs::read_to_string(folder.path().join("target/report/index.html")).unwrap();
+    assert!(report.contains("hasegawa"));
+
+    let items = objects(&String::from_utf8(output.stdout).unwrap());
+    for item in &items {
+        assert_eq!(item.keys().map(String::as_str).collect::<Vec<_>>(), KEYS);
+        let verdict = item["verdict"].as_str();
+        assert!(verdict.is_none_or(|verdict| ["agrees", "shape", "differs"].contains(&verdict)), "{item:?}");
+        if item["published"].is_null() && item["item"].as_str().unwrap().starts_with("fig") {
+            assert!(verdict.is_none(), "{item:?}");
+        }
+    }
+    for name in ["gain-mac", "gain-jtcp", "gain-rtt", "gain-mac-kbps", "gain-jtcp-kbps", "gain-rtt-kbps"] {
+        assert!(items.iter().any(|item| item["item"] == name && item["x"]["ber"].is_number()), "{name}");
+    }
+    for figure in ["fig7", "fig8", "fig9"] {
+        assert!(items.iter().any(|item| item["item"] == figure), "{figure}");
+    }
+    for series in ["sack", "mac", "jtcp", "rtt"] {
+        let bers: BTreeSet<i64> = items
+            .iter()
+            .filter(|item| item["item"] == "fig7" && item["series"] == series)
+            .map(|item| (item["x"]["ber"].as_f64().unwrap() * 1e6).round() as i64)
+            .collect();
+        assert!(
+            (1..=10).all(|step| bers.contains(&(10 * step))),
+            "{series}: every 1e-5 from 1e-5 to 1e-4, {bers:?}"
+        );
+    }
+}
