@@ -10,8 +10,8 @@ use lasthop_sim::{FlowSample, QueueSample, Samples};
 const MOST_FLOWS: usize = 4;
 /// More curves than this in a figure nobody reads.
 const MOST_CURVES: usize = 8;
-/// Goodput is averaged over this part of the run at least.
-const INTERVALS: usize = 200;
+/// Goodput is averaged over intervals of which a run has this many at most.
+const INTERVALS: usize = 100;
 /// A slow start threshold from here on stands for none.
 const UNLIMITED: u64 = 1 << 30;
 
@@ -42,7 +42,7 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     if scenario.flows.iter().any(|flow| matches!(flow.traffic, Traffic::Datagrams { .. })) {
         blocks.push(Block::Text("Flows of datagrams have no window: they are in the table only.".into()));
     }
-    let chapter = Chapter { id: "run".into(), title: scenario.title.clone(), blocks };
+    let chapter = Chapter { id: "run".into(), title: "What came out".into(), blocks };
     Document {
         title: scenario.title.clone(),
         introduction: scenario.source.as_ref().map_or(String::new(), |source| format!("Source: {source}.")),
@@ -140,7 +140,7 @@ fn goodput(scenario: &Scenario, flows: &[Vec<FlowSample>]) -> Figure {
         curves.push(rate_curve("all flows", &total, every));
     }
     let seconds = scenario.sample.as_secs() * every as f64;
-    let caption = format!("Payload delivered in order, averaged over {seconds} s.");
+    let caption = format!("Payload delivered in order, averaged over {seconds:.3} s.");
     figure("goodput", "Goodput", &caption, "kbit/s", curves)
 }
 
