@@ -15,21 +15,26 @@ pub fn seed_of(seed: u64, run: u32) -> u64 {
 ///
 /// Runs in the current rayon thread pool; see [`on_threads`].
 pub fn repeat(scenarios: &[&Scenario], runs: u32, seed: u64, progress: &dyn Progress) -> Vec<Vec<Outcome>> {
-    let jobs: Vec<(usize, u32)> =
-        (0..scenarios.len()).flat_map(|scenario| (0..runs).map(move |run| (scenario, run))).collect();
-    let outcomes: Vec<Option<Outcome>> = jobs
-        .par_iter()
-        .map(|(scenario, run)| {
+    let jobs: Vec<(&Scenario, u64)> = scenarios
+        .iter()
+        .flat_map(|scenario| (0..runs).map(move |run| (*scenario, seed_of(seed, run))))
+        .collect();
+    let mut outcomes = run_all(&jobs, progress).into_iter();
+    (0..scenarios.len()).map(|_| outcomes.by_ref().take(runs as usize).flatten().collect()).collect()
+}
+
+/// Runs each scenario with its seed; `None` for those that were not run because the user wants to stop.
+pub fn run_all(jobs: &[(&Scenario, u64)], progress: &dyn Progress) -> Vec<Option<Outcome>> {
+    jobs.par_iter()
+        .map(|(scenario, seed)| {
             if progress.is_cancelled() {
                 return None;
             }
-            let outcome = lasthop_sim::run(scenarios[*scenario], seed_of(seed, *run));
+            let outcome = lasthop_sim::run(scenario, *seed);
             progress.step();
             Some(outcome)
         })
-        .collect();
-    let mut outcomes = outcomes.into_iter();
-    (0..scenarios.len()).map(|_| outcomes.by_ref().take(runs as usize).flatten().collect()).collect()
+        .collect()
 }
 
 /// Calls `work` with `jobs` threads for [`repeat`]; `None`: one per core.

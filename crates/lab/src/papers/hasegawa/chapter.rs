@@ -182,7 +182,9 @@ fn over_ber(
         grid.bers
             .iter()
             .enumerate()
-            .filter_map(|(at, ber)| Some(Point::of(BER_SCALE * ber, &grid.estimate(receiver, at, metric(of))?)))
+            .filter_map(|(at, ber)| {
+                Some(Point::of(BER_SCALE * ber, &grid.estimate(receiver, at, metric(of))?))
+            })
             .collect()
     };
     Block::Figure(Figure {
