@@ -259,11 +259,13 @@ impl Engine {
             return;
         };
         account.lost_to_overshoot += u64::from(reason.is_congestion() && packet.early);
-        if connection.judged && !packet.again && segment.len > 0 {
-            if let Some(start) = connection.destination.offset_from_peer(segment.seq) {
-                let range = Range { start, end: start + u64::from(segment.len) };
-                connection.unjudged.push((range, reason));
-            }
+        if connection.judged
+            && !packet.again
+            && segment.len > 0
+            && let Some(start) = connection.destination.offset_from_peer(segment.seq)
+        {
+            let range = Range { start, end: start + u64::from(segment.len) };
+            connection.unjudged.push((range, reason));
         }
     }
 

@@ -101,7 +101,7 @@ const BER_LABEL: &str = "bit error rate, 1e-5";
 fn summary(items: &[Item]) -> String {
     let count =
         |verdict| items.iter().filter(|item| is_headline(item) && item.verdict == Some(verdict)).count();
-    let total = items.iter().filter(|item| is_headline(item)).count();
+    let total = items.iter().filter(|item| is_headline(item) && item.verdict.is_some()).count();
     format!(
         "What we get under the default reading: of {total} published numbers and claims {} agree, {} hold in shape \
          but not in number, {} differ. {}",

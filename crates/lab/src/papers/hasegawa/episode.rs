@@ -65,7 +65,7 @@ const END: usize = 20;
 const MOST: usize = 60;
 
 impl Shapes {
-    fn longest(mut self: Box<Self>) -> Vec<Shaped> {
+    fn longest(mut self) -> Vec<Shaped> {
         self.finish();
         self.longest
     }
