@@ -4,6 +4,7 @@ use crate::agenda::{Timers, Tournament};
 use crate::flow::{Datagrams, Flow, FlowAccount, Overhead, Side, Traffic};
 use crate::observer::Observer;
 use crate::pipe::{Pipe, PipeAccount, PipeId, Travelling};
+use crate::routes::{fuse, number_of};
 use lasthop_base::Time;
 use lasthop_net::{Link, Passage};
 use lasthop_tcp::{Arriving, Endpoint, Event, Range, State};
@@ -447,40 +448,6 @@ impl Engine {
                 observer.on_event(time, id, side, &event);
             }
         }
-    }
-}
-
-/// The number of a route in the list, to which it is added if it is new.
-fn number_of(routes: &mut Vec<Vec<PipeId>>, route: &[PipeId]) -> u32 {
-    let known = routes.iter().position(|known| known == route);
-    let number = known.unwrap_or_else(|| {
-        routes.push(route.to_vec());
-        routes.len() - 1
-    });
-    number as u32
-}
-
-/// A pipe may be entered ahead of time if all its packets come from one pipe that keeps their order.
-fn fuse(pipes: &mut [Pipe], flows: &[Flow]) {
-    #[derive(Clone, Copy, PartialEq)]
-    enum Feeder {
-        Nobody,
-        One(PipeId),
-        Several,
-    }
-    let mut feeders = vec![Feeder::Nobody; pipes.len()];
-    for path in flows.iter().flat_map(|flow| [&flow.forward, &flow.backward]) {
-        for (hop, pipe) in path.iter().enumerate() {
-            let feeder = &mut feeders[pipe.0 as usize];
-            let from = if hop == 0 { Feeder::Several } else { Feeder::One(path[hop - 1]) };
-            *feeder = if *feeder == Feeder::Nobody || *feeder == from { from } else { Feeder::Several };
-        }
-    }
-    for (index, feeder) in feeders.iter().enumerate() {
-        pipes[index].eager = match feeder {
-            Feeder::One(from) => pipes[from.0 as usize].link.keeps_order(),
-            Feeder::Nobody | Feeder::Several => false,
-        };
     }
 }
 

@@ -39,7 +39,10 @@ pub enum Overhead {
 }
 
 /// What a flow carries.
-#[expect(clippy::large_enum_variant, reason = "nearly every flow is TCP, and a pointer less is a cache miss less")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly every flow is TCP, and a pointer less is a cache miss less"
+)]
 pub enum Traffic {
     /// A TCP connection.
     Tcp(Connection),

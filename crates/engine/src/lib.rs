@@ -20,6 +20,7 @@ pub mod engine;
 pub mod flow;
 pub mod observer;
 pub mod pipe;
+mod routes;
 
 pub use engine::Engine;
 pub use flow::{Accuracy, Datagrams, Flow, FlowAccount, Side, Traffic};

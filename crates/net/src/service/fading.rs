@@ -113,8 +113,8 @@ mod tests {
         let samples = f64::from(seconds * per_second) * channels as f64;
         let rate = f64::from(crossings) / (f64::from(seconds) * channels as f64);
         assert!((sum / samples - 1.0).abs() < 0.03, "{}", sum / samples);
-        assert!((f64::from(above) / samples - (-1.0f64).exp()).abs() < 0.02);
-        let expected = (2.0 * PI).sqrt() * doppler / 1.0f64.exp();
+        assert!((f64::from(above) / samples - 1.0 / std::f64::consts::E).abs() < 0.02);
+        let expected = (2.0 * PI).sqrt() * doppler / std::f64::consts::E;
         assert!((rate / expected - 1.0).abs() < 0.05, "{rate} crossings a second, {expected} expected");
     }
 

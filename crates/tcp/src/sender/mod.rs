@@ -12,14 +12,17 @@ pub mod counting;
 pub mod recovery;
 pub mod scoreboard;
 
+mod fresh;
+mod trouble;
+
 use crate::config::Config;
-use crate::event::{Event, Log, Reason};
+use crate::event::{Log, Reason};
 use crate::ranges::Range;
 use crate::rtt::RttEstimator;
-use congestion::{AckEvent, CongestionControl, LossEvent, Phase, Start};
+use congestion::{AckEvent, CongestionControl, Phase, Start};
 use counting::AckCounting;
 use lasthop_base::{Duration, Time};
-use recovery::{AckNews, LastResort, LossRecovery, Step};
+use recovery::LossRecovery;
 use scoreboard::Scoreboard;
 
 /// The sending half of an endpoint. Offsets are absolute; the SYN is byte 0.
@@ -267,68 +270,6 @@ impl Sender {
         self.handle_ack_in_trouble(now, ack, same_window, log);
     }
 
-    /// An acknowledgement while something is lost, reported or repeated, or one that is not new.
-    fn handle_ack_in_trouble(&mut self, now: Time, ack: &Ack<'_>, same_window: bool, log: &mut Log) {
-        let advanced = ack.ack > self.board.una();
-        let was_outstanding = self.board.outstanding() > 0;
-        let acked = if advanced { self.board.acknowledge(ack.ack) } else { Default::default() };
-        let mut reported = 0;
-        if self.recovery.uses_sack() {
-            for block in ack.sack {
-                reported += self.board.sack(*block);
-            }
-        }
-        let duplicate = match self.recovery.uses_sack() && ack.selective {
-            true => reported > 0,
-            false => !advanced && was_outstanding && !ack.carries_data && same_window,
-        };
-        if duplicate {
-            log.counters.duplicate_acks += 1;
-        }
-
-        let rtt = match (advanced, acked.sent_at) {
-            (false, _) => None,
-            (true, Some(sent_at)) => Some(now.since(sent_at)),
-            (true, None) => ack.echoed_rtt,
-        };
-        if let Some(rtt) = rtt {
-            self.rtt.sample(rtt);
-        }
-
-        let news = AckNews { acked: acked.bytes, duplicate, mss: self.mss };
-        let step = self.recovery.on_ack(&news, &mut self.board);
-        self.take_step(now, step, log);
-        if step == Step::Leave && duplicate {
-            // It ends one recovery, and what it reports can begin the next (RFC 6675 §5).
-            let next = self.recovery.on_ack(&AckNews { acked: 0, ..news }, &mut self.board);
-            self.take_step(now, next, log);
-        }
-        if ack.ece {
-            self.heed_mark(now, log);
-        }
-        let phase = self.phase();
-        // The ACK that ends a recovery has had its effect on the window.
-        if step != Step::Leave && (advanced || duplicate) {
-            let in_flight = self.recovery.in_flight(&self.board);
-            let event = AckEvent {
-                now,
-                phase,
-                acked: acked.bytes,
-                segments: acked.segments,
-                delivered: acked.delivered + reported,
-                rtt,
-                in_flight,
-                marked: ack.ece,
-            };
-            self.congestion.on_ack(&event, &mut *self.counting);
-        }
-        if advanced {
-            self.timed_out_at = None;
-            self.restart_timer(now, step);
-        }
-        self.take_stock();
-    }
-
     /// A new acknowledgement while nothing is lost: what [`Sender::handle_ack`] comes down to then.
     fn advance_calmly(&mut self, now: Time, ack: &Ack<'_>) {
         let acked = self.board.acknowledge(ack.ack);
@@ -356,36 +297,6 @@ impl Sender {
         self.timer = if outstanding == 0 { Time::NEVER } else { now + self.rtt.rto() };
     }
 
-    /// Notes what the window is now, and whether anything is lost.
-    fn take_stock(&mut self) {
-        self.cwnd = self.congestion.window();
-        self.calm = self.board.sacked() == 0 && self.board.lost() == 0 && self.recovery.is_idle();
-    }
-
-    /// The timer expired (if `now` has reached it).
-    pub(crate) fn handle_timeout(&mut self, now: Time, log: &mut Log) {
-        if now < self.timer {
-            return;
-        }
-        if self.board.outstanding() == 0 {
-            // Persist: no loss, the receiver's window is closed (RFC 9293 §3.8.6.1).
-            self.timer = Time::NEVER;
-            self.probe_due = self.has_new_data();
-            return;
-        }
-        log.counters.timeouts += 1;
-        log.trace(now, Event::TimedOut { rto: self.rtt.rto() });
-        let first = self.timed_out_at != Some(self.board.una());
-        let loss = self.loss_event(now, self.board.outstanding());
-        self.congestion.on_timeout(&loss, first);
-        self.tells_reduced = true;
-        self.timed_out_at = Some(self.board.una());
-        self.rtt.back_off();
-        self.start_over(Reason::Timeout);
-        self.timer = now + self.rtt.rto();
-        self.take_stock();
-    }
-
     /// What goes out now, if anything may.
     #[inline]
     pub(crate) fn poll(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
@@ -403,221 +314,12 @@ impl Sender {
         self.poll_in_trouble(now, log)
     }
 
-    /// What goes out while something is lost, reported or repeated.
-    fn poll_in_trouble(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
-        if let Some(range) = self.recovery.must_send(&self.board) {
-            self.board.mark_first_lost();
-            let why = std::mem::replace(&mut self.why, Reason::Hole);
-            if why == Reason::FastRetransmit {
-                // The repair gets a whole timeout (RFC 6675 §6 leaves it open); partial ACKs do not (RFC 6582 §4).
-                self.timer = now + self.rtt.rto();
-            }
-            return Some(self.again(now, range, why, log));
-        }
-        let in_flight = self.recovery.in_flight(&self.board);
-        let room = self.cwnd.saturating_sub(in_flight);
-        if let Some(range) = self.recovery.next_retransmission(&mut self.board) {
-            // As for new data, a FIN takes no room.
-            let fin = u64::from(self.finishing && range.end == self.end());
-            if room < range.len() - fin {
-                return None;
-            }
-            let why = if self.restart_until > range.start { Reason::GoBackN } else { Reason::Hole };
-            return Some(self.again(now, range, why, log));
-        }
-        if let Some(range) = self.next_new(room) {
-            return Some(self.fresh(now, range));
-        }
-        if self.board.outstanding() == 0 {
-            return self.poll_persist(now, log);
-        }
-        if room < self.mss || self.board.sacked() == 0 {
-            return None;
-        }
-        match self.recovery.last_resort(&mut self.board)? {
-            LastResort::Doubtful(range) => Some(self.again(now, range, Reason::Rescue, log)),
-            LastResort::Rescue(range) => {
-                self.board.sent_rescue(range.start, now);
-                Some(self.outgoing_again(now, range, Reason::Rescue, log))
-            }
-        }
-    }
-
-    /// With nothing outstanding, data waits for the receiver's window: a probe if one is due, otherwise the timer for it.
-    fn poll_persist(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
-        if !self.has_new_data() {
-            return None;
-        }
-        if !std::mem::take(&mut self.probe_due) {
-            if self.timer == Time::NEVER {
-                self.timer = now + self.rtt.doubled(self.probes);
-            }
-            return None;
-        }
-        let start = self.board.nxt();
-        let usable = self.right_edge.saturating_sub(start);
-        if usable > 0 {
-            // The end of the wait for a larger part of the window (RFC 9293 §3.8.6.2.1, the override timeout).
-            let end = self.written.min(start + usable.min(self.mss));
-            return Some(self.fresh(now, Range { start, end }));
-        }
-        let again = self.probes > 0;
-        let range = Range { start, end: start + 1 };
-        self.probes += 1;
-        self.timer = now + self.rtt.doubled(self.probes);
-        if again {
-            log.counters.retransmitted += 1;
-            log.trace(now, Event::Retransmitted { range, reason: Reason::WindowProbe });
-        }
-        Some(Outgoing { range, again, fin: false, cwr: false })
-    }
-
-    /// The receiver had room for the byte of a probe: it was sent after all, more than once as far as one knows.
-    fn probe_was_taken(&mut self, now: Time) {
-        let start = self.board.nxt();
-        self.board.sent_new(1, now);
-        self.board.sent_rescue(start, now);
-    }
-
     fn end(&self) -> u64 {
         self.written.saturating_add(u64::from(self.finishing))
     }
 
     fn has_new_data(&self) -> bool {
         self.board.nxt() < self.end()
-    }
-
-    /// The next new segment: a full one, or a short one that Nagle and the window's edge let pass.
-    fn next_new(&mut self, room: u64) -> Option<Range> {
-        let start = self.board.nxt();
-        let waiting = self.end().saturating_sub(start);
-        if waiting == 0 {
-            return None;
-        }
-        // The FIN takes no room in the segment, and none in the windows (RFC 9293 §3.10.4).
-        let size = if waiting <= self.mss + 1 { waiting } else { self.mss };
-        let fin = u64::from(self.finishing && start + size == self.end());
-        let data = (size - fin).min(self.mss);
-        let size = if data + fin < size { data } else { size };
-        let usable = self.right_edge.saturating_sub(start);
-        if data > room || (data == 0 && fin == 0) {
-            return None;
-        }
-        if data > usable {
-            // Silly window avoidance (RFC 9293 §3.8.6.2.1): part of a segment only when it is half of the largest window.
-            let worth_it = usable > 0 && usable >= self.largest_window / 2;
-            return worth_it.then(|| Range { start, end: start + usable });
-        }
-        let is_short = data < self.mss && fin == 0;
-        if is_short && self.nagle && self.board.outstanding() > 0 {
-            return None;
-        }
-        Some(Range { start, end: start + size })
-    }
-
-    fn fresh(&mut self, now: Time, range: Range) -> Outgoing {
-        if self.timer == Time::NEVER || self.board.outstanding() == 0 {
-            self.timer = now + self.rtt.rto();
-        }
-        self.probes = 0;
-        self.probe_due = false;
-        self.board.sent_new(range.len(), now);
-        if !self.calm {
-            self.recovery.on_sent(range, false);
-        }
-        let cwr = std::mem::take(&mut self.tells_reduced);
-        Outgoing { range, again: false, fin: self.finishing && range.end == self.end(), cwr }
-    }
-
-    fn again(&mut self, now: Time, range: Range, reason: Reason, log: &mut Log) -> Outgoing {
-        self.board.sent_again(range.start, now);
-        self.outgoing_again(now, range, reason, log)
-    }
-
-    fn outgoing_again(&mut self, now: Time, range: Range, reason: Reason, log: &mut Log) -> Outgoing {
-        self.recovery.on_sent(range, true);
-        if self.timer == Time::NEVER {
-            self.timer = now + self.rtt.rto();
-        }
-        log.counters.retransmitted += 1;
-        log.trace(now, Event::Retransmitted { range, reason });
-        Outgoing { range, again: true, fin: self.finishing && range.end == self.end(), cwr: false }
-    }
-
-    fn take_step(&mut self, now: Time, step: Step, log: &mut Log) {
-        match step {
-            Step::Same | Step::Partial { .. } => {}
-            Step::Enter | Step::Reenter => {
-                let flight = self.recovery.flight_at_loss(&self.board);
-                if step == Step::Reenter {
-                    self.reduced_until = 0;
-                }
-                self.reduce(now, flight, false);
-                self.why = Reason::FastRetransmit;
-                log.counters.recoveries += 1;
-                log.trace(now, Event::RecoveryEntered { flight, cwnd: self.congestion.window() });
-            }
-            Step::Restart => {
-                let flight = self.recovery.flight_at_loss(&self.board);
-                self.reduce(now, flight, true);
-                log.counters.recoveries += 1;
-                log.trace(now, Event::RecoveryEntered { flight, cwnd: self.congestion.window() });
-                self.start_over(Reason::FastRetransmit);
-            }
-            Step::Leave => {
-                self.congestion.on_recovered(self.board.outstanding());
-                log.trace(now, Event::RecoveryLeft { cwnd: self.congestion.window() });
-            }
-        }
-    }
-
-    fn reduce(&mut self, now: Time, flight: u64, restart: bool) {
-        let loss = self.loss_event(now, flight);
-        if restart {
-            self.congestion.on_restart(&loss);
-        } else if self.board.una() >= self.reduced_until {
-            self.congestion.on_loss(&loss);
-        }
-        self.reduced_until = self.board.nxt();
-        self.tells_reduced = true;
-    }
-
-    /// ECE: reduces once per window of data (RFC 3168 §6.1.2), not while a loss is being repaired.
-    ///
-    /// CWR goes out with the byte at `reduced_until`: an ACK that does not cover it cannot have stopped echoing.
-    fn heed_mark(&mut self, now: Time, log: &mut Log) {
-        if self.board.una() <= self.reduced_until || self.phase() != Phase::Open {
-            return;
-        }
-        let loss = self.loss_event(now, self.board.outstanding());
-        self.congestion.on_mark(&loss);
-        self.reduced_until = self.board.nxt();
-        self.tells_reduced = true;
-        log.counters.marks += 1;
-        log.trace(now, Event::MarkEchoed { cwnd: self.congestion.window() });
-    }
-
-    /// Everything outstanding is to be sent again.
-    fn start_over(&mut self, why: Reason) {
-        self.board.mark_all_lost();
-        self.restart_until = self.board.nxt();
-        self.reduced_until = self.board.nxt();
-        self.why = why;
-        self.recovery.on_timeout(&self.board);
-    }
-
-    fn phase(&self) -> Phase {
-        if self.recovery.is_recovering() {
-            Phase::Recovery
-        } else if self.board.una() < self.restart_until {
-            Phase::Restart
-        } else {
-            Phase::Open
-        }
-    }
-
-    fn loss_event(&self, now: Time, flight: u64) -> LossEvent {
-        LossEvent { now, flight, window: self.cwnd.min(self.peer_window) }
     }
 
     fn admit(&mut self, window: u64) {
@@ -629,14 +331,5 @@ impl Sender {
         self.peer_window = window;
         self.largest_window = self.largest_window.max(window);
         self.right_edge = ack.saturating_add(window);
-    }
-
-    /// RFC 6298 §5: off when all is acknowledged, started anew otherwise; NewReno only at its first partial ACK (RFC 6582 §4).
-    fn restart_timer(&mut self, now: Time, step: Step) {
-        if self.board.outstanding() == 0 {
-            self.timer = Time::NEVER;
-        } else if step != (Step::Partial { first: false }) || self.recovery.uses_sack() {
-            self.timer = now + self.rtt.rto();
-        }
     }
 }

@@ -1,0 +1,86 @@
+//! New data: how much of it goes out next, and what happens while the receiver's window is closed.
+
+use super::{Outgoing, Sender};
+use crate::event::{Event, Log, Reason};
+use crate::ranges::Range;
+use lasthop_base::Time;
+
+impl Sender {
+    /// With nothing outstanding, data waits for the receiver's window: a probe if one is due, otherwise the timer for it.
+    pub(super) fn poll_persist(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
+        if !self.has_new_data() {
+            return None;
+        }
+        if !std::mem::take(&mut self.probe_due) {
+            if self.timer == Time::NEVER {
+                self.timer = now + self.rtt.doubled(self.probes);
+            }
+            return None;
+        }
+        let start = self.board.nxt();
+        let usable = self.right_edge.saturating_sub(start);
+        if usable > 0 {
+            // The end of the wait for a larger part of the window (RFC 9293 §3.8.6.2.1, the override timeout).
+            let end = self.written.min(start + usable.min(self.mss));
+            return Some(self.fresh(now, Range { start, end }));
+        }
+        let again = self.probes > 0;
+        let range = Range { start, end: start + 1 };
+        self.probes += 1;
+        self.timer = now + self.rtt.doubled(self.probes);
+        if again {
+            log.counters.retransmitted += 1;
+            log.trace(now, Event::Retransmitted { range, reason: Reason::WindowProbe });
+        }
+        Some(Outgoing { range, again, fin: false, cwr: false })
+    }
+
+    /// The receiver had room for the byte of a probe: it was sent after all, more than once as far as one knows.
+    pub(super) fn probe_was_taken(&mut self, now: Time) {
+        let start = self.board.nxt();
+        self.board.sent_new(1, now);
+        self.board.sent_rescue(start, now);
+    }
+
+    /// The next new segment: a full one, or a short one that Nagle and the window's edge let pass.
+    pub(super) fn next_new(&mut self, room: u64) -> Option<Range> {
+        let start = self.board.nxt();
+        let waiting = self.end().saturating_sub(start);
+        if waiting == 0 {
+            return None;
+        }
+        // The FIN takes no room in the segment, and none in the windows (RFC 9293 §3.10.4).
+        let size = if waiting <= self.mss + 1 { waiting } else { self.mss };
+        let fin = u64::from(self.finishing && start + size == self.end());
+        let data = (size - fin).min(self.mss);
+        let size = if data + fin < size { data } else { size };
+        let usable = self.right_edge.saturating_sub(start);
+        if data > room || (data == 0 && fin == 0) {
+            return None;
+        }
+        if data > usable {
+            // Silly window avoidance (RFC 9293 §3.8.6.2.1): part of a segment only when it is half of the largest window.
+            let worth_it = usable > 0 && usable >= self.largest_window / 2;
+            return worth_it.then(|| Range { start, end: start + usable });
+        }
+        let is_short = data < self.mss && fin == 0;
+        if is_short && self.nagle && self.board.outstanding() > 0 {
+            return None;
+        }
+        Some(Range { start, end: start + size })
+    }
+
+    pub(super) fn fresh(&mut self, now: Time, range: Range) -> Outgoing {
+        if self.timer == Time::NEVER || self.board.outstanding() == 0 {
+            self.timer = now + self.rtt.rto();
+        }
+        self.probes = 0;
+        self.probe_due = false;
+        self.board.sent_new(range.len(), now);
+        if !self.calm {
+            self.recovery.on_sent(range, false);
+        }
+        let cwr = std::mem::take(&mut self.tells_reduced);
+        Outgoing { range, again: false, fin: self.finishing && range.end == self.end(), cwr }
+    }
+}

@@ -1,0 +1,255 @@
+//! While something is lost, reported or repeated: the long way that [`Sender::handle_ack`] and [`Sender::poll`]
+//! take then, and the timer.
+
+use super::congestion::{AckEvent, LossEvent, Phase};
+use super::recovery::{AckNews, LastResort, Step};
+use super::{Ack, Outgoing, Sender};
+use crate::event::{Event, Log, Reason};
+use crate::ranges::Range;
+use lasthop_base::Time;
+
+impl Sender {
+    /// An acknowledgement while something is lost, reported or repeated, or one that is not new.
+    pub(super) fn handle_ack_in_trouble(
+        &mut self,
+        now: Time,
+        ack: &Ack<'_>,
+        same_window: bool,
+        log: &mut Log,
+    ) {
+        let advanced = ack.ack > self.board.una();
+        let was_outstanding = self.board.outstanding() > 0;
+        let acked = if advanced { self.board.acknowledge(ack.ack) } else { Default::default() };
+        let mut reported = 0;
+        if self.recovery.uses_sack() {
+            for block in ack.sack {
+                reported += self.board.sack(*block);
+            }
+        }
+        let duplicate = match self.recovery.uses_sack() && ack.selective {
+            true => reported > 0,
+            false => !advanced && was_outstanding && !ack.carries_data && same_window,
+        };
+        if duplicate {
+            log.counters.duplicate_acks += 1;
+        }
+
+        let rtt = match (advanced, acked.sent_at) {
+            (false, _) => None,
+            (true, Some(sent_at)) => Some(now.since(sent_at)),
+            (true, None) => ack.echoed_rtt,
+        };
+        if let Some(rtt) = rtt {
+            self.rtt.sample(rtt);
+        }
+
+        let news = AckNews { acked: acked.bytes, duplicate, mss: self.mss };
+        let step = self.recovery.on_ack(&news, &mut self.board);
+        self.take_step(now, step, log);
+        if step == Step::Leave && duplicate {
+            // It ends one recovery, and what it reports can begin the next (RFC 6675 §5).
+            let next = self.recovery.on_ack(&AckNews { acked: 0, ..news }, &mut self.board);
+            self.take_step(now, next, log);
+        }
+        if ack.ece {
+            self.heed_mark(now, log);
+        }
+        let phase = self.phase();
+        // The ACK that ends a recovery has had its effect on the window.
+        if step != Step::Leave && (advanced || duplicate) {
+            let in_flight = self.recovery.in_flight(&self.board);
+            let event = AckEvent {
+                now,
+                phase,
+                acked: acked.bytes,
+                segments: acked.segments,
+                delivered: acked.delivered + reported,
+                rtt,
+                in_flight,
+                marked: ack.ece,
+            };
+            self.congestion.on_ack(&event, &mut *self.counting);
+        }
+        if advanced {
+            self.timed_out_at = None;
+            self.restart_timer(now, step);
+        }
+        self.take_stock();
+    }
+
+    /// The timer expired (if `now` has reached it).
+    pub(crate) fn handle_timeout(&mut self, now: Time, log: &mut Log) {
+        if now < self.timer {
+            return;
+        }
+        if self.board.outstanding() == 0 {
+            // Persist: no loss, the receiver's window is closed (RFC 9293 §3.8.6.1).
+            self.timer = Time::NEVER;
+            self.probe_due = self.has_new_data();
+            return;
+        }
+        log.counters.timeouts += 1;
+        log.trace(now, Event::TimedOut { rto: self.rtt.rto() });
+        let first = self.timed_out_at != Some(self.board.una());
+        let loss = self.loss_event(now, self.board.outstanding());
+        self.congestion.on_timeout(&loss, first);
+        self.tells_reduced = true;
+        self.timed_out_at = Some(self.board.una());
+        self.rtt.back_off();
+        self.start_over(Reason::Timeout);
+        self.timer = now + self.rtt.rto();
+        self.take_stock();
+    }
+
+    /// What goes out while something is lost, reported or repeated.
+    pub(super) fn poll_in_trouble(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
+        if let Some(range) = self.recovery.must_send(&self.board) {
+            self.board.mark_first_lost();
+            let why = std::mem::replace(&mut self.why, Reason::Hole);
+            if why == Reason::FastRetransmit {
+                // The repair gets a whole timeout (RFC 6675 §6 leaves it open); partial ACKs do not (RFC 6582 §4).
+                self.timer = now + self.rtt.rto();
+            }
+            return Some(self.again(now, range, why, log));
+        }
+        let in_flight = self.recovery.in_flight(&self.board);
+        let room = self.cwnd.saturating_sub(in_flight);
+        if let Some(range) = self.recovery.next_retransmission(&mut self.board) {
+            // As for new data, a FIN takes no room.
+            let fin = u64::from(self.finishing && range.end == self.end());
+            if room < range.len() - fin {
+                return None;
+            }
+            let why = if self.restart_until > range.start { Reason::GoBackN } else { Reason::Hole };
+            return Some(self.again(now, range, why, log));
+        }
+        if let Some(range) = self.next_new(room) {
+            return Some(self.fresh(now, range));
+        }
+        if self.board.outstanding() == 0 {
+            return self.poll_persist(now, log);
+        }
+        if room < self.mss || self.board.sacked() == 0 {
+            return None;
+        }
+        match self.recovery.last_resort(&mut self.board)? {
+            LastResort::Doubtful(range) => Some(self.again(now, range, Reason::Rescue, log)),
+            LastResort::Rescue(range) => {
+                self.board.sent_rescue(range.start, now);
+                Some(self.outgoing_again(now, range, Reason::Rescue, log))
+            }
+        }
+    }
+
+    pub(super) fn again(&mut self, now: Time, range: Range, reason: Reason, log: &mut Log) -> Outgoing {
+        self.board.sent_again(range.start, now);
+        self.outgoing_again(now, range, reason, log)
+    }
+
+    pub(super) fn outgoing_again(
+        &mut self,
+        now: Time,
+        range: Range,
+        reason: Reason,
+        log: &mut Log,
+    ) -> Outgoing {
+        self.recovery.on_sent(range, true);
+        if self.timer == Time::NEVER {
+            self.timer = now + self.rtt.rto();
+        }
+        log.counters.retransmitted += 1;
+        log.trace(now, Event::Retransmitted { range, reason });
+        Outgoing { range, again: true, fin: self.finishing && range.end == self.end(), cwr: false }
+    }
+
+    pub(super) fn take_step(&mut self, now: Time, step: Step, log: &mut Log) {
+        match step {
+            Step::Same | Step::Partial { .. } => {}
+            Step::Enter | Step::Reenter => {
+                let flight = self.recovery.flight_at_loss(&self.board);
+                if step == Step::Reenter {
+                    self.reduced_until = 0;
+                }
+                self.reduce(now, flight, false);
+                self.why = Reason::FastRetransmit;
+                log.counters.recoveries += 1;
+                log.trace(now, Event::RecoveryEntered { flight, cwnd: self.congestion.window() });
+            }
+            Step::Restart => {
+                let flight = self.recovery.flight_at_loss(&self.board);
+                self.reduce(now, flight, true);
+                log.counters.recoveries += 1;
+                log.trace(now, Event::RecoveryEntered { flight, cwnd: self.congestion.window() });
+                self.start_over(Reason::FastRetransmit);
+            }
+            Step::Leave => {
+                self.congestion.on_recovered(self.board.outstanding());
+                log.trace(now, Event::RecoveryLeft { cwnd: self.congestion.window() });
+            }
+        }
+    }
+
+    pub(super) fn reduce(&mut self, now: Time, flight: u64, restart: bool) {
+        let loss = self.loss_event(now, flight);
+        if restart {
+            self.congestion.on_restart(&loss);
+        } else if self.board.una() >= self.reduced_until {
+            self.congestion.on_loss(&loss);
+        }
+        self.reduced_until = self.board.nxt();
+        self.tells_reduced = true;
+    }
+
+    /// ECE: reduces once per window of data (RFC 3168 §6.1.2), not while a loss is being repaired.
+    ///
+    /// CWR goes out with the byte at `reduced_until`: an ACK that does not cover it cannot have stopped echoing.
+    pub(super) fn heed_mark(&mut self, now: Time, log: &mut Log) {
+        if self.board.una() <= self.reduced_until || self.phase() != Phase::Open {
+            return;
+        }
+        let loss = self.loss_event(now, self.board.outstanding());
+        self.congestion.on_mark(&loss);
+        self.reduced_until = self.board.nxt();
+        self.tells_reduced = true;
+        log.counters.marks += 1;
+        log.trace(now, Event::MarkEchoed { cwnd: self.congestion.window() });
+    }
+
+    /// Everything outstanding is to be sent again.
+    pub(super) fn start_over(&mut self, why: Reason) {
+        self.board.mark_all_lost();
+        self.restart_until = self.board.nxt();
+        self.reduced_until = self.board.nxt();
+        self.why = why;
+        self.recovery.on_timeout(&self.board);
+    }
+
+    pub(super) fn phase(&self) -> Phase {
+        if self.recovery.is_recovering() {
+            Phase::Recovery
+        } else if self.board.una() < self.restart_until {
+            Phase::Restart
+        } else {
+            Phase::Open
+        }
+    }
+
+    pub(super) fn loss_event(&self, now: Time, flight: u64) -> LossEvent {
+        LossEvent { now, flight, window: self.cwnd.min(self.peer_window) }
+    }
+
+    /// RFC 6298 §5: off when all is acknowledged, started anew otherwise; NewReno only at its first partial ACK (RFC 6582 §4).
+    pub(super) fn restart_timer(&mut self, now: Time, step: Step) {
+        if self.board.outstanding() == 0 {
+            self.timer = Time::NEVER;
+        } else if step != (Step::Partial { first: false }) || self.recovery.uses_sack() {
+            self.timer = now + self.rtt.rto();
+        }
+    }
+
+    /// Notes what the window is now, and whether anything is lost.
+    pub(super) fn take_stock(&mut self) {
+        self.cwnd = self.congestion.window();
+        self.calm = self.board.sacked() == 0 && self.board.lost() == 0 && self.recovery.is_idle();
+    }
+}
