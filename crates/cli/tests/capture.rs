@@ -12,7 +12,7 @@ fn tshark_finds_nothing_wrong_and_as_many_retransmissions_as_there_were() {
         return;
     }
     let mut without_timeouts = 0;
-    for seed in ["1", "2", "4", "5", "6", "7"] {
+    for seed in ["1", "2", "3", "4", "5", "6", "7"] {
         without_timeouts += usize::from(examine(LOSSY, seed));
     }
     assert!(without_timeouts >= 3, "the comparison with the losses needs runs without timeouts");
@@ -50,9 +50,12 @@ fn examine(path: &str, seed: &str) -> bool {
         trace.iter().filter(|line| line.get(key).is_some_and(|v| v == value)).count()
     };
     let again = count("event", "retransmitted");
+    // A capture at the sender holds everything in the order of sending. What tshark calls out of order there is a
+    // retransmission that followed new data within the handshake's RTT and does not begin at the last ACK: another
+    // hole that SACK showed while recovery was under way.
     let seen = fields(
         &capture,
-        "tcp.analysis.retransmission || tcp.analysis.fast_retransmission",
+        "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || tcp.analysis.out_of_order",
         &["frame.number"],
     );
     assert!(again > 10, "seed {seed}: {again}");

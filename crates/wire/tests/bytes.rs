@@ -317,3 +317,17 @@ fn segments() -> impl Strategy<Value = Segment> {
         },
     )
 }
+
+#[test]
+fn a_tcp_checksum_of_zero_is_sent_as_zero() {
+    // RFC 1624 §3: 0xffff stands for zero in UDP only. One of 65,536 values of the sequence number gives such a sum.
+    let header = v4();
+    let found = (0..=u32::from(u16::MAX)).any(|seq| {
+        let segment = Segment { seq: Seq(seq), flags: Flags::ACK, ..Segment::default() };
+        let mut out = Vec::new();
+        emit(&header, &Body::Tcp(segment), Payload::Pattern(0), &mut out).expect("a valid segment");
+        assert_ne!(out[36..38], [0xff, 0xff]);
+        out[36..38] == [0, 0]
+    });
+    assert!(found);
+}

@@ -26,8 +26,9 @@ pub fn emit(header: &Header, body: &Body, payload: Payload<'_>, out: &mut Vec<u8
 
     let (source, destination) = (header.source.ip(), header.destination.ip());
     let sum = checksum::transport(source, destination, transport.protocol().0, &out[transport_at..]);
-    // To UDP, 0 says that there is no checksum (RFC 768); TCP reads 0 and 0xffff alike.
-    let sum = if sum == 0 { 0xffff } else { sum };
+    // To UDP, 0 says that there is no checksum: a sum of 0 is sent as 0xffff (RFC 768). To TCP it is a sum (RFC 1624).
+    let is_udp = matches!(body, Body::Datagram { .. });
+    let sum = if is_udp && sum == 0 { 0xffff } else { sum };
     let at = transport_at + transport.checksum_at();
     out[at..at + 2].copy_from_slice(&sum.to_be_bytes());
     Ok(())
