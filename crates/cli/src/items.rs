@@ -82,6 +82,7 @@ fn numbers(paper: &str, items: &[&Item]) -> Table {
         vec![
             word(&item.item),
             word(&item.series),
+            word(&item.metric),
             word(&coordinates(&item.x)),
             item.published.map_or(Cell::Empty, |published| Cell::Number(plain(published) + &unit)),
             measured(item).map_or(Cell::Empty, |text| Cell::Number(text + &unit)),
@@ -91,7 +92,7 @@ fn numbers(paper: &str, items: &[&Item]) -> Table {
     });
     table(
         format!("{paper}: published numbers and claims, beside ours"),
-        &["item", "series", "x", "published", "measured", "verdict", "note"],
+        &["item", "series", "metric", "x", "published", "measured", "verdict", "note"],
         rows.collect(),
     )
 }

@@ -67,7 +67,7 @@ mod tests {
         assert_eq!(with_interval(&estimate(0.98765, 0.00131)), "0.9877 ± 0.0013");
         assert_eq!(with_interval(&estimate(123_456.0, 7_890.0)), "123456 ± 7890");
         assert_eq!(with_interval(&estimate(3.0, 0.0)), "3 ± 0");
-        assert_eq!(with_interval(&estimate(1915.345_67, f64::INFINITY)), "1915.3");
+        assert_eq!(with_interval(&estimate(1915.34, f64::INFINITY)), "1915.3");
     }
 
     #[test]
