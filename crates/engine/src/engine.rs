@@ -130,6 +130,11 @@ impl Engine {
         &self.flows[flow.0 as usize].account
     }
 
+    /// Packets that sources and destinations have sent so far, ACKs included.
+    pub fn packets_sent(&self) -> u64 {
+        self.packets
+    }
+
     /// Number of flows.
     pub fn flow_count(&self) -> usize {
         self.flows.len()

@@ -25,7 +25,11 @@ fn imports_go_one_way() {
         .expect("cargo runs");
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
     let packages = metadata["packages"].as_array().expect("packages");
-    assert_eq!(packages.len(), MAY_IMPORT.len(), "a crate is missing from this test and from ARCHITECTURE.md");
+    assert_eq!(
+        packages.len(),
+        MAY_IMPORT.len(),
+        "a crate is missing from this test and from ARCHITECTURE.md"
+    );
     for package in packages {
         let name = package["name"].as_str().expect("a name");
         let short = name.strip_prefix("lasthop").expect("ours").trim_start_matches('-');
@@ -33,7 +37,8 @@ fn imports_go_one_way() {
             MAY_IMPORT.iter().find(|(known, _)| *known == short).unwrap_or_else(|| panic!("{name}"));
         for dependency in package["dependencies"].as_array().expect("dependencies") {
             let is_for_tests = dependency["kind"] == "dev";
-            let Some(ours) = dependency["name"].as_str().and_then(|name| name.strip_prefix("lasthop-")) else {
+            let Some(ours) = dependency["name"].as_str().and_then(|name| name.strip_prefix("lasthop-"))
+            else {
                 continue;
             };
             assert!(is_for_tests || allowed.contains(&ours), "{name} must not import lasthop-{ours}");

@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod compare;
+mod fading;
 mod list;
 mod reproduce;
 mod run;
@@ -23,6 +24,7 @@ pub(crate) enum Command {
     List(list::List),
     Schema(schema::Schema),
     Bench(bench::Bench),
+    Fading(fading::Fading),
 }
 
 impl Command {
@@ -37,6 +39,7 @@ impl Command {
             Command::List(list) => list.execute(),
             Command::Schema(schema) => schema.execute(),
             Command::Bench(bench) => bench.execute(),
+            Command::Fading(fading) => fading.execute(),
         }
     }
 }
