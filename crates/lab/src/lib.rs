@@ -1,7 +1,7 @@
 //! Everything around a run: repetitions and intervals, comparisons, the papers, benchmarks, reports.
 //!
 //! * [`repeat`]: repetitions on all cores; [`stats`]: means with their intervals.
-//! * [`runs`]: what is shown of one scenario's repetitions; [`compare`]: values beside each other, paired; [`bench`]: speed.
+//! * [`runs`]: what is shown of one scenario's repetitions; [`compare`]: values beside each other, paired; [`mod@bench`]: speed.
 //! * [`item`]: a published number beside ours; [`papers`]: the papers, each a folder.
 //! * [`document`], [`figure`], [`report`]: what a report says, what it draws, and the HTML that shows it.
 //! * [`progress`]: how far a long computation has come.
