@@ -77,6 +77,11 @@ pub(crate) fn jobs(text: &str) -> Result<usize, String> {
     whole(text, 1, 1024)
 }
 
+/// `--snap`.
+pub(crate) fn snap(text: &str) -> Result<u32, String> {
+    whole(text, 1, 65_535)
+}
+
 /// `--seed`.
 pub(crate) fn seed(text: &str) -> Result<u64, String> {
     whole(text, 0, i64::MAX as u64)

@@ -45,6 +45,8 @@ const MISTAKES: &[(&[&str], &[&str])] = &[
     (&["run", GOOD, "--trace", ""], &["--trace"]),
     (&["run", GOOD, "--report", "broken.toml/a.html"], &["cannot write `broken.toml/a.html`"]),
     (&["run", GOOD, "--pcap", "a", "--trace", "a"], &["two files are to be written to `a`"]),
+    (&["run", GOOD, "--snap", "100"], &["--pcap"]),
+    (&["run", GOOD, "--pcap", "a", "--snap", "0"], &["--snap", "whole number from 1"]),
     (&["run", GOOD, "--frobnicate"], &["--frobnicate"]),
     (&["run", GOOD, "umts"], &["umts"]),
     (&["compare", GOOD], &["--vary"]),

@@ -36,6 +36,26 @@ fn the_same_holds_behind_arq_and_with_split_acks() {
     }
 }
 
+#[test]
+fn headers_alone_are_enough_for_the_analysis() {
+    if !has_tshark() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let record = |name: &str, snap: &[&str]| {
+        let output = call_in(folder.path(), &[&["run", LOSSY, "--runs", "1", "--pcap", name], snap].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", stderr_of(&output));
+        folder.path().join(name)
+    };
+    let (whole, cut) = (record("whole.pcapng", &[]), record("cut.pcapng", &["--snap", "100"]));
+    let again = "tcp.analysis.retransmission || tcp.analysis.fast_retransmission";
+    assert_eq!(fields(&cut, again, &["frame.number"]), fields(&whole, again, &["frame.number"]));
+    assert_eq!(fields(&cut, "tcp", &["frame.len"]), fields(&whole, "tcp", &["frame.len"]));
+    assert!(fields(&cut, "frame.cap_len > 100", &["frame.number"]).is_empty());
+    let bytes = |capture: &Path| std::fs::metadata(capture).unwrap().len();
+    assert!(bytes(&cut) * 3 < bytes(&whole), "{} of {}", bytes(&cut), bytes(&whole));
+}
+
 /// A run of the lossy path; whether it had no timeout.
 fn examine(path: &str, seed: &str) -> bool {
     let folder = tempfile::tempdir().unwrap();

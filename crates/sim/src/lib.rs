@@ -1,7 +1,7 @@
 //! Runs a scenario in virtual time.
 //!
 //! * [`assemble`]: a checked scenario becomes an engine with endpoints, links and named random streams.
-//! * [`run`]: one repetition, from the start to the scenario's end: [`run::run`], [`run::run_probed`], [`run::run_watched`].
+//! * [`mod@run`]: one repetition, from the start to the scenario's end: [`run::run`], [`run::run_probed`], [`run::run_watched`].
 //! * [`outcome`]: what came out, in numbers with their units.
 //! * [`probe`]: cwnd, SRTT, queues … sampled over time.
 //! * [`packets`]: a packet's whole story, from the source to its arrival or loss.

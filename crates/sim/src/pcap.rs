@@ -46,11 +46,11 @@ struct Record {
 }
 
 impl<W: Write + Send> SourceCapture<W> {
-    /// A capture of all flows of a scenario.
+    /// A capture of all flows of a scenario; of each packet at most the first `snap` bytes are kept.
     ///
     /// # Errors
     /// Those of the writer.
-    pub fn new(scenario: &Scenario, writer: W) -> io::Result<SourceCapture<W>> {
+    pub fn new(scenario: &Scenario, writer: W, snap: Option<u32>) -> io::Result<SourceCapture<W>> {
         let mut interfaces: Vec<String> = Vec::new();
         let mut flows = Vec::new();
         for (index, flow) in scenario.flows.iter().enumerate() {
@@ -74,7 +74,10 @@ impl<W: Write + Send> SourceCapture<W> {
             .map(|pipe| side_name(scenario, pipe / 2, pipe.is_multiple_of(2)))
             .collect();
         Ok(SourceCapture {
-            capture: Capture::new(writer, &interfaces)?,
+            capture: match snap {
+                Some(bytes) => Capture::with_snap_length(writer, &interfaces, bytes)?,
+                None => Capture::new(writer, &interfaces)?,
+            },
             flows,
             links,
             stories: Stories::default(),

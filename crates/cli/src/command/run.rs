@@ -62,6 +62,9 @@ struct Files {
     /// Capture the first repetition at the flows' sources, as pcapng
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
+    /// Keep at most so many bytes of each captured packet
+    #[arg(long, value_name = "BYTES", requires = "pcap", value_parser = values::snap)]
+    snap: Option<u32>,
     /// Write every event of the first repetition, a JSON object a line
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -116,8 +119,8 @@ impl Files {
             Open { samples: begin(&self.samples)?, report: begin(&self.report)?, paths: Vec::new() };
         if let Some(path) = &self.pcap {
             let target = Target::create(path)?;
-            let capture =
-                SourceCapture::new(scenario, target).map_err(|error| target::unfinished(path, &error))?;
+            let capture = SourceCapture::new(scenario, target, self.snap)
+                .map_err(|error| target::unfinished(path, &error))?;
             watch.observers.push(Box::new(capture));
             open.paths.push(path.clone());
         }
