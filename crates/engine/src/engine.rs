@@ -2,11 +2,11 @@
 
 use crate::agenda::{Timers, Tournament};
 use crate::flow::{Datagrams, Flow, FlowAccount, Overhead, Side, Traffic};
-use crate::observer::Observer;
+use crate::observer::{Fate, Observer};
 use crate::pipe::{Pipe, PipeAccount, PipeId, Travelling};
 use crate::routes::{fuse, number_of};
 use lasthop_base::Time;
-use lasthop_net::{Link, Passage};
+use lasthop_net::{Line, Output, Passage};
 use lasthop_tcp::{Arriving, Endpoint, Event, Range, State};
 use lasthop_wire::{Backlog, Body, Ecn, FlowId, LinkReport, LossReason, Packet, Segment};
 
@@ -26,6 +26,8 @@ pub struct Engine {
     heads: Tournament,
     timers: Timers,
     observer: Option<Box<dyn Observer>>,
+    /// What elements decided, until it is dealt with; kept for its room.
+    decided: Vec<Output>,
 }
 
 struct Carried {
@@ -41,9 +43,9 @@ const TCP_IPV4_HEADER: u32 = 40;
 const UDP_IPV4_HEADER: u32 = 28;
 
 impl Engine {
-    /// An engine at time zero. Flows name the links by their place in `links`.
-    pub fn new(links: Vec<Link>, flows: Vec<Flow>) -> Engine {
-        let mut pipes: Vec<Pipe> = links.into_iter().map(Pipe::new).collect();
+    /// An engine at time zero. Flows name the pipes by their place in `lines`.
+    pub fn new(lines: Vec<Line>, flows: Vec<Flow>) -> Engine {
+        let mut pipes: Vec<Pipe> = lines.into_iter().map(Pipe::new).collect();
         fuse(&mut pipes, &flows);
         let mut routes = Vec::new();
         let flows = flows.into_iter().map(|flow| {
@@ -62,6 +64,7 @@ impl Engine {
             flows,
             routes,
             observer: None,
+            decided: Vec::new(),
         };
         for index in 0..engine.flows.len() {
             engine.prepare(index);
@@ -85,7 +88,7 @@ impl Engine {
     pub fn unfuse(&mut self) {
         for pipe in &mut self.pipes {
             pipe.eager = false;
-            pipe.link.track_backlog();
+            pipe.line.track_backlog();
         }
     }
 
@@ -148,7 +151,7 @@ impl Engine {
     /// What waits at a pipe now; true only after [`Engine::unfuse`].
     pub fn backlog(&mut self, pipe: PipeId) -> Backlog {
         let now = self.now;
-        self.pipes[pipe.0 as usize].link.backlog(now)
+        self.pipes[pipe.0 as usize].line.backlog(now)
     }
 
     /// Whether every finite transfer is complete and no source will send again.
@@ -167,7 +170,7 @@ impl Engine {
             connection.destination.open(Time::ZERO);
             if connection.destination.wants_uplink() {
                 let uplink = flow.backward[0].0 as usize;
-                self.pipes[uplink].link.track_backlog();
+                self.pipes[uplink].line.track_backlog();
             }
         }
         self.timers.at_latest(timer_of(index, Side::Source), self.flows[index].flow.start);
@@ -187,6 +190,13 @@ impl Engine {
 
     /// The first packet on a pipe has arrived at its end.
     fn arrive(&mut self, pipe: u32) {
+        let here = &mut self.pipes[pipe as usize];
+        if let Line::Element(element) = &mut here.line
+            && here.travelling.front().is_none_or(|first| first.due > self.now)
+        {
+            element.handle_timeout(self.now, &mut self.decided);
+            return self.take_decisions(PipeId(pipe));
+        }
         let Some(first) = self.pipes[pipe as usize].first() else { return };
         let (id, forward, hop, discarded) =
             (first.packet.flow, first.packet.forward, first.packet.hop, first.discarded);
@@ -211,11 +221,14 @@ impl Engine {
         loop {
             let pipe = &mut self.pipes[at.0 as usize];
             pipe.account.offered += 1;
-            let passage = pipe.link.carry(now, packet);
+            let passage = match &mut pipe.line {
+                Line::Link(link) => link.carry(now, packet),
+                Line::Element(_) => return self.join_element(packet, at),
+            };
             if let Some(observer) = &mut self.observer {
                 let fate = match passage {
-                    Passage::Arrives { at } => Ok(at),
-                    Passage::Lost { reason, .. } => Err(reason),
+                    Passage::Arrives { at } => Fate::Arrives(at),
+                    Passage::Lost { reason, .. } => Fate::Lost(reason),
                 };
                 observer.on_packet(now, at, packet, fate);
             }
@@ -226,7 +239,7 @@ impl Engine {
                 }
                 Passage::Lost { at: due, reason } => {
                     self.lose(packet, at, reason);
-                    if reason != LossReason::Channel {
+                    if !reason.is_told() {
                         return;
                     }
                     (due, true)
@@ -250,6 +263,46 @@ impl Engine {
             }
             return;
         }
+    }
+
+    /// A packet joins an element, which may decide something at once.
+    fn join_element(&mut self, packet: &Packet, at: PipeId) {
+        let now = self.now;
+        if let Some(observer) = &mut self.observer {
+            observer.on_packet(now, at, packet, Fate::Open);
+        }
+        if let Line::Element(element) = &mut self.pipes[at.0 as usize].line {
+            element.handle_packet(now, *packet, &mut self.decided);
+        }
+        self.take_decisions(at);
+    }
+
+    /// Deals with what an element has decided, and notes its next deadline.
+    fn take_decisions(&mut self, at: PipeId) {
+        let now = self.now;
+        let mut decided = std::mem::take(&mut self.decided);
+        for output in decided.drain(..) {
+            let (packet, due, lost) = match output {
+                Output::Arrives { packet, at } => (packet, at, None),
+                Output::Lost { packet, at, reason } => (packet, at, Some(reason)),
+            };
+            if let Some(observer) = &mut self.observer {
+                observer.on_fate(now, at, &packet, lost.map_or(Fate::Arrives(due), Fate::Lost));
+            }
+            match lost {
+                None => self.pipes[at.0 as usize].account.carried_bytes += u64::from(packet.wire_bytes),
+                Some(reason) => self.lose(&packet, at, reason),
+            }
+            let pipe = &mut self.pipes[at.0 as usize];
+            if lost.is_none_or(LossReason::is_told) {
+                let discarded = lost.is_some();
+                let goes_on = usize::from(packet.hop) + 1 < self.routes[packet.route as usize].len();
+                pipe.passing += u32::from(goes_on && !discarded);
+                pipe.push(Travelling { due, packet, discarded });
+            }
+        }
+        self.decided = decided;
+        self.heads.set(at.0, self.pipes[at.0 as usize].due());
     }
 
     fn lose(&mut self, packet: &Packet, pipe: PipeId, reason: LossReason) {
@@ -295,7 +348,7 @@ impl Engine {
                 };
                 if endpoint.wants_uplink() {
                     let uplink = if forward { flow.backward[0] } else { flow.forward[0] };
-                    arriving.uplink = self.pipes[uplink.0 as usize].link.backlog(now);
+                    arriving.uplink = self.pipes[uplink.0 as usize].line.backlog(now);
                     told = Some(uplink);
                 }
                 if let Some(first) = self.pipes[pipe as usize].first()
@@ -329,7 +382,7 @@ impl Engine {
     /// Tells an endpoint how long its uplink queue is now that its ACKs are in it.
     fn tell_backlog(&mut self, flow: FlowId, side: Side, uplink: PipeId) {
         let now = self.now;
-        let after = self.pipes[uplink.0 as usize].link.backlog(now);
+        let after = self.pipes[uplink.0 as usize].line.backlog(now);
         if let Some(endpoint) = endpoint_of(&mut self.flows[flow.0 as usize].flow, side) {
             endpoint.handle_backlog(now, after);
         }

@@ -24,5 +24,5 @@ mod routes;
 
 pub use engine::Engine;
 pub use flow::{Accuracy, Datagrams, Flow, FlowAccount, Side, Traffic};
-pub use observer::Observer;
+pub use observer::{Fate, Observer};
 pub use pipe::{PipeAccount, PipeId};

@@ -9,9 +9,25 @@ use std::any::Any;
 
 /// Is told everything, in the order of time. It is `Any`, so that its owner can have it back as what it is.
 pub trait Observer: Any + Send {
-    /// A packet enters a pipe; its fate there is known: the time of arrival, or why it is lost.
-    fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Result<Time, LossReason>);
+    /// A packet enters a pipe. If its fate there is known it is told; else [`Observer::on_fate`] follows.
+    fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate);
+
+    /// The fate of a packet whose fate was open is known now.
+    fn on_fate(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+        let _ = (now, pipe, packet, fate);
+    }
 
     /// An endpoint tells something.
     fn on_event(&mut self, now: Time, flow: FlowId, side: Side, event: &Event);
+}
+
+/// What becomes of a packet on a pipe.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// It arrives at the pipe's end at this time.
+    Arrives(Time),
+    /// It is lost there.
+    Lost(LossReason),
+    /// It is not decided yet.
+    Open,
 }

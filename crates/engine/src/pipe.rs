@@ -1,7 +1,7 @@
 //! One direction of a link with the packets on it.
 
 use lasthop_base::Time;
-use lasthop_net::Link;
+use lasthop_net::Line;
 use lasthop_wire::{LossReason, Packet};
 use std::collections::VecDeque;
 
@@ -22,13 +22,13 @@ pub struct PipeAccount {
 
 /// A link's direction, and what travels on it in the order of arrival.
 pub(crate) struct Pipe {
-    pub(crate) link: Link,
+    pub(crate) line: Line,
     /// Whether all that joins comes from one other pipe that keeps order: then hops are fused.
     pub(crate) eager: bool,
     pub(crate) account: PipeAccount,
     /// Packets on it that go on to another pipe: those behind them may not be carried ahead.
     pub(crate) passing: u32,
-    travelling: VecDeque<Travelling>,
+    pub(crate) travelling: VecDeque<Travelling>,
 }
 
 /// A packet on its way, or the news that it was given up.
@@ -39,14 +39,18 @@ pub(crate) struct Travelling {
 }
 
 impl Pipe {
-    pub(crate) fn new(link: Link) -> Pipe {
-        Pipe { link, eager: false, account: PipeAccount::default(), passing: 0, travelling: VecDeque::new() }
+    pub(crate) fn new(line: Line) -> Pipe {
+        Pipe { line, eager: false, account: PipeAccount::default(), passing: 0, travelling: VecDeque::new() }
     }
 
-    /// When the first one arrives.
+    /// When something happens here next: the first packet arrives, or the element's deadline comes.
     #[inline]
     pub(crate) fn due(&self) -> Time {
-        self.travelling.front().map_or(Time::NEVER, |first| first.due)
+        let arrival = self.travelling.front().map_or(Time::NEVER, |first| first.due);
+        match &self.line {
+            Line::Link(_) => arrival,
+            Line::Element(element) => arrival.min(element.poll_timeout()),
+        }
     }
 
     /// Adds one; returns whether it is the first to arrive now.

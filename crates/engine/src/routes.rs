@@ -2,6 +2,7 @@
 
 use crate::flow::Flow;
 use crate::pipe::{Pipe, PipeId};
+use lasthop_net::Line;
 
 /// The number of a route in the list, to which it is added if it is new.
 pub(crate) fn number_of(routes: &mut Vec<Vec<PipeId>>, route: &[PipeId]) -> u32 {
@@ -31,7 +32,9 @@ pub(crate) fn fuse(pipes: &mut [Pipe], flows: &[Flow]) {
     }
     for (index, feeder) in feeders.iter().enumerate() {
         pipes[index].eager = match feeder {
-            Feeder::One(from) => pipes[from.0 as usize].link.keeps_order(),
+            Feeder::One(from) => {
+                pipes[from.0 as usize].line.keeps_order() && matches!(pipes[index].line, Line::Link(_))
+            }
             Feeder::Nobody | Feeder::Several => false,
         };
     }

@@ -1,20 +1,23 @@
 //! What a path does to packets, as pure state machines.
 //!
 //! * [`link`]: one direction of a link: queue, then service, then the air, then the propagation delay.
+//! * [`element`]: what cannot be known when a packet joins, as a state machine in time.
 //! * [`admission`]: may a packet join the queue?
 //! * [`service`]: how long does it occupy the link? A constant rate, or a recorded one.
 //! * [`channel`]: does a transmission arrive intact?
 //! * [`arq`]: what does the link layer do when it does not?
 //! * [`catalogue`]: every mechanism of these folders, by seam.
 //!
-//! What is absent: no clock and no events. A link says at once when a packet will
-//! arrive or that it will not, because nothing that comes later can change it.
+//! What is absent: no clock. A link says at once when a packet will arrive or that it
+//! will not, because nothing that comes later can change it; only elements wait.
 
 pub mod admission;
 pub mod arq;
 pub mod catalogue;
 pub mod channel;
+pub mod element;
 pub mod link;
 pub mod service;
 
-pub use link::{Config, Link, Passage};
+pub use element::{Element, Output};
+pub use link::{Config, Line, Link, Passage};

@@ -6,6 +6,7 @@
 use crate::admission::{self, Admission, Verdict};
 use crate::arq::{self, Arq};
 use crate::channel::{self, Air, Channel};
+use crate::element::Element;
 use crate::service::{Server, Service};
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
@@ -39,7 +40,45 @@ impl Config {
     }
 }
 
-/// One direction of a link.
+/// One direction of a link, of either kind.
+pub enum Line {
+    /// A packet's passage is known when it joins.
+    Link(Link),
+    /// It is decided while time passes.
+    Element(Box<dyn Element>),
+}
+
+impl Line {
+    /// The direction that a configuration describes; `random` is its channel's stream.
+    pub fn new(config: &Config, random: Stream) -> Line {
+        Line::Link(Link::new(config, random))
+    }
+
+    /// Whether packets arrive in the order in which they joined, each known when it joins.
+    pub fn keeps_order(&self) -> bool {
+        match self {
+            Line::Link(link) => link.keeps_order(),
+            Line::Element(_) => false,
+        }
+    }
+
+    /// Has it count what waits even if nothing depends on it, so that [`Line::backlog`] is true.
+    pub fn track_backlog(&mut self) {
+        if let Line::Link(link) = self {
+            link.track_backlog();
+        }
+    }
+
+    /// What waits at `now`.
+    pub fn backlog(&mut self, now: Time) -> Backlog {
+        match self {
+            Line::Link(link) => link.backlog(now),
+            Line::Element(element) => element.backlog(now),
+        }
+    }
+}
+
+/// One direction of a link whose queue is first in, first out.
 pub struct Link {
     server: Server,
     delay: Duration,

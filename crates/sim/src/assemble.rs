@@ -3,7 +3,7 @@
 use lasthop_base::{Stream, Time};
 use lasthop_engine::flow::{Connection, Datagrams, OnOff, Overhead};
 use lasthop_engine::{Engine, Flow, PipeId, Traffic};
-use lasthop_net::Link;
+use lasthop_net::Line;
 use lasthop_scenario::{Headers, Hop, Pattern, Scenario, Transfer};
 use lasthop_tcp::{Endpoint, Role};
 use lasthop_wire::Seq;
@@ -21,7 +21,7 @@ pub fn assemble(scenario: &Scenario, seed: u64) -> Engine {
         .iter()
         .flat_map(|link| {
             let stream = |side| Stream::named(seed, &format!("link.{}.{side}.channel", link.name));
-            [Link::new(&link.down, stream("down")), Link::new(&link.up, stream("up"))]
+            [Line::new(&link.down, stream("down")), Line::new(&link.up, stream("up"))]
         })
         .collect();
     let flows = (0..scenario.flows.len()).map(|flow| assemble_flow(scenario, flow, seed)).collect();

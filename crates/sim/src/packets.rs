@@ -5,7 +5,7 @@
 //! have ended: memory holds what is in flight, whatever the run's length.
 
 use lasthop_base::Time;
-use lasthop_engine::PipeId;
+use lasthop_engine::{Fate, PipeId};
 use lasthop_wire::{LossReason, Packet};
 use std::collections::VecDeque;
 
@@ -41,33 +41,23 @@ pub struct Stories {
 
 impl Stories {
     /// A packet enters the `hop`-th pipe of `hops` on its way.
-    pub fn on_packet(
-        &mut self,
-        now: Time,
-        pipe: PipeId,
-        packet: &Packet,
-        hops: usize,
-        fate: Result<Time, LossReason>,
-    ) {
+    pub fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, hops: usize, fate: Fate) {
         if packet.hop == 0 {
             self.open.push_back((Story { sent: now, packet: *packet, end: End::Unfinished }, false));
         }
-        let Some((story, ended)) =
-            packet.number.checked_sub(self.first).and_then(|place| self.open.get_mut(place as usize))
-        else {
-            return;
-        };
+        self.on_fate(pipe, packet, hops, fate);
+    }
+
+    /// The fate of a packet on the pipe where it is, of `hops` on its way, is known.
+    pub fn on_fate(&mut self, pipe: PipeId, packet: &Packet, hops: usize, fate: Fate) {
+        let place = packet.number.checked_sub(self.first);
+        let Some((story, ended)) = place.and_then(|place| self.open.get_mut(place as usize)) else { return };
         match fate {
-            Err(reason) => {
-                story.end = End::Lost(pipe, reason);
-                *ended = true;
-            }
-            Ok(at) if usize::from(packet.hop) + 1 == hops => {
-                story.end = End::Arrived(at);
-                *ended = true;
-            }
-            Ok(_) => {}
+            Fate::Lost(reason) => story.end = End::Lost(pipe, reason),
+            Fate::Arrives(at) if usize::from(packet.hop) + 1 == hops => story.end = End::Arrived(at),
+            Fate::Arrives(_) | Fate::Open => return,
         }
+        *ended = true;
     }
 
     /// When the oldest story that has not ended began: nothing that is still to come is older.

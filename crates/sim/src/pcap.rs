@@ -8,11 +8,11 @@
 use crate::packets::{End, Stories, Story};
 use lasthop_base::Time;
 use lasthop_capture::Capture;
-use lasthop_engine::{Observer, PipeId, Side};
+use lasthop_engine::{Fate, Observer, PipeId, Side};
 use lasthop_scenario::{Scenario, Traffic};
 use lasthop_tcp::Event;
 use lasthop_wire::bytes::{Ends, Header, Payload, emit};
-use lasthop_wire::{Body, FlowId, LossReason, Packet};
+use lasthop_wire::{Body, FlowId, Packet};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io::{self, Write};
@@ -102,6 +102,19 @@ impl<W: Write + Send> SourceCapture<W> {
         }
     }
 
+    fn hops_of(&self, packet: &Packet) -> usize {
+        self.flows[packet.flow.0 as usize].hops[usize::from(!packet.forward)]
+    }
+
+    /// Takes the stories that have ended by `now`, and writes what can be written.
+    fn tell(&mut self, now: Time) {
+        while let Some(story) = self.stories.next_ended() {
+            self.record(story);
+        }
+        let settled = self.stories.oldest().unwrap_or(now);
+        self.write_before(settled.min(now));
+    }
+
     fn record(&mut self, story: Story) {
         let Story { sent, packet, end } = story;
         let (time, comment) = match (packet.forward, end) {
@@ -147,14 +160,16 @@ impl<W: Write + Send> SourceCapture<W> {
 }
 
 impl<W: Write + Send + 'static> Observer for SourceCapture<W> {
-    fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Result<Time, LossReason>) {
-        let hops = self.flows[packet.flow.0 as usize].hops[usize::from(!packet.forward)];
+    fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+        let hops = self.hops_of(packet);
         self.stories.on_packet(now, pipe, packet, hops, fate);
-        while let Some(story) = self.stories.next_ended() {
-            self.record(story);
-        }
-        let settled = self.stories.oldest().unwrap_or(now);
-        self.write_before(settled.min(now));
+        self.tell(now);
+    }
+
+    fn on_fate(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+        let hops = self.hops_of(packet);
+        self.stories.on_fate(pipe, packet, hops, fate);
+        self.tell(now);
     }
 
     fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}

@@ -4,10 +4,10 @@ use crate::assemble::{assemble, pipe_of};
 use crate::outcome::{FlowOutcome, LinkOutcome, Outcome};
 use crate::probe::{Prober, Samples};
 use lasthop_base::Time;
-use lasthop_engine::{Engine, Observer, PipeId, Side};
+use lasthop_engine::{Engine, Fate, Observer, PipeId, Side};
 use lasthop_scenario::Scenario;
 use lasthop_tcp::Event;
-use lasthop_wire::{FlowId, LossReason, Packet};
+use lasthop_wire::{FlowId, Packet};
 use std::any::Any;
 
 /// What is to be watched in a run beside its outcome.
@@ -23,8 +23,12 @@ pub struct Watch {
 struct Several(Vec<Box<dyn Observer>>);
 
 impl Observer for Several {
-    fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Result<Time, LossReason>) {
+    fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         self.0.iter_mut().for_each(|observer| observer.on_packet(now, pipe, packet, fate));
+    }
+
+    fn on_fate(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+        self.0.iter_mut().for_each(|observer| observer.on_fate(now, pipe, packet, fate));
     }
 
     fn on_event(&mut self, now: Time, flow: FlowId, side: Side, event: &Event) {

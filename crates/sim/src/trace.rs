@@ -4,11 +4,11 @@
 //! byte 0). `kind` says what a line is: `sent`, `lost`, `event`.
 
 use lasthop_base::Time;
-use lasthop_engine::{Observer, PipeId, Side};
+use lasthop_engine::{Fate, Observer, PipeId, Side};
 use lasthop_scenario::Scenario;
 use lasthop_tcp::Event;
 use lasthop_tcp::event::Cause;
-use lasthop_wire::{Body, FlowId, LossReason, Packet};
+use lasthop_wire::{Body, FlowId, Packet};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
@@ -46,27 +46,14 @@ impl<W: Write + Send> Trace<W> {
         }
     }
 
-    fn line(&mut self, value: Value) {
-        if self.failed.is_none()
-            && let Err(error) = writeln!(self.writer, "{value}")
-        {
-            self.failed = Some(error);
-        }
-    }
-}
-
-impl<W: Write + Send + 'static> Observer for Trace<W> {
-    fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Result<Time, LossReason>) {
-        if packet.hop > 0 && fate.is_ok() {
-            return;
-        }
+    fn packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         let mut line = Map::new();
         line.insert("time_s".into(), json!(now.as_secs()));
-        line.insert("kind".into(), json!(if fate.is_ok() { "sent" } else { "lost" }));
+        line.insert("kind".into(), json!(if let Fate::Lost(_) = fate { "lost" } else { "sent" }));
         line.insert("flow".into(), json!(self.flows[packet.flow.0 as usize]));
         line.insert("packet".into(), json!(packet.number));
         line.insert("from".into(), json!(if packet.forward { "source" } else { "destination" }));
-        if let Err(reason) = fate {
+        if let Fate::Lost(reason) = fate {
             line.insert("link".into(), json!(self.links[pipe.0 as usize]));
             line.insert("cause".into(), json!(reason.name()));
         }
@@ -89,6 +76,28 @@ impl<W: Write + Send + 'static> Observer for Trace<W> {
             }
         }
         self.line(Value::Object(line));
+    }
+
+    fn line(&mut self, value: Value) {
+        if self.failed.is_none()
+            && let Err(error) = writeln!(self.writer, "{value}")
+        {
+            self.failed = Some(error);
+        }
+    }
+}
+
+impl<W: Write + Send + 'static> Observer for Trace<W> {
+    fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+        if packet.hop == 0 || matches!(fate, Fate::Lost(_)) {
+            self.packet(now, pipe, packet, fate);
+        }
+    }
+
+    fn on_fate(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+        if matches!(fate, Fate::Lost(_)) {
+            self.packet(now, pipe, packet, fate);
+        }
     }
 
     fn on_event(&mut self, now: Time, flow: FlowId, side: Side, event: &Event) {

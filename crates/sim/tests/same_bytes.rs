@@ -1,7 +1,7 @@
 //! Same scenario, same seed: the same outcome, twice, and whether hops are fused or taken one by one.
 
 use lasthop_base::Time;
-use lasthop_engine::{Observer, PipeId, Side};
+use lasthop_engine::{Fate, Observer, PipeId, Side};
 use lasthop_scenario::{Draft, Scenario, ready_paths};
 use lasthop_sim::{Watch, run, run_watched};
 use lasthop_tcp::Event;
@@ -10,7 +10,7 @@ use lasthop_wire::{FlowId, LossReason, Packet};
 struct Nobody;
 
 impl Observer for Nobody {
-    fn on_packet(&mut self, _: Time, _: PipeId, _: &Packet, _: Result<Time, LossReason>) {}
+    fn on_packet(&mut self, _: Time, _: PipeId, _: &Packet, _: Fate) {}
     fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
 }
 
@@ -84,9 +84,9 @@ struct Lost {
 }
 
 impl Observer for Lost {
-    fn on_packet(&mut self, _: Time, _: PipeId, packet: &Packet, fate: Result<Time, LossReason>) {
+    fn on_packet(&mut self, _: Time, _: PipeId, packet: &Packet, fate: Fate) {
         if packet.forward {
-            if fate == Err(LossReason::Channel) {
+            if fate == Fate::Lost(LossReason::Channel) {
                 self.numbers.push(self.entered);
             }
             self.entered += 1;

@@ -23,6 +23,11 @@ impl LossReason {
         }
     }
 
+    /// Whether the receiving side's link layer notices the loss, and can tell the host behind it.
+    pub const fn is_told(self) -> bool {
+        matches!(self, LossReason::Channel)
+    }
+
     /// Whether the loss says that the path is congested.
     pub const fn is_congestion(self) -> bool {
         matches!(self, LossReason::QueueFull)

@@ -2,11 +2,11 @@
 
 use super::setting::{Receiver, Setting};
 use lasthop_base::{Duration, Time};
-use lasthop_engine::{Observer, PipeId, Side};
+use lasthop_engine::{Fate, Observer, PipeId, Side};
 use lasthop_scenario::Problem;
 use lasthop_sim::{Samples, Watch, run_probed, run_watched};
 use lasthop_tcp::Event;
-use lasthop_wire::{FlowId, LossReason, Packet};
+use lasthop_wire::{FlowId, Packet};
 use std::any::Any;
 
 /// The bit error rate of these pictures.
@@ -82,7 +82,7 @@ impl Shapes {
 }
 
 impl Observer for Shapes {
-    fn on_packet(&mut self, _: Time, _: PipeId, _: &Packet, _: Result<Time, LossReason>) {}
+    fn on_packet(&mut self, _: Time, _: PipeId, _: &Packet, _: Fate) {}
 
     fn on_event(&mut self, _: Time, _: FlowId, _: Side, event: &Event) {
         let Event::Shaped { acks, queue_before, queue_after } = event else { return };

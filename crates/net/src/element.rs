@@ -1,0 +1,44 @@
+//! Path elements whose decisions depend on what comes later: removal from the middle of a queue, scheduling between
+//! classes, link layers that repeat and reorder by themselves.
+//!
+//! A [`crate::Link`] knows a packet's passage when it joins; an element learns it while time passes. It is told of
+//! packets and deadlines, in the order of time, and answers with what is decided by then.
+
+use lasthop_base::Time;
+use lasthop_wire::{Backlog, LossReason, Packet};
+
+/// Something decided about a packet.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Output {
+    /// It reaches the other side at this time, now or later.
+    Arrives {
+        /// The packet.
+        packet: Packet,
+        /// When.
+        at: Time,
+    },
+    /// It is lost.
+    Lost {
+        /// The packet.
+        packet: Packet,
+        /// When the receiving side's link layer gives it up, if it does (else now).
+        at: Time,
+        /// Why.
+        reason: LossReason,
+    },
+}
+
+/// One direction of a link, as a state machine in time. What is decided goes to `out`, in the order of decision.
+pub trait Element: Send {
+    /// A packet joins.
+    fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>);
+
+    /// The deadline has come.
+    fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>);
+
+    /// When `handle_timeout` wants to be called, [`Time::NEVER`] if at no time.
+    fn poll_timeout(&self) -> Time;
+
+    /// What waits at `now`.
+    fn backlog(&mut self, now: Time) -> Backlog;
+}
