@@ -35,6 +35,80 @@ pub struct Item {
     pub note: String,
 }
 
+impl Item {
+    /// An item of a paper with nothing published and nothing measured yet.
+    pub fn new(paper: &str, item: impl Into<String>, series: impl Into<String>) -> Item {
+        Item {
+            paper: paper.into(),
+            item: item.into(),
+            series: series.into(),
+            x: Map::new(),
+            metric: String::new(),
+            unit: String::new(),
+            published: None,
+            measured: None,
+            ci95: None,
+            runs: 0,
+            verdict: None,
+            note: String::new(),
+        }
+    }
+
+    /// What is measured, and its unit (empty for a share or a count).
+    pub fn metric(self, metric: &str, unit: &str) -> Item {
+        Item { metric: metric.into(), unit: unit.into(), ..self }
+    }
+
+    /// Adds a coordinate.
+    pub fn at(mut self, name: &str, value: impl Into<Value>) -> Item {
+        self.x.insert(name.into(), value.into());
+        self
+    }
+
+    /// Our number; `None` where it is undefined.
+    pub fn measured(self, estimate: Option<Estimate>) -> Item {
+        match estimate {
+            Some(Estimate { mean, ci95, runs }) => {
+                Item { measured: Some(mean), ci95: Some(ci95), runs, ..self }
+            }
+            None => self,
+        }
+    }
+
+    /// The paper's number, and the verdict on it: within the interval or `tolerance` it agrees, else `claim_holds` decides.
+    pub fn published(self, value: f64, tolerance: f64, claim_holds: bool) -> Item {
+        let estimate =
+            self.measured.zip(self.ci95).map(|(mean, ci95)| Estimate { mean, ci95, runs: self.runs });
+        let verdict = estimate.map(|estimate| Verdict::of(value, &estimate, tolerance, claim_holds));
+        Item { published: Some(value), verdict, ..self }
+    }
+
+    /// A claim in words: at which share of `points` points it holds. It agrees if everywhere, has the shape if at nine
+    /// of ten or more, differs otherwise.
+    pub fn claim(self, words: &str, share: f64, points: usize) -> Item {
+        let verdict = match share {
+            s if s >= 1.0 => Verdict::Agrees,
+            s if s >= 0.9 => Verdict::Shape,
+            _ => Verdict::Differs,
+        };
+        let is_defined = points > 0;
+        Item {
+            metric: "share of points at which it holds".into(),
+            published: Some(1.0),
+            measured: is_defined.then_some(share),
+            runs: points,
+            verdict: is_defined.then_some(verdict),
+            note: words.into(),
+            ..self
+        }
+    }
+
+    /// What a reader should know.
+    pub fn note(self, note: impl Into<String>) -> Item {
+        Item { note: note.into(), ..self }
+    }
+}
+
 /// Whether a published number or claim comes out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -77,11 +151,6 @@ fn finite<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S:
 
 fn finite_pair<S: Serializer>(pair: &Option<[f64; 2]>, serializer: S) -> Result<S::Ok, S::Error> {
     pair.filter(|pair| pair.iter().all(|end| end.is_finite())).serialize(serializer)
-}
-
-/// `{"ber": 2e-5}`: coordinates of one name.
-pub fn x(name: &str, value: impl Into<Value>) -> Map<String, Value> {
-    Map::from_iter([(name.to_string(), value.into())])
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Every mechanism of this crate, by seam: what scenarios, `lasthop list` and the schema read.
 
-use crate::{admission, arq, channel};
+use crate::{admission, arq, channel, queue};
 use lasthop_base::{Info, Mechanism};
 
 /// A seam: a question, and the mechanisms that answer it.
@@ -22,8 +22,11 @@ pub fn seams() -> Vec<Seam> {
         let mechanisms = list.iter().map(|mechanism| &mechanism.info).collect();
         Seam { name, question, side: "link", mechanisms }
     }
+    let mut queues =
+        seam("queue", "may a packet join the queue, and which one leaves it next?", admission::ALL);
+    queues.mechanisms.extend(queue::ALL.iter().map(|mechanism| &mechanism.info));
     vec![
-        seam("queue", "may a packet join the queue?", admission::ALL),
+        queues,
         seam("channel", "does a transmission arrive intact?", channel::ALL),
         seam("arq", "what does the link layer do if not?", arq::ALL),
     ]

@@ -2,6 +2,7 @@
 //!
 //! * [`link`]: one direction of a link: queue, then service, then the air, then the propagation delay.
 //! * [`element`]: what cannot be known when a packet joins, as a state machine in time.
+//! * [`scheduled`]: a direction whose queue ([`queue`]) decides on leaving, or removes from the middle.
 //! * [`admission`]: may a packet join the queue?
 //! * [`service`]: how long does it occupy the link? A constant rate, or a recorded one.
 //! * [`channel`]: does a transmission arrive intact?
@@ -17,6 +18,8 @@ pub mod catalogue;
 pub mod channel;
 pub mod element;
 pub mod link;
+pub mod queue;
+pub mod scheduled;
 pub mod service;
 
 pub use element::{Element, Output};

@@ -7,6 +7,8 @@ use crate::admission::{self, Admission, Verdict};
 use crate::arq::{self, Arq};
 use crate::channel::{self, Air, Channel};
 use crate::element::Element;
+use crate::queue;
+use crate::scheduled::Scheduled;
 use crate::service::{Server, Service};
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
@@ -51,7 +53,11 @@ pub enum Line {
 impl Line {
     /// The direction that a configuration describes; `random` is its channel's stream.
     pub fn new(config: &Config, random: Stream) -> Line {
-        Line::Link(Link::new(config, random))
+        let is_scheduled = queue::ALL.iter().any(|queue| queue.info.name == config.queue.info.name);
+        match is_scheduled {
+            true => Line::Element(Box::new(Scheduled::new(config, random))),
+            false => Line::Link(Link::new(config, random)),
+        }
     }
 
     /// Whether packets arrive in the order in which they joined, each known when it joins.

@@ -2,6 +2,7 @@
 
 pub mod deviation;
 pub mod hasegawa;
+pub mod published;
 
 use crate::document::Chapter;
 use crate::item::Item;

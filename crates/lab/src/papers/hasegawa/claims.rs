@@ -9,9 +9,8 @@ use super::PAPER;
 use super::grid::Grid;
 use super::points::metric;
 use super::setting::Receiver;
-use crate::item::{Item, Verdict};
+use crate::item::Item;
 use crate::stats::Estimate;
-use serde_json::Map;
 
 /// From here on the paper's "high bit error rate".
 const HIGH: f64 = 5e-5;
@@ -110,24 +109,7 @@ pub(super) fn items(grid: &Grid) -> Vec<Item> {
 }
 
 fn claim(item: &str, words: &str, (share, points): (f64, usize)) -> Item {
-    Item {
-        paper: PAPER.name.into(),
-        item: item.into(),
-        series: "claim".into(),
-        x: Map::new(),
-        metric: "share of points at which it holds".into(),
-        unit: String::new(),
-        published: Some(1.0),
-        measured: (points > 0).then_some(share),
-        ci95: None,
-        runs: points,
-        verdict: (points > 0).then_some(match share {
-            s if s >= 1.0 => Verdict::Agrees,
-            s if s >= 0.9 => Verdict::Shape,
-            _ => Verdict::Differs,
-        }),
-        note: words.into(),
-    }
+    Item::new(PAPER.name, item, "claim").claim(words, share, points)
 }
 
 fn share(points: &[usize], holds: impl Fn(usize) -> bool) -> (f64, usize) {

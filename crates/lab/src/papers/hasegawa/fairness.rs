@@ -10,7 +10,7 @@
 //! left of that.
 
 use super::PAPER;
-use crate::item::{Item, Verdict, x};
+use crate::item::Item;
 use crate::progress::Progress;
 use crate::repeat::{estimate_by, run_all, seed_of};
 use crate::stats::Estimate;
@@ -72,27 +72,18 @@ pub(super) fn run(runs: u32, seed: u64, progress: &dyn Progress) -> Result<Vec<M
 
 pub(super) fn items(mixtures: &[Mixture]) -> Vec<Item> {
     let item = |mixture: &Mixture, metric: &str, estimate: Option<Estimate>| {
-        // An equal share is 1 for both; what counts as equal is 5 per cent or the interval.
         let is_control = mixture.judge == JUDGES[0];
-        let judged = estimate.filter(|_| !is_control);
-        let verdict = judged.map(|estimate| Verdict::of(1.0, &estimate, 0.05, false));
-        Item {
-            paper: PAPER.name.into(),
-            item: format!("fairness-{0}+{0}", mixture.each),
-            series: match is_control {
-                true => "control: nobody splits".into(),
-                false => format!("{} beside plain", mixture.judge),
-            },
-            x: x("ber", mixture.ber),
-            metric: metric.into(),
-            unit: String::new(),
-            published: (!is_control).then_some(1.0),
-            measured: estimate.map(|estimate| estimate.mean),
-            ci95: estimate.map(|estimate| estimate.ci95),
-            runs: estimate.map_or(0, |estimate| estimate.runs),
-            verdict,
-            note: "§3.3 claims an equal share, without numbers; the congested wire is ours".into(),
-        }
+        let series = match is_control {
+            true => "control: nobody splits".into(),
+            false => format!("{} beside plain", mixture.judge),
+        };
+        let item = Item::new(PAPER.name, format!("fairness-{0}+{0}", mixture.each), series)
+            .metric(metric, "")
+            .at("ber", mixture.ber)
+            .measured(estimate)
+            .note("§3.3 claims an equal share, without numbers; the congested wire is ours");
+        // An equal share is 1 for both; what counts as equal is 5 per cent or the interval.
+        if is_control { item } else { item.published(1.0, 0.05, false) }
     };
     mixtures
         .iter()

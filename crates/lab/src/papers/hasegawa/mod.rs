@@ -16,7 +16,6 @@ mod fairness;
 mod gains;
 mod grid;
 mod points;
-mod published;
 mod questions;
 mod setting;
 

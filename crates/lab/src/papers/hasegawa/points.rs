@@ -3,7 +3,7 @@
 use super::PAPER;
 use super::grid::Grid;
 use super::setting::Receiver;
-use crate::item::{Item, x};
+use crate::item::Item;
 use lasthop_sim::{METRICS, Metric};
 
 /// A figure over the bit error rate.
@@ -47,22 +47,13 @@ pub(super) fn items(grid: &Grid) -> Vec<Item> {
         for receiver in plot.receivers {
             for (at, ber) in grid.bers.iter().enumerate() {
                 let estimate = grid.estimate(*receiver, at, metric(plot.of));
-                items.push(Item {
-                    paper: PAPER.name.into(),
-                    item: plot.item.into(),
-                    series: receiver.name().into(),
-                    x: x("ber", *ber),
-                    metric: plot.metric.into(),
-                    unit: plot.unit.into(),
-                    published: None,
-                    measured: estimate.map(|estimate| estimate.mean),
-                    ci95: estimate.map(|estimate| estimate.ci95),
-                    runs: estimate.map_or(grid.outcomes(*receiver, at).len(), |estimate| estimate.runs),
-                    verdict: None,
-                    note: match estimate {
-                        Some(_) => String::new(),
-                        None => "undefined: no such loss occurred".into(),
-                    },
+                let item = Item::new(PAPER.name, plot.item, receiver.name())
+                    .metric(plot.metric, plot.unit)
+                    .at("ber", *ber)
+                    .measured(estimate);
+                items.push(match estimate {
+                    Some(_) => item,
+                    None => item.note("undefined: no such loss occurred"),
                 });
             }
         }

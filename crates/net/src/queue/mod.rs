@@ -1,0 +1,31 @@
+//! Queues that decide on leaving, or remove from the middle. They cannot tell a packet's passage when it joins.
+
+use lasthop_base::{Mechanism, Stream, Time, Values};
+use lasthop_wire::{Backlog, LossReason, Packet};
+
+/// Packets that a queue has dropped, with the reason.
+pub type Dropped = Vec<(Packet, LossReason)>;
+
+/// A queue in front of a transmitter.
+pub trait Queue: Send {
+    /// A packet joins, or is dropped; others may be dropped for it.
+    fn enqueue(&mut self, now: Time, packet: Packet, dropped: &mut Dropped);
+
+    /// The transmitter is free: the packet to send now, if one may be sent.
+    fn dequeue(&mut self, now: Time, dropped: &mut Dropped) -> Option<Packet>;
+
+    /// If `dequeue` has just given none although packets wait: when to ask again ([`Time::NEVER`]: at the next arrival).
+    fn ready_at(&self, now: Time) -> Time {
+        let _ = now;
+        Time::NEVER
+    }
+
+    /// What waits.
+    fn backlog(&self) -> Backlog;
+}
+
+/// How a queue is built.
+pub type Build = fn(&Values, Stream) -> Box<dyn Queue>;
+
+/// All such queues.
+pub const ALL: &[Mechanism<Build>] = &[];

@@ -1,0 +1,107 @@
+//! One direction of a link with a queue that decides on leaving, or removes from the middle.
+
+use crate::arq::{self, Arq};
+use crate::channel::{self, Air, Channel};
+use crate::element::{Element, Output};
+use crate::link::Config;
+use crate::queue::{self, Dropped, Queue};
+use crate::service::Server;
+use lasthop_base::{Duration, Stream, Time};
+use lasthop_wire::{Backlog, LossReason, Packet};
+
+/// Queue, then service, then the air, then the propagation delay, one packet at a time.
+pub struct Scheduled {
+    queue: Box<dyn Queue>,
+    server: Server,
+    delay: Duration,
+    channel: Box<dyn Channel>,
+    arq: Box<dyn Arq>,
+    /// When the transmitter is free.
+    frees_at: Time,
+    /// When the queue is to be asked next, [`Time::NEVER`] if it is empty.
+    asks_at: Time,
+    last_arrival: Time,
+    dropped: Dropped,
+}
+
+impl Scheduled {
+    /// The direction that a configuration describes whose queue is one of [`queue::ALL`].
+    pub fn new(config: &Config, mut random: Stream) -> Scheduled {
+        let queue_random = Stream::named(random.draw(), "queue");
+        let queue = (config.queue.mechanism(queue::ALL).build)(&config.queue.values, queue_random);
+        Scheduled::with_queue(queue, config, random)
+    }
+
+    /// The same with any queue, whatever the configuration says of it.
+    pub fn with_queue(queue: Box<dyn Queue>, config: &Config, random: Stream) -> Scheduled {
+        Scheduled {
+            queue,
+            channel: (config.channel.mechanism(channel::ALL).build)(&config.channel.values, random),
+            arq: (config.arq.mechanism(arq::ALL).build)(&config.arq.values),
+            server: Server::new(&config.service),
+            delay: config.delay,
+            frees_at: Time::ZERO,
+            asks_at: Time::NEVER,
+            last_arrival: Time::ZERO,
+            dropped: Dropped::new(),
+        }
+    }
+
+    /// Sends what may be sent now, and notes when to ask again.
+    fn serve(&mut self, now: Time, out: &mut Vec<Output>) {
+        if now < self.frees_at {
+            self.asks_at = self.frees_at;
+            return;
+        }
+        let packet = self.queue.dequeue(now, &mut self.dropped);
+        self.tell_dropped(now, out);
+        match packet {
+            Some(packet) => self.transmit(now, packet, out),
+            None => self.asks_at = self.queue.ready_at(now),
+        }
+    }
+
+    fn transmit(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
+        let served = self.server.serve(now, packet.wire_bytes);
+        let air = Air { start: served.begins, end: served.ends, bytes: packet.wire_bytes, attempt: 0 };
+        let carried = self.arq.carry(&air, &mut *self.channel);
+        self.frees_at = served.ends + carried.holds;
+        let mut at = served.ends + carried.late + self.delay;
+        if self.arq.keeps_order() {
+            at = at.max(self.last_arrival);
+            self.last_arrival = at;
+        }
+        self.asks_at = if self.queue.backlog().waiting > 0 { self.frees_at } else { Time::NEVER };
+        out.push(match carried.delivered {
+            true => Output::Arrives { packet, at },
+            false => Output::Lost { packet, at, reason: LossReason::Channel },
+        });
+    }
+
+    fn tell_dropped(&mut self, now: Time, out: &mut Vec<Output>) {
+        out.extend(self.dropped.drain(..).map(|(packet, reason)| Output::Lost { packet, at: now, reason }));
+    }
+}
+
+impl Element for Scheduled {
+    fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
+        self.queue.enqueue(now, packet, &mut self.dropped);
+        self.tell_dropped(now, out);
+        self.serve(now, out);
+    }
+
+    fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>) {
+        if now >= self.asks_at {
+            self.asks_at = Time::NEVER;
+            self.serve(now, out);
+        }
+    }
+
+    fn poll_timeout(&self) -> Time {
+        self.asks_at
+    }
+
+    fn backlog(&mut self, now: Time) -> Backlog {
+        Backlog { in_service: self.frees_at > now, ..self.queue.backlog() }
+    }
+}

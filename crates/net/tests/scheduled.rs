@@ -1,0 +1,110 @@
+//! Where both ways are possible, a scheduled direction and a link say the same of every packet.
+
+use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
+use lasthop_net::queue::{Dropped, Queue};
+use lasthop_net::scheduled::Scheduled;
+use lasthop_net::service::Service;
+use lasthop_net::{Config, Element, Link, Output, Passage, arq, channel};
+use lasthop_wire::{Backlog, Body, Ecn, FlowId, LossReason, Packet};
+use std::collections::VecDeque;
+
+/// Drop-tail, decided on joining as the link does it, but served by asking.
+struct Fifo {
+    limit: usize,
+    packets: VecDeque<Packet>,
+}
+
+impl Queue for Fifo {
+    fn enqueue(&mut self, _: Time, packet: Packet, dropped: &mut Dropped) {
+        if self.packets.len() >= self.limit {
+            dropped.push((packet, LossReason::QueueFull));
+            return;
+        }
+        self.packets.push_back(packet);
+    }
+
+    fn dequeue(&mut self, _: Time, _: &mut Dropped) -> Option<Packet> {
+        self.packets.pop_front()
+    }
+
+    fn backlog(&self) -> Backlog {
+        let bytes = self.packets.iter().map(|packet| u64::from(packet.wire_bytes)).sum();
+        Backlog { waiting: self.packets.len() as u32, in_service: false, bytes }
+    }
+}
+
+fn packet(number: u64, wire_bytes: u32) -> Packet {
+    Packet {
+        number,
+        flow: FlowId(0),
+        route: 0,
+        wire_bytes,
+        forward: true,
+        again: false,
+        early: false,
+        ecn: Ecn::NotEct,
+        hop: 0,
+        body: Body::Datagram { number },
+    }
+}
+
+/// What became of each packet: when it arrives, or when and why it is lost.
+type Fates = Vec<(u64, Time, Option<LossReason>)>;
+
+fn by_link(config: &Config, arrivals: &[(Time, u32)]) -> Fates {
+    let mut link = Link::new(config, Stream::named(7, "channel"));
+    let fates = arrivals.iter().enumerate().map(|(number, (now, bytes))| {
+        match link.carry(*now, &mut packet(number as u64, *bytes)) {
+            Passage::Arrives { at } => (number as u64, at, None),
+            Passage::Lost { at, reason } => (number as u64, at, Some(reason)),
+        }
+    });
+    fates.collect()
+}
+
+fn by_element(config: &Config, limit: usize, arrivals: &[(Time, u32)]) -> Fates {
+    let queue = Fifo { limit, packets: VecDeque::new() };
+    let mut element = Scheduled::with_queue(Box::new(queue), config, Stream::named(7, "channel"));
+    let mut out = Vec::new();
+    for (number, (now, bytes)) in arrivals.iter().enumerate() {
+        while element.poll_timeout() <= *now {
+            element.handle_timeout(element.poll_timeout(), &mut out);
+        }
+        element.handle_packet(*now, packet(number as u64, *bytes), &mut out);
+    }
+    while element.poll_timeout() < Time::NEVER {
+        element.handle_timeout(element.poll_timeout(), &mut out);
+    }
+    let mut fates: Fates = out
+        .iter()
+        .map(|output| match output {
+            Output::Arrives { packet, at } => (packet.number, *at, None),
+            Output::Lost { packet, at, reason } => (packet.number, *at, Some(*reason)),
+        })
+        .collect();
+    fates.sort();
+    fates
+}
+
+#[test]
+fn a_scheduled_fifo_is_a_link() {
+    for (mode, queue) in [("once", 5), ("per_repeat", 50), ("overtaking", 5), ("stop_and_wait", 5)] {
+        let mut config = Config::wire(Service::Rate(Rate::from_bps(2_000_000)), Duration::from_millis(1));
+        config.queue.values.set("packets", Value::Count(queue));
+        config.channel = Choice::named(channel::ALL, "bit_error");
+        config.channel.values.set("rate", Value::Number(1e-4));
+        config.arq = Choice::named(arq::ALL, "repeat");
+        config.arq.values.set("mode", Value::Word(mode));
+        let mut random = Stream::named(3, "arrivals");
+        let mut now = Time::ZERO;
+        let arrivals: Vec<(Time, u32)> = (0..5000)
+            .map(|_| {
+                now += Duration::from_secs_f64(random.exponential(0.004));
+                (now, if random.uniform() < 0.5 { 1040 } else { 40 })
+            })
+            .collect();
+        let (link, element) = (by_link(&config, &arrivals), by_element(&config, queue as usize, &arrivals));
+        assert!(link.iter().any(|fate| fate.2 == Some(LossReason::Channel)), "{mode}");
+        assert_eq!(link, element, "{mode}");
+    }
+}
