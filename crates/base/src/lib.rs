@@ -13,7 +13,7 @@ pub mod random;
 pub mod rate;
 pub mod time;
 
-pub use mechanism::{Choice, Info, Mechanism, Parameter, Unit, Value, Values};
+pub use mechanism::{Choice, Info, Mechanism, Parameter, Seam, Unit, Value, Values};
 pub use random::Stream;
 pub use rate::Rate;
 pub use time::{Duration, Time};

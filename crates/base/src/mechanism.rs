@@ -166,6 +166,47 @@ impl<B> std::fmt::Debug for Mechanism<B> {
     }
 }
 
+/// A seam: a question, and the mechanisms that answer it.
+#[derive(Clone, Debug)]
+pub struct Seam {
+    /// The scenario key: `recovery`, `channel`.
+    pub name: &'static str,
+    /// The question.
+    pub question: &'static str,
+    /// Who asks it: `sender`, `receiver` or `link`.
+    pub side: &'static str,
+    /// The answers.
+    pub mechanisms: Vec<&'static Info>,
+}
+
+impl Seam {
+    /// A seam whose answers are those of a list.
+    pub fn new<B>(
+        side: &'static str,
+        name: &'static str,
+        question: &'static str,
+        list: &'static [Mechanism<B>],
+    ) -> Seam {
+        Seam { name, question, side, mechanisms: list.iter().map(|mechanism| &mechanism.info).collect() }
+    }
+
+    /// The same with the answers of a further list, whose mechanisms are built otherwise.
+    pub fn and<B>(mut self, list: &'static [Mechanism<B>]) -> Seam {
+        self.mechanisms.extend(list.iter().map(|mechanism| &mechanism.info));
+        self
+    }
+
+    /// The mechanism of this name.
+    pub fn find(&self, name: &str) -> Option<&'static Info> {
+        self.mechanisms.iter().copied().find(|info| info.name == name)
+    }
+
+    /// The names of all.
+    pub fn names(&self) -> Vec<&'static str> {
+        self.mechanisms.iter().map(|info| info.name).collect()
+    }
+}
+
 /// Finds a mechanism by its name.
 pub fn find<B>(list: &'static [Mechanism<B>], name: &str) -> Option<&'static Mechanism<B>> {
     list.iter().find(|mechanism| mechanism.info.name == name)

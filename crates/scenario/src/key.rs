@@ -1,6 +1,6 @@
 //! How the language describes its own keys: what the reader, `show`, `list` and the schema are derived from.
 
-use crate::seam::Seam;
+use lasthop_base::Seam;
 use lasthop_base::{Info, Parameter, Unit};
 
 /// A key of one of the language's tables.

@@ -1,8 +1,9 @@
 //! The tables of the language and their keys, in the order in which a reader would ask.
 
 use crate::key::{Form, Key};
-use crate::seam::{self, Seam};
+use crate::seam;
 use crate::text::plain;
+use lasthop_base::Seam;
 use lasthop_base::{Choice, Duration, Rate, Unit, Value};
 use lasthop_net::{link, service::Service};
 use lasthop_tcp::Config;

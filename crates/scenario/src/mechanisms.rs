@@ -4,9 +4,9 @@ use crate::key::{Form, Key, Presence, parameters};
 use crate::problem::Problem;
 use crate::quantities::expected;
 use crate::reader::{Head, Reader};
-use crate::seam::Seam;
 use crate::suggest::among;
 use crate::tree::{Content, Entry, Node, Table};
+use lasthop_base::Seam;
 use lasthop_base::{Choice, Info, Value, Values, quantity};
 
 /// Reads the answer to a seam's question.

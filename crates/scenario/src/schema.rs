@@ -4,7 +4,8 @@
 
 use crate::key::{Form, Key, Presence, parameters};
 use crate::language::{self, TRAFFIC};
-use crate::seam::{Seam, seams};
+use crate::seam::seams;
+use lasthop_base::Seam;
 use lasthop_base::{Info, Unit};
 use serde_json::{Map, Value, json};
 

@@ -1,49 +1,15 @@
 //! The questions to which mechanisms are the answers, of links and of TCP in one form.
 
-use lasthop_base::{Choice, Info};
-
-/// A question, the scenario key that answers it, and the mechanisms there are.
-#[derive(Clone, Debug)]
-pub(crate) struct Seam {
-    pub(crate) name: &'static str,
-    pub(crate) question: &'static str,
-    /// `sender`, `receiver` or `link`.
-    pub(crate) side: &'static str,
-    pub(crate) mechanisms: Vec<&'static Info>,
-}
+use lasthop_base::{Choice, Seam};
 
 /// All seams: the sender's, the receiver's, the links'.
 pub(crate) fn seams() -> Vec<Seam> {
-    let tcp = lasthop_tcp::catalogue::seams().into_iter().map(|seam| Seam {
-        name: seam.name,
-        question: seam.question,
-        side: seam.side,
-        mechanisms: seam.mechanisms,
-    });
-    let net = lasthop_net::catalogue::seams().into_iter().map(|seam| Seam {
-        name: seam.name,
-        question: seam.question,
-        side: seam.side,
-        mechanisms: seam.mechanisms,
-    });
-    tcp.chain(net).collect()
+    lasthop_tcp::catalogue::seams().into_iter().chain(lasthop_net::catalogue::seams()).collect()
 }
 
 /// The seams of one side.
 pub(crate) fn of_side(side: &str) -> Vec<Seam> {
     seams().into_iter().filter(|seam| seam.side == side).collect()
-}
-
-impl Seam {
-    /// The mechanism of this name.
-    pub(crate) fn find(&self, name: &str) -> Option<&'static Info> {
-        self.mechanisms.iter().copied().find(|info| info.name == name)
-    }
-
-    /// Their names.
-    pub(crate) fn names(&self) -> Vec<&'static str> {
-        self.mechanisms.iter().map(|info| info.name).collect()
-    }
 }
 
 /// The place in an endpoint's configuration that a seam's choice goes to.
