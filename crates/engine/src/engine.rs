@@ -465,6 +465,9 @@ impl Engine {
             packet.hop = 0;
             self.packets += 1;
             self.send(&mut packet, first);
+            if !sending.more {
+                break;
+            }
         }
         self.settle(id, side);
     }

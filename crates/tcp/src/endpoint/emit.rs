@@ -21,7 +21,8 @@ impl Endpoint {
             return Some(self.data(now, outgoing, segment));
         }
         let ack = self.receiver.poll_ack()?;
-        Some(self.pure_ack(now, ack, segment))
+        // Nobody had data, and now nothing is due.
+        Some(Sent { more: false, ..self.pure_ack(now, ack, segment) })
     }
 
     /// Resets, SYNs, and what is sent before the connection is open.
@@ -35,11 +36,11 @@ impl Endpoint {
                 timestamps: self.agreed.timestamps.then(|| self.stamp(now)),
                 ..Segment::default()
             };
-            return Some(Sent { again: false, ecn_capable: false });
+            return Some(Sent { again: false, ecn_capable: false, more: true });
         }
         if self.handshake.pending {
             *segment = self.syn(now);
-            return Some(Sent { again: self.handshake.repeats > 0, ecn_capable: false });
+            return Some(Sent { again: self.handshake.repeats > 0, ecn_capable: false, more: true });
         }
         if self.state == State::SynReceived {
             let ack = self.receiver.poll_ack()?;
@@ -70,13 +71,13 @@ impl Endpoint {
             segment.flags = segment.flags | Flags::CWR;
         }
         self.log.counters.data_sent += 1;
-        Sent { again, ecn_capable: self.agreed.ecn && !again && segment.len > 0 }
+        Sent { again, ecn_capable: self.agreed.ecn && !again && segment.len > 0, more: true }
     }
 
     fn pure_ack(&mut self, now: Time, ack: u64, segment: &mut Segment) -> Sent {
         self.log.counters.acks_sent += 1;
         self.header(now, self.iss.at(self.sender.board().nxt()), ack, segment);
-        Sent { again: false, ecn_capable: false }
+        Sent { again: false, ecn_capable: false, more: true }
     }
 
     fn header(&mut self, now: Time, seq: Seq, ack: u64, segment: &mut Segment) {

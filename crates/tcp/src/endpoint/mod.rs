@@ -246,7 +246,7 @@ impl Endpoint {
     /// The next segment to send now.
     pub fn poll_segment(&mut self, now: Time) -> Option<Sending> {
         let mut segment = Segment::default();
-        let Sent { again, ecn_capable } = self.poll_segment_into(now, &mut segment)?;
+        let Sent { again, ecn_capable, .. } = self.poll_segment_into(now, &mut segment)?;
         Some(Sending { segment, again, ecn_capable })
     }
 
@@ -378,6 +378,8 @@ pub struct Sent {
     pub again: bool,
     /// See [`Sending::ecn_capable`].
     pub ecn_capable: bool,
+    /// Whether it may be worth asking for another one now; if not, there is none.
+    pub more: bool,
 }
 
 /// A segment to send.
