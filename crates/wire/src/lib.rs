@@ -12,7 +12,7 @@ pub mod report;
 pub mod segment;
 pub mod seq;
 
-pub use packet::{Body, Ecn, FlowId, Packet};
+pub use packet::{Body, Ecn, FlowId, Packet, Priority};
 pub use report::{Backlog, LinkReport, LossReason};
 pub use segment::{Flags, SackBlocks, Segment, Timestamps};
 pub use seq::Seq;

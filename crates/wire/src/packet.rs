@@ -18,6 +18,16 @@ pub enum Ecn {
     Ce,
 }
 
+/// The priority in the IP header.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Priority {
+    /// As everything else.
+    #[default]
+    Normal,
+    /// Low: lower effort (RFC 8622). huang's senders tag segments with it (§3.A).
+    Low,
+}
+
 /// A packet on its way.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Packet {
@@ -36,6 +46,8 @@ pub struct Packet {
     pub early: bool,
     /// ECN field.
     pub ecn: Ecn,
+    /// Priority.
+    pub priority: Priority,
     /// Which of the run's routes it takes.
     pub route: u32,
     /// Hops already taken on it.

@@ -9,17 +9,20 @@ pub enum LossReason {
     QueueFull,
     /// Destroyed on the air, and every repeat that ARQ allows too.
     Channel,
+    /// Dropped by a queue to tell the sender that another packet found no room (huang §3.B).
+    Notice,
 }
 
 impl LossReason {
     /// All there are, in the order of their column names.
-    pub const ALL: [LossReason; 2] = [LossReason::QueueFull, LossReason::Channel];
+    pub const ALL: [LossReason; 3] = [LossReason::QueueFull, LossReason::Channel, LossReason::Notice];
 
     /// The word used in tables and traces.
     pub const fn name(self) -> &'static str {
         match self {
             LossReason::QueueFull => "queue_full",
             LossReason::Channel => "channel",
+            LossReason::Notice => "notice",
         }
     }
 
@@ -30,7 +33,7 @@ impl LossReason {
 
     /// Whether the loss says that the path is congested.
     pub const fn is_congestion(self) -> bool {
-        matches!(self, LossReason::QueueFull)
+        matches!(self, LossReason::QueueFull | LossReason::Notice)
     }
 }
 

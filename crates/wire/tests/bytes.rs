@@ -3,7 +3,7 @@
 use lasthop_wire::bytes::{
     Checksums, Content, EmitError, Ends, Header, ParseError, Part, Payload, emit, parse,
 };
-use lasthop_wire::{Body, Ecn, Flags, FlowId, Packet, SackBlocks, Segment, Seq, Timestamps};
+use lasthop_wire::{Body, Ecn, Flags, FlowId, Packet, Priority, SackBlocks, Segment, Seq, Timestamps};
 use proptest::prelude::*;
 use std::net::{IpAddr, SocketAddr};
 
@@ -124,6 +124,7 @@ fn a_packet_of_the_other_direction_swaps_the_ends() {
         again: false,
         early: false,
         ecn: Ecn::Ce,
+        priority: Priority::Low,
         hop: 0,
         body: Body::Datagram { number: 0 },
     };
@@ -131,6 +132,20 @@ fn a_packet_of_the_other_direction_swaps_the_ends() {
     assert_eq!((back.source, back.destination, back.ecn), (ends.destination, ends.source, Ecn::Ce));
     let forth = Header::of(&Packet { forward: true, ..packet }, &ends);
     assert_eq!((forth.source, forth.destination), (ends.source, ends.destination));
+    assert_eq!(forth.priority, Priority::Low);
+}
+
+#[test]
+fn low_priority_is_the_code_point_of_lower_effort() {
+    // RFC 8622: DSCP 000001, so that the TOS octet (or traffic class) is 4, ECN not counted.
+    let mut bytes = Vec::new();
+    let body = Body::Datagram { number: 0 };
+    emit(&Header { priority: Priority::Low, ..v4() }, &body, Payload::Pattern(1), &mut bytes).unwrap();
+    assert_eq!(bytes[1], 4);
+    emit(&Header { priority: Priority::Low, ..v6() }, &body, Payload::Pattern(1), &mut bytes).unwrap();
+    assert_eq!(bytes[..2], [0x60, 0x40]);
+    emit(&v4(), &body, Payload::Pattern(1), &mut bytes).unwrap();
+    assert_eq!(bytes[1], 0);
 }
 
 #[test]
@@ -249,6 +264,7 @@ fn v4() -> Header {
         source: "10.0.0.1:40000".parse().unwrap(),
         destination: "10.0.0.2:80".parse().unwrap(),
         ecn: Ecn::NotEct,
+        priority: Priority::Normal,
         id: 7,
         ttl: Header::TTL,
     }
@@ -274,12 +290,16 @@ fn headers() -> impl Strategy<Value = Header> {
     let v4 = (any::<[u8; 4]>(), any::<[u8; 4]>()).prop_map(|(a, b)| (IpAddr::from(a), IpAddr::from(b)));
     let v6 = (any::<[u8; 16]>(), any::<[u8; 16]>()).prop_map(|(a, b)| (IpAddr::from(a), IpAddr::from(b)));
     let ecn = prop_oneof![Just(Ecn::NotEct), Just(Ecn::Ect0), Just(Ecn::Ce)];
-    (prop_oneof![v4, v6], any::<(u16, u16, u16, u8)>(), ecn).prop_map(|(addresses, numbers, ecn)| {
+    let priority = prop_oneof![Just(Priority::Normal), Just(Priority::Low)];
+    let fields = (ecn, priority);
+    (prop_oneof![v4, v6], any::<(u16, u16, u16, u8)>(), fields).prop_map(|(addresses, numbers, fields)| {
+        let (ecn, priority) = fields;
         let ((from, to), (from_port, to_port, id, ttl)) = (addresses, numbers);
         Header {
             source: SocketAddr::new(from, from_port),
             destination: SocketAddr::new(to, to_port),
             ecn,
+            priority,
             id: if from.is_ipv4() { id } else { 0 },
             ttl,
         }

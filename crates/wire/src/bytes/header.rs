@@ -1,4 +1,4 @@
-use crate::packet::{Ecn, Packet};
+use crate::packet::{Ecn, Packet, Priority};
 use std::net::SocketAddr;
 
 /// Where a flow begins and where it ends; both of the same family.
@@ -19,6 +19,8 @@ pub struct Header {
     pub destination: SocketAddr,
     /// ECN field. ECT(1) reads as [`Ecn::Ect0`]: RFC 3168 §5 gives both the same meaning.
     pub ecn: Ecn,
+    /// Differentiated services code point: LE (1, RFC 8622) is [`Priority::Low`], any other reads as normal and is written as 0.
+    pub priority: Priority,
     /// Identification (RFC 791 §3.1); IPv6 has none and reads as 0.
     pub id: u16,
     /// Time to live or hop limit, hops.
@@ -33,6 +35,6 @@ impl Header {
     pub fn of(packet: &Packet, ends: &Ends) -> Header {
         let (source, destination) =
             if packet.forward { (ends.source, ends.destination) } else { (ends.destination, ends.source) };
-        Header { source, destination, ecn: packet.ecn, id: 0, ttl: Header::TTL }
+        Header { source, destination, ecn: packet.ecn, priority: packet.priority, id: 0, ttl: Header::TTL }
     }
 }

@@ -10,7 +10,8 @@
 //!
 //! # What is absent
 //! IPv4 options are skipped, fragments and IPv6 extension headers refused; the urgent pointer is
-//! written as 0 and not read; DSCP and the IPv6 flow label are written as 0 and not read.
+//! written as 0 and not read; of DSCP only LE (lower effort) is known; the IPv6 flow label is written as 0 and not
+//! read.
 
 mod checksum;
 mod emit;
