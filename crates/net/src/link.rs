@@ -165,7 +165,13 @@ impl Link {
         let Some((channel, arq)) = &mut self.air else {
             return Passage::Arrives { at: served.ends + self.delay };
         };
-        let air = Air { start: served.begins, end: served.ends, bytes: packet.wire_bytes, attempt: 0 };
+        let air = Air {
+            start: served.begins,
+            end: served.ends,
+            bytes: packet.wire_bytes,
+            priority: packet.priority,
+            attempt: 0,
+        };
         let carried = arq.carry(&air, &mut **channel);
         self.frees_at = served.ends + carried.holds;
         let mut at = served.ends + carried.late + self.delay;

@@ -63,7 +63,13 @@ impl Scheduled {
 
     fn transmit(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
         let served = self.server.serve(now, packet.wire_bytes);
-        let air = Air { start: served.begins, end: served.ends, bytes: packet.wire_bytes, attempt: 0 };
+        let air = Air {
+            start: served.begins,
+            end: served.ends,
+            bytes: packet.wire_bytes,
+            priority: packet.priority,
+            attempt: 0,
+        };
         let carried = self.arq.carry(&air, &mut *self.channel);
         self.frees_at = served.ends + carried.holds;
         let mut at = served.ends + carried.late + self.delay;

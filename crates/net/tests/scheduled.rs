@@ -4,8 +4,8 @@ use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::queue::{Dropped, Queue};
 use lasthop_net::scheduled::Scheduled;
 use lasthop_net::service::Service;
-use lasthop_net::{Config, Element, Link, Output, Passage, arq, channel};
-use lasthop_wire::{Backlog, Body, Ecn, FlowId, LossReason, Packet};
+use lasthop_net::{Config, Element, Link, Output, Passage, arq, channel, queue};
+use lasthop_wire::{Backlog, Body, Ecn, FlowId, LossReason, Packet, Priority};
 use std::collections::VecDeque;
 
 /// Drop-tail, decided on joining as the link does it, but served by asking.
@@ -43,9 +43,18 @@ fn packet(number: u64, wire_bytes: u32) -> Packet {
         again: false,
         early: false,
         ecn: Ecn::NotEct,
+        priority: Priority::Normal,
         hop: 0,
         body: Body::Datagram { number },
     }
+}
+
+/// A drop-tail queue and one that drops tags, of the same length.
+fn by_tag_drop(config: &Config, limit: u64, arrivals: &[(Time, u32)]) -> Fates {
+    let mut config = config.clone();
+    config.queue = Choice::named(queue::ALL, "tag_drop");
+    config.queue.values.set("packets", Value::Count(limit));
+    by_scheduled(Scheduled::new(&config, Stream::named(7, "channel")), arrivals)
 }
 
 /// What became of each packet: when it arrives, or when and why it is lost.
@@ -64,7 +73,10 @@ fn by_link(config: &Config, arrivals: &[(Time, u32)]) -> Fates {
 
 fn by_element(config: &Config, limit: usize, arrivals: &[(Time, u32)]) -> Fates {
     let queue = Fifo { limit, packets: VecDeque::new() };
-    let mut element = Scheduled::with_queue(Box::new(queue), config, Stream::named(7, "channel"));
+    by_scheduled(Scheduled::with_queue(Box::new(queue), config, Stream::named(7, "channel")), arrivals)
+}
+
+fn by_scheduled(mut element: Scheduled, arrivals: &[(Time, u32)]) -> Fates {
     let mut out = Vec::new();
     for (number, (now, bytes)) in arrivals.iter().enumerate() {
         while element.poll_timeout() <= *now {
@@ -107,4 +119,22 @@ fn a_scheduled_fifo_is_a_link() {
         assert!(link.iter().any(|fate| fate.2 == Some(LossReason::Channel)), "{mode}");
         assert_eq!(link, element, "{mode}");
     }
+}
+
+#[test]
+fn without_tags_a_queue_that_drops_tags_is_drop_tail() {
+    // Without a channel, because `Scheduled::new` takes a draw of the stream for its queue.
+    let mut config = Config::wire(Service::Rate(Rate::from_bps(2_000_000)), Duration::from_millis(1));
+    config.queue.values.set("packets", Value::Count(5));
+    let mut random = Stream::named(3, "arrivals");
+    let mut now = Time::ZERO;
+    let arrivals: Vec<(Time, u32)> = (0..5000)
+        .map(|_| {
+            now += Duration::from_secs_f64(random.exponential(0.004));
+            (now, if random.uniform() < 0.9 { 1040 } else { 40 })
+        })
+        .collect();
+    let link = by_link(&config, &arrivals);
+    assert!(link.iter().any(|fate| fate.2 == Some(LossReason::QueueFull)));
+    assert_eq!(link, by_tag_drop(&config, 5, &arrivals));
 }

@@ -6,6 +6,7 @@ mod none;
 mod two_state;
 
 use lasthop_base::{Mechanism, Stream, Time, Values};
+use lasthop_wire::Priority;
 
 /// One transmission on the air.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +17,8 @@ pub struct Air {
     pub end: Time,
     /// Its length, bytes.
     pub bytes: u32,
+    /// The packet's priority, which a channel may shield.
+    pub priority: Priority,
     /// 0 for the first transmission of a packet, 1 for its first repeat …
     pub attempt: u32,
 }

@@ -2,10 +2,16 @@
 //!
 //! By packets, the chain steps once for each packet, as netem's `loss gemodel`; a
 //! repeat by ARQ meets the state of its packet. By time, the states last
-//! exponentially and run by themselves, whether packets are sent or not.
+//! exponentially and run by themselves, whether packets are sent or not; `meets` says
+//! which transmissions are in the bad state. It has two values for models in which the
+//! states do not quite run in time: a chain that is stepped once per packet time, also
+//! while idle, and states that last only while something is sent (ns-2's error model).
+
+mod stepped;
 
 use super::{Air, Build, Channel, Fate, PacketDraws, Threshold};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Stream, Time, Unit, Values};
+use lasthop_wire::Priority;
 
 const LONGEST: Duration = Duration::from_secs(1_000_000);
 /// Shorter stays would cost a draw for each and say nothing about packets.
@@ -74,13 +80,28 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             },
             Parameter {
                 name: "meets",
-                unit: Unit::Word(&["overlap", "end"]),
+                unit: Unit::Word(&["overlap", "end", "step", "sent"]),
                 default: Some("overlap"),
-                doc: "by time: a transmission is in the bad state if it overlaps one, or if it ends in one",
+                doc: "by time: a transmission is in the bad state if it overlaps one; if it ends in one; if the \
+                      chain, stepped once every `step`, is in it; if it overlaps one and time runs only while \
+                      something is sent",
+            },
+            Parameter {
+                name: "step",
+                unit: Unit::Duration(SHORTEST, LONGEST),
+                default: Some("4 ms"),
+                doc: "by time, with meets = \"step\": time between two steps of the chain, a packet's own",
+            },
+            Parameter {
+                name: "shields_tags",
+                unit: Unit::Flag,
+                default: Some("false"),
+                doc: "by time: whether tagged packets (low priority) are protected from all errors (huang §4.A.1)",
             },
         ],
     },
     build: |values, stream| match values.word("clock") {
+        "time" if values.word("meets") == "step" => Box::new(stepped::Stepped::new(values, stream)),
         "time" => Box::new(ByTime::new(values, stream)),
         _ => Box::new(ByPackets::new(values, stream)),
     },
@@ -146,6 +167,9 @@ struct ByTime {
     loss_bad: Threshold,
     loss_good: Threshold,
     at_end: bool,
+    shields_tags: bool,
+    /// If time runs only while something is sent: how much of it has run.
+    sent: Option<Time>,
     /// The bad period that began last, as far as drawn: it covers `from..until`.
     from: Time,
     until: Time,
@@ -164,6 +188,8 @@ impl ByTime {
             loss_bad: Threshold::of(values.number("loss_bad")),
             loss_good: Threshold::of(values.number("loss_good")),
             at_end: values.word("meets") == "end",
+            shields_tags: values.flag("shields_tags"),
+            sent: (values.word("meets") == "sent").then_some(Time::ZERO),
             from: Time::ZERO,
             until: Time::ZERO,
             before: (Time::ZERO, Time::ZERO),
@@ -192,10 +218,23 @@ impl ByTime {
 
 impl Channel for ByTime {
     fn fate(&mut self, air: &Air) -> Fate {
-        let start = if self.at_end { air.end - Duration::from_nanos(1) } else { air.start };
-        let loss = if self.meets_bad(start, air.end) { self.loss_bad } else { self.loss_good };
-        if self.draws.happens(air.attempt, loss) { Fate::Lost } else { Fate::Intact }
+        let (start, end) = match &mut self.sent {
+            None if self.at_end => (air.end - Duration::from_nanos(1), air.end),
+            None => (air.start, air.end),
+            Some(sent) => {
+                let start = *sent;
+                *sent += air.end.since(air.start);
+                (start, *sent)
+            }
+        };
+        let loss = if self.meets_bad(start, end) { self.loss_bad } else { self.loss_good };
+        let destroyed = self.draws.happens(air.attempt, loss);
+        if destroyed && !is_shielded(self.shields_tags, air) { Fate::Lost } else { Fate::Intact }
     }
+}
+
+fn is_shielded(shields_tags: bool, air: &Air) -> bool {
+    shields_tags && air.priority == Priority::Low
 }
 
 #[cfg(test)]
@@ -214,7 +253,8 @@ mod tests {
 
     fn air(at_millis: u64) -> Air {
         let start = Time::from_nanos(at_millis * 1_000_000);
-        Air { start, end: start + Duration::from_millis(1), bytes: 1000, attempt: 0 }
+        let end = start + Duration::from_millis(1);
+        Air { start, end, bytes: 1000, priority: Priority::Normal, attempt: 0 }
     }
 
     #[test]
@@ -249,5 +289,66 @@ mod tests {
         // The states run by themselves: the same instants meet the same states.
         let thinned: Vec<Fate> = dense.iter().step_by(10).copied().collect();
         assert_eq!(thinned, sparse);
+    }
+    fn share_lost(settings: &[(&'static str, Value)], airs: impl Iterator<Item = Air>) -> f64 {
+        let mut channel = channel(settings);
+        let fates: Vec<Fate> = airs.map(|air| channel.fate(&air)).collect();
+        fates.iter().filter(|fate| **fate == Fate::Lost).count() as f64 / fates.len() as f64
+    }
+
+    fn good_10_bad_2(meets: &'static str) -> [(&'static str, Value); 5] {
+        [
+            ("clock", Value::Word("time")),
+            ("good", Value::Duration(Duration::from_millis(10))),
+            ("bad", Value::Duration(Duration::from_millis(2))),
+            ("step", Value::Duration(Duration::from_millis(1))),
+            ("meets", Value::Word(meets)),
+        ]
+    }
+
+    #[test]
+    fn the_readings_have_their_closed_forms() {
+        // Transmissions of 1 ms; a = 1/10, b = 1/2 per ms. In the bad state at an instant: a / (a + b). Overlapping
+        // one: all but good at the beginning and throughout. Stepped: p / (p + r), p = 1 - exp(-a), r = 1 - exp(-b).
+        let (a, b) = (0.1f64, 0.5f64);
+        let (p, r) = (1.0 - (-a).exp(), 1.0 - (-b).exp());
+        let overlap = 1.0 - b / (a + b) * (-a).exp();
+        for (meets, every, expected) in [
+            ("end", 1, a / (a + b)),
+            ("overlap", 1, overlap),
+            ("overlap", 7, overlap),
+            ("step", 1, p / (p + r)),
+            ("step", 7, p / (p + r)),
+            ("sent", 1, overlap),
+            ("sent", 7, overlap),
+        ] {
+            let share = share_lost(&good_10_bad_2(meets), (0..600_000).step_by(every).map(air));
+            // Some 600 000 / 12 / every independent periods: five standard errors of a share, bursts of some 3.
+            let periods = 600_000.0 / 12.0 / every as f64;
+            let bound = 5.0 * (3.0 * expected * (1.0 - expected) / periods).sqrt();
+            assert!((share - expected).abs() < bound, "{meets}, {every}: {share}, not {expected}");
+        }
+    }
+
+    #[test]
+    fn a_stepped_chain_runs_by_itself_and_one_in_sent_time_does_not() {
+        for (meets, runs) in [("step", true), ("sent", false)] {
+            let mut dense = channel(&good_10_bad_2(meets));
+            let mut sparse = channel(&good_10_bad_2(meets));
+            let dense: Vec<Fate> = (0..10_000).map(|at| dense.fate(&air(at))).step_by(10).collect();
+            let sparse: Vec<Fate> = (0..10_000).step_by(10).map(|at| sparse.fate(&air(at))).collect();
+            assert_eq!(dense == sparse, runs, "{meets}");
+        }
+    }
+
+    #[test]
+    fn shielded_tags_always_arrive() {
+        for meets in ["overlap", "end", "step", "sent"] {
+            let mut settings = good_10_bad_2(meets).to_vec();
+            settings.push(("shields_tags", Value::Flag(true)));
+            let tagged = (0..10_000).map(|at| Air { priority: Priority::Low, ..air(at) });
+            assert_eq!(share_lost(&settings, tagged), 0.0, "{meets}");
+            assert!(share_lost(&settings, (0..10_000).map(air)) > 0.05, "{meets}");
+        }
     }
 }

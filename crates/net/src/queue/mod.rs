@@ -1,5 +1,7 @@
 //! Queues that decide on leaving, or remove from the middle. They cannot tell a packet's passage when it joins.
 
+mod tag_drop;
+
 use lasthop_base::{Mechanism, Stream, Time, Values};
 use lasthop_wire::{Backlog, LossReason, Packet};
 
@@ -28,4 +30,4 @@ pub trait Queue: Send {
 pub type Build = fn(&Values, Stream) -> Box<dyn Queue>;
 
 /// All such queues.
-pub const ALL: &[Mechanism<Build>] = &[];
+pub const ALL: &[Mechanism<Build>] = &[tag_drop::MECHANISM];

@@ -1,0 +1,70 @@
+//! A chain that takes a step every packet time, also while nothing is sent: the state lasts a whole number of steps.
+//!
+//! A step leaves a state whose mean stay is m with probability 1 - exp(-step/m): stays are geometric, and at
+//! least one step long, so that every bad period destroys at least one packet of a saturated link.
+
+use super::{Air, Channel, Fate, PacketDraws, Threshold, is_shielded};
+use lasthop_base::{Stream, Values};
+
+pub(super) struct Stepped {
+    states: Stream,
+    draws: PacketDraws,
+    step_nanos: u64,
+    /// Mean stays, in steps' times.
+    good: f64,
+    bad: f64,
+    loss_bad: Threshold,
+    loss_good: Threshold,
+    shields_tags: bool,
+    is_bad: bool,
+    /// The step with which the present state ends.
+    until: u64,
+}
+
+impl Stepped {
+    pub(super) fn new(values: &Values, mut stream: Stream) -> Stepped {
+        let draws = PacketDraws::new(Stream::named(stream.draw(), "losses"));
+        let step = values.duration("step");
+        let mut channel = Stepped {
+            states: stream,
+            draws,
+            step_nanos: step.as_nanos().max(1),
+            good: values.duration("good").as_secs() / step.as_secs(),
+            bad: values.duration("bad").as_secs() / step.as_secs(),
+            loss_bad: Threshold::of(values.number("loss_bad")),
+            loss_good: Threshold::of(values.number("loss_good")),
+            shields_tags: values.flag("shields_tags"),
+            is_bad: true,
+            until: 0,
+        };
+        channel.change_state();
+        channel
+    }
+
+    fn change_state(&mut self) {
+        self.is_bad = !self.is_bad;
+        let mean = if self.is_bad { self.bad } else { self.good };
+        // An exponential stay, rounded up to whole steps, is geometric with just that probability of leaving.
+        let stay = libm::floor(self.states.exponential(mean));
+        self.until = self.until.saturating_add(stay as u64).saturating_add(1);
+    }
+
+    fn is_bad_at(&mut self, step: u64) -> bool {
+        while self.until <= step {
+            self.change_state();
+        }
+        self.is_bad
+    }
+}
+
+impl Channel for Stepped {
+    fn fate(&mut self, air: &Air) -> Fate {
+        // A repeat meets the state of its own time, unless that is past.
+        let loss = match self.is_bad_at(air.start.as_nanos() / self.step_nanos) {
+            true => self.loss_bad,
+            false => self.loss_good,
+        };
+        let destroyed = self.draws.happens(air.attempt, loss);
+        if destroyed && !is_shielded(self.shields_tags, air) { Fate::Lost } else { Fate::Intact }
+    }
+}

@@ -1,0 +1,240 @@
+//! Drop-tail that tells of its losses: when a packet finds no room, a tagged one (low priority) is dropped as a notice
+//! to its sender (huang §3.B).
+//!
+//! One dropped tag covers all losses since the last one. If none waits, the next tagged packet to arrive is dropped,
+//! even if there is room by then. The overflowing packet stays lost; if it is tagged, it is the notice itself.
+
+use super::{Build, Dropped, Queue};
+use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
+use lasthop_wire::{Backlog, FlowId, LossReason, Packet, Priority};
+use std::collections::VecDeque;
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "tag_drop",
+        summary: "drop-tail; for a packet that is lost a tagged one is dropped too, as a notice",
+        source: "huang §3.B",
+        parameters: &[
+            Parameter {
+                name: "packets",
+                unit: Unit::Count(0, 1_000_000_000),
+                default: Some("50"),
+                doc: "most packets that may wait, the one in transmission not counted; 0: no limit",
+            },
+            Parameter {
+                name: "bytes",
+                unit: Unit::Bytes(0, 1_000_000_000_000),
+                default: Some("0 bytes"),
+                doc: "most bytes that may wait, the packet in transmission not counted; 0: no limit",
+            },
+            Parameter {
+                name: "of",
+                unit: Unit::Word(&["same_flow", "any"]),
+                default: Some("same_flow"),
+                doc: "whose tag is dropped: that of the flow that lost a packet, or of any",
+            },
+            Parameter {
+                name: "which",
+                unit: Unit::Word(&["oldest", "newest"]),
+                default: Some("oldest"),
+                doc: "which tag is dropped if several wait",
+            },
+        ],
+    },
+    build: |values, _| {
+        let or_unlimited = |limit: u64| if limit == 0 { u64::MAX } else { limit };
+        Box::new(TagDrop {
+            packets: or_unlimited(values.count("packets")),
+            bytes: or_unlimited(values.bytes("bytes")),
+            of_any: values.word("of") == "any",
+            newest: values.word("which") == "newest",
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+            owed: Vec::new(),
+        })
+    },
+};
+
+struct TagDrop {
+    packets: u64,
+    bytes: u64,
+    of_any: bool,
+    newest: bool,
+    waiting: VecDeque<Packet>,
+    waiting_bytes: u64,
+    /// Flows that lost a packet and whose sender was not told yet.
+    owed: Vec<FlowId>,
+}
+
+impl Queue for TagDrop {
+    fn enqueue(&mut self, _: Time, packet: Packet, dropped: &mut Dropped) {
+        let is_tagged = packet.priority == Priority::Low;
+        let waits_for_tag = is_tagged && self.is_owed(packet.flow);
+        if !self.has_room(&packet) {
+            dropped.push((packet, LossReason::QueueFull));
+            match is_tagged {
+                true => self.settle(packet.flow),
+                false => self.tell(packet.flow, dropped),
+            }
+            return;
+        }
+        if waits_for_tag {
+            self.settle(packet.flow);
+            dropped.push((packet, LossReason::Notice));
+            return;
+        }
+        self.waiting_bytes += u64::from(packet.wire_bytes);
+        self.waiting.push_back(packet);
+    }
+
+    fn dequeue(&mut self, _: Time, _: &mut Dropped) -> Option<Packet> {
+        let packet = self.waiting.pop_front()?;
+        self.waiting_bytes -= u64::from(packet.wire_bytes);
+        Some(packet)
+    }
+
+    fn backlog(&self) -> Backlog {
+        Backlog { waiting: self.waiting.len() as u32, in_service: false, bytes: self.waiting_bytes }
+    }
+}
+
+impl TagDrop {
+    /// As [`crate::admission`]'s drop-tail: whatever its size, a packet that finds nothing waiting joins.
+    fn has_room(&self, packet: &Packet) -> bool {
+        let fits = (self.waiting.len() as u64) < self.packets
+            && self.waiting_bytes + u64::from(packet.wire_bytes) <= self.bytes;
+        self.waiting.is_empty() || fits
+    }
+
+    /// A packet of this flow was lost: drops a tagged one, or notes that one is owed.
+    fn tell(&mut self, flow: FlowId, dropped: &mut Dropped) {
+        let is_notice =
+            |packet: &Packet| packet.priority == Priority::Low && (self.of_any || packet.flow == flow);
+        let found = match self.newest {
+            true => self.waiting.iter().rposition(is_notice),
+            false => self.waiting.iter().position(is_notice),
+        };
+        match found.and_then(|index| self.waiting.remove(index)) {
+            Some(packet) => {
+                self.waiting_bytes -= u64::from(packet.wire_bytes);
+                self.settle(flow);
+                dropped.push((packet, LossReason::Notice));
+            }
+            None if !self.owed.contains(&flow) => self.owed.push(flow),
+            None => {}
+        }
+    }
+
+    fn is_owed(&self, flow: FlowId) -> bool {
+        if self.of_any { !self.owed.is_empty() } else { self.owed.contains(&flow) }
+    }
+
+    /// A tag of this flow is lost: all that was owed is told.
+    fn settle(&mut self, flow: FlowId) {
+        let of_any = self.of_any;
+        self.owed.retain(|owed| !of_any && *owed != flow);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::{Stream, Value};
+    use lasthop_wire::{Body, Ecn};
+
+    fn queue(settings: &[(&'static str, Value)]) -> Box<dyn Queue> {
+        let mut values = MECHANISM.info.defaults();
+        values.set("packets", Value::Count(3));
+        settings.iter().for_each(|(name, value)| values.set(name, value.clone()));
+        (MECHANISM.build)(&values, Stream::named(1, "queue"))
+    }
+
+    fn packet(number: u64, flow: u32, tagged: bool) -> Packet {
+        Packet {
+            number,
+            flow: FlowId(flow),
+            route: 0,
+            wire_bytes: 1000,
+            forward: true,
+            again: false,
+            early: false,
+            ecn: Ecn::NotEct,
+            priority: if tagged { Priority::Low } else { Priority::Normal },
+            hop: 0,
+            body: Body::Datagram { number },
+        }
+    }
+
+    /// Puts packets in (flow, tagged), numbered from 0; says what is dropped in which order, and what waits then.
+    fn put(queue: &mut dyn Queue, packets: &[(u32, bool)]) -> (Vec<(u64, LossReason)>, Vec<u64>) {
+        let mut dropped = Dropped::new();
+        for (number, (flow, tagged)) in packets.iter().enumerate() {
+            queue.enqueue(Time::ZERO, packet(number as u64, *flow, *tagged), &mut dropped);
+        }
+        let lost = dropped.iter().map(|(packet, reason)| (packet.number, *reason)).collect();
+        let left = std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut dropped));
+        (lost, left.map(|packet| packet.number).collect())
+    }
+
+    use LossReason::{Notice, QueueFull};
+
+    #[test]
+    fn a_waiting_tag_is_dropped_for_the_packet_that_finds_no_room() {
+        let (lost, left) =
+            put(&mut *queue(&[]), &[(0, false), (0, true), (0, false), (0, false), (0, false)]);
+        // The overflowing one stays lost; the tag's place is the next one's.
+        assert_eq!(lost, [(3, QueueFull), (1, Notice)]);
+        assert_eq!(left, [0, 2, 4]);
+    }
+
+    #[test]
+    fn without_a_tag_the_next_to_arrive_is_dropped_once_even_if_there_is_room() {
+        let mut queue = queue(&[]);
+        let mut dropped = Dropped::new();
+        for number in 0..5 {
+            queue.enqueue(Time::ZERO, packet(number, 0, false), &mut dropped);
+        }
+        while queue.dequeue(Time::ZERO, &mut dropped).is_some() {}
+        queue.enqueue(Time::ZERO, packet(5, 0, false), &mut dropped);
+        queue.enqueue(Time::ZERO, packet(6, 0, true), &mut dropped);
+        queue.enqueue(Time::ZERO, packet(7, 0, true), &mut dropped);
+        let lost: Vec<_> = dropped.iter().map(|(packet, reason)| (packet.number, *reason)).collect();
+        // One tag covers both losses.
+        assert_eq!(lost, [(3, QueueFull), (4, QueueFull), (6, Notice)]);
+    }
+
+    #[test]
+    fn an_overflowing_tag_is_the_notice_itself() {
+        let (lost, left) =
+            put(&mut *queue(&[]), &[(0, true), (0, false), (0, false), (0, true), (0, false), (0, true)]);
+        // 3 is tagged and tells by itself; 4 is not: 0 goes, and 5 finds its place.
+        assert_eq!(lost, [(3, QueueFull), (4, QueueFull), (0, Notice)]);
+        assert_eq!(left, [1, 2, 5]);
+    }
+
+    #[test]
+    fn whose_and_which() {
+        let arrivals = [(1, true), (0, true), (0, true), (0, false)];
+        let dropped = |of, which| {
+            let mut queue = queue(&[("of", Value::Word(of)), ("which", Value::Word(which))]);
+            put(&mut *queue, &arrivals).0[1].0
+        };
+        assert_eq!(dropped("same_flow", "oldest"), 1);
+        assert_eq!(dropped("same_flow", "newest"), 2);
+        assert_eq!(dropped("any", "oldest"), 0);
+        assert_eq!(dropped("any", "newest"), 2);
+    }
+
+    #[test]
+    fn a_tag_is_owed_by_flow_or_by_all() {
+        let arrivals = [(0, false), (0, false), (0, false), (0, false)];
+        for (of, reason) in [("same_flow", None), ("any", Some(Notice))] {
+            let mut queue = queue(&[("of", Value::Word(of))]);
+            put(&mut *queue, &arrivals);
+            let mut dropped = Dropped::new();
+            queue.enqueue(Time::ZERO, packet(9, 1, true), &mut dropped);
+            assert_eq!(dropped.first().map(|(_, reason)| *reason), reason, "{of}");
+        }
+    }
+}
