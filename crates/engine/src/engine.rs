@@ -8,7 +8,7 @@ use crate::routes::{fuse, number_of};
 use lasthop_base::Time;
 use lasthop_net::{Line, Output, Passage};
 use lasthop_tcp::{Arriving, Endpoint, Event, Range, State};
-use lasthop_wire::{Backlog, Body, Ecn, FlowId, LinkReport, LossReason, Packet, Segment};
+use lasthop_wire::{Backlog, Body, Ecn, FlowId, LinkReport, LossReason, Packet, Priority, Segment};
 
 /// Carries packets from event to event.
 ///
@@ -314,6 +314,7 @@ impl Engine {
             return;
         }
         account.lost[kind] += 1;
+        account.tags_lost[kind] += u64::from(packet.priority == Priority::Low);
         let (Traffic::Tcp(connection), Body::Tcp(segment)) = (&mut flow.traffic, &packet.body) else {
             return;
         };
@@ -447,6 +448,7 @@ impl Engine {
             again: false,
             early: false,
             ecn: Ecn::NotEct,
+            priority: Priority::Normal,
             hop: 0,
             body: Body::Tcp(Segment::default()),
         };
@@ -461,6 +463,7 @@ impl Engine {
             packet.wire_bytes = wire_bytes(segment, overhead);
             packet.again = sending.again;
             packet.ecn = if sending.ecn_capable { Ecn::Ect0 } else { Ecn::NotEct };
+            packet.priority = sending.priority;
             packet.number = self.packets;
             packet.hop = 0;
             self.packets += 1;
@@ -547,6 +550,7 @@ fn datagram((number, flow, route): (u64, FlowId, u32), source: &mut Datagrams, o
         again: false,
         early: false,
         ecn: Ecn::NotEct,
+        priority: Priority::Normal,
         hop: 0,
         body: Body::Datagram { number: within_flow },
     }

@@ -151,6 +151,8 @@ pub struct FlowAccount {
     pub lost: [u64; LossReason::ALL.len()],
     /// Packets from the destination (ACKs) lost, likewise.
     pub lost_back: [u64; LossReason::ALL.len()],
+    /// Of those lost, the tagged ones (low priority), likewise.
+    pub tags_lost: [u64; LossReason::ALL.len()],
     /// Of the losses in queues, those of packets sent before the source noticed its first loss: slow start's overshoot.
     pub lost_to_overshoot: u64,
     /// Datagrams that arrived.

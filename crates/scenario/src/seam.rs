@@ -18,6 +18,7 @@ pub(crate) fn in_endpoint<'a>(config: &'a mut lasthop_tcp::Config, seam: &str) -
         "recovery" => &mut config.recovery,
         "congestion" => &mut config.congestion,
         "counting" => &mut config.counting,
+        "judge" => &mut config.judge,
         "timing" => &mut config.timing,
         "shape" => &mut config.shape,
         "window" => &mut config.window,

@@ -148,6 +148,21 @@ pub const METRICS: &[Metric] = &[
         of: |flow| lost(flow, LossReason::Channel),
     },
     Metric {
+        name: "lost_notice",
+        doc: "packets of the flow dropped as a notice that another one found no room (huang)",
+        of: |flow| lost(flow, LossReason::Notice),
+    },
+    Metric {
+        name: "tags_sent",
+        doc: "segments sent with a tag (low priority; huang)",
+        of: |flow| Some(flow.source.tags_sent as f64),
+    },
+    Metric {
+        name: "tags_lost_channel",
+        doc: "of these, lost on the air",
+        of: |flow| Some(flow.account.tags_lost[LossReason::Channel as usize] as f64),
+    },
+    Metric {
         name: "lost_overshoot",
         doc: "of lost_queue_full: sent before the first loss was noticed (slow start's overshoot)",
         of: |flow| Some(flow.account.lost_to_overshoot as f64),

@@ -28,8 +28,39 @@ fn scenarios() -> Vec<Scenario> {
             scenarios.push(draft.check().expect("a valid scenario"));
         }
     }
+    scenarios.push(tagged());
     assert!(scenarios.len() > 10);
     scenarios
+}
+
+/// Two tagging senders through a queue that drops tags, over a channel that bursts in time.
+fn tagged() -> Scenario {
+    let settings = [
+        ("duration", "20 s"),
+        ("flow.bulk.count", "2"),
+        ("flow.bulk.sender.judge", "tagged"),
+        ("link.wireless.down.queue", "tag_drop"),
+        ("link.wireless.down.queue.packets", "20"),
+        ("link.wireless.down.channel", "two_state"),
+        ("link.wireless.down.channel.clock", "time"),
+        ("link.wireless.down.channel.meets", "sent"),
+    ];
+    let mut draft = Draft::load("hasegawa").expect("a ready path");
+    for (key, value) in settings {
+        draft.set(key, value).expect("a key of that path");
+    }
+    draft.check().expect("a valid scenario")
+}
+
+#[test]
+fn tags_are_sent_lost_and_dropped() {
+    let outcome = run(&tagged(), 1);
+    let flow = &outcome.flows[0];
+    assert!(flow.source.tags_sent > 20);
+    for reason in LossReason::ALL {
+        assert!(flow.account.lost[reason as usize] > 0, "{}", reason.name());
+    }
+    assert!(flow.source.judged_wireless > 0 && flow.source.judged_congestion > 0);
 }
 
 #[test]

@@ -11,6 +11,7 @@ pub fn seams() -> Vec<Seam> {
         Seam::new("sender", "recovery", "what was lost, and what goes out again?", recovery::ALL),
         Seam::new("sender", "congestion", "how large is the congestion window?", congestion::ALL),
         Seam::new("sender", "counting", "what is an acknowledgement worth?", counting::ALL),
+        Seam::new("sender", "judge", "was it congestion, after all?", cause::judge::ALL),
         Seam::new("receiver", "timing", "when is data acknowledged?", timing::ALL),
         Seam::new("receiver", "shape", "in how many acknowledgements?", shape::ALL),
         Seam::new("receiver", "window", "how much may come?", window::ALL),

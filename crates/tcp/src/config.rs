@@ -35,6 +35,8 @@ pub struct Config {
     pub congestion: Choice,
     /// What an ACK counts.
     pub counting: Choice,
+    /// How the sender judges a loss once it is repaired.
+    pub judge: Choice,
     /// When to acknowledge.
     pub timing: Choice,
     /// In how many pieces to acknowledge.
@@ -68,6 +70,7 @@ impl Default for Config {
             recovery: Choice::named(recovery::ALL, "sack"),
             congestion: Choice::named(congestion::ALL, "reno"),
             counting: Choice::named(counting::ALL, "rfc5681"),
+            judge: Choice::named(cause::judge::ALL, "always"),
             timing: Choice::named(timing::ALL, "delayed"),
             shape: Choice::named(shape::ALL, "once"),
             window: Choice::named(window::ALL, "buffer"),

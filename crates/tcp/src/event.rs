@@ -83,7 +83,7 @@ pub enum Event {
         /// cwnd after the reduction, bytes.
         cwnd: u64,
     },
-    /// The receiver judged a gap in the sequence space.
+    /// The receiver judged a gap in the sequence space, or the sender a window in which it repaired a loss.
     Judged {
         /// The gap.
         range: Range,
@@ -110,6 +110,8 @@ pub struct Counters {
     pub data_sent: u64,
     /// Segments with data sent again.
     pub retransmitted: u64,
+    /// Segments sent with a tag (low priority).
+    pub tags_sent: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,
     /// Fast recoveries (or Tahoe restarts) entered.
@@ -122,9 +124,9 @@ pub struct Counters {
     pub duplicate_acks: u64,
     /// Reductions because of an echoed mark.
     pub marks: u64,
-    /// Gaps judged to be congestion.
+    /// Gaps (at the sender: windows with losses) judged to be congestion.
     pub judged_congestion: u64,
-    /// Gaps judged to be wireless.
+    /// Gaps (at the sender: windows with losses) judged to be wireless.
     pub judged_wireless: u64,
     /// Episodes of ACK splitting.
     pub episodes: u64,

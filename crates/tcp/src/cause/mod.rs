@@ -1,12 +1,16 @@
 //! Why was it lost?
 //!
 //! Asked by the receiver when a gap opens in the sequence space, so that it can
-//! answer a wireless loss otherwise than a congestion loss.
+//! answer a wireless loss otherwise than a congestion loss. A sender may ask too, when
+//! it has repaired a loss: see [`judge`].
+
+pub mod judge;
 
 mod always;
 mod jtcp;
 mod reported;
 mod rtt_spread;
+mod tagged;
 
 pub use crate::event::Cause;
 use crate::ranges::Range;

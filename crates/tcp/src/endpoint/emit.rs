@@ -4,7 +4,7 @@ use super::{Endpoint, Sent, State};
 use crate::event::Reason;
 use crate::sender::Outgoing;
 use lasthop_base::Time;
-use lasthop_wire::{Flags, SackBlocks, Segment, Seq, Timestamps};
+use lasthop_wire::{Flags, Priority, SackBlocks, Segment, Seq, Timestamps};
 
 impl Endpoint {
     /// Fills `segment` with the next one to send.
@@ -36,11 +36,16 @@ impl Endpoint {
                 timestamps: self.agreed.timestamps.then(|| self.stamp(now)),
                 ..Segment::default()
             };
-            return Some(Sent { again: false, ecn_capable: false, more: true });
+            return Some(Sent { again: false, priority: Priority::Normal, ecn_capable: false, more: true });
         }
         if self.handshake.pending {
             *segment = self.syn(now);
-            return Some(Sent { again: self.handshake.repeats > 0, ecn_capable: false, more: true });
+            return Some(Sent {
+                again: self.handshake.repeats > 0,
+                priority: Priority::Normal,
+                ecn_capable: false,
+                more: true,
+            });
         }
         if self.state == State::SynReceived {
             let ack = self.receiver.poll_ack()?;
@@ -57,7 +62,7 @@ impl Endpoint {
     }
 
     fn data(&mut self, now: Time, outgoing: Outgoing, segment: &mut Segment) -> Sent {
-        let Outgoing { range, again, fin, cwr } = outgoing;
+        let Outgoing { range, again, fin, priority, cwr } = outgoing;
         let ack = self.receiver.piggyback();
         self.header(now, self.iss.at(range.start), ack, segment);
         segment.len = (range.len() - u64::from(fin)) as u32;
@@ -71,13 +76,14 @@ impl Endpoint {
             segment.flags = segment.flags | Flags::CWR;
         }
         self.log.counters.data_sent += 1;
-        Sent { again, ecn_capable: self.agreed.ecn && !again && segment.len > 0, more: true }
+        self.log.counters.tags_sent += u64::from(priority == Priority::Low);
+        Sent { again, priority, ecn_capable: self.agreed.ecn && !again && segment.len > 0, more: true }
     }
 
     fn pure_ack(&mut self, now: Time, ack: u64, segment: &mut Segment) -> Sent {
         self.log.counters.acks_sent += 1;
         self.header(now, self.iss.at(self.sender.board().nxt()), ack, segment);
-        Sent { again: false, ecn_capable: false, more: true }
+        Sent { again: false, priority: Priority::Normal, ecn_capable: false, more: true }
     }
 
     fn header(&mut self, now: Time, seq: Seq, ack: u64, segment: &mut Segment) {

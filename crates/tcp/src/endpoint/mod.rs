@@ -20,7 +20,7 @@ use crate::receiver::Receiver;
 use crate::sender::Sender;
 use handshake::Handshake;
 use lasthop_base::{Duration, Stream, Time};
-use lasthop_wire::{Backlog, LinkReport, Segment, Seq};
+use lasthop_wire::{Backlog, LinkReport, Priority, Segment, Seq};
 
 /// Who opens the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -246,8 +246,8 @@ impl Endpoint {
     /// The next segment to send now.
     pub fn poll_segment(&mut self, now: Time) -> Option<Sending> {
         let mut segment = Segment::default();
-        let Sent { again, ecn_capable, .. } = self.poll_segment_into(now, &mut segment)?;
-        Some(Sending { segment, again, ecn_capable })
+        let Sent { again, priority, ecn_capable, .. } = self.poll_segment_into(now, &mut segment)?;
+        Some(Sending { segment, again, priority, ecn_capable })
     }
 
     /// The same, written where the driver wants it: `segment` is overwritten if there is one.
@@ -376,6 +376,8 @@ impl Endpoint {
 pub struct Sent {
     /// See [`Sending::again`].
     pub again: bool,
+    /// See [`Sending::priority`].
+    pub priority: Priority,
     /// See [`Sending::ecn_capable`].
     pub ecn_capable: bool,
     /// Whether it may be worth asking for another one now; if not, there is none.
@@ -389,6 +391,8 @@ pub struct Sending {
     pub segment: Segment,
     /// Whether its bytes were sent before.
     pub again: bool,
+    /// The priority that the packet should have.
+    pub priority: Priority,
     /// Whether the packet should be marked ECN-capable (RFC 3168 §6.1.5: not retransmissions, not pure ACKs).
     pub ecn_capable: bool,
 }

@@ -4,6 +4,7 @@ use super::{Outgoing, Sender};
 use crate::event::{Event, Log, Reason};
 use crate::ranges::Range;
 use lasthop_base::Time;
+use lasthop_wire::Priority;
 
 impl Sender {
     /// With nothing outstanding, data waits for the receiver's window: a probe if one is due, otherwise the timer for it.
@@ -32,7 +33,7 @@ impl Sender {
             log.counters.retransmitted += 1;
             log.trace(now, Event::Retransmitted { range, reason: Reason::WindowProbe });
         }
-        Some(Outgoing { range, again, fin: false, cwr: false })
+        Some(Outgoing { range, again, fin: false, priority: Priority::Normal, cwr: false })
     }
 
     /// The receiver had room for the byte of a probe: it was sent after all, more than once as far as one knows.
@@ -80,7 +81,11 @@ impl Sender {
         if !self.calm {
             self.recovery.on_sent(range, false);
         }
+        let priority = match &mut self.judge {
+            Some(judge) => judge.on_sent(range, self.cwnd, &self.board),
+            None => Priority::Normal,
+        };
         let cwr = std::mem::take(&mut self.tells_reduced);
-        Outgoing { range, again: false, fin: self.finishing && range.end == self.end(), cwr }
+        Outgoing { range, again: false, fin: self.finishing && range.end == self.end(), priority, cwr }
     }
 }

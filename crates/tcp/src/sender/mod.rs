@@ -15,13 +15,15 @@ pub mod scoreboard;
 mod fresh;
 mod trouble;
 
+use crate::cause::judge::{self, LossJudge};
 use crate::config::Config;
 use crate::event::{Log, Reason};
 use crate::ranges::Range;
 use crate::rtt::RttEstimator;
-use congestion::{AckEvent, CongestionControl, Phase, Start};
+use congestion::{AckEvent, CongestionControl, Level, Phase, Start};
 use counting::AckCounting;
 use lasthop_base::{Duration, Time};
+use lasthop_wire::Priority;
 use recovery::LossRecovery;
 use scoreboard::Scoreboard;
 
@@ -32,6 +34,10 @@ pub struct Sender {
     counting: Box<dyn AckCounting>,
     recovery: Box<dyn LossRecovery>,
     congestion: Box<dyn CongestionControl>,
+    /// `None`: every loss is congestion.
+    judge: Option<Box<dyn LossJudge>>,
+    /// For the judge: what the window was when the last recovery was entered, and what was outstanding.
+    entered: (Level, Range),
     mss: u64,
     nagle: bool,
     /// The byte behind the last one that the application has written.
@@ -76,6 +82,8 @@ pub struct Outgoing {
     pub again: bool,
     /// Ends with the FIN.
     pub fin: bool,
+    /// The priority that the packet is to have.
+    pub priority: Priority,
     /// The first new data after a reduction of the window: carries CWR if ECN is in use (RFC 3168 §6.1.2).
     pub cwr: bool,
 }
@@ -120,6 +128,8 @@ impl Sender {
             counting: (config.counting.mechanism(counting::ALL).build)(&config.counting.values),
             recovery: (config.recovery.mechanism(recovery::ALL).build)(&config.recovery.values),
             congestion,
+            judge: (config.judge.mechanism(judge::ALL).build)(&config.judge.values),
+            entered: (Level::default(), Range { start: 1, end: 1 }),
             mss,
             nagle: config.nagle,
             written: 1,

@@ -103,6 +103,11 @@ impl Scoreboard {
         self.sacked.last().map(|range| range.end)
     }
 
+    /// Whether this byte, sent before, was acknowledged or reported by SACK.
+    pub fn has_arrived(&self, offset: u64) -> bool {
+        offset < self.una || self.sacked.run_at(offset, offset + 1).0
+    }
+
     /// New data of `len` bytes goes out.
     pub fn sent_new(&mut self, len: u64, now: Time) {
         self.nxt += len;

@@ -1,12 +1,13 @@
 //! While something is lost, reported or repeated: the long way that [`Sender::handle_ack`] and [`Sender::poll`]
 //! take then, and the timer.
 
-use super::congestion::{AckEvent, LossEvent, Phase};
+use super::congestion::{AckEvent, Level, LossEvent, Phase, Recovered};
 use super::recovery::{AckNews, LastResort, Step};
 use super::{Ack, Outgoing, Sender};
-use crate::event::{Event, Log, Reason};
+use crate::event::{Cause, Event, Log, Reason};
 use crate::ranges::Range;
 use lasthop_base::Time;
+use lasthop_wire::Priority;
 
 impl Sender {
     /// An acknowledgement while something is lost, reported or repeated, or one that is not new.
@@ -159,7 +160,11 @@ impl Sender {
         }
         log.counters.retransmitted += 1;
         log.trace(now, Event::Retransmitted { range, reason });
-        Outgoing { range, again: true, fin: self.finishing && range.end == self.end(), cwr: false }
+        let priority = match &mut self.judge {
+            Some(judge) => judge.on_sent_again(range),
+            None => Priority::Normal,
+        };
+        Outgoing { range, again: true, fin: self.finishing && range.end == self.end(), priority, cwr: false }
     }
 
     pub(super) fn take_step(&mut self, now: Time, step: Step, log: &mut Log) {
@@ -170,6 +175,7 @@ impl Sender {
                 if step == Step::Reenter {
                     self.reduced_until = 0;
                 }
+                self.note_entry(step);
                 self.reduce(now, flight, false);
                 self.why = Reason::FastRetransmit;
                 log.counters.recoveries += 1;
@@ -183,9 +189,39 @@ impl Sender {
                 self.start_over(Reason::FastRetransmit);
             }
             Step::Leave => {
-                self.congestion.on_recovered(self.board.outstanding());
+                let recovered = self.review(now, log);
+                self.congestion.on_recovered(self.board.outstanding(), recovered);
                 log.trace(now, Event::RecoveryLeft { cwnd: self.congestion.window() });
             }
+        }
+    }
+
+    fn level(&self) -> Level {
+        Level { window: self.congestion.window(), ssthresh: self.congestion.ssthresh() }
+    }
+
+    /// A recovery is entered: what is to be judged, and what may be restored.
+    fn note_entry(&mut self, step: Step) {
+        let level = self.level();
+        let Some(judge) = &mut self.judge else { return };
+        let outstanding = Range { start: self.board.una(), end: self.board.nxt() };
+        // The 1990s' Reno reduces again while it recovers: what is restored is what was before it all.
+        let before = if step == Step::Reenter { self.entered.0 } else { level };
+        self.entered = (before, outstanding);
+        judge.on_entered(outstanding.end);
+    }
+
+    /// A recovery is over: whether its reduction stays.
+    fn review(&mut self, now: Time, log: &mut Log) -> Recovered {
+        let from = self.level();
+        let Some(judge) = &mut self.judge else { return Recovered::Kept };
+        let cause = judge.review();
+        let (before, range) = self.entered;
+        log.judged(now, range, cause);
+        let ssthresh = if judge.restores_ssthresh() { before.ssthresh } else { from.ssthresh };
+        match cause {
+            Cause::Congestion => Recovered::Kept,
+            Cause::Wireless => Recovered::Revised { from, to: Level { ssthresh, ..before } },
         }
     }
 
@@ -222,6 +258,9 @@ impl Sender {
         self.reduced_until = self.board.nxt();
         self.why = why;
         self.recovery.on_timeout(&self.board);
+        if let Some(judge) = &mut self.judge {
+            judge.on_timeout();
+        }
     }
 
     pub(super) fn phase(&self) -> Phase {

@@ -59,6 +59,29 @@ pub struct LossEvent {
     pub window: u64,
 }
 
+/// Window and threshold at one time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Level {
+    /// cwnd, bytes.
+    pub window: u64,
+    /// Slow start threshold, bytes.
+    pub ssthresh: u64,
+}
+
+/// What becomes of the reduction with which a recovery began.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Recovered {
+    /// It was right.
+    Kept,
+    /// Nothing that was lost was congestion: it is taken back.
+    Revised {
+        /// As it is.
+        from: Level,
+        /// As it was before recovery was entered.
+        to: Level,
+    },
+}
+
 /// The congestion window's rules.
 pub trait CongestionControl: Send {
     /// cwnd in bytes.
@@ -76,7 +99,7 @@ pub trait CongestionControl: Send {
     /// The receiver echoed a congestion mark (ECE), for the first time in this window of data.
     fn on_mark(&mut self, loss: &LossEvent);
     /// Recovery is over; `flight` bytes are outstanding.
-    fn on_recovered(&mut self, flight: u64);
+    fn on_recovered(&mut self, flight: u64, recovered: Recovered);
 }
 
 /// How a congestion control is built.

@@ -1,6 +1,6 @@
 //! Slow start and congestion avoidance (RFC 5681 §3.1): the window of Tahoe, Reno, NewReno and SACK alike.
 
-use super::{AckEvent, Build, CongestionControl, LossEvent, Phase, Start};
+use super::{AckEvent, Build, CongestionControl, LossEvent, Phase, Recovered, Start};
 use crate::sender::counting::{AckCounting, News, Regime};
 use lasthop_base::{Info, Mechanism, Parameter, Unit, Values};
 
@@ -130,7 +130,12 @@ impl CongestionControl for Reno {
         self.cwnd = self.cwnd.min(self.ssthresh as f64);
     }
 
-    fn on_recovered(&mut self, flight: u64) {
+    fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
+        if let Recovered::Revised { to, .. } = recovered {
+            self.ssthresh = to.ssthresh;
+            self.cwnd = to.window as f64;
+            return;
+        }
         let window = match self.exits_to_flight {
             true => self.ssthresh.min(flight.max(self.mss) + self.mss),
             false => self.ssthresh,

@@ -1,0 +1,64 @@
+//! Tagged segments at the sender: huang §3.A and §3.C.
+
+mod script;
+
+use lasthop_base::{Choice, Value};
+use lasthop_tcp::Config;
+use lasthop_tcp::cause::judge;
+use lasthop_wire::Priority;
+use script::Step::*;
+use script::{Script, choose, config};
+
+fn tagging(values: &[(&'static str, Value)]) -> Script {
+    let judge: Choice = choose(judge::ALL, "tagged", values);
+    Script::sender(Config { initial_window: 8, judge, ..config("sack") })
+}
+
+/// §3.A: one segment per window; when its ACK returns, the next segment is tagged.
+#[test]
+fn one_segment_per_window_has_a_low_priority() {
+    let mut script = tagging(&[]);
+    let priorities: Vec<Priority> = (0..8).map(|_| script.sent("the first window").priority).collect();
+    assert_eq!(priorities[0], Priority::Low);
+    assert!(priorities[1..].iter().all(|priority| *priority == Priority::Normal));
+    script.run([Nothing, Tick(100), Ack(2)]);
+    assert_eq!(script.sent("after the ACK").priority, Priority::Low);
+    assert_eq!(script.sent("the one after it").priority, Priority::Normal);
+    assert_eq!(script.endpoint.counters().tags_sent, 2);
+}
+
+/// §3.C: "when losses are concluded as due to corruption, the transmit window is restored to the value before".
+#[test]
+fn a_surviving_tag_restores_the_window() {
+    for (restores, ssthresh) in [("window", 4), ("window_and_ssthresh", 1 << 30)] {
+        let mut script = tagging(&[("restores", Value::Word(restores))]);
+        // 1 carries the tag and arrives, so that 9 carries the next.
+        script.run([News(1, 8), Tick(100), Ack(2), Cwnd(9), News(9, 10), Nothing]);
+        script.run([Sack(2, &[(3, 4)]), Sack(2, &[(3, 5)]), Nothing, Sack(2, &[(3, 6)]), Again(2), Cwnd(4)]);
+        script.run([Sack(2, &[(3, 11)]), News(11, 13), Cwnd(4), Ack(11), Cwnd(9)]);
+        // Four segments, which is half of the nine outstanding, or as it was.
+        let restored = script.endpoint.sender().ssthresh();
+        assert_eq!(restored.min(1 << 30), if ssthresh == 4 { 4500 } else { ssthresh }, "{restores}");
+        assert_eq!(script.endpoint.counters().judged_wireless, 1);
+        // Nine in flight again.
+        script.run([InFlight(3), News(14, 19), InFlight(9), Nothing]);
+    }
+}
+
+/// §3.C: "if loss of a tagged segment is found there exists at least one segment loss due to congestion".
+#[test]
+fn a_lost_tag_keeps_it_halved() {
+    let mut script = tagging(&[]);
+    script.run([News(1, 8), Tick(100), Sack(1, &[(2, 5)]), Again(1), Cwnd(4), Sack(1, &[(2, 9)]), Cwnd(4)]);
+    script.run([News(9, 11), Nothing, Ack(9), Cwnd(4), News(12, 12), Nothing]);
+    assert_eq!(script.endpoint.counters().judged_congestion, 1);
+}
+
+/// A timeout is as in SACK: nothing is restored after it.
+#[test]
+fn a_timeout_restores_nothing() {
+    let mut script = tagging(&[]);
+    script.run([News(1, 8), Tick(100), Ack(2), News(9, 10), Sack(2, &[(3, 6)]), Again(2), Cwnd(4)]);
+    script.run([Timeout, Cwnd(1), Again(2), Ack(11), Cwnd(2)]);
+    assert_eq!(script.endpoint.counters().judged_wireless, 0);
+}
