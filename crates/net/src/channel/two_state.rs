@@ -311,8 +311,8 @@ mod tests {
         // Transmissions of 1 ms; a = 1/10, b = 1/2 per ms. In the bad state at an instant: a / (a + b). Overlapping
         // one: all but good at the beginning and throughout. Stepped: p / (p + r), p = 1 - exp(-a), r = 1 - exp(-b).
         let (a, b) = (0.1f64, 0.5f64);
-        let (p, r) = (1.0 - (-a).exp(), 1.0 - (-b).exp());
-        let overlap = 1.0 - b / (a + b) * (-a).exp();
+        let (p, r) = (1.0 - libm::exp(-a), 1.0 - libm::exp(-b));
+        let overlap = 1.0 - b / (a + b) * libm::exp(-a);
         for (meets, every, expected) in [
             ("end", 1, a / (a + b)),
             ("overlap", 1, overlap),
