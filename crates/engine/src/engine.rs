@@ -6,7 +6,7 @@ use crate::observer::{Fate, Observer};
 use crate::pipe::{Pipe, PipeAccount, PipeId, Travelling};
 use crate::routes::{fuse, number_of};
 use lasthop_base::Time;
-use lasthop_net::{Line, Output, Passage};
+use lasthop_net::{Line, Output, Passage, rlc};
 use lasthop_tcp::{Arriving, Endpoint, Event, Range, State};
 use lasthop_wire::{Backlog, Body, Ecn, FlowId, LinkReport, LossReason, Packet, Priority, Segment};
 
@@ -148,6 +148,11 @@ impl Engine {
         &self.pipes[pipe.0 as usize].account
     }
 
+    /// What a pipe's RLC entity has counted, if it is one.
+    pub fn rlc(&self, pipe: PipeId) -> Option<&rlc::Counters> {
+        self.pipes[pipe.0 as usize].line.rlc()
+    }
+
     /// What waits at a pipe now; true only after [`Engine::unfuse`].
     pub fn backlog(&mut self, pipe: PipeId) -> Backlog {
         let now = self.now;
@@ -285,6 +290,10 @@ impl Engine {
             let (packet, due, lost) = match output {
                 Output::Arrives { packet, at } => (packet, at, None),
                 Output::Lost { packet, at, reason } => (packet, at, Some(reason)),
+                Output::Report(report) => {
+                    self.tell_hosts(at, &report);
+                    continue;
+                }
             };
             if let Some(observer) = &mut self.observer {
                 observer.on_fate(now, at, &packet, lost.map_or(Fate::Arrives(due), Fate::Lost));
@@ -303,6 +312,20 @@ impl Engine {
         }
         self.decided = decided;
         self.heads.set(at.0, self.pipes[at.0 as usize].due());
+    }
+
+    /// A link layer tells something to the hosts behind it.
+    fn tell_hosts(&mut self, at: PipeId, report: &LinkReport) {
+        let now = self.now;
+        for carried in &mut self.flows {
+            let ends = [(Side::Destination, &carried.flow.forward), (Side::Source, &carried.flow.backward)];
+            let [there, back] = ends.map(|(side, path)| (path.last() == Some(&at)).then_some(side));
+            for side in [there, back].into_iter().flatten() {
+                if let Some(endpoint) = endpoint_of(&mut carried.flow, side) {
+                    endpoint.handle_report(now, report);
+                }
+            }
+        }
     }
 
     fn lose(&mut self, packet: &Packet, pipe: PipeId, reason: LossReason) {

@@ -1,6 +1,6 @@
 //! Every mechanism of this crate, by seam: what scenarios, `lasthop list` and the schema read.
 
-use crate::{admission, arq, channel, queue};
+use crate::{admission, arq, channel, queue, rlc};
 use lasthop_base::Seam;
 
 /// All seams of a link, in the order in which a packet meets them.
@@ -9,6 +9,6 @@ pub fn seams() -> Vec<Seam> {
     vec![
         Seam::new("link", "queue", queues, admission::ALL).and(queue::ALL),
         Seam::new("link", "channel", "does a transmission arrive intact?", channel::ALL),
-        Seam::new("link", "arq", "what does the link layer do if not?", arq::ALL),
+        Seam::new("link", "arq", "what does the link layer do if not?", arq::ALL).and(rlc::ALL),
     ]
 }

@@ -4,8 +4,9 @@
 //! A [`crate::Link`] knows a packet's passage when it joins; an element learns it while time passes. It is told of
 //! packets and deadlines, in the order of time, and answers with what is decided by then.
 
+use crate::rlc;
 use lasthop_base::Time;
-use lasthop_wire::{Backlog, LossReason, Packet};
+use lasthop_wire::{Backlog, LinkReport, LossReason, Packet};
 
 /// Something decided about a packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -26,6 +27,8 @@ pub enum Output {
         /// Why.
         reason: LossReason,
     },
+    /// The hosts behind this end of the link are told something now.
+    Report(LinkReport),
 }
 
 /// One direction of a link, as a state machine in time. What is decided goes to `out`, in the order of decision.
@@ -41,4 +44,9 @@ pub trait Element: Send {
 
     /// What waits at `now`.
     fn backlog(&mut self, now: Time) -> Backlog;
+
+    /// What it has counted, if it is an RLC entity.
+    fn rlc(&self) -> Option<&rlc::Counters> {
+        None
+    }
 }

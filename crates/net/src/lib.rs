@@ -4,8 +4,9 @@
 //! * [`element`]: what cannot be known when a packet joins, as a state machine in time.
 //! * [`scheduled`]: a direction whose queue ([`queue`]) decides on leaving, or removes from the middle.
 //! * [`admission`]: may a packet join the queue?
-//! * [`service`]: how long does it occupy the link? A constant rate, or a recorded one.
+//! * [`service`]: how long does it occupy the link? A constant rate, one by plan, or a recorded one.
 //! * [`channel`]: does a transmission arrive intact?
+//! * [`rlc`]: a direction whose link layer cuts, repeats and reorders by itself.
 //! * [`arq`]: what does the link layer do when it does not?
 //! * [`catalogue`]: every mechanism of these folders, by seam.
 //!
@@ -17,8 +18,10 @@ pub mod arq;
 pub mod catalogue;
 pub mod channel;
 pub mod element;
+mod envelope;
 pub mod link;
 pub mod queue;
+pub mod rlc;
 pub mod scheduled;
 pub mod service;
 

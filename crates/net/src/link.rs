@@ -8,6 +8,7 @@ use crate::arq::{self, Arq};
 use crate::channel::{self, Air, Channel};
 use crate::element::Element;
 use crate::queue;
+use crate::rlc;
 use crate::scheduled::Scheduled;
 use crate::service::{Server, Service};
 use lasthop_base::{Choice, Duration, Stream, Time};
@@ -53,6 +54,9 @@ pub enum Line {
 impl Line {
     /// The direction that a configuration describes; `random` is its channel's stream.
     pub fn new(config: &Config, random: Stream) -> Line {
+        if config.arq.info.name == rlc::MECHANISM.info.name {
+            return Line::Element(Box::new(rlc::Rlc::new(config, random)));
+        }
         let is_scheduled = queue::ALL.iter().any(|queue| queue.info.name == config.queue.info.name);
         match is_scheduled {
             true => Line::Element(Box::new(Scheduled::new(config, random))),
@@ -72,6 +76,14 @@ impl Line {
     pub fn track_backlog(&mut self) {
         if let Line::Link(link) = self {
             link.track_backlog();
+        }
+    }
+
+    /// What an RLC entity has counted.
+    pub fn rlc(&self) -> Option<&rlc::Counters> {
+        match self {
+            Line::Link(_) => None,
+            Line::Element(element) => element.rlc(),
         }
     }
 

@@ -89,9 +89,10 @@ fn by_scheduled(mut element: Scheduled, arrivals: &[(Time, u32)]) -> Fates {
     }
     let mut fates: Fates = out
         .iter()
-        .map(|output| match output {
-            Output::Arrives { packet, at } => (packet.number, *at, None),
-            Output::Lost { packet, at, reason } => (packet.number, *at, Some(*reason)),
+        .filter_map(|output| match output {
+            Output::Arrives { packet, at } => Some((packet.number, *at, None)),
+            Output::Lost { packet, at, reason } => Some((packet.number, *at, Some(*reason))),
+            Output::Report(_) => None,
         })
         .collect();
     fates.sort();

@@ -62,7 +62,13 @@ pub(crate) fn link_ends() -> Vec<Key> {
 pub(crate) fn direction() -> Vec<Key> {
     let mut wire = link::Config::wire(Service::Rate(Rate::from_bps(1)), Duration::ZERO);
     let mut keys = vec![
-        Key::optional("rate", Form::Unit(Unit::Rate), "2 Mbit/s", "constant rate; or else `trace`"),
+        Key::optional("rate", Form::Unit(Unit::Rate), "2 Mbit/s", "constant rate; or else `plan` or `trace`"),
+        Key::optional(
+            "plan",
+            Form::Text,
+            "384 kbit/s for 10 s, 64 kbit/s for 10 s",
+            "rate that changes at given times instead, from the start again after the last",
+        ),
         Key::optional(
             "trace",
             Form::File,

@@ -12,7 +12,8 @@ use crate::tree::{Entry, Table};
 use crate::{seam, traces};
 use lasthop_base::{Duration, Rate};
 use lasthop_net::link::Config;
-use lasthop_net::service::Service;
+use lasthop_net::service::{Plan, Service};
+use std::sync::Arc;
 
 /// Nodes and links.
 #[derive(Debug, Default)]
@@ -99,12 +100,12 @@ fn direction(reader: &mut Reader<'_>, link: &Entry, both: &Table, name: &str) ->
     };
     let head = Head { path: &path, place };
     refuse_rate_and_trace(reader, head, table)?;
-    let has_own_service = table.find("rate").is_some() || table.find("trace").is_some();
+    let has_own_service = SERVICES.iter().any(|key| table.find(key).is_some());
     let inherited = Table {
         entries: both
             .entries
             .iter()
-            .filter(|entry| !(has_own_service && (entry.key == "rate" || entry.key == "trace")))
+            .filter(|entry| !(has_own_service && SERVICES.contains(&entry.key.as_str())))
             .cloned()
             .collect(),
     };
@@ -117,22 +118,54 @@ fn direction(reader: &mut Reader<'_>, link: &Entry, both: &Table, name: &str) ->
             *place = choice.clone();
         }
     }
+    refuse_scheduled_queue(reader, head, &fields, &config)?;
     Ok(config)
 }
 
+/// The keys that say a direction's rate: one of them.
+const SERVICES: [&str; 3] = ["rate", "plan", "trace"];
+
 fn refuse_rate_and_trace(reader: &Reader<'_>, head: Head<'_>, table: &Table) -> Result<(), Problem> {
-    match (table.find("rate"), table.find("trace")) {
-        (Some(_), Some(trace)) => Err(reader
-            .problem(trace.place, format!("{} has both `rate` and `trace`", head.bracketed()))
+    let mut given = SERVICES.iter().filter_map(|key| table.find(key));
+    match (given.next(), given.next()) {
+        (Some(one), Some(other)) => Err(reader
+            .problem(other.place, format!("{} has both `{}` and `{}`", head.bracketed(), one.key, other.key))
             .label("one of the two")
-            .help("a link's rate is constant (`rate`) or recorded (`trace`): leave one out")),
+            .help("a link's rate is constant (`rate`), changes by plan (`plan`) or recorded (`trace`): leave one out")),
         _ => Ok(()),
     }
+}
+
+/// RLC has a buffer of its own: a queue that decides on leaving has no place before it.
+fn refuse_scheduled_queue(
+    reader: &Reader<'_>,
+    head: Head<'_>,
+    fields: &Fields,
+    config: &Config,
+) -> Result<(), Problem> {
+    let queue = config.queue.info.name;
+    let is_scheduled = lasthop_net::queue::ALL.iter().any(|one| one.info.name == queue);
+    if config.arq.info.name != lasthop_net::rlc::MECHANISM.info.name || !is_scheduled {
+        return Ok(());
+    }
+    let place = fields.place("queue").unwrap_or(head.place);
+    Err(reader
+        .problem(place, format!("{}: `{queue}` cannot stand before arq = \"rlc\"", head.key("queue")))
+        .label("decides when a packet leaves")
+        .help("RLC decides that itself: choose a limit such as \"15 packets\", or another ARQ"))
 }
 
 fn service(reader: &Reader<'_>, head: Head<'_>, fields: &Fields) -> Result<Service, Problem> {
     if let (Some(file), Some(place)) = (fields.text("trace"), fields.place("trace")) {
         return traces::read(reader, &head.key("trace"), file, place).map(Service::Trace);
+    }
+    if let (Some(text), Some(place)) = (fields.text("plan"), fields.place("plan")) {
+        let plan = Plan::parse(text).map_err(|why| {
+            reader
+                .problem(place, format!("{}: {why}", head.key("plan")))
+                .help("write it like \"384 kbit/s for 10 s, 64 kbit/s for 10 s\"")
+        })?;
+        return Ok(Service::Plan(Arc::new(plan)));
     }
     match fields.rate("rate") {
         Some(rate) => Ok(Service::Rate(rate)),
@@ -142,7 +175,7 @@ fn service(reader: &Reader<'_>, head: Head<'_>, fields: &Fields) -> Result<Servi
 
 fn no_service(reader: &Reader<'_>, place: Place, head: Head<'_>) -> Problem {
     reader
-        .problem(place, format!("{} needs the key `rate` or `trace`", head.bracketed()))
+        .problem(place, format!("{} needs the key `rate`, `plan` or `trace`", head.bracketed()))
         .label("`rate` is missing")
         .help(format!(
             "write rate = \"{}\", here or in the link's own table for both directions",

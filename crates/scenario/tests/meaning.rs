@@ -261,7 +261,7 @@ fn traces_are_found_beside_the_scenario_and_from_where_one_types() {
     std::fs::write(&file, text).expect("written");
     let opportunities = |scenario: Scenario| match &scenario.links[0].down.service {
         Service::Trace(trace) => trace.opportunities(),
-        Service::Rate(_) => 0,
+        Service::Rate(_) | Service::Plan(_) => 0,
     };
     assert_eq!(opportunities(load(&file.to_string_lossy())), 3);
     let inline = format!("trace={},up=1Mbit/s,rtt=20ms", trace.display());

@@ -2,6 +2,7 @@
 
 use lasthop_base::Time;
 use lasthop_engine::{Engine, FlowAccount, PipeAccount};
+use lasthop_net::rlc;
 use lasthop_scenario::{Flow, Traffic};
 use lasthop_tcp::Counters;
 use lasthop_wire::{FlowId, LossReason};
@@ -34,6 +35,10 @@ pub struct FlowOutcome {
     pub account: FlowAccount,
     /// Smoothed RTT at the end, s.
     pub srtt_s: Option<f64>,
+    /// Mean of the RTTs that the sender measured, s.
+    pub mean_rtt_s: Option<f64>,
+    /// The largest of them, s.
+    pub largest_rtt_s: Option<f64>,
     /// cwnd at the end, bytes.
     pub cwnd_bytes: u64,
 }
@@ -47,6 +52,8 @@ pub struct LinkOutcome {
     pub down: PipeAccount,
     /// Back.
     pub up: PipeAccount,
+    /// What RLC counted in each direction, down first; `None` where there is none.
+    pub rlc: [Option<rlc::Counters>; 2],
 }
 
 impl FlowOutcome {
@@ -61,13 +68,18 @@ impl FlowOutcome {
             destination: Counters::default(),
             account,
             srtt_s: None,
+            mean_rtt_s: None,
+            largest_rtt_s: None,
             cwnd_bytes: 0,
         };
         if let Some((source, destination)) = engine.endpoints(id) {
             outcome.delivered_bytes = destination.delivered();
             outcome.source = *source.counters();
             outcome.destination = *destination.counters();
-            outcome.srtt_s = source.sender().rtt().srtt().map(|srtt| srtt.as_secs());
+            let rtt = source.sender().rtt();
+            outcome.srtt_s = rtt.srtt().map(|srtt| srtt.as_secs());
+            outcome.mean_rtt_s = rtt.mean().map(|mean| mean.as_secs());
+            outcome.largest_rtt_s = rtt.largest().map(|largest| largest.as_secs());
             outcome.cwnd_bytes = source.sender().window();
         } else if let Traffic::Datagrams { packet, .. } = &flow.traffic {
             outcome.delivered_bytes = account.datagrams * u64::from(*packet);
@@ -163,6 +175,11 @@ pub const METRICS: &[Metric] = &[
         of: |flow| Some(flow.account.tags_lost[LossReason::Channel as usize] as f64),
     },
     Metric {
+        name: "lost_discarded",
+        doc: "packets of the flow given up by a link layer's sending side",
+        of: |flow| lost(flow, LossReason::Discarded),
+    },
+    Metric {
         name: "lost_overshoot",
         doc: "of lost_queue_full: sent before the first loss was noticed (slow start's overshoot)",
         of: |flow| Some(flow.account.lost_to_overshoot as f64),
@@ -182,5 +199,15 @@ pub const METRICS: &[Metric] = &[
         name: "srtt_ms",
         doc: "smoothed RTT at the sender at the end, ms",
         of: |flow| flow.srtt_s.map(|srtt| srtt * 1e3),
+    },
+    Metric {
+        name: "mean_rtt_ms",
+        doc: "mean of the RTTs that the sender measured, ms",
+        of: |flow| flow.mean_rtt_s.map(|rtt| rtt * 1e3),
+    },
+    Metric {
+        name: "largest_rtt_ms",
+        doc: "largest RTT that the sender measured, ms",
+        of: |flow| flow.largest_rtt_s.map(|rtt| rtt * 1e3),
     },
 ];

@@ -98,6 +98,7 @@ fn outcome(scenario: &Scenario, seed: u64, engine: &Engine) -> Outcome {
             name: link.name.clone(),
             down: *engine.pipe_account(pipe_of(index, true)),
             up: *engine.pipe_account(pipe_of(index, false)),
+            rlc: [true, false].map(|down| engine.rlc(pipe_of(index, down)).copied()),
         })
         .collect();
     Outcome { seed, flows, links }

@@ -29,6 +29,22 @@ fn scenarios() -> Vec<Scenario> {
         }
     }
     scenarios.push(tagged());
+    for channel in ["fading", "iid"] {
+        let text = include_str!("../../../papers/koga4/ordered.toml");
+        let mut draft = Draft::parse(text, "ordered.toml").expect("a scenario");
+        for (key, value) in [
+            ("duration", "20 s"),
+            ("link.wireless.down.channel", channel),
+            ("link.wireless.down.channel.loss", "0.1"),
+            ("link.wireless.down.queue", "15 packets"),
+            ("link.wireless.down.arq.wait", "100 ms"),
+            ("link.wireless.down.arq.retransmissions", "1"),
+            ("flow.bulk.receiver.window", "link_rate"),
+        ] {
+            draft.set(key, value).expect("a key of this scenario");
+        }
+        scenarios.push(draft.check().expect("a valid scenario"));
+    }
     assert!(scenarios.len() > 10);
     scenarios
 }

@@ -12,6 +12,10 @@ pub struct RttEstimator {
     backoff: u32,
     /// The timeout before back-off.
     base: Duration,
+    /// All samples: how many, their sum and the largest.
+    samples: u64,
+    sum: Duration,
+    largest: Duration,
 }
 
 /// What bounds and coarsens the timeout.
@@ -30,7 +34,16 @@ pub struct RtoLimits {
 impl RttEstimator {
     /// No samples yet.
     pub fn new(limits: RtoLimits) -> RttEstimator {
-        RttEstimator { limits, srtt: None, variation: Duration::ZERO, backoff: 0, base: limits.initial }
+        RttEstimator {
+            limits,
+            srtt: None,
+            variation: Duration::ZERO,
+            backoff: 0,
+            base: limits.initial,
+            samples: 0,
+            sum: Duration::ZERO,
+            largest: Duration::ZERO,
+        }
     }
 
     /// A valid sample (Karn's rule is the caller's: RFC 6298 §3). Ends the back-off.
@@ -49,6 +62,9 @@ impl RttEstimator {
         }
         self.backoff = 0;
         self.base = self.computed();
+        self.samples += 1;
+        self.sum += rtt;
+        self.largest = self.largest.max(rtt);
     }
 
     /// Before the first sample: the timeout is this at least (RFC 6298 §5.7).
@@ -79,6 +95,16 @@ impl RttEstimator {
     /// Smoothed round-trip time, once there is a sample.
     pub fn srtt(&self) -> Option<Duration> {
         self.srtt
+    }
+
+    /// Mean of all samples.
+    pub fn mean(&self) -> Option<Duration> {
+        (self.samples > 0).then(|| self.sum.divided_by(self.samples))
+    }
+
+    /// The largest sample.
+    pub fn largest(&self) -> Option<Duration> {
+        (self.samples > 0).then_some(self.largest)
     }
 
     /// Mean deviation.

@@ -11,11 +11,14 @@ pub enum LossReason {
     Channel,
     /// Dropped by a queue to tell the sender that another packet found no room (huang §3.B).
     Notice,
+    /// Given up by the link layer's sending side: too many repeats, or too late.
+    Discarded,
 }
 
 impl LossReason {
     /// All there are, in the order of their column names.
-    pub const ALL: [LossReason; 3] = [LossReason::QueueFull, LossReason::Channel, LossReason::Notice];
+    pub const ALL: [LossReason; 4] =
+        [LossReason::QueueFull, LossReason::Channel, LossReason::Notice, LossReason::Discarded];
 
     /// The word used in tables and traces.
     pub const fn name(self) -> &'static str {
@@ -23,12 +26,13 @@ impl LossReason {
             LossReason::QueueFull => "queue_full",
             LossReason::Channel => "channel",
             LossReason::Notice => "notice",
+            LossReason::Discarded => "discarded",
         }
     }
 
     /// Whether the receiving side's link layer notices the loss, and can tell the host behind it.
     pub const fn is_told(self) -> bool {
-        matches!(self, LossReason::Channel)
+        matches!(self, LossReason::Channel | LossReason::Discarded)
     }
 
     /// Whether the loss says that the path is congested.
@@ -46,6 +50,11 @@ pub enum LinkReport {
         seq: Seq,
         /// Payload, bytes.
         len: u32,
+    },
+    /// The link's rate towards the host is this from now on (koga §5.2.2).
+    Rate {
+        /// Bit/s.
+        bps: u64,
     },
 }
 

@@ -1,6 +1,7 @@
 //! Does a transmission arrive intact?
 
 mod bit_error;
+mod fading;
 mod iid;
 mod none;
 mod two_state;
@@ -51,7 +52,7 @@ pub type Build = fn(&Values, Stream) -> Box<dyn Channel>;
 
 /// All channels.
 pub const ALL: &[Mechanism<Build>] =
-    &[none::MECHANISM, iid::MECHANISM, bit_error::MECHANISM, two_state::MECHANISM];
+    &[none::MECHANISM, iid::MECHANISM, bit_error::MECHANISM, two_state::MECHANISM, fading::MECHANISM];
 
 /// One draw per packet, and what repeats derive from it.
 struct PacketDraws {

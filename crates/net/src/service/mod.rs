@@ -1,22 +1,45 @@
 //! How long does a packet occupy the link?
 
 mod fading;
+mod plan;
 mod trace;
 
 pub use fading::Fading;
+pub use plan::Plan;
 pub use trace::{Trace, TraceError, TraceFault};
 
 use lasthop_base::{Duration, Rate, Time};
 use std::sync::Arc;
 use trace::Cursor;
 
-/// A link's rate: constant, or recorded.
+/// A link's rate: constant, by plan, or recorded.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Service {
     /// Constant.
     Rate(Rate),
+    /// Changing at given times.
+    Plan(Arc<Plan>),
     /// A packet-delivery trace in Mahimahi's format.
     Trace(Arc<Trace>),
+}
+
+impl Service {
+    /// The rate at an instant; of a trace the mean.
+    pub fn rate_at(&self, now: Time) -> Rate {
+        match self {
+            Service::Rate(rate) => *rate,
+            Service::Plan(plan) => plan.at(now).0,
+            Service::Trace(trace) => trace.mean_rate(),
+        }
+    }
+
+    /// When the rate changes by plan for the first time after `now`.
+    pub fn change_after(&self, now: Time) -> Time {
+        match self {
+            Service::Plan(plan) => plan.at(now).1,
+            Service::Rate(_) | Service::Trace(_) => Time::NEVER,
+        }
+    }
 }
 
 /// When a packet is served.
@@ -32,6 +55,7 @@ pub(crate) struct Served {
 #[derive(Debug)]
 pub(crate) enum Server {
     Rate { rate: Rate, bytes: u32, takes: Duration },
+    Plan(Arc<Plan>),
     Trace(Cursor),
 }
 
@@ -39,6 +63,7 @@ impl Server {
     pub(crate) fn new(service: &Service) -> Server {
         match service {
             Service::Rate(rate) => Server::Rate { rate: *rate, bytes: 0, takes: Duration::ZERO },
+            Service::Plan(plan) => Server::Plan(Arc::clone(plan)),
             Service::Trace(trace) => Server::Trace(Cursor::new(Arc::clone(trace))),
         }
     }
@@ -53,6 +78,7 @@ impl Server {
                 }
                 Served { begins: start, ends: start + *takes }
             }
+            Server::Plan(plan) => plan.serve(start, bytes),
             Server::Trace(cursor) => cursor.serve(start, bytes),
         }
     }

@@ -19,7 +19,7 @@ use crate::ranges::Range;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
 use handshake::Handshake;
-use lasthop_base::{Duration, Stream, Time};
+use lasthop_base::{Duration, Rate, Stream, Time};
 use lasthop_wire::{Backlog, LinkReport, Priority, Segment, Seq};
 
 /// Who opens the connection.
@@ -219,9 +219,13 @@ impl Endpoint {
 
     /// The link layer of this host tells something.
     pub fn handle_report(&mut self, _now: Time, report: &LinkReport) {
-        let LinkReport::Discarded { seq, len } = *report;
-        if let Some(start) = self.irs.offset_of(seq, self.receiver.next()) {
-            self.receiver.handle_report(Range { start, end: start + u64::from(len) });
+        match *report {
+            LinkReport::Discarded { seq, len } => {
+                if let Some(start) = self.irs.offset_of(seq, self.receiver.next()) {
+                    self.receiver.handle_report(Range { start, end: start + u64::from(len) });
+                }
+            }
+            LinkReport::Rate { bps } => self.receiver.handle_link_rate(Rate::from_bps(bps)),
         }
     }
 

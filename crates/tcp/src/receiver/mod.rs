@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::event::{Event, Log};
 use crate::ranges::Range;
 use estimate::WindowEstimator;
-use lasthop_base::{Duration, Stream, Time};
+use lasthop_base::{Duration, Rate, Stream, Time};
 use lasthop_wire::Backlog;
 use reassembly::Reassembly;
 use shape::{AckShape, Due, Shape};
@@ -33,6 +33,8 @@ pub struct Receiver {
     judges: bool,
     estimates: bool,
     wants_uplink: bool,
+    /// Whether the window's right edge may move left.
+    shrinks: bool,
     /// Whether every acknowledgement is a single one.
     always_once: bool,
     /// Where the peer's FIN is, once seen.
@@ -99,6 +101,7 @@ impl Receiver {
             judges: cause.judges(),
             estimates: needs.estimate || cause.needs_estimate(),
             wants_uplink: needs.uplink,
+            shrinks: window.shrinks(),
             always_once: shape.is_once(),
             reassembly: Reassembly::starting_at(1),
             timing,
@@ -172,13 +175,16 @@ impl Receiver {
     /// The window to advertise in a segment that acknowledges `ack`, in units of `1 << shift`.
     ///
     /// What the peer makes of it, `ack` plus the window, never moves left (RFC 9293 §3.8.6), neither by rounding nor
-    /// when `ack` is only part of what has arrived. It moves right only by as much as is worth a segment: silly
+    /// when `ack` is only part of what has arrived, unless the window is one that shrinks. It moves right only by as much as is worth a segment: silly
     /// window avoidance (RFC 9293 §3.8.6.2.2).
     pub(crate) fn advertise(&mut self, ack: u64, shift: u8) -> u16 {
         let rounding = (1u64 << shift) - 1;
         let wanted = self.wanted_edge();
         if wanted + rounding >= self.edge + self.smallest_opening {
             self.edge = self.edge.max(wanted);
+        }
+        if self.shrinks {
+            self.edge = wanted;
         }
         let window = self.edge.saturating_sub(ack);
         let units = u16::try_from((window + rounding) >> shift).unwrap_or(u16::MAX);
@@ -233,6 +239,11 @@ impl Receiver {
         if self.due != Pending::Now {
             self.due = Pending::Bare;
         }
+    }
+
+    /// The link layer of this host tells its rate.
+    pub(crate) fn handle_link_rate(&mut self, rate: Rate) {
+        self.window.on_link_rate(rate);
     }
 
     /// The link layer of this host discarded a packet with these bytes.

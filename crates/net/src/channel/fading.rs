@@ -1,0 +1,144 @@
+//! Rayleigh fading: a transmission is lost while the received power is below a threshold.
+//!
+//! The threshold is set so that the mean loss comes out: the power of one path is exponentially distributed, the sum of
+//! two equal paths (a RAKE receiver's) is gamma distributed. The power at the middle of the transmission decides.
+//!
+//! # What is not modelled
+//! Interference, and power control beyond the constant mean: a control that follows the fading would leave errors less
+//! bursty than these.
+
+use super::{Air, Build, Channel, Fate};
+use crate::envelope::Envelope;
+use lasthop_base::{Info, Mechanism, Parameter, Stream, Time, Unit};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "fading",
+        summary: "lost while a Rayleigh-faded signal is below a threshold",
+        source: "Jakes 1974; Zheng and Xiao 2003; koga §4.3",
+        parameters: &[
+            Parameter {
+                name: "loss",
+                unit: Unit::Probability(0.0, 0.999),
+                default: Some("0.026"),
+                doc: "mean share of the time below the threshold: the mean frame error rate",
+            },
+            Parameter {
+                name: "doppler_hz",
+                unit: Unit::Number(0.001, 10_000.0),
+                default: Some("5"),
+                doc: "Doppler frequency, Hz: speed / wavelength",
+            },
+            Parameter {
+                name: "paths",
+                unit: Unit::Count(1, 2),
+                default: Some("2"),
+                doc: "independent paths of equal mean power, combined",
+            },
+        ],
+    },
+    build: |values, mut stream| {
+        let paths = values.count("paths") as usize;
+        Box::new(Fading::new(values.number("loss"), values.number("doppler_hz"), paths, &mut stream))
+    },
+};
+
+struct Fading {
+    threshold: f64,
+    paths: Vec<Envelope>,
+}
+
+impl Fading {
+    fn new(loss: f64, doppler_hz: f64, paths: usize, random: &mut Stream) -> Fading {
+        Fading {
+            threshold: threshold(loss, paths),
+            paths: (0..paths).map(|_| Envelope::new(doppler_hz, random)).collect(),
+        }
+    }
+}
+
+impl Channel for Fading {
+    fn fate(&mut self, air: &Air) -> Fate {
+        let middle = air.start + air.end.since(air.start).divided_by(2);
+        let seconds = middle.since(Time::ZERO).as_secs();
+        let power: f64 = self.paths.iter().map(|path| path.power(seconds)).sum();
+        if power < self.threshold { Fate::Lost } else { Fate::Intact }
+    }
+
+    fn is_perfect(&self) -> bool {
+        self.threshold <= 0.0
+    }
+}
+
+/// The power below which paths of mean power 1 each are together for a share `loss` of the time.
+fn threshold(loss: f64, paths: usize) -> f64 {
+    let share_below = |power: f64| match paths {
+        1 => -libm::expm1(-power),
+        _ => 1.0 - libm::exp(-power) * (1.0 + power),
+    };
+    let (mut low, mut high) = (0.0, 100.0);
+    for _ in 0..100 {
+        let middle = (low + high) / 2.0;
+        if share_below(middle) < loss {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    if loss > 0.0 { low } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::Duration;
+
+    /// Share lost, and mean length of a run of losses, of blocks of 20 ms over many channels.
+    fn measure(loss: f64, doppler: f64, paths: usize) -> (f64, f64) {
+        let (mut lost, mut bursts, mut all) = (0u32, 0u32, 0u32);
+        for seed in 0..40 {
+            let mut channel = Fading::new(loss, doppler, paths, &mut Stream::named(seed, "fading"));
+            let mut before = false;
+            for block in 0..5000 {
+                let start = Time::ZERO + Duration::from_millis(20 * block);
+                let air = Air { start, end: start + Duration::from_millis(20), bytes: 960, attempt: 0 };
+                let is_lost = channel.fate(&air) == Fate::Lost;
+                lost += u32::from(is_lost);
+                bursts += u32::from(is_lost && !before);
+                all += 1;
+                before = is_lost;
+            }
+        }
+        (f64::from(lost) / f64::from(all), f64::from(lost) / f64::from(bursts.max(1)))
+    }
+
+    #[test]
+    fn thresholds_have_their_closed_form() {
+        // One path: -ln(1 - F). Two: F = 1 - (1 + x) exp(-x).
+        assert!((threshold(0.059, 1) + libm::log(1.0 - 0.059)).abs() < 1e-9);
+        let x = threshold(0.059, 2);
+        assert!((1.0 - (1.0 + x) * libm::exp(-x) - 0.059).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_mean_loss_comes_out_and_slower_fading_has_longer_bursts() {
+        for (loss, paths) in [(0.012, 2), (0.059, 2), (0.059, 1)] {
+            let (share, _) = measure(loss, 5.0, paths);
+            // 40 channels of 100 s at 5 Hz: some 40,000 independent stretches.
+            assert!((share / loss - 1.0).abs() < 0.1, "{share} for {loss} and {paths} paths");
+        }
+        assert!(measure(0.059, 1.0, 2).1 > 2.0 * measure(0.059, 5.0, 2).1);
+    }
+
+    #[test]
+    fn one_path_fades_for_as_long_as_theory_says() {
+        // Mean fade of a Rayleigh channel below R = sqrt(threshold): (exp(R^2) - 1) / (R f_d sqrt(2 pi)) (Jakes 1974, Eq. 1.3-42),
+        // at 0.5 Hz long enough that blocks of 20 ms measure it.
+        let threshold = threshold(0.1, 1);
+        let seconds =
+            (libm::exp(threshold) - 1.0) / (threshold.sqrt() * 0.5 * (2.0 * std::f64::consts::PI).sqrt());
+        let (_, blocks) = measure(0.1, 0.5, 1);
+        assert!((blocks * 0.02 / seconds - 1.0).abs() < 0.15, "{} s, {seconds} s expected", blocks * 0.02);
+    }
+}

@@ -1,0 +1,36 @@
+//! What an RLC entity counts, at both ends.
+
+use lasthop_base::Duration;
+
+/// Totals of one direction of an RLC link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Transport blocks sent.
+    pub blocks: u64,
+    /// Of them destroyed, in part or as a whole.
+    pub blocks_lost: u64,
+    /// PDUs sent, retransmissions included.
+    pub pdus: u64,
+    /// PDUs sent again.
+    pub retransmissions: u64,
+    /// SDUs discarded by the sending side.
+    pub discarded: u64,
+    /// SDUs that found the sending side's buffer full.
+    pub overflowed: u64,
+    /// SDUs handed up.
+    pub delivered: u64,
+    /// Of them after a later one.
+    pub late: u64,
+    /// Of them while an earlier one was still missing.
+    pub behind_gap: u64,
+    /// Expiries of the waiting timer.
+    pub waits_expired: u64,
+    /// Time that whole SDUs spent waiting for earlier ones, in all.
+    pub waited: Duration,
+    /// The longest such time.
+    pub longest_wait: Duration,
+    /// Most SDUs at the sending side: those not yet acknowledged (or not yet sent, as `holds` says).
+    pub largest_sending: u32,
+    /// Most whole SDUs that waited at the receiving side.
+    pub largest_receiving: u32,
+}

@@ -1,0 +1,217 @@
+//! The receiving side: PDUs become SDUs again, which go up in order, or after the waiting timer WT (koga §4.4.2).
+//!
+//! A hole begins to be waited for when a later SDU is whole. When WT has passed, all whole SDUs up to the next hole go
+//! up, and the next hole has its own wait, counted from when it became known. A late SDU goes up when it is whole.
+
+use super::counters::Counters;
+use super::segmentation::Pdus;
+use crate::element::Output;
+use lasthop_base::{Duration, Time};
+use lasthop_wire::{LossReason, Packet};
+use std::collections::VecDeque;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// PDUs are missing.
+    Coming,
+    /// It will never come, and nobody has said so.
+    Never,
+    /// All there since then, waiting for earlier ones.
+    Whole(Time),
+    /// Handed up, or known not to come.
+    Done,
+}
+
+#[derive(Debug)]
+struct Sdu {
+    packet: Packet,
+    pdus: Pdus,
+    missing: u64,
+    state: State,
+}
+
+/// The receiving side.
+#[derive(Debug)]
+pub(super) struct Receiver {
+    wait: Duration,
+    sdus: VecDeque<Sdu>,
+    /// Number of the first of them.
+    base: u64,
+    /// Number of the first one not handed up and not given up waiting for.
+    next: u64,
+    /// Whole SDUs that wait.
+    waiting: u32,
+    /// Numbers passed over that may still come.
+    holes: u32,
+    /// One past the last one handed up.
+    highest: u64,
+    deadline: Time,
+}
+
+impl Receiver {
+    pub(super) fn new(wait: Duration) -> Receiver {
+        Receiver {
+            wait,
+            sdus: VecDeque::new(),
+            base: 0,
+            next: 0,
+            waiting: 0,
+            holes: 0,
+            highest: 0,
+            deadline: Time::NEVER,
+        }
+    }
+
+    /// What the next number stands for; without PDUs it never comes.
+    pub(super) fn expect(&mut self, packet: Packet, pdus: Pdus) {
+        let state = if pdus.is_empty() { State::Never } else { State::Coming };
+        self.sdus.push_back(Sdu { packet, pdus, missing: pdus.len(), state });
+    }
+
+    /// When WT expires.
+    pub(super) fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// Lets WT expire as often as it does up to and including `until`.
+    pub(super) fn run_until(&mut self, until: Time, counters: &mut Counters, out: &mut Vec<Output>) {
+        while self.deadline <= until {
+            counters.waits_expired += u64::from(self.wait > Duration::ZERO);
+            self.expire(self.deadline, counters, out);
+        }
+    }
+
+    /// PDUs arrive.
+    pub(super) fn take(&mut self, at: Time, pdus: Pdus, counters: &mut Counters, out: &mut Vec<Output>) {
+        let mut index = self.sdus.partition_point(|sdu| sdu.pdus.end <= pdus.start);
+        // What goes up is forgotten from the front: numbers stay, places move.
+        let mut number = self.base + index as u64;
+        while number >= self.base
+            && let Some(sdu) = self.sdus.get_mut((number - self.base) as usize)
+            && sdu.pdus.start < pdus.end
+        {
+            index = (number - self.base) as usize;
+            let common = sdu.pdus.common(pdus).len();
+            sdu.missing = sdu.missing.saturating_sub(common);
+            if common > 0 && sdu.missing == 0 && sdu.state == State::Coming {
+                self.complete(index, at, counters, out);
+            }
+            number += 1;
+        }
+        self.forget();
+    }
+
+    /// The sending side has given an SDU up, and says so if `told`.
+    pub(super) fn discard(
+        &mut self,
+        at: Time,
+        number: u64,
+        told: bool,
+        counters: &mut Counters,
+        out: &mut Vec<Output>,
+    ) {
+        let Some(index) = number.checked_sub(self.base) else { return };
+        let Some(sdu) = self.sdus.get_mut(index as usize) else { return };
+        if sdu.state != State::Coming {
+            return;
+        }
+        counters.discarded += 1;
+        out.push(Output::Lost { packet: sdu.packet, at, reason: LossReason::Discarded });
+        let passed = number < self.next;
+        sdu.state = if told || passed { State::Done } else { State::Never };
+        self.holes -= u32::from(passed);
+        if told && number == self.next {
+            self.advance(at, counters, out);
+        }
+        self.forget();
+    }
+
+    fn complete(&mut self, index: usize, at: Time, counters: &mut Counters, out: &mut Vec<Output>) {
+        if self.base + (index as u64) < self.next {
+            self.holes -= 1;
+            return self.hand_up(index, at, at, counters, out);
+        }
+        self.sdus[index].state = State::Whole(at);
+        self.waiting += 1;
+        self.deadline = self.deadline.min(at + self.wait);
+        self.advance(at, counters, out);
+        while self.deadline <= at {
+            self.expire(at, counters, out);
+        }
+        counters.largest_receiving = counters.largest_receiving.max(self.waiting);
+    }
+
+    /// Waits no longer for what is missing before the first whole one.
+    fn expire(&mut self, at: Time, counters: &mut Counters, out: &mut Vec<Output>) {
+        while let Some(sdu) = self.sdus.get_mut((self.next - self.base) as usize) {
+            match sdu.state {
+                State::Coming => self.holes += 1,
+                State::Never => sdu.state = State::Done,
+                State::Whole(_) => break,
+                State::Done => {}
+            }
+            self.next += 1;
+        }
+        self.advance(at, counters, out);
+    }
+
+    /// Hands up what is in order now.
+    fn advance(&mut self, at: Time, counters: &mut Counters, out: &mut Vec<Output>) {
+        let before = self.next;
+        while let Some(sdu) = self.sdus.get((self.next - self.base) as usize) {
+            match sdu.state {
+                State::Whole(since) => {
+                    self.waiting -= 1;
+                    self.hand_up((self.next - self.base) as usize, at, since, counters, out);
+                }
+                State::Done => {}
+                State::Coming | State::Never => break,
+            }
+            self.next += 1;
+        }
+        if self.next != before || self.waiting == 0 {
+            self.deadline = self.earliest_wait().map_or(Time::NEVER, |since| since + self.wait);
+        }
+    }
+
+    fn hand_up(
+        &mut self,
+        index: usize,
+        at: Time,
+        since: Time,
+        counters: &mut Counters,
+        out: &mut Vec<Output>,
+    ) {
+        let number = self.base + index as u64;
+        let sdu = &mut self.sdus[index];
+        sdu.state = State::Done;
+        out.push(Output::Arrives { packet: sdu.packet, at });
+        let waited = at.since(since);
+        counters.delivered += 1;
+        counters.waited = counters.waited + waited;
+        counters.longest_wait = counters.longest_wait.max(waited);
+        counters.behind_gap += u64::from(self.holes > 0);
+        counters.late += u64::from(number < self.highest);
+        self.highest = self.highest.max(number + 1);
+    }
+
+    /// Since when the first of those that wait has been whole.
+    fn earliest_wait(&self) -> Option<Time> {
+        if self.waiting == 0 {
+            return None;
+        }
+        let from = (self.next - self.base) as usize;
+        let since = |sdu: &Sdu| match sdu.state {
+            State::Whole(since) => Some(since),
+            _ => None,
+        };
+        self.sdus.iter().skip(from).filter_map(since).min()
+    }
+
+    fn forget(&mut self) {
+        while self.base < self.next && self.sdus.front().is_some_and(|sdu| sdu.state == State::Done) {
+            self.sdus.pop_front();
+            self.base += 1;
+        }
+    }
+}

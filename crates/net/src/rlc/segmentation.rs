@@ -1,0 +1,87 @@
+//! SDUs cut into PDUs (3GPP TS 25.322 §4.2.1.3), numbered through.
+
+/// PDUs `start` up to but without `end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Pdus {
+    pub(super) start: u64,
+    pub(super) end: u64,
+}
+
+impl Pdus {
+    pub(super) fn len(self) -> u64 {
+        self.end - self.start
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self.start >= self.end
+    }
+
+    /// What both have.
+    pub(super) fn common(self, other: Pdus) -> Pdus {
+        let start = self.start.max(other.start);
+        Pdus { start, end: self.end.min(other.end).max(start) }
+    }
+}
+
+/// Cuts SDUs one after the other.
+#[derive(Debug)]
+pub(super) struct Segmentation {
+    /// Bytes of an SDU that one PDU carries.
+    payload: u64,
+    /// Whether the beginning of an SDU may fill up the last PDU of the one before.
+    concatenates: bool,
+    /// The next PDU that does not exist yet.
+    next: u64,
+    /// Bytes free in the one before it.
+    room: u64,
+}
+
+impl Segmentation {
+    pub(super) fn new(payload: u64, concatenates: bool) -> Segmentation {
+        Segmentation { payload: payload.max(1), concatenates, next: 0, room: 0 }
+    }
+
+    /// The PDUs of the next SDU; those before `sent` are on the air already, and filled with padding.
+    pub(super) fn cut(&mut self, bytes: u32, sent: u64) -> Pdus {
+        let shares = self.concatenates && self.room > 0 && sent < self.next;
+        let start = self.next - u64::from(shares);
+        let left = u64::from(bytes.max(1)).saturating_sub(if shares { self.room } else { 0 });
+        if left == 0 {
+            self.room -= u64::from(bytes);
+        } else {
+            let more = left.div_ceil(self.payload);
+            self.next += more;
+            self.room = more * self.payload - left;
+        }
+        Pdus { start, end: self.next }
+    }
+
+    /// A number without PDUs, between those before and those behind it.
+    pub(super) fn skip(&mut self) -> Pdus {
+        self.room = 0;
+        Pdus { start: self.next, end: self.next }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_of_1540_bytes_takes_39_pdus() {
+        let mut cutter = Segmentation::new(40, false);
+        assert_eq!(cutter.cut(1540, 0).len(), 39);
+        assert_eq!(cutter.cut(40, 0), Pdus { start: 39, end: 40 });
+        assert_eq!(cutter.cut(41, 0), Pdus { start: 40, end: 42 });
+    }
+
+    #[test]
+    fn concatenation_fills_the_last_pdu_unless_it_is_sent() {
+        let mut cutter = Segmentation::new(40, true);
+        assert_eq!(cutter.cut(1540, 0), Pdus { start: 0, end: 39 }); // 20 bytes free in PDU 38
+        assert_eq!(cutter.cut(1540, 0), Pdus { start: 38, end: 77 }); // two SDUs: 77 PDUs, not 78
+        assert_eq!(cutter.cut(10, 0), Pdus { start: 77, end: 78 });
+        assert_eq!(cutter.cut(10, 0), Pdus { start: 77, end: 78 });
+        assert_eq!(cutter.cut(10, 78), Pdus { start: 78, end: 79 });
+    }
+}

@@ -1,0 +1,268 @@
+//! The sending side: what goes into the next transport block, and what becomes of what was lost.
+
+use super::counters::Counters;
+use super::segmentation::Pdus;
+use lasthop_base::{Duration, Time};
+use std::collections::VecDeque;
+
+/// Consecutive PDUs sent together, all as often before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    pub(super) pdus: Pdus,
+    /// 0 for the first transmission.
+    pub(super) attempt: u32,
+}
+
+/// When an SDU is given up (TS 25.322 §9.7.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Discard {
+    /// After this many retransmissions of one of its PDUs.
+    Retransmissions(u32),
+    /// After this time in the buffer.
+    Timer(Duration),
+    Never,
+}
+
+#[derive(Debug)]
+struct Sdu {
+    pdus: Pdus,
+    bytes: u32,
+    joined: Time,
+    unacknowledged: u64,
+    /// Whether it takes room in the buffer.
+    held: bool,
+    /// Discarded, or never had room.
+    gone: bool,
+}
+
+/// The sending side.
+#[derive(Debug)]
+pub(super) struct Transmitter {
+    discard: Discard,
+    /// Whether an SDU takes room until it is acknowledged, rather than until its last PDU was first sent.
+    holds_sent: bool,
+    sdus: VecDeque<Sdu>,
+    /// Number of the first of them.
+    base: u64,
+    /// Number of the first one whose last PDU was not sent yet.
+    sending: u64,
+    /// The next PDU never sent, and the first one that does not exist.
+    fresh: Pdus,
+    /// Reported lost.
+    again: VecDeque<Run>,
+    /// Reports under way, by time of arrival.
+    acknowledgements: VecDeque<(Time, Pdus)>,
+    losses: VecDeque<(Time, Run)>,
+    held: u32,
+    held_bytes: u64,
+}
+
+impl Transmitter {
+    pub(super) fn new(discard: Discard, holds_sent: bool) -> Transmitter {
+        Transmitter {
+            discard,
+            holds_sent,
+            sdus: VecDeque::new(),
+            base: 0,
+            sending: 0,
+            fresh: Pdus::default(),
+            again: VecDeque::new(),
+            acknowledgements: VecDeque::new(),
+            losses: VecDeque::new(),
+            held: 0,
+            held_bytes: 0,
+        }
+    }
+
+    /// SDUs in the buffer, and their bytes.
+    pub(super) fn held(&self) -> (u32, u64) {
+        (self.held, self.held_bytes)
+    }
+
+    /// The next PDU that was never sent.
+    pub(super) fn fresh(&self) -> u64 {
+        self.fresh.start
+    }
+
+    /// An SDU joins; without PDUs it only has its number.
+    pub(super) fn push(&mut self, now: Time, bytes: u32, pdus: Pdus, counters: &mut Counters) {
+        let gone = pdus.is_empty();
+        self.sdus.push_back(Sdu { pdus, bytes, joined: now, unacknowledged: pdus.len(), held: !gone, gone });
+        if !gone {
+            self.fresh.end = pdus.end;
+            self.held += 1;
+            self.held_bytes += u64::from(bytes);
+            counters.largest_sending = counters.largest_sending.max(self.held);
+        }
+    }
+
+    /// Fills a block of `room` PDUs: what is to be sent again first.
+    pub(super) fn fill(&mut self, mut room: u64, block: &mut Vec<Run>) {
+        while room > 0
+            && let Some(run) = self.again.front_mut()
+        {
+            let taken = run.pdus.len().min(room);
+            let pdus = Pdus { start: run.pdus.start, end: run.pdus.start + taken };
+            block.push(Run { pdus, attempt: run.attempt });
+            run.pdus.start += taken;
+            room -= taken;
+            if run.pdus.is_empty() {
+                self.again.pop_front();
+            }
+        }
+        let taken = self.fresh.len().min(room);
+        if taken > 0 {
+            let pdus = Pdus { start: self.fresh.start, end: self.fresh.start + taken };
+            block.push(Run { pdus, attempt: 0 });
+            self.fresh.start += taken;
+            self.note_sent();
+        }
+    }
+
+    /// A run's status report comes at `at`, which never decreases.
+    pub(super) fn report(&mut self, at: Time, run: Run, lost: bool) {
+        match lost {
+            true => self.losses.push_back((at, run)),
+            false => self.acknowledgements.push_back((at, run.pdus)),
+        }
+    }
+
+    /// Deals with what was acknowledged by `now`.
+    pub(super) fn settle(&mut self, now: Time) {
+        while let Some((at, pdus)) = self.acknowledgements.front().copied()
+            && at <= now
+        {
+            self.acknowledgements.pop_front();
+            let mut index = self.find(pdus.start);
+            while let Some(sdu) = self.sdus.get_mut(index)
+                && sdu.pdus.start < pdus.end
+            {
+                sdu.unacknowledged = sdu.unacknowledged.saturating_sub(sdu.pdus.common(pdus).len());
+                if sdu.unacknowledged == 0 {
+                    self.release(index);
+                }
+                index += 1;
+            }
+        }
+        self.forget();
+    }
+
+    /// Deals with what was reported lost by `now`; the numbers of SDUs given up go to `discarded`.
+    pub(super) fn repeat(&mut self, now: Time, discarded: &mut Vec<u64>) {
+        while let Some((at, run)) = self.losses.front().copied()
+            && at <= now
+        {
+            self.losses.pop_front();
+            self.repeat_run(run, discarded);
+        }
+        if let Discard::Timer(lifetime) = self.discard {
+            for index in 0..self.sdus.len() {
+                let sdu = &self.sdus[index];
+                if sdu.joined + lifetime > now {
+                    break;
+                }
+                if !sdu.gone && sdu.unacknowledged > 0 {
+                    self.give_up(index, discarded);
+                }
+            }
+        }
+        self.forget();
+    }
+
+    /// When there is something to send next, if nothing new joins.
+    pub(super) fn wants(&self, now: Time) -> Time {
+        match self.again.is_empty() && self.fresh.is_empty() {
+            true => self.losses.front().map_or(Time::NEVER, |(at, _)| *at),
+            false => now,
+        }
+    }
+
+    fn repeat_run(&mut self, run: Run, discarded: &mut Vec<u64>) {
+        let spent = matches!(self.discard, Discard::Retransmissions(most) if run.attempt >= most);
+        let mut from = run.pdus.start;
+        let mut index = self.find(from);
+        while from < run.pdus.end
+            && let Some(sdu) = self.sdus.get(index)
+            && sdu.pdus.start < run.pdus.end
+        {
+            if sdu.gone {
+                // A PDU that it shares with the next one is still wanted there.
+                let next = self.sdus.get(index + 1).map_or(sdu.pdus.end, |next| next.pdus.start);
+                from = from.max(sdu.pdus.end.min(next));
+            } else if spent {
+                self.give_up(index, discarded);
+            } else {
+                let pdus = Pdus { start: from.max(sdu.pdus.start), end: run.pdus.end.min(sdu.pdus.end) };
+                if !pdus.is_empty() {
+                    self.again.push_back(Run { pdus, attempt: run.attempt + 1 });
+                    from = pdus.end;
+                }
+            }
+            index += 1;
+        }
+    }
+
+    fn give_up(&mut self, index: usize, discarded: &mut Vec<u64>) {
+        let before = index.checked_sub(1).and_then(|index| self.sdus.get(index)).filter(|sdu| !sdu.gone);
+        let after = self.sdus.get(index + 1).filter(|sdu| !sdu.gone);
+        let own = Pdus {
+            start: before.map_or(0, |sdu| sdu.pdus.end).max(self.sdus[index].pdus.start),
+            end: after.map_or(u64::MAX, |sdu| sdu.pdus.start).min(self.sdus[index].pdus.end),
+        };
+        discarded.push(self.base + index as u64);
+        self.sdus[index].gone = true;
+        self.release(index);
+        // Its PDUs are neither sent again nor, if it is half sent, for the first time.
+        for _ in 0..self.again.len() {
+            let Some(run) = self.again.pop_front() else { break };
+            let before = Pdus { end: run.pdus.end.min(own.start), ..run.pdus };
+            let after = Pdus { start: run.pdus.start.max(own.end), ..run.pdus };
+            for pdus in [before, after] {
+                if !pdus.is_empty() {
+                    self.again.push_back(Run { pdus, ..run });
+                }
+            }
+        }
+        if own.start <= self.fresh.start && self.fresh.start < own.end {
+            self.fresh.start = own.end;
+            self.note_sent();
+        }
+    }
+
+    /// SDUs whose last PDU is now sent.
+    fn note_sent(&mut self) {
+        while let Some(sdu) = self.sdus.get((self.sending - self.base) as usize)
+            && sdu.pdus.end <= self.fresh.start
+        {
+            if !self.holds_sent {
+                self.release((self.sending - self.base) as usize);
+            }
+            self.sending += 1;
+        }
+    }
+
+    fn release(&mut self, index: usize) {
+        let sdu = &mut self.sdus[index];
+        if sdu.held {
+            sdu.held = false;
+            self.held -= 1;
+            self.held_bytes -= u64::from(sdu.bytes);
+        }
+    }
+
+    /// Drops SDUs that are done with from the front.
+    fn forget(&mut self) {
+        while let Some(sdu) = self.sdus.front()
+            && (sdu.gone || sdu.unacknowledged == 0)
+            && self.base < self.sending
+        {
+            self.sdus.pop_front();
+            self.base += 1;
+        }
+    }
+
+    /// The place of the SDU with this PDU.
+    fn find(&self, pdu: u64) -> usize {
+        self.sdus.partition_point(|sdu| sdu.pdus.end <= pdu)
+    }
+}

@@ -1,0 +1,264 @@
+//! RLC: closed forms of its throughput, and what becomes of SDUs by name.
+
+use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
+use lasthop_net::rlc::{Counters, Rlc};
+use lasthop_net::service::{Plan, Service};
+use lasthop_net::{Config, Element, Output, admission, channel, rlc};
+use lasthop_wire::{Body, Ecn, FlowId, LinkReport, LossReason, Packet};
+use std::sync::Arc;
+
+const MS: Duration = Duration::from_millis(1);
+
+fn at(millis: u64) -> Time {
+    Time::ZERO + Duration::from_millis(millis)
+}
+
+fn packet(number: u64, wire_bytes: u32) -> Packet {
+    Packet {
+        number,
+        flow: FlowId(0),
+        route: 0,
+        wire_bytes,
+        forward: true,
+        again: false,
+        early: false,
+        ecn: Ecn::NotEct,
+        hop: 0,
+        body: Body::Datagram { number },
+    }
+}
+
+/// 384 kbit/s with 10 ms of delay, all defaults but these.
+fn config(settings: &[(&'static str, Value)]) -> Config {
+    let mut config = Config::wire(Service::Rate(Rate::from_bps(384_000)), MS * 10);
+    config.arq = Choice::named(rlc::ALL, "rlc");
+    for (name, value) in settings {
+        config.arq.values.set(name, value.clone());
+    }
+    config
+}
+
+fn lossy(mut config: Config, loss: f64) -> Config {
+    config.channel = Choice::named(channel::ALL, "iid");
+    config.channel.values.set("loss", Value::Number(loss));
+    config
+}
+
+/// An SDU's end: its number, when, and why it was lost if it was.
+type End = (u64, Time, Option<LossReason>);
+
+fn ends(outputs: Vec<Output>) -> Vec<End> {
+    outputs
+        .into_iter()
+        .filter_map(|output| match output {
+            Output::Arrives { packet, at } => Some((packet.number, at, None)),
+            Output::Lost { packet, at, reason } => Some((packet.number, at, Some(reason))),
+            Output::Report(_) => None,
+        })
+        .collect()
+}
+
+/// Offers packets of `bytes` all at time zero and runs until `until`.
+fn offer(config: &Config, count: u64, bytes: u32, until: Time) -> (Vec<End>, Counters) {
+    let mut link = Rlc::new(config, Stream::named(3, "channel"));
+    let mut out = Vec::new();
+    (0..count).for_each(|number| link.handle_packet(Time::ZERO, packet(number, bytes), &mut out));
+    run(&mut link, until, &mut out);
+    (ends(out), *link.rlc().expect("counters"))
+}
+
+fn run(link: &mut Rlc, until: Time, out: &mut Vec<Output>) {
+    while link.poll_timeout() <= until {
+        link.handle_timeout(link.poll_timeout(), out);
+    }
+}
+
+/// Payload of 1500-byte segments in 1540-byte SDUs, kbit/s, while the sending side always has something.
+fn payload_kbps(config: &Config) -> f64 {
+    let seconds = 400;
+    let (ends, _) = offer(config, 20_000, 1540, at(1000 * seconds));
+    ends.iter().filter(|end| end.2.is_none()).count() as f64 * 12.0 / seconds as f64
+}
+
+#[test]
+fn throughput_without_and_with_errors_has_its_closed_form() {
+    // 22 PDUs a block of 20 ms, 39 PDUs an SDU: 22 / 39 x 1500 x 8 / 0.02 = 338.46 kbit/s.
+    let without = payload_kbps(&config(&[]));
+    assert!((without / 338.46 - 1.0).abs() < 0.001, "{without}");
+    // Selective repeat loses the share of lost blocks only: 338.46 (1 - 0.059) = 318.49; five standard errors of 20,000
+    // blocks are 5 sqrt(0.059 0.941 / 20000) = 0.8 points.
+    let with = payload_kbps(&lossy(config(&[("discard", Value::Word("never"))]), 0.059));
+    assert!((with / 318.49 - 1.0).abs() < 0.009, "{with}");
+    // Table 4.2's largest, 2085 packets in 80 s, is 312.75: below.
+    assert!(2085.0 * 12.0 / 80.0 < 318.49 * 0.991);
+    // Two packets in 77 PDUs rather than 78.
+    let concatenated = payload_kbps(&config(&[("concatenate", Value::Flag(true))]));
+    assert!((concatenated / (12_000.0 * 22.0 * 40.0 / 1540.0 / 20.0) - 1.0).abs() < 0.001, "{concatenated}");
+}
+
+#[test]
+fn blocks_at_64_and_144_kbit_carry_3_and_8_pdus() {
+    for (kbps, pdus) in [(64, 3), (144, 8), (384, 22)] {
+        let mut config = config(&[]);
+        config.service = Service::Rate(Rate::from_bps(kbps * 1000));
+        let (_, counters) = offer(&config, 1000, 1540, at(999));
+        assert_eq!(counters.pdus, 50 * pdus, "{kbps} kbit/s");
+    }
+}
+
+#[test]
+fn an_sdu_is_discarded_with_the_probability_that_its_retransmissions_fail() {
+    // SDUs of one PDU each, PDUs lost apart: (1/2)^3 with two retransmissions.
+    let values = [
+        ("retransmissions", Value::Count(2)),
+        ("loses", Value::Word("pdu")),
+        ("wait", Value::Duration(Duration::ZERO)),
+    ];
+    let (ends, counters) = offer(&lossy(config(&values), 0.5), 20_000, 40, at(1_000_000));
+    assert_eq!(ends.len(), 20_000);
+    let share = counters.discarded as f64 / 20_000.0;
+    // Five standard errors.
+    assert!((share - 0.125).abs() < 5.0 * (0.125f64 * 0.875 / 20_000.0).sqrt(), "{share}");
+    // 1 + 1/2 + 1/4 transmissions a PDU.
+    let transmissions = counters.pdus as f64 / 20_000.0;
+    assert!((transmissions - 1.75).abs() < 0.03, "{transmissions}");
+}
+
+/// Loses blocks by number.
+struct Losing {
+    blocks: &'static [u64],
+    next: u64,
+}
+
+impl channel::Channel for Losing {
+    fn fate(&mut self, _: &channel::Air) -> channel::Fate {
+        self.next += 1;
+        match self.blocks.contains(&(self.next - 1)) {
+            true => channel::Fate::Lost,
+            false => channel::Fate::Intact,
+        }
+    }
+}
+
+/// One SDU of a whole block (22 PDUs) every 20 ms from time zero on.
+fn whole_blocks(config: &Config, blocks: &'static [u64], count: u64) -> (Vec<End>, Counters) {
+    let mut link = Rlc::with_channel(config, Box::new(Losing { blocks, next: 0 }));
+    let mut out = Vec::new();
+    for number in 0..count {
+        let now = at(20 * number);
+        run(&mut link, Time::from_nanos(now.as_nanos().saturating_sub(1)), &mut out);
+        link.handle_packet(now, packet(number, 880), &mut out);
+    }
+    run(&mut link, at(100_000), &mut out);
+    let mut ends = ends(out);
+    ends.sort_by_key(|end| end.1);
+    (ends, *link.rlc().expect("counters"))
+}
+
+fn wait(span: Duration) -> (&'static str, Value) {
+    ("wait", Value::Duration(span))
+}
+
+#[test]
+fn in_order_later_sdus_wait_for_the_repeat() {
+    // SDU 1 is sent at 20 ms and lost; its status comes at 40 + 2 x 10 = 60 ms, it is sent again at 60 in SDU 3's place,
+    // and is there at 90 ms. SDU 2 (there at 70 ms) waits for it.
+    let (ends, counters) = whole_blocks(&config(&[wait(MS * 300)]), &[1], 5);
+    let expected = [(0, 30), (1, 90), (2, 90), (3, 110), (4, 130)];
+    assert_eq!(ends, expected.map(|(number, millis)| (number, at(millis), None)));
+    assert_eq!((counters.waited, counters.longest_wait), (MS * 20, MS * 20));
+    assert_eq!((counters.retransmissions, counters.late, counters.largest_receiving), (22, 0, 1));
+}
+
+#[test]
+fn without_wait_they_overtake() {
+    let (ends, counters) = whole_blocks(&config(&[wait(Duration::ZERO)]), &[1], 5);
+    let expected = [(0, 30), (2, 70), (1, 90), (3, 110), (4, 130)];
+    assert_eq!(ends, expected.map(|(number, millis)| (number, at(millis), None)));
+    assert_eq!((counters.late, counters.behind_gap), (1, 1));
+}
+
+#[test]
+fn when_the_wait_is_over_what_is_whole_goes_up_as_far_as_the_next_hole() {
+    // Blocks 1 and 3 (SDUs 1 and, at 60 ms, 1 again) are lost, and so on: SDU 1 comes only at the fourth try.
+    // WT 50 ms from SDU 2's arrival at 70 ms.
+    let (ends, counters) = whole_blocks(&config(&[wait(MS * 50)]), &[1, 3, 5], 6);
+    let of = |number| ends.iter().find(|end| end.0 == number).map(|end| end.1);
+    assert_eq!(of(2), Some(at(120)));
+    assert!(of(1) > of(2), "{ends:?}");
+    assert_eq!(counters.waits_expired, 1);
+    assert_eq!(counters.late, 1);
+    assert_eq!(ends.len(), 6);
+}
+
+#[test]
+fn a_discard_is_announced_or_waited_for() {
+    // No retransmissions: SDU 1 is given up when its loss is reported, at 60 ms, and the next block says so at 90 ms.
+    let none = ("retransmissions", Value::Count(0));
+    let (told, _) = whole_blocks(&config(&[none.clone(), wait(MS * 300)]), &[1], 5);
+    assert!(told.contains(&(1, at(90), Some(LossReason::Discarded))), "{told:?}");
+    assert!(told.contains(&(2, at(90), None)), "{told:?}");
+    let silent = config(&[none, wait(MS * 300), ("announce", Value::Flag(false))]);
+    let (untold, _) = whole_blocks(&silent, &[1], 5);
+    // SDU 2 is whole at 70 ms and waits 300 ms.
+    assert!(untold.contains(&(2, at(370), None)), "{untold:?}");
+}
+
+#[test]
+fn an_sdu_that_overflows_is_waited_for_unless_it_has_no_number() {
+    for (numbered, expected) in [(true, 30 + 20 + 300), (false, 30 + 20)] {
+        let mut config = config(&[wait(MS * 300), ("number_overflow", Value::Flag(numbered))]);
+        config.queue = Choice::named(admission::ALL, "drop_tail");
+        config.queue.values.set("packets", Value::Count(1));
+        let mut link = Rlc::new(&config, Stream::named(1, "channel"));
+        let mut out = Vec::new();
+        link.handle_packet(Time::ZERO, packet(0, 880), &mut out);
+        link.handle_packet(at(1), packet(1, 880), &mut out);
+        assert_eq!(ends(out.clone()), [(1, at(1), Some(LossReason::QueueFull))]);
+        // Acknowledged at 40 ms: there is room again; sent at 40, there at 70 less one block's 20.
+        run(&mut link, at(40), &mut out);
+        link.handle_packet(at(40), packet(2, 880), &mut out);
+        run(&mut link, at(10_000), &mut out);
+        let last = ends(out).into_iter().find(|end| end.0 == 2);
+        assert_eq!(last, Some((2, at(20 + expected), None)), "{numbered}");
+    }
+}
+
+#[test]
+fn every_sdu_ends_once_and_both_ends_forget_it() {
+    for (discard, loses) in
+        [("retransmissions", "block"), ("timer", "block"), ("never", "pdu"), ("retransmissions", "pdu")]
+    {
+        for concatenate in [false, true] {
+            for span in [Duration::ZERO, MS * 100, MS * 3000] {
+                let config = config(&[
+                    ("discard", Value::Word(discard)),
+                    ("loses", Value::Word(loses)),
+                    ("lifetime", Value::Duration(MS * 2000)),
+                    ("retransmissions", Value::Count(1)),
+                    ("concatenate", Value::Flag(concatenate)),
+                    wait(span),
+                ]);
+                let (mut ends, counters) = offer(&lossy(config, 0.3), 500, 1000, at(1_000_000));
+                ends.sort_by_key(|end| end.0);
+                let numbers: Vec<u64> = ends.iter().map(|end| end.0).collect();
+                assert_eq!(numbers, (0..500).collect::<Vec<u64>>(), "{discard} {loses} {concatenate} {span}");
+                assert_eq!(counters.delivered + counters.discarded, 500);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_changing_rate_changes_the_blocks_and_is_reported() {
+    let mut config = config(&[]);
+    config.service =
+        Service::Plan(Arc::new(Plan::parse("384 kbit/s for 1 s, 64 kbit/s for 1 s").expect("a plan")));
+    let mut link = Rlc::new(&config, Stream::named(1, "channel"));
+    let mut out = Vec::new();
+    (0..1000).for_each(|number| link.handle_packet(Time::ZERO, packet(number, 1540), &mut out));
+    run(&mut link, at(1999), &mut out);
+    assert_eq!(link.rlc().expect("counters").pdus, 50 * 22 + 50 * 3);
+    let reports: Vec<&Output> = out.iter().filter(|one| matches!(one, Output::Report(_))).collect();
+    assert_eq!(reports, [&Output::Report(LinkReport::Rate { bps: 64_000 })]);
+}
