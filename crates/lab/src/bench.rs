@@ -15,6 +15,7 @@ pub struct Case {
 /// All cases, in the order in which they run.
 pub const CASES: &[Case] = &[
     Case { name: "hasegawa", text: HASEGAWA, change: None },
+    Case { name: "koga4", text: KOGA4, change: None },
     Case { name: "dumbbell-1", text: DUMBBELL, change: None },
     Case { name: "dumbbell-10", text: DUMBBELL, change: Some(("flow.bulk.count", "10")) },
     Case { name: "dumbbell-100", text: DUMBBELL, change: Some(("flow.bulk.count", "100")) },
@@ -39,6 +40,9 @@ impl Case {
 pub fn data_packets(outcome: &Outcome) -> u64 {
     outcome.flows.iter().map(|flow| flow.source.data_sent).sum()
 }
+
+/// NewReno over RLC at 384 kbit/s, FER 5.9 %, WT 300 ms, 80 s: koga §4.3.
+const KOGA4: &str = include_str!("../../../papers/koga4/ordered.toml");
 
 /// One SACK flow over a wireless last hop with ARQ: hasegawa §4.1.
 const HASEGAWA: &str = r#"

@@ -16,6 +16,7 @@ pub mod probe;
 pub mod run;
 pub mod trace;
 
+pub use lasthop_net::rlc::Counters as RlcCounters;
 pub use outcome::{FlowOutcome, LinkOutcome, METRICS, Metric, Outcome};
 pub use probe::{FlowSample, QueueSample, Samples};
 pub use run::{Watch, run, run_probed, run_watched};

@@ -2,7 +2,11 @@
 
 pub mod deviation;
 pub mod hasegawa;
+pub mod koga4;
+pub mod koga5;
 pub mod published;
+
+mod wcdma;
 
 use crate::document::Chapter;
 use crate::item::Item;
@@ -22,7 +26,7 @@ pub struct Paper {
 }
 
 /// All papers, in the order in which they are reproduced.
-pub const ALL: &[Paper] = &[hasegawa::PAPER];
+pub const ALL: &[Paper] = &[hasegawa::PAPER, koga4::PAPER, koga5::PAPER];
 
 /// How much to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -188,7 +188,7 @@ impl Receiver {
         out.push(Output::Arrives { packet: sdu.packet, at });
         let waited = at.since(since);
         counters.delivered += 1;
-        counters.waited = counters.waited + waited;
+        counters.waited += waited;
         counters.longest_wait = counters.longest_wait.max(waited);
         counters.behind_gap += u64::from(self.holes > 0);
         counters.late += u64::from(number < self.highest);

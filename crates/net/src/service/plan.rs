@@ -28,7 +28,7 @@ impl Plan {
             match (Unit::Rate.parse(rate)?, Unit::Duration(shortest, longest).parse(span)?) {
                 (Value::Rate(rate), Value::Duration(span)) if rate.bps() > 0 => {
                     steps.push((rate, span));
-                    length = length + span;
+                    length += span;
                 }
                 _ => return Err(format!("`{}` is not a rate and a time", step.trim())),
             }

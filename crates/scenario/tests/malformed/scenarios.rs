@@ -85,8 +85,8 @@ pub(crate) const SCENARIOS: &[Case] = &[
     ("queue = \"50 packets\"", "queue = \"endless\"", 20, "\"endless\"", "no queue is called `endless`", "\"unlimited\""),
     ("segment = \"1000 bytes\"", "sack = false", 33, "\"sack\"", "`sack` needs sack = true", "[flow.bulk]"),
     // Nodes, links, flows.
-    ("rate = \"10 Mbit/s\"", "", 8, "wired", "[link.wired.down] needs the key `rate` or `trace`", "rate = \"2 Mbit/s\""),
-    ("rate = \"384 kbit/s\"", "", 24, "up", "[link.wireless.up] needs the key `rate` or `trace`", "rate = \"2 Mbit/s\""),
+    ("rate = \"10 Mbit/s\"", "", 8, "wired", "[link.wired.down] needs the key `rate`, `plan` or `trace`", "rate = \"2 Mbit/s\""),
+    ("rate = \"384 kbit/s\"", "", 24, "up", "[link.wireless.up] needs the key `rate`, `plan` or `trace`", "rate = \"2 Mbit/s\""),
     ("rate = \"10 Mbit/s\"", "rate = \"10 Mbit/s\"\ntrace = \"x\"", 12, "trace", "both `rate` and `trace`", "leave one out"),
     ("to = \"bs\"", "to = \"server\"", 10, "\"server\"", "from `server` to itself", "another node"),
     ("to = \"bs\"", "", 8, "wired", "[link.wired] needs the key `to`", "required here: from, to"),

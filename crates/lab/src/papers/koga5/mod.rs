@@ -1,0 +1,53 @@
+//! koga5: the receiver's window from link-layer information.
+//!
+//! * `experiments.rs`: the chapter's scenarios by figure.
+//! * `numbers.rs`: Table 5.1, Eqs. 5.1 and 5.2.
+//! * `claims.rs`: what the chapter says in words, and whether it holds.
+//! * `questions.rs`: the open questions, and the main claims under their other answers.
+//! * `chapter.rs`: the report's chapter.
+
+mod chapter;
+mod claims;
+mod experiments;
+mod numbers;
+mod questions;
+
+use super::{Paper, Reproduction, Settings};
+use crate::progress::Progress;
+use experiments::Experiments;
+use lasthop_scenario::Problem;
+
+/// See the folder.
+pub const PAPER: Paper = Paper {
+    name: "koga5",
+    summary: "TCP over W-CDMA: the receiver's window from link-layer information",
+    citation: "H. Koga: dissertation on TCP over QoS links and over W-CDMA, chapter 5: TCP flow control using link \
+               layer information in mobile networks",
+    reproduce,
+};
+
+const SCENARIO: &str = include_str!("../../../../../papers/koga5/original.toml");
+const CHANGING: &str = include_str!("../../../../../papers/koga5/changing.toml");
+
+/// How many repetitions of 80 s.
+struct Effort {
+    runs: u32,
+    sensitivity_runs: u32,
+}
+
+fn reproduce(settings: &Settings, progress: &dyn Progress) -> Result<Reproduction, Problem> {
+    let effort = match settings.quick {
+        true => Effort { runs: 4, sensitivity_runs: 3 },
+        false => Effort { runs: 30, sensitivity_runs: 15 },
+    };
+    let measured = Experiments::run(&effort, settings.seed, progress)?;
+    let mut items = numbers::items(&measured.windows);
+    items.extend(claims::items(&measured));
+    for plot in chapter::PLOTS {
+        items.extend(plot.0.items((plot.1)(&measured)));
+    }
+    let rows = questions::run(&effort, settings.seed, progress)?;
+    items.extend(rows.iter().flat_map(|row| row.items.clone()));
+    let chapter = chapter::chapter(&items, &measured, &rows);
+    Ok(Reproduction { paper: PAPER.name, items, chapter })
+}
