@@ -4,7 +4,7 @@ use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::rlc::{Counters, Rlc};
 use lasthop_net::service::{Plan, Service};
 use lasthop_net::{Config, Element, Output, admission, channel, rlc};
-use lasthop_wire::{Body, Ecn, FlowId, LinkReport, LossReason, Packet};
+use lasthop_wire::{Body, Ecn, FlowId, LinkReport, LossReason, Packet, Priority};
 use std::sync::Arc;
 
 const MS: Duration = Duration::from_millis(1);
@@ -23,6 +23,7 @@ fn packet(number: u64, wire_bytes: u32) -> Packet {
         again: false,
         early: false,
         ecn: Ecn::NotEct,
+        priority: Priority::Normal,
         hop: 0,
         body: Body::Datagram { number },
     }

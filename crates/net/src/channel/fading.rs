@@ -93,6 +93,7 @@ fn threshold(loss: f64, paths: usize) -> f64 {
 mod tests {
     use super::*;
     use lasthop_base::Duration;
+    use lasthop_wire::Priority;
 
     /// Share lost, and mean length of a run of losses, of blocks of 20 ms over many channels.
     fn measure(loss: f64, doppler: f64, paths: usize) -> (f64, f64) {
@@ -102,7 +103,13 @@ mod tests {
             let mut before = false;
             for block in 0..5000 {
                 let start = Time::ZERO + Duration::from_millis(20 * block);
-                let air = Air { start, end: start + Duration::from_millis(20), bytes: 960, attempt: 0 };
+                let air = Air {
+                    start,
+                    end: start + Duration::from_millis(20),
+                    bytes: 960,
+                    attempt: 0,
+                    priority: Priority::Normal,
+                };
                 let is_lost = channel.fate(&air) == Fate::Lost;
                 lost += u32::from(is_lost);
                 bursts += u32::from(is_lost && !before);

@@ -27,7 +27,7 @@ use crate::element::{Element, Output};
 use crate::link::Config;
 use crate::service::Service;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Stream, Time, Unit};
-use lasthop_wire::{Backlog, LinkReport, LossReason, Packet};
+use lasthop_wire::{Backlog, LinkReport, LossReason, Packet, Priority};
 use receiver::Receiver;
 use segmentation::{Pdus, Segmentation};
 use transmitter::{Discard, Run, Transmitter};
@@ -232,7 +232,8 @@ impl Rlc {
         if !block.is_empty() {
             self.free_at = ends;
             self.counters.blocks += 1;
-            let air = Air { start: now, end: ends, bytes: bytes.min(u64::from(u32::MAX)) as u32, attempt: 0 };
+            let bytes = bytes.min(u64::from(u32::MAX)) as u32;
+            let air = Air { start: now, end: ends, bytes, attempt: 0, priority: Priority::Normal };
             match self.loses_blocks {
                 true => self.send_whole(&air, &block, out),
                 false => self.send_apart(&air, &block, out),
