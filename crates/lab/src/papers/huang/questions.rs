@@ -138,3 +138,23 @@ const WIRED: &[(&str, &str, Changes, Changes)] = &[
         &[],
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::papers::huang::setting::{Link, Method};
+
+    #[test]
+    fn every_answer_is_a_valid_scenario_for_every_method() {
+        for method in Method::ALL {
+            for setting in std::iter::once(Setting::default()).chain(wireless()) {
+                for link in Link::ALL {
+                    assert!(setting.wireless(method, link, 10).is_ok(), "{}", setting.label());
+                }
+            }
+            for setting in std::iter::once(Setting::default()).chain(wired()) {
+                assert!(setting.wired(method, 90).is_ok(), "{}", setting.label());
+            }
+        }
+    }
+}
