@@ -47,9 +47,10 @@ pub(super) fn chapter(
         text(
             "Both links have 10 Mbit/s, so that packets can only be lost in the server's own output queue. With ns-2's \
              window of 20 segments and 50 packets of queue, the default here, none is lost: tagging changes nothing, \
-             and the paper's loss of 2.2 % must come from another window or queue, but none of those tried gives it: without a limit \
-             tagging loses ten per cent and more with 50 packets of queue or fewer, nothing with 100. The number agrees only within the \
-             5 points that a gain is allowed; the paper's explanation, extra drops, cannot be seen.",
+             and the paper's loss of 2.2 % must come from another window or queue: without a limit \
+             tagging loses several times as much with 50 packets of queue or fewer, and nothing with 100. Under the \
+             default the number agrees only within the 5 points that a gain is allowed; the paper's explanation, \
+             extra drops, cannot be seen.",
         ),
         wired_table(wired, items, wired_rows),
     ];
