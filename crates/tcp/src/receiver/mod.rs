@@ -14,7 +14,7 @@ use estimate::WindowEstimator;
 use lasthop_base::{Duration, Rate, Stream, Time};
 use lasthop_wire::Backlog;
 use reassembly::Reassembly;
-use shape::{AckShape, Due, Shape};
+use shape::{AckShape, Arrived, Due, Shape};
 use timing::{AckTiming, When};
 use window::{AdvertisedWindow, WindowInput};
 
@@ -35,6 +35,8 @@ pub struct Receiver {
     wants_uplink: bool,
     /// Whether the window's right edge may move left.
     shrinks: bool,
+    /// Whether the shape is told each arrival.
+    tells_arrivals: bool,
     /// Whether every acknowledgement is a single one.
     always_once: bool,
     /// Where the peer's FIN is, once seen.
@@ -102,6 +104,7 @@ impl Receiver {
             estimates: needs.estimate || cause.needs_estimate(),
             wants_uplink: needs.uplink,
             shrinks: window.shrinks(),
+            tells_arrivals: needs.arrivals,
             always_once: shape.is_once(),
             reassembly: Reassembly::starting_at(1),
             timing,
@@ -220,9 +223,14 @@ impl Receiver {
         }
         log.counters.data_received += 1;
         let highest = self.reassembly.highest();
+        let repeated = data.range.end <= self.reassembly.next();
         let change = self.reassembly.insert(data.range);
         if self.judges || self.estimates {
             self.consider(now, data, highest, change.opened, log);
+        }
+        if self.tells_arrivals {
+            let missing = change.opened.map_or(0, |gap| gap.len().div_ceil(self.segment));
+            self.shape.on_arrival(&Arrived { now, missing, repeated });
         }
         let urgent = change.had_holes || change.advanced == 0 || fin || data.marked;
         let unacknowledged = self.reassembly.next().saturating_sub(self.acknowledged);

@@ -1,7 +1,7 @@
 //! Several identical acknowledgements, so that one survives the radio link (miyoshi).
 //!
 //! # A fixed number
-//! The estimate of the loss rate and the choice of the number from it are not part of this file.
+//! The estimate of the loss rate and the choice of the number from it are in `by_loss.rs`.
 
 use super::{AckShape, Build, Due, Shape};
 use crate::receiver::estimate::PathEstimate;

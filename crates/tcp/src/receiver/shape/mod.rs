@@ -1,5 +1,6 @@
 //! In how many pieces is data acknowledged?
 
+mod by_loss;
 mod copies;
 mod once;
 mod split;
@@ -7,7 +8,7 @@ mod split;
 use crate::cause::Cause;
 use crate::ranges::Range;
 use crate::receiver::estimate::PathEstimate;
-use lasthop_base::{Mechanism, Values};
+use lasthop_base::{Mechanism, Time, Values};
 use lasthop_wire::Backlog;
 
 /// An acknowledgement that is due.
@@ -44,6 +45,19 @@ pub struct Needs {
     pub uplink: bool,
     /// The estimate of the path.
     pub estimate: bool,
+    /// Each arrival.
+    pub arrivals: bool,
+}
+
+/// A data segment has arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arrived {
+    /// When.
+    pub now: Time,
+    /// Segments missing between it and what had arrived, if it opened a gap.
+    pub missing: u64,
+    /// All of it had been delivered in order before.
+    pub repeated: bool,
 }
 
 /// The form of acknowledgements.
@@ -54,6 +68,11 @@ pub trait AckShape: Send {
     /// A gap opened and was judged.
     fn on_loss(&mut self, cause: Cause, path: &PathEstimate) {
         let _ = (cause, path);
+    }
+
+    /// A data segment arrived; told only to those who [need](Needs::arrivals) it.
+    fn on_arrival(&mut self, arrived: &Arrived) {
+        let _ = arrived;
     }
 
     /// The ACKs of the last shape are queued; returns the queue length after them as this shape counts it.
@@ -77,4 +96,4 @@ pub trait AckShape: Send {
 pub type Build = fn(&Values) -> Box<dyn AckShape>;
 
 /// All shapes.
-pub const ALL: &[Mechanism<Build>] = &[once::MECHANISM, copies::MECHANISM, split::MECHANISM];
+pub const ALL: &[Mechanism<Build>] = &[once::MECHANISM, copies::MECHANISM, by_loss::MECHANISM, split::MECHANISM];

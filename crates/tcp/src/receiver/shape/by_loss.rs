@@ -1,0 +1,204 @@
+//! One ACK or several identical ones, by an estimate of the radio link's packet error probability (miyoshi §2.3, §2.4).
+//!
+//! The estimate: p, what was lost of what was sent in a period, smoothed with the paper's weights (7/8 for the new
+//! value, 1/8 for the old: the reverse of TCP's RTT filter); then p_err, from p and the share that a full buffer lost.
+//!
+//! # Estimated by the receiver
+//! In §2.3 the sender counts triple duplicate ACKs and reports them in an option. An unmodified server does not, so p
+//! is counted here: segments missing at a gap (lost on the way down) and segments repeated although they had arrived
+//! (their ACKs were lost). A loss of the last segments of a window, which opens no gap, is seen only by its
+//! repetition's delay, that is not at all; the estimate is too low where windows are small.
+
+use super::{AckShape, Arrived, Build, Due, Needs, Shape};
+use crate::receiver::estimate::PathEstimate;
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "by_loss",
+        summary: "the same ACK several times while the radio link loses much, once otherwise",
+        source: "miyoshi §2.2, §2.3, Eqs. 1 to 4",
+        parameters: &[
+            Parameter {
+                name: "count",
+                unit: Unit::Count(1, 64),
+                default: Some("2"),
+                doc: "identical ACKs per acknowledgement while p_err is above the threshold",
+            },
+            Parameter {
+                name: "threshold",
+                unit: Unit::Probability(0.0, 1.0),
+                default: Some("0.1"),
+                doc: "packet error probability of the radio link above which ACKs are repeated",
+            },
+            Parameter {
+                name: "weight",
+                unit: Unit::Number(0.0, 1.0),
+                default: Some("0.875"),
+                doc: "weight of the latest period in the moving average (Eq. 4: 7/8)",
+            },
+            Parameter {
+                name: "k",
+                unit: Unit::Number(0.0, 1000.0),
+                default: Some("2.5"),
+                doc: "packet error probability of the downlink over that of the uplink (Eq. 3; 100 over 40 bytes)",
+            },
+            Parameter {
+                name: "buffer_loss",
+                unit: Unit::Probability(0.0, 0.999),
+                default: Some("0.0"),
+                doc: "p_buff, the probability that a full buffer loses a packet: fixed, as with RED",
+            },
+            Parameter {
+                name: "period",
+                unit: Unit::Duration(Duration::from_millis(1), Duration::from_secs(3600)),
+                default: Some("1 s"),
+                doc: "time over which p is counted (Fig. 4: every second)",
+            },
+        ],
+    },
+    build: |values| {
+        Box::new(ByLoss {
+            count: values.count("count") as u32,
+            threshold: values.number("threshold"),
+            weight: values.number("weight"),
+            k: values.number("k"),
+            buffer_loss: values.number("buffer_loss"),
+            period: values.duration("period"),
+            period_ends: Time::ZERO,
+            sent: 0,
+            lost: 0,
+            smoothed: None,
+            repeats: false,
+        })
+    },
+};
+
+struct ByLoss {
+    count: u32,
+    threshold: f64,
+    weight: f64,
+    k: f64,
+    buffer_loss: f64,
+    period: Duration,
+    period_ends: Time,
+    /// Segments that the sender must have sent in this period.
+    sent: u64,
+    /// Of these, those that were lost, or whose ACKs were.
+    lost: u64,
+    /// p of Eq. 4.
+    smoothed: Option<f64>,
+    repeats: bool,
+}
+
+impl AckShape for ByLoss {
+    fn shape(&mut self, _: &Due, _: &PathEstimate) -> Shape {
+        if self.repeats { Shape::Copies(self.count) } else { Shape::Once }
+    }
+
+    fn on_arrival(&mut self, arrived: &Arrived) {
+        if arrived.now >= self.period_ends {
+            self.end_period();
+            self.period_ends = arrived.now + self.period;
+        }
+        self.sent += 1 + arrived.missing;
+        self.lost += arrived.missing + u64::from(arrived.repeated);
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { arrivals: true, ..Needs::default() }
+    }
+}
+
+impl ByLoss {
+    fn end_period(&mut self) {
+        if self.sent == 0 {
+            return;
+        }
+        let latest = self.lost as f64 / self.sent as f64;
+        let smoothed = match self.smoothed {
+            None => latest,
+            Some(old) => self.weight * latest + (1.0 - self.weight) * old,
+        };
+        self.smoothed = Some(smoothed);
+        self.repeats = radio_loss(smoothed, self.buffer_loss, self.k) > self.threshold;
+        (self.sent, self.lost) = (0, 0);
+    }
+}
+
+/// p_err of the uplink from p = 1 - (1 - p_err)(1 - p_buff)(1 - k p_err): the smaller root, 0 if p < p_buff
+/// (miyoshi Eqs. 1 to 3).
+pub fn radio_loss(p: f64, buffer_loss: f64, k: f64) -> f64 {
+    let survives = (1.0 - p.min(1.0)) / (1.0 - buffer_loss);
+    if survives >= 1.0 {
+        return 0.0;
+    }
+    // k x^2 - (1 + k) x + (1 - survives) = 0, in the form that also holds for k = 0.
+    let (half, rest) = ((1.0 + k) / 2.0, 1.0 - survives);
+    rest / (half + (half * half - k * rest).max(0.0).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::Values;
+
+    fn by_loss(changes: &[(&'static str, &str)]) -> Box<dyn AckShape> {
+        let mut values: Values = MECHANISM.info.defaults();
+        for (name, text) in changes {
+            let parameter = MECHANISM.info.parameters.iter().find(|one| one.name == *name).unwrap();
+            values.set(name, parameter.unit.parse(text).unwrap());
+        }
+        (MECHANISM.build)(&values)
+    }
+
+    fn shape_of(shape: &mut dyn AckShape) -> Shape {
+        let estimator = (crate::receiver::estimate::ALL[0].build)(
+            &crate::receiver::estimate::ALL[0].info.defaults(),
+        );
+        let advance = crate::ranges::Range { start: 0, end: 100 };
+        let due = Due { advance, segment: 100, uplink: Default::default() };
+        shape.shape(&due, estimator.path())
+    }
+
+    #[test]
+    fn the_root_solves_equation_1() {
+        for (x, buffer, k) in [(0.01, 0.0, 2.5), (0.1, 0.01, 2.5), (0.3, 0.05, 0.4), (0.2, 0.01, 0.0), (0.3, 0.0, 1.0)] {
+            let p = 1.0 - (1.0 - x) * (1.0 - buffer) * (1.0 - k * x);
+            assert!((radio_loss(p, buffer, k) - x).abs() < 1e-12, "{x} {buffer} {k}");
+        }
+        // Less is lost than the buffer alone loses: none of it on the air.
+        assert_eq!(radio_loss(0.005, 0.01, 2.5), 0.0);
+    }
+
+    #[test]
+    fn a_lossy_second_repeats_acks_and_a_good_one_ends_it() {
+        let mut shape = by_loss(&[("k", "0.0")]);
+        let mut second = |missing: u64, at: u64| {
+            for tenth in 0..10 {
+                let now = Time::ZERO + Duration::from_millis(1000 * at + 100 * tenth);
+                shape.on_arrival(&Arrived { now, missing: missing * u64::from(tenth == 0), repeated: false });
+            }
+            shape_of(&mut *shape)
+        };
+        // With k = 0 and no buffer loss p_err = p. 3 of 13 are lost: seen when the second is over.
+        assert_eq!(second(3, 1), Shape::Once);
+        assert_eq!(second(0, 2), Shape::Copies(2));
+        // 7/8 of 0 and 1/8 of 3/13 = 0.029 < 0.1.
+        assert_eq!(second(0, 3), Shape::Once);
+    }
+
+    #[test]
+    fn a_repeated_segment_tells_of_a_lost_ack() {
+        let mut shape = by_loss(&[("k", "0.0"), ("threshold", "0.4")]);
+        for step in 0..10u64 {
+            let now = Time::ZERO + Duration::from_millis(1000 + 100 * step);
+            shape.on_arrival(&Arrived { now, missing: 0, repeated: step % 2 == 1 });
+        }
+        let now = Time::ZERO + Duration::from_millis(2000);
+        shape.on_arrival(&Arrived { now, missing: 0, repeated: false });
+        // 5 of 10.
+        assert_eq!(shape_of(&mut *shape), Shape::Copies(2));
+    }
+}
