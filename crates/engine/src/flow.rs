@@ -78,8 +78,13 @@ pub struct Datagrams {
     pub stop: Time,
     /// Means of the on and off periods; `None`: always on.
     pub pattern: Option<OnOff>,
-    /// Draws periods.
+    /// How a period's datagrams are spaced.
+    pub spacing: Spacing,
+    /// Draws periods and delays.
     pub random: Stream,
+    /// When the next one is due by the rate.
+    nominal: Time,
+    /// When it leaves.
     pub(crate) next: Time,
     pub(crate) on_until: Time,
     pub(crate) number: u64,
@@ -96,6 +101,20 @@ pub struct OnOff {
     pub exponential: bool,
 }
 
+/// How datagrams of a constant rate follow each other (koga §3.3.5, Fig. 3.14).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Spacing {
+    /// Each is late by a random time, evenly distributed up to this.
+    pub jitter: Duration,
+    /// So many leave at once, then none until their time is over; at least 1.
+    pub burst: u32,
+}
+
+impl Spacing {
+    /// Evenly spaced, as behind a hard shaper.
+    pub const EVEN: Spacing = Spacing { jitter: Duration::ZERO, burst: 1 };
+}
+
 impl Datagrams {
     /// A source that sends `packet`-byte datagrams at `rate` from `start` until `stop`.
     pub fn new(
@@ -110,7 +129,9 @@ impl Datagrams {
             packet: packet.max(1),
             stop,
             pattern,
+            spacing: Spacing::EVEN,
             random,
+            nominal: start,
             next: start,
             on_until: Time::NEVER,
             number: 0,
@@ -121,18 +142,35 @@ impl Datagrams {
         datagrams
     }
 
+    /// The same with datagrams spaced in this way.
+    pub fn spaced(mut self, spacing: Spacing) -> Datagrams {
+        self.spacing = Spacing { burst: spacing.burst.max(1), ..spacing };
+        self
+    }
+
     /// The number of the datagram due now; sets the time of the next.
     pub(crate) fn emit(&mut self) -> u64 {
-        self.next += self.rate.time_for(u64::from(self.packet));
+        let burst = u64::from(self.spacing.burst);
+        self.number += 1;
+        if self.number.is_multiple_of(burst) {
+            self.nominal += self.rate.time_for(u64::from(self.packet)) * burst;
+        }
         if let Some(pattern) = self.pattern {
-            while self.next >= self.on_until && self.next < self.stop {
+            while self.nominal >= self.on_until && self.nominal < self.stop {
                 let off = self.length(pattern.off, pattern.exponential);
                 let on = self.length(pattern.on, pattern.exponential);
-                self.next = self.next.max(self.on_until + off);
+                self.nominal = self.nominal.max(self.on_until + off);
                 self.on_until = self.on_until + off + on + Duration::from_nanos(1);
             }
         }
-        self.number += 1;
+        // In the order of their numbers, however long the delay.
+        self.next = match self.spacing.jitter {
+            Duration::ZERO => self.nominal,
+            jitter => {
+                let late = Duration::from_secs_f64(self.random.uniform() * jitter.as_secs());
+                self.next.max(self.nominal + late)
+            }
+        };
         self.number - 1
     }
 
@@ -201,5 +239,44 @@ impl Accuracy {
             }
             false
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Times of the first datagrams of 500 bytes at 6 Mbit/s (667 us apart), microseconds.
+    fn times(spacing: Spacing, count: usize) -> Vec<u64> {
+        let span = (Time::ZERO, Time::NEVER);
+        let mut source =
+            Datagrams::new(Rate::from_bps(6_000_000), 500, span, None, Stream::named(1, "test")).spaced(spacing);
+        let times = (0..count).map(|_| {
+            let at = source.next;
+            source.emit();
+            at.as_nanos() / 1000
+        });
+        times.collect()
+    }
+
+    #[test]
+    fn a_burst_takes_the_time_of_its_datagrams() {
+        // 15 at once, every 10 ms (koga §3.3.5).
+        let times = times(Spacing { burst: 15, ..Spacing::EVEN }, 45);
+        for (number, at) in times.iter().enumerate() {
+            assert!(at.abs_diff(number as u64 / 15 * 10_000) <= 1, "{number}: {at}");
+        }
+    }
+
+    #[test]
+    fn jitter_delays_each_by_less_than_its_bound_and_keeps_the_order() {
+        let spacing = Spacing { jitter: Duration::from_micros(670), ..Spacing::EVEN };
+        let (late, even) = (times(spacing, 3000), times(Spacing::EVEN, 3000));
+        assert!(late.windows(2).all(|pair| pair[0] <= pair[1]));
+        let delays: Vec<u64> = late.iter().zip(&even).skip(1).map(|(late, even)| late - even).collect();
+        assert!(delays.iter().all(|delay| *delay <= 671));
+        // Evenly distributed: mean 335 us, standard error 670 / sqrt(12 * 3000) = 3.5 us; the order adds a little.
+        let mean = delays.iter().sum::<u64>() as f64 / delays.len() as f64;
+        assert!((mean - 335.0).abs() < 4.0 * 3.5, "{mean}");
     }
 }

@@ -148,7 +148,10 @@ fn datagrams(
         }
         _ => Pattern::Constant,
     };
-    Ok(Traffic::Datagrams { rate, packet: fields.bytes("packet").unwrap_or(1) as u32, stop, pattern })
+    let packet = fields.bytes("packet").unwrap_or(1) as u32;
+    let jitter = fields.duration("jitter").unwrap_or(Duration::ZERO);
+    let burst = fields.count("burst").unwrap_or(1) as u32;
+    Ok(Traffic::Datagrams { rate, packet, stop, pattern, jitter, burst })
 }
 
 fn tcp(reader: &mut Reader<'_>, head: Head<'_>, table: &Table, fields: &Fields) -> Result<Traffic, Problem> {

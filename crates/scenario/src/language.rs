@@ -119,6 +119,18 @@ pub(crate) fn flow(kind: &str) -> Vec<Key> {
         Key::required("rate", Form::Unit(Unit::Rate), "rate while it sends, payload only"),
         Key::required("packet", Form::Unit(Unit::Bytes(1, LARGEST_PAYLOAD)), "payload of a datagram"),
         Key::optional("stop", Form::Unit(SPAN), "30 s", "when it ends; without it, with the run"),
+        Key::default(
+            "jitter",
+            Form::Unit(TIME),
+            "0 s",
+            "each datagram is late by a random time up to this; they keep their order",
+        ),
+        Key::default(
+            "burst",
+            Form::Unit(Unit::Count(1, 10_000)),
+            "1",
+            "so many datagrams leave back to back, at the same mean rate; 1: evenly spaced",
+        ),
     ]);
     if kind == "on_off" {
         keys.extend([

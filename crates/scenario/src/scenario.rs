@@ -93,6 +93,10 @@ pub enum Traffic {
         stop: Option<Time>,
         /// When it sends.
         pattern: Pattern,
+        /// Each datagram is late by a random time up to this.
+        jitter: Duration,
+        /// So many leave at once, at least 1.
+        burst: u32,
     },
 }
 

@@ -120,7 +120,7 @@ fn replicas_have_numbers_and_staggered_starts() {
     assert_eq!(scenario.routes.len(), 4);
     assert_eq!(tcp(&scenario, 1).0, Transfer::Bytes(1_000_000));
     match &scenario.flows[3].traffic {
-        Traffic::Datagrams { rate, packet, stop, pattern } => {
+        Traffic::Datagrams { rate, packet, stop, pattern, .. } => {
             assert_eq!((*rate, *packet), (Rate::from_bps(64_000), 200));
             assert_eq!((*stop, *pattern), (Some(at(4000)), Pattern::Constant));
         }

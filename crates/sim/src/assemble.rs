@@ -1,7 +1,7 @@
 //! A checked scenario becomes an engine.
 
 use lasthop_base::{Stream, Time};
-use lasthop_engine::flow::{Connection, Datagrams, OnOff, Overhead};
+use lasthop_engine::flow::{Connection, Datagrams, OnOff, Overhead, Spacing};
 use lasthop_engine::{Engine, Flow, PipeId, Traffic};
 use lasthop_net::Line;
 use lasthop_scenario::{Headers, Hop, Pattern, Scenario, Transfer};
@@ -48,7 +48,7 @@ fn assemble_flow(scenario: &Scenario, index: usize, seed: u64) -> Flow {
             let judged = destination.cause.info.name != "always" || source.judge.info.name != "always";
             Traffic::Tcp(Connection::new(sender, receiver, judged))
         }
-        lasthop_scenario::Traffic::Datagrams { rate, packet, stop, pattern } => {
+        lasthop_scenario::Traffic::Datagrams { rate, packet, stop, pattern, jitter, burst } => {
             let pattern = match pattern {
                 Pattern::Constant => None,
                 Pattern::OnOff { on, off, exponential } => {
@@ -56,7 +56,9 @@ fn assemble_flow(scenario: &Scenario, index: usize, seed: u64) -> Flow {
                 }
             };
             let times = (flow.start, stop.unwrap_or(Time::NEVER));
-            Traffic::Datagrams(Datagrams::new(*rate, *packet, times, pattern, stream("pattern")))
+            let spacing = Spacing { jitter: *jitter, burst: *burst };
+            let source = Datagrams::new(*rate, *packet, times, pattern, stream("pattern"));
+            Traffic::Datagrams(source.spaced(spacing))
         }
     };
     Flow {

@@ -1,5 +1,6 @@
 //! Queues that decide on leaving, or remove from the middle. They cannot tell a packet's passage when it joins.
 
+mod cbq;
 mod tag_drop;
 
 use lasthop_base::{Mechanism, Stream, Time, Values};
@@ -30,4 +31,4 @@ pub trait Queue: Send {
 pub type Build = fn(&Values, Stream) -> Box<dyn Queue>;
 
 /// All such queues.
-pub const ALL: &[Mechanism<Build>] = &[tag_drop::MECHANISM];
+pub const ALL: &[Mechanism<Build>] = &[tag_drop::MECHANISM, cbq::MECHANISM];

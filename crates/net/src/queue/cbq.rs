@@ -1,0 +1,406 @@
+//! Class-based queueing: traffic classes with allocated rates, priorities and borrowing
+//! (Floyd and Van Jacobson, Link-sharing and Resource Management Models, IEEE/ACM ToN 3(4), 1995).
+//!
+//! Two classes, told by what a packet carries: TCP segments and datagrams, both children of the link, whose rate is
+//! the sum of theirs. Each class keeps an average of its idle time: how much later its packets leave than they would
+//! at its allocated rate. A class is over its limit while that average is negative and until it would have recovered.
+//!
+//! The formal link-sharing guidelines (§3): a class goes on as it likes if it is not over its limit, or if it may
+//! borrow, the link is not over its limit and no class is unsatisfied (waits though it is within its limit).
+//! Otherwise it is regulated: it waits until its average has recovered.
+//!
+//! Among classes that may send the one of the highest priority does; equal priorities share by their rates.
+//!
+//! # Two levels
+//! There are no classes of classes. A reader would miss a tree of agencies, not a queue in front of one link.
+
+use super::{Build, Dropped, Queue};
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Time, Unit, Values};
+use lasthop_wire::{Backlog, Body, LossReason, Packet};
+use std::collections::VecDeque;
+
+const PACKETS: Unit = Unit::Count(1, 1_000_000_000);
+const PRIORITY: Unit = Unit::Count(1, 8);
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "cbq",
+        summary: "classes (TCP, datagrams) with allocated rates, priorities and borrowing",
+        source: "Floyd and Van Jacobson, ToN 3(4), 1995; koga §3.2",
+        parameters: &[
+            Parameter { name: "tcp_rate", unit: Unit::Rate, default: Some("70 Mbit/s"), doc: "allocated to TCP" },
+            Parameter {
+                name: "datagram_rate",
+                unit: Unit::Rate,
+                default: Some("30 Mbit/s"),
+                doc: "allocated to datagrams; the sum of both is the link's rate",
+            },
+            Parameter {
+                name: "tcp_priority",
+                unit: PRIORITY,
+                default: Some("2"),
+                doc: "of TCP: 1 is served first",
+            },
+            Parameter {
+                name: "datagram_priority",
+                unit: PRIORITY,
+                default: Some("1"),
+                doc: "of datagrams: 1 is served first",
+            },
+            Parameter {
+                name: "tcp_borrows",
+                unit: Unit::Flag,
+                default: Some("true"),
+                doc: "whether TCP may use what datagrams leave",
+            },
+            Parameter {
+                name: "datagram_borrows",
+                unit: Unit::Flag,
+                default: Some("true"),
+                doc: "whether datagrams may use what TCP leaves",
+            },
+            Parameter {
+                name: "packets",
+                unit: PACKETS,
+                default: Some("200"),
+                doc: "most packets of a class that may wait, the one in transmission not counted",
+            },
+            Parameter {
+                name: "weight",
+                unit: Unit::Number(1e-6, 1.0),
+                default: Some("0.0625"),
+                doc: "weight of the latest idle time in its average (1/16)",
+            },
+            Parameter {
+                name: "max_burst",
+                unit: Unit::Count(1, 10_000),
+                default: Some("16"),
+                doc: "back-to-back packets that a class may send after a long pause before it is over its limit",
+            },
+        ],
+    },
+    build: |values, _| Box::new(Cbq::new(values)),
+};
+
+struct Cbq {
+    /// TCP, then datagrams.
+    classes: [Class; 2],
+    link: Estimator,
+    limit: usize,
+}
+
+struct Class {
+    packets: VecDeque<Packet>,
+    bytes: u64,
+    priority: u64,
+    borrows: bool,
+    estimator: Estimator,
+    /// Bytes served over the allocated rate: the turn among equal priorities, s.
+    served: f64,
+}
+
+impl Cbq {
+    fn new(values: &Values) -> Cbq {
+        let (tcp, datagrams) = (values.rate("tcp_rate"), values.rate("datagram_rate"));
+        let link = Rate::from_bps(tcp.bps().saturating_add(datagrams.bps()));
+        let weight = values.number("weight");
+        let burst = values.count("max_burst");
+        let class = |rate, priority, borrows| Class {
+            packets: VecDeque::new(),
+            bytes: 0,
+            priority: values.count(priority),
+            borrows: values.flag(borrows),
+            estimator: Estimator::new(rate, link, weight, burst),
+            served: 0.0,
+        };
+        Cbq {
+            classes: [
+                class(tcp, "tcp_priority", "tcp_borrows"),
+                class(datagrams, "datagram_priority", "datagram_borrows"),
+            ],
+            link: Estimator::new(link, link, weight, burst),
+            limit: usize::try_from(values.count("packets")).unwrap_or(usize::MAX),
+        }
+    }
+
+    /// Whether a class other than this one waits although it is within its limit.
+    fn is_another_unsatisfied(&self, at: usize, now: Time) -> bool {
+        let mut others = self.classes.iter().enumerate().filter(|(other, _)| *other != at);
+        others.any(|(_, class)| !class.packets.is_empty() && !class.estimator.is_over(now))
+    }
+
+    /// The formal link-sharing guidelines.
+    fn may_send(&self, at: usize, now: Time) -> bool {
+        let class = &self.classes[at];
+        !class.estimator.is_over(now)
+            || (class.borrows && !self.link.is_over(now) && !self.is_another_unsatisfied(at, now))
+    }
+
+    fn next_class(&self, now: Time) -> Option<usize> {
+        let waiting = |at: &usize| !self.classes[*at].packets.is_empty();
+        (0..self.classes.len()).filter(waiting).filter(|at| self.may_send(*at, now)).min_by(|one, other| {
+            let (one, other) = (&self.classes[*one], &self.classes[*other]);
+            one.priority.cmp(&other.priority).then(one.served.total_cmp(&other.served))
+        })
+    }
+}
+
+impl Queue for Cbq {
+    fn enqueue(&mut self, _: Time, packet: Packet, dropped: &mut Dropped) {
+        let at = match packet.body {
+            Body::Tcp(_) => 0,
+            _ => 1,
+        };
+        if self.classes[at].packets.len() >= self.limit {
+            dropped.push((packet, LossReason::QueueFull));
+            return;
+        }
+        if self.classes[at].packets.is_empty() {
+            // A class that had nothing to send has no claim to the turns it missed.
+            let least = self.classes.iter().filter(|class| !class.packets.is_empty());
+            let least = least.map(|class| class.served).fold(f64::INFINITY, f64::min);
+            if least.is_finite() {
+                self.classes[at].served = self.classes[at].served.max(least);
+            }
+        }
+        self.classes[at].bytes += u64::from(packet.wire_bytes);
+        self.classes[at].packets.push_back(packet);
+    }
+
+    fn dequeue(&mut self, now: Time, _: &mut Dropped) -> Option<Packet> {
+        let at = self.next_class(now)?;
+        let class = &mut self.classes[at];
+        let packet = class.packets.pop_front()?;
+        let bytes = u64::from(packet.wire_bytes);
+        class.bytes -= bytes;
+        class.served += class.estimator.rate.time_for(bytes).as_secs();
+        let leaves = now + self.link.rate.time_for(bytes);
+        class.estimator.on_sent(leaves, bytes);
+        self.link.on_sent(leaves, bytes);
+        Some(packet)
+    }
+
+    /// When nothing may be sent, no waiting class is within its limit, and the link itself is over its own: the
+    /// first of them to recover ends the pause.
+    fn ready_at(&self, now: Time) -> Time {
+        let waiting = self.classes.iter().filter(|class| !class.packets.is_empty());
+        let recovers = waiting.map(|class| match class.borrows {
+            true => class.estimator.recovers.min(self.link.recovers),
+            false => class.estimator.recovers,
+        });
+        recovers.filter(|at| *at > now).min().unwrap_or(Time::NEVER)
+    }
+
+    fn backlog(&self) -> Backlog {
+        Backlog {
+            waiting: self.classes.iter().map(|class| class.packets.len() as u32).sum(),
+            in_service: false,
+            bytes: self.classes.iter().map(|class| class.bytes).sum(),
+        }
+    }
+}
+
+/// The average idle time of a class, and until when it is over its limit (Floyd and Van Jacobson, appendix A).
+struct Estimator {
+    rate: Rate,
+    weight: f64,
+    /// Average idle time, s; at most `largest`.
+    idle: f64,
+    /// Packets that may go back to back after a pause, and the class's share of the link: what `largest` follows from.
+    burst: i32,
+    share: f64,
+    /// When the class's last packet left.
+    left: Time,
+    /// Until when it is over its limit.
+    recovers: Time,
+}
+
+/// The clock's grain: a link that is never idle must not count as over its limit by rounding, s.
+const GRAIN: f64 = 2e-9;
+
+impl Estimator {
+    fn new(rate: Rate, link: Rate, weight: f64, burst: u64) -> Estimator {
+        let share = rate.bps() as f64 / link.bps().max(1) as f64;
+        let burst = i32::try_from(burst).unwrap_or(i32::MAX);
+        Estimator { rate, weight, idle: 0.0, burst, share, left: Time::ZERO, recovers: Time::ZERO }
+    }
+
+    fn is_over(&self, now: Time) -> bool {
+        now < self.recovers
+    }
+
+    /// A packet of this size leaves the link at `leaves`.
+    fn on_sent(&mut self, leaves: Time, bytes: u64) {
+        let due = self.rate.time_for(bytes).as_secs();
+        let latest = leaves.since(self.left).as_secs() - due;
+        let average = self.idle + self.weight * (latest - self.idle);
+        self.idle = average.min(self.largest(due));
+        self.left = leaves;
+        self.recovers = match self.idle < -GRAIN {
+            // Its next packet would bring the average back to zero if it left then.
+            true => {
+                let wait = due - self.idle * (1.0 - self.weight) / self.weight;
+                // The time at which that packet would begin to leave.
+                leaves + Duration::from_secs_f64((wait - due * self.share).max(0.0))
+            }
+            false => Time::ZERO,
+        };
+    }
+
+    /// maxidle: with it, `burst` packets of this size may go back to back after a pause
+    /// (Floyd, Notes on Class-Based Queueing: Setting Parameters, 1996).
+    fn largest(&self, due: f64) -> f64 {
+        let gain = 1.0 - self.weight;
+        let decay = libm::pow(gain, f64::from(self.burst));
+        let excess = due * (1.0 - self.share);
+        (excess * (1.0 - decay) / decay).max(due * self.share * self.weight)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::Value;
+    use lasthop_wire::{Ecn, FlowId, Segment};
+
+    const SIZE: u32 = 500;
+
+    fn packet(tcp: bool) -> Packet {
+        let body = if tcp { Body::Tcp(Segment::default()) } else { Body::Datagram { number: 0 } };
+        Packet {
+            number: 0,
+            flow: FlowId(0),
+            route: 0,
+            wire_bytes: SIZE,
+            forward: true,
+            again: false,
+            early: false,
+            ecn: Ecn::NotEct,
+            hop: 0,
+            body,
+        }
+    }
+
+    fn cbq(changes: &[(&'static str, Value)]) -> Cbq {
+        let mut values = MECHANISM.info.defaults();
+        for (name, value) in changes {
+            values.set(name, value.clone());
+        }
+        Cbq::new(&values)
+    }
+
+    /// A second on the link; `offered` says how many packets of TCP and of datagrams wait at least. Served of each.
+    fn run(mut cbq: Cbq, offered: [usize; 2]) -> [f64; 2] {
+        let link = Rate::from_bps(100_000_000);
+        let end = Time::ZERO + Duration::from_secs(1);
+        let (mut now, mut served, mut dropped) = (Time::ZERO, [0.0; 2], Vec::new());
+        while now < end {
+            for class in 0..2 {
+                while cbq.classes[class].packets.len() < offered[class] {
+                    cbq.enqueue(now, packet(class == 0), &mut dropped);
+                }
+            }
+            match cbq.dequeue(now, &mut dropped) {
+                Some(packet) => {
+                    served[usize::from(!matches!(packet.body, Body::Tcp(_)))] += f64::from(8 * SIZE) / 1e6;
+                    now += link.time_for(u64::from(SIZE));
+                }
+                None => {
+                    let ready = cbq.ready_at(now);
+                    assert!(ready > now, "asked again at the same time");
+                    now = ready.min(end);
+                }
+            }
+        }
+        assert!(dropped.is_empty());
+        served
+    }
+
+    #[test]
+    fn saturated_classes_get_what_they_were_allocated() {
+        for priorities in [(2, 1), (1, 2), (1, 1)] {
+            let changes =
+                [("tcp_priority", Value::Count(priorities.0)), ("datagram_priority", Value::Count(priorities.1))];
+            let [tcp, datagrams] = run(cbq(&changes), [50, 50]);
+            assert!((tcp - 70.0).abs() < 1.4 && (datagrams - 30.0).abs() < 1.4, "{tcp} {datagrams}");
+            assert!((tcp + datagrams - 100.0).abs() < 0.1, "{tcp} {datagrams}");
+        }
+    }
+
+    #[test]
+    fn an_idle_class_lends_all_its_rate() {
+        let [tcp, datagrams] = run(cbq(&[]), [50, 0]);
+        assert!((tcp - 100.0).abs() < 0.1 && datagrams == 0.0, "{tcp}");
+        let [_, datagrams] = run(cbq(&[]), [0, 50]);
+        assert!((datagrams - 100.0).abs() < 0.1, "{datagrams}");
+    }
+
+    #[test]
+    fn who_may_not_borrow_keeps_to_the_allocation() {
+        let [tcp, _] = run(cbq(&[("tcp_borrows", Value::Flag(false))]), [50, 0]);
+        assert!((tcp - 70.0).abs() < 1.4, "{tcp}");
+        let [tcp, datagrams] = run(cbq(&[("datagram_borrows", Value::Flag(false))]), [0, 50]);
+        // The estimator lets a pair go, then waits 15/16 of what it was early: up to 1/32 (1 - 0.3) / 1 = 2.2 % too fast.
+        assert!((datagrams - 30.0).abs() < 0.9 && tcp == 0.0, "{datagrams}");
+    }
+
+    #[test]
+    fn within_its_allocation_the_higher_priority_goes_first() {
+        let mut cbq = cbq(&[]);
+        let mut dropped = Vec::new();
+        for _ in 0..10 {
+            cbq.enqueue(Time::ZERO, packet(true), &mut dropped);
+        }
+        for _ in 0..3 {
+            cbq.enqueue(Time::ZERO, packet(false), &mut dropped);
+        }
+        let mut now = Time::ZERO + Duration::from_millis(100);
+        let mut kinds = Vec::new();
+        while let Some(packet) = cbq.dequeue(now, &mut dropped) {
+            kinds.push(matches!(packet.body, Body::Tcp(_)));
+            now += Rate::from_bps(100_000_000).time_for(u64::from(SIZE));
+        }
+        assert_eq!(kinds[..4], [false, false, false, true]);
+        assert_eq!(kinds.len(), 13);
+    }
+
+    #[test]
+    fn a_class_has_its_own_room() {
+        let mut cbq = cbq(&[("packets", Value::Count(2))]);
+        let mut dropped = Vec::new();
+        for tcp in [true, true, true, false, false, false] {
+            cbq.enqueue(Time::ZERO, packet(tcp), &mut dropped);
+        }
+        assert_eq!(cbq.backlog().waiting, 4);
+        assert_eq!(cbq.backlog().bytes, 4 * u64::from(SIZE));
+        assert!(dropped.iter().map(|(packet, _)| packet.segment().is_some()).eq([true, false]));
+    }
+
+    #[test]
+    fn the_average_of_idle_times_by_hand() {
+        // 30 of 100 Mbit/s, 500 bytes: 133.3 us each at the allocation, 40 us on the link, weight 1/16.
+        let link = Rate::from_bps(100_000_000);
+        let mut class = Estimator::new(Rate::from_bps(30_000_000), link, 1.0 / 16.0, 16);
+        let start = Time::ZERO + Duration::from_secs(1);
+        class.on_sent(start, 500);
+        // After a pause: maxidle = (133.3 us - 40 us) ((16/15)^16 - 1) = 168.8 us.
+        let largest = 93.333e-6 * (libm::pow(16.0 / 15.0, 16.0) - 1.0);
+        assert!((class.idle - largest).abs() < 5e-9, "{}", class.idle);
+        // 16 more back to back: each is 93.3 us early; after them the average is zero, the next one is too much.
+        let mut now = start;
+        for _ in 0..16 {
+            assert!(!class.is_over(now));
+            now += Duration::from_micros(40);
+            class.on_sent(now, 500);
+        }
+        assert!(class.idle.abs() < 5e-9, "{}", class.idle);
+        now += Duration::from_micros(40);
+        class.on_sent(now, 500);
+        assert!(class.is_over(now) && class.idle < 0.0);
+        // Had it waited until it recovers, the average would be zero again.
+        let again = class.recovers;
+        class.on_sent(again + Duration::from_micros(40), 500);
+        assert!(class.idle.abs() < 2e-9, "{}", class.idle);
+    }
+}
