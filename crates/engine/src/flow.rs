@@ -249,8 +249,8 @@ mod tests {
     /// Times of the first datagrams of 500 bytes at 6 Mbit/s (667 us apart), microseconds.
     fn times(spacing: Spacing, count: usize) -> Vec<u64> {
         let span = (Time::ZERO, Time::NEVER);
-        let mut source =
-            Datagrams::new(Rate::from_bps(6_000_000), 500, span, None, Stream::named(1, "test")).spaced(spacing);
+        let mut source = Datagrams::new(Rate::from_bps(6_000_000), 500, span, None, Stream::named(1, "test"))
+            .spaced(spacing);
         let times = (0..count).map(|_| {
             let at = source.next;
             source.emit();

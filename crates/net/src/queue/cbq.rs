@@ -29,7 +29,12 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         summary: "classes (TCP, datagrams) with allocated rates, priorities and borrowing",
         source: "Floyd and Van Jacobson, ToN 3(4), 1995; koga §3.2",
         parameters: &[
-            Parameter { name: "tcp_rate", unit: Unit::Rate, default: Some("70 Mbit/s"), doc: "allocated to TCP" },
+            Parameter {
+                name: "tcp_rate",
+                unit: Unit::Rate,
+                default: Some("70 Mbit/s"),
+                doc: "allocated to TCP",
+            },
             Parameter {
                 name: "datagram_rate",
                 unit: Unit::Rate,
@@ -320,8 +325,10 @@ mod tests {
     #[test]
     fn saturated_classes_get_what_they_were_allocated() {
         for priorities in [(2, 1), (1, 2), (1, 1)] {
-            let changes =
-                [("tcp_priority", Value::Count(priorities.0)), ("datagram_priority", Value::Count(priorities.1))];
+            let changes = [
+                ("tcp_priority", Value::Count(priorities.0)),
+                ("datagram_priority", Value::Count(priorities.1)),
+            ];
             let [tcp, datagrams] = run(cbq(&changes), [50, 50]);
             assert!((tcp - 70.0).abs() < 1.4 && (datagrams - 30.0).abs() < 1.4, "{tcp} {datagrams}");
             assert!((tcp + datagrams - 100.0).abs() < 0.1, "{tcp} {datagrams}");

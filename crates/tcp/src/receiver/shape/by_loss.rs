@@ -154,9 +154,8 @@ mod tests {
     }
 
     fn shape_of(shape: &mut dyn AckShape) -> Shape {
-        let estimator = (crate::receiver::estimate::ALL[0].build)(
-            &crate::receiver::estimate::ALL[0].info.defaults(),
-        );
+        let estimator =
+            (crate::receiver::estimate::ALL[0].build)(&crate::receiver::estimate::ALL[0].info.defaults());
         let advance = crate::ranges::Range { start: 0, end: 100 };
         let due = Due { advance, segment: 100, uplink: Default::default() };
         shape.shape(&due, estimator.path())
@@ -164,7 +163,9 @@ mod tests {
 
     #[test]
     fn the_root_solves_equation_1() {
-        for (x, buffer, k) in [(0.01, 0.0, 2.5), (0.1, 0.01, 2.5), (0.3, 0.05, 0.4), (0.2, 0.01, 0.0), (0.3, 0.0, 1.0)] {
+        for (x, buffer, k) in
+            [(0.01, 0.0, 2.5), (0.1, 0.01, 2.5), (0.3, 0.05, 0.4), (0.2, 0.01, 0.0), (0.3, 0.0, 1.0)]
+        {
             let p = 1.0 - (1.0 - x) * (1.0 - buffer) * (1.0 - k * x);
             assert!((radio_loss(p, buffer, k) - x).abs() < 1e-12, "{x} {buffer} {k}");
         }

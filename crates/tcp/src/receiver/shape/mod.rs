@@ -96,4 +96,5 @@ pub trait AckShape: Send {
 pub type Build = fn(&Values) -> Box<dyn AckShape>;
 
 /// All shapes.
-pub const ALL: &[Mechanism<Build>] = &[once::MECHANISM, copies::MECHANISM, by_loss::MECHANISM, split::MECHANISM];
+pub const ALL: &[Mechanism<Build>] =
+    &[once::MECHANISM, copies::MECHANISM, by_loss::MECHANISM, split::MECHANISM];
