@@ -301,8 +301,8 @@ mod tests {
         let end = Time::ZERO + Duration::from_secs(1);
         let (mut now, mut served, mut dropped) = (Time::ZERO, [0.0; 2], Vec::new());
         while now < end {
-            for class in 0..2 {
-                while cbq.classes[class].packets.len() < offered[class] {
+            for (class, least) in offered.into_iter().enumerate() {
+                while cbq.classes[class].packets.len() < least {
                     cbq.enqueue(now, packet(class == 0), &mut dropped);
                 }
             }
