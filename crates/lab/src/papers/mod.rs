@@ -3,6 +3,7 @@
 pub mod deviation;
 pub mod hasegawa;
 pub mod huang;
+pub mod koga3;
 pub mod koga4;
 pub mod koga5;
 pub mod miyoshi;
@@ -28,7 +29,7 @@ pub struct Paper {
 }
 
 /// All papers, in the order in which they are reproduced.
-pub const ALL: &[Paper] = &[hasegawa::PAPER, huang::PAPER, miyoshi::PAPER, koga4::PAPER, koga5::PAPER];
+pub const ALL: &[Paper] = &[hasegawa::PAPER, huang::PAPER, miyoshi::PAPER, koga3::PAPER, koga4::PAPER, koga5::PAPER];
 
 /// How much to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
