@@ -45,6 +45,7 @@ fn scenarios() -> Vec<Scenario> {
         }
         scenarios.push(draft.check().expect("a valid scenario"));
     }
+    scenarios.push(classes());
     assert!(scenarios.len() > 10);
     scenarios
 }
@@ -67,6 +68,55 @@ fn tagged() -> Scenario {
         draft.set(key, value).expect("a key of that path");
     }
     draft.check().expect("a valid scenario")
+}
+
+/// Two TCP flows beside bursts and jitter behind a class-based queue; ACKs repeated by the receiver's estimate.
+fn classes() -> Scenario {
+    let text = r#"
+        duration = "20 s"
+        [link.shared]
+        from = "a"
+        to = "b"
+        rate = "2 Mbit/s"
+        one_way_delay = "10 ms"
+        down.queue = { kind = "cbq", tcp_rate = "1.4 Mbit/s", datagram_rate = "0.6 Mbit/s", packets = 20 }
+        [link.air]
+        from = "b"
+        to = "c"
+        rate = "2 Mbit/s"
+        channel = { kind = "iid", loss = 0.02 }
+        [flow.tcp]
+        from = "a"
+        to = "c"
+        count = 2
+        receiver.shape = { kind = "by_loss", threshold = 0.01 }
+        [flow.bursts]
+        kind = "on_off"
+        from = "a"
+        to = "c"
+        rate = "0.6 Mbit/s"
+        packet = "500 bytes"
+        on = "1 s"
+        off = "1 s"
+        period = "exponential"
+        burst = 15
+        [flow.jitter]
+        kind = "cbr"
+        from = "a"
+        to = "b"
+        rate = "0.2 Mbit/s"
+        packet = "500 bytes"
+        jitter = "20 ms"
+    "#;
+    Draft::parse(text, "classes").and_then(|draft| draft.check()).expect("a valid scenario")
+}
+
+#[test]
+fn classes_have_losses_and_repeat_acks() {
+    let outcome = run(&classes(), 1);
+    assert!(outcome.flows[0].account.lost[0] > 0);
+    assert!(outcome.flows[0].destination.acks_sent > outcome.flows[0].source.data_sent / 2);
+    assert!(outcome.flows.iter().all(|flow| flow.delivered_bytes > 0));
 }
 
 #[test]

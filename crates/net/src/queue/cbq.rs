@@ -282,6 +282,7 @@ mod tests {
             again: false,
             early: false,
             ecn: Ecn::NotEct,
+            priority: Default::default(),
             hop: 0,
             body,
         }
