@@ -235,12 +235,19 @@ fn sensitivity_table(rows: &[Row]) -> Block {
 fn tried(rows: &[Row]) -> String {
     let holds =
         |row: &&Row, name: &str| row.item(name, "").is_some_and(|item| item.verdict == Some(Verdict::Agrees));
+    let labels = |chosen: Vec<&Row>| {
+        let labels: Vec<String> = chosen.iter().map(|row| row.setting.label()).collect();
+        labels.join("; ")
+    };
     let sentences = CLAIMS.map(|(name, words)| {
-        let labels: Vec<String> =
-            rows.iter().filter(|row| holds(row, name)).map(|row| row.setting.label()).collect();
-        match labels.is_empty() {
-            true => format!("{words}: under none of these answers."),
-            false => format!("{words}: under {} of {} ({}).", labels.len(), rows.len(), labels.join("; ")),
+        let known =
+            || rows.iter().filter(|row| row.item(name, "").is_some_and(|item| item.verdict.is_some()));
+        let (yes, no): (Vec<&Row>, Vec<&Row>) = known().partition(|row| holds(row, name));
+        match (yes.len(), no.len()) {
+            (0, _) => format!("{words}: under none of these answers."),
+            (_, 0) => format!("{words}: under all of them."),
+            (held, failed) if held > failed => format!("{words}: under all but {}.", labels(no)),
+            _ => format!("{words}: only under {}.", labels(yes)),
         }
     });
     format!("Where the claims hold without exception. {}", sentences.join(" "))

@@ -61,4 +61,4 @@ fn reproduce(settings: &Settings, progress: &dyn Progress) -> Result<Reproductio
 
 /// Repetitions of the tables and of the sensitivity rows.
 const QUICK: (u32, u32) = (3, 1);
-const FULL: (u32, u32) = (20, 4);
+const FULL: (u32, u32) = (15, 3);
