@@ -529,7 +529,11 @@ impl Engine {
             };
             let Some((time, event)) = endpoint.poll_event() else { return };
             if let Event::Judged { range, cause } = event {
-                account.accuracy.settle(&mut connection.unjudged, range, cause);
+                let by_mark = side == Side::Source && connection.source.sender().judges_by_mark();
+                match by_mark {
+                    true => account.accuracy.settle_one(&mut connection.unjudged, range, cause),
+                    false => account.accuracy.settle(&mut connection.unjudged, range, cause),
+                }
             }
             if let Some(observer) = &mut self.observer {
                 observer.on_event(time, id, side, &event);

@@ -217,6 +217,20 @@ pub struct Accuracy {
 }
 
 impl Accuracy {
+    /// A sender has judged the loss of one segment: losses before it that it never judged (a timeout repaired them) are
+    /// not counted.
+    pub(crate) fn settle_one(
+        &mut self,
+        unjudged: &mut Vec<(Range, LossReason)>,
+        lost: Range,
+        verdict: Cause,
+    ) {
+        unjudged.retain(|(range, _)| range.start >= lost.start);
+        if unjudged.iter().any(|(range, _)| range.start < lost.end) {
+            self.settle(unjudged, lost, verdict);
+        }
+    }
+
     /// Settles the losses inside a judged gap, and those before it that never opened one.
     pub(crate) fn settle(&mut self, unjudged: &mut Vec<(Range, LossReason)>, gap: Range, verdict: Cause) {
         let inside = |range: &Range| gap.start <= range.start && range.start < gap.end;

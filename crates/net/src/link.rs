@@ -3,7 +3,7 @@
 //! The queue is first in, first out, and nothing is removed from its middle, so a
 //! packet's whole passage is known when it joins. A packet costs one call.
 
-use crate::admission::{self, Admission, Verdict};
+use crate::admission::{self, Admission, Place, State, Verdict};
 use crate::arq::{self, Arq};
 use crate::channel::{self, Air, Channel};
 use crate::element::Element;
@@ -133,7 +133,10 @@ pub enum Passage {
 impl Link {
     /// A link in its initial state; `random` is its channel's stream.
     pub fn new(config: &Config, random: Stream) -> Link {
-        let admission = (config.queue.mechanism(admission::ALL).build)(&config.queue.values);
+        // From a copy: the channel's stream is the same whatever the queue draws.
+        let queue_random = Stream::named(random.clone().draw(), "queue");
+        let place = Place { rate: config.service.rate_at(Time::ZERO), random: queue_random };
+        let admission = (config.queue.mechanism(admission::ALL).build)(&config.queue.values, place);
         let channel = (config.channel.mechanism(channel::ALL).build)(&config.channel.values, random);
         let arq = (config.arq.mechanism(arq::ALL).build)(&config.arq.values);
         Link {
@@ -163,9 +166,9 @@ impl Link {
     /// A packet joins at `now`, which never decreases. It may come out marked.
     pub fn carry(&mut self, now: Time, packet: &mut Packet) -> Passage {
         if self.tracks {
-            let backlog = self.backlog(now);
-            if self.admission.admit(now, packet, &backlog) == Verdict::Drop {
-                return Passage::Lost { at: now, reason: LossReason::QueueFull };
+            let queue = State { backlog: self.backlog(now), idle: now.since(self.frees_at) };
+            if let Verdict::Drop(reason) = self.admission.admit(now, packet, &queue) {
+                return Passage::Lost { at: now, reason };
             }
         }
         let served = self.server.serve(now.max(self.frees_at), packet.wire_bytes);

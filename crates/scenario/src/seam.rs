@@ -21,6 +21,7 @@ pub(crate) fn in_endpoint<'a>(config: &'a mut lasthop_tcp::Config, seam: &str) -
         "judge" => &mut config.judge,
         "timing" => &mut config.timing,
         "shape" => &mut config.shape,
+        "echo" => &mut config.echo,
         "window" => &mut config.window,
         "estimate" => &mut config.estimate,
         "cause" => &mut config.cause,

@@ -45,7 +45,9 @@ fn assemble_flow(scenario: &Scenario, index: usize, seed: u64) -> Flow {
                     sender.close_when_sent();
                 }
             }
-            let judged = destination.cause.info.name != "always" || source.judge.info.name != "always";
+            let judged = destination.cause.info.name != "always"
+                || source.judge.info.name != "always"
+                || sender.sender().judges_by_mark();
             Traffic::Tcp(Connection::new(sender, receiver, judged))
         }
         lasthop_scenario::Traffic::Datagrams { rate, packet, stop, pattern, jitter, burst } => {

@@ -180,6 +180,21 @@ pub const METRICS: &[Metric] = &[
         of: |flow| lost(flow, LossReason::Discarded),
     },
     Metric {
+        name: "lost_early",
+        doc: "packets of the flow dropped by RED before the queue was full",
+        of: |flow| lost(flow, LossReason::EarlyDrop),
+    },
+    Metric {
+        name: "marked",
+        doc: "data segments of the flow that arrived with a congestion mark",
+        of: |flow| Some(flow.destination.marked as f64),
+    },
+    Metric {
+        name: "mark_reductions",
+        doc: "reductions of the window because of an echoed mark",
+        of: |flow| Some(flow.source.marks as f64),
+    },
+    Metric {
         name: "lost_overshoot",
         doc: "of lost_queue_full: sent before the first loss was noticed (slow start's overshoot)",
         of: |flow| Some(flow.account.lost_to_overshoot as f64),

@@ -1,7 +1,7 @@
 //! Every mechanism of this crate, by seam: what scenarios, `lasthop list` and the schema read.
 
 use crate::cause;
-use crate::receiver::{estimate, shape, timing, window};
+use crate::receiver::{echo, estimate, shape, timing, window};
 use crate::sender::{congestion, counting, recovery};
 use lasthop_base::Seam;
 
@@ -14,6 +14,7 @@ pub fn seams() -> Vec<Seam> {
         Seam::new("sender", "judge", "was it congestion, after all?", cause::judge::ALL),
         Seam::new("receiver", "timing", "when is data acknowledged?", timing::ALL),
         Seam::new("receiver", "shape", "in how many acknowledgements?", shape::ALL),
+        Seam::new("receiver", "echo", "how is a congestion mark echoed?", echo::ALL),
         Seam::new("receiver", "window", "how much may come?", window::ALL),
         Seam::new("receiver", "cause", "why was it lost?", cause::ALL),
         Seam::new("receiver", "estimate", "how large is the sender's window?", estimate::ALL),

@@ -1,7 +1,7 @@
 //! What an endpoint is made of: plain values, and one choice for each seam.
 
 use crate::cause;
-use crate::receiver::{estimate, shape, timing, window};
+use crate::receiver::{echo, estimate, shape, timing, window};
 use crate::rtt::RtoLimits;
 use crate::sender::{congestion, counting, recovery};
 use lasthop_base::{Choice, Duration};
@@ -41,6 +41,8 @@ pub struct Config {
     pub timing: Choice,
     /// In how many pieces to acknowledge.
     pub shape: Choice,
+    /// How congestion marks are echoed.
+    pub echo: Choice,
     /// How much to advertise.
     pub window: Choice,
     /// How the receiver estimates the sender's window.
@@ -73,6 +75,7 @@ impl Default for Config {
             judge: Choice::named(cause::judge::ALL, "always"),
             timing: Choice::named(timing::ALL, "delayed"),
             shape: Choice::named(shape::ALL, "once"),
+            echo: Choice::named(echo::ALL, "latched"),
             window: Choice::named(window::ALL, "buffer"),
             estimate: Choice::named(estimate::ALL, "rate_times_rtt"),
             cause: Choice::named(cause::ALL, "always"),

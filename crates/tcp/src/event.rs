@@ -122,6 +122,8 @@ pub struct Counters {
     pub data_received: u64,
     /// Duplicate ACKs received.
     pub duplicate_acks: u64,
+    /// Segments with data received with a congestion mark.
+    pub marked: u64,
     /// Reductions because of an echoed mark.
     pub marks: u64,
     /// Gaps (at the sender: windows with losses) judged to be congestion.

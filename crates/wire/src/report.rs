@@ -13,12 +13,19 @@ pub enum LossReason {
     Notice,
     /// Given up by the link layer's sending side: too many repeats, or too late.
     Discarded,
+    /// Dropped by active queue management before the queue was full (RED).
+    EarlyDrop,
 }
 
 impl LossReason {
     /// All there are, in the order of their column names.
-    pub const ALL: [LossReason; 4] =
-        [LossReason::QueueFull, LossReason::Channel, LossReason::Notice, LossReason::Discarded];
+    pub const ALL: [LossReason; 5] = [
+        LossReason::QueueFull,
+        LossReason::Channel,
+        LossReason::Notice,
+        LossReason::Discarded,
+        LossReason::EarlyDrop,
+    ];
 
     /// The word used in tables and traces.
     pub const fn name(self) -> &'static str {
@@ -27,6 +34,7 @@ impl LossReason {
             LossReason::Channel => "channel",
             LossReason::Notice => "notice",
             LossReason::Discarded => "discarded",
+            LossReason::EarlyDrop => "early_drop",
         }
     }
 
@@ -37,7 +45,7 @@ impl LossReason {
 
     /// Whether the loss says that the path is congested.
     pub const fn is_congestion(self) -> bool {
-        matches!(self, LossReason::QueueFull | LossReason::Notice)
+        matches!(self, LossReason::QueueFull | LossReason::Notice | LossReason::EarlyDrop)
     }
 }
 

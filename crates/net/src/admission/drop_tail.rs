@@ -2,9 +2,9 @@
 //!
 //! As in ns-2, the limit counts what waits; the packet in transmission has left the queue.
 
-use super::{Admission, Build, Verdict};
+use super::{Admission, Build, State, Verdict};
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
-use lasthop_wire::{Backlog, Packet};
+use lasthop_wire::{LossReason, Packet};
 
 /// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -27,7 +27,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             },
         ],
     },
-    build: |values| {
+    build: |values, _| {
         let or_unlimited = |limit: u64| if limit == 0 { u64::MAX } else { limit };
         Box::new(DropTail {
             packets: or_unlimited(values.count("packets")),
@@ -42,11 +42,12 @@ struct DropTail {
 }
 
 impl Admission for DropTail {
-    fn admit(&mut self, _: Time, packet: &mut Packet, backlog: &Backlog) -> Verdict {
+    fn admit(&mut self, _: Time, packet: &mut Packet, queue: &State) -> Verdict {
+        let backlog = &queue.backlog;
         let is_idle = backlog.waiting == 0 && !backlog.in_service;
         let fits = u64::from(backlog.waiting) < self.packets
             && backlog.bytes + u64::from(packet.wire_bytes) <= self.bytes;
-        if is_idle || fits { Verdict::Admit } else { Verdict::Drop }
+        if is_idle || fits { Verdict::Admit } else { Verdict::Drop(LossReason::QueueFull) }
     }
 
     fn is_unlimited(&self) -> bool {

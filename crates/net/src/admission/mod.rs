@@ -1,23 +1,26 @@
 //! May a packet join the queue?
 
+mod average;
 mod drop_tail;
+mod red;
+mod warn;
 
-use lasthop_base::{Mechanism, Time, Values};
-use lasthop_wire::{Backlog, Packet};
+use lasthop_base::{Duration, Mechanism, Rate, Stream, Time, Values};
+use lasthop_wire::{Backlog, Ecn, LossReason, Packet};
 
 /// The answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// It joins.
     Admit,
-    /// It is dropped.
-    Drop,
+    /// It is dropped, for this reason.
+    Drop(LossReason),
 }
 
 /// Decides when a packet arrives. It may mark the packet (ECN).
 pub trait Admission: Send {
-    /// A packet arrives at a queue in this state; the packet in transmission is not part of it.
-    fn admit(&mut self, now: Time, packet: &mut Packet, backlog: &Backlog) -> Verdict;
+    /// A packet arrives at a queue in this state.
+    fn admit(&mut self, now: Time, packet: &mut Packet, queue: &State) -> Verdict;
 
     /// Whether it admits everything: the link then need not count what waits.
     fn is_unlimited(&self) -> bool {
@@ -25,8 +28,33 @@ pub trait Admission: Send {
     }
 }
 
+/// A queue when a packet arrives.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct State {
+    /// What waits; the packet in transmission is not part of it.
+    pub backlog: Backlog,
+    /// How long the transmitter has had nothing to send; zero while it sends.
+    pub idle: Duration,
+}
+
+/// Where an admission is.
+pub struct Place {
+    /// The link's rate: at the beginning if it changes by plan, the mean if it is recorded.
+    pub rate: Rate,
+    /// Draws for those that draw.
+    pub random: Stream,
+}
+
 /// How an admission is built.
-pub type Build = fn(&Values) -> Box<dyn Admission>;
+pub type Build = fn(&Values, Place) -> Box<dyn Admission>;
 
 /// All admissions.
-pub const ALL: &[Mechanism<Build>] = &[drop_tail::MECHANISM];
+pub const ALL: &[Mechanism<Build>] = &[drop_tail::MECHANISM, red::MECHANISM, warn::MECHANISM];
+
+/// Marks a packet whose transport can be told so (RFC 3168 §5); false if it cannot.
+fn mark(packet: &mut Packet) -> bool {
+    if packet.ecn == Ecn::Ect0 {
+        packet.ecn = Ecn::Ce;
+    }
+    packet.ecn == Ecn::Ce
+}

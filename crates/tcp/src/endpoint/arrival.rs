@@ -32,7 +32,7 @@ impl Endpoint {
             return;
         }
         if self.agreed.ecn && segment.flags.has(Flags::CWR) {
-            self.echoes_mark = false;
+            self.echoes_mark = self.echo.on_reduced();
         }
         if let Some(stamps) =
             segment.timestamps.filter(|_| self.agreed.timestamps && range.start <= self.last_ack)
@@ -176,8 +176,9 @@ impl Endpoint {
             self.receiver.acknowledge_now();
             return;
         }
-        if arriving.marked && self.agreed.ecn {
-            self.echoes_mark = true;
+        if self.agreed.ecn {
+            self.echoes_mark = self.echo.on_data(arriving.marked);
+            self.log.counters.marked += u64::from(arriving.marked);
         }
         let stamps = segment.timestamps.filter(|_| self.agreed.timestamps && self.receiver.wants_times());
         let data = Data {

@@ -17,6 +17,7 @@ use crate::config::Config;
 use crate::event::{Counters, Event, Log};
 use crate::ranges::Range;
 use crate::receiver::Receiver;
+use crate::receiver::echo::{self, MarkEcho};
 use crate::sender::Sender;
 use handshake::Handshake;
 use lasthop_base::{Duration, Rate, Stream, Time};
@@ -78,8 +79,9 @@ pub struct Endpoint {
     ts_recent: u32,
     /// The last acknowledgement sent, as an offset.
     last_ack: u64,
-    /// CE seen and not yet answered by CWR (RFC 3168 §6.1.3).
+    /// Whether ACKs carry ECE, as `echo` said last.
     echoes_mark: bool,
+    echo: Box<dyn MarkEcho>,
     /// Absolute time at which TIME-WAIT ends.
     time_wait_until: Time,
     /// The latest time that the driver told.
@@ -130,6 +132,7 @@ impl Endpoint {
             sender: Sender::new(&config, config.segment),
             receiver: Receiver::new(&config, random),
             handshake: Handshake::new(&config),
+            echo: (config.echo.mechanism(echo::ALL).build)(&config.echo.values),
             tick_nanos: config.timestamp_tick.as_nanos().max(1),
             config: Box::new(config),
             role,

@@ -1,5 +1,6 @@
 //! The receiving half: what arrived, and how it is acknowledged.
 
+pub mod echo;
 pub mod estimate;
 pub mod reassembly;
 pub mod shape;

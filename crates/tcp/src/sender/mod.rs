@@ -20,7 +20,7 @@ use crate::config::Config;
 use crate::event::{Log, Reason};
 use crate::ranges::Range;
 use crate::rtt::RttEstimator;
-use congestion::{AckEvent, CongestionControl, Level, Phase, Start};
+use congestion::{AckEvent, CongestionControl, Delivery, Level, Phase, Start};
 use counting::AckCounting;
 use lasthop_base::{Duration, Time};
 use lasthop_wire::Priority;
@@ -62,6 +62,8 @@ pub struct Sender {
     restart_until: u64,
     /// Signals about data below this offset have already reduced the window.
     reduced_until: u64,
+    /// When the window was last reduced because of a loss or a mark.
+    reduced_at: Option<Time>,
     /// Whether the next new segment tells the receiver that the window was reduced.
     tells_reduced: bool,
     /// `una` when the timer last expired: a second expiry there reduces no further.
@@ -69,6 +71,8 @@ pub struct Sender {
     why: Reason,
     /// What `congestion` said last, bytes.
     cwnd: u64,
+    /// Whether `congestion` wants to see every ACK before its effect.
+    observes: bool,
     /// Nothing is lost, reported or repeated, so that all outstanding data is in flight: most of a connection's life.
     calm: bool,
 }
@@ -122,6 +126,7 @@ impl Sender {
         let congestion = (built.build)(&config.congestion.values, start);
         Sender {
             cwnd: congestion.window(),
+            observes: congestion.observes(),
             calm: true,
             board: Scoreboard::starting_at(1),
             rtt: RttEstimator::new(config.rto),
@@ -143,6 +148,7 @@ impl Sender {
             window_told_at: 0,
             restart_until: 0,
             reduced_until: 0,
+            reduced_at: None,
             tells_reduced: false,
             timed_out_at: None,
             why: Reason::Hole,
@@ -236,6 +242,11 @@ impl Sender {
         self.timer
     }
 
+    /// Whether it tells random errors from congestion by the marks of duplicate ACKs.
+    pub fn judges_by_mark(&self) -> bool {
+        self.congestion.judges_by_mark()
+    }
+
     /// Whether fast recovery is under way.
     pub fn is_recovering(&self) -> bool {
         self.recovery.is_recovering()
@@ -289,6 +300,9 @@ impl Sender {
         };
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt);
+        }
+        if self.observes {
+            self.congestion.observe(&Delivery { now, acked: acked.bytes, duplicate: false, rtt });
         }
         let outstanding = self.board.outstanding();
         let event = AckEvent {

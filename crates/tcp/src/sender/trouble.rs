@@ -1,7 +1,7 @@
 //! While something is lost, reported or repeated: the long way that [`Sender::handle_ack`] and [`Sender::poll`]
 //! take then, and the timer.
 
-use super::congestion::{AckEvent, Level, LossEvent, Phase, Recovered};
+use super::congestion::{AckEvent, Delivery, Level, LossEvent, MarkPace, Phase, Recovered};
 use super::recovery::{AckNews, LastResort, Step};
 use super::{Ack, Outgoing, Sender};
 use crate::event::{Cause, Event, Log, Reason};
@@ -44,13 +44,17 @@ impl Sender {
             self.rtt.sample(rtt);
         }
 
+        if self.observes && (advanced || duplicate) {
+            let duplicate = duplicate && !advanced;
+            self.congestion.observe(&Delivery { now, acked: acked.bytes, duplicate, rtt });
+        }
         let news = AckNews { acked: acked.bytes, duplicate, mss: self.mss };
         let step = self.recovery.on_ack(&news, &mut self.board);
-        self.take_step(now, step, log);
+        self.take_step(now, step, ack.ece, log);
         if step == Step::Leave && duplicate {
             // It ends one recovery, and what it reports can begin the next (RFC 6675 §5).
             let next = self.recovery.on_ack(&AckNews { acked: 0, ..news }, &mut self.board);
-            self.take_step(now, next, log);
+            self.take_step(now, next, ack.ece, log);
         }
         if ack.ece {
             self.heed_mark(now, log);
@@ -167,7 +171,7 @@ impl Sender {
         Outgoing { range, again: true, fin: self.finishing && range.end == self.end(), priority, cwr: false }
     }
 
-    pub(super) fn take_step(&mut self, now: Time, step: Step, log: &mut Log) {
+    pub(super) fn take_step(&mut self, now: Time, step: Step, marked: bool, log: &mut Log) {
         match step {
             Step::Same | Step::Partial { .. } => {}
             Step::Enter | Step::Reenter => {
@@ -176,14 +180,16 @@ impl Sender {
                     self.reduced_until = 0;
                 }
                 self.note_entry(step);
-                self.reduce(now, flight, false);
+                self.judge_by_mark(now, marked, log);
+                self.reduce(now, flight, marked, false);
                 self.why = Reason::FastRetransmit;
                 log.counters.recoveries += 1;
                 log.trace(now, Event::RecoveryEntered { flight, cwnd: self.congestion.window() });
             }
             Step::Restart => {
                 let flight = self.recovery.flight_at_loss(&self.board);
-                self.reduce(now, flight, true);
+                self.judge_by_mark(now, marked, log);
+                self.reduce(now, flight, marked, true);
                 log.counters.recoveries += 1;
                 log.trace(now, Event::RecoveryEntered { flight, cwnd: self.congestion.window() });
                 self.start_over(Reason::FastRetransmit);
@@ -225,24 +231,41 @@ impl Sender {
         }
     }
 
-    pub(super) fn reduce(&mut self, now: Time, flight: u64, restart: bool) {
-        let loss = self.loss_event(now, flight);
+    /// Notes what the third duplicate's mark says of the loss that it tells.
+    fn judge_by_mark(&self, now: Time, marked: bool, log: &mut Log) {
+        if let (true, Some(range)) = (self.congestion.judges_by_mark(), self.board.first()) {
+            log.judged(now, range, if marked { Cause::Congestion } else { Cause::Wireless });
+        }
+    }
+
+    pub(super) fn reduce(&mut self, now: Time, flight: u64, marked: bool, restart: bool) {
+        let loss = LossEvent { marked, ..self.loss_event(now, flight) };
         if restart {
             self.congestion.on_restart(&loss);
         } else if self.board.una() >= self.reduced_until {
             self.congestion.on_loss(&loss);
         }
         self.reduced_until = self.board.nxt();
+        self.reduced_at = Some(now);
         self.tells_reduced = true;
     }
 
-    /// ECE: reduces once per window of data (RFC 3168 §6.1.2), not while a loss is being repaired.
+    /// ECE: reduces once per window of data (RFC 3168 §6.1.2) or as often as the congestion control wants, not while a
+    /// loss is being repaired.
     ///
     /// CWR goes out with the byte at `reduced_until`: an ACK that does not cover it cannot have stopped echoing.
     pub(super) fn heed_mark(&mut self, now: Time, log: &mut Log) {
-        if self.board.una() <= self.reduced_until || self.phase() != Phase::Open {
+        let too_soon = match self.congestion.mark_pace() {
+            MarkPace::Window => self.board.una() <= self.reduced_until,
+            MarkPace::Rtt => {
+                self.reduced_at.is_some_and(|at| self.rtt.srtt().is_some_and(|srtt| now.since(at) < srtt))
+            }
+            MarkPace::Every => false,
+        };
+        if too_soon || self.phase() != Phase::Open {
             return;
         }
+        self.reduced_at = Some(now);
         let loss = self.loss_event(now, self.board.outstanding());
         self.congestion.on_mark(&loss);
         self.reduced_until = self.board.nxt();
@@ -274,7 +297,7 @@ impl Sender {
     }
 
     pub(super) fn loss_event(&self, now: Time, flight: u64) -> LossEvent {
-        LossEvent { now, flight, window: self.cwnd.min(self.peer_window) }
+        LossEvent { now, flight, window: self.cwnd.min(self.peer_window), marked: false }
     }
 
     /// RFC 6298 §5: off when all is acknowledged, started anew otherwise; NewReno only at its first partial ACK (RFC 6582 §4).

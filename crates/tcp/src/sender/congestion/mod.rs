@@ -1,6 +1,10 @@
 //! How large is the congestion window?
 
+mod estimate;
 mod reno;
+mod w_cw;
+mod westwood;
+mod westwood_plus;
 
 use crate::sender::counting::AckCounting;
 use lasthop_base::{Duration, Mechanism, Time, Values};
@@ -57,6 +61,33 @@ pub struct LossEvent {
     pub flight: u64,
     /// min(cwnd, advertised window) at that moment, bytes.
     pub window: u64,
+    /// The duplicate ACK that told it echoes a congestion mark.
+    pub marked: bool,
+}
+
+/// What one acknowledgement says of the path, before anything is concluded from it.
+#[derive(Clone, Copy, Debug)]
+pub struct Delivery {
+    /// When it came.
+    pub now: Time,
+    /// Bytes newly and cumulatively acknowledged; 0 for a duplicate.
+    pub acked: u64,
+    /// It advances nothing and says that a segment has arrived out of order.
+    pub duplicate: bool,
+    /// The round-trip time it measured, if it did.
+    pub rtt: Option<Duration>,
+}
+
+/// How often a sender reacts to echoed marks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum MarkPace {
+    /// Once per window of data (RFC 3168 §6.1.2).
+    #[default]
+    Window,
+    /// Once per smoothed round-trip time.
+    Rtt,
+    /// At every marked ACK.
+    Every,
 }
 
 /// Window and threshold at one time.
@@ -88,7 +119,23 @@ pub trait CongestionControl: Send {
     fn window(&self) -> u64;
     /// Slow start threshold in bytes.
     fn ssthresh(&self) -> u64;
-    /// Every ACK.
+    /// Every ACK that advances or is a duplicate, before it has any effect; only if [`CongestionControl::observes`].
+    fn observe(&mut self, delivery: &Delivery) {
+        let _ = delivery;
+    }
+    /// Whether it wants [`CongestionControl::observe`].
+    fn observes(&self) -> bool {
+        false
+    }
+    /// How often it reacts to marks.
+    fn mark_pace(&self) -> MarkPace {
+        MarkPace::Window
+    }
+    /// Whether it takes a loss told by an unmarked duplicate ACK for a random error: its judgements are accounted.
+    fn judges_by_mark(&self) -> bool {
+        false
+    }
+    /// Every ACK but the one that ends a recovery.
     fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting);
     /// A loss that fast recovery repairs, judged to be congestion.
     fn on_loss(&mut self, loss: &LossEvent);
@@ -106,4 +153,5 @@ pub trait CongestionControl: Send {
 pub type Build = fn(&Values, Start) -> Box<dyn CongestionControl>;
 
 /// All congestion controls.
-pub const ALL: &[Mechanism<Build>] = &[reno::MECHANISM];
+pub const ALL: &[Mechanism<Build>] =
+    &[reno::MECHANISM, westwood::MECHANISM, westwood_plus::MECHANISM, w_cw::MECHANISM];

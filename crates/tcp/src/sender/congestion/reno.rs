@@ -34,7 +34,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: |values, start| Box::new(Reno::new(values, start)),
 };
 
-struct Reno {
+pub(super) struct Reno {
     /// Bytes, with fractions: avoidance adds MSS^2/cwnd per ACK.
     cwnd: f64,
     ssthresh: u64,
@@ -50,6 +50,28 @@ struct Reno {
 const LARGEST: f64 = (1u64 << 30) as f64;
 
 impl Reno {
+    /// The window of [`MECHANISM`]'s defaults, for controls that differ in their reactions only.
+    pub(super) fn plain(start: Start) -> Reno {
+        Reno::new(&MECHANISM.info.defaults(), start)
+    }
+
+    /// ssthresh in bytes, at least two segments.
+    pub(super) fn set_ssthresh(&mut self, bytes: u64) {
+        self.ssthresh = bytes.max(2 * self.mss);
+        self.collected = 0;
+    }
+
+    /// Lowers cwnd to ssthresh; a smaller one stays.
+    pub(super) fn cap(&mut self) {
+        self.cwnd = self.cwnd.min(self.ssthresh as f64);
+    }
+
+    /// Back to one segment.
+    pub(super) fn restart(&mut self) {
+        self.collected = 0;
+        self.cwnd = self.mss as f64;
+    }
+
     fn new(values: &Values, start: Start) -> Reno {
         Reno {
             cwnd: start.window as f64,

@@ -1,0 +1,104 @@
+//! The average queue of RED and of congestion warning: an exponentially weighted mean over arrivals.
+
+use super::State;
+use lasthop_base::{Duration, Parameter, Rate, Unit, Values};
+
+/// Weight of an arrival's queue in the average.
+pub(super) const WEIGHT: Parameter = Parameter {
+    name: "weight",
+    unit: Unit::Number(0.0, 1.0),
+    default: Some("0.002"),
+    doc: "weight of each arrival's queue in the average (w_q, ns-2's 0.002); 1: the queue as it is",
+};
+
+/// What the idle time is counted in.
+pub(super) const MEAN_PACKET: Parameter = Parameter {
+    name: "mean_packet",
+    unit: Unit::Bytes(1, 65_535),
+    default: Some("500 bytes"),
+    doc: "packet that could have been sent while the link was idle (ns-2's mean_pktsize_)",
+};
+
+/// Most packets that may wait.
+pub(super) const PACKETS: Parameter = Parameter {
+    name: "packets",
+    unit: Unit::Count(1, 1_000_000_000),
+    default: Some("50"),
+    doc: "most packets that may wait, the one in transmission not counted (ns-2: 50)",
+};
+
+/// The average, packets.
+///
+/// Floyd and Jacobson 1993 §4, as ns-2 has it: `avg = (1 - w) avg + w q` at each arrival; after an idle time in which
+/// m packets could have been sent, as if m arrivals had found nothing before it.
+pub(super) struct Average {
+    value: f64,
+    weight: f64,
+    /// Time to send a packet of the mean size.
+    packet_time: Duration,
+}
+
+impl Average {
+    pub(super) fn new(values: &Values, rate: Rate) -> Average {
+        Average {
+            value: 0.0,
+            weight: values.number(WEIGHT.name),
+            packet_time: rate.time_for(values.bytes(MEAN_PACKET.name)),
+        }
+    }
+
+    /// A packet arrives; the average after it.
+    pub(super) fn on_arrival(&mut self, queue: &State) -> f64 {
+        if queue.idle > Duration::ZERO {
+            let missed = queue.idle.as_nanos() / self.packet_time.as_nanos().max(1);
+            self.value *= libm::pow(1.0 - self.weight, missed as f64);
+        }
+        self.value += self.weight * (f64::from(queue.backlog.waiting) - self.value);
+        self.value
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use lasthop_base::Value;
+    use lasthop_wire::Backlog;
+
+    /// A queue of so many packets whose transmitter is busy.
+    pub(in crate::admission) fn busy(waiting: u32) -> State {
+        State { backlog: Backlog { waiting, in_service: true, bytes: 0 }, idle: Duration::ZERO }
+    }
+
+    fn average(weight: f64) -> Average {
+        let values =
+            Values::new().with(WEIGHT.name, Value::Number(weight)).with(MEAN_PACKET.name, Value::Bytes(1000));
+        // 1000 bytes take 8 ms.
+        Average::new(&values, Rate::from_bps(1_000_000))
+    }
+
+    /// Floyd and Jacobson 1993 §6, Eq. 4: after L arrivals at which the queue grows from 0 by one packet each, the
+    /// average is L + 1 + ((1 - w)^(L + 1) - 1) / w.
+    #[test]
+    fn a_growing_queue() {
+        let weight = 0.002;
+        let mut average = average(weight);
+        let mut last = 0.0;
+        for length in 1..=50 {
+            last = average.on_arrival(&busy(length));
+        }
+        let closed = 51.0 + (libm::pow(1.0 - weight, 51.0) - 1.0) / weight;
+        assert!((last - closed).abs() < 1e-9, "{last} instead of {closed}");
+    }
+
+    #[test]
+    fn a_constant_queue_is_its_own_average_and_idle_time_lowers_it() {
+        let mut average = average(0.5);
+        for _ in 0..200 {
+            average.on_arrival(&busy(8));
+        }
+        assert!((average.value - 8.0).abs() < 1e-9);
+        // 24 ms idle: three packets could have been sent; this arrival finds nothing either.
+        let idle = State { idle: Duration::from_millis(24), ..busy(0) };
+        assert!((average.on_arrival(&idle) - 0.5).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,202 @@
+//! Random early detection with explicit congestion notification.
+//!
+//! Between the two thresholds a packet is marked, or dropped if it cannot be, with a probability that grows linearly
+//! and with the number of packets since the last one; above the upper threshold every packet is dropped.
+//!
+//! # Packets, not bytes
+//! The probability does not depend on a packet's size: short packets are marked as often as long ones.
+
+use super::average::{Average, MEAN_PACKET, PACKETS, WEIGHT};
+use super::{Admission, Build, State, Verdict, mark};
+use lasthop_base::{Info, Mechanism, Parameter, Stream, Time, Unit};
+use lasthop_wire::{LossReason, Packet};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "red",
+        summary: "random early detection: drops or marks with a probability that grows with the average queue",
+        source: "Floyd and Jacobson 1993; RFC 2309 §3; RFC 3168 §5, §7; saad §3.A, Fig. 1",
+        parameters: &[
+            PACKETS,
+            Parameter {
+                name: "min_threshold",
+                unit: Unit::Number(0.0, 1e9),
+                default: Some("5"),
+                doc: "average queue below which nothing happens, packets (minth)",
+            },
+            Parameter {
+                name: "max_threshold",
+                unit: Unit::Number(0.0, 1e9),
+                default: Some("15"),
+                doc: "average queue from which every packet is dropped, packets (maxth)",
+            },
+            Parameter {
+                name: "max_probability",
+                unit: Unit::Probability(0.0, 1.0),
+                default: Some("0.1"),
+                doc: "probability just below the upper threshold (max_p; ns-2: 1/linterm_ = 0.1)",
+            },
+            WEIGHT,
+            MEAN_PACKET,
+            Parameter {
+                name: "gentle",
+                unit: Unit::Flag,
+                default: Some("false"),
+                doc: "above the upper threshold the probability grows to 1 at twice it (Floyd 2000), instead of being 1",
+            },
+            Parameter {
+                name: "marks",
+                unit: Unit::Flag,
+                default: Some("true"),
+                doc: "whether ECN-capable packets are marked instead of dropped between the thresholds",
+            },
+        ],
+    },
+    build: |values, place| {
+        Box::new(Red {
+            packets: values.count(PACKETS.name),
+            low: values.number("min_threshold"),
+            high: values.number("max_threshold"),
+            most: values.number("max_probability"),
+            gentle: values.flag("gentle"),
+            marks: values.flag("marks"),
+            average: Average::new(values, place.rate),
+            since: 0,
+            random: place.random,
+        })
+    },
+};
+
+struct Red {
+    packets: u64,
+    low: f64,
+    high: f64,
+    most: f64,
+    gentle: bool,
+    marks: bool,
+    average: Average,
+    /// Packets since the last one marked or dropped while the average was between the thresholds.
+    since: u64,
+    random: Stream,
+}
+
+impl Admission for Red {
+    fn admit(&mut self, _: Time, packet: &mut Packet, queue: &State) -> Verdict {
+        let average = self.average.on_arrival(queue);
+        let probability = self.probability(average);
+        if u64::from(queue.backlog.waiting) >= self.packets {
+            self.since = 0;
+            return Verdict::Drop(LossReason::QueueFull);
+        }
+        if probability <= 0.0 {
+            self.since = 0;
+            return Verdict::Admit;
+        }
+        if probability >= 1.0 {
+            self.since = 0;
+            return Verdict::Drop(LossReason::EarlyDrop);
+        }
+        if !self.strikes(probability) {
+            return Verdict::Admit;
+        }
+        match self.marks && mark(packet) {
+            true => Verdict::Admit,
+            false => Verdict::Drop(LossReason::EarlyDrop),
+        }
+    }
+}
+
+impl Red {
+    /// p_b (Floyd and Jacobson 1993 §4).
+    fn probability(&self, average: f64) -> f64 {
+        if average < self.low {
+            0.0
+        } else if average < self.high {
+            self.most * (average - self.low) / (self.high - self.low)
+        } else if self.gentle && average < 2.0 * self.high {
+            self.most + (1.0 - self.most) * (average - self.high) / self.high
+        } else {
+            1.0
+        }
+    }
+
+    /// Whether this packet is the one: p_a = p_b / (1 - count p_b), so that gaps are uniform from 1 to 1/p_b.
+    fn strikes(&mut self, probability: f64) -> bool {
+        let spent = self.since as f64 * probability;
+        let now = if spent < 1.0 { probability / (1.0 - spent) } else { 1.0 };
+        let strikes = self.random.uniform() < now;
+        self.since = if strikes { 0 } else { self.since + 1 };
+        strikes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::average::tests::busy;
+    use super::super::{ALL, Place};
+    use super::*;
+    use lasthop_base::{Choice, Rate, Value};
+    use lasthop_wire::{Body, Ecn, FlowId, Priority};
+
+    fn packet(ecn: Ecn) -> Packet {
+        Packet {
+            number: 0,
+            flow: FlowId(0),
+            wire_bytes: 1000,
+            forward: true,
+            again: false,
+            early: false,
+            ecn,
+            priority: Priority::Normal,
+            route: 0,
+            hop: 0,
+            body: Body::Datagram { number: 0 },
+        }
+    }
+
+    /// RED whose average is the queue itself.
+    fn red() -> Box<dyn Admission> {
+        let mut choice = Choice::named(ALL, "red");
+        choice.values.set("weight", Value::Number(1.0));
+        let place = Place { rate: Rate::from_bps(1_000_000), random: Stream::named(1, "test") };
+        (MECHANISM.build)(&choice.values, place)
+    }
+
+    #[test]
+    fn nothing_below_and_everything_above() {
+        let mut red = red();
+        for _ in 0..1000 {
+            let mut one = packet(Ecn::Ect0);
+            assert_eq!(red.admit(Time::ZERO, &mut one, &busy(4)), Verdict::Admit);
+            assert_eq!(one.ecn, Ecn::Ect0);
+            let verdict = red.admit(Time::ZERO, &mut one, &busy(15));
+            assert_eq!(verdict, Verdict::Drop(LossReason::EarlyDrop), "maxth: dropped even if ECN-capable");
+            let verdict = red.admit(Time::ZERO, &mut one, &busy(50));
+            assert_eq!(verdict, Verdict::Drop(LossReason::QueueFull));
+        }
+    }
+
+    /// Floyd and Jacobson 1993 §7: with p_a the gaps between marks are uniform on 1 … 1/p_b. At a queue of 10 p_b is
+    /// half of 0.1: 1 … 20, of mean 10.5 and variance (20^2 - 1) / 12.
+    #[test]
+    fn gaps_between_marks_are_uniform() {
+        for (ecn, marked) in [(Ecn::Ect0, true), (Ecn::NotEct, false)] {
+            let mut red = red();
+            let (mut gaps, mut gap) = (Vec::new(), 0u32);
+            while gaps.len() < 20_000 {
+                let mut one = packet(ecn);
+                let verdict = red.admit(Time::ZERO, &mut one, &busy(10));
+                gap += 1;
+                let struck = if marked { one.ecn == Ecn::Ce } else { verdict != Verdict::Admit };
+                if struck {
+                    gaps.push(std::mem::take(&mut gap));
+                }
+            }
+            assert!(gaps.iter().all(|gap| (1..=20).contains(gap)));
+            let mean = gaps.iter().map(|gap| f64::from(*gap)).sum::<f64>() / 20_000.0;
+            let error = (399.0f64 / 12.0 / 20_000.0).sqrt();
+            assert!((mean - 10.5).abs() < 5.0 * error, "{mean}");
+        }
+    }
+}

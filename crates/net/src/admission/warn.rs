@@ -1,0 +1,98 @@
+//! Congestion warning: every packet that can be marked is, while the average queue is above one threshold.
+//!
+//! A mark therefore tells the state of the queue. Packets that cannot be marked join as with drop-tail.
+
+use super::average::{Average, MEAN_PACKET, PACKETS, WEIGHT};
+use super::{Admission, Build, State, Verdict, mark};
+use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
+use lasthop_wire::{LossReason, Packet};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "warn",
+        summary: "marks every ECN-capable packet while the average queue is above a threshold",
+        source: "saad §3.B, Fig. 3; Xu, Tian, Ansari 2004 (TCP-Jersey)",
+        parameters: &[
+            PACKETS,
+            Parameter {
+                name: "threshold",
+                unit: Unit::Number(0.0, 1e9),
+                default: Some("5"),
+                doc: "average queue above which every packet is marked, packets",
+            },
+            WEIGHT,
+            MEAN_PACKET,
+        ],
+    },
+    build: |values, place| {
+        Box::new(Warn {
+            packets: values.count(PACKETS.name),
+            threshold: values.number("threshold"),
+            average: Average::new(values, place.rate),
+        })
+    },
+};
+
+struct Warn {
+    packets: u64,
+    threshold: f64,
+    average: Average,
+}
+
+impl Admission for Warn {
+    fn admit(&mut self, _: Time, packet: &mut Packet, queue: &State) -> Verdict {
+        let average = self.average.on_arrival(queue);
+        if u64::from(queue.backlog.waiting) >= self.packets {
+            return Verdict::Drop(LossReason::QueueFull);
+        }
+        if average > self.threshold {
+            mark(packet);
+        }
+        Verdict::Admit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::average::tests::busy;
+    use super::super::{ALL, Place};
+    use super::*;
+    use lasthop_base::{Choice, Rate, Stream, Value};
+    use lasthop_wire::{Body, Ecn, FlowId, Priority};
+
+    fn packet(ecn: Ecn) -> Packet {
+        Packet {
+            number: 0,
+            flow: FlowId(0),
+            wire_bytes: 1000,
+            forward: true,
+            again: false,
+            early: false,
+            ecn,
+            priority: Priority::Normal,
+            route: 0,
+            hop: 0,
+            body: Body::Datagram { number: 0 },
+        }
+    }
+
+    /// With a weight of 1 the average is the queue: marked above the threshold, all of them, and none at it or below.
+    #[test]
+    fn a_mark_tells_the_queue() {
+        let mut choice = Choice::named(ALL, "warn");
+        choice.values.set("weight", Value::Number(1.0));
+        let place = Place { rate: Rate::from_bps(1_000_000), random: Stream::named(1, "test") };
+        let mut warn = (MECHANISM.build)(&choice.values, place);
+        for waiting in 0..50 {
+            let mut capable = packet(Ecn::Ect0);
+            assert_eq!(warn.admit(Time::ZERO, &mut capable, &busy(waiting)), Verdict::Admit);
+            assert_eq!(capable.ecn == Ecn::Ce, waiting > 5, "{waiting} waiting");
+            let mut other = packet(Ecn::NotEct);
+            assert_eq!(warn.admit(Time::ZERO, &mut other, &busy(waiting)), Verdict::Admit);
+            assert_eq!(other.ecn, Ecn::NotEct);
+        }
+        let verdict = warn.admit(Time::ZERO, &mut packet(Ecn::Ect0), &busy(50));
+        assert_eq!(verdict, Verdict::Drop(LossReason::QueueFull));
+    }
+}

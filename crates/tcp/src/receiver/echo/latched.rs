@@ -1,0 +1,31 @@
+//! From the first mark on, every ACK carries the echo until the sender says that it has reduced its window.
+
+use super::{Build, MarkEcho};
+use lasthop_base::{Info, Mechanism};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "latched",
+        summary: "every ACK after a mark echoes it until the sender answers with CWR",
+        source: "RFC 3168 §6.1.3",
+        parameters: &[],
+    },
+    build: |_| Box::new(Latched { echoes: false }),
+};
+
+struct Latched {
+    echoes: bool,
+}
+
+impl MarkEcho for Latched {
+    fn on_data(&mut self, marked: bool) -> bool {
+        self.echoes |= marked;
+        self.echoes
+    }
+
+    fn on_reduced(&mut self) -> bool {
+        self.echoes = false;
+        false
+    }
+}

@@ -1,0 +1,13 @@
+//! How much bandwidth does the path give this connection? From the returning ACKs.
+//!
+//! * `delivered.rs`: how many bytes an ACK says were delivered, duplicates included.
+//! * `tustin.rs`: a sample per ACK, Westwood's filter.
+//! * `per_rtt.rs`: a sample per round-trip time, Westwood+'s filter.
+
+mod delivered;
+mod per_rtt;
+mod tustin;
+
+pub(super) use delivered::Delivered;
+pub(super) use per_rtt::PerRtt;
+pub(super) use tustin::Tustin;

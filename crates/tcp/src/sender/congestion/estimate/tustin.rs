@@ -1,0 +1,150 @@
+//! Westwood's filter: a low-pass of first order, discretised by the bilinear (Tustin) rule, a sample per ACK.
+//!
+//! `b_k = d_k / Δ_k`, `B_k = α B_{k-1} + (1 - α) (b_k + b_{k-1}) / 2`, `α = (2τ - Δ_k) / (2τ + Δ_k)` (Mascolo et al. 2001
+//! §2.2, Eq. 2). When nothing has come for `τ/m`, a sample of zero is assumed.
+//!
+//! # The first ACK
+//! It starts the clock and gives no sample; the estimate begins at zero.
+
+use lasthop_base::{Duration, Time};
+
+/// The filter and its state; rates in bytes per second.
+#[derive(Debug)]
+pub(in crate::sender::congestion) struct Tustin {
+    /// τ, s.
+    time_constant: f64,
+    /// τ/m: the longest time without a sample.
+    longest: Duration,
+    /// When the last sample was taken, assumed ones included.
+    last: Option<Time>,
+    sample: f64,
+    estimate: f64,
+    /// Delivered at the same instant as the last sample: part of the next.
+    pending: u64,
+}
+
+impl Tustin {
+    /// A filter with time constant τ that assumes a sample of zero after τ/m.
+    pub(in crate::sender::congestion) fn new(time_constant: Duration, m: u64) -> Tustin {
+        Tustin {
+            time_constant: time_constant.as_secs(),
+            longest: Duration::from_nanos(time_constant.divided_by(m.max(1)).as_nanos().max(1)),
+            last: None,
+            sample: 0.0,
+            estimate: 0.0,
+            pending: 0,
+        }
+    }
+
+    /// An ACK says that so many bytes were delivered.
+    pub(in crate::sender::congestion) fn on_delivered(&mut self, now: Time, bytes: u64) {
+        let Some(last) = self.idle_until(now) else {
+            self.last = Some(now);
+            return;
+        };
+        let bytes = bytes + std::mem::take(&mut self.pending);
+        let interval = now.since(last).as_secs();
+        if interval <= 0.0 {
+            self.pending = bytes;
+            return;
+        }
+        self.take(bytes as f64 / interval, interval);
+        self.last = Some(now);
+    }
+
+    /// The estimate at `now`, bytes per second.
+    pub(in crate::sender::congestion) fn estimate(&mut self, now: Time) -> f64 {
+        self.idle_until(now);
+        self.estimate
+    }
+
+    /// Assumes a sample of zero for every τ/m without an ACK; when the last sample was.
+    fn idle_until(&mut self, now: Time) -> Option<Time> {
+        let mut last = self.last?;
+        let longest = self.longest;
+        // After some thousand of them nothing is left of the estimate.
+        for _ in 0..4096 {
+            if now.since(last) <= longest {
+                break;
+            }
+            self.take(0.0, longest.as_secs());
+            last += longest;
+        }
+        if now.since(last) > longest {
+            last = now;
+        }
+        self.last = Some(last);
+        Some(last)
+    }
+
+    fn take(&mut self, sample: f64, interval: f64) {
+        let twice = 2.0 * self.time_constant;
+        let alpha = (twice - interval) / (twice + interval);
+        self.estimate = alpha * self.estimate + (1.0 - alpha) * (sample + self.sample) / 2.0;
+        self.sample = sample;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TAU: Duration = Duration::from_millis(500);
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Duration::from_millis(millis)
+    }
+
+    /// α for 10 ms: (1 - 0.01) / (1 + 0.01).
+    const ALPHA: f64 = 0.99 / 1.01;
+
+    /// The step response: for a constant rate b from rest, B_k = b (1 - α^(k-1) (1 + α) / 2).
+    #[test]
+    fn a_step() {
+        let mut filter = Tustin::new(TAU, 2);
+        filter.on_delivered(at(0), 1000);
+        for k in 1..=400 {
+            filter.on_delivered(at(10 * k), 1000);
+            let closed = 100_000.0 * (1.0 - libm::pow(ALPHA, k as f64 - 1.0) * (1.0 + ALPHA) / 2.0);
+            let ours = filter.estimate(at(10 * k));
+            assert!((ours - closed).abs() < 1e-6, "k = {k}: {ours} instead of {closed}");
+        }
+    }
+
+    /// Close to the analogue filter, 1 - e^(-t/τ), after one time constant: 63.2 %.
+    #[test]
+    fn a_time_constant() {
+        let mut filter = Tustin::new(TAU, 2);
+        (0..=500).for_each(|k| filter.on_delivered(at(k), 100));
+        let share = filter.estimate(at(500)) / 100_000.0;
+        assert!((share - 0.632).abs() < 0.002, "{share}");
+    }
+
+    /// Two ACKs at one instant are one sample with the next.
+    #[test]
+    fn acks_at_one_instant() {
+        let (mut one, mut two) = (Tustin::new(TAU, 2), Tustin::new(TAU, 2));
+        for k in 0..50 {
+            one.on_delivered(at(20 * k), 3000);
+            for _ in 0..3 {
+                two.on_delivered(at(20 * k), 1000);
+            }
+        }
+        // All that comes at one instant but its first ACK joins the next sample.
+        let (one, two) = (one.estimate(at(980)), two.estimate(at(980)));
+        assert!((one - two).abs() / one < 1e-9, "{one} and {two}");
+    }
+
+    /// Silence: a zero after each τ/m. With m = 2, α = (2 - 1/2) / (2 + 1/2) = 0.6: the first zero still averages with
+    /// the last sample, the others only shrink.
+    #[test]
+    fn silence() {
+        let mut filter = Tustin::new(TAU, 2);
+        (0..=5000).for_each(|k| filter.on_delivered(at(k), 100));
+        let before = filter.estimate(at(5000));
+        let first = 0.6 * before + 0.4 * 100_000.0 / 2.0;
+        assert!((filter.estimate(at(5251)) - first).abs() < 1e-6);
+        assert!((filter.estimate(at(5751)) - first * 0.36).abs() < 1e-6);
+        assert!(filter.estimate(at(100_000_000)) < 1e-9);
+    }
+}

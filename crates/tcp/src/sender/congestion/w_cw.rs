@@ -1,0 +1,190 @@
+//! TCP W_CW: marks mean congestion, losses without a mark are random errors (saad Fig. 4).
+//!
+//! * A marked ACK: rate control (1), the window is halved.
+//! * Three duplicates, the third marked: congestion, the window is halved.
+//! * Three duplicates, the third unmarked: a random error, rate control (2), Westwood's window.
+//! * A timeout: ssthresh by (2), one segment.
+//!
+//! A mark tells the state of the queue only if the router marks every packet (`warn`) and the receiver echoes each
+//! packet's mark (`echo = "per_packet"`).
+
+use super::westwood::{IDLE, TIME_CONSTANT, TIMES, Westwood};
+use super::{AckEvent, Build, CongestionControl, Delivery, LossEvent, MarkPace, Recovered};
+use crate::sender::counting::AckCounting;
+use lasthop_base::{Info, Mechanism, Parameter, Unit};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "w_cw",
+        summary: "halves at marks; a loss without a mark is a random error, answered as Westwood does",
+        source: "saad §5, Fig. 4",
+        parameters: &[
+            Parameter {
+                name: "marks",
+                unit: Unit::Word(&["window", "rtt", "every"]),
+                default: Some("window"),
+                doc: "how often marked ACKs halve: once per window of data, once per smoothed RTT, or each of them",
+            },
+            Parameter {
+                name: "marked_loss",
+                unit: Unit::Word(&["halve", "keep"]),
+                default: Some("halve"),
+                doc: "marked duplicates: retransmit and halve, or retransmit alone (the text names only the retransmission)",
+            },
+            Parameter {
+                name: "after_timeout",
+                unit: Unit::Word(&["estimate", "half"]),
+                default: Some("estimate"),
+                doc: "ssthresh after a timeout: Westwood's, or half of FlightSize",
+            },
+            TIME_CONSTANT,
+            IDLE,
+            TIMES,
+        ],
+    },
+    build: |values, start| {
+        Box::new(WCw {
+            westwood: Westwood::new(values, start),
+            pace: match values.word("marks") {
+                "rtt" => MarkPace::Rtt,
+                "every" => MarkPace::Every,
+                _ => MarkPace::Window,
+            },
+            halves_at_loss: values.word("marked_loss") == "halve",
+            halves_at_timeout: values.word("after_timeout") == "half",
+        })
+    },
+};
+
+struct WCw {
+    westwood: Westwood,
+    pace: MarkPace,
+    halves_at_loss: bool,
+    halves_at_timeout: bool,
+}
+
+impl WCw {
+    /// Rate control (1).
+    fn halve(&mut self, loss: &LossEvent) {
+        let window = &mut self.westwood.window;
+        window.set_ssthresh(loss.flight.min(loss.window) / 2);
+        window.cap();
+    }
+}
+
+impl CongestionControl for WCw {
+    fn window(&self) -> u64 {
+        self.westwood.window()
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.westwood.ssthresh()
+    }
+
+    fn observes(&self) -> bool {
+        true
+    }
+
+    fn observe(&mut self, delivery: &Delivery) {
+        self.westwood.observe(delivery);
+    }
+
+    fn mark_pace(&self) -> MarkPace {
+        self.pace
+    }
+
+    fn judges_by_mark(&self) -> bool {
+        true
+    }
+
+    fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
+        self.westwood.on_ack(ack, counting);
+    }
+
+    fn on_loss(&mut self, loss: &LossEvent) {
+        match (loss.marked, self.halves_at_loss) {
+            (true, true) => self.halve(loss),
+            (true, false) => {
+                let cwnd = self.window();
+                self.westwood.window.set_ssthresh(cwnd);
+            }
+            (false, _) => self.westwood.on_loss(loss),
+        }
+    }
+
+    fn on_restart(&mut self, loss: &LossEvent) {
+        self.on_loss(loss);
+        self.westwood.window.restart();
+    }
+
+    fn on_timeout(&mut self, loss: &LossEvent, first: bool) {
+        if self.halves_at_timeout && first {
+            self.westwood.window.set_ssthresh(loss.flight / 2);
+        }
+        self.westwood.on_timeout(loss, first && !self.halves_at_timeout);
+    }
+
+    fn on_mark(&mut self, loss: &LossEvent) {
+        self.halve(loss);
+    }
+
+    fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
+        self.westwood.on_recovered(flight, recovered);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sender::congestion::Start;
+    use lasthop_base::{Duration, Time, Value};
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Duration::from_millis(millis)
+    }
+
+    /// A window of 30 segments on a path that delivers 100 kB/s with a smallest RTT of 200 ms: a pipe of 20 segments.
+    fn loaded(changes: &[(&'static str, &'static str)]) -> Box<dyn CongestionControl> {
+        let mut values = MECHANISM.info.defaults();
+        for (name, word) in changes {
+            values.set(name, Value::Word(word));
+        }
+        let start = Start { window: 30_000, ssthresh: 1 << 30, mss: 1000 };
+        let mut control = (MECHANISM.build)(&values, start);
+        for k in 0..2000 {
+            let rtt = Some(Duration::from_millis(200));
+            control.observe(&Delivery { now: at(10 * k), acked: 1000, duplicate: false, rtt });
+        }
+        control
+    }
+
+    fn loss(marked: bool) -> LossEvent {
+        LossEvent { now: at(19_990), flight: 30_000, window: 30_000, marked }
+    }
+
+    fn after(changes: &[(&'static str, &'static str)], act: fn(&mut dyn CongestionControl)) -> (u64, u64) {
+        let mut control = loaded(changes);
+        act(&mut *control);
+        let nearest = |bytes: u64| (bytes + 500) / 1000;
+        (nearest(control.window()), nearest(control.ssthresh()))
+    }
+
+    /// Fig. 4, branch by branch: cwnd and ssthresh in segments.
+    #[test]
+    fn the_four_reactions() {
+        assert_eq!(after(&[], |control| control.on_mark(&loss(true))), (15, 15));
+        assert_eq!(after(&[], |control| control.on_loss(&loss(true))), (15, 15));
+        assert_eq!(after(&[], |control| control.on_loss(&loss(false))), (20, 20));
+        assert_eq!(after(&[], |control| control.on_timeout(&loss(false), true)), (1, 20));
+    }
+
+    #[test]
+    fn the_other_readings() {
+        let keep = [("marked_loss", "keep")];
+        assert_eq!(after(&keep, |control| control.on_loss(&loss(true))), (30, 30));
+        let half = [("after_timeout", "half")];
+        assert_eq!(after(&half, |control| control.on_timeout(&loss(false), true)), (1, 15));
+        assert_eq!(loaded(&[("marks", "every")]).mark_pace(), MarkPace::Every);
+    }
+}

@@ -1,0 +1,174 @@
+//! TCP Westwood: after a loss the window is what the path was seen to deliver, not half of what it was.
+//!
+//! # ECN is not part of it
+//! An echoed mark is answered as a loss is: ssthresh from the estimate.
+
+use super::estimate::{Delivered, Tustin};
+use super::reno::Reno;
+use super::{AckEvent, Build, CongestionControl, Delivery, LossEvent, Recovered, Start};
+use crate::sender::counting::AckCounting;
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit, Values};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "westwood",
+        summary: "after a loss ssthresh is the estimated bandwidth times the smallest RTT",
+        source: "Mascolo, Casetti, Gerla, Sanadidi, Wang: TCP Westwood, MobiCom 2001 §2.2 to §3",
+        parameters: PARAMETERS,
+    },
+    build: |values, start| Box::new(Westwood::new(values, start)),
+};
+
+/// The estimate's parameters.
+pub(super) const PARAMETERS: &[Parameter] = &[TIME_CONSTANT, IDLE, TIMES];
+
+pub(super) const TIME_CONSTANT: Parameter = Parameter {
+    name: "time_constant",
+    unit: Unit::Duration(Duration::from_millis(1), Duration::from_secs(1000)),
+    default: Some("500 ms"),
+    doc: "time constant of the low-pass filter (tau)",
+};
+
+pub(super) const IDLE: Parameter = Parameter {
+    name: "idle_samples",
+    unit: Unit::Count(2, 1000),
+    default: Some("2"),
+    doc: "how many samples of zero silence gives per time constant (m)",
+};
+
+pub(super) const TIMES: Parameter = Parameter {
+    name: "times",
+    unit: Unit::Word(&["smallest", "latest"]),
+    default: Some("smallest"),
+    doc: "which RTT the estimate is multiplied by: the smallest, or the latest one measured",
+};
+
+/// Bandwidth estimate and window; [`super::w_cw`] reacts otherwise.
+pub(super) struct Westwood {
+    pub(super) window: Reno,
+    delivered: Delivered,
+    filter: Tustin,
+    rtt: Rtt,
+}
+
+impl Westwood {
+    pub(super) fn new(values: &Values, start: Start) -> Westwood {
+        Westwood {
+            window: Reno::plain(start),
+            delivered: Delivered::new(start.mss),
+            filter: Tustin::new(values.duration(TIME_CONSTANT.name), values.count(IDLE.name)),
+            rtt: Rtt::new(values),
+        }
+    }
+
+    /// ssthresh = estimate x RTT.
+    pub(super) fn adapt(&mut self, now: Time) {
+        let bytes = self.filter.estimate(now) * self.rtt.secs();
+        self.window.set_ssthresh(bytes as u64);
+    }
+}
+
+/// The round-trip time that the estimate is multiplied by.
+pub(super) struct Rtt {
+    latest: bool,
+    value: Option<Duration>,
+}
+
+impl Rtt {
+    pub(super) fn new(values: &Values) -> Rtt {
+        Rtt { latest: values.word(TIMES.name) == "latest", value: None }
+    }
+
+    pub(super) fn on_sample(&mut self, rtt: Duration) {
+        let keeps = self.value.filter(|known| !self.latest && *known <= rtt);
+        self.value = Some(keeps.unwrap_or(rtt));
+    }
+
+    /// Zero before the first measurement.
+    pub(super) fn secs(&self) -> f64 {
+        self.value.map_or(0.0, Duration::as_secs)
+    }
+}
+
+impl CongestionControl for Westwood {
+    fn window(&self) -> u64 {
+        self.window.window()
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.window.ssthresh()
+    }
+
+    fn observes(&self) -> bool {
+        true
+    }
+
+    fn observe(&mut self, delivery: &Delivery) {
+        if let Some(rtt) = delivery.rtt {
+            self.rtt.on_sample(rtt);
+        }
+        let bytes = self.delivered.count(delivery);
+        self.filter.on_delivered(delivery.now, bytes);
+    }
+
+    fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
+        self.window.on_ack(ack, counting);
+    }
+
+    fn on_loss(&mut self, loss: &LossEvent) {
+        self.adapt(loss.now);
+        self.window.cap();
+    }
+
+    fn on_restart(&mut self, loss: &LossEvent) {
+        self.adapt(loss.now);
+        self.window.restart();
+    }
+
+    fn on_timeout(&mut self, loss: &LossEvent, first: bool) {
+        if first {
+            self.adapt(loss.now);
+        }
+        self.window.restart();
+    }
+
+    fn on_mark(&mut self, loss: &LossEvent) {
+        self.adapt(loss.now);
+        self.window.cap();
+    }
+
+    fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
+        match recovered {
+            // It was capped when the loss was found, and does not grow during recovery.
+            Recovered::Kept => self.window.cap(),
+            Recovered::Revised { .. } => self.window.on_recovered(flight, recovered),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 100 kB/s and a smallest RTT of 80 ms: 8000 bytes, whatever the window was; one that was smaller stays.
+    #[test]
+    fn the_window_after_a_loss_is_the_pipe() {
+        for (initial, after) in [(30_000, 8000), (5000, 5000)] {
+            let start = Start { window: initial, ssthresh: 1 << 30, mss: 1000 };
+            let mut westwood = (MECHANISM.build)(&MECHANISM.info.defaults(), start);
+            let at = |millis| Time::ZERO + Duration::from_millis(millis);
+            for k in 0..2000 {
+                let rtt = Some(Duration::from_millis(if k == 700 { 80 } else { 120 }));
+                westwood.observe(&Delivery { now: at(10 * k), acked: 1000, duplicate: false, rtt });
+            }
+            let loss = LossEvent { now: at(19_990), flight: initial, window: initial, marked: false };
+            westwood.on_loss(&loss);
+            assert!(westwood.ssthresh().abs_diff(8000) <= 1, "{}", westwood.ssthresh());
+            westwood.on_recovered(initial, Recovered::Kept);
+            assert!(westwood.window().abs_diff(after) <= 1, "{}", westwood.window());
+            westwood.on_timeout(&loss, true);
+            assert_eq!(westwood.window(), 1000);
+        }
+    }
+}
