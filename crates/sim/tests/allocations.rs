@@ -31,7 +31,14 @@ fn allocations_do_not_grow_with_packets() {
     let split = [("shape", "split"), ("cause", "mac"), ("link.wireless.down.channel.rate", "5e-5")];
     let jtcp = [("shape", "split"), ("cause", "jtcp"), ("link.wireless.down.channel.rate", "5e-5")];
     let reno = [("recovery", "reno"), ("timing", "delayed")];
-    for settings in [&[][..], &split, &jtcp, &reno] {
+    let w_cw = [
+        ("congestion", "w_cw"),
+        ("ecn", "true"),
+        ("echo", "per_packet"),
+        ("link.wireless.down.queue", "warn"),
+        ("link.wireless.down.queue.threshold", "20"),
+    ];
+    for settings in [&[][..], &split, &jtcp, &reno, &w_cw] {
         let (packets, allocations, kept) = between("hasegawa", settings, 1000, 10_000);
         assert!(packets > 1_000_000, "{packets} packets");
         // A queue or a list may still reach a length that it never had: a few times, not per packet.

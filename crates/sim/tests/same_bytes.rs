@@ -46,6 +46,17 @@ fn scenarios() -> Vec<Scenario> {
         scenarios.push(draft.check().expect("a valid scenario"));
     }
     scenarios.push(classes());
+    // Queues that mark, and senders that heed marks.
+    let marked = [("ecn", "true"), ("echo", "per_packet"), ("congestion", "w_cw"), ("recovery", "reno")];
+    for queue in ["red", "warn"] {
+        let mut draft =
+            Draft::load("rate=5Mbit/s,rtt=30ms,queue=50packets,loss=0.2%").expect("an inline path");
+        draft.set("link.path.down.queue", queue).expect("a queue");
+        for (key, value) in marked {
+            draft.set(key, value).expect("a key of every path");
+        }
+        scenarios.push(draft.check().expect("a valid scenario"));
+    }
     assert!(scenarios.len() > 10);
     scenarios
 }

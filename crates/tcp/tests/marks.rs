@@ -1,0 +1,83 @@
+//! How congestion marks are echoed, and what W_CW makes of them.
+
+mod script;
+
+use lasthop_base::{Choice, Value};
+use lasthop_tcp::event::Cause;
+use lasthop_tcp::receiver::echo;
+use lasthop_tcp::sender::congestion;
+use lasthop_tcp::{Config, Event};
+use lasthop_wire::Flags;
+use script::Step::*;
+use script::{Peer, Script, choose, config};
+
+const ECN: Peer = Peer { mss: 1000, window: 60_000, scale: None, sack: false, timestamps: false, ecn: true };
+
+/// Which of the ACKs of segments 1 to 6 carry the echo when 2 and 4 were marked.
+fn echoes(name: &str) -> Vec<bool> {
+    let echo = Choice::named(echo::ALL, name);
+    let mut script = Script::opened(Config { ecn: true, echo, ..config("reno") }, ECN);
+    let mut echoes = Vec::new();
+    for number in 1..=6 {
+        script.run([if number == 2 || number == 4 { Marked(number) } else { Data(number) }]);
+        echoes.push(script.sent("an ACK").segment.flags.has(Flags::ECE));
+    }
+    echoes
+}
+
+/// RFC 3168 §6.1.3: "the receiver continues to set ECE until it receives CWR"; per packet: each its own.
+#[test]
+fn an_echo_per_packet_is_not_latched() {
+    assert_eq!(echoes("latched"), [false, true, true, true, true, true]);
+    assert_eq!(echoes("per_packet"), [false, true, false, true, false, false]);
+}
+
+fn w_cw(marks: &'static str) -> Script {
+    let congestion = choose(congestion::ALL, "w_cw", &[("marks", Value::Word(marks))]);
+    let mut script =
+        Script::opened(Config { ecn: true, congestion, initial_window: 16, ..config("reno") }, ECN);
+    script.endpoint.write(1 << 30);
+    script.run([News(1, 16), Tick(100)]);
+    script
+}
+
+/// saad Fig. 4, rate control (1): once per window of data, per RTT or at every marked ACK.
+#[test]
+fn marked_acks_halve() {
+    let windows = |marks| {
+        let mut script = w_cw(marks);
+        script.run([Echo(2), Echo(3), Echo(4)]);
+        script.endpoint.sender().window()
+    };
+    assert_eq!(windows("window"), 8000 - 500, "half of the 15 segments outstanding");
+    assert_eq!(windows("rtt"), 7500);
+    // 15 outstanding, then halves of a window of 7 and 3 segments and a half.
+    assert_eq!(windows("every"), 2000.max(7500 / 2 / 2));
+}
+
+fn judged(script: &mut Script) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    while let Some((_, event)) = script.endpoint.poll_event() {
+        if let Event::Judged { cause, .. } = event {
+            causes.push(cause);
+        }
+    }
+    causes
+}
+
+/// The third duplicate's mark decides: congestion halves, a random error takes the estimate (nothing was delivered for
+/// long enough to give one: two segments). Either way the segment goes out again.
+#[test]
+fn the_third_duplicate_decides() {
+    let mut script = w_cw("window");
+    script.run([Acks(1, 3), Again(1), SsthreshBytes(2000)]);
+    assert_eq!(judged(&mut script), [Cause::Wireless]);
+}
+
+/// One reduction per window of data, whichever signal comes first: the first duplicate's mark has halved.
+#[test]
+fn marked_duplicates_halve_once() {
+    let mut script = w_cw("window");
+    script.run([Echo(1), SsthreshBytes(8000), Echo(1), Echo(1), SsthreshBytes(8000), Again(1)]);
+    assert_eq!(judged(&mut script), [Cause::Congestion]);
+}
