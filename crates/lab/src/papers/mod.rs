@@ -8,6 +8,7 @@ pub mod koga4;
 pub mod koga5;
 pub mod miyoshi;
 pub mod published;
+pub mod saad;
 
 mod wcdma;
 
@@ -29,8 +30,15 @@ pub struct Paper {
 }
 
 /// All papers, in the order in which they are reproduced.
-pub const ALL: &[Paper] =
-    &[hasegawa::PAPER, huang::PAPER, miyoshi::PAPER, koga3::PAPER, koga4::PAPER, koga5::PAPER];
+pub const ALL: &[Paper] = &[
+    hasegawa::PAPER,
+    huang::PAPER,
+    saad::PAPER,
+    miyoshi::PAPER,
+    koga3::PAPER,
+    koga4::PAPER,
+    koga5::PAPER,
+];
 
 /// How much to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

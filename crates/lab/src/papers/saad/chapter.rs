@@ -1,0 +1,349 @@
+//! The report's chapter: what was claimed, what we get, the figures, the sensitivity, the contradictions.
+
+use super::fairness::{FLOWS, Shared};
+use super::friendliness::{MIXTURES, TABLES};
+use super::goodput::Goodput;
+use super::questions::THRESHOLD;
+use super::sender::Sender;
+use super::{PAPER, Row, numbers};
+use crate::document::{Block, Cell, Chapter, Table};
+use crate::figure::{Curve, CurveKind, Figure, Point};
+use crate::item::{Item, Verdict};
+use crate::papers::deviation;
+
+pub(super) fn chapter(
+    items: &[Item],
+    short: &Goodput,
+    long: &Goodput,
+    fair: &[Shared],
+    rows: &[Row],
+) -> Chapter {
+    let text = |text: &str| Block::Text(text.to_string());
+    let mut blocks = vec![
+        text(PAPER.citation),
+        text(
+            "Claimed: routers that mark every packet while their average queue is long let a sender tell congestion \
+             from random errors: a loss told by unmarked duplicate ACKs is answered with Westwood's bandwidth estimate, \
+             a mark by halving. The goodput over a lossy last hop is above Reno's, flows of one kind share fairly, and \
+             Reno beside W_CW gets close to its fair share.",
+        ),
+        Block::Text(summary(items)),
+        text(
+            "Fairness comes out (every index of Table I within 5 per cent). The goodput of Fig. 6 does not: with one \
+             flow the path of Fig. 5 holds two to three packets (2 Mbit/s times 6 ms and a packet's time), so that \
+             estimate times smallest RTT is the smallest window there is, two to three segments, from which a further \
+             loss ends in a timeout; half of Reno's window, filled by 50 packets of buffer, is ten times that. Marks at \
+             an average queue of 5 packets cost another 4 per cent without any error, because the average follows the \
+             queue too slowly. On the path of Fig. 8 (92 ms, 23 packets) the estimate gains: see the merits below.",
+        ),
+        text(
+            "Tables II and III do not come out either: a sender that halves at an average queue of 5 packets starves \
+             beside one that halves when 50 packets are full. The marking threshold alone decides who starves whom: up \
+             to 30 packets Reno takes nearly all, from 40 packets on W_CW takes more, and where nothing is ever marked \
+             it is Westwood beside Reno. Where Reno is ECN-capable too both get about 250 kbit/s and a quarter of the \
+             link stays idle, which is the only setting whose sum comes near the 1.22 Mbit/s of the paper.",
+        ),
+        Block::Heading("Claims and numbers".into()),
+        claims_table(items),
+        Block::Heading("Figures".into()),
+        goodput_figure(
+            short,
+            "fig6",
+            "Fig. 6: goodput over the packet loss rate",
+            &Sender::PAPER,
+            "One flow over Fig. 5's path for 150 s. The paper's own points are not given in numbers; its claim is that \
+             W_CW lies above Reno throughout.",
+        ),
+        fairness_figure(fair),
+        friendliness_figure(items, 0),
+        friendliness_figure(items, 1),
+        Block::Heading("The merits apart".into()),
+        text(
+            "Reno and NewReno hear no marks; Westwood alone takes the estimate at every loss; CW alone halves at marks \
+             and at every loss; W_CW has both. On a path of three packets no estimate gains, and repair of several \
+             losses in one window (NewReno) gains most. On a path of 23 packets the estimate gains up to 60 per cent on \
+             Reno and up to 130 per cent on NewReno, all of it Westwood's: W_CW comes up to Westwood at high loss rates, \
+             where nothing is marked, and stays below it at low ones, where marks hold the window down.",
+        ),
+        goodput_figure(short, "merits-short", "6 ms, on Reno", &Sender::ALL[..4], "Fig. 5's path."),
+        goodput_figure(short, "merits-short-new", "6 ms, on NewReno", &Sender::ALL[4..], "Fig. 5's path."),
+        goodput_figure(long, "merits-long", "92 ms, on Reno", &Sender::ALL[..4], "Fig. 8's path, one flow."),
+        goodput_figure(
+            long,
+            "merits-long-new",
+            "92 ms, on NewReno",
+            &Sender::ALL[4..],
+            "Fig. 8's path, one flow.",
+        ),
+        Block::Heading("The test by marks".into()),
+        text(
+            "The claim behind the scheme: marked duplicates mean congestion, unmarked ones a random error, with higher \
+             confidence. Acc_w is the share of random losses tested as random, Acc_c the share of losses in queues \
+             tested as congestion; losses that only the timer repaired were not tested. Nearly every loss in a queue is \
+             found. Of the random losses up to a quarter is taken for congestion at low loss rates, because the average \
+             is then above the threshold a large part of the time although no queue overflows.",
+        ),
+        test_figure(items),
+        Block::Heading("What the open questions decide".into()),
+        threshold_figure(rows),
+        sensitivity_table(rows),
+    ];
+    if let Ok(deviations) = deviation::read(include_str!("../../../../../papers/saad/deviations.toml")) {
+        blocks.push(Block::Heading("Contradictions and gaps".into()));
+        blocks.push(deviation::table(&deviations));
+    }
+    Chapter { id: PAPER.name.into(), title: "saad: Westwood with congestion warning".into(), blocks }
+}
+
+/// The verdicts in a sentence.
+fn summary(items: &[Item]) -> String {
+    let count = |verdict| headlines(items).filter(|item| item.verdict == Some(verdict)).count();
+    format!(
+        "What we get under the default reading: of {} published numbers and claims {} agree, {} hold in shape but not \
+         in number, {} differ. A claim's number is the share of the points to which it applies at which it holds.",
+        headlines(items).count(),
+        count(Verdict::Agrees),
+        count(Verdict::Shape),
+        count(Verdict::Differs),
+    )
+}
+
+/// Numbers and claims under the default setting.
+fn headlines(items: &[Item]) -> impl Iterator<Item = &Item> {
+    items.iter().filter(|item| item.verdict.is_some() && !item.item.starts_with("sensitivity-"))
+}
+
+fn claims_table(items: &[Item]) -> Block {
+    let rows = headlines(items)
+        .map(|item| {
+            let x: Vec<String> = item.x.iter().map(|(name, value)| format!("{name} {value}")).collect();
+            let unit = match (item.unit.as_str(), item.series.as_str()) {
+                ("", "claim") => "share of points",
+                ("", _) => "index",
+                (unit, _) => unit,
+            };
+            vec![
+                Cell::Text(item.item.clone()),
+                Cell::Text(item.series.clone()),
+                Cell::Text(x.join(", ")),
+                item.published.map_or(Cell::Empty, |value| Cell::Number(number(value))),
+                measured(item),
+                Cell::Text(unit.into()),
+                Cell::Verdict(item.verdict),
+                Cell::Text(item.note.clone()),
+            ]
+        })
+        .collect();
+    Block::Table(Table {
+        caption: "Published numbers and claims beside ours".into(),
+        columns: ["item", "series", "at", "published", "measured", "unit", "verdict", "what"]
+            .map(String::from)
+            .to_vec(),
+        rows,
+    })
+}
+
+fn measured(item: &Item) -> Cell {
+    match (item.measured, item.ci95) {
+        (Some(mean), Some(ci95)) if ci95.iter().all(|end| end.is_finite()) => {
+            Cell::Number(format!("{} ± {}", number(mean), number((ci95[1] - ci95[0]) / 2.0)))
+        }
+        (Some(mean), _) => Cell::Number(number(mean)),
+        (None, _) => Cell::Empty,
+    }
+}
+
+/// Three significant digits or so.
+fn number(value: f64) -> String {
+    match value.abs() {
+        v if v >= 100.0 => format!("{value:.0}"),
+        v if v >= 10.0 => format!("{value:.1}"),
+        v if v >= 1.0 => format!("{value:.2}"),
+        0.0 => "0".into(),
+        _ => format!("{value:.3}"),
+    }
+}
+
+fn curve(name: &str, kind: CurveKind, points: Vec<Point>) -> Curve {
+    Curve { name: name.into(), kind, points }
+}
+
+/// The points of one series of an item.
+fn points<'a>(
+    items: impl Iterator<Item = &'a Item>,
+    x: &str,
+    of: impl Fn(&Item) -> Option<Point>,
+) -> Vec<Point> {
+    let mut points: Vec<Point> = items
+        .filter_map(|item| {
+            let at = item.x.get(x)?.as_f64()?;
+            of(item).map(|point| Point { x: at, ..point })
+        })
+        .collect();
+    points.sort_by(|a, b| a.x.total_cmp(&b.x));
+    points
+}
+
+/// Ours, with its interval; the abscissa is set later.
+fn ours(item: &Item) -> Option<Point> {
+    let ci95 = item.ci95.filter(|ci95| ci95.iter().all(|end| end.is_finite()));
+    item.measured.map(|y| Point { x: 0.0, y, ci95 })
+}
+
+fn goodput_figure(grid: &Goodput, id: &str, title: &str, senders: &[Sender], caption: &str) -> Block {
+    let points = |sender: Sender| {
+        let at = |(at, loss): (usize, &f64)| Some(Point::of(100.0 * loss, &grid.goodput(sender, at)?));
+        grid.losses.iter().enumerate().filter_map(at).collect()
+    };
+    Block::Figure(Figure {
+        id: id.into(),
+        title: title.into(),
+        caption: caption.into(),
+        x_label: "packet loss rate, %".into(),
+        y_label: "goodput, kbit/s".into(),
+        x_log: true,
+        curves: senders.iter().map(|one| curve(one.name(), CurveKind::Measured, points(*one))).collect(),
+    })
+}
+
+fn fairness_figure(fair: &[Shared]) -> Block {
+    let mut curves = Vec::new();
+    for sender in Sender::PAPER {
+        let measured = fair
+            .iter()
+            .filter(|one| one.sender == sender && one.flows == FLOWS[0])
+            .filter_map(|one| Some(Point::of(one.loss, &one.jain?)))
+            .collect();
+        let published = numbers()
+            .iter()
+            .filter(|number| number.item == "table1" && number.series == sender.name())
+            .filter(|number| number.coordinate("flows") == Some(FLOWS[0] as f64))
+            .filter_map(|number| Some(Point::exact(number.coordinate("loss")?, number.value)))
+            .collect();
+        curves.push(curve(sender.name(), CurveKind::Measured, measured));
+        curves.push(curve(&format!("{}, published", sender.name()), CurveKind::Published, published));
+    }
+    Block::Figure(Figure {
+        id: "table1".into(),
+        title: "Table I: fairness".into(),
+        caption: "Jain's index of six flows of one kind on a shared link of 10 Mbit/s; five flows are in the table above."
+            .into(),
+        x_label: "packet loss rate, %".into(),
+        y_label: "Jain's index".into(),
+        x_log: false,
+        curves,
+    })
+}
+
+fn friendliness_figure(items: &[Item], at: usize) -> Block {
+    let (table, loss) = TABLES[at];
+    let mut curves = Vec::new();
+    for sender in Sender::PAPER {
+        let rows = || items.iter().filter(|item| item.item == table && item.series == sender.name());
+        let published = |item: &Item| item.published.map(|y| Point::exact(0.0, y));
+        curves.push(curve(sender.name(), CurveKind::Measured, points(rows(), "reno", ours)));
+        let name = format!("{}, published", sender.name());
+        curves.push(curve(&name, CurveKind::Published, points(rows(), "reno", published)));
+    }
+    Block::Figure(Figure {
+        id: table.into(),
+        title: format!("Table {}: Reno beside W_CW, {loss} % loss", if at == 0 { "II" } else { "III" }),
+        caption: "Mean goodput per flow of each kind; six flows in all share 2 Mbit/s, 320.5 kbit/s of payload each."
+            .into(),
+        x_label: "Reno flows of six".into(),
+        y_label: "mean goodput per flow, kbit/s".into(),
+        x_log: false,
+        curves,
+    })
+}
+
+fn test_figure(items: &[Item]) -> Block {
+    let of = |metric: &str| {
+        let rows = items.iter().filter(|item| item.item == "mark-test-fig6" && item.metric == metric);
+        let percent = points(rows, "loss", ours).into_iter();
+        let points = percent.map(|point| Point { x: 100.0 * point.x, ..point }).collect();
+        curve(metric, CurveKind::Measured, points)
+    };
+    Block::Figure(Figure {
+        id: "mark-test".into(),
+        title: "Accuracy of the test by marks".into(),
+        caption: "One W_CW flow on Fig. 5's path. Acc_c ends where no queue overflows any more; the same for Tables II \
+                  and III is in the items mark-test-table2 and mark-test-table3."
+            .into(),
+        x_label: "packet loss rate, %".into(),
+        y_label: "share judged right".into(),
+        x_log: true,
+        curves: vec![of("Acc_w"), of("Acc_c")],
+    })
+}
+
+/// The threshold of a row that is the default or changes the threshold alone.
+fn threshold_of(row: &Row) -> Option<f64> {
+    match row.setting.question {
+        "" => Some(5.0),
+        THRESHOLD => row.setting.answer.split(' ').next()?.parse().ok(),
+        _ => None,
+    }
+}
+
+fn threshold_figure(rows: &[Row]) -> Block {
+    let of = |sender: Sender| {
+        let mut points: Vec<Point> = rows
+            .iter()
+            .filter_map(|row| {
+                let item = row.items.iter().find(|item| {
+                    item.item == "sensitivity-table2"
+                        && item.series == sender.name()
+                        && item.x.get("reno").and_then(|reno| reno.as_u64()) == Some(3)
+                })?;
+                Some(Point { x: threshold_of(row)?, ..ours(item)? })
+            })
+            .collect();
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        curve(sender.name(), CurveKind::Measured, points)
+    };
+    Block::Figure(Figure {
+        id: "threshold".into(),
+        title: "The marking threshold decides who starves whom".into(),
+        caption: "Three Reno and three W_CW flows without errors (published: 151.2 and 254.2 kbit/s). The buffer holds \
+                  50 packets: at a threshold of 50 nothing is ever marked."
+            .into(),
+        x_label: "marking threshold, packets of average queue".into(),
+        y_label: "mean goodput per flow, kbit/s".into(),
+        x_log: false,
+        curves: vec![of(Sender::RENO), of(Sender::W_CW)],
+    })
+}
+
+fn sensitivity_table(rows: &[Row]) -> Block {
+    const CLAIMS: [(&str, &str); 4] = [
+        ("claim-fig6", "W_CW above Reno (Fig. 6)"),
+        ("claim-fair-share", "fair share"),
+        ("claim-order-0", "W_CW > Reno, 0 %"),
+        ("claim-order-0.1", "W_CW > Reno, 0.1 %"),
+    ];
+    const PUBLISHED: [&str; 6] = ["0.59", "0.59", "0.83", "0.52", "0.64", "0.65"];
+    let mut columns = vec!["open question: answer".to_string()];
+    for (at, published) in PUBLISHED.iter().enumerate() {
+        let ((_, loss), (reno, w_cw)) = (TABLES[at / 3], MIXTURES[at % 3]);
+        columns.push(format!("{reno}+{w_cw}, {loss} % ({published})"));
+    }
+    columns.extend(CLAIMS.map(|(_, words)| words.to_string()));
+    let rows = rows
+        .iter()
+        .map(|row| {
+            let mut cells = vec![Cell::Text(row.setting.label())];
+            cells.extend(
+                row.ratios.iter().map(|ratio| ratio.map_or(Cell::Empty, |one| Cell::Number(number(one)))),
+            );
+            cells.extend(CLAIMS.map(|(name, _)| Cell::Verdict(row.item(name).and_then(|item| item.verdict))));
+            cells
+        })
+        .collect();
+    Block::Table(Table {
+        caption: "Mean goodput of Reno over that of W_CW, Reno + W_CW flows (published in brackets), and the claims"
+            .into(),
+        columns,
+        rows,
+    })
+}
