@@ -30,15 +30,8 @@ pub struct Paper {
 }
 
 /// All papers, in the order in which they are reproduced.
-pub const ALL: &[Paper] = &[
-    hasegawa::PAPER,
-    huang::PAPER,
-    saad::PAPER,
-    miyoshi::PAPER,
-    koga3::PAPER,
-    koga4::PAPER,
-    koga5::PAPER,
-];
+pub const ALL: &[Paper] =
+    &[hasegawa::PAPER, huang::PAPER, saad::PAPER, miyoshi::PAPER, koga3::PAPER, koga4::PAPER, koga5::PAPER];
 
 /// How much to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
