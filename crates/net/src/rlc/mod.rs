@@ -21,13 +21,13 @@ mod transmitter;
 
 pub use counters::Counters;
 
-use crate::admission::{self, Admission, Verdict};
+use crate::admission::{self, Admission, Place, State, Verdict};
 use crate::channel::{self, Air, Channel, Fate};
 use crate::element::{Element, Output};
 use crate::link::Config;
 use crate::service::Service;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Stream, Time, Unit};
-use lasthop_wire::{Backlog, LinkReport, LossReason, Packet, Priority};
+use lasthop_wire::{Backlog, LinkReport, Packet, Priority};
 use receiver::Receiver;
 use segmentation::{Pdus, Segmentation};
 use transmitter::{Discard, Run, Transmitter};
@@ -160,23 +160,29 @@ pub struct Rlc {
 impl Rlc {
     /// The direction that a configuration describes; a queue that decides on leaving counts as unlimited.
     pub fn new(config: &Config, random: Stream) -> Rlc {
+        let queue_random = Stream::named(random.clone().draw(), "queue");
         let channel = (config.channel.mechanism(channel::ALL).build)(&config.channel.values, random);
-        Rlc::with_channel(config, channel)
+        Rlc::made_of(config, channel, queue_random)
     }
 
-    /// The same with any channel, whatever the configuration says of it.
+    /// The same with any channel, whatever the configuration says of it; a queue that draws does so from one stream.
     pub fn with_channel(config: &Config, channel: Box<dyn Channel>) -> Rlc {
+        Rlc::made_of(config, channel, Stream::named(0, "queue"))
+    }
+
+    fn made_of(config: &Config, channel: Box<dyn Channel>, random: Stream) -> Rlc {
         let values = &config.arq.values;
         let discard = match values.word("discard") {
             "retransmissions" => Discard::Retransmissions(values.count("retransmissions") as u32),
             "timer" => Discard::Timer(values.duration("lifetime")),
             _ => Discard::Never,
         };
+        let place = Place { rate: config.service.rate_at(Time::ZERO), random };
         let admission = match lasthop_base::mechanism::find(admission::ALL, config.queue.info.name) {
-            Some(admission) => (admission.build)(&config.queue.values),
+            Some(admission) => (admission.build)(&config.queue.values, place),
             None => {
                 let unlimited = lasthop_base::Choice::named(admission::ALL, "drop_tail");
-                (unlimited.mechanism(admission::ALL).build)(&unlimited.values)
+                (unlimited.mechanism(admission::ALL).build)(&unlimited.values, place)
             }
         };
         let payload = values.bytes("pdu").saturating_sub(values.bytes("header"));
@@ -281,9 +287,11 @@ impl Element for Rlc {
     fn handle_packet(&mut self, now: Time, mut packet: Packet, out: &mut Vec<Output>) {
         self.transmitter.settle(now);
         let backlog = self.backlog(now);
-        if self.admission.admit(now, &mut packet, &backlog) == Verdict::Drop {
+        let idle = if backlog.waiting == 0 { now.since(self.free_at) } else { Duration::ZERO };
+        let queue = State { backlog, idle };
+        if let Verdict::Drop(reason) = self.admission.admit(now, &mut packet, &queue) {
             self.counters.overflowed += 1;
-            out.push(Output::Lost { packet, at: now, reason: LossReason::QueueFull });
+            out.push(Output::Lost { packet, at: now, reason });
             if self.numbers_overflow {
                 let none = self.segmentation.skip();
                 self.transmitter.push(now, packet.wire_bytes, none, &mut self.counters);
