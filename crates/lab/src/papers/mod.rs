@@ -1,5 +1,6 @@
 //! The papers, each a folder: its experiments, its published numbers beside ours, its figures.
 
+mod cells;
 pub mod deviation;
 pub mod hasegawa;
 pub mod huang;

@@ -11,6 +11,7 @@ use super::{PAPER, Row, gains};
 use crate::document::{Block, Cell, Chapter, Table};
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use crate::item::{Item, Verdict};
+use crate::papers::cells::{measured, number};
 use crate::papers::deviation;
 use crate::stats::Estimate;
 use lasthop_sim::Samples;
@@ -142,27 +143,6 @@ fn claims_table(items: &[Item]) -> Block {
             .to_vec(),
         rows,
     })
-}
-
-fn measured(item: &Item) -> Cell {
-    match (item.measured, item.ci95) {
-        (Some(mean), Some(ci95)) if ci95.iter().all(|end| end.is_finite()) => {
-            Cell::Number(format!("{} ± {}", number(mean), number((ci95[1] - ci95[0]) / 2.0)))
-        }
-        (Some(mean), _) => Cell::Number(number(mean)),
-        (None, _) => Cell::Empty,
-    }
-}
-
-/// Three significant digits or so.
-fn number(value: f64) -> String {
-    match value.abs() {
-        v if v >= 100.0 => format!("{value:.0}"),
-        v if v >= 10.0 => format!("{value:.1}"),
-        v if v >= 1.0 => format!("{value:.2}"),
-        0.0 => "0".into(),
-        _ => format!("{value:.3}"),
-    }
 }
 
 fn curve(name: &str, points: Vec<Point>) -> Curve {

@@ -7,6 +7,7 @@ use super::{PAPER, Row, numbers};
 use crate::document::{Block, Cell, Chapter, Table};
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use crate::item::{Item, Verdict};
+use crate::papers::cells::number;
 use crate::papers::deviation;
 use crate::stats::Estimate;
 use lasthop_wire::LossReason;
@@ -107,17 +108,6 @@ fn measured(item: Option<&Item>) -> Cell {
     match item.and_then(|item| item.ci95).filter(|ci95| ci95.iter().all(|end| end.is_finite())) {
         Some(ci95) => Cell::Number(format!("{} ± {}", number(mean), number((ci95[1] - ci95[0]) / 2.0))),
         None => Cell::Number(number(mean)),
-    }
-}
-
-/// Three significant digits or so.
-fn number(value: f64) -> String {
-    match value.abs() {
-        v if v >= 100.0 => format!("{value:.0}"),
-        v if v >= 10.0 => format!("{value:.1}"),
-        v if v >= 1.0 => format!("{value:.2}"),
-        0.0 => "0".into(),
-        _ => format!("{value:.3}"),
     }
 }
 

@@ -8,6 +8,7 @@ use super::{PAPER, analysis};
 use crate::document::{Block, Cell, Chapter, Table};
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use crate::item::{Item, Verdict};
+use crate::papers::cells::{measured, number};
 use crate::papers::deviation;
 use crate::papers::published::Published;
 use lasthop_sim::Samples;
@@ -362,25 +363,4 @@ fn figure(id: &str, title: &str, caption: &str, [x_label, y_label]: [&str; 2], c
         x_log: false,
         curves,
     })
-}
-
-fn measured(item: &Item) -> Cell {
-    match (item.measured, item.ci95) {
-        (Some(mean), Some(ci95)) if ci95.iter().all(|end| end.is_finite()) => {
-            Cell::Number(format!("{} ± {}", number(mean), number((ci95[1] - ci95[0]) / 2.0)))
-        }
-        (Some(mean), _) => Cell::Number(number(mean)),
-        (None, _) => Cell::Empty,
-    }
-}
-
-/// Three significant digits or so.
-fn number(value: f64) -> String {
-    match value.abs() {
-        v if v >= 100.0 => format!("{value:.0}"),
-        v if v >= 10.0 => format!("{value:.1}"),
-        v if v >= 1.0 => format!("{value:.2}"),
-        0.0 => "0".into(),
-        _ => format!("{value:.3}"),
-    }
 }
