@@ -3,7 +3,7 @@
 use lasthop_base::Time;
 use lasthop_capture::Capture;
 use lasthop_wire::bytes::{Header, Payload, emit};
-use lasthop_wire::{Body, Ecn, Flags, Priority, SackBlocks, Segment, Seq, Timestamps};
+use lasthop_wire::{Body, Ecn, Flags, SackBlocks, Segment, Seq, Timestamps};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Command;
@@ -188,7 +188,7 @@ fn conversation(ends: &Ends, snap: Option<u32>) -> Vec<u8> {
             Body::Tcp(_) => (Ecn::NotEct, 0),
             Body::Datagram { .. } => (Ecn::NotEct, 333),
         };
-        let header = Header { source, destination, ecn, priority: Priority::Normal, id, ttl: Header::TTL };
+        let header = Header { source, destination, ecn, dscp: 0, id, ttl: Header::TTL };
         id += 1;
         let mut bytes = Vec::new();
         emit(&header, &body, Payload::Pattern(len), &mut bytes).unwrap();

@@ -132,7 +132,7 @@ fn a_packet_of_the_other_direction_swaps_the_ends() {
     assert_eq!((back.source, back.destination, back.ecn), (ends.destination, ends.source, Ecn::Ce));
     let forth = Header::of(&Packet { forward: true, ..packet }, &ends);
     assert_eq!((forth.source, forth.destination), (ends.source, ends.destination));
-    assert_eq!(forth.priority, Priority::Low);
+    assert_eq!((forth.dscp, forth.priority()), (1, Priority::Low));
 }
 
 #[test]
@@ -140,9 +140,9 @@ fn low_priority_is_the_code_point_of_lower_effort() {
     // RFC 8622: DSCP 000001, so that the TOS octet (or traffic class) is 4, ECN not counted.
     let mut bytes = Vec::new();
     let body = Body::Datagram { number: 0 };
-    emit(&Header { priority: Priority::Low, ..v4() }, &body, Payload::Pattern(1), &mut bytes).unwrap();
+    emit(&Header { dscp: Header::LOWER_EFFORT, ..v4() }, &body, Payload::Pattern(1), &mut bytes).unwrap();
     assert_eq!(bytes[1], 4);
-    emit(&Header { priority: Priority::Low, ..v6() }, &body, Payload::Pattern(1), &mut bytes).unwrap();
+    emit(&Header { dscp: Header::LOWER_EFFORT, ..v6() }, &body, Payload::Pattern(1), &mut bytes).unwrap();
     assert_eq!(bytes[..2], [0x60, 0x40]);
     emit(&v4(), &body, Payload::Pattern(1), &mut bytes).unwrap();
     assert_eq!(bytes[1], 0);
@@ -264,7 +264,7 @@ fn v4() -> Header {
         source: "10.0.0.1:40000".parse().unwrap(),
         destination: "10.0.0.2:80".parse().unwrap(),
         ecn: Ecn::NotEct,
-        priority: Priority::Normal,
+        dscp: 0,
         id: 7,
         ttl: Header::TTL,
     }
@@ -290,16 +290,15 @@ fn headers() -> impl Strategy<Value = Header> {
     let v4 = (any::<[u8; 4]>(), any::<[u8; 4]>()).prop_map(|(a, b)| (IpAddr::from(a), IpAddr::from(b)));
     let v6 = (any::<[u8; 16]>(), any::<[u8; 16]>()).prop_map(|(a, b)| (IpAddr::from(a), IpAddr::from(b)));
     let ecn = prop_oneof![Just(Ecn::NotEct), Just(Ecn::Ect0), Just(Ecn::Ce)];
-    let priority = prop_oneof![Just(Priority::Normal), Just(Priority::Low)];
-    let fields = (ecn, priority);
+    let fields = (ecn, 0..64u8);
     (prop_oneof![v4, v6], any::<(u16, u16, u16, u8)>(), fields).prop_map(|(addresses, numbers, fields)| {
-        let (ecn, priority) = fields;
+        let (ecn, dscp) = fields;
         let ((from, to), (from_port, to_port, id, ttl)) = (addresses, numbers);
         Header {
             source: SocketAddr::new(from, from_port),
             destination: SocketAddr::new(to, to_port),
             ecn,
-            priority,
+            dscp,
             id: if from.is_ipv4() { id } else { 0 },
             ttl,
         }

@@ -3,7 +3,7 @@ use super::error::EmitError;
 use super::header::Header;
 use super::options;
 use super::payload::Payload;
-use crate::packet::{Body, Ecn, Priority};
+use crate::packet::{Body, Ecn};
 use crate::segment::{Flags, Segment};
 use etherparse::{IpDscp, IpEcn, IpNumber, Ipv4Header, Ipv6Header, TcpHeader, UdpHeader};
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
@@ -142,7 +142,7 @@ fn v4(
 ) -> Result<Ip, EmitError> {
     let bytes = payload.saturating_add(Ipv4Header::MIN_LEN);
     let mut v4 = Ipv4Header {
-        dscp: dscp(header.priority),
+        dscp: dscp(header)?,
         ecn: ecn(header.ecn),
         total_len: u16::try_from(bytes).map_err(|_| EmitError::PacketTooLong { bytes })?,
         identification: header.id,
@@ -173,16 +173,13 @@ fn v6(
         destination: destination.ip().octets(),
         ..Ipv6Header::default()
     };
-    v6.set_dscp(dscp(header.priority));
+    v6.set_dscp(dscp(header)?);
     v6.set_ecn(ecn(header.ecn));
     Ok(Ip::V6(v6))
 }
 
-fn dscp(priority: Priority) -> IpDscp {
-    match priority {
-        Priority::Normal => IpDscp::default(),
-        Priority::Low => IpDscp::LOWER_EFFORT,
-    }
+fn dscp(header: &Header) -> Result<IpDscp, EmitError> {
+    IpDscp::try_new(header.dscp).map_err(|_| EmitError::Dscp { dscp: header.dscp })
 }
 
 fn ecn(ecn: Ecn) -> IpEcn {

@@ -137,6 +137,11 @@ pub enum EmitError {
     },
     /// A maximum segment size of 0, which no peer would accept.
     MssZero,
+    /// A code point that does not fit its six bits.
+    Dscp {
+        /// What was given.
+        dscp: u8,
+    },
 }
 
 impl fmt::Display for Part {
@@ -205,6 +210,7 @@ impl fmt::Display for EmitError {
             EmitError::PacketTooLong { bytes } => {
                 write!(f, "a packet of {bytes} bytes is longer than 65535")
             }
+            EmitError::Dscp { dscp } => write!(f, "differentiated services code point {dscp}: 0 to 63"),
             EmitError::MssZero => write!(f, "a maximum segment size of 0 bytes: at least 1"),
         }
     }

@@ -19,8 +19,8 @@ pub struct Header {
     pub destination: SocketAddr,
     /// ECN field. ECT(1) reads as [`Ecn::Ect0`]: RFC 3168 §5 gives both the same meaning.
     pub ecn: Ecn,
-    /// Differentiated services code point: LE (1, RFC 8622) is [`Priority::Low`], any other reads as normal and is written as 0.
-    pub priority: Priority,
+    /// Differentiated services code point, 0 to 63 (RFC 2474).
+    pub dscp: u8,
     /// Identification (RFC 791 §3.1); IPv6 has none and reads as 0.
     pub id: u16,
     /// Time to live or hop limit, hops.
@@ -31,10 +31,19 @@ impl Header {
     /// The time to live with which packets set out unless told otherwise, hops (RFC 1700: 64).
     pub const TTL: u8 = 64;
 
+    /// The code point of packets with low priority: lower effort (RFC 8622).
+    pub const LOWER_EFFORT: u8 = 1;
+
+    /// The priority that the code point asks for.
+    pub fn priority(&self) -> Priority {
+        if self.dscp == Header::LOWER_EFFORT { Priority::Low } else { Priority::Normal }
+    }
+
     /// The header of a flow's packet, in the packet's direction; id 0 and [`Header::TTL`].
     pub fn of(packet: &Packet, ends: &Ends) -> Header {
         let (source, destination) =
             if packet.forward { (ends.source, ends.destination) } else { (ends.destination, ends.source) };
-        Header { source, destination, ecn: packet.ecn, priority: packet.priority, id: 0, ttl: Header::TTL }
+        let dscp = if packet.priority == Priority::Low { Header::LOWER_EFFORT } else { 0 };
+        Header { source, destination, ecn: packet.ecn, dscp, id: 0, ttl: Header::TTL }
     }
 }

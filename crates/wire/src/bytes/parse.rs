@@ -2,13 +2,11 @@ use super::checksum;
 use super::error::{ParseError, Part};
 use super::header::Header;
 use super::options;
-use crate::packet::{Ecn, Priority};
+use crate::packet::Ecn;
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 use etherparse::err::{ipv4, tcp};
-use etherparse::{
-    IpDscp, IpEcn, IpNumber, Ipv4HeaderSlice, Ipv6Header, Ipv6HeaderSlice, TcpHeader, TcpSlice,
-};
+use etherparse::{IpEcn, IpNumber, Ipv4HeaderSlice, Ipv6Header, Ipv6HeaderSlice, TcpHeader, TcpSlice};
 use etherparse::{UdpHeader, UdpHeaderSlice};
 use std::net::{IpAddr, SocketAddr};
 
@@ -69,7 +67,7 @@ struct Ip<'a> {
     source: IpAddr,
     destination: IpAddr,
     ecn: Ecn,
-    priority: Priority,
+    dscp: u8,
     id: u16,
     ttl: u8,
     protocol: IpNumber,
@@ -103,7 +101,7 @@ fn v4(bytes: &[u8], checksums: Checksums) -> Result<Ip<'_>, ParseError> {
         source: header.source_addr().into(),
         destination: header.destination_addr().into(),
         ecn: ecn(header.ecn()),
-        priority: priority(header.dcp()),
+        dscp: header.dcp().value(),
         id: header.identification(),
         ttl: header.ttl(),
         protocol: header.protocol(),
@@ -122,7 +120,7 @@ fn v6(bytes: &[u8]) -> Result<Ip<'_>, ParseError> {
         source: header.source_addr().into(),
         destination: header.destination_addr().into(),
         ecn: ecn(header.ecn()),
-        priority: priority(header.dscp()),
+        dscp: header.dscp().value(),
         id: 0,
         ttl: header.hop_limit(),
         protocol: header.next_header(),
@@ -183,7 +181,7 @@ impl<'a> Ip<'a> {
             source: SocketAddr::new(self.source, source_port),
             destination: SocketAddr::new(self.destination, destination_port),
             ecn: self.ecn,
-            priority: self.priority,
+            dscp: self.dscp,
             id: self.id,
             ttl: self.ttl,
         }
@@ -202,10 +200,6 @@ impl<'a> Ip<'a> {
 
 fn truncated(part: Part, at: usize, needed: usize, bytes: &[u8]) -> ParseError {
     ParseError::Truncated { part, at, needed, present: bytes.len() }
-}
-
-fn priority(dscp: IpDscp) -> Priority {
-    if dscp == IpDscp::LOWER_EFFORT { Priority::Low } else { Priority::Normal }
 }
 
 fn ecn(ecn: IpEcn) -> Ecn {

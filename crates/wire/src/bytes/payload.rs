@@ -3,6 +3,8 @@
 pub enum Payload<'a> {
     /// These.
     Bytes(&'a [u8]),
+    /// These, one part after the other: a ring buffer goes round.
+    Parts(&'a [u8], &'a [u8]),
     /// So many bytes of a printable pattern in which a byte depends on its sequence number
     /// alone (on the datagram's number for datagrams): what is sent again is the same again.
     Pattern(u32),
@@ -16,6 +18,7 @@ impl Payload<'_> {
     pub fn len(&self) -> usize {
         match self {
             Payload::Bytes(bytes) => bytes.len(),
+            Payload::Parts(first, second) => first.len() + second.len(),
             Payload::Pattern(len) => *len as usize,
         }
     }
@@ -29,6 +32,10 @@ impl Payload<'_> {
     pub(super) fn append(&self, first: u32, out: &mut Vec<u8>) {
         match self {
             Payload::Bytes(bytes) => out.extend_from_slice(bytes),
+            Payload::Parts(first, second) => {
+                out.extend_from_slice(first);
+                out.extend_from_slice(second);
+            }
             Payload::Pattern(len) => append_letters(first, *len as usize, out),
         }
     }
