@@ -9,6 +9,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("tcp", &["base", "wire"]),
     ("net", &["base", "wire"]),
     ("capture", &["base", "wire"]),
+    ("host", &["base", "wire", "tcp"]),
     ("engine", &["base", "wire", "net", "tcp"]),
     ("scenario", &["base", "net", "tcp"]),
     ("sim", &["base", "wire", "net", "tcp", "engine", "scenario", "capture"]),

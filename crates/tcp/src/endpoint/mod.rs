@@ -108,15 +108,18 @@ pub enum Ended {
 }
 
 /// What the handshake agreed on.
-#[derive(Clone, Copy, Debug, Default)]
-struct Agreed {
-    timestamps: bool,
-    sack: bool,
-    ecn: bool,
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Agreed {
+    /// Every segment carries timestamps (RFC 7323).
+    pub timestamps: bool,
+    /// SACK blocks may be sent (RFC 2018).
+    pub sack: bool,
+    /// Data packets are ECN-capable (RFC 3168).
+    pub ecn: bool,
     /// Shift of the windows that the peer advertises.
-    peer_shift: u8,
+    pub peer_shift: u8,
     /// Shift of the windows that this side advertises.
-    shift: u8,
+    pub shift: u8,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -337,6 +340,21 @@ impl Endpoint {
     /// The offset in the peer's stream that a sequence number stands for, near what is expected now.
     pub fn offset_from_peer(&self, seq: Seq) -> Option<u64> {
         self.irs.offset_of(seq, self.receiver.next())
+    }
+
+    /// The offset in this side's stream that a sequence number stands for, near what is unacknowledged now.
+    pub fn offset_to_peer(&self, seq: Seq) -> Option<u64> {
+        self.iss.offset_of(seq, self.sender.board().una())
+    }
+
+    /// The next sequence number expected of the peer.
+    pub fn expected_number(&self) -> Seq {
+        self.irs.at(self.receiver.next())
+    }
+
+    /// What the handshake agreed on.
+    pub fn agreed(&self) -> &Agreed {
+        &self.agreed
     }
 
     fn is_synchronised(&self) -> bool {

@@ -1,0 +1,265 @@
+//! One connection: an endpoint, its bytes, and what the application still wants of it.
+
+use crate::error::Error;
+use crate::incoming::Incoming;
+use crate::outgoing::Outgoing;
+use lasthop_base::{Duration, Time};
+use lasthop_tcp::endpoint::Ended;
+use lasthop_tcp::{Arriving, Endpoint, State};
+use lasthop_wire::bytes::{Ends, Header, Payload, emit};
+use lasthop_wire::{Body, Ecn, Flags, Priority, Segment};
+
+/// How long a closed connection waits for the peer's FIN: Linux's `tcp_fin_timeout`.
+const ORPHAN_WAIT: Duration = Duration::from_secs(60);
+
+/// An endpoint with its bytes.
+pub(crate) struct Connection {
+    pub(crate) ends: Ends,
+    pub(crate) endpoint: Endpoint,
+    outgoing: Outgoing,
+    incoming: Incoming,
+    dscp: u8,
+    /// Identification of the next IPv4 packet.
+    id: u16,
+    /// The application will write no more.
+    shut: bool,
+    /// The application has closed the handle; the connection goes on until both FINs are through.
+    pub(crate) is_orphan: bool,
+    /// When an orphan that waits for the peer's FIN is given up.
+    orphan_until: Time,
+    /// The connection's end was told to the application as an error.
+    told: bool,
+    /// Room for a segment on its way out.
+    segment: Segment,
+}
+
+impl Connection {
+    pub(crate) fn new(ends: Ends, endpoint: Endpoint, send_buffer: usize, dscp: u8) -> Connection {
+        Connection {
+            ends,
+            endpoint,
+            outgoing: Outgoing::new(send_buffer),
+            incoming: Incoming::new(),
+            dscp,
+            id: 0,
+            shut: false,
+            is_orphan: false,
+            orphan_until: Time::NEVER,
+            told: false,
+            segment: Segment::default(),
+        }
+    }
+
+    /// A segment arrived with these bytes.
+    pub(crate) fn handle_segment(&mut self, now: Time, segment: &Segment, payload: &[u8], marked: bool) {
+        let before = self.endpoint.delivered();
+        if !payload.is_empty() && self.takes_data() {
+            let receiver = self.endpoint.receiver();
+            if let Some(offset) = self.endpoint.offset_from_peer(segment.seq) {
+                self.incoming.place(offset, payload, receiver.reassembly(), receiver.edge());
+            }
+        }
+        self.endpoint.handle_segment(now, segment, &Arriving { marked, ..Arriving::default() });
+        self.outgoing.acknowledged(self.endpoint.sender().board().una());
+        let after = self.endpoint.delivered();
+        if after == before {
+            return;
+        }
+        if self.is_orphan {
+            // Nobody will read it: the peer has to know (RFC 9293 §3.6.1, MUST-14 of RFC 1122 §4.2.2.13).
+            return self.endpoint.abort();
+        }
+        self.endpoint.hold_unread(self.incoming.readable(self.next()));
+    }
+
+    /// Deadlines may have passed.
+    pub(crate) fn handle_timeout(&mut self, now: Time) {
+        self.endpoint.handle_timeout(now);
+        if now < self.orphan_until {
+            return;
+        }
+        self.orphan_until = match self.endpoint.state() {
+            State::FinWait2 => {
+                self.endpoint.abort();
+                Time::NEVER
+            }
+            State::FinWait1 | State::Closing | State::LastAck => now + ORPHAN_WAIT,
+            _ => Time::NEVER,
+        };
+    }
+
+    /// Takes bytes to send: how many.
+    pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<usize, Error> {
+        self.check_end()?;
+        if self.shut || !self.may_write() {
+            return Err(Error::BrokenPipe);
+        }
+        if !self.is_open() {
+            return Err(Error::WouldBlock);
+        }
+        let taken = self.outgoing.write(bytes);
+        if taken == 0 && !bytes.is_empty() {
+            return Err(Error::WouldBlock);
+        }
+        self.endpoint.write(taken as u64);
+        Ok(taken)
+    }
+
+    /// Bytes that arrived, 0 at the end of the peer's stream.
+    pub(crate) fn recv(&mut self, out: &mut [u8]) -> Result<usize, Error> {
+        let next = self.next();
+        let len = self.incoming.read(out, next);
+        if len > 0 || out.is_empty() {
+            self.endpoint.hold_unread(self.incoming.readable(next));
+            return Ok(len);
+        }
+        self.check_end()?;
+        if self.has_no_more_to_read() {
+            return Ok(0);
+        }
+        if !self.is_open() && self.endpoint.ended().is_none() {
+            return Err(Error::NotConnected);
+        }
+        Err(Error::WouldBlock)
+    }
+
+    /// The application will write no more.
+    pub(crate) fn shutdown(&mut self) -> Result<(), Error> {
+        if !self.is_open() {
+            return Err(Error::NotConnected);
+        }
+        if !self.shut {
+            self.shut = true;
+            self.endpoint.close();
+        }
+        Ok(())
+    }
+
+    /// The application is gone.
+    pub(crate) fn close(&mut self, now: Time) {
+        self.is_orphan = true;
+        self.orphan_until = now + ORPHAN_WAIT;
+        if self.incoming.readable(self.next()) > 0 {
+            // What it did not read is lost, and the peer has to know (RFC 2525 §2.17).
+            return self.endpoint.abort();
+        }
+        self.shut = true;
+        self.endpoint.close();
+    }
+
+    /// The next packet, written to `out`: whether there is one.
+    pub(crate) fn poll_packet(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
+        let Some(sent) = self.endpoint.poll_segment_into(now, &mut self.segment) else { return false };
+        let segment = self.segment;
+        let (first, second) = match segment.len {
+            0 => (&[][..], &[][..]),
+            len => {
+                let offset = self.endpoint.offset_to_peer(segment.seq).unwrap_or(0);
+                self.outgoing.slices(offset, len as usize)
+            }
+        };
+        self.id = self.id.wrapping_add(1);
+        let header = Header {
+            source: self.ends.source,
+            destination: self.ends.destination,
+            ecn: if sent.ecn_capable { Ecn::Ect0 } else { Ecn::NotEct },
+            dscp: if sent.priority == Priority::Low { Header::LOWER_EFFORT } else { self.dscp },
+            id: self.id,
+            ttl: Header::TTL,
+        };
+        let written = emit(&header, &Body::Tcp(segment), Payload::Parts(first, second), out);
+        debug_assert_eq!(written, Ok(()), "an endpoint sends what a packet can carry");
+        written.is_ok()
+    }
+
+    /// The error that ended the connection, told once.
+    pub(crate) fn take_error(&mut self) -> Option<Error> {
+        self.check_end().err()
+    }
+
+    pub(crate) fn is_readable(&self) -> bool {
+        self.incoming.readable(self.next()) > 0 || self.has_no_more_to_read() || self.error().is_some()
+    }
+
+    pub(crate) fn is_writable(&self) -> bool {
+        self.error().is_some()
+            || (self.is_open() && !self.shut && self.may_write() && self.outgoing.free() > 0)
+    }
+
+    /// Both directions are over.
+    pub(crate) fn is_over(&self) -> bool {
+        self.endpoint.ended().is_some() || self.endpoint.state() == State::TimeWait
+    }
+
+    /// Whether the handshake is behind it.
+    pub(crate) fn is_open(&self) -> bool {
+        !matches!(self.endpoint.state(), State::Closed | State::Listen | State::SynSent | State::SynReceived)
+    }
+
+    /// When something wants to be done.
+    pub(crate) fn timeout(&self) -> Time {
+        self.endpoint.poll_timeout().min(self.orphan_until)
+    }
+
+    pub(crate) fn unacknowledged(&self) -> usize {
+        self.outgoing.len()
+    }
+
+    pub(crate) fn unread(&self) -> u64 {
+        self.incoming.readable(self.next())
+    }
+
+    pub(crate) fn read_so_far(&self) -> u64 {
+        self.incoming.read_so_far()
+    }
+
+    /// Offset of the next byte expected of the peer's data, its FIN not counted.
+    fn next(&self) -> u64 {
+        self.endpoint.receiver().reassembly().next()
+    }
+
+    fn takes_data(&self) -> bool {
+        matches!(
+            self.endpoint.state(),
+            State::SynReceived | State::Established | State::FinWait1 | State::FinWait2
+        )
+    }
+
+    fn may_write(&self) -> bool {
+        !matches!(
+            self.endpoint.state(),
+            State::FinWait1 | State::FinWait2 | State::Closing | State::LastAck | State::TimeWait
+        ) && self.endpoint.ended().is_none()
+    }
+
+    fn has_no_more_to_read(&self) -> bool {
+        let nothing_left = self.incoming.readable(self.next()) == 0;
+        nothing_left && (self.endpoint.receiver().has_finished() || self.endpoint.ended().is_some())
+    }
+
+    /// Tells the error once; afterwards the stream is just at its end.
+    fn check_end(&mut self) -> Result<(), Error> {
+        let Some(error) = self.error() else { return Ok(()) };
+        self.told = true;
+        Err(error)
+    }
+
+    fn error(&self) -> Option<Error> {
+        if self.told {
+            return None;
+        }
+        match self.endpoint.ended()? {
+            Ended::Closed => None,
+            Ended::Refused => Some(Error::ConnectionRefused),
+            Ended::Reset => Some(Error::ConnectionReset),
+            Ended::Aborted => Some(Error::ConnectionAborted),
+        }
+    }
+
+    /// Whether a SYN opens a new connection in the place of this one, which waits in TIME-WAIT and has nothing more to
+    /// say (RFC 9293 §3.6.1: its number is larger than any of the old connection's).
+    pub(crate) fn gives_way_to(&self, segment: &Segment) -> bool {
+        let ahead = segment.seq.0.wrapping_sub(self.endpoint.expected_number().0) as i32;
+        self.endpoint.state() == State::TimeWait && segment.flags == Flags::SYN && ahead > 0
+    }
+}

@@ -1,0 +1,120 @@
+//! Packets in and out: which socket one belongs to, and which socket sends next.
+
+use super::{Handle, Host, Kind, MOST_STRAYS, Socket};
+use crate::stray;
+use lasthop_base::Time;
+use lasthop_tcp::Role;
+use lasthop_wire::bytes::{Checksums, Content, Ends, Header, Payload, emit, parse};
+use lasthop_wire::{Body, Ecn, Flags, Segment};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+impl Host {
+    /// A packet arrived. What cannot be read or is not for this host is counted and dropped.
+    pub fn handle_packet(&mut self, now: Time, packet: &[u8]) {
+        self.counters.packets_in += 1;
+        let Ok(parsed) = parse(packet, Checksums::Verify) else {
+            self.counters.malformed += 1;
+            return;
+        };
+        let Header { source: remote, destination: local, ecn, .. } = parsed.header;
+        let Content::Tcp(segment) = &parsed.content else {
+            self.counters.not_for_us += 1;
+            return;
+        };
+        let from_nobody = remote.ip().is_unspecified() || remote.ip().is_multicast() || remote == local;
+        if !self.addresses.contains(&local.ip()) || from_nobody {
+            self.counters.not_for_us += 1;
+            return;
+        }
+        let ends = Ends { source: local, destination: remote };
+        let Some(handle) = self.socket_for(now, &ends, segment) else { return };
+        if let Some(Socket { kind: Kind::Connection { connection, .. }, .. }) = self.sockets.get_mut(handle) {
+            connection.handle_segment(now, segment, parsed.payload, ecn == Ecn::Ce);
+        }
+        self.settle(handle);
+    }
+
+    /// The next packet to send now. Connections take turns.
+    pub fn poll_packet(&mut self, now: Time) -> Option<&[u8]> {
+        if self.fill_packet(now) {
+            self.counters.packets_out += 1;
+            return Some(&self.packet);
+        }
+        None
+    }
+
+    fn fill_packet(&mut self, now: Time) -> bool {
+        while let Some((ends, reset)) = self.strays.pop_front() {
+            let header = Header {
+                source: ends.source,
+                destination: ends.destination,
+                ecn: Ecn::NotEct,
+                dscp: 0,
+                id: 0,
+                ttl: Header::TTL,
+            };
+            if emit(&header, &Body::Tcp(reset), Payload::Bytes(&[]), &mut self.packet).is_ok() {
+                return true;
+            }
+        }
+        while let Some(handle) = self.busy.pop_front() {
+            let Some(socket) = self.sockets.get_mut(handle) else { continue };
+            if let Kind::Connection { connection, .. } = &mut socket.kind
+                && connection.poll_packet(now, &mut self.packet)
+            {
+                self.busy.push_back(handle);
+                return true;
+            }
+            socket.is_busy = false;
+            self.settle_idle(handle);
+        }
+        false
+    }
+
+    /// The socket that a segment is for; opens a connection for a SYN that a listener takes.
+    fn socket_for(&mut self, now: Time, ends: &Ends, segment: &Segment) -> Option<Handle> {
+        let known = self.connections.get(&(ends.source, ends.destination)).copied();
+        if known.is_some() && !segment.flags.has(Flags::SYN) {
+            return known;
+        }
+        let opens = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK | Flags::RST);
+        let listener = self.listener_at(ends.source).filter(|_| opens);
+        match (known, listener) {
+            (Some(old), Some(parent))
+                if self.connection_ref_of(old).is_some_and(|old| old.gives_way_to(segment)) =>
+            {
+                self.forget(old);
+                self.open_for(now, *ends, parent)
+            }
+            (Some(known), _) => Some(known),
+            (None, Some(parent)) => self.open_for(now, *ends, parent),
+            (None, None) => {
+                self.counters.strays += 1;
+                if let Some(reset) = stray::answer(segment).filter(|_| self.strays.len() < MOST_STRAYS) {
+                    self.strays.push_back((*ends, reset));
+                }
+                None
+            }
+        }
+    }
+
+    fn listener_at(&self, local: SocketAddr) -> Option<Handle> {
+        let any = match local {
+            SocketAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+            SocketAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+        };
+        let ends = [local, SocketAddr::new(any, local.port())];
+        ends.iter().find_map(|end| self.listeners.get(end)).copied()
+    }
+
+    fn open_for(&mut self, now: Time, ends: Ends, parent: Handle) -> Option<Handle> {
+        let Kind::Listener(listener) = &mut self.sockets[parent].kind else { return None };
+        if !listener.has_room() {
+            self.counters.backlog_full += 1;
+            return None;
+        }
+        listener.begins();
+        let options = listener.options.clone();
+        Some(self.insert(now, ends, &options, Role::Passive, Some(parent)))
+    }
+}

@@ -1,0 +1,133 @@
+//! The table of sockets: opening, settling after anything that may have changed one, removing.
+
+use super::{Handle, Host, Kind, Socket};
+use crate::connection::Connection;
+use crate::error::Error;
+use crate::options::Options;
+use lasthop_base::{Stream, Time};
+use lasthop_tcp::{Endpoint, Role, State};
+use lasthop_wire::bytes::Ends;
+use std::net::{IpAddr, SocketAddr};
+
+impl Host {
+    pub(super) fn insert(
+        &mut self,
+        now: Time,
+        ends: Ends,
+        options: &Options,
+        role: Role,
+        parent: Option<Handle>,
+    ) -> Handle {
+        let headers = if ends.source.is_ipv4() { 40 } else { 60 };
+        let config = options.config(self.mtu.saturating_sub(headers));
+        let iss = self.numbers.initial(now, ends.source, ends.destination);
+        let random = Stream::named(self.numbers.seed(ends.source, ends.destination), "endpoint");
+        let mut endpoint = Endpoint::new(config, role, iss, random);
+        endpoint.open(now);
+        let connection = Connection::new(ends, endpoint, options.send_buffer, options.dscp);
+        let handle = self.sockets.insert(Socket::new(Kind::Connection { connection, parent }));
+        self.connections.insert((ends.source, ends.destination), handle);
+        handle
+    }
+
+    pub(super) fn local_end(
+        &mut self,
+        local: Option<SocketAddr>,
+        remote: SocketAddr,
+    ) -> Result<SocketAddr, Error> {
+        let is_family = |address: &IpAddr| address.is_ipv4() == remote.is_ipv4();
+        let address = match local.map(|end| end.ip()).filter(|address| !address.is_unspecified()) {
+            Some(address) if !is_family(&address) => return Err(Error::Invalid),
+            Some(address) if !self.addresses.contains(&address) => return Err(Error::AddressNotAvailable),
+            Some(address) => address,
+            None => {
+                *self.addresses.iter().find(|address| is_family(address)).ok_or(Error::NetworkUnreachable)?
+            }
+        };
+        match local.map(|end| end.port()).filter(|port| *port != 0) {
+            Some(port) => {
+                let end = SocketAddr::new(address, port);
+                if self.connections.contains_key(&(end, remote)) {
+                    return Err(Error::AddressInUse);
+                }
+                Ok(end)
+            }
+            None => {
+                let mut ends = self.numbers.ports(remote).map(|port| SocketAddr::new(address, port));
+                ends.find(|end| !self.connections.contains_key(&(*end, remote))).ok_or(Error::AddressInUse)
+            }
+        }
+    }
+
+    /// After anything that may have changed a connection: it may have something to send, another deadline, or be over.
+    pub(super) fn settle(&mut self, handle: Handle) {
+        let Some(socket) = self.sockets.get_mut(handle) else { return };
+        if !socket.is_busy {
+            socket.is_busy = true;
+            self.busy.push_back(handle);
+        }
+        if let Kind::Connection { connection, parent } = &mut socket.kind
+            && connection.is_open()
+            && let Some(listener) = parent.take().and_then(|parent| self.sockets.get_mut(parent))
+            && let Kind::Listener(listener) = &mut listener.kind
+        {
+            listener.opened(handle);
+        }
+        if self.connection_ref_of(handle).is_some_and(|connection| connection.endpoint.ended().is_some()) {
+            self.forget(handle);
+        }
+        self.set_timer(handle);
+    }
+
+    /// The connection's ends are free for another one; the application may still have the handle.
+    pub(super) fn forget(&mut self, handle: Handle) {
+        let Some(connection) = self.connection_ref_of(handle) else { return };
+        let key = (connection.ends.source, connection.ends.destination);
+        if self.connections.get(&key) == Some(&handle) {
+            self.connections.remove(&key);
+        }
+    }
+
+    /// After everything that a connection has to send has left.
+    pub(super) fn settle_idle(&mut self, handle: Handle) {
+        self.set_timer(handle);
+        let is_done = match &self.sockets[handle].kind {
+            Kind::Listener(_) => false,
+            Kind::Connection { connection, parent } => {
+                let is_gone =
+                    connection.endpoint.ended().is_some() || connection.endpoint.state() == State::Listen;
+                is_gone && (connection.is_orphan || parent.is_some())
+            }
+        };
+        if is_done {
+            self.remove(handle);
+        }
+    }
+
+    fn set_timer(&mut self, handle: Handle) {
+        let Some(socket) = self.sockets.get_mut(handle) else { return };
+        let Kind::Connection { connection, .. } = &socket.kind else { return };
+        let due = connection.timeout();
+        if due == socket.timer {
+            return;
+        }
+        if socket.timer != Time::NEVER {
+            self.timers.remove(&(socket.timer, handle));
+        }
+        if due != Time::NEVER {
+            self.timers.insert((due, handle));
+        }
+        socket.timer = due;
+    }
+
+    pub(super) fn remove(&mut self, handle: Handle) {
+        self.forget(handle);
+        let Some(socket) = self.sockets.remove(handle) else { return };
+        self.timers.remove(&(socket.timer, handle));
+        if let Kind::Connection { parent: Some(parent), .. } = socket.kind
+            && let Some(Socket { kind: Kind::Listener(listener), .. }) = self.sockets.get_mut(parent)
+        {
+            listener.fails();
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Bytes that arrived and that the application has not read.
+
+use lasthop_tcp::receiver::reassembly::Reassembly;
+use std::collections::VecDeque;
+
+/// The receive buffer: the bytes from offset `start` of the peer's stream on, holes included.
+///
+/// Which of them have arrived the endpoint's [`Reassembly`] knows, and nobody else. A byte is written only where
+/// nothing has arrived yet, *before* the endpoint sees the segment: if it refuses the segment, the bytes lie where
+/// nobody reads, until the true ones are written over them.
+#[derive(Debug)]
+pub(crate) struct Incoming {
+    /// Offset of the next byte that the application reads; the SYN is byte 0.
+    start: u64,
+    bytes: VecDeque<u8>,
+}
+
+impl Incoming {
+    pub(crate) fn new() -> Incoming {
+        Incoming { start: 1, bytes: VecDeque::new() }
+    }
+
+    /// Bytes that can be read, if the peer's stream has arrived up to `next`.
+    pub(crate) fn readable(&self, next: u64) -> u64 {
+        next.saturating_sub(self.start)
+    }
+
+    /// Bytes that the application has read so far.
+    pub(crate) fn read_so_far(&self) -> u64 {
+        self.start - 1
+    }
+
+    /// Puts a segment's payload, which begins at `offset`, where nothing of the kind has arrived and the window
+    /// (which ends at `edge`) has room.
+    pub(crate) fn place(&mut self, offset: u64, payload: &[u8], received: &Reassembly, edge: u64) {
+        let end = (offset + payload.len() as u64).min(edge);
+        let mut at = offset.max(received.next());
+        // In order and nothing beyond: nearly always.
+        if !received.has_holes() && at < end {
+            return self.write(at, &payload[(at - offset) as usize..(end - offset) as usize]);
+        }
+        while at < end {
+            let (is_there, run_end) = received.beyond().run_at(at, end);
+            if !is_there {
+                self.write(at, &payload[(at - offset) as usize..(run_end - offset) as usize]);
+            }
+            at = run_end;
+        }
+    }
+
+    /// Moves bytes before `next` to the application.
+    pub(crate) fn read(&mut self, out: &mut [u8], next: u64) -> usize {
+        let len = (out.len() as u64).min(self.readable(next)) as usize;
+        let (first, second) = self.bytes.as_slices();
+        let split = first.len().min(len);
+        out[..split].copy_from_slice(&first[..split]);
+        out[split..len].copy_from_slice(&second[..len - split]);
+        self.bytes.drain(..len);
+        self.start += len as u64;
+        len
+    }
+
+    fn write(&mut self, offset: u64, bytes: &[u8]) {
+        let from = (offset - self.start) as usize;
+        if from == self.bytes.len() {
+            self.bytes.extend(bytes);
+            return;
+        }
+        let to = from + bytes.len();
+        if to > self.bytes.len() {
+            self.bytes.resize(to, 0);
+        }
+        let (first, second) = self.bytes.as_mut_slices();
+        let split = first.len().clamp(from, to) - from;
+        if split > 0 {
+            first[from..from + split].copy_from_slice(&bytes[..split]);
+        }
+        if split < bytes.len() {
+            let at = from + split - first.len();
+            second[at..at + bytes.len() - split].copy_from_slice(&bytes[split..]);
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! A host: TCP sockets by handle, real IPv4 and IPv6 packets in and out.
+//!
+//! The same endpoint that the simulator runs, for tests and programs that speak to other stacks. Nothing here reads a
+//! clock, opens a device or starts a thread:
+//!
+//! * the application calls [`Host::listen`], [`Host::connect`], [`Host::accept`], [`Host::send`], [`Host::recv`],
+//!   [`Host::shutdown`], [`Host::close`], [`Host::abort`]; nothing blocks: what cannot be done yet is
+//!   [`Error::WouldBlock`], and [`Host::readiness`] says when it can;
+//! * the driver calls [`Host::handle_packet`] for what arrived, [`Host::poll_packet`] until `None` for what is to
+//!   leave, and [`Host::handle_timeout`] at [`Host::poll_timeout`].
+//!
+//! Where to look:
+//! * [`host`]: what applications ask for; which socket a packet belongs to, timers, what leaves next.
+//! * `connection`: an endpoint with its bytes; `outgoing` and `incoming`: its two buffers.
+//! * `listener`: connections that wait to be accepted.
+//! * `numbers`: initial sequence numbers and ephemeral ports.
+//! * `stray`: the answer to a packet of no connection.
+//! * [`info`]: what a connection knows of itself, as Linux's `tcp_info`.
+//! * [`options`], [`error`]: what a socket can be told, and what it answers.
+//!
+//! # What is absent
+//! No UDP, no ICMP in either direction (no path MTU discovery, "port unreachable" is not heard), no fragments, no SYN
+//! cookies: a full backlog ignores SYNs until a place is free. No urgent data, no TCP Fast Open.
+
+pub mod error;
+pub mod host;
+pub mod info;
+pub mod options;
+
+mod connection;
+mod incoming;
+mod listener;
+mod numbers;
+mod outgoing;
+mod stray;
+
+pub use error::Error;
+pub use host::{Handle, Host, Readiness};
+pub use info::Info;
+pub use options::Options;

@@ -1,0 +1,52 @@
+//! Connections that wait to be accepted.
+
+use crate::host::Handle;
+use crate::options::Options;
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+/// A socket that listens.
+pub(crate) struct Listener {
+    /// Its address may be unspecified: any of the host's.
+    pub(crate) local: SocketAddr,
+    pub(crate) options: Options,
+    backlog: usize,
+    /// Connections whose handshake is under way.
+    opening: usize,
+    /// Connections to accept, oldest first.
+    ready: VecDeque<Handle>,
+}
+
+impl Listener {
+    pub(crate) fn new(local: SocketAddr, options: Options, backlog: usize) -> Listener {
+        Listener { local, options, backlog: backlog.max(1), opening: 0, ready: VecDeque::new() }
+    }
+
+    /// Whether another SYN may open a connection: half-open ones count, so that a flood of SYNs costs no more than
+    /// the backlog.
+    pub(crate) fn has_room(&self) -> bool {
+        self.opening + self.ready.len() < self.backlog
+    }
+
+    pub(crate) fn begins(&mut self) {
+        self.opening += 1;
+    }
+
+    /// A handshake came to nothing.
+    pub(crate) fn fails(&mut self) {
+        self.opening = self.opening.saturating_sub(1);
+    }
+
+    pub(crate) fn opened(&mut self, handle: Handle) {
+        self.fails();
+        self.ready.push_back(handle);
+    }
+
+    pub(crate) fn accept(&mut self) -> Option<Handle> {
+        self.ready.pop_front()
+    }
+
+    pub(crate) fn is_readable(&self) -> bool {
+        !self.ready.is_empty()
+    }
+}

@@ -1,0 +1,80 @@
+//! Numbers that an attacker off the path should not guess.
+
+use lasthop_base::Time;
+use lasthop_wire::Seq;
+use siphasher::sip::SipHasher24;
+use std::hash::Hasher;
+use std::net::{IpAddr, SocketAddr};
+
+/// First ephemeral port (RFC 6335 §6).
+const FIRST_EPHEMERAL: u16 = 49152;
+const EPHEMERAL: u16 = u16::MAX - FIRST_EPHEMERAL + 1;
+
+/// Initial sequence numbers and ports, from a secret.
+pub(crate) struct Numbers {
+    secret: [u8; 16],
+    opened: u16,
+}
+
+impl Numbers {
+    pub(crate) fn new(secret: [u8; 16]) -> Numbers {
+        Numbers { secret, opened: 0 }
+    }
+
+    /// A clock of 4 µs plus a keyed hash of both ends (RFC 9293 §3.4.1, RFC 6528 §3).
+    pub(crate) fn initial(&self, now: Time, local: SocketAddr, remote: SocketAddr) -> Seq {
+        let clock = (now.as_nanos() / 4000) as u32;
+        Seq(clock.wrapping_add(self.hash(b'i', Some(local), remote) as u32))
+    }
+
+    /// A seed for a connection's own random stream.
+    pub(crate) fn seed(&self, local: SocketAddr, remote: SocketAddr) -> u64 {
+        self.hash(b's', Some(local), remote)
+    }
+
+    /// Ephemeral ports in the order in which they are to be tried (RFC 6056 §3.3.3: a hash of the destination, then
+    /// one after the other).
+    pub(crate) fn ports(&mut self, remote: SocketAddr) -> impl Iterator<Item = u16> + use<> {
+        let first = (self.hash(b'p', None, remote) as u16).wrapping_add(self.opened);
+        self.opened = self.opened.wrapping_add(1);
+        (0..EPHEMERAL).map(move |n| FIRST_EPHEMERAL + first.wrapping_add(n) % EPHEMERAL)
+    }
+
+    fn hash(&self, purpose: u8, local: Option<SocketAddr>, remote: SocketAddr) -> u64 {
+        let mut hasher = SipHasher24::new_with_key(&self.secret);
+        hasher.write_u8(purpose);
+        for end in local.into_iter().chain([remote]) {
+            match end.ip() {
+                IpAddr::V4(address) => hasher.write(&address.octets()),
+                IpAddr::V6(address) => hasher.write(&address.octets()),
+            }
+            hasher.write(&end.port().to_be_bytes());
+        }
+        hasher.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::Duration;
+
+    #[test]
+    fn numbers_move_with_the_clock_and_differ_between_connections_and_secrets() {
+        let end = |port| SocketAddr::from(([10, 0, 0, 1], port));
+        let numbers = Numbers::new([7; 16]);
+        let first = numbers.initial(Time::ZERO, end(1), end(2));
+        let later = numbers.initial(Time::ZERO + Duration::from_micros(4), end(1), end(2));
+        assert_eq!(later, first.at(1));
+        assert_ne!(numbers.initial(Time::ZERO, end(1), end(3)), first);
+        assert_ne!(Numbers::new([8; 16]).initial(Time::ZERO, end(1), end(2)), first);
+    }
+
+    #[test]
+    fn every_ephemeral_port_comes_once() {
+        let mut ports: Vec<u16> =
+            Numbers::new([1; 16]).ports(SocketAddr::from(([10, 0, 0, 1], 80))).collect();
+        ports.sort_unstable();
+        assert_eq!(ports, (FIRST_EPHEMERAL..=u16::MAX).collect::<Vec<u16>>());
+    }
+}

@@ -1,0 +1,201 @@
+//! Two hosts and a path between them, in virtual time. Each test file takes part of it.
+#![allow(dead_code, reason = "each test file takes part of it")]
+
+use lasthop_base::{Duration, Stream, Time};
+use lasthop_host::{Error, Handle, Host, Options};
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+
+/// What the path does to packets, each with this probability.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Harm {
+    pub lose: f64,
+    pub duplicate: f64,
+    pub delay: f64,
+    pub corrupt: f64,
+    pub truncate: f64,
+}
+
+pub const CLEAN: Harm = Harm { lose: 0.0, duplicate: 0.0, delay: 0.0, corrupt: 0.0, truncate: 0.0 };
+
+/// Which host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum At {
+    Client,
+    Server,
+}
+
+pub struct World {
+    pub now: Time,
+    pub client: Host,
+    pub server: Host,
+    pub harm: Harm,
+    one_way: Duration,
+    random: Stream,
+    /// Packets under way, in the order of their arrival.
+    flying: BTreeMap<(Time, u64), (At, Vec<u8>)>,
+    sent: u64,
+    /// Whether anything gets through.
+    pub cut: bool,
+}
+
+pub fn client_ip() -> IpAddr {
+    IpAddr::from([10, 0, 0, 1])
+}
+
+pub fn server_end() -> SocketAddr {
+    SocketAddr::from(([10, 0, 0, 2], 80))
+}
+
+impl World {
+    pub fn new(seed: u64, harm: Harm) -> World {
+        World {
+            now: Time::ZERO + Duration::from_secs(1),
+            client: Host::new(&[client_ip(), IpAddr::from([0xfd; 16])], 1500, [1; 16]),
+            server: Host::new(&[server_end().ip(), IpAddr::from([0xfe; 16])], 1500, [2; 16]),
+            harm,
+            one_way: Duration::from_millis(10),
+            random: Stream::named(seed, "path"),
+            flying: BTreeMap::new(),
+            sent: 0,
+            cut: false,
+        }
+    }
+
+    pub fn host(&mut self, at: At) -> &mut Host {
+        match at {
+            At::Client => &mut self.client,
+            At::Server => &mut self.server,
+        }
+    }
+
+    /// An open connection: the client's handle, the server's, and the listener.
+    pub fn connect(&mut self, client: &Options, server: &Options) -> (Handle, Handle, Handle) {
+        let listener = self.server.listen(server_end(), 8, server).expect("it listens");
+        let local = self.client.connect(self.now, None, server_end(), client).expect("it connects");
+        for _ in 0..10_000 {
+            if self.client.readiness(local).expect("a socket").writable
+                && let Ok((remote, _)) = self.server.accept(listener)
+            {
+                return (local, remote, listener);
+            }
+            self.step();
+        }
+        panic!("the handshake takes for ever");
+    }
+
+    /// Everything that is due now leaves; then time goes on to what comes next. False if nothing will ever happen.
+    pub fn step(&mut self) -> bool {
+        self.step_until(Time::NEVER)
+    }
+
+    fn step_until(&mut self, end: Time) -> bool {
+        self.flush();
+        let arrival = self.flying.first_key_value().map_or(Time::NEVER, |((time, _), _)| *time);
+        let next = arrival.min(self.client.poll_timeout()).min(self.server.poll_timeout());
+        if next == Time::NEVER || next > end {
+            return false;
+        }
+        self.now = self.now.max(next);
+        self.client.handle_timeout(self.now);
+        self.server.handle_timeout(self.now);
+        while let Some(entry) = self.flying.first_entry().filter(|entry| entry.key().0 <= self.now) {
+            let (to, packet) = entry.remove();
+            let now = self.now;
+            self.host(to).handle_packet(now, &packet);
+        }
+        self.flush();
+        true
+    }
+
+    /// Everything that happens until this time.
+    pub fn run_for(&mut self, span: Duration) {
+        let end = self.now + span;
+        while self.step_until(end) {}
+        self.now = self.now.max(end);
+    }
+
+    fn flush(&mut self) {
+        for (from, to) in [(At::Client, At::Server), (At::Server, At::Client)] {
+            let now = self.now;
+            while let Some(packet) = self.host(from).poll_packet(now).map(<[u8]>::to_vec) {
+                self.carry(to, packet);
+            }
+        }
+    }
+
+    fn carry(&mut self, to: At, mut packet: Vec<u8>) {
+        let harm = self.harm;
+        let mut happens = |probability| self.random.uniform() < probability;
+        let (lost, twice, late) = (happens(harm.lose), happens(harm.duplicate), happens(harm.delay));
+        let (corrupt, cut) = (happens(harm.corrupt), happens(harm.truncate));
+        if lost || self.cut {
+            return;
+        }
+        if corrupt {
+            let bit = self.random.draw() as usize % (packet.len() * 8);
+            packet[bit / 8] ^= 1 << (bit % 8);
+        }
+        if cut {
+            packet.truncate(self.random.draw() as usize % packet.len());
+        }
+        if twice {
+            self.fly(to, packet.clone(), Duration::ZERO);
+        }
+        let more = if late { Duration::from_micros(self.random.draw() % 30_000) } else { Duration::ZERO };
+        self.fly(to, packet, more);
+    }
+
+    fn fly(&mut self, to: At, packet: Vec<u8>, late: Duration) {
+        self.sent += 1;
+        self.flying.insert((self.now + self.one_way + late, self.sent), (to, packet));
+    }
+}
+
+/// `len` bytes in which any misplaced one shows.
+pub fn text(len: usize, seed: u64) -> Vec<u8> {
+    let mut random = Stream::named(seed, "text");
+    (0..len.div_ceil(8)).flat_map(|_| random.draw().to_le_bytes()).take(len).collect()
+}
+
+/// One direction of a connection with its two applications.
+pub struct Transfer {
+    pub from: (At, Handle),
+    pub to: (At, Handle),
+    pub text: Vec<u8>,
+    sent: usize,
+    pub received: Vec<u8>,
+    pub is_over: bool,
+}
+
+impl Transfer {
+    pub fn new(from: (At, Handle), to: (At, Handle), text: Vec<u8>) -> Transfer {
+        Transfer { from, to, text, sent: 0, received: Vec::new(), is_over: false }
+    }
+
+    /// Sends and reads what is possible now.
+    pub fn advance(&mut self, world: &mut World) {
+        let (at, handle) = self.from;
+        while self.sent < self.text.len() {
+            match world.host(at).send(handle, &self.text[self.sent..]) {
+                Ok(taken) => self.sent += taken,
+                Err(Error::WouldBlock) => break,
+                Err(error) => panic!("send: {error}"),
+            }
+            if self.sent == self.text.len() {
+                world.host(at).shutdown(handle).expect("it was open");
+            }
+        }
+        let (at, handle) = self.to;
+        let mut bytes = [0; 3000];
+        while !self.is_over {
+            match world.host(at).recv(handle, &mut bytes) {
+                Ok(0) => self.is_over = true,
+                Ok(len) => self.received.extend_from_slice(&bytes[..len]),
+                Err(Error::WouldBlock) => break,
+                Err(error) => panic!("recv: {error}"),
+            }
+        }
+        assert!(self.text.starts_with(&self.received), "the stream is not what was sent");
+    }
+}
