@@ -4,7 +4,7 @@ use super::{Handle, Host, Kind, MOST_STRAYS, Socket};
 use crate::stray;
 use lasthop_base::Time;
 use lasthop_tcp::Role;
-use lasthop_wire::bytes::{Checksums, Content, Ends, Header, Payload, emit, parse};
+use lasthop_wire::bytes::{Checksums, Content, Ends, Header, ParseError, Payload, emit, parse};
 use lasthop_wire::{Body, Ecn, Flags, Segment};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -12,9 +12,16 @@ impl Host {
     /// A packet arrived. What cannot be read or is not for this host is counted and dropped.
     pub fn handle_packet(&mut self, now: Time, packet: &[u8]) {
         self.counters.packets_in += 1;
-        let Ok(parsed) = parse(packet, Checksums::Verify) else {
-            self.counters.malformed += 1;
-            return;
+        let parsed = match parse(packet, Checksums::Verify) {
+            Ok(parsed) => parsed,
+            Err(ParseError::Protocol { .. }) => {
+                self.counters.not_for_us += 1;
+                return;
+            }
+            Err(_) => {
+                self.counters.malformed += 1;
+                return;
+            }
         };
         let Header { source: remote, destination: local, ecn, .. } = parsed.header;
         let Content::Tcp(segment) = &parsed.content else {

@@ -1,0 +1,179 @@
+//! An application on a host: it sends what it reads from somewhere, and writes somewhere what it receives.
+
+use crate::trouble::Trouble;
+use lasthop_host::{Error, Handle, Host};
+use lasthop_tcp::State;
+use std::io::{self, Read, Write};
+use std::ops::Range;
+
+/// One connection's two streams.
+pub struct Exchange {
+    handle: Handle,
+    role: Role,
+    /// What is still to be read and sent; `None` once all is read.
+    source: Option<Box<dyn Read + Send>>,
+    sink: Box<dyn Write + Send>,
+    chunk: Vec<u8>,
+    /// The part of `chunk` that the host has not taken.
+    pending: Range<usize>,
+    has_shut: bool,
+    heard_end: bool,
+    sent: u64,
+    received: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Over once the peer has acknowledged everything.
+    Sender,
+    /// Over once the peer has finished too.
+    Both,
+    /// Over once the peer has finished.
+    Receiver,
+}
+
+/// Bytes read or written at a time.
+const CHUNK: usize = 1 << 16;
+
+impl Exchange {
+    /// Sends what `source` gives, then finishes; over once the peer has acknowledged all of it.
+    pub fn sending(handle: Handle, source: Box<dyn Read + Send>) -> Exchange {
+        Exchange::new(handle, Role::Sender, Some(source), Box::new(io::sink()))
+    }
+
+    /// Sends what `source` gives while what the peer sends goes to `sink`; over once both have finished.
+    pub fn both_ways(handle: Handle, source: Box<dyn Read + Send>, sink: Box<dyn Write + Send>) -> Exchange {
+        Exchange::new(handle, Role::Both, Some(source), sink)
+    }
+
+    /// Writes what the peer sends to `sink`; over once the peer has finished.
+    pub fn receiving(handle: Handle, sink: Box<dyn Write + Send>) -> Exchange {
+        Exchange::new(handle, Role::Receiver, None, sink)
+    }
+
+    fn new(
+        handle: Handle,
+        role: Role,
+        source: Option<Box<dyn Read + Send>>,
+        sink: Box<dyn Write + Send>,
+    ) -> Exchange {
+        Exchange {
+            handle,
+            role,
+            source,
+            sink,
+            chunk: vec![0; CHUNK],
+            pending: 0..0,
+            has_shut: false,
+            heard_end: false,
+            sent: 0,
+            received: 0,
+        }
+    }
+
+    /// The connection.
+    pub fn handle(&self) -> Handle {
+        self.handle
+    }
+
+    /// Bytes given to the host so far.
+    pub fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    /// Bytes received so far.
+    pub fn received(&self) -> u64 {
+        self.received
+    }
+
+    /// Does what is possible now: whether it is over. The handle is still open then, for a look at its
+    /// [`lasthop_host::Info`].
+    ///
+    /// # Errors
+    /// If the connection fails, or the source or the sink does.
+    pub fn advance(&mut self, host: &mut Host) -> Result<bool, Trouble> {
+        self.send(host)?;
+        self.receive(host)?;
+        let has_sent = self.has_shut && {
+            let state = host.info(self.handle).map(|info| info.state);
+            matches!(state, Ok(State::FinWait2 | State::TimeWait | State::Closed))
+        };
+        let over = match self.role {
+            Role::Sender => has_sent,
+            Role::Both => has_sent && self.heard_end,
+            Role::Receiver => self.heard_end,
+        };
+        if over {
+            self.sink.flush().map_err(|error| unwritable(&error))?;
+        }
+        Ok(over)
+    }
+
+    fn send(&mut self, host: &mut Host) -> Result<(), Trouble> {
+        while self.fill()? {
+            match host.send(self.handle, &self.chunk[self.pending.clone()]) {
+                Ok(taken) => {
+                    self.pending.start += taken;
+                    self.sent += taken as u64;
+                }
+                Err(Error::WouldBlock) => return Ok(()),
+                Err(error) => return Err(failed(error)),
+            }
+        }
+        if self.role != Role::Receiver && !self.has_shut {
+            match host.shutdown(self.handle) {
+                Ok(()) => self.has_shut = true,
+                // The handshake is not over, or came to nothing: receiving tells.
+                Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether there is something to send.
+    fn fill(&mut self) -> Result<bool, Trouble> {
+        while self.pending.is_empty() {
+            let Some(source) = &mut self.source else { return Ok(false) };
+            match source.read(&mut self.chunk) {
+                Ok(0) => self.source = None,
+                Ok(len) => self.pending = 0..len,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    let message = format!("cannot read what is to be sent: {error}");
+                    return Err(Trouble::new(message, "is the file still there?"));
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn receive(&mut self, host: &mut Host) -> Result<(), Trouble> {
+        let mut bytes = [0; 1 << 14];
+        while !self.heard_end {
+            match host.recv(self.handle, &mut bytes) {
+                Ok(0) => self.heard_end = true,
+                Ok(len) => {
+                    self.received += len as u64;
+                    self.sink.write_all(&bytes[..len]).map_err(|error| unwritable(&error))?;
+                }
+                Err(Error::WouldBlock | Error::NotConnected) => break,
+                Err(error) => return Err(failed(error)),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn failed(error: Error) -> Trouble {
+    let help = match error {
+        Error::ConnectionRefused => "nobody listens there: check address and port",
+        Error::TimedOut => "check that the peer has a route back to this host's address",
+        Error::ConnectionReset => "the peer gave up: see what it says",
+        _ => "see the capture: --pcap FILE",
+    };
+    Trouble::new(error.to_string(), help)
+}
+
+fn unwritable(error: &io::Error) -> Trouble {
+    Trouble::new(format!("cannot write what was received: {error}"), "is the disk full?")
+}

@@ -1,0 +1,143 @@
+//! What a path does to packets, beside carrying them: from a seed, so that it can be repeated.
+
+use lasthop_base::{Duration, Stream, Time};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Harm done to packets in one direction. Probabilities are 0 to 1, all independent.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Harm {
+    /// Probability that a packet is lost, or that a burst of losses begins with it.
+    pub loss: f64,
+    /// Mean number of packets lost in a row, at least 1 (0 counts as 1).
+    pub burst: f64,
+    /// Probability that a packet comes twice.
+    pub duplicate: f64,
+    /// Probability that a packet is late by up to [`Harm::jitter`], so that others overtake it.
+    pub reorder: f64,
+    /// The largest lateness of those that are late.
+    pub jitter: Duration,
+    /// Probability that one bit of a packet is flipped.
+    pub corrupt: f64,
+    /// How long every packet takes.
+    pub delay: Duration,
+}
+
+/// A path that does harm: packets in, packets out when they are due.
+#[derive(Debug)]
+pub struct Harmful {
+    harm: Harm,
+    random: Stream,
+    in_burst: bool,
+    /// Packets under way, earliest first; those of the same time in their order.
+    waiting: BinaryHeap<Reverse<(Time, u64, Vec<u8>)>>,
+    count: u64,
+    lost: u64,
+}
+
+impl Harmful {
+    /// A path with this harm.
+    pub fn new(harm: Harm, random: Stream) -> Harmful {
+        Harmful { harm, random, in_burst: false, waiting: BinaryHeap::new(), count: 0, lost: 0 }
+    }
+
+    /// A packet begins its way.
+    pub fn send(&mut self, now: Time, packet: &[u8]) {
+        let harm = self.harm;
+        // The same number of draws for every packet, so that what one suffers does not depend on the others.
+        let [loss, duplicate, reorder, corrupt] = std::array::from_fn(|_| self.random.uniform());
+        let (late, bit) = (self.random.uniform(), self.random.draw());
+        let goes_on = 1.0 - 1.0 / harm.burst.max(1.0);
+        self.in_burst = loss < if self.in_burst { goes_on } else { harm.loss };
+        if self.in_burst {
+            self.lost += 1;
+            return;
+        }
+        let mut packet = packet.to_vec();
+        if corrupt < harm.corrupt && !packet.is_empty() {
+            let bit = bit as usize % (packet.len() * 8);
+            packet[bit / 8] ^= 1 << (bit % 8);
+        }
+        let lateness = if reorder < harm.reorder { late * harm.jitter.as_secs() } else { 0.0 };
+        let due = now + harm.delay;
+        if duplicate < harm.duplicate {
+            self.push(due, packet.clone());
+        }
+        self.push(due + Duration::from_secs_f64(lateness), packet);
+    }
+
+    /// The next packet whose time has come.
+    pub fn poll(&mut self, now: Time) -> Option<Vec<u8>> {
+        if self.due() > now {
+            return None;
+        }
+        self.waiting.pop().map(|Reverse((_, _, packet))| packet)
+    }
+
+    /// When the next packet is due, [`Time::NEVER`] if none is under way.
+    pub fn due(&self) -> Time {
+        self.waiting.peek().map_or(Time::NEVER, |Reverse((due, _, _))| *due)
+    }
+
+    /// Packets lost so far.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    fn push(&mut self, due: Time, packet: Vec<u8>) {
+        self.count += 1;
+        self.waiting.push(Reverse((due, self.count, packet)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers of the packets that arrive, of 20 000 sent a millisecond apart.
+    fn arrivals(harm: Harm) -> Vec<u32> {
+        let mut path = Harmful::new(harm, Stream::named(1, "test"));
+        let mut arrived = Vec::new();
+        for n in 0..20_000_u32 {
+            let now = Time::ZERO + Duration::from_millis(u64::from(n));
+            path.send(now, &n.to_be_bytes());
+            while let Some(packet) = path.poll(now) {
+                arrived.push(u32::from_be_bytes(packet.try_into().expect("four bytes")));
+            }
+        }
+        arrived
+    }
+
+    #[test]
+    fn losses_come_as_often_and_in_bursts_as_long_as_asked_for() {
+        let harm = Harm { loss: 0.02, burst: 4.0, ..Harm::default() };
+        let arrived = arrivals(harm);
+        let gaps: Vec<u32> =
+            arrived.windows(2).map(|pair| pair[1] - pair[0] - 1).filter(|gap| *gap > 0).collect();
+        let lost: u32 = gaps.iter().sum();
+        let mean = f64::from(lost) / gaps.len() as f64;
+        // Some 390 bursts of mean 4 (a standard deviation of 3.5 each): 4 ± 0.7 with four standard errors.
+        assert!((3.3..4.7).contains(&mean), "mean burst {mean}");
+        let bursts = gaps.len() as f64 / (20_000.0 - f64::from(lost));
+        assert!((0.016..0.024).contains(&bursts), "a burst begins with {bursts}");
+    }
+
+    #[test]
+    fn duplicates_and_late_packets_come_as_often_as_asked_for() {
+        let arrived = arrivals(Harm { duplicate: 0.1, ..Harm::default() });
+        assert!((21_800..22_200).contains(&arrived.len()), "{}", arrived.len());
+        let jitter = Duration::from_millis(10);
+        let arrived = arrivals(Harm { reorder: 0.1, jitter, ..Harm::default() });
+        let late = arrived.windows(2).filter(|pair| pair[1] < pair[0]).count();
+        // A late one is overtaken unless it is late by less than a millisecond, one in ten; two at once show as one.
+        assert!((1500..2000).contains(&late), "{late}");
+    }
+
+    #[test]
+    fn a_corrupt_packet_differs_in_one_bit() {
+        let mut path = Harmful::new(Harm { corrupt: 1.0, ..Harm::default() }, Stream::named(1, "test"));
+        path.send(Time::ZERO, &[0; 40]);
+        let packet = path.poll(Time::ZERO).expect("a packet");
+        assert_eq!(packet.iter().map(|byte| byte.count_ones()).sum::<u32>(), 1);
+    }
+}

@@ -1,0 +1,30 @@
+//! Real time: the only crate with a clock and with devices of the system.
+//!
+//! * [`clock`]: the time since a start, as the pure crates count it.
+//! * [`tun`]: a TUN device: IP packets from and to the kernel.
+//! * [`station`]: a [`lasthop_host::Host`] on a TUN device, so that our TCP speaks to the kernel's.
+//! * [`exchange`]: an application on such a host: a stream from a file, a stream to a file.
+//! * [`harm`]: loss, bursts, duplicates, reordering and corruption on the way, from a seed.
+//! * [`trouble`]: what the system refuses, and how to mend it.
+//!
+//! What is absent: nothing here prints or exits; no offloads (each packet is one the wire could carry).
+
+pub mod clock;
+pub mod exchange;
+pub mod harm;
+pub mod trouble;
+
+#[cfg(target_os = "linux")]
+pub mod station;
+#[cfg(target_os = "linux")]
+pub mod tun;
+
+pub use clock::Clock;
+pub use exchange::Exchange;
+pub use harm::Harm;
+pub use trouble::Trouble;
+
+#[cfg(target_os = "linux")]
+pub use station::Station;
+#[cfg(target_os = "linux")]
+pub use tun::{Interface, Tun};
