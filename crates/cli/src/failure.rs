@@ -40,6 +40,16 @@ impl Failure {
         Failure::Other(FAILED, Complaint { message: message.into(), help: help.into() })
     }
 
+    /// What is wrong, in one line.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn message(&self) -> String {
+        match self {
+            Failure::Scenario(problem) => problem.to_string(),
+            Failure::Other(_, complaint) => complaint.message.clone(),
+            Failure::ClosedPipe => String::new(),
+        }
+    }
+
     pub(crate) fn status(&self) -> u8 {
         match self {
             Failure::Scenario(_) => BAD_INPUT,

@@ -121,11 +121,8 @@ impl Exchange {
             }
         }
         if self.role != Role::Receiver && !self.has_shut {
-            match host.shutdown(self.handle) {
-                Ok(()) => self.has_shut = true,
-                // The handshake is not over, or came to nothing: receiving tells.
-                Err(_) => {}
-            }
+            // An error means that the handshake is not over, or came to nothing: receiving tells.
+            self.has_shut = host.shutdown(self.handle).is_ok();
         }
         Ok(())
     }

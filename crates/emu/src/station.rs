@@ -7,29 +7,45 @@ use crate::tun::{Tun, until};
 use lasthop_base::{Duration, Stream, Time};
 use lasthop_capture::Capture;
 use lasthop_host::Host;
-use std::io::Write;
+use lasthop_host::host::Traced;
+use lasthop_tcp::Event;
+use lasthop_tcp::event::Reason;
+use std::io::{Sink, Write};
 
 /// A host, its device, and what happens to packets between them.
-pub struct Station {
+pub struct Station<W: Write = Sink> {
     /// The host, for applications.
     pub host: Host,
     clock: Clock,
     tun: Tun,
     /// Packets to the kernel and from it, if they are harmed.
     harmful: Option<[Harmful; 2]>,
-    capture: Option<Capture<Box<dyn Write + Send>>>,
+    capture: Option<Capture<W>>,
+    watch: Option<Watch>,
     buffer: Vec<u8>,
     refused: u64,
 }
 
+/// Is told every event.
+pub type Watch = Box<dyn FnMut(&Traced) + Send>;
+
 /// Packets read before the host may answer: enough to spare system calls, few enough to keep its timers.
 const BATCH: usize = 64;
 
-impl Station {
+impl<W: Write> Station<W> {
     /// A host on a device.
-    pub fn new(host: Host, tun: Tun) -> Station {
+    pub fn new(host: Host, tun: Tun) -> Station<W> {
         let buffer = vec![0; 1 << 16];
-        Station { host, clock: Clock::new(), tun, harmful: None, capture: None, buffer, refused: 0 }
+        Station {
+            host,
+            clock: Clock::new(),
+            tun,
+            harmful: None,
+            capture: None,
+            watch: None,
+            buffer,
+            refused: 0,
+        }
     }
 
     /// Harms packets in both directions.
@@ -38,20 +54,25 @@ impl Station {
         self.harmful = Some([path("harm.out"), path("harm.in")]);
     }
 
-    /// Writes the packets that the host sends and receives to a capture (before and after they are harmed).
-    pub fn capture(&mut self, capture: Capture<Box<dyn Write + Send>>) {
+    /// Writes the packets that the host sends and receives to a capture (before and after they are harmed), with the
+    /// reason of what is sent again as a comment. The writer is given back by [`Station::finish`].
+    pub fn capture(&mut self, capture: Capture<W>) {
+        self.host.trace();
         self.capture = Some(capture);
     }
 
-    /// Ends the capture.
+    /// Tells every event of connections opened from now on to `watch`.
+    pub fn watch(&mut self, watch: Watch) {
+        self.host.trace();
+        self.watch = Some(watch);
+    }
+
+    /// Ends the capture, if there is one.
     ///
     /// # Errors
     /// If its last packets cannot be written.
-    pub fn finish_capture(&mut self) -> Result<(), Trouble> {
-        match self.capture.take().map(Capture::finish) {
-            None | Some(Ok(_)) => Ok(()),
-            Some(Err(error)) => Err(unwritable(&error)),
-        }
+    pub fn finish(self) -> Result<Option<W>, Trouble> {
+        self.capture.map(Capture::finish).transpose().map_err(|error| unwritable(&error))
     }
 
     /// Time since the station was made.
@@ -83,6 +104,20 @@ impl Station {
         self.tun.wait(until(now, due))
     }
 
+    /// Tells what happened; the reason if something was sent again.
+    fn tell_events(&mut self) -> Option<Reason> {
+        let mut why = None;
+        while let Some(traced) = self.host.poll_event() {
+            if let Event::Retransmitted { reason, .. } = traced.event {
+                why = Some(reason);
+            }
+            if let Some(watch) = &mut self.watch {
+                watch(&traced);
+            }
+        }
+        why
+    }
+
     fn let_in(&mut self) -> Result<usize, Trouble> {
         let mut count = 0;
         while count < BATCH {
@@ -92,7 +127,7 @@ impl Station {
             match &mut self.harmful {
                 Some([_, path]) => path.send(now, &self.buffer[..len]),
                 None => {
-                    record(&mut self.capture, now, &self.buffer[..len])?;
+                    record(&mut self.capture, now, &self.buffer[..len], None)?;
                     self.host.handle_packet(now, &self.buffer[..len]);
                 }
             }
@@ -101,7 +136,7 @@ impl Station {
             let now = self.clock.now();
             while let Some(packet) = path.poll(now) {
                 count += 1;
-                record(&mut self.capture, now, &packet)?;
+                record(&mut self.capture, now, &packet, None)?;
                 self.host.handle_packet(now, &packet);
             }
         }
@@ -112,9 +147,14 @@ impl Station {
         let mut count = 0;
         loop {
             let now = self.clock.now();
-            let Some(packet) = self.host.poll_packet(now) else { break };
+            self.tell_events();
+            if self.host.poll_packet(now).is_none() {
+                break;
+            }
             count += 1;
-            record(&mut self.capture, now, packet)?;
+            let why = self.tell_events();
+            let packet = self.host.packet();
+            record(&mut self.capture, now, packet, why)?;
             match &mut self.harmful {
                 Some([path, _]) => path.send(now, packet),
                 None => self.refused += u64::from(!self.tun.send(packet)?),
@@ -135,17 +175,17 @@ impl Station {
     }
 }
 
-fn record(
-    capture: &mut Option<Capture<Box<dyn Write + Send>>>,
+fn record<W: Write>(
+    capture: &mut Option<Capture<W>>,
     now: Time,
     packet: &[u8],
+    why: Option<Reason>,
 ) -> Result<(), Trouble> {
-    match capture {
-        None => Ok(()),
-        Some(capture) => {
-            capture.packet(0, now, packet, packet.len() as u32, None).map_err(|error| unwritable(&error))
-        }
-    }
+    let Some(capture) = capture else { return Ok(()) };
+    let comment = why.map(|reason| format!("sent again: {}", reason.name()));
+    capture
+        .packet(0, now, packet, packet.len() as u32, comment.as_deref())
+        .map_err(|error| unwritable(&error))
 }
 
 fn unwritable(error: &std::io::Error) -> Trouble {

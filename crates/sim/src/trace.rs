@@ -116,7 +116,8 @@ impl<W: Write + Send + 'static> Observer for Trace<W> {
     }
 }
 
-fn describe(event: &Event) -> (&'static str, Value) {
+/// An event's name, and its details as a JSON object.
+pub fn describe(event: &Event) -> (&'static str, Value) {
     match event {
         Event::Established => ("established", json!({})),
         Event::Closed => ("closed", json!({})),

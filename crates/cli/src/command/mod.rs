@@ -3,6 +3,8 @@
 mod bench;
 mod check;
 mod compare;
+#[cfg(target_os = "linux")]
+mod endpoint;
 mod fading;
 mod list;
 mod reproduce;
@@ -25,6 +27,9 @@ pub(crate) enum Command {
     Schema(schema::Schema),
     Bench(bench::Bench),
     Fading(fading::Fading),
+    #[cfg(target_os = "linux")]
+    #[command(subcommand)]
+    Endpoint(endpoint::Endpoint),
 }
 
 impl Command {
@@ -40,6 +45,8 @@ impl Command {
             Command::Schema(schema) => schema.execute(),
             Command::Bench(bench) => bench.execute(),
             Command::Fading(fading) => fading.execute(),
+            #[cfg(target_os = "linux")]
+            Command::Endpoint(endpoint) => endpoint.execute(),
         }
     }
 }

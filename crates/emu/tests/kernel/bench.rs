@@ -29,7 +29,8 @@ fn towards_the_kernel(tun: Tun) {
             }
         }
     });
-    let mut station = Station::new(Host::new(&[IpAddr::V4(Ipv4Addr::from(OURS))], 1500, [0; 16]), tun);
+    let mut station: Station =
+        Station::new(Host::new(&[IpAddr::V4(Ipv4Addr::from(OURS))], 1500, [0; 16]), tun);
     let handle = station.host.connect(station.now(), None, end, &Options::default()).expect("it connects");
     let mut exchange = Exchange::sending(handle, Box::new(io::repeat(7).take(BYTES)));
     let start = station.now();

@@ -68,7 +68,7 @@ struct Transfer {
 
 fn transfer_all(tun: Tun, what: &str, harm: Harm, seed: u64) {
     let addresses = [IpAddr::V4(Ipv4Addr::from(OURS)), IpAddr::V6(OURS6)];
-    let mut station = Station::new(Host::new(&addresses, 1500, [seed as u8; 16]), tun);
+    let mut station: Station = Station::new(Host::new(&addresses, 1500, [seed as u8; 16]), tun);
     station.harm(harm, seed);
     let mut random = Stream::named(seed, "transfers");
     let mut transfers: Vec<Transfer> = Vec::new();

@@ -10,7 +10,7 @@ use crate::listener::Listener;
 use crate::numbers::Numbers;
 use crate::options::Options;
 use lasthop_base::Time;
-use lasthop_tcp::{Endpoint, Role};
+use lasthop_tcp::{Endpoint, Event, Role};
 use lasthop_wire::Segment;
 use lasthop_wire::bytes::Ends;
 use slotmap::SlotMap;
@@ -40,6 +40,9 @@ pub struct Host {
     strays: VecDeque<(Ends, Segment)>,
     /// The packet given out last.
     packet: Vec<u8>,
+    /// Events of connections, if they are traced.
+    events: VecDeque<Traced>,
+    is_tracing: bool,
     counters: HostCounters,
 }
 
@@ -58,6 +61,17 @@ pub struct HostCounters {
     pub strays: u64,
     /// SYNs that found the backlog full.
     pub backlog_full: u64,
+}
+
+/// An event of a connection.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Traced {
+    /// When.
+    pub time: Time,
+    /// Between which ends.
+    pub ends: Ends,
+    /// What happened.
+    pub event: Event,
 }
 
 /// What can be done with a socket without waiting.
@@ -107,6 +121,8 @@ impl Host {
             busy: VecDeque::new(),
             strays: VecDeque::new(),
             packet: Vec::new(),
+            events: VecDeque::new(),
+            is_tracing: false,
             counters: HostCounters::default(),
         }
     }
@@ -282,6 +298,16 @@ impl Host {
         Ok(&mut self.connection(handle)?.endpoint)
     }
 
+    /// Tells every event of connections opened from now on; [`Host::poll_event`] has to be called then.
+    pub fn trace(&mut self) {
+        self.is_tracing = true;
+    }
+
+    /// The next event, oldest first; none unless [`Host::trace`] was called.
+    pub fn poll_event(&mut self) -> Option<Traced> {
+        self.events.pop_front()
+    }
+
     /// What the host counts.
     pub fn counters(&self) -> HostCounters {
         self.counters
@@ -290,6 +316,15 @@ impl Host {
     /// How many sockets there are, those included that the application has closed and that are not yet over.
     pub fn sockets(&self) -> usize {
         self.sockets.len()
+    }
+
+    /// How many closed connections still have something to send or to hear, those in TIME-WAIT not counted.
+    pub fn lingering(&self) -> usize {
+        let lingers = |socket: &Socket| match &socket.kind {
+            Kind::Connection { connection, .. } => connection.is_orphan && !connection.is_over(),
+            Kind::Listener(_) => false,
+        };
+        self.sockets.values().filter(|socket| lingers(socket)).count()
     }
 
     /// Deadlines may have passed.

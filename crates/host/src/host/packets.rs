@@ -50,6 +50,11 @@ impl Host {
         None
     }
 
+    /// The packet that [`Host::poll_packet`] gave out last.
+    pub fn packet(&self) -> &[u8] {
+        &self.packet
+    }
+
     fn fill_packet(&mut self, now: Time) -> bool {
         while let Some((ends, reset)) = self.strays.pop_front() {
             let header = Header {
@@ -70,6 +75,7 @@ impl Host {
                 && connection.poll_packet(now, &mut self.packet)
             {
                 self.busy.push_back(handle);
+                self.collect_events(handle);
                 return true;
             }
             socket.is_busy = false;

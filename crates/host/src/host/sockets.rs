@@ -1,6 +1,6 @@
 //! The table of sockets: opening, settling after anything that may have changed one, removing.
 
-use super::{Handle, Host, Kind, Socket};
+use super::{Handle, Host, Kind, Socket, Traced};
 use crate::connection::Connection;
 use crate::error::Error;
 use crate::options::Options;
@@ -23,6 +23,9 @@ impl Host {
         let iss = self.numbers.initial(now, ends.source, ends.destination);
         let random = Stream::named(self.numbers.seed(ends.source, ends.destination), "endpoint");
         let mut endpoint = Endpoint::new(config, role, iss, random);
+        if self.is_tracing {
+            endpoint.trace();
+        }
         endpoint.open(now);
         let connection = Connection::new(ends, endpoint, options.send_buffer, options.dscp);
         let handle = self.sockets.insert(Socket::new(Kind::Connection { connection, parent }));
@@ -61,6 +64,7 @@ impl Host {
 
     /// After anything that may have changed a connection: it may have something to send, another deadline, or be over.
     pub(super) fn settle(&mut self, handle: Handle) {
+        self.collect_events(handle);
         let Some(socket) = self.sockets.get_mut(handle) else { return };
         if !socket.is_busy {
             socket.is_busy = true;
@@ -77,6 +81,19 @@ impl Host {
             self.forget(handle);
         }
         self.set_timer(handle);
+    }
+
+    /// Takes the events that an endpoint tells; judgements come without being asked for.
+    pub(super) fn collect_events(&mut self, handle: Handle) {
+        let Some(Socket { kind: Kind::Connection { connection, .. }, .. }) = self.sockets.get_mut(handle)
+        else {
+            return;
+        };
+        while let Some((time, event)) = connection.endpoint.poll_event() {
+            if self.is_tracing {
+                self.events.push_back(Traced { time, ends: connection.ends, event });
+            }
+        }
     }
 
     /// The connection's ends are free for another one; the application may still have the handle.

@@ -1,0 +1,236 @@
+//! The device, the addresses, the endpoint's mechanisms and the harm: what `serve`, `fetch` and `send` share.
+
+use super::job::Job;
+use super::summary;
+use crate::failure::Failure;
+use crate::output::{self, Format};
+use crate::target::{self, Target};
+use crate::values::{self, Assignment};
+use clap::Args;
+use lasthop_base::{Duration, quantity};
+use lasthop_capture::Capture;
+use lasthop_emu::{Harm, Interface, Station, Trouble, Tun};
+use lasthop_host::host::Traced;
+use lasthop_host::{Host, Options};
+use lasthop_scenario::{Draft, Traffic};
+use lasthop_sim::trace::describe;
+use lasthop_tcp::Config;
+use serde_json::{Map, Value, json};
+use std::io::Write;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+
+/// How our endpoint is attached to the kernel.
+#[derive(Args)]
+pub(crate) struct Attach {
+    /// Name of the TUN device
+    #[arg(long, value_name = "NAME", default_value = "lasthop0")]
+    device: String,
+    /// The kernel's address on the device, with the length of its network's prefix; may be given for IPv4 and IPv6
+    #[arg(long, value_name = "ADDRESS/LENGTH", default_value = "10.77.0.1/24", value_parser = network)]
+    kernel: Vec<(IpAddr, u8)>,
+    /// Our endpoint's address in that network; may be given for IPv4 and IPv6
+    #[arg(long, value_name = "ADDRESS", default_value = "10.77.0.2")]
+    address: Vec<IpAddr>,
+    /// Largest packet, bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..))]
+    mtu: u16,
+    /// A mechanism or parameter of our endpoint, as in scenarios: recovery=new_reno, ecn=true, shape=split
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<Assignment>,
+    #[command(flatten)]
+    harm: HarmFlags,
+    /// Capture what our endpoint sends and receives, as pcapng
+    #[arg(long, value_name = "FILE")]
+    pcap: Option<PathBuf>,
+    /// Keep at most so many bytes of each captured packet
+    #[arg(long, value_name = "BYTES", requires = "pcap", value_parser = values::snap)]
+    snap: Option<u32>,
+    /// Write every event of our endpoint, a JSON object a line
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// How to print
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+}
+
+/// What happens to packets between our endpoint and the kernel, in both directions.
+#[derive(Args)]
+struct HarmFlags {
+    /// Lose packets with this probability: 1%
+    #[arg(long, value_name = "P", value_parser = quantity::probability, help_heading = "Harm done to packets")]
+    loss: Option<f64>,
+    /// Lose so many packets in a row, on average
+    #[arg(long, value_name = "N", requires = "loss", value_parser = burst, help_heading = "Harm done to packets")]
+    burst: Option<f64>,
+    /// Deliver packets twice with this probability
+    #[arg(long, value_name = "P", value_parser = quantity::probability, help_heading = "Harm done to packets")]
+    duplicate: Option<f64>,
+    /// Delay packets by up to --jitter with this probability, so that others overtake them
+    #[arg(long, value_name = "P", value_parser = quantity::probability, help_heading = "Harm done to packets")]
+    reorder: Option<f64>,
+    /// The largest delay of packets that are reordered
+    #[arg(long, value_name = "TIME", default_value = "10 ms", value_parser = quantity::duration, help_heading = "Harm done to packets")]
+    jitter: Duration,
+    /// Flip a bit of packets with this probability
+    #[arg(long, value_name = "P", value_parser = quantity::probability, help_heading = "Harm done to packets")]
+    corrupt: Option<f64>,
+    /// How long each packet takes, one way
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration, help_heading = "Harm done to packets")]
+    delay: Option<Duration>,
+    /// Seed of the harm
+    #[arg(long, default_value_t = 1, value_parser = values::seed, help_heading = "Harm done to packets")]
+    seed: u64,
+}
+
+impl HarmFlags {
+    fn harm(&self) -> Harm {
+        Harm {
+            loss: self.loss.unwrap_or(0.0),
+            burst: self.burst.unwrap_or(1.0),
+            duplicate: self.duplicate.unwrap_or(0.0),
+            reorder: self.reorder.unwrap_or(0.0),
+            jitter: self.jitter,
+            corrupt: self.corrupt.unwrap_or(0.0),
+            delay: self.delay.unwrap_or_default(),
+        }
+    }
+}
+
+impl Attach {
+    /// Makes the device, does the job, prints how each connection went.
+    pub(crate) fn work(&self, mut job: Job) -> Result<(), Failure> {
+        let options = Options { tcp: self.config()?, ..Options::default() };
+        let capture = self.pcap.as_deref().map(|path| self.begin_capture(path)).transpose()?;
+        let (trace, lines) = (self.trace.as_deref().map(Target::create).transpose()?, mpsc::channel());
+        let interface =
+            Interface { name: self.device.clone(), addresses: self.kernel.clone(), mtu: self.mtu };
+        let tun = Tun::open(&interface).map_err(failure)?;
+        let host = Host::new(&self.address, self.mtu, secret()?);
+        let mut station: Station<Target> = Station::new(host, tun);
+        if self.harm.harm() != Harm::default() {
+            station.harm(self.harm.harm(), self.harm.seed);
+        }
+        if let Some(capture) = capture {
+            station.capture(capture);
+        }
+        if trace.is_some() {
+            let sender = lines.0;
+            // The receiver lives as long as the station.
+            station.watch(Box::new(move |traced| drop(sender.send(line(traced)))));
+        }
+        let mut trace = trace;
+        let done = job.begin(&mut station, &self.address, &options).and_then(|()| {
+            while !job.advance(&mut station)? {
+                station.turn(Duration::from_millis(200))?;
+                write_lines(&mut trace, &lines.1)?;
+            }
+            job.linger(&mut station)
+        });
+        write_lines(&mut trace, &lines.1).map_err(failure)?;
+        if let Some(target) = station.finish().map_err(failure)? {
+            target.finish()?;
+        }
+        if let Some(target) = trace {
+            target.finish()?;
+        }
+        output::print(&summary::text(job.connections(), self.format))?;
+        done.and_then(|()| job.finish()).map_err(failure)
+    }
+
+    /// The endpoint's configuration, in the language of scenarios: as its sender and as its receiver.
+    fn config(&self) -> Result<Config, Failure> {
+        let mut draft = Draft::load("rate=1Gbit/s,rtt=1ms")?;
+        for Assignment { path, value } in &self.set {
+            draft.set(path, value)?;
+        }
+        let scenario = draft.check()?;
+        let Some(Traffic::Tcp { source, destination, .. }) = scenario.flows.first().map(|flow| &flow.traffic)
+        else {
+            return Err(Failure::bad_input(
+                "an endpoint has one TCP flow",
+                "set mechanisms only: --set recovery=reno",
+            ));
+        };
+        let defaults = Config::default();
+        let packet = match self.set.iter().any(|assignment| assignment.path.ends_with("segment")) {
+            true => source.segment,
+            false => u32::from(u16::MAX),
+        };
+        Ok(Config {
+            segment: packet,
+            timing: destination.timing.clone(),
+            shape: destination.shape.clone(),
+            echo: destination.echo.clone(),
+            window: destination.window.clone(),
+            estimate: destination.estimate.clone(),
+            cause: destination.cause.clone(),
+            time_wait: defaults.time_wait,
+            ..source.clone()
+        })
+    }
+
+    fn begin_capture(&self, path: &Path) -> Result<Capture<Target>, Failure> {
+        let target = Target::create(path)?;
+        let names = [format!("{} at our endpoint", self.device)];
+        match self.snap {
+            Some(snap) => Capture::with_snap_length(target, &names, snap),
+            None => Capture::new(target, &names),
+        }
+        .map_err(|error| target::unfinished(path, &error))
+    }
+}
+
+fn write_lines(trace: &mut Option<Target>, lines: &mpsc::Receiver<String>) -> Result<(), Trouble> {
+    let Some(target) = trace else { return Ok(()) };
+    for line in lines.try_iter() {
+        writeln!(target, "{line}").map_err(|error| Trouble {
+            message: format!("cannot write the trace: {error}"),
+            help: "is the disk full?".to_owned(),
+        })?;
+    }
+    Ok(())
+}
+
+fn line(traced: &Traced) -> String {
+    let (name, details) = describe(&traced.event);
+    let mut line = Map::new();
+    line.insert("time_s".into(), json!(traced.time.as_secs()));
+    line.insert("kind".into(), json!("event"));
+    line.insert("peer".into(), json!(traced.ends.destination));
+    line.insert("event".into(), json!(name));
+    if let Value::Object(details) = details {
+        line.extend(details);
+    }
+    Value::Object(line).to_string()
+}
+
+/// From which sequence numbers and ports are made: nobody can guess it.
+fn secret() -> Result<[u8; 16], Failure> {
+    let mut secret = [0; 16];
+    getrandom::fill(&mut secret).map_err(|error| {
+        Failure::failed(format!("the system has no random numbers: {error}"), "try again")
+    })?;
+    Ok(secret)
+}
+
+pub(super) fn failure(trouble: Trouble) -> Failure {
+    Failure::failed(trouble.message, trouble.help)
+}
+
+fn network(text: &str) -> Result<(IpAddr, u8), String> {
+    let wrong = || format!("`{text}` is not an address with the length of a prefix, like 10.77.0.1/24");
+    let (address, length) = text.split_once('/').ok_or_else(wrong)?;
+    let address: IpAddr = address.parse().map_err(|_| wrong())?;
+    let most = if address.is_ipv4() { 32 } else { 128 };
+    let length = length.parse().ok().filter(|length| (1..=most).contains(length)).ok_or_else(wrong)?;
+    Ok((address, length))
+}
+
+fn burst(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(burst) if (1.0..=1e6).contains(&burst) => Ok(burst),
+        _ => Err("expected a number of packets from 1 on".to_owned()),
+    }
+}

@@ -1,0 +1,299 @@
+//! What the endpoint is to do, connection by connection.
+
+use crate::failure::Failure;
+use crate::target::Target;
+use lasthop_base::{Duration, Time};
+use lasthop_emu::{Exchange, Station, Trouble};
+use lasthop_host::{Error, Handle, Info, Options};
+use lasthop_tcp::State;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A job under way.
+pub(crate) struct Job {
+    task: Task,
+    listeners: Vec<Handle>,
+    running: Vec<Running>,
+    over: Vec<Connection>,
+}
+
+enum Task {
+    Serve { port: u16, file: Option<PathBuf>, out: Option<PathBuf>, left: Option<u64>, accepted: u64 },
+    Fetch { server: SocketAddr, target: Option<SharedTarget> },
+    Send { file: Option<File>, server: SocketAddr },
+}
+
+/// A connection under way.
+struct Running {
+    exchange: Exchange,
+    peer: SocketAddr,
+    began: Time,
+    target: Option<SharedTarget>,
+}
+
+/// How a connection went.
+pub(crate) struct Connection {
+    /// Who it was with.
+    pub(crate) peer: SocketAddr,
+    /// Bytes that the peer has acknowledged.
+    pub(crate) sent: u64,
+    /// Bytes received.
+    pub(crate) received: u64,
+    /// How long it took.
+    pub(crate) took: Duration,
+    /// What the endpoint knew at the end.
+    pub(crate) info: Option<Info>,
+    /// What ended it, if it failed.
+    pub(crate) trouble: Option<Trouble>,
+}
+
+/// A file being written that is finished once the connection is over.
+#[derive(Clone)]
+struct SharedTarget(Arc<Mutex<Option<Target>>>);
+
+impl Job {
+    pub(crate) fn serve(
+        port: u16,
+        file: Option<PathBuf>,
+        out: Option<PathBuf>,
+        left: Option<u64>,
+    ) -> Result<Job, Failure> {
+        if let Some(file) = &file {
+            open(file)?;
+        }
+        if let Some(out) = out.as_deref().filter(|out| !out.is_dir()) {
+            return Err(Failure::bad_input(
+                format!("there is no directory `{}`", out.display()),
+                format!("create it first: mkdir -p '{}'", out.display()),
+            ));
+        }
+        Ok(Job::new(Task::Serve { port, file, out, left, accepted: 0 }))
+    }
+
+    pub(crate) fn fetch(server: SocketAddr, out: Option<&Path>) -> Result<Job, Failure> {
+        let target = out.map(Target::create).transpose()?.map(SharedTarget::new);
+        Ok(Job::new(Task::Fetch { server, target }))
+    }
+
+    pub(crate) fn send(file: &Path, server: SocketAddr) -> Result<Job, Failure> {
+        Ok(Job::new(Task::Send { file: Some(open(file)?), server }))
+    }
+
+    fn new(task: Task) -> Job {
+        Job { task, listeners: Vec::new(), running: Vec::new(), over: Vec::new() }
+    }
+
+    /// Connections that are over, in the order of their ends.
+    pub(crate) fn connections(&self) -> &[Connection] {
+        &self.over
+    }
+
+    /// Listens or connects.
+    pub(crate) fn begin(
+        &mut self,
+        station: &mut Station<Target>,
+        addresses: &[IpAddr],
+        options: &Options,
+    ) -> Result<(), Trouble> {
+        let now = station.now();
+        let (server, exchange, target) = match &mut self.task {
+            Task::Serve { port, .. } => {
+                for address in addresses {
+                    let end = SocketAddr::new(*address, *port);
+                    self.listeners
+                        .push(station.host.listen(end, 64, options).map_err(|error| refused(end, error))?);
+                }
+                return Ok(());
+            }
+            Task::Fetch { server, target } => {
+                let handle = connect(station, now, *server, options)?;
+                let sink: Box<dyn Write + Send> = match target {
+                    Some(target) => Box::new(target.clone()),
+                    None => Box::new(io::sink()),
+                };
+                (*server, Exchange::receiving(handle, sink), target.clone())
+            }
+            Task::Send { file, server } => {
+                let handle = connect(station, now, *server, options)?;
+                let source: Box<dyn Read + Send> = match file.take() {
+                    Some(file) => Box::new(file),
+                    None => Box::new(io::empty()),
+                };
+                (*server, Exchange::sending(handle, source), None)
+            }
+        };
+        self.running.push(Running { exchange, peer: server, began: now, target });
+        Ok(())
+    }
+
+    /// Does what is possible now: whether the job is done.
+    pub(crate) fn advance(&mut self, station: &mut Station<Target>) -> Result<bool, Trouble> {
+        self.accept(station)?;
+        let now = station.now();
+        let mut index = 0;
+        while index < self.running.len() {
+            match self.running[index].exchange.advance(&mut station.host) {
+                Ok(false) => index += 1,
+                done => {
+                    let running = self.running.swap_remove(index);
+                    let connection = running.end(station, now, done.err());
+                    self.over.push(connection);
+                }
+            }
+        }
+        let waits = match self.task {
+            Task::Serve { left, .. } => left != Some(0),
+            Task::Fetch { .. } | Task::Send { .. } => false,
+        };
+        Ok(!waits && self.running.is_empty())
+    }
+
+    /// Lets the last FINs and their acknowledgements through.
+    pub(crate) fn linger(&mut self, station: &mut Station<Target>) -> Result<(), Trouble> {
+        for listener in self.listeners.drain(..) {
+            // It is open until here.
+            let _ = station.host.close(station.now(), listener);
+        }
+        let end = station.now() + LINGER;
+        while station.host.lingering() > 0 && station.now() < end {
+            station.turn(Duration::from_millis(50))?;
+        }
+        Ok(())
+    }
+
+    /// The error of the only connection of `fetch` and `send`; a server goes on.
+    pub(crate) fn finish(&self) -> Result<(), Trouble> {
+        match (&self.task, self.over.first().and_then(|connection| connection.trouble.clone())) {
+            (Task::Fetch { server, .. } | Task::Send { server, .. }, Some(trouble)) => {
+                Err(Trouble { message: format!("{server}: {}", trouble.message), ..trouble })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn accept(&mut self, station: &mut Station<Target>) -> Result<(), Trouble> {
+        let Task::Serve { file, out, left, accepted, .. } = &mut self.task else { return Ok(()) };
+        for listener in &self.listeners {
+            while *left != Some(0)
+                && let Ok((handle, peer)) = station.host.accept(*listener)
+            {
+                *left = left.map(|left| left - 1);
+                *accepted += 1;
+                let mut target = None;
+                let exchange = match (&*file, &*out) {
+                    (Some(file), _) => Exchange::sending(handle, Box::new(opened(file)?)),
+                    (None, Some(out)) => {
+                        let created = Target::create(&out.join(accepted.to_string())).map_err(told)?;
+                        let shared = target.insert(SharedTarget::new(created));
+                        Exchange::receiving(handle, Box::new(shared.clone()))
+                    }
+                    (None, None) => Exchange::receiving(handle, Box::new(io::sink())),
+                };
+                self.running.push(Running { exchange, peer, began: station.now(), target });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How long the end of a job waits for the peer's last acknowledgements.
+const LINGER: Duration = Duration::from_secs(5);
+
+impl Running {
+    fn end(self, station: &mut Station<Target>, now: Time, trouble: Option<Trouble>) -> Connection {
+        let handle = self.exchange.handle();
+        let info = station.host.info(handle).ok();
+        let trouble = trouble.or_else(|| self.target.and_then(|target| target.finish().err().map(told)));
+        // Either fails only if the connection has ended by itself.
+        let _ = match trouble {
+            None => station.host.close(now, handle),
+            Some(_) => station.host.abort(handle),
+        };
+        // The FIN counts as a byte.
+        let fin =
+            |info: &Info| u64::from(matches!(info.state, State::FinWait2 | State::TimeWait | State::Closed));
+        Connection {
+            peer: self.peer,
+            sent: info
+                .as_ref()
+                .map_or(0, |info| info.bytes_acked.saturating_sub(fin(info)))
+                .min(self.exchange.sent()),
+            received: self.exchange.received(),
+            took: now.since(self.began),
+            info,
+            trouble,
+        }
+    }
+}
+
+impl SharedTarget {
+    fn new(target: Target) -> SharedTarget {
+        SharedTarget(Arc::new(Mutex::new(Some(target))))
+    }
+
+    fn finish(&self) -> Result<(), Failure> {
+        let target = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        target.map_or(Ok(()), Target::finish)
+    }
+}
+
+impl Write for SharedTarget {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(target) => target.write(bytes),
+            None => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(target) => target.flush(),
+            None => Ok(()),
+        }
+    }
+}
+
+fn connect(
+    station: &mut Station<Target>,
+    now: Time,
+    server: SocketAddr,
+    options: &Options,
+) -> Result<Handle, Trouble> {
+    station.host.connect(now, None, server, options).map_err(|error| refused(server, error))
+}
+
+fn refused(end: SocketAddr, error: Error) -> Trouble {
+    let help = match error {
+        Error::NetworkUnreachable => "give an address of that family: --address and --kernel",
+        Error::AddressInUse => "choose another port",
+        _ => "see `lasthop endpoint --help`",
+    };
+    Trouble { message: format!("{end}: {error}"), help: help.to_owned() }
+}
+
+fn open(file: &Path) -> Result<File, Failure> {
+    let shown = file.display();
+    match fs::metadata(file).and_then(|known| Ok((known.is_dir(), File::open(file)?))) {
+        Ok((false, file)) => Ok(file),
+        Ok((true, _)) => {
+            Err(Failure::bad_input(format!("`{shown}` is a directory"), "give the name of a file"))
+        }
+        Err(error) => {
+            Err(Failure::bad_input(format!("cannot read `{shown}`: {error}"), "check the file's name"))
+        }
+    }
+}
+
+fn opened(file: &Path) -> Result<File, Trouble> {
+    File::open(file).map_err(|error| Trouble {
+        message: format!("cannot read `{}`: {error}", file.display()),
+        help: "is the file still there?".to_owned(),
+    })
+}
+
+fn told(failure: Failure) -> Trouble {
+    Trouble { message: failure.message(), help: "is the disk full?".to_owned() }
+}

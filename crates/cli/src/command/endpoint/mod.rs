@@ -1,0 +1,82 @@
+//! `lasthop endpoint`: our TCP against the kernel's, over a TUN device.
+
+mod attach;
+mod job;
+mod summary;
+
+use crate::failure::Failure;
+use attach::Attach;
+use clap::{Args, Subcommand};
+use job::Job;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Speak Lasthop's TCP to the kernel of this machine, over a TUN device.
+///
+/// The device appears with the kernel's address on it and disappears at the end; our endpoint is its only neighbour.
+/// Needs root or CAP_NET_ADMIN.
+#[derive(Subcommand)]
+pub(crate) enum Endpoint {
+    Serve(Serve),
+    Fetch(Fetch),
+    Send(Send),
+}
+
+/// Listen; send each client a file, or take what it sends.
+///
+/// Try: lasthop endpoint serve 8080 --file README.md & nc 10.77.0.2 8080
+#[derive(Args)]
+pub(crate) struct Serve {
+    /// Port to listen on
+    #[arg(value_parser = clap::value_parser!(u16).range(1..))]
+    port: u16,
+    /// Send this file to each client
+    #[arg(long, value_name = "FILE", conflicts_with = "out")]
+    file: Option<PathBuf>,
+    /// Write what each client sends to 1, 2, 3 … in this directory; otherwise it is counted and thrown away
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// End after so many connections
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    connections: Option<u64>,
+    #[command(flatten)]
+    attach: Attach,
+}
+
+/// Connect and take what the server sends, until it has finished.
+#[derive(Args)]
+pub(crate) struct Fetch {
+    /// Address and port of the server
+    server: SocketAddr,
+    /// Write it to this file; otherwise it is counted and thrown away
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    attach: Attach,
+}
+
+/// Connect and send a file, until the server has acknowledged all of it.
+#[derive(Args)]
+pub(crate) struct Send {
+    /// What to send
+    file: PathBuf,
+    /// Address and port of the server
+    server: SocketAddr,
+    #[command(flatten)]
+    attach: Attach,
+}
+
+impl Endpoint {
+    pub(crate) fn execute(&self) -> Result<(), Failure> {
+        match self {
+            Endpoint::Serve(Serve { port, file, out, connections, attach }) => {
+                let job = Job::serve(*port, file.clone(), out.clone(), *connections)?;
+                attach.work(job)
+            }
+            Endpoint::Fetch(Fetch { server, out, attach }) => {
+                attach.work(Job::fetch(*server, out.as_deref())?)
+            }
+            Endpoint::Send(Send { file, server, attach }) => attach.work(Job::send(file, *server)?),
+        }
+    }
+}
