@@ -10,11 +10,12 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("net", &["base", "wire"]),
     ("capture", &["base", "wire"]),
     ("host", &["base", "wire", "tcp"]),
+    ("emu", &["base", "tcp", "host", "capture"]),
     ("engine", &["base", "wire", "net", "tcp"]),
     ("scenario", &["base", "net", "tcp"]),
     ("sim", &["base", "wire", "net", "tcp", "engine", "scenario", "capture"]),
     ("lab", &["base", "wire", "net", "tcp", "engine", "scenario", "capture", "sim"]),
-    ("", &["base", "wire", "net", "tcp", "engine", "scenario", "capture", "sim", "lab"]),
+    ("", &["base", "wire", "net", "tcp", "host", "emu", "engine", "scenario", "capture", "sim", "lab"]),
 ];
 
 #[test]
