@@ -67,12 +67,18 @@ impl<W: Write> Station<W> {
         self.watch = Some(watch);
     }
 
-    /// Ends the capture, if there is one.
+    /// Packets of the host that were lost because of [`Station::harm`].
+    pub fn lost_on_the_way_out(&self) -> u64 {
+        self.harmful.as_ref().map_or(0, |[out, _]| out.lost())
+    }
+
+    /// Ends the capture, if there is one; gives the device and the capture's writer back.
     ///
     /// # Errors
     /// If its last packets cannot be written.
-    pub fn finish(self) -> Result<Option<W>, Trouble> {
-        self.capture.map(Capture::finish).transpose().map_err(|error| unwritable(&error))
+    pub fn finish(self) -> Result<(Tun, Option<W>), Trouble> {
+        let writer = self.capture.map(Capture::finish).transpose().map_err(|error| unwritable(&error))?;
+        Ok((self.tun, writer))
     }
 
     /// Time since the station was made.

@@ -5,6 +5,7 @@
 #![cfg(target_os = "linux")]
 
 mod bench;
+mod judged;
 mod peer;
 mod transfers;
 

@@ -129,7 +129,7 @@ impl Attach {
             job.linger(&mut station)
         });
         write_lines(&mut trace, &lines.1).map_err(failure)?;
-        if let Some(target) = station.finish().map_err(failure)? {
+        if let (_, Some(target)) = station.finish().map_err(failure)? {
             target.finish()?;
         }
         if let Some(target) = trace {

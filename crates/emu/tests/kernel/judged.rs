@@ -1,0 +1,108 @@
+//! Other people's tools read a capture of our side: as many retransmissions as there were losses, nothing out of order,
+//! every checksum right.
+
+use crate::peer::{self, hash};
+use crate::{KERNEL, OURS, in_namespace};
+use lasthop_base::Duration;
+use lasthop_capture::Capture;
+use lasthop_emu::{Exchange, Harm, Station, Tun};
+use lasthop_host::{Host, Options};
+use std::fs::File;
+use std::io::{BufWriter, Cursor};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::process::Command;
+
+const BYTES: usize = 3_000_000;
+
+#[test]
+fn tshark_and_tcptrace_find_as_many_retransmissions_as_losses() {
+    for program in ["tshark", "tcptrace"] {
+        if Command::new(program).arg("-v").output().is_err() {
+            return println!("skipped: {program} is not installed");
+        }
+    }
+    in_namespace(|tun| {
+        let (mut calm, mut tun) = (0, tun);
+        for seed in 1..=12 {
+            let was_calm;
+            (was_calm, tun) = examine(tun, seed);
+            calm += u32::from(was_calm);
+            if calm == 2 {
+                return;
+            }
+        }
+        // A loss at the very end, or of a segment sent again, is repaired by a timeout: one run in four or so.
+        panic!("the comparison with the losses needs runs without timeouts");
+    });
+}
+
+fn host() -> Host {
+    Host::new(&[IpAddr::V4(Ipv4Addr::from(OURS))], 1500, [9; 16])
+}
+
+/// One transfer to the kernel; whether it had no timeout.
+fn examine(tun: Tun, seed: u64) -> (bool, Tun) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("ours.pcapng");
+    let mut station: Station<BufWriter<File>> = Station::new(host(), tun);
+    station.harm(Harm { loss: 0.004, delay: Duration::from_millis(10), ..Harm::default() }, seed);
+    let file = BufWriter::new(File::create(&path).expect("a file"));
+    station.capture(Capture::with_snap_length(file, &["ours"], 100).expect("a capture"));
+    let (end, peer) = peer::listening(SocketAddr::from((KERNEL, 0)), Vec::new());
+    let text = vec![b'x'; BYTES];
+    let handle = station.host.connect(station.now(), None, end, &Options::default()).expect("it connects");
+    let mut exchange =
+        Exchange::both_ways(handle, Box::new(Cursor::new(text.clone())), Box::new(std::io::sink()));
+    while !exchange.advance(&mut station.host).expect("it works") {
+        station.turn(Duration::from_millis(100)).expect("the device stays");
+        assert!(station.now().as_secs() < 60.0, "it hangs");
+    }
+    let info = station.host.info(handle).expect("still open");
+    let lost = station.lost_on_the_way_out();
+    let (tun, _) = station.finish().expect("the capture is written");
+    assert!(peer.join().expect("no panic").expect("it works") == hash(&text));
+
+    // Everything in a capture at the sender is in the order of sending: what tshark calls out of order there is a hole
+    // repaired within the handshake's round trip.
+    let again =
+        "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || tcp.analysis.out_of_order";
+    let ours = format!("ip.src == {} && tcp.len > 0 && ({again})", Ipv4Addr::from(OURS));
+    let seen = frames(&path, &ours);
+    assert_eq!(seen, info.total_retrans, "seed {seed}: retransmissions that tshark sees, and that were sent");
+    assert_eq!(frames(&path, "frame.comment contains \"sent again\""), seen, "each one says why");
+    assert_eq!(frames(&path, "tcp.checksum.status == 0 || ip.checksum.status == 0"), 0, "bad checksums");
+    assert_eq!(frames(&path, "_ws.malformed"), 0);
+    if info.timeouts > 0 || lost < 3 {
+        println!("seed {seed}: {lost} losses, {} timeouts: not compared", info.timeouts);
+        return (false, tun);
+    }
+    assert_eq!(seen, lost, "seed {seed}: retransmissions, and packets lost");
+    assert_eq!(retransmitted_by_tcptrace(&path), lost, "seed {seed}: tcptrace");
+    (true, tun)
+}
+
+/// How many frames a display filter selects.
+fn frames(capture: &Path, filter: &str) -> u64 {
+    let output = Command::new("tshark")
+        .args(["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE", "-r"])
+        .arg(capture)
+        .args(["-Y", filter, "-T", "fields", "-e", "frame.number"])
+        .output()
+        .expect("tshark runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    output.stdout.iter().filter(|byte| **byte == b'\n').count() as u64
+}
+
+fn retransmitted_by_tcptrace(capture: &Path) -> u64 {
+    // tcptrace reads the older format.
+    let plain = capture.with_extension("pcap");
+    let converted =
+        Command::new("tshark").arg("-r").arg(capture).args(["-F", "pcap", "-w"]).arg(&plain).status();
+    assert!(converted.expect("tshark runs").success());
+    let output = Command::new("tcptrace").arg("-l").arg(&plain).output().expect("tcptrace runs");
+    let report = String::from_utf8_lossy(&output.stdout).into_owned();
+    let line = report.lines().find(|line| line.contains("rexmt data pkts:")).expect("tcptrace counts");
+    // Ours, then the kernel's.
+    line.split_whitespace().filter_map(|word| word.parse::<u64>().ok()).next().expect("a number")
+}
