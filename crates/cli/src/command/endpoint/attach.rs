@@ -7,7 +7,7 @@ use crate::output::{self, Format};
 use crate::target::{self, Target};
 use crate::values::{self, Assignment};
 use clap::Args;
-use lasthop_base::{Duration, quantity};
+use lasthop_base::{self as base, Duration, Unit, quantity};
 use lasthop_capture::Capture;
 use lasthop_emu::{Harm, Interface, Station, Trouble, Tun};
 use lasthop_host::host::Traced;
@@ -59,22 +59,22 @@ pub(crate) struct Attach {
 #[derive(Args)]
 struct HarmFlags {
     /// Lose packets with this probability: 1%
-    #[arg(long, value_name = "P", value_parser = quantity::probability, help_heading = "Harm done to packets")]
+    #[arg(long, value_name = "P", value_parser = share, help_heading = "Harm done to packets")]
     loss: Option<f64>,
     /// Lose so many packets in a row, on average
     #[arg(long, value_name = "N", requires = "loss", value_parser = burst, help_heading = "Harm done to packets")]
     burst: Option<f64>,
     /// Deliver packets twice with this probability
-    #[arg(long, value_name = "P", value_parser = quantity::probability, help_heading = "Harm done to packets")]
+    #[arg(long, value_name = "P", value_parser = share, help_heading = "Harm done to packets")]
     duplicate: Option<f64>,
     /// Delay packets by up to --jitter with this probability, so that others overtake them
-    #[arg(long, value_name = "P", value_parser = quantity::probability, help_heading = "Harm done to packets")]
+    #[arg(long, value_name = "P", value_parser = share, help_heading = "Harm done to packets")]
     reorder: Option<f64>,
     /// The largest delay of packets that are reordered
     #[arg(long, value_name = "TIME", default_value = "10 ms", value_parser = quantity::duration, help_heading = "Harm done to packets")]
     jitter: Duration,
     /// Flip a bit of packets with this probability
-    #[arg(long, value_name = "P", value_parser = quantity::probability, help_heading = "Harm done to packets")]
+    #[arg(long, value_name = "P", value_parser = share, help_heading = "Harm done to packets")]
     corrupt: Option<f64>,
     /// How long each packet takes, one way
     #[arg(long, value_name = "TIME", value_parser = quantity::duration, help_heading = "Harm done to packets")]
@@ -226,6 +226,13 @@ fn network(text: &str) -> Result<(IpAddr, u8), String> {
     let most = if address.is_ipv4() { 32 } else { 128 };
     let length = length.parse().ok().filter(|length| (1..=most).contains(length)).ok_or_else(wrong)?;
     Ok((address, length))
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    match Unit::Probability(0.0, 1.0).parse(text)? {
+        base::Value::Number(share) => Ok(share),
+        _ => Err(format!("`{text}` is not a probability")),
+    }
 }
 
 fn burst(text: &str) -> Result<f64, String> {

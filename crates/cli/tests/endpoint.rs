@@ -1,0 +1,182 @@
+//! `lasthop endpoint` against sockets of the kernel, in a network namespace of its own.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use common::{call, lasthop, objects, stderr_of};
+use nix::sched::{CloneFlags, unshare};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// Runs a test in a new namespace; what it starts is in there too. Says so if the machine lets us make none.
+fn in_namespace(test: impl FnOnce(&Path) + Send + 'static) {
+    let run = move || {
+        if let Err(error) = unshare(CloneFlags::CLONE_NEWNET) {
+            return println!("skipped: this process may not make a network namespace ({error}); run as root");
+        }
+        if !Path::new("/dev/net/tun").exists() {
+            return println!("skipped: there is no /dev/net/tun");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        test(folder.path());
+    };
+    std::thread::spawn(run).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+}
+
+fn text() -> Vec<u8> {
+    (0..700_001_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect()
+}
+
+fn start(folder: &Path, arguments: &[&str]) -> Child {
+    lasthop()
+        .arg("endpoint")
+        .args(arguments)
+        .current_dir(folder)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+fn end(child: Child) -> Output {
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr_of(&output));
+    output
+}
+
+/// Connects once the program is there.
+fn connect() -> TcpStream {
+    let begin = Instant::now();
+    loop {
+        match TcpStream::connect_timeout(&"10.77.0.2:8080".parse().unwrap(), Duration::from_secs(1)) {
+            Ok(stream) => return stream,
+            Err(error) => assert!(begin.elapsed() < Duration::from_secs(20), "{error}"),
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// The kernel's address exists once the program is there.
+fn listen() -> TcpListener {
+    let begin = Instant::now();
+    loop {
+        match TcpListener::bind("10.77.0.1:9000") {
+            Ok(listener) => return listener,
+            Err(error) => assert!(begin.elapsed() < Duration::from_secs(20), "{error}"),
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn serves_a_file_through_losses_and_says_how_it_went() {
+    in_namespace(|folder| {
+        std::fs::write(folder.join("file"), text()).unwrap();
+        let harm = ["--loss", "1%", "--delay", "2 ms", "--set", "recovery=new_reno"];
+        let files = ["--pcap", "a.pcapng", "--trace", "a.jsonl", "--format", "json"];
+        let serve = ["serve", "8080", "--file", "file", "--connections", "2"];
+        let server = start(folder, &[&serve[..], &harm, &files].concat());
+        for _ in 0..2 {
+            let mut got = Vec::new();
+            connect().read_to_end(&mut got).unwrap();
+            assert!(got == text());
+        }
+        let output = end(server);
+        let lines = objects(&String::from_utf8(output.stdout).unwrap());
+        assert_eq!(lines.len(), 2);
+        for line in &lines {
+            assert_eq!(line["sent_bytes"], 700_001);
+            assert_eq!(line["error"], serde_json::Value::Null);
+        }
+        let sent_again: u64 = lines.iter().map(|line| line["retrans"].as_u64().unwrap()).sum();
+        let trace = objects(&std::fs::read_to_string(folder.join("a.jsonl")).unwrap());
+        let told = trace.iter().filter(|line| line["event"] == "retransmitted").count();
+        // The handshake's repetitions are events, too.
+        let of_handshake =
+            trace.iter().filter(|line| line.get("reason").is_some_and(|why| why == "handshake")).count();
+        assert_eq!(told - of_handshake, sent_again as usize);
+        assert!(std::fs::metadata(folder.join("a.pcapng")).unwrap().len() > 1_400_000);
+    });
+}
+
+#[test]
+fn takes_what_clients_send_into_a_folder() {
+    in_namespace(|folder| {
+        let server = start(folder, &["serve", "8080", "--out", ".", "--connections", "1"]);
+        let mut stream = connect();
+        stream.write_all(&text()).unwrap();
+        drop(stream);
+        let table = String::from_utf8(end(server).stdout).unwrap();
+        assert!(table.contains("received_bytes") && table.contains("700001"), "{table}");
+        assert!(std::fs::read(folder.join("1")).unwrap() == text());
+    });
+}
+
+#[test]
+fn sends_and_fetches_a_file() {
+    in_namespace(|folder| {
+        std::fs::write(folder.join("file"), text()).unwrap();
+        // Its SYN is refused until the listener is there; it tries once, so the device must be slow enough to be seen.
+        let sender = start(folder, &["send", "file", "10.77.0.1:9000", "--delay", "500 ms"]);
+        let listener = listen();
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut got = Vec::new();
+        stream.read_to_end(&mut got).unwrap();
+        assert!(got == text());
+        drop((stream, listener));
+        end(sender);
+
+        let fetcher = start(folder, &["fetch", "10.77.0.1:9000", "--out", "copy", "--delay", "500 ms"]);
+        let (mut stream, _) = listen().accept().unwrap();
+        stream.write_all(&text()).unwrap();
+        drop(stream);
+        end(fetcher);
+        assert!(std::fs::read(folder.join("copy")).unwrap() == text());
+    });
+}
+
+#[test]
+fn a_refused_connection_leaves_no_file() {
+    in_namespace(|folder| {
+        let output = start(folder, &["fetch", "10.77.0.1:9000", "--out", "copy"]).wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        let message = stderr_of(&output);
+        assert!(message.contains("10.77.0.1:9000: connection refused (ECONNREFUSED)"), "{message}");
+        assert!(common::names_in(folder).is_empty(), "{:?}", common::names_in(folder));
+    });
+}
+
+#[test]
+fn what_cannot_be_is_said_in_one_message() {
+    in_namespace(|_| check_messages());
+}
+
+fn check_messages() {
+    for (arguments, expected) in [
+        (&["serve", "0"][..], "0 is not in 1..=65535"),
+        (&["serve", "80", "--file", "nowhere"], "cannot read `nowhere`"),
+        (&["serve", "80", "--out", "nowhere"], "there is no directory `nowhere`"),
+        (&["send", ".", "10.77.0.1:80"], "`.` is a directory"),
+        (&["fetch", "10.77.0.1"], "invalid socket address"),
+        (&["fetch", "10.77.0.1:80", "--kernel", "10.77.0.1"], "like 10.77.0.1/24"),
+        (&["fetch", "10.77.0.1:80", "--kernel", "10.77.0.1/33"], "like 10.77.0.1/24"),
+        (&["fetch", "10.77.0.1:80", "--set", "recovery=magic"], "no recovery is called `magic`"),
+        (&["fetch", "10.77.0.1:80", "--loss", "2"], "at most 1"),
+        (&["fetch", "10.77.0.1:80", "--burst", "3"], "--loss"),
+        (&["fetch", "10.77.0.1:80", "--mtu", "100"], "100 is not in 576"),
+        (
+            &["fetch", "10.77.0.1:80", "--device", "a name that is too long"],
+            "cannot be the name of an interface",
+        ),
+        (&["fetch", "[fd77::1]:80", "--device", "lh-test-family"], "no address of this family"),
+    ] {
+        let output = call(&[&["endpoint"], arguments].concat());
+        let message = stderr_of(&output);
+        assert!(matches!(output.status.code(), Some(1 | 2)), "{arguments:?}: {message}");
+        assert!(message.contains(expected), "{arguments:?}: {message}");
+        assert!(!message.contains("panicked"), "{message}");
+    }
+}
