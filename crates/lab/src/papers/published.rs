@@ -1,6 +1,6 @@
 //! A paper's numbers, from its `published.csv`.
 //!
-//! Columns: item, series, x (`name=number`, several with `;`), metric, unit, value, source (section and words).
+//! Columns: item, series, x (`name=number` or `name=word`, several with `;`), metric, unit, value, source (section and words).
 
 use serde::Deserialize;
 
@@ -23,12 +23,22 @@ pub struct Published {
 }
 
 impl Published {
-    /// Its coordinates, in the file's order; what is not `name=number` is left out.
+    /// Its coordinates as they are written, in the file's order; what is not `name=text` is left out.
+    fn written(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.x
+            .split(';')
+            .filter_map(|part| part.split_once('='))
+            .map(|(name, text)| (name.trim(), text.trim()))
+    }
+
+    /// Its coordinates that are numbers, in the file's order.
     pub fn coordinates(&self) -> impl Iterator<Item = (&str, f64)> {
-        self.x.split(';').filter_map(|part| {
-            let (name, number) = part.split_once('=')?;
-            Some((name.trim(), number.trim().parse().ok()?))
-        })
+        self.written().filter_map(|(name, text)| Some((name, text.parse().ok()?)))
+    }
+
+    /// One coordinate that is a word: `load=TCP only`.
+    pub fn word(&self, name: &str) -> Option<&str> {
+        self.written().find(|(known, _)| *known == name).map(|(_, text)| text)
     }
 
     /// One coordinate.
@@ -59,7 +69,10 @@ mod tests {
             let numbers = read(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             for number in numbers {
                 let parts = number.x.split(';').filter(|part| !part.trim().is_empty()).count();
-                assert_eq!(number.coordinates().count(), parts, "{}: {}", path.display(), number.x);
+                // A word does not look like a number that was mistyped.
+                let is_word = |text: &str| text.starts_with(char::is_alphabetic);
+                let words = number.written().filter(|(_, text)| is_word(text)).count();
+                assert_eq!(number.coordinates().count() + words, parts, "{}: {}", path.display(), number.x);
             }
             let text = std::fs::read_to_string(path.join("deviations.toml")).expect("deviations.toml");
             assert!(!crate::papers::deviation::read(&text).expect("a list of deviations").is_empty());

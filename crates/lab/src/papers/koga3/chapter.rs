@@ -3,10 +3,11 @@
 use super::PAPER;
 use super::course::Course;
 use super::setting::{Load, Variant};
-use super::tables::Row;
+use super::tables::{Row, is_at};
 use crate::document::{Block, Cell, Chapter, Table};
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use crate::item::{Item, Verdict};
+use crate::papers::cells::{measured, number};
 use crate::papers::deviation;
 use crate::papers::published::Published;
 
@@ -117,8 +118,10 @@ fn table(items: &[Item], name: &str, caption: &str) -> Block {
         .filter(|item| item.item == name)
         .map(|item| {
             let unit = if item.unit.is_empty() { String::new() } else { format!(", {}", item.unit) };
+            let x: Vec<&str> = item.x.values().filter_map(|x| x.as_str()).collect();
             vec![
                 Cell::Text(item.series.clone()),
+                Cell::Text(x.join(", ")),
                 Cell::Text(format!("{}{unit}", item.metric)),
                 item.published.map_or(Cell::Empty, |value| Cell::Number(number(value))),
                 measured(item),
@@ -128,7 +131,7 @@ fn table(items: &[Item], name: &str, caption: &str) -> Block {
         .collect();
     Block::Table(Table {
         caption: caption.into(),
-        columns: ["series", "metric", "published", "ours", "verdict"].map(String::from).to_vec(),
+        columns: ["senders", "CBR", "metric", "published", "ours", "verdict"].map(String::from).to_vec(),
         rows,
     })
 }
@@ -136,14 +139,19 @@ fn table(items: &[Item], name: &str, caption: &str) -> Block {
 fn throughput_figure(items: &[Item], numbers: &[Published]) -> Block {
     let mut curves = Vec::new();
     for variant in Variant::ALL {
-        let series = |load: Load| format!("{}; {}", variant.name(), load.name());
         let ours = Load::TABLE.iter().enumerate().filter_map(|(at, load)| {
-            let item = items.iter().find(|item| item.item == "table3.3" && item.series == series(*load))?;
+            let item = items
+                .iter()
+                .find(|item| item.item == "table3.3" && is_at(item, "table3.3", variant, *load))?;
             let ci95 = item.ci95.filter(|ends| ends.iter().all(|end| end.is_finite()));
             Some(Point { x: at as f64 + 1.0, y: item.measured?, ci95 })
         });
         let paper = Load::TABLE.iter().enumerate().filter_map(|(at, load)| {
-            let one = numbers.iter().find(|one| one.item == "table3.3" && one.series == series(*load))?;
+            let one = numbers.iter().find(|one| {
+                one.item == "table3.3"
+                    && one.series == variant.name()
+                    && one.word("load") == Some(load.name())
+            })?;
             Some(Point::exact(at as f64 + 1.0, one.value))
         });
         let curve = |name: String, kind, points| Curve { name, kind, points };
@@ -198,10 +206,10 @@ const CLAIMS: [(&str, &str); 4] = [
 
 fn sensitivity_table(rows: &[Row]) -> Block {
     let mut columns = vec!["open question: answer".to_string()];
-    let mut names = Vec::new();
+    let mut shown = Vec::new();
     for load in [Load::LargeCbr, Load::MultipleCbr] {
         for variant in Variant::ALL {
-            names.push(format!("{}; {}", variant.name(), load.name()));
+            shown.push((variant, load));
             columns.push(format!("{}, {}, Mbit/s", load.name(), variant.name()));
         }
     }
@@ -214,11 +222,10 @@ fn sensitivity_table(rows: &[Row]) -> Block {
             let mean = |item: Option<&Item>| {
                 item.and_then(|item| item.measured).map_or(Cell::Empty, |mean| Cell::Number(number(mean)))
             };
-            cells.extend(names.iter().map(|series| mean(row.item("table3.3", series))));
-            cells.push(mean(row.item("table3.2", "Reno")));
-            cells.extend(
-                CLAIMS.map(|(name, _)| Cell::Verdict(row.item(name, "").and_then(|item| item.verdict))),
-            );
+            cells.extend(shown.iter().map(|(variant, load)| mean(row.cell("table3.3", *variant, *load))));
+            cells.push(mean(row.cell("table3.2", Variant::Reno, Load::MultipleCbr)));
+            cells
+                .extend(CLAIMS.map(|(name, _)| Cell::Verdict(row.claim(name).and_then(|item| item.verdict))));
             cells
         })
         .collect();
@@ -234,14 +241,13 @@ fn sensitivity_table(rows: &[Row]) -> Block {
 /// Under which answers all claims on the variants come out.
 fn tried(rows: &[Row]) -> String {
     let holds =
-        |row: &&Row, name: &str| row.item(name, "").is_some_and(|item| item.verdict == Some(Verdict::Agrees));
+        |row: &&Row, name: &str| row.claim(name).is_some_and(|item| item.verdict == Some(Verdict::Agrees));
     let labels = |chosen: Vec<&Row>| {
         let labels: Vec<String> = chosen.iter().map(|row| row.setting.label()).collect();
         labels.join("; ")
     };
     let sentences = CLAIMS.map(|(name, words)| {
-        let known =
-            || rows.iter().filter(|row| row.item(name, "").is_some_and(|item| item.verdict.is_some()));
+        let known = || rows.iter().filter(|row| row.claim(name).is_some_and(|item| item.verdict.is_some()));
         let (yes, no): (Vec<&Row>, Vec<&Row>) = known().partition(|row| holds(row, name));
         match (yes.len(), no.len()) {
             (0, _) => format!("{words}: under none of these answers."),
@@ -251,24 +257,4 @@ fn tried(rows: &[Row]) -> String {
         }
     });
     format!("Where the claims hold without exception. {}", sentences.join(" "))
-}
-
-fn measured(item: &Item) -> Cell {
-    match (item.measured, item.ci95) {
-        (Some(mean), Some(ci95)) if ci95.iter().all(|end| end.is_finite()) => {
-            Cell::Number(format!("{} ± {}", number(mean), number((ci95[1] - ci95[0]) / 2.0)))
-        }
-        (Some(mean), _) => Cell::Number(number(mean)),
-        (None, _) => Cell::Empty,
-    }
-}
-
-/// Three significant digits or so.
-fn number(value: f64) -> String {
-    match value.abs() {
-        v if v >= 10.0 => format!("{value:.1}"),
-        v if v >= 1.0 => format!("{value:.2}"),
-        0.0 => "0".into(),
-        _ => format!("{value:.3}"),
-    }
 }

@@ -1,11 +1,7 @@
-//! The chapter's network as a scenario, its experiments, and a value for each open question.
-//!
-//! # The receivers' links are part of the shared one
-//! Each is as fast as the shared link and never queues; their 5 ms are added to its own.
+//! The chapter's experiments as its three scenarios, and a value for each open question.
 
 use lasthop_base::{Duration, Stream, Time};
 use lasthop_scenario::{Draft, Problem, Scenario, Traffic};
-use std::fmt::Write as _;
 
 /// The TCP of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,14 +84,41 @@ impl Load {
             Load::Burst => "burst",
         }
     }
+
+    /// How its packets are spaced, as Tables 3.7 and 3.8 call it.
+    pub(super) const fn spacing(self) -> &'static str {
+        match self {
+            Load::Fluctuation | Load::Burst => self.name(),
+            Load::TcpOnly | Load::LargeCbr | Load::MultipleCbr => "hard shaper",
+        }
+    }
+
+    fn draft(self) -> Result<Draft, Problem> {
+        match self {
+            Load::TcpOnly => Draft::parse(
+                include_str!("../../../../../papers/koga3/tcp-only.toml"),
+                "papers/koga3/tcp-only.toml",
+            ),
+            Load::LargeCbr => Draft::parse(
+                include_str!("../../../../../papers/koga3/large-cbr.toml"),
+                "papers/koga3/large-cbr.toml",
+            ),
+            Load::MultipleCbr | Load::Fluctuation | Load::Burst => Draft::parse(
+                include_str!("../../../../../papers/koga3/multiple-cbr.toml"),
+                "papers/koga3/multiple-cbr.toml",
+            ),
+        }
+    }
 }
 
 pub(super) const TCP_FLOWS: usize = 20;
+const CBR_FLOWS: usize = 5;
 pub(super) const SECONDS: f64 = 20.0;
 
 /// How the access delays of the twenty senders lie between 3 and 7 ms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) enum Delays {
+    /// As the scenarios have them.
     #[default]
     Cycling,
     Even,
@@ -103,49 +126,38 @@ pub(super) enum Delays {
 }
 
 impl Delays {
-    /// Of sender `number`, microseconds.
-    fn micros(self, number: usize, random: &mut Stream) -> u64 {
+    /// Of sender `number`, microseconds, if it is not the scenario's.
+    fn micros(self, number: usize, random: &mut Stream) -> Option<u64> {
         match self {
-            Delays::Cycling => 3000 + 1000 * (number as u64 % 5),
-            Delays::Even => 3000 + 4000 * number as u64 / (TCP_FLOWS as u64 - 1),
-            Delays::Drawn => 3000 + (4000.0 * random.uniform()) as u64,
+            Delays::Cycling => None,
+            Delays::Even => Some(3000 + 4000 * number as u64 / (TCP_FLOWS as u64 - 1)),
+            Delays::Drawn => Some(3000 + (4000.0 * random.uniform()) as u64),
         }
     }
 }
 
 /// One answer to the open questions: all defaults, or one changed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Default)]
 pub(super) struct Setting {
     pub(super) question: &'static str,
     pub(super) answer: &'static str,
     pub(super) delays: Delays,
-    pub(super) headers: &'static str,
-    pub(super) reenter: bool,
-    pub(super) min_rto: &'static str,
-    pub(super) window: &'static str,
-    pub(super) timing: &'static str,
-    /// Mean on and off times of the multiple CBR streams, ms.
-    pub(super) on_off: (u32, u32),
-    pub(super) one_large: bool,
-    pub(super) borrows: bool,
+    pub(super) changes: &'static [Change],
 }
 
-impl Default for Setting {
-    fn default() -> Setting {
-        Setting {
-            question: "",
-            answer: "",
-            delays: Delays::Cycling,
-            headers: "none",
-            reenter: true,
-            min_rto: "1 s",
-            window: "65535 bytes",
-            timing: "immediate",
-            on_off: (1200, 800),
-            one_large: false,
-            borrows: true,
-        }
-    }
+/// What an answer changes in the scenario.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Change {
+    /// A key of the scenario, or of every flow that has it.
+    Key(&'static str, &'static str),
+    /// A parameter of Reno's recovery.
+    Reno(&'static str, &'static str),
+    /// A key of the multiple CBR streams.
+    Multiple(&'static str, &'static str),
+    /// A parameter of the queue, where there is CBR.
+    Cbq(&'static str, &'static str),
+    /// The large CBR is one stream on a link that carries it.
+    OneLarge,
 }
 
 impl Setting {
@@ -159,7 +171,33 @@ impl Setting {
 
     /// The scenario of one repetition: starts, and delays where they are drawn, follow from the seed.
     pub(super) fn scenario(&self, senders: Senders, load: Load, seed: u64) -> Result<Scenario, Problem> {
-        let mut scenario = Draft::parse(&self.text(senders, load, seed), "koga3")?.check()?;
+        let mut draft = load.draft()?;
+        let mut delays = Stream::named(seed, "koga3.delays");
+        for number in 0..TCP_FLOWS {
+            let source = number + 1;
+            let variant = senders.variant(number);
+            let flow = format!("flow.t{source}");
+            draft.set(&format!("{flow}.sack"), if variant == Variant::Sack { "true" } else { "false" })?;
+            draft.set(&format!("{flow}.sender.recovery"), variant.recovery())?;
+            if variant == Variant::Reno {
+                draft.set(&format!("{flow}.sender.recovery.reenter"), "true")?;
+            }
+            if let Some(micros) = self.delays.micros(number, &mut delays) {
+                draft.set(&format!("link.t{source}.one_way_delay"), &format!("{micros} us"))?;
+            }
+        }
+        match load {
+            Load::Fluctuation => each_cbr(&mut draft, &[("flow", "jitter", "0.67 ms"), FAST_ACCESS])?,
+            Load::Burst => each_cbr(&mut draft, &[("flow", "burst", "15"), FAST_ACCESS])?,
+            Load::TcpOnly | Load::LargeCbr | Load::MultipleCbr => {}
+        }
+        for change in self.changes {
+            change.apply(&mut draft, senders, load)?;
+        }
+        let mut scenario = draft.check()?;
+        if load == Load::LargeCbr && self.changes.contains(&Change::OneLarge) {
+            scenario.flows.truncate(TCP_FLOWS + 1);
+        }
         let mut starts = Stream::named(seed, "koga3.starts");
         for flow in &mut scenario.flows {
             if matches!(flow.traffic, Traffic::Tcp { .. }) {
@@ -168,94 +206,69 @@ impl Setting {
         }
         Ok(scenario)
     }
+}
 
-    fn text(&self, senders: Senders, load: Load, seed: u64) -> String {
-        let mut text =
-            format!("title = \"koga, chapter 3\"\nduration = \"20 s\"\nheaders = \"{}\"\n", self.headers);
-        let mut random = Stream::named(seed, "koga3.delays");
-        let shared = match load {
-            Load::TcpOnly => "rate = \"82 Mbit/s\"\nqueue = \"200 packets\"".to_string(),
-            _ => {
-                format!("rate = \"100 Mbit/s\"\nqueue = {{ kind = \"cbq\", tcp_borrows = {} }}", self.borrows)
-            }
-        };
-        // What is written cannot fail: the target is a string.
-        let _ = write!(
-            text,
-            "[link.shared]\nfrom = \"n1\"\nto = \"n2\"\none_way_delay = \"10 ms\"\nup.rate = \"100 Mbit/s\"\n\
-             [link.shared.down]\n{shared}\n"
-        );
-        for number in 0..TCP_FLOWS {
-            let source = number + 1;
-            let micros = self.delays.micros(number, &mut random);
-            let variant = senders.variant(number);
-            let (recovery, is_sack) = (variant.recovery(), variant == Variant::Sack);
-            let recovery = match variant {
-                Variant::Reno => format!("{{ kind = \"reno\", reenter = {} }}", self.reenter),
-                _ => format!("\"{recovery}\""),
-            };
-            let _ = write!(
-                text,
-                "[link.t{source}]\nfrom = \"t{source}\"\nto = \"n1\"\nrate = \"100 Mbit/s\"\n\
-                 one_way_delay = \"{micros} us\"\n\
-                 [flow.t{source}]\nfrom = \"t{source}\"\nto = \"n2\"\nsegment = \"500 bytes\"\nsack = {is_sack}\n\
-                 timestamps = false\n\
-                 [flow.t{source}.sender]\nrecovery = {recovery}\ncounting = \"per-ack\"\ninitial_window = 1\n\
-                 congestion = {{ kind = \"reno\", halve = \"window\" }}\ninitial_ssthresh = \"65535 bytes\"\n\
-                 min_rto = \"{}\"\ninitial_rto = \"3 s\"\nmax_rto = \"64 s\"\ntick = \"100 ms\"\n\
-                 [flow.t{source}.receiver]\ntiming = \"{}\"\nwindow = {{ kind = \"buffer\", size = \"{}\" }}\n",
-                self.min_rto, self.timing, self.window
-            );
+/// A link that does not space a burst evenly again.
+const FAST_ACCESS: (&str, &str, &str) = ("link", "rate", "100 Mbit/s");
+
+/// Sets keys of every CBR stream's flow or link.
+fn each_cbr(draft: &mut Draft, keys: &[(&str, &str, &str)]) -> Result<(), Problem> {
+    for stream in 1..=CBR_FLOWS {
+        for (of, key, value) in keys {
+            draft.set(&format!("{of}.c{stream}.{key}"), value)?;
         }
-        if load != Load::TcpOnly {
-            self.add_cbr(load, &mut text);
-        }
-        text
     }
+    Ok(())
+}
 
-    fn add_cbr(&self, load: Load, text: &mut String) {
-        let is_one = self.one_large && load == Load::LargeCbr;
-        let (streams, rate) = if is_one { (1, "30 Mbit/s") } else { (5, "6 Mbit/s") };
-        let access = match load {
-            Load::LargeCbr | Load::MultipleCbr if !is_one => rate,
-            _ => "100 Mbit/s",
-        };
-        let (on, off) = self.on_off;
-        let pattern = match load {
-            Load::LargeCbr => "on = \"6 s\"\noff = \"8 s\"".to_string(),
-            _ => format!("on = \"{on} ms\"\noff = \"{off} ms\"\nperiod = \"exponential\""),
-        };
-        let spacing = match load {
-            Load::Fluctuation => "jitter = \"0.67 ms\"\n",
-            Load::Burst => "burst = 15\n",
-            _ => "",
-        };
-        for stream in 1..=streams {
-            let _ = write!(
-                text,
-                "[link.c{stream}]\nfrom = \"c{stream}\"\nto = \"n1\"\nrate = \"{access}\"\none_way_delay = \"5 ms\"\n\
-                 [flow.c{stream}]\nkind = \"on_off\"\nfrom = \"c{stream}\"\nto = \"n2\"\nrate = \"{rate}\"\n\
-                 packet = \"500 bytes\"\n{pattern}\n{spacing}"
-            );
+impl Change {
+    fn apply(self, draft: &mut Draft, senders: Senders, load: Load) -> Result<(), Problem> {
+        match self {
+            Change::Key(path, value) => draft.set(path, value),
+            Change::Reno(key, value) => {
+                let is_reno = |number: &usize| senders.variant(*number) == Variant::Reno;
+                (0..TCP_FLOWS).filter(is_reno).try_for_each(|number| {
+                    draft.set(&format!("flow.t{}.sender.recovery.{key}", number + 1), value)
+                })
+            }
+            Change::Multiple(key, value) => match load {
+                Load::TcpOnly | Load::LargeCbr => Ok(()),
+                Load::MultipleCbr | Load::Fluctuation | Load::Burst => {
+                    each_cbr(draft, &[("flow", key, value)])
+                }
+            },
+            Change::Cbq(key, value) => match load {
+                Load::TcpOnly => Ok(()),
+                _ => draft.set(&format!("link.shared.down.queue.{key}"), value),
+            },
+            Change::OneLarge => match load {
+                Load::LargeCbr => {
+                    draft.set("link.c1.rate", "100 Mbit/s")?;
+                    draft.set("flow.c1.rate", "30 Mbit/s")
+                }
+                _ => Ok(()),
+            },
         }
     }
 }
 
 /// Every other answer to every open question.
 pub(super) fn questions() -> Vec<Setting> {
-    let of = |question, answer| Setting { question, answer, ..Setting::default() };
+    use Change::{Cbq, Key, Multiple, OneLarge, Reno};
+    let delays = |delays, answer| Setting { question: "access delays", answer, delays, changes: &[] };
+    let of = |question, answer, changes| Setting { question, answer, changes, delays: Delays::default() };
     vec![
-        Setting { headers: "40 bytes", ..of("header bytes", "40 beside the 500") },
-        Setting { delays: Delays::Even, ..of("access delays", "spread evenly from 3 to 7 ms") },
-        Setting { delays: Delays::Drawn, ..of("access delays", "drawn from 3 to 7 ms") },
-        Setting { reenter: false, ..of("Reno's second fast retransmit in one window", "no") },
-        Setting { min_rto: "200 ms", ..of("smallest RTO", "200 ms") },
-        Setting { window: "1 MB", ..of("largest window", "1 MB") },
-        Setting { window: "20000 bytes", ..of("largest window", "20000 bytes (40 packets)") },
-        Setting { timing: "delayed", ..of("delayed ACKs", "on") },
-        Setting { on_off: (3000, 2000), ..of("on and off times", "3 s and 2 s") },
-        Setting { on_off: (300, 200), ..of("on and off times", "0.3 s and 0.2 s") },
-        Setting { one_large: true, ..of("the large CBR", "one stream of 30 Mbit/s") },
-        Setting { borrows: false, ..of("TCP borrows", "no") },
+        of("header bytes", "40 beside the 500", &[Key("headers", "40 bytes")]),
+        delays(Delays::Even, "spread evenly from 3 to 7 ms"),
+        delays(Delays::Drawn, "drawn from 3 to 7 ms"),
+        of("Reno's second fast retransmit in one window", "no", &[Reno("reenter", "false")]),
+        of("smallest RTO", "200 ms", &[Key("sender.min_rto", "200 ms")]),
+        of("largest window", "1 MB", &[Key("receiver.window.size", "1 MB")]),
+        of("largest window", "20000 bytes (40 packets)", &[Key("receiver.window.size", "20000 bytes")]),
+        of("delayed ACKs", "on", &[Key("receiver.timing", "delayed")]),
+        of("on and off times", "3 s and 2 s", &[Multiple("on", "3 s"), Multiple("off", "2 s")]),
+        of("on and off times", "0.3 s and 0.2 s", &[Multiple("on", "300 ms"), Multiple("off", "200 ms")]),
+        of("the large CBR", "one stream of 30 Mbit/s", &[OneLarge]),
+        of("TCP borrows", "no", &[Cbq("tcp_borrows", "false")]),
     ]
 }

@@ -13,7 +13,9 @@ type Of = fn(&[&FlowOutcome]) -> f64;
 /// A published number and what we measure for it.
 struct Cell {
     table: &'static str,
-    series: String,
+    series: &'static str,
+    /// Its column: the load, or how the CBR packets are spaced.
+    x: (&'static str, &'static str),
     metric: &'static str,
     unit: &'static str,
     measured: Option<Estimate>,
@@ -27,7 +29,6 @@ struct Cell {
 fn cell(
     grid: &Grid,
     table: &'static str,
-    series: String,
     (senders, load): (Senders, Load),
     variant: Option<Variant>,
     (metric, unit, of): (&'static str, &'static str, Of),
@@ -38,12 +39,21 @@ fn cell(
     };
     Cell {
         table,
-        series,
+        series: variant.map_or("all", Variant::name),
+        x: coordinate(table, load),
         metric,
         unit,
         measured: grid.estimate((senders, load), variant, of),
         tolerance,
         group: format!("{metric} {}", load.name()),
+    }
+}
+
+/// The name and the value of a table's column.
+pub(super) fn coordinate(table: &str, load: Load) -> (&'static str, &'static str) {
+    match table {
+        "table3.7" | "table3.8" => ("spacing", load.spacing()),
+        _ => ("load", load.name()),
     }
 }
 
@@ -59,15 +69,14 @@ fn homogeneous(grid: &Grid) -> Vec<Cell> {
         for of in [TIMEOUTS, RECOVERIES] {
             for one in Variant::ALL {
                 let who = (Senders::All(one), load);
-                cells.push(cell(grid, table, one.name().into(), who, Some(one), of));
+                cells.push(cell(grid, table, who, Some(one), of));
             }
         }
     }
     for (table, of) in [("table3.3", THROUGHPUT), ("table3.4", VARIATION)] {
         for load in Load::TABLE {
             for one in Variant::ALL {
-                let series = format!("{}; {}", one.name(), load.name());
-                cells.push(cell(grid, table, series, (Senders::All(one), load), Some(one), of));
+                cells.push(cell(grid, table, (Senders::All(one), load), Some(one), of));
             }
         }
     }
@@ -83,17 +92,14 @@ fn mixed_and_jitter(grid: &Grid) -> Vec<Cell> {
                 if one.is_none() && table == "table3.5" {
                     continue;
                 }
-                let series = format!("{}; {}", one.map_or("all", Variant::name), load.name());
-                cells.push(cell(grid, table, series, (Senders::Mixed, load), one, of));
+                cells.push(cell(grid, table, (Senders::Mixed, load), one, of));
             }
         }
     }
     for (table, of) in [("table3.7", THROUGHPUT), ("table3.8", VARIATION)] {
         for one in Variant::ALL {
             for load in Load::JITTER {
-                let spaced = if load == Load::MultipleCbr { "hard shaper" } else { load.name() };
-                let series = format!("{}; {spaced}", one.name());
-                cells.push(cell(grid, table, series, (Senders::All(one), load), Some(one), of));
+                cells.push(cell(grid, table, (Senders::All(one), load), Some(one), of));
             }
         }
     }
@@ -103,7 +109,10 @@ fn mixed_and_jitter(grid: &Grid) -> Vec<Cell> {
 fn items_of(cells: &[Cell], numbers: &[Published]) -> Vec<Item> {
     let published = |cell: &Cell| {
         let is_it = |one: &&Published| {
-            one.item == cell.table && one.series == cell.series && one.metric == cell.metric
+            one.item == cell.table
+                && one.series == cell.series
+                && one.metric == cell.metric
+                && one.word(cell.x.0) == Some(cell.x.1)
         };
         numbers.iter().find(is_it).map(|one| one.value)
     };
@@ -115,8 +124,9 @@ fn items_of(cells: &[Cell], numbers: &[Published]) -> Vec<Item> {
     cells
         .iter()
         .map(|cell| {
-            let item = Item::new(PAPER.name, cell.table, cell.series.clone())
+            let item = Item::new(PAPER.name, cell.table, cell.series)
                 .metric(cell.metric, cell.unit)
+                .at(cell.x.0, cell.x.1)
                 .measured(cell.measured);
             let Some(value) = published(cell) else { return item };
             let holds = rank(cell, &published) == rank(cell, &mean);
@@ -126,6 +136,12 @@ fn items_of(cells: &[Cell], numbers: &[Published]) -> Vec<Item> {
             })
         })
         .collect()
+}
+
+/// Whether an item of a table belongs to this variant and load.
+pub(super) fn is_at(item: &Item, table: &str, variant: Variant, load: Load) -> bool {
+    let (name, value) = coordinate(table, load);
+    item.series == variant.name() && item.x.get(name).and_then(|x| x.as_str()) == Some(value)
 }
 
 /// All tables.
@@ -250,9 +266,14 @@ impl Row {
         Row { setting: setting.clone(), items }
     }
 
-    pub(super) fn item(&self, name: &str, series: &str) -> Option<&Item> {
-        let is_it =
-            |item: &&Item| item.item.strip_prefix("sensitivity-") == Some(name) && item.series == series;
-        self.items.iter().find(is_it)
+    /// The cell of a table with one metric.
+    pub(super) fn cell(&self, table: &str, variant: Variant, load: Load) -> Option<&Item> {
+        self.items.iter().find(|item| {
+            item.item.strip_prefix("sensitivity-") == Some(table) && is_at(item, table, variant, load)
+        })
+    }
+
+    pub(super) fn claim(&self, name: &str) -> Option<&Item> {
+        self.items.iter().find(|item| item.item.strip_prefix("sensitivity-") == Some(name))
     }
 }
