@@ -179,8 +179,8 @@ impl Queue for Cbq {
         let packet = class.packets.pop_front()?;
         let bytes = u64::from(packet.wire_bytes);
         class.bytes -= bytes;
-        class.served += class.estimator.rate.time_for(bytes).as_secs();
-        let leaves = now + self.link.rate.time_for(bytes);
+        let leaves = now + self.link.of(bytes).takes;
+        class.served += class.estimator.of(bytes).due;
         class.estimator.on_sent(leaves, bytes);
         self.link.on_sent(leaves, bytes);
         Some(packet)
@@ -210,15 +210,29 @@ impl Queue for Cbq {
 struct Estimator {
     rate: Rate,
     weight: f64,
-    /// Average idle time, s; at most `largest`.
+    /// Average idle time, s; at most [`Size::largest`].
     idle: f64,
-    /// Packets that may go back to back after a pause, and the class's share of the link: what `largest` follows from.
-    burst: i32,
+    /// What is left of the average after as many packets as may go back to back after a pause.
+    decay: f64,
+    /// The class's share of the link.
     share: f64,
     /// When the class's last packet left.
     left: Time,
     /// Until when it is over its limit.
     recovers: Time,
+    /// What follows from the last packet's size: most packets have the size of the one before.
+    size: Size,
+}
+
+/// What follows from a packet's size.
+#[derive(Clone, Copy)]
+struct Size {
+    bytes: u64,
+    /// Its time at the allocated rate, and the same in s.
+    takes: Duration,
+    due: f64,
+    /// The largest average idle time, s.
+    largest: f64,
 }
 
 /// The clock's grain: a link that is never idle must not count as over its limit by rounding, s.
@@ -226,9 +240,17 @@ const GRAIN: f64 = 2e-9;
 
 impl Estimator {
     fn new(rate: Rate, link: Rate, weight: f64, burst: u64) -> Estimator {
-        let share = rate.bps() as f64 / link.bps().max(1) as f64;
         let burst = i32::try_from(burst).unwrap_or(i32::MAX);
-        Estimator { rate, weight, idle: 0.0, burst, share, left: Time::ZERO, recovers: Time::ZERO }
+        Estimator {
+            rate,
+            weight,
+            idle: 0.0,
+            decay: libm::pow(1.0 - weight, f64::from(burst)),
+            share: rate.bps() as f64 / link.bps().max(1) as f64,
+            left: Time::ZERO,
+            recovers: Time::ZERO,
+            size: Size { bytes: 0, takes: Duration::ZERO, due: 0.0, largest: 0.0 },
+        }
     }
 
     fn is_over(&self, now: Time) -> bool {
@@ -237,10 +259,10 @@ impl Estimator {
 
     /// A packet of this size leaves the link at `leaves`.
     fn on_sent(&mut self, leaves: Time, bytes: u64) {
-        let due = self.rate.time_for(bytes).as_secs();
+        let Size { due, largest, .. } = self.of(bytes);
         let latest = leaves.since(self.left).as_secs() - due;
         let average = self.idle + self.weight * (latest - self.idle);
-        self.idle = average.min(self.largest(due));
+        self.idle = average.min(largest);
         self.left = leaves;
         self.recovers = match self.idle < -GRAIN {
             // Its next packet would bring the average back to zero if it left then.
@@ -253,13 +275,20 @@ impl Estimator {
         };
     }
 
-    /// maxidle: with it, `burst` packets of this size may go back to back after a pause
+    fn of(&mut self, bytes: u64) -> Size {
+        if self.size.bytes != bytes {
+            let takes = self.rate.time_for(bytes);
+            let due = takes.as_secs();
+            self.size = Size { bytes, takes, due, largest: self.largest(due) };
+        }
+        self.size
+    }
+
+    /// maxidle: with it, `max_burst` packets of this size may go back to back after a pause
     /// (Floyd, Notes on Class-Based Queueing: Setting Parameters, 1996).
     fn largest(&self, due: f64) -> f64 {
-        let gain = 1.0 - self.weight;
-        let decay = libm::pow(gain, f64::from(self.burst));
         let excess = due * (1.0 - self.share);
-        (excess * (1.0 - decay) / decay).max(due * self.share * self.weight)
+        (excess * (1.0 - self.decay) / self.decay).max(due * self.share * self.weight)
     }
 }
 
