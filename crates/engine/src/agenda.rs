@@ -37,10 +37,14 @@ impl Tournament {
     #[inline]
     pub fn set(&mut self, number: u32, time: Time) {
         let mut at = self.nodes.len() / 2 + number as usize;
-        self.nodes[at].0 = time;
+        let mut winner = (time, number);
+        self.nodes[at] = winner;
+        // The winner so far stays at hand: a level waits for its own comparison alone, not for what was stored below.
         while at > 1 {
+            let other = self.nodes[at ^ 1];
+            let beaten = (other.0 < winner.0) | ((other.0 == winner.0) & (other.1 < winner.1));
+            winner = if beaten { other } else { winner };
             at /= 2;
-            let winner = self.play(at);
             self.nodes[at] = winner;
         }
     }
