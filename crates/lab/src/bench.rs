@@ -15,6 +15,7 @@ pub struct Case {
 /// All cases, in the order in which they run.
 pub const CASES: &[Case] = &[
     Case { name: "hasegawa", text: HASEGAWA, change: None },
+    Case { name: "koga3-sack", text: KOGA3, change: None },
     Case { name: "koga4", text: KOGA4, change: None },
     Case { name: "dumbbell-1", text: DUMBBELL, change: None },
     Case { name: "dumbbell-10", text: DUMBBELL, change: Some(("flow.bulk.count", "10")) },
@@ -40,6 +41,9 @@ impl Case {
 pub fn data_packets(outcome: &Outcome) -> u64 {
     outcome.flows.iter().map(|flow| flow.source.data_sent).sum()
 }
+
+/// Twenty SACK flows beside five CBR streams behind CBQ, 20 s: koga §3.3.3.
+const KOGA3: &str = include_str!("../../../papers/koga3/multiple-cbr.toml");
 
 /// NewReno over RLC at 384 kbit/s, FER 5.9 %, WT 300 ms, 80 s: koga §4.3.
 const KOGA4: &str = include_str!("../../../papers/koga4/ordered.toml");
@@ -129,7 +133,11 @@ mod tests {
     fn every_case_is_a_scenario_with_as_many_flows_as_its_name_says() {
         for case in CASES {
             let scenario = case.scenario().unwrap_or_else(|problem| panic!("{}: {problem}", case.name));
-            let flows = case.name.strip_prefix("dumbbell-").map_or(1, |count| count.parse().unwrap());
+            let flows = match case.name.strip_prefix("dumbbell-") {
+                Some(count) => count.parse().unwrap(),
+                None if case.name == "koga3-sack" => 25,
+                None => 1,
+            };
             assert_eq!(scenario.flows.len(), flows, "{}", case.name);
         }
     }
