@@ -366,10 +366,15 @@ impl Engine {
                 if forward && connection.destination.wants_true_window() {
                     arriving.true_window = Some(connection.source.window_in_segments());
                 }
-                let endpoint = match side {
-                    Side::Source => &mut connection.source,
-                    Side::Destination => &mut connection.destination,
+                let (endpoint, peer) = match side {
+                    Side::Source => (&mut connection.source, &connection.destination),
+                    Side::Destination => (&mut connection.destination, &connection.source),
                 };
+                if endpoint.wants_counts() {
+                    let uplink = if forward { flow.backward[0] } else { flow.forward[0] };
+                    let account = &self.pipes[uplink.0 as usize].account;
+                    endpoint.handle_counts(&peer.sender_counts(), &account.uplink_counts());
+                }
                 if endpoint.wants_uplink() {
                     let uplink = if forward { flow.backward[0] } else { flow.forward[0] };
                     arriving.uplink = self.pipes[uplink.0 as usize].line.backlog(now);

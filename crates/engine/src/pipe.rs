@@ -2,7 +2,7 @@
 
 use lasthop_base::Time;
 use lasthop_net::Line;
-use lasthop_wire::{LossReason, Packet};
+use lasthop_wire::{LossReason, Packet, UplinkCounts};
 use std::collections::VecDeque;
 
 /// Which pipe of the engine.
@@ -18,6 +18,14 @@ pub struct PipeAccount {
     pub lost: [u64; LossReason::ALL.len()],
     /// Bytes that arrived at the other side, as the link charges them.
     pub carried_bytes: u64,
+}
+
+impl PipeAccount {
+    /// What the host before the pipe knows of it: its own queue.
+    pub(crate) fn uplink_counts(&self) -> UplinkCounts {
+        let in_queue = LossReason::ALL.iter().zip(self.lost).filter(|(reason, _)| reason.is_congestion());
+        UplinkCounts { offered: self.offered, dropped: in_queue.map(|(_, lost)| lost).sum() }
+    }
 }
 
 /// A link's direction, and what travels on it in the order of arrival.

@@ -13,6 +13,6 @@ pub mod segment;
 pub mod seq;
 
 pub use packet::{Body, Ecn, FlowId, Packet, Priority};
-pub use report::{Backlog, LinkReport, LossReason};
+pub use report::{Backlog, LinkReport, LossReason, SenderCounts, UplinkCounts};
 pub use segment::{Flags, SackBlocks, Segment, Timestamps};
 pub use seq::Seq;

@@ -76,3 +76,23 @@ pub struct Backlog {
     /// Bytes that wait.
     pub bytes: u64,
 }
+
+/// What a sending host has counted since the start, as a TCP option could carry it to the other end (miyoshi §2.3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SenderCounts {
+    /// Segments with data sent, retransmissions included.
+    pub sent: u64,
+    /// Of these, those sent again, for whatever reason.
+    pub sent_again: u64,
+    /// Losses that duplicate ACKs told.
+    pub told_by_duplicates: u64,
+}
+
+/// What a host's own uplink interface has counted since the start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct UplinkCounts {
+    /// Packets that joined its queue or tried to.
+    pub offered: u64,
+    /// Of these, those that the queue dropped.
+    pub dropped: u64,
+}

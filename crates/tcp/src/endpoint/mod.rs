@@ -21,7 +21,7 @@ use crate::receiver::echo::{self, MarkEcho};
 use crate::sender::Sender;
 use handshake::Handshake;
 use lasthop_base::{Duration, Rate, Stream, Time};
-use lasthop_wire::{Backlog, LinkReport, Priority, Segment, Seq};
+use lasthop_wire::{Backlog, LinkReport, Priority, Segment, SenderCounts, Seq, UplinkCounts};
 
 /// Who opens the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -240,6 +240,12 @@ impl Endpoint {
         self.receiver.handle_backlog(now, after, &mut self.log);
     }
 
+    /// What the peer has counted, as an option of the segment that comes next could tell it, and what this host's
+    /// uplink interface has (only needed if [`Endpoint::wants_counts`]).
+    pub fn handle_counts(&mut self, peer: &SenderCounts, uplink: &UplinkCounts) {
+        self.receiver.handle_counts(peer, uplink);
+    }
+
     /// A deadline may have passed.
     pub fn handle_timeout(&mut self, now: Time) {
         self.clock = now;
@@ -330,6 +336,17 @@ impl Endpoint {
     /// Whether the driver should fill in [`Arriving::uplink`] and call [`Endpoint::handle_backlog`].
     pub fn wants_uplink(&self) -> bool {
         self.receiver.wants_uplink()
+    }
+
+    /// What this side has counted as a sender: for a peer that [wants](Endpoint::wants_counts) it.
+    pub fn sender_counts(&self) -> SenderCounts {
+        let Counters { data_sent, retransmitted, recoveries, .. } = self.log.counters;
+        SenderCounts { sent: data_sent, sent_again: retransmitted, told_by_duplicates: recoveries }
+    }
+
+    /// Whether the driver should call [`Endpoint::handle_counts`] before each segment.
+    pub fn wants_counts(&self) -> bool {
+        self.receiver.wants_counts()
     }
 
     /// Whether the driver should fill in [`Arriving::true_window`].

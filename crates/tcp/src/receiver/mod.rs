@@ -13,7 +13,7 @@ use crate::event::{Event, Log};
 use crate::ranges::Range;
 use estimate::WindowEstimator;
 use lasthop_base::{Duration, Rate, Stream, Time};
-use lasthop_wire::Backlog;
+use lasthop_wire::{Backlog, SenderCounts, UplinkCounts};
 use reassembly::Reassembly;
 use shape::{AckShape, Arrived, Due, Shape};
 use timing::{AckTiming, When};
@@ -34,6 +34,7 @@ pub struct Receiver {
     judges: bool,
     estimates: bool,
     wants_uplink: bool,
+    wants_counts: bool,
     /// Whether the window's right edge may move left.
     shrinks: bool,
     /// Whether the shape is told each arrival.
@@ -104,6 +105,7 @@ impl Receiver {
             judges: cause.judges(),
             estimates: needs.estimate || cause.needs_estimate(),
             wants_uplink: needs.uplink,
+            wants_counts: needs.counts,
             shrinks: window.shrinks(),
             tells_arrivals: needs.arrivals,
             always_once: shape.is_once(),
@@ -314,6 +316,16 @@ impl Receiver {
     pub(crate) fn piggyback(&mut self) -> u64 {
         self.burst = None;
         self.finish_ack()
+    }
+
+    /// Whether the driver should tell what the sender and the uplink have counted.
+    pub fn wants_counts(&self) -> bool {
+        self.wants_counts
+    }
+
+    /// What they have counted by now.
+    pub(crate) fn handle_counts(&mut self, sender: &SenderCounts, uplink: &UplinkCounts) {
+        self.shape.on_counts(sender, uplink);
     }
 
     /// The pure ACKs of the last arrival are in the uplink queue.

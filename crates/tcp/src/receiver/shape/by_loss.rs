@@ -3,15 +3,20 @@
 //! The estimate: p, what was lost of what was sent in a period, smoothed with the paper's weights (7/8 for the new
 //! value, 1/8 for the old: the reverse of TCP's RTT filter); then p_err, from p and the share that a full buffer lost.
 //!
-//! # Estimated by the receiver
-//! In §2.3 the sender counts triple duplicate ACKs and reports them in an option. An unmodified server does not, so p
-//! is counted here: segments missing at a gap (lost on the way down) and segments repeated although they had arrived
-//! (their ACKs were lost). A loss of the last segments of a window, which opens no gap, is seen only by its
+//! # Who counts p
+//! In §2.3 the sender counts triple duplicate ACKs and reports them in an option (`source = "duplicates"`; with
+//! `"retransmissions"` it reports all that it sent again, after timeouts too). An unmodified server does not, so by
+//! default p is counted here: segments missing at a gap (lost on the way down) and segments repeated although they had
+//! arrived (their ACKs were lost). A loss of the last segments of a window, which opens no gap, is seen only by its
 //! repetition's delay, that is not at all; the estimate is too low where windows are small.
+//!
+//! # What is not modelled
+//! The option's bytes and its delay: the sender's counts are those at the segment's arrival.
 
 use super::{AckShape, Arrived, Build, Due, Needs, Shape};
 use crate::receiver::estimate::PathEstimate;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
+use lasthop_wire::{SenderCounts, UplinkCounts};
 
 /// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -33,6 +38,12 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "packet error probability of the radio link above which ACKs are repeated",
             },
             Parameter {
+                name: "source",
+                unit: Unit::Word(&["receiver", "duplicates", "retransmissions"]),
+                default: Some("receiver"),
+                doc: "who counts p: the receiver, or the sender, which reports triple duplicate ACKs or all retransmissions",
+            },
+            Parameter {
                 name: "weight",
                 unit: Unit::Number(0.0, 1.0),
                 default: Some("0.875"),
@@ -48,7 +59,13 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "buffer_loss",
                 unit: Unit::Probability(0.0, 0.999),
                 default: Some("0.0"),
-                doc: "p_buff, the probability that a full buffer loses a packet: fixed, as with RED",
+                doc: "p_buff, the probability that a full buffer loses a packet, where it is fixed",
+            },
+            Parameter {
+                name: "buffer",
+                unit: Unit::Word(&["fixed", "counted"]),
+                default: Some("fixed"),
+                doc: "p_buff: fixed, as with RED, or counted at this host's own uplink queue and smoothed like p",
             },
             Parameter {
                 name: "period",
@@ -62,35 +79,74 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         Box::new(ByLoss {
             count: values.count("count") as u32,
             threshold: values.number("threshold"),
+            source: match values.word("source") {
+                "duplicates" => Source::Duplicates,
+                "retransmissions" => Source::Retransmissions,
+                _ => Source::Receiver,
+            },
             weight: values.number("weight"),
             k: values.number("k"),
             buffer_loss: values.number("buffer_loss"),
+            counts_buffer: values.word("buffer") == "counted",
             period: values.duration("period"),
             period_ends: Time::ZERO,
-            sent: 0,
-            lost: 0,
-            smoothed: None,
+            path: Share::default(),
+            buffer: Share::default(),
             repeats: false,
         })
     },
 };
 
+/// Who counts p.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Receiver,
+    Duplicates,
+    Retransmissions,
+}
+
 struct ByLoss {
     count: u32,
     threshold: f64,
+    source: Source,
     weight: f64,
     k: f64,
     buffer_loss: f64,
+    counts_buffer: bool,
     period: Duration,
     period_ends: Time,
-    /// Segments that the sender must have sent in this period.
-    sent: u64,
-    /// Of these, those that were lost, or whose ACKs were.
-    lost: u64,
-    /// p of Eq. 4.
-    smoothed: Option<f64>,
+    /// p: of the segments that the sender sent, those that were lost, or whose ACKs were.
+    path: Share,
+    /// p_buff, if it is counted.
+    buffer: Share,
     repeats: bool,
 }
+
+/// What was lost of what was sent: totals since the start, and the share smoothed from period to period (Eq. 4).
+#[derive(Default)]
+struct Share {
+    sent: u64,
+    lost: u64,
+    /// Both at the beginning of the period.
+    before: (u64, u64),
+    smoothed: Option<f64>,
+}
+
+impl Share {
+    fn end_period(&mut self, weight: f64) {
+        let (sent, lost) = (self.sent - self.before.0, self.lost - self.before.1);
+        if sent == 0 {
+            return;
+        }
+        let latest = (lost as f64 / sent as f64).min(1.0);
+        let smoothed = self.smoothed.map_or(latest, |old| weight * latest + (1.0 - weight) * old);
+        self.smoothed = Some(smoothed);
+        self.before = (self.sent, self.lost);
+    }
+}
+
+/// The largest p_buff counted: beyond it nothing could be said of the air.
+const LARGEST_BUFFER_LOSS: f64 = 0.999;
 
 impl AckShape for ByLoss {
     fn shape(&mut self, _: &Due, _: &PathEstimate) -> Shape {
@@ -102,28 +158,38 @@ impl AckShape for ByLoss {
             self.end_period();
             self.period_ends = arrived.now + self.period;
         }
-        self.sent += 1 + arrived.missing;
-        self.lost += arrived.missing + u64::from(arrived.repeated);
+        if self.source == Source::Receiver {
+            self.path.sent += 1 + arrived.missing;
+            self.path.lost += arrived.missing + u64::from(arrived.repeated);
+        }
+    }
+
+    fn on_counts(&mut self, sender: &SenderCounts, uplink: &UplinkCounts) {
+        match self.source {
+            Source::Receiver => {}
+            Source::Duplicates => (self.path.sent, self.path.lost) = (sender.sent, sender.told_by_duplicates),
+            Source::Retransmissions => (self.path.sent, self.path.lost) = (sender.sent, sender.sent_again),
+        }
+        (self.buffer.sent, self.buffer.lost) = (uplink.offered, uplink.dropped);
     }
 
     fn needs(&self) -> Needs {
-        Needs { arrivals: true, ..Needs::default() }
+        let counts = self.source != Source::Receiver || self.counts_buffer;
+        Needs { arrivals: true, counts, ..Needs::default() }
     }
 }
 
 impl ByLoss {
     fn end_period(&mut self) {
-        if self.sent == 0 {
-            return;
-        }
-        let latest = self.lost as f64 / self.sent as f64;
-        let smoothed = match self.smoothed {
-            None => latest,
-            Some(old) => self.weight * latest + (1.0 - self.weight) * old,
+        self.path.end_period(self.weight);
+        self.buffer.end_period(self.weight);
+        let buffer_loss = match self.counts_buffer {
+            true => self.buffer.smoothed.map_or(0.0, |loss| loss.min(LARGEST_BUFFER_LOSS)),
+            false => self.buffer_loss,
         };
-        self.smoothed = Some(smoothed);
-        self.repeats = radio_loss(smoothed, self.buffer_loss, self.k) > self.threshold;
-        (self.sent, self.lost) = (0, 0);
+        if let Some(p) = self.path.smoothed {
+            self.repeats = radio_loss(p, buffer_loss, self.k) > self.threshold;
+        }
     }
 }
 
@@ -201,5 +267,45 @@ mod tests {
         shape.on_arrival(&Arrived { now, missing: 0, repeated: false });
         // 5 of 10.
         assert_eq!(shape_of(&mut *shape), Shape::Copies(2));
+    }
+
+    /// A second with one arrival at its end: what the sender and the uplink have counted by then.
+    fn told(shape: &mut dyn AckShape, second: u64, sender: SenderCounts, uplink: UplinkCounts) -> Shape {
+        shape.on_counts(&sender, &uplink);
+        let now = Time::ZERO + Duration::from_secs(second);
+        shape.on_arrival(&Arrived { now, missing: 0, repeated: false });
+        shape_of(shape)
+    }
+
+    #[test]
+    fn the_sender_reports_p_in_one_of_two_ways() {
+        // 100 segments a second, of which 20 are sent again, but only 5 because of duplicate ACKs.
+        let counts = |second| SenderCounts {
+            sent: 100 * second,
+            sent_again: 20 * second,
+            told_by_duplicates: 5 * second,
+        };
+        for (source, expected) in [("duplicates", Shape::Once), ("retransmissions", Shape::Copies(2))] {
+            let mut shape = by_loss(&[("k", "0.0"), ("source", source)]);
+            assert!(shape.needs().counts);
+            let last =
+                (1..=3).map(|second| told(&mut *shape, second, counts(second), Default::default())).last();
+            // With k = 0 and no buffer loss p_err = p: 0.05 or 0.2, beside a threshold of 0.1.
+            assert_eq!(last, Some(expected), "{source}");
+        }
+        assert!(!by_loss(&[]).needs().counts);
+    }
+
+    #[test]
+    fn what_the_own_buffer_drops_is_not_held_against_the_air() {
+        // p = 0.2 in all. If the buffer dropped 15 of 100, p_err = 1 - 0.8 / 0.85 = 0.059; of nothing, 0.2.
+        let sender =
+            |second| SenderCounts { sent: 100 * second, sent_again: 20 * second, told_by_duplicates: 0 };
+        for (dropped, expected) in [(15, Shape::Once), (0, Shape::Copies(2))] {
+            let mut shape = by_loss(&[("k", "0.0"), ("source", "retransmissions"), ("buffer", "counted")]);
+            let uplink = |second| UplinkCounts { offered: 100 * second, dropped: dropped * second };
+            let last = (1..=3).map(|second| told(&mut *shape, second, sender(second), uplink(second))).last();
+            assert_eq!(last, Some(expected), "{dropped} dropped");
+        }
     }
 }

@@ -9,7 +9,7 @@ use crate::cause::Cause;
 use crate::ranges::Range;
 use crate::receiver::estimate::PathEstimate;
 use lasthop_base::{Mechanism, Time, Values};
-use lasthop_wire::Backlog;
+use lasthop_wire::{Backlog, SenderCounts, UplinkCounts};
 
 /// An acknowledgement that is due.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +47,8 @@ pub struct Needs {
     pub estimate: bool,
     /// Each arrival.
     pub arrivals: bool,
+    /// What the sender and this host's uplink have counted, before each arrival.
+    pub counts: bool,
 }
 
 /// A data segment has arrived.
@@ -73,6 +75,12 @@ pub trait AckShape: Send {
     /// A data segment arrived; told only to those who [need](Needs::arrivals) it.
     fn on_arrival(&mut self, arrived: &Arrived) {
         let _ = arrived;
+    }
+
+    /// What the sender, and this host's uplink interface, have counted by now; told only to those who
+    /// [need](Needs::counts) it.
+    fn on_counts(&mut self, sender: &SenderCounts, uplink: &UplinkCounts) {
+        let _ = (sender, uplink);
     }
 
     /// The ACKs of the last shape are queued; returns the queue length after them as this shape counts it.

@@ -129,7 +129,7 @@ impl AckShape for Split {
     }
 
     fn needs(&self) -> Needs {
-        Needs { uplink: true, estimate: !self.always, arrivals: false }
+        Needs { uplink: true, estimate: !self.always, ..Needs::default() }
     }
 }
 
