@@ -4,6 +4,7 @@ use super::course::{APART, Course, JOINING_AT, WINDOWS_AT};
 use super::grid::Grid;
 use super::setting::{Acks, Nodes};
 use super::tables::{Row, published};
+use super::ways::{self, Way};
 use super::{PAPER, analysis};
 use crate::document::{Block, Cell, Chapter, Table};
 use crate::figure::{Curve, CurveKind, Figure, Point};
@@ -16,7 +17,7 @@ use lasthop_sim::Samples;
 pub(super) fn chapter(
     items: &[Item],
     grids: [&Grid; 2],
-    sensitivity: &[Row],
+    (sensitivity, ways): (&[Row], &[Way]),
     course: &Course,
     numbers: &[Published],
 ) -> Chapter {
@@ -51,6 +52,7 @@ pub(super) fn chapter(
     blocks.push(Block::Heading("What the open questions decide".into()));
     blocks.push(sensitivity_table(sensitivity));
     blocks.push(Block::Text(tried(sensitivity)));
+    blocks.push(ways::table(ways));
     if let Ok(deviations) = deviation::read(include_str!("../../../../../papers/miyoshi/deviations.toml")) {
         blocks.push(Block::Heading("Contradictions and gaps".into()));
         blocks.push(deviation::table(&deviations));

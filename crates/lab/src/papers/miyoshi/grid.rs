@@ -5,7 +5,7 @@ use crate::progress::Progress;
 use crate::repeat::{estimate_by, repeat};
 use crate::stats::Estimate;
 use lasthop_scenario::{Problem, Scenario};
-use lasthop_sim::Outcome;
+use lasthop_sim::{FlowOutcome, Outcome};
 
 /// The outcomes of one setting.
 pub(super) struct Grid {
@@ -50,6 +50,15 @@ impl Grid {
     /// Goodput of all nodes together, kbit/s.
     pub(super) fn goodput(&self, acks: Acks, at: usize) -> Option<Estimate> {
         estimate_by(self.outcomes(acks, at), |outcome| Some(total(outcome)))
+    }
+
+    /// ACKs sent by the terminals for a segment that reached them.
+    pub(super) fn acks_per_segment(&self, acks: Acks, at: usize) -> Option<Estimate> {
+        estimate_by(self.outcomes(acks, at), |outcome| {
+            let sum = |of: fn(&FlowOutcome) -> u64| outcome.flows.iter().map(of).sum::<u64>();
+            let received = sum(|flow| flow.destination.data_received);
+            (received > 0).then(|| sum(|flow| flow.destination.acks_sent) as f64 / received as f64)
+        })
     }
 
     /// The gain of two ACKs over one, per cent, from means over all repetitions' pairs.

@@ -3,6 +3,7 @@
 //! * `setting.rs`: the two scenarios, and a value for each open question.
 //! * `grid.rs`: goodput over p_err; from where two ACKs win.
 //! * `tables.rs`: Tables 2 and 3 and the crossings beside the paper's.
+//! * `ways.rs`: the adaptive terminal by how it learns p.
 //! * `model.rs`: the analysis of §2.4.
 //! * `analysis.rs`: Figs. 5 and 6.
 //! * `course.rs`: p while flows join (Fig. 4), cwnd against time (Figs. 7 and 8).
@@ -15,12 +16,14 @@ mod grid;
 mod model;
 mod setting;
 mod tables;
+mod ways;
 
 use super::{Paper, Reproduction, Settings, published};
 use crate::progress::Progress;
 use grid::Grid;
 use lasthop_scenario::Problem;
 use setting::{Acks, Nodes, P_ERRS, Setting};
+use ways::Way;
 
 /// See the folder.
 pub const PAPER: Paper = Paper {
@@ -67,7 +70,18 @@ fn reproduce(settings: &Settings, progress: &dyn Progress) -> Result<Reproductio
     progress.end();
     items.extend(sensitivity.iter().flat_map(|row| row.items.clone()));
 
+    let ways = setting::ways();
+    progress.begin("miyoshi: ways to learn p", (2 * ways.len() * p_errs.len()) as u64 * u64::from(runs));
+    let run = |setting: Setting| {
+        let grid = |nodes| Grid::run(&setting, nodes, &[Acks::Adaptive], &p_errs, effort, progress);
+        let grids = [grid(Nodes::One)?, grid(Nodes::Five)?];
+        Ok(Way { setting, grids })
+    };
+    let ways = ways.into_iter().map(run).collect::<Result<Vec<Way>, Problem>>()?;
+    progress.end();
+    items.extend(ways.iter().flat_map(Way::items));
+
     let course = course::run(settings.seed)?;
-    let chapter = chapter::chapter(&items, [&one, &five], &sensitivity, &course, &numbers);
+    let chapter = chapter::chapter(&items, [&one, &five], (&sensitivity, &ways), &course, &numbers);
     Ok(Reproduction { paper: PAPER.name, items, chapter })
 }

@@ -173,6 +173,40 @@ pub(super) fn questions() -> Vec<Setting> {
     settings
 }
 
+/// Ways in which the terminal can learn what it needs to choose between one ACK and two: the default first.
+pub(super) fn ways() -> Vec<Setting> {
+    let of = |(question, answer, changes): &(&'static str, &'static str, Changes)| Setting {
+        question,
+        answer,
+        changes,
+        ..Setting::default()
+    };
+    std::iter::once(Setting::default()).chain(WAYS.iter().map(of)).collect()
+}
+
+const SOURCE: &str = "flow.bulk*.receiver.shape.source";
+const BUFFER: &str = "flow.bulk*.receiver.shape.buffer";
+/// An uplink that is the bottleneck, as §2.3 has it, with so small a buffer that ACKs are lost in it.
+const BOTTLENECK: (&str, &str) = ("link.radio*.up.rate", "64 kbit/s");
+const FEW_PACKETS: (&str, &str) = ("link.radio*.up.queue", "5 packets");
+
+const WAYS: &[(&str, &str, Changes)] = &[
+    ("who counts p", "the sender: triple duplicate ACKs (§2.3)", &[(SOURCE, "duplicates")]),
+    ("who counts p", "the sender: all retransmissions", &[(SOURCE, "retransmissions")]),
+    ("p_buff", "counted at the terminal's buffer", &[(BUFFER, "counted")]),
+    ("uplink of 64 kbit/s and 5 packets", "p_buff is 0", &[BOTTLENECK, FEW_PACKETS]),
+    (
+        "uplink of 64 kbit/s and 5 packets",
+        "p_buff counted there",
+        &[BOTTLENECK, FEW_PACKETS, (BUFFER, "counted")],
+    ),
+    (
+        "uplink of 64 kbit/s and 5 packets",
+        "p_buff counted there, p by the sender (§2.3)",
+        &[BOTTLENECK, FEW_PACKETS, (BUFFER, "counted"), (SOURCE, "duplicates")],
+    ),
+];
+
 type Changes = &'static [(&'static str, &'static str)];
 
 const ANSWERS: &[(&str, &str, Changes)] = &[
