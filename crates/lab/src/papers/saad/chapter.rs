@@ -1,6 +1,6 @@
 //! The report's chapter: what was claimed, what we get, the figures, the sensitivity, the contradictions.
 
-use super::fairness::{FLOWS, Shared};
+use super::fairness::{FLOWS, FairRow, Shared};
 use super::friendliness::{MIXTURES, TABLES};
 use super::goodput::Goodput;
 use super::questions::THRESHOLD;
@@ -11,13 +11,13 @@ use crate::figure::{Curve, CurveKind, Figure, Point};
 use crate::item::{Item, Verdict};
 use crate::papers::cells::{measured, number};
 use crate::papers::deviation;
+use crate::papers::published::Published;
 
 pub(super) fn chapter(
     items: &[Item],
-    short: &Goodput,
-    long: &Goodput,
+    [short, long]: [&Goodput; 2],
     fair: &[Shared],
-    rows: &[Row],
+    (rows, fair_rows): (&[Row], &[FairRow]),
 ) -> Chapter {
     let text = |text: &str| Block::Text(text.to_string());
     let mut blocks = vec![
@@ -52,9 +52,10 @@ pub(super) fn chapter(
             short,
             "fig6",
             "Fig. 6: goodput over the packet loss rate",
-            &Sender::PAPER,
+            &[Sender::PAPER, Sender::RED].concat(),
             "One flow over Fig. 5's path for 150 s. The paper's own points are not given in numbers; its claim is that \
-             W_CW lies above Reno throughout.",
+             W_CW lies above Reno throughout. RED between 5 and 15 packets, dropping or marking (RFC 3168), is what \
+             §3.A compares congestion warning with; no numbers either.",
         ),
         fairness_figure(fair),
         friendliness_figure(items, 0),
@@ -91,6 +92,7 @@ pub(super) fn chapter(
         Block::Heading("What the open questions decide".into()),
         threshold_figure(rows),
         sensitivity_table(rows),
+        fairness_sensitivity_table(fair_rows),
     ];
     if let Ok(deviations) = deviation::read(include_str!("../../../../../papers/saad/deviations.toml")) {
         blocks.push(Block::Heading("Contradictions and gaps".into()));
@@ -191,7 +193,7 @@ fn goodput_figure(grid: &Goodput, id: &str, title: &str, senders: &[Sender], cap
 
 fn fairness_figure(fair: &[Shared]) -> Block {
     let mut curves = Vec::new();
-    for sender in Sender::PAPER {
+    for sender in Sender::PAPER.into_iter().chain(Sender::RED) {
         let measured = fair
             .iter()
             .filter(|one| one.sender == sender && one.flows == FLOWS[0])
@@ -204,7 +206,9 @@ fn fairness_figure(fair: &[Shared]) -> Block {
             .filter_map(|number| Some(Point::exact(number.coordinate("loss")?, number.value)))
             .collect();
         curves.push(curve(sender.name(), CurveKind::Measured, measured));
-        curves.push(curve(&format!("{}, published", sender.name()), CurveKind::Published, published));
+        if !sender.wants_red() {
+            curves.push(curve(&format!("{}, published", sender.name()), CurveKind::Published, published));
+        }
     }
     Block::Figure(Figure {
         id: "table1".into(),
@@ -329,4 +333,40 @@ fn sensitivity_table(rows: &[Row]) -> Block {
         columns,
         rows,
     })
+}
+
+fn fairness_sensitivity_table(rows: &[FairRow]) -> Block {
+    let points = rows.first().map_or(&[][..], |row| &row.shared);
+    let published = |one: &Shared| {
+        let is_it = |number: &&Published| {
+            number.item == "table1"
+                && number.series == one.sender.name()
+                && number.coordinate("flows") == Some(one.flows as f64)
+                && number.coordinate("loss") == Some(one.loss)
+        };
+        numbers().iter().find(is_it).map_or(String::new(), |number| format!(" ({})", number.value))
+    };
+    let mut columns = vec!["open question: answer".to_string()];
+    columns
+        .extend(points.iter().map(|one| format!("{}, {} %{}", one.sender.name(), one.loss, published(one))));
+    let rows = rows
+        .iter()
+        .map(|row| {
+            let cells = row
+                .shared
+                .iter()
+                .map(|one| one.jain.map_or(Cell::Empty, |jain| Cell::Number(index(jain.mean))));
+            std::iter::once(Cell::Text(row.setting.label())).chain(cells).collect()
+        })
+        .collect();
+    Block::Table(Table {
+        caption: "Table I with six flows: Jain's index (published in brackets)".into(),
+        columns,
+        rows,
+    })
+}
+
+/// Three digits: indices lie between 0.9 and 1.
+fn index(value: f64) -> String {
+    format!("{value:.3}")
 }

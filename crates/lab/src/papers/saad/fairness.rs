@@ -12,6 +12,8 @@ use lasthop_sim::Outcome;
 
 /// Packet loss rates, per cent.
 pub(super) const LOSSES: [f64; 6] = [0.0, 0.1, 0.5, 1.0, 5.0, 10.0];
+/// Those of the sensitivity.
+pub(super) const FEW_LOSSES: [f64; 3] = [0.0, 1.0, 10.0];
 /// The text's number of flows, and the table's.
 pub(super) const FLOWS: [usize; 2] = [6, 5];
 
@@ -24,23 +26,34 @@ pub(super) struct Shared {
     pub(super) jain: Option<Estimate>,
 }
 
-pub(super) fn steps(runs: u32) -> u64 {
-    (Sender::PAPER.len() * FLOWS.len() * LOSSES.len()) as u64 * u64::from(runs)
+/// Which points are run, and how often.
+pub(super) struct Points<'a> {
+    pub(super) senders: &'a [Sender],
+    pub(super) flows: &'a [usize],
+    /// Per cent.
+    pub(super) losses: &'a [f64],
+    pub(super) runs: u32,
+}
+
+impl Points<'_> {
+    /// How many runs it takes.
+    pub(super) fn steps(&self) -> u64 {
+        (self.senders.len() * self.flows.len() * self.losses.len()) as u64 * u64::from(self.runs)
+    }
 }
 
 pub(super) fn run(
     setting: &Setting,
-    losses: &[f64],
-    runs: u32,
+    points: &Points,
     seed: u64,
     progress: &dyn Progress,
 ) -> Result<Vec<Shared>, Problem> {
     let mut all = Vec::new();
-    for sender in Sender::PAPER {
-        for (flows, loss) in FLOWS.into_iter().flat_map(|flows| losses.iter().map(move |loss| (flows, *loss)))
-        {
+    for sender in points.senders.iter().copied() {
+        let at = points.flows.iter().flat_map(|flows| points.losses.iter().map(move |loss| (*flows, *loss)));
+        for (flows, loss) in at {
             let groups = [Group { flow: "bulk", sender, count: flows }];
-            let scenarios = (0..runs)
+            let scenarios = (0..points.runs)
                 .map(|run| seed_of(seed, run))
                 .map(|seed| Ok((setting.scenario(Topology::Fairness, &groups, loss / 100.0, seed)?, seed)))
                 .collect::<Result<Vec<(Scenario, u64)>, Problem>>()?;
@@ -80,7 +93,34 @@ pub(super) fn items(all: &[Shared], setting: &Setting) -> Vec<Item> {
                 }),
         );
     }
+    for shared in all.iter().filter(|one| one.sender.wants_red()) {
+        items.push(
+            Item::new(PAPER.name, "table1", shared.sender.name())
+                .metric("Jain's index", "")
+                .at("loss_percent", shared.loss)
+                .at("flows", shared.flows)
+                .measured(shared.jain)
+                .note("not in the paper: what §3.A compares congestion warning with"),
+        );
+    }
     items
+}
+
+/// Table I under one answer.
+pub(super) struct FairRow {
+    pub(super) setting: Setting,
+    pub(super) shared: Vec<Shared>,
+}
+
+impl FairRow {
+    pub(super) fn items(&self) -> Vec<Item> {
+        let mut items = items(&self.shared, &self.setting);
+        for item in &mut items {
+            item.item = format!("sensitivity-{}", item.item);
+            item.x.insert("setting".into(), self.setting.label().into());
+        }
+        items
+    }
 }
 
 /// Jain's index (saad Eq. 1): 1 if all are equal, 1/n if one has all.

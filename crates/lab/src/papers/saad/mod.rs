@@ -20,6 +20,7 @@ use super::published::{self, Published};
 use super::{Paper, Reproduction, Settings};
 use crate::item::Item;
 use crate::progress::Progress;
+use fairness::{FairRow, Points};
 use goodput::Goodput;
 use lasthop_scenario::Problem;
 use sender::Sender;
@@ -42,6 +43,9 @@ struct Effort {
     /// Packet loss rates of Fig. 6, and of its sensitivity.
     losses: &'static [f64],
     sensitivity_losses: &'static [f64],
+    /// Packet loss rates of Table I's sensitivity, per cent, and repetitions.
+    fair_losses: &'static [f64],
+    fair_runs: u32,
 }
 
 impl Effort {
@@ -53,6 +57,8 @@ impl Effort {
                 sensitivity_runs: 2,
                 losses: &goodput::SOME_LOSSES,
                 sensitivity_losses: &goodput::FEW_LOSSES[2..],
+                fair_losses: &fairness::FEW_LOSSES[..1],
+                fair_runs: 1,
             },
             false => Effort {
                 runs: 20,
@@ -60,6 +66,8 @@ impl Effort {
                 sensitivity_runs: 8,
                 losses: &goodput::LOSSES,
                 sensitivity_losses: &goodput::FEW_LOSSES,
+                fair_losses: &fairness::FEW_LOSSES,
+                fair_runs: 4,
             },
         }
     }
@@ -78,8 +86,10 @@ fn reproduce(settings: &Settings, progress: &dyn Progress) -> Result<Reproductio
         Goodput::run(&default, topology, losses, senders, effort.runs, seed, progress)
     };
 
-    progress.begin("saad: goodput", 2 * goodput::steps(effort.losses, &Sender::ALL, effort.runs));
-    let short = run(Topology::Goodput, effort.losses, &Sender::ALL)?;
+    let compared = [&Sender::ALL[..], &Sender::RED].concat();
+    let steps = |senders| goodput::steps(effort.losses, senders, effort.runs);
+    progress.begin("saad: goodput", steps(&compared) + steps(&Sender::ALL));
+    let short = run(Topology::Goodput, effort.losses, &compared)?;
     let long = run(Topology::Long, effort.losses, &Sender::ALL)?;
     progress.end();
     let mut items = short.items("fig6");
@@ -87,8 +97,15 @@ fn reproduce(settings: &Settings, progress: &dyn Progress) -> Result<Reproductio
     items.extend(long.items("merits-92ms"));
     items.extend(short.test_items("mark-test-fig6"));
 
-    progress.begin("saad: fairness", fairness::steps(effort.fairness_runs));
-    let fair = fairness::run(&default, &fairness::LOSSES, effort.fairness_runs, seed, progress)?;
+    let senders = [Sender::PAPER, Sender::RED].concat();
+    let points = Points {
+        senders: &senders,
+        flows: &fairness::FLOWS,
+        losses: &fairness::LOSSES,
+        runs: effort.fairness_runs,
+    };
+    progress.begin("saad: fairness", points.steps());
+    let fair = fairness::run(&default, &points, seed, progress)?;
     progress.end();
     items.extend(fairness::items(&fair, &default));
 
@@ -109,7 +126,23 @@ fn reproduce(settings: &Settings, progress: &dyn Progress) -> Result<Reproductio
     progress.end();
     items.extend(rows.iter().flat_map(|row| row.items.clone()));
 
-    let chapter = chapter::chapter(&items, &short, &long, &fair, &rows);
+    let answers: Vec<Setting> = std::iter::once(default).chain(questions::of_table_1()).collect();
+    let points = Points {
+        senders: &Sender::PAPER,
+        flows: &fairness::FLOWS[..1],
+        losses: effort.fair_losses,
+        runs: effort.fair_runs,
+    };
+    progress.begin("saad: Table I's open questions", points.steps() * answers.len() as u64);
+    let mut fair_rows = Vec::new();
+    for setting in answers {
+        let shared = fairness::run(&setting, &points, seed, progress)?;
+        fair_rows.push(FairRow { setting, shared });
+    }
+    progress.end();
+    items.extend(fair_rows.iter().flat_map(FairRow::items));
+
+    let chapter = chapter::chapter(&items, [&short, &long], &fair, (&rows, &fair_rows));
     Ok(Reproduction { paper: PAPER.name, items, chapter })
 }
 

@@ -1,17 +1,33 @@
 //! What the paper leaves open, and the values other than the default.
 
 use super::setting::{Change, Setting};
-use Change::{Flow, LossesUp, Queue, Reno, WCw};
+use Change::{Flow, LossesUp, Queue, Reno, Shared, WCw};
 
 /// Every other answer to every open question.
 pub(super) fn all() -> Vec<Setting> {
-    ANSWERS.iter().map(|(question, answer, changes)| Setting { question, answer, changes }).collect()
+    settings(ANSWERS).collect()
+}
+
+/// The same for Table I, whose topology is lost: all of them and its own.
+pub(super) fn of_table_1() -> Vec<Setting> {
+    settings(ANSWERS).chain(settings(OF_FIG_7)).collect()
+}
+
+type Answers = &'static [(&'static str, &'static str, &'static [Change])];
+
+fn settings(answers: Answers) -> impl Iterator<Item = Setting> {
+    answers.iter().map(|(question, answer, changes)| Setting { question, answer, changes })
 }
 
 /// The question whose answers decide which kind starves the other.
 pub(super) const THRESHOLD: &str = "marking threshold";
 
-const ANSWERS: &[(&str, &str, &[Change])] = &[
+const OF_FIG_7: Answers = &[
+    ("delay of the shared link (Fig. 7)", "1 ms", &[Shared("one_way_delay", "1 ms")]),
+    ("delay of the shared link (Fig. 7)", "10 ms", &[Shared("one_way_delay", "10 ms")]),
+];
+
+const ANSWERS: Answers = &[
     (THRESHOLD, "1", &[Queue("threshold", "1")]),
     (THRESHOLD, "10", &[Queue("threshold", "10")]),
     (THRESHOLD, "20", &[Queue("threshold", "20")]),

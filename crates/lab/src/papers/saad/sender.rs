@@ -13,6 +13,10 @@ pub(super) enum Kind {
     Warned,
     /// Both, and the mark decides between them.
     WCw,
+    /// Halves at a loss, over routers with RED that drops.
+    Red,
+    /// Halves at a loss or a mark of RED, once per window (RFC 3168).
+    RedEcn,
 }
 
 /// A kind on a recovery.
@@ -39,6 +43,10 @@ impl Sender {
         Sender { kind: Kind::WCw, new_reno: true },
     ];
 
+    /// Reno over what §3.A compares congestion warning with: RED, and RED with ECN.
+    pub(super) const RED: [Sender; 2] =
+        [Sender { kind: Kind::Red, new_reno: false }, Sender { kind: Kind::RedEcn, new_reno: false }];
+
     pub(super) const fn name(self) -> &'static str {
         match (self.kind, self.new_reno) {
             (Kind::Plain, false) => "reno",
@@ -49,6 +57,10 @@ impl Sender {
             (Kind::Warned, true) => "cw on new_reno",
             (Kind::WCw, false) => "w_cw",
             (Kind::WCw, true) => "w_cw on new_reno",
+            (Kind::Red, false) => "reno over red",
+            (Kind::Red, true) => "new_reno over red",
+            (Kind::RedEcn, false) => "reno over red with ecn",
+            (Kind::RedEcn, true) => "new_reno over red with ecn",
         }
     }
 
@@ -59,7 +71,8 @@ impl Sender {
             set("sender.recovery", "new_reno")?;
         }
         match self.kind {
-            Kind::Plain => {}
+            Kind::Plain | Kind::Red => {}
+            Kind::RedEcn => set("ecn", "true")?,
             Kind::Westwood => set("sender.congestion", "westwood")?,
             Kind::Warned | Kind::WCw => {
                 set("ecn", "true")?;
@@ -70,5 +83,10 @@ impl Sender {
             }
         }
         Ok(())
+    }
+
+    /// Whether its routers have RED rather than congestion warning.
+    pub(super) const fn wants_red(self) -> bool {
+        matches!(self.kind, Kind::Red | Kind::RedEcn)
     }
 }

@@ -61,6 +61,8 @@ impl Topology {
 pub(super) enum Change {
     /// A parameter of every queue.
     Queue(&'static str, &'static str),
+    /// A key of the shared link of Fig. 7.
+    Shared(&'static str, &'static str),
     /// A key of every flow.
     Flow(&'static str, &'static str),
     /// A key of W_CW's flows.
@@ -109,6 +111,13 @@ impl Setting {
         let lossy = topology.lossy();
         let rate = format!("{loss:e}");
         draft.set(&format!("link.{lossy}.down.channel.loss"), &rate)?;
+        if groups.iter().any(|group| group.sender.wants_red()) {
+            for link in topology.queues() {
+                let queue = format!("link.{link}.down.queue");
+                draft.set(&queue, "red")?;
+                draft.set(&format!("{queue}.mean_packet"), "1000 bytes")?;
+            }
+        }
         let mut starts = Stream::named(seed, "saad.starts");
         for Group { flow, sender, count } in groups {
             sender.apply(&mut draft, flow)?;
@@ -145,6 +154,10 @@ impl Setting {
                 draft.set(&up, "iid")?;
                 return draft.set(&format!("{up}.loss"), loss);
             }
+            Change::Shared(key, value) if topology == Topology::Fairness => {
+                return draft.set(&format!("link.shared.{key}"), value);
+            }
+            Change::Shared(..) => return Ok(()),
             Change::Flow(key, value) => (key, value, |_| true),
             Change::WCw(key, value) => (key, value, |kind| kind == Kind::WCw),
             Change::Reno(key, value) => (key, value, |kind| kind == Kind::Plain),
