@@ -1,0 +1,70 @@
+//! What the other end and the host's own interface have counted reaches a receiver that asks for it.
+
+use lasthop_scenario::Draft;
+use lasthop_sim::{Outcome, run};
+
+/// A terminal that answers twice where p_err is above the threshold. Data is lost on the air, ACKs in its own uplink,
+/// which has room for one packet beside the one in transmission.
+fn terminal(shape: &str, loss: f64, uplink: &str) -> Outcome {
+    let text = format!(
+        r#"
+        duration = "200 s"
+        headers = "40 bytes"
+        [link.radio]
+        from = "server"
+        to = "terminal"
+        one_way_delay = "5 ms"
+        [link.radio.down]
+        rate = "300 kbit/s"
+        channel = {{ kind = "iid", loss = {loss} }}
+        [link.radio.up]
+        rate = "{uplink}"
+        queue = "1 packets"
+        [flow.bulk]
+        from = "server"
+        to = "terminal"
+        segment = "100 bytes"
+        sack = false
+        sender.recovery = "reno"
+        receiver.timing = "immediate"
+        receiver.window = {{ kind = "buffer", size = "2000 bytes" }}
+        receiver.shape = {{ kind = "by_loss", k = 0, {shape} }}
+        "#
+    );
+    run(&Draft::parse(&text, "told").and_then(|draft| draft.check()).expect("a valid scenario"), 1)
+}
+
+/// ACKs for each segment that arrived: 1 if none is repeated, 2 if all are.
+fn acks_per_segment(outcome: &Outcome) -> f64 {
+    let terminal = &outcome.flows[0].destination;
+    terminal.acks_sent as f64 / terminal.data_received as f64
+}
+
+#[test]
+fn the_senders_own_counts_reach_the_terminal() {
+    // A fast uplink loses no ACK: the sender sends 30 of 100 again, most of them after a timeout (its windows are too
+    // small for three duplicates), so that the two ways to count lie on different sides of a threshold of 0.2.
+    let all = terminal("threshold = 0.2, source = 'retransmissions'", 0.3, "1 Mbit/s");
+    let counters = &all.flows[0].source;
+    assert!(counters.retransmitted * 4 > counters.data_sent, "{counters:?}");
+    assert!(acks_per_segment(&all) > 1.5, "{}", acks_per_segment(&all));
+    let told = terminal("threshold = 0.2, source = 'duplicates'", 0.3, "1 Mbit/s");
+    let counters = &told.flows[0].source;
+    assert!(counters.recoveries * 6 < counters.data_sent, "{counters:?}");
+    assert!(acks_per_segment(&told) < 1.3, "{}", acks_per_segment(&told));
+}
+
+#[test]
+fn the_terminals_own_buffer_is_counted() {
+    // The air destroys a tenth of the data, and the uplink, which takes 100 ACKs a second, drops more ACKs than that:
+    // beside p_buff nothing of p is left for the air. With p_buff said to be 0 all of p is.
+    let acks = |buffer: &str| {
+        let shape = format!("threshold = 0.05, source = 'retransmissions', buffer = '{buffer}'");
+        let outcome = terminal(&shape, 0.1, "32 kbit/s");
+        let dropped: u64 = outcome.flows[0].account.lost_back.iter().sum();
+        assert!(5 * dropped > outcome.flows[0].destination.acks_sent, "{buffer}: {dropped} dropped");
+        acks_per_segment(&outcome)
+    };
+    let [counted, fixed] = ["counted", "fixed"].map(acks);
+    assert!(counted < 1.3 && fixed > 1.7, "{counted} {fixed}");
+}
