@@ -311,7 +311,10 @@ impl Engine {
             }
         }
         self.decided = decided;
-        self.heads.set(at.0, self.pipes[at.0 as usize].due());
+        let due = self.pipes[at.0 as usize].due();
+        if due != self.heads.time_of(at.0) {
+            self.heads.set(at.0, due);
+        }
     }
 
     /// A link layer tells something to the hosts behind it.
