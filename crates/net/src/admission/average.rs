@@ -1,4 +1,5 @@
-//! The average queue of RED and of congestion warning: an exponentially weighted mean over arrivals.
+//! What RED and congestion warning know of the queue: whether it is full, and its exponentially weighted mean over
+//! arrivals.
 
 use super::State;
 use lasthop_base::{Duration, Parameter, Rate, Unit, Values};
@@ -32,6 +33,7 @@ pub(super) const PACKETS: Parameter = Parameter {
 /// Floyd and Jacobson 1993 §4, as ns-2 has it: `avg = (1 - w) avg + w q` at each arrival; after an idle time in which
 /// m packets could have been sent, as if m arrivals had found nothing before it.
 pub(super) struct Average {
+    packets: u64,
     value: f64,
     weight: f64,
     /// Time to send a packet of the mean size.
@@ -41,10 +43,16 @@ pub(super) struct Average {
 impl Average {
     pub(super) fn new(values: &Values, rate: Rate) -> Average {
         Average {
+            packets: values.count(PACKETS.name),
             value: 0.0,
             weight: values.number(WEIGHT.name),
             packet_time: rate.time_for(values.bytes(MEAN_PACKET.name)),
         }
+    }
+
+    /// Whether there is no room for another packet.
+    pub(super) fn is_full(&self, queue: &State) -> bool {
+        u64::from(queue.backlog.waiting) >= self.packets
     }
 
     /// A packet arrives; the average after it.
@@ -61,17 +69,44 @@ impl Average {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use lasthop_base::Value;
-    use lasthop_wire::Backlog;
+    use crate::admission::{ALL, Admission, Place};
+    use lasthop_base::{Choice, Stream, Value};
+    use lasthop_wire::{Backlog, Body, Ecn, FlowId, Packet, Priority};
 
     /// A queue of so many packets whose transmitter is busy.
     pub(in crate::admission) fn busy(waiting: u32) -> State {
         State { backlog: Backlog { waiting, in_service: true, bytes: 0 }, idle: Duration::ZERO }
     }
 
+    /// The queue of this name with all defaults, but its average is the queue itself.
+    pub(in crate::admission) fn unaveraged(name: &str) -> Box<dyn Admission> {
+        let mut choice = Choice::named(ALL, name);
+        choice.values.set(WEIGHT.name, Value::Number(1.0));
+        let place = Place { rate: Rate::from_bps(1_000_000), random: Stream::named(1, "test") };
+        (choice.mechanism(ALL).build)(&choice.values, place)
+    }
+
+    pub(in crate::admission) fn packet(ecn: Ecn) -> Packet {
+        Packet {
+            number: 0,
+            flow: FlowId(0),
+            wire_bytes: 1000,
+            forward: true,
+            again: false,
+            early: false,
+            ecn,
+            priority: Priority::Normal,
+            route: 0,
+            hop: 0,
+            body: Body::Datagram { number: 0 },
+        }
+    }
+
     fn average(weight: f64) -> Average {
-        let values =
-            Values::new().with(WEIGHT.name, Value::Number(weight)).with(MEAN_PACKET.name, Value::Bytes(1000));
+        let values = Values::new()
+            .with(PACKETS.name, Value::Count(50))
+            .with(WEIGHT.name, Value::Number(weight))
+            .with(MEAN_PACKET.name, Value::Bytes(1000));
         // 1000 bytes take 8 ms.
         Average::new(&values, Rate::from_bps(1_000_000))
     }

@@ -55,7 +55,6 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
     build: |values, place| {
         Box::new(Red {
-            packets: values.count(PACKETS.name),
             low: values.number("min_threshold"),
             high: values.number("max_threshold"),
             most: values.number("max_probability"),
@@ -69,7 +68,6 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 };
 
 struct Red {
-    packets: u64,
     low: f64,
     high: f64,
     most: f64,
@@ -85,7 +83,7 @@ impl Admission for Red {
     fn admit(&mut self, _: Time, packet: &mut Packet, queue: &State) -> Verdict {
         let average = self.average.on_arrival(queue);
         let probability = self.probability(average);
-        if u64::from(queue.backlog.waiting) >= self.packets {
+        if self.average.is_full(queue) {
             self.since = 0;
             return Verdict::Drop(LossReason::QueueFull);
         }
@@ -133,39 +131,13 @@ impl Red {
 
 #[cfg(test)]
 mod tests {
-    use super::super::average::tests::busy;
-    use super::super::{ALL, Place};
+    use super::super::average::tests::{busy, packet, unaveraged};
     use super::*;
-    use lasthop_base::{Choice, Rate, Value};
-    use lasthop_wire::{Body, Ecn, FlowId, Priority};
-
-    fn packet(ecn: Ecn) -> Packet {
-        Packet {
-            number: 0,
-            flow: FlowId(0),
-            wire_bytes: 1000,
-            forward: true,
-            again: false,
-            early: false,
-            ecn,
-            priority: Priority::Normal,
-            route: 0,
-            hop: 0,
-            body: Body::Datagram { number: 0 },
-        }
-    }
-
-    /// RED whose average is the queue itself.
-    fn red() -> Box<dyn Admission> {
-        let mut choice = Choice::named(ALL, "red");
-        choice.values.set("weight", Value::Number(1.0));
-        let place = Place { rate: Rate::from_bps(1_000_000), random: Stream::named(1, "test") };
-        (MECHANISM.build)(&choice.values, place)
-    }
+    use lasthop_wire::Ecn;
 
     #[test]
     fn nothing_below_and_everything_above() {
-        let mut red = red();
+        let mut red = unaveraged("red");
         for _ in 0..1000 {
             let mut one = packet(Ecn::Ect0);
             assert_eq!(red.admit(Time::ZERO, &mut one, &busy(4)), Verdict::Admit);
@@ -182,7 +154,7 @@ mod tests {
     #[test]
     fn gaps_between_marks_are_uniform() {
         for (ecn, marked) in [(Ecn::Ect0, true), (Ecn::NotEct, false)] {
-            let mut red = red();
+            let mut red = unaveraged("red");
             let (mut gaps, mut gap) = (Vec::new(), 0u32);
             while gaps.len() < 20_000 {
                 let mut one = packet(ecn);

@@ -26,16 +26,11 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ],
     },
     build: |values, place| {
-        Box::new(Warn {
-            packets: values.count(PACKETS.name),
-            threshold: values.number("threshold"),
-            average: Average::new(values, place.rate),
-        })
+        Box::new(Warn { threshold: values.number("threshold"), average: Average::new(values, place.rate) })
     },
 };
 
 struct Warn {
-    packets: u64,
     threshold: f64,
     average: Average,
 }
@@ -43,7 +38,7 @@ struct Warn {
 impl Admission for Warn {
     fn admit(&mut self, _: Time, packet: &mut Packet, queue: &State) -> Verdict {
         let average = self.average.on_arrival(queue);
-        if u64::from(queue.backlog.waiting) >= self.packets {
+        if self.average.is_full(queue) {
             return Verdict::Drop(LossReason::QueueFull);
         }
         if average > self.threshold {
@@ -55,35 +50,14 @@ impl Admission for Warn {
 
 #[cfg(test)]
 mod tests {
-    use super::super::average::tests::busy;
-    use super::super::{ALL, Place};
+    use super::super::average::tests::{busy, packet, unaveraged};
     use super::*;
-    use lasthop_base::{Choice, Rate, Stream, Value};
-    use lasthop_wire::{Body, Ecn, FlowId, Priority};
-
-    fn packet(ecn: Ecn) -> Packet {
-        Packet {
-            number: 0,
-            flow: FlowId(0),
-            wire_bytes: 1000,
-            forward: true,
-            again: false,
-            early: false,
-            ecn,
-            priority: Priority::Normal,
-            route: 0,
-            hop: 0,
-            body: Body::Datagram { number: 0 },
-        }
-    }
+    use lasthop_wire::Ecn;
 
     /// With a weight of 1 the average is the queue: marked above the threshold, all of them, and none at it or below.
     #[test]
     fn a_mark_tells_the_queue() {
-        let mut choice = Choice::named(ALL, "warn");
-        choice.values.set("weight", Value::Number(1.0));
-        let place = Place { rate: Rate::from_bps(1_000_000), random: Stream::named(1, "test") };
-        let mut warn = (MECHANISM.build)(&choice.values, place);
+        let mut warn = unaveraged("warn");
         for waiting in 0..50 {
             let mut capable = packet(Ecn::Ect0);
             assert_eq!(warn.admit(Time::ZERO, &mut capable, &busy(waiting)), Verdict::Admit);
