@@ -1,0 +1,96 @@
+//! What can be set of RLC.
+
+use super::{Build, Rlc};
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
+
+const LONGEST: Duration = Duration::from_secs(1000);
+
+/// See the folder.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "rlc",
+        summary: "RLC acknowledged mode: selective repeat of PDUs in transport blocks, reordering with a timer",
+        source: "3GPP TS 25.322; koga §4.2, §5.2.1",
+        parameters: &[
+            Parameter {
+                name: "tti",
+                unit: Unit::Duration(Duration::from_millis(1), Duration::from_secs(1)),
+                default: Some("20 ms"),
+                doc: "transmission time interval; a block has the link's rate times this",
+            },
+            Parameter {
+                name: "pdu",
+                unit: Unit::Bytes(1, 10_000),
+                default: Some("42 bytes"),
+                doc: "a PDU on the air, header included; a block has as many as fit, at least one",
+            },
+            Parameter {
+                name: "header",
+                unit: Unit::Bytes(0, 100),
+                default: Some("2 bytes"),
+                doc: "of it header",
+            },
+            Parameter {
+                name: "concatenate",
+                unit: Unit::Flag,
+                default: Some("false"),
+                doc: "whether an SDU may begin in the PDU in which the one before ends",
+            },
+            Parameter {
+                name: "retransmissions",
+                unit: Unit::Count(0, 1000),
+                default: Some("5"),
+                doc: "most retransmissions of a PDU, where the discard goes by them",
+            },
+            Parameter {
+                name: "discard",
+                unit: Unit::Word(&["retransmissions", "timer", "never"]),
+                default: Some("retransmissions"),
+                doc: "when an SDU is given up: after too many retransmissions of a PDU, after its lifetime, or never",
+            },
+            Parameter {
+                name: "lifetime",
+                unit: Unit::Duration(Duration::from_millis(1), LONGEST),
+                default: Some("3 s"),
+                doc: "time in the buffer after which discard = \"timer\" gives an SDU up",
+            },
+            Parameter {
+                name: "announce",
+                unit: Unit::Flag,
+                default: Some("true"),
+                doc: "whether the receiving side is told of a discarded SDU; else it waits for it",
+            },
+            Parameter {
+                name: "wait",
+                unit: Unit::Duration(Duration::ZERO, LONGEST),
+                default: Some("300 ms"),
+                doc: "waiting timer WT: how long whole SDUs wait for earlier ones; 0: out of order",
+            },
+            Parameter {
+                name: "status_delay",
+                unit: Unit::Duration(Duration::ZERO, Duration::from_secs(10)),
+                default: Some("0 ms"),
+                doc: "from a block's arrival until its status leaves, beside the propagation delay",
+            },
+            Parameter {
+                name: "loses",
+                unit: Unit::Word(&["block", "pdu"]),
+                default: Some("block"),
+                doc: "what one answer of the channel is about: a block as a whole, or each PDU",
+            },
+            Parameter {
+                name: "holds",
+                unit: Unit::Word(&["unacknowledged", "unsent"]),
+                default: Some("unacknowledged"),
+                doc: "which SDUs count in the queue: all not yet acknowledged, or those not yet wholly sent once",
+            },
+            Parameter {
+                name: "number_overflow",
+                unit: Unit::Flag,
+                default: Some("true"),
+                doc: "whether an SDU that finds the queue full has its number already, so that the receiver waits for it",
+            },
+        ],
+    },
+    build: Rlc::new,
+};
