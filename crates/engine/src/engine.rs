@@ -92,6 +92,12 @@ impl Engine {
         }
     }
 
+    /// Two pipes are the directions of one link: what one tells the other gets there. Else it is lost.
+    pub fn couple(&mut self, one: PipeId, other: PipeId) {
+        self.pipes[one.0 as usize].opposite = Some(other);
+        self.pipes[other.0 as usize].opposite = Some(one);
+    }
+
     /// Ends the observation and gives the observer back.
     pub fn take_observer(&mut self) -> Option<Box<dyn Observer>> {
         self.observer.take()
@@ -294,6 +300,10 @@ impl Engine {
                     self.tell_hosts(at, &report);
                     continue;
                 }
+                Output::Across(across) => {
+                    self.tell_opposite(at, across);
+                    continue;
+                }
             };
             if let Some(observer) = &mut self.observer {
                 observer.on_fate(now, at, &packet, lost.map_or(Fate::Arrives(due), Fate::Lost));
@@ -314,6 +324,17 @@ impl Engine {
         let due = self.pipes[at.0 as usize].due();
         if due != self.heads.time_of(at.0) {
             self.heads.set(at.0, due);
+        }
+    }
+
+    /// One direction of a link tells the other something.
+    fn tell_opposite(&mut self, at: PipeId, across: rlc::Across) {
+        let Some(other) = self.pipes[at.0 as usize].opposite else { return };
+        let pipe = &mut self.pipes[other.0 as usize];
+        if let Line::Element(element) = &mut pipe.line {
+            element.handle_across(self.now, across);
+            let due = pipe.due();
+            self.heads.set(other.0, due);
         }
     }
 

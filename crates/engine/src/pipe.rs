@@ -33,6 +33,8 @@ pub(crate) struct Pipe {
     pub(crate) line: Line,
     /// Whether all that joins comes from one other pipe that keeps order: then hops are fused.
     pub(crate) eager: bool,
+    /// The other direction of the same link, if they have something to tell each other.
+    pub(crate) opposite: Option<PipeId>,
     pub(crate) account: PipeAccount,
     /// Packets on it that go on to another pipe: those behind them may not be carried ahead.
     pub(crate) passing: u32,
@@ -48,7 +50,14 @@ pub(crate) struct Travelling {
 
 impl Pipe {
     pub(crate) fn new(line: Line) -> Pipe {
-        Pipe { line, eager: false, account: PipeAccount::default(), passing: 0, travelling: VecDeque::new() }
+        Pipe {
+            line,
+            eager: false,
+            opposite: None,
+            account: PipeAccount::default(),
+            passing: 0,
+            travelling: VecDeque::new(),
+        }
     }
 
     /// When something happens here next: the first packet arrives, or the element's deadline comes.

@@ -27,6 +27,8 @@ pub enum Output {
         /// Why.
         reason: LossReason,
     },
+    /// The other direction of the same link is told something now.
+    Across(rlc::Across),
     /// The hosts behind this end of the link are told something now.
     Report(LinkReport),
 }
@@ -44,6 +46,9 @@ pub trait Element: Send {
 
     /// What waits at `now`.
     fn backlog(&mut self, now: Time) -> Backlog;
+
+    /// The other direction of the same link tells something.
+    fn handle_across(&mut self, _now: Time, _across: rlc::Across) {}
 
     /// What it has counted, if it is an RLC entity.
     fn rlc(&self) -> Option<&rlc::Counters> {

@@ -54,7 +54,7 @@ fn ends(outputs: Vec<Output>) -> Vec<End> {
         .filter_map(|output| match output {
             Output::Arrives { packet, at } => Some((packet.number, at, None)),
             Output::Lost { packet, at, reason } => Some((packet.number, at, Some(reason))),
-            Output::Report(_) => None,
+            Output::Report(_) | Output::Across(_) => None,
         })
         .collect()
 }

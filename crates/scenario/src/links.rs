@@ -74,6 +74,9 @@ fn link(reader: &mut Reader<'_>, entry: &Entry, net: &mut Net) -> Result<Link, P
     let (from, to) = (net.add(from), net.add(to));
     let down = direction(reader, entry, table, "down")?;
     let up = direction(reader, entry, table, "up")?;
+    for (name, one, other) in [("down", &down, &up), ("up", &up, &down)] {
+        refuse_status_without_way(reader, entry, name, [one, other])?;
+    }
     Ok(Link { name: entry.key.clone(), from, to, down, up })
 }
 
@@ -153,6 +156,28 @@ fn refuse_scheduled_queue(
         .problem(place, format!("{}: `{queue}` cannot stand before arq = \"rlc\"", head.key("queue")))
         .label("decides when a packet leaves")
         .help("RLC decides that itself: choose a limit such as \"15 packets\", or another ARQ"))
+}
+
+/// Status PDUs travel in the blocks of the other direction: it must have some.
+fn refuse_status_without_way(
+    reader: &Reader<'_>,
+    link: &Entry,
+    name: &str,
+    [one, other]: [&Config; 2],
+) -> Result<(), Problem> {
+    let is_rlc = |config: &Config| config.arq.info.name == lasthop_net::rlc::MECHANISM.info.name;
+    if !is_rlc(one) || one.arq.values.word("status") != "polled" || is_rlc(other) {
+        return Ok(());
+    }
+    let path = format!("link.{}", link.key);
+    let opposite = if name == "down" { "up" } else { "down" };
+    Err(reader
+        .problem(
+            link.place,
+            format!("{path}.{name}.arq: status = \"polled\" needs RLC in the other direction, which carries the status"),
+        )
+        .label(format!("`{opposite}` has arq = \"{}\"", other.arq.info.name))
+        .help(format!("set {path}.{opposite}.arq = \"rlc\", or leave status = \"constant\"")))
 }
 
 fn service(reader: &Reader<'_>, head: Head<'_>, fields: &Fields) -> Result<Service, Problem> {

@@ -25,7 +25,11 @@ pub fn assemble(scenario: &Scenario, seed: u64) -> Engine {
         })
         .collect();
     let flows = (0..scenario.flows.len()).map(|flow| assemble_flow(scenario, flow, seed)).collect();
-    Engine::new(links, flows)
+    let mut engine = Engine::new(links, flows);
+    for link in 0..scenario.links.len() {
+        engine.couple(pipe_of(link, true), pipe_of(link, false));
+    }
+    engine
 }
 
 fn assemble_flow(scenario: &Scenario, index: usize, seed: u64) -> Flow {

@@ -13,6 +13,14 @@ pub struct Counters {
     pub pdus: u64,
     /// PDUs sent again.
     pub retransmissions: u64,
+    /// Of the PDUs sent, those with a poll.
+    pub polls: u64,
+    /// Status reports made by the receiving side, where polls ask for them.
+    pub statuses: u64,
+    /// Of them destroyed in the other direction.
+    pub statuses_lost: u64,
+    /// PDUs sent with status reports about the other direction, not among `pdus`.
+    pub status_pdus: u64,
     /// SDUs discarded by the sending side.
     pub discarded: u64,
     /// SDUs that found the sending side's buffer full.

@@ -3,26 +3,33 @@
 //! * `segmentation`: SDUs cut into PDUs.
 //! * `transmitter`: what goes into the next block, what is sent again, what is given up.
 //! * `receiver`: whole SDUs in order, or after the waiting timer.
+//! * `status`: polls and status reports, where they are modelled.
 //! * `counters`: what is counted at both ends.
 //! * `parameters`: what can be set.
 //!
 //! Every transmission time interval carries a block as large as the link's rate times the interval; it is decoded at
 //! its end. One event a block, none for a PDU: the receiving side runs ahead to the block's end.
 //!
+//! By default (`status = "constant"`) every block's outcome is reported, without errors, a propagation delay and a
+//! constant time after it arrived; the other direction carries no status, and its ACKs have the whole rate. With
+//! `status = "polled"` the sending side asks, and the answer travels in the other direction's blocks, before its data.
+//!
 //! # What is not modelled
-//! Polling and status PDUs: every block's outcome is reported, without errors, a propagation delay and a constant time
-//! after it arrived. The reverse direction carries no status, so that its ACKs have the whole rate. A discard is
-//! announced in the next block, whatever becomes of that. The host behind the link hears of a discarded SDU even if
-//! the receiving side is not told. A recorded rate (`trace`) counts with its mean.
+//! A discard is announced in the next block, whatever becomes of that. A block has at most one poll, on its last PDU of
+//! data. The sending side knows which PDUs a status can tell of: one that was sent again after it was made is not sent a
+//! third time because of it. Numbers never run out (TS 25.322 has 4096, and stalls). A recorded rate (`trace`) counts
+//! with its mean.
 
 mod counters;
 mod parameters;
 mod receiver;
 mod segmentation;
+mod status;
 mod transmitter;
 
 pub use counters::Counters;
 pub use parameters::MECHANISM;
+pub use status::{Across, Status};
 
 use crate::admission::{self, Admission, Place, State, Verdict};
 use crate::channel::{self, Air, Channel, Fate};
@@ -33,6 +40,8 @@ use lasthop_base::{Duration, Mechanism, Rate, Stream, Time};
 use lasthop_wire::{Backlog, LinkReport, Packet, Priority};
 use receiver::Receiver;
 use segmentation::{Pdus, Segmentation};
+use status::{Carried, Polling};
+use std::collections::VecDeque;
 use transmitter::{Discard, Run, Transmitter};
 
 /// How such a link is built.
@@ -56,6 +65,10 @@ pub struct Rlc {
     segmentation: Segmentation,
     transmitter: Transmitter,
     receiver: Receiver,
+    /// Where status is polled.
+    polling: Option<Polling>,
+    /// Status reports about the other direction, to be sent in this one.
+    carried: VecDeque<Carried>,
     counters: Counters,
     /// When the next block may begin.
     free_at: Time,
@@ -96,6 +109,7 @@ impl Rlc {
                 (unlimited.mechanism(admission::ALL).build)(&unlimited.values, place)
             }
         };
+        let polls = values.word("status") == "polled";
         let payload = values.bytes("pdu").saturating_sub(values.bytes("header"));
         Rlc {
             tti: values.duration("tti"),
@@ -108,8 +122,10 @@ impl Rlc {
             admission,
             channel,
             segmentation: Segmentation::new(payload, values.flag("concatenate")),
-            transmitter: Transmitter::new(discard, values.word("holds") == "unacknowledged"),
+            transmitter: Transmitter::new(discard, values.word("holds") == "unacknowledged", polls),
             receiver: Receiver::new(values.duration("wait")),
+            polling: polls.then(|| Polling::new(values)),
+            carried: VecDeque::new(),
             counters: Counters::default(),
             free_at: Time::ZERO,
             next_block: Time::NEVER,
@@ -126,7 +142,14 @@ impl Rlc {
 
     /// When the next block begins, at the beginning of an interval.
     fn plan_block(&mut self, now: Time) {
-        self.next_block = match self.transmitter.wants(now) {
+        let mut wanted = if self.carried.is_empty() { self.transmitter.wants(now) } else { now };
+        if let Some(polling) = &mut self.polling {
+            match self.transmitter.is_outstanding() {
+                true => wanted = wanted.min(polling.expires().max(now)),
+                false => polling.rest(),
+            }
+        }
+        self.next_block = match wanted {
             Time::NEVER => Time::NEVER,
             wanted => wanted.max(self.free_at).round_up(self.tti),
         };
@@ -138,49 +161,86 @@ impl Rlc {
         let arrives = ends + self.delay;
         self.transmitter.settle(now);
         self.transmitter.repeat(now, &mut self.discarded);
+        let only_asks = self.ask_again(now);
         self.receiver.run_until(arrives, &mut self.counters, out);
         for number in self.discarded.drain(..) {
             self.receiver.discard(arrives, number, self.announces, &mut self.counters, out);
         }
         let bits = u128::from(self.rate(now).bps()) * u128::from(self.tti.as_nanos()) / 1_000_000_000;
         let bytes = (bits / 8) as u64;
+        let room = (bytes / self.pdu).max(1);
         let mut block = std::mem::take(&mut self.block);
-        self.transmitter.fill((bytes / self.pdu).max(1), &mut block);
-        if !block.is_empty() {
+        let status = self.carried.iter().map(|carried| carried.left).sum::<u64>().min(room);
+        let only_asks = only_asks && status < room;
+        let last = self.transmitter.fill(room - status - u64::from(only_asks), &mut block);
+        if status > 0 || only_asks || !block.is_empty() {
             self.free_at = ends;
             self.counters.blocks += 1;
+            let data = block.iter().map(|run| run.pdus.len()).sum::<u64>() + u64::from(only_asks);
+            let asks = self.polling.as_mut().is_some_and(|polling| polling.asks(now, data, last));
+            self.counters.polls += u64::from(asks);
             let bytes = bytes.min(u64::from(u32::MAX)) as u32;
             let air = Air { start: now, end: ends, bytes, attempt: 0, priority: Priority::Normal };
-            match self.loses_blocks {
-                true => self.send_whole(&air, &block, out),
-                false => self.send_apart(&air, &block, out),
-            }
+            self.send(&air, &Contents { status, runs: &block, only_asks, asks }, out);
         }
         block.clear();
         self.block = block;
         self.plan_block(now);
     }
 
-    fn send_whole(&mut self, air: &Air, block: &[Run], out: &mut Vec<Output>) {
-        let lost = self.channel.fate(air) == Fate::Lost;
-        self.counters.blocks_lost += u64::from(lost);
-        for run in block {
-            self.send_run(air, *run, lost, out);
+    /// If the poll timer has expired and nothing else is to be sent, the last PDU goes again to carry the poll. Whether
+    /// it had arrived, so that nothing but the poll is new.
+    fn ask_again(&mut self, now: Time) -> bool {
+        let expired = self.polling.as_ref().is_some_and(|polling| polling.expires() <= now);
+        expired
+            && self.transmitter.wants(now) == Time::NEVER
+            && self.transmitter.repeat_last(&mut self.discarded)
+    }
+
+    /// A block on the air, one answer of the channel for all of it or for each PDU.
+    fn send(&mut self, air: &Air, contents: &Contents<'_>, out: &mut Vec<Output>) {
+        let whole = self.loses_blocks.then(|| self.channel.fate(air) == Fate::Lost);
+        let mut any_lost = whole == Some(true);
+        for _ in 0..contents.status {
+            let lost = self.is_lost(air, whole);
+            any_lost |= lost;
+            self.send_status(air, lost, out);
+        }
+        // Whether the last PDU of data, which has the poll, is lost.
+        let mut last_lost = false;
+        for run in contents.runs {
+            // A block lost as a whole has one run's outcome for all of it.
+            let step = if whole.is_some() { run.pdus.len() } else { 1 };
+            let mut from = run.pdus.start;
+            while from < run.pdus.end {
+                last_lost = self.is_lost(air, whole);
+                any_lost |= last_lost;
+                self.send_run(
+                    air,
+                    Run { pdus: Pdus { start: from, end: from + step }, ..*run },
+                    last_lost,
+                    out,
+                );
+                from += step;
+            }
+        }
+        if contents.only_asks {
+            last_lost = self.is_lost(air, whole);
+            any_lost |= last_lost;
+            self.counters.pdus += 1;
+            self.counters.retransmissions += 1;
+        }
+        self.counters.blocks_lost += u64::from(any_lost);
+        if let Some(polling) = &mut self.polling
+            && contents.asks
+            && !last_lost
+        {
+            polling.polled(air.end + self.delay + self.status_delay);
         }
     }
 
-    fn send_apart(&mut self, air: &Air, block: &[Run], out: &mut Vec<Output>) {
-        let mut any_lost = false;
-        for run in block {
-            let mut from = run.pdus.start;
-            while from < run.pdus.end {
-                let lost = self.channel.fate(&Air { bytes: self.pdu as u32, ..*air }) == Fate::Lost;
-                any_lost |= lost;
-                self.send_run(air, Run { pdus: Pdus { start: from, end: from + 1 }, ..*run }, lost, out);
-                from += 1;
-            }
-        }
-        self.counters.blocks_lost += u64::from(any_lost);
+    fn is_lost(&mut self, air: &Air, whole: Option<bool>) -> bool {
+        whole.unwrap_or_else(|| self.channel.fate(&Air { bytes: self.pdu as u32, ..*air }) == Fate::Lost)
     }
 
     fn send_run(&mut self, air: &Air, run: Run, lost: bool, out: &mut Vec<Output>) {
@@ -190,8 +250,57 @@ impl Rlc {
         if !lost {
             self.receiver.take(arrives, run.pdus, &mut self.counters, out);
         }
-        self.transmitter.report(arrives + self.delay + self.status_delay, run, lost);
+        let Some(polling) = &mut self.polling else {
+            return self.transmitter.report(arrives + self.delay + self.status_delay, run, lost);
+        };
+        if !lost {
+            polling.arrives(air.start, arrives, run.pdus.end);
+        }
+        self.transmitter.report(arrives, run, lost);
     }
+
+    /// One PDU of the first status that waits.
+    fn send_status(&mut self, air: &Air, lost: bool, out: &mut Vec<Output>) {
+        let Some(first) = self.carried.front_mut() else { return };
+        self.counters.status_pdus += 1;
+        first.left -= 1;
+        first.lost |= lost;
+        if first.left > 0 {
+            return;
+        }
+        out.push(Output::Across(match first.lost {
+            true => Across::Lost,
+            false => Across::Arrives { status: first.status, at: air.end + self.delay },
+        }));
+        self.carried.pop_front();
+    }
+
+    /// Hears the status that has come, and answers the poll that is to be answered.
+    fn converse(&mut self, now: Time, out: &mut Vec<Output>) {
+        let Some(polling) = &mut self.polling else { return };
+        let heard = polling.hear(now);
+        if let Some(highest) = polling.answer(now) {
+            self.counters.statuses += 1;
+            let bits = status::bits(self.transmitter.missing_pairs(now, highest));
+            out.push(Output::Across(Across::Send(Status { made: now, highest, bits })));
+        }
+        if let Some(status) = heard {
+            self.transmitter.hear(&status);
+            self.transmitter.settle(now);
+            self.plan_block(now);
+        }
+    }
+}
+
+/// What a block carries.
+struct Contents<'a> {
+    /// PDUs of status about the other direction.
+    status: u64,
+    runs: &'a [Run],
+    /// Whether it has one PDU beside that has arrived before and only carries the poll.
+    only_asks: bool,
+    /// Whether its last PDU of data has a poll.
+    asks: bool,
 }
 
 impl Element for Rlc {
@@ -222,13 +331,28 @@ impl Element for Rlc {
             self.changes_at = self.service.change_after(now);
         }
         self.receiver.run_until(now, &mut self.counters, out);
+        self.converse(now, out);
         if now >= self.next_block {
             self.send_block(now, out);
         }
     }
 
     fn poll_timeout(&self) -> Time {
-        self.next_block.min(self.receiver.deadline()).min(self.changes_at)
+        let converse = self.polling.as_ref().map_or(Time::NEVER, Polling::deadline);
+        self.next_block.min(self.receiver.deadline()).min(self.changes_at).min(converse)
+    }
+
+    fn handle_across(&mut self, now: Time, across: Across) {
+        match (across, &mut self.polling) {
+            (Across::Send(status), _) => {
+                let left = status.bits.div_ceil(8 * self.pdu).max(1);
+                self.carried.push_back(Carried { status, left, lost: false });
+                self.plan_block(now);
+            }
+            (Across::Arrives { status, at }, Some(polling)) => polling.expect(at, status),
+            (Across::Lost, _) => self.counters.statuses_lost += 1,
+            (Across::Arrives { .. }, None) => {}
+        }
     }
 
     fn backlog(&mut self, now: Time) -> Backlog {

@@ -70,7 +70,37 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "status_delay",
                 unit: Unit::Duration(Duration::ZERO, Duration::from_secs(10)),
                 default: Some("0 ms"),
-                doc: "from a block's arrival until its status leaves, beside the propagation delay",
+                doc: "from a block's arrival (polled: from a poll's) until its status leaves, beside the propagation delay",
+            },
+            Parameter {
+                name: "status",
+                unit: Unit::Word(&["constant", "polled"]),
+                default: Some("constant"),
+                doc: "how the sending side hears: of every block after status_delay, or by status PDUs that polls ask for",
+            },
+            Parameter {
+                name: "poll_pdus",
+                unit: Unit::Count(0, 1_000_000),
+                default: Some("16"),
+                doc: "PDUs after which a block polls (Poll_PDU), where status is polled; 0: their number does not count",
+            },
+            Parameter {
+                name: "poll_last",
+                unit: Unit::Flag,
+                default: Some("true"),
+                doc: "whether the last PDU in the buffer, or of those to be sent again, polls",
+            },
+            Parameter {
+                name: "poll_timer",
+                unit: Unit::Duration(Duration::from_millis(1), LONGEST),
+                default: Some("300 ms"),
+                doc: "time without status, while something is unacknowledged, after which a poll is sent again (Timer_Poll)",
+            },
+            Parameter {
+                name: "prohibit",
+                unit: Unit::Duration(Duration::ZERO, LONGEST),
+                default: Some("0 ms"),
+                doc: "shortest time from one status to the next (Timer_Status_Prohibit)",
             },
             Parameter {
                 name: "loses",

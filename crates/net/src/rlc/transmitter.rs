@@ -2,6 +2,7 @@
 
 use super::counters::Counters;
 use super::segmentation::Pdus;
+use super::status::{PDUS_IN_PAIR, Status};
 use lasthop_base::{Duration, Time};
 use std::collections::VecDeque;
 
@@ -11,6 +12,15 @@ pub(super) struct Run {
     pub(super) pdus: Pdus,
     /// 0 for the first transmission.
     pub(super) attempt: u32,
+}
+
+/// How far the receiving side's news reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    /// Each report by itself, at its time.
+    Apart,
+    /// By status: all that arrived, or was destroyed below the highest that arrived, by the time the last one was made.
+    By { made: Time, highest: u64 },
 }
 
 /// When an SDU is given up (TS 25.322 §9.7.3).
@@ -50,7 +60,10 @@ pub(super) struct Transmitter {
     fresh: Pdus,
     /// Reported lost.
     again: VecDeque<Run>,
-    /// Reports under way, by time of arrival.
+    told: Told,
+    /// Whether a status has come whose losses are not dealt with yet.
+    unheeded: bool,
+    /// What is not reported yet, by time: that of the report, or of its own arrival where status tells.
     acknowledgements: VecDeque<(Time, Pdus)>,
     losses: VecDeque<(Time, Run)>,
     held: u32,
@@ -58,8 +71,10 @@ pub(super) struct Transmitter {
 }
 
 impl Transmitter {
-    pub(super) fn new(discard: Discard, holds_sent: bool) -> Transmitter {
+    pub(super) fn new(discard: Discard, holds_sent: bool, polls: bool) -> Transmitter {
         Transmitter {
+            told: if polls { Told::By { made: Time::ZERO, highest: 0 } } else { Told::Apart },
+            unheeded: false,
             discard,
             holds_sent,
             sdus: VecDeque::new(),
@@ -96,8 +111,9 @@ impl Transmitter {
         }
     }
 
-    /// Fills a block of `room` PDUs: what is to be sent again first.
-    pub(super) fn fill(&mut self, mut room: u64, block: &mut Vec<Run>) {
+    /// Fills a block of `room` PDUs: what is to be sent again first. Whether that was the last of its kind.
+    pub(super) fn fill(&mut self, mut room: u64, block: &mut Vec<Run>) -> bool {
+        let before = (!self.again.is_empty(), !self.fresh.is_empty());
         while room > 0
             && let Some(run) = self.again.front_mut()
         {
@@ -117,9 +133,10 @@ impl Transmitter {
             self.fresh.start += taken;
             self.note_sent();
         }
+        (before.0 && self.again.is_empty()) || (before.1 && self.fresh.is_empty())
     }
 
-    /// A run's status report comes at `at`, which never decreases.
+    /// A run's own report comes at `at`, or it arrives then and a status will tell; `at` never decreases.
     pub(super) fn report(&mut self, at: Time, run: Run, lost: bool) {
         match lost {
             true => self.losses.push_back((at, run)),
@@ -129,8 +146,12 @@ impl Transmitter {
 
     /// Deals with what was acknowledged by `now`.
     pub(super) fn settle(&mut self, now: Time) {
+        let until = match self.told {
+            Told::Apart => now,
+            Told::By { made, .. } => made,
+        };
         while let Some((at, pdus)) = self.acknowledgements.front().copied()
-            && at <= now
+            && at <= until
         {
             self.acknowledgements.pop_front();
             let mut index = self.find(pdus.start);
@@ -149,11 +170,16 @@ impl Transmitter {
 
     /// Deals with what was reported lost by `now`; the numbers of SDUs given up go to `discarded`.
     pub(super) fn repeat(&mut self, now: Time, discarded: &mut Vec<u64>) {
-        while let Some((at, run)) = self.losses.front().copied()
-            && at <= now
-        {
-            self.losses.pop_front();
-            self.repeat_run(run, discarded);
+        match self.told {
+            Told::By { made, highest } => self.heed(made, highest, discarded),
+            Told::Apart => {
+                while let Some((at, run)) = self.losses.front().copied()
+                    && at <= now
+                {
+                    self.losses.pop_front();
+                    self.repeat_run(run, discarded);
+                }
+            }
         }
         if let Discard::Timer(lifetime) = self.discard {
             for index in 0..self.sdus.len() {
@@ -171,9 +197,65 @@ impl Transmitter {
 
     /// When there is something to send next, if nothing new joins.
     pub(super) fn wants(&self, now: Time) -> Time {
-        match self.again.is_empty() && self.fresh.is_empty() {
-            true => self.losses.front().map_or(Time::NEVER, |(at, _)| *at),
-            false => now,
+        let nothing = self.again.is_empty() && self.fresh.is_empty();
+        match self.told {
+            _ if !nothing => now,
+            Told::Apart => self.losses.front().map_or(Time::NEVER, |(at, _)| *at),
+            Told::By { .. } if self.unheeded => now,
+            Told::By { .. } => Time::NEVER,
+        }
+    }
+
+    /// A status has come.
+    pub(super) fn hear(&mut self, status: &Status) {
+        self.told = Told::By { made: status.made, highest: status.highest };
+        self.unheeded = !self.losses.is_empty();
+    }
+
+    /// Whether anything sent is neither acknowledged nor known to be lost.
+    pub(super) fn is_outstanding(&self) -> bool {
+        !self.losses.is_empty() || !self.acknowledgements.is_empty()
+    }
+
+    /// There is something to ask for and nothing to send: the last PDU outstanding goes again if it was lost. Whether it
+    /// had arrived, so that only the question is sent.
+    pub(super) fn repeat_last(&mut self, discarded: &mut Vec<u64>) -> bool {
+        let arrived = self.acknowledgements.iter().map(|(_, pdus)| pdus.end).max().unwrap_or(0);
+        let end = |losses: &VecDeque<(Time, Run)>, index: usize| losses[index].1.pdus.end;
+        while self.again.is_empty()
+            && let Some(index) = (0..self.losses.len()).max_by_key(|index| end(&self.losses, *index))
+            && end(&self.losses, index) > arrived
+        {
+            let run = &mut self.losses[index].1;
+            run.pdus.end -= 1;
+            let last = Run { pdus: Pdus { start: run.pdus.end, end: run.pdus.end + 1 }, ..*run };
+            if run.pdus.is_empty() {
+                self.losses.remove(index);
+            }
+            self.repeat_run(last, discarded);
+        }
+        self.again.is_empty() && self.is_outstanding()
+    }
+
+    /// Pairs of number and length that a status made at `made` lists: what is below `highest` and was not there by then.
+    pub(super) fn missing_pairs(&self, made: Time, highest: u64) -> u64 {
+        let below = |pdus: Pdus| pdus.common(Pdus { start: 0, end: highest }).len().div_ceil(PDUS_IN_PAIR);
+        let late = self.acknowledgements.iter().filter(|(at, _)| *at > made).map(|(_, pdus)| *pdus);
+        let lost = self.losses.iter().map(|(_, run)| run.pdus);
+        late.chain(lost).chain(self.again.iter().map(|run| run.pdus)).map(below).sum()
+    }
+
+    /// Deals with what the last status says is lost; one PDU that was sent again too late for it is not.
+    fn heed(&mut self, made: Time, highest: u64, discarded: &mut Vec<u64>) {
+        if !std::mem::take(&mut self.unheeded) {
+            return;
+        }
+        for _ in 0..self.losses.len() {
+            let Some((at, run)) = self.losses.pop_front() else { break };
+            match at <= made && run.pdus.start < highest {
+                true => self.repeat_run(run, discarded),
+                false => self.losses.push_back((at, run)),
+            }
         }
     }
 
