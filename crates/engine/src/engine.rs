@@ -304,6 +304,10 @@ impl Engine {
                     self.tell_opposite(at, across);
                     continue;
                 }
+                Output::GivenUp { packet, at: due } => {
+                    self.pipes[at.0 as usize].push(Travelling { due, packet, discarded: true });
+                    continue;
+                }
             };
             if let Some(observer) = &mut self.observer {
                 observer.on_fate(now, at, &packet, lost.map_or(Fate::Arrives(due), Fate::Lost));
@@ -313,7 +317,7 @@ impl Engine {
                 Some(reason) => self.lose(&packet, at, reason),
             }
             let pipe = &mut self.pipes[at.0 as usize];
-            if lost.is_none_or(LossReason::is_told) {
+            if lost.is_none_or(LossReason::is_told) && due < Time::NEVER {
                 let discarded = lost.is_some();
                 let goes_on = usize::from(packet.hop) + 1 < self.routes[packet.route as usize].len();
                 pipe.passing += u32::from(goes_on && !discarded);

@@ -22,10 +22,17 @@ pub enum Output {
     Lost {
         /// The packet.
         packet: Packet,
-        /// When the receiving side's link layer gives it up, if it does (else now).
+        /// When the receiving side's link layer gives it up, if it does (else now); [`Time::NEVER`] if it does not know.
         at: Time,
         /// Why.
         reason: LossReason,
+    },
+    /// The receiving side's link layer notices a loss of which it did not know.
+    GivenUp {
+        /// The packet, [`Output::Lost`] before.
+        packet: Packet,
+        /// When.
+        at: Time,
     },
     /// The other direction of the same link is told something now.
     Across(rlc::Across),

@@ -92,7 +92,7 @@ fn by_scheduled(mut element: Scheduled, arrivals: &[(Time, u32)]) -> Fates {
         .filter_map(|output| match output {
             Output::Arrives { packet, at } => Some((packet.number, *at, None)),
             Output::Lost { packet, at, reason } => Some((packet.number, *at, Some(*reason))),
-            Output::Report(_) => None,
+            _ => None,
         })
         .collect();
     fates.sort();

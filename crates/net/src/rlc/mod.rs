@@ -16,8 +16,8 @@
 //!
 //! # What is not modelled
 //! A discard is announced in the next block, whatever becomes of that. A block has at most one poll, on its last PDU of
-//! data. The sending side knows which PDUs a status can tell of: one that was sent again after it was made is not sent a
-//! third time because of it. Numbers never run out (TS 25.322 has 4096, and stalls). A recorded rate (`trace`) counts
+//! data. A status is one PDU: what its list has no room for, the next one tells. The sending side knows which PDUs a
+//! status can tell of: one that was sent again after it was made is not sent a third time because of it. Numbers never run out (TS 25.322 has 4096, and stalls). A recorded rate (`trace`) counts
 //! with its mean.
 
 mod counters;
@@ -40,7 +40,7 @@ use lasthop_base::{Duration, Mechanism, Rate, Stream, Time};
 use lasthop_wire::{Backlog, LinkReport, Packet, Priority};
 use receiver::Receiver;
 use segmentation::{Pdus, Segmentation};
-use status::{Carried, Polling};
+use status::Polling;
 use std::collections::VecDeque;
 use transmitter::{Discard, Run, Transmitter};
 
@@ -68,7 +68,7 @@ pub struct Rlc {
     /// Where status is polled.
     polling: Option<Polling>,
     /// Status reports about the other direction, to be sent in this one.
-    carried: VecDeque<Carried>,
+    carried: VecDeque<Status>,
     counters: Counters,
     /// When the next block may begin.
     free_at: Time,
@@ -142,7 +142,8 @@ impl Rlc {
 
     /// When the next block begins, at the beginning of an interval.
     fn plan_block(&mut self, now: Time) {
-        let mut wanted = if self.carried.is_empty() { self.transmitter.wants(now) } else { now };
+        let at_once = !self.carried.is_empty() || (self.polling.is_some() && !self.discarded.is_empty());
+        let mut wanted = if at_once { now } else { self.transmitter.wants(now) };
         if let Some(polling) = &mut self.polling {
             match self.transmitter.is_outstanding() {
                 true => wanted = wanted.min(polling.expires().max(now)),
@@ -170,7 +171,7 @@ impl Rlc {
         let bytes = (bits / 8) as u64;
         let room = (bytes / self.pdu).max(1);
         let mut block = std::mem::take(&mut self.block);
-        let status = self.carried.iter().map(|carried| carried.left).sum::<u64>().min(room);
+        let status = (self.carried.len() as u64).min(room);
         let only_asks = only_asks && status < room;
         let last = self.transmitter.fill(room - status - u64::from(only_asks), &mut block);
         if status > 0 || only_asks || !block.is_empty() {
@@ -259,34 +260,30 @@ impl Rlc {
         self.transmitter.report(arrives, run, lost);
     }
 
-    /// One PDU of the first status that waits.
+    /// The first status that waits.
     fn send_status(&mut self, air: &Air, lost: bool, out: &mut Vec<Output>) {
-        let Some(first) = self.carried.front_mut() else { return };
+        let Some(status) = self.carried.pop_front() else { return };
         self.counters.status_pdus += 1;
-        first.left -= 1;
-        first.lost |= lost;
-        if first.left > 0 {
-            return;
-        }
-        out.push(Output::Across(match first.lost {
+        out.push(Output::Across(match lost {
             true => Across::Lost,
-            false => Across::Arrives { status: first.status, at: air.end + self.delay },
+            false => Across::Arrives { status, at: air.end + self.delay },
         }));
-        self.carried.pop_front();
     }
 
     /// Hears the status that has come, and answers the poll that is to be answered.
     fn converse(&mut self, now: Time, out: &mut Vec<Output>) {
         let Some(polling) = &mut self.polling else { return };
-        let heard = polling.hear(now);
         if let Some(highest) = polling.answer(now) {
             self.counters.statuses += 1;
-            let bits = status::bits(self.transmitter.missing_pairs(now, highest));
-            out.push(Output::Across(Across::Send(Status { made: now, highest, bits })));
+            let status = self.transmitter.status(now, highest, status::pairs_in(self.pdu));
+            out.push(Output::Across(Across::Send(status)));
         }
-        if let Some(status) = heard {
-            self.transmitter.hear(&status);
-            self.transmitter.settle(now);
+        let mut heard = false;
+        while let Some(status) = polling.hear(now) {
+            self.transmitter.hear(&status, &mut self.discarded);
+            heard = true;
+        }
+        if heard {
             self.plan_block(now);
         }
     }
@@ -294,7 +291,7 @@ impl Rlc {
 
 /// What a block carries.
 struct Contents<'a> {
-    /// PDUs of status about the other direction.
+    /// Status PDUs about the other direction.
     status: u64,
     runs: &'a [Run],
     /// Whether it has one PDU beside that has arrived before and only carries the poll.
@@ -345,8 +342,7 @@ impl Element for Rlc {
     fn handle_across(&mut self, now: Time, across: Across) {
         match (across, &mut self.polling) {
             (Across::Send(status), _) => {
-                let left = status.bits.div_ceil(8 * self.pdu).max(1);
-                self.carried.push_back(Carried { status, left, lost: false });
+                self.carried.push_back(status);
                 self.plan_block(now);
             }
             (Across::Arrives { status, at }, Some(polling)) => polling.expect(at, status),

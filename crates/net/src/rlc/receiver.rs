@@ -14,8 +14,8 @@ use std::collections::VecDeque;
 enum State {
     /// PDUs are missing.
     Coming,
-    /// It will never come, and nobody has said so.
-    Never,
+    /// It will never come, and nobody has said so; `given_up` by the sending side, or else it had no room there.
+    Never { given_up: bool },
     /// All there since then, waiting for earlier ones.
     Whole(Time),
     /// Handed up, or known not to come.
@@ -64,7 +64,7 @@ impl Receiver {
 
     /// What the next number stands for; without PDUs it never comes.
     pub(super) fn expect(&mut self, packet: Packet, pdus: Pdus) {
-        let state = if pdus.is_empty() { State::Never } else { State::Coming };
+        let state = if pdus.is_empty() { State::Never { given_up: false } } else { State::Coming };
         self.sdus.push_back(Sdu { packet, pdus, missing: pdus.len(), state });
     }
 
@@ -101,7 +101,8 @@ impl Receiver {
         self.forget();
     }
 
-    /// The sending side has given an SDU up, and says so if `told`.
+    /// The sending side has given an SDU up, and says so if `told`. Else the host behind hears of it when WT is over; or
+    /// not at all, if it was no longer waited for.
     pub(super) fn discard(
         &mut self,
         at: Time,
@@ -116,9 +117,10 @@ impl Receiver {
             return;
         }
         counters.discarded += 1;
-        out.push(Output::Lost { packet: sdu.packet, at, reason: LossReason::Discarded });
+        let heard = if told { at } else { Time::NEVER };
+        out.push(Output::Lost { packet: sdu.packet, at: heard, reason: LossReason::Discarded });
         let passed = number < self.next;
-        sdu.state = if told || passed { State::Done } else { State::Never };
+        sdu.state = if told || passed { State::Done } else { State::Never { given_up: true } };
         self.holes -= u32::from(passed);
         if told && number == self.next {
             self.advance(at, counters, out);
@@ -146,7 +148,12 @@ impl Receiver {
         while let Some(sdu) = self.sdus.get_mut((self.next - self.base) as usize) {
             match sdu.state {
                 State::Coming => self.holes += 1,
-                State::Never => sdu.state = State::Done,
+                State::Never { given_up } => {
+                    sdu.state = State::Done;
+                    if given_up {
+                        out.push(Output::GivenUp { packet: sdu.packet, at });
+                    }
+                }
                 State::Whole(_) => break,
                 State::Done => {}
             }
@@ -165,7 +172,7 @@ impl Receiver {
                     self.hand_up((self.next - self.base) as usize, at, since, counters, out);
                 }
                 State::Done => {}
-                State::Coming | State::Never => break,
+                State::Coming | State::Never { .. } => break,
             }
             self.next += 1;
         }

@@ -4,13 +4,12 @@
 use lasthop_base::{Duration, Time, Values};
 use std::collections::VecDeque;
 
-/// A status report: it tells of all that had arrived when it was made.
+/// A status report of one PDU: which of the PDUs below a number had arrived when it was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
     pub(super) made: Time,
-    /// One past the highest PDU that had arrived; of those above nothing is said.
-    pub(super) highest: u64,
-    pub(super) bits: u64,
+    /// Of these and those above nothing is said: they had not arrived, or the list was full.
+    pub(super) until: u64,
 }
 
 /// What one direction of a link tells the other.
@@ -29,28 +28,20 @@ pub enum Across {
     Lost,
 }
 
-/// Type and length of a status PDU, and the ACK field (TS 25.322 §9.2.1.5, §9.2.2.11.3).
-const STATUS_BITS: u64 = 4 + 4 + 12;
-/// A LIST field: type and length, up to 15 pairs of number and length (§9.2.2.11.4).
+/// Bits of a status PDU's header and of its ACK field (TS 25.322 §9.2.1.5, §9.2.2.11.3).
+const STATUS_BITS: u64 = 4 + 16;
+/// A LIST field: type and length, then up to 15 pairs of a number and how many follow it (§9.2.2.11.4).
 const LIST_BITS: u64 = 8;
 const PAIRS_IN_LIST: u64 = 15;
 const PAIR_BITS: u64 = 16;
 /// Consecutive PDUs that one pair tells.
 pub(super) const PDUS_IN_PAIR: u64 = 16;
 
-/// Bits of a status that lists so many pairs.
-pub(super) fn bits(pairs: u64) -> u64 {
-    STATUS_BITS + pairs.div_ceil(PAIRS_IN_LIST) * LIST_BITS + pairs * PAIR_BITS
-}
-
-/// A status on its way into the blocks of the other direction.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Carried {
-    pub(super) status: Status,
-    /// PDUs not sent yet.
-    pub(super) left: u64,
-    /// Whether one of those sent was destroyed.
-    pub(super) lost: bool,
+/// Pairs for which a status PDU of so many bytes has room, at least one.
+pub(super) fn pairs_in(bytes: u64) -> u64 {
+    let room = (8 * bytes).saturating_sub(STATUS_BITS);
+    let full = LIST_BITS + PAIRS_IN_LIST * PAIR_BITS;
+    (room / full * PAIRS_IN_LIST + (room % full).saturating_sub(LIST_BITS) / PAIR_BITS).max(1)
 }
 
 /// Asking and answering of one direction.
@@ -141,19 +132,11 @@ impl Polling {
         self.coming.push_back((at, status));
     }
 
-    /// The newest status that is here by `now`.
+    /// The next status that is here by `now`.
     pub(super) fn hear(&mut self, now: Time) -> Option<Status> {
-        let mut newest = None;
-        while let Some((at, status)) = self.coming.front()
-            && *at <= now
-        {
-            newest = Some(*status);
-            self.coming.pop_front();
-        }
-        if newest.is_some() {
-            self.expires = now + self.timer;
-        }
-        newest
+        self.coming.front().filter(|(at, _)| *at <= now)?;
+        self.expires = now + self.timer;
+        self.coming.pop_front().map(|(_, status)| status)
     }
 
     /// Whether a status is to be made now; if so, one past the highest PDU that has arrived.
@@ -184,10 +167,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_status_has_the_bits_of_its_fields() {
-        // Header 4, ACK 16; a LIST of one pair 8 + 16: 44 bits; sixteen pairs take two LISTs.
-        assert_eq!((bits(0), bits(1), bits(15), bits(16)), (20, 44, 268, 292));
-        // A PDU of 42 bytes has room for 18 pairs: 20 + 2 x 8 + 18 x 16 = 324 of 336 bits.
-        assert_eq!((bits(18).div_ceil(336), bits(19).div_ceil(336)), (1, 2));
+    fn a_status_lists_what_fits() {
+        // 336 bits less 20: a full LIST of 8 + 15 x 16, and 68 bits for another of 8 + 3 x 16.
+        assert_eq!(pairs_in(42), 18);
+        // 60 bits: 8 + 3 x 16.
+        assert_eq!((pairs_in(10), pairs_in(1)), (3, 1));
     }
 }

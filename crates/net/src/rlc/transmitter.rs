@@ -14,15 +14,6 @@ pub(super) struct Run {
     pub(super) attempt: u32,
 }
 
-/// How far the receiving side's news reach.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Told {
-    /// Each report by itself, at its time.
-    Apart,
-    /// By status: all that arrived, or was destroyed below the highest that arrived, by the time the last one was made.
-    By { made: Time, highest: u64 },
-}
-
 /// When an SDU is given up (TS 25.322 §9.7.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Discard {
@@ -60,21 +51,22 @@ pub(super) struct Transmitter {
     fresh: Pdus,
     /// Reported lost.
     again: VecDeque<Run>,
-    told: Told,
-    /// Whether a status has come whose losses are not dealt with yet.
-    unheeded: bool,
+    /// Whether status tells what became of PDUs, rather than a report for each.
+    polls: bool,
     /// What is not reported yet, by time: that of the report, or of its own arrival where status tells.
     acknowledgements: VecDeque<(Time, Pdus)>,
     losses: VecDeque<(Time, Run)>,
     held: u32,
     held_bytes: u64,
+    /// Kept for its room.
+    missing: Vec<Pdus>,
 }
 
 impl Transmitter {
     pub(super) fn new(discard: Discard, holds_sent: bool, polls: bool) -> Transmitter {
         Transmitter {
-            told: if polls { Told::By { made: Time::ZERO, highest: 0 } } else { Told::Apart },
-            unheeded: false,
+            polls,
+            missing: Vec::new(),
             discard,
             holds_sent,
             sdus: VecDeque::new(),
@@ -146,40 +138,39 @@ impl Transmitter {
 
     /// Deals with what was acknowledged by `now`.
     pub(super) fn settle(&mut self, now: Time) {
-        let until = match self.told {
-            Told::Apart => now,
-            Told::By { made, .. } => made,
-        };
+        if self.polls {
+            return;
+        }
         while let Some((at, pdus)) = self.acknowledgements.front().copied()
-            && at <= until
+            && at <= now
         {
             self.acknowledgements.pop_front();
-            let mut index = self.find(pdus.start);
-            while let Some(sdu) = self.sdus.get_mut(index)
-                && sdu.pdus.start < pdus.end
-            {
-                sdu.unacknowledged = sdu.unacknowledged.saturating_sub(sdu.pdus.common(pdus).len());
-                if sdu.unacknowledged == 0 {
-                    self.release(index);
-                }
-                index += 1;
-            }
+            self.acknowledge(pdus);
         }
         self.forget();
     }
 
+    fn acknowledge(&mut self, pdus: Pdus) {
+        let mut index = self.find(pdus.start);
+        while let Some(sdu) = self.sdus.get_mut(index)
+            && sdu.pdus.start < pdus.end
+        {
+            sdu.unacknowledged = sdu.unacknowledged.saturating_sub(sdu.pdus.common(pdus).len());
+            if sdu.unacknowledged == 0 {
+                self.release(index);
+            }
+            index += 1;
+        }
+    }
+
     /// Deals with what was reported lost by `now`; the numbers of SDUs given up go to `discarded`.
     pub(super) fn repeat(&mut self, now: Time, discarded: &mut Vec<u64>) {
-        match self.told {
-            Told::By { made, highest } => self.heed(made, highest, discarded),
-            Told::Apart => {
-                while let Some((at, run)) = self.losses.front().copied()
-                    && at <= now
-                {
-                    self.losses.pop_front();
-                    self.repeat_run(run, discarded);
-                }
-            }
+        while let Some((at, run)) = self.losses.front().copied()
+            && at <= now
+            && !self.polls
+        {
+            self.losses.pop_front();
+            self.repeat_run(run, discarded);
         }
         if let Discard::Timer(lifetime) = self.discard {
             for index in 0..self.sdus.len() {
@@ -197,19 +188,45 @@ impl Transmitter {
 
     /// When there is something to send next, if nothing new joins.
     pub(super) fn wants(&self, now: Time) -> Time {
-        let nothing = self.again.is_empty() && self.fresh.is_empty();
-        match self.told {
-            _ if !nothing => now,
-            Told::Apart => self.losses.front().map_or(Time::NEVER, |(at, _)| *at),
-            Told::By { .. } if self.unheeded => now,
-            Told::By { .. } => Time::NEVER,
+        match self.again.is_empty() && self.fresh.is_empty() {
+            false => now,
+            true if self.polls => Time::NEVER,
+            true => self.losses.front().map_or(Time::NEVER, |(at, _)| *at),
         }
     }
 
-    /// A status has come.
-    pub(super) fn hear(&mut self, status: &Status) {
-        self.told = Told::By { made: status.made, highest: status.highest };
-        self.unheeded = !self.losses.is_empty();
+    /// Deals with what a status says; a PDU that was sent again too late for it is not in it. The numbers of SDUs given up
+    /// go to `discarded`.
+    pub(super) fn hear(&mut self, status: &Status, discarded: &mut Vec<u64>) {
+        let told = |at, pdus: Pdus| at <= status.made && pdus.start < status.until;
+        for _ in 0..self.acknowledgements.len() {
+            let Some((at, pdus)) = self.acknowledgements.pop_front() else { break };
+            let rest = Pdus { start: pdus.start.max(status.until), ..pdus };
+            match told(at, pdus) {
+                false => self.acknowledgements.push_back((at, pdus)),
+                true => {
+                    self.acknowledge(Pdus { end: pdus.end.min(status.until), ..pdus });
+                    if !rest.is_empty() {
+                        self.acknowledgements.push_back((at, rest));
+                    }
+                }
+            }
+        }
+        for _ in 0..self.losses.len() {
+            let Some((at, run)) = self.losses.pop_front() else { break };
+            let rest = Pdus { start: run.pdus.start.max(status.until), ..run.pdus };
+            match told(at, run.pdus) {
+                false => self.losses.push_back((at, run)),
+                true => {
+                    let pdus = Pdus { end: run.pdus.end.min(status.until), ..run.pdus };
+                    self.repeat_run(Run { pdus, ..run }, discarded);
+                    if !rest.is_empty() {
+                        self.losses.push_back((at, Run { pdus: rest, ..run }));
+                    }
+                }
+            }
+        }
+        self.forget();
     }
 
     /// Whether anything sent is neither acknowledged nor known to be lost.
@@ -237,26 +254,24 @@ impl Transmitter {
         self.again.is_empty() && self.is_outstanding()
     }
 
-    /// Pairs of number and length that a status made at `made` lists: what is below `highest` and was not there by then.
-    pub(super) fn missing_pairs(&self, made: Time, highest: u64) -> u64 {
-        let below = |pdus: Pdus| pdus.common(Pdus { start: 0, end: highest }).len().div_ceil(PDUS_IN_PAIR);
+    /// What a status with room for `pairs` says that is made at `made`, when `highest` was one past the highest PDU there.
+    pub(super) fn status(&mut self, made: Time, highest: u64, mut pairs: u64) -> Status {
+        let mut missing = std::mem::take(&mut self.missing);
         let late = self.acknowledgements.iter().filter(|(at, _)| *at > made).map(|(_, pdus)| *pdus);
         let lost = self.losses.iter().map(|(_, run)| run.pdus);
-        late.chain(lost).chain(self.again.iter().map(|run| run.pdus)).map(below).sum()
-    }
-
-    /// Deals with what the last status says is lost; one PDU that was sent again too late for it is not.
-    fn heed(&mut self, made: Time, highest: u64, discarded: &mut Vec<u64>) {
-        if !std::mem::take(&mut self.unheeded) {
-            return;
-        }
-        for _ in 0..self.losses.len() {
-            let Some((at, run)) = self.losses.pop_front() else { break };
-            match at <= made && run.pdus.start < highest {
-                true => self.repeat_run(run, discarded),
-                false => self.losses.push_back((at, run)),
+        missing.extend(late.chain(lost).chain(self.again.iter().map(|run| run.pdus)));
+        missing.sort_unstable_by_key(|pdus| pdus.start);
+        let mut until = highest;
+        for pdus in missing.drain(..).take_while(|pdus| pdus.start < highest) {
+            let needed = pdus.len().div_ceil(PDUS_IN_PAIR);
+            if needed > pairs {
+                until = until.min(pdus.start + pairs * PDUS_IN_PAIR);
+                break;
             }
+            pairs -= needed;
         }
+        self.missing = missing;
+        Status { made, until }
     }
 
     fn repeat_run(&mut self, run: Run, discarded: &mut Vec<u64>) {
