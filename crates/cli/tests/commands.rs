@@ -3,7 +3,7 @@
 mod common;
 
 use common::{LOSSY, call_in, objects, stderr_of, stdout};
-use lasthop_sim::METRICS;
+use lasthop_sim::{METRICS, RLC_METRICS};
 use serde_json::Value;
 
 #[test]
@@ -85,6 +85,34 @@ fn run_prints_an_object_a_flow_with_every_metric() {
     assert!(ends[0] < mean && mean < ends[1] && mean < 2000.0 && mean > 500.0, "{goodput}");
     assert_eq!(goodput["runs"], 3);
     assert_eq!(flows[0]["completed_s"], Value::Null, "a bulk flow has no end");
+}
+
+#[test]
+fn run_prints_what_rlc_counted() {
+    let path = common::root().join("papers/koga4/ordered.toml");
+    let path = path.to_str().unwrap();
+    let lines = objects(&stdout(&["run", path, "--runs", "2", "--format", "json"]));
+    let [flow, down] = &lines[..] else { panic!("{lines:?}") };
+    assert_eq!((&flow["flow"], &down["link"]), (&Value::from("bulk"), &Value::from("wireless.down")));
+    for metric in RLC_METRICS {
+        assert!(down.contains_key(metric.name), "{}", metric.name);
+    }
+    let mean = |name: &str| down[name]["mean"].as_f64().unwrap();
+    // 5.9 % of blocks are lost: some PDUs are repeated, and later SDUs wait, at most 300 ms.
+    assert!(
+        mean("pdu_retransmissions") > 0.02 * mean("pdus") && mean("pdu_retransmissions") < 0.2 * mean("pdus")
+    );
+    assert!(mean("reordering_wait_ms") > 0.0 && mean("longest_wait_ms") <= 300.0);
+    assert!(mean("largest_sending_buffer") >= 1.0);
+    assert_eq!(down["polls"], Value::Null, "status is not polled");
+    let table = stdout(&["run", path, "--runs", "1"]);
+    assert!(table.contains("wireless.down") && table.contains("sdus_discarded"), "{table}");
+    assert!(!stdout(&["run", LOSSY, "--runs", "1"]).contains("RLC"));
+    let polled = ["--set", "link.wireless.up.arq=rlc", "--set", "link.wireless.down.arq.status=polled"];
+    let both = objects(&stdout(&[&["run", path, "--runs", "1", "--format", "json"][..], &polled].concat()));
+    assert!(both[1]["statuses"]["mean"].as_f64().unwrap() > 100.0, "{both:?}");
+    assert_eq!(both[2]["link"], "wireless.up");
+    assert!(both[2]["status_pdus"]["mean"].as_f64() <= both[1]["statuses"]["mean"].as_f64());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! * [`assemble`]: a checked scenario becomes an engine with endpoints, links and named random streams.
 //! * [`mod@run`]: one repetition, from the start to the scenario's end: [`run::run`], [`run::run_probed`], [`run::run_watched`].
 //! * [`outcome`]: what came out, in numbers with their units.
+//! * [`rlc_metrics`]: the same of links with RLC.
 //! * [`probe`]: cwnd, SRTT, queues … sampled over time.
 //! * [`packets`]: a packet's whole story, from the source to its arrival or loss.
 //! * [`pcap`]: a capture at the sources, with each packet's fate as a comment.
@@ -13,10 +14,12 @@ pub mod outcome;
 pub mod packets;
 pub mod pcap;
 pub mod probe;
+pub mod rlc_metrics;
 pub mod run;
 pub mod trace;
 
 pub use lasthop_net::rlc::Counters as RlcCounters;
 pub use outcome::{FlowOutcome, LinkOutcome, METRICS, Metric, Outcome};
 pub use probe::{FlowSample, QueueSample, Samples};
+pub use rlc_metrics::{RLC_METRICS, RlcMetric};
 pub use run::{Watch, run, run_probed, run_watched};

@@ -5,15 +5,24 @@ use lasthop_scenario::Draft;
 use lasthop_sim::assemble::assemble;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use std::alloc::System;
+use std::sync::Mutex;
 
 #[global_allocator]
 static COUNTED: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
+/// Allocations are counted for the whole program: one run at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
 /// Packets carried, allocations made and bytes kept between two instants of a run.
 fn between(path: &str, settings: &[(&str, &str)], from_s: u64, until_s: u64) -> (u64, usize, isize) {
-    let mut draft = Draft::load(path).expect("a path");
+    between_in(Draft::load(path).expect("a path"), settings, from_s, until_s)
+}
+
+/// The same in any scenario.
+fn between_in(mut draft: Draft, settings: &[(&str, &str)], from_s: u64, until_s: u64) -> (u64, usize, isize) {
+    let _alone = ALONE.lock();
     for (key, value) in settings {
-        draft.set(key, value).expect("a key of that path");
+        draft.set(key, value).expect("a key of that scenario");
     }
     let mut engine = assemble(&draft.check().expect("a valid scenario"), 1);
     let at = |seconds| Time::ZERO + Duration::from_secs(seconds);
@@ -42,6 +51,46 @@ fn allocations_do_not_grow_with_packets() {
         let (packets, allocations, kept) = between("hasegawa", settings, 1000, 10_000);
         assert!(packets > 1_000_000, "{packets} packets");
         // A queue or a list may still reach a length that it never had: a few times, not per packet.
+        assert!(allocations < 40, "{settings:?}: {allocations} allocations for {packets} packets");
+        assert!(kept < 65_536, "{settings:?}: {kept} bytes kept");
+    }
+}
+
+#[test]
+fn nor_do_those_of_rlc() {
+    let in_order = ("link.wireless.down.channel", "iid");
+    let out_of_order = ("link.wireless.down.arq.wait", "0 ms");
+    // PDUs lost by themselves, SDUs discarded without a word: one in thirty.
+    let discards = [
+        in_order,
+        ("link.wireless.down.channel.loss", "0.03"),
+        ("link.wireless.down.arq.retransmissions", "1"),
+        ("link.wireless.down.arq.announce", "false"),
+        ("link.wireless.down.arq.loses", "pdu"),
+        ("link.wireless.down.queue", "15 packets"),
+    ];
+    let by_age = [
+        in_order,
+        ("link.wireless.down.arq.discard", "timer"),
+        ("link.wireless.down.arq.lifetime", "500 ms"),
+    ];
+    let polled = [
+        in_order,
+        ("link.wireless.up.channel", "iid"),
+        ("link.wireless.up.channel.loss", "0.1"),
+        ("link.wireless.up.arq", "rlc"),
+        ("link.wireless.up.arq.status", "polled"),
+        ("link.wireless.down.arq.status", "polled"),
+        ("link.wireless.down.arq.prohibit", "100 ms"),
+    ];
+    for settings in [&[in_order][..], &[in_order, out_of_order], &discards, &by_age, &polled] {
+        let text = include_str!("../../../papers/koga4/ordered.toml");
+        let mut draft = Draft::parse(text, "ordered.toml").expect("a scenario");
+        draft.set("duration", "10000 s").expect("a duration");
+        // Without a limit the window, and with it the buffer, grows as long as nothing is lost.
+        draft.set("link.wireless.down.queue", "30 packets").expect("a queue");
+        let (packets, allocations, kept) = between_in(draft, settings, 1000, 10_000);
+        assert!(packets > 50_000, "{settings:?}: {packets} packets");
         assert!(allocations < 40, "{settings:?}: {allocations} allocations for {packets} packets");
         assert!(kept < 65_536, "{settings:?}: {kept} bytes kept");
     }

@@ -45,6 +45,7 @@ fn scenarios() -> Vec<Scenario> {
         }
         scenarios.push(draft.check().expect("a valid scenario"));
     }
+    scenarios.push(polled());
     scenarios.push(classes());
     // Queues that mark, and senders that heed marks.
     let marked = [("ecn", "true"), ("echo", "per_packet"), ("congestion", "w_cw"), ("recovery", "reno")];
@@ -79,6 +80,35 @@ fn tagged() -> Scenario {
         draft.set(key, value).expect("a key of that path");
     }
     draft.check().expect("a valid scenario")
+}
+
+/// RLC in both directions, whose status reports travel in each other's blocks and are lost there.
+fn polled() -> Scenario {
+    let text = include_str!("../../../papers/koga4/ordered.toml");
+    let mut draft = Draft::parse(text, "ordered.toml").expect("a scenario");
+    for (key, value) in [
+        ("duration", "20 s"),
+        ("link.wireless.down.channel", "iid"),
+        ("link.wireless.down.arq.status", "polled"),
+        ("link.wireless.up.arq", "rlc"),
+        ("link.wireless.up.arq.status", "polled"),
+        ("link.wireless.up.channel", "iid"),
+        ("link.wireless.up.channel.loss", "0.1"),
+    ] {
+        draft.set(key, value).expect("a key of this scenario");
+    }
+    draft.check().expect("a valid scenario")
+}
+
+#[test]
+fn status_reports_are_lost_and_tcp_hardly_notices() {
+    let outcome = run(&polled(), 1);
+    let [down, up] = outcome.links[2].rlc.map(|counters| counters.expect("RLC"));
+    assert!(down.statuses > 200 && down.statuses_lost > 10, "{down:?}");
+    // A status that is made last may still be under way.
+    assert!(up.status_pdus.abs_diff(down.statuses) <= 5, "{up:?}");
+    assert!(up.statuses > 10 && down.discarded == 0, "{up:?}");
+    assert!(outcome.flows[0].delivered_bytes > 200_000);
 }
 
 /// Two TCP flows beside bursts and jitter behind a class-based queue; ACKs repeated by the receiver's estimate.

@@ -85,9 +85,16 @@ impl Run {
         let jobs = self.repetitions.jobs;
         let runs = on_threads(jobs, || runs::repeat_watched(&scenario, count, seed, watch, &bar));
         let text = match self.format {
-            Format::Table => heading(&scenario, count, seed) + &table::text(&summary::table(&runs.outcomes)),
+            Format::Table => {
+                let rlc = summary::rlc_table(&runs.outcomes);
+                heading(&scenario, count, seed)
+                    + &table::text(&summary::table(&runs.outcomes))
+                    + &rlc.map_or(String::new(), |rlc| format!("\n{}", table::text(&rlc)))
+            }
             Format::Json => {
-                summary::objects(&runs.outcomes).iter().map(|object| format!("{object}\n")).collect()
+                let mut objects = summary::objects(&runs.outcomes);
+                objects.extend(summary::rlc_objects(&runs.outcomes));
+                objects.iter().map(|object| format!("{object}\n")).collect()
             }
             Format::Csv => csv::header(&[]) + &csv::rows(&[], &runs.outcomes),
         };

@@ -24,6 +24,7 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
         scenario.duration
     ))];
     blocks.push(Block::Table(summary::table(&runs.outcomes)));
+    blocks.extend(summary::rlc_table(&runs.outcomes).map(Block::Table));
     blocks.push(Block::Heading(format!("The first repetition (seed {seed}) over time")));
     blocks.push(Block::Figure(goodput(scenario, &by_flow)));
     for (flow, samples) in

@@ -5,7 +5,7 @@ use super::number::with_interval;
 use crate::document::{Cell, Table};
 use crate::repeat::{estimate, estimate_by};
 use crate::stats::Estimate;
-use lasthop_sim::{METRICS, Metric, Outcome};
+use lasthop_sim::{METRICS, Metric, Outcome, RLC_METRICS, RlcCounters};
 use serde_json::{Map, Value, json};
 
 /// With more flows than this a table shows their mean instead of each.
@@ -49,6 +49,64 @@ pub fn table(outcomes: &[Outcome]) -> Table {
         }
     }
     Table { caption: String::new(), columns, rows }
+}
+
+/// What RLC counted: metrics as rows, directions of links as columns; `None` where no link has RLC.
+pub fn rlc_table(outcomes: &[Outcome]) -> Option<Table> {
+    let directions = rlc_directions(outcomes.first()?);
+    let names = directions.iter().map(|direction| direction.name.clone());
+    let columns: Vec<String> =
+        std::iter::once("metric".to_owned()).chain(names).chain(["what it is".to_owned()]).collect();
+    let mut rows = Vec::new();
+    for metric in RLC_METRICS {
+        let estimates: Vec<Option<Estimate>> =
+            directions.iter().map(|direction| direction.estimate(outcomes, metric.of)).collect();
+        if estimates.iter().any(Option::is_some) {
+            let cells = estimates.iter().map(cell);
+            rows.push(std::iter::once(word(metric.name)).chain(cells).chain([word(metric.doc)]).collect());
+        }
+    }
+    (!directions.is_empty()).then(|| Table { caption: "Links with RLC".into(), columns, rows })
+}
+
+/// An object for each direction of a link with RLC, named `wireless.down` under `link`.
+pub fn rlc_objects(outcomes: &[Outcome]) -> Vec<Value> {
+    let Some(first) = outcomes.first() else { return Vec::new() };
+    let object = |direction: &RlcDirection| {
+        let mut object = Map::new();
+        object.insert("link".into(), json!(direction.name));
+        for metric in RLC_METRICS {
+            let estimate = direction.estimate(outcomes, metric.of);
+            object.insert(metric.name.into(), estimate.map_or(Value::Null, |e| value(&e)));
+        }
+        Value::Object(object)
+    };
+    rlc_directions(first).iter().map(object).collect()
+}
+
+/// One direction of a link, by its places in an outcome.
+struct RlcDirection {
+    name: String,
+    link: usize,
+    side: usize,
+}
+
+impl RlcDirection {
+    fn estimate(&self, outcomes: &[Outcome], of: fn(&RlcCounters) -> Option<f64>) -> Option<Estimate> {
+        estimate_by(outcomes, |outcome| outcome.links.get(self.link)?.rlc[self.side].as_ref().and_then(of))
+    }
+}
+
+fn rlc_directions(outcome: &Outcome) -> Vec<RlcDirection> {
+    let mut directions = Vec::new();
+    for (link, one) in outcome.links.iter().enumerate() {
+        for (side, name) in
+            ["down", "up"].into_iter().enumerate().filter(|(side, _)| one.rlc[*side].is_some())
+        {
+            directions.push(RlcDirection { name: format!("{}.{name}", one.name), link, side });
+        }
+    }
+    directions
 }
 
 /// An object for each flow; if there are several, a last one for all of them, whose `flow` is null.

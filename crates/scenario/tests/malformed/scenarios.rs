@@ -26,6 +26,9 @@ pub(crate) const SCENARIOS: &[Case] = &[
     ("recovery = \"sack\"", "timing = \"delayed\"", 33, "timing", "no key `timing`", "`timing` is a key of [flow.NAME.receiver]"),
     ("kind = \"on_off\"", "kind = \"cbr\"", 45, "on", "no key `on`", "`on` is a key of [flow.NAME] with kind = \"on_off\""),
     ("packet = ", "segment = ", 44, "segment", "no key `segment`", "with kind = \"tcp\""),
+    // Mechanisms that need each other.
+    ("arq = \"repeat\"", "arq = { kind = \"rlc\", status = \"polled\" }", 14, "wireless", "needs RLC in the other direction", "link.wireless.up.arq = \"rlc\""),
+    ("arq = \"repeat\"", "arq = { kind = \"rlc\", status = \"asked\" }", 22, "\"asked\"", "asked", "polled"),
     // Units and kinds of values.
     ("duration = \"10 s\"", "duration = 10", 2, "10", "`10` has no unit", "such as \"45 ms\""),
     ("duration = \"10 s\"", "duration = \"10 sceonds\"", 2, "\"10 sceonds\"", "`sceonds` is not a unit", "such as \"45 ms\""),
