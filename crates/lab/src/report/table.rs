@@ -28,7 +28,7 @@ pub fn html(table: &Table) -> String {
     let mut html =
         format!("<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{caption}\">\n<table>\n");
     if !caption.is_empty() {
-        html += &format!("<caption>{caption}</caption>\n");
+        html += &format!("<caption><span>{caption}</span></caption>\n");
     }
     html += "<thead><tr>";
     for (index, heading) in table.columns.iter().enumerate() {
