@@ -2,6 +2,7 @@
 
 use crate::document::Cell;
 use crate::item::Item;
+use serde_json::Value;
 
 /// An item's number with half of its 95 % interval; the number alone where there is no interval.
 pub(crate) fn measured(item: &Item) -> Cell {
@@ -22,5 +23,44 @@ pub(crate) fn number(value: f64) -> String {
         v if v >= 1.0 => format!("{value:.2}"),
         0.0 => "0".into(),
         _ => format!("{value:.3}"),
+    }
+}
+
+/// Where an item is, in words with units: `WT 300 ms, FER 5.9 %`.
+pub(crate) fn place(item: &Item) -> String {
+    let words: Vec<String> = item.x.iter().map(|(name, value)| coordinate(name, value)).collect();
+    words.join(", ")
+}
+
+fn coordinate(name: &str, value: &Value) -> String {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        value => value.as_f64().map_or_else(|| value.to_string(), |number| number.to_string()),
+    };
+    let share = || value.as_f64().map_or(text.clone(), |share| format!("{:.1}", 100.0 * share));
+    match name {
+        "wt_ms" => format!("WT {text} ms"),
+        "rate_kbps" => format!("{text} kbit/s"),
+        "fer" => format!("FER {} %", share()),
+        "awnd" => format!("awnd {text}"),
+        "segment_bytes" => format!("{text} bytes"),
+        "buffer_packets" => format!("buffer of {text} packets"),
+        "loss_percent" => format!("loss {text} %"),
+        "flows" => format!("{text} flows"),
+        "reno" | "w_cw" => format!("{text} {name}"),
+        _ => format!("{name} {text}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_have_units() {
+        let item =
+            Item::new("test", "one", "series").at("fer", 0.059).at("rate_kbps", 384.0).at("wt_ms", 0.0);
+        assert_eq!(place(&item), "FER 5.9 %, 384 kbit/s, WT 0 ms");
+        assert_eq!(place(&Item::new("test", "one", "series").at("p_err", 0.01)), "p_err 0.01");
     }
 }

@@ -10,7 +10,7 @@ pub mod koga5;
 pub mod miyoshi;
 pub mod published;
 pub mod saad;
-
+mod tried;
 mod wcdma;
 
 use crate::document::Chapter;

@@ -19,7 +19,7 @@ mod points;
 mod questions;
 mod setting;
 
-use super::{Paper, Reproduction, Settings};
+use super::{Paper, Reproduction, Settings, tried};
 use crate::item::Item;
 use crate::progress::Progress;
 use grid::Grid;
@@ -102,6 +102,10 @@ fn reproduce(settings: &Settings, progress: &dyn Progress) -> Result<Reproductio
     items.extend(sensitivity.iter().flat_map(|row| row.items.clone()));
 
     let episode = episode::run(settings.seed)?;
+    tried::note(
+        &mut items,
+        &[("fairness-", "the bit error rates, numbers of flows and judges of the table under Fairness")],
+    );
     let chapter = chapter::chapter(&items, &grid, &sensitivity, &fairness, &episode);
     Ok(Reproduction { paper: PAPER.name, items, chapter })
 }

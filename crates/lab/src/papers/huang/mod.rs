@@ -14,7 +14,7 @@ mod setting;
 mod wired;
 mod wireless;
 
-use super::{Paper, Reproduction, Settings};
+use super::{Paper, Reproduction, Settings, tried};
 use crate::item::Item;
 use crate::papers::published::{self, Published};
 use crate::progress::Progress;
@@ -88,6 +88,10 @@ fn reproduce(settings: &Settings, progress: &dyn Progress) -> Result<Reproductio
     items.extend(rows.iter().flat_map(|row| row.items.clone()));
     items.extend(wired_rows.iter().flat_map(|(row, _)| row.items.clone()));
 
+    tried::note(
+        &mut items,
+        &[("claim-wired", "the answers of the table under The wires, which counts the notices")],
+    );
     let chapter = chapter::chapter(&items, &wireless, &wired, &rows, &wired_rows);
     Ok(Reproduction { paper: PAPER.name, items, chapter })
 }

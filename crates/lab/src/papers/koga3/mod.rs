@@ -12,7 +12,7 @@ mod grid;
 mod setting;
 mod tables;
 
-use super::{Paper, Reproduction, Settings, published};
+use super::{Paper, Reproduction, Settings, published, tried};
 use crate::progress::Progress;
 use grid::Grid;
 use lasthop_scenario::Problem;
@@ -55,6 +55,7 @@ fn reproduce(settings: &Settings, progress: &dyn Progress) -> Result<Reproductio
     items.extend(sensitivity.iter().flat_map(|row| row.items.clone()));
 
     let courses = course::run(settings.seed)?;
+    tried::note(&mut items, &[]);
     let chapter = chapter::chapter(&items, &sensitivity, &courses, &numbers);
     Ok(Reproduction { paper: PAPER.name, items, chapter })
 }

@@ -4,116 +4,91 @@ use super::PAPER;
 use super::claims::{base_queue, mobile_queue};
 use super::experiments::{Experiments, LEVELS};
 use super::numbers::{behind_gap, late};
-use super::questions::Row;
 use crate::document::{Block, Cell, Chapter, Table};
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use crate::item::Item;
-use crate::papers::wcdma::blocks::{self, Plot, measured};
-use crate::papers::wcdma::grid::{Grid, completion, goodput};
+use crate::papers::wcdma::blocks::{self, Plot, Plots, WT};
+use crate::papers::wcdma::grid::{Grid, completion};
+use crate::papers::wcdma::row::Row;
 use lasthop_sim::Samples;
 
-type Which = fn(&Experiments) -> &Grid;
-
-const WT: (&str, &str) = ("wt_ms", "waiting timer WT, ms");
-const GOODPUT: (&str, &str) = ("goodput", "kbit/s");
-
 /// The figures, and what each is drawn from.
-pub(super) const PLOTS: &[(Plot<'static>, Which)] = &[
+pub(super) const PLOTS: &Plots<Experiments> = &[
     (
-        Plot {
-            paper: PAPER.name,
-            item: "fig4.3",
-            title: "Fig. 4.3: largest number of retransmissions",
-            caption: "64 kbit/s, packets of 512 bytes, out-of-order delivery. Mean of runs of 80 s with 95 % intervals; \
+        Plot::goodput(
+            "fig4.3",
+            "Fig. 4.3: largest number of retransmissions",
+            ("retransmissions", "most retransmissions of a PDU"),
+            "64 kbit/s, packets of 512 bytes, out-of-order delivery. Mean of runs of 80 s with 95 % intervals; \
                       the paper's points are not given in numbers.",
-            x: ("retransmissions", "most retransmissions of a PDU"),
-            metric: GOODPUT,
-            of: goodput,
-        },
+        ),
         |measured| &measured.retransmissions,
     ),
     (
-        Plot {
-            paper: PAPER.name,
-            item: "fig4.4",
-            title: "Fig. 4.4: packet size",
-            caption: "64 kbit/s, at most five retransmissions, out-of-order delivery.",
-            x: ("segment_bytes", "packet, bytes"),
-            metric: GOODPUT,
-            of: goodput,
-        },
+        Plot::goodput(
+            "fig4.4",
+            "Fig. 4.4: packet size",
+            ("segment_bytes", "packet, bytes"),
+            "64 kbit/s, at most five retransmissions, out-of-order delivery.",
+        ),
         |measured| &measured.sizes,
     ),
     (
-        Plot {
-            paper: PAPER.name,
-            item: "fig4.5",
-            title: "Fig. 4.5: bandwidth of the link",
-            caption: "Packets of 1500 bytes, out-of-order delivery, the three frame error rates of each bandwidth.",
-            x: ("rate_kbps", "bandwidth, kbit/s"),
-            metric: GOODPUT,
-            of: goodput,
-        },
+        Plot::goodput(
+            "fig4.5",
+            "Fig. 4.5: bandwidth of the link",
+            ("rate_kbps", "bandwidth, kbit/s"),
+            "Packets of 1500 bytes, out-of-order delivery, the three frame error rates of each bandwidth.",
+        ),
         |measured| &measured.rates,
     ),
     (
-        Plot {
-            paper: PAPER.name,
-            item: "fig4.7",
-            title: "Fig. 4.7: waiting timer",
-            caption: "384 kbit/s, packets of 1500 bytes. Published: Table 4.2's packets as kbit/s.",
-            x: WT,
-            metric: GOODPUT,
-            of: goodput,
-        },
+        Plot::goodput(
+            "fig4.7",
+            "Fig. 4.7: waiting timer",
+            WT,
+            "384 kbit/s, packets of 1500 bytes. Published: Table 4.2's packets as kbit/s.",
+        ),
         |measured| &measured.wait,
     ),
     (
-        Plot {
-            paper: PAPER.name,
-            item: "fig4.8",
-            title: "Fig. 4.8: largest queue at the mobile station",
-            caption: "Whole packets that wait for earlier ones.",
-            x: WT,
-            metric: ("largest queue", "packets"),
-            of: mobile_queue,
-        },
+        Plot::over_wait(
+            "fig4.8",
+            "Fig. 4.8: largest queue at the mobile station",
+            ("largest queue", "packets"),
+            mobile_queue,
+            "Whole packets that wait for earlier ones.",
+        ),
         |measured| &measured.wait,
     ),
     (
-        Plot {
-            paper: PAPER.name,
-            item: "fig4.9",
-            title: "Fig. 4.9: largest queue at the base station",
-            caption: "Packets not yet acknowledged by the mobile station's link layer.",
-            x: WT,
-            metric: ("largest queue", "packets"),
-            of: base_queue,
-        },
+        Plot::over_wait(
+            "fig4.9",
+            "Fig. 4.9: largest queue at the base station",
+            ("largest queue", "packets"),
+            base_queue,
+            "Packets not yet acknowledged by the mobile station's link layer.",
+        ),
         |measured| &measured.wait,
     ),
     (
-        Plot {
-            paper: PAPER.name,
-            item: "fig4.10",
-            title: "Fig. 4.10: transfer of 500 kbyte",
-            caption: "From the connection's opening to the last byte, mean of transfers with different error patterns.",
-            x: WT,
-            metric: ("completion", "s"),
-            of: completion,
-        },
+        Plot::over_wait(
+            "fig4.10",
+            "Fig. 4.10: transfer of 500 kbyte",
+            ("completion", "s"),
+            completion,
+            "From the connection's opening to the last byte, mean of transfers with different error patterns.",
+        ),
         |measured| &measured.transfers,
     ),
     (
-        Plot {
-            paper: PAPER.name,
-            item: "fig4.12",
-            title: "Fig. 4.12: transfer of 500 kbyte by packet size",
-            caption: "FER 5.9 %.",
-            x: WT,
-            metric: ("completion", "s"),
-            of: completion,
-        },
+        Plot::over_wait(
+            "fig4.12",
+            "Fig. 4.12: transfer of 500 kbyte by packet size",
+            ("completion", "s"),
+            completion,
+            "FER 5.9 %.",
+        ),
         |measured| &measured.transfer_sizes,
     ),
 ];
@@ -135,42 +110,30 @@ pub(super) fn chapter(
     rows: &[Row],
     windows: &[(f64, Samples)],
 ) -> Chapter {
-    let text = |text: &str| Block::Text(text.to_string());
-    let mut blocks = vec![
-        text(PAPER.citation),
-        text(
-            "Claimed: the link layer's selective repeat delivers packets out of order, TCP takes that for loss, and the \
-             faster the radio link the more it costs (160 of 384 kbit/s at FER 5.9 %); a timer that holds packets back \
-             until the earlier ones are there repairs it, at the price of larger queues and, where packets are \
-             discarded, of longer transfers.",
-        ),
-        Block::Text(blocks::summary(items)),
-        Block::Heading("Claims and numbers".into()),
-        blocks::verdicts(
-            "Published numbers and claims beside ours",
-            &blocks::headline(items).collect::<Vec<&Item>>(),
-        ),
-        Block::Heading("Figures".into()),
-    ];
-    for (plot, which) in PLOTS {
-        let published: &[(&str, f64, f64)] = match plot.item {
-            "fig4.5" => &[(LEVELS[2], 384.0, 160.0)],
-            "fig4.7" => &TABLE,
-            _ => &[],
-        };
-        blocks.push(plot.block(which(measured), published));
-    }
+    let mut blocks = blocks::opening(
+        PAPER.citation,
+        "Claimed: the link layer's selective repeat delivers packets out of order, TCP takes that for loss, and the \
+         faster the radio link the more it costs (160 of 384 kbit/s at FER 5.9 %); a timer that holds packets back \
+         until the earlier ones are there repairs it, at the price of larger queues and, where packets are \
+         discarded, of longer transfers.",
+        items,
+    );
+    blocks.push(Block::Heading("Figures".into()));
+    blocks.extend(blocks::figures(PLOTS, measured, |item| match item {
+        "fig4.5" => &[(LEVELS[2], 384.0, 160.0)],
+        "fig4.7" => &TABLE,
+        _ => &[],
+    }));
     blocks.push(disorder(&measured.wait));
     blocks.push(window_figure(windows));
-    blocks.push(Block::Heading("What the open questions decide".into()));
-    blocks.push(text(
+    blocks.extend(blocks::closing(
         "384 kbit/s, FER 5.9 %, packets of 1500 bytes: each row answers one open question otherwise than the default. \
          Packets and recoveries in 80 s at WT 0, 300 and 2000 ms (published: 1199, 1700, 2085 and 67, 34, 0), the \
-         seconds that 500 kbyte take, and whether throughput and delay grow with WT.",
+         seconds that 500 kbyte take, and whether throughput and delay grow with WT. Then the claims of Figs. 4.5 and \
+         4.12: a faster link gains less, 1500 bytes take longer than 1024, no size is faster than 1024.",
+        sensitivity(rows),
+        include_str!("../../../../../papers/koga4/deviations.toml"),
     ));
-    blocks.push(sensitivity(rows));
-    let text = include_str!("../../../../../papers/koga4/deviations.toml");
-    blocks::contradictions(text, &mut blocks);
     Chapter {
         id: PAPER.name.into(),
         title: "koga4: out-of-order delivery by the link layer's repeats".into(),
@@ -237,44 +200,39 @@ fn window_figure(windows: &[(f64, Samples)]) -> Block {
     })
 }
 
-fn sensitivity(rows: &[Row]) -> Block {
-    let columns = [
-        "open question: answer",
-        "packets, WT 0",
-        "WT 300",
-        "WT 2000",
-        "recoveries, WT 0",
-        "WT 300",
-        "timeouts, WT 2000",
-        "late, WT 0, %",
-        "500 kbyte, WT 0, s",
-        "WT 3000, s",
-        "throughput grows",
-        "delay grows",
+fn sensitivity(rows: &[Row]) -> Table {
+    const NUMBERS: [(&str, &str, &str, f64, &str); 9] = [
+        ("table4.2", "total packets", "packets", 0.0, "packets, WT 0"),
+        ("table4.2", "total packets", "packets", 300.0, "WT 300"),
+        ("table4.2", "total packets", "packets", 2000.0, "WT 2000"),
+        ("table4.2", "TCP fast recoveries", "recoveries", 0.0, "recoveries, WT 0"),
+        ("table4.2", "TCP fast recoveries", "recoveries", 300.0, "WT 300"),
+        ("table4.2", "TCP timeouts", "timeouts", 2000.0, "timeouts, WT 2000"),
+        ("table4.2", "out of order: late", "share", 0.0, "late, WT 0, %"),
+        ("fig4.10", "delay", "completion", 0.0, "500 kbyte, WT 0, s"),
+        ("fig4.10", "delay", "completion", 3000.0, "WT 3000, s"),
     ];
+    const CLAIMS: [(&str, &str, &str); 5] = [
+        ("fig4.7", "claim", "throughput grows"),
+        ("fig4.10", "claim", "delay grows"),
+        ("fig4.5", "claim", "faster gains less"),
+        ("fig4.12", "claim", "1500 slower"),
+        ("fig4.12", "claim: best size", "1024 best"),
+    ];
+    let mut columns = vec!["open question: answer".to_string()];
+    columns.extend(NUMBERS.map(|(.., heading)| heading.to_string()));
+    columns.extend(CLAIMS.map(|(.., heading)| heading.to_string()));
     let cells = |row: &Row| {
-        let number = |item: &str, series: &str, wt: f64| {
-            row.item(item, series, Some(wt)).map_or(Cell::Empty, measured)
-        };
-        let verdict = |item: &str| Cell::Verdict(row.item(item, "claim", None).and_then(|item| item.verdict));
-        vec![
-            Cell::Text(row.label.clone()),
-            number("table4.2", "total packets", 0.0),
-            number("table4.2", "total packets", 300.0),
-            number("table4.2", "total packets", 2000.0),
-            number("table4.2", "TCP fast recoveries", 0.0),
-            number("table4.2", "TCP fast recoveries", 300.0),
-            number("table4.2", "TCP timeouts", 2000.0),
-            number("table4.2", "out of order: late", 0.0),
-            number("fig4.10", "delay", 0.0),
-            number("fig4.10", "delay", 3000.0),
-            verdict("fig4.7"),
-            verdict("fig4.10"),
-        ]
+        let mut cells = vec![Cell::Text(row.label.clone())];
+        cells.extend(
+            NUMBERS.map(|(item, series, metric, wt, _)| row.number(item, series, metric, ("wt_ms", wt))),
+        );
+        cells.extend(CLAIMS.map(|(item, series, _)| row.verdict(item, series)));
+        cells
     };
-    Block::Table(Table {
+    Table {
         caption: "Table 4.2 and the claims under each answer".into(),
-        columns: columns.map(String::from).to_vec(),
+        columns,
         rows: rows.iter().map(cells).collect(),
-    })
+    }
 }

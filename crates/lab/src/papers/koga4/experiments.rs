@@ -58,7 +58,30 @@ pub(super) fn transfer() -> Changes {
     vec![("flow.bulk.transfer", "500 KB".into()), ("duration", "200 s".into())]
 }
 
-fn cell(series: String, x: f64, link: Changes, more: Changes) -> Cell {
+/// Fig. 4.5: packets of 1500 bytes at WT 0, over the rate, by the level of the FER.
+pub(super) fn rates() -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for (level, name) in LEVELS.iter().enumerate() {
+        for (kbps, fers) in RATES {
+            cells.push(cell((*name).into(), kbps, link(kbps, fers[level]), vec![wait(0.0)]));
+        }
+    }
+    cells
+}
+
+/// Fig. 4.12: 500 kbyte at 384 kbit/s and FER 5.9 % over WT, by packet size.
+pub(super) fn transfer_sizes(waits: &[f64]) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for bytes in SIZES {
+        for millis in waits {
+            let more = transfer().into_iter().chain([wait(*millis), size(bytes)]).collect();
+            cells.push(cell(format!("{bytes} bytes"), *millis, link(384.0, RATES[2].1[2]), more));
+        }
+    }
+    cells
+}
+
+pub(super) fn cell(series: String, x: f64, link: Changes, more: Changes) -> Cell {
     Cell { series, x, changes: link.into_iter().chain(more).collect() }
 }
 
@@ -80,12 +103,6 @@ impl Experiments {
                 sizes.push(cell(fer_name(fer), bytes, link(64.0, fer), vec![wait(0.0), size(bytes)]));
             }
         }
-        let mut rates = Vec::new();
-        for (level, name) in LEVELS.iter().enumerate() {
-            for (kbps, fers) in RATES {
-                rates.push(cell((*name).into(), kbps, link(kbps, fers[level]), vec![wait(0.0)]));
-            }
-        }
         let mut waits = Vec::new();
         let mut transfers = Vec::new();
         for fer in fast {
@@ -95,21 +112,14 @@ impl Experiments {
                 transfers.push(cell(fer_name(fer), millis, link(384.0, fer), more));
             }
         }
-        let mut transfer_sizes = Vec::new();
-        for bytes in SIZES {
-            for millis in WAITS {
-                let more = transfer().into_iter().chain([wait(millis), size(bytes)]).collect();
-                transfer_sizes.push(cell(format!("{bytes} bytes"), millis, link(384.0, fast[2]), more));
-            }
-        }
         let grid = |cells, runs| Grid::run(SCENARIO, cells, runs, seed, progress);
         Ok(Experiments {
             retransmissions: grid(retransmissions, effort.runs)?,
             sizes: grid(sizes, effort.runs)?,
-            rates: grid(rates, effort.runs)?,
+            rates: grid(rates(), effort.runs)?,
             wait: grid(waits, effort.runs)?,
             transfers: grid(transfers, effort.transfers)?,
-            transfer_sizes: grid(transfer_sizes, effort.transfers)?,
+            transfer_sizes: grid(transfer_sizes(&WAITS), effort.transfers)?,
         })
     }
 }

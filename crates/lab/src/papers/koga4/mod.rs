@@ -14,7 +14,9 @@ mod numbers;
 mod questions;
 mod windows;
 
-use super::{Paper, Reproduction, Settings};
+use super::wcdma::blocks;
+use super::wcdma::row::Row;
+use super::{Paper, Reproduction, Settings, tried};
 use crate::progress::Progress;
 use experiments::Experiments;
 use lasthop_scenario::Problem;
@@ -47,12 +49,11 @@ fn reproduce(settings: &Settings, progress: &dyn Progress) -> Result<Reproductio
     let measured = Experiments::run(&effort, settings.seed, progress)?;
     let mut items = numbers::items(&measured.wait);
     items.extend(claims::items(&measured));
-    for plot in chapter::PLOTS {
-        items.extend(plot.0.items((plot.1)(&measured)));
-    }
+    items.extend(blocks::points(PAPER.name, chapter::PLOTS, &measured));
     let rows = questions::run(&effort, settings.seed, progress)?;
-    items.extend(rows.iter().flat_map(|row| row.items.clone()));
+    items.extend(rows.iter().flat_map(Row::items).cloned());
     let windows = windows::run(settings.seed)?;
+    tried::note(&mut items, &[]);
     let chapter = chapter::chapter(&items, &measured, &rows, &windows);
     Ok(Reproduction { paper: PAPER.name, items, chapter })
 }

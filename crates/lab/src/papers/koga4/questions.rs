@@ -1,30 +1,14 @@
 //! What the chapter leaves open: its main claims under every other answer.
 
-use super::claims::{delay_claim, wait_claim};
-use super::experiments::{link, transfer, wait};
+use super::claims::{delay_claim, share_claim, size_claims, wait_claim};
+use super::experiments::{cell, link, rates, transfer, transfer_sizes, wait};
 use super::numbers::{behind_gap, late, packets};
 use super::{Effort, PAPER, SCENARIO};
 use crate::item::Item;
 use crate::papers::wcdma::grid::{Cell, Changes, Grid, Of, completion, recoveries, timeouts};
+use crate::papers::wcdma::row::Row;
 use crate::progress::Progress;
 use lasthop_scenario::Problem;
-
-/// A row of the sensitivity table.
-pub(super) struct Row {
-    pub(super) label: String,
-    pub(super) items: Vec<Item>,
-}
-
-impl Row {
-    /// An item by the end of its name, series and WT.
-    pub(super) fn item(&self, item: &str, series: &str, wt: Option<f64>) -> Option<&Item> {
-        self.items.iter().find(|one| {
-            one.item.strip_prefix("sensitivity-") == Some(item)
-                && one.series == series
-                && wt.is_none_or(|wt| one.x.get("wt_ms").and_then(|value| value.as_f64()) == Some(wt))
-        })
-    }
-}
 
 const CHANNEL: &str = "link.wireless.down.channel";
 
@@ -33,6 +17,10 @@ const ANSWERS: &[(&str, &[(&str, &str)])] = &[
     ("default: two paths, 5 Hz, status at once", &[]),
     ("status report: 100 ms later", &[("link.wireless.down.arq.status_delay", "100 ms")]),
     ("status report: 300 ms later", &[("link.wireless.down.arq.status_delay", "300 ms")]),
+    (
+        "status report: polls and status PDUs, error-free",
+        &[("link.wireless.up.arq", "rlc"), ("link.wireless.down.arq.status", "polled")],
+    ),
     ("fading: independent blocks", &[(CHANNEL, "iid"), ("link.wireless.down.channel.loss", "0.059")]),
     (
         "fading: two states, bursts of 3 blocks",
@@ -82,46 +70,71 @@ const MEASURES: [(&str, &str, &str, Of); 5] = [
 ];
 
 pub(super) fn run(effort: &Effort, seed: u64, progress: &dyn Progress) -> Result<Vec<Row>, Problem> {
+    let transfers = 4 * effort.sensitivity_runs;
     ANSWERS
         .iter()
         .map(|(label, answer)| {
-            let is_fading = !answer.iter().any(|(path, _)| *path == CHANNEL);
-            let mut base: Changes = link(384.0, 0.059);
-            base.retain(|(path, _)| is_fading || !path.starts_with(CHANNEL));
-            base.extend(answer.iter().map(|(path, value)| (*path, (*value).to_string())));
-            let cells = |more: Changes| {
-                let changes = |wt| base.iter().cloned().chain(more.clone()).chain([wait(wt)]).collect();
-                WAITS.iter().map(|wt| Cell { series: SERIES.into(), x: *wt, changes: changes(*wt) }).collect()
+            let grid = |cells, runs| Grid::run(SCENARIO, under(answer, cells), runs, seed, progress);
+            let over_wait = |more: &Changes| {
+                let changes = |wt| more.iter().cloned().chain([wait(wt)]).collect();
+                WAITS.map(|wt| cell(SERIES.into(), wt, link(384.0, 0.059), changes(wt))).into()
             };
-            let bulk = Grid::run(SCENARIO, cells(Vec::new()), effort.sensitivity_runs, seed, progress)?;
-            let transfers =
-                Grid::run(SCENARIO, cells(transfer()), 4 * effort.sensitivity_runs, seed, progress)?;
-            Ok(row(label, &bulk, &transfers))
+            let measured = Measured {
+                bulk: grid(over_wait(&Vec::new()), effort.sensitivity_runs)?,
+                transfers: grid(over_wait(&transfer()), transfers)?,
+                rates: grid(rates(), effort.sensitivity_runs)?,
+                sizes: grid(transfer_sizes(&WAITS), transfers)?,
+            };
+            Ok(Row::new(label, items(&measured)))
         })
         .collect()
 }
 
-fn row(label: &str, bulk: &Grid, transfers: &Grid) -> Row {
+/// The cells under an answer; another channel has the frame error rate that each cell states.
+fn under(answer: &[(&'static str, &str)], mut cells: Vec<Cell>) -> Vec<Cell> {
+    let is_fading = !answer.iter().any(|(path, _)| *path == CHANNEL);
+    for cell in &mut cells {
+        let loss =
+            cell.changes.iter().find(|(path, _)| path.starts_with(CHANNEL)).map(|(_, fer)| fer.clone());
+        cell.changes.retain(|(path, _)| is_fading || !path.starts_with(CHANNEL));
+        cell.changes.extend(answer.iter().map(|(path, value)| match (&loss, path.ends_with("loss")) {
+            (Some(fer), true) => (*path, fer.clone()),
+            _ => (*path, (*value).to_string()),
+        }));
+    }
+    cells
+}
+
+/// What is measured under an answer.
+struct Measured {
+    bulk: Grid,
+    transfers: Grid,
+    rates: Grid,
+    sizes: Grid,
+}
+
+fn items(measured: &Measured) -> Vec<Item> {
     let mut items = vec![
-        wait_claim(bulk, SERIES, "sensitivity-fig4.7"),
-        delay_claim(transfers, SERIES, "sensitivity-fig4.10"),
+        wait_claim(&measured.bulk, SERIES),
+        delay_claim(&measured.transfers, SERIES),
+        share_claim(&measured.rates),
     ];
+    items.extend(size_claims(&measured.sizes));
     for wt in WAITS {
         for (series, metric, unit, of) in MEASURES {
             items.push(
-                Item::new(PAPER.name, "sensitivity-table4.2", series)
+                Item::new(PAPER.name, "table4.2", series)
                     .metric(metric, unit)
                     .at("wt_ms", wt)
-                    .measured(bulk.estimate(SERIES, wt, of)),
+                    .measured(measured.bulk.estimate(SERIES, wt, of)),
             );
         }
         items.push(
-            Item::new(PAPER.name, "sensitivity-fig4.10", "delay")
+            Item::new(PAPER.name, "fig4.10", "delay")
                 .metric("completion", "s")
                 .at("wt_ms", wt)
-                .measured(transfers.estimate(SERIES, wt, completion)),
+                .measured(measured.transfers.estimate(SERIES, wt, completion)),
         );
     }
-    let items = items.into_iter().map(|item| item.at("setting", label)).collect();
-    Row { label: label.into(), items }
+    items
 }

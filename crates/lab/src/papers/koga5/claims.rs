@@ -35,8 +35,9 @@ pub(super) fn items(measured: &Experiments) -> Vec<Item> {
         }
         items.push(tally.item(PAPER.name, "fig5.7", words));
     }
-    items.extend(changing(&measured.changing, "fig5.9"));
-    items.extend(buffers(&measured.buffers));
+    items.extend(changing(&measured.changing));
+    items.push(enough(&measured.buffers));
+    items.push(without(&measured.buffers));
     items
 }
 
@@ -61,9 +62,10 @@ fn independent(fers: &Grid) -> Item {
         tally.note(spread(fers, &window, 200.0) <= ALIKE);
         tally.note(spread(fers, &plain, 200.0) > spread(fers, &window, 200.0));
     }
-    tally.item(
+    tally.of_series(
         PAPER.name,
         "fig5.3",
+        "claim: independent",
         "the window's throughput does not depend on WT from 200 ms on (within 3 %), plain TCP's depends more (each FER)",
     )
 }
@@ -94,17 +96,19 @@ fn is_best(grid: &Grid, series: &str, x: f64) -> bool {
 }
 
 /// The best WT of plain TCP: 300 ms for 1500 bytes, 100 ms for 512.
-fn best_waits(sizes: &Grid) -> Vec<Item> {
-    [("original, 1500 bytes", 300.0), ("original, 512 bytes", 100.0)]
+pub(super) fn best_waits(sizes: &Grid) -> Vec<Item> {
+    [("1500 bytes", 300.0), ("512 bytes", 100.0)]
         .into_iter()
-        .map(|(series, wt)| {
+        .map(|(bytes, wt)| {
+            let series = &*format!("original, {bytes}");
             let ours = best(sizes, series).map_or("none".to_string(), |x| x.to_string());
             let mut tally = Tally::default();
             tally.note(is_best(sizes, series, wt));
             tally
-                .item(
+                .of_series(
                     PAPER.name,
                     "fig5.4",
+                    &format!("claim: {bytes}"),
                     &format!(
                         "{series}: the best WT is {wt} ms (ours {ours} ms; no other is significantly better)"
                     ),
@@ -145,7 +149,7 @@ fn best_windows(windows: &Grid) -> Vec<Item> {
 }
 
 /// Fig. 5.9: the window holds with the changing rate, and adapting is better still.
-pub(super) fn changing(grid: &Grid, item: &str) -> Vec<Item> {
+pub(super) fn changing(grid: &Grid) -> Vec<Item> {
     let (mut over, mut adaptive) = (Tally::default(), Tally::default());
     for wt in grid.xs("original") {
         over.note(not_below(grid, ("awnd: adaptive", wt), ("original", wt), goodput));
@@ -155,28 +159,45 @@ pub(super) fn changing(grid: &Grid, item: &str) -> Vec<Item> {
     over.note(above(grid, ("awnd: adaptive", last), ("original", last), goodput));
     adaptive.note(above(grid, ("awnd: adaptive", last), ("awnd: constant", last), goodput));
     vec![
-        over.item(PAPER.name, item, "with the changing rate the window attains better throughput than plain TCP (each WT; significantly at the longest)"),
-        adaptive.item(PAPER.name, item, "adapting awnd to the rate improves throughput over a constant one (each WT; significantly at the longest)"),
+        over.item(PAPER.name, "fig5.9", "with the changing rate the window attains better throughput than plain TCP (each WT; significantly at the longest)"),
+        adaptive.of_series(PAPER.name, "fig5.9", "claim: adaptive", "adapting awnd to the rate improves throughput over a constant one (each WT; significantly at the longest)"),
     ]
 }
 
-/// Fig. 5.10: a buffer of awnd packets is enough with the window; plain TCP needs more.
-fn buffers(grid: &Grid) -> Vec<Item> {
-    let (mut enough, mut more) = (Tally::default(), Tally::default());
-    for link in ["constant", "changing"] {
-        let (plain, window) = (format!("original, {link}"), format!("proposed, {link}"));
+/// Both links of Fig. 5.10, without the window and with it.
+const BUFFERED: [(&str, &str); 2] =
+    [("original, constant", "proposed, constant"), ("original, changing", "proposed, changing")];
+
+/// Fig. 5.10: a buffer of awnd packets is enough with the window.
+fn enough(grid: &Grid) -> Item {
+    let mut enough = Tally::default();
+    for (_, window) in BUFFERED {
         for packets in BUFFERS.into_iter().filter(|packets| *packets > 10.0) {
             let (large, ten) =
-                (grid.estimate(&window, packets, goodput), grid.estimate(&window, 10.0, goodput));
+                (grid.estimate(window, packets, goodput), grid.estimate(window, 10.0, goodput));
             enough.note(
                 large.zip(ten).is_some_and(|(large, ten)| ten.mean >= (1.0 - ALIKE / 100.0) * large.mean),
             );
         }
-        more.note(above(grid, (&plain, 30.0), (&plain, 10.0), goodput));
-        more.note(above(grid, (&window, 10.0), (&plain, 10.0), goodput));
     }
-    vec![
-        enough.item(PAPER.name, "fig5.10", "with the window a buffer of 10 packets is enough (within 3 % of every larger one, both links)"),
-        more.item(PAPER.name, "fig5.10", "plain TCP needs a larger one: better with 30 than with 10, and at 10 below the window (both links)"),
-    ]
+    enough.item(
+        PAPER.name,
+        "fig5.10",
+        "with the window a buffer of 10 packets is enough (within 3 % of every larger one, both links)",
+    )
+}
+
+/// And plain TCP needs more.
+pub(super) fn without(grid: &Grid) -> Item {
+    let mut more = Tally::default();
+    for (plain, window) in BUFFERED {
+        more.note(above(grid, (plain, 30.0), (plain, 10.0), goodput));
+        more.note(above(grid, (window, 10.0), (plain, 10.0), goodput));
+    }
+    more.of_series(
+        PAPER.name,
+        "fig5.10",
+        "claim: without",
+        "plain TCP needs a larger one: better with 30 than with 10, and at 10 below the window (both links)",
+    )
 }

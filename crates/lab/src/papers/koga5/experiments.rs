@@ -38,7 +38,7 @@ fn fer(loss: f64) -> (&'static str, String) {
     ("link.wireless.down.channel.loss", loss.to_string())
 }
 
-pub(super) fn buffer(packets: f64) -> (&'static str, String) {
+fn buffer(packets: f64) -> (&'static str, String) {
     ("link.wireless.down.queue", format!("{packets} packets"))
 }
 
@@ -61,7 +61,7 @@ pub(super) fn adaptive() -> Changes {
     vec![("flow.bulk.receiver.window", "link_rate".into())]
 }
 
-pub(super) fn slow() -> Changes {
+fn slow() -> Changes {
     vec![("link.wireless.down.rate", "64 kbit/s".into()), ("link.wireless.up.rate", "64 kbit/s".into())]
 }
 
@@ -101,21 +101,21 @@ impl Experiments {
             cells.sort_by(|one, other| one.series.cmp(&other.series).then(one.x.total_cmp(&other.x)));
         }
         let grid = |text, cells, runs| Grid::run(text, cells, runs, seed, progress);
-        let mut buffers = grid(SCENARIO, buffers(&[original(), adaptive()], "constant"), effort.runs)?;
-        buffers.join(grid(CHANGING, buffers_changing(), effort.runs)?);
+        let mut over_buffer = grid(SCENARIO, buffers("constant"), effort.runs)?;
+        over_buffer.join(grid(CHANGING, buffers("changing"), effort.runs)?);
         Ok(Experiments {
             fers: grid(SCENARIO, fers, effort.runs)?,
             sizes: grid(SCENARIO, sizes, effort.runs)?,
             variants: grid(SCENARIO, variants, effort.runs)?,
-            windows: grid(SCENARIO, windows(&[]), effort.runs)?,
+            windows: grid(SCENARIO, windows(), effort.runs)?,
             changing: grid(CHANGING, changing(), effort.runs)?,
-            buffers,
+            buffers: over_buffer,
         })
     }
 }
 
 /// awnd 3 to 13 and beyond, at both rates with both timers.
-pub(super) fn windows(more: &[(&'static str, String)]) -> Vec<Cell> {
+pub(super) fn windows() -> Vec<Cell> {
     let mut cells = Vec::new();
     for (series, rate, millis) in [
         ("64 kbit/s, WT 1000 ms", slow(), 1000.0),
@@ -123,8 +123,7 @@ pub(super) fn windows(more: &[(&'static str, String)]) -> Vec<Cell> {
         ("384 kbit/s, WT 1000 ms", Vec::new(), 1000.0),
     ] {
         for packets in (1..=13).chain([15, 17, 20, 25]).map(f64::from) {
-            let changes = rate.iter().cloned().chain(awnd(packets)).chain([wait(millis)]);
-            let changes = changes.chain(more.iter().cloned()).collect();
+            let changes = rate.iter().cloned().chain(awnd(packets)).chain([wait(millis)]).collect();
             cells.push(Cell { series: series.into(), x: packets, changes });
         }
     }
@@ -145,8 +144,10 @@ pub(super) fn changing() -> Vec<Cell> {
     cells.collect()
 }
 
-fn buffers(receivers: &[Changes; 2], link: &str) -> Vec<Cell> {
-    let cells = ["original", "proposed"].into_iter().zip(receivers).flat_map(|(name, window)| {
+/// Both receivers of Fig. 5.10 over the buffer; `link` is its name in the series.
+pub(super) fn buffers(link: &str) -> Vec<Cell> {
+    let receivers = [("original", original()), ("proposed", adaptive())];
+    let cells = receivers.iter().flat_map(|(name, window)| {
         BUFFERS.map(|packets| Cell {
             series: format!("{name}, {link}"),
             x: packets,
@@ -154,8 +155,4 @@ fn buffers(receivers: &[Changes; 2], link: &str) -> Vec<Cell> {
         })
     });
     cells.collect()
-}
-
-fn buffers_changing() -> Vec<Cell> {
-    buffers(&[original(), adaptive()], "changing")
 }

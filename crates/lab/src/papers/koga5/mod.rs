@@ -12,7 +12,9 @@ mod experiments;
 mod numbers;
 mod questions;
 
-use super::{Paper, Reproduction, Settings};
+use super::wcdma::blocks;
+use super::wcdma::row::Row;
+use super::{Paper, Reproduction, Settings, tried};
 use crate::progress::Progress;
 use experiments::Experiments;
 use lasthop_scenario::Problem;
@@ -41,13 +43,19 @@ fn reproduce(settings: &Settings, progress: &dyn Progress) -> Result<Reproductio
         false => Effort { runs: 30, sensitivity_runs: 15 },
     };
     let measured = Experiments::run(&effort, settings.seed, progress)?;
-    let mut items = numbers::items(&measured.windows);
+    let mut items = numbers::table(&measured.windows);
+    items.extend(numbers::equations());
     items.extend(claims::items(&measured));
-    for plot in chapter::PLOTS {
-        items.extend(plot.0.items((plot.1)(&measured)));
-    }
+    items.extend(blocks::points(PAPER.name, chapter::PLOTS, &measured));
     let rows = questions::run(&effort, settings.seed, progress)?;
-    items.extend(rows.iter().flat_map(|row| row.items.clone()));
+    items.extend(rows.iter().flat_map(Row::items).cloned());
+    tried::note(
+        &mut items,
+        &[(
+            "eq5.2",
+            "Eqs. 5.1 and 5.2 with the stated numbers; a T of 300 ms would give the paper's value at 384 kbit/s",
+        )],
+    );
     let chapter = chapter::chapter(&items, &measured, &rows);
     Ok(Reproduction { paper: PAPER.name, items, chapter })
 }

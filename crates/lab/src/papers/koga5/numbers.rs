@@ -8,16 +8,22 @@ use crate::papers::wcdma::grid::{Grid, Of, recoveries, timeouts};
 use crate::stats::Estimate;
 
 /// The published numbers. A file that cannot be read gives none; a test reads it.
-pub(super) fn items(windows: &Grid) -> Vec<Item> {
-    let text = include_str!("../../../../../papers/koga5/published.csv");
-    let numbers = published::read(text).unwrap_or_default();
-    numbers
+fn numbers() -> Vec<Published> {
+    published::read(include_str!("../../../../../papers/koga5/published.csv")).unwrap_or_default()
+}
+
+/// Table 5.1.
+pub(super) fn table(windows: &Grid) -> Vec<Item> {
+    numbers()
         .iter()
-        .filter_map(|one| match one.item.as_str() {
-            "table5.1" => retransmissions(windows, one),
-            _ => equation(one),
-        })
+        .filter(|one| one.item == "table5.1")
+        .filter_map(|one| retransmissions(windows, one))
         .collect()
+}
+
+/// What the equations give.
+pub(super) fn equations() -> Vec<Item> {
+    numbers().iter().filter(|one| one.item != "table5.1").filter_map(equation).collect()
 }
 
 /// Table 5.1: TCP retransmissions of a kind at a window.

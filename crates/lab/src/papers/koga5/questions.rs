@@ -1,28 +1,13 @@
 //! What the chapter leaves open: its main claims under every other answer.
 
-use super::claims;
-use super::experiments::{adaptive, awnd, changing, original, slow, wait};
-use super::{CHANGING, Effort, PAPER, SCENARIO};
+use super::experiments::{self, adaptive, buffers, changing, original, wait, windows};
+use super::{CHANGING, Effort, PAPER, SCENARIO, claims, numbers};
 use crate::item::Item;
 use crate::papers::wcdma::claims::{Tally, above, not_below};
-use crate::papers::wcdma::grid::{Cell, Changes, Grid, goodput, recoveries};
+use crate::papers::wcdma::grid::{Cell, Changes, Grid, goodput};
+use crate::papers::wcdma::row::Row;
 use crate::progress::Progress;
 use lasthop_scenario::Problem;
-
-/// A row of the sensitivity table.
-pub(super) struct Row {
-    pub(super) label: &'static str,
-    pub(super) items: Vec<Item>,
-}
-
-impl Row {
-    /// An item by the end of its name and its series.
-    pub(super) fn item(&self, item: &str, series: &str) -> Option<&Item> {
-        self.items
-            .iter()
-            .find(|one| one.item.strip_prefix("sensitivity-") == Some(item) && one.series == series)
-    }
-}
 
 const CHANNEL: &str = "link.wireless.down.channel";
 const LOSS: (&str, &str) = ("link.wireless.down.channel.loss", "0.026");
@@ -61,97 +46,114 @@ fn owned(answer: &[(&'static str, &'static str)]) -> Changes {
 }
 
 pub(super) fn run(effort: &Effort, seed: u64, progress: &dyn Progress) -> Result<Vec<Row>, Problem> {
-    let mut rows = Vec::new();
-    for (label, answer) in ANSWERS {
-        rows.push(row(label, &owned(answer), &Vec::new(), effort, seed, progress)?);
-    }
-    for (label, answer) in EDGES {
-        rows.push(row(label, &Vec::new(), &owned(answer), effort, seed, progress)?);
-    }
-    Ok(rows)
+    let answers = ANSWERS.iter().map(|(label, answer)| (*label, owned(answer), Changes::new()));
+    let edges = EDGES.iter().map(|(label, answer)| (*label, Changes::new(), owned(answer)));
+    answers
+        .chain(edges)
+        .map(|(label, all, window)| {
+            let grid = |text, cells| {
+                Grid::run(text, under(&all, &window, cells), effort.sensitivity_runs, seed, progress)
+            };
+            let mut buffers = grid(SCENARIO, few_buffers("constant"))?;
+            buffers.join(grid(CHANGING, few_buffers("changing"))?);
+            let measured = Measured {
+                over_wait: grid(SCENARIO, over_wait())?,
+                sizes: grid(SCENARIO, sizes())?,
+                windows: grid(SCENARIO, few_windows())?,
+                changing: grid(
+                    CHANGING,
+                    changing().into_iter().filter(|cell| WAITS.contains(&cell.x)).collect(),
+                )?,
+                buffers,
+            };
+            Ok(Row::new(label, items(&measured)))
+        })
+        .collect()
 }
 
-/// Measures one row: `all` changes every receiver's scenario, `window` the adaptive one's.
-fn row(
-    label: &'static str,
-    all: &Changes,
-    window: &Changes,
-    effort: &Effort,
-    seed: u64,
-    progress: &dyn Progress,
-) -> Result<Row, Problem> {
-    let with = |mut cells: Vec<Cell>| {
-        for cell in &mut cells {
-            cell.changes.extend(all.iter().cloned());
-            if cell.series.ends_with("adaptive") {
-                cell.changes.extend(window.iter().cloned());
-            }
-        }
-        cells
-    };
-    let runs = effort.sensitivity_runs;
-    let mut over_wait = Vec::new();
-    for (name, receiver) in [("original", original()), ("adaptive", adaptive())] {
-        for millis in [300.0, 1000.0] {
-            let changes = receiver.iter().cloned().chain([wait(millis)]).collect();
-            over_wait.push(Cell { series: name.into(), x: millis, changes });
+/// The cells under an answer: `all` changes every receiver's scenario, `window` the adaptive one's. What a cell is about
+/// comes last.
+fn under(all: &Changes, window: &Changes, mut cells: Vec<Cell>) -> Vec<Cell> {
+    for cell in &mut cells {
+        cell.changes.splice(0..0, all.iter().cloned());
+        if cell.series.ends_with("adaptive") || cell.series.starts_with("proposed") {
+            cell.changes.extend(window.iter().cloned());
         }
     }
-    let constant = Grid::run(SCENARIO, with(over_wait), runs, seed, progress)?;
-    let mut few = Vec::new();
-    for (series, rate, millis) in [("64 kbit/s", slow(), 1000.0), ("384 kbit/s", Vec::new(), 300.0)] {
-        for packets in [4.0, 10.0, 11.0, 13.0] {
-            let changes = rate.iter().cloned().chain(awnd(packets)).chain([wait(millis)]).collect();
-            few.push(Cell { series: series.into(), x: packets, changes });
-        }
-    }
-    let windows = Grid::run(SCENARIO, with(few), runs, seed, progress)?;
-    let cells = changing().into_iter().filter(|cell| cell.x == 300.0 || cell.x == 1000.0).collect();
-    let changing = Grid::run(CHANGING, with(cells), runs, seed, progress)?;
+    cells
+}
 
-    let mut items = Vec::new();
-    let mut higher = Tally::default();
-    for wt in [300.0, 1000.0] {
-        higher.note(not_below(&constant, ("adaptive", wt), ("original", wt), goodput));
+const WAITS: [f64; 2] = [300.0, 1000.0];
+
+/// The free buffer and the adaptive window.
+fn over_wait() -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for (name, receiver) in [("original", original()), ("adaptive", adaptive())] {
+        for millis in WAITS {
+            let changes = receiver.iter().cloned().chain([wait(millis)]).collect();
+            cells.push(Cell { series: name.into(), x: millis, changes });
+        }
     }
-    higher.note(above(&constant, ("adaptive", 1000.0), ("original", 1000.0), goodput));
-    items.push(higher.item(
-        PAPER.name,
-        "sensitivity-fig5.3",
-        "with the window throughput is higher (FER 2.6 %)",
-    ));
-    items.extend(
-        claims::changing(&changing, "sensitivity-fig5.9").into_iter().zip(["claim", "claim adaptive"]).map(
-            |(mut item, series)| {
-                item.series = series.into();
-                item
-            },
-        ),
-    );
-    for (series, grid) in [("original", &constant), ("adaptive", &constant)] {
-        for wt in [300.0, 1000.0] {
+    cells
+}
+
+/// Plain TCP over WT, by packet size.
+fn sizes() -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for bytes in [1500, 512] {
+        for millis in experiments::WAITS {
+            let size = ("flow.bulk.segment", format!("{bytes} bytes"));
+            let changes = original().into_iter().chain([size, wait(millis)]).collect();
+            cells.push(Cell { series: format!("original, {bytes} bytes"), x: millis, changes });
+        }
+    }
+    cells
+}
+
+/// Table 5.1's.
+fn few_windows() -> Vec<Cell> {
+    let published = |cell: &Cell| {
+        let is_in_table = cell.series.starts_with("64 ") || cell.series.ends_with("WT 300 ms");
+        is_in_table && (3.0..=13.0).contains(&cell.x)
+    };
+    windows().into_iter().filter(published).collect()
+}
+
+fn few_buffers(link: &str) -> Vec<Cell> {
+    buffers(link).into_iter().filter(|cell| cell.x == 10.0 || cell.x == 30.0).collect()
+}
+
+/// What is measured under an answer.
+struct Measured {
+    over_wait: Grid,
+    sizes: Grid,
+    windows: Grid,
+    changing: Grid,
+    buffers: Grid,
+}
+
+fn items(measured: &Measured) -> Vec<Item> {
+    let over_wait = &measured.over_wait;
+    let mut higher = Tally::default();
+    for wt in WAITS {
+        higher.note(not_below(over_wait, ("adaptive", wt), ("original", wt), goodput));
+    }
+    higher.note(above(over_wait, ("adaptive", 1000.0), ("original", 1000.0), goodput));
+    let mut items =
+        vec![higher.item(PAPER.name, "fig5.3", "with the window throughput is higher (FER 2.6 %)")];
+    items.extend(claims::best_waits(&measured.sizes));
+    items.extend(claims::changing(&measured.changing));
+    items.push(claims::without(&measured.buffers));
+    for series in ["original", "adaptive"] {
+        for wt in WAITS {
             items.push(
-                Item::new(PAPER.name, "sensitivity-fig5.3", format!("{series}, WT {wt} ms"))
+                Item::new(PAPER.name, "fig5.3", series)
                     .metric("goodput", "kbit/s")
                     .at("wt_ms", wt)
-                    .measured(grid.estimate(series, wt, goodput)),
+                    .measured(over_wait.estimate(series, wt, goodput)),
             );
         }
     }
-    for (series, packets) in [
-        ("64 kbit/s", 4.0),
-        ("64 kbit/s", 13.0),
-        ("384 kbit/s", 10.0),
-        ("384 kbit/s", 11.0),
-        ("384 kbit/s", 13.0),
-    ] {
-        items.push(
-            Item::new(PAPER.name, "sensitivity-table5.1", format!("{series}, awnd {packets}"))
-                .metric("recoveries", "")
-                .at("awnd", packets)
-                .measured(windows.estimate(series, packets, recoveries)),
-        );
-    }
-    let items = items.into_iter().map(|item| item.at("setting", label)).collect();
-    Ok(Row { label, items })
+    items.extend(numbers::table(&measured.windows));
+    items
 }

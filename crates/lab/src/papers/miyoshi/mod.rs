@@ -18,7 +18,7 @@ mod setting;
 mod tables;
 mod ways;
 
-use super::{Paper, Reproduction, Settings, published};
+use super::{Paper, Reproduction, Settings, published, tried};
 use crate::progress::Progress;
 use grid::Grid;
 use lasthop_scenario::Problem;
@@ -82,6 +82,10 @@ fn reproduce(settings: &Settings, progress: &dyn Progress) -> Result<Reproductio
     items.extend(ways.iter().flat_map(Way::items));
 
     let course = course::run(settings.seed)?;
+    tried::note(
+        &mut items,
+        &[("table", "the answers of the table under What the open questions decide, at fewer p_err")],
+    );
     let chapter = chapter::chapter(&items, [&one, &five], (&sensitivity, &ways), &course, &numbers);
     Ok(Reproduction { paper: PAPER.name, items, chapter })
 }

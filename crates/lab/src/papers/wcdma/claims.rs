@@ -22,7 +22,12 @@ impl Tally {
     }
 
     pub(crate) fn item(self, paper: &str, item: &str, words: &str) -> Item {
-        Item::new(paper, item, "claim").claim(
+        self.of_series(paper, item, "claim", words)
+    }
+
+    /// One of several claims on an item: `claim`, and which.
+    pub(crate) fn of_series(self, paper: &str, item: &str, series: &str, words: &str) -> Item {
+        Item::new(paper, item, series).claim(
             words,
             self.holds as f64 / self.points.max(1) as f64,
             self.points,

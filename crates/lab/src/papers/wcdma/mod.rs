@@ -3,3 +3,4 @@
 pub(super) mod blocks;
 pub(super) mod claims;
 pub(super) mod grid;
+pub(super) mod row;
