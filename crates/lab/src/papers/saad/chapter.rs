@@ -5,11 +5,11 @@ use super::friendliness::{MIXTURES, TABLES};
 use super::goodput::Goodput;
 use super::questions::THRESHOLD;
 use super::sender::Sender;
-use super::{PAPER, Row, numbers};
+use super::{PAPER, Row, numbers, prose};
 use crate::document::{Block, Cell, Chapter, Table};
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use crate::item::{Item, Verdict};
-use crate::papers::cells::{measured, number};
+use crate::papers::cells::{measured, number, place};
 use crate::papers::deviation;
 use crate::papers::published::Published;
 
@@ -29,22 +29,8 @@ pub(super) fn chapter(
              Reno beside W_CW gets close to its fair share.",
         ),
         Block::Text(summary(items)),
-        text(
-            "Fairness comes out (every index of Table I within 5 per cent). The goodput of Fig. 6 does not: with one \
-             flow the path of Fig. 5 holds two to three packets (2 Mbit/s times 6 ms and a packet's time), so that \
-             estimate times smallest RTT is the smallest window there is, two to three segments, from which a further \
-             loss ends in a timeout; half of Reno's window, filled by 50 packets of buffer, is ten times that. Marks at \
-             an average queue of 5 packets cost another 4 per cent without any error, because the average follows the \
-             queue too slowly. On the path of Fig. 8 (92 ms, 23 packets) the estimate gains: see the merits below.",
-        ),
-        text(
-            "Tables II and III do not come out either: a sender that halves at an average queue of 5 packets starves \
-             beside one that halves when 50 packets are full. The marking threshold alone decides who starves whom: up \
-             to 30 packets Reno takes nearly all, from 40 packets on W_CW takes more, and where nothing is ever marked \
-             it is Westwood beside Reno. Where Reno is ECN-capable too \
-             both get about the same and a quarter of the link stays idle: marks that go on while the average decays could \
-             be why the paper's sums are 1.22 Mbit/s on a link of 2 Mbit/s, but it does not say that its Reno has ECN.",
-        ),
+        Block::Text(prose::one_kind(items, short)),
+        Block::Text(prose::side_by_side(rows)),
         Block::Heading("Claims and numbers".into()),
         claims_table(items),
         Block::Heading("Figures".into()),
@@ -68,15 +54,7 @@ pub(super) fn chapter(
         friendliness_figure(items, 0),
         friendliness_figure(items, 1),
         Block::Heading("The merits apart".into()),
-        text(
-            "Reno and NewReno hear no marks; Westwood alone takes the estimate at every loss; CW alone halves at marks \
-             and at every loss; W_CW has both. On a path of three packets the estimate gains nothing on Reno; what helps \
-             is the repair of several losses in one window (NewReno, from 0.2 per cent on; below that its own long \
-             recoveries after an overflow end in timeouts, which the small window of an estimate avoids). On a path of 23 \
-             packets the estimate gains up to 80 per cent on Reno and up to 150 per cent on NewReno, all of it \
-             Westwood's: W_CW comes up to Westwood at high loss rates, where nothing is marked, and stays below it and \
-             below Reno at low ones, where marks hold the window down.",
-        ),
+        Block::Text(prose::merits(short, long)),
         goodput_figure(short, "merits-short", "6 ms, on Reno", &Sender::ALL[..4], "Fig. 5's path."),
         goodput_figure(short, "merits-short-new", "6 ms, on NewReno", &Sender::ALL[4..], "Fig. 5's path."),
         goodput_figure(long, "merits-long", "92 ms, on Reno", &Sender::ALL[..4], "Fig. 8's path, one flow."),
@@ -88,13 +66,7 @@ pub(super) fn chapter(
             "Fig. 8's path, one flow.",
         ),
         Block::Heading("The test by marks".into()),
-        text(
-            "The claim behind the scheme: marked duplicates mean congestion, unmarked ones a random error, with higher \
-             confidence. Acc_w is the share of random losses tested as random, Acc_c the share of losses in queues \
-             tested as congestion; losses that only the timer repaired were not tested. Nearly every loss in a queue is \
-             found. Of the random losses up to a quarter is taken for congestion at low loss rates, because the average \
-             is then above the threshold a large part of the time although no queue overflows.",
-        ),
+        Block::Text(prose::test(items)),
         test_figure(items),
         Block::Heading("What the open questions decide".into()),
         threshold_figure(rows),
@@ -129,7 +101,6 @@ fn headlines(items: &[Item]) -> impl Iterator<Item = &Item> {
 fn claims_table(items: &[Item]) -> Block {
     let rows = headlines(items)
         .map(|item| {
-            let x: Vec<String> = item.x.iter().map(|(name, value)| format!("{name} {value}")).collect();
             let unit = match (item.unit.as_str(), item.series.as_str()) {
                 ("", "claim") => "share of points",
                 ("", _) => "index",
@@ -138,7 +109,7 @@ fn claims_table(items: &[Item]) -> Block {
             vec![
                 Cell::Text(item.item.clone()),
                 Cell::Text(item.series.clone()),
-                Cell::Text(x.join(", ")),
+                Cell::Text(place(item)),
                 item.published.map_or(Cell::Empty, |value| Cell::Number(number(value))),
                 measured(item),
                 Cell::Text(unit.into()),
@@ -272,7 +243,7 @@ fn test_figure(items: &[Item]) -> Block {
 }
 
 /// The threshold of a row that is the default or changes the threshold alone.
-fn threshold_of(row: &Row) -> Option<f64> {
+pub(super) fn threshold_of(row: &Row) -> Option<f64> {
     match row.setting.question {
         "" => Some(5.0),
         THRESHOLD => row.setting.answer.split(' ').next()?.parse().ok(),

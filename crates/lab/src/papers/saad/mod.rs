@@ -6,18 +6,20 @@
 //! * `goodput.rs`: Fig. 6, the same with a long path, and the test by marks.
 //! * `fairness.rs`: Table I.
 //! * `friendliness.rs`: Tables II and III.
+//! * `prose.rs`: its sentences with numbers in them.
 //! * `chapter.rs`: the report's chapter.
 
 mod chapter;
 mod fairness;
 mod friendliness;
 mod goodput;
+mod prose;
 mod questions;
 mod sender;
 mod setting;
 
 use super::published::{self, Published};
-use super::{Paper, Reproduction, Settings};
+use super::{Paper, Reproduction, Settings, tried};
 use crate::item::Item;
 use crate::progress::Progress;
 use fairness::{FairRow, Points};
@@ -142,6 +144,7 @@ fn reproduce(settings: &Settings, progress: &dyn Progress) -> Result<Reproductio
     progress.end();
     items.extend(fair_rows.iter().flat_map(FairRow::items));
 
+    tried::note(&mut items, &[]);
     let chapter = chapter::chapter(&items, [&short, &long], &fair, (&rows, &fair_rows));
     Ok(Reproduction { paper: PAPER.name, items, chapter })
 }
