@@ -164,7 +164,7 @@ fn throughput_figure(items: &[Item], numbers: &[Published]) -> Block {
         caption: "1: TCP only on 82 Mbit/s; 2: large CBR; 3: multiple CBR. Each leaves 82 Mbit/s on average."
             .into(),
         x_label: "experiment".into(),
-        y_label: "Mbit/s".into(),
+        y_label: "throughput, Mbit/s".into(),
         x_log: false,
         curves,
     })
@@ -172,9 +172,9 @@ fn throughput_figure(items: &[Item], numbers: &[Published]) -> Block {
 
 fn course_figure(course: &Course, mixed: bool) -> Block {
     let (first, homogeneous) = match course.load {
-        Load::TcpOnly => ("3.11", "3.2 to 3.4"),
-        Load::LargeCbr => ("3.12", "3.5 to 3.7"),
-        _ => ("3.13", "3.8 to 3.10"),
+        Load::TcpOnly => ("3.11", "Figs. 3.2 to 3.4"),
+        Load::LargeCbr => ("3.12", "Figs. 3.5 to 3.7"),
+        _ => ("3.13", "Figs. 3.8 to 3.10"),
     };
     let curves = course
         .curves
@@ -183,15 +183,15 @@ fn course_figure(course: &Course, mixed: bool) -> Block {
         .map(|(name, points)| Curve { name: name.clone(), kind: CurveKind::Line, points: points.clone() })
         .collect();
     let (figures, who) = match mixed {
-        true => (first, "ten Reno beside ten SACK"),
-        false => (homogeneous, "twenty of a kind"),
+        true => (format!("Fig. {first}"), "ten Reno beside ten SACK"),
+        false => (homogeneous.to_string(), "twenty of a kind"),
     };
     Block::Figure(Figure {
         id: format!("course-{}-{}", if mixed { "mixed" } else { "alike" }, first.replace('.', "-")),
-        title: format!("Figs. {figures}: {}, {who}", course.load.name()),
+        title: format!("{figures}: {}, {who}", course.load.name()),
         caption: "Total TCP throughput of one run by half second; the paper gives no numbers.".into(),
         x_label: "time, s".into(),
-        y_label: "Mbit/s".into(),
+        y_label: "throughput, Mbit/s".into(),
         x_log: false,
         curves,
     })
