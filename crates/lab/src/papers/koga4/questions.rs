@@ -83,7 +83,7 @@ pub(super) fn run(effort: &Effort, seed: u64, progress: &dyn Progress) -> Result
                 bulk: grid(over_wait(&Vec::new()), effort.sensitivity_runs)?,
                 transfers: grid(over_wait(&transfer()), transfers)?,
                 rates: grid(rates(), effort.sensitivity_runs)?,
-                sizes: grid(transfer_sizes(&WAITS), transfers)?,
+                sizes: grid(transfer_sizes(&WAITS), effort.sensitivity_runs)?,
             };
             Ok(Row::new(label, items(&measured)))
         })
