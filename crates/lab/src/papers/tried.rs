@@ -1,5 +1,7 @@
 //! What was tried where an item differs: the same item under the other answers to the open questions.
 
+use super::cells::place;
+use crate::document::{Cell, Table};
 use crate::item::{Item, Verdict};
 
 /// More labels than this are counted rather than named.
@@ -18,6 +20,25 @@ pub(crate) fn note(items: &mut [Item], elsewhere: &[(&str, &str)]) {
             note.push_str(&tried);
         }
     }
+}
+
+/// The items of tables that have no room for notes, where they differ: each with its note.
+pub(crate) fn listed(items: &[Item]) -> Option<Table> {
+    let differs = |item: &&Item| {
+        item.verdict == Some(Verdict::Differs)
+            && item.item.starts_with("table")
+            && !item.item.starts_with("sensitivity-")
+    };
+    let text = |text: &str| Cell::Text(text.to_string());
+    let row = |item: &Item| {
+        vec![text(&item.item), text(&item.series), text(&place(item)), text(&item.metric), text(&item.note)]
+    };
+    let rows: Vec<Vec<Cell>> = items.iter().filter(differs).map(row).collect();
+    (!rows.is_empty()).then(|| Table {
+        caption: "Where the tables differ, and what was tried".into(),
+        columns: ["item", "series", "at", "metric", "what"].map(String::from).to_vec(),
+        rows,
+    })
 }
 
 fn tried(item: &Item, items: &[Item], elsewhere: &[(&str, &str)]) -> String {

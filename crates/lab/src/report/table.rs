@@ -55,9 +55,12 @@ fn class(table: &Table, column: usize, cell: &Cell) -> &'static str {
         Cell::Verdict(None) => " class=\"none\"",
         Cell::Empty if is_numeric(table, column) => " class=\"number none\"",
         Cell::Empty => " class=\"none\"",
-        // A long note takes lines, a short word never does.
-        Cell::Text(text) if text.chars().count() > 40 => " class=\"note\"",
-        Cell::Text(_) => "",
+        // A long note takes lines, a short word never does; between them the table's width decides.
+        Cell::Text(text) => match text.chars().count() {
+            41.. => " class=\"note\"",
+            21..=40 => "",
+            _ => " class=\"word\"",
+        },
     }
 }
 

@@ -57,6 +57,7 @@ pub(super) fn chapter(
     blocks.push(Block::Heading("What the open questions decide".into()));
     blocks.push(sensitivity_table(sensitivity));
     blocks.push(Block::Text(tried(sensitivity)));
+    blocks.extend(crate::papers::tried::listed(items).map(Block::Table));
     if let Ok(deviations) = deviation::read(include_str!("../../../../../papers/koga3/deviations.toml")) {
         blocks.push(Block::Heading("Contradictions and gaps".into()));
         blocks.push(deviation::table(&deviations));

@@ -52,6 +52,7 @@ pub(super) fn chapter(
     blocks.push(Block::Heading("What the open questions decide".into()));
     blocks.push(sensitivity_table(sensitivity));
     blocks.push(Block::Text(tried(sensitivity)));
+    blocks.extend(crate::papers::tried::listed(items).map(Block::Table));
     blocks.push(text(
         "Who counts p decides what an adaptive terminal does. Told of all retransmissions it repeats most ACKs at p_err = \
          0.2 and has more than twice the goodput; told of triple duplicate ACKs alone, as §2.3 has it, it hardly repeats \
