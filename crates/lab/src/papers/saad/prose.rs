@@ -12,7 +12,7 @@ pub(super) fn one_kind(items: &[Item], short: &Goodput) -> String {
     let fairness = || items.iter().filter(|item| item.item == "table1");
     let agree = fairness().filter(|item| item.verdict == Some(Verdict::Agrees)).count();
     let marked = gain(short, Sender::W_CW, Sender::RENO, 0).map_or(String::new(), |gain| {
-        format!(" At the lowest loss rate W_CW carries {gain:+.1} % of Reno's goodput.")
+        format!(" At the lowest loss rate W_CW's goodput differs from Reno's by {gain:+.1} %.")
     });
     format!(
         "Of {} fairness indices of Table I {agree} agree. Fig. 6: with one flow the path of Fig. 5 holds two to three \
