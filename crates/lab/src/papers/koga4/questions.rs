@@ -59,6 +59,8 @@ const ANSWERS: &[(&str, &[(&str, &str)])] = &[
 ];
 
 const WAITS: [f64; 4] = [0.0, 300.0, 2000.0, 3000.0];
+/// WT at which packet sizes are compared, ms.
+const SIZES_AT: [f64; 2] = [0.0, 2000.0];
 const SERIES: &str = "FER 5.9 %";
 /// What of Table 4.2 is measured under every answer: series, metric, unit, number.
 const MEASURES: [(&str, &str, &str, Of); 5] = [
@@ -83,7 +85,7 @@ pub(super) fn run(effort: &Effort, seed: u64, progress: &dyn Progress) -> Result
                 bulk: grid(over_wait(&Vec::new()), effort.sensitivity_runs)?,
                 transfers: grid(over_wait(&transfer()), transfers)?,
                 rates: grid(rates(), effort.sensitivity_runs)?,
-                sizes: grid(transfer_sizes(&WAITS), effort.sensitivity_runs)?,
+                sizes: grid(transfer_sizes(&SIZES_AT), transfers)?,
             };
             Ok(Row::new(label, items(&measured)))
         })
