@@ -39,6 +39,19 @@ impl Estimate {
     }
 }
 
+/// 100 (mean of `ones` / mean of `others` - 1), with the interval of the linearised ratio over the repetitions in pairs.
+pub fn change_of_means(ones: &[f64], others: &[f64]) -> Option<Estimate> {
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let base = mean(others);
+    if ones.is_empty() || ones.len() != others.len() || base <= 0.0 {
+        return None;
+    }
+    let ratio = mean(ones) / base;
+    let linear = ones.iter().zip(others).map(|(one, other)| ratio + (one - ratio * other) / base);
+    let changes: Vec<f64> = linear.map(|ratio| 100.0 * (ratio - 1.0)).collect();
+    Estimate::of(&changes)
+}
+
 /// The 97.5 % quantile of Student's t with `freedom` degrees of freedom.
 fn quantile(freedom: usize) -> f64 {
     match StudentsT::new(0.0, 1.0, freedom as f64) {
@@ -66,5 +79,19 @@ mod tests {
         assert!((estimate.mean - 3.0).abs() < 1e-12);
         assert!((estimate.half_width() - 1.963).abs() < 1e-3);
         assert_eq!(Estimate::of(&[]), None);
+    }
+
+    #[test]
+    fn a_change_of_means_worked_by_hand() {
+        // Means 6 and 4: 50 per cent; if every pair has the same ratio, the interval is a point.
+        let estimate = change_of_means(&[3.0, 9.0], &[2.0, 6.0]).unwrap();
+        assert!((estimate.mean - 50.0).abs() < 1e-9 && estimate.half_width() < 1e-9);
+        // Not the mean of the ratios (3 and 1: a change of 100 per cent).
+        let estimate = change_of_means(&[6.0, 6.0], &[2.0, 6.0]).unwrap();
+        assert!((estimate.mean - 50.0).abs() < 1e-9);
+        // Residuals 6 - 1.5 x 2 = 3 and -3, over 4: ratios 2.25 and 0.75, so that s = 106.07 points, and
+        // t = 12.706 at one degree of freedom: 12.706 x 75.
+        assert!((estimate.half_width() - 952.97).abs() < 0.1);
+        assert_eq!(change_of_means(&[], &[]), None);
     }
 }

@@ -6,7 +6,7 @@ use crate::item::Item;
 use crate::papers::published::Published;
 use crate::progress::Progress;
 use crate::repeat::{estimate_by, repeat};
-use crate::stats::Estimate;
+use crate::stats::{Estimate, change_of_means};
 use lasthop_scenario::{Problem, Scenario};
 use lasthop_sim::Outcome;
 use lasthop_wire::LossReason;
@@ -139,37 +139,5 @@ pub(super) fn note(setting: &Setting, published: &Published) -> String {
     match setting.question {
         "" => format!("published: {}", published.source),
         _ => setting.label(),
-    }
-}
-
-/// 100 (mean of `ones` / mean of `others` - 1), with the interval of the linearised ratio over the repetitions in pairs.
-pub(super) fn change_of_means(ones: &[f64], others: &[f64]) -> Option<Estimate> {
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let base = mean(others);
-    if ones.is_empty() || ones.len() != others.len() || base <= 0.0 {
-        return None;
-    }
-    let ratio = mean(ones) / base;
-    let linear = ones.iter().zip(others).map(|(one, other)| ratio + (one - ratio * other) / base);
-    let changes: Vec<f64> = linear.map(|ratio| 100.0 * (ratio - 1.0)).collect();
-    Estimate::of(&changes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_change_of_means_worked_by_hand() {
-        // Means 6 and 4: 50 per cent; if every pair has the same ratio, the interval is a point.
-        let estimate = change_of_means(&[3.0, 9.0], &[2.0, 6.0]).unwrap();
-        assert!((estimate.mean - 50.0).abs() < 1e-9 && estimate.half_width() < 1e-9);
-        // Not the mean of the ratios (3 and 1: a change of 100 per cent).
-        let estimate = change_of_means(&[6.0, 6.0], &[2.0, 6.0]).unwrap();
-        assert!((estimate.mean - 50.0).abs() < 1e-9);
-        // Residuals 6 - 1.5 x 2 = 3 and -3, over 4: ratios 2.25 and 0.75, so that s = 106.07 points, and
-        // t = 12.706 at one degree of freedom: 12.706 x 75.
-        assert!((estimate.half_width() - 952.97).abs() < 0.1);
-        assert_eq!(change_of_means(&[], &[]), None);
     }
 }
