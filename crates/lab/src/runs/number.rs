@@ -8,7 +8,8 @@ pub fn with_interval(estimate: &Estimate) -> String {
     if !half.is_finite() {
         return plain(estimate.mean);
     }
-    let decimals = match half > 0.0 {
+    // Equal values, but for the rounding of their sum, have no spread.
+    let decimals = match half > 1e-12 * estimate.mean.abs() {
         true => (1 - magnitude(half)).clamp(0, 9) as usize,
         false => return format!("{} ± 0", plain(estimate.mean)),
     };
@@ -18,7 +19,7 @@ pub fn with_interval(estimate: &Estimate) -> String {
 /// The same with its sign, for differences: `+12.3 ± 1.5`.
 pub fn signed(estimate: &Estimate) -> String {
     let text = with_interval(estimate);
-    let is_negative_or_zero = text.starts_with('-') || estimate.mean == 0.0;
+    let is_negative_or_zero = text.starts_with('-') || text.starts_with("0 ");
     if is_negative_or_zero { text } else { format!("+{text}") }
 }
 
@@ -68,6 +69,7 @@ mod tests {
         assert_eq!(with_interval(&estimate(123_456.0, 7_890.0)), "123456 ± 7890");
         assert_eq!(with_interval(&estimate(3.0, 0.0)), "3 ± 0");
         assert_eq!(with_interval(&estimate(1915.34, f64::INFINITY)), "1915.3");
+        assert_eq!(with_interval(&estimate(214.24, 2e-14)), "214.24 ± 0");
     }
 
     #[test]
@@ -75,6 +77,7 @@ mod tests {
         assert_eq!(signed(&estimate(12.34, 1.5)), "+12.3 ± 1.5");
         assert_eq!(signed(&estimate(-12.34, 1.5)), "-12.3 ± 1.5");
         assert_eq!(signed(&estimate(0.0, 0.0)), "0 ± 0");
+        assert_eq!(signed(&estimate(1e-14, 0.0)), "0 ± 0");
     }
 
     #[test]
