@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: test tools format lint unit doc bench
+.PHONY: test tools format lint unit doc bench crosscheck-ns2
 
 test: tools format lint unit doc
 
@@ -45,3 +45,8 @@ doc:
 # Packets per CPU second and peak memory on fixed cases.
 bench:
 	$(CARGO) run --release -- bench
+
+# The papers' baselines in ns-2 and here (docs/validation.md): some ten minutes on two cores.
+crosscheck-ns2:
+	@command -v ns >/dev/null || { echo "make: there is no ns-2: apt install ns2"; exit 1; }
+	$(CARGO) run --quiet --release -p lasthop-lab --example crosscheck-ns2

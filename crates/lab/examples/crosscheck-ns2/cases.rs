@@ -1,0 +1,178 @@
+//! The baselines: each paper's own path without its cure, as a scenario of ours and as parameters of an ns-2 script.
+
+use lasthop_base::{Duration, Stream, Time};
+use lasthop_scenario::{Draft, Problem, Scenario, Traffic};
+
+/// One row: the same experiment on both sides.
+pub(crate) struct Case {
+    /// The paper, and the script's name.
+    pub(crate) paper: &'static str,
+    /// What varies.
+    pub(crate) label: String,
+    /// Ours.
+    pub(crate) draft: Draft,
+    /// Whether the flows of a run start at times drawn within the first 100 ms.
+    pub(crate) staggers: bool,
+    /// Theirs.
+    pub(crate) parameters: Vec<(String, String)>,
+    /// Repetitions on each side.
+    pub(crate) runs: u32,
+}
+
+impl Case {
+    fn new(paper: &'static str, label: impl Into<String>, runs: u32, draft: Draft) -> Case {
+        Case { paper, label: label.into(), draft, staggers: false, parameters: Vec::new(), runs }
+    }
+
+    fn set(mut self, path: &str, value: &str) -> Result<Case, Problem> {
+        self.draft.set(path, value)?;
+        Ok(self)
+    }
+
+    fn with(mut self, key: &str, value: impl ToString) -> Case {
+        self.parameters.push((key.to_owned(), value.to_string()));
+        self
+    }
+
+    /// The scenario of one repetition.
+    pub(crate) fn scenario(&self, seed: u64) -> Result<Scenario, Problem> {
+        let mut scenario = self.draft.check()?;
+        if self.staggers {
+            let mut starts = Stream::named(seed, "crosscheck.starts");
+            for flow in &mut scenario.flows {
+                if matches!(flow.traffic, Traffic::Tcp { .. }) {
+                    flow.start = Time::ZERO + Duration::from_secs_f64(0.1 * starts.uniform());
+                }
+            }
+        }
+        Ok(scenario)
+    }
+}
+
+/// All rows, paper by paper.
+pub(crate) fn all() -> Result<Vec<Case>, Problem> {
+    let mut cases = hasegawa()?;
+    cases.extend(huang()?);
+    cases.extend(koga3()?);
+    cases.extend(miyoshi()?);
+    Ok(cases)
+}
+
+/// SACK without link-layer repeats, under the loss that they would leave: of four transmissions of 1040 bytes, all fail.
+fn hasegawa() -> Result<Vec<Case>, Problem> {
+    let text = include_str!("../../../../papers/hasegawa/sack.toml");
+    let at = |ber: f64| {
+        let loss = (1.0 - (1.0 - ber).powi(8 * 1040)).powi(4);
+        let label = format!("SACK, BER {ber:.0e} (loss {:.3} %)", 100.0 * loss);
+        Case::new("hasegawa", label, 20, Draft::parse(text, "papers/hasegawa/sack.toml")?)
+            .set("link.wireless.down.channel", &format!("{{ kind = \"iid\", loss = {loss} }}"))?
+            .set("link.wireless.down.arq", "none")?
+            .set("flow.bulk.timestamps", "false")
+            .map(|case| case.with("loss", loss))
+    };
+    [2e-5, 3e-5, 5e-5, 7e-5, 1e-4].into_iter().map(at).collect()
+}
+
+/// SACK over the two-state channel, which lasts by itself or only while something is sent.
+fn huang() -> Result<Vec<Case>, Problem> {
+    let text = include_str!("../../../../papers/huang/wireless.toml");
+    let mut cases = Vec::new();
+    for (clock, meets, words) in
+        [("time", "end", "state at a packet's end"), ("sent", "sent", "only while sending")]
+    {
+        for (link, delay, seconds) in [("low", "0.01 ms", 0.00001), ("long", "250 ms", 0.25)] {
+            for bad in [1, 5, 10] {
+                let label = format!("SACK, {words}, {link} delay, bad {bad} ms");
+                // Where the chain stands still while the sender waits, a bad state can last for minutes.
+                let runs = if (clock, bad) == ("sent", 10) { 1000 } else { 400 };
+                let case = Case::new("huang", label, runs, Draft::parse(text, "papers/huang/wireless.toml")?)
+                    .set("link.wireless.one_way_delay", delay)?
+                    .set("link.wireless.down.channel.bad", &format!("{bad} ms"))?
+                    .set("link.wireless.down.channel.meets", meets)?;
+                cases
+                    .push(case.with("clock", clock).with("delay", seconds).with("bad", f64::from(bad) / 1e3));
+            }
+        }
+    }
+    Ok(cases)
+}
+
+/// Three variants beside three loads behind the CBQ gateway.
+fn koga3() -> Result<Vec<Case>, Problem> {
+    let alone = include_str!("../../../../papers/koga3/tcp-only.toml");
+    let large = include_str!("../../../../papers/koga3/large-cbr.toml");
+    let multiple = include_str!("../../../../papers/koga3/multiple-cbr.toml");
+    let loads =
+        [("tcp", "tcp-only", alone), ("large", "large-cbr", large), ("multiple", "multiple-cbr", multiple)];
+    let mut cases = Vec::new();
+    for (kind, recovery) in
+        [("Reno", "{ kind = \"reno\", reenter = true }"), ("Newreno", "new_reno"), ("Sack1", "sack")]
+    {
+        for (load, name, text) in loads {
+            let draft = Draft::parse(text, &format!("papers/koga3/{name}.toml"))?;
+            let case = Case::new("koga3", format!("{}, {name}", kind.trim_end_matches('1')), 20, draft)
+                .set("recovery", recovery)?
+                .set("sack", if kind == "Sack1" { "true" } else { "false" })?;
+            cases.push(Case { staggers: true, ..case }.with("kind", kind).with("load", load));
+        }
+    }
+    Ok(cases)
+}
+
+/// One ACK per segment, one and five terminals.
+fn miyoshi() -> Result<Vec<Case>, Problem> {
+    let one = include_str!("../../../../papers/miyoshi/one-node.toml");
+    let five = include_str!("../../../../papers/miyoshi/five-nodes.toml");
+    let mut cases = Vec::new();
+    for (nodes, text, name) in
+        [(1, one, "papers/miyoshi/one-node.toml"), (5, five, "papers/miyoshi/five-nodes.toml")]
+    {
+        for (loss, seconds) in [
+            (0.0, 200),
+            (0.01, 400),
+            (0.05, 1000),
+            (0.1, 2000),
+            (0.2, 5000),
+            (0.3, 40_000),
+            (0.4, 40_000),
+            (0.5, 100_000),
+        ] {
+            let label = format!("Reno, {nodes} node{}, p_err {loss}", if nodes == 1 { "" } else { "s" });
+            let mut case = Case::new("miyoshi", label, 40, Draft::parse(text, name)?)
+                .set("duration", &format!("{seconds} s"))?
+                .set("shape", "once")?;
+            for node in 1..=nodes {
+                case = case.set(&format!("link.radio{node}.channel.loss"), &loss.to_string())?;
+            }
+            cases.push(case.with("nodes", nodes).with("loss", loss).with("duration", seconds));
+        }
+    }
+    Ok(cases)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_can_run() {
+        let cases = all().unwrap();
+        assert_eq!(cases.len(), 5 + 12 + 9 + 16);
+        for case in &cases {
+            let scenario = case.scenario(1).unwrap();
+            assert!(
+                scenario.flows.iter().any(|flow| matches!(flow.traffic, Traffic::Tcp { .. })),
+                "{}",
+                case.label
+            );
+        }
+    }
+
+    #[test]
+    fn what_four_transmissions_leave() {
+        // hasegawa: 1040 bytes at 1e-4 are intact with probability exp(-0.83204) = 0.4352: 0.5648^4 = 0.1018 is left.
+        let cases = hasegawa().unwrap();
+        let loss: f64 = cases.last().unwrap().parameters[0].1.parse().unwrap();
+        assert!((loss - 0.1018).abs() < 1e-4, "{loss}");
+    }
+}

@@ -1,0 +1,58 @@
+//! ns-2 as a program that is called: a script, a run's number and parameters in, numbers out.
+
+use std::collections::HashMap;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::process::Command;
+
+/// Where the scripts are.
+const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crosscheck/ns2");
+
+/// What a run printed.
+pub(crate) type Numbers = HashMap<String, f64>;
+
+/// What is said where there is no ns-2.
+const ABSENT: &str =
+    "ns-2 is not installed: there is no `ns` on the path\n  help: `apt install ns2` on Debian";
+
+/// Runs a script.
+///
+/// # Errors
+/// In words: there is no `ns`, it failed, or its last line is not pairs of a name and a number.
+pub(crate) fn run(script: &str, run: u32, parameters: &[(String, String)]) -> Result<Numbers, String> {
+    let mut command = Command::new("ns");
+    command.arg(Path::new(SCRIPTS).join(script)).arg(run.to_string());
+    command.args(parameters.iter().flat_map(|(key, value)| [key, value]));
+    let output = command.output().map_err(|error| match error.kind() {
+        ErrorKind::NotFound => ABSENT.to_owned(),
+        _ => format!("ns: {error}"),
+    })?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let numbers = text.lines().next_back().and_then(numbers).filter(|_| output.status.success());
+    numbers.ok_or_else(|| {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        format!("{command:?} failed:\n{text}{errors}")
+    })
+}
+
+fn numbers(line: &str) -> Option<Numbers> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let (pairs, rest) = words.as_chunks::<2>();
+    let numbers: Option<Numbers> =
+        pairs.iter().map(|[name, value]| Some(((*name).to_owned(), value.parse().ok()?))).collect();
+    numbers.filter(|numbers| rest.is_empty() && !numbers.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_line_is_names_and_numbers() {
+        let read = numbers("goodput_kbps 773.5 timeouts 22").unwrap();
+        assert_eq!((read["goodput_kbps"], read["timeouts"]), (773.5, 22.0));
+        for line in ["", "timeouts", "timeouts many"] {
+            assert_eq!(numbers(line), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+# What the baselines share. A script is run as
+#
+#     ns SCRIPT RUN [KEY VALUE]...
+#
+# RUN, from 0, picks the substream of random numbers. A KEY is one of the script's parameters, or CLASS.VARIABLE for a
+# default of ns-2's own, as Agent/TCP.singledup_. The last line printed is pairs of a name and a number.
+
+remove-all-packet-headers
+add-packet-header Flags IP RTP TCP
+
+# ns-2 as Lasthop's papers have it: no timestamps, no limited transmit, nothing drawn at random at the sender, a
+# window and an initial threshold that do not bind. What a script sets after this, or the command line, prevails.
+Agent/TCP set window_ 1000000
+Agent/TCP set windowInit_ 2
+Agent/TCP set tcpTick_ 0.01
+Agent/TCP set minrto_ 0.2
+Agent/TCP set maxrto_ 60
+Agent/TCP set rtxcur_init_ 1
+Agent/TCP set overhead_ 0
+Agent/TCP set maxburst_ 0
+Agent/TCP set singledup_ 0
+Agent/TCP set timestamps_ false
+Agent/TCP set tcpip_base_hdr_size_ 40
+Agent/TCPSink set packetSize_ 40
+
+# Parameters with their defaults, those of the command line, the random numbers, a simulator.
+proc begin {defaults} {
+    global argv param ns defaultRNG
+    array set param $defaults
+    foreach {key value} [lrange $argv 1 end] {
+        if {[regexp {^([A-Za-z0-9/]+)\.(\w+)$} $key -> class variable]} {
+            $class set $variable $value
+        } elseif {[info exists param($key)]} {
+            set param($key) $value
+        } else {
+            puts stderr "unknown parameter $key; there are: [lsort [array names param]], CLASS.VARIABLE"
+            exit 1
+        }
+    }
+    $defaultRNG seed 20261122
+    for {set run 0} {$run < [lindex $argv 0]} {incr run} {
+        $defaultRNG next-substream
+    }
+    set ns [new Simulator]
+}
+
+# A link in both directions. `packets` may wait for each, the one in transmission not counted: ns-2 admits one fewer
+# than its limit.
+proc link {from to rate delay packets} {
+    global ns
+    $ns duplex-link $from $to $rate $delay DropTail
+    $ns queue-limit $from $to [expr {$packets + 1}]
+    $ns queue-limit $to $from [expr {$packets + 1}]
+}
+
+# Each packet that has crossed the link is lost with this probability.
+proc lose {from to probability} {
+    global ns
+    set model [new ErrorModel]
+    $model unit pkt
+    $model set rate_ $probability
+    $ns link-lossmodel $model $from $to
+}
+
+# A connection whose sender is Agent/TCP/KIND; data flows from `start` on, without end or so many packets.
+proc connect {kind from to start {packets ""}} {
+    global ns tcps sinks starts
+    set tcp [new Agent/TCP/$kind]
+    set sink [new [expr {$kind eq "Sack1" ? "Agent/TCPSink/Sack1" : "Agent/TCPSink"}]]
+    $ns attach-agent $from $tcp
+    $ns attach-agent $to $sink
+    $ns connect $tcp $sink
+    lappend tcps $tcp
+    lappend sinks $sink
+    lappend starts $start
+    if {$packets eq ""} {
+        set ftp [new Application/FTP]
+        $ftp attach-agent $tcp
+        $ns at $start "$ftp start"
+    } else {
+        $ns at $start "$tcp advanceby $packets"
+    }
+    return $tcp
+}
+
+# Payload that the receiver could hand up in order, bytes. The sink counts whole packets, the SYN among them.
+proc delivered {tcp sink} {
+    set payload [$tcp set packetSize_]
+    set header [expr {[Agent/TCP set useHeaders_] ? [$tcp set tcpip_base_hdr_size_] : 0}]
+    set bytes [expr {[$sink set bytes_] - [$tcp set tcpip_base_hdr_size_]}]
+    return [expr {$bytes > 0 ? $bytes / ($payload + $header) * $payload : 0}]
+}
+
+# Prints what became of all connections until now (or `end`), and stops.
+proc report {{end now}} {
+    global ns tcps sinks starts
+    if {$end eq "now"} {
+        set end [$ns now]
+    }
+    set goodput 0
+    set timeouts 0
+    set cuts 0
+    set again 0
+    foreach tcp $tcps sink $sinks start $starts {
+        set goodput [expr {$goodput + 8e-3 * [delivered $tcp $sink] / ($end - $start)}]
+        incr timeouts [$tcp set nrexmit_]
+        incr cuts [$tcp set ncwndcuts_]
+        incr again [$tcp set nrexmitpack_]
+    }
+    puts "goodput_kbps $goodput timeouts $timeouts recoveries [expr {$cuts - $timeouts}] retransmissions $again"
+    exit 0
+}
