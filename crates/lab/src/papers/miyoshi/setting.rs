@@ -213,6 +213,11 @@ const ANSWERS: &[(&str, &str, Changes)] = &[
     ("four delays of 1 ms", "two links in two directions", &[("link.wire.one_way_delay", "1 ms")]),
     ("a second fast retransmit in one window", "no", &[("flow.bulk*.sender.recovery.reenter", "false")]),
     ("largest RTO", "12.8 s (64 times the smallest)", &[("flow.bulk*.sender.max_rto", "12.8 s")]),
+    (
+        "smallest RTO",
+        "0.3 s: what ns-2's clock of 100 ms makes of 0.2 s",
+        &[("flow.bulk*.sender.min_rto", "300 ms")],
+    ),
     ("smallest RTO", "1 s", &[("flow.bulk*.sender.min_rto", "1 s")]),
     ("the sender's clock", "500 ms", &[("flow.bulk*.sender.tick", "500 ms")]),
     ("the sender's window", "64 KB", &[("flow.bulk*.receiver.window.size", "64 KB")]),
