@@ -9,7 +9,7 @@ use crate::item::{Item, Verdict};
 
 /// Fig. 6 and Table I.
 pub(super) fn one_kind(items: &[Item], short: &Goodput) -> String {
-    let fairness = || items.iter().filter(|item| item.item == "table1");
+    let fairness = || items.iter().filter(|item| item.item == "table1" && item.published.is_some());
     let agree = fairness().filter(|item| item.verdict == Some(Verdict::Agrees)).count();
     let marked = gain(short, Sender::W_CW, Sender::RENO, 0).map_or(String::new(), |gain| {
         format!(" At the lowest loss rate W_CW's goodput differs from Reno's by {gain:+.1} %.")
