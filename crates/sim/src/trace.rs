@@ -139,5 +139,6 @@ pub fn describe(event: &Event) -> (&'static str, Value) {
             json!({ "acks": acks, "r_queue_packets": queue_before, "s_queue_packets": queue_after }),
         ),
         Event::Rejected => ("rejected", json!({})),
+        Event::Troubled => ("troubled", json!({})),
     }
 }

@@ -1,6 +1,7 @@
 //! What an endpoint is made of: plain values, and one choice for each seam.
 
 use crate::cause;
+use crate::endpoint::KeepAlive;
 use crate::receiver::{echo, estimate, shape, timing, window};
 use crate::rtt::RtoLimits;
 use crate::sender::{congestion, counting, recovery};
@@ -29,6 +30,12 @@ pub struct Config {
     pub ecn: bool,
     /// How long TIME-WAIT lasts (2 MSL).
     pub time_wait: Duration,
+    /// When a peer that does not answer is given up.
+    pub patience: Patience,
+    /// How a peer that is silent is asked whether it is still there; `None`: not at all (RFC 9293 §3.8.4).
+    pub keep_alive: Option<KeepAlive>,
+    /// Challenge ACKs in any five seconds at most (RFC 5961 §7: 10), at least 2.
+    pub challenges: u32,
     /// Loss recovery.
     pub recovery: Choice,
     /// Congestion control.
@@ -51,6 +58,29 @@ pub struct Config {
     pub cause: Choice,
 }
 
+/// When a peer that does not answer is given up (RFC 9293 §3.8.3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Patience {
+    /// R1: so many retransmissions of the same data (or SYN) in a row are trouble worth telling (at least 3).
+    pub troubled_after: u32,
+    /// R2, the user timeout: how long data, or a probe of a closed window, may go without an answer (at least 100 s by
+    /// default; RFC 5482, told to nobody); `None`: for ever. It is looked at when a timer of the sender expires.
+    pub data: Option<Duration>,
+    /// R2 of the SYN and SYN-ACK (at least 180 s by default); `None`: for ever.
+    pub syn: Option<Duration>,
+}
+
+impl Default for Patience {
+    /// 3 retransmissions, 15 minutes, 3 minutes.
+    fn default() -> Patience {
+        Patience {
+            troubled_after: 3,
+            data: Some(Duration::from_secs(900)),
+            syn: Some(Duration::from_secs(180)),
+        }
+    }
+}
+
 impl Default for Config {
     fn default() -> Config {
         Config {
@@ -69,6 +99,9 @@ impl Default for Config {
             timestamp_tick: Duration::from_millis(1),
             ecn: false,
             time_wait: Duration::from_secs(60),
+            patience: Patience::default(),
+            keep_alive: None,
+            challenges: 10,
             recovery: Choice::named(recovery::ALL, "sack"),
             congestion: Choice::named(congestion::ALL, "reno"),
             counting: Choice::named(counting::ALL, "rfc5681"),

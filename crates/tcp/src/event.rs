@@ -101,6 +101,8 @@ pub enum Event {
     },
     /// A segment from the peer was not acceptable.
     Rejected,
+    /// The same data (or SYN) was sent again as often as [`crate::config::Patience`] thinks worth telling (R1).
+    Troubled,
 }
 
 /// Counters that always run.
@@ -132,6 +134,8 @@ pub struct Counters {
     pub judged_wireless: u64,
     /// Episodes of ACK splitting.
     pub episodes: u64,
+    /// Challenge ACKs (RFC 5961), and ACKs that answer other unacceptable segments without data.
+    pub challenges: u64,
 }
 
 /// Counters, and the events since the last poll.

@@ -5,42 +5,50 @@ use crate::event::Event;
 use crate::ranges::Range;
 use crate::receiver::Data;
 use crate::sender::Ack;
-use lasthop_base::Time;
+use lasthop_base::{Duration, Time};
 use lasthop_wire::{Flags, SackBlocks, Segment};
+
+/// RFC 7323 §5.5.
+const LONGEST_SILENCE: Duration = Duration::from_secs(24 * 86_400);
 
 impl Endpoint {
     pub(super) fn handle_synchronised(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
         if self.state == State::SynReceived && self.completes_simultaneous_open(segment) {
             return self.establish(now, u64::from(segment.window));
         }
-        if self.agreed.timestamps && segment.timestamps.is_none() && !segment.flags.has(Flags::RST) {
-            // Once agreed, timestamps are in every segment (RFC 7323 §3.2).
+        let bare = self.agreed.timestamps && segment.timestamps.is_none();
+        if bare && !segment.flags.has(Flags::RST | Flags::SYN) {
+            // Once agreed, timestamps are in every segment (RFC 7323 §3.2), but in none of a new connection, perhaps.
             return;
         }
-        let Some(range) = self.acceptable(segment) else {
+        let Some(range) = self.acceptable(now, segment) else {
             return self.reject(now, segment);
         };
         if segment.flags.has(Flags::RST) {
-            return self.handle_reset(segment);
+            return self.handle_reset(now, segment);
         }
         if segment.flags.has(Flags::SYN) {
-            // Challenge ACK (RFC 5961 §4); a SYN-ACK again means that our ACK was lost: the same answer.
-            self.receiver.acknowledge_now();
-            return;
+            if self.state == State::SynReceived && self.role == Role::Passive {
+                return self.listen_again();
+            }
+            // A SYN-ACK again means that our ACK was lost: the same answer (RFC 5961 §4).
+            return self.challenge(now);
         }
         if !segment.flags.has(Flags::ACK) {
             return;
         }
-        if self.agreed.ecn && segment.flags.has(Flags::CWR) {
-            self.echoes_mark = self.echo.on_reduced();
+        if !self.handle_acknowledgement(now, segment, range.start) {
+            return;
         }
+        self.heard_at = now;
+        // Only now: a forged segment whose ACK gives it away must not move TS.Recent.
         if let Some(stamps) =
             segment.timestamps.filter(|_| self.agreed.timestamps && range.start <= self.last_ack)
         {
             self.ts_recent = stamps.value;
         }
-        if !self.handle_acknowledgement(now, segment, range.start) {
-            return;
+        if self.agreed.ecn && segment.flags.has(Flags::CWR) {
+            self.echoes_mark = self.echo.on_reduced();
         }
         if segment.len > 0 || segment.flags.has(Flags::FIN) {
             self.handle_payload(now, segment, range, arriving);
@@ -54,14 +62,14 @@ impl Endpoint {
     }
 
     /// The segment's bytes as offsets, if its sequence numbers lie in the window and its timestamp is not from the past.
-    fn acceptable(&self, segment: &Segment) -> Option<Range> {
+    fn acceptable(&self, now: Time, segment: &Segment) -> Option<Range> {
         let next = self.receiver.next();
         let start = self.irs.offset_of(segment.seq, next)?;
         let end = start + u64::from(segment.len);
         if let Some(stamps) = segment.timestamps.filter(|_| self.agreed.timestamps) {
             // PAWS (RFC 7323 §5.3); a reset is exempt.
             let is_past = (stamps.value.wrapping_sub(self.ts_recent) as i32) < 0;
-            if is_past && !segment.flags.has(Flags::RST) {
+            if is_past && !segment.flags.has(Flags::RST) && !self.has_outdated_stamp(now) {
                 return None;
             }
         }
@@ -75,22 +83,33 @@ impl Endpoint {
         fits.then_some(Range { start, end })
     }
 
+    /// After 24 days of silence the peer's clock may have run half round: TS.Recent says nothing (RFC 7323 §5.5).
+    fn has_outdated_stamp(&self, now: Time) -> bool {
+        // A faster clock than the usual one runs round sooner.
+        let half_round = Duration::from_nanos(self.tick_nanos.saturating_mul(1 << 31));
+        now.since(self.heard_at) >= LONGEST_SILENCE.min(half_round)
+    }
+
     /// An unacceptable segment is answered with an ACK, unless it is a reset.
     fn reject(&mut self, now: Time, segment: &Segment) {
         self.log.trace(now, Event::Rejected);
-        if !segment.flags.has(Flags::RST) {
-            self.receiver.acknowledge_now();
-            if self.state == State::TimeWait {
-                self.time_wait_until = now + self.config.time_wait;
-            }
+        if segment.flags.has(Flags::RST) {
+            return;
+        }
+        if segment.len == 0 && !segment.flags.has(Flags::FIN) {
+            return self.challenge(now);
+        }
+        // Data again: the peer has to learn that it came.
+        self.receiver.acknowledge_now();
+        if self.state == State::TimeWait && segment.flags.has(Flags::FIN) {
+            self.wait_again(now);
         }
     }
 
     /// Only the exact next number resets; another one in the window is challenged (RFC 5961 §3).
-    fn handle_reset(&mut self, segment: &Segment) {
+    fn handle_reset(&mut self, now: Time, segment: &Segment) {
         if segment.seq != self.irs.at(self.receiver.next()) {
-            self.receiver.acknowledge_now();
-            return;
+            return self.challenge(now);
         }
         match (self.state, self.role) {
             (State::SynReceived, Role::Passive) => self.listen_again(),
@@ -115,7 +134,7 @@ impl Endpoint {
         }
         let Some(ack) = ack else {
             // Something not yet sent, or too old to be of this connection (RFC 5961 §5).
-            self.receiver.acknowledge_now();
+            self.challenge(now);
             return false;
         };
         if ack < una {
@@ -211,10 +230,5 @@ impl Endpoint {
             State::FinWait2 => self.enter_time_wait(now),
             _ => {}
         }
-    }
-
-    fn enter_time_wait(&mut self, now: Time) {
-        self.state = State::TimeWait;
-        self.time_wait_until = now + self.config.time_wait;
     }
 }

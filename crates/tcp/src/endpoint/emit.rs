@@ -1,15 +1,41 @@
 //! What goes out next.
 
-use super::{Endpoint, Sent, State};
+use super::{Endpoint, Special, State};
 use crate::event::Reason;
 use crate::sender::Outgoing;
 use lasthop_base::Time;
 use lasthop_wire::{Flags, Priority, SackBlocks, Segment, Seq, Timestamps};
 
+/// What a driver knows of a segment to send beside the segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sent {
+    /// See [`Sending::again`].
+    pub again: bool,
+    /// See [`Sending::priority`].
+    pub priority: Priority,
+    /// See [`Sending::ecn_capable`].
+    pub ecn_capable: bool,
+    /// Whether it may be worth asking for another one now; if not, there is none.
+    pub more: bool,
+}
+
+/// A segment to send.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Sending {
+    /// The segment.
+    pub segment: Segment,
+    /// Whether its bytes were sent before.
+    pub again: bool,
+    /// The priority that the packet should have.
+    pub priority: Priority,
+    /// Whether the packet should be marked ECN-capable (RFC 3168 §6.1.5: not retransmissions, not pure ACKs).
+    pub ecn_capable: bool,
+}
+
 impl Endpoint {
     /// Fills `segment` with the next one to send.
     pub(super) fn next_segment(&mut self, now: Time, segment: &mut Segment) -> Option<Sent> {
-        if self.reset.is_some() || self.handshake.pending || !self.is_synchronised() {
+        if self.special.is_some() || self.handshake.pending || !self.is_synchronised() {
             return self.next_of_opening(now, segment);
         }
         if let Some(ack) = self.receiver.poll_burst() {
@@ -25,18 +51,11 @@ impl Endpoint {
         Some(Sent { more: false, ..self.pure_ack(now, ack, segment) })
     }
 
-    /// Resets, SYNs, and what is sent before the connection is open.
+    /// Resets, keep-alive probes, SYNs, and what is sent before the connection is open.
     #[cold]
     fn next_of_opening(&mut self, now: Time, segment: &mut Segment) -> Option<Sent> {
-        if let Some(reset) = self.reset.take() {
-            *segment = Segment {
-                seq: reset.seq,
-                ack: reset.ack.unwrap_or_default(),
-                flags: if reset.ack.is_some() { Flags::RST | Flags::ACK } else { Flags::RST },
-                timestamps: self.agreed.timestamps.then(|| self.stamp(now)),
-                ..Segment::default()
-            };
-            return Some(Sent { again: false, priority: Priority::Normal, ecn_capable: false, more: true });
+        if let Some(special) = self.special.take() {
+            return Some(self.special(now, special, segment));
         }
         if self.handshake.pending {
             *segment = self.syn(now);
@@ -54,6 +73,29 @@ impl Endpoint {
         None
     }
 
+    fn special(&mut self, now: Time, special: Special, segment: &mut Segment) -> Sent {
+        match special {
+            Special::Reset { seq, ack } => {
+                // Without an ACK the echo means nothing (RFC 7323 §3.2).
+                let echo = if ack.is_some() { self.ts_recent } else { 0 };
+                let stamps = Timestamps { echo, ..self.stamp(now) };
+                *segment = Segment {
+                    seq,
+                    ack: ack.unwrap_or_default(),
+                    flags: if ack.is_some() { Flags::RST | Flags::ACK } else { Flags::RST },
+                    timestamps: self.agreed.timestamps.then_some(stamps),
+                    ..Segment::default()
+                };
+            }
+            Special::KeepAlive => {
+                let ack = self.receiver.piggyback();
+                let seq = Seq(self.iss.at(self.sender.board().nxt()).0.wrapping_sub(1));
+                self.header(now, seq, ack, segment);
+            }
+        }
+        Sent { again: false, priority: Priority::Normal, ecn_capable: false, more: true }
+    }
+
     fn may_send_data(&self) -> bool {
         matches!(
             self.state,
@@ -69,7 +111,7 @@ impl Endpoint {
         if fin {
             segment.flags = segment.flags | Flags::FIN;
         }
-        if range.end >= self.sender.end_of_data() {
+        if segment.len > 0 && range.end >= self.sender.end_of_data() {
             segment.flags = segment.flags | Flags::PSH;
         }
         if cwr && self.agreed.ecn {
@@ -107,10 +149,6 @@ impl Endpoint {
                 segment.sack.push(self.irs.at(range.start), self.irs.at(range.end));
             }
         }
-    }
-
-    pub(super) fn stamp(&self, now: Time) -> Timestamps {
-        Timestamps { value: self.ticks(now), echo: self.ts_recent }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Opening a connection (RFC 9293 §3.5), and what its options agree on.
 
-use super::{Agreed, Ended, Endpoint, Reset, Role, State};
+use super::{Agreed, Ended, Endpoint, State};
 use crate::config::Config;
 use crate::event::Event;
 use crate::rtt::RttEstimator;
@@ -13,6 +13,8 @@ use lasthop_wire::{Flags, Segment, Seq};
 pub(super) struct Handshake {
     timer: Time,
     rtt: RttEstimator,
+    /// When the SYN went out first.
+    begun_at: Time,
     /// When the SYN went out, if once only.
     sent_at: Option<Time>,
     /// Whether a SYN (or SYN-ACK) is to go out.
@@ -32,7 +34,8 @@ const SMALLEST_MSS: u32 = 64;
 impl Handshake {
     pub(super) fn new(config: &Config) -> Handshake {
         let rtt = RttEstimator::new(config.rto);
-        Handshake { timer: Time::NEVER, rtt, sent_at: None, pending: false, repeats: 0 }
+        let begun_at = Time::ZERO;
+        Handshake { timer: Time::NEVER, rtt, begun_at, sent_at: None, pending: false, repeats: 0 }
     }
 
     pub(super) fn timer(&self) -> Time {
@@ -46,6 +49,7 @@ impl Handshake {
 
     fn start(&mut self, now: Time) {
         self.pending = true;
+        self.begun_at = now;
         self.sent_at = Some(now);
         self.timer = now + self.rtt.rto();
     }
@@ -61,11 +65,19 @@ impl Endpoint {
         if now < self.handshake.timer {
             return;
         }
+        let begun_at = self.handshake.begun_at;
+        let end = self.config.patience.syn.map_or(Time::NEVER, |limit| begun_at + limit);
+        if now >= end {
+            return self.end(Ended::TimedOut);
+        }
         self.handshake.rtt.back_off();
         self.handshake.pending = true;
         self.handshake.sent_at = None;
         self.handshake.repeats += 1;
-        self.handshake.timer = now + self.handshake.rtt.rto();
+        self.handshake.timer = (now + self.handshake.rtt.rto()).min(end);
+        if self.handshake.repeats == self.config.patience.troubled_after {
+            self.log.trace(now, Event::Troubled);
+        }
     }
 
     /// A connection that was not yet open is reset: back to where it came from (RFC 9293 §3.10.7.4).
@@ -73,6 +85,7 @@ impl Endpoint {
         self.state = State::Listen;
         self.handshake = Handshake::new(&self.config);
         self.agreed = Agreed::default();
+        self.ts_recent = 0;
         self.receiver.stop();
     }
 
@@ -129,6 +142,8 @@ impl Endpoint {
         let rtt = self.handshake.sent_at.map(|sent_at| now.since(sent_at));
         self.sender.open(window, rtt);
         self.handshake.stop();
+        self.heard_at = now;
+        self.watch_peer(now);
         self.log.trace(now, Event::Established);
         if self.closes_when_open {
             self.close();
@@ -205,18 +220,5 @@ impl Endpoint {
             timestamps: timestamps.then(|| self.stamp(now)),
             ..Segment::default()
         }
-    }
-
-    /// Answers a segment that belongs to no connection with a reset (RFC 9293 §3.10.7.1).
-    pub(super) fn refuse(&mut self, segment: &Segment) {
-        if segment.flags.has(Flags::RST)
-            || self.role == Role::Active && self.ended.is_none() && self.state == State::Closed
-        {
-            return;
-        }
-        self.reset = Some(match segment.flags.has(Flags::ACK) {
-            true => Reset { seq: segment.ack, ack: None },
-            false => Reset { seq: Seq(0), ack: Some(segment.seq.at(u64::from(segment.sequence_space()))) },
-        });
     }
 }

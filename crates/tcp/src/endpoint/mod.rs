@@ -7,21 +7,38 @@
 //!
 //! * `handshake.rs`: opening, and what the options agreed on.
 //! * `arrival.rs`: a segment in a synchronised state, in RFC 9293 §3.10.7.4's order.
+//! * `challenge.rs`: the answer to what may be forged.
 //! * `emit.rs`: what goes out next.
+//! * `keep_alive.rs`: whether an idle peer is still there.
+//! * `reset.rs`: resets, also for segments that belong to no connection.
+//! * `settings.rs`: what the application may change while the connection is open.
+//! * `stamps.rs`: the clock behind timestamps.
+//! * `time_wait.rs`: the end, and who may come after it.
 
 mod arrival;
+mod challenge;
 mod emit;
 mod handshake;
+mod keep_alive;
+mod reset;
+mod settings;
+mod stamps;
+mod time_wait;
+
+pub use emit::{Sending, Sent};
+pub use keep_alive::KeepAlive;
+pub use reset::reset_for;
 
 use crate::config::Config;
 use crate::event::{Counters, Event, Log};
 use crate::ranges::Range;
 use crate::receiver::Receiver;
 use crate::receiver::echo::{self, MarkEcho};
-use crate::sender::Sender;
+use crate::sender::{Expiry, Sender};
+use challenge::Challenges;
 use handshake::Handshake;
-use lasthop_base::{Duration, Rate, Stream, Time};
-use lasthop_wire::{Backlog, LinkReport, Priority, Segment, SenderCounts, Seq, UplinkCounts};
+use lasthop_base::{Rate, Stream, Time};
+use lasthop_wire::{Backlog, LinkReport, Segment, SenderCounts, Seq, UplinkCounts};
 
 /// Who opens the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,13 +99,19 @@ pub struct Endpoint {
     /// Whether ACKs carry ECE, as `echo` said last.
     echoes_mark: bool,
     echo: Box<dyn MarkEcho>,
-    /// Absolute time at which TIME-WAIT ends.
-    time_wait_until: Time,
+    /// When TIME-WAIT ends; in other states, when to look whether the peer is still there.
+    own_timer: Time,
     /// The latest time that the driver told.
     clock: Time,
+    /// When the last acceptable segment came.
+    heard_at: Time,
+    /// When the last keep-alive probe was sent, and how many in a row were not answered.
+    asked_at: Time,
+    unanswered: u32,
+    challenges: Challenges,
     /// Whether the application will have nothing to add once the connection is open.
     closes_when_open: bool,
-    reset: Option<Reset>,
+    special: Option<Special>,
     /// Why the connection ended, once it has.
     ended: Option<Ended>,
     log: Log,
@@ -105,6 +128,9 @@ pub enum Ended {
     Reset,
     /// This side gave it up.
     Aborted,
+    /// The peer did not answer in time: the SYN, data, probes of its closed window or keep-alive probes
+    /// ([`crate::config::Patience`], [`KeepAlive`]).
+    TimedOut,
 }
 
 /// What the handshake agreed on.
@@ -122,10 +148,15 @@ pub struct Agreed {
     pub shift: u8,
 }
 
+/// A segment that goes out before all others, in any state.
 #[derive(Clone, Copy, Debug)]
-struct Reset {
-    seq: Seq,
-    ack: Option<Seq>,
+enum Special {
+    Reset {
+        seq: Seq,
+        ack: Option<Seq>,
+    },
+    /// Nothing, with a number that was acknowledged already: the peer has to answer.
+    KeepAlive,
 }
 
 impl Endpoint {
@@ -137,6 +168,7 @@ impl Endpoint {
             handshake: Handshake::new(&config),
             echo: (config.echo.mechanism(echo::ALL).build)(&config.echo.values),
             tick_nanos: config.timestamp_tick.as_nanos().max(1),
+            challenges: Challenges::new(config.challenges),
             config: Box::new(config),
             role,
             state: State::Closed,
@@ -146,10 +178,13 @@ impl Endpoint {
             ts_recent: 0,
             last_ack: 1,
             echoes_mark: false,
-            time_wait_until: Time::NEVER,
+            own_timer: Time::NEVER,
             clock: Time::ZERO,
+            heard_at: Time::ZERO,
+            asked_at: Time::ZERO,
+            unanswered: 0,
             closes_when_open: false,
-            reset: None,
+            special: None,
             ended: None,
             log: Log::default(),
         }
@@ -201,14 +236,7 @@ impl Endpoint {
 
     /// Gives the connection up: a reset tells the peer (RFC 9293 §3.10.5).
     pub fn abort(&mut self) {
-        let tells = matches!(
-            self.state,
-            State::SynReceived | State::Established | State::FinWait1 | State::FinWait2 | State::CloseWait
-        );
-        if tells {
-            let seq = self.iss.at(self.sender.board().nxt());
-            self.reset = Some(Reset { seq, ack: Some(self.irs.at(self.receiver.next())) });
-        }
+        self.reset_peer();
         self.end(Ended::Aborted);
     }
 
@@ -252,10 +280,16 @@ impl Endpoint {
         self.handshake_timeout(now);
         self.receiver.handle_timeout(now);
         if self.is_synchronised() {
-            self.sender.handle_timeout(now, &mut self.log);
+            let expiry = self.sender.handle_timeout(now, self.heard_at, &mut self.log);
+            if expiry == Expiry::GivenUp {
+                self.end(Ended::TimedOut);
+            }
         }
-        if now >= self.time_wait_until {
-            self.end(Ended::Closed);
+        if now >= self.own_timer {
+            match self.state {
+                State::TimeWait => self.end(Ended::Closed),
+                _ => self.look_after_peer(now),
+            }
         }
     }
 
@@ -275,7 +309,7 @@ impl Endpoint {
     /// When `handle_timeout` wants to be called, [`Time::NEVER`] if at no time.
     pub fn poll_timeout(&self) -> Time {
         let timers = self.sender.timer().min(self.receiver.timer());
-        timers.min(self.handshake.timer()).min(self.time_wait_until)
+        timers.min(self.handshake.timer()).min(self.own_timer)
     }
 
     /// The next event, oldest first. Judgements are always told, the rest if tracing is on.
@@ -384,57 +418,7 @@ impl Endpoint {
         self.handshake.stop();
         self.sender.stop();
         self.receiver.stop();
-        self.time_wait_until = Time::NEVER;
+        self.own_timer = Time::NEVER;
         self.log.trace(self.clock, Event::Closed);
     }
-
-    /// A clock for timestamps: ticks since the start.
-    fn ticks(&self, now: Time) -> u32 {
-        // The usual ticks are constants, which the compiler divides by without dividing.
-        let ticks = match self.tick_nanos {
-            1_000_000 => now.as_nanos() / 1_000_000,
-            1_000 => now.as_nanos() / 1_000,
-            tick => now.as_nanos() / tick,
-        };
-        ticks as u32
-    }
-
-    /// The peer's clock without its wraps: only differences mean something.
-    fn peer_time(&self, now: Time, value: u32) -> Time {
-        let ahead = u64::from(value.wrapping_sub(self.ticks(now)).wrapping_add(1 << 31));
-        Time::from_nanos((now.as_nanos() / self.tick_nanos + ahead).saturating_mul(self.tick_nanos))
-    }
-
-    /// The time since the peer's echo of our clock, to the tick.
-    fn since_echo(&self, now: Time, echo: u32) -> Option<Duration> {
-        let ticks = self.ticks(now).wrapping_sub(echo);
-        // An echo from the future is not ours.
-        (ticks < 1 << 31).then(|| Duration::from_nanos(self.tick_nanos * u64::from(ticks)))
-    }
-}
-
-/// What a driver knows of a segment to send beside the segment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Sent {
-    /// See [`Sending::again`].
-    pub again: bool,
-    /// See [`Sending::priority`].
-    pub priority: Priority,
-    /// See [`Sending::ecn_capable`].
-    pub ecn_capable: bool,
-    /// Whether it may be worth asking for another one now; if not, there is none.
-    pub more: bool,
-}
-
-/// A segment to send.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Sending {
-    /// The segment.
-    pub segment: Segment,
-    /// Whether its bytes were sent before.
-    pub again: bool,
-    /// The priority that the packet should have.
-    pub priority: Priority,
-    /// Whether the packet should be marked ECN-capable (RFC 3168 §6.1.5: not retransmissions, not pure ACKs).
-    pub ecn_capable: bool,
 }

@@ -26,9 +26,15 @@ impl Sender {
             return Some(self.fresh(now, Range { start, end }));
         }
         let again = self.probes > 0;
+        if !again {
+            self.unanswered_since = None;
+        }
+        self.probed_at = now;
+        let since = *self.unanswered_since.get_or_insert(now);
+        let end = self.patience_ends(since);
         let range = Range { start, end: start + 1 };
         self.probes += 1;
-        self.timer = now + self.rtt.doubled(self.probes);
+        self.timer = (now + self.rtt.doubled(self.probes)).min(end);
         if again {
             log.counters.retransmitted += 1;
             log.trace(now, Event::Retransmitted { range, reason: Reason::WindowProbe });

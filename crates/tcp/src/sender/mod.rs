@@ -13,7 +13,10 @@ pub mod recovery;
 pub mod scoreboard;
 
 mod fresh;
+mod stall;
 mod trouble;
+
+pub(crate) use stall::Expiry;
 
 use crate::cause::judge::{self, LossJudge};
 use crate::config::Config;
@@ -26,6 +29,7 @@ use lasthop_base::{Duration, Time};
 use lasthop_wire::Priority;
 use recovery::LossRecovery;
 use scoreboard::Scoreboard;
+use stall::Stall;
 
 /// The sending half of an endpoint. Offsets are absolute; the SYN is byte 0.
 pub struct Sender {
@@ -54,6 +58,9 @@ pub struct Sender {
     timer: Time,
     /// Probes of the closed window (or ends of the wait for more of it) so far; each doubles the wait for the next.
     probes: u32,
+    /// When the last of them was sent, and the first that was not answered.
+    probed_at: Time,
+    unanswered_since: Option<Time>,
     /// Whether one is to go out.
     probe_due: bool,
     /// Offset of the peer's segment that told the window (SND.WL1, RFC 9293 §3.10.7.4).
@@ -66,8 +73,11 @@ pub struct Sender {
     reduced_at: Option<Time>,
     /// Whether the next new segment tells the receiver that the window was reduced.
     tells_reduced: bool,
-    /// `una` when the timer last expired: a second expiry there reduces no further.
-    timed_out_at: Option<u64>,
+    /// What has not moved although the timer has expired.
+    stall: Option<Stall>,
+    /// R1 and R2 of RFC 9293 §3.8.3.
+    troubled_after: u32,
+    gives_up_after: Option<Duration>,
     why: Reason,
     /// What `congestion` said last, bytes.
     cwnd: u64,
@@ -144,13 +154,17 @@ impl Sender {
             largest_window: 0,
             timer: Time::NEVER,
             probes: 0,
+            probed_at: Time::ZERO,
+            unanswered_since: None,
             probe_due: false,
             window_told_at: 0,
             restart_until: 0,
             reduced_until: 0,
             reduced_at: None,
             tells_reduced: false,
-            timed_out_at: None,
+            stall: None,
+            troubled_after: config.patience.troubled_after,
+            gives_up_after: config.patience.data,
             why: Reason::Hole,
         }
     }
@@ -242,6 +256,11 @@ impl Sender {
         self.timer
     }
 
+    /// Whether short segments wait while data is outstanding, from now on (RFC 9293 §3.7.4).
+    pub(crate) fn set_nagle(&mut self, nagle: bool) {
+        self.nagle = nagle;
+    }
+
     /// Whether it tells random errors from congestion by the marks of duplicate ACKs.
     pub fn judges_by_mark(&self) -> bool {
         self.congestion.judges_by_mark()
@@ -317,7 +336,7 @@ impl Sender {
         };
         self.congestion.on_ack(&event, &mut *self.counting);
         self.cwnd = self.congestion.window();
-        self.timed_out_at = None;
+        self.stall = None;
         self.timer = if outstanding == 0 { Time::NEVER } else { now + self.rtt.rto() };
     }
 

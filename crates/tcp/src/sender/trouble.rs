@@ -3,7 +3,8 @@
 
 use super::congestion::{AckEvent, Delivery, Level, LossEvent, MarkPace, Phase, Recovered};
 use super::recovery::{AckNews, LastResort, Step};
-use super::{Ack, Outgoing, Sender};
+use super::stall::Stall;
+use super::{Ack, Expiry, Outgoing, Sender};
 use crate::event::{Cause, Event, Log, Reason};
 use crate::ranges::Range;
 use lasthop_base::Time;
@@ -76,34 +77,54 @@ impl Sender {
             self.congestion.on_ack(&event, &mut *self.counting);
         }
         if advanced {
-            self.timed_out_at = None;
+            self.stall = None;
             self.restart_timer(now, step);
         }
         self.take_stock();
     }
 
-    /// The timer expired (if `now` has reached it).
-    pub(crate) fn handle_timeout(&mut self, now: Time, log: &mut Log) {
+    /// The timer expired (if `now` has reached it); `heard_at` is when the peer last said something acceptable.
+    pub(crate) fn handle_timeout(&mut self, now: Time, heard_at: Time, log: &mut Log) -> Expiry {
         if now < self.timer {
-            return;
+            return Expiry::GoesOn;
         }
         if self.board.outstanding() == 0 {
-            // Persist: no loss, the receiver's window is closed (RFC 9293 §3.8.6.1).
+            // Persist: no loss, the receiver's window is closed, for as long as it answers (RFC 9293 §3.8.6.1).
+            if heard_at >= self.probed_at {
+                self.unanswered_since = None;
+            }
+            if self.probes > 0 && self.unanswered_since.is_some_and(|since| now >= self.patience_ends(since))
+            {
+                return Expiry::GivenUp;
+            }
             self.timer = Time::NEVER;
             self.probe_due = self.has_new_data();
-            return;
+            return Expiry::GoesOn;
+        }
+        let una = self.board.una();
+        let before = self.stall.filter(|stall| stall.una == una);
+        let first = before.is_none();
+        let stall = before.unwrap_or(Stall { una, since: now - self.rtt.rto(), expiries: 0 });
+        // A receiver that has closed its window takes nothing, and is there (RFC 9293 §3.8.6).
+        let silent_since = if self.right_edge <= una { stall.since.max(heard_at) } else { stall.since };
+        let end = self.patience_ends(silent_since);
+        if now >= end {
+            return Expiry::GivenUp;
+        }
+        self.stall = Some(Stall { expiries: stall.expiries.saturating_add(1), ..stall });
+        if stall.expiries + 1 == self.troubled_after {
+            log.trace(now, Event::Troubled);
         }
         log.counters.timeouts += 1;
         log.trace(now, Event::TimedOut { rto: self.rtt.rto() });
-        let first = self.timed_out_at != Some(self.board.una());
         let loss = self.loss_event(now, self.board.outstanding());
         self.congestion.on_timeout(&loss, first);
         self.tells_reduced = true;
-        self.timed_out_at = Some(self.board.una());
         self.rtt.back_off();
         self.start_over(Reason::Timeout);
-        self.timer = now + self.rtt.rto();
+        self.timer = (now + self.rtt.rto()).min(end);
         self.take_stock();
+        Expiry::GoesOn
     }
 
     /// What goes out while something is lost, reported or repeated.

@@ -1,0 +1,47 @@
+//! Resets: what answers a segment that belongs to no connection, and what tells the peer that one was given up.
+
+use super::{Endpoint, Role, Special, State};
+use lasthop_wire::{Flags, Segment, Seq};
+
+/// What answers a segment for which there is no connection, not even one that listens (RFC 9293 §3.10.7.1).
+///
+/// `None` for a reset, which is never answered.
+pub fn reset_for(segment: &Segment) -> Option<Segment> {
+    if segment.flags.has(Flags::RST) {
+        return None;
+    }
+    let reset = if segment.flags.has(Flags::ACK) {
+        Segment { seq: segment.ack, flags: Flags::RST, ..Segment::default() }
+    } else {
+        Segment {
+            seq: Seq(0),
+            ack: segment.seq.at(u64::from(segment.sequence_space())),
+            flags: Flags::RST | Flags::ACK,
+            ..Segment::default()
+        }
+    };
+    Some(reset)
+}
+
+impl Endpoint {
+    /// Answers a segment that does not belong to this connection with a reset.
+    pub(super) fn refuse(&mut self, segment: &Segment) {
+        let unopened = self.role == Role::Active && self.ended.is_none() && self.state == State::Closed;
+        if let Some(reset) = reset_for(segment).filter(|_| !unopened) {
+            let ack = reset.flags.has(Flags::ACK).then_some(reset.ack);
+            self.special = Some(Special::Reset { seq: reset.seq, ack });
+        }
+    }
+
+    /// Tells the peer that the connection is given up, if it believes that there is one (RFC 9293 §3.10.5).
+    pub(super) fn reset_peer(&mut self) {
+        let tells = matches!(
+            self.state,
+            State::SynReceived | State::Established | State::FinWait1 | State::FinWait2 | State::CloseWait
+        );
+        if tells {
+            let seq = self.iss.at(self.sender.board().nxt());
+            self.special = Some(Special::Reset { seq, ack: Some(self.irs.at(self.receiver.next())) });
+        }
+    }
+}

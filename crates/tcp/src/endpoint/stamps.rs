@@ -1,0 +1,35 @@
+//! The clock behind timestamps (RFC 7323 §3).
+
+use super::Endpoint;
+use lasthop_base::{Duration, Time};
+use lasthop_wire::Timestamps;
+
+impl Endpoint {
+    pub(super) fn stamp(&self, now: Time) -> Timestamps {
+        Timestamps { value: self.ticks(now), echo: self.ts_recent }
+    }
+
+    /// A clock for timestamps: ticks since the start.
+    pub(super) fn ticks(&self, now: Time) -> u32 {
+        // The usual ticks are constants, which the compiler divides by without dividing.
+        let ticks = match self.tick_nanos {
+            1_000_000 => now.as_nanos() / 1_000_000,
+            1_000 => now.as_nanos() / 1_000,
+            tick => now.as_nanos() / tick,
+        };
+        ticks as u32
+    }
+
+    /// The peer's clock without its wraps: only differences mean something.
+    pub(super) fn peer_time(&self, now: Time, value: u32) -> Time {
+        let ahead = u64::from(value.wrapping_sub(self.ticks(now)).wrapping_add(1 << 31));
+        Time::from_nanos((now.as_nanos() / self.tick_nanos + ahead).saturating_mul(self.tick_nanos))
+    }
+
+    /// The time since the peer's echo of our clock, to the tick.
+    pub(super) fn since_echo(&self, now: Time, echo: u32) -> Option<Duration> {
+        let ticks = self.ticks(now).wrapping_sub(echo);
+        // An echo from the future is not ours.
+        (ticks < 1 << 31).then(|| Duration::from_nanos(self.tick_nanos * u64::from(ticks)))
+    }
+}

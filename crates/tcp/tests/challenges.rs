@@ -1,0 +1,113 @@
+//! Challenge ACKs (RFC 5961) and their limit (§7).
+
+mod script;
+
+use lasthop_tcp::{Config, State};
+use lasthop_wire::{Flags, Segment, Timestamps};
+use script::Step::*;
+use script::{IRS, ISS, Peer, Script, config};
+
+fn opened() -> Script {
+    Script::opened(config("sack"), Peer::default())
+}
+
+/// Everything that goes out now.
+fn drain(script: &mut Script) -> usize {
+    std::iter::from_fn(|| script.endpoint.poll_segment(script.now)).count()
+}
+
+/// §7: no more than ten in any five seconds, here five at once and one a second.
+#[test]
+fn challenges_are_limited() {
+    let mut script = opened();
+    let forged = [
+        Segment { seq: IRS.at(100), flags: Flags::RST, ..Segment::default() },
+        Segment { seq: IRS.at(100), flags: Flags::SYN, ..Segment::default() },
+        Segment { ack: ISS.at(1 << 30), ..script.plain() },
+    ];
+    let mut sent_at = Vec::new();
+    for step in 0..400u64 {
+        for segment in forged {
+            script.arrive(segment);
+            (0..drain(&mut script)).for_each(|_| sent_at.push(step * 50));
+        }
+        script.tick(50);
+    }
+    assert!(sent_at.len() > 20, "some are sent all the time: {sent_at:?}");
+    for first in &sent_at {
+        let in_five_seconds = sent_at.iter().filter(|at| (*first..first + 5000).contains(*at)).count();
+        assert!(in_five_seconds <= 10, "{in_five_seconds} from {first} ms on");
+    }
+    assert_eq!(script.endpoint.counters().challenges, sent_at.len() as u64);
+    // A bucket for each connection: another one has its own.
+    let mut other = opened();
+    other.arrive(forged[0]);
+    other.run([Acked(1), Nothing]);
+}
+
+/// Data that comes again is acknowledged however much was challenged: the peer waits for it.
+#[test]
+fn repeated_data_is_always_acknowledged() {
+    let mut script = opened();
+    script.run([Data(1), Acked(2)]);
+    let forged = Segment { seq: IRS.at(1500), flags: Flags::RST, ..Segment::default() };
+    (0..20).for_each(|_| script.arrive(forged));
+    drain(&mut script);
+    let before = script.endpoint.counters().challenges;
+    script.arrive(forged);
+    script.run([Nothing]);
+    assert_eq!(script.endpoint.counters().challenges, before);
+    for _ in 0..20 {
+        script.run([Data(1), Acked(2), Nothing]);
+    }
+}
+
+/// Two ends that each find the other's numbers unacceptable do not answer each other for ever.
+#[test]
+fn a_quarrel_ends() {
+    let mut script = opened();
+    let strange = Segment { seq: IRS.at(1 << 30), ..script.plain() };
+    let mut answers = 0;
+    for _ in 0..1000 {
+        script.arrive(strange);
+        answers += drain(&mut script);
+    }
+    assert_eq!(answers, 5);
+}
+
+/// RFC 5961 §5.2 comes before RFC 7323 §4.3: a segment whose ACK gives it away does not move TS.Recent, by which all
+/// that the true peer sends afterwards would be from the past.
+#[test]
+fn a_forged_timestamp_does_not_shut_the_peer_out() {
+    let peer = Peer { timestamps: true, mss: 1012, ..Peer::default() };
+    let mut script = Script::opened(Config { timestamps: true, ..config("sack") }, peer);
+    let ahead = Timestamps { value: script.millis().wrapping_add(1 << 30), echo: 0 };
+    let forged = Segment { ack: ISS.at(1 << 29), len: 1, timestamps: Some(ahead), ..script.plain() };
+    script.arrive(forged);
+    script.run([Acked(1), Tick(10), Data(1), Acked(2)]);
+    assert_eq!(script.endpoint.delivered(), 1000);
+}
+
+/// RFC 9293 §3.10.7.4: a new SYN in SYN-RECEIVED sends the passive side back to LISTEN, where the next one is heard.
+#[test]
+fn a_new_syn_in_syn_received() {
+    let mut script = Script::closed(config("sack"), lasthop_tcp::Role::Passive, Peer::default());
+    script.endpoint.open(script.now);
+    let syn = script.syn(Flags::SYN, None);
+    script.arrive(syn);
+    script.sent("the SYN-ACK");
+    let reborn = Segment { seq: IRS.at(1000), ..syn };
+    script.arrive(reborn);
+    script.run([In(State::Listen), Nothing, NoDeadline]);
+    script.arrive(reborn);
+    assert_eq!(script.sent("the SYN-ACK").segment.ack, IRS.at(1001));
+}
+
+/// RFC 9293 §3.5.1: a peer that was started anew may offer no timestamps; it must learn of the old connection all the same.
+#[test]
+fn a_syn_without_timestamps_is_challenged() {
+    let peer = Peer { timestamps: true, mss: 1012, ..Peer::default() };
+    let mut script = Script::opened(Config { timestamps: true, ..config("sack") }, peer);
+    script.arrive(Segment { seq: IRS.at(70), flags: Flags::SYN, ..Segment::default() });
+    script.run([In(State::Established), Acked(1), Nothing]);
+}

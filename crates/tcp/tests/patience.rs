@@ -1,0 +1,256 @@
+//! How long a silent peer is waited for: RFC 9293 §3.8.3 (R1, R2, the user timeout), §3.8.4 (keep-alive), §3.8.6.1.
+
+mod script;
+
+use lasthop_base::Duration;
+use lasthop_tcp::config::Patience;
+use lasthop_tcp::endpoint::{Ended, KeepAlive};
+use lasthop_tcp::{Config, Event, Role, State};
+use lasthop_wire::{Flags, Segment, Seq};
+use script::Step::*;
+use script::{IRS, ISS, Peer, Script, config};
+
+const HOUR: u64 = 3_600_000;
+
+fn patient(data: u64) -> Config {
+    let patience = Patience { data: Some(Duration::from_secs(data)), ..Patience::default() };
+    Config { patience, initial_window: 4, ..config("sack") }
+}
+
+fn opened(config: Config) -> Script {
+    Script::opened(config, Peer::default())
+}
+
+fn troubles(script: &mut Script) -> usize {
+    std::iter::from_fn(|| script.endpoint.poll_event()).filter(|(_, event)| *event == Event::Troubled).count()
+}
+
+/// R2 for data (MUST-20): retransmissions after 1, 3 and 7 s, the end after 10 s, not after 15.
+#[test]
+fn data_without_an_answer() {
+    let mut script = opened(patient(10));
+    script.run([Write(1000), New(1), Deadline(1000)]);
+    script.run([Tick(1000), Again(1), Deadline(2000), Tick(2000), Again(1), Deadline(4000)]);
+    script.run([Tick(4000), Again(1), Nothing, Deadline(3000), Tick(3000)]);
+    script.run([In(State::Closed), Nothing, NoDeadline]);
+    assert_eq!(script.endpoint.ended(), Some(Ended::TimedOut));
+}
+
+/// An answer in between, and it starts anew.
+#[test]
+fn progress_renews_patience() {
+    let mut script = opened(patient(10));
+    script.run([Write(2000), News(1, 2), Tick(1000), Again(1), Tick(2000), Again(1), Tick(4000), Again(1)]);
+    script.run([Tick(2900), Ack(2), Tick(9000), In(State::Established)]);
+    // Without an end there is none: the timer's waits double to 64 s and stay there.
+    let mut config = patient(10);
+    config.patience.data = None;
+    let mut script = opened(config);
+    script.run([Write(1000), New(1)]);
+    for _ in 0..100 {
+        script.run([Timeout, Again(1), In(State::Established)]);
+    }
+}
+
+/// MUST-21: the application sets R2, also while data waits.
+#[test]
+fn the_application_sets_the_user_timeout() {
+    let mut script = opened(patient(1000));
+    script.run([Write(1000), New(1), Tick(1000), Again(1), Tick(2000), Again(1)]);
+    script.endpoint.set_user_timeout(Some(Duration::from_secs(6)));
+    script.run([Tick(4000), In(State::Closed), Nothing, NoDeadline]);
+    assert_eq!(script.endpoint.ended(), Some(Ended::TimedOut));
+}
+
+/// R1 (MUST-20, SHLD-9, SHLD-10): the third retransmission of the same data is told, once, and an answer ends the trouble.
+#[test]
+fn three_retransmissions_are_trouble() {
+    let mut script = opened(patient(1000));
+    script.run([Write(1000), New(1), Timeout, Again(1), Timeout, Again(1)]);
+    assert!(!script.endpoint.is_troubled() && troubles(&mut script) == 0);
+    script.run([Timeout, Again(1)]);
+    assert!(script.endpoint.is_troubled() && troubles(&mut script) == 1);
+    script.run([Timeout, Again(1)]);
+    assert_eq!(troubles(&mut script), 0);
+    script.run([Ack(2)]);
+    assert!(!script.endpoint.is_troubled());
+}
+
+/// MUST-22, MUST-23: the SYN goes again with back-off for three minutes, then the open has timed out; not the same as
+/// one that was refused.
+#[test]
+fn a_syn_without_an_answer() {
+    let mut script = Script::closed(config("sack"), Role::Active, Peer::default());
+    script.endpoint.open(script.now);
+    script.sent("the SYN");
+    for wait in [1, 2, 4, 8, 16, 32, 64] {
+        script.run([Deadline(wait * 1000), Tick(wait * 1000)]);
+        assert_eq!(script.sent("the SYN again").segment.flags, Flags::SYN);
+        assert_eq!(script.endpoint.is_troubled(), wait >= 4);
+    }
+    script.run([Deadline((180 - 127) * 1000), Timeout, In(State::Closed), Nothing, NoDeadline]);
+    assert_eq!(script.endpoint.ended(), Some(Ended::TimedOut));
+}
+
+/// The same for the SYN-ACK.
+#[test]
+fn a_syn_ack_without_an_answer() {
+    let mut script = Script::closed(config("sack"), Role::Passive, Peer::default());
+    script.endpoint.open(script.now);
+    let syn = script.syn(Flags::SYN, None);
+    script.arrive(syn);
+    script.sent("the SYN-ACK");
+    for _ in 0..7 {
+        script.run([Timeout]);
+        script.sent("the SYN-ACK again");
+    }
+    script.run([Timeout, In(State::Closed), Nothing, NoDeadline]);
+    assert_eq!(script.endpoint.ended(), Some(Ended::TimedOut));
+}
+
+/// MUST-36, MUST-37: a closed window is probed for as long as the peer answers, here for a day, far beyond R2.
+#[test]
+fn a_closed_window_that_is_told_again_and_again() {
+    let mut script = opened(patient(10));
+    script.run([Write(10_000), News(1, 4), PeerWindow(0), Ack(5), Nothing]);
+    let end = script.now + Duration::from_secs(86_400);
+    while script.now < end {
+        script.run([Timeout, Bytes(4000, 4001), Nothing, Tick(100), Ack(5), In(State::Established)]);
+    }
+    script.run([PeerWindow(60_000), Ack(5), New(5)]);
+}
+
+/// A peer that does not answer the probes is given up after R2.
+#[test]
+fn a_closed_window_and_silence() {
+    let mut script = opened(patient(10));
+    script.run([Write(10_000), News(1, 4), PeerWindow(0), Ack(5), Nothing, Tick(1000), Bytes(4000, 4001)]);
+    // Probes after 2 and 4 s more; the third would be 14 s after the first.
+    script.run([Nothing, Tick(2000), Bytes(4000, 4001), Nothing, Tick(4000), Bytes(4000, 4001), Nothing]);
+    script.run([Deadline(4000), Tick(4000), In(State::Closed), Nothing, NoDeadline]);
+    assert_eq!(script.endpoint.ended(), Some(Ended::TimedOut));
+}
+
+/// Data behind a right edge that has moved left (SHLD-17): no end as long as the peer answers.
+#[test]
+fn a_window_that_closes_on_what_was_sent() {
+    let mut script = opened(patient(10));
+    script.run([Write(10_000), News(1, 4), PeerWindow(0), Ack(2)]);
+    for _ in 0..50 {
+        script.run([Timeout, Again(2), Nothing, Tick(10), Ack(2), In(State::Established)]);
+    }
+    let mut script = opened(patient(10));
+    script.run([Write(10_000), News(1, 4), PeerWindow(0), Ack(2), Timeout, Again(2), Timeout, Again(2)]);
+    script.run([Timeout, Again(2), Timeout, In(State::Closed)]);
+    assert_eq!(script.endpoint.ended(), Some(Ended::TimedOut));
+}
+
+/// Refused, reset, timed out, closed, aborted: each is told apart (MUST-12).
+#[test]
+fn the_ends_are_told_apart() {
+    let mut script = Script::closed(config("sack"), Role::Active, Peer::default());
+    script.endpoint.open(script.now);
+    script.sent("the SYN");
+    assert_eq!(script.endpoint.ended(), None);
+    let refusal = Segment { flags: Flags::RST | Flags::ACK, ack: ISS.at(1), ..Segment::default() };
+    script.arrive(refusal);
+    assert_eq!(script.endpoint.ended(), Some(Ended::Refused));
+    let mut script = opened(patient(10));
+    script.arrive(Segment { seq: IRS.at(1), flags: Flags::RST, ..Segment::default() });
+    assert_eq!(script.endpoint.ended(), Some(Ended::Reset));
+    let mut script = opened(patient(10));
+    script.endpoint.abort();
+    assert_eq!(script.endpoint.ended(), Some(Ended::Aborted));
+}
+
+fn watched() -> Config {
+    Config { keep_alive: Some(KeepAlive::default()), ..config("sack") }
+}
+
+/// A keep-alive probe: nothing, with a number that was acknowledged (SHLD-12).
+#[track_caller]
+fn expect_probe(script: &mut Script, bytes: u64) {
+    let segment = script.sent("a probe").segment;
+    assert_eq!((segment.seq, segment.len, segment.flags), (ISS.at(bytes), 0, Flags::ACK));
+    script.run([Nothing]);
+}
+
+/// MUST-25: off unless asked for. MUST-24, MUST-27, MUST-28: asked for, after two hours without a word.
+#[test]
+fn keep_alive_is_off_unless_asked_for() {
+    let mut script = opened(config("sack"));
+    script.run([NoDeadline]);
+    script.endpoint.set_keep_alive(script.now, Some(KeepAlive::default()));
+    script.run([Deadline(2 * HOUR), Tick(2 * HOUR)]);
+    expect_probe(&mut script, 0);
+    script.endpoint.set_keep_alive(script.now, None);
+    script.run([NoDeadline, Nothing]);
+}
+
+/// MUST-26: what comes from the peer puts the question off, and so does data that waits for its ACK.
+#[test]
+fn keep_alive_asks_only_when_all_is_quiet() {
+    let mut script = opened(watched());
+    script.run([Tick(HOUR), Data(1), Acked(2), Tick(HOUR), Nothing, Deadline(HOUR), Tick(HOUR)]);
+    expect_probe(&mut script, 0);
+    let mut script = opened(Config { patience: Patience { data: None, ..Patience::default() }, ..watched() });
+    script.run([Write(1000), New(1)]);
+    for _ in 0..200 {
+        // About three hours.
+        script.run([Timeout]);
+        while let Some(sending) = script.endpoint.poll_segment(script.now) {
+            assert_eq!((sending.segment.seq, sending.segment.len), (ISS.at(1), 1000), "no probe");
+        }
+    }
+}
+
+/// MUST-29: some answers may be lost; nine in a row, and the connection is over.
+#[test]
+fn keep_alive_gives_up_after_nine_probes() {
+    let mut script = opened(watched());
+    script.run([Tick(2 * HOUR)]);
+    for _ in 0..3 {
+        expect_probe(&mut script, 0);
+        script.run([Deadline(75_000), Tick(75_000)]);
+    }
+    expect_probe(&mut script, 0);
+    script.run([Tick(10), Ack(1), Tick(75_000 - 10), Nothing, Deadline(2 * HOUR - 75_000 + 10)]);
+    script.run([Tick(2 * HOUR - 75_000 + 10)]);
+    for _ in 0..9 {
+        script.run([In(State::Established)]);
+        expect_probe(&mut script, 0);
+        script.run([Tick(75_000)]);
+    }
+    script.run([In(State::Closed)]);
+    assert_eq!(script.endpoint.ended(), Some(Ended::TimedOut));
+    assert_eq!(script.sent("a reset").segment.flags, Flags::RST | Flags::ACK);
+    script.run([Nothing, NoDeadline]);
+}
+
+/// A question more seldom than the answer is waited for: an answered one does not count.
+#[test]
+fn keep_alive_with_an_interval_longer_than_the_idle_time() {
+    let span = Duration::from_secs;
+    let keep_alive = KeepAlive { idle: span(10), interval: span(75), probes: 2 };
+    let mut script = opened(Config { keep_alive: Some(keep_alive), ..config("sack") });
+    for _ in 0..20 {
+        script.run([Timeout]);
+        while script.endpoint.poll_segment(script.now).is_some() {}
+        script.run([Tick(100), Ack(1), In(State::Established)]);
+    }
+}
+
+/// The other side of it: our number before the next, without data or with a byte of garbage, is answered with an ACK.
+#[test]
+fn keep_alive_probes_are_answered() {
+    let mut script = opened(config("sack"));
+    script.run([Data(1), Acked(2)]);
+    for len in [0, 1] {
+        script.run([Tick(HOUR)]);
+        let before = Seq(script.plain().seq.0.wrapping_sub(1));
+        let probe = Segment { seq: before, len, ..script.plain() };
+        script.arrive(probe);
+        script.run([Acked(2), Nothing]);
+    }
+    assert_eq!(script.endpoint.delivered(), 1000);
+}

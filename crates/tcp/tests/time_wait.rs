@@ -1,0 +1,108 @@
+//! TIME-WAIT (RFC 9293 §3.6.1), who may come after it (RFC 6191), and resets for segments of no connection (§3.10.7.1).
+
+mod script;
+
+use lasthop_tcp::endpoint::reset_for;
+use lasthop_tcp::{Config, State};
+use lasthop_wire::{Flags, Segment, Seq, Timestamps};
+use script::Step::*;
+use script::{IRS, ISS, Peer, Script, config};
+
+/// Both have closed, we first; the peer has sent 1000 bytes.
+fn waiting(timestamps: bool) -> Script {
+    let peer = Peer { timestamps, mss: 1012, ..Peer::default() };
+    let mut script = Script::opened(Config { timestamps, ..config("sack") }, peer);
+    script.run([Data(1), Acked(2), Close, Bytes(0, 0)]);
+    let both = Segment { flags: Flags::FIN | Flags::ACK, ack: ISS.at(2), ..script.plain() };
+    script.arrive(both);
+    script.run([In(State::TimeWait), AckedBytes(1001), Deadline(60_000)]);
+    script
+}
+
+/// A SYN of the same peer: its number so far behind the last byte of the old connection, its clock so far on.
+fn syn(script: &Script, ahead: i32, clock: Option<i32>) -> Segment {
+    // Number 1001 was the FIN's.
+    let seq = Seq(IRS.at(1001).0.wrapping_add_signed(ahead));
+    let timestamps =
+        clock.map(|ticks| Timestamps { value: script.millis().wrapping_add_signed(ticks), echo: 0 });
+    Segment { seq, timestamps, ..script.syn(Flags::SYN, None) }
+}
+
+/// RFC 6191 §2, with timestamps on the old connection.
+#[test]
+fn a_later_clock_opens_again() {
+    let script = waiting(true);
+    let yields = |ahead, clock| script.endpoint.yields_to(&syn(&script, ahead, clock));
+    assert!(yields(-500_000, Some(1)), "a later timestamp, whatever the number");
+    assert!(yields(1, Some(0)) && !yields(0, Some(0)), "the same timestamp: a larger number");
+    assert!(!yields(500_000, Some(-1)), "an earlier timestamp: no");
+    assert!(yields(1, None) && !yields(0, None), "without: a larger number");
+}
+
+/// RFC 6191 §2, without timestamps on the old connection.
+#[test]
+fn a_larger_number_opens_again() {
+    let script = waiting(false);
+    let yields = |ahead| script.endpoint.yields_to(&syn(&script, ahead, None));
+    assert!(yields(1) && yields(1 << 30) && !yields(0) && !yields(-1));
+    // What the old one did not have cannot be compared with; but we would have to take up the offer.
+    assert!(!script.endpoint.yields_to(&syn(&script, -1, Some(1))));
+    let peer = Peer { mss: 1012, ..Peer::default() };
+    let mut script = Script::opened(Config { timestamps: true, ..config("sack") }, peer);
+    script.run([Close, Bytes(0, 0)]);
+    let both = Segment { flags: Flags::FIN | Flags::ACK, ack: ISS.at(2), ..script.plain() };
+    script.arrive(both);
+    assert!(script.endpoint.yields_to(&syn(&script, -5000, Some(-7))));
+}
+
+/// Only a SYN and only in TIME-WAIT; the next connection's numbers go on behind this one's.
+#[test]
+fn nothing_else_opens_again() {
+    let script = waiting(false);
+    let good = syn(&script, 1, None);
+    for flags in [Flags::ACK, Flags::SYN | Flags::ACK, Flags::SYN | Flags::RST, Flags::SYN | Flags::FIN] {
+        assert!(!script.endpoint.yields_to(&Segment { flags, ..good }), "{flags:?}");
+    }
+    assert_eq!(script.endpoint.number_after(), ISS.at(2));
+    let script = Script::opened(config("sack"), Peer::default());
+    assert!(!script.endpoint.yields_to(&good));
+}
+
+/// A SYN that may not open again is an old one: it is acknowledged, and the wait goes on as it was.
+#[test]
+fn an_old_syn_does_not_disturb() {
+    let mut script = waiting(false);
+    script.run([Tick(10_000)]);
+    let old = syn(&script, -2, None);
+    script.arrive(old);
+    script.run([In(State::TimeWait), AckedBytes(1001), Nothing, Deadline(50_000)]);
+}
+
+/// Only the peer's FIN again starts the wait anew (§3.10.7.4): other remains of the connection cannot prolong it for ever.
+#[test]
+fn only_a_fin_prolongs_the_wait() {
+    let mut script = waiting(false);
+    script.run([Tick(20_000)]);
+    let remains = Segment { seq: IRS.at(1), len: 1000, ..script.plain() };
+    script.arrive(remains);
+    script.run([AckedBytes(1001), Nothing, Deadline(40_000)]);
+    let fin = Segment { seq: IRS.at(1001), flags: Flags::FIN | Flags::ACK, ..script.plain() };
+    script.arrive(fin);
+    script.run([AckedBytes(1001), Nothing, Deadline(60_000), Tick(60_000), In(State::Closed), NoDeadline]);
+}
+
+/// §3.10.7.1, field by field.
+#[test]
+fn a_segment_of_no_connection_is_reset() {
+    let segment = Segment { seq: Seq(77), ack: Seq(99), len: 10, window: 5, ..Segment::default() };
+    let of = |flags| reset_for(&Segment { flags, ..segment });
+    let with_ack = Segment { seq: Seq(99), flags: Flags::RST, ..Segment::default() };
+    assert_eq!(of(Flags::ACK), Some(with_ack));
+    assert_eq!(of(Flags::SYN | Flags::ACK), Some(with_ack));
+    let without = |ack| Segment { ack: Seq(ack), flags: Flags::RST | Flags::ACK, ..Segment::default() };
+    assert_eq!(of(Flags::SYN), Some(without(88)));
+    assert_eq!(of(Flags::SYN | Flags::FIN), Some(without(89)));
+    assert_eq!(of(Flags::default()), Some(without(87)));
+    assert_eq!(of(Flags::RST), None);
+    assert_eq!(of(Flags::RST | Flags::ACK), None);
+}
