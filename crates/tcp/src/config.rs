@@ -22,6 +22,8 @@ pub struct Config {
     pub nagle: bool,
     /// Offer SACK (RFC 2018).
     pub sack: bool,
+    /// Where SACK is agreed on, tell the peer what arrived twice (RFC 2883).
+    pub dsack: bool,
     /// Offer timestamps (RFC 7323).
     pub timestamps: bool,
     /// Length of one tick of the timestamp clock.
@@ -95,6 +97,7 @@ impl Default for Config {
             },
             nagle: true,
             sack: true,
+            dsack: true,
             timestamps: true,
             timestamp_tick: Duration::from_millis(1),
             ecn: false,

@@ -122,6 +122,8 @@ pub struct Counters {
     pub acks_sent: u64,
     /// Segments with data received.
     pub data_received: u64,
+    /// Segments with data that the peer says it received twice (D-SACK): sent again in vain, or copied on the way.
+    pub duplicates_told: u64,
     /// Duplicate ACKs received.
     pub duplicate_acks: u64,
     /// Segments with data received with a congestion mark.

@@ -108,6 +108,14 @@ impl RangeSet {
         merged
     }
 
+    /// Whether a range neither overlaps nor touches any in the set.
+    pub fn is_apart(&self, range: Range) -> bool {
+        match self.ranges.get(self.ranges.partition_point(|known| known.end < range.start)) {
+            Some(next) => range.end < next.start,
+            None => true,
+        }
+    }
+
     /// Removes everything below `offset`.
     pub fn remove_below(&mut self, offset: u64) {
         while let Some(range) = self.ranges.front_mut() {

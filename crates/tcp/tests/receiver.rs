@@ -127,8 +127,8 @@ fn sack_blocks() {
     assert_eq!(after(9), [(8000, 9000), (6000, 7000), (4000, 5000), (2000, 3000)]);
     // Four fit without timestamps.
     assert_eq!(after(11), [(10_000, 11_000), (8000, 9000), (6000, 7000), (4000, 5000)]);
-    // One that comes twice brings its block to the front.
-    assert_eq!(after(5), [(4000, 5000), (10_000, 11_000), (8000, 9000), (6000, 7000)]);
+    // One that comes twice is told (RFC 2883), and brings its block to the front.
+    assert_eq!(after(5), [(4000, 5000), (4000, 5000), (10_000, 11_000), (8000, 9000)]);
     assert_eq!(after(4), [(2000, 5000), (10_000, 11_000), (8000, 9000), (6000, 7000)]);
     assert_eq!(after(2), [(10_000, 11_000), (8000, 9000), (6000, 7000)]);
 }

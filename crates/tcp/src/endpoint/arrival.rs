@@ -21,8 +21,9 @@ impl Endpoint {
             // Once agreed, timestamps are in every segment (RFC 7323 §3.2), but in none of a new connection, perhaps.
             return;
         }
-        let Some(range) = self.acceptable(now, segment) else {
-            return self.reject(now, segment);
+        let range = match self.acceptable(now, segment) {
+            Ok(range) => range,
+            Err(received) => return self.reject(now, segment, received),
         };
         if segment.flags.has(Flags::RST) {
             return self.handle_reset(now, segment);
@@ -61,16 +62,17 @@ impl Endpoint {
         flags.has(Flags::SYN) && flags.has(Flags::ACK) && seq == self.irs && ack == self.iss.at(1)
     }
 
-    /// The segment's bytes as offsets, if its sequence numbers lie in the window and its timestamp is not from the past.
-    fn acceptable(&self, now: Time, segment: &Segment) -> Option<Range> {
+    /// The segment's bytes as offsets, if its sequence numbers lie in the window and its timestamp is not from the past;
+    /// otherwise its bytes if all of them were received before.
+    fn acceptable(&self, now: Time, segment: &Segment) -> Result<Range, Option<Range>> {
         let next = self.receiver.next();
-        let start = self.irs.offset_of(segment.seq, next)?;
+        let start = self.irs.offset_of(segment.seq, next).ok_or(None)?;
         let end = start + u64::from(segment.len);
         if let Some(stamps) = segment.timestamps.filter(|_| self.agreed.timestamps) {
             // PAWS (RFC 7323 §5.3); a reset is exempt.
             let is_past = (stamps.value.wrapping_sub(self.ts_recent) as i32) < 0;
             if is_past && !segment.flags.has(Flags::RST) && !self.has_outdated_stamp(now) {
-                return None;
+                return Err(None);
             }
         }
         let edge = self.receiver.edge();
@@ -80,7 +82,11 @@ impl Endpoint {
             false => next <= start && start <= edge,
             true => start < edge.max(next + 1) && occupied > next, // A probe's ACK is of use, its byte is cut off.
         };
-        fits.then_some(Range { start, end })
+        let range = Range { start, end };
+        match fits {
+            true => Ok(range),
+            false => Err((start < end && end <= next).then_some(range)),
+        }
     }
 
     /// After 24 days of silence the peer's clock may have run half round: TS.Recent says nothing (RFC 7323 §5.5).
@@ -91,7 +97,7 @@ impl Endpoint {
     }
 
     /// An unacceptable segment is answered with an ACK, unless it is a reset.
-    fn reject(&mut self, now: Time, segment: &Segment) {
+    fn reject(&mut self, now: Time, segment: &Segment, received: Option<Range>) {
         self.log.trace(now, Event::Rejected);
         if segment.flags.has(Flags::RST) {
             return;
@@ -100,6 +106,7 @@ impl Endpoint {
             return self.challenge(now);
         }
         // Data again: the peer has to learn that it came.
+        self.receiver.note_duplicate(received);
         self.receiver.acknowledge_now();
         if self.state == State::TimeWait && segment.flags.has(Flags::FIN) {
             self.wait_again(now);
@@ -209,6 +216,7 @@ impl Endpoint {
             marked: arriving.marked && self.agreed.ecn,
         };
         self.receiver.handle_data(now, &data, fin, &mut self.log);
+        self.leave_room_for_sack();
         if self.receiver.has_finished() {
             self.after_peer_fin(now);
         }

@@ -6,6 +6,10 @@ use crate::sender::Outgoing;
 use lasthop_base::Time;
 use lasthop_wire::{Flags, Priority, SackBlocks, Segment, Seq, Timestamps};
 
+/// Bytes of a SACK option, its padding included, and of each block in it.
+const SACK_HEADER: u64 = 4;
+const SACK_BLOCK: u64 = 8;
+
 /// What a driver knows of a segment to send beside the segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sent {
@@ -90,7 +94,7 @@ impl Endpoint {
             Special::KeepAlive => {
                 let ack = self.receiver.piggyback();
                 let seq = Seq(self.iss.at(self.sender.board().nxt()).0.wrapping_sub(1));
-                self.header(now, seq, ack, segment);
+                self.header(now, seq, ack, u64::MAX, segment);
             }
         }
         Sent { again: false, priority: Priority::Normal, ecn_capable: false, more: true }
@@ -106,8 +110,10 @@ impl Endpoint {
     fn data(&mut self, now: Time, outgoing: Outgoing, segment: &mut Segment) -> Sent {
         let Outgoing { range, again, fin, priority, cwr } = outgoing;
         let ack = self.receiver.piggyback();
-        self.header(now, self.iss.at(range.start), ack, segment);
-        segment.len = (range.len() - u64::from(fin)) as u32;
+        let len = range.len() - u64::from(fin);
+        let room = self.sender.segment().saturating_sub(len);
+        self.header(now, self.iss.at(range.start), ack, room, segment);
+        segment.len = len as u32;
         if fin {
             segment.flags = segment.flags | Flags::FIN;
         }
@@ -124,11 +130,12 @@ impl Endpoint {
 
     fn pure_ack(&mut self, now: Time, ack: u64, segment: &mut Segment) -> Sent {
         self.log.counters.acks_sent += 1;
-        self.header(now, self.iss.at(self.sender.board().nxt()), ack, segment);
+        self.header(now, self.iss.at(self.sender.board().nxt()), ack, u64::MAX, segment);
         Sent { again: false, priority: Priority::Normal, ecn_capable: false, more: true }
     }
 
-    fn header(&mut self, now: Time, seq: Seq, ack: u64, segment: &mut Segment) {
+    /// All but the payload; SACK blocks as far as `room` bytes hold them.
+    fn header(&mut self, now: Time, seq: Seq, ack: u64, room: u64, segment: &mut Segment) {
         self.last_ack = ack;
         let mut flags = Flags::ACK;
         if self.echoes_mark {
@@ -142,13 +149,28 @@ impl Endpoint {
             timestamps: self.agreed.timestamps.then(|| self.stamp(now)),
             ..Segment::default()
         };
-        if self.agreed.sack && self.receiver.reassembly().has_holes() {
-            // Three blocks fit beside timestamps, four without (RFC 2018 §3).
-            let most = if self.agreed.timestamps { SackBlocks::MOST - 1 } else { SackBlocks::MOST };
-            for range in self.receiver.reassembly().sack_ranges(most) {
-                segment.sack.push(self.irs.at(range.start), self.irs.at(range.end));
-            }
+        if self.agreed.sack && self.receiver.reports() {
+            self.report(room, segment);
         }
+    }
+
+    fn report(&mut self, room: u64, segment: &mut Segment) {
+        let fitting = room.saturating_sub(SACK_HEADER) / SACK_BLOCK;
+        let most = self.most_blocks().min(fitting as usize);
+        let irs = self.irs;
+        self.receiver.report(most, |range| segment.sack.push(irs.at(range.start), irs.at(range.end)));
+    }
+
+    /// Three blocks fit beside timestamps, four without (RFC 2018 §3).
+    fn most_blocks(&self) -> usize {
+        if self.agreed.timestamps { SackBlocks::MOST - 1 } else { SackBlocks::MOST }
+    }
+
+    /// New data leaves room for the SACK blocks that there are now: with them its packet is no longer than the peer can
+    /// take (RFC 9293 §3.7.1, RFC 6691 §3).
+    pub(super) fn leave_room_for_sack(&mut self) {
+        let blocks = self.receiver.reassembly().beyond().len().min(self.most_blocks()) as u64;
+        self.sender.leave_room(if blocks > 0 { SACK_HEADER + SACK_BLOCK * blocks } else { 0 });
     }
 }
 

@@ -43,6 +43,11 @@ pub struct Receiver {
     always_once: bool,
     /// Where the peer's FIN is, once seen.
     fin: Option<u64>,
+    /// Whether what arrived twice is reported, and what of that was not yet.
+    tells_duplicates: bool,
+    duplicate: Option<Range>,
+    /// Whether there is anything to report: a hole or a duplicate.
+    reports: bool,
     /// Bytes in order that the application has not read.
     unread: u64,
     acknowledged: u64,
@@ -74,6 +79,9 @@ struct Burst {
     copies: bool,
 }
 
+/// Ranges behind holes that are held in any case.
+const FEWEST_RANGES: u64 = 256;
+
 /// A data segment with what the host knows beside it.
 #[derive(Clone, Copy, Debug)]
 pub struct Data {
@@ -101,6 +109,8 @@ impl Receiver {
         let estimator = (config.estimate.mechanism(estimate::ALL).build)(&config.estimate.values);
         let needs = shape.needs();
         let smallest_opening = u64::from(config.segment).min(window.largest() / 2);
+        // More ranges than full segments can leave behind in the largest window serve attacks alone.
+        let most_ranges = (window.largest() / u64::from(config.segment.max(1))).max(FEWEST_RANGES) as usize;
         Receiver {
             judges: cause.judges(),
             estimates: needs.estimate || cause.needs_estimate(),
@@ -109,7 +119,10 @@ impl Receiver {
             shrinks: window.shrinks(),
             tells_arrivals: needs.arrivals,
             always_once: shape.is_once(),
-            reassembly: Reassembly::starting_at(1),
+            reassembly: Reassembly::starting_at(1).with_limit(most_ranges),
+            tells_duplicates: config.dsack,
+            duplicate: None,
+            reports: false,
             timing,
             shape,
             window,
@@ -235,6 +248,10 @@ impl Receiver {
             let missing = change.opened.map_or(0, |gap| gap.len().div_ceil(self.segment));
             self.shape.on_arrival(&Arrived { now, missing, repeated });
         }
+        if change.duplicate.is_some() {
+            self.note_duplicate(change.duplicate);
+        }
+        self.reports = self.reassembly.has_holes() || self.duplicate.is_some();
         let urgent = change.had_holes || change.advanced == 0 || fin || data.marked;
         let unacknowledged = self.reassembly.next().saturating_sub(self.acknowledged);
         let arrival = timing::Arrival { unacknowledged, segment: self.segment, urgent };
@@ -243,6 +260,32 @@ impl Receiver {
             (When::After(_), due @ (Pending::At(_) | Pending::Now | Pending::Bare)) => due,
             (When::After(span), Pending::Nothing) => Pending::At(now + span),
         };
+    }
+
+    /// Data arrived that had arrived before: the next SACK option begins with it (RFC 2883 §4).
+    pub(crate) fn note_duplicate(&mut self, duplicate: Option<Range>) {
+        if self.tells_duplicates {
+            self.duplicate = duplicate;
+            self.reports |= duplicate.is_some();
+        }
+    }
+
+    /// Whether there is anything for a SACK option.
+    pub(crate) fn reports(&self) -> bool {
+        self.reports
+    }
+
+    /// What the SACK option says, `most` blocks at most: a duplicate once, then ranges behind holes (RFC 2018 §4).
+    pub(crate) fn report(&mut self, most: usize, mut tell: impl FnMut(Range)) {
+        let mut left = most;
+        if left > 0
+            && let Some(duplicate) = self.duplicate.take()
+        {
+            tell(duplicate);
+            left -= 1;
+            self.reports = self.reassembly.has_holes();
+        }
+        self.reassembly.sack_ranges(left).for_each(tell);
     }
 
     /// An acknowledgement must go out although no data asks for it.

@@ -8,6 +8,8 @@ use lasthop_wire::SackBlocks;
 pub struct Reassembly {
     next: u64,
     beyond: RangeSet,
+    /// Ranges that `beyond` may hold at most.
+    limit: usize,
     /// A byte of each range reported lately, the most recent first (RFC 2018 §4).
     recent: [Option<u64>; SackBlocks::MOST],
 }
@@ -23,12 +25,19 @@ pub struct Change {
     pub had_holes: bool,
     /// Whether it brought anything new.
     pub fresh: bool,
+    /// The first stretch of it that had arrived before (RFC 2883 §4).
+    pub duplicate: Option<Range>,
 }
 
 impl Reassembly {
     /// Nothing received; the next byte expected is at `next`.
     pub fn starting_at(next: u64) -> Reassembly {
-        Reassembly { next, beyond: RangeSet::default(), recent: [None; SackBlocks::MOST] }
+        Reassembly { next, beyond: RangeSet::default(), limit: usize::MAX, recent: [None; SackBlocks::MOST] }
+    }
+
+    /// Holds at most so many ranges behind holes: data that would be a further one is dropped, and has to come again.
+    pub fn with_limit(self, limit: usize) -> Reassembly {
+        Reassembly { limit, ..self }
     }
 
     /// The next byte expected.
@@ -54,6 +63,9 @@ impl Reassembly {
     /// Takes the bytes of a segment.
     pub fn insert(&mut self, range: Range) -> Change {
         let mut change = Change { had_holes: self.has_holes(), ..Change::default() };
+        if range.start < self.next {
+            change.duplicate = Some(Range { start: range.start, end: range.end.min(self.next) });
+        }
         if range.end <= self.next {
             return change;
         }
@@ -62,6 +74,7 @@ impl Reassembly {
             let before = self.next;
             self.next = range.end;
             if change.had_holes {
+                change.duplicate = change.duplicate.or_else(|| self.first_known(range));
                 self.beyond.remove_below(self.next);
                 if let Some(first) = self.beyond.first().filter(|first| first.start <= self.next) {
                     self.next = self.next.max(first.end);
@@ -72,8 +85,14 @@ impl Reassembly {
             return change;
         }
         let highest = self.highest();
+        if range.start < highest {
+            change.duplicate = self.first_known(range);
+        }
+        if self.beyond.len() >= self.limit && self.beyond.is_apart(range) {
+            return change;
+        }
         change.opened = (range.start > highest).then_some(Range { start: highest, end: range.start });
-        change.fresh = range.end > highest || self.beyond.run_at(range.start, range.end) != (true, range.end);
+        change.fresh = change.duplicate != Some(range);
         self.beyond.insert(range);
         self.remember(range.start);
         change
@@ -84,6 +103,16 @@ impl Reassembly {
         let recent = self.recent.iter().flatten().filter_map(|byte| self.beyond.containing(*byte));
         let others = self.beyond.iter().rev().filter(|range| !self.is_recent(range));
         recent.chain(others).take(most)
+    }
+
+    /// The first stretch of the range that waits behind a hole already.
+    fn first_known(&self, range: Range) -> Option<Range> {
+        let (known, end) = self.beyond.run_at(range.start, range.end);
+        if known {
+            return Some(Range { start: range.start, end });
+        }
+        let (known, to) = self.beyond.run_at(end, range.end);
+        (known && end < to).then_some(Range { start: end, end: to })
     }
 
     fn is_recent(&self, range: &Range) -> bool {

@@ -22,7 +22,7 @@ impl Sender {
         let usable = self.right_edge.saturating_sub(start);
         if usable > 0 {
             // The end of the wait for a larger part of the window (RFC 9293 §3.8.6.2.1, the override timeout).
-            let end = self.written.min(start + usable.min(self.mss));
+            let end = self.written.min(start + usable.min(self.fits));
             return Some(self.fresh(now, Range { start, end }));
         }
         let again = self.probes > 0;
@@ -57,9 +57,9 @@ impl Sender {
             return None;
         }
         // The FIN takes no room in the segment, and none in the windows (RFC 9293 §3.10.4).
-        let size = if waiting <= self.mss + 1 { waiting } else { self.mss };
+        let size = if waiting <= self.fits + 1 { waiting } else { self.fits };
         let fin = u64::from(self.finishing && start + size == self.end());
-        let data = (size - fin).min(self.mss);
+        let data = (size - fin).min(self.fits);
         let size = if data + fin < size { data } else { size };
         let usable = self.right_edge.saturating_sub(start);
         if data > room || (data == 0 && fin == 0) {
@@ -70,7 +70,7 @@ impl Sender {
             let worth_it = usable > 0 && usable >= self.largest_window / 2;
             return worth_it.then(|| Range { start, end: start + usable });
         }
-        let is_short = data < self.mss && fin == 0;
+        let is_short = data < self.fits && fin == 0;
         if is_short && self.nagle && self.board.outstanding() > 0 {
             return None;
         }

@@ -43,6 +43,8 @@ pub struct Sender {
     /// For the judge: what the window was when the last recovery was entered, and what was outstanding.
     entered: (Level, Range),
     mss: u64,
+    /// Payload of a full segment beside the options that go out now.
+    fits: u64,
     nagle: bool,
     /// The byte behind the last one that the application has written.
     written: u64,
@@ -146,6 +148,7 @@ impl Sender {
             judge: (config.judge.mechanism(judge::ALL).build)(&config.judge.values),
             entered: (Level::default(), Range { start: 1, end: 1 }),
             mss,
+            fits: mss,
             nagle: config.nagle,
             written: 1,
             finishing: false,
@@ -254,6 +257,11 @@ impl Sender {
     /// When the timer expires.
     pub fn timer(&self) -> Time {
         self.timer
+    }
+
+    /// From now on segments with new data leave so many bytes of a full segment to options.
+    pub(crate) fn leave_room(&mut self, bytes: u64) {
+        self.fits = self.mss.saturating_sub(bytes).max(1);
     }
 
     /// Whether short segments wait while data is outstanding, from now on (RFC 9293 §3.7.4).

@@ -10,6 +10,14 @@ use crate::ranges::Range;
 use lasthop_base::Time;
 use lasthop_wire::Priority;
 
+/// Whether the first block tells of data received twice: below the ACK, or inside the second block (RFC 2883 §4). The
+/// scoreboard learns nothing from such a block.
+fn says_duplicate(ack: &Ack<'_>) -> bool {
+    let Some(first) = ack.sack.first().filter(|first| !first.is_empty()) else { return false };
+    let holds = |second: &Range| second.start <= first.start && first.end <= second.end;
+    first.end <= ack.ack || ack.sack.get(1).is_some_and(holds)
+}
+
 impl Sender {
     /// An acknowledgement while something is lost, reported or repeated, or one that is not new.
     pub(super) fn handle_ack_in_trouble(
@@ -22,6 +30,9 @@ impl Sender {
         let advanced = ack.ack > self.board.una();
         let was_outstanding = self.board.outstanding() > 0;
         let acked = if advanced { self.board.acknowledge(ack.ack) } else { Default::default() };
+        if says_duplicate(ack) {
+            log.counters.duplicates_told += 1;
+        }
         let mut reported = 0;
         if self.recovery.uses_sack() {
             for block in ack.sack {

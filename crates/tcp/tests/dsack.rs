@@ -1,0 +1,137 @@
+//! D-SACK (RFC 2883): what arrived twice is told once; the sender counts it and learns nothing else from it. And SACK
+//! blocks beside data (RFC 6691, RFC 9293 §3.7.1).
+
+mod script;
+
+use lasthop_tcp::Config;
+use lasthop_wire::{SackBlocks, Segment};
+use script::Step::*;
+use script::{IRS, Peer, Script, config};
+
+/// The blocks of the ACK that goes out now, in bytes of the peer's stream.
+fn blocks(script: &mut Script) -> Vec<(u64, u64)> {
+    let segment = script.sent("an ACK").segment;
+    let offset = |seq| IRS.offset_of(seq, 1).unwrap() - 1;
+    segment.sack.as_slice().iter().map(|(from, to)| (offset(*from), offset(*to))).collect()
+}
+
+fn arrive(script: &mut Script, from: u64, to: u64) -> Vec<(u64, u64)> {
+    script.run([DataBytes(from, to)]);
+    blocks(script)
+}
+
+/// §4.1.1, §4.1.2, §4.1.3, in bytes from 0: a duplicate of what was acknowledged, with a hole, and of what waits behind it.
+#[test]
+fn duplicates_come_first() {
+    let mut script = Script::receiver(config("sack"));
+    assert_eq!(arrive(&mut script, 0, 500), []);
+    assert_eq!(arrive(&mut script, 500, 1000), []);
+    assert_eq!(arrive(&mut script, 0, 500), [(0, 500)]);
+    assert_eq!(arrive(&mut script, 1500, 2000), [(1500, 2000)]);
+    assert_eq!(arrive(&mut script, 0, 500), [(0, 500), (1500, 2000)]);
+    assert_eq!(arrive(&mut script, 2000, 2500), [(1500, 2500)]);
+    assert_eq!(arrive(&mut script, 2000, 2500), [(2000, 2500), (1500, 2500)]);
+    // Rule 2: each duplicate is told at most once.
+    assert_eq!(arrive(&mut script, 2500, 3000), [(1500, 3000)]);
+    // Rule 4: the second block is the one that the duplicate lies in, though another is more recent.
+    assert_eq!(arrive(&mut script, 4000, 4500), [(4000, 4500), (1500, 3000)]);
+    assert_eq!(arrive(&mut script, 2000, 2500), [(2000, 2500), (1500, 3000), (4000, 4500)]);
+}
+
+/// §4.2: of a segment that is partly new, the part that is not.
+#[test]
+fn partial_duplicates() {
+    let mut script = Script::receiver(config("sack"));
+    arrive(&mut script, 0, 500);
+    arrive(&mut script, 1000, 1500);
+    assert_eq!(arrive(&mut script, 0, 1000), [(0, 500)]);
+    let mut script = Script::receiver(config("sack"));
+    arrive(&mut script, 1000, 1500);
+    assert_eq!(arrive(&mut script, 0, 1200), [(1000, 1200)], "the hole is filled, the end known");
+    let mut script = Script::receiver(config("sack"));
+    arrive(&mut script, 1000, 1500);
+    assert_eq!(arrive(&mut script, 700, 2000), [(1000, 1500), (700, 2000)], "the middle known");
+}
+
+/// Four blocks at most with the duplicate among them, three beside timestamps.
+#[test]
+fn the_option_stays_within_its_room() {
+    for (timestamps, most) in [(false, SackBlocks::MOST), (true, SackBlocks::MOST - 1)] {
+        let peer = Peer { timestamps, mss: 1012, ..Peer::default() };
+        let mut script = Script::opened(Config { timestamps, ..config("sack") }, peer);
+        for hole in 1..=6 {
+            arrive(&mut script, 1000 * hole, 1000 * hole + 500);
+        }
+        let told = arrive(&mut script, 1000, 1500);
+        assert_eq!((told.len(), told[0], told[1]), (most, (1000, 1500), (1000, 1500)));
+    }
+}
+
+/// Not without SACK, not if it is switched off, and not for what PAWS or the window refuses.
+#[test]
+fn when_nothing_is_told() {
+    let mut script = Script::receiver(Config { dsack: false, ..config("sack") });
+    arrive(&mut script, 0, 500);
+    assert_eq!(arrive(&mut script, 0, 500), []);
+    let mut script = Script::receiver(config("reno"));
+    arrive(&mut script, 0, 500);
+    assert_eq!(arrive(&mut script, 0, 500), []);
+    let peer = Peer { timestamps: true, mss: 1012, ..Peer::default() };
+    let mut script = Script::opened(Config { timestamps: true, ..config("sack") }, peer);
+    let old = script.stamps(0);
+    script.run([Tick(10)]);
+    arrive(&mut script, 0, 500);
+    let late = Segment { seq: IRS.at(1), len: 500, timestamps: Some(old), ..script.plain() };
+    script.arrive(late);
+    assert_eq!(blocks(&mut script), []);
+    let beyond = Segment { seq: IRS.at(1 + (5 << 20)), len: 500, ..script.plain() };
+    script.arrive(beyond);
+    assert_eq!(blocks(&mut script), []);
+}
+
+/// §5: the sender knows the two kinds, counts them, and takes them for nothing else: no duplicate ACK, nothing SACKed.
+#[test]
+fn the_sender_recognises_them() {
+    let mut script = Script::with_window(config("sack"), 8);
+    let count = |script: &Script| script.endpoint.counters().duplicates_told;
+    script.run([Ack(3), News(9, 11)]);
+    for told in 1..=4 {
+        script.run([Sack(3, &[(1, 2)]), Nothing, InFlight(9)]);
+        assert_eq!(count(&script), told);
+    }
+    assert_eq!(script.endpoint.counters().duplicate_acks, 0);
+    assert_eq!(script.endpoint.sender().board().sacked(), 0);
+    // Above the ACK: the first inside the second. Only the second is news.
+    script.run([Sack(3, &[(5, 7)])]);
+    assert_eq!(count(&script), 4);
+    script.run([Sack(3, &[(5, 6), (5, 7)])]);
+    assert_eq!((count(&script), script.endpoint.sender().board().sacked()), (5, 2000));
+    assert_eq!(script.endpoint.counters().duplicate_acks, 1);
+}
+
+/// A segment with data and SACK blocks is no longer than one without (RFC 6691 §3): new data leaves the room, and what
+/// goes again goes with as many blocks as fit.
+#[test]
+fn blocks_beside_data() {
+    for timestamps in [false, true] {
+        let setup = Config { timestamps, initial_window: 6, ..config("sack") };
+        let peer = Peer { timestamps, mss: if timestamps { 1012 } else { 1000 }, ..Peer::default() };
+        let mut script = Script::opened(setup, peer);
+        let limit = u32::from(peer.mss);
+        script.run([Write(100_000), News(1, 2), Data(2)]);
+        let long = script.sent("data").segment;
+        assert_eq!((long.len + long.option_bytes(), long.sack.len()), (limit, 1));
+        script.run([Data(4), Data(6), Data(8), Data(10)]);
+        let longer = script.sent("data").segment;
+        let most = if timestamps { 3 } else { 4 };
+        assert_eq!((longer.len + longer.option_bytes(), longer.sack.len()), (limit, most));
+        // The first again, cut when there was nothing to tell: full, so that no block fits.
+        script.run([Timeout]);
+        let again = script.sent("the first again").segment;
+        assert_eq!((again.len, again.sack.len()), (1000, 0));
+        // Every hole filled: full segments again.
+        script.run([Data(1), Data(3), Data(5), Data(7), Data(9)]);
+        script.run([AckBytes(2000 + u64::from(long.len + longer.len))]);
+        assert_eq!(script.sent("data").segment.len, 1000);
+    }
+}
