@@ -16,6 +16,11 @@ pub struct Config {
     pub initial_window: u32,
     /// Initial slow start threshold, bytes; `None`: as high as the window can get.
     pub initial_ssthresh: Option<u64>,
+    /// Whether cwnd falls back to the initial window when nothing was sent for a timeout (RFC 5681 §4.1).
+    pub restarts_after_idle: bool,
+    /// Whether cwnd grows only while at least half of it is used (RFC 7661 §4.4.1, with FlightSize as the measure): a sender
+    /// that the application or the peer's window limits learns nothing of the path.
+    pub validates_window: bool,
     /// Bounds and granularity of the retransmission timeout.
     pub rto: RtoLimits,
     /// Whether a short segment waits while data is outstanding (RFC 9293 §3.7.4).
@@ -89,6 +94,8 @@ impl Default for Config {
             segment: 1448,
             initial_window: 10,
             initial_ssthresh: None,
+            restarts_after_idle: true,
+            validates_window: false,
             rto: RtoLimits {
                 initial: Duration::from_secs(1),
                 smallest: Duration::from_millis(200),

@@ -106,6 +106,44 @@ fn a_second_timeout_of_a_segment_leaves_ssthresh() {
     }
 }
 
+/// RFC 5681 §4.1: after a timeout's time without sending the window is the initial one, ssthresh stays; not before.
+#[test]
+fn idle_time_shrinks_the_window() {
+    let idle = |millis: u64, restarts_after_idle| {
+        let setup = Config { restarts_after_idle, initial_window: 2, ..config("sack") };
+        let mut script = Script::opened(setup, Peer::default());
+        script.run([Write(8000), News(1, 2), Tick(100), Ack(2), Ack(3), News(3, 6), Tick(100)]);
+        script.run([Ack(5), Ack(7), News(7, 8), Tick(100), Ack(9), Cwnd(7), Nothing, NoDeadline]);
+        // 100 ms of it have passed since the last segment was sent.
+        script.run([Tick(millis - 100), Write(20_000), New(9)]);
+        script
+    };
+    idle(1000, true).run([News(10, 15), Nothing, Cwnd(7)]);
+    idle(1001, true).run([New(10), Nothing, Cwnd(2), SsthreshBytes(1 << 30)]);
+    idle(1001, false).run([News(10, 15), Nothing, Cwnd(7)]);
+}
+
+/// RFC 7661 §4.4.1: a window of which less than half is used does not grow, in slow start or after it.
+#[test]
+fn an_unused_window_does_not_grow() {
+    let trickle = |validates_window, initial_ssthresh| {
+        let setup = Config { validates_window, initial_window: 4, initial_ssthresh, ..config("sack") };
+        let mut script = Script::opened(setup, Peer::default());
+        for number in 1..=20 {
+            script.run([Write(1000), New(number), Tick(10), Ack(number + 1)]);
+        }
+        script.endpoint.sender().window()
+    };
+    assert_eq!(trickle(true, None), 4000);
+    assert_eq!(trickle(true, Some(1000)), 4000);
+    assert_eq!(trickle(false, None), 24_000);
+    assert!(trickle(false, Some(1000)) > 6000);
+    // Used, it grows: two of four segments are enough.
+    let setup = Config { validates_window: true, initial_window: 4, ..config("sack") };
+    let mut script = Script::opened(setup, Peer::default());
+    script.run([Write(2000), News(1, 2), Tick(10), Ack(2), Cwnd(5), Ack(3), Cwnd(5)]);
+}
+
 fn ecn(initial_window: u32) -> Script {
     let peer = Peer { ecn: true, ..Peer::default() };
     let mut script = Script::opened(Config { ecn: true, initial_window, ..config("new_reno") }, peer);
@@ -157,6 +195,18 @@ fn an_echo_does_not_raise_a_small_window() {
     assert!(script.endpoint.sender().window() <= 2000, "one segment, then at most the ACK's own growth");
     let mut script = ecn(2);
     script.run([News(1, 2), Timeout, Again(1), CwndBytes(1000), Tick(100), Ack(3), CwndBytes(2000)]);
+}
+
+/// RFC 3168 §6.1.2: at a window of one segment an echo makes the next one wait for the retransmission timer, without
+/// back-off and without counting as a timeout.
+#[test]
+fn an_echo_at_one_segment_waits_for_the_timer() {
+    let mut script = ecn(1);
+    script.run([New(1), Tick(100), Echo(2), Cwnd(1), Nothing, Deadline(1000), Tick(999), Nothing, Tick(1)]);
+    assert!(script.sent("segment 2").segment.flags.has(Flags::CWR));
+    script.run([Nothing, Tick(100), Echo(3), Nothing, Deadline(1000), Tick(1000), New(3), Nothing]);
+    script.run([Rto(1000), Tick(100), Ack(4), Cwnd(2), News(4, 5)]);
+    assert_eq!((script.endpoint.counters().timeouts, script.endpoint.counters().retransmitted), (0, 0));
 }
 
 /// One reduction per window of data, whichever signal comes first: an echo, then a loss of the same window.

@@ -77,9 +77,30 @@ impl Sender {
         Some(Range { start, end: start + size })
     }
 
+    /// Nothing was sent for longer than a timeout: what cwnd says of the path is old (RFC 5681 §4.1). The segment that is
+    /// on its way out fits any window.
+    fn restart_after_idle(&mut self, now: Time) {
+        if let Some(window) = self.restart_window
+            && now.since(self.idle_since) > self.rtt.rto()
+            && self.cwnd > window
+        {
+            self.congestion.on_idle(window);
+            self.cwnd = self.congestion.window();
+        }
+    }
+
+    /// Whether the window may not grow: less than half of it was in use when the ACK came (RFC 7661 §4.4.1).
+    pub(super) fn leaves_window_unused(&self, flight: u64) -> bool {
+        self.validates && flight.saturating_mul(2) < self.cwnd
+    }
+
     pub(super) fn fresh(&mut self, now: Time, range: Range) -> Outgoing {
-        if self.timer == Time::NEVER || self.board.outstanding() == 0 {
+        let begins = self.board.outstanding() == 0;
+        if self.timer == Time::NEVER || begins {
             self.timer = now + self.rtt.rto();
+            if begins {
+                self.restart_after_idle(now);
+            }
         }
         self.probes = 0;
         self.probe_due = false;

@@ -83,8 +83,18 @@ pub struct Sender {
     why: Reason,
     /// What `congestion` said last, bytes.
     cwnd: u64,
+    /// When the newest of the data that was acknowledged last was sent, if all is acknowledged.
+    idle_since: Time,
+    /// What cwnd falls back to after idle time, bytes; `None`: it stays.
+    restart_window: Option<u64>,
+    /// New data waits for the timer: an echo came at a window of one segment (RFC 3168 §6.1.2).
+    holds: bool,
     /// Whether `congestion` wants to see every ACK before its effect.
     observes: bool,
+    /// Whether a window that is not used may not grow.
+    validates: bool,
+    /// Either of the two.
+    watches: bool,
     /// Nothing is lost, reported or repeated, so that all outstanding data is in flight: most of a connection's life.
     calm: bool,
 }
@@ -138,7 +148,12 @@ impl Sender {
         let congestion = (built.build)(&config.congestion.values, start);
         Sender {
             cwnd: congestion.window(),
+            idle_since: Time::NEVER,
+            restart_window: config.restarts_after_idle.then_some(start.window),
+            holds: false,
             observes: congestion.observes(),
+            validates: config.validates_window,
+            watches: congestion.observes() || config.validates_window,
             calm: true,
             board: Scoreboard::starting_at(1),
             rtt: RttEstimator::new(config.rto),
@@ -328,10 +343,14 @@ impl Sender {
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt);
         }
-        if self.observes {
-            self.congestion.observe(&Delivery { now, acked: acked.bytes, duplicate: false, rtt });
-        }
         let outstanding = self.board.outstanding();
+        let mut held = false;
+        if self.watches {
+            if self.observes {
+                self.congestion.observe(&Delivery { now, acked: acked.bytes, duplicate: false, rtt });
+            }
+            held = self.leaves_window_unused(outstanding + acked.bytes);
+        }
         let event = AckEvent {
             now,
             phase: if self.board.una() < self.restart_until { Phase::Restart } else { Phase::Open },
@@ -340,12 +359,16 @@ impl Sender {
             delivered: acked.delivered,
             rtt,
             in_flight: outstanding,
-            marked: false,
+            held,
         };
         self.congestion.on_ack(&event, &mut *self.counting);
         self.cwnd = self.congestion.window();
         self.stall = None;
-        self.timer = if outstanding == 0 { Time::NEVER } else { now + self.rtt.rto() };
+        self.timer = now + self.rtt.rto();
+        if outstanding == 0 {
+            self.idle_since = acked.sent_at.unwrap_or(now);
+            self.timer = Time::NEVER;
+        }
     }
 
     /// What goes out now, if anything may.

@@ -83,15 +83,30 @@ impl Sender {
                 delivered: acked.delivered + reported,
                 rtt,
                 in_flight,
-                marked: ack.ece,
+                held: ack.ece || self.leaves_window_unused(self.board.outstanding() + acked.bytes),
             };
             self.congestion.on_ack(&event, &mut *self.counting);
         }
         if advanced {
             self.stall = None;
             self.restart_timer(now, step);
+            if self.board.outstanding() == 0 {
+                self.idle_since = acked.sent_at.unwrap_or(now);
+            }
+        }
+        if ack.ece {
+            self.hold_back(now);
         }
         self.take_stock();
+    }
+
+    /// The window cannot become smaller than a segment: instead the next one waits for a whole timeout (RFC 3168 §6.1.2).
+    fn hold_back(&mut self, now: Time) {
+        let smallest = self.congestion.window() <= self.mss && self.board.outstanding() == 0;
+        if smallest && self.congestion.mark_pace() == MarkPace::Window {
+            self.holds = true;
+            self.timer = now + self.rtt.rto();
+        }
     }
 
     /// The timer expired (if `now` has reached it); `heard_at` is when the peer last said something acceptable.
@@ -109,7 +124,8 @@ impl Sender {
                 return Expiry::GivenUp;
             }
             self.timer = Time::NEVER;
-            self.probe_due = self.has_new_data();
+            self.probe_due = !std::mem::take(&mut self.holds) && self.has_new_data();
+            self.take_stock();
             return Expiry::GoesOn;
         }
         let una = self.board.una();
@@ -140,6 +156,9 @@ impl Sender {
 
     /// What goes out while something is lost, reported or repeated.
     pub(super) fn poll_in_trouble(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
+        if self.holds {
+            return None;
+        }
         if let Some(range) = self.recovery.must_send(&self.board) {
             self.board.mark_first_lost();
             let why = std::mem::replace(&mut self.why, Reason::Hole);
@@ -344,6 +363,7 @@ impl Sender {
     /// Notes what the window is now, and whether anything is lost.
     pub(super) fn take_stock(&mut self) {
         self.cwnd = self.congestion.window();
-        self.calm = self.board.sacked() == 0 && self.board.lost() == 0 && self.recovery.is_idle();
+        self.calm =
+            !self.holds && self.board.sacked() == 0 && self.board.lost() == 0 && self.recovery.is_idle();
     }
 }

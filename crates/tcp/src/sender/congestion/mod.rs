@@ -37,8 +37,8 @@ pub struct AckEvent {
     pub rtt: Option<Duration>,
     /// Bytes in the network after it.
     pub in_flight: u64,
-    /// It echoes a congestion mark: no reason to grow (RFC 3168 §6.1.2).
-    pub marked: bool,
+    /// No reason to grow: it echoes a congestion mark (RFC 3168 §6.1.2), or the window was not used (RFC 7661 §4.4.1).
+    pub held: bool,
 }
 
 /// Where the sender stands between losses.
@@ -145,6 +145,8 @@ pub trait CongestionControl: Send {
     fn on_timeout(&mut self, loss: &LossEvent, first: bool);
     /// The receiver echoed a congestion mark (ECE), for the first time in this window of data.
     fn on_mark(&mut self, loss: &LossEvent);
+    /// Nothing was sent for a timeout: cwnd is `window` at most, bytes (RFC 5681 §4.1).
+    fn on_idle(&mut self, window: u64);
     /// Recovery is over; `flight` bytes are outstanding.
     fn on_recovered(&mut self, flight: u64, recovered: Recovered);
 }

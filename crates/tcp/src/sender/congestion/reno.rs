@@ -107,7 +107,7 @@ impl CongestionControl for Reno {
     }
 
     fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
-        if ack.acked == 0 || ack.marked || ack.phase == Phase::Recovery || self.cwnd >= LARGEST {
+        if ack.acked == 0 || ack.held || ack.phase == Phase::Recovery || self.cwnd >= LARGEST {
             return;
         }
         let news = News { acked: ack.acked, segments: ack.segments, mss: self.mss };
@@ -150,6 +150,11 @@ impl CongestionControl for Reno {
     fn on_mark(&mut self, loss: &LossEvent) {
         self.lower_ssthresh(loss);
         self.cwnd = self.cwnd.min(self.ssthresh as f64);
+    }
+
+    fn on_idle(&mut self, window: u64) {
+        self.collected = 0;
+        self.cwnd = self.cwnd.min(window as f64);
     }
 
     fn on_recovered(&mut self, flight: u64, recovered: Recovered) {

@@ -129,6 +129,10 @@ impl CongestionControl for WCw {
         self.halve(loss);
     }
 
+    fn on_idle(&mut self, window: u64) {
+        self.westwood.on_idle(window);
+    }
+
     fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
         self.westwood.on_recovered(flight, recovered);
     }

@@ -93,6 +93,10 @@ impl CongestionControl for WestwoodPlus {
         self.window.cap();
     }
 
+    fn on_idle(&mut self, window: u64) {
+        self.window.on_idle(window);
+    }
+
     fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
         match recovered {
             // It was capped when the loss was found, and does not grow during recovery.
