@@ -35,6 +35,9 @@ pub struct Config {
     pub timestamp_tick: Duration,
     /// Offer ECN (RFC 3168).
     pub ecn: bool,
+    /// Whether an echo at a window of one segment makes the next segment wait for the retransmission timer, as RFC 3168
+    /// §6.1.2 asks and hardly anybody does (Linux and ns-2 go on with one segment per round trip).
+    pub ecn_waits: bool,
     /// How long TIME-WAIT lasts (2 MSL).
     pub time_wait: Duration,
     /// When a peer that does not answer is given up.
@@ -108,6 +111,7 @@ impl Default for Config {
             timestamps: true,
             timestamp_tick: Duration::from_millis(1),
             ecn: false,
+            ecn_waits: false,
             time_wait: Duration::from_secs(60),
             patience: Patience::default(),
             keep_alive: None,

@@ -201,7 +201,9 @@ fn an_echo_does_not_raise_a_small_window() {
 /// back-off and without counting as a timeout.
 #[test]
 fn an_echo_at_one_segment_waits_for_the_timer() {
-    let mut script = ecn(1);
+    let setup = Config { ecn: true, ecn_waits: true, initial_window: 1, ..config("new_reno") };
+    let mut script = Script::opened(setup, Peer { ecn: true, ..Peer::default() });
+    script.endpoint.write(1 << 30);
     script.run([New(1), Tick(100), Echo(2), Cwnd(1), Nothing, Deadline(1000), Tick(999), Nothing, Tick(1)]);
     assert!(script.sent("segment 2").segment.flags.has(Flags::CWR));
     script.run([Nothing, Tick(100), Echo(3), Nothing, Deadline(1000), Tick(1000), New(3), Nothing]);

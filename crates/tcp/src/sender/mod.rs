@@ -87,7 +87,9 @@ pub struct Sender {
     idle_since: Time,
     /// What cwnd falls back to after idle time, bytes; `None`: it stays.
     restart_window: Option<u64>,
-    /// New data waits for the timer: an echo came at a window of one segment (RFC 3168 §6.1.2).
+    /// Whether new data waits for the timer when an echo comes at a window of one segment (RFC 3168 §6.1.2).
+    may_hold: bool,
+    /// It does now.
     holds: bool,
     /// Whether `congestion` wants to see every ACK before its effect.
     observes: bool,
@@ -150,6 +152,7 @@ impl Sender {
             cwnd: congestion.window(),
             idle_since: Time::NEVER,
             restart_window: config.restarts_after_idle.then_some(start.window),
+            may_hold: config.ecn_waits,
             holds: false,
             observes: congestion.observes(),
             validates: config.validates_window,

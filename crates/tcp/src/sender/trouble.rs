@@ -94,7 +94,7 @@ impl Sender {
                 self.idle_since = acked.sent_at.unwrap_or(now);
             }
         }
-        if ack.ece {
+        if ack.ece && self.may_hold {
             self.hold_back(now);
         }
         self.take_stock();
@@ -102,8 +102,7 @@ impl Sender {
 
     /// The window cannot become smaller than a segment: instead the next one waits for a whole timeout (RFC 3168 §6.1.2).
     fn hold_back(&mut self, now: Time) {
-        let smallest = self.congestion.window() <= self.mss && self.board.outstanding() == 0;
-        if smallest && self.congestion.mark_pace() == MarkPace::Window {
+        if self.congestion.window() <= self.mss && self.board.outstanding() == 0 {
             self.holds = true;
             self.timer = now + self.rtt.rto();
         }
