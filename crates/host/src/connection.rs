@@ -253,6 +253,7 @@ impl Connection {
             Ended::Refused => Some(Error::ConnectionRefused),
             Ended::Reset => Some(Error::ConnectionReset),
             Ended::Aborted => Some(Error::ConnectionAborted),
+            Ended::TimedOut => Some(Error::TimedOut),
         }
     }
 
