@@ -12,6 +12,8 @@ use lasthop_base::{Choice, Duration};
 pub struct Config {
     /// Payload of a full segment, bytes; the MSS option announces it plus the option bytes that each segment carries.
     pub segment: u32,
+    /// Payload that a peer which names no MSS can take, bytes: 536 over IPv4, 1220 over IPv6 (RFC 9293 §3.7.1).
+    pub default_mss: u32,
     /// Initial window in segments (RFC 6928: 10; the papers: 1 or 2).
     pub initial_window: u32,
     /// Initial slow start threshold, bytes; `None`: as high as the window can get.
@@ -95,6 +97,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             segment: 1448,
+            default_mss: 536,
             initial_window: 10,
             initial_ssthresh: None,
             restarts_after_idle: true,

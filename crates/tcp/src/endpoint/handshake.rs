@@ -24,8 +24,6 @@ pub(super) struct Handshake {
 
 /// Bytes of the timestamps option with its padding, in every segment (RFC 7323 appendix A).
 const TIMESTAMP_BYTES: u32 = 12;
-/// What a peer that names no MSS can take (RFC 9293 §3.7.1).
-const DEFAULT_MSS: u32 = 536;
 /// The timeout with which data begins after the SYN's timer has expired (RFC 6298 §5.7).
 const SYN_LOST_RTO: Duration = Duration::from_secs(3);
 /// Smaller segments than any link asks for only serve attacks.
@@ -171,7 +169,7 @@ impl Endpoint {
             self.ts_recent = stamps.value;
         }
         let option_bytes = if timestamps { TIMESTAMP_BYTES } else { 0 };
-        let peer_mss = syn.mss.map_or(DEFAULT_MSS, u32::from).max(SMALLEST_MSS);
+        let peer_mss = syn.mss.map_or(self.config.default_mss, u32::from).max(SMALLEST_MSS);
         let mss = peer_mss.saturating_sub(option_bytes).min(self.config.segment).max(1);
         let falls_back = !self.agreed.sack && self.sender.uses_sack();
         if falls_back {
