@@ -39,14 +39,17 @@ fn segment_size() {
         let mut script = Script::opened(Config { timestamps, ..config("sack") }, peer);
         script.run([Write(5000), Bytes(0, payload), Nothing, CwndBytes(payload)]);
     }
-    // RFC 9293 §3.7.1: 536 without the option.
-    let mut script = Script::closed(config("sack"), Role::Active, Peer::default());
-    script.endpoint.open(script.now);
-    script.endpoint.write(5000);
-    script.sent("the SYN");
-    let answer = Segment { mss: None, ..script.syn(Flags::SYN | Flags::ACK, None) };
-    script.arrive(answer);
-    script.run([Bytes(0, 536)]);
+    // RFC 9293 §3.7.1: without the option 536, over IPv6 1220.
+    for (default_mss, payload) in [(536, 536), (1220, 1000)] {
+        let mut script =
+            Script::closed(Config { default_mss, ..config("sack") }, Role::Active, Peer::default());
+        script.endpoint.open(script.now);
+        script.endpoint.write(5000);
+        script.sent("the SYN");
+        let answer = Segment { mss: None, ..script.syn(Flags::SYN | Flags::ACK, None) };
+        script.arrive(answer);
+        script.run([Bytes(0, payload)]);
+    }
 }
 
 /// RFC 2018 §2 and RFC 7323 §1.3: an option is answered only if it was offered.
@@ -171,6 +174,22 @@ fn what_is_echoed() {
     // The retransmission fills the hole: its own.
     script.run([Tick(10), Data(2)]);
     assert_eq!(echo(&mut script), Some(start + 40));
+}
+
+/// RFC 7323 §4.3 (2): data that comes again because our ACK was lost is answered with its own time; with that of the
+/// first copy the peer would measure the timeout that it has waited, and wait longer the next time.
+#[test]
+fn what_is_echoed_to_data_that_comes_again() {
+    let mut script = stamped();
+    let start = script.millis();
+    let echo = |script: &mut Script| script.sent("an ACK").segment.timestamps.map(|stamps| stamps.echo);
+    script.run([Tick(10), Data(1), Acked(2), Tick(10), Data(2), Acked(3), Tick(1000), Data(1)]);
+    assert_eq!(echo(&mut script), Some(start + 1020));
+    // Not if its ACK gives it away.
+    script.run([Tick(10)]);
+    let forged = Segment { seq: IRS.at(1), len: 1000, ack: ISS.at(1 << 30), ..script.plain() };
+    script.arrive(forged);
+    assert_eq!(echo(&mut script), Some(start + 1020));
 }
 
 /// RFC 7323 §5.3: a segment from the past is dropped and acknowledged, a reset is exempt.

@@ -107,6 +107,14 @@ impl Endpoint {
         }
         // Data again: the peer has to learn that it came.
         self.receiver.note_duplicate(received);
+        if let (Some(range), Some(stamps)) = (received, segment.timestamps)
+            && self.agreed.timestamps
+            && self.receiver.next() - range.start <= self.receiver.largest_window()
+            && self.believable(segment).is_some()
+        {
+            // Its own time, not that of the copy whose ACK was lost: RTT would be the time from then (RFC 7323 §4.3, 2).
+            self.ts_recent = stamps.value;
+        }
         self.receiver.acknowledge_now();
         if self.state == State::TimeWait && segment.flags.has(Flags::FIN) {
             self.wait_again(now);
@@ -129,8 +137,7 @@ impl Endpoint {
     /// Whether the rest of the segment is to be looked at.
     fn handle_acknowledgement(&mut self, now: Time, segment: &Segment, at: u64) -> bool {
         let una = self.sender.board().una();
-        let believable = self.sender.oldest_ack()..=self.sender.may_acknowledge();
-        let ack = self.iss.offset_of(segment.ack, una).filter(|ack| believable.contains(ack));
+        let ack = self.believable(segment);
         let window = u64::from(segment.window) << self.agreed.peer_shift;
         if self.state == State::SynReceived {
             if ack != Some(1) {
@@ -166,6 +173,13 @@ impl Endpoint {
             self.after_our_fin(now);
         }
         true
+    }
+
+    /// What the segment acknowledges, if that was sent, and not too long ago (RFC 5961 §5).
+    fn believable(&self, segment: &Segment) -> Option<u64> {
+        let believable = self.sender.oldest_ack()..=self.sender.may_acknowledge();
+        let ack = self.iss.offset_of(segment.ack, self.sender.board().una())?;
+        (segment.flags.has(Flags::ACK) && believable.contains(&ack)).then_some(ack)
     }
 
     fn sack_ranges<'a>(
