@@ -207,6 +207,19 @@ mod tests {
     }
 
     #[test]
+    fn options_begin_on_any_byte() {
+        // Each behind 0 to 3 NOPs, and an unknown one of 5 bytes in between (RFC 9293 §3.2, MUST-64 and MUST-6).
+        for nops in 0..4 {
+            let mut options = vec![1; nops];
+            options.extend([2, 4, 5, 180, 77, 5, 0, 0, 0, 3, 3, 7, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8, 4, 2, 0]);
+            let mut segment = Segment { flags: Flags::SYN, ..Segment::default() };
+            assert_eq!(read(&options, 40, &mut segment), Ok(()));
+            assert_eq!((segment.mss, segment.window_scale), (Some(1460), Some(7)));
+            assert!(segment.sack_permitted && segment.timestamps == STAMPS);
+        }
+    }
+
+    #[test]
     fn options_of_a_syn_mean_nothing_elsewhere_and_unknown_ones_nothing_at_all() {
         let mut segment = Segment { flags: Flags::ACK, ..Segment::default() };
         let options = [2, 4, 0, 0, 3, 3, 20, 4, 2, 253, 5, 1, 2, 3, 0, 9];

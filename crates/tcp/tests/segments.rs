@@ -1,0 +1,110 @@
+//! What single segments carry, and what of it is taken: PSH, data on a SYN, data on a reset, fields of the header.
+
+mod script;
+
+use lasthop_tcp::{Config, Role, State};
+use lasthop_wire::{Flags, Segment};
+use script::Step::*;
+use script::{IRS, ISS, Peer, Script, config};
+
+const SYN_ACK: Flags = Flags(0x12);
+
+/// RFC 9293 §3.9.1.2: PSH on the last segment of what was written, and on no other; a FIN alone has none.
+#[test]
+fn push_ends_what_was_written() {
+    let setup = Config { initial_window: 8, nagle: false, ..config("sack") };
+    let mut script = Script::opened(setup, Peer::default());
+    let pushes = |script: &mut Script| script.sent("data").segment.flags.has(Flags::PSH);
+    script.run([Write(2500)]);
+    assert_eq!([(); 3].map(|()| pushes(&mut script)), [false, false, true]);
+    script.run([Nothing, AckBytes(2500), Write(500), Write(500)]);
+    assert!(pushes(&mut script), "SHLD-27: two writes, one segment, one PSH");
+    script.run([Nothing, AckBytes(3500), Close]);
+    assert!(!pushes(&mut script), "a FIN alone");
+    // Again as it was.
+    let mut script = Script::opened(config("sack"), Peer::default());
+    script.run([Write(300), Bytes(0, 300), Timeout]);
+    assert!(pushes(&mut script));
+}
+
+/// RFC 9293 §3.4: data on a SYN may wait or be dropped; dropped, it must not be acknowledged. Both sides.
+#[test]
+fn data_on_a_syn_is_not_acknowledged() {
+    let mut script = Script::closed(config("sack"), Role::Passive, Peer::default());
+    script.endpoint.open(script.now);
+    let syn = Segment { len: 500, ..script.syn(Flags::SYN | Flags::FIN, None) };
+    script.arrive(syn);
+    let answer = script.sent("the SYN-ACK").segment;
+    assert_eq!((answer.flags, answer.ack), (SYN_ACK, IRS.at(1)));
+    script.run([Ack(1), In(State::Established)]);
+    assert_eq!(script.endpoint.delivered(), 0);
+    script.run([DataBytes(0, 500), AckedBytes(500)]);
+    let mut script = Script::closed(config("sack"), Role::Active, Peer::default());
+    script.endpoint.open(script.now);
+    script.sent("the SYN");
+    let answer = Segment { len: 500, ..script.syn(SYN_ACK, None) };
+    script.arrive(answer);
+    script.run([In(State::Established), AckedBytes(0), Nothing, DataBytes(0, 500), AckedBytes(500)]);
+}
+
+/// SHLD-2: a reset may carry data, which means nothing.
+#[test]
+fn a_reset_with_data() {
+    let mut script = Script::opened(config("sack"), Peer::default());
+    script.arrive(Segment { seq: IRS.at(1), len: 20, flags: Flags::RST, ..Segment::default() });
+    script.run([In(State::Closed), Nothing]);
+    assert_eq!(script.endpoint.delivered(), 0);
+}
+
+/// MUST-66: a reset counts while our window is closed.
+#[test]
+fn a_reset_at_a_closed_window() {
+    let window = script::choose(
+        lasthop_tcp::receiver::window::ALL,
+        "buffer",
+        &[("size", lasthop_base::Value::Bytes(2000))],
+    );
+    let mut script = Script::opened(Config { window, ..config("sack") }, Peer::default());
+    script.run([Data(1)]);
+    script.endpoint.hold_unread(1000);
+    script.run([Acked(2), Data(2)]);
+    script.endpoint.hold_unread(2000);
+    assert_eq!(script.sent("an ACK").segment.window, 0);
+    // Urgent data that does not fit is refused and answered like any other.
+    let urgent = Segment { len: 10, flags: Flags::ACK | Flags::URG, ..script.plain() };
+    script.arrive(urgent);
+    script.run([Acked(3), In(State::Established)]);
+    script.arrive(Segment { seq: IRS.at(2001), flags: Flags::RST, ..Segment::default() });
+    script.run([In(State::Closed)]);
+}
+
+/// MUST-1: windows above 2^15, and scaled ones above 2^31 altogether, are no negative numbers.
+#[test]
+fn the_window_is_unsigned() {
+    let setup = Config { initial_window: 66, ..config("sack") };
+    let mut script = Script::opened(setup.clone(), Peer { window: u16::MAX, ..Peer::default() });
+    script.run([Write(1 << 40), News(1, 65), Nothing]);
+    let mut script = Script::opened(
+        Config { initial_window: 2000, ..setup },
+        Peer { window: u16::MAX, scale: Some(14), ..Peer::default() },
+    );
+    script.run([Write(1 << 40), Ack(1), News(1, 2000), Nothing]);
+}
+
+/// RFC 7323 §3.2: the echo of a reset without an ACK is 0; with an ACK it is the peer's last.
+#[test]
+fn timestamps_of_resets() {
+    let stamped = || {
+        let peer = Peer { timestamps: true, mss: 1012, ..Peer::default() };
+        Script::opened(Config { timestamps: true, ..config("sack") }, peer)
+    };
+    let mut script = stamped();
+    let heard = script.millis();
+    script.run([Tick(10)]);
+    script.endpoint.abort();
+    assert_eq!(script.sent("a reset").segment.timestamps.map(|stamps| stamps.echo), Some(heard));
+    let stray = Segment { ack: ISS.at(9), ..script.plain() };
+    script.arrive(stray);
+    let reset = script.sent("a reset").segment;
+    assert_eq!((reset.flags, reset.timestamps.map(|stamps| stamps.echo)), (Flags::RST, Some(0)));
+}
