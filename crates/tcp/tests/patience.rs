@@ -76,6 +76,31 @@ fn three_retransmissions_are_trouble() {
     assert!(!script.endpoint.is_troubled());
 }
 
+/// SHLD-10, SHLD-11, MUST-23, MUST-28 for who sets nothing.
+#[test]
+fn the_defaults() {
+    let Patience { troubled_after, data, syn } = Config::default().patience;
+    assert!(troubled_after >= 3);
+    assert!(data >= Some(Duration::from_secs(100)) && syn >= Some(Duration::from_secs(180)));
+    assert_eq!(Config::default().keep_alive, None);
+    assert!(KeepAlive::default().idle >= Duration::from_secs(7200));
+}
+
+/// SHLD-20: who does not ask for events is not told; what it cannot do without, it can ask.
+#[test]
+fn events_are_told_if_asked_for() {
+    let random = lasthop_base::Stream::named(1, "quiet");
+    let mut endpoint = lasthop_tcp::Endpoint::new(patient(1000), Role::Active, ISS, random);
+    let mut now = lasthop_base::Time::ZERO;
+    endpoint.open(now);
+    for _ in 0..4 {
+        while endpoint.poll_segment(now).is_some() {}
+        now = endpoint.poll_timeout();
+        endpoint.handle_timeout(now);
+    }
+    assert!(endpoint.is_troubled() && endpoint.poll_event().is_none());
+}
+
 /// MUST-22, MUST-23: the SYN goes again with back-off for three minutes, then the open has timed out; not the same as
 /// one that was refused.
 #[test]
