@@ -1,0 +1,61 @@
+//! Two endpoints over a pipe that loses, repeats, delays, reorders and marks: whatever the mechanisms, everything
+//! that was written arrives and both sides close.
+
+mod pipe;
+
+use pipe::{CAUSES, COUNTINGS, Host, Pipe, RECOVERIES, Run, SHAPES, TIMINGS, host, pipe};
+use proptest::prelude::*;
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn everything_arrives_and_both_close(source in host(), destination in host(), pipe in pipe()) {
+        Run::new([source, destination], pipe).complete();
+    }
+}
+
+/// All combinations of the four seams, with numbers that wrap in the middle of each stream.
+#[test]
+fn every_combination_delivers() {
+    let mut seed = 0;
+    for recovery in RECOVERIES {
+        for counting in COUNTINGS {
+            for timing in TIMINGS {
+                for shape in SHAPES {
+                    seed += 1;
+                    let host = |iss: u32, writes| Host {
+                        recovery,
+                        counting,
+                        timing,
+                        shape,
+                        cause: CAUSES[seed as usize % 4],
+                        limited_transmit: seed % 2 == 0,
+                        reenter: seed % 3 == 0,
+                        sack: true,
+                        timestamps: seed % 5 != 0,
+                        ecn: seed % 7 == 0,
+                        nagle: true,
+                        segment: 1000,
+                        initial_window: 4,
+                        buffer: 1 << 20,
+                        reads: 1 << 20,
+                        iss,
+                        writes,
+                    };
+                    let hosts = [host(u32::MAX - 30_000, 100_000), host(u32::MAX - 10, 20_000)];
+                    let pipe = Pipe {
+                        seed,
+                        loss: 0.05,
+                        repeat: 0.02,
+                        mark: 0.02,
+                        spread: 5,
+                        simultaneous: false,
+                        forge: 0.0,
+                    };
+                    Run::new(hosts, pipe).complete();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Hostile input: segments that RFC 5961 and RFC 7323 refuse change nothing; those of a peer that plays foul cost a
+//! bounded amount of work and memory, and give it no more window than the counting allows.
+
+mod pipe;
+
+use lasthop_base::{Choice, Duration, Stream, Time};
+use lasthop_tcp::sender::{counting, recovery};
+use lasthop_tcp::{Arriving, Config, Endpoint, Role, State};
+use lasthop_wire::{Flags, Segment, Seq, Timestamps};
+use pipe::{COUNTINGS, Pipe, RECOVERIES, Run, host, pipe};
+use proptest::prelude::*;
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// As without the forger: all that was written arrives, nothing else, and both sides close.
+    #[test]
+    fn forged_segments_change_nothing(
+        source in host(),
+        destination in host(),
+        pipe in pipe(),
+        forge in 0.1..1.0f64,
+    ) {
+        Run::new([source, destination], Pipe { forge, ..pipe }).complete();
+    }
+}
+
+/// What a foul peer sends, in numbers relative to where the endpoint is.
+#[derive(Clone, Debug)]
+enum Op {
+    Segment {
+        seq: i64,
+        ack: i64,
+        len: u32,
+        flags: u8,
+        window: u16,
+        sack: Vec<(i64, i64)>,
+        /// The peer's clock, relative to the true one.
+        clock: Option<i32>,
+    },
+    /// An ACK of a part of what is outstanding, in thousandths: a peer that ACKs as it pleases.
+    Ack(u64),
+    Write(u64),
+    Tick(u64),
+}
+
+fn near() -> impl Strategy<Value = i64> {
+    prop_oneof![-3..3i64, -3000..70_000i64, any::<i32>().prop_map(i64::from)]
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let blocks = prop::collection::vec((near(), near()), 0..4);
+    // Rarely RST and SYN: they would end most runs.
+    let flags = prop_oneof![8 => Just(0x10u8), 2 => Just(0x18), 1 => Just(0x11), 1 => any::<u8>()];
+    let clock = prop_oneof![Just(None), (-5..5i32).prop_map(Some), any::<i32>().prop_map(Some)];
+    let segment = (near(), near(), 0..3000u32, flags, any::<u16>(), blocks, clock).prop_map(
+        |(seq, ack, len, flags, window, sack, clock)| Op::Segment {
+            seq,
+            ack,
+            len,
+            flags,
+            window,
+            sack,
+            clock,
+        },
+    );
+    prop_oneof![
+        4 => segment,
+        3 => (0..=1000u64).prop_map(Op::Ack),
+        1 => (1..200_000u64).prop_map(Op::Write),
+        1 => (1..5000u64).prop_map(Op::Tick),
+    ]
+}
+
+struct Victim {
+    endpoint: Endpoint,
+    counting: &'static str,
+    now: Time,
+    /// Data segments and bytes sent in all, first window included; window gained in all.
+    segments: u64,
+    written: u64,
+    acked: u64,
+    gained: u64,
+}
+
+const ISS: Seq = Seq(0xffff_f000);
+const IRS: Seq = Seq(0xffff_ff00);
+const MSS: u64 = 500;
+
+impl Victim {
+    fn new(recovery: &'static str, counting: &'static str, timestamps: bool) -> Victim {
+        let config = Config {
+            segment: MSS as u32,
+            recovery: Choice::named(recovery::ALL, recovery),
+            counting: Choice::named(counting::ALL, counting),
+            timestamps,
+            ..Config::default()
+        };
+        let mut endpoint = Endpoint::new(config, Role::Active, ISS, Stream::named(1, "victim"));
+        let now = Time::ZERO + Duration::from_secs(1);
+        endpoint.open(now);
+        endpoint.poll_segment(now);
+        let answer = Segment {
+            seq: IRS,
+            ack: ISS.at(1),
+            flags: Flags::SYN | Flags::ACK,
+            window: 65_000,
+            mss: Some(if timestamps { MSS as u16 + 12 } else { MSS as u16 }),
+            sack_permitted: true,
+            window_scale: Some(4),
+            timestamps: timestamps.then_some(Timestamps { value: 1000, echo: 1000 }),
+            ..Segment::default()
+        };
+        endpoint.handle_segment(now, &answer, &Arriving::default());
+        assert_eq!(endpoint.state(), State::Established);
+        Victim { endpoint, counting, now, segments: 0, written: 0, acked: 0, gained: 0 }
+    }
+
+    fn take(&mut self, op: &Op) {
+        let una = self.endpoint.sender().board().una();
+        let before = self.endpoint.sender().window();
+        match op {
+            Op::Write(bytes) => {
+                self.endpoint.write(*bytes);
+                self.written += bytes;
+            }
+            Op::Tick(millis) => {
+                self.now += Duration::from_millis(*millis);
+                self.endpoint.handle_timeout(self.now);
+            }
+            Op::Ack(part) => {
+                let outstanding = self.endpoint.sender().board().outstanding();
+                let ack = ISS.at(una + outstanding * part / 1000);
+                self.arrive(&Segment { ack, ..self.plain(0) });
+            }
+            Op::Segment { seq, ack, len, flags, window, sack, clock } => {
+                let near = |start: Seq, at: u64, by: i64| Seq(start.at(at).0.wrapping_add(by as u32));
+                let next = self.endpoint.receiver().next();
+                let mut segment = Segment {
+                    seq: near(IRS, next, *seq),
+                    ack: near(ISS, una, *ack),
+                    len: *len,
+                    flags: Flags(*flags),
+                    window: *window,
+                    ..self.plain(clock.unwrap_or(0))
+                };
+                if clock.is_none() {
+                    segment.timestamps = None;
+                }
+                for (from, to) in sack {
+                    segment.sack.push(near(ISS, una, *from), near(ISS, una, *to));
+                }
+                self.arrive(&segment);
+            }
+        }
+        self.check(una, before);
+    }
+
+    fn plain(&self, clock: i32) -> Segment {
+        let value = ((self.now.as_nanos() / 1_000_000) as u32).wrapping_add_signed(clock);
+        Segment {
+            seq: IRS.at(self.endpoint.receiver().next()),
+            flags: Flags::ACK,
+            window: 60_000,
+            timestamps: self.endpoint.agreed().timestamps.then_some(Timestamps { value, echo: value }),
+            ..Segment::default()
+        }
+    }
+
+    fn arrive(&mut self, segment: &Segment) {
+        self.endpoint.handle_segment(self.now, segment, &Arriving::default());
+    }
+
+    fn check(&mut self, una: u64, before: u64) {
+        let sender = self.endpoint.sender();
+        let (board, after) = (sender.board(), sender.window());
+        let acked = board.una() - una;
+        self.acked += acked;
+        let allowed = match self.counting {
+            "bytes" => MSS.max(acked.min(2 * MSS)),
+            // A part of a segment is worth nothing, a small one as much as a full one.
+            "packets" => MSS * self.segments,
+            _ => MSS,
+        };
+        assert!(after <= before + allowed || after == sender.ssthresh(), "{before} grew to {after}");
+        assert!(after >= MSS);
+        self.gained += after.saturating_sub(before.max(sender.ssthresh().min(after)));
+        if self.counting == "bytes" {
+            assert!(self.gained <= self.acked + MSS, "{} for {} bytes", self.gained, self.acked);
+        }
+        assert!(board.outstanding() <= self.written + 1 && board.sacked() <= board.outstanding());
+        assert!(board.lost() + board.sacked() <= board.outstanding());
+        let reassembly = self.endpoint.receiver().reassembly();
+        assert!(reassembly.beyond().len() <= (4 << 20) / MSS as usize);
+        assert!(reassembly.highest() <= self.endpoint.receiver().edge());
+        let mut count = 0;
+        while let Some(sending) = self.endpoint.poll_segment(self.now) {
+            self.segments += u64::from(sending.segment.len > 0);
+            assert!(u64::from(sending.segment.len) <= MSS);
+            count += 1;
+            assert!(count <= 2 + 2 * after / 8, "so many segments for one event");
+        }
+        assert!(self.endpoint.poll_timeout() >= self.now);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_foul_peer(
+        recovery in 0..4usize,
+        counting in 0..4usize,
+        timestamps: bool,
+        ops in prop::collection::vec(op(), 1..200),
+    ) {
+        let mut victim = Victim::new(RECOVERIES[recovery], COUNTINGS[counting], timestamps);
+        victim.take(&Op::Write(100_000));
+        for op in &ops {
+            victim.take(op);
+        }
+    }
+}
