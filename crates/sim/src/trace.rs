@@ -138,6 +138,7 @@ pub fn describe(event: &Event) -> (&'static str, Value) {
             "shaped",
             json!({ "acks": acks, "r_queue_packets": queue_before, "s_queue_packets": queue_after }),
         ),
+        Event::TimeoutUndone { cwnd } => ("timeout_undone", json!({ "cwnd_bytes": cwnd })),
         Event::Rejected => ("rejected", json!({})),
         Event::Troubled => ("troubled", json!({})),
     }

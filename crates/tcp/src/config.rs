@@ -23,6 +23,8 @@ pub struct Config {
     /// Whether cwnd grows only while at least half of it is used (RFC 7661 §4.4.1, with FlightSize as the measure): a sender
     /// that the application or the peer's window limits learns nothing of the path.
     pub validates_window: bool,
+    /// Whether the ACKs after a timeout are asked if it was spurious, and its effects undone then (F-RTO, RFC 5682).
+    pub f_rto: bool,
     /// Bounds and granularity of the retransmission timeout.
     pub rto: RtoLimits,
     /// Whether a short segment waits while data is outstanding (RFC 9293 §3.7.4).
@@ -102,6 +104,7 @@ impl Default for Config {
             initial_ssthresh: None,
             restarts_after_idle: true,
             validates_window: false,
+            f_rto: false,
             rto: RtoLimits {
                 initial: Duration::from_secs(1),
                 smallest: Duration::from_millis(200),

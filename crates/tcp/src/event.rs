@@ -71,6 +71,11 @@ pub enum Event {
         /// The timeout that ran out.
         rto: Duration,
     },
+    /// The last timeout was found to be spurious, and its effects are undone (RFC 5682).
+    TimeoutUndone {
+        /// cwnd after it, bytes.
+        cwnd: u64,
+    },
     /// A segment was sent again.
     Retransmitted {
         /// Which bytes.
@@ -116,6 +121,8 @@ pub struct Counters {
     pub tags_sent: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,
+    /// Timeouts found to be spurious and undone (F-RTO).
+    pub timeouts_undone: u64,
     /// Fast recoveries (or Tahoe restarts) entered.
     pub recoveries: u64,
     /// Segments without data and with ACK sent.

@@ -12,6 +12,7 @@ pub mod counting;
 pub mod recovery;
 pub mod scoreboard;
 
+mod forward;
 mod fresh;
 mod stall;
 mod trouble;
@@ -25,6 +26,7 @@ use crate::ranges::Range;
 use crate::rtt::RttEstimator;
 use congestion::{AckEvent, CongestionControl, Delivery, Level, Phase, Start};
 use counting::AckCounting;
+use forward::Forward;
 use lasthop_base::{Duration, Time};
 use lasthop_wire::Priority;
 use recovery::LossRecovery;
@@ -80,6 +82,9 @@ pub struct Sender {
     /// R1 and R2 of RFC 9293 §3.8.3.
     troubled_after: u32,
     gives_up_after: Option<Duration>,
+    /// Whether timeouts are asked if they were spurious, and which one is.
+    f_rto: bool,
+    forward: Option<Forward>,
     why: Reason,
     /// What `congestion` said last, bytes.
     cwnd: u64,
@@ -183,6 +188,8 @@ impl Sender {
             reduced_until: 0,
             reduced_at: None,
             tells_reduced: false,
+            f_rto: config.f_rto,
+            forward: None,
             stall: None,
             troubled_after: config.patience.troubled_after,
             gives_up_after: config.patience.data,

@@ -267,6 +267,13 @@ impl Scoreboard {
         self.lost_to = self.popped + self.records.len() as u64;
     }
 
+    /// Nothing is lost or was sent again after all (after a spurious timeout).
+    pub fn forget_losses(&mut self) {
+        self.records.iter_mut().for_each(|record| record.marks &= !(AGAIN | LOST));
+        (self.lost_bytes, self.again_bytes) = (0, 0);
+        (self.lost_to, self.again_from, self.rule3_from) = (self.popped, self.popped, self.popped);
+    }
+
     /// The first unacknowledged segment.
     pub fn first(&self) -> Option<Range> {
         self.records.front().map(|record| Range { start: self.una, end: record.end })

@@ -47,6 +47,7 @@ impl Sender {
             log.counters.duplicate_acks += 1;
         }
 
+        self.consider_timeout(now, acked.bytes, duplicate, log);
         let rtt = match (advanced, acked.sent_at) {
             (false, _) => None,
             (true, Some(sent_at)) => Some(now.since(sent_at)),
@@ -143,11 +144,13 @@ impl Sender {
         }
         log.counters.timeouts += 1;
         log.trace(now, Event::TimedOut { rto: self.rtt.rto() });
+        let forward = self.ask_about_timeout();
         let loss = self.loss_event(now, self.board.outstanding());
         self.congestion.on_timeout(&loss, first);
         self.tells_reduced = true;
         self.rtt.back_off();
         self.start_over(Reason::Timeout);
+        self.forward = forward;
         self.timer = (now + self.rtt.rto()).min(end);
         self.take_stock();
         Expiry::GoesOn
@@ -169,6 +172,11 @@ impl Sender {
         }
         let in_flight = self.recovery.in_flight(&self.board);
         let room = self.cwnd.saturating_sub(in_flight);
+        if self.forward.is_some()
+            && let Ok(outgoing) = self.poll_forward(now, room)
+        {
+            return outgoing;
+        }
         if let Some(range) = self.recovery.next_retransmission(&mut self.board) {
             // As for new data, a FIN takes no room.
             let fin = u64::from(self.finishing && range.end == self.end());
@@ -252,7 +260,7 @@ impl Sender {
         }
     }
 
-    fn level(&self) -> Level {
+    pub(super) fn level(&self) -> Level {
         Level { window: self.congestion.window(), ssthresh: self.congestion.ssthresh() }
     }
 
@@ -326,6 +334,7 @@ impl Sender {
 
     /// Everything outstanding is to be sent again.
     pub(super) fn start_over(&mut self, why: Reason) {
+        self.forward = None;
         self.board.mark_all_lost();
         self.restart_until = self.board.nxt();
         self.reduced_until = self.board.nxt();

@@ -82,6 +82,10 @@ impl Host {
             sack: self.sack,
             timestamps: self.timestamps,
             ecn: self.ecn,
+            // Whatever else varies, these do too.
+            ecn_waits: self.iss.is_multiple_of(2),
+            f_rto: self.iss.is_multiple_of(3),
+            validates_window: self.iss.is_multiple_of(5),
             // The last ACK must be able to get through.
             time_wait: Duration::from_secs(600),
             rto: RtoLimits {

@@ -63,6 +63,9 @@ pub trait LossRecovery: Send {
     /// The retransmission timer expired and all that is outstanding was marked lost.
     fn on_timeout(&mut self, board: &Scoreboard);
 
+    /// The last timeout was spurious: nothing of what is outstanding is lost.
+    fn on_spurious_timeout(&mut self, board: &Scoreboard);
+
     /// What must go out now whatever the window says: the first retransmission of a recovery, NewReno's on a partial ACK.
     fn must_send(&mut self, board: &Scoreboard) -> Option<Range>;
 

@@ -61,6 +61,13 @@ impl LossRecovery for NewReno {
         self.duplicates.reset();
     }
 
+    fn on_spurious_timeout(&mut self, board: &Scoreboard) {
+        // One that covers more than `recover` tells of a new loss.
+        self.recover = board.una().saturating_sub(1);
+        self.must_send = false;
+        self.duplicates.reset();
+    }
+
     fn must_send(&mut self, board: &Scoreboard) -> Option<Range> {
         if self.must_send { board.first() } else { None }
     }

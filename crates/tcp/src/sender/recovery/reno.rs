@@ -77,6 +77,12 @@ impl LossRecovery for Reno {
         self.duplicates.reset();
     }
 
+    fn on_spurious_timeout(&mut self, board: &Scoreboard) {
+        self.recover = board.una();
+        self.must_send = false;
+        self.duplicates.reset();
+    }
+
     fn must_send(&mut self, board: &Scoreboard) -> Option<Range> {
         if self.must_send { board.first() } else { None }
     }

@@ -94,6 +94,13 @@ impl LossRecovery for Sack {
         self.duplicates.reset();
     }
 
+    fn on_spurious_timeout(&mut self, board: &Scoreboard) {
+        self.recover = board.una();
+        self.restarting = false;
+        self.must_send = false;
+        self.duplicates.reset();
+    }
+
     fn must_send(&mut self, board: &Scoreboard) -> Option<Range> {
         if self.must_send { board.first() } else { None }
     }

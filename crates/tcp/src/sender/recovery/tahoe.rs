@@ -41,6 +41,12 @@ impl LossRecovery for Tahoe {
         self.duplicates.reset();
     }
 
+    fn on_spurious_timeout(&mut self, board: &Scoreboard) {
+        self.recover = board.una().saturating_sub(1);
+        self.must_send = false;
+        self.duplicates.reset();
+    }
+
     fn must_send(&mut self, board: &Scoreboard) -> Option<Range> {
         if self.must_send { board.first() } else { None }
     }

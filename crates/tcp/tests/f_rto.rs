@@ -1,0 +1,112 @@
+//! Spurious timeouts (F-RTO, RFC 5682 §2.1): a delay that grows suddenly, and losses that must not be taken for one.
+
+mod script;
+
+use lasthop_tcp::{Config, Event};
+use script::Step::*;
+use script::{Peer, Script, config};
+
+const ALL: [&str; 4] = ["tahoe", "reno", "new_reno", "sack"];
+
+/// Eight segments outstanding, cwnd of eight, and the timer has expired.
+fn timed_out(recovery: &str, f_rto: bool) -> Script {
+    let mut script = Script::with_window(Config { f_rto, ..config(recovery) }, 8);
+    script.run([Timeout, Again(1), Nothing, Cwnd(1)]);
+    script
+}
+
+fn undone(script: &mut Script) -> bool {
+    let counted = script.endpoint.counters().timeouts_undone == 1;
+    let told = std::iter::from_fn(|| script.endpoint.poll_event())
+        .any(|(_, event)| matches!(event, Event::TimeoutUndone { .. }));
+    assert_eq!(counted, told);
+    counted
+}
+
+/// The ACKs of the first copies come late: two new segments, then all is as it was; nothing else goes again.
+#[test]
+fn late_acks() {
+    for recovery in ALL {
+        let mut script = timed_out(recovery, true);
+        script.run([Tick(100), Ack(2), News(9, 10), Nothing, Ack(3), Cwnd(9), InFlight(8)]);
+        assert!(undone(&mut script), "{recovery}");
+        // Slow start as before the timeout, which had not known a loss.
+        script.run([SsthreshBytes(1 << 30), New(11), Nothing, Ack(4), News(12, 13), Nothing]);
+        for number in 5..=9 {
+            script.run([Ack(number)]);
+            while let Some(sending) = script.endpoint.poll_segment(script.now) {
+                assert!(!sending.again, "{recovery}");
+            }
+        }
+        // Without it the seven that arrived go again.
+        let mut script = timed_out(recovery, false);
+        script.run([Tick(100), Ack(2), Again(2), Again(3), Nothing]);
+    }
+}
+
+/// Two losses: the second ACK is a duplicate, and repair goes on as usual (step 3 a).
+#[test]
+fn a_duplicate_means_loss() {
+    for recovery in ["tahoe", "reno", "new_reno"] {
+        let mut script = timed_out(recovery, true);
+        script.run([Ack(2), News(9, 10), Nothing, Ack(2), Cwnd(3), Again(2), Nothing]);
+        assert!(!undone(&mut script), "{recovery}");
+    }
+    let mut script = timed_out("sack", true);
+    script.run([Ack(2), News(9, 10), Nothing, Sack(2, &[(9, 10)]), Again(2)]);
+    assert!(!undone(&mut script));
+}
+
+/// The first ACK covers all that was outstanding (step 2 a): it says nothing; a duplicate neither.
+#[test]
+fn what_says_nothing() {
+    for recovery in ALL {
+        let mut script = timed_out(recovery, true);
+        script.run([Ack(9), News(9, 10), Nothing, Ack(10)]);
+        assert!(!undone(&mut script), "{recovery}");
+        // A duplicate without SACK blocks is none to a sender that uses SACK.
+        if recovery != "sack" {
+            let mut script = timed_out(recovery, true);
+            script.run([Ack(1), Ack(2), Again(2)]);
+            assert!(!undone(&mut script), "{recovery}");
+        }
+        // Half of the segment that went again.
+        let mut script = timed_out(recovery, true);
+        script.run([AckBytes(500), Again(2), Nothing, Ack(2)]);
+        assert!(!undone(&mut script), "{recovery}");
+    }
+}
+
+/// Nothing new to send (step 2 b): repair as usual.
+#[test]
+fn without_new_data() {
+    for recovery in ALL {
+        let setup = Config { f_rto: true, initial_window: 4, ..config(recovery) };
+        let mut script = Script::opened(setup, Peer::default());
+        script.run([
+            Write(4000),
+            News(1, 4),
+            Timeout,
+            Again(1),
+            Nothing,
+            Ack(2),
+            Again(2),
+            Again(3),
+            Nothing,
+        ]);
+        assert!(!undone(&mut script), "{recovery}");
+    }
+}
+
+/// A second timeout while the answer is awaited, or while an earlier one is repaired, is a timeout like any other.
+#[test]
+fn one_question_at_a_time() {
+    for recovery in ALL {
+        let mut script = timed_out(recovery, true);
+        script.run([Timeout, Again(1), Ack(2), Again(2), Again(3), Ack(3)]);
+        assert!(!undone(&mut script), "{recovery}");
+        let mut script = timed_out(recovery, true);
+        script.run([Ack(2), News(9, 10), Nothing, Timeout, Again(2), Nothing, Ack(3), Again(3)]);
+        assert!(!undone(&mut script), "{recovery}");
+    }
+}
