@@ -162,6 +162,7 @@ fn tcp(reader: &mut Reader<'_>, head: Head<'_>, table: &Table, fields: &Fields) 
     let mut both = Config::default();
     both.segment = fields.bytes("segment").map_or(both.segment, |bytes| bytes as u32);
     both.sack = fields.flag("sack").unwrap_or(both.sack);
+    both.dsack = fields.flag("dsack").unwrap_or(both.dsack);
     both.timestamps = fields.flag("timestamps").unwrap_or(both.timestamps);
     both.timestamp_tick = fields.duration("timestamp_tick").unwrap_or(both.timestamp_tick);
     both.ecn = fields.flag("ecn").unwrap_or(both.ecn);
@@ -222,6 +223,9 @@ fn timers(reader: &Reader<'_>, path: &str, fields: &Fields, config: &mut Config)
         Some(Setting::Value(Value::Bytes(bytes))) => Some(*bytes),
         _ => None,
     };
+    config.validates_window = fields.flag("validate_window").unwrap_or(config.validates_window);
+    config.ecn_waits = fields.flag("ecn_waits").unwrap_or(config.ecn_waits);
+    config.f_rto = fields.flag("f_rto").unwrap_or(config.f_rto);
     let limits = &mut config.rto;
     limits.smallest = fields.duration("min_rto").unwrap_or(limits.smallest);
     limits.largest = fields.duration("max_rto").unwrap_or(limits.largest);

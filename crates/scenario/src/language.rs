@@ -169,6 +169,7 @@ fn tcp() -> Vec<Key> {
             "payload of a full segment",
         ),
         flag("sack", config.sack, "offer selective acknowledgements (RFC 2018)"),
+        flag("dsack", config.dsack, "with SACK, tell the sender what arrived twice (RFC 2883)"),
         flag("timestamps", config.timestamps, "offer timestamps (RFC 7323)"),
         time(
             "timestamp_tick",
@@ -197,6 +198,8 @@ pub(crate) fn sender() -> Vec<Key> {
     let time = |name, default: Duration, low: Duration, doc| {
         Key::default(name, Form::Unit(Unit::Duration(low, longest)), default.to_string(), doc)
     };
+    let flag =
+        |name, default: bool, doc| Key::default(name, Form::Unit(Unit::Flag), default.to_string(), doc);
     let mut keys = endpoint_choices("sender", &mut config);
     keys.extend([
         Key::default(
@@ -214,6 +217,17 @@ pub(crate) fn sender() -> Vec<Key> {
             },
             "initial slow start threshold: \"unlimited\" or an amount",
         ),
+        flag(
+            "validate_window",
+            config.validates_window,
+            "cwnd grows only while at least half of it is used (RFC 7661)",
+        ),
+        flag(
+            "ecn_waits",
+            config.ecn_waits,
+            "an echo at a window of one segment makes the next wait for the timer (RFC 3168)",
+        ),
+        flag("f_rto", config.f_rto, "spurious timeouts are found and undone (F-RTO, RFC 5682)"),
         time("min_rto", limits.smallest, Duration::ZERO, "smallest retransmission timeout (RFC 6298: 1 s)"),
         time("max_rto", limits.largest, SHORTEST, "largest, back-off included (RFC 6298: at least 60 s)"),
         time(

@@ -54,7 +54,11 @@ const ANSWERS: &[(&str, &str, Changes)] = &[
     ("clock of S", "1 ms", &[("flow.bulk.timestamp_tick", "1 ms")]),
     ("clock of S", "10 ms", &[("flow.bulk.timestamp_tick", "10 ms")]),
     ("oracle", "the sender's true cwnd", &[("flow.bulk.receiver.estimate", "oracle")]),
-    ("ACK size", "true headers (52 bytes and SACK blocks)", &[("headers", "real")]),
+    (
+        "ACK size",
+        "true headers (52 bytes and SACK blocks)",
+        &[("headers", "real"), ("flow.bulk.dsack", "false")],
+    ),
     (ACK_COUNTING, "rfc5681: bytes in slow start", &[("flow.bulk.sender.counting", "rfc5681")]),
     (ACK_COUNTING, "bytes (RFC 3465)", &[("flow.bulk.sender.counting", "bytes")]),
     (ACK_COUNTING, "packets (Linux)", &[("flow.bulk.sender.counting", "packets")]),
