@@ -13,6 +13,7 @@ use crate::suggest::among;
 use crate::tree::{Entry, Table};
 use lasthop_base::{Duration, Rate, Time, Value};
 use lasthop_tcp::Config;
+use lasthop_tcp::config::Patience;
 
 /// A flow, and where its `to` stands.
 pub(crate) struct Placed {
@@ -168,6 +169,8 @@ fn tcp(reader: &mut Reader<'_>, head: Head<'_>, table: &Table, fields: &Fields) 
     both.ecn = fields.flag("ecn").unwrap_or(both.ecn);
     both.nagle = fields.flag("nagle").unwrap_or(both.nagle);
     both.time_wait = fields.duration("time_wait").unwrap_or(both.time_wait);
+    // Nobody sits before a simulated application: it waits as long as the run lasts.
+    both.patience = Patience { data: None, syn: None, ..both.patience };
     let (mut source, mut destination) = (both.clone(), both);
     let sender = end_of(reader, head, table, "sender", &language::sender(), &mut source)?;
     timers(reader, &head.key("sender"), &sender, &mut source)?;
