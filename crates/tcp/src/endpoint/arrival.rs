@@ -21,9 +21,8 @@ impl Endpoint {
             // Once agreed, timestamps are in every segment (RFC 7323 §3.2), but in none of a new connection, perhaps.
             return;
         }
-        let range = match self.acceptable(now, segment) {
-            Ok(range) => range,
-            Err(received) => return self.reject(now, segment, received),
+        let Some(range) = self.acceptable(now, segment) else {
+            return self.reject(now, segment);
         };
         if segment.flags.has(Flags::RST) {
             return self.handle_reset(now, segment);
@@ -62,18 +61,14 @@ impl Endpoint {
         flags.has(Flags::SYN) && flags.has(Flags::ACK) && seq == self.irs && ack == self.iss.at(1)
     }
 
-    /// The segment's bytes as offsets, if its sequence numbers lie in the window and its timestamp is not from the past;
-    /// otherwise its bytes if all of them were received before.
-    fn acceptable(&self, now: Time, segment: &Segment) -> Result<Range, Option<Range>> {
+    /// The segment's bytes as offsets, if its sequence numbers lie in the window and its timestamp is not from the past.
+    #[inline]
+    fn acceptable(&self, now: Time, segment: &Segment) -> Option<Range> {
         let next = self.receiver.next();
-        let start = self.irs.offset_of(segment.seq, next).ok_or(None)?;
+        let start = self.irs.offset_of(segment.seq, next)?;
         let end = start + u64::from(segment.len);
-        if let Some(stamps) = segment.timestamps.filter(|_| self.agreed.timestamps) {
-            // PAWS (RFC 7323 §5.3); a reset is exempt.
-            let is_past = (stamps.value.wrapping_sub(self.ts_recent) as i32) < 0;
-            if is_past && !segment.flags.has(Flags::RST) && !self.has_outdated_stamp(now) {
-                return Err(None);
-            }
+        if self.is_from_the_past(now, segment) {
+            return None;
         }
         let edge = self.receiver.edge();
         let occupied = end + u64::from(segment.flags.has(Flags::FIN));
@@ -82,14 +77,27 @@ impl Endpoint {
             false => next <= start && start <= edge,
             true => start < edge.max(next + 1) && occupied > next, // A probe's ACK is of use, its byte is cut off.
         };
-        let range = Range { start, end };
-        match fits {
-            true => Ok(range),
-            false => Err((start < end && end <= next).then_some(range)),
-        }
+        fits.then_some(Range { start, end })
+    }
+
+    /// PAWS (RFC 7323 §5.3); a reset is exempt.
+    #[inline]
+    fn is_from_the_past(&self, now: Time, segment: &Segment) -> bool {
+        let Some(stamps) = segment.timestamps.filter(|_| self.agreed.timestamps) else { return false };
+        let is_past = (stamps.value.wrapping_sub(self.ts_recent) as i32) < 0;
+        is_past && !segment.flags.has(Flags::RST) && !self.has_outdated_stamp(now)
+    }
+
+    /// The bytes of a segment that is not acceptable because all of them were received before.
+    fn received_before(&self, now: Time, segment: &Segment) -> Option<Range> {
+        let next = self.receiver.next();
+        let start = self.irs.offset_of(segment.seq, next)?;
+        let range = Range { start, end: start + u64::from(segment.len) };
+        (!range.is_empty() && range.end <= next && !self.is_from_the_past(now, segment)).then_some(range)
     }
 
     /// After 24 days of silence the peer's clock may have run half round: TS.Recent says nothing (RFC 7323 §5.5).
+    #[cold]
     fn has_outdated_stamp(&self, now: Time) -> bool {
         // A faster clock than the usual one runs round sooner.
         let half_round = Duration::from_nanos(self.tick_nanos.saturating_mul(1 << 31));
@@ -97,7 +105,8 @@ impl Endpoint {
     }
 
     /// An unacceptable segment is answered with an ACK, unless it is a reset.
-    fn reject(&mut self, now: Time, segment: &Segment, received: Option<Range>) {
+    #[cold]
+    fn reject(&mut self, now: Time, segment: &Segment) {
         self.log.trace(now, Event::Rejected);
         if segment.flags.has(Flags::RST) {
             return;
@@ -106,14 +115,16 @@ impl Endpoint {
             return self.challenge(now);
         }
         // Data again: the peer has to learn that it came.
-        self.receiver.note_duplicate(received);
-        if let (Some(range), Some(stamps)) = (received, segment.timestamps)
-            && self.agreed.timestamps
-            && self.receiver.next() - range.start <= self.receiver.largest_window()
-            && self.believable(segment).is_some()
-        {
-            // Its own time, not that of the copy whose ACK was lost: RTT would be the time from then (RFC 7323 §4.3, 2).
-            self.ts_recent = stamps.value;
+        if let Some(range) = self.received_before(now, segment) {
+            self.receiver.note_duplicate(range);
+            let is_recent = self.receiver.next() - range.start <= self.receiver.largest_window();
+            if let Some(stamps) = segment.timestamps.filter(|_| self.agreed.timestamps && is_recent)
+                && self.believable(segment).is_some()
+            {
+                // Its own time, not that of the copy whose ACK was lost: the RTT would be the time from then (RFC 7323
+                // §4.3, 2).
+                self.ts_recent = stamps.value;
+            }
         }
         self.receiver.acknowledge_now();
         if self.state == State::TimeWait && segment.flags.has(Flags::FIN) {
@@ -122,6 +133,7 @@ impl Endpoint {
     }
 
     /// Only the exact next number resets; another one in the window is challenged (RFC 5961 §3).
+    #[cold]
     fn handle_reset(&mut self, now: Time, segment: &Segment) {
         if segment.seq != self.irs.at(self.receiver.next()) {
             return self.challenge(now);
@@ -135,6 +147,7 @@ impl Endpoint {
     }
 
     /// Whether the rest of the segment is to be looked at.
+    #[inline]
     fn handle_acknowledgement(&mut self, now: Time, segment: &Segment, at: u64) -> bool {
         let una = self.sender.board().una();
         let ack = self.believable(segment);
@@ -176,6 +189,7 @@ impl Endpoint {
     }
 
     /// What the segment acknowledges, if that was sent, and not too long ago (RFC 5961 §5).
+    #[inline]
     fn believable(&self, segment: &Segment) -> Option<u64> {
         let believable = self.sender.oldest_ack()..=self.sender.may_acknowledge();
         let ack = self.iss.offset_of(segment.ack, self.sender.board().una())?;
@@ -230,7 +244,9 @@ impl Endpoint {
             marked: arriving.marked && self.agreed.ecn,
         };
         self.receiver.handle_data(now, &data, fin, &mut self.log);
-        self.leave_room_for_sack();
+        if self.receiver.reports() || self.sender.leaves_room() {
+            self.leave_room_for_sack();
+        }
         if self.receiver.has_finished() {
             self.after_peer_fin(now);
         }

@@ -40,6 +40,7 @@ impl Endpoint {
     /// a true peer needs, unless too many were answered lately (RFC 5961 §7).
     ///
     /// The limit also ends the quarrel of two ends that each find the other's ACKs unacceptable.
+    #[cold]
     pub(super) fn challenge(&mut self, now: Time) {
         if self.challenges.take(now) {
             self.log.counters.challenges += 1;

@@ -38,6 +38,7 @@ pub struct Sending {
 
 impl Endpoint {
     /// Fills `segment` with the next one to send.
+    #[inline]
     pub(super) fn next_segment(&mut self, now: Time, segment: &mut Segment) -> Option<Sent> {
         if self.special.is_some() || self.handshake.pending || !self.is_synchronised() {
             return self.next_of_opening(now, segment);
@@ -154,6 +155,7 @@ impl Endpoint {
         }
     }
 
+    #[inline(never)]
     fn report(&mut self, room: u64, segment: &mut Segment) {
         let fitting = room.saturating_sub(SACK_HEADER) / SACK_BLOCK;
         let most = self.most_blocks().min(fitting as usize);
@@ -168,6 +170,7 @@ impl Endpoint {
 
     /// New data leaves room for the SACK blocks that there are now: with them its packet is no longer than the peer can
     /// take (RFC 9293 §3.7.1, RFC 6691 §3).
+    #[inline(never)]
     pub(super) fn leave_room_for_sack(&mut self) {
         let blocks = self.receiver.reassembly().beyond().len().min(self.most_blocks()) as u64;
         self.sender.leave_room(if blocks > 0 { SACK_HEADER + SACK_BLOCK * blocks } else { 0 });

@@ -248,8 +248,8 @@ impl Receiver {
             let missing = change.opened.map_or(0, |gap| gap.len().div_ceil(self.segment));
             self.shape.on_arrival(&Arrived { now, missing, repeated });
         }
-        if change.duplicate.is_some() {
-            self.note_duplicate(change.duplicate);
+        if let Some(duplicate) = change.duplicate {
+            self.note_duplicate(duplicate);
         }
         self.reports = self.reassembly.has_holes() || self.duplicate.is_some();
         let urgent = change.had_holes || change.advanced == 0 || fin || data.marked;
@@ -263,10 +263,10 @@ impl Receiver {
     }
 
     /// Data arrived that had arrived before: the next SACK option begins with it (RFC 2883 §4).
-    pub(crate) fn note_duplicate(&mut self, duplicate: Option<Range>) {
+    pub(crate) fn note_duplicate(&mut self, duplicate: Range) {
         if self.tells_duplicates {
-            self.duplicate = duplicate;
-            self.reports |= duplicate.is_some();
+            self.duplicate = Some(duplicate);
+            self.reports = true;
         }
     }
 

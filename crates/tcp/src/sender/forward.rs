@@ -35,6 +35,7 @@ const MOST_PROBES: u32 = 2;
 impl Sender {
     /// What is asked about the timeout that has just come, before it takes its effect; nothing while an earlier one, or
     /// a loss that was seen, is being repaired.
+    #[cold]
     pub(super) fn ask_about_timeout(&self) -> Option<Forward> {
         let una = self.board.una();
         let is_first = self.restart_until <= una && !self.recovery.is_recovering() && self.board.lost() == 0;
@@ -43,6 +44,7 @@ impl Sender {
     }
 
     /// An ACK came; `acked` bytes of it are new.
+    #[inline(never)]
     pub(super) fn consider_timeout(&mut self, now: Time, acked: u64, duplicate: bool, log: &mut Log) {
         let Some(forward) = self.forward.filter(|_| acked > 0 || duplicate) else { return };
         let una = self.board.una();
@@ -62,6 +64,7 @@ impl Sender {
 
     /// What goes out until the answer is there; `Err` if it cannot be had, because nothing new
     /// may be sent.
+    #[cold]
     pub(super) fn poll_forward(&mut self, now: Time, room: u64) -> Result<Option<Outgoing>, ()> {
         let Some(Forward { probes: Some(Probes { sent }), .. }) = self.forward else { return Ok(None) };
         if sent == MOST_PROBES {

@@ -79,6 +79,7 @@ impl Sender {
 
     /// Nothing was sent for longer than a timeout: what cwnd says of the path is old (RFC 5681 §4.1). The segment that is
     /// on its way out fits any window.
+    #[cold]
     fn restart_after_idle(&mut self, now: Time) {
         if let Some(window) = self.restart_window
             && now.since(self.idle_since) > self.rtt.rto()

@@ -284,6 +284,11 @@ impl Sender {
         self.timer
     }
 
+    /// Whether segments with new data leave some of a full segment to options.
+    pub(crate) fn leaves_room(&self) -> bool {
+        self.fits != self.mss
+    }
+
     /// From now on segments with new data leave so many bytes of a full segment to options.
     pub(crate) fn leave_room(&mut self, bytes: u64) {
         self.fits = self.mss.saturating_sub(bytes).max(1);

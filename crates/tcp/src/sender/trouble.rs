@@ -47,7 +47,9 @@ impl Sender {
             log.counters.duplicate_acks += 1;
         }
 
-        self.consider_timeout(now, acked.bytes, duplicate, log);
+        if self.forward.is_some() {
+            self.consider_timeout(now, acked.bytes, duplicate, log);
+        }
         let rtt = match (advanced, acked.sent_at) {
             (false, _) => None,
             (true, Some(sent_at)) => Some(now.since(sent_at)),
