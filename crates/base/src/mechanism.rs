@@ -50,6 +50,8 @@ pub enum Unit {
     Probability(f64, f64),
     /// A whole number between the bounds.
     Count(u64, u64),
+    /// `"14, 26, 28"`: whole numbers, each larger than the one before; none at all is a list too.
+    Counts,
     /// `true` or `false`.
     Flag,
     /// One of these words.
@@ -69,6 +71,8 @@ pub enum Value {
     Number(f64),
     /// See [`Unit::Count`].
     Count(u64),
+    /// See [`Unit::Counts`].
+    Counts(Vec<u64>),
     /// See [`Unit::Flag`].
     Flag(bool),
     /// See [`Unit::Word`].
@@ -113,6 +117,17 @@ impl Values {
         match self.0.iter().find(|(known, _)| *known == name) {
             Some((_, value)) => value,
             None => panic!("parameter `{name}` is read but not declared"),
+        }
+    }
+
+    /// A list of whole numbers.
+    ///
+    /// # Panics
+    /// Like [`Values::value`], and if the parameter was declared with another unit.
+    pub fn counts(&self, name: &str) -> &[u64] {
+        match self.value(name) {
+            Value::Counts(counts) => counts,
+            other => panic!("parameter `{name}` is {other:?}, not a list"),
         }
     }
 }

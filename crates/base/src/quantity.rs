@@ -144,6 +144,24 @@ fn plain(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Whole numbers such as `14, 26, 28`.
+///
+/// # Errors
+/// If something between the commas is not a whole number, or not larger than the one before it.
+pub fn counts(text: &str) -> Result<Vec<u64>, String> {
+    let mut counts: Vec<u64> = Vec::new();
+    for item in text.split(',').map(str::trim).filter(|_| !text.trim().is_empty()) {
+        let count = item.parse().map_err(|_| format!("`{item}` is not a whole number"))?;
+        if let Some(before) = counts.last().filter(|before| **before >= count) {
+            return Err(format!(
+                "{count} does not belong behind {before}: write each number once, in ascending order"
+            ));
+        }
+        counts.push(count);
+    }
+    Ok(counts)
+}
+
 pub(crate) fn parse(unit: &Unit, text: &str) -> Result<Value, String> {
     Ok(match *unit {
         Unit::Duration(low, high) => {
@@ -170,6 +188,7 @@ pub(crate) fn parse(unit: &Unit, text: &str) -> Result<Value, String> {
             }
             Value::Count(between(value, low as f64, high as f64, |v| v.to_string())? as u64)
         }
+        Unit::Counts => Value::Counts(counts(text)?),
         Unit::Flag => match text {
             "true" => Value::Flag(true),
             "false" => Value::Flag(false),
@@ -196,6 +215,8 @@ mod tests {
         assert_eq!(probability("1 %"), Ok(0.01));
         assert_eq!(probability("1e-5"), Ok(1e-5));
         assert_eq!(split("2e6bit/s"), Ok((2e6, "bit/s")));
+        assert_eq!(counts("14, 26,28"), Ok(vec![14, 26, 28]));
+        assert_eq!(counts(" "), Ok(vec![]));
     }
 
     #[test]
@@ -205,6 +226,9 @@ mod tests {
         assert!(rate("10 apples").unwrap_err().contains("apples"));
         assert!(rate("0 bit/s").unwrap_err().contains("too small"));
         assert!(Unit::Count(1, 8).parse("9").unwrap_err().contains("at most 8"));
+        assert!(counts("14 26").unwrap_err().contains("`14 26` is not a whole number"));
+        assert!(counts("14,,26").unwrap_err().contains("`` is not"));
+        assert!(counts("14, 14").unwrap_err().contains("ascending"));
         assert!(Unit::Count(1, 8).parse("1.5").unwrap_err().contains("whole"));
         assert!(Unit::Word(&["a", "b"]).parse("c").unwrap_err().contains("a, b"));
     }

@@ -124,6 +124,7 @@ fn describe(unit: &Unit) -> String {
         Unit::Number(low, high) => format!("a number from {low} to {high}"),
         Unit::Probability(low, high) => format!("a share from {low} to {high}, such as 0.01 or \"1 %\""),
         Unit::Count(low, high) => format!("a whole number from {low} to {high}"),
+        Unit::Counts => "whole numbers in ascending order, such as \"14, 26, 28\"".to_owned(),
         Unit::Flag => "true or false".to_owned(),
         Unit::Word(words) => format!("one of {}", words.join(", ")),
     }
@@ -139,6 +140,7 @@ pub(crate) fn example(form: &Form) -> String {
             Unit::Number(low, _) => format!("{low:?}"),
             Unit::Probability(..) => "0.01".to_owned(),
             Unit::Count(low, _) => low.to_string(),
+            Unit::Counts => "\"14, 26, 28\"".to_owned(),
             Unit::Flag => "true".to_owned(),
             Unit::Word(words) => format!("\"{}\"", words.first().copied().unwrap_or_default()),
         },

@@ -43,6 +43,9 @@ const NAME: &str = "^[A-Za-z0-9_-]{1,64}$";
 /// A number and a unit; which units there are, the description says.
 const QUANTITY: &str = r"^\s*[0-9.+_][0-9._eE+-]*\s*[A-Za-zµ/]+\s*$";
 
+/// Whole numbers between commas, or nothing.
+const COUNTS: &str = r"^\s*([0-9]+\s*(,\s*[0-9]+\s*)*)?$";
+
 /// Tables by name.
 fn named(doc: &str, table: Value) -> Value {
     json!({
@@ -161,6 +164,9 @@ fn unit(unit: &Unit) -> Value {
         Unit::Number(low, high) => number("number", json!(low), json!(high), ""),
         Unit::Probability(low, high) => number("number", json!(low), json!(high), r"(\s*%)?"),
         Unit::Count(low, high) => number("integer", json!(low), json!(high), ""),
+        Unit::Counts => {
+            json!({ "type": "string", "pattern": COUNTS, "examples": ["14, 26, 28"] })
+        }
         Unit::Flag => json!({ "enum": [true, false, "true", "false"] }),
         Unit::Word(words) => json!({ "enum": words }),
     }

@@ -10,6 +10,7 @@ pub(crate) fn plain(value: &Value) -> String {
         Value::Bytes(amount) => bytes(*amount),
         Value::Number(number) => format!("{number:?}"),
         Value::Count(count) => count.to_string(),
+        Value::Counts(counts) => counts.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
         Value::Flag(flag) => flag.to_string(),
         Value::Word(word) => (*word).to_owned(),
     }
@@ -19,7 +20,9 @@ pub(crate) fn plain(value: &Value) -> String {
 pub(crate) fn toml(value: &Value) -> String {
     match value {
         Value::Number(_) | Value::Count(_) | Value::Flag(_) => plain(value),
-        Value::Duration(_) | Value::Rate(_) | Value::Bytes(_) | Value::Word(_) => quoted(&plain(value)),
+        Value::Duration(_) | Value::Rate(_) | Value::Bytes(_) | Value::Counts(_) | Value::Word(_) => {
+            quoted(&plain(value))
+        }
     }
 }
 

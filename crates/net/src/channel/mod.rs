@@ -4,6 +4,7 @@ mod bit_error;
 mod fading;
 mod iid;
 mod none;
+mod scripted;
 mod two_state;
 
 use lasthop_base::{Mechanism, Stream, Time, Values};
@@ -51,8 +52,14 @@ pub trait Channel: Send {
 pub type Build = fn(&Values, Stream) -> Box<dyn Channel>;
 
 /// All channels.
-pub const ALL: &[Mechanism<Build>] =
-    &[none::MECHANISM, iid::MECHANISM, bit_error::MECHANISM, two_state::MECHANISM, fading::MECHANISM];
+pub const ALL: &[Mechanism<Build>] = &[
+    none::MECHANISM,
+    iid::MECHANISM,
+    bit_error::MECHANISM,
+    two_state::MECHANISM,
+    fading::MECHANISM,
+    scripted::MECHANISM,
+];
 
 /// One draw per packet, and what repeats derive from it.
 struct PacketDraws {

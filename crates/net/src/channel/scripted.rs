@@ -1,0 +1,72 @@
+//! The packets to lose are named by their numbers: a loss pattern as a script, the same for every sender.
+
+use super::{Air, Build, Channel, Fate};
+use lasthop_base::{Info, Mechanism, Parameter, Unit};
+use std::collections::VecDeque;
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "scripted",
+        summary: "the packets with these numbers are lost, no others",
+        source: "ns-2's ErrorModel/List; Fall and Floyd 1996 §6",
+        parameters: &[Parameter {
+            name: "packets",
+            unit: Unit::Counts,
+            default: Some("14"),
+            doc: "which of the packets on the air are lost, in ascending order; the first one is 0",
+        }],
+    },
+    build: |values, _| {
+        Box::new(Scripted { lost: values.counts("packets").iter().copied().collect(), next: 0 })
+    },
+};
+
+struct Scripted {
+    /// Numbers of packets to lose that have not come yet, ascending.
+    lost: VecDeque<u64>,
+    /// The next packet's number.
+    next: u64,
+}
+
+impl Channel for Scripted {
+    /// A packet's number counts it, not its repeats: those arrive.
+    fn fate(&mut self, air: &Air) -> Fate {
+        if air.attempt > 0 {
+            return Fate::Intact;
+        }
+        let number = self.next;
+        self.next += 1;
+        if self.lost.front() == Some(&number) {
+            self.lost.pop_front();
+            return Fate::Lost;
+        }
+        Fate::Intact
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::channel::ALL;
+    use lasthop_base::{Choice, Stream, Time};
+    use lasthop_wire::Priority;
+
+    #[test]
+    fn exactly_the_named_packets_are_lost_and_their_repeats_arrive() {
+        let mut choice = Choice::named(ALL, "scripted");
+        let value = Unit::Counts.parse("0, 2,3").expect("a list");
+        choice.values.set("packets", value);
+        let mut channel = (choice.mechanism(ALL).build)(&choice.values, Stream::named(1, "air"));
+        let (start, end, priority) = (Time::ZERO, Time::ZERO, Priority::Normal);
+        let mut lost = Vec::new();
+        for number in 0..10 {
+            if channel.fate(&Air { start, end, bytes: 1000, priority, attempt: 0 }) == Fate::Lost {
+                lost.push(number);
+                let again = Air { start, end, bytes: 1000, priority, attempt: 1 };
+                assert_eq!(channel.fate(&again), Fate::Intact);
+            }
+        }
+        assert_eq!(lost, [0, 2, 3]);
+    }
+}
