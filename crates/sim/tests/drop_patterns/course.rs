@@ -1,0 +1,212 @@
+//! One run, told packet by packet.
+
+use lasthop_base::Time;
+use lasthop_engine::{Fate, Observer, PipeId, Side};
+use lasthop_scenario::Draft;
+use lasthop_sim::assemble::{assemble, pipe_of};
+use lasthop_tcp::Event;
+use lasthop_wire::{Body, Flags, FlowId, LossReason, Packet};
+use std::any::Any;
+use std::collections::BTreeMap;
+
+/// Payload of a packet, bytes.
+pub const SEGMENT: u64 = 960;
+/// One-way delay of the bottleneck, s.
+const DELAY: f64 = 0.1;
+
+/// A sender, and which segments are dropped.
+#[derive(Clone, Copy)]
+pub struct Case {
+    pub sender: Sender,
+    pub dropped: &'static [u64],
+}
+
+/// Its name in text and file names, what it is in a scenario.
+#[derive(Clone, Copy)]
+pub struct Sender {
+    pub name: &'static str,
+    pub recovery: &'static str,
+}
+
+pub const TAHOE: Sender = Sender { name: "Tahoe", recovery: "tahoe" };
+pub const RENO: Sender = Sender { name: "Reno", recovery: "{ kind = \"reno\", reenter = true }" };
+pub const NEW_RENO: Sender = Sender { name: "NewReno", recovery: "new_reno" };
+pub const SACK: Sender = Sender { name: "SACK", recovery: "sack" };
+pub const SENDERS: [Sender; 4] = [TAHOE, RENO, NEW_RENO, SACK];
+
+/// One to four drops are ns-2's; five and six go on in their manner, every other segment downwards.
+pub const PATTERNS: [&[u64]; 6] =
+    [&[14], &[14, 28], &[14, 26, 28], &[14, 24, 26, 28], &[14, 22, 24, 26, 28], &[14, 20, 22, 24, 26, 28]];
+
+/// Something that happened.
+#[derive(Clone, Copy, Debug)]
+pub enum What {
+    /// The source sends a segment.
+    Sent { number: u64, again: bool },
+    /// A segment reaches the bottleneck's queue, and leaves the bottleneck.
+    Passed { number: u64, left: f64 },
+    /// A segment is lost there.
+    Dropped { number: u64, reason: LossReason },
+    /// An ACK of all segments up to this one reaches the source.
+    Acked { number: Option<u64> },
+    /// The source says something.
+    Told(Event),
+}
+
+/// Everything that happened, in the order of time, with cwnd (bytes) after that instant.
+pub struct Course {
+    pub events: Vec<(Time, What, u64)>,
+}
+
+impl Case {
+    pub fn run(&self) -> Course {
+        let text = include_str!("../../../../scenarios/drop-patterns.toml");
+        let mut draft = Draft::parse(text, "drop-patterns.toml").expect("it reads");
+        // The SYN is packet 0, and the ACK that ends the handshake is part of the first segment.
+        let packets: Vec<String> = self.dropped.iter().map(|number| (number + 1).to_string()).collect();
+        draft.set("recovery", self.sender.recovery).expect("a recovery");
+        draft
+            .set("link.bottleneck.down.channel.packets", &format!("\"{}\"", packets.join(", ")))
+            .expect("a list");
+        let scenario = draft.check().expect("it is whole");
+        let end = Time::ZERO + scenario.duration;
+
+        let mut engine = assemble(&scenario, 1);
+        engine.observe(Box::new(Notes::default()));
+        engine.run_until(end);
+        let notes = engine.take_observer().map(|observer| observer as Box<dyn Any>);
+        let notes = notes.and_then(|any| any.downcast::<Notes>().ok()).expect("what was put there");
+
+        // The same again, to look at cwnd at each of these instants: an observer is not shown it.
+        let mut events = notes.events;
+        // What the source says at an instant tells why it sends then.
+        events.sort_by_key(|(time, what)| (*time, !matches!(what, What::Told(_))));
+        let mut engine = assemble(&scenario, 1);
+        let mut windows = BTreeMap::new();
+        for (time, _) in &events {
+            engine.run_until(*time);
+            let (source, _) = engine.endpoints(FlowId(0)).expect("a TCP flow");
+            windows.insert(*time, source.sender().window());
+        }
+        Course { events: events.into_iter().map(|(time, what)| (time, what, windows[&time])).collect() }
+    }
+}
+
+impl Course {
+    fn count(&self, is_one: impl Fn(&What) -> bool) -> usize {
+        self.events.iter().filter(|(_, what, _)| is_one(what)).count()
+    }
+
+    /// Expiries of the retransmission timer.
+    pub fn timeouts(&self) -> usize {
+        self.count(|what| matches!(what, What::Told(Event::TimedOut { .. })))
+    }
+
+    /// Fast recoveries, or Tahoe's restarts.
+    pub fn recoveries(&self) -> usize {
+        self.count(|what| matches!(what, What::Told(Event::RecoveryEntered { .. })))
+    }
+
+    /// Segments sent again, with the times, s.
+    pub fn resent(&self) -> Vec<(u64, f64)> {
+        let resent = |(time, what, _): &(Time, What, u64)| match what {
+            What::Sent { number, again: true } => Some((*number, time.as_secs())),
+            _ => None,
+        };
+        self.events.iter().filter_map(resent).collect()
+    }
+
+    /// What was lost at the bottleneck, and why.
+    pub fn dropped(&self) -> Vec<(u64, LossReason)> {
+        let dropped = |(_, what, _): &(Time, What, u64)| match what {
+            What::Dropped { number, reason } => Some((*number, *reason)),
+            _ => None,
+        };
+        self.events.iter().filter_map(dropped).collect()
+    }
+
+    /// When the source knows that everything up to this segment has arrived, s.
+    pub fn acked_at(&self, segment: u64) -> f64 {
+        let found = self
+            .events
+            .iter()
+            .find(|(_, what, _)| matches!(what, What::Acked { number: Some(number) } if *number >= segment));
+        found.expect("it arrives").0.as_secs()
+    }
+
+    /// cwnd after a segment was first sent again, segments.
+    pub fn window_at_repair(&self) -> f64 {
+        let found = self.events.iter().find(|(_, what, _)| matches!(what, What::Sent { again: true, .. }));
+        found.expect("something was lost").2 as f64 / SEGMENT as f64
+    }
+
+    /// The most segments that left at one instant.
+    pub fn largest_burst(&self) -> usize {
+        let mut bursts = BTreeMap::<Time, usize>::new();
+        for (time, what, _) in &self.events {
+            if let What::Sent { .. } = what {
+                *bursts.entry(*time).or_default() += 1;
+            }
+        }
+        bursts.into_values().max().unwrap_or(0)
+    }
+
+    /// The highest segment acknowledged in the whole run.
+    pub fn highest_acked(&self) -> u64 {
+        let acked = |(_, what, _): &(Time, What, u64)| match what {
+            What::Acked { number } => *number,
+            _ => None,
+        };
+        self.events.iter().filter_map(acked).max().expect("something is")
+    }
+}
+
+/// Takes notes of the one flow.
+#[derive(Default)]
+struct Notes {
+    events: Vec<(Time, What)>,
+    /// The sequence number of the first byte of data.
+    first: Option<u32>,
+}
+
+impl Notes {
+    fn number(&self, seq: u32) -> Option<u64> {
+        Some(u64::from(seq.wrapping_sub(self.first?)) / SEGMENT)
+    }
+}
+
+impl Observer for Notes {
+    fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+        let Body::Tcp(segment) = &packet.body else { return };
+        if packet.forward && segment.flags.has(Flags::SYN) {
+            self.first = Some(segment.seq.0.wrapping_add(1));
+        }
+        if packet.forward && segment.len > 0 {
+            let Some(number) = self.number(segment.seq.0) else { return };
+            if pipe == pipe_of(0, true) {
+                self.events.push((now, What::Sent { number, again: packet.again }));
+            }
+            if pipe == pipe_of(1, true) {
+                self.events.push(match fate {
+                    Fate::Arrives(at) => (now, What::Passed { number, left: at.as_secs() - DELAY }),
+                    Fate::Lost(reason) => (now, What::Dropped { number, reason }),
+                    Fate::Open => return,
+                });
+            }
+        }
+        if !packet.forward
+            && pipe == pipe_of(0, false)
+            && !segment.flags.has(Flags::SYN)
+            && let Fate::Arrives(at) = fate
+        {
+            let number = self.number(segment.ack.0).and_then(|next| next.checked_sub(1));
+            self.events.push((at, What::Acked { number }));
+        }
+    }
+
+    fn on_event(&mut self, now: Time, _: FlowId, side: Side, event: &Event) {
+        if side == Side::Source {
+            self.events.push((now, What::Told(*event)));
+        }
+    }
+}

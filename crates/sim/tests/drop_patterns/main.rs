@@ -1,0 +1,169 @@
+//! Fall and Floyd's drop patterns: one to six segments lost from one window, for Tahoe, Reno, NewReno and SACK.
+//!
+//! The snapshots tell each run line by line; docs/drop-patterns.md shows them as pictures, which are drawn again by
+//! `LASTHOP_DRAW=1 cargo test -p lasthop-sim --test drop_patterns`.
+
+mod course;
+mod picture;
+mod text;
+
+use course::{Case, Course, NEW_RENO, PATTERNS, RENO, SACK, SENDERS, Sender, TAHOE};
+use lasthop_wire::LossReason;
+use std::path::Path;
+
+/// One round trip of a segment that does not wait: 1000 bytes at 8 Mbit/s and 800 kbit/s, an ACK of 40 bytes back, and
+/// twice 100.1 ms.
+const ROUND_TRIP: f64 = 0.001 + 0.010 + 0.000_04 + 0.000_4 + 2.0 * 0.100_1;
+
+fn run(sender: Sender, drops: usize) -> Course {
+    Case { sender, dropped: PATTERNS[drops - 1] }.run()
+}
+
+/// Times between a retransmission and the next.
+fn gaps(course: &Course) -> Vec<f64> {
+    course.resent().windows(2).map(|two| two[1].1 - two[0].1).collect()
+}
+
+#[test]
+fn what_is_lost_is_the_script_and_nothing_else() {
+    for sender in SENDERS {
+        for dropped in PATTERNS {
+            let lost = Case { sender, dropped }.run().dropped();
+            let script: Vec<_> = dropped.iter().map(|number| (*number, LossReason::Channel)).collect();
+            assert_eq!(lost, script, "{}", sender.name);
+        }
+    }
+}
+
+#[test]
+fn one_drop_is_repaired_by_one_fast_retransmit_whoever_sends() {
+    for sender in SENDERS {
+        let course = run(sender, 1);
+        assert_eq!(
+            (course.timeouts(), course.recoveries(), course.resent().len()),
+            (0, 1, 1),
+            "{}",
+            sender.name
+        );
+    }
+    // What Reno added to Tahoe: half the window goes on instead of one segment.
+    assert_eq!(run(TAHOE, 1).window_at_repair(), 1.0);
+    for sender in [RENO, NEW_RENO, SACK] {
+        // Segments 14 to 28 are outstanding.
+        assert_eq!(run(sender, 1).window_at_repair(), 7.5);
+        assert_eq!(run(sender, 1).highest_acked(), run(RENO, 1).highest_acked(), "the three differ");
+    }
+    assert!(run(TAHOE, 1).highest_acked() < run(RENO, 1).highest_acked());
+}
+
+#[test]
+fn tahoe_starts_slowly_and_sends_again_what_had_arrived() {
+    for drops in 2..=6 {
+        let course = run(TAHOE, drops);
+        assert_eq!((course.timeouts(), course.recoveries()), (0, 1));
+        assert_eq!(course.window_at_repair(), 1.0);
+        assert!(course.resent().len() >= drops);
+    }
+    // With two drops the second one is the last segment of the window; from three on it goes back over others.
+    for drops in 3..=6 {
+        assert!(run(TAHOE, drops).resent().len() > drops, "nothing was sent in vain");
+    }
+}
+
+#[test]
+fn reno_halves_twice_for_two_drops_and_waits_for_the_timer_from_three_on() {
+    let course = run(RENO, 2);
+    assert_eq!((course.timeouts(), course.recoveries()), (0, 2));
+    for drops in 3..=6 {
+        assert_eq!(run(RENO, drops).timeouts(), 1, "{drops} drops");
+    }
+    // The first copy of the third loss waits for the timer: a second at least.
+    let repaired = gaps(&run(RENO, 3));
+    assert!(repaired[1] >= 1.0, "{repaired:?}");
+}
+
+#[test]
+fn new_reno_repairs_one_segment_per_round_trip_without_the_timer() {
+    for drops in 2..=5 {
+        let course = run(NEW_RENO, drops);
+        assert_eq!((course.timeouts(), course.recoveries(), course.resent().len()), (0, 1, drops));
+        for gap in gaps(&course) {
+            assert!((ROUND_TRIP - 1e-6..ROUND_TRIP + 0.01).contains(&gap), "{drops} drops: {gap} s");
+        }
+    }
+    // RFC 6582 §4: only the first partial ACK restarts the timer, which is a second at least; the sixth segment's turn
+    // comes later than that.
+    assert_eq!(run(NEW_RENO, 6).timeouts(), 1);
+}
+
+#[test]
+fn sack_repairs_several_segments_per_round_trip_without_the_timer() {
+    for drops in 2..=6 {
+        let course = run(SACK, drops);
+        assert_eq!((course.timeouts(), course.recoveries(), course.resent().len()), (0, 1, drops));
+        let resent: Vec<u64> = course.resent().iter().map(|(number, _)| *number).collect();
+        assert_eq!(resent, PATTERNS[drops - 1], "it sends again what was lost, and nothing else");
+    }
+    for drops in 3..=6 {
+        let course = run(SACK, drops);
+        assert!(gaps(&course).iter().any(|gap| *gap < ROUND_TRIP / 2.0), "never two in one round trip");
+        assert!(
+            gaps(&course).iter().sum::<f64>() < (drops - 1) as f64 * ROUND_TRIP,
+            "no sooner than NewReno"
+        );
+        assert!(course.acked_at(28) < run(NEW_RENO, drops).acked_at(28));
+    }
+}
+
+#[test]
+fn from_three_drops_on_sack_comes_farthest_and_reno_least_far() {
+    for drops in 3..=6 {
+        let [tahoe, reno, new_reno, sack] = SENDERS.map(|sender| run(sender, drops).highest_acked());
+        assert!(sack > new_reno.max(tahoe), "{drops}: {tahoe} {reno} {new_reno} {sack}");
+        assert!(reno < new_reno.min(tahoe), "{drops}: {tahoe} {reno} {new_reno} {sack}");
+    }
+}
+
+#[test]
+fn no_burst_needs_the_limit_that_the_paper_s_senders_have() {
+    for sender in SENDERS {
+        for drops in 1..=6 {
+            let burst = run(sender, drops).largest_burst();
+            assert!(burst <= 4, "{}, {drops} drops: {burst} at once", sender.name);
+        }
+    }
+}
+
+#[test]
+fn each_run_line_by_line() {
+    for sender in SENDERS {
+        for (index, dropped) in PATTERNS.iter().enumerate() {
+            let course = Case { sender, dropped }.run();
+            let name = format!("{}_{}", sender.name.to_lowercase(), index + 1);
+            insta::assert_snapshot!(name, text::lines(&course, dropped[0], 40));
+        }
+    }
+}
+
+#[test]
+fn the_pictures_show_these_runs() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/images");
+    let counts =
+        ["One segment", "Two segments", "Three segments", "Four segments", "Five segments", "Six segments"];
+    for (index, (dropped, count)) in PATTERNS.iter().zip(counts).enumerate() {
+        let numbers: Vec<String> = dropped.iter().map(u64::to_string).collect();
+        let title = format!("{count} lost: {}", numbers.join(", "));
+        let courses = SENDERS.map(|sender| (sender.name, Case { sender, dropped }.run()));
+        let drawn = picture::draw(&title, &courses);
+        let file = folder.join(format!("drop-patterns-{}.svg", index + 1));
+        if std::env::var_os("LASTHOP_DRAW").is_some() {
+            std::fs::write(&file, &drawn).expect("the folder is there");
+        }
+        let shown = std::fs::read_to_string(&file).unwrap_or_default();
+        assert!(
+            shown == drawn,
+            "{} is not what is drawn now: draw it again with LASTHOP_DRAW=1",
+            file.display()
+        );
+    }
+}
