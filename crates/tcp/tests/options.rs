@@ -232,6 +232,19 @@ fn paws_forgets_after_24_days() {
     }
 }
 
+/// RFC 5961 §5 before RFC 7323 §4.3: what acknowledges data that was never sent tells nothing, its timestamp neither.
+/// Otherwise one blind guess at the window shuts all true segments out.
+#[test]
+fn a_segment_that_is_not_believed_sets_no_timestamp() {
+    let mut script = stamped();
+    script.run([Tick(10), Data(1), Acked(2)]);
+    let future = Timestamps { value: script.millis() + (1 << 30), echo: 0 };
+    let forged = Segment { ack: ISS.at(5000), len: 100, timestamps: Some(future), ..script.plain() };
+    script.arrive(forged);
+    script.run([Acked(2), Nothing, Tick(10), Data(2), Acked(3)]);
+    assert_eq!(script.endpoint.delivered(), 2000);
+}
+
 /// hasegawa Eq. 1 over the wrap of the peer's clock: packets that arrive as they were sent mean no queue (Jr = 0).
 #[test]
 fn the_peers_clock_wraps() {
