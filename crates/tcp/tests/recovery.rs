@@ -173,12 +173,26 @@ fn reno_and_a_second_loss() {
     script.run([Acks(5, 5), Nothing, Ack(5), New(21), Ack(9), Acks(9, 3), Again(9), SsthreshBytes(6500)]);
 }
 
-/// The 1990s' Reno after a timeout: the window is halved, not raised to the old ssthresh.
+/// The 1990s' Reno after a timeout: 15 segments are outstanding and the window is 2, which is also the least (BSD halves
+/// the window; RFC 5681 §3.1 allows no more than half of FlightSize).
 #[test]
 fn reentering_after_a_timeout_does_not_raise_the_window() {
     let mut script = Script::sender(with("reno", 16, &[("reenter", Value::Flag(true))]));
     script.run([News(1, 16), Timeout, Ssthresh(8), Again(1), Tick(10), Ack(2), Again(2), Again(3)]);
-    script.run([Acks(2, 3), Again(2), SsthreshBytes(7500), CwndBytes(7500)]);
+    script.run([Cwnd(2), Acks(2, 3), Again(2), Ssthresh(2), Cwnd(2)]);
+}
+
+/// A loss never raises the window, however much more than it is outstanding: here 15 segments, of a window of 4 that
+/// earlier reductions have left.
+#[test]
+fn a_loss_does_not_raise_the_window() {
+    let mut script = Script::sender(with("reno", 16, &[("reenter", Value::Flag(true))]));
+    script.run([News(1, 16), Acks(1, 3), Again(1), Cwnd(8)]);
+    // Each new ACK ends a recovery, and the duplicates behind it begin the next.
+    script.run([Ack(2), Acks(2, 3), Again(2), SsthreshBytes(7500)]);
+    script.run([Ack(3), Acks(3, 3), Again(3), SsthreshBytes(7000)]);
+    script.run([Tick(1000), Again(3), Cwnd(1)]);
+    script.run([Acks(3, 3), Again(3), Cwnd(2), Ssthresh(2)]);
 }
 
 /// RFC 6675 §4, IsLost: three SACKed sequences above it that do not touch, or more than two segments' worth of bytes.

@@ -128,8 +128,11 @@ impl CongestionControl for Reno {
         }
     }
 
+    /// RFC 5681 §3.1 has ssthresh "no more than" Eq. 4: FlightSize can be far above a window that was lowered while more
+    /// was outstanding, and a loss is no reason to raise it. Two segments are allowed in any case.
     fn on_loss(&mut self, loss: &LossEvent) {
         self.lower_ssthresh(loss);
+        self.ssthresh = self.ssthresh.min(self.window()).max(2 * self.mss);
         self.cwnd = self.ssthresh as f64;
     }
 
