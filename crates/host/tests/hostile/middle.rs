@@ -1,0 +1,158 @@
+//! Who sits between two hosts: sees their segments, remembers what they said, and forges others.
+
+use super::script::{Blind, Forgery};
+use lasthop_wire::bytes::{Checksums, Content, Header, Payload, emit, parse};
+use lasthop_wire::{Body, Flags, SackBlocks, Segment, Seq, Timestamps};
+
+/// What a host has said so far, as anybody on the path can know it.
+#[derive(Clone, Default)]
+pub struct Said {
+    pub header: Option<Header>,
+    /// Its SYN's number.
+    first: u32,
+    /// The first and the last value of its timestamps' clock.
+    stamps: Option<(u32, Timestamps)>,
+    /// The number behind the highest byte that it sent.
+    end: u32,
+    /// The highest number that it acknowledged.
+    acked: u32,
+    /// The highest number that it ever allowed.
+    edge: u32,
+    shift: u8,
+}
+
+/// The larger of two sequence numbers.
+fn later(one: u32, other: u32) -> u32 {
+    if (other.wrapping_sub(one) as i32) > 0 { other } else { one }
+}
+
+impl Said {
+    /// The host sends this packet.
+    pub fn hear(&mut self, packet: &[u8]) -> Segment {
+        let parsed = parse(packet, Checksums::Verify).expect("a host sends packets that can be read");
+        let Content::Tcp(segment) = parsed.content else { panic!("a host sends TCP") };
+        let end = segment.seq.0.wrapping_add(segment.sequence_space() as u32);
+        if self.header.is_none() {
+            (self.first, self.end) = (segment.seq.0, end);
+            (self.acked, self.edge) = (segment.ack.0, segment.ack.0);
+        }
+        self.header = Some(parsed.header);
+        self.end = later(self.end, end);
+        if let Some(shift) = segment.window_scale {
+            self.shift = shift;
+        }
+        if segment.flags.has(Flags::ACK) {
+            if self.acked == 0 {
+                (self.acked, self.edge) = (segment.ack.0, segment.ack.0);
+            }
+            // A SYN's window has no scale.
+            let shift = if segment.flags.has(Flags::SYN) { 0 } else { self.shift };
+            self.acked = later(self.acked, segment.ack.0);
+            let edge = segment.ack.0.wrapping_add(u32::from(segment.window) << shift);
+            self.edge = later(self.edge, edge);
+        }
+        if let Some(stamps) = segment.timestamps {
+            self.stamps = Some((self.stamps.map_or(stamps.value, |(first, _)| first), stamps));
+        }
+        segment
+    }
+}
+
+/// Far enough to be beyond every window, near enough not to come round from the other side.
+const FAR: u32 = 1 << 29;
+
+/// A forged segment from `from`'s host to `to`'s that `to` must refuse; `None` if there is none of the kind now.
+pub fn blind(blind: &Blind, from: &Said, to: &Said, has_stamps: bool) -> Option<Vec<u8>> {
+    let window = to.edge.wrapping_sub(to.acked).max(1);
+    let inside = |at: u16| to.acked.wrapping_add(u32::from(at) % window);
+    let good = |seq: u32, len: u16| Segment {
+        seq: Seq(seq),
+        ack: Seq(from.acked),
+        len: u32::from(len % 1400),
+        flags: Flags::ACK,
+        window: 1000,
+        timestamps: from.stamps.filter(|_| has_stamps).map(|(_, stamps)| stamps),
+        ..Segment::default()
+    };
+    // From the future: what PAWS would take.
+    let stamped = |segment: Segment, stamp: u32| Segment {
+        timestamps: segment
+            .timestamps
+            .map(|stamps| Timestamps { value: stamps.value.wrapping_add(stamp % FAR), ..stamps }),
+        ..segment
+    };
+    let segment = match *blind {
+        Blind::OldReset(by) => Segment { flags: Flags::RST, ..good(to.acked.wrapping_sub(1 + by % FAR), 0) },
+        Blind::FarReset(by) => Segment { flags: Flags::RST, ..good(to.edge.wrapping_add(1 + by % FAR), 0) },
+        Blind::NearReset(by) => {
+            // Nothing above what was sent can be the next byte.
+            let room = to.edge.wrapping_sub(from.end);
+            if room == 0 || room > FAR {
+                return None;
+            }
+            Segment { flags: Flags::RST, ..good(from.end.wrapping_add(1 + u32::from(by) % room), 0) }
+        }
+        Blind::Syn { at, acks } => {
+            let flags = if acks { Flags::SYN | Flags::ACK } else { Flags::SYN };
+            Segment { flags, ..good(at, 0) }
+        }
+        Blind::UnsentAck { ahead, at, len, stamp } => {
+            let ack = Seq(to.end.wrapping_add(1 + ahead % FAR));
+            stamped(Segment { ack, ..good(inside(at), len) }, stamp)
+        }
+        Blind::AncientAck { behind, at, len, stamp } => {
+            // No window here is as large as 2^20.
+            let ack = Seq(to.first.wrapping_sub((1 << 20) + behind % FAR));
+            stamped(Segment { ack, ..good(inside(at), len) }, stamp)
+        }
+        Blind::FarData { at, len, stamp } => {
+            stamped(good(to.edge.wrapping_add(1 + at % FAR), len.max(1)), stamp)
+        }
+        Blind::OldData { at, len, stamp } => {
+            stamped(good(to.acked.wrapping_sub(1500 + at % FAR), len), stamp)
+        }
+        Blind::OldStamp { behind, at, len } => {
+            let (first, last) = from.stamps.filter(|_| has_stamps)?;
+            let value = first.wrapping_sub(1 + behind % FAR);
+            Segment { timestamps: Some(Timestamps { value, ..last }), ..good(inside(at), len) }
+        }
+    };
+    packet(from, segment)
+}
+
+/// A forged segment that `to` may well believe.
+pub fn inside(forgery: &Forgery, from: &Said, to: &Said) -> Option<Vec<u8>> {
+    let beside = |number: u32, by: i16| Seq(number.wrapping_add(i32::from(by) as u32));
+    let mut sack = SackBlocks::default();
+    for (left, right) in forgery.sack.iter().take(4) {
+        sack.push(beside(from.acked, *left), beside(from.acked, *right));
+    }
+    let last = from.stamps.map(|(_, stamps)| stamps).unwrap_or_default();
+    let stamps = |(value, echo): (i32, i32)| Timestamps {
+        value: last.value.wrapping_add(value as u32),
+        echo: last.echo.wrapping_add(echo as u32),
+    };
+    let flags =
+        [Flags::FIN, Flags::SYN, Flags::RST, Flags::PSH, Flags::ACK, Flags::URG, Flags::ECE, Flags::CWR];
+    let flags = flags.into_iter().enumerate().filter(|(bit, _)| forgery.flags >> bit & 1 == 1);
+    let segment = Segment {
+        seq: beside(to.acked, forgery.seq),
+        ack: beside(from.acked, forgery.ack),
+        len: u32::from(forgery.len % 1400),
+        flags: flags.fold(Flags::default(), |all, (_, flag)| all | flag),
+        window: forgery.window,
+        timestamps: forgery.stamps.map(stamps),
+        sack,
+        ..Segment::default()
+    };
+    // With timestamps fewer blocks fit.
+    packet(from, segment).or_else(|| packet(from, Segment { timestamps: None, ..segment }))
+}
+
+/// The packet that carries a forged segment: its bytes are no text's.
+fn packet(from: &Said, segment: Segment) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let payload = vec![0xee; segment.len as usize];
+    let written = emit(&from.header?, &Body::Tcp(segment), Payload::Bytes(&payload), &mut bytes);
+    written.is_ok().then_some(bytes)
+}

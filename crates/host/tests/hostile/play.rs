@@ -1,0 +1,353 @@
+//! Plays a script and watches what must hold, whatever it says:
+//!
+//! * nothing panics, and a packet is answered by a bounded number of packets;
+//! * buffers keep to their sizes, and memory to what they and the packets under way need;
+//! * the window grows by no more than the counting of ACKs allows for what was newly acknowledged;
+//! * unless somebody forged segments that a receiver has to believe: what is read is what was written, all of it
+//!   arrives once the path is clean, and both sockets end in order.
+
+use super::middle::{self, Said};
+use super::script::{Deed, Script};
+use lasthop_base::{Duration, Time};
+use lasthop_host::{Error, Handle, Host, Info};
+use lasthop_tcp::State;
+use std::collections::{BTreeMap, VecDeque};
+use std::net::{IpAddr, SocketAddr};
+
+/// No more losses in a row than this: senders may give up a path that is dead.
+const MOST_LOSSES: u32 = 5;
+/// Memory that two hosts and their packets in the making may use whatever their buffers, bytes.
+const BASE: usize = 100_000;
+/// One way.
+const DELAY: Duration = Duration::from_millis(10);
+
+/// One of the two hosts with its application.
+struct Side {
+    host: Host,
+    handle: Option<Handle>,
+    said: Said,
+    /// What is to be sent, and how much of it was.
+    text: Vec<u8>,
+    sent: usize,
+    shut: bool,
+    /// How much arrived.
+    read: usize,
+    is_over: bool,
+    has_failed: bool,
+    /// The options that bound it.
+    send_buffer: usize,
+    receive_buffer: u64,
+    counting: &'static str,
+}
+
+/// A whole play.
+struct Play<'a> {
+    now: Time,
+    /// Client and server.
+    sides: [Side; 2],
+    listener: Handle,
+    /// Packets under way by arrival: to which side.
+    flying: BTreeMap<(Time, u64), (usize, Vec<u8>)>,
+    flown: u64,
+    deeds: VecDeque<Deed>,
+    losses: u32,
+    /// Nobody forged what has to be believed.
+    is_honest: bool,
+    held: &'a dyn Fn() -> usize,
+    /// What may be in use beside the packets under way, bytes.
+    room: usize,
+}
+
+/// Plays a script to its end; `held` tells how many bytes of memory are in use, if somebody counts them.
+///
+/// # Panics
+/// If something does not hold.
+pub fn play(script: &Script, held: &dyn Fn() -> usize) {
+    let mut play = Play::new(script, held);
+    play.run(script.deeds.len());
+}
+
+fn address(side: usize) -> IpAddr {
+    IpAddr::from([10, 0, 0, 1 + side as u8])
+}
+
+/// Bytes in which any misplaced one shows, and none of which is a forger's 0xee.
+fn text(len: usize, side: usize) -> Vec<u8> {
+    (0..len).map(|at| ((at * 31 + at / 251 * 7 + side * 101) % 199) as u8).collect()
+}
+
+impl<'a> Play<'a> {
+    fn new(script: &Script, held: &'a dyn Fn() -> usize) -> Play<'a> {
+        let now = Time::ZERO + Duration::from_secs(1);
+        let setups = [&script.client, &script.server];
+        let (up, down) = script.bytes();
+        let mut sides = [0, 1].map(|side| {
+            let options = setups[side].options();
+            Side {
+                host: Host::new(&[address(side)], 1500, [side as u8 + 1; 16]),
+                handle: None,
+                said: Said::default(),
+                text: text([up, down][side], side),
+                sent: 0,
+                shut: false,
+                read: 0,
+                is_over: false,
+                has_failed: false,
+                send_buffer: options.send_buffer,
+                receive_buffer: options.receive_buffer.expect("it is set"),
+                counting: options.tcp.counting.info.name,
+            }
+        });
+        let server = SocketAddr::new(address(1), 80);
+        let listener = sides[1].host.listen(server, 4, &setups[1].options()).expect("it listens");
+        let client = sides[0].host.connect(now, None, server, &setups[0].options()).expect("it connects");
+        sides[0].handle = Some(client);
+        // Rings have up to twice the room that they need. A byte in two may be a range of 16 bytes beyond a hole, and a
+        // segment of 52 bytes or more has a record of 24.
+        let buffers = |side: &Side| 3 * side.send_buffer + (2 + 16) * side.receive_buffer as usize;
+        let room = held() + BASE + sides.iter().map(buffers).sum::<usize>();
+        Play {
+            held,
+            room,
+            now,
+            sides,
+            listener,
+            flying: BTreeMap::new(),
+            flown: 0,
+            deeds: script.deeds.iter().cloned().collect(),
+            losses: 0,
+            is_honest: true,
+        }
+    }
+
+    fn run(&mut self, deeds: usize) {
+        // Each deed can cost a whole back-off, and behind the last all goes well.
+        let end = self.now + Duration::from_secs(3600 + 120 * deeds as u64);
+        let mut steps = 0_u32;
+        while !self.sides.iter().all(|side| side.is_over) {
+            for side in 0..2 {
+                self.send_all(side);
+            }
+            let goes_on = self.step();
+            for side in 0..2 {
+                self.attend(side);
+            }
+            steps += 1;
+            if !self.is_honest && (steps > 20_000 || self.now > end || !goes_on) {
+                return;
+            }
+            let is_over = self.sides.iter().all(|side| side.is_over);
+            let infos = || [0, 1].map(|side| self.info(side));
+            assert!(goes_on || is_over, "nothing happens any more: {:#?}", infos());
+            assert!(self.now <= end, "the transfer takes for ever: {:#?}", infos());
+        }
+        if self.is_honest {
+            for side in 0..2 {
+                let other = &self.sides[1 - side];
+                assert_eq!(self.sides[side].read, other.text.len(), "the end of the stream came early");
+            }
+        }
+    }
+
+    /// What comes next happens; false if nothing will.
+    fn step(&mut self) -> bool {
+        let arrival = self.flying.first_key_value().map_or(Time::NEVER, |((time, _), _)| *time);
+        let timers = self.sides[0].host.poll_timeout().min(self.sides[1].host.poll_timeout());
+        let next = arrival.min(timers);
+        if next == Time::NEVER {
+            return false;
+        }
+        self.now = self.now.max(next);
+        let now = self.now;
+        for side in 0..2 {
+            self.sides[side].host.handle_timeout(now);
+            self.send_all(side);
+        }
+        while let Some(entry) = self.flying.first_entry().filter(|entry| entry.key().0 <= now) {
+            let (to, packet) = entry.remove();
+            self.deliver(to, &packet);
+        }
+        true
+    }
+
+    /// A packet arrives, is watched, and answered.
+    fn deliver(&mut self, to: usize, packet: &[u8]) {
+        let now = self.now;
+        let before = self.info(to);
+        self.sides[to].host.handle_packet(now, packet);
+        if let (Some(before), Some(after)) = (before, self.info(to)) {
+            self.sides[to].check_window(&before, &after);
+            self.sides[to].check_room(&after);
+        }
+        let flying: usize = self.flying.values().map(|(_, packet)| 2 * packet.capacity() + 100).sum();
+        let held = (self.held)();
+        assert!(held <= self.room + flying, "{held} bytes of {} and {flying}", self.room);
+        let (acks, bytes) = self.send_all(to);
+        assert!(acks <= 2, "{acks} packets without data for one");
+        assert!(bytes <= self.sides[to].send_buffer, "{bytes} bytes for one packet");
+    }
+
+    fn info(&self, side: usize) -> Option<Info> {
+        let side = &self.sides[side];
+        side.handle.and_then(|handle| side.host.info(handle).ok())
+    }
+
+    /// Everything that a host wants to send leaves: packets without data, and bytes of data.
+    fn send_all(&mut self, from: usize) -> (usize, usize) {
+        let (mut acks, mut bytes) = (0, 0);
+        let now = self.now;
+        while let Some(packet) = self.sides[from].host.poll_packet(now).map(<[u8]>::to_vec) {
+            let segment = self.sides[from].said.hear(&packet);
+            match segment.len {
+                0 => acks += 1,
+                len => bytes += len as usize,
+            }
+            self.carry(from, packet);
+        }
+        (acks, bytes)
+    }
+
+    fn carry(&mut self, from: usize, mut packet: Vec<u8>) {
+        let to = 1 - from;
+        let mut late = Duration::ZERO;
+        let deed = self.deeds.pop_front().unwrap_or(Deed::Pass);
+        let is_harm = matches!(deed, Deed::Lose | Deed::Cut(_) | Deed::Flip(_));
+        self.losses = if is_harm { self.losses + 1 } else { 0 };
+        match &deed {
+            _ if self.losses > MOST_LOSSES => self.losses = 0,
+            Deed::Lose => return,
+            Deed::Twice => self.fly(to, packet.clone(), Duration::ZERO),
+            Deed::Late(millis) => late = Duration::from_millis(u64::from(*millis)),
+            Deed::Cut(at) => packet.truncate(usize::from(*at) % packet.len()),
+            Deed::Flip(bit) => {
+                let bit = usize::from(*bit) % (packet.len() * 8);
+                packet[bit / 8] ^= 1 << (bit % 8);
+            }
+            Deed::Pass | Deed::Blind(_) | Deed::Inside(_) => {}
+        }
+        self.fly(to, packet, late);
+        self.forge(&deed, from);
+    }
+
+    /// Sends what a deed forges, at once.
+    fn forge(&mut self, deed: &Deed, from: usize) {
+        let to = 1 - from;
+        // Before both are open, and once one is over, a host answers for none: other rules hold then.
+        let states = [0, 1].map(|side| self.info(side).map(|info| info.state));
+        let is_open = |state: &Option<State>| {
+            state.is_some_and(|state| {
+                !matches!(
+                    state,
+                    State::Closed | State::Listen | State::SynSent | State::SynReceived | State::TimeWait
+                )
+            })
+        };
+        if !states.iter().all(is_open) {
+            return;
+        }
+        let has_stamps = self.info(to).is_some_and(|info| info.options.timestamps);
+        let (source, target) = (&self.sides[from].said, &self.sides[to].said);
+        let forged = match deed {
+            Deed::Blind(blind) => middle::blind(blind, source, target, has_stamps),
+            Deed::Inside(forgery) => middle::inside(forgery, source, target),
+            _ => None,
+        };
+        if let Some(packet) = forged {
+            self.is_honest &= matches!(deed, Deed::Blind(_));
+            self.deliver(to, &packet);
+        }
+    }
+
+    fn fly(&mut self, to: usize, packet: Vec<u8>, late: Duration) {
+        self.flown += 1;
+        self.flying.insert((self.now + DELAY + late, self.flown), (to, packet));
+    }
+
+    /// The applications do what they can.
+    fn attend(&mut self, side: usize) {
+        if self.sides[side].handle.is_none()
+            && let Ok((handle, _)) = self.sides[side].host.accept(self.listener)
+        {
+            self.sides[side].handle = Some(handle);
+        }
+        let honest = self.is_honest;
+        let [client, server] = &mut self.sides;
+        let (side, other) = if side == 0 { (client, &server.text) } else { (server, &client.text) };
+        let Some(handle) = side.handle.filter(|_| !side.has_failed) else { return };
+        let outcome = side.write(handle).and_then(|()| side.read(handle, other, honest));
+        match outcome {
+            Ok(()) => {}
+            Err(error) if honest => panic!("{error}"),
+            Err(_) => (side.is_over, side.has_failed) = (true, true),
+        }
+    }
+}
+
+impl Side {
+    fn write(&mut self, handle: Handle) -> Result<(), Error> {
+        while self.sent < self.text.len() {
+            match self.host.send(handle, &self.text[self.sent..]) {
+                Ok(taken) => self.sent += taken,
+                Err(Error::WouldBlock) => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+        if !self.shut {
+            match self.host.shutdown(handle) {
+                Ok(()) => self.shut = true,
+                Err(Error::NotConnected) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, handle: Handle, text: &[u8], honest: bool) -> Result<(), Error> {
+        let mut bytes = [0; 3000];
+        while !self.is_over {
+            match self.host.recv(handle, &mut bytes) {
+                Ok(0) => self.is_over = true,
+                Ok(len) => {
+                    let expected = text.get(self.read..self.read + len);
+                    assert!(!honest || expected == Some(&bytes[..len]), "not what was written");
+                    self.read += len;
+                }
+                Err(Error::WouldBlock | Error::NotConnected) => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// What a packet may add to cwnd.
+    fn check_window(&self, before: &Info, after: &Info) {
+        let acked = after.bytes_acked.saturating_sub(before.bytes_acked);
+        let mss = after.snd_mss;
+        let credit = match self.counting {
+            "per-ack" if acked > 0 => mss,
+            "per-ack" => 0,
+            "rfc5681" => acked.min(mss),
+            "bytes" => acked.min(2 * mss),
+            // A segment may hold a single byte.
+            _ => acked * mss,
+        };
+        // In congestion avoidance at most a segment per window, which may be one segment.
+        let credit = if before.cwnd_bytes >= before.ssthresh_bytes { mss.min(acked * mss) } else { credit };
+        // The handshake sets the window for the segment size that it agrees on.
+        let opens = matches!(before.state, State::SynSent | State::SynReceived | State::Listen);
+        // A loss leaves two segments at least (RFC 5681 §3.1, Eq. 4), even of a window that was smaller.
+        let most = (before.cwnd_bytes + credit).max(2 * mss);
+        assert!(
+            opens || after.cwnd_bytes <= most,
+            "cwnd {} to {} for {acked} bytes: {before:?} {after:?}",
+            before.cwnd_bytes,
+            after.cwnd_bytes
+        );
+    }
+
+    fn check_room(&self, info: &Info) {
+        assert!(info.unread_bytes <= self.receive_buffer, "{} unread", info.unread_bytes);
+        let unacked = info.notsent_and_unacked_bytes;
+        assert!(unacked <= self.send_buffer as u64, "{unacked} unacknowledged");
+    }
+}

@@ -1,0 +1,159 @@
+//! What a hostile path does, as plain data: read from arbitrary bytes by a fuzzer or a property test.
+
+use arbitrary::{Arbitrary, Result, Unstructured};
+use lasthop_base::Choice;
+use lasthop_host::Options;
+use lasthop_tcp::Config;
+use lasthop_tcp::receiver::timing;
+use lasthop_tcp::sender::{counting, recovery};
+
+/// Two hosts, what they have to say to each other, and what happens to their packets.
+#[derive(Clone, Debug)]
+pub struct Script {
+    pub client: Setup,
+    pub server: Setup,
+    /// Bytes from the client, modulo [`MOST_BYTES`].
+    pub up: u16,
+    /// Bytes from the server, likewise.
+    pub down: u16,
+    /// One for each packet that the hosts send, in order; behind the last the path is clean.
+    pub deeds: Vec<Deed>,
+}
+
+/// The most bytes in one direction.
+pub const MOST_BYTES: u16 = 20_000;
+
+/// A host's options.
+#[derive(Arbitrary, Clone, Debug)]
+pub struct Setup {
+    pub recovery: u8,
+    pub counting: u8,
+    pub sack: bool,
+    pub timestamps: bool,
+    pub ecn: bool,
+    pub nagle: bool,
+    pub delays_acks: bool,
+    pub mss: Option<u16>,
+    pub send_buffer: u16,
+    pub receive_buffer: u16,
+}
+
+/// What happens to a packet, or beside it.
+#[derive(Clone, Debug)]
+pub enum Deed {
+    Pass,
+    Lose,
+    Twice,
+    /// Late by so many milliseconds: others overtake it.
+    Late(u8),
+    /// Cut to so many bytes (modulo its length).
+    Cut(u16),
+    /// One bit is flipped.
+    Flip(u16),
+    /// It passes, and then somebody who sees nothing of the connection sends a segment to its receiver.
+    Blind(Blind),
+    /// It passes, and then somebody who sees everything does.
+    Inside(Forgery),
+}
+
+/// Segments that RFC 5961, RFC 9293 or RFC 7323 have a receiver refuse. Distances count from what must be missed.
+#[derive(Arbitrary, Clone, Debug)]
+pub enum Blind {
+    /// A reset below the window.
+    OldReset(u32),
+    /// A reset beyond the window.
+    FarReset(u32),
+    /// A reset in the window that is not exactly the next byte (RFC 5961 §3).
+    NearReset(u16),
+    /// A SYN anywhere (RFC 5961 §4).
+    Syn { at: u32, acks: bool },
+    /// Data in the window that acknowledges what was never sent (RFC 5961 §5).
+    UnsentAck { ahead: u32, at: u16, len: u16, stamp: u32 },
+    /// Data in the window that acknowledges what is too old (RFC 5961 §5).
+    AncientAck { behind: u32, at: u16, len: u16, stamp: u32 },
+    /// Data beyond the window.
+    FarData { at: u32, len: u16, stamp: u32 },
+    /// Data below the window.
+    OldData { at: u32, len: u16, stamp: u32 },
+    /// Data in the window from before the connection's first timestamp (RFC 7323 §5).
+    OldStamp { behind: u32, at: u16, len: u16 },
+}
+
+/// A segment that differs from a true one in any way; distances count from what is expected.
+#[derive(Arbitrary, Clone, Debug)]
+pub struct Forgery {
+    pub seq: i16,
+    pub ack: i16,
+    pub flags: u8,
+    pub window: u16,
+    pub stamps: Option<(i32, i32)>,
+    pub sack: Vec<(i16, i16)>,
+    pub len: u16,
+}
+
+impl<'a> Arbitrary<'a> for Script {
+    /// All bytes behind the setups are deeds.
+    fn arbitrary(bytes: &mut Unstructured<'a>) -> Result<Script> {
+        let (client, server, up, down) = bytes.arbitrary()?;
+        // A forger who sees everything makes most of what is to be checked void.
+        let is_blind = bytes.ratio(3, 4)?;
+        let mut deeds = Vec::new();
+        while !bytes.is_empty() {
+            deeds.push(Deed::read(bytes, is_blind)?);
+        }
+        Ok(Script { client, server, up, down, deeds })
+    }
+}
+
+impl Deed {
+    fn read(bytes: &mut Unstructured<'_>, is_blind: bool) -> Result<Deed> {
+        Ok(match bytes.arbitrary::<u8>()? % 32 {
+            0..=2 => Deed::Lose,
+            3..=4 => Deed::Twice,
+            5..=6 => Deed::Late(bytes.arbitrary()?),
+            7 => Deed::Cut(bytes.arbitrary()?),
+            8 => Deed::Flip(bytes.arbitrary()?),
+            9..=15 if is_blind => Deed::Blind(bytes.arbitrary()?),
+            9..=15 => Deed::Inside(bytes.arbitrary()?),
+            _ => Deed::Pass,
+        })
+    }
+}
+
+impl Setup {
+    pub fn options(&self) -> Options {
+        let Setup { sack, timestamps, ecn, nagle, .. } = *self;
+        let name = |index: u8, names: Vec<&'static str>| names[usize::from(index) % names.len()];
+        let recoveries = recovery::ALL.iter().map(|one| one.info.name).collect();
+        let countings = counting::ALL.iter().map(|one| one.info.name).collect();
+        let tcp = Config {
+            sack,
+            timestamps,
+            ecn,
+            nagle,
+            recovery: Choice::named(recovery::ALL, name(self.recovery, recoveries)),
+            counting: Choice::named(counting::ALL, name(self.counting, countings)),
+            timing: Choice::named(timing::ALL, if self.delays_acks { "delayed" } else { "immediate" }),
+            ..Options::default().tcp
+        };
+        Options {
+            tcp,
+            mss: self.mss.map(|mss| mss.max(Options::SMALLEST_MSS)),
+            send_buffer: usize::from(self.send_buffer.max(1)),
+            receive_buffer: Some(u64::from(self.receive_buffer.max(1))),
+            ..Options::default()
+        }
+    }
+}
+
+impl Script {
+    /// Bytes up and down: few where the window takes them byte by byte.
+    pub fn bytes(&self) -> (usize, usize) {
+        let room = |from: &Setup, to: &Setup| from.send_buffer.min(to.receive_buffer).max(1);
+        let most = |room: u16| MOST_BYTES.min(room.saturating_mul(100));
+        (
+            usize::from(self.up % most(room(&self.client, &self.server))),
+            usize::from(self.down % most(room(&self.server, &self.client))),
+        )
+    }
+}
