@@ -31,7 +31,7 @@ impl Said {
     pub fn hear(&mut self, packet: &[u8]) -> Segment {
         let parsed = parse(packet, Checksums::Verify).expect("a host sends packets that can be read");
         let Content::Tcp(segment) = parsed.content else { panic!("a host sends TCP") };
-        let end = segment.seq.0.wrapping_add(segment.sequence_space() as u32);
+        let end = segment.seq.0.wrapping_add(segment.sequence_space());
         if self.header.is_none() {
             (self.first, self.end) = (segment.seq.0, end);
             (self.acked, self.edge) = (segment.ack.0, segment.ack.0);
