@@ -7,7 +7,7 @@ use lasthop_base::{Duration, Time};
 use lasthop_tcp::endpoint::Ended;
 use lasthop_tcp::{Arriving, Endpoint, State};
 use lasthop_wire::bytes::{Ends, Header, Payload, emit};
-use lasthop_wire::{Body, Ecn, Flags, Priority, Segment};
+use lasthop_wire::{Body, Ecn, Priority, Segment};
 
 /// How long a closed connection waits for the peer's FIN: Linux's `tcp_fin_timeout`.
 const ORPHAN_WAIT: Duration = Duration::from_secs(60);
@@ -255,12 +255,5 @@ impl Connection {
             Ended::Aborted => Some(Error::ConnectionAborted),
             Ended::TimedOut => Some(Error::TimedOut),
         }
-    }
-
-    /// Whether a SYN opens a new connection in the place of this one, which waits in TIME-WAIT and has nothing more to
-    /// say (RFC 9293 §3.6.1: its number is larger than any of the old connection's).
-    pub(crate) fn gives_way_to(&self, segment: &Segment) -> bool {
-        let ahead = segment.seq.0.wrapping_sub(self.endpoint.expected_number().0) as i32;
-        self.endpoint.state() == State::TimeWait && segment.flags == Flags::SYN && ahead > 0
     }
 }

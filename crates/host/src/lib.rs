@@ -14,7 +14,6 @@
 //! * `connection`: an endpoint with its bytes; `outgoing` and `incoming`: its two buffers.
 //! * `listener`: connections that wait to be accepted.
 //! * `numbers`: initial sequence numbers and ephemeral ports.
-//! * `stray`: the answer to a packet of no connection.
 //! * [`info`]: what a connection knows of itself, as Linux's `tcp_info`.
 //! * [`options`], [`error`]: what a socket can be told, and what it answers.
 //!
@@ -32,7 +31,6 @@ mod incoming;
 mod listener;
 mod numbers;
 mod outgoing;
-mod stray;
 
 pub use error::Error;
 pub use host::{Handle, Host, Readiness};

@@ -10,6 +10,9 @@ use std::net::{IpAddr, SocketAddr};
 const FIRST_EPHEMERAL: u16 = 49152;
 const EPHEMERAL: u16 = u16::MAX - FIRST_EPHEMERAL + 1;
 
+/// How far behind an old connection's numbers a new one begins, if the clock has not come so far.
+const BEHIND: u64 = 64_000;
+
 /// Initial sequence numbers and ports, from a secret.
 pub(crate) struct Numbers {
     secret: [u8; 16],
@@ -21,10 +24,21 @@ impl Numbers {
         Numbers { secret, opened: 0 }
     }
 
-    /// A clock of 4 µs plus a keyed hash of both ends (RFC 9293 §3.4.1, RFC 6528 §3).
-    pub(crate) fn initial(&self, now: Time, local: SocketAddr, remote: SocketAddr) -> Seq {
+    /// A clock of 4 µs plus a keyed hash of both ends (RFC 9293 §3.4.1, RFC 6528 §3); behind `after`, the number that
+    /// an earlier connection between the same ends has come to (RFC 9293 §3.6.1).
+    pub(crate) fn initial(
+        &self,
+        now: Time,
+        local: SocketAddr,
+        remote: SocketAddr,
+        after: Option<Seq>,
+    ) -> Seq {
         let clock = (now.as_nanos() / 4000) as u32;
-        Seq(clock.wrapping_add(self.hash(b'i', Some(local), remote) as u32))
+        let number = Seq(clock.wrapping_add(self.hash(b'i', Some(local), remote) as u32));
+        match after.filter(|after| number.0.wrapping_sub(after.0) as i32 <= 0) {
+            Some(after) => after.at(BEHIND),
+            None => number,
+        }
     }
 
     /// A seed for a connection's own random stream.
@@ -63,11 +77,13 @@ mod tests {
     fn numbers_move_with_the_clock_and_differ_between_connections_and_secrets() {
         let end = |port| SocketAddr::from(([10, 0, 0, 1], port));
         let numbers = Numbers::new([7; 16]);
-        let first = numbers.initial(Time::ZERO, end(1), end(2));
-        let later = numbers.initial(Time::ZERO + Duration::from_micros(4), end(1), end(2));
+        let first = numbers.initial(Time::ZERO, end(1), end(2), None);
+        let later = numbers.initial(Time::ZERO + Duration::from_micros(4), end(1), end(2), None);
         assert_eq!(later, first.at(1));
-        assert_ne!(numbers.initial(Time::ZERO, end(1), end(3)), first);
-        assert_ne!(Numbers::new([8; 16]).initial(Time::ZERO, end(1), end(2)), first);
+        assert_ne!(numbers.initial(Time::ZERO, end(1), end(3), None), first);
+        let behind = numbers.initial(Time::ZERO, end(1), end(2), Some(first.at(5)));
+        assert_eq!(behind, first.at(5 + BEHIND));
+        assert_ne!(Numbers::new([8; 16]).initial(Time::ZERO, end(1), end(2), None), first);
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            tcp: Config { segment: u32::from(u16::MAX), ..Config::default() },
+            tcp: Config { segment: u32::from(u16::MAX), validates_window: true, ..Config::default() },
             mss: None,
             send_buffer: 1 << 20,
             receive_buffer: None,

@@ -4,6 +4,7 @@ mod world;
 
 use lasthop_base::Duration;
 use lasthop_host::{Error, Host, Options, Readiness};
+use lasthop_tcp::endpoint::KeepAlive;
 use std::net::{IpAddr, SocketAddr};
 use world::{CLEAN, World, client_ip, server_end, text};
 
@@ -168,4 +169,68 @@ fn ipv6_too() {
     assert_eq!(world.server.recv(remote, &mut bytes), Ok(3));
     // 1500 less 40 for IPv6, 20 for TCP and 12 for timestamps.
     assert_eq!(world.client.info(local).unwrap().snd_mss, 1428);
+}
+
+#[test]
+fn a_new_syn_takes_the_place_of_a_connection_in_time_wait() {
+    let mut world = World::new(9, CLEAN);
+    let listener = world.server.listen(server_end(), 4, &Options::default()).unwrap();
+    let from = Some(SocketAddr::new(client_ip(), 5555));
+    for _ in 0..3 {
+        let local = world.client.connect(world.now, from, server_end(), &Options::default()).unwrap();
+        world.run_for(Duration::from_millis(50));
+        let (remote, _) = world.server.accept(listener).unwrap();
+        // The server finishes first: it is the one that waits.
+        world.server.close(world.now, remote).unwrap();
+        world.run_for(Duration::from_millis(50));
+        assert_eq!(world.client.recv(local, &mut [0; 1]), Ok(0));
+        world.client.close(world.now, local).unwrap();
+        world.run_for(Duration::from_millis(50));
+        assert_eq!(world.client.sockets(), 0);
+    }
+    assert_eq!(world.server.sockets(), 4, "the listener, and three that wait");
+    world.run_for(Duration::from_secs(61));
+    assert_eq!(world.server.sockets(), 1);
+}
+
+#[test]
+fn keep_alive_notices_that_the_peer_is_gone_and_options_change_an_open_connection() {
+    let mut world = World::new(10, CLEAN);
+    let (local, remote, _) = world.connect(&Options::default(), &Options::default());
+    let second = Duration::from_secs(1);
+    let keep_alive = KeepAlive { idle: second * 10, interval: second, probes: 3 };
+    world.client.set_keep_alive(world.now, local, Some(keep_alive)).unwrap();
+    world.run_for(second * 100);
+    assert_eq!(world.client.take_error(local), Ok(None), "the peer answers");
+    world.client.set_nodelay(local, true).unwrap();
+    for byte in [b"a", b"b"] {
+        world.client.send(local, byte).unwrap();
+    }
+    world.run_for(Duration::from_millis(15));
+    assert_eq!(
+        world.server.recv(remote, &mut [0; 9]),
+        Ok(2),
+        "the second did not wait for an acknowledgement"
+    );
+    world.run_for(second);
+    world.cut = true;
+    world.run_for(second * 15);
+    assert_eq!(world.client.take_error(local), Ok(Some(Error::TimedOut)));
+
+    let (local, _, _) = {
+        world.cut = false;
+        let again =
+            world.server.listen(SocketAddr::new(server_end().ip(), 81), 1, &Options::default()).unwrap();
+        let to = SocketAddr::new(server_end().ip(), 81);
+        let local = world.client.connect(world.now, None, to, &Options::default()).unwrap();
+        world.run_for(second);
+        (local, world.server.accept(again).unwrap(), again)
+    };
+    world.client.set_user_timeout(local, Some(second * 5)).unwrap();
+    world.cut = true;
+    world.client.send(local, b"x").unwrap();
+    world.run_for(second * 4);
+    assert_eq!(world.client.take_error(local), Ok(None));
+    world.run_for(second * 10);
+    assert_eq!(world.client.take_error(local), Ok(Some(Error::TimedOut)));
 }

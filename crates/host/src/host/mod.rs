@@ -9,7 +9,8 @@ use crate::info::Info;
 use crate::listener::Listener;
 use crate::numbers::Numbers;
 use crate::options::Options;
-use lasthop_base::Time;
+use lasthop_base::{Duration, Time};
+use lasthop_tcp::endpoint::KeepAlive;
 use lasthop_tcp::{Endpoint, Event, Role};
 use lasthop_wire::Segment;
 use lasthop_wire::bytes::Ends;
@@ -164,7 +165,8 @@ impl Host {
         }
         let local = self.local_end(local, remote)?;
         let ends = Ends { source: local, destination: remote };
-        let handle = self.insert(now, ends, options, Role::Active, None);
+        let iss = self.numbers.initial(now, local, remote, None);
+        let handle = self.insert(now, ends, iss, options, Role::Active, None);
         self.settle(handle);
         Ok(handle)
     }
@@ -272,6 +274,41 @@ impl Host {
     /// [`Error::BadHandle`], [`Error::Invalid`] for a listener.
     pub fn take_error(&mut self, handle: Handle) -> Result<Option<Error>, Error> {
         Ok(self.connection(handle)?.take_error())
+    }
+
+    /// `TCP_NODELAY`: short segments do not wait while data is outstanding.
+    ///
+    /// # Errors
+    /// [`Error::BadHandle`], [`Error::Invalid`] for a listener.
+    pub fn set_nodelay(&mut self, handle: Handle, nodelay: bool) -> Result<(), Error> {
+        self.connection(handle)?.endpoint.set_nagle(!nodelay);
+        self.settle(handle);
+        Ok(())
+    }
+
+    /// `TCP_USER_TIMEOUT`: how long data may go unacknowledged; `None`: for ever.
+    ///
+    /// # Errors
+    /// [`Error::BadHandle`], [`Error::Invalid`] for a listener.
+    pub fn set_user_timeout(&mut self, handle: Handle, limit: Option<Duration>) -> Result<(), Error> {
+        self.connection(handle)?.endpoint.set_user_timeout(limit);
+        self.settle(handle);
+        Ok(())
+    }
+
+    /// `SO_KEEPALIVE` with `TCP_KEEPIDLE`, `TCP_KEEPINTVL` and `TCP_KEEPCNT`.
+    ///
+    /// # Errors
+    /// [`Error::BadHandle`], [`Error::Invalid`] for a listener.
+    pub fn set_keep_alive(
+        &mut self,
+        now: Time,
+        handle: Handle,
+        keep_alive: Option<KeepAlive>,
+    ) -> Result<(), Error> {
+        self.connection(handle)?.endpoint.set_keep_alive(now, keep_alive);
+        self.settle(handle);
+        Ok(())
     }
 
     /// What a connection knows of itself.

@@ -1,11 +1,11 @@
 //! Packets in and out: which socket one belongs to, and which socket sends next.
 
 use super::{Handle, Host, Kind, MOST_STRAYS, Socket};
-use crate::stray;
 use lasthop_base::Time;
 use lasthop_tcp::Role;
+use lasthop_tcp::endpoint::reset_for;
 use lasthop_wire::bytes::{Checksums, Content, Ends, Header, ParseError, Payload, emit, parse};
-use lasthop_wire::{Body, Ecn, Flags, Segment};
+use lasthop_wire::{Body, Ecn, Flags, Segment, Seq};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 impl Host {
@@ -93,17 +93,18 @@ impl Host {
         let opens = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK | Flags::RST);
         let listener = self.listener_at(ends.source).filter(|_| opens);
         match (known, listener) {
-            (Some(old), Some(parent))
-                if self.connection_ref_of(old).is_some_and(|old| old.gives_way_to(segment)) =>
-            {
-                self.forget(old);
-                self.open_for(now, *ends, parent)
-            }
-            (Some(known), _) => Some(known),
-            (None, Some(parent)) => self.open_for(now, *ends, parent),
+            (Some(old), Some(parent)) => match self.number_after(old, segment) {
+                Some(number) => {
+                    self.forget(old);
+                    self.open_for(now, *ends, parent, Some(number))
+                }
+                None => Some(old),
+            },
+            (Some(known), None) => Some(known),
+            (None, Some(parent)) => self.open_for(now, *ends, parent, None),
             (None, None) => {
                 self.counters.strays += 1;
-                if let Some(reset) = stray::answer(segment).filter(|_| self.strays.len() < MOST_STRAYS) {
+                if let Some(reset) = reset_for(segment).filter(|_| self.strays.len() < MOST_STRAYS) {
                     self.strays.push_back((*ends, reset));
                 }
                 None
@@ -120,7 +121,13 @@ impl Host {
         ends.iter().find_map(|end| self.listeners.get(end)).copied()
     }
 
-    fn open_for(&mut self, now: Time, ends: Ends, parent: Handle) -> Option<Handle> {
+    /// The number behind the last one of a connection that yields to this SYN.
+    fn number_after(&self, old: Handle, syn: &Segment) -> Option<Seq> {
+        let old = &self.connection_ref_of(old)?.endpoint;
+        old.yields_to(syn).then(|| old.number_after())
+    }
+
+    fn open_for(&mut self, now: Time, ends: Ends, parent: Handle, after: Option<Seq>) -> Option<Handle> {
         let Kind::Listener(listener) = &mut self.sockets[parent].kind else { return None };
         if !listener.has_room() {
             self.counters.backlog_full += 1;
@@ -128,6 +135,7 @@ impl Host {
         }
         listener.begins();
         let options = listener.options.clone();
-        Some(self.insert(now, ends, &options, Role::Passive, Some(parent)))
+        let iss = self.numbers.initial(now, ends.source, ends.destination, after);
+        Some(self.insert(now, ends, iss, &options, Role::Passive, Some(parent)))
     }
 }

@@ -5,7 +5,8 @@ use crate::connection::Connection;
 use crate::error::Error;
 use crate::options::Options;
 use lasthop_base::{Stream, Time};
-use lasthop_tcp::{Endpoint, Role, State};
+use lasthop_tcp::{Config, Endpoint, Role, State};
+use lasthop_wire::Seq;
 use lasthop_wire::bytes::Ends;
 use std::net::{IpAddr, SocketAddr};
 
@@ -14,13 +15,14 @@ impl Host {
         &mut self,
         now: Time,
         ends: Ends,
+        iss: Seq,
         options: &Options,
         role: Role,
         parent: Option<Handle>,
     ) -> Handle {
-        let headers = if ends.source.is_ipv4() { 40 } else { 60 };
-        let config = options.config(self.mtu.saturating_sub(headers));
-        let iss = self.numbers.initial(now, ends.source, ends.destination);
+        // What a peer that names no MSS can take: RFC 9293 §3.7.1.
+        let (headers, default_mss) = if ends.source.is_ipv4() { (40, 536) } else { (60, 1220) };
+        let config = Config { default_mss, ..options.config(self.mtu.saturating_sub(headers)) };
         let random = Stream::named(self.numbers.seed(ends.source, ends.destination), "endpoint");
         let mut endpoint = Endpoint::new(config, role, iss, random);
         if self.is_tracing {

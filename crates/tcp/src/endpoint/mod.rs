@@ -398,11 +398,6 @@ impl Endpoint {
         self.iss.offset_of(seq, self.sender.board().una())
     }
 
-    /// The next sequence number expected of the peer.
-    pub fn expected_number(&self) -> Seq {
-        self.irs.at(self.receiver.next())
-    }
-
     /// What the handshake agreed on.
     pub fn agreed(&self) -> &Agreed {
         &self.agreed
