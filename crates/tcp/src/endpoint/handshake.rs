@@ -139,6 +139,9 @@ impl Endpoint {
         }
         let rtt = self.handshake.sent_at.map(|sent_at| now.since(sent_at));
         self.sender.open(window, rtt);
+        if let Some(rtt) = rtt {
+            self.receiver.handle_handshake(now, rtt);
+        }
         self.handshake.stop();
         self.heard_at = now;
         self.watch_peer(now);

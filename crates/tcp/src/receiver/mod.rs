@@ -37,6 +37,8 @@ pub struct Receiver {
     wants_counts: bool,
     /// Whether the window's right edge may move left.
     shrinks: bool,
+    /// Whether the window is told each arrival.
+    window_measures: bool,
     /// Whether the shape is told each arrival.
     tells_arrivals: bool,
     /// Whether every acknowledgement is a single one.
@@ -117,6 +119,7 @@ impl Receiver {
             wants_uplink: needs.uplink,
             wants_counts: needs.counts,
             shrinks: window.shrinks(),
+            window_measures: window.needs_arrivals(),
             tells_arrivals: needs.arrivals,
             always_once: shape.is_once(),
             reassembly: Reassembly::starting_at(1).with_limit(most_ranges),
@@ -175,7 +178,7 @@ impl Receiver {
 
     /// Whether the times that a segment's timestamps tell are of any use to it.
     pub(crate) fn wants_times(&self) -> bool {
-        self.judges || self.estimates
+        self.judges || self.estimates || self.window_measures
     }
 
     /// The largest window it will ever advertise, bytes.
@@ -244,6 +247,9 @@ impl Receiver {
         if self.judges || self.estimates {
             self.consider(now, data, highest, change.opened, log);
         }
+        if self.window_measures {
+            self.window.on_arrival(&window::Arrived { now, bytes: data.range.len(), rtt: data.rtt });
+        }
         if self.tells_arrivals {
             let missing = change.opened.map_or(0, |gap| gap.len().div_ceil(self.segment));
             self.shape.on_arrival(&Arrived { now, missing, repeated });
@@ -286,6 +292,13 @@ impl Receiver {
             self.reports = self.reassembly.has_holes();
         }
         self.reassembly.sack_ranges(left).for_each(tell);
+    }
+
+    /// The handshake took so long.
+    pub(crate) fn handle_handshake(&mut self, now: Time, rtt: Duration) {
+        if self.window_measures {
+            self.window.on_arrival(&window::Arrived { now, bytes: 0, rtt: Some(rtt) });
+        }
     }
 
     /// An acknowledgement must go out although no data asks for it.

@@ -1,9 +1,10 @@
 //! How much may come?
 
 mod buffer;
+mod dynamic;
 mod link_rate;
 
-use lasthop_base::{Mechanism, Rate, Values};
+use lasthop_base::{Duration, Mechanism, Rate, Time, Values};
 
 /// What an advertised window can depend on.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +13,17 @@ pub struct WindowInput {
     pub unread: u64,
     /// A full segment's payload, bytes.
     pub segment: u64,
+}
+
+/// A segment has arrived, as a window sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrived {
+    /// When.
+    pub now: Time,
+    /// Its payload, bytes: also of one that had arrived before, because the path carried it.
+    pub bytes: u64,
+    /// The round trip that its timestamp's echo, or the handshake, measures.
+    pub rtt: Option<Duration>,
 }
 
 /// The window that the receiver advertises.
@@ -27,6 +39,16 @@ pub trait AdvertisedWindow: Send {
         let _ = rate;
     }
 
+    /// A segment arrived; told only to those who [need](AdvertisedWindow::needs_arrivals) it.
+    fn on_arrival(&mut self, arrived: &Arrived) {
+        let _ = arrived;
+    }
+
+    /// Whether it wants to be told each arrival.
+    fn needs_arrivals(&self) -> bool {
+        false
+    }
+
     /// Whether the right edge may move left (RFC 9293 §3.8.6 advises against it).
     fn shrinks(&self) -> bool {
         false
@@ -37,4 +59,4 @@ pub trait AdvertisedWindow: Send {
 pub type Build = fn(&Values) -> Box<dyn AdvertisedWindow>;
 
 /// All windows.
-pub const ALL: &[Mechanism<Build>] = &[buffer::MECHANISM, link_rate::MECHANISM];
+pub const ALL: &[Mechanism<Build>] = &[buffer::MECHANISM, link_rate::MECHANISM, dynamic::MECHANISM];

@@ -1,0 +1,35 @@
+//! A window of the path's size keeps a deep buffer empty, at the receiver alone.
+
+use lasthop_scenario::Draft;
+use lasthop_sim::Outcome;
+
+fn outcome(settings: &[(&str, &str)]) -> Outcome {
+    let mut draft = Draft::load("rate=10Mbit/s,rtt=20ms,queue=500packets,duration=120s").expect("a path");
+    for (key, value) in settings {
+        draft.set(key, value).expect("a key of that path");
+    }
+    lasthop_sim::run(&draft.check().expect("a valid scenario"), 1)
+}
+
+#[test]
+fn the_round_trip_falls_and_the_goodput_stays() {
+    let (plain, cured) = (outcome(&[]), outcome(&[("window", "dynamic")]));
+    let (before, after) = (&plain.flows[0], &cured.flows[0]);
+    // 500 packets of 1500 bytes at 10 Mbit/s are 600 ms; a sawtooth lies between its half and that.
+    let mean = |flow: &lasthop_sim::FlowOutcome| flow.mean_rtt_s.expect("round trips");
+    assert!(mean(before) > 0.25, "{}", mean(before));
+    // Two bandwidth-delay products: twice the round trip of an empty queue, 20 ms and the packet's own 1.2 ms.
+    assert!(mean(after) < 0.060 && after.srtt_s.expect("a round trip") < 0.060, "{}", mean(after));
+    assert!(mean(after) > 0.021, "{}", mean(after));
+    let share = after.goodput_kbps() / before.goodput_kbps();
+    assert!(share >= 0.98, "{share}");
+    assert_eq!(cured.links[0].down.lost.iter().sum::<u64>(), 0);
+}
+
+#[test]
+fn without_timestamps_the_handshake_tells_the_round_trip() {
+    let flow = &outcome(&[("window", "dynamic"), ("timestamps", "false")]).flows[0];
+    let mean = flow.mean_rtt_s.expect("round trips");
+    assert!((0.021..0.060).contains(&mean), "{mean}");
+    assert!(flow.goodput_kbps() > 0.98 * outcome(&[("timestamps", "false")]).flows[0].goodput_kbps());
+}

@@ -1,0 +1,240 @@
+//! A window of the path's own size, estimated at the receiver, so that the sender cannot fill a deep buffer.
+//!
+//! window = k x rate x smallest RTT. The rate is the largest of the last ten rounds, each the bytes that arrived in a
+//! smallest RTT or more; RTTs are those that our own timestamps' echoes measure, and the handshake's where the driver
+//! has it. What k exceeds 1 by is what may wait in the bottleneck's queue, in bandwidth-delay products.
+//!
+//! A smallest RTT that no sample has confirmed for ten seconds is doubted, because the path may have become longer:
+//! the window then falls below the bandwidth-delay product for four RTTs, the queue drains, and what is measured in
+//! the second half is believed (as BBR does at the sender).
+//!
+//! # What is not modelled
+//! Without timestamps the handshake's RTT is believed for good; without either the window stays `initial`. A sender
+//! that had nothing to send looks like a slow path: after ten rounds of that the window is small, and doubles per RTT
+//! when the sender has more. Where a radio link delays packets by far more than its smallest RTT now and then, k must
+//! cover it, or the rate falls.
+
+use super::{AdvertisedWindow, Arrived, Build, WindowInput};
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "dynamic",
+        summary: "k times the delivery rate times the smallest RTT, both estimated at the receiver",
+        source: "koga §5.2.2 without the link layer's help; BBR's model of the path (draft-ietf-ccwg-bbr §2.4)",
+        parameters: &[
+            Parameter {
+                name: "k",
+                unit: Unit::Number(1.0, 100.0),
+                default: Some("2.0"),
+                doc: "window over bandwidth-delay product; what exceeds 1 may wait in the queue",
+            },
+            Parameter {
+                name: "initial",
+                unit: Unit::Bytes(1, 1 << 30),
+                default: Some("64 KiB"),
+                doc: "window before the first estimate",
+            },
+            Parameter {
+                name: "size",
+                unit: Unit::Bytes(1, 1 << 30),
+                default: Some("4 MiB"),
+                doc: "receive buffer: the largest window",
+            },
+        ],
+    },
+    build: |values| Box::new(Dynamic::new(values.number("k"), values.bytes("initial"), values.bytes("size"))),
+};
+
+/// The smallest window, segments: one that is acknowledged at once, and one under way.
+const FLOOR: u64 = 2;
+/// Rounds whose largest rate counts.
+const ROUNDS: usize = 10;
+/// Shortest round: in less a burst looks like a rate.
+const SHORTEST_ROUND: Duration = Duration::from_millis(10);
+/// RTTs below it count as this: at such distances scheduling decides, not the path.
+const SMALLEST_RTT: Duration = Duration::from_millis(1);
+/// How long a smallest RTT is believed that no sample comes near to.
+const BELIEVED: Duration = Duration::from_secs(10);
+/// The window while the smallest RTT is in doubt, over the bandwidth-delay product.
+const DOUBT_K: f64 = 0.75;
+
+struct Dynamic {
+    k: f64,
+    initial: u64,
+    size: u64,
+    min_rtt: Option<Duration>,
+    /// When a sample last came near to the smallest.
+    confirmed: Time,
+    doubt: Option<Doubt>,
+    round: Option<Round>,
+    /// Rates of the last rounds, bytes per second; zero where there was none yet.
+    rates: [f64; ROUNDS],
+    rounds: usize,
+}
+
+/// Measures the smallest RTT anew.
+struct Doubt {
+    /// From when on the queue is thought to be empty.
+    drained: Time,
+    ends: Time,
+    least: Option<Duration>,
+}
+
+/// What has arrived after a segment that arrived at `start`.
+struct Round {
+    start: Time,
+    bytes: u64,
+}
+
+impl Dynamic {
+    fn new(k: f64, initial: u64, size: u64) -> Dynamic {
+        Dynamic {
+            k,
+            initial,
+            size,
+            min_rtt: None,
+            confirmed: Time::ZERO,
+            doubt: None,
+            round: None,
+            rates: [0.0; ROUNDS],
+            rounds: 0,
+        }
+    }
+
+    fn sample(&mut self, now: Time, rtt: Duration) {
+        let rtt = rtt.max(SMALLEST_RTT);
+        let least = *self.min_rtt.get_or_insert(rtt);
+        // A tenth above it, or a tick of a millisecond.
+        if rtt <= least + least.divided_by(10).max(SMALLEST_RTT) {
+            self.min_rtt = Some(least.min(rtt));
+            self.confirmed = now;
+            self.doubt = None;
+        }
+        match &mut self.doubt {
+            Some(doubt) if now >= doubt.ends => {
+                if doubt.least.is_some() {
+                    self.min_rtt = doubt.least;
+                }
+                self.confirmed = now;
+                self.doubt = None;
+            }
+            Some(doubt) if now >= doubt.drained => {
+                doubt.least = Some(doubt.least.map_or(rtt, |least| least.min(rtt)));
+            }
+            Some(_) => {}
+            None if now.since(self.confirmed) > BELIEVED => {
+                let half = rtt + rtt;
+                self.doubt = Some(Doubt { drained: now + half, ends: now + half + half, least: None });
+            }
+            None => {}
+        }
+    }
+
+    fn count(&mut self, now: Time, bytes: u64) {
+        let Some(round) = &mut self.round else {
+            self.round = Some(Round { start: now, bytes: 0 });
+            return;
+        };
+        round.bytes += bytes;
+        let elapsed = now.since(round.start);
+        if elapsed < self.min_rtt.unwrap_or(SHORTEST_ROUND).max(SHORTEST_ROUND) {
+            return;
+        }
+        // While the window is kept too small on purpose it says nothing of the path.
+        if self.doubt.is_none() {
+            self.rates[self.rounds % ROUNDS] = round.bytes as f64 / elapsed.as_secs();
+            self.rounds += 1;
+        }
+        self.round = Some(Round { start: now, bytes: 0 });
+    }
+}
+
+impl AdvertisedWindow for Dynamic {
+    fn bytes(&mut self, input: &WindowInput) -> u64 {
+        let free = self.size.saturating_sub(input.unread);
+        let Some(rtt) = self.min_rtt.filter(|_| self.rounds > 0) else { return self.initial.min(free) };
+        let rate = self.rates.iter().fold(0.0_f64, |most, rate| most.max(*rate));
+        let k = if self.doubt.is_some() { DOUBT_K } else { self.k };
+        ((k * rate * rtt.as_secs()) as u64).max(FLOOR * input.segment).min(free)
+    }
+
+    fn largest(&self) -> u64 {
+        self.size
+    }
+
+    fn on_arrival(&mut self, arrived: &Arrived) {
+        if let Some(rtt) = arrived.rtt {
+            self.sample(arrived.now, rtt);
+        }
+        if arrived.bytes > 0 {
+            self.count(arrived.now, arrived.bytes);
+        }
+    }
+
+    fn needs_arrivals(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEGMENT: u64 = 1448;
+
+    /// Segments every 1.2 ms (1500 bytes at 10 Mbit/s) for so many milliseconds, with this RTT.
+    fn feed(window: &mut Dynamic, from: u64, millis: u64, rtt: u64) {
+        for n in 0..millis * 10 / 12 {
+            let now = Time::from_nanos(from * 1_000_000 + n * 1_200_000);
+            window.on_arrival(&Arrived { now, bytes: SEGMENT, rtt: Some(Duration::from_millis(rtt)) });
+        }
+    }
+
+    fn bytes(window: &mut Dynamic) -> u64 {
+        window.bytes(&WindowInput { unread: 0, segment: SEGMENT })
+    }
+
+    fn dynamic() -> Dynamic {
+        Dynamic::new(2.0, 65_536, 1 << 22)
+    }
+
+    /// 1448 bytes in 1.2 ms are 1 206 667 bytes a second.
+    fn product(rtt: f64) -> f64 {
+        1448.0 / 1.2e-3 * rtt
+    }
+
+    #[test]
+    fn it_is_twice_the_rate_times_the_smallest_rtt() {
+        let mut window = dynamic();
+        assert_eq!(bytes(&mut window), 65_536);
+        feed(&mut window, 0, 3, 20);
+        feed(&mut window, 3, 400, 45);
+        let found = bytes(&mut window) as f64;
+        assert!((found / (2.0 * product(0.020)) - 1.0).abs() < 0.01, "{found}");
+    }
+
+    #[test]
+    fn it_never_falls_below_two_segments_nor_takes_more_than_the_buffer() {
+        let mut window = dynamic();
+        for n in 0..30 {
+            let now = Time::ZERO + Duration::from_secs(n);
+            window.on_arrival(&Arrived { now, bytes: 10, rtt: Some(Duration::from_millis(5)) });
+        }
+        assert_eq!(bytes(&mut window), 2 * SEGMENT);
+        assert_eq!(window.bytes(&WindowInput { unread: (1 << 22) - 100, segment: SEGMENT }), 100);
+    }
+
+    #[test]
+    fn a_path_that_has_become_longer_is_found_out() {
+        let mut window = dynamic();
+        feed(&mut window, 0, 1000, 20);
+        // 10 s later nothing has come near 20 ms: below one product for four RTTs.
+        feed(&mut window, 1000, 10_050, 80);
+        assert!((bytes(&mut window) as f64) < product(0.020));
+        feed(&mut window, 11_050, 400, 70);
+        let found = bytes(&mut window) as f64;
+        assert!((found / (2.0 * product(0.070)) - 1.0).abs() < 0.01, "{found}");
+    }
+}
