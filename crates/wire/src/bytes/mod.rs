@@ -2,6 +2,7 @@
 //!
 //! * [`emit`]: plain structs to bytes.
 //! * [`parse`]: bytes to plain structs; nothing that arrives can make it panic.
+//! * [`rewrite()`]: another acknowledgement number and window in a packet as it is.
 //! * `header`: what a real packet has beside its segment: addresses, ports, ECN, id, hop limit.
 //! * `payload`: the bytes carried: given ones, or a pattern that depends on their numbers alone.
 //! * `options`: TCP options in the order in which mainstream stacks write them.
@@ -20,9 +21,11 @@ mod header;
 mod options;
 mod parse;
 mod payload;
+mod rewrite;
 
 pub use emit::emit;
 pub use error::{EmitError, ParseError, Part};
 pub use header::{Ends, Header};
 pub use parse::{Checksums, Content, Parsed, parse};
 pub use payload::Payload;
+pub use rewrite::rewrite;
