@@ -104,6 +104,10 @@ impl Drop for Target {
 /// Removes what is half-written and ends the program when the user interrupts it.
 pub(crate) fn discard_all_when_interrupted() {
     let installed = ctrlc::set_handler(|| {
+        #[cfg(target_os = "linux")]
+        if patience::takes_it() {
+            return;
+        }
         // The lock is kept: no file is begun or renamed from here on.
         let unfinished = lock();
         for hidden in unfinished.iter() {
@@ -116,6 +120,36 @@ pub(crate) fn discard_all_when_interrupted() {
         output::note(&format!(
             "note: Ctrl-C will end the program at once, half-written files may stay: {error}"
         ));
+    }
+}
+
+/// Work that ends by itself when it is interrupted, because it has more to clean up than files.
+#[cfg(target_os = "linux")]
+pub(crate) mod patience {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// Whether such work is being done, and whether it has been interrupted.
+    static WORKING: AtomicBool = AtomicBool::new(false);
+    static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+    /// Does work that looks at [`is_interrupted`] again and again.
+    pub(crate) fn during<T>(work: impl FnOnce() -> T) -> T {
+        WORKING.store(true, Ordering::SeqCst);
+        let done = work();
+        WORKING.store(false, Ordering::SeqCst);
+        done
+    }
+
+    /// Whether the user wants no more.
+    pub(crate) fn is_interrupted() -> bool {
+        INTERRUPTED.load(Ordering::SeqCst)
+    }
+
+    /// An interruption: whether such work heeds it.
+    pub(super) fn takes_it() -> bool {
+        let working = WORKING.load(Ordering::SeqCst);
+        INTERRUPTED.fetch_or(working, Ordering::SeqCst);
+        working
     }
 }
 

@@ -11,11 +11,18 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("capture", &["base", "wire"]),
     ("host", &["base", "wire", "tcp"]),
     ("emu", &["base", "tcp", "host", "capture"]),
+    ("agent", &["base", "wire", "tcp", "emu"]),
     ("engine", &["base", "wire", "net", "tcp"]),
     ("scenario", &["base", "net", "tcp"]),
     ("sim", &["base", "wire", "net", "tcp", "engine", "scenario", "capture"]),
     ("lab", &["base", "wire", "net", "tcp", "engine", "scenario", "capture", "sim"]),
-    ("", &["base", "wire", "net", "tcp", "host", "emu", "engine", "scenario", "capture", "sim", "lab"]),
+    (
+        "",
+        &[
+            "base", "wire", "net", "tcp", "host", "emu", "agent", "engine", "scenario", "capture", "sim",
+            "lab",
+        ],
+    ),
 ];
 
 #[test]

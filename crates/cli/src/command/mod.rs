@@ -1,8 +1,12 @@
 //! The commands, one file each.
 
+#[cfg(target_os = "linux")]
+mod agent;
 mod bench;
 mod check;
 mod compare;
+#[cfg(target_os = "linux")]
+mod doctor;
 #[cfg(target_os = "linux")]
 mod endpoint;
 mod fading;
@@ -30,6 +34,10 @@ pub(crate) enum Command {
     #[cfg(target_os = "linux")]
     #[command(subcommand)]
     Endpoint(endpoint::Endpoint),
+    #[cfg(target_os = "linux")]
+    Agent(agent::Agent),
+    #[cfg(target_os = "linux")]
+    Doctor(doctor::Doctor),
 }
 
 impl Command {
@@ -47,6 +55,10 @@ impl Command {
             Command::Fading(fading) => fading.execute(),
             #[cfg(target_os = "linux")]
             Command::Endpoint(endpoint) => endpoint.execute(),
+            #[cfg(target_os = "linux")]
+            Command::Agent(agent) => agent.execute(),
+            #[cfg(target_os = "linux")]
+            Command::Doctor(doctor) => doctor.execute(),
         }
     }
 }

@@ -1,0 +1,35 @@
+//! What the agent has counted: always, and nowhere in anybody's way.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+macro_rules! counters {
+    ($($(#[doc = $doc:literal])* $name:ident: $help:literal,)*) => {
+        /// Counts since the start.
+        #[derive(Debug, Default)]
+        pub struct Counters {
+            $(#[doc = $help] pub $name: AtomicU64,)*
+        }
+
+        impl Counters {
+            /// Name, meaning and count of each.
+            pub fn all(&self) -> impl Iterator<Item = (&'static str, &'static str, u64)> {
+                [$((stringify!($name), $help, self.$name.load(Ordering::Relaxed))),*].into_iter()
+            }
+        }
+    };
+}
+
+counters! {
+    flows_opened: "Connections whose handshake was seen.",
+    packets_seen: "Packets looked at on their way, none of them held.",
+    acks_queued: "Packets that the kernel handed over for a decision.",
+    acks_rewritten: "ACKs whose window was made smaller.",
+    acks_added: "ACKs sent beside the kernel's own.",
+    acks_left_alone: "Packets let through as they were, because the handshake of their connection was not seen or they carry data.",
+    errors: "Packets that could not be read, rewritten or sent; they were let through as they were.",
+}
+
+/// One more.
+pub(crate) fn count(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}

@@ -1,0 +1,287 @@
+//! All of it together, and that it leaves nothing behind.
+//!
+//! Whatever becomes of this process, connections go on: if it ends, the kernel closes the queue and the rule lets
+//! packets by; if it hangs, the short queue fills and the rest goes by. What stays after a kill is one chain of rules
+//! that has no effect, and that the next start removes.
+
+use crate::counters::{Counters, count};
+use crate::flow::Piece;
+use crate::inject::Inject;
+use crate::privilege;
+use crate::report::{self, Summary};
+use crate::rules::Rules;
+use crate::settings::Settings;
+use crate::table::{HEADERS, Table};
+use crate::tap::{Tap, Watcher};
+use lasthop_base::{Duration, Time};
+use lasthop_emu::{Clock, Trouble};
+use lasthop_wire::bytes::rewrite;
+use nfq::{Queue, Verdict};
+use nix::fcntl::{Flock, FlockArg};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// How the agent runs.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What becomes of ACKs.
+    pub settings: Settings,
+    /// The same in words, for `status`.
+    pub words: String,
+    /// Number of the kernel's queue.
+    pub queue: u16,
+    /// ACKs that wait for a decision at most; further ones pass.
+    pub length: u32,
+    /// Where the lock and the status socket are.
+    pub folder: PathBuf,
+    /// Port of 127.0.0.1 on which counters can be read.
+    pub metrics: Option<u16>,
+}
+
+/// A running agent. Its rules go with it.
+pub struct Agent {
+    // The rules go first, the lock last.
+    rules: Rules,
+    shared: Arc<Shared>,
+    socket: PathBuf,
+    _lock: Flock<File>,
+}
+
+/// What the threads share.
+pub(crate) struct Shared {
+    core: Mutex<Core>,
+    clock: Clock,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) options: Options,
+    failure: Mutex<Option<Trouble>>,
+}
+
+struct Core {
+    tap: Tap,
+    table: Table,
+}
+
+/// Bytes of a packet that are looked at: more than a pure ACK has.
+const COPIED: u16 = 256;
+/// How often what is over is forgotten.
+const TIDYING: Duration = Duration::from_secs(10);
+
+impl Agent {
+    /// Starts it.
+    ///
+    /// # Errors
+    /// If another one runs, or the system refuses something. Nothing is left behind then.
+    pub fn start(options: Options) -> Result<Agent, Trouble> {
+        let lacking = privilege::missing();
+        if !lacking.is_empty() {
+            return Err(Trouble {
+                message: format!("the agent needs {}", lacking.join(" and ")),
+                help: "run it as root; `lasthop doctor` says what else is needed".to_owned(),
+            });
+        }
+        let lock = lock(&options.folder)?;
+        Rules::remove_stale();
+        let queue = listen(options.queue, options.length)?;
+        let (tap, inject) = (Tap::open()?, Inject::open()?);
+        let watcher = tap.watcher().map_err(|error| failed("cannot watch the packet socket", &error))?;
+        let metrics = options.metrics.map(listen_for_metrics).transpose()?;
+        let socket = options.folder.join(SOCKET);
+        let _ = fs::remove_file(&socket);
+        let asked = UnixListener::bind(&socket)
+            .map_err(|error| failed(&format!("cannot make `{}`", socket.display()), &error))?;
+        let counters = Arc::new(Counters::default());
+        let table = Table::new(options.settings.clone(), Arc::clone(&counters));
+        let queue_number = options.queue;
+        let shared = Arc::new(Shared {
+            core: Mutex::new(Core { tap, table }),
+            clock: Clock::new(),
+            counters,
+            options,
+            failure: Mutex::new(None),
+        });
+        let rules = Rules::add(queue_number)?;
+        privilege::drop_rest()?;
+        shared.spawn(move |shared| decide(shared, queue, &inject));
+        shared.spawn(move |shared| watch(shared, &watcher));
+        shared.spawn(move |shared| report::answer_status(shared, &asked));
+        if let Some(listener) = metrics {
+            shared.spawn(move |shared| report::answer_metrics(shared, &listener));
+        }
+        Ok(Agent { rules, shared, socket, _lock: lock })
+    }
+
+    /// Whether IPv6 is looked after, too.
+    pub fn has_ipv6(&self) -> bool {
+        self.rules.has_ipv6()
+    }
+
+    /// What ended one of its parts, if that has happened: connections go on as without it.
+    pub fn failure(&self) -> Option<Trouble> {
+        lock_of(&self.shared.failure).clone()
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.socket);
+    }
+}
+
+/// The status socket's name.
+pub(crate) const SOCKET: &str = "agent.sock";
+/// The lock's name.
+const LOCK: &str = "agent.lock";
+
+impl Shared {
+    /// A summary of what is known.
+    pub(crate) fn summary(&self) -> Summary {
+        let core = self.core();
+        Summary::of(self, self.clock.now(), &core.table)
+    }
+
+    fn core(&self) -> MutexGuard<'_, Core> {
+        lock_of(&self.core)
+    }
+
+    fn spawn(self: &Arc<Shared>, part: impl FnOnce(&Shared) -> io::Result<()> + Send + 'static) {
+        let shared = Arc::clone(self);
+        thread::spawn(move || {
+            if let Err(error) = part(&shared) {
+                *lock_of(&shared.failure) = Some(failed("the agent cannot go on", &error));
+            }
+        });
+    }
+}
+
+impl Core {
+    /// Looks at what has passed; an ACK is decided on with all that came before it known.
+    fn catch_up(&mut self, now: Time) {
+        let mut buffer = [0; HEADERS];
+        while let Some((way, packet)) = self.tap.recv(&mut buffer) {
+            self.table.see(now, way, packet);
+        }
+    }
+}
+
+/// Decides on packets as the kernel hands them over.
+fn decide(shared: &Shared, mut queue: Queue, inject: &Inject) -> io::Result<()> {
+    let (mut pieces, mut copy) = (Vec::new(), Vec::new());
+    loop {
+        let mut message = match queue.recv() {
+            Ok(message) => message,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        let is_changed = {
+            let mut core = shared.core();
+            let now = shared.clock.now();
+            core.catch_up(now);
+            core.table.decide(now, message.get_payload(), &mut pieces)
+        };
+        if is_changed && let Some((last, others)) = pieces.split_last() {
+            for piece in others {
+                copy.clear();
+                copy.extend_from_slice(message.get_payload());
+                match send(inject, &mut copy, piece) {
+                    Ok(()) => count(&shared.counters.acks_added),
+                    Err(_) => count(&shared.counters.errors),
+                }
+            }
+            if window_of(message.get_payload()) != Some(last.window) {
+                match rewrite(message.get_payload_mut(), last.ack, last.window) {
+                    Ok(()) => count(&shared.counters.acks_rewritten),
+                    Err(_) => count(&shared.counters.errors),
+                }
+            }
+        }
+        message.set_verdict(Verdict::Accept);
+        queue.verdict(message)?;
+    }
+}
+
+fn send(inject: &Inject, packet: &mut [u8], piece: &Piece) -> io::Result<()> {
+    rewrite(packet, piece.ack, piece.window).map_err(io::Error::other)?;
+    let destination = destination(packet).ok_or(io::ErrorKind::InvalidData)?;
+    inject.send(destination, packet)
+}
+
+/// Where a packet goes that has been found to be one.
+fn destination(packet: &[u8]) -> Option<IpAddr> {
+    match packet.first()? >> 4 {
+        4 => <[u8; 4]>::try_from(packet.get(16..20)?).ok().map(|bytes| Ipv4Addr::from(bytes).into()),
+        _ => <[u8; 16]>::try_from(packet.get(24..40)?).ok().map(|bytes| Ipv6Addr::from(bytes).into()),
+    }
+}
+
+/// The window in the header of a packet that has been found to be a TCP packet.
+fn window_of(packet: &[u8]) -> Option<u16> {
+    let at = if packet.first()? >> 4 == 4 { usize::from(packet[0] & 0x0f) * 4 } else { 40 };
+    Some(u16::from_be_bytes([*packet.get(at + 14)?, *packet.get(at + 15)?]))
+}
+
+/// Looks at packets when no ACK asks for it.
+fn watch(shared: &Shared, watcher: &Watcher) -> io::Result<()> {
+    let mut tidied = Time::ZERO;
+    loop {
+        watcher.wait();
+        let mut core = shared.core();
+        let now = shared.clock.now();
+        core.catch_up(now);
+        if now.since(tidied) > TIDYING {
+            core.table.tidy(now);
+            tidied = now;
+        }
+    }
+}
+
+/// One agent for a folder.
+fn lock(folder: &Path) -> Result<Flock<File>, Trouble> {
+    let open = || -> io::Result<File> {
+        fs::create_dir_all(folder)?;
+        OpenOptions::new().create(true).truncate(false).write(true).open(folder.join(LOCK))
+    };
+    let file = open().map_err(|error| failed(&format!("cannot write in `{}`", folder.display()), &error))?;
+    let mut lock = Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|_| Trouble {
+        message: format!("another agent is running: it has locked `{}`", folder.join(LOCK).display()),
+        help: "see `lasthop agent status`".to_owned(),
+    })?;
+    // For people; that it is locked does not depend on it.
+    let _ = lock.set_len(0).and_then(|()| writeln!(lock, "{}", std::process::id()));
+    Ok(lock)
+}
+
+fn listen(number: u16, length: u32) -> Result<Queue, Trouble> {
+    let open = || -> io::Result<Queue> {
+        let mut queue = Queue::open()?;
+        queue.bind(number)?;
+        queue.set_copy_range(number, COPIED)?;
+        queue.set_queue_max_len(number, length)?;
+        queue.set_fail_open(number, true)?;
+        Ok(queue)
+    };
+    open().map_err(|error| Trouble {
+        message: format!("cannot listen to NFQUEUE {number}: {error}"),
+        help: "another program may have it (--queue N), or the kernel has none: see `lasthop doctor`"
+            .to_owned(),
+    })
+}
+
+fn listen_for_metrics(port: u16) -> Result<TcpListener, Trouble> {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|error| Trouble {
+        message: format!("cannot listen on 127.0.0.1:{port}: {error}"),
+        help: "choose another port for --metrics".to_owned(),
+    })
+}
+
+fn failed(what: &str, error: &io::Error) -> Trouble {
+    Trouble { message: format!("{what}: {error}"), help: "see `lasthop doctor`".to_owned() }
+}
+
+fn lock_of<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

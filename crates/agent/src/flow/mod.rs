@@ -1,0 +1,320 @@
+//! What is known of a connection, and what becomes of an ACK that its host's kernel sends.
+//!
+//! Offsets are absolute in the peer's stream; its SYN is byte 0. The right edge that the peer has been told never
+//! moves left, and never lies beyond what the kernel itself offers.
+
+mod stamps;
+
+use crate::settings::Settings;
+use lasthop_base::{Duration, Stream, Time};
+use lasthop_tcp::cause::{self, Gap, LossCause, Observation};
+use lasthop_tcp::ranges::Range;
+use lasthop_tcp::receiver::estimate::{self, WindowEstimator};
+use lasthop_tcp::receiver::reassembly::Reassembly;
+use lasthop_tcp::receiver::shape::{self, AckShape, Arrived, Due, Shape};
+use lasthop_tcp::receiver::window::{self, AdvertisedWindow, WindowInput};
+use lasthop_wire::{Backlog, Flags, Segment, Seq};
+use stamps::Stamps;
+
+/// The smallest window that is asked for, segments.
+const FLOOR: u64 = 2;
+/// A segment's payload where no MSS option says it, bytes (RFC 9293 §3.7.1).
+const DEFAULT_MSS: u64 = 536;
+/// The largest payload of an ACK's option bytes that matters here: timestamps.
+const TIMESTAMP_BYTES: u64 = 12;
+
+/// A connection of this host's.
+pub struct Flow {
+    own: Option<Syn>,
+    peer: Option<Syn>,
+    window: Option<Box<dyn AdvertisedWindow>>,
+    shape: Option<Box<dyn AckShape>>,
+    judge: Option<Judge>,
+    /// Estimates for those who judge.
+    estimator: WindowEstimator,
+    stamps: Stamps,
+    /// The byte behind the last one that the peer was told it may send.
+    edge: u64,
+    acknowledged: u64,
+    told: Told,
+    fins: u8,
+    seen: Time,
+}
+
+/// What a SYN said.
+#[derive(Clone, Copy)]
+struct Syn {
+    seq: Seq,
+    scale: Option<u8>,
+    mss: Option<u16>,
+    timestamps: bool,
+    at: Time,
+}
+
+/// Judges losses.
+struct Judge {
+    cause: Box<dyn LossCause>,
+    reassembly: Reassembly,
+    random: Stream,
+}
+
+/// An ACK as it goes out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Piece {
+    /// Acknowledgement number.
+    pub ack: Seq,
+    /// Window as in the header.
+    pub window: u16,
+}
+
+/// For people: the connection's windows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Told {
+    /// The window that the kernel offered last, bytes.
+    pub kernel: u64,
+    /// The window that was advertised instead, bytes.
+    pub window: u64,
+    /// The smallest round trip measured.
+    pub min_rtt: Option<Duration>,
+    /// ACKs that went out for the kernel's, these included.
+    pub acks: u64,
+}
+
+impl Flow {
+    /// A connection of which nothing is known yet.
+    pub fn new(settings: &Settings, seed: u64) -> Flow {
+        let judge = settings.cause.as_ref().map(|cause| Judge {
+            cause: (cause.mechanism(cause::ALL).build)(&cause.values),
+            reassembly: Reassembly::starting_at(1),
+            random: Stream::named(seed, "agent.cause"),
+        });
+        Flow {
+            own: None,
+            peer: None,
+            window: settings
+                .window
+                .as_ref()
+                .map(|choice| (choice.mechanism(window::ALL).build)(&choice.values)),
+            shape: settings.shape.as_ref().map(|choice| (choice.mechanism(shape::ALL).build)(&choice.values)),
+            judge,
+            estimator: (settings.estimate.mechanism(estimate::ALL).build)(&settings.estimate.values),
+            stamps: Stamps::default(),
+            edge: 1,
+            acknowledged: 1,
+            told: Told::default(),
+            fins: 0,
+            seen: Time::ZERO,
+        }
+    }
+
+    /// Whether both SYNs have been seen.
+    pub fn is_known(&self) -> bool {
+        self.own.is_some() && self.peer.is_some()
+    }
+
+    /// Whether both sides have finished, or one has reset.
+    pub fn is_over(&self) -> bool {
+        self.fins >= 3
+    }
+
+    /// When a packet of its was last seen.
+    pub fn seen(&self) -> Time {
+        self.seen
+    }
+
+    /// Its windows.
+    pub fn told(&self) -> Told {
+        self.told
+    }
+
+    /// A packet of the peer's arrived.
+    pub fn handle_incoming(&mut self, now: Time, segment: &Segment) {
+        self.seen = now;
+        self.note_end(segment, 1);
+        if segment.flags.has(Flags::SYN) {
+            self.peer = Some(Syn::of(segment, now));
+            if let (Some(own), true) = (self.own, segment.flags.has(Flags::ACK)) {
+                self.measure(now, 0, Some(now.since(own.at)));
+            }
+            return;
+        }
+        let Some(peer) = self.peer else { return };
+        if segment.len == 0 {
+            return;
+        }
+        let rtt = segment.timestamps.and_then(|stamps| self.stamps.round_trip(now, stamps.echo));
+        self.measure(now, u64::from(segment.len), rtt);
+        let Some(start) = peer.seq.offset_of(segment.seq, self.acknowledged) else { return };
+        let range = Range { start, end: start + u64::from(segment.len) };
+        let sent =
+            segment.timestamps.map(|stamps| Time::ZERO + Duration::from_millis(u64::from(stamps.value)));
+        self.consider(now, range, sent, rtt);
+    }
+
+    /// A packet of this host's that is not to be decided on left: it carries the kernel's window.
+    pub fn handle_outgoing(&mut self, now: Time, segment: &Segment) {
+        self.seen = now;
+        self.note_end(segment, 2);
+        if segment.flags.has(Flags::SYN) {
+            // Repeated, it is measured from the first one: too long does no harm to a minimum.
+            let first = self.own.filter(|syn| syn.seq == segment.seq).map_or(now, |syn| syn.at);
+            self.own = Some(Syn::of(segment, first));
+            return;
+        }
+        self.remember_stamp(now, segment);
+        if let Some((ack, window)) = self.offered(segment) {
+            self.edge = self.edge.max(ack + window);
+            self.acknowledged = self.acknowledged.max(ack);
+        }
+    }
+
+    /// The kernel sends a pure ACK: what goes out instead, in this order; the last one is the kernel's own packet.
+    /// False if it goes out as it is.
+    pub fn handle_ack(&mut self, now: Time, segment: &Segment, pieces: &mut Vec<Piece>) -> bool {
+        pieces.clear();
+        self.seen = now;
+        self.remember_stamp(now, segment);
+        let Some((ack, kernel)) = self.offered(segment) else { return false };
+        let advance = Range { start: self.acknowledged.min(ack), end: ack };
+        if let Some(judge) = &mut self.judge {
+            // What was not seen has arrived all the same.
+            let next = judge.reassembly.next();
+            if next < ack {
+                judge.reassembly.insert(Range { start: next, end: ack });
+            }
+            if !advance.is_empty() {
+                self.estimator.on_ack_sent();
+            }
+        }
+        let shift = self.shift();
+        self.edge = self.edge_for(ack, kernel);
+        self.told = Told { kernel, window: self.edge - ack, acks: self.told.acks, ..self.told };
+        let (slices, count, copies) = match self.shaped(advance) {
+            Shape::Once => (advance, 1, false),
+            Shape::Copies(count) => (advance, count.max(1), true),
+            Shape::Slices { count, of } => (of, count.max(1), false),
+        };
+        self.acknowledged = self.acknowledged.max(ack);
+        let edge = self.edge;
+        for n in 1..=count {
+            let part = match copies || n == count {
+                true => ack,
+                false => slices.start + slices.len() * u64::from(n) / u64::from(count),
+            };
+            let units = (edge.saturating_sub(part) + (1 << shift) - 1) >> shift;
+            let Some(number) = self.peer.map(|peer| peer.seq.at(part)) else { return false };
+            // A slice has no window larger than a header can say: its edge then lies further left, once.
+            if part == ack {
+                // What rounding up adds has been told, too.
+                self.edge = ack + (units << shift);
+            }
+            pieces.push(Piece { ack: number, window: u16::try_from(units).unwrap_or(u16::MAX) });
+        }
+        self.told.acks += u64::from(count);
+        true
+    }
+
+    /// What the kernel acknowledges and how many bytes it offers behind that.
+    fn offered(&self, segment: &Segment) -> Option<(u64, u64)> {
+        let (_, peer) = (self.own?, self.peer?);
+        if !segment.flags.has(Flags::ACK) {
+            return None;
+        }
+        let ack = peer.seq.offset_of(segment.ack, self.acknowledged)?;
+        Some((ack, u64::from(segment.window) << self.shift()))
+    }
+
+    /// Both must offer scaling, or nobody scales (RFC 7323 §2.2).
+    fn shift(&self) -> u8 {
+        match (self.own.and_then(|syn| syn.scale), self.peer.and_then(|syn| syn.scale)) {
+            (Some(own), Some(_)) => own,
+            _ => 0,
+        }
+    }
+
+    /// The new right edge: as far as the mechanism wants, at least two segments, no further than the kernel offers,
+    /// never left of the old one.
+    fn edge_for(&mut self, ack: u64, kernel: u64) -> u64 {
+        let segment = self.segment();
+        let Some(window) = &mut self.window else { return ack + kernel };
+        let wanted = window.bytes(&WindowInput { unread: 0, segment }).max(FLOOR * segment);
+        self.edge.max(ack + wanted).min(ack + kernel)
+    }
+
+    /// A full segment's payload, bytes.
+    fn segment(&self) -> u64 {
+        let mss = self.own.and_then(|syn| syn.mss).map_or(DEFAULT_MSS, u64::from);
+        let has_stamps = [self.own, self.peer].iter().all(|syn| syn.is_some_and(|syn| syn.timestamps));
+        mss.saturating_sub(if has_stamps { TIMESTAMP_BYTES } else { 0 }).max(1)
+    }
+
+    fn shaped(&mut self, advance: Range) -> Shape {
+        let due = Due { advance, segment: self.segment(), uplink: Backlog::default() };
+        let Some(shape) = &mut self.shape else { return Shape::Once };
+        shape.shape(&due, self.estimator.path())
+    }
+
+    fn measure(&mut self, now: Time, bytes: u64, rtt: Option<Duration>) {
+        if let Some(rtt) = rtt {
+            self.told.min_rtt = Some(self.told.min_rtt.map_or(rtt, |least| least.min(rtt)));
+        }
+        if let Some(window) = &mut self.window {
+            window.on_arrival(&window::Arrived { now, bytes, rtt });
+        }
+    }
+
+    fn consider(&mut self, now: Time, range: Range, sent: Option<Time>, rtt: Option<Duration>) {
+        let segment = self.segment();
+        let Some(judge) = &mut self.judge else { return };
+        let Judge { cause, reassembly, random } = judge;
+        let estimator = &mut self.estimator;
+        let highest = reassembly.highest();
+        let repeated = range.end <= reassembly.next();
+        let change = reassembly.insert(range);
+        if range.end > highest {
+            cause.observe(&Observation { now, range, sent });
+        }
+        estimator.on_arrival(now, range.len(), segment, rtt);
+        let missing = change.opened.map_or(0, |gap| gap.len().div_ceil(segment));
+        if let Some(shape) = &mut self.shape {
+            shape.on_arrival(&Arrived { now, missing, repeated });
+        }
+        match change.opened {
+            Some(range) => {
+                let cause = cause.judge(&Gap { range, segment }, estimator.path(), random);
+                if let Some(shape) = &mut self.shape {
+                    shape.on_loss(cause, estimator.path());
+                }
+                estimator.on_gap(reassembly.highest());
+            }
+            None => estimator.on_advance(now, reassembly.next()),
+        }
+    }
+
+    fn remember_stamp(&mut self, now: Time, segment: &Segment) {
+        if let Some(stamps) = segment.timestamps {
+            self.stamps.remember(now, stamps.value);
+        }
+    }
+
+    fn note_end(&mut self, segment: &Segment, side: u8) {
+        if segment.flags.has(Flags::RST) {
+            self.fins = 3;
+        }
+        if segment.flags.has(Flags::FIN) {
+            self.fins |= side;
+        }
+    }
+}
+
+impl Syn {
+    fn of(segment: &Segment, at: Time) -> Syn {
+        Syn {
+            seq: segment.seq,
+            scale: segment.window_scale,
+            mss: segment.mss,
+            timestamps: segment.timestamps.is_some(),
+            at,
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What is sent beside the kernel's own ACKs: whole packets, marked so that they are not queued again.
+
+use crate::rules::MARK;
+use lasthop_emu::Trouble;
+use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+/// Raw sockets of both families.
+pub struct Inject {
+    v4: Socket,
+    /// Absent where the kernel has no IPv6.
+    v6: Option<Socket>,
+}
+
+/// Packets with headers of their own (IPPROTO_RAW).
+const RAW: i32 = 255;
+
+impl Inject {
+    /// Opens them.
+    ///
+    /// # Errors
+    /// Without CAP_NET_RAW and CAP_NET_ADMIN.
+    pub fn open() -> Result<Inject, Trouble> {
+        let open = |domain| -> io::Result<Socket> {
+            let socket = Socket::new(domain, Type::RAW, Some(Protocol::from(RAW)))?;
+            socket.set_mark(MARK)?;
+            socket.set_nonblocking(true)?;
+            Ok(socket)
+        };
+        let v4 = open(Domain::IPV4).map_err(|error| Trouble {
+            message: format!("cannot open a raw socket: {error}"),
+            help: "run it as root, or with CAP_NET_RAW and CAP_NET_ADMIN".to_owned(),
+        })?;
+        Ok(Inject { v4, v6: open(Domain::IPV6).ok() })
+    }
+
+    /// Sends a packet to its destination.
+    ///
+    /// # Errors
+    /// If the system refuses it now.
+    pub fn send(&self, destination: IpAddr, packet: &[u8]) -> io::Result<()> {
+        let socket = match (destination, &self.v6) {
+            (IpAddr::V4(_), _) => &self.v4,
+            (IpAddr::V6(_), Some(socket)) => socket,
+            (IpAddr::V6(_), None) => return Err(io::ErrorKind::Unsupported.into()),
+        };
+        // The port must be 0 for IPv6: the headers say where it goes.
+        socket.send_to(packet, &SockAddr::from(SocketAddr::new(destination, 0))).map(|_| ())
+    }
+}

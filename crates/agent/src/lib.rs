@@ -1,0 +1,42 @@
+//! Receiver mechanisms on a live, unmodified host: the pure ACKs that its kernel sends are intercepted and rewritten.
+//!
+//! * [`flow`]: what is known of a connection, and what becomes of an ACK of its; a pure state machine.
+//! * [`table`]: all connections, by their addresses.
+//! * [`settings`]: which window, which shape, which judge.
+//! * [`rules`], [`tap`], [`inject`]: the kernel's side: what is queued, what is only seen, what is sent beside.
+//! * [`daemon`]: all of it together, and that it leaves nothing behind.
+//! * [`report`]: what it says of itself: `status`, metrics; [`counters`] are its numbers.
+//! * [`doctor`]: what this machine lacks.
+//!
+//! What is absent: an ACK that travels with data is never queued, so it carries the kernel's own window; when ACKs
+//! are sent is the kernel's business; nothing here prints or exits.
+
+pub mod counters;
+pub mod flow;
+pub mod settings;
+pub mod table;
+
+#[cfg(target_os = "linux")]
+pub mod daemon;
+#[cfg(target_os = "linux")]
+pub mod doctor;
+#[cfg(target_os = "linux")]
+pub mod inject;
+#[cfg(target_os = "linux")]
+mod privilege;
+#[cfg(target_os = "linux")]
+pub mod report;
+#[cfg(target_os = "linux")]
+pub mod rules;
+#[cfg(target_os = "linux")]
+pub mod tap;
+
+pub use counters::Counters;
+pub use flow::Flow;
+pub use settings::Settings;
+pub use table::Table;
+
+#[cfg(target_os = "linux")]
+pub use daemon::Agent;
+#[cfg(target_os = "linux")]
+pub use lasthop_emu::Trouble;

@@ -1,0 +1,150 @@
+//! What the agent says of itself.
+
+use crate::daemon::{SOCKET, Shared};
+use crate::table::Table;
+use lasthop_base::Time;
+use lasthop_emu::Trouble;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, Read, Write};
+use std::net::TcpListener;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::time::Duration;
+
+/// What is known at a moment.
+pub(crate) struct Summary {
+    object: Value,
+}
+
+/// Connections that are told one by one: those with most ACKs.
+const SHOWN: usize = 20;
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+impl Summary {
+    pub(crate) fn of(shared: &Shared, now: Time, table: &Table) -> Summary {
+        let mut flows: Vec<_> = table.told().collect();
+        let count = flows.len();
+        flows.sort_by(|(a, one), (b, other)| {
+            other.acks.cmp(&one.acks).then_with(|| a.own.cmp(&b.own)).then_with(|| a.peer.cmp(&b.peer))
+        });
+        let flows: Vec<Value> = flows
+            .into_iter()
+            .take(SHOWN)
+            .map(|(key, told)| {
+                json!({
+                    "own": key.own,
+                    "peer": key.peer,
+                    "acks": told.acks,
+                    "window_bytes": told.window,
+                    "kernel_window_bytes": told.kernel,
+                    "min_rtt_ms": told.min_rtt.map(|rtt| rtt.as_millis()),
+                })
+            })
+            .collect();
+        let mut object = json!({
+            "pid": std::process::id(),
+            "running_s": now.as_secs(),
+            "does": shared.options.words,
+            "queue": shared.options.queue,
+            "connections": count,
+        });
+        for (name, _, count) in shared.counters.all() {
+            object[name] = count.into();
+        }
+        object["queue_dropped"] = dropped(shared.options.queue).into();
+        object["flows"] = flows.into();
+        Summary { object }
+    }
+}
+
+/// Answers each who connects with one line of JSON.
+pub(crate) fn answer_status(shared: &Shared, listener: &UnixListener) -> io::Result<()> {
+    loop {
+        let (mut stream, _) = listener.accept()?;
+        // Who does not listen gets no answer.
+        let _ = stream.set_write_timeout(Some(PATIENCE));
+        let _ = writeln!(stream, "{}", shared.summary().object);
+    }
+}
+
+/// Asks the agent of a folder.
+///
+/// # Errors
+/// If none runs there, or it does not answer.
+pub fn status(folder: &Path) -> Result<Value, Trouble> {
+    let path = folder.join(SOCKET);
+    let ask = || -> io::Result<String> {
+        let mut stream = UnixStream::connect(&path)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let mut text = String::new();
+        stream.read_to_string(&mut text)?;
+        Ok(text)
+    };
+    let text = ask().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Trouble {
+            message: "no agent is running".to_owned(),
+            help: format!("nobody answers at `{}`; start one with `lasthop agent run`", path.display()),
+        },
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Trouble {
+            message: "the agent does not answer".to_owned(),
+            help: "it may be stopped (SIGSTOP): connections go on without it".to_owned(),
+        },
+        _ => Trouble {
+            message: format!("cannot ask the agent at `{}`: {error}", path.display()),
+            help: "run it as the agent's user, usually root".to_owned(),
+        },
+    })?;
+    serde_json::from_str(&text).map_err(|error| Trouble {
+        message: format!("the agent's answer cannot be read: {error}"),
+        help: "is it of another version?".to_owned(),
+    })
+}
+
+/// Answers every HTTP request with the counters in Prometheus's text format 0.0.4.
+pub(crate) fn answer_metrics(shared: &Shared, listener: &TcpListener) -> io::Result<()> {
+    loop {
+        let (mut stream, _) = listener.accept()?;
+        let _ = stream.set_read_timeout(Some(PATIENCE));
+        let _ = stream.set_write_timeout(Some(PATIENCE));
+        // What is asked for does not matter: there is one answer.
+        let _ = stream.read(&mut [0; 4096]);
+        let body = metrics(shared);
+        let _ = write!(
+            stream,
+            "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            body.len()
+        );
+    }
+}
+
+fn metrics(shared: &Shared) -> String {
+    let mut text = String::new();
+    for (name, help, count) in shared.counters.all() {
+        // Writing to a string cannot fail.
+        let _ = write!(
+            text,
+            "# HELP lasthop_agent_{name}_total {help}\n# TYPE lasthop_agent_{name}_total counter\nlasthop_agent_{name}_total {count}\n"
+        );
+    }
+    let summary = shared.summary().object;
+    let _ = write!(
+        text,
+        "# HELP lasthop_agent_connections Connections whose handshake was seen and that are not forgotten.\n\
+         # TYPE lasthop_agent_connections gauge\nlasthop_agent_connections {}\n",
+        summary["connections"]
+    );
+    text
+}
+
+/// Packets that the kernel dropped before the queue; `None` where it does not say.
+fn dropped(queue: u16) -> Option<u64> {
+    let text = fs::read_to_string("/proc/net/netfilter/nfnetlink_queue").ok()?;
+    text.lines().find_map(|line| {
+        let numbers: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        // Number, port, waiting, copy mode and range, dropped by the queue, and on the way to us.
+        (numbers.first() == Some(&u64::from(queue)) && numbers.len() > 6).then(|| numbers[5] + numbers[6])
+    })
+}

@@ -1,0 +1,169 @@
+//! All connections, by their addresses.
+
+use crate::counters::{Counters, count};
+use crate::flow::{Flow, Piece, Told};
+use crate::settings::Settings;
+use lasthop_base::{Duration, Time};
+use lasthop_wire::bytes::{Checksums, Content, Parsed, parse};
+use lasthop_wire::{Flags, Segment};
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// Connections at most: some 100 MB.
+const MOST: usize = 16_384;
+/// How long one that is over is kept for its last ACKs.
+const LINGER: Duration = Duration::from_secs(60);
+
+/// Which way a packet goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// To this host.
+    In,
+    /// From it.
+    Out,
+}
+
+/// This host's end of a connection, and the peer's.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Key {
+    /// This host's address and port.
+    pub own: SocketAddr,
+    /// The peer's.
+    pub peer: SocketAddr,
+}
+
+/// What is known of all connections.
+pub struct Table {
+    settings: Settings,
+    flows: HashMap<Key, Flow>,
+    counters: Arc<Counters>,
+    opened: u64,
+}
+
+impl Table {
+    /// No connections yet.
+    pub fn new(settings: Settings, counters: Arc<Counters>) -> Table {
+        Table { settings, flows: HashMap::new(), counters, opened: 0 }
+    }
+
+    /// A packet passes that is not to be decided on; its payload may be cut off.
+    pub fn see(&mut self, now: Time, way: Way, packet: &[u8]) {
+        count(&self.counters.packets_seen);
+        let Some(Cut { key, segment }) = Cut::read(way, packet) else { return };
+        let opens = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
+        if opens && self.flows.get(&key).is_none_or(|flow| flow.is_known()) {
+            self.open(now, key);
+        }
+        let Some(flow) = self.flows.get_mut(&key) else { return };
+        match way {
+            Way::In => flow.handle_incoming(now, &segment),
+            Way::Out => flow.handle_outgoing(now, &segment),
+        }
+    }
+
+    /// A packet is to be decided on: true if `pieces` shall go out instead of it.
+    pub fn decide(&mut self, now: Time, packet: &[u8], pieces: &mut Vec<Piece>) -> bool {
+        count(&self.counters.acks_queued);
+        let Some(Cut { key, segment }) = Cut::read(Way::Out, packet) else {
+            count(&self.counters.errors);
+            return false;
+        };
+        let known = self.flows.get_mut(&key).filter(|flow| flow.is_known() && segment.is_pure_ack());
+        if known.is_some_and(|flow| flow.handle_ack(now, &segment, pieces)) {
+            return true;
+        }
+        count(&self.counters.acks_left_alone);
+        false
+    }
+
+    /// How many connections there are.
+    pub fn len(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.flows.is_empty()
+    }
+
+    /// Each connection's windows.
+    pub fn told(&self) -> impl Iterator<Item = (&Key, Told)> {
+        self.flows.iter().filter(|(_, flow)| flow.is_known()).map(|(key, flow)| (key, flow.told()))
+    }
+
+    /// Forgets what is over.
+    pub fn tidy(&mut self, now: Time) {
+        self.flows.retain(|_, flow| !flow.is_over() || now.since(flow.seen()) < LINGER);
+    }
+
+    fn open(&mut self, now: Time, key: Key) {
+        if self.flows.len() >= MOST {
+            self.tidy(now);
+        }
+        if self.flows.len() >= MOST {
+            // The half that has been silent longest goes; its connections go on untouched.
+            let mut seen: Vec<Time> = self.flows.values().map(Flow::seen).collect();
+            let middle = seen.len() / 2;
+            let (_, middle, _) = seen.select_nth_unstable(middle);
+            let middle = *middle;
+            self.flows.retain(|_, flow| flow.seen() > middle);
+        }
+        count(&self.counters.flows_opened);
+        self.opened += 1;
+        self.flows.insert(key, Flow::new(&self.settings, self.opened));
+    }
+}
+
+/// What of a packet matters here.
+struct Cut {
+    key: Key,
+    segment: Segment,
+}
+
+impl Cut {
+    /// The headers of a TCP packet whose end may be missing.
+    fn read(way: Way, packet: &[u8]) -> Option<Cut> {
+        let mut whole = [0; HEADERS];
+        let (total, headers) = lengths(packet)?;
+        let shown = match headers < total && packet.len() < total {
+            true => shorten(packet, headers, &mut whole)?,
+            false => packet,
+        };
+        let Parsed { header, content: Content::Tcp(mut segment), .. } =
+            parse(shown, Checksums::Ignore).ok()?
+        else {
+            return None;
+        };
+        segment.len = (total - headers) as u32;
+        let (own, peer) = match way {
+            Way::In => (header.destination, header.source),
+            Way::Out => (header.source, header.destination),
+        };
+        Some(Cut { key: Key { own, peer }, segment })
+    }
+}
+
+/// The longest headers: IPv4 with options, TCP with options.
+pub const HEADERS: usize = 120;
+
+/// The length of a TCP packet and of its headers, bytes.
+fn lengths(packet: &[u8]) -> Option<(usize, usize)> {
+    let word = |at: usize| Some(usize::from(u16::from_be_bytes([*packet.get(at)?, *packet.get(at + 1)?])));
+    let (ip, total) = match packet.first()? >> 4 {
+        4 => (usize::from(packet[0] & 0x0f) * 4, word(2)?),
+        6 => (40, word(4)? + 40),
+        _ => return None,
+    };
+    let tcp = usize::from(packet.get(ip + 12)? >> 4) * 4;
+    Some((total, ip + tcp)).filter(|(total, headers)| headers <= total)
+}
+
+/// The headers as a packet of their own.
+fn shorten<'a>(packet: &[u8], headers: usize, whole: &'a mut [u8; HEADERS]) -> Option<&'a [u8]> {
+    let short = whole.get_mut(..headers)?;
+    short.copy_from_slice(packet.get(..headers)?);
+    let (at, length) = if short[0] >> 4 == 4 { (2, headers) } else { (4, headers - 40) };
+    short[at..at + 2].copy_from_slice(&(length as u16).to_be_bytes());
+    Some(short)
+}

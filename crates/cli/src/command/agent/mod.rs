@@ -1,0 +1,175 @@
+//! `lasthop agent`: receiver mechanisms on this host, under its own programs.
+
+mod offload;
+mod summary;
+
+use crate::failure::Failure;
+use crate::output::{self, Format};
+use crate::target::patience;
+use clap::{Args, Subcommand};
+use lasthop_agent::daemon::Options;
+use lasthop_agent::{Agent as Running, Settings, Trouble, report};
+use lasthop_base::Choice;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Apply receiver mechanisms to this host's own TCP connections.
+///
+/// The pure ACKs that the kernel sends are intercepted; their window is made smaller, or several are sent for one.
+/// Connections that were open before are left alone. If the agent ends or hangs, all connections go on without it.
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Agent {
+    #[command(subcommand)]
+    command: Option<AgentCommand>,
+    #[command(flatten)]
+    run: Run,
+}
+
+#[derive(Subcommand)]
+enum AgentCommand {
+    Run(Run),
+    Status(Status),
+}
+
+/// Run until Ctrl-C or SIGTERM. Needs root.
+///
+/// Try: sudo lasthop agent run --window dynamic
+#[derive(Args)]
+pub(crate) struct Run {
+    /// Advertise at most this: dynamic (2 x rate x smallest RTT, estimated), dynamic=K, link-rate=RATE, fixed=BYTES
+    #[arg(long, value_name = "WINDOW", value_parser = Settings::window)]
+    window: Option<Choice>,
+    /// Send several ACKs for one: split=N in N steps, copies=N the same one (2 if no number is given)
+    #[arg(long, value_name = "ACKS", value_parser = acks)]
+    acks: Option<String>,
+    /// Split only after losses that this judge takes for wireless ones, until the window is back: jtcp, rtt, always
+    #[arg(long, value_name = "JUDGE", requires = "acks", value_parser = Settings::cause)]
+    cause: Option<Choice>,
+    /// Number of the NFQUEUE to use
+    #[arg(long, value_name = "N", default_value_t = 6868)]
+    queue: u16,
+    /// ACKs that may wait for the agent; further ones pass as they are
+    #[arg(long, value_name = "ACKS", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    queue_length: u32,
+    /// Offer counters to Prometheus on this port of 127.0.0.1
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    metrics: Option<u16>,
+    #[command(flatten)]
+    folder: Folder,
+}
+
+/// Say what the running agent does, and for which connections.
+#[derive(Args)]
+struct Status {
+    /// How to print
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+    #[command(flatten)]
+    folder: Folder,
+}
+
+#[derive(Args)]
+struct Folder {
+    /// Where the lock and the status socket are
+    #[arg(long, value_name = "DIR", default_value = "/run/lasthop")]
+    run_dir: PathBuf,
+}
+
+/// How often the agent is looked after.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+impl Agent {
+    pub(crate) fn execute(&self) -> Result<(), Failure> {
+        match &self.command {
+            Some(AgentCommand::Run(run)) => run.execute(),
+            Some(AgentCommand::Status(status)) => status.execute(),
+            None => self.run.execute(),
+        }
+    }
+}
+
+impl Run {
+    fn execute(&self) -> Result<(), Failure> {
+        let options = self.options()?;
+        if self.cause.as_ref().is_some_and(|cause| cause.info.name == "jtcp") {
+            offload::warn();
+        }
+        patience::during(|| {
+            let agent = Running::start(options).map_err(failure)?;
+            output::note(&self.greeting(&agent));
+            while !patience::is_interrupted() {
+                std::thread::sleep(PATIENCE);
+                if let Some(trouble) = agent.failure() {
+                    return Err(failure(trouble));
+                }
+            }
+            drop(agent);
+            output::note("the agent has ended; its rules are removed");
+            Ok(())
+        })
+    }
+
+    fn greeting(&self, agent: &Running) -> String {
+        let families = if agent.has_ipv6() { "IPv4 and IPv6" } else { "IPv4 (there are no rules for IPv6)" };
+        format!("the agent runs for new connections over {families}: {}; Ctrl-C ends it", self.words())
+    }
+
+    fn options(&self) -> Result<Options, Failure> {
+        if self.window.is_none() && self.acks.is_none() {
+            return Err(Failure::bad_input(
+                "there is nothing to do",
+                "say what: --window dynamic, or --acks split=2",
+            ));
+        }
+        let shape = self.acks.as_deref().map(|text| Settings::shape(text, self.cause.is_some()));
+        let shape =
+            shape.transpose().map_err(|why| Failure::bad_input(why, "see `lasthop agent run --help`"))?;
+        let settings =
+            Settings { window: self.window.clone(), shape, cause: self.cause.clone(), ..Settings::default() };
+        Ok(Options {
+            settings,
+            words: self.words(),
+            queue: self.queue,
+            length: self.queue_length,
+            folder: self.folder.run_dir.clone(),
+            metrics: self.metrics,
+        })
+    }
+
+    fn words(&self) -> String {
+        let window = self.window.as_ref().map(|choice| format!("window {}", words_of(choice)));
+        let acks = self.acks.as_ref().map(|text| format!("acks {text}"));
+        let cause = self.cause.as_ref().map(|cause| format!("judge {}", cause.info.name));
+        [window, acks, cause].into_iter().flatten().collect::<Vec<String>>().join(", ")
+    }
+}
+
+/// As the user would write it.
+fn words_of(window: &Choice) -> String {
+    match window.info.name {
+        "dynamic" => format!("dynamic={}", window.values.number("k")),
+        "link_rate" => format!("link-rate={}kbit/s", window.values.rate("rate").bps() as f64 / 1e3),
+        _ => format!("fixed={}", window.values.bytes("size")),
+    }
+}
+
+impl Status {
+    fn execute(&self) -> Result<(), Failure> {
+        let object = report::status(&self.folder.run_dir).map_err(failure)?;
+        match self.format {
+            Format::Json => output::print_line(&object.to_string()),
+            Format::Csv => Err(Failure::bad_input("status has no CSV", "use --format json")),
+            Format::Table => output::print(&summary::text(&object)),
+        }
+    }
+}
+
+/// Checked with a judge, which forbids nothing that is allowed without one.
+fn acks(text: &str) -> Result<String, String> {
+    Settings::shape(text, true).map(|_| text.to_owned())
+}
+
+fn failure(trouble: Trouble) -> Failure {
+    Failure::failed(trouble.message, trouble.help)
+}
