@@ -1,0 +1,110 @@
+//! `lasthop agent` beside unmodified sockets of the kernel.
+//!
+//! Each test has network namespaces of its own: no address outside them is used. Where the machine lacks something, the
+//! tests say so and do nothing.
+#![cfg(target_os = "linux")]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod path;
+mod transfer;
+mod windows;
+
+use common::{lasthop, objects};
+use path::{DEEP, Path};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Whether this machine can run an agent; says what is missing if not.
+pub fn can_run() -> bool {
+    let output = lasthop().args(["doctor", "--format", "json"]).output().unwrap();
+    let missing: Vec<String> = objects(&String::from_utf8(output.stdout).unwrap())
+        .into_iter()
+        .filter(|finding| finding["is_there"] != true && finding["name"] != "ip")
+        .map(|finding| format!("{}: {}", finding["name"], finding["found"]))
+        .collect();
+    if !missing.is_empty() {
+        println!("skipped: this machine cannot run an agent: {}", missing.join("; "));
+    }
+    missing.is_empty()
+}
+
+/// Paths in real time must not take each other's processor.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An agent in the client's namespace; killed with this if it still runs.
+pub struct Agent {
+    pub child: Child,
+    pub folder: tempfile::TempDir,
+}
+
+impl Agent {
+    /// Starts one and waits until it says that it runs.
+    pub fn start(path: &Path, arguments: &'static [&'static str]) -> Agent {
+        let folder = tempfile::tempdir().unwrap();
+        let child = Agent::start_in(path, folder.path(), arguments).expect("the agent starts");
+        Agent { child, folder }
+    }
+
+    /// The same in a given folder; what it said instead if it does not start.
+    pub fn start_in(
+        path: &Path,
+        folder: &std::path::Path,
+        arguments: &'static [&'static str],
+    ) -> Result<Child, String> {
+        let folder = folder.to_owned();
+        path.client.does(move || {
+            let mut child = lasthop()
+                .args(["agent", "run", "--run-dir"])
+                .arg(folder)
+                .args(arguments)
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut lines = BufReader::new(child.stderr.take().unwrap());
+            let mut said = String::new();
+            loop {
+                let mut line = String::new();
+                if lines.read_line(&mut line).unwrap() == 0 {
+                    child.wait().unwrap();
+                    return Err(said);
+                }
+                said.push_str(&line);
+                if line.contains("the agent runs") {
+                    // What it says at its end must find a reader.
+                    std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
+                    return Ok(child);
+                }
+            }
+        })
+    }
+
+    /// Its status.
+    pub fn status(&self) -> serde_json::Map<String, serde_json::Value> {
+        let folder = self.folder.path().to_str().unwrap();
+        let text = common::stdout(&["agent", "status", "--format", "json", "--run-dir", folder]);
+        objects(&text).remove(0)
+    }
+
+    /// Sends it a signal.
+    pub fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args([&format!("-{name}"), &pid]).status().unwrap().success());
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A path, if this machine lets us make one.
+pub fn deep_path() -> Option<Path> {
+    Path::open(DEEP).map_err(|why| println!("skipped: {why}")).ok()
+}

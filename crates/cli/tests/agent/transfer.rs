@@ -1,0 +1,99 @@
+//! A bulk transfer between sockets of the kernel, and what its sender thought of the path.
+
+use crate::path::{Path, SERVER};
+use nix::sys::socket::{setsockopt, sockopt::TcpCongestion};
+use std::ffi::OsString;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A transfer under way, without end.
+pub struct Transfer {
+    received: Arc<AtomicU64>,
+    port: u16,
+}
+
+/// What it was like for a while.
+#[derive(Debug)]
+pub struct Measured {
+    /// Mbit/s of payload at the client.
+    pub goodput: f64,
+    /// Mean smoothed round trip at the sender, ms.
+    pub srtt: f64,
+}
+
+impl Transfer {
+    /// Begins one; `None` if the kernel has no such congestion control.
+    pub fn begin(path: &Path, congestion: &str, port: u16) -> Option<Transfer> {
+        let congestion = OsString::from(congestion);
+        let listens = path.server.does(move || {
+            let listener = TcpListener::bind((SERVER, port)).unwrap();
+            setsockopt(&listener, TcpCongestion, &congestion).ok()?;
+            thread::spawn(move || {
+                let (mut stream, _) = listener.accept().unwrap();
+                while stream.write_all(&[0; 1 << 16]).is_ok() {}
+            });
+            Some(())
+        });
+        listens?;
+        let received = Arc::new(AtomicU64::new(0));
+        let count = Arc::clone(&received);
+        path.client.does(move || {
+            let end = format!("{SERVER}:{port}").parse().unwrap();
+            let mut stream = TcpStream::connect_timeout(&end, Duration::from_secs(10)).unwrap();
+            stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+            thread::spawn(move || {
+                let mut bytes = vec![0; 1 << 16];
+                while let Ok(length @ 1..) = stream.read(&mut bytes) {
+                    count.fetch_add(length as u64, Ordering::Relaxed);
+                }
+            });
+        });
+        Some(Transfer { received, port })
+    }
+
+    /// Bytes received so far.
+    pub fn received(&self) -> u64 {
+        self.received.load(Ordering::Relaxed)
+    }
+
+    /// Whether something arrives within some seconds.
+    pub fn goes_on(&self, seconds: u64) -> bool {
+        let (before, start) = (self.received(), Instant::now());
+        while start.elapsed().as_secs() < seconds {
+            thread::sleep(Duration::from_millis(100));
+            // More than what may have been under way.
+            if self.received() > before + (1 << 20) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Looks at it for a while.
+    pub fn measure(&self, path: &Path, seconds: f64) -> Measured {
+        let (before, start) = (self.received(), Instant::now());
+        let mut samples = Vec::new();
+        while start.elapsed().as_secs_f64() < seconds {
+            thread::sleep(Duration::from_millis(200));
+            let port = self.port;
+            samples.extend(path.server.does(move || srtt(port)));
+        }
+        let goodput = (self.received() - before) as f64 * 8.0 / 1e6 / start.elapsed().as_secs_f64();
+        assert!(!samples.is_empty(), "ss tells no round trip");
+        Measured { goodput, srtt: samples.iter().sum::<f64>() / samples.len() as f64 }
+    }
+}
+
+/// What `ss` says of the sender's smoothed round trip, ms.
+fn srtt(port: u16) -> Option<f64> {
+    let filter = format!("sport = :{port}");
+    let output = Command::new("ss").args(["-tinH", "state", "established", &filter]).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    let (_, rest) = text.split_once(" rtt:")?;
+    rest.split_once('/')?.0.parse().ok()
+}
