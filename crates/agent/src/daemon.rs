@@ -85,8 +85,9 @@ impl Agent {
             });
         }
         let lock = lock(&options.folder)?;
-        Rules::remove_stale();
         let queue = listen(options.queue, options.length)?;
+        // Only now: what has a listener is not stale.
+        Rules::remove_stale();
         let (tap, inject) = (Tap::open()?, Inject::open()?);
         let watcher = tap.watcher().map_err(|error| failed("cannot watch the packet socket", &error))?;
         let metrics = options.metrics.map(listen_for_metrics).transpose()?;

@@ -318,3 +318,6 @@ impl Syn {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,9 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod path;
+mod pieces;
 mod transfer;
+mod trust;
 mod windows;
 
 use common::{lasthop, objects};
@@ -37,9 +39,9 @@ pub fn alone() -> MutexGuard<'static, ()> {
 }
 
 /// An agent in the client's namespace; killed with this if it still runs.
-pub struct Agent {
-    pub child: Child,
-    pub folder: tempfile::TempDir,
+pub(crate) struct Agent {
+    pub(crate) child: Child,
+    pub(crate) folder: tempfile::TempDir,
 }
 
 impl Agent {

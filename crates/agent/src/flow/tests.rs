@@ -1,0 +1,127 @@
+use super::*;
+use crate::settings::Settings;
+use lasthop_wire::Timestamps;
+
+const OWN: Seq = Seq(1000);
+const PEER: Seq = Seq(u32::MAX - 5000);
+/// MSS 1460 with timestamps.
+const SEGMENT: u64 = 1448;
+
+fn at(millis: u64) -> Time {
+    Time::ZERO + Duration::from_millis(millis)
+}
+
+fn syn(seq: Seq, flags: Flags, scale: Option<u8>) -> Segment {
+    let timestamps = Some(Timestamps::default());
+    Segment { seq, flags, mss: Some(1460), window_scale: scale, timestamps, ..Segment::default() }
+}
+
+/// The handshake of a connection that this host opens; the scale is its own.
+fn opened(settings: &Settings, scale: Option<u8>) -> Flow {
+    let mut flow = Flow::new(settings, 1);
+    flow.handle_outgoing(at(0), &syn(OWN, Flags::SYN, scale));
+    flow.handle_incoming(at(20), &syn(PEER, Flags::SYN | Flags::ACK, Some(7)));
+    flow
+}
+
+fn ack(offset: u64, window: u16) -> Segment {
+    Segment { seq: OWN.at(1), ack: PEER.at(offset), flags: Flags::ACK, window, ..Segment::default() }
+}
+
+fn fixed(bytes: u64) -> Settings {
+    Settings { window: Some(Settings::window(&format!("fixed={bytes}")).unwrap()), ..Settings::default() }
+}
+
+/// The only ACK that goes out, as the byte acknowledged and the right edge.
+fn decided(flow: &mut Flow, offset: u64, window: u16, shift: u8) -> (u64, u64) {
+    let mut pieces = Vec::new();
+    assert!(flow.handle_ack(at(30), &ack(offset, window), &mut pieces));
+    assert_eq!(pieces.len(), 1);
+    let ack = PEER.offset_of(pieces[0].ack, offset).unwrap();
+    (ack, ack + (u64::from(pieces[0].window) << shift))
+}
+
+#[test]
+fn the_window_is_in_units_of_the_scale_that_both_agreed_on() {
+    // 20 000 bytes in units of 128: rounded up to 157.
+    let mut flow = opened(&fixed(20_000), Some(7));
+    assert_eq!(decided(&mut flow, 1, 500, 7), (1, 1 + 157 * 128));
+    // Who offers no scale has none.
+    let mut flow = opened(&fixed(20_000), None);
+    assert_eq!(decided(&mut flow, 1, 60_000, 0), (1, 20_001));
+}
+
+#[test]
+fn the_right_edge_never_moves_left() {
+    let mut flow = opened(&fixed(10_000), Some(7));
+    // A packet with data has told the kernel's window: 64 000 bytes.
+    flow.handle_outgoing(at(25), &Segment { len: 100, ..ack(1, 500) });
+    for offset in [1, 5000, 30_000, 60_000] {
+        let (_, edge) = decided(&mut flow, offset, 500, 7);
+        assert!(edge >= 64_001 && edge < 64_001 + 10_128, "{offset}: {edge}");
+    }
+    let mut last = 0;
+    for offset in (60_000..90_000).step_by(1000) {
+        let (_, edge) = decided(&mut flow, offset, 500, 7);
+        assert!(edge >= last);
+        last = edge;
+    }
+    assert_eq!(last, 89_000 + 79 * 128);
+}
+
+#[test]
+fn never_below_two_segments_but_never_beyond_the_kernel() {
+    let mut flow = opened(&fixed(100), Some(0));
+    assert_eq!(decided(&mut flow, 1, 60_000, 0), (1, 1 + 2 * SEGMENT));
+    assert_eq!(decided(&mut flow, 2000, 1500, 0), (2000, 3500));
+    // The kernel has no room: neither have we.
+    assert_eq!(decided(&mut flow, 3500, 0, 0), (3500, 3500));
+}
+
+#[test]
+fn without_a_handshake_nothing_is_touched() {
+    let mut flow = Flow::new(&fixed(100), 1);
+    flow.handle_incoming(at(0), &Segment { seq: PEER.at(1), len: 1000, ..Segment::default() });
+    assert!(!flow.handle_ack(at(1), &ack(1001, 500), &mut Vec::new()));
+    // One half of it is not enough.
+    flow.handle_outgoing(at(2), &syn(OWN, Flags::SYN, Some(7)));
+    assert!(!flow.is_known() && !flow.handle_ack(at(3), &ack(1001, 500), &mut Vec::new()));
+}
+
+#[test]
+fn slices_end_at_the_kernels_own_ack_and_tell_the_same_edge() {
+    let shape = Some(Settings::shape("split=4", false).unwrap());
+    let mut flow = opened(&Settings { shape, ..Settings::default() }, Some(0));
+    let mut pieces = Vec::new();
+    assert!(flow.handle_ack(at(30), &ack(1, 10_000), &mut pieces));
+    assert_eq!(pieces.len(), 1, "nothing is acknowledged for the first time");
+    assert!(flow.handle_ack(at(31), &ack(2001, 10_000), &mut pieces));
+    let found: Vec<(u64, u16)> =
+        pieces.iter().map(|piece| (PEER.offset_of(piece.ack, 1).unwrap(), piece.window)).collect();
+    assert_eq!(found, [(501, 11_500), (1001, 11_000), (1501, 10_500), (2001, 10_000)]);
+}
+
+#[test]
+fn copies_are_the_same() {
+    let shape = Some(Settings::shape("copies=3", false).unwrap());
+    let mut flow = opened(&Settings { shape, ..Settings::default() }, Some(0));
+    let mut pieces = Vec::new();
+    assert!(flow.handle_ack(at(30), &ack(2001, 10_000), &mut pieces));
+    assert_eq!(pieces, [Piece { ack: PEER.at(2001), window: 10_000 }; 3]);
+}
+
+#[test]
+fn the_handshake_and_echoed_timestamps_measure_round_trips() {
+    let mut flow = opened(&fixed(100), Some(7));
+    assert_eq!(flow.told().min_rtt, Some(Duration::from_millis(20)));
+    let stamped = |value| Some(Timestamps { value, echo: 0 });
+    for tick in 0..10 {
+        let sent = Segment { timestamps: stamped(500 + tick), ..ack(1, 500) };
+        flow.handle_ack(at(100 + 5 * u64::from(tick)), &sent, &mut Vec::new());
+    }
+    let timestamps = Some(Timestamps { value: 1, echo: 503 });
+    let data = Segment { seq: PEER.at(1), len: 1000, flags: Flags::ACK, timestamps, ..Segment::default() };
+    // 503 left at 115 ms.
+    flow.handle_incoming(at(130), &data);
+    assert_eq!(flow.told().min_rtt, Some(Duration::from_millis(15)));
+}

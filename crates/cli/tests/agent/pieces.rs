@@ -1,0 +1,114 @@
+//! Several ACKs for one: nothing to be gained from senders that count bytes, much from one that counts ACKs.
+
+use crate::path::{CLIENT, Path, SERVER, Shape};
+use crate::transfer::Transfer;
+use crate::{Agent, alone, can_run, lasthop};
+use lasthop_base::{Duration, Rate};
+use std::fs;
+use std::io::Read;
+use std::net::TcpStream;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// Long and wide, so that slow start takes most of the time.
+const LONG: Shape = Shape { rate: Rate::from_bps(40_000_000), rtt: Duration::from_millis(150), queue: 1000 };
+const SPLIT: &[&str] = &["--acks", "split=4"];
+const COPIES: &[&str] = &["--acks", "copies=2"];
+
+fn long_path() -> Option<Path> {
+    Path::open(LONG).map_err(|why| println!("skipped: {why}")).ok()
+}
+
+/// Seconds until the kernel's sender has delivered a megabyte.
+fn of_kernel(congestion: &str, agent: Option<&'static [&'static str]>) -> Option<f64> {
+    let path = long_path()?;
+    let agent = agent.map(|arguments| Agent::start(&path, arguments));
+    let start = Instant::now();
+    let transfer = Transfer::begin(&path, congestion, 5001)?;
+    while transfer.received() < 1 << 20 {
+        assert!(start.elapsed().as_secs() < 30, "{congestion}: {} bytes", transfer.received());
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let took = start.elapsed().as_secs_f64();
+    if let Some(agent) = agent {
+        let status = agent.status();
+        assert!(status["acks_added"].as_u64() > Some(100) && status["errors"] == 0, "{status:?}");
+    }
+    Some(took)
+}
+
+#[test]
+fn kernels_that_count_bytes_gain_nothing() {
+    if !can_run() {
+        return;
+    }
+    let _alone = alone();
+    for congestion in ["reno", "cubic", "bbr"] {
+        let Some(plain) = of_kernel(congestion, None) else { continue };
+        for (name, arguments) in [("split=4", SPLIT), ("copies=2", COPIES)] {
+            let took = of_kernel(congestion, Some(arguments)).expect("as just before");
+            println!("{congestion}: 1 MiB in {plain:.2} s, with {name} in {took:.2} s");
+            // Within a round trip and a half either way.
+            assert!((took - plain).abs() < 0.225, "{congestion} {name}: {took} {plain}");
+        }
+    }
+}
+
+/// Seconds until our own endpoint, which counts ACKs, has delivered a megabyte.
+fn of_endpoint(agent: Option<&'static [&'static str]>) -> Option<f64> {
+    let path = long_path()?;
+    let agent = agent.map(|arguments| Agent::start(&path, arguments));
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("file"), vec![7; 1 << 20]).unwrap();
+    let place = folder.path().to_owned();
+    let mut endpoint = path.server.does(move || {
+        fs::write("/proc/sys/net/ipv4/ip_forward", "1").unwrap();
+        lasthop()
+            .args(["endpoint", "serve", "8080", "--file", "file", "--connections", "1"])
+            .args(["--set", "counting=per_ack"])
+            .current_dir(place)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap()
+    });
+    let took = path.client.does(|| {
+        let route = ["route", "add", "10.77.0.0/24", "via", SERVER, "src", CLIENT];
+        assert!(Command::new("ip").args(route).status().unwrap().success());
+        let begin = Instant::now();
+        let (mut stream, start) = loop {
+            let start = Instant::now();
+            match TcpStream::connect_timeout(
+                &"10.77.0.2:8080".parse().unwrap(),
+                std::time::Duration::from_secs(1),
+            ) {
+                Ok(stream) => break (stream, start),
+                Err(error) => assert!(begin.elapsed().as_secs() < 20, "{error}"),
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        };
+        stream.set_read_timeout(Some(std::time::Duration::from_secs(20))).unwrap();
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).unwrap();
+        assert!(bytes == vec![7; 1 << 20]);
+        start.elapsed().as_secs_f64()
+    });
+    let _ = endpoint.kill();
+    endpoint.wait().unwrap();
+    if let Some(agent) = agent {
+        assert!(agent.status()["acks_added"].as_u64() > Some(100));
+    }
+    Some(took)
+}
+
+#[test]
+fn a_sender_that_counts_acks_is_made_faster() {
+    if !can_run() {
+        return;
+    }
+    let _alone = alone();
+    let Some(plain) = of_endpoint(None) else { return };
+    let split = of_endpoint(Some(SPLIT)).expect("as just before");
+    println!("per-ack sender: 1 MiB in {plain:.2} s, with split=4 in {split:.2} s");
+    // Slow start grows by a half per round trip with an ACK for two segments, threefold with four of them.
+    assert!(split < 0.75 * plain, "{split} {plain}");
+}

@@ -1,0 +1,135 @@
+//! Whatever becomes of the agent, connections go on, and nothing of it stays.
+
+use crate::path::Path;
+use crate::transfer::Transfer;
+use crate::{Agent, alone, can_run, common, deep_path};
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::process::Command;
+use std::time::Duration;
+
+const DYNAMIC: &[&str] = &["--window", "dynamic", "--queue-length", "16"];
+
+/// Jumps to the agent's chain, and its chains.
+fn rules(path: &Path) -> (usize, usize) {
+    path.client.does(|| {
+        let output = Command::new("iptables").args(["-t", "mangle", "-S"]).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let count = |start: &str| text.lines().filter(|line| line.starts_with(start)).count();
+        (count("-A OUTPUT ! -o lo -j lasthop-agent"), count("-N lasthop-agent"))
+    })
+}
+
+/// ACKs that wait in the kernel's queue for the agent.
+fn waiting(path: &Path) -> u64 {
+    path.client.does(|| {
+        let text = fs::read_to_string("/proc/thread-self/net/netfilter/nfnetlink_queue").unwrap();
+        text.split_whitespace().nth(2).unwrap().parse().unwrap()
+    })
+}
+
+#[test]
+fn connections_outlive_a_killed_agent_and_the_next_one_clears_up() {
+    if !can_run() {
+        return;
+    }
+    let _alone = alone();
+    let Some(path) = deep_path() else { return };
+    let mut agent = Agent::start(&path, DYNAMIC);
+    let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
+    assert!(transfer.goes_on(10));
+    assert_eq!(rules(&path), (1, 1));
+    agent.signal("KILL");
+    agent.child.wait().unwrap();
+    assert!(transfer.goes_on(10), "a connection died with the agent");
+    assert_eq!(rules(&path), (1, 1), "a killed program cannot clear up");
+
+    // The next one removes what is there, leaves the old connection alone and looks after a new one.
+    agent.child = Agent::start_in(&path, agent.folder.path(), DYNAMIC).unwrap();
+    assert_eq!(rules(&path), (1, 1));
+    assert!(transfer.goes_on(10));
+    let status = agent.status();
+    assert!(status["acks_left_alone"].as_u64() > Some(0), "{status:?}");
+    assert_eq!(status["acks_rewritten"], 0, "{status:?}");
+    let second = Transfer::begin(&path, "cubic", 5002).unwrap();
+    assert!(second.goes_on(20));
+    assert!(agent.status()["acks_rewritten"].as_u64() > Some(0));
+
+    agent.signal("TERM");
+    assert_eq!(agent.child.wait().unwrap().code(), Some(0));
+    assert_eq!(rules(&path), (0, 0), "rules stay behind");
+    assert!(transfer.goes_on(20) && second.goes_on(20));
+    assert!(!agent.folder.path().join("agent.sock").exists());
+}
+
+#[test]
+fn a_stopped_agent_holds_back_no_more_than_its_queue() {
+    if !can_run() {
+        return;
+    }
+    let _alone = alone();
+    let Some(path) = deep_path() else { return };
+    let agent = Agent::start(&path, DYNAMIC);
+    let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
+    assert!(transfer.goes_on(10));
+    agent.signal("STOP");
+    assert!(transfer.goes_on(10), "a stopped agent stops connections");
+    assert!((1..=16).contains(&waiting(&path)), "{}", waiting(&path));
+    // New connections, too.
+    let second = Transfer::begin(&path, "reno", 5002).unwrap();
+    assert!(second.goes_on(20));
+    let folder = agent.folder.path().to_str().unwrap();
+    let asked = common::call(&["agent", "status", "--run-dir", folder]);
+    assert_eq!(asked.status.code(), Some(1));
+    assert!(common::stderr_of(&asked).contains("the agent does not answer"));
+    agent.signal("CONT");
+    assert!(transfer.goes_on(20) && second.goes_on(20));
+    let before = agent.status()["acks_queued"].as_u64();
+    assert!(transfer.goes_on(10));
+    assert!(agent.status()["acks_queued"].as_u64() > before);
+}
+
+#[test]
+fn it_runs_once_with_few_capabilities_and_tells_its_counters() {
+    if !can_run() {
+        return;
+    }
+    let _alone = alone();
+    let Some(path) = deep_path() else { return };
+    path.client
+        .does(|| assert!(Command::new("ip").args(["link", "set", "lo", "up"]).status().unwrap().success()));
+    let agent = Agent::start(&path, &["--acks", "copies=2", "--metrics", "9469"]);
+    let refused = Agent::start_in(&path, agent.folder.path(), DYNAMIC).unwrap_err();
+    assert!(refused.contains("another agent is running"), "{refused}");
+    let elsewhere = tempfile::tempdir().unwrap();
+    let refused = Agent::start_in(&path, elsewhere.path(), DYNAMIC).unwrap_err();
+    assert!(refused.contains("NFQUEUE 6868"), "{refused}");
+    assert_eq!(rules(&path), (1, 1), "who is refused takes away the rules");
+
+    // CAP_NET_ADMIN and CAP_NET_RAW are numbers 12 and 13 (linux/capability.h).
+    let status = fs::read_to_string(format!("/proc/{}/status", agent.child.id())).unwrap();
+    for set in ["CapPrm", "CapEff", "CapBnd"] {
+        assert!(status.contains(&format!("{set}:\t0000000000003000")), "{status}");
+    }
+
+    let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
+    assert!(transfer.goes_on(10));
+    let text = path.client.does(|| {
+        let mut stream = TcpStream::connect("127.0.0.1:9469").unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        stream.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text
+    });
+    assert!(text.starts_with("HTTP/1.1 200 OK\r\n"), "{text}");
+    let count = |name: &str| -> u64 {
+        let line = text.lines().find(|line| line.starts_with(&format!("lasthop_agent_{name} ")));
+        line.unwrap_or_else(|| panic!("{text}")).rsplit(' ').next().unwrap().parse().unwrap()
+    };
+    assert_eq!(count("flows_opened_total"), 1);
+    // One beside each of the kernel's own.
+    let (queued, added) = (count("acks_queued_total"), count("acks_added_total"));
+    assert!(queued > 100 && added.abs_diff(queued) <= 2, "{queued} {added}");
+}
