@@ -18,6 +18,8 @@ const ALL: i32 = (3_u16).to_be() as i32;
 /// Kinds of packets (linux/if_packet.h): to this host, and from it.
 const TO_US: u8 = 0;
 const FROM_US: u8 = 4;
+/// The type of the loopback device (linux/if_arp.h): the rules leave it alone, too.
+const LOOPBACK: u16 = 772;
 /// Room for packets that wait for us, bytes.
 const BUFFER: usize = 4 << 20;
 
@@ -45,7 +47,11 @@ impl Tap {
     pub fn recv<'a>(&self, buffer: &'a mut [u8; HEADERS]) -> Option<(Way, &'a [u8])> {
         loop {
             let (length, from) = recvfrom::<LinkAddr>(self.socket.as_raw_fd(), buffer).ok()?;
-            let way = match from?.pkttype() {
+            let from = from?;
+            if from.hatype() == LOOPBACK {
+                continue;
+            }
+            let way = match from.pkttype() {
                 TO_US => Way::In,
                 FROM_US => Way::Out,
                 _ => continue,

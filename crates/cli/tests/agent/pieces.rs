@@ -65,7 +65,7 @@ fn of_endpoint(agent: Option<&'static [&'static str]>) -> Option<f64> {
         fs::write("/proc/sys/net/ipv4/ip_forward", "1").unwrap();
         lasthop()
             .args(["endpoint", "serve", "8080", "--file", "file", "--connections", "1"])
-            .args(["--set", "counting=per_ack"])
+            .args(["--set", "counting=per-ack"])
             .current_dir(place)
             .stdout(Stdio::null())
             .spawn()
