@@ -15,7 +15,7 @@ tools:
 		rustup component add $$component || { echo "make: cargo $$part is missing"; exit 1; }; \
 	done
 	@missing=""; \
-	for program in tshark tcptrace chromium; do \
+	for program in tshark tcptrace chromium iptables; do \
 		command -v $$program >/dev/null || missing="$$missing $$program"; \
 	done; \
 	if [ -n "$$missing" ] && command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
@@ -25,7 +25,7 @@ tools:
 			apt-get install -y -qq --no-install-recommends $$program >/dev/null || true; \
 		done; \
 	fi; \
-	for program in tshark tcptrace chromium; do \
+	for program in tshark tcptrace chromium iptables; do \
 		command -v $$program >/dev/null || echo "make: no $$program: the tests that need it are skipped"; \
 	done
 
