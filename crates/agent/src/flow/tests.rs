@@ -58,7 +58,7 @@ fn the_right_edge_never_moves_left() {
     flow.handle_outgoing(at(25), &Segment { len: 100, ..ack(1, 500) });
     for offset in [1, 5000, 30_000, 60_000] {
         let (_, edge) = decided(&mut flow, offset, 500, 7);
-        assert!(edge >= 64_001 && edge < 64_001 + 10_128, "{offset}: {edge}");
+        assert!((64_001..64_001 + 10_128).contains(&edge), "{offset}: {edge}");
     }
     let mut last = 0;
     for offset in (60_000..90_000).step_by(1000) {

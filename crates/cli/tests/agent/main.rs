@@ -53,6 +53,7 @@ impl Agent {
     }
 
     /// The same in a given folder; what it said instead if it does not start.
+    #[expect(clippy::zombie_processes, reason = "who gets the child waits for it")]
     pub fn start_in(
         path: &Path,
         folder: &std::path::Path,

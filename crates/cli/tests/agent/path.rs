@@ -118,7 +118,7 @@ fn carry(from: &Tun, to: &Tun, rate: Option<Rate>, delay: Duration, queue: usize
             }
             free = free.max(now);
             if let Some(rate) = rate {
-                free = free + rate.time_for(length as u64);
+                free += rate.time_for(length as u64);
             }
             under_way.push_back((free + delay, buffer[..length].to_vec()));
             continue;

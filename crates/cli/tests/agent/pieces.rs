@@ -72,6 +72,8 @@ fn of_endpoint(agent: Option<&'static [&'static str]>) -> Option<f64> {
             .unwrap()
     });
     let took = path.client.does(|| {
+        // Or the kernel's own window, which begins small, is what slow start waits for.
+        fs::write("/proc/sys/net/ipv4/tcp_rmem", "4096 4194304 8388608").unwrap();
         let route = ["route", "add", "10.77.0.0/24", "via", SERVER, "src", CLIENT];
         assert!(Command::new("ip").args(route).status().unwrap().success());
         let begin = Instant::now();
@@ -109,6 +111,7 @@ fn a_sender_that_counts_acks_is_made_faster() {
     let Some(plain) = of_endpoint(None) else { return };
     let split = of_endpoint(Some(SPLIT)).expect("as just before");
     println!("per-ack sender: 1 MiB in {plain:.2} s, with split=4 in {split:.2} s");
-    // Slow start grows by a half per round trip with an ACK for two segments, threefold with four of them.
-    assert!(split < 0.75 * plain, "{split} {plain}");
+    // The simulator says 0.80 s instead of 1.16 s with an ACK for each segment, as the kernel sends them at first, and
+    // 0.92 s instead of 1.49 s with delayed ones.
+    assert!(split < 0.85 * plain, "{split} {plain}");
 }
