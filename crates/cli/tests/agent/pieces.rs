@@ -19,6 +19,11 @@ fn long_path() -> Option<Path> {
     Path::open(LONG).map_err(|why| println!("skipped: {why}")).ok()
 }
 
+/// The better of two: a machine that is busy elsewhere only ever takes time.
+fn best_of_kernel(congestion: &str, agent: Option<&'static [&'static str]>) -> Option<f64> {
+    Some(of_kernel(congestion, agent)?.min(of_kernel(congestion, agent)?))
+}
+
 /// Seconds until the kernel's sender has delivered a megabyte.
 fn of_kernel(congestion: &str, agent: Option<&'static [&'static str]>) -> Option<f64> {
     let path = long_path()?;
@@ -44,9 +49,9 @@ fn kernels_that_count_bytes_gain_nothing() {
     }
     let _alone = alone();
     for congestion in ["reno", "cubic", "bbr"] {
-        let Some(plain) = of_kernel(congestion, None) else { continue };
+        let Some(plain) = best_of_kernel(congestion, None) else { continue };
         for (name, arguments) in [("split=4", SPLIT), ("copies=2", COPIES)] {
-            let took = of_kernel(congestion, Some(arguments)).expect("as just before");
+            let took = best_of_kernel(congestion, Some(arguments)).expect("as just before");
             println!("{congestion}: 1 MiB in {plain:.2} s, with {name} in {took:.2} s");
             // Within a round trip and a half either way.
             assert!((took - plain).abs() < 0.225, "{congestion} {name}: {took} {plain}");
