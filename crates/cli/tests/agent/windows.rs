@@ -33,7 +33,7 @@ fn the_dynamic_window_empties_a_deep_buffer() {
         let cured = measured(congestion, Some(&["--window", "dynamic"])).expect("as just before");
         println!("{congestion}: {plain:?} without, {cured:?} with the agent");
         // 1448 of 1500 bytes are payload: 9.65 Mbit/s. A machine that is busy elsewhere costs both alike.
-        assert!(cured.goodput >= 0.97 * plain.goodput, "{congestion}: {cured:?} {plain:?}");
+        assert!(cured.goodput >= 0.98 * plain.goodput, "{congestion}: {cured:?} {plain:?}");
         // Two bandwidth-delay products: 40 ms.
         assert!(cured.srtt < 60.0, "{congestion}: {cured:?}");
         if congestion != "bbr" {
