@@ -3,6 +3,7 @@
 use crate::agenda::{Timers, Tournament};
 use crate::flow::{Datagrams, Flow, FlowAccount, Overhead, Side, Traffic};
 use crate::observer::{Fate, Observer};
+use crate::outside::{Entering, Left};
 use crate::pipe::{Pipe, PipeAccount, PipeId, Travelling};
 use crate::routes::{fuse, number_of};
 use lasthop_base::Time;
@@ -28,6 +29,8 @@ pub struct Engine {
     observer: Option<Box<dyn Observer>>,
     /// What elements decided, until it is dealt with; kept for its room.
     decided: Vec<Output>,
+    /// Packets from outside that have gone, until somebody asks.
+    left: Vec<Left>,
 }
 
 struct Carried {
@@ -65,6 +68,7 @@ impl Engine {
             routes,
             observer: None,
             decided: Vec::new(),
+            left: Vec::new(),
         };
         for index in 0..engine.flows.len() {
             engine.prepare(index);
@@ -126,11 +130,11 @@ impl Engine {
         (first < Time::NEVER).then_some(first)
     }
 
-    /// The endpoints of a flow: source and destination; `None` for datagrams.
+    /// The endpoints of a flow: source and destination; `None` for datagrams and what comes from outside.
     pub fn endpoints(&self, flow: FlowId) -> Option<(&Endpoint, &Endpoint)> {
         match &self.flows[flow.0 as usize].flow.traffic {
             Traffic::Tcp(connection) => Some((&connection.source, &connection.destination)),
-            Traffic::Datagrams(_) => None,
+            Traffic::Datagrams(_) | Traffic::Outside => None,
         }
     }
 
@@ -172,7 +176,37 @@ impl Engine {
                 connection.source.ended().is_some() || connection.source.state() == State::TimeWait
             }
             Traffic::Datagrams(source) => source.next >= source.stop,
+            Traffic::Outside => true,
         })
+    }
+
+    /// A packet of a flow from outside begins its way now, which is where [`Engine::run_until`] has got to. Returns the
+    /// number by which [`Engine::take_left`] calls it.
+    pub fn inject(&mut self, flow: FlowId, entering: &Entering) -> u64 {
+        let route = self.flows[flow.0 as usize].routes[usize::from(!entering.forward)];
+        let number = self.packets;
+        self.packets += 1;
+        let mut packet = Packet {
+            number,
+            flow,
+            route,
+            wire_bytes: entering.wire_bytes,
+            forward: entering.forward,
+            again: false,
+            early: false,
+            ecn: entering.ecn,
+            priority: entering.priority,
+            hop: 0,
+            body: entering.body,
+        };
+        let first = self.routes[route as usize][0];
+        self.send(&mut packet, first);
+        number
+    }
+
+    /// Adds to `into` what has become of packets from outside since it was last asked, in the order of time.
+    pub fn take_left(&mut self, into: &mut Vec<Left>) {
+        into.append(&mut self.left);
     }
 
     fn prepare(&mut self, index: usize) {
@@ -360,6 +394,9 @@ impl Engine {
         let kind = reason as usize;
         self.pipes[pipe.0 as usize].account.lost[kind] += 1;
         let Carried { flow, account, .. } = &mut self.flows[packet.flow.0 as usize];
+        if let Traffic::Outside = flow.traffic {
+            self.left.push(Left::of(packet, self.now, Some((pipe, reason))));
+        }
         if !packet.forward {
             account.lost_back[kind] += 1;
             return;
@@ -389,6 +426,10 @@ impl Engine {
         let mut told = None;
         match &mut flow.traffic {
             Traffic::Datagrams(_) => account.datagrams += 1,
+            Traffic::Outside => {
+                let first = self.pipes[pipe as usize].first();
+                self.left.extend(first.map(|first| Left::of(&first.packet, now, None)));
+            }
             Traffic::Tcp(connection) => {
                 let mut arriving = Arriving::default();
                 if forward && connection.destination.wants_true_window() {
@@ -462,7 +503,7 @@ impl Engine {
                 self.send(&mut packet, first);
                 if next < stop { next } else { Time::NEVER }
             }
-            Traffic::Datagrams(_) => Time::NEVER,
+            Traffic::Datagrams(_) | Traffic::Outside => Time::NEVER,
             Traffic::Tcp(connection) => {
                 let endpoint = match side {
                     Side::Source => &mut connection.source,
@@ -485,7 +526,7 @@ impl Engine {
         match (&self.flows[id.0 as usize].flow.traffic, side) {
             (Traffic::Tcp(connection), Side::Source) => connection.source.poll_timeout(),
             (Traffic::Tcp(connection), Side::Destination) => connection.destination.poll_timeout(),
-            (Traffic::Datagrams(_), _) => Time::NEVER,
+            (Traffic::Datagrams(_) | Traffic::Outside, _) => Time::NEVER,
         }
     }
 
@@ -579,7 +620,7 @@ fn endpoint_of(flow: &mut Flow, side: Side) -> Option<&mut Endpoint> {
     match (&mut flow.traffic, side) {
         (Traffic::Tcp(connection), Side::Source) => Some(&mut connection.source),
         (Traffic::Tcp(connection), Side::Destination) => Some(&mut connection.destination),
-        (Traffic::Datagrams(_), _) => None,
+        (Traffic::Datagrams(_) | Traffic::Outside, _) => None,
     }
 }
 

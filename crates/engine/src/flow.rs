@@ -48,6 +48,8 @@ pub enum Traffic {
     Tcp(Connection),
     /// Datagrams of a source that does not react.
     Datagrams(Datagrams),
+    /// Packets that come from outside and go there: [`crate::Engine::inject`].
+    Outside,
 }
 
 /// Both ends of a connection.

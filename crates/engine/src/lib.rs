@@ -5,6 +5,7 @@
 //! * [`agenda`]: which pipe or timer is next; a tournament for pipes, lazy timers apart.
 //! * [`flow`]: a TCP connection or a datagram source, and its accounts.
 //! * [`observer`]: what a trace or a capture is told.
+//! * [`outside`]: packets of real traffic on their way through.
 //!
 //! An order of events that depends on nothing but times and numbers: at the same
 //! instant pipes go before timers, lower numbers before higher ones.
@@ -19,10 +20,12 @@ pub mod agenda;
 pub mod engine;
 pub mod flow;
 pub mod observer;
+pub mod outside;
 pub mod pipe;
 mod routes;
 
 pub use engine::Engine;
 pub use flow::{Accuracy, Datagrams, Flow, FlowAccount, Side, Traffic};
 pub use observer::{Fate, Observer};
+pub use outside::{Entering, Left};
 pub use pipe::{PipeAccount, PipeId};

@@ -1,0 +1,41 @@
+//! Packets that neither end of the run has made: real traffic on its way through.
+
+use crate::pipe::PipeId;
+use lasthop_base::Time;
+use lasthop_wire::{Body, Ecn, LossReason, Packet, Priority};
+
+/// A packet from outside at the beginning of its way.
+#[derive(Clone, Copy, Debug)]
+pub struct Entering {
+    /// What links charge, bytes.
+    pub wire_bytes: u32,
+    /// Whether it takes the flow's way there, or back.
+    pub forward: bool,
+    /// ECN field.
+    pub ecn: Ecn,
+    /// Priority.
+    pub priority: Priority,
+    /// What it carries.
+    pub body: Body,
+}
+
+/// A packet from outside at the end of its way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Left {
+    /// What [`crate::Engine::inject`] called it.
+    pub number: u64,
+    /// Whether it took the flow's way there, or back.
+    pub forward: bool,
+    /// When it arrived, or was lost: computed, whenever the engine is asked.
+    pub at: Time,
+    /// Its ECN field now.
+    pub ecn: Ecn,
+    /// Where and why it was lost, if it was.
+    pub lost: Option<(PipeId, LossReason)>,
+}
+
+impl Left {
+    pub(crate) fn of(packet: &Packet, at: Time, lost: Option<(PipeId, LossReason)>) -> Left {
+        Left { number: packet.number, forward: packet.forward, at, ecn: packet.ecn, lost }
+    }
+}
