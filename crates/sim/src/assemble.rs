@@ -16,6 +16,36 @@ pub fn pipe_of(link: usize, down: bool) -> PipeId {
 /// An engine at time zero. Every random stream is named after its owner and
 /// purpose, so that it depends on the seed and on nothing else in the scenario.
 pub fn assemble(scenario: &Scenario, seed: u64) -> Engine {
+    let flows = (0..scenario.flows.len()).map(|flow| assemble_flow(scenario, flow, seed)).collect();
+    over_links(scenario, seed, flows)
+}
+
+/// Real traffic can be told apart by flow up to this number of flows; others share.
+pub const OUTSIDE_FLOWS: usize = 64;
+
+/// The same for real traffic, which takes the place of the TCP flows between the ends of flow number `replaced`: flows
+/// 0 to [`OUTSIDE_FLOWS`] - 1 come from outside and take its way. The scenario's other flows are simulated beside it.
+pub fn assemble_around(scenario: &Scenario, replaced: usize, seed: u64) -> Engine {
+    let ends = |flow: &lasthop_scenario::Flow| [flow.from.min(flow.to), flow.from.max(flow.to)];
+    let between = ends(&scenario.flows[replaced]);
+    let is_replaced = |flow: &lasthop_scenario::Flow| {
+        matches!(flow.traffic, lasthop_scenario::Traffic::Tcp { .. }) && ends(flow) == between
+    };
+    let others = (0..scenario.flows.len()).filter(|flow| !is_replaced(&scenario.flows[*flow]));
+    let route = &scenario.routes[replaced];
+    let outside = (0..OUTSIDE_FLOWS).map(|_| Flow {
+        start: Time::NEVER,
+        forward: path(&route.there),
+        backward: path(&route.back),
+        overhead: Overhead::Real,
+        traffic: Traffic::Outside,
+    });
+    let flows = outside.chain(others.map(|flow| assemble_flow(scenario, flow, seed))).collect();
+    over_links(scenario, seed, flows)
+}
+
+/// The scenario's links under these flows.
+fn over_links(scenario: &Scenario, seed: u64, flows: Vec<Flow>) -> Engine {
     let links = scenario
         .links
         .iter()
@@ -24,7 +54,6 @@ pub fn assemble(scenario: &Scenario, seed: u64) -> Engine {
             [Line::new(&link.down, stream("down")), Line::new(&link.up, stream("up"))]
         })
         .collect();
-    let flows = (0..scenario.flows.len()).map(|flow| assemble_flow(scenario, flow, seed)).collect();
     let mut engine = Engine::new(links, flows);
     for link in 0..scenario.links.len() {
         engine.couple(pipe_of(link, true), pipe_of(link, false));
@@ -32,9 +61,12 @@ pub fn assemble(scenario: &Scenario, seed: u64) -> Engine {
     engine
 }
 
+fn path(hops: &[Hop]) -> Vec<PipeId> {
+    hops.iter().map(|hop| pipe_of(hop.link, hop.is_down)).collect()
+}
+
 fn assemble_flow(scenario: &Scenario, index: usize, seed: u64) -> Flow {
     let (flow, route) = (&scenario.flows[index], &scenario.routes[index]);
-    let path = |hops: &[Hop]| hops.iter().map(|hop| pipe_of(hop.link, hop.is_down)).collect();
     let stream = |purpose| Stream::named(seed, &format!("flow.{}.{purpose}", flow.name));
     let traffic = match &flow.traffic {
         lasthop_scenario::Traffic::Tcp { transfer, source, destination } => {
