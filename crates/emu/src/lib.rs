@@ -4,6 +4,9 @@
 //! * [`tun`]: a TUN device: IP packets from and to the kernel.
 //! * [`station`]: a [`lasthop_host::Host`] on a TUN device, so that our TCP speaks to the kernel's.
 //! * [`exchange`]: an application on such a host: a stream from a file, a stream to a file.
+//! * [`emulation`]: real packets between two TUN devices, over the links of a simulation.
+//! * [`namespace`], [`program`]: where the programs live whose packets these are.
+//! * [`urgency`]: that the kernel wakes us in time.
 //! * [`harm`]: loss, bursts, duplicates, reordering and corruption on the way, from a seed.
 //! * [`trouble`]: what the system refuses, and how to mend it.
 //!
@@ -15,15 +18,29 @@ pub mod harm;
 pub mod trouble;
 
 #[cfg(target_os = "linux")]
+pub mod emulation;
+#[cfg(target_os = "linux")]
+pub mod namespace;
+#[cfg(target_os = "linux")]
+pub mod program;
+#[cfg(target_os = "linux")]
 pub mod station;
 #[cfg(target_os = "linux")]
 pub mod tun;
+#[cfg(target_os = "linux")]
+pub mod urgency;
 
 pub use clock::Clock;
 pub use exchange::Exchange;
 pub use harm::Harm;
 pub use trouble::Trouble;
 
+#[cfg(target_os = "linux")]
+pub use emulation::Emulation;
+#[cfg(target_os = "linux")]
+pub use namespace::Namespace;
+#[cfg(target_os = "linux")]
+pub use program::Program;
 #[cfg(target_os = "linux")]
 pub use station::Station;
 #[cfg(target_os = "linux")]

@@ -95,7 +95,15 @@ impl Tun {
     /// # Errors
     /// If the device is gone.
     pub fn wait(&self, span: Duration) -> Result<(), Trouble> {
-        let mut polled = [PollFd::new(self.device.as_fd(), PollFlags::POLLIN)];
+        Tun::wait_for_any([self], span)
+    }
+
+    /// Waits until a packet is there on any of them, for `span` at most.
+    ///
+    /// # Errors
+    /// If a device is gone.
+    pub fn wait_for_any<const N: usize>(devices: [&Tun; N], span: Duration) -> Result<(), Trouble> {
+        let mut polled = devices.map(|tun| PollFd::new(tun.device.as_fd(), PollFlags::POLLIN));
         match ppoll(
             &mut polled,
             Some(TimeSpec::from_duration(std::time::Duration::from_nanos(span.as_nanos()))),

@@ -1,0 +1,127 @@
+//! What the engine is told of a real packet, and what is written into it on the way.
+
+use lasthop_engine::Entering;
+use lasthop_wire::bytes::{Checksums, Content, Ends, Header, parse};
+use lasthop_wire::{Body, Ecn, Priority};
+
+/// What links charge per packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Charge {
+    /// Its IP length.
+    Real,
+    /// Its payload and this many bytes.
+    Payload(u32),
+}
+
+/// What the engine needs to know of a packet, and where it comes from and goes to if it is TCP or UDP.
+pub fn entering(bytes: &[u8], forward: bool, charge: Charge) -> (Entering, Option<Ends>) {
+    let whole = bytes.len() as u32;
+    let (ecn, dscp) = traffic_class(bytes);
+    let (body, payload, ends) = match parse(bytes, Checksums::Ignore) {
+        Ok(parsed) => {
+            let ends = Ends { source: parsed.header.source, destination: parsed.header.destination };
+            let body = match parsed.content {
+                Content::Tcp(segment) => Body::Tcp(segment),
+                Content::Datagram => Body::Datagram { number: 0 },
+            };
+            (body, parsed.payload.len() as u32, Some(ends))
+        }
+        Err(_) => (Body::Datagram { number: 0 }, whole, None),
+    };
+    let wire_bytes = match charge {
+        Charge::Payload(header) if ends.is_some() => payload + header,
+        _ => whole,
+    };
+    let priority = if dscp == Header::LOWER_EFFORT { Priority::Low } else { Priority::Normal };
+    (Entering { wire_bytes, forward, ecn, priority, body }, ends)
+}
+
+/// ECN field and code point of any IP packet.
+fn traffic_class(bytes: &[u8]) -> (Ecn, u8) {
+    let class = match bytes {
+        [first, second, ..] if first >> 4 == 4 => *second,
+        [first, second, ..] => (first << 4) | (second >> 4),
+        _ => 0,
+    };
+    let ecn = match class & 3 {
+        0 => Ecn::NotEct,
+        3 => Ecn::Ce,
+        _ => Ecn::Ect0,
+    };
+    (ecn, class >> 2)
+}
+
+/// Writes "congestion experienced" into the IP header (RFC 3168 §5), and the checksum that goes with it (RFC 1624 §3).
+pub fn mark(bytes: &mut [u8]) {
+    match bytes {
+        [first, class, ..] if *first >> 4 == 4 => {
+            let before = u16::from_be_bytes([*first, *class]);
+            *class |= 3;
+            let after = u16::from_be_bytes([*first, *class]);
+            if let Some([high, low]) = bytes.get_mut(10..12) {
+                let mut sum =
+                    u32::from(!u16::from_be_bytes([*high, *low])) + u32::from(!before) + u32::from(after);
+                sum = (sum & 0xffff) + (sum >> 16);
+                sum = (sum & 0xffff) + (sum >> 16);
+                [*high, *low] = (!(sum as u16)).to_be_bytes();
+            }
+        }
+        [first, class, ..] if *first >> 4 == 6 => *class |= 0x30,
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_wire::Segment;
+    use lasthop_wire::bytes::{Payload, emit};
+
+    fn packet(ecn: Ecn, dscp: u8, v6: bool) -> Vec<u8> {
+        let end = |port: u16| match v6 {
+            true => format!("[fd00::{port}]:{port}").parse().expect("an address"),
+            false => format!("10.0.0.{port}:{port}").parse().expect("an address"),
+        };
+        let header = Header { source: end(1), destination: end(2), ecn, dscp, id: 7, ttl: 64 };
+        let segment = Segment { len: 1000, ..Segment::default() };
+        let mut bytes = Vec::new();
+        emit(&header, &Body::Tcp(segment), Payload::Pattern(1000), &mut bytes).expect("it can be written");
+        bytes
+    }
+
+    #[test]
+    fn links_charge_the_ip_length_or_what_the_scenario_says() {
+        let bytes = packet(Ecn::NotEct, 0, false);
+        assert_eq!(entering(&bytes, true, Charge::Real).0.wire_bytes, 1040);
+        assert_eq!(entering(&bytes, true, Charge::Payload(0)).0.wire_bytes, 1000);
+        assert_eq!(entering(&bytes, true, Charge::Payload(52)).0.wire_bytes, 1052);
+    }
+
+    #[test]
+    fn the_traffic_class_is_read_of_both_families() {
+        for v6 in [false, true] {
+            let (entering, ends) = entering(&packet(Ecn::Ect0, 1, v6), false, Charge::Real);
+            assert_eq!((entering.ecn, entering.priority), (Ecn::Ect0, Priority::Low));
+            assert!(matches!(entering.body, Body::Tcp(segment) if segment.len == 1000));
+            assert_eq!(ends.expect("TCP has ports").destination.port(), 2);
+        }
+    }
+
+    #[test]
+    fn a_marked_packet_has_the_field_and_right_checksums() {
+        for v6 in [false, true] {
+            let mut bytes = packet(Ecn::Ect0, 46, v6);
+            mark(&mut bytes);
+            let parsed = parse(&bytes, Checksums::Verify).expect("its checksums are right");
+            assert_eq!((parsed.header.ecn, parsed.header.dscp), (Ecn::Ce, 46));
+        }
+    }
+
+    #[test]
+    fn what_is_no_ip_packet_is_carried_as_it_is() {
+        let mut bytes = vec![0x45];
+        mark(&mut bytes);
+        let (entering, ends) = entering(&bytes, true, Charge::Payload(0));
+        assert_eq!((entering.wire_bytes, ends), (1, None));
+    }
+}

@@ -1,0 +1,179 @@
+//! How late packets were, what was lost, and whether that may be trusted.
+
+use super::End;
+use hdrhistogram::Histogram;
+use lasthop_base::{Duration, Time};
+use lasthop_wire::LossReason;
+
+/// What has arrived at one end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Tally {
+    /// Packets on their way to this end, whatever became of them.
+    pub offered: u64,
+    /// Packets that arrived.
+    pub delivered: u64,
+    /// Their bytes, headers included.
+    pub delivered_bytes: u64,
+    /// Bytes of streams that this end has acknowledged.
+    pub acknowledged_bytes: u64,
+    /// Packets lost on the way to this end, in the order of [`LossReason::ALL`].
+    pub lost: [u64; LossReason::ALL.len()],
+    /// Packets that the kernel did not take at this end.
+    pub refused: u64,
+}
+
+/// What was measured.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// At the server, at the client.
+    pub tallies: [Tally; 2],
+    /// The first and the last packet to enter.
+    pub active: Option<[Time; 2]>,
+    /// Of each packet, how long after it was due we had delivered it, ns.
+    lateness: Histogram<u64>,
+}
+
+/// Percentiles of the lateness.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Lateness {
+    /// Half of all packets were no later.
+    pub p50: Duration,
+    /// 99 of 100 packets were no later.
+    pub p99: Duration,
+    /// The latest.
+    pub max: Duration,
+}
+
+/// Within these a run is valid.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bounds {
+    /// Of the 99th percentile of the lateness.
+    pub p99: Duration,
+    /// Of the largest lateness.
+    pub max: Duration,
+}
+
+impl Bounds {
+    /// A millisecond for 99 of 100 packets, 50 ms for all; no packet lost in a device.
+    pub const USUAL: Bounds = Bounds { p99: Duration::from_millis(1), max: Duration::from_millis(50) };
+}
+
+/// The largest lateness that is told apart: a minute.
+const LONGEST_NANOS: u64 = 60_000_000_000;
+
+impl Default for Measured {
+    fn default() -> Measured {
+        // Two digits; the bounds are constants that the histogram accepts.
+        let lateness = Histogram::new_with_bounds(1, LONGEST_NANOS, 2).or_else(|_| Histogram::new(2));
+        let Ok(lateness) = lateness else { unreachable!("two significant digits are allowed") };
+        Measured { tallies: [Tally::default(); 2], active: None, lateness }
+    }
+}
+
+impl Measured {
+    pub(crate) fn enter(&mut self, now: Time, from: End, _bytes: usize) {
+        let to = if from == End::Server { End::Client } else { End::Server };
+        self.tallies[to as usize].offered += 1;
+        let first = self.active.map_or(now, |[first, _]| first);
+        self.active = Some([first, now]);
+    }
+
+    pub(crate) fn deliver(&mut self, due: Time, now: Time, at: End, bytes: usize, taken: bool) {
+        let tally = &mut self.tallies[at as usize];
+        match taken {
+            true => {
+                tally.delivered += 1;
+                tally.delivered_bytes += bytes as u64;
+            }
+            false => tally.refused += 1,
+        }
+        self.lateness.saturating_record(now.since(due).as_nanos().max(1));
+    }
+
+    pub(crate) fn lose(&mut self, forward: bool, reason: LossReason) {
+        let to = if forward { End::Client } else { End::Server };
+        self.tallies[to as usize].lost[reason as usize] += 1;
+    }
+
+    pub(crate) fn acknowledge(&mut self, at: End, bytes: u64) {
+        self.tallies[at as usize].acknowledged_bytes += bytes;
+    }
+
+    /// How late packets were delivered.
+    pub fn lateness(&self) -> Lateness {
+        let at = |quantile| Duration::from_nanos(self.lateness.value_at_quantile(quantile));
+        Lateness { p50: at(0.5), p99: at(0.99), max: Duration::from_nanos(self.lateness.max()) }
+    }
+
+    /// From the first packet to the last one.
+    pub fn active(&self) -> Duration {
+        self.active.map_or(Duration::ZERO, |[first, last]| last.since(first))
+    }
+
+    /// Bytes of streams acknowledged by this end, over [`Measured::active`]; kbit/s.
+    pub fn goodput_kbps(&self, to: End) -> f64 {
+        let seconds = self.active().as_secs();
+        let bits = self.tallies[to as usize].acknowledged_bytes as f64 * 8.0;
+        if seconds > 0.0 { bits / seconds / 1e3 } else { 0.0 }
+    }
+
+    /// Why the run may not be trusted; empty if it may. `lost_in_devices`: packets that the kernel could not put into
+    /// the devices' rings.
+    pub fn complaints(&self, bounds: &Bounds, lost_in_devices: u64) -> Vec<String> {
+        let lateness = self.lateness();
+        let micros = |span: Duration| span.as_nanos() / 1000;
+        let mut complaints = Vec::new();
+        if lateness.p99 > bounds.p99 {
+            let (found, bound) = (micros(lateness.p99), micros(bounds.p99));
+            complaints.push(format!(
+                "1 packet of 100 was delivered {found} us late or more ({bound} us are allowed)"
+            ));
+        }
+        if lateness.max > bounds.max {
+            let (found, bound) = (micros(lateness.max), micros(bounds.max));
+            complaints.push(format!("a packet was delivered {found} us late ({bound} us are allowed)"));
+        }
+        let refused: u64 = self.tallies.iter().map(|tally| tally.refused).sum();
+        if lost_in_devices + refused > 0 {
+            complaints.push(format!("{} packets were lost in the TUN devices", lost_in_devices + refused));
+        }
+        complaints
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(lateness_micros: &[u64]) -> Measured {
+        let mut measured = Measured::default();
+        for late in lateness_micros {
+            let due = Time::from_nanos(1_000_000);
+            measured.deliver(due, due + Duration::from_micros(*late), End::Client, 1500, true);
+        }
+        measured
+    }
+
+    #[test]
+    fn percentiles_are_those_of_the_packets() {
+        let lateness = measured(&(1..=1000).collect::<Vec<u64>>()).lateness();
+        for (found, expected) in [(lateness.p50, 500), (lateness.p99, 990), (lateness.max, 1000)] {
+            let micros = found.as_nanos() as f64 / 1e3;
+            assert!((micros / f64::from(expected) - 1.0).abs() < 0.01, "{micros} us, {expected} expected");
+        }
+    }
+
+    #[test]
+    fn a_run_is_valid_within_the_bounds_only() {
+        let on_time = measured(&[100; 200]);
+        assert_eq!(on_time.complaints(&Bounds::USUAL, 0), Vec::<String>::new());
+        assert!(on_time.complaints(&Bounds::USUAL, 3)[0].starts_with("3 packets were lost"));
+        let late = measured(&[[100; 97].as_slice(), &[2000; 3]].concat());
+        assert!(late.complaints(&Bounds::USUAL, 0)[0].contains("1 packet of 100"));
+        let stalled = measured(&[[100; 999].as_slice(), &[60_000]].concat());
+        assert!(stalled.complaints(&Bounds::USUAL, 0)[0].contains("60"));
+        let mut refused = measured(&[]);
+        refused.deliver(Time::ZERO, Time::ZERO, End::Server, 40, false);
+        assert_eq!(refused.complaints(&Bounds::USUAL, 0).len(), 1);
+    }
+}

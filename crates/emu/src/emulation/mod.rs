@@ -1,0 +1,259 @@
+//! Real packets between two TUN devices, over the links of a simulation, in real time.
+//!
+//! * [`carriage`]: what the engine is told of a real packet, and what is written into it on the way.
+//! * [`goodput`]: which flow a packet belongs to, and what the receivers have acknowledged.
+//! * [`measured`]: how late packets were, what was lost, and whether that may be trusted.
+//! * [`machine`]: how busy the machine was.
+//!
+//! A packet joins its first link when it is read; everything after that is computed by the links, each departure from
+//! the one before. That we are late in delivering one packet makes no other one late.
+
+pub mod carriage;
+pub mod goodput;
+pub mod machine;
+pub mod measured;
+
+pub use carriage::Charge;
+pub use measured::{Bounds, Lateness, Measured, Tally};
+
+use crate::clock::Clock;
+use crate::trouble::Trouble;
+use crate::tun::{Tun, until};
+use goodput::Connections;
+use lasthop_base::{Duration, Time};
+use lasthop_capture::Capture;
+use lasthop_engine::{Engine, Left, PipeId};
+use lasthop_wire::{Backlog, Ecn, FlowId};
+use std::collections::HashMap;
+use std::io::Write;
+
+/// Which end of the path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// The flow's source: the server.
+    Server,
+    /// The flow's destination: the client.
+    Client,
+}
+
+impl End {
+    /// Both.
+    pub const BOTH: [End; 2] = [End::Server, End::Client];
+}
+
+/// What is to be emulated, and how.
+pub struct Plan {
+    /// Links, and whatever is simulated beside the real traffic. Flows 0 to `lanes` - 1 come from outside.
+    pub engine: Engine,
+    /// Flows that come from outside, at least 1.
+    pub lanes: u32,
+    /// What links charge.
+    pub charge: Charge,
+    /// How long before a packet is due we stop sleeping.
+    pub spin: Duration,
+    /// Time between samples; `None`: none are taken.
+    pub sample: Option<Duration>,
+    /// Names of the pipes, for captures: `wireless down`.
+    pub pipes: Vec<String>,
+}
+
+/// The path at an instant.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// When.
+    pub time: Time,
+    /// What waits at each pipe.
+    pub backlogs: Vec<Backlog>,
+    /// Bytes delivered so far, headers included: to the server, to the client.
+    pub delivered_bytes: [u64; 2],
+    /// Packets lost so far, both directions together, in the order of `LossReason::ALL`.
+    pub lost: [u64; lasthop_wire::LossReason::ALL.len()],
+}
+
+/// A path under real programs.
+pub struct Emulation<W: Write> {
+    plan: Plan,
+    /// The server's, then the client's.
+    tuns: [Tun; 2],
+    clock: Clock,
+    /// Packets on their way, by number.
+    under_way: HashMap<u64, Vec<u8>>,
+    /// Buffers to be used again.
+    spare: Vec<Vec<u8>>,
+    left: Vec<Left>,
+    connections: Connections,
+    measured: Measured,
+    capture: Option<Capture<W>>,
+    samples: Vec<Sample>,
+    next_sample: Time,
+    buffer: Vec<u8>,
+}
+
+/// Packets read from a device before what is due is delivered.
+const BATCH: usize = 32;
+/// Buffers kept for use again.
+const MOST_SPARE: usize = 4096;
+
+impl<W: Write> Emulation<W> {
+    /// A path between the server's and the client's device; its time begins now.
+    pub fn new(mut plan: Plan, server: Tun, client: Tun) -> Emulation<W> {
+        // Every hop by itself: what waits is true whenever it is looked at.
+        plan.engine.unfuse();
+        let connections = Connections::new(plan.lanes);
+        Emulation {
+            plan,
+            tuns: [server, client],
+            clock: Clock::new(),
+            under_way: HashMap::new(),
+            spare: Vec::new(),
+            left: Vec::new(),
+            connections,
+            measured: Measured::default(),
+            capture: None,
+            samples: Vec::new(),
+            next_sample: Time::ZERO,
+            buffer: vec![0; 1 << 16],
+        }
+    }
+
+    /// The names of a capture's interfaces: both ends, then each pipe for what is lost on it.
+    pub fn interfaces(pipes: &[String]) -> Vec<String> {
+        let ends = ["server", "client"].map(str::to_owned);
+        ends.into_iter().chain(pipes.iter().map(|pipe| format!("{pipe} (dropped)"))).collect()
+    }
+
+    /// Writes what passes both ends, and what is lost, to a capture with [`Emulation::interfaces`].
+    pub fn capture(&mut self, capture: Capture<W>) {
+        self.capture = Some(capture);
+    }
+
+    /// Time since the beginning.
+    pub fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// What has been measured so far.
+    pub fn measured(&self) -> &Measured {
+        &self.measured
+    }
+
+    /// Samples so far.
+    pub fn samples(&self) -> &[Sample] {
+        &self.samples
+    }
+
+    /// Ends: closes the devices, and gives back the capture's writer.
+    ///
+    /// # Errors
+    /// If the capture's end cannot be written.
+    pub fn finish(self) -> Result<Option<W>, Trouble> {
+        self.capture.map(Capture::finish).transpose().map_err(|error| unwritable(&error))
+    }
+
+    /// Lets packets in and out. Waits for something to happen if nothing did, `patience` at most.
+    ///
+    /// # Errors
+    /// If a device is gone or the capture cannot be written.
+    pub fn turn(&mut self, patience: Duration) -> Result<(), Trouble> {
+        let entered = self.let_in(End::Server)? + self.let_in(End::Client)?;
+        let now = self.clock.now();
+        self.plan.engine.run_until(now);
+        self.let_out()?;
+        self.sample(now);
+        if entered > 0 {
+            return Ok(());
+        }
+        let now = self.clock.now();
+        let due = self.plan.engine.next_event().unwrap_or(Time::NEVER);
+        let wakes = Time::from_nanos(due.as_nanos().saturating_sub(self.plan.spin.as_nanos()));
+        if wakes > now {
+            Tun::wait_for_any(self.tuns.each_ref(), until(now, wakes.min(now + patience)))?;
+        }
+        Ok(())
+    }
+
+    fn let_in(&mut self, end: End) -> Result<usize, Trouble> {
+        for count in 0..BATCH {
+            let Some(len) = self.tuns[end as usize].recv(&mut self.buffer)? else { return Ok(count) };
+            let now = self.clock.now();
+            self.plan.engine.run_until(now);
+            let mut bytes = self.spare.pop().unwrap_or_default();
+            bytes.clear();
+            bytes.extend_from_slice(&self.buffer[..len]);
+            self.measured.enter(now, end, len);
+            record(&mut self.capture, end as usize, now, &bytes, None)?;
+            let (entering, ends) = carriage::entering(&bytes, end == End::Server, self.plan.charge);
+            let lane = self.connections.enter(&entering, ends.as_ref(), &mut self.measured);
+            let number = self.plan.engine.inject(FlowId(lane), &entering);
+            self.under_way.insert(number, bytes);
+        }
+        Ok(BATCH)
+    }
+
+    /// Delivers what has arrived, forgets what is lost.
+    fn let_out(&mut self) -> Result<(), Trouble> {
+        self.plan.engine.take_left(&mut self.left);
+        let mut left = std::mem::take(&mut self.left);
+        for one in left.drain(..) {
+            let Some(mut bytes) = self.under_way.remove(&one.number) else { continue };
+            match one.lost {
+                Some((PipeId(pipe), reason)) => {
+                    self.measured.lose(one.forward, reason);
+                    let why = self.plan.pipes.get(pipe as usize).map_or("the path", String::as_str);
+                    let why = || format!("lost on {why}: {}", reason.name());
+                    if self.capture.is_some() {
+                        record(&mut self.capture, 2 + pipe as usize, one.at, &bytes, Some(&why()))?;
+                    }
+                }
+                None => {
+                    if one.ecn == Ecn::Ce {
+                        carriage::mark(&mut bytes);
+                    }
+                    let end = if one.forward { End::Client } else { End::Server };
+                    let taken = self.tuns[end as usize].send(&bytes)?;
+                    let now = self.clock.now();
+                    self.measured.deliver(one.at, now, end, bytes.len(), taken);
+                    record(&mut self.capture, end as usize, now, &bytes, None)?;
+                }
+            }
+            if self.spare.len() < MOST_SPARE {
+                self.spare.push(bytes);
+            }
+        }
+        self.left = left;
+        Ok(())
+    }
+
+    fn sample(&mut self, now: Time) {
+        let Some(every) = self.plan.sample else { return };
+        if now < self.next_sample {
+            return;
+        }
+        self.next_sample = (now + Duration::from_nanos(1)).round_up(every);
+        let engine = &mut self.plan.engine;
+        let backlogs = (0..self.plan.pipes.len()).map(|pipe| engine.backlog(PipeId(pipe as u32))).collect();
+        self.samples.push(Sample {
+            time: now,
+            backlogs,
+            delivered_bytes: self.measured.tallies.each_ref().map(|tally| tally.delivered_bytes),
+            lost: std::array::from_fn(|reason| {
+                self.measured.tallies.iter().map(|tally| tally.lost[reason]).sum()
+            }),
+        });
+    }
+}
+
+fn record<W: Write>(
+    capture: &mut Option<Capture<W>>,
+    interface: usize,
+    now: Time,
+    packet: &[u8],
+    comment: Option<&str>,
+) -> Result<(), Trouble> {
+    let Some(capture) = capture else { return Ok(()) };
+    capture.packet(interface, now, packet, packet.len() as u32, comment).map_err(|error| unwritable(&error))
+}
+
+fn unwritable(error: &std::io::Error) -> Trouble {
+    Trouble::new(format!("cannot write the capture: {error}"), "is the disk full?")
+}

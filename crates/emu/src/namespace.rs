@@ -1,0 +1,191 @@
+//! Network namespaces of our own, by name, so that what a killed run leaves behind can be found.
+
+use crate::trouble::Trouble;
+use nix::sched::{CloneFlags, setns};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::fs::{self, File};
+use std::io;
+use std::os::linux::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Where named namespaces are (ip-netns(8)).
+const FOLDER: &str = "/run/netns";
+/// How long killed processes have to go.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A network namespace. With its owner go its processes and it.
+#[derive(Debug)]
+pub struct Namespace {
+    name: String,
+    file: File,
+}
+
+impl Namespace {
+    /// Makes one that is called `lasthop-PID-ROLE`, after our process, with nothing but its loopback device.
+    ///
+    /// # Errors
+    /// If the system refuses: no permission, no `ip`.
+    pub fn create(role: &str) -> Result<Namespace, Trouble> {
+        let name = format!("lasthop-{}-{role}", std::process::id());
+        ip(&["netns", "add", &name])?;
+        let path = Path::new(FOLDER).join(&name);
+        let file = File::open(&path).map_err(|error| {
+            let _ = ip(&["netns", "del", &name]);
+            Trouble::of_system(&format!("cannot open the namespace `{name}`"), &error, "see `ip netns`")
+        })?;
+        let namespace = Namespace { name, file };
+        namespace.within(|| {
+            // Nothing but the programs' own packets: no neighbours are to be found, no routers.
+            for which in ["all", "default"] {
+                let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{which}/disable_ipv6"), "1");
+            }
+            ip(&["link", "set", "lo", "up"])
+        })??;
+        Ok(namespace)
+    }
+
+    /// Its name, for `ip netns`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Does something in it. Devices, sockets and processes that `work` makes are in there, and stay there.
+    ///
+    /// # Errors
+    /// If it cannot be entered.
+    pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, Trouble> {
+        let entered = || {
+            setns(&self.file, CloneFlags::CLONE_NEWNET).map_err(|error| {
+                let what = format!("cannot enter the namespace `{}`", self.name);
+                Trouble::of_system(&what, &error.into(), "was it deleted?")
+            })?;
+            Ok(work())
+        };
+        thread::scope(|scope| {
+            scope.spawn(entered).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        end(&self.name);
+    }
+}
+
+/// Removes what runs that were killed have left: their processes and their namespaces. Returns their names.
+pub fn remove_stale() -> Vec<String> {
+    let Ok(entries) = fs::read_dir(FOLDER) else { return Vec::new() };
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let stale: Vec<String> = names.filter(|name| owner(name).is_some_and(|pid| !is_ours(pid))).collect();
+    for name in &stale {
+        end(name);
+    }
+    stale
+}
+
+/// The process after which a namespace is called, if it is one of ours.
+fn owner(name: &str) -> Option<i32> {
+    let (pid, role) = name.strip_prefix("lasthop-")?.split_once('-')?;
+    matches!(role, "server" | "client").then(|| pid.parse().ok()).flatten()
+}
+
+/// Whether a process is alive and is this program: its number may have been given to another one.
+pub(crate) fn is_ours(pid: i32) -> bool {
+    let program = |pid: &str| fs::read_link(format!("/proc/{pid}/exe")).ok().map(without_deleted);
+    match (program(&pid.to_string()), program("self")) {
+        (Some(theirs), Some(ours)) => theirs.file_name() == ours.file_name(),
+        _ => false,
+    }
+}
+
+/// A program that was built anew while it runs is called `lasthop (deleted)`.
+fn without_deleted(path: PathBuf) -> PathBuf {
+    match path.to_str().and_then(|text| text.strip_suffix(" (deleted)")) {
+        Some(text) => PathBuf::from(text),
+        None => path,
+    }
+}
+
+/// Ends every process in a namespace, and removes it.
+fn end(name: &str) {
+    let start = Instant::now();
+    loop {
+        let processes = processes(&Path::new(FOLDER).join(name));
+        for pid in &processes {
+            let _ = kill(*pid, Signal::SIGKILL);
+        }
+        if processes.is_empty() || start.elapsed() > PATIENCE {
+            break;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    let _ = ip(&["netns", "del", name]);
+}
+
+/// The processes in a namespace; those that have ended and wait for their parents are not counted.
+fn processes(namespace: &Path) -> Vec<Pid> {
+    let Ok(wanted) = fs::metadata(namespace) else { return Vec::new() };
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let ours = std::process::id() as i32;
+    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    pids.filter(|pid| *pid != ours)
+        .filter(|pid| {
+            fs::metadata(format!("/proc/{pid}/ns/net"))
+                .is_ok_and(|found| (found.st_dev(), found.st_ino()) == (wanted.st_dev(), wanted.st_ino()))
+        })
+        .map(Pid::from_raw)
+        .collect()
+}
+
+/// Runs iproute2's `ip`.
+///
+/// # Errors
+/// What it says, or that there is none.
+pub fn ip(arguments: &[&str]) -> Result<(), Trouble> {
+    let said = Command::new("ip").args(arguments).stdin(Stdio::null()).output();
+    let what = || format!("cannot run `ip {}`", arguments.join(" "));
+    let output = said.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Trouble::new(
+            "there is no program `ip`, which makes network namespaces",
+            "install iproute2 (Debian: apt-get install iproute2)",
+        ),
+        _ => Trouble::of_system(&what(), &error, "is iproute2 whole?"),
+    })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said = said.trim();
+    let is_denied = said.contains("not permitted") || said.contains("ermission denied");
+    let help =
+        if is_denied { "run it as root" } else { "see `ip netns` and `ip addr` for what is there already" };
+    Err(Trouble::new(format!("{}: {said}", what()), help))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_namespaces_have_an_owner() {
+        assert_eq!(owner("lasthop-123-client"), Some(123));
+        assert_eq!(owner("lasthop-123-server"), Some(123));
+        for name in ["lasthop", "lasthop-x-client", "lasthop-123-other", "vpn-123-client", "lasthop--client"]
+        {
+            assert_eq!(owner(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_process_counts_as_ours_by_its_program() {
+        assert!(is_ours(std::process::id() as i32));
+        // The first process is another program, or may not be looked at.
+        assert!(!is_ours(1));
+        assert!(!is_ours(i32::MAX));
+    }
+}
