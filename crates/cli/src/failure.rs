@@ -9,8 +9,11 @@ use std::io::IsTerminal;
 const FAILED: u8 = 1;
 /// Exit status if what the user gave cannot be used.
 pub(crate) const BAD_INPUT: u8 = 2;
+/// Exit status of a run in real time that was not in time.
+#[cfg(target_os = "linux")]
+const INVALID: u8 = 3;
 /// Exit status after Ctrl-C.
-pub(crate) const INTERRUPTED: i32 = 130;
+pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Why a command ends early.
 pub(crate) enum Failure {
@@ -18,6 +21,9 @@ pub(crate) enum Failure {
     Scenario(Problem),
     /// Something else is, with its exit status.
     Other(u8, Complaint),
+    /// A command that was run for the user ended with this status, and has said itself why.
+    #[cfg(target_os = "linux")]
+    Command(u8),
     /// Nobody reads standard output any more.
     ClosedPipe,
 }
@@ -35,9 +41,21 @@ impl Failure {
         Failure::Other(BAD_INPUT, Complaint { message: message.into(), help: help.into() })
     }
 
+    /// The user wants no more.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn interrupted() -> Failure {
+        Failure::Command(INTERRUPTED)
+    }
+
     /// Something failed that might work another time.
     pub(crate) fn failed(message: impl Into<String>, help: impl Into<String>) -> Failure {
         Failure::Other(FAILED, Complaint { message: message.into(), help: help.into() })
+    }
+
+    /// What came out must not be used.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn invalid(message: impl Into<String>, help: impl Into<String>) -> Failure {
+        Failure::Other(INVALID, Complaint { message: message.into(), help: help.into() })
     }
 
     /// What is wrong, in one line.
@@ -46,7 +64,7 @@ impl Failure {
         match self {
             Failure::Scenario(problem) => problem.to_string(),
             Failure::Other(_, complaint) => complaint.message.clone(),
-            Failure::ClosedPipe => String::new(),
+            Failure::Command(_) | Failure::ClosedPipe => String::new(),
         }
     }
 
@@ -54,6 +72,8 @@ impl Failure {
         match self {
             Failure::Scenario(_) => BAD_INPUT,
             Failure::Other(status, _) => *status,
+            #[cfg(target_os = "linux")]
+            Failure::Command(status) => *status,
             Failure::ClosedPipe => 0,
         }
     }
@@ -65,6 +85,8 @@ impl Failure {
             Failure::Other(_, Complaint { message, help }) => {
                 Report::new(Complaint { message: message.clone(), help: help.clone() })
             }
+            #[cfg(target_os = "linux")]
+            Failure::Command(_) => return String::new(),
             Failure::ClosedPipe => return String::new(),
         };
         format!("{report:?}").trim_end().to_owned()

@@ -8,7 +8,7 @@
 //! * [`target`]: files that are written whole or not at all, also when the user interrupts.
 //! * [`bar`]: progress on standard error.
 //!
-//! Exit status: 0, 1 (failed), 2 (bad input), 130 (interrupted).
+//! Exit status: 0, 1 (failed), 2 (bad input), 3 (`emulate`: not in time), 130 (interrupted).
 
 mod bar;
 mod command;
@@ -48,7 +48,10 @@ fn main() -> ExitCode {
     match done {
         Ok(()) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
         Err(failure) => {
-            output::note(&failure.told());
+            let told = failure.told();
+            if !told.is_empty() {
+                output::note(&told);
+            }
             ExitCode::from(failure.status())
         }
     }

@@ -114,7 +114,7 @@ pub(crate) fn discard_all_when_interrupted() {
             let _ = fs::remove_file(hidden);
         }
         output::note("interrupted");
-        std::process::exit(INTERRUPTED);
+        std::process::exit(INTERRUPTED.into());
     });
     if let Err(error) = installed {
         output::note(&format!(

@@ -8,6 +8,8 @@ mod compare;
 #[cfg(target_os = "linux")]
 mod doctor;
 #[cfg(target_os = "linux")]
+mod emulate;
+#[cfg(target_os = "linux")]
 mod endpoint;
 mod fading;
 mod list;
@@ -38,6 +40,8 @@ pub(crate) enum Command {
     Agent(agent::Agent),
     #[cfg(target_os = "linux")]
     Doctor(doctor::Doctor),
+    #[cfg(target_os = "linux")]
+    Emulate(emulate::Emulate),
 }
 
 impl Command {
@@ -59,6 +63,8 @@ impl Command {
             Command::Agent(agent) => agent.execute(),
             #[cfg(target_os = "linux")]
             Command::Doctor(doctor) => doctor.execute(),
+            #[cfg(target_os = "linux")]
+            Command::Emulate(emulate) => emulate.execute(),
         }
     }
 }

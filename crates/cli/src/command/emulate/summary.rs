@@ -1,0 +1,113 @@
+//! What came out, as a table and as JSON.
+
+use crate::table;
+use lasthop_emu::emulation::machine::Load;
+use lasthop_emu::emulation::{End, Measured};
+use lasthop_lab::document::{Cell, Table};
+use lasthop_wire::LossReason;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// A run that is over.
+pub(super) struct Summary {
+    pub(super) measured: Measured,
+    /// Why it may not be trusted.
+    pub(super) complaints: Vec<String>,
+    pub(super) lost_in_devices: u64,
+    pub(super) load: Option<Load>,
+    /// Whether we ran before all others.
+    pub(super) urgent: bool,
+    /// The command's.
+    pub(super) status: u8,
+    pub(super) took: Duration,
+}
+
+impl Summary {
+    /// One object.
+    pub(super) fn object(&self) -> Value {
+        let lateness = self.measured.lateness();
+        let micros = |span: lasthop_base::Duration| span.as_nanos() as f64 / 1e3;
+        let directions =
+            |of: &dyn Fn(End) -> Value| json!({ "down": of(End::Client), "up": of(End::Server) });
+        let tally = |end: End| self.measured.tallies[end as usize];
+        json!({
+            "valid": self.complaints.is_empty(),
+            "complaints": self.complaints,
+            "exit_status": self.status,
+            "duration_s": self.took.as_secs_f64(),
+            "active_s": self.measured.active().as_secs(),
+            "goodput_kbps": directions(&|end| json!(self.measured.goodput_kbps(end))),
+            "rate_kbps": directions(&|end| json!(self.rate_kbps(end))),
+            "acknowledged_bytes": directions(&|end| json!(tally(end).acknowledged_bytes)),
+            "delivered_bytes": directions(&|end| json!(tally(end).delivered_bytes)),
+            "packets": directions(&|end| json!(tally(end).offered)),
+            "lost": directions(&|end| lost(&tally(end).lost)),
+            "lateness_us": {
+                "p50": micros(lateness.p50), "p99": micros(lateness.p99), "max": micros(lateness.max)
+            },
+            "tun_drops": self.lost_in_devices + tally(End::Server).refused + tally(End::Client).refused,
+            "sched_fifo": self.urgent,
+            "idle": self.load.map(|load| load.idle),
+            "stolen": self.load.map(|load| load.stolen),
+        })
+    }
+
+    /// Down and up side by side, then what we know of ourselves.
+    pub(super) fn table(&self) -> String {
+        let mut rows = Vec::new();
+        let mut row = |name: &str, of: &dyn Fn(End) -> String| {
+            let cells = [End::Client, End::Server].map(|end| Cell::Number(of(end)));
+            rows.push([vec![Cell::Text(name.to_owned())], cells.to_vec()].concat());
+        };
+        let tally = |end: End| self.measured.tallies[end as usize];
+        row("goodput, kbit/s", &|end| format!("{:.1}", self.measured.goodput_kbps(end)));
+        row("rate with headers, kbit/s", &|end| format!("{:.1}", self.rate_kbps(end)));
+        row("packets sent", &|end| tally(end).offered.to_string());
+        row("packets delivered", &|end| tally(end).delivered.to_string());
+        for (index, reason) in LossReason::ALL.iter().enumerate() {
+            if self.measured.tallies.iter().any(|tally| tally.lost[index] > 0) {
+                row(&format!("lost: {}", reason.name()), &|end| tally(end).lost[index].to_string());
+            }
+        }
+        let columns = ["", "down", "up"].map(str::to_owned).to_vec();
+        let lateness = self.measured.lateness();
+        let micros = |span: lasthop_base::Duration| span.as_nanos() / 1000;
+        format!(
+            "\n{}\n{:.1} s; packets late by {} us (median), {} us (1 of 100), {} us (the latest); {} lost in devices\n{}\n",
+            table::text(&Table { caption: String::new(), columns, rows }),
+            self.measured.active().as_secs(),
+            micros(lateness.p50),
+            micros(lateness.p99),
+            micros(lateness.max),
+            self.lost_in_devices,
+            self.machine(),
+        )
+    }
+
+    /// How busy the machine was, and how we ran.
+    pub(super) fn machine(&self) -> String {
+        let load = self.load.map_or("unknown load".to_owned(), |load| {
+            format!(
+                "the processors were idle for {:.0} %, stolen for {:.0} %",
+                load.idle * 100.0,
+                load.stolen * 100.0
+            )
+        });
+        let how = if self.urgent { "SCHED_FIFO was granted" } else { "SCHED_FIFO was not granted" };
+        format!("{load}; {how}")
+    }
+
+    fn rate_kbps(&self, end: End) -> f64 {
+        let seconds = self.measured.active().as_secs();
+        let bits = self.measured.tallies[end as usize].delivered_bytes as f64 * 8.0;
+        if seconds > 0.0 { bits / seconds / 1e3 } else { 0.0 }
+    }
+}
+
+fn lost(by_reason: &[u64; LossReason::ALL.len()]) -> Value {
+    LossReason::ALL
+        .iter()
+        .zip(by_reason)
+        .map(|(reason, count)| (reason.name().to_owned(), json!(count)))
+        .collect()
+}
