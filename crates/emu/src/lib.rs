@@ -6,6 +6,8 @@
 //! * [`exchange`]: an application on such a host: a stream from a file, a stream to a file.
 //! * [`emulation`]: real packets between two TUN devices, over the links of a simulation.
 //! * [`namespace`], [`program`]: where the programs live whose packets these are.
+//! * [`nat`]: the host's network as the far end of a path.
+//! * [`kernel`]: what the kernel knows of its TCP connections.
 //! * [`urgency`]: that the kernel wakes us in time.
 //! * [`harm`]: loss, bursts, duplicates, reordering and corruption on the way, from a seed.
 //! * [`trouble`]: what the system refuses, and how to mend it.
@@ -20,7 +22,11 @@ pub mod trouble;
 #[cfg(target_os = "linux")]
 pub mod emulation;
 #[cfg(target_os = "linux")]
+pub mod kernel;
+#[cfg(target_os = "linux")]
 pub mod namespace;
+#[cfg(target_os = "linux")]
+pub mod nat;
 #[cfg(target_os = "linux")]
 pub mod program;
 #[cfg(target_os = "linux")]

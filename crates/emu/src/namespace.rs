@@ -1,6 +1,7 @@
 //! Network namespaces of our own, by name, so that what a killed run leaves behind can be found.
 
 use crate::trouble::Trouble;
+use nix::fcntl::{Flock, FlockArg};
 use nix::sched::{CloneFlags, setns};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -21,7 +22,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct Namespace {
     name: String,
-    file: File,
+    /// Locked: whoever finds it unlocked knows that its owner is dead.
+    file: Flock<File>,
 }
 
 impl Namespace {
@@ -32,8 +34,7 @@ impl Namespace {
     pub fn create(role: &str) -> Result<Namespace, Trouble> {
         let name = format!("lasthop-{}-{role}", std::process::id());
         ip(&["netns", "add", &name])?;
-        let path = Path::new(FOLDER).join(&name);
-        let file = File::open(&path).map_err(|error| {
+        let file = locked(&Path::new(FOLDER).join(&name)).map_err(|error| {
             let _ = ip(&["netns", "del", &name]);
             Trouble::of_system(&format!("cannot open the namespace `{name}`"), &error, "see `ip netns`")
         })?;
@@ -59,7 +60,7 @@ impl Namespace {
     /// If it cannot be entered.
     pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, Trouble> {
         let entered = || {
-            setns(&self.file, CloneFlags::CLONE_NEWNET).map_err(|error| {
+            setns(&*self.file, CloneFlags::CLONE_NEWNET).map_err(|error| {
                 let what = format!("cannot enter the namespace `{}`", self.name);
                 Trouble::of_system(&what, &error.into(), "was it deleted?")
             })?;
@@ -81,7 +82,11 @@ impl Drop for Namespace {
 pub fn remove_stale() -> Vec<String> {
     let Ok(entries) = fs::read_dir(FOLDER) else { return Vec::new() };
     let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-    let stale: Vec<String> = names.filter(|name| owner(name).is_some_and(|pid| !is_ours(pid))).collect();
+    let is_stale = |name: &String| {
+        // One that is not locked yet has an owner that begins right now.
+        owner(name).is_some_and(|pid| locked(&Path::new(FOLDER).join(name)).is_ok() && !is_ours(pid))
+    };
+    let stale: Vec<String> = names.filter(is_stale).collect();
     for name in &stale {
         end(name);
     }
@@ -92,6 +97,14 @@ pub fn remove_stale() -> Vec<String> {
 fn owner(name: &str) -> Option<i32> {
     let (pid, role) = name.strip_prefix("lasthop-")?.split_once('-')?;
     matches!(role, "server" | "client").then(|| pid.parse().ok()).flatten()
+}
+
+/// The file, opened and locked against everybody else.
+///
+/// # Errors
+/// If it cannot be opened, or somebody else has locked it.
+pub(crate) fn locked(path: &Path) -> io::Result<Flock<File>> {
+    Flock::lock(File::open(path)?, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| error.into())
 }
 
 /// Whether a process is alive and is this program: its number may have been given to another one.

@@ -127,9 +127,9 @@ impl<W: Write> Emulation<W> {
         self.capture = Some(capture);
     }
 
-    /// Time since the beginning.
-    pub fn now(&self) -> Time {
-        self.clock.now()
+    /// The clock of everything that is measured here.
+    pub fn clock(&self) -> Clock {
+        self.clock
     }
 
     /// What has been measured so far.

@@ -1,33 +1,38 @@
 //! `lasthop emulate PATH -- COMMAND`.
 //!
 //! * `stage`: the namespaces, the devices and the programs.
+//! * `files`: what is written beside the summary.
+//! * `document`: the report, by time.
 //! * `summary`: what came out, as a table and as JSON.
 
+mod document;
+mod files;
 mod stage;
 mod summary;
 
 use crate::failure::Failure;
-use crate::output::{self, Format};
+use crate::output;
 use crate::source::Source;
-use crate::target::{self, Target, patience};
+use crate::target::{Target, patience};
 use crate::values;
-use clap::Args;
+use clap::{Args, ValueEnum};
+use files::{Files, Open};
 use lasthop_base::{Duration, quantity};
-use lasthop_capture::Capture;
 use lasthop_emu::emulation::machine::Ticks;
 use lasthop_emu::emulation::{Bounds, Charge, Plan};
-use lasthop_emu::{Emulation, Trouble, urgency};
+use lasthop_emu::kernel::Watch;
+use lasthop_emu::urgency::Hurry;
+use lasthop_emu::{Emulation, Trouble};
 use lasthop_scenario::{Headers, Scenario, Traffic};
 use lasthop_sim::assemble::{OUTSIDE_FLOWS, assemble_around};
 use stage::Stage;
-use std::path::PathBuf;
 use std::time::Instant;
 use summary::Summary;
 
 /// Run a command with the scenario's path between it and the other end, in real time.
 ///
 /// COMMAND runs in a network namespace of its own, as the scenario's client: behind the path is the other end.
-/// With --server that is a second namespace, in which another command runs.
+/// With --server that is a second namespace, in which another command runs; without, it is this host and its network.
 /// The TCP flows between the same two ends of the scenario are COMMAND's to make; all other flows are simulated.
 /// COMMAND's exit status is passed on; 3 means that the run was not in time and must not be trusted.
 #[derive(Args)]
@@ -36,19 +41,12 @@ pub(crate) struct Emulate {
     source: Source,
     /// Run this at the other end, by the shell; `{server}` in COMMAND becomes its address
     #[arg(long, value_name = "COMMAND")]
-    server: String,
-    /// How to print the summary, on standard error or to DIR/summary.json
+    server: Option<String>,
+    /// How to print the summary on standard error
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
-    /// Write the summary, a capture and a report into this directory
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// Capture both ends, and what is lost between them, as pcapng
-    #[arg(long, value_name = "FILE")]
-    pcap: Option<PathBuf>,
-    /// Keep at most so many bytes of each captured packet
-    #[arg(long, value_name = "BYTES", value_parser = values::snap)]
-    snap: Option<u32>,
+    #[command(flatten)]
+    files: Files,
     /// Seed of the path's randomness; the scenario's own by default
     #[arg(long, value_name = "S", value_parser = values::seed)]
     seed: Option<u64>,
@@ -63,21 +61,34 @@ pub(crate) struct Emulate {
     command: Vec<String>,
 }
 
-/// How long the loop sleeps at most before it looks after the command.
-const PATIENCE: Duration = Duration::from_millis(10);
+/// How the summary is printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Format {
+    /// For people.
+    Table,
+    /// One object in one line.
+    Json,
+}
+
+/// The kernel is not asked more often than this.
+const SHORTEST_SAMPLE: Duration = Duration::from_millis(20);
+/// How often the loop looks after the command.
+const PATIENCE: Duration = Duration::from_millis(5);
 
 impl Emulate {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
         let scenario = self.source.draft()?.check()?;
-        let replaced = replaced(&scenario)?;
-        let plan = self.plan(&scenario, replaced);
-        let files = self.files(&plan.pipes)?;
-        let (status, summary) = patience::during(|| self.run(plan, files))?;
-        self.tell(&summary)?;
+        let plan = self.plan(&scenario, replaced(&scenario)?);
+        let open = self.files.open(&plan.pipes)?;
+        let summary = patience::during(|| self.run(&scenario, plan, open))?;
+        match self.format {
+            Format::Json => output::note(&summary.object().to_string()),
+            Format::Table => output::note(summary.table().trim_end()),
+        }
         if patience::is_interrupted() {
             return Err(Failure::interrupted());
         }
-        match (summary.complaints.is_empty(), status) {
+        match (summary.complaints.is_empty(), summary.status) {
             (false, _) => Err(invalid(&summary)),
             (true, 0) => Ok(()),
             (true, status) => Err(Failure::Command(status)),
@@ -96,58 +107,58 @@ impl Emulate {
                 Headers::Nominal(bytes) => Charge::Payload(bytes),
             },
             spin: self.spin,
-            sample: self.out.is_some().then_some(scenario.sample),
+            sample: self.files.draws().then_some(scenario.sample.max(SHORTEST_SAMPLE)),
             pipes: pipes
                 .flat_map(|link| ["down", "up"].map(|side| format!("{} {side}", link.name)))
                 .collect(),
         }
     }
 
-    /// Begins every file, so that a mistake in a path shows before anything runs.
-    fn files(&self, pipes: &[String]) -> Result<Option<Capture<Target>>, Failure> {
-        let Some(path) = &self.pcap else { return Ok(None) };
-        let target = Target::create(path)?;
-        let names = Emulation::<Target>::interfaces(pipes);
-        let capture = match self.snap {
-            Some(snap) => Capture::with_snap_length(target, &names, snap),
-            None => Capture::new(target, &names),
-        };
-        capture.map(Some).map_err(|error| target::unfinished(path, &error))
-    }
-
-    fn run(&self, plan: Plan, capture: Option<Capture<Target>>) -> Result<(u8, Summary), Failure> {
-        let mut stage = Stage::build(self.mtu).map_err(failure)?;
-        let Some([server, client]) = stage.take_devices() else { unreachable!("they are taken once") };
+    fn run(&self, scenario: &Scenario, plan: Plan, mut open: Open) -> Result<Summary, Failure> {
+        let sample = plan.sample;
+        let (mut stage, [server, client]) = Stage::build(self.server.is_some(), self.mtu).map_err(failure)?;
+        if let Some(line) = &self.server {
+            stage.start_server(line).map_err(failure)?;
+        }
+        // The path's time begins with the command.
         let mut emulation = Emulation::new(plan, server, client);
-        if let Some(capture) = capture {
+        if let Some(capture) = open.take_capture() {
             emulation.capture(capture);
         }
-        stage.start(&self.server, &self.command).map_err(failure)?;
-        let began = Instant::now();
-        let (ticks, urgent) = (Ticks::now(), urgency::hurry());
-        let status = loop {
-            emulation.turn(PATIENCE).map_err(failure)?;
-            if let Some(status) = stage.ended().map_err(failure)? {
-                break status;
-            }
-        };
-        let took = began.elapsed();
+        let watch = sample.map(|span| stage.watch(span, emulation.clock())).transpose().map_err(failure)?;
+        stage.start_command(&self.command).map_err(unusable)?;
+        let (began, ticks) = (Instant::now(), Ticks::now());
+        let hurry = Hurry::begin();
+        let status = last(&mut emulation, &mut stage).map_err(failure)?;
+        let urgent = hurry.is_granted();
+        drop(hurry);
         let load = ticks.zip(Ticks::now()).and_then(|(before, after)| before.until(&after));
         let lost_in_devices = stage.lost_in_devices();
         let measured = emulation.measured().clone();
-        if let Some(target) = emulation.finish().map_err(failure)? {
-            target.finish()?;
-        }
         let complaints = measured.complaints(&Bounds::USUAL, lost_in_devices);
-        Ok((status, Summary { measured, complaints, lost_in_devices, load, urgent, status, took }))
+        let took = began.elapsed();
+        let summary = Summary { measured, complaints, lost_in_devices, load, urgent, status, took };
+        let sightings = watch.map_or(Vec::new(), Watch::finish);
+        let document =
+            || document::document(scenario, &self.command, &summary, emulation.samples(), &sightings);
+        open.fill(&summary, document)?;
+        open.finish(emulation.finish().map_err(failure)?)?;
+        Ok(summary)
     }
+}
 
-    fn tell(&self, summary: &Summary) -> Result<(), Failure> {
-        match self.format {
-            Format::Json => output::note(&summary.object().to_string()),
-            _ => output::note(summary.table().trim_end()),
+/// Lets packets through until the command has ended; its status.
+fn last(emulation: &mut Emulation<Target>, stage: &mut Stage) -> Result<u8, Trouble> {
+    let clock = emulation.clock();
+    let mut looks = clock.now();
+    loop {
+        emulation.turn(PATIENCE)?;
+        if clock.now() >= looks {
+            looks = clock.now() + PATIENCE;
+            if let Some(status) = stage.ended()? {
+                return Ok(status);
+            }
         }
-        Ok(())
     }
 }
 
@@ -171,6 +182,11 @@ fn invalid(summary: &Summary) -> Failure {
     )
 }
 
-pub(super) fn failure(trouble: Trouble) -> Failure {
+/// The command itself cannot be run.
+fn unusable(trouble: Trouble) -> Failure {
+    Failure::bad_input(trouble.message, trouble.help)
+}
+
+fn failure(trouble: Trouble) -> Failure {
     Failure::failed(trouble.message, trouble.help)
 }

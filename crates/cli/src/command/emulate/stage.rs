@@ -1,8 +1,14 @@
 //! The namespaces, the devices and the programs.
 
+use crate::output;
+use crate::target::patience;
+use lasthop_base::Duration as Span;
+use lasthop_emu::emulation::End;
+use lasthop_emu::kernel::Watch;
 use lasthop_emu::namespace::{self, Namespace};
+use lasthop_emu::nat::{self, Nat};
 use lasthop_emu::program::Attached;
-use lasthop_emu::{Interface, Program, Trouble, Tun};
+use lasthop_emu::{Clock, Interface, Program, Trouble, Tun};
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
 use std::thread;
@@ -11,73 +17,113 @@ use std::time::{Duration, Instant};
 /// The addresses of both ends (RFC 2544: a network for measurements, which nobody has a route to).
 const SERVER: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
 const CLIENT: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 2);
-/// The devices' name in both namespaces.
+const NETWORK: &str = "198.18.0.0/24";
+/// The devices' name in namespaces of their own, and in the host's.
 const DEVICE: &str = "lasthop0";
+const HOST_DEVICE: &str = "lasthop-nat";
 /// How long the server's command has until it listens.
 const LISTENS_WITHIN: Duration = Duration::from_secs(5);
 /// How long a command that is asked to end has until it is made to.
 const ENDS_WITHIN: Duration = Duration::from_secs(2);
 
-/// What is removed at the end; in this order.
+/// What is removed at the end, in this order.
 pub(super) struct Stage {
     command: Option<Program>,
     server: Option<Program>,
-    devices: Option<[Tun; 2]>,
-    /// The server's, then the client's.
-    namespaces: [Namespace; 2],
+    client: Namespace,
+    far: Far,
     asked_to_end: Option<Instant>,
 }
 
+/// What lies behind the path.
+enum Far {
+    Server(Namespace),
+    Host { _nat: Nat },
+}
+
 impl Stage {
-    /// Two namespaces with a device each, whose other ends we hold.
-    pub(super) fn build(mtu: u16) -> Result<Stage, Trouble> {
+    /// The namespaces with a device each, whose other ends are given back: the server's, then the client's.
+    pub(super) fn build(has_server: bool, mtu: u16) -> Result<(Stage, [Tun; 2]), Trouble> {
         for name in namespace::remove_stale() {
-            crate::output::note(&format!("removed `{name}`, which a killed run had left"));
+            output::note(&format!("removed the namespace `{name}`, which a killed run had left"));
         }
-        let namespaces = [Namespace::create("server")?, Namespace::create("client")?];
-        let device = |namespace: &Namespace, address: Ipv4Addr| {
-            let addresses = vec![(IpAddr::V4(address), 24)];
-            namespace.within(|| {
-                let tun = Tun::open(&Interface { name: DEVICE.to_owned(), addresses, mtu })?;
-                namespace::ip(&["route", "add", "default", "dev", DEVICE])?;
-                Ok(tun)
-            })?
+        // That somebody uses the rules matters only to those who want them too.
+        if let Ok(true) = nat::remove_stale() {
+            output::note("removed the rules `lasthop`, which a killed run had left");
+        }
+        let client = Namespace::create("client")?;
+        let at_client = client.within(|| {
+            let tun = device(DEVICE, CLIENT, mtu)?;
+            namespace::ip(&["route", "add", "default", "dev", DEVICE])?;
+            Ok(tun)
+        })??;
+        let (far, at_server) = match has_server {
+            true => {
+                let server = Namespace::create("server")?;
+                let tun = server.within(|| {
+                    let tun = device(DEVICE, SERVER, mtu)?;
+                    namespace::ip(&["route", "add", "default", "dev", DEVICE])?;
+                    Ok(tun)
+                })??;
+                (Far::Server(server), tun)
+            }
+            false => {
+                warn_of_local_resolver();
+                let nat = Nat::begin(HOST_DEVICE, NETWORK)?;
+                let tun = device(HOST_DEVICE, SERVER, mtu)?;
+                // Only what the command causes goes by the path.
+                let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{HOST_DEVICE}/disable_ipv6"), "1");
+                (Far::Host { _nat: nat }, tun)
+            }
         };
-        let devices = Some([device(&namespaces[0], SERVER)?, device(&namespaces[1], CLIENT)?]);
-        Ok(Stage { command: None, server: None, devices, namespaces, asked_to_end: None })
+        Ok((Stage { command: None, server: None, client, far, asked_to_end: None }, [at_server, at_client]))
     }
 
-    /// Our sides of the devices, the server's first; to be taken once.
-    pub(super) fn take_devices(&mut self) -> Option<[Tun; 2]> {
-        self.devices.take()
+    /// Has the kernel's connections at both ends looked at every `span`.
+    pub(super) fn watch(&self, span: Span, clock: Clock) -> Result<Watch, Trouble> {
+        let mut ends = vec![(End::Client, &self.client)];
+        if let Far::Server(server) = &self.far {
+            ends.push((End::Server, server));
+        }
+        Watch::every(span, clock, &ends)
     }
 
-    /// Starts the server, waits until it listens, and starts the command.
-    pub(super) fn start(&mut self, server: &str, command: &[String]) -> Result<(), Trouble> {
-        let [at_server, at_client] = &self.namespaces;
-        let line = ["sh", "-c", server].map(str::to_owned);
-        let mut running = Program::start(at_server, &line, Attached::Background)?;
+    /// Starts the server and waits until it listens.
+    pub(super) fn start_server(&mut self, line: &str) -> Result<(), Trouble> {
+        let Far::Server(namespace) = &self.far else { return Ok(()) };
+        let words = ["sh", "-c", line].map(str::to_owned);
+        let mut running = Program::start(namespace, &words, Attached::Background)?;
         let start = Instant::now();
-        while start.elapsed() < LISTENS_WITHIN && !at_server.within(somebody_listens)? {
+        while start.elapsed() < LISTENS_WITHIN && !namespace.within(somebody_listens)? {
             if let Some(status) = running.ended()? {
                 return Err(Trouble {
-                    message: format!("the server `{server}` ended at once with status {status}"),
-                    help: "it must run as long as the command needs it".to_owned(),
+                    message: format!(
+                        "the server `{line}` ended with status {status} before the command began"
+                    ),
+                    help: "it must run, in the foreground, as long as the command needs it".to_owned(),
                 });
+            }
+            if patience::is_interrupted() {
+                break;
             }
             thread::sleep(Duration::from_millis(5));
         }
         self.server = Some(running);
+        Ok(())
+    }
+
+    /// Starts the command.
+    pub(super) fn start_command(&mut self, command: &[String]) -> Result<(), Trouble> {
         let words: Vec<String> =
             command.iter().map(|word| word.replace("{server}", &SERVER.to_string())).collect();
-        self.command = Some(Program::start(at_client, &words, Attached::Foreground)?);
+        self.command = Some(Program::start(&self.client, &words, Attached::Foreground)?);
         Ok(())
     }
 
     /// The command's status once it has ended. After Ctrl-C it is asked to end, and later made to.
     pub(super) fn ended(&mut self) -> Result<Option<u8>, Trouble> {
         let Some(command) = &mut self.command else { return Ok(Some(0)) };
-        if crate::target::patience::is_interrupted() {
+        if patience::is_interrupted() {
             match self.asked_to_end {
                 None => {
                     command.stop(false);
@@ -92,8 +138,29 @@ impl Stage {
 
     /// Packets that the kernel could not put into the devices' rings, or take from them.
     pub(super) fn lost_in_devices(&self) -> u64 {
-        let of = |namespace: &Namespace| namespace.within(device_drops).unwrap_or(0);
-        self.namespaces.iter().map(of).sum()
+        let within = |namespace: &Namespace| namespace.within(|| device_drops(DEVICE)).unwrap_or(0);
+        let far = match &self.far {
+            Far::Server(namespace) => within(namespace),
+            Far::Host { .. } => device_drops(HOST_DEVICE),
+        };
+        far + within(&self.client)
+    }
+}
+
+fn device(name: &str, address: Ipv4Addr, mtu: u16) -> Result<Tun, Trouble> {
+    Tun::open(&Interface { name: name.to_owned(), addresses: vec![(IpAddr::V4(address), 24)], mtu })
+}
+
+/// Names are resolved as on the host; a resolver on its loopback device is out of the command's reach.
+fn warn_of_local_resolver() {
+    let text = fs::read_to_string("/etc/resolv.conf").unwrap_or_default();
+    let mut servers = text.lines().filter_map(|line| line.strip_prefix("nameserver")).map(str::trim);
+    if servers.clone().next().is_some() && servers.all(|server| server.starts_with("127.") || server == "::1")
+    {
+        output::note(
+            "note: /etc/resolv.conf names a resolver on the host's loopback device, which the command cannot reach: \
+             names will not be resolved, addresses will",
+        );
     }
 }
 
@@ -107,10 +174,10 @@ fn somebody_listens() -> bool {
     has("tcp", "0A") || has("tcp6", "0A") || has("udp", "07") || has("udp6", "07")
 }
 
-/// Received and sent packets dropped by our device of this thread's namespace (proc(5), net/dev).
-fn device_drops() -> u64 {
+/// Received and sent packets dropped by a device of this thread's namespace (proc(5), net/dev).
+fn device_drops(device: &str) -> u64 {
     let text = fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.trim_start().strip_prefix(DEVICE)?.strip_prefix(':'));
+    let line = text.lines().find_map(|line| line.trim_start().strip_prefix(device)?.strip_prefix(':'));
     let columns: Vec<u64> =
         line.unwrap_or_default().split_whitespace().map_while(|word| word.parse().ok()).collect();
     // bytes packets errs drop fifo frame compressed multicast, for received and then for sent ones.

@@ -54,6 +54,11 @@ impl Summary {
 
     /// Down and up side by side, then what we know of ourselves.
     pub(super) fn table(&self) -> String {
+        format!("\n{}\n{}\n", table::text(&self.tallies()), self.conditions())
+    }
+
+    /// Down and up side by side.
+    pub(super) fn tallies(&self) -> Table {
         let mut rows = Vec::new();
         let mut row = |name: &str, of: &dyn Fn(End) -> String| {
             let cells = [End::Client, End::Server].map(|end| Cell::Number(of(end)));
@@ -70,11 +75,16 @@ impl Summary {
             }
         }
         let columns = ["", "down", "up"].map(str::to_owned).to_vec();
+        Table { caption: String::new(), columns, rows }
+    }
+
+    /// How well we kept time, and on what machine.
+    pub(super) fn conditions(&self) -> String {
         let lateness = self.measured.lateness();
         let micros = |span: lasthop_base::Duration| span.as_nanos() / 1000;
         format!(
-            "\n{}\n{:.1} s; packets late by {} us (median), {} us (1 of 100), {} us (the latest); {} lost in devices\n{}\n",
-            table::text(&Table { caption: String::new(), columns, rows }),
+            "{:.1} s from the first packet to the last; late by {} us (median), {} us (1 of 100), {} us (the latest); \
+             {} lost in devices; {}",
             self.measured.active().as_secs(),
             micros(lateness.p50),
             micros(lateness.p99),

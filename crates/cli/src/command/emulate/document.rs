@@ -1,0 +1,172 @@
+//! The report: the path and the kernel's own view of its connections, by time.
+
+use super::summary::Summary;
+use lasthop_emu::emulation::{End, Sample};
+use lasthop_emu::kernel::{Connection, Sighting};
+use lasthop_lab::document::{Block, Chapter, Document};
+use lasthop_lab::figure::{Curve, CurveKind, Figure, Point};
+use lasthop_scenario::Scenario;
+use lasthop_wire::LossReason;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+/// The connections that moved most, each with figures of its own.
+const MOST_CONNECTIONS: usize = 4;
+/// A slow start threshold from here on stands for none.
+const UNLIMITED: u64 = 1 << 30;
+/// Rates are averaged over intervals of which a run has this many at most.
+const INTERVALS: usize = 200;
+
+/// The whole report.
+pub(super) fn document(
+    scenario: &Scenario,
+    command: &[String],
+    summary: &Summary,
+    samples: &[Sample],
+    sightings: &[Sighting],
+) -> Document {
+    let mut blocks =
+        vec![Block::Text(verdict(summary)), Block::Table(summary.tallies()), Block::Figure(rates(samples))];
+    let connections = by_connection(sightings);
+    for (number, (end, seen)) in connections.iter().take(MOST_CONNECTIONS).enumerate() {
+        let Some((_, last)) = seen.last() else { continue };
+        let at = if *end == End::Server { "server" } else { "client" };
+        let name = format!("{at}, {} to {}", last.local, last.remote);
+        blocks.push(Block::Figure(windows(number, &name, seen)));
+        blocks.push(Block::Figure(round_trips(number, &name, seen)));
+        blocks.push(Block::Figure(retransmissions(number, &name, seen)));
+    }
+    blocks.push(Block::Figure(queues(scenario, samples)));
+    blocks.push(Block::Figure(losses(samples)));
+    let unseen = connections.len().saturating_sub(MOST_CONNECTIONS);
+    if unseen > 0 {
+        blocks.push(Block::Text(format!("{unseen} further connections, which moved less, are not drawn.")));
+    }
+    Document {
+        title: format!("{} under {}", scenario.title, command.first().map_or("a command", String::as_str)),
+        introduction:
+            "Real packets over simulated links, in real time. Windows, round trips and retransmissions are \
+                       the kernel's own (tcp_info)."
+                .to_owned(),
+        chapters: vec![Chapter { id: "run".to_owned(), title: "What came out".to_owned(), blocks }],
+    }
+}
+
+fn verdict(summary: &Summary) -> String {
+    let valid = match summary.complaints.is_empty() {
+        true => "The run is valid.".to_owned(),
+        false => format!("The run is invalid: {}.", summary.complaints.join("; ")),
+    };
+    format!("{valid} {}", summary.conditions())
+}
+
+type Seen = Vec<(f64, Connection)>;
+
+/// What was seen of each connection that sent data, those that moved most first.
+fn by_connection(sightings: &[Sighting]) -> Vec<(End, Seen)> {
+    let mut known: BTreeMap<(usize, SocketAddr, SocketAddr), Seen> = BTreeMap::new();
+    for Sighting { time, end, connection } in sightings {
+        let key = (*end as usize, connection.local, connection.remote);
+        known.entry(key).or_default().push((time.as_secs(), *connection));
+    }
+    let acked = |seen: &Seen| seen.last().map_or(0, |(_, last)| last.acked_bytes);
+    let mut connections: Vec<(End, Seen)> =
+        known.into_iter().map(|((end, ..), seen)| (End::BOTH[end], seen)).collect();
+    // A handshake counts one byte.
+    connections.retain(|(_, seen)| acked(seen) > 1);
+    connections.sort_by_key(|(_, seen)| std::cmp::Reverse(acked(seen)));
+    connections
+}
+
+fn windows(number: usize, name: &str, seen: &Seen) -> Figure {
+    let kilobytes = |bytes: u64| bytes as f64 / 1e3;
+    figure(
+        &format!("window-{number}"),
+        &format!("{name}: congestion window"),
+        "What the kernel's sender allows itself (cwnd), and where its slow start ends (ssthresh, once there is one).",
+        "kB",
+        vec![
+            curve("cwnd", seen, |connection| Some(kilobytes(connection.cwnd_bytes))),
+            curve("ssthresh", seen, |connection| {
+                (connection.ssthresh_bytes < UNLIMITED).then(|| kilobytes(connection.ssthresh_bytes))
+            }),
+        ],
+    )
+}
+
+fn round_trips(number: usize, name: &str, seen: &Seen) -> Figure {
+    let curves = vec![curve("SRTT", seen, |connection| Some(connection.srtt.as_millis()))];
+    let caption = "The smoothed round-trip time of the kernel's sender.";
+    figure(&format!("rtt-{number}"), &format!("{name}: round-trip time"), caption, "ms", curves)
+}
+
+fn retransmissions(number: usize, name: &str, seen: &Seen) -> Figure {
+    let curves = vec![curve("sent again", seen, |connection| Some(f64::from(connection.retransmissions)))];
+    let caption = "Segments that the kernel's sender has sent again so far.";
+    figure(&format!("again-{number}"), &format!("{name}: retransmissions"), caption, "segments", curves)
+}
+
+fn rates(samples: &[Sample]) -> Figure {
+    let every = samples.len().div_ceil(INTERVALS).max(1);
+    let corners: Vec<&Sample> = samples.iter().step_by(every).collect();
+    let curve = |name: &str, end: End| {
+        let points = corners.windows(2).map(|pair| {
+            let (from, to) = (pair[0].time.as_secs(), pair[1].time.as_secs());
+            let bytes = pair[1].delivered_bytes[end as usize] - pair[0].delivered_bytes[end as usize];
+            Point::exact(to, bytes as f64 * 8.0 / 1e3 / (to - from))
+        });
+        Curve { name: name.to_owned(), kind: CurveKind::Line, points: points.collect() }
+    };
+    let caption = "What was delivered at either end, headers included.";
+    let curves = vec![curve("down", End::Client), curve("up", End::Server)];
+    figure("rates", "Rates", caption, "kbit/s", curves)
+}
+
+fn queues(scenario: &Scenario, samples: &[Sample]) -> Figure {
+    let mut curves = Vec::new();
+    for (index, link) in scenario.links.iter().enumerate() {
+        for (side, direction) in ["down", "up"].iter().enumerate() {
+            let waiting = |sample: &Sample| f64::from(sample.backlogs[2 * index + side].waiting);
+            if samples.iter().any(|sample| waiting(sample) > 0.0) {
+                curves.push(Curve {
+                    name: format!("{} {direction}", link.name),
+                    kind: CurveKind::Steps,
+                    points: samples.iter().map(|s| Point::exact(s.time.as_secs(), waiting(s))).collect(),
+                });
+            }
+        }
+    }
+    let caption = match curves.is_empty() {
+        true => "No packet ever waited when the queues were sampled.",
+        false => "Packets that wait; directions in which none ever did are left out.",
+    };
+    figure("queues", "Queue lengths", caption, "packets", curves)
+}
+
+fn losses(samples: &[Sample]) -> Figure {
+    let curves = LossReason::ALL.iter().enumerate().filter_map(|(index, reason)| {
+        let points = samples.iter().map(|s| Point::exact(s.time.as_secs(), s.lost[index] as f64));
+        let curve =
+            Curve { name: reason.name().to_owned(), kind: CurveKind::Steps, points: points.collect() };
+        samples.last().is_some_and(|last| last.lost[index] > 0).then_some(curve)
+    });
+    let caption = "Packets of the real traffic lost so far, both directions together, by their true cause.";
+    figure("losses", "Losses by cause", caption, "packets", curves.collect())
+}
+
+fn curve(name: &str, seen: &Seen, of: impl Fn(&Connection) -> Option<f64>) -> Curve {
+    let points = seen.iter().filter_map(|(time, connection)| Some(Point::exact(*time, of(connection)?)));
+    Curve { name: name.to_owned(), kind: CurveKind::Line, points: points.collect() }
+}
+
+fn figure(id: &str, title: &str, caption: &str, y_label: &str, curves: Vec<Curve>) -> Figure {
+    Figure {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        caption: caption.to_owned(),
+        x_label: "time, s".to_owned(),
+        y_label: y_label.to_owned(),
+        x_log: false,
+        curves,
+    }
+}

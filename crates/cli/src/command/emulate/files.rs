@@ -1,0 +1,101 @@
+//! What is written beside the summary.
+
+use super::summary::Summary;
+use crate::failure::Failure;
+use crate::output;
+use crate::target::{self, Target};
+use crate::values;
+use clap::Args;
+use lasthop_capture::Capture;
+use lasthop_emu::Emulation;
+use lasthop_lab::document::Document;
+use lasthop_lab::report;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Files about the run.
+#[derive(Args)]
+pub(super) struct Files {
+    /// Write summary.json, capture.pcapng and report.html into this directory
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Capture both ends, and what is lost between them, as pcapng
+    #[arg(long, value_name = "FILE")]
+    pcap: Option<PathBuf>,
+    /// Keep at most so many bytes of each captured packet
+    #[arg(long, value_name = "BYTES", value_parser = values::snap)]
+    snap: Option<u32>,
+}
+
+/// Files under way.
+pub(super) struct Open {
+    summary: Option<Target>,
+    report: Option<Target>,
+    capture: Option<Capture<Target>>,
+}
+
+impl Files {
+    /// Whether the run is drawn.
+    pub(super) fn draws(&self) -> bool {
+        self.out.is_some()
+    }
+
+    /// Begins every file, so that a mistake in a path shows before anything runs.
+    pub(super) fn open(&self, pipes: &[String]) -> Result<Open, Failure> {
+        let mut open = Open { summary: None, report: None, capture: None };
+        let mut pcap = self.pcap.clone();
+        if let Some(folder) = &self.out {
+            fs::create_dir_all(folder).map_err(|error| {
+                let message = format!("cannot make the directory `{}`: {error}", folder.display());
+                Failure::bad_input(message, "choose another place")
+            })?;
+            open.summary = Some(Target::create(&folder.join("summary.json"))?);
+            open.report = Some(Target::create(&folder.join("report.html"))?);
+            pcap.get_or_insert_with(|| folder.join("capture.pcapng"));
+        }
+        open.capture = pcap.map(|path| self.begin_capture(&path, pipes)).transpose()?;
+        Ok(open)
+    }
+
+    fn begin_capture(&self, path: &Path, pipes: &[String]) -> Result<Capture<Target>, Failure> {
+        let target = Target::create(path)?;
+        let names = Emulation::<Target>::interfaces(pipes);
+        match self.snap {
+            Some(snap) => Capture::with_snap_length(target, &names, snap),
+            None => Capture::new(target, &names),
+        }
+        .map_err(|error| target::unfinished(path, &error))
+    }
+}
+
+impl Open {
+    /// The capture, to be written to; [`Open::finish`] wants its file.
+    pub(super) fn take_capture(&mut self) -> Option<Capture<Target>> {
+        self.capture.take()
+    }
+
+    /// Writes summary and report.
+    pub(super) fn fill(
+        &mut self,
+        summary: &Summary,
+        document: impl FnOnce() -> Document,
+    ) -> Result<(), Failure> {
+        if let Some(target) = self.summary.take() {
+            self.summary = Some(target.filled(&format!("{}\n", summary.object()))?);
+        }
+        if let Some(target) = self.report.take() {
+            self.report = Some(target.filled(&report::html(&document()))?);
+        }
+        Ok(())
+    }
+
+    /// Gives every file its name.
+    pub(super) fn finish(self, capture: Option<Target>) -> Result<(), Failure> {
+        for target in [self.summary, capture, self.report].into_iter().flatten() {
+            let shown = target.path().display().to_string();
+            target.finish()?;
+            output::note(&format!("{shown}: written"));
+        }
+        Ok(())
+    }
+}

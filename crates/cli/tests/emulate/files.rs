@@ -1,0 +1,58 @@
+//! What --out writes.
+
+use crate::common::{names_in, stderr_of};
+use crate::traffic::{client, server};
+use crate::{emulate, is_possible};
+use std::fs;
+
+#[test]
+fn a_folder_gets_summary_capture_and_report() {
+    if !is_possible() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("run");
+    let output = emulate(&[
+        "rate=5Mbit/s,rtt=40ms,queue=20packets,loss=1%",
+        "--out",
+        out.to_str().unwrap(),
+        "--format",
+        "json",
+        "--server",
+        &server("cubic"),
+        "--",
+        "sh",
+        "-c",
+        &client("{server}", 3.0),
+    ]);
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr_of(&output));
+    assert_eq!(names_in(&out), ["capture.pcapng", "report.html", "summary.json"]);
+
+    let text = fs::read_to_string(out.join("summary.json")).unwrap();
+    assert_eq!(text.lines().count(), 1);
+    let summary: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(summary, crate::summary(&output));
+    for key in ["p50", "p99", "max"] {
+        assert!(summary["lateness_us"][key].as_f64().unwrap() > 0.0);
+    }
+    let lost: u64 =
+        ["queue_full", "channel"].iter().map(|why| summary["lost"]["down"][why].as_u64().unwrap()).sum();
+    assert!(lost > 0, "{summary}");
+
+    // Every loss is in the capture with its cause.
+    let capture = fs::read(out.join("capture.pcapng")).unwrap();
+    let comments = ["lost on path down: queue_full", "lost on path down: channel"];
+    let found: usize = comments.iter().map(|comment| occurrences(&capture, comment.as_bytes())).sum();
+    assert_eq!(found as u64, lost);
+
+    let report = fs::read_to_string(out.join("report.html")).unwrap();
+    for title in
+        ["congestion window", "round-trip time", "retransmissions", "Queue lengths", "Losses by cause"]
+    {
+        assert!(report.contains(title), "no {title}");
+    }
+}
+
+fn occurrences(text: &[u8], word: &[u8]) -> usize {
+    text.windows(word.len()).filter(|window| *window == word).count()
+}

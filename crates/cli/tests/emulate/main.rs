@@ -1,0 +1,49 @@
+//! `lasthop emulate`: real programs behind a path, in namespaces that the command makes itself.
+//!
+//! No address outside these namespaces is used. Where the machine lets us make none, the tests say so and do nothing.
+#![cfg(target_os = "linux")]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod files;
+mod host;
+mod messages;
+mod removal;
+mod traffic;
+
+use common::lasthop;
+use std::process::{Command, Output, Stdio};
+use std::sync::Once;
+
+/// A path on which nothing is lost.
+pub const CLEAN: &str = "rate=10Mbit/s,rtt=20ms,queue=200packets";
+
+/// Whether emulation is possible here; says why not, once.
+pub fn is_possible() -> bool {
+    static SAID: Once = Once::new();
+    let output = emulate(&[CLEAN, "--server", "exec sleep 1000", "--", "true"]);
+    if output.status.code() == Some(1) {
+        SAID.call_once(|| eprintln!("skipped: {}", String::from_utf8_lossy(&output.stderr)));
+        return false;
+    }
+    true
+}
+
+/// Calls `lasthop emulate`, without standard input.
+pub fn emulate(arguments: &[&str]) -> Output {
+    emulating(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+/// The same, to be called.
+pub fn emulating(arguments: &[&str]) -> Command {
+    let mut command = lasthop();
+    command.arg("emulate").args(arguments);
+    command
+}
+
+/// The summary that `--format json` prints: the last line of standard error that is an object.
+pub fn summary(output: &Output) -> serde_json::Value {
+    let text = String::from_utf8_lossy(&output.stderr);
+    let line = text.lines().rev().find(|line| line.starts_with('{'));
+    serde_json::from_str(line.unwrap_or_else(|| panic!("no summary: {text}"))).unwrap()
+}

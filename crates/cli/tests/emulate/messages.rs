@@ -1,0 +1,52 @@
+//! What is wrong is said, with its exit status.
+
+use crate::common::{lasthop, stderr_of};
+use crate::{CLEAN, emulate, is_possible};
+use std::process::Command;
+
+#[test]
+fn mistakes_are_told_before_anything_is_made() {
+    let cases: &[(&[&str], &str)] = &[
+        (&["umst", "--", "true"], "did you mean `umts`"),
+        (&[CLEAN], "<COMMAND>"),
+        (&[CLEAN, "--spin", "fast", "--", "true"], "--spin"),
+        (&[CLEAN, "--format", "csv", "--", "true"], "csv"),
+        (&[CLEAN, "--pcap", "missing/folder/x.pcapng", "--", "true"], "mkdir -p 'missing/folder'"),
+    ];
+    for (arguments, expected) in cases {
+        let output = emulate(arguments);
+        let said = stderr_of(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(expected), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn a_command_that_cannot_be_run_is_a_mistake() {
+    if !is_possible() {
+        return;
+    }
+    let output = emulate(&[CLEAN, "--server", "exec sleep 1000", "--", "no-such-program"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr_of(&output).contains("cannot run `no-such-program`"), "{}", stderr_of(&output));
+    let output = emulate(&[CLEAN, "--server", "exit 4", "--", "true"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr_of(&output).contains("ended with status 4"), "{}", stderr_of(&output));
+}
+
+#[test]
+fn without_privileges_there_is_one_clear_message() {
+    let program = lasthop().get_program().to_owned();
+    let output = Command::new("setpriv")
+        .args(["--reuid", "65534", "--clear-groups", "--"])
+        .arg(program)
+        .args(["emulate", CLEAN, "--server", "exec sleep 1000", "--", "true"])
+        .output();
+    match output {
+        Ok(output) if !stderr_of(&output).contains("setpriv:") => {
+            assert_eq!(output.status.code(), Some(1));
+            assert!(stderr_of(&output).contains("run it as root"), "{}", stderr_of(&output));
+        }
+        _ => eprintln!("skipped: setpriv cannot drop privileges here"),
+    }
+}

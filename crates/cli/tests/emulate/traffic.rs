@@ -1,0 +1,185 @@
+//! What programs see of the path.
+
+use crate::{CLEAN, emulate, is_possible, summary};
+use nix::sys::socket::{setsockopt, sockopt};
+use std::env;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::time::{Duration, Instant};
+
+/// Where the server listens.
+const PORT: u16 = 5001;
+
+/// Payload of a segment with time stamps, and its IP length.
+const SHARE: f64 = 1448.0 / 1500.0;
+
+/// This test program as a server that sends without end, with a congestion control.
+pub fn server(congestion: &str) -> String {
+    let program = env::current_exe().unwrap();
+    let program = program.display();
+    format!("EMULATED={congestion} exec {program} --ignored --exact traffic::as_server")
+}
+
+/// This test program as a client that receives for some seconds from an address.
+pub fn client(from: &str, seconds: f64) -> String {
+    let program = env::current_exe().unwrap();
+    let program = program.display();
+    format!("EMULATED='{from} {seconds}' exec {program} --ignored --exact traffic::as_client --nocapture")
+}
+
+#[test]
+#[ignore = "not a test: what others run at the server"]
+fn as_server() {
+    let Ok(congestion) = env::var("EMULATED") else { return };
+    let listener = TcpListener::bind(("0.0.0.0", PORT)).unwrap();
+    // Its connections inherit this. The namespace's own default may be one of the unrestricted ones only.
+    setsockopt(&listener, sockopt::TcpCongestion, &congestion.into()).unwrap();
+    for stream in listener.incoming() {
+        let mut stream = stream.unwrap();
+        while stream.write_all(&[7; 1 << 16]).is_ok() {}
+    }
+}
+
+#[test]
+#[ignore = "not a test: what others run as the command"]
+fn as_client() {
+    let Ok(text) = env::var("EMULATED") else { return };
+    let (address, seconds) = text.split_once(' ').unwrap();
+    let seconds: f64 = seconds.parse().unwrap();
+    let start = Instant::now();
+    let mut stream = TcpStream::connect((address, PORT)).unwrap();
+    println!("\nconnected_ms={}", start.elapsed().as_secs_f64() * 1e3);
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    let (mut buffer, mut received, mut begun) = (vec![0; 1 << 18], 0, None);
+    loop {
+        received += stream.read(&mut buffer).unwrap();
+        let now = start.elapsed().as_secs_f64();
+        match begun {
+            // After slow start.
+            None if now > seconds / 3.0 => begun = Some((now, received)),
+            Some((since, before)) if now > seconds => {
+                println!("goodput_kbps={}", (received - before) as f64 * 8e-3 / (now - since));
+                return;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A number that the client printed.
+pub fn printed(output: &std::process::Output, name: &str) -> f64 {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    value.unwrap_or_else(|| panic!("no {name}: {text}{errors}")).parse().unwrap()
+}
+
+#[test]
+fn a_bulk_transfer_gets_the_payload_ceiling() {
+    if !is_possible() {
+        return;
+    }
+    let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap();
+    for (mbps, queue, congestion) in
+        [(2.0, 100, "cubic"), (10.0, 200, "cubic"), (10.0, 200, "bbr"), (100.0, 600, "cubic")]
+    {
+        if !known.contains(congestion) {
+            eprintln!("skipped: the kernel has no {congestion}");
+            continue;
+        }
+        let path = format!("rate={mbps}Mbit/s,rtt=20ms,queue={queue}packets");
+        let client = client("{server}", 6.0);
+        let server = server(congestion);
+        let output = emulate(&[&path, "--server", &server, "--format", "json", "--", "sh", "-c", &client]);
+        let summary = summary(&output);
+        let idle = summary["idle"].as_f64().unwrap_or(0.0);
+        // At a hundred megabits the programs themselves need a processor, and bbr must send when it wants to.
+        let needs_idle = mbps > 10.0 || congestion == "bbr";
+        if output.status.code() == Some(3) || (needs_idle && idle < 0.1) {
+            eprintln!("{congestion} at {mbps} Mbit/s not judged: the machine was busy: {summary}");
+            continue;
+        }
+        assert_eq!(output.status.code(), Some(0), "{summary}");
+        let share = printed(&output, "goodput_kbps") / (mbps * 1e3 * SHARE);
+        assert!(
+            (0.97..1.005).contains(&share),
+            "{congestion} at {mbps} Mbit/s: {share} of the ceiling; {summary}"
+        );
+        // The link's rate is never exceeded, and our own account agrees with the program's.
+        let rate = summary["rate_kbps"]["down"].as_f64().unwrap();
+        assert!(rate < mbps * 1e3 * 1.001, "{summary}");
+        let goodput = summary["goodput_kbps"]["down"].as_f64().unwrap();
+        assert!((0.85..1.0).contains(&(goodput / (mbps * 1e3 * SHARE))), "{summary}");
+    }
+}
+
+#[test]
+fn nothing_is_ever_early() {
+    if !is_possible() {
+        return;
+    }
+    let output = emulate(&[
+        "rate=10Mbit/s,rtt=200ms",
+        "--server",
+        &server("cubic"),
+        "--format",
+        "json",
+        "--",
+        "sh",
+        "-c",
+        &client("{server}", 1.0),
+    ]);
+    let took = printed(&output, "connected_ms");
+    // A handshake takes a round trip and 60 bytes each way at 10 Mbit/s.
+    assert!(took >= 200.0, "connected after {took} ms");
+    if summary(&output)["valid"] == true {
+        assert!(took < 200.1 + 100.0, "connected after {took} ms");
+    }
+}
+
+#[test]
+fn losses_are_the_scenarios() {
+    if !is_possible() {
+        return;
+    }
+    let path = format!("{CLEAN},loss=5%");
+    let client = client("{server}", 4.0);
+    let output =
+        emulate(&[&path, "--server", &server("cubic"), "--format", "json", "--", "sh", "-c", &client]);
+    let summary = summary(&output);
+    let packets = summary["packets"]["down"].as_f64().unwrap();
+    let lost = summary["lost"]["down"]["channel"].as_f64().unwrap();
+    // Independent losses: within four standard errors.
+    let error = (0.05 * 0.95 / packets).sqrt();
+    assert!(packets > 50.0 && (lost / packets - 0.05).abs() < 4.0 * error, "{summary}");
+    assert_eq!(summary["lost"]["up"]["channel"], 0);
+}
+
+#[test]
+fn input_output_and_status_are_the_commands() {
+    if !is_possible() {
+        return;
+    }
+    let mut child = crate::emulating(&[
+        CLEAN,
+        "--server",
+        "exec sleep 1000",
+        "--",
+        "sh",
+        "-c",
+        "cat; echo {server} >&2; exit 7",
+    ])
+    .stdin(std::process::Stdio::piped())
+    .stdout(std::process::Stdio::piped())
+    .stderr(std::process::Stdio::piped())
+    .spawn()
+    .unwrap();
+    child.stdin.take().unwrap().write_all(b"some\0bytes\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.stdout, b"some\0bytes\n");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("198.18.0.1"));
+    // 3 if the machine was so busy that the run is invalid.
+    assert!(matches!(output.status.code(), Some(7 | 3)), "{:?}", output.status);
+    let killed = emulate(&[CLEAN, "--server", "exec sleep 1000", "--", "sh", "-c", "kill -9 $$"]);
+    assert!(matches!(killed.status.code(), Some(137 | 3)), "{:?}", killed.status);
+}

@@ -1,0 +1,183 @@
+//! What the kernel knows of its TCP connections (sock_diag(7): tcp_info).
+
+use crate::clock::Clock;
+use crate::emulation::End;
+use crate::namespace::Namespace;
+use crate::trouble::Trouble;
+use lasthop_base::{Duration, Time};
+use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
+use netlink_packet_sock_diag::SockDiagMessage;
+use netlink_packet_sock_diag::constants::{AF_INET, IPPROTO_TCP};
+use netlink_packet_sock_diag::inet::nlas::{Nla, TcpInfo};
+use netlink_packet_sock_diag::inet::{ExtensionFlags, InetRequest, InetResponse, SocketId, StateFlags};
+use netlink_sys::{Socket, SocketAddr as Address, protocols::NETLINK_SOCK_DIAG};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+/// A connection of the kernel's at an instant.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Connection {
+    /// Its own end.
+    pub local: SocketAddr,
+    /// The other one.
+    pub remote: SocketAddr,
+    /// Congestion window, bytes.
+    pub cwnd_bytes: u64,
+    /// Slow start threshold, bytes; as large as it gets while there is none.
+    pub ssthresh_bytes: u64,
+    /// Smoothed RTT.
+    pub srtt: Duration,
+    /// Segments sent again so far.
+    pub retransmissions: u32,
+    /// Bytes acknowledged by the other end so far.
+    pub acked_bytes: u64,
+}
+
+/// Asks about the connections of one namespace.
+pub struct Kernel {
+    socket: Socket,
+    request: Vec<u8>,
+    buffer: Vec<u8>,
+}
+
+impl Kernel {
+    /// About those that exist in a namespace.
+    ///
+    /// # Errors
+    /// If the kernel does not answer such questions.
+    pub fn of(namespace: &Namespace) -> Result<Kernel, Trouble> {
+        let socket = namespace.within(|| {
+            let mut socket = Socket::new(NETLINK_SOCK_DIAG)?;
+            socket.bind_auto()?;
+            socket.connect(&Address::new(0, 0))?;
+            Ok(socket)
+        })?;
+        let socket = socket.map_err(|error| {
+            Trouble::of_system("cannot ask the kernel about its connections", &error, "leave --out away")
+        })?;
+        let mut header = NetlinkHeader::default();
+        header.flags = NLM_F_REQUEST | NLM_F_DUMP;
+        let question = SockDiagMessage::InetRequest(InetRequest {
+            family: AF_INET,
+            protocol: IPPROTO_TCP,
+            extensions: ExtensionFlags::INFO,
+            states: StateFlags::ESTABLISHED
+                | StateFlags::FIN_WAIT1
+                | StateFlags::CLOSE_WAIT
+                | StateFlags::LAST_ACK,
+            socket_id: SocketId::new_v4(),
+        });
+        let mut message = NetlinkMessage::new(header, question.into());
+        message.finalize();
+        let mut request = vec![0; message.buffer_len()];
+        message.serialize(&mut request);
+        Ok(Kernel { socket, request, buffer: vec![0; 1 << 16] })
+    }
+
+    /// Its connections now. What the kernel does not tell is left out.
+    pub fn connections(&mut self) -> Vec<Connection> {
+        let mut connections = Vec::new();
+        if self.socket.send(&self.request, 0).is_err() {
+            return connections;
+        }
+        while let Ok(size) = self.socket.recv(&mut &mut self.buffer[..], 0) {
+            let mut rest = &self.buffer[..size];
+            while !rest.is_empty() {
+                let Ok(message) = NetlinkMessage::<SockDiagMessage>::deserialize(rest) else {
+                    return connections;
+                };
+                match message.payload {
+                    NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(response)) => {
+                        connections.extend(connection(&response));
+                    }
+                    NetlinkPayload::Noop => {}
+                    _ => return connections,
+                }
+                // Messages begin at multiples of four bytes.
+                let length = (message.header.length as usize).next_multiple_of(4);
+                if length == 0 {
+                    return connections;
+                }
+                rest = rest.get(length..).unwrap_or_default();
+            }
+        }
+        connections
+    }
+}
+
+fn connection(response: &InetResponse) -> Option<Connection> {
+    let info: &TcpInfo = response.nlas.iter().find_map(|nla| match nla {
+        Nla::TcpInfo(info) => Some(info),
+        _ => None,
+    })?;
+    let id = &response.header.socket_id;
+    let bytes = |segments: u32| u64::from(segments) * u64::from(info.snd_mss);
+    Some(Connection {
+        local: SocketAddr::new(id.source_address, id.source_port),
+        remote: SocketAddr::new(id.destination_address, id.destination_port),
+        cwnd_bytes: bytes(info.snd_cwnd),
+        ssthresh_bytes: bytes(info.snd_ssthresh),
+        srtt: Duration::from_micros(info.rtt.into()),
+        retransmissions: info.total_retrans,
+        acked_bytes: info.bytes_acked,
+    })
+}
+
+/// A connection at an instant, at one of the path's ends.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Sighting {
+    /// When.
+    pub time: Time,
+    /// At which end.
+    pub end: End,
+    /// What the kernel says there.
+    pub connection: Connection,
+}
+
+/// A thread that looks at connections again and again; it ends with its owner.
+pub struct Watch {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<Vec<Sighting>>>,
+}
+
+impl Watch {
+    /// Looks at the connections of these ends every `span`, on a clock.
+    ///
+    /// # Errors
+    /// If the kernel does not answer such questions.
+    pub fn every(span: Duration, clock: Clock, ends: &[(End, &Namespace)]) -> Result<Watch, Trouble> {
+        let mut kernels = Vec::new();
+        for (end, namespace) in ends {
+            kernels.push((*end, Kernel::of(namespace)?));
+        }
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let thread = std::thread::spawn(move || {
+            let mut seen = Vec::new();
+            while !stopped.load(Ordering::Relaxed) {
+                for (end, kernel) in &mut kernels {
+                    let time = clock.now();
+                    let found = kernel.connections().into_iter();
+                    seen.extend(found.map(|connection| Sighting { time, end: *end, connection }));
+                }
+                std::thread::sleep(std::time::Duration::from_nanos(span.as_nanos()));
+            }
+            seen
+        });
+        Ok(Watch { stop, thread: Some(thread) })
+    }
+
+    /// Everything seen, by time.
+    pub fn finish(mut self) -> Vec<Sighting> {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
