@@ -395,7 +395,7 @@ impl Engine {
         self.pipes[pipe.0 as usize].account.lost[kind] += 1;
         let Carried { flow, account, .. } = &mut self.flows[packet.flow.0 as usize];
         if let Traffic::Outside = flow.traffic {
-            self.left.push(Left::of(packet, self.now, Some((pipe, reason))));
+            note_left(&mut self.left, packet, self.now, Some((pipe, reason)));
         }
         if !packet.forward {
             account.lost_back[kind] += 1;
@@ -427,8 +427,9 @@ impl Engine {
         match &mut flow.traffic {
             Traffic::Datagrams(_) => account.datagrams += 1,
             Traffic::Outside => {
-                let first = self.pipes[pipe as usize].first();
-                self.left.extend(first.map(|first| Left::of(&first.packet, now, None)));
+                if let Some(first) = self.pipes[pipe as usize].first() {
+                    note_left(&mut self.left, &first.packet, now, None);
+                }
             }
             Traffic::Tcp(connection) => {
                 let mut arriving = Arriving::default();
@@ -622,6 +623,13 @@ fn endpoint_of(flow: &mut Flow, side: Side) -> Option<&mut Endpoint> {
         (Traffic::Tcp(connection), Side::Destination) => Some(&mut connection.destination),
         (Traffic::Datagrams(_) | Traffic::Outside, _) => None,
     }
+}
+
+/// Out of the way of what is simulated.
+#[cold]
+fn note_left(left: &mut Vec<Left>, packet: &Packet, at: Time, lost: Option<(PipeId, LossReason)>) {
+    let (number, forward, ecn) = (packet.number, packet.forward, packet.ecn);
+    left.push(Left { number, forward, at, ecn, lost });
 }
 
 fn timer_of(flow: usize, side: Side) -> u32 {

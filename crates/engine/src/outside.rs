@@ -2,7 +2,7 @@
 
 use crate::pipe::PipeId;
 use lasthop_base::Time;
-use lasthop_wire::{Body, Ecn, LossReason, Packet, Priority};
+use lasthop_wire::{Body, Ecn, LossReason, Priority};
 
 /// A packet from outside at the beginning of its way.
 #[derive(Clone, Copy, Debug)]
@@ -32,10 +32,4 @@ pub struct Left {
     pub ecn: Ecn,
     /// Where and why it was lost, if it was.
     pub lost: Option<(PipeId, LossReason)>,
-}
-
-impl Left {
-    pub(crate) fn of(packet: &Packet, at: Time, lost: Option<(PipeId, LossReason)>) -> Left {
-        Left { number: packet.number, forward: packet.forward, at, ecn: packet.ecn, lost }
-    }
 }
