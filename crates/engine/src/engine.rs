@@ -134,7 +134,7 @@ impl Engine {
     pub fn endpoints(&self, flow: FlowId) -> Option<(&Endpoint, &Endpoint)> {
         match &self.flows[flow.0 as usize].flow.traffic {
             Traffic::Tcp(connection) => Some((&connection.source, &connection.destination)),
-            Traffic::Datagrams(_) | Traffic::Outside => None,
+            Traffic::Datagrams(_) => None,
         }
     }
 
@@ -176,7 +176,6 @@ impl Engine {
                 connection.source.ended().is_some() || connection.source.state() == State::TimeWait
             }
             Traffic::Datagrams(source) => source.next >= source.stop,
-            Traffic::Outside => true,
         })
     }
 
@@ -394,7 +393,7 @@ impl Engine {
         let kind = reason as usize;
         self.pipes[pipe.0 as usize].account.lost[kind] += 1;
         let Carried { flow, account, .. } = &mut self.flows[packet.flow.0 as usize];
-        if let Traffic::Outside = flow.traffic {
+        if flow.traffic.is_outside() {
             note_left(&mut self.left, packet, self.now, Some((pipe, reason)));
         }
         if !packet.forward {
@@ -425,9 +424,11 @@ impl Engine {
         let Carried { flow, account, .. } = &mut self.flows[id.0 as usize];
         let mut told = None;
         match &mut flow.traffic {
-            Traffic::Datagrams(_) => account.datagrams += 1,
-            Traffic::Outside => {
-                if let Some(first) = self.pipes[pipe as usize].first() {
+            Traffic::Datagrams(source) => {
+                account.datagrams += 1;
+                if source.is_outside
+                    && let Some(first) = self.pipes[pipe as usize].first()
+                {
                     note_left(&mut self.left, &first.packet, now, None);
                 }
             }
@@ -504,7 +505,7 @@ impl Engine {
                 self.send(&mut packet, first);
                 if next < stop { next } else { Time::NEVER }
             }
-            Traffic::Datagrams(_) | Traffic::Outside => Time::NEVER,
+            Traffic::Datagrams(_) => Time::NEVER,
             Traffic::Tcp(connection) => {
                 let endpoint = match side {
                     Side::Source => &mut connection.source,
@@ -527,7 +528,7 @@ impl Engine {
         match (&self.flows[id.0 as usize].flow.traffic, side) {
             (Traffic::Tcp(connection), Side::Source) => connection.source.poll_timeout(),
             (Traffic::Tcp(connection), Side::Destination) => connection.destination.poll_timeout(),
-            (Traffic::Datagrams(_) | Traffic::Outside, _) => Time::NEVER,
+            (Traffic::Datagrams(_), _) => Time::NEVER,
         }
     }
 
@@ -621,7 +622,7 @@ fn endpoint_of(flow: &mut Flow, side: Side) -> Option<&mut Endpoint> {
     match (&mut flow.traffic, side) {
         (Traffic::Tcp(connection), Side::Source) => Some(&mut connection.source),
         (Traffic::Tcp(connection), Side::Destination) => Some(&mut connection.destination),
-        (Traffic::Datagrams(_) | Traffic::Outside, _) => None,
+        (Traffic::Datagrams(_), _) => None,
     }
 }
 

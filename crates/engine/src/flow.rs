@@ -48,8 +48,20 @@ pub enum Traffic {
     Tcp(Connection),
     /// Datagrams of a source that does not react.
     Datagrams(Datagrams),
+}
+
+impl Traffic {
     /// Packets that come from outside and go there: [`crate::Engine::inject`].
-    Outside,
+    pub fn outside() -> Traffic {
+        // Not a variant of its own: two are told apart faster than three, packet by packet.
+        let never = (Time::NEVER, Time::ZERO);
+        let source = Datagrams::new(Rate::from_bps(1), 1, never, None, Stream::named(0, "outside"));
+        Traffic::Datagrams(Datagrams { is_outside: true, ..source })
+    }
+
+    pub(crate) fn is_outside(&self) -> bool {
+        matches!(self, Traffic::Datagrams(source) if source.is_outside)
+    }
 }
 
 /// Both ends of a connection.
@@ -90,6 +102,8 @@ pub struct Datagrams {
     pub(crate) next: Time,
     pub(crate) on_until: Time,
     pub(crate) number: u64,
+    /// It sends nothing itself: its packets come from outside.
+    pub(crate) is_outside: bool,
 }
 
 /// An on-off pattern.
@@ -137,6 +151,7 @@ impl Datagrams {
             next: start,
             on_until: Time::NEVER,
             number: 0,
+            is_outside: false,
         };
         if let Some(pattern) = pattern {
             datagrams.on_until = start + datagrams.length(pattern.on, pattern.exponential);

@@ -38,7 +38,7 @@ pub fn assemble_around(scenario: &Scenario, replaced: usize, seed: u64) -> Engin
         forward: path(&route.there),
         backward: path(&route.back),
         overhead: Overhead::Real,
-        traffic: Traffic::Outside,
+        traffic: Traffic::outside(),
     });
     let flows = outside.chain(others.map(|flow| assemble_flow(scenario, flow, seed))).collect();
     over_links(scenario, seed, flows)
