@@ -198,8 +198,7 @@ impl Engine {
             hop: 0,
             body: entering.body,
         };
-        let first = self.routes[route as usize][0];
-        self.send(&mut packet, first);
+        self.send_datagram(&mut packet);
         number
     }
 
@@ -307,6 +306,13 @@ impl Engine {
             }
             return;
         }
+    }
+
+    /// What no endpoint sends begins its way. Apart, so that [`Engine::send`] stays where endpoints send.
+    #[inline(never)]
+    fn send_datagram(&mut self, packet: &mut Packet) {
+        let first = self.routes[packet.route as usize][0];
+        self.send(packet, first);
     }
 
     /// A packet joins an element, which may decide something at once.
@@ -501,8 +507,7 @@ impl Engine {
                 let mut packet = datagram((self.packets, id, route), source, flow.overhead);
                 self.packets += 1;
                 let (next, stop) = (source.next, source.stop);
-                let first = self.routes[route as usize][0];
-                self.send(&mut packet, first);
+                self.send_datagram(&mut packet);
                 if next < stop { next } else { Time::NEVER }
             }
             Traffic::Datagrams(_) => Time::NEVER,
