@@ -82,8 +82,14 @@ fn examine(tun: Tun, seed: u64) -> (bool, Tun) {
         println!("seed {seed}: {lost} losses, {} timeouts: not compared", info.timeouts);
         return (false, tun);
     }
-    assert_eq!(seen, lost, "seed {seed}: retransmissions, and packets lost");
-    assert_eq!(retransmitted_by_tcptrace(&path), lost, "seed {seed}: tcptrace");
+    // Where a recovery ran out of data because this process was not woken in time, the last segment goes out again
+    // (RFC 6675 §4, NextSeg rule 4): that one was not lost, and its comment says what it is.
+    let rescues = frames(&path, "frame.comment contains \"sent again: rescue\"");
+    assert!(
+        lost <= seen && seen <= lost + rescues,
+        "seed {seed}: {seen} retransmissions, {lost} losses, {rescues} rescues"
+    );
+    assert_eq!(retransmitted_by_tcptrace(&path), seen, "seed {seed}: tcptrace");
     (true, tun)
 }
 
