@@ -5,6 +5,8 @@ mod world;
 use lasthop_base::Duration;
 use lasthop_host::{Error, Host, Options, Readiness};
 use lasthop_tcp::endpoint::KeepAlive;
+use lasthop_wire::bytes::{Ends, Header, Payload, emit};
+use lasthop_wire::{Body, Ecn, Flags, FlowId, Packet, Priority, Segment};
 use std::net::{IpAddr, SocketAddr};
 use world::{CLEAN, World, client_ip, server_end, text};
 
@@ -93,6 +95,9 @@ fn what_cannot_be_asked_for_is_said() {
     let v6 = SocketAddr::new(IpAddr::from([0xfd; 16]), 80);
     assert_eq!(host.connect(now, None, v6, &options), Err(Error::NetworkUnreachable));
     assert_eq!(host.connect(now, Some(elsewhere), server_end(), &options), Err(Error::AddressNotAvailable));
+    for many in ["255.255.255.255:80", "224.0.0.1:80", "[ff02::1]:80", "0.0.0.0:80", "10.0.0.2:0"] {
+        assert_eq!(host.connect(now, None, many.parse().unwrap(), &options), Err(Error::Invalid), "{many}");
+    }
     host.connect(now, Some(ours), server_end(), &options).unwrap();
     assert_eq!(host.connect(now, Some(ours), server_end(), &options), Err(Error::AddressInUse));
     for wrong in [
@@ -233,4 +238,43 @@ fn keep_alive_notices_that_the_peer_is_gone_and_options_change_an_open_connectio
     assert_eq!(world.client.take_error(local), Ok(None));
     world.run_for(second * 10);
     assert_eq!(world.client.take_error(local), Ok(Some(Error::TimedOut)));
+}
+
+#[test]
+fn syns_from_or_to_many_are_not_answered() {
+    let mut world = World::new(11, CLEAN);
+    world.server.listen("0.0.0.0:80".parse().unwrap(), 4, &Options::default()).unwrap();
+    let ours = server_end();
+    for (from, to) in [
+        ("224.0.0.1:5", ours),
+        ("255.255.255.255:5", ours),
+        ("0.0.0.0:5", ours),
+        ("10.0.0.9:5", "255.255.255.255:80".parse().unwrap()),
+        ("10.0.0.9:5", "224.0.0.1:80".parse().unwrap()),
+        ("10.0.0.2:80", ours),
+    ] {
+        let source = from.parse().unwrap();
+        let ends = Ends { source, destination: to };
+        let syn = Segment { flags: Flags::SYN, ..Segment::default() };
+        let packet = Packet {
+            number: 0,
+            flow: FlowId(0),
+            wire_bytes: 40,
+            forward: true,
+            again: false,
+            early: false,
+            ecn: Ecn::NotEct,
+            priority: Priority::Normal,
+            route: 0,
+            hop: 0,
+            body: Body::Tcp(syn),
+        };
+        let mut bytes = Vec::new();
+        emit(&Header::of(&packet, &ends), &packet.body, Payload::Bytes(&[]), &mut bytes).unwrap();
+        let now = world.now;
+        world.server.handle_packet(now, &bytes);
+        assert_eq!(world.server.poll_packet(now), None, "{from} to {to}");
+    }
+    assert_eq!(world.server.counters().not_for_us, 6);
+    assert_eq!(world.server.sockets(), 1);
 }

@@ -152,7 +152,7 @@ impl Host {
     ///
     /// # Errors
     /// [`Error::NetworkUnreachable`], [`Error::AddressNotAvailable`], [`Error::AddressInUse`], [`Error::Invalid`] for
-    /// port 0, ends of different families, or options out of range.
+    /// port 0, a broadcast or multicast address, ends of different families, or options out of range.
     pub fn connect(
         &mut self,
         now: Time,
@@ -160,7 +160,12 @@ impl Host {
         remote: SocketAddr,
         options: &Options,
     ) -> Result<Handle, Error> {
-        if remote.port() == 0 || remote.ip().is_unspecified() || !options.are_valid() {
+        // One connection has one peer (RFC 9293 §3.9.2, MUST-46).
+        let is_one = match remote.ip() {
+            IpAddr::V4(address) => !address.is_broadcast() && !address.is_multicast(),
+            IpAddr::V6(address) => !address.is_multicast(),
+        };
+        if remote.port() == 0 || remote.ip().is_unspecified() || !is_one || !options.are_valid() {
             return Err(Error::Invalid);
         }
         let local = self.local_end(local, remote)?;

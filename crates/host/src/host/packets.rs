@@ -28,7 +28,8 @@ impl Host {
             self.counters.not_for_us += 1;
             return;
         };
-        let from_nobody = remote.ip().is_unspecified() || remote.ip().is_multicast() || remote == local;
+        let from_many = remote.ip().is_multicast() || remote.ip() == IpAddr::V4(Ipv4Addr::BROADCAST);
+        let from_nobody = remote.ip().is_unspecified() || from_many || remote == local;
         if !self.addresses.contains(&local.ip()) || from_nobody {
             self.counters.not_for_us += 1;
             return;
