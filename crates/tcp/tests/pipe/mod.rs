@@ -1,7 +1,6 @@
 //! Two endpoints over a pipe that loses, repeats, delays, reorders and marks, and somebody who forges.
 
-// Each file of tests takes what it needs.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "each test file is a program of its own and uses some of it")]
 
 use lasthop_base::{Choice, Duration, Mechanism, Stream, Time, Value};
 use lasthop_tcp::endpoint::{Ended, Sending};

@@ -2,8 +2,7 @@
 //!
 //! The initial sequence numbers lie just below the wrap, so that every script crosses it.
 
-// Each file of tests takes what it needs.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "each test file is a program of its own and uses some of it")]
 
 use Step::*;
 use lasthop_base::{Choice, Duration, Mechanism, Stream, Time, Value};
