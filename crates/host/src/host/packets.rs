@@ -1,5 +1,6 @@
 //! Packets in and out: which socket one belongs to, and which socket sends next.
 
+use super::sockets::tell;
 use super::{Handle, Host, Kind, MOST_STRAYS, Socket};
 use lasthop_base::Time;
 use lasthop_tcp::Role;
@@ -75,8 +76,8 @@ impl Host {
             if let Kind::Connection { connection, .. } = &mut socket.kind
                 && connection.poll_packet(now, &mut self.packet)
             {
+                tell(connection, self.is_tracing, &mut self.events);
                 self.busy.push_back(handle);
-                self.collect_events(handle);
                 return true;
             }
             socket.is_busy = false;

@@ -8,6 +8,7 @@ use lasthop_base::{Stream, Time};
 use lasthop_tcp::{Config, Endpoint, Role, State};
 use lasthop_wire::Seq;
 use lasthop_wire::bytes::Ends;
+use std::collections::{BTreeSet, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
 impl Host {
@@ -66,35 +67,23 @@ impl Host {
 
     /// After anything that may have changed a connection: it may have something to send, another deadline, or be over.
     pub(super) fn settle(&mut self, handle: Handle) {
-        self.collect_events(handle);
         let Some(socket) = self.sockets.get_mut(handle) else { return };
         if !socket.is_busy {
             socket.is_busy = true;
             self.busy.push_back(handle);
         }
-        if let Kind::Connection { connection, parent } = &mut socket.kind
-            && connection.is_open()
-            && let Some(listener) = parent.take().and_then(|parent| self.sockets.get_mut(parent))
-            && let Kind::Listener(listener) = &mut listener.kind
+        let Kind::Connection { connection, parent } = &mut socket.kind else { return };
+        tell(connection, self.is_tracing, &mut self.events);
+        schedule(&mut self.timers, handle, &mut socket.timer, connection.timeout());
+        let has_ended = connection.endpoint.ended().is_some();
+        let opened_for = if connection.is_open() { parent.take() } else { None };
+        if let Some(Socket { kind: Kind::Listener(listener), .. }) =
+            opened_for.and_then(|parent| self.sockets.get_mut(parent))
         {
             listener.opened(handle);
         }
-        if self.connection_ref_of(handle).is_some_and(|connection| connection.endpoint.ended().is_some()) {
+        if has_ended {
             self.forget(handle);
-        }
-        self.set_timer(handle);
-    }
-
-    /// Takes the events that an endpoint tells; judgements come without being asked for.
-    pub(super) fn collect_events(&mut self, handle: Handle) {
-        let Some(Socket { kind: Kind::Connection { connection, .. }, .. }) = self.sockets.get_mut(handle)
-        else {
-            return;
-        };
-        while let Some((time, event)) = connection.endpoint.poll_event() {
-            if self.is_tracing {
-                self.events.push_back(Traced { time, ends: connection.ends, event });
-            }
         }
     }
 
@@ -109,34 +98,13 @@ impl Host {
 
     /// After everything that a connection has to send has left.
     pub(super) fn settle_idle(&mut self, handle: Handle) {
-        self.set_timer(handle);
-        let is_done = match &self.sockets[handle].kind {
-            Kind::Listener(_) => false,
-            Kind::Connection { connection, parent } => {
-                let is_gone =
-                    connection.endpoint.ended().is_some() || connection.endpoint.state() == State::Listen;
-                is_gone && (connection.is_orphan || parent.is_some())
-            }
-        };
-        if is_done {
+        let Some(socket) = self.sockets.get_mut(handle) else { return };
+        let Kind::Connection { connection, parent } = &mut socket.kind else { return };
+        schedule(&mut self.timers, handle, &mut socket.timer, connection.timeout());
+        let is_gone = connection.endpoint.ended().is_some() || connection.endpoint.state() == State::Listen;
+        if is_gone && (connection.is_orphan || parent.is_some()) {
             self.remove(handle);
         }
-    }
-
-    fn set_timer(&mut self, handle: Handle) {
-        let Some(socket) = self.sockets.get_mut(handle) else { return };
-        let Kind::Connection { connection, .. } = &socket.kind else { return };
-        let due = connection.timeout();
-        if due == socket.timer {
-            return;
-        }
-        if socket.timer != Time::NEVER {
-            self.timers.remove(&(socket.timer, handle));
-        }
-        if due != Time::NEVER {
-            self.timers.insert((due, handle));
-        }
-        socket.timer = due;
     }
 
     pub(super) fn remove(&mut self, handle: Handle) {
@@ -149,4 +117,27 @@ impl Host {
             listener.fails();
         }
     }
+}
+
+/// Takes the events that an endpoint tells; judgements come without being asked for.
+pub(super) fn tell(connection: &mut Connection, is_tracing: bool, events: &mut VecDeque<Traced>) {
+    while let Some((time, event)) = connection.endpoint.poll_event() {
+        if is_tracing {
+            events.push_back(Traced { time, ends: connection.ends, event });
+        }
+    }
+}
+
+/// Moves a connection's entry among the timers from one time to another.
+fn schedule(timers: &mut BTreeSet<(Time, Handle)>, handle: Handle, timer: &mut Time, due: Time) {
+    if due == *timer {
+        return;
+    }
+    if *timer != Time::NEVER {
+        timers.remove(&(*timer, handle));
+    }
+    if due != Time::NEVER {
+        timers.insert((due, handle));
+    }
+    *timer = due;
 }
