@@ -2,6 +2,9 @@
 
 CARGO ?= cargo
 
+# Programs that tests call, each with Debian's package if that has another name.
+PROGRAMS = tshark tcptrace chromium iptables ethtool ip:iproute2 ss:iproute2 nft:nftables setpriv:util-linux
+
 .PHONY: test tools format lint unit doc bench crosscheck-ns2
 
 test: tools format lint unit doc
@@ -15,18 +18,18 @@ tools:
 		rustup component add $$component || { echo "make: cargo $$part is missing"; exit 1; }; \
 	done
 	@missing=""; \
-	for program in tshark tcptrace chromium iptables; do \
-		command -v $$program >/dev/null || missing="$$missing $$program"; \
+	for one in $(PROGRAMS); do \
+		command -v $${one%%:*} >/dev/null || missing="$$missing $${one##*:}"; \
 	done; \
 	if [ -n "$$missing" ] && command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
 		export DEBIAN_FRONTEND=noninteractive; \
 		apt-get update -qq || true; \
-		for program in $$missing; do \
-			apt-get install -y -qq --no-install-recommends $$program >/dev/null || true; \
+		for package in $$missing; do \
+			apt-get install -y -qq --no-install-recommends $$package >/dev/null || true; \
 		done; \
 	fi; \
-	for program in tshark tcptrace chromium iptables; do \
-		command -v $$program >/dev/null || echo "make: no $$program: the tests that need it are skipped"; \
+	for one in $(PROGRAMS); do \
+		command -v $${one%%:*} >/dev/null || echo "make: no $${one%%:*}: the tests that need it are skipped"; \
 	done
 
 format:
