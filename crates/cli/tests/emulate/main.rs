@@ -7,6 +7,7 @@
 mod common;
 mod files;
 mod host;
+mod marks;
 mod messages;
 mod removal;
 mod traffic;

@@ -31,9 +31,19 @@ pub fn client(from: &str, seconds: f64) -> String {
 #[ignore = "not a test: what others run at the server"]
 fn as_server() {
     let Ok(congestion) = env::var("EMULATED") else { return };
+    serve(&listener(&congestion));
+}
+
+/// A listener whose connections have a congestion control.
+pub fn listener(congestion: &str) -> TcpListener {
     let listener = TcpListener::bind(("0.0.0.0", PORT)).unwrap();
     // Its connections inherit this. The namespace's own default may be one of the unrestricted ones only.
     setsockopt(&listener, sockopt::TcpCongestion, &congestion.into()).unwrap();
+    listener
+}
+
+/// Sends to one client after the other.
+pub fn serve(listener: &TcpListener) {
     for stream in listener.incoming() {
         let mut stream = stream.unwrap();
         while stream.write_all(&[7; 1 << 16]).is_ok() {}
@@ -45,20 +55,26 @@ fn as_server() {
 fn as_client() {
     let Ok(text) = env::var("EMULATED") else { return };
     let (address, seconds) = text.split_once(' ').unwrap();
-    let seconds: f64 = seconds.parse().unwrap();
+    receive(address, seconds.parse().unwrap(), || 0);
+}
+
+/// Receives for some seconds and prints how fast, and how fast `others` grew meanwhile, bytes.
+pub fn receive(address: &str, seconds: f64, others: impl Fn() -> u64) {
     let start = Instant::now();
     let mut stream = TcpStream::connect((address, PORT)).unwrap();
     println!("\nconnected_ms={}", start.elapsed().as_secs_f64() * 1e3);
     stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
     let (mut buffer, mut received, mut begun) = (vec![0; 1 << 18], 0, None);
     loop {
-        received += stream.read(&mut buffer).unwrap();
+        received += stream.read(&mut buffer).unwrap() as u64;
         let now = start.elapsed().as_secs_f64();
         match begun {
             // After slow start.
-            None if now > seconds / 3.0 => begun = Some((now, received)),
+            None if now > seconds / 3.0 => begun = Some((now, [received, others()])),
             Some((since, before)) if now > seconds => {
-                println!("goodput_kbps={}", (received - before) as f64 * 8e-3 / (now - since));
+                let kbps = |now_is: u64, was: u64| (now_is - was) as f64 * 8e-3 / (now - since);
+                println!("goodput_kbps={}", kbps(received, before[0]));
+                println!("others_kbps={}", kbps(others(), before[1]));
                 return;
             }
             _ => {}
