@@ -7,7 +7,7 @@ use crate::trouble::Trouble;
 use lasthop_base::{Duration, Time};
 use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
 use netlink_packet_sock_diag::SockDiagMessage;
-use netlink_packet_sock_diag::constants::{AF_INET, IPPROTO_TCP};
+use netlink_packet_sock_diag::constants::{AF_INET, AF_INET6, IPPROTO_TCP};
 use netlink_packet_sock_diag::inet::nlas::{Nla, TcpInfo};
 use netlink_packet_sock_diag::inet::{ExtensionFlags, InetRequest, InetResponse, SocketId, StateFlags};
 use netlink_sys::{Socket, SocketAddr as Address, protocols::NETLINK_SOCK_DIAG};
@@ -38,7 +38,8 @@ pub struct Connection {
 /// Asks about the connections of one namespace.
 pub struct Kernel {
     socket: Socket,
-    request: Vec<u8>,
+    /// For each family: connections over IPv4 are in the second one if their program listens for both.
+    requests: [Vec<u8>; 2],
     buffer: Vec<u8>,
 }
 
@@ -57,53 +58,65 @@ impl Kernel {
         let socket = socket.map_err(|error| {
             Trouble::of_system("cannot ask the kernel about its connections", &error, "leave --out away")
         })?;
-        let mut header = NetlinkHeader::default();
-        header.flags = NLM_F_REQUEST | NLM_F_DUMP;
-        let question = SockDiagMessage::InetRequest(InetRequest {
-            family: AF_INET,
-            protocol: IPPROTO_TCP,
-            extensions: ExtensionFlags::INFO,
-            states: StateFlags::ESTABLISHED
-                | StateFlags::FIN_WAIT1
-                | StateFlags::CLOSE_WAIT
-                | StateFlags::LAST_ACK,
-            socket_id: SocketId::new_v4(),
-        });
-        let mut message = NetlinkMessage::new(header, question.into());
-        message.finalize();
-        let mut request = vec![0; message.buffer_len()];
-        message.serialize(&mut request);
-        Ok(Kernel { socket, request, buffer: vec![0; 1 << 16] })
+        let requests = [(AF_INET, SocketId::new_v4()), (AF_INET6, SocketId::new_v6())]
+            .map(|(family, socket_id)| request(family, socket_id));
+        Ok(Kernel { socket, requests, buffer: vec![0; 1 << 16] })
     }
 
     /// Its connections now. What the kernel does not tell is left out.
     pub fn connections(&mut self) -> Vec<Connection> {
         let mut connections = Vec::new();
-        if self.socket.send(&self.request, 0).is_err() {
-            return connections;
-        }
-        while let Ok(size) = self.socket.recv(&mut &mut self.buffer[..], 0) {
-            let mut rest = &self.buffer[..size];
-            while !rest.is_empty() {
-                let Ok(message) = NetlinkMessage::<SockDiagMessage>::deserialize(rest) else {
-                    return connections;
-                };
-                match message.payload {
-                    NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(response)) => {
-                        connections.extend(connection(&response));
-                    }
-                    NetlinkPayload::Noop => {}
-                    _ => return connections,
-                }
-                // Messages begin at multiples of four bytes.
-                let length = (message.header.length as usize).next_multiple_of(4);
-                if length == 0 {
-                    return connections;
-                }
-                rest = rest.get(length..).unwrap_or_default();
+        let Kernel { socket, requests, buffer } = self;
+        for request in requests {
+            if socket.send(request, 0).is_ok() {
+                receive(socket, buffer, &mut connections);
             }
         }
         connections
+    }
+}
+
+/// One question: all connections of a family that send or may send.
+fn request(family: u8, socket_id: SocketId) -> Vec<u8> {
+    let mut header = NetlinkHeader::default();
+    header.flags = NLM_F_REQUEST | NLM_F_DUMP;
+    let question = SockDiagMessage::InetRequest(InetRequest {
+        family,
+        protocol: IPPROTO_TCP,
+        extensions: ExtensionFlags::INFO,
+        states: StateFlags::ESTABLISHED
+            | StateFlags::FIN_WAIT1
+            | StateFlags::CLOSE_WAIT
+            | StateFlags::LAST_ACK,
+        socket_id,
+    });
+    let mut message = NetlinkMessage::new(header, question.into());
+    message.finalize();
+    let mut request = vec![0; message.buffer_len()];
+    message.serialize(&mut request);
+    request
+}
+
+/// The answers to one question, up to the message that says that they are all.
+fn receive(socket: &Socket, buffer: &mut [u8], connections: &mut Vec<Connection>) {
+    while let Ok(size) = socket.recv(&mut &mut buffer[..], 0) {
+        let mut rest = &buffer[..size];
+        while !rest.is_empty() {
+            let Ok(message) = NetlinkMessage::<SockDiagMessage>::deserialize(rest) else { return };
+            match message.payload {
+                NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(response)) => {
+                    connections.extend(connection(&response));
+                }
+                NetlinkPayload::Noop => {}
+                _ => return,
+            }
+            // Messages begin at multiples of four bytes.
+            let length = (message.header.length as usize).next_multiple_of(4);
+            if length == 0 {
+                return;
+            }
+            rest = rest.get(length..).unwrap_or_default();
+        }
     }
 }
 
@@ -115,8 +128,8 @@ fn connection(response: &InetResponse) -> Option<Connection> {
     let id = &response.header.socket_id;
     let bytes = |segments: u32| u64::from(segments) * u64::from(info.snd_mss);
     Some(Connection {
-        local: SocketAddr::new(id.source_address, id.source_port),
-        remote: SocketAddr::new(id.destination_address, id.destination_port),
+        local: SocketAddr::new(id.source_address.to_canonical(), id.source_port),
+        remote: SocketAddr::new(id.destination_address.to_canonical(), id.destination_port),
         cwnd_bytes: bytes(info.snd_cwnd),
         ssthresh_bytes: bytes(info.snd_ssthresh),
         srtt: Duration::from_micros(info.rtt.into()),

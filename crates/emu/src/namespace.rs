@@ -27,7 +27,8 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// Makes one that is called `lasthop-PID-ROLE`, after our process, with nothing but its loopback device.
+    /// Makes one that is called `lasthop-PID-ROLE`, after our process, with nothing but its loopback device, and without
+    /// IPv6 (see [`enable_ipv6`]).
     ///
     /// # Errors
     /// If the system refuses: no permission, no `ip`.
@@ -40,10 +41,8 @@ impl Namespace {
         })?;
         let namespace = Namespace { name, file };
         namespace.within(|| {
-            // Nothing but the programs' own packets: no neighbours are to be found, no routers.
-            for which in ["all", "default"] {
-                let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{which}/disable_ipv6"), "1");
-            }
+            // Where the kernel has none, there is nothing to turn off.
+            let _ = set_ipv6("disable_ipv6", "1");
             ip(&["link", "set", "lo", "up"])
         })??;
         Ok(namespace)
@@ -76,6 +75,31 @@ impl Drop for Namespace {
     fn drop(&mut self) {
         end(&self.name);
     }
+}
+
+/// What the kernel does by itself over IPv6, and how it is told not to: nothing but the programs' own packets is to be
+/// on a path. Neighbours are not asked for and groups not joined (MLD) because a TUN device has no neighbours (NOARP).
+const QUIET: [(&str, &str); 6] = [
+    ("accept_ra", "0"),
+    ("autoconf", "0"),
+    ("router_solicitations", "0"),
+    ("accept_dad", "0"),
+    ("dad_transmits", "0"),
+    // None: no address of the link's own, from which it would speak.
+    ("addr_gen_mode", "1"),
+];
+
+/// Turns IPv6 on in this thread's namespace, for devices that are made from now on and have an address given. False if
+/// the kernel has no IPv6.
+pub fn enable_ipv6() -> bool {
+    QUIET.iter().chain(&[("disable_ipv6", "0")]).all(|(name, value)| set_ipv6(name, value).is_ok())
+}
+
+/// Sets what all devices have, and new ones begin with, in this thread's namespace.
+fn set_ipv6(name: &str, value: &str) -> io::Result<()> {
+    ["all", "default"]
+        .iter()
+        .try_for_each(|which| fs::write(format!("/proc/sys/net/ipv6/conf/{which}/{name}"), value))
 }
 
 /// Removes what runs that were killed have left: their processes and their namespaces. Returns their names.

@@ -51,6 +51,11 @@ fn a_folder_gets_summary_capture_and_report() {
     {
         assert!(report.contains(title), "no {title}");
     }
+    // The server listens for both families: its addresses are IPv4's all the same.
+    assert!(
+        report.contains("server, 198.18.0.1:5001 to 198.18.0.2:"),
+        "no figures of the server's connection"
+    );
 }
 
 fn occurrences(text: &[u8], word: &[u8]) -> usize {

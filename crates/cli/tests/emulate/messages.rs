@@ -10,6 +10,8 @@ fn mistakes_are_told_before_anything_is_made() {
         (&["umst", "--", "true"], "did you mean `umts`"),
         (&[CLEAN], "<COMMAND>"),
         (&[CLEAN, "--spin", "fast", "--", "true"], "--spin"),
+        (&[CLEAN, "--", "echo", "{server6}"], "no `{server6}` without --server"),
+        (&[CLEAN, "--mtu", "1000", "--server", "true", "--", "echo", "{server6}"], "--mtu 1280"),
         (&[CLEAN, "--format", "csv", "--", "true"], "csv"),
         (&[CLEAN, "--pcap", "missing/folder/x.pcapng", "--", "true"], "mkdir -p 'missing/folder'"),
     ];

@@ -39,7 +39,7 @@ use summary::Summary;
 pub(crate) struct Emulate {
     #[command(flatten)]
     source: Source,
-    /// Run this at the other end, by the shell; `{server}` in COMMAND becomes its address
+    /// Run this at the other end, by the shell; in COMMAND `{server}` becomes its address, `{server6}` that of IPv6
     #[arg(long, value_name = "COMMAND")]
     server: Option<String>,
     /// How to print the summary on standard error
@@ -78,6 +78,7 @@ const PATIENCE: Duration = Duration::from_millis(5);
 impl Emulate {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
         let scenario = self.source.draft()?.check()?;
+        self.check_family()?;
         let plan = self.plan(&scenario, replaced(&scenario)?);
         let open = self.files.open(&plan.pipes)?;
         let summary = patience::during(|| self.run(&scenario, plan, open))?;
@@ -92,6 +93,29 @@ impl Emulate {
             (false, _) => Err(invalid(&summary)),
             (true, 0) => Ok(()),
             (true, status) => Err(Failure::Command(status)),
+        }
+    }
+
+    /// Whether the address that COMMAND wants will be there.
+    fn check_family(&self) -> Result<(), Failure> {
+        if !self.command.iter().any(|word| word.contains("{server6}")) {
+            return Ok(());
+        }
+        match (&self.server, self.mtu >= stage::LEAST_MTU6) {
+            (None, _) => {
+                let help =
+                    "give the other end: --server 'COMMAND'; this host's network is reached by IPv4 only";
+                Err(Failure::bad_input("there is no `{server6}` without --server", help))
+            }
+            (_, false) => {
+                let message = format!("over packets of {} bytes there is no IPv6", self.mtu);
+                Err(Failure::bad_input(message, format!("--mtu {} or more", stage::LEAST_MTU6)))
+            }
+            _ if !stage::kernel_has_ipv6() => Err(Failure::failed(
+                "the kernel has no IPv6",
+                "use {server}, which is the other end's IPv4 address",
+            )),
+            _ => Ok(()),
         }
     }
 

@@ -10,13 +10,19 @@ use lasthop_emu::nat::{self, Nat};
 use lasthop_emu::program::Attached;
 use lasthop_emu::{Clock, Interface, Program, Trouble, Tun};
 use std::fs;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// The addresses of both ends (RFC 2544: a network for measurements, which nobody has a route to).
 const SERVER: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
 const CLIENT: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 2);
+/// The same over IPv6 (RFC 5180 §8, as corrected).
+const SERVER6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 1);
+const CLIENT6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 2);
+/// Devices of smaller packets have no IPv6, bytes (RFC 8200 §5).
+pub(super) const LEAST_MTU6: u16 = 1280;
 const NETWORK: &str = "198.18.0.0/24";
 /// The devices' name in namespaces of their own, and in the host's.
 const DEVICE: &str = "lasthop0";
@@ -52,19 +58,11 @@ impl Stage {
             output::note("removed the rules `lasthop`, which a killed run had left");
         }
         let client = Namespace::create("client")?;
-        let at_client = client.within(|| {
-            let tun = device(DEVICE, CLIENT, mtu)?;
-            namespace::ip(&["route", "add", "default", "dev", DEVICE])?;
-            Ok(tun)
-        })??;
+        let at_client = end(&client, CLIENT, has_server.then_some(CLIENT6), mtu)?;
         let (far, at_server) = match has_server {
             true => {
                 let server = Namespace::create("server")?;
-                let tun = server.within(|| {
-                    let tun = device(DEVICE, SERVER, mtu)?;
-                    namespace::ip(&["route", "add", "default", "dev", DEVICE])?;
-                    Ok(tun)
-                })??;
+                let tun = end(&server, SERVER, Some(SERVER6), mtu)?;
                 (Far::Server(server), tun)
             }
             false => {
@@ -114,8 +112,9 @@ impl Stage {
 
     /// Starts the command.
     pub(super) fn start_command(&mut self, command: &[String]) -> Result<(), Trouble> {
+        let [v4, v6] = [SERVER.to_string(), SERVER6.to_string()];
         let words: Vec<String> =
-            command.iter().map(|word| word.replace("{server}", &SERVER.to_string())).collect();
+            command.iter().map(|word| word.replace("{server}", &v4).replace("{server6}", &v6)).collect();
         self.command = Some(Program::start(&self.client, &words, Attached::Foreground)?);
         Ok(())
     }
@@ -145,6 +144,26 @@ impl Stage {
         };
         far + within(&self.client)
     }
+}
+
+/// The device in a namespace of our own, through which everything goes.
+fn end(namespace: &Namespace, v4: Ipv4Addr, v6: Option<Ipv6Addr>, mtu: u16) -> Result<Tun, Trouble> {
+    namespace.within(|| {
+        let v6 = v6.filter(|_| mtu >= LEAST_MTU6 && namespace::enable_ipv6());
+        let tun = device(DEVICE, v4, mtu)?;
+        namespace::ip(&["route", "add", "default", "dev", DEVICE])?;
+        if let Some(address) = v6 {
+            // Nobody else can have it: it can be used at once.
+            namespace::ip(&["-6", "addr", "add", &format!("{address}/64"), "dev", DEVICE, "nodad"])?;
+            namespace::ip(&["-6", "route", "add", "default", "dev", DEVICE])?;
+        }
+        Ok(tun)
+    })?
+}
+
+/// Whether namespaces of this kernel can have IPv6.
+pub(super) fn kernel_has_ipv6() -> bool {
+    Path::new("/proc/sys/net/ipv6/conf/all/disable_ipv6").exists()
 }
 
 fn device(name: &str, address: Ipv4Addr, mtu: u16) -> Result<Tun, Trouble> {
