@@ -4,7 +4,7 @@
 mod common;
 
 use common::{call, lasthop, objects, stderr_of};
-use nix::sched::{CloneFlags, unshare};
+use lasthop_emu::Namespace;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
@@ -12,18 +12,16 @@ use std::process::{Child, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// Runs a test in a new namespace; what it starts is in there too. Says so if the machine lets us make none.
-fn in_namespace(test: impl FnOnce(&Path) + Send + 'static) {
-    let run = move || {
-        if let Err(error) = unshare(CloneFlags::CLONE_NEWNET) {
-            return println!("skipped: this process may not make a network namespace ({error}); run as root");
-        }
-        if !Path::new("/dev/net/tun").exists() {
-            return println!("skipped: there is no /dev/net/tun");
-        }
-        let folder = tempfile::tempdir().unwrap();
-        test(folder.path());
+fn in_namespace(test: impl FnOnce(&Path) + Send) {
+    let namespace = match Namespace::nameless() {
+        Ok(namespace) => namespace,
+        Err(trouble) => return println!("skipped: {trouble}"),
     };
-    std::thread::spawn(run).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    if !Path::new("/dev/net/tun").exists() {
+        return println!("skipped: there is no /dev/net/tun");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    namespace.within(|| test(folder.path())).unwrap();
 }
 
 fn text() -> Vec<u8> {

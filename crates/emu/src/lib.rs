@@ -5,7 +5,7 @@
 //! * [`station`]: a [`lasthop_host::Host`] on a TUN device, so that our TCP speaks to the kernel's.
 //! * [`exchange`]: an application on such a host: a stream from a file, a stream to a file.
 //! * [`emulation`]: real packets between two TUN devices, over the links of a simulation.
-//! * [`namespace`], [`program`]: where the programs live whose packets these are.
+//! * [`namespace`], [`program`]: where the programs live whose packets these are; [`ends`]: with what devices.
 //! * [`nat`]: the host's network as the far end of a path.
 //! * [`kernel`]: what the kernel knows of its TCP connections.
 //! * [`urgency`]: that the kernel wakes us in time.
@@ -21,6 +21,8 @@ pub mod trouble;
 
 #[cfg(target_os = "linux")]
 pub mod emulation;
+#[cfg(target_os = "linux")]
+pub mod ends;
 #[cfg(target_os = "linux")]
 pub mod kernel;
 #[cfg(target_os = "linux")]

@@ -1,12 +1,13 @@
-//! Network namespaces of our own, by name, so that what a killed run leaves behind can be found.
+//! Network namespaces of our own: with names, so that what a killed run leaves behind can be found, or without.
 
 use crate::trouble::Trouble;
 use nix::fcntl::{Flock, FlockArg};
-use nix::sched::{CloneFlags, setns};
+use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs::{self, File};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::linux::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -18,12 +19,16 @@ const FOLDER: &str = "/run/netns";
 /// How long killed processes have to go.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A network namespace. With its owner go its processes and it.
+/// A network namespace. With the owner of one that has a name go its processes and it; one without lives as long as
+/// its owner or a process in it.
 #[derive(Debug)]
-pub struct Namespace {
-    name: String,
+pub struct Namespace(Held);
+
+#[derive(Debug)]
+enum Held {
     /// Locked: whoever finds it unlocked knows that its owner is dead.
-    file: Flock<File>,
+    Named(String, Flock<File>),
+    Nameless(File),
 }
 
 impl Namespace {
@@ -39,7 +44,7 @@ impl Namespace {
             let _ = ip(&["netns", "del", &name]);
             Trouble::of_system(&format!("cannot open the namespace `{name}`"), &error, "see `ip netns`")
         })?;
-        let namespace = Namespace { name, file };
+        let namespace = Namespace(Held::Named(name, file));
         namespace.within(|| {
             // Where the kernel has none, there is nothing to turn off.
             let _ = set_ipv6("disable_ipv6", "1");
@@ -48,9 +53,24 @@ impl Namespace {
         Ok(namespace)
     }
 
-    /// Its name, for `ip netns`.
-    pub fn name(&self) -> &str {
-        &self.name
+    /// Makes one without a name, as the kernel makes it.
+    ///
+    /// # Errors
+    /// Without permission, or if the kernel has none.
+    pub fn nameless() -> Result<Namespace, Trouble> {
+        let make = || -> io::Result<File> {
+            unshare(CloneFlags::CLONE_NEWNET)?;
+            File::open("/proc/thread-self/ns/net")
+        };
+        let file = apart(make).map_err(|error| {
+            Trouble::of_system("cannot make a network namespace", &error, "run it as root")
+        })?;
+        Ok(Namespace(Held::Nameless(file)))
+    }
+
+    /// A path to it for `ip link … netns PATH`, as long as this lives.
+    pub fn path(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), self.file().as_raw_fd()))
     }
 
     /// Does something in it. Devices, sockets and processes that `work` makes are in there, and stay there.
@@ -58,22 +78,37 @@ impl Namespace {
     /// # Errors
     /// If it cannot be entered.
     pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, Trouble> {
-        let entered = || {
-            setns(&*self.file, CloneFlags::CLONE_NEWNET).map_err(|error| {
-                let what = format!("cannot enter the namespace `{}`", self.name);
+        apart(|| {
+            setns(self.file(), CloneFlags::CLONE_NEWNET).map_err(|error| {
+                let which = match &self.0 {
+                    Held::Named(name, _) => format!("`{name}`"),
+                    Held::Nameless(_) => "without a name".to_owned(),
+                };
+                let what = format!("cannot enter the namespace {which}");
                 Trouble::of_system(&what, &error.into(), "was it deleted?")
             })?;
             Ok(work())
-        };
-        thread::scope(|scope| {
-            scope.spawn(entered).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     }
+
+    fn file(&self) -> &File {
+        match &self.0 {
+            Held::Named(_, file) => file,
+            Held::Nameless(file) => file,
+        }
+    }
+}
+
+/// Does something in a thread of its own, whose namespace it may change.
+fn apart<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    thread::scope(|scope| scope.spawn(work).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
 }
 
 impl Drop for Namespace {
     fn drop(&mut self) {
-        end(&self.name);
+        if let Held::Named(name, _) = &self.0 {
+            end(name);
+        }
     }
 }
 

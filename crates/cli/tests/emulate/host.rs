@@ -3,42 +3,41 @@
 use crate::common::{lasthop, stderr_of};
 use crate::is_possible;
 use crate::traffic::{client, printed, server};
+use lasthop_emu::namespace::{self, Namespace};
 use std::fs;
 use std::process::{Child, Command, Output, Stdio};
 
-/// `internet` — `host`, joined by a cable; removed at the end.
+/// `internet` — `host`, joined by a cable; gone at the end.
 struct World {
-    host: String,
-    internet: String,
+    host: Namespace,
+    internet: Namespace,
 }
 
 impl World {
     fn new() -> World {
-        let name = |role: &str| format!("test-{}-{role}", std::process::id());
-        let world = World { host: name("host"), internet: name("internet") };
+        let world = World { host: Namespace::nameless().unwrap(), internet: Namespace::nameless().unwrap() };
         let World { host, internet } = &world;
-        for line in [
-            format!("netns add {host}"),
-            format!("netns add {internet}"),
-            format!("link add up0 netns {host} type veth peer name in0 netns {internet}"),
-            format!("-n {host} addr add 10.99.0.2/24 dev up0"),
-            format!("-n {internet} addr add 10.99.0.1/24 dev in0"),
-            format!("-n {host} link set up0 up"),
-            format!("-n {internet} link set in0 up"),
-        ] {
-            assert!(ip(&line).status.success(), "ip {line}");
-        }
+        let far = internet.path();
+        let ip = |namespace: &Namespace, lines: &[String]| {
+            for line in lines {
+                let words: Vec<&str> = line.split(' ').collect();
+                namespace.within(|| namespace::ip(&words)).unwrap().unwrap();
+            }
+        };
+        let cable = format!("link add up0 type veth peer name in0 netns {}", far.display());
+        ip(host, &[cable, "addr add 10.99.0.2/24 dev up0".into(), "link set up0 up".into()]);
+        ip(internet, &["addr add 10.99.0.1/24 dev in0".into(), "link set in0 up".into()]);
         world
     }
 
     fn in_host(&self, words: &[&str]) -> Output {
-        Command::new("ip").args(["netns", "exec", &self.host]).args(words).output().unwrap()
+        self.host.within(|| Command::new(words[0]).args(&words[1..]).output().unwrap()).unwrap()
     }
 
-    fn begin(&self, namespace: &str, words: &[&str]) -> Running {
-        let mut command = Command::new("ip");
-        command.args(["netns", "exec", namespace]).args(words).stdout(Stdio::null()).stderr(Stdio::null());
-        Running(command.spawn().unwrap())
+    fn begin(namespace: &Namespace, words: &[&str]) -> Running {
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).stdout(Stdio::null()).stderr(Stdio::null());
+        Running(namespace.within(|| command.spawn().unwrap()).unwrap())
     }
 
     /// Its rules, by both tools, and whether it forwards.
@@ -68,18 +67,6 @@ impl Drop for Running {
     }
 }
 
-impl Drop for World {
-    fn drop(&mut self) {
-        for name in [&self.host, &self.internet] {
-            ip(&format!("netns del {name}"));
-        }
-    }
-}
-
-fn ip(line: &str) -> Output {
-    Command::new("ip").args(line.split(' ')).output().unwrap()
-}
-
 #[test]
 fn the_hosts_network_is_reached_and_left_as_it_was() {
     if !is_possible() {
@@ -97,7 +84,7 @@ fn the_hosts_network_is_reached_and_left_as_it_was() {
     let world = World::new();
     let before = world.state();
     assert_eq!(before, ["", "", "0\n"]);
-    let _far = world.begin(&world.internet, &["sh", "-c", &server("cubic")]);
+    let _far = World::begin(&world.internet, &["sh", "-c", &server("cubic")]);
     std::thread::sleep(std::time::Duration::from_millis(500));
     // The far end knows the host's address only: it is reached by NAT.
     let program = lasthop().get_program().to_str().unwrap().to_owned();
@@ -116,7 +103,7 @@ fn the_hosts_network_is_reached_and_left_as_it_was() {
     assert_eq!(world.state(), before);
 
     // Killed, it leaves its rules; the next start removes them.
-    let mut killed = world.begin(&world.host, &[&program, "emulate", crate::CLEAN, "--", "sleep", "14142"]);
+    let mut killed = World::begin(&world.host, &[&program, "emulate", crate::CLEAN, "--", "sleep", "14142"]);
     let start = std::time::Instant::now();
     while world.state() == before {
         assert!(start.elapsed().as_secs() < 20, "no rules");

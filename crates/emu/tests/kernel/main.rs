@@ -9,8 +9,7 @@ mod judged;
 mod peer;
 mod transfers;
 
-use lasthop_emu::{Interface, Tun};
-use nix::sched::{CloneFlags, unshare};
+use lasthop_emu::{Interface, Namespace, Tun};
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 use std::time::Instant;
@@ -22,12 +21,12 @@ pub(crate) const KERNEL6: Ipv6Addr = Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 1);
 pub(crate) const OURS6: Ipv6Addr = Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 2);
 
 /// Runs a test on a TUN device in a new namespace; threads that it starts are in there too.
-pub(crate) fn in_namespace(test: impl FnOnce(Tun) + Send + 'static) {
-    let run = move || {
-        if let Err(error) = unshare(CloneFlags::CLONE_NEWNET) {
-            eprintln!("skipped: this process may not make a network namespace ({error}); run as root");
-            return;
-        }
+pub(crate) fn in_namespace(test: impl FnOnce(Tun) + Send) {
+    let namespace = match Namespace::nameless() {
+        Ok(namespace) => namespace,
+        Err(trouble) => return eprintln!("skipped: {trouble}"),
+    };
+    let run = || {
         // Ask for ECN and grant it; a new namespace has its own value.
         fs::write("/proc/sys/net/ipv4/tcp_ecn", "1").expect("sysctl of the namespace");
         let interface = Interface {
@@ -43,7 +42,7 @@ pub(crate) fn in_namespace(test: impl FnOnce(Tun) + Send + 'static) {
             Err(trouble) => eprintln!("skipped: {trouble}"),
         }
     };
-    std::thread::spawn(run).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    namespace.within(run).expect("it was just made");
 }
 
 /// An IPv6 address can be used only once the kernel is sure that nobody else has it.

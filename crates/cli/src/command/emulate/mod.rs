@@ -20,6 +20,7 @@ use files::{Files, Open};
 use lasthop_base::{Duration, quantity};
 use lasthop_emu::emulation::machine::Ticks;
 use lasthop_emu::emulation::{Bounds, Charge, Plan};
+use lasthop_emu::ends;
 use lasthop_emu::kernel::Watch;
 use lasthop_emu::urgency::Hurry;
 use lasthop_emu::{Emulation, Trouble};
@@ -101,7 +102,7 @@ impl Emulate {
         if !self.command.iter().any(|word| word.contains("{server6}")) {
             return Ok(());
         }
-        match (&self.server, self.mtu >= stage::LEAST_MTU6) {
+        match (&self.server, self.mtu >= ends::LEAST_MTU6) {
             (None, _) => {
                 let help =
                     "give the other end: --server 'COMMAND'; this host's network is reached by IPv4 only";
@@ -109,9 +110,9 @@ impl Emulate {
             }
             (_, false) => {
                 let message = format!("over packets of {} bytes there is no IPv6", self.mtu);
-                Err(Failure::bad_input(message, format!("--mtu {} or more", stage::LEAST_MTU6)))
+                Err(Failure::bad_input(message, format!("--mtu {} or more", ends::LEAST_MTU6)))
             }
-            _ if !stage::kernel_has_ipv6() => Err(Failure::failed(
+            _ if !ends::kernel_has_ipv6() => Err(Failure::failed(
                 "the kernel has no IPv6",
                 "use {server}, which is the other end's IPv4 address",
             )),

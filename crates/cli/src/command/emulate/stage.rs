@@ -4,28 +4,19 @@ use crate::output;
 use crate::target::patience;
 use lasthop_base::Duration as Span;
 use lasthop_emu::emulation::End;
+use lasthop_emu::ends::{self, CLIENT, CLIENT6, DEVICE, SERVER, SERVER6};
 use lasthop_emu::kernel::Watch;
 use lasthop_emu::namespace::{self, Namespace};
 use lasthop_emu::nat::{self, Nat};
 use lasthop_emu::program::Attached;
 use lasthop_emu::{Clock, Interface, Program, Trouble, Tun};
 use std::fs;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The addresses of both ends (RFC 2544: a network for measurements, which nobody has a route to).
-const SERVER: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
-const CLIENT: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 2);
-/// The same over IPv6 (RFC 5180 §8, as corrected).
-const SERVER6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 1);
-const CLIENT6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 2);
-/// Devices of smaller packets have no IPv6, bytes (RFC 8200 §5).
-pub(super) const LEAST_MTU6: u16 = 1280;
+/// The network of both ends.
 const NETWORK: &str = "198.18.0.0/24";
-/// The devices' name in namespaces of their own, and in the host's.
-const DEVICE: &str = "lasthop0";
+/// The device's name in the host's namespace.
 const HOST_DEVICE: &str = "lasthop-nat";
 /// How long the server's command has until it listens.
 const LISTENS_WITHIN: Duration = Duration::from_secs(5);
@@ -58,17 +49,18 @@ impl Stage {
             output::note("removed the rules `lasthop`, which a killed run had left");
         }
         let client = Namespace::create("client")?;
-        let at_client = end(&client, CLIENT, has_server.then_some(CLIENT6), mtu)?;
+        let at_client = ends::open(&client, CLIENT, has_server.then_some(CLIENT6), mtu)?;
         let (far, at_server) = match has_server {
             true => {
                 let server = Namespace::create("server")?;
-                let tun = end(&server, SERVER, Some(SERVER6), mtu)?;
+                let tun = ends::open(&server, SERVER, Some(SERVER6), mtu)?;
                 (Far::Server(server), tun)
             }
             false => {
                 warn_of_local_resolver();
                 let nat = Nat::begin(HOST_DEVICE, NETWORK)?;
-                let tun = device(HOST_DEVICE, SERVER, mtu)?;
+                let addresses = vec![(SERVER.into(), 24)];
+                let tun = Tun::open(&Interface { name: HOST_DEVICE.to_owned(), addresses, mtu })?;
                 // Only what the command causes goes by the path.
                 let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{HOST_DEVICE}/disable_ipv6"), "1");
                 (Far::Host { _nat: nat }, tun)
@@ -144,30 +136,6 @@ impl Stage {
         };
         far + within(&self.client)
     }
-}
-
-/// The device in a namespace of our own, through which everything goes.
-fn end(namespace: &Namespace, v4: Ipv4Addr, v6: Option<Ipv6Addr>, mtu: u16) -> Result<Tun, Trouble> {
-    namespace.within(|| {
-        let v6 = v6.filter(|_| mtu >= LEAST_MTU6 && namespace::enable_ipv6());
-        let tun = device(DEVICE, v4, mtu)?;
-        namespace::ip(&["route", "add", "default", "dev", DEVICE])?;
-        if let Some(address) = v6 {
-            // Nobody else can have it: it can be used at once.
-            namespace::ip(&["-6", "addr", "add", &format!("{address}/64"), "dev", DEVICE, "nodad"])?;
-            namespace::ip(&["-6", "route", "add", "default", "dev", DEVICE])?;
-        }
-        Ok(tun)
-    })?
-}
-
-/// Whether namespaces of this kernel can have IPv6.
-pub(super) fn kernel_has_ipv6() -> bool {
-    Path::new("/proc/sys/net/ipv6/conf/all/disable_ipv6").exists()
-}
-
-fn device(name: &str, address: Ipv4Addr, mtu: u16) -> Result<Tun, Trouble> {
-    Tun::open(&Interface { name: name.to_owned(), addresses: vec![(IpAddr::V4(address), 24)], mtu })
 }
 
 /// Names are resolved as on the host; a resolver on its loopback device is out of the command's reach.

@@ -1,0 +1,45 @@
+//! The ends of a path: where its devices are, and what is called how there.
+
+use crate::namespace::{self, Namespace};
+use crate::trouble::Trouble;
+use crate::tun::{Interface, Tun};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::Path;
+
+/// The addresses of both ends (RFC 2544: a network for measurements, which nobody has a route to).
+pub const SERVER: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
+/// The other one.
+pub const CLIENT: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 2);
+/// The same over IPv6 (RFC 5180 §8, as corrected).
+pub const SERVER6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 1);
+/// The other one.
+pub const CLIENT6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 2);
+/// The device's name in a namespace of its own; not that of `lasthop endpoint`, which may run there.
+pub const DEVICE: &str = "lasthop-path";
+/// Devices of smaller packets have no IPv6, bytes (RFC 8200 §5).
+pub const LEAST_MTU6: u16 = 1280;
+
+/// Makes the device of one end in its namespace; everything goes through it. IPv6 is left out where an `mtu` or the
+/// kernel cannot have it, or no address is given; if there is one, the kernel says nothing over it by itself.
+///
+/// # Errors
+/// If the system refuses.
+pub fn open(namespace: &Namespace, v4: Ipv4Addr, v6: Option<Ipv6Addr>, mtu: u16) -> Result<Tun, Trouble> {
+    namespace.within(|| {
+        let v6 = v6.filter(|_| mtu >= LEAST_MTU6 && namespace::enable_ipv6());
+        let tun =
+            Tun::open(&Interface { name: DEVICE.to_owned(), addresses: vec![(IpAddr::V4(v4), 24)], mtu })?;
+        namespace::ip(&["route", "add", "default", "dev", DEVICE])?;
+        if let Some(address) = v6 {
+            // Nobody else can have it: it can be used at once.
+            namespace::ip(&["-6", "addr", "add", &format!("{address}/64"), "dev", DEVICE, "nodad"])?;
+            namespace::ip(&["-6", "route", "add", "default", "dev", DEVICE])?;
+        }
+        Ok(tun)
+    })?
+}
+
+/// Whether namespaces of this kernel can have IPv6.
+pub fn kernel_has_ipv6() -> bool {
+    Path::new("/proc/sys/net/ipv6/conf/all/disable_ipv6").exists()
+}
