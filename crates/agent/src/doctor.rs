@@ -3,10 +3,9 @@
 use crate::privilege;
 use crate::rules;
 use caps::{CapSet, Capability};
-use nix::sched::{CloneFlags, unshare};
+use lasthop_emu::Namespace;
 use std::fs::OpenOptions;
 use std::process::{Command, Stdio};
-use std::thread;
 
 /// What was looked at.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -32,7 +31,7 @@ pub fn examine() -> Vec<Finding> {
         tun(),
         namespace(may),
         program("ip", "emulate", "install it: apt-get install iproute2"),
-        program("iptables", "agent, emulate without --server", "install it: apt-get install iptables"),
+        firewall(),
         nfqueue(may),
     ]
 }
@@ -66,16 +65,6 @@ fn tun() -> Finding {
     }
 }
 
-/// Does something in a network namespace that disappears with it.
-fn apart<T: Send>(work: impl FnOnce() -> Result<T, String> + Send) -> Result<T, String> {
-    let run = || {
-        unshare(CloneFlags::CLONE_NEWNET).map_err(|error| error.to_string())?;
-        work()
-    };
-    let joined = thread::scope(|scope| scope.spawn(run).join());
-    joined.unwrap_or_else(|_| Err("the trial failed".to_owned()))
-}
-
 fn namespace(may: bool) -> Finding {
     tried(
         Finding {
@@ -97,14 +86,14 @@ fn nfqueue(may: bool) -> Finding {
             needed_for: "agent",
             is_there: None,
             found: String::new(),
-            help: "load the modules: modprobe nfnetlink_queue xt_NFQUEUE xt_length; a container's host has to",
+            help: "load the modules: modprobe nfnetlink_queue xt_NFQUEUE xt_length (nft_queue without iptables); a container's host has to",
         },
         may,
         || {
-            rules::add_for_trial()?;
+            let words = rules::trial()?;
             let bound = nfq::Queue::open().and_then(|mut queue| queue.bind(0));
             bound.map_err(|error| format!("a queue cannot be opened: {error}"))?;
-            Ok("iptables takes the rules, and a queue can be opened".to_owned())
+            Ok(format!("{words}; a queue can be opened"))
         },
     )
 }
@@ -113,18 +102,38 @@ fn tried(finding: Finding, may: bool, trial: impl FnOnce() -> Result<String, Str
     if !may {
         return Finding { found: "cannot be tried without privileges".to_owned(), ..finding };
     }
-    match apart(trial) {
+    // In a network namespace that disappears with it.
+    let tried = Namespace::nameless().and_then(|namespace| namespace.within(trial));
+    match tried.unwrap_or_else(|trouble| Err(trouble.message)) {
         Ok(found) => Finding { is_there: Some(true), found, ..finding },
         Err(found) => Finding { is_there: Some(false), found, ..finding },
     }
 }
 
 fn program(name: &'static str, needed_for: &'static str, help: &'static str) -> Finding {
-    let version = if name == "ip" { "-V" } else { "--version" };
-    let output = Command::new(name).arg(version).stdin(Stdio::null()).output();
-    let (is_there, found) = match output {
-        Ok(output) => (true, String::from_utf8_lossy(&output.stdout).trim().to_owned()),
-        Err(error) => (false, error.to_string()),
-    };
-    Finding { name, needed_for, is_there: Some(is_there), found, help }
+    let found = version(name);
+    Finding { name, needed_for, is_there: Some(found.is_ok()), found: found.unwrap_or_else(|why| why), help }
+}
+
+/// One of both is enough.
+fn firewall() -> Finding {
+    let found = ["iptables", "nft"].map(|name| (name, version(name)));
+    Finding {
+        name: "iptables or nft",
+        needed_for: "agent, emulate without --server",
+        is_there: Some(found.iter().any(|(_, version)| version.is_ok())),
+        found: found
+            .map(|(name, version)| version.unwrap_or_else(|why| format!("no {name}: {why}")))
+            .join("; "),
+        help: "install one: apt-get install iptables",
+    }
+}
+
+/// What a program says of itself.
+fn version(name: &str) -> Result<String, String> {
+    let option = if name == "ip" { "-V" } else { "--version" };
+    let output = Command::new(name).arg(option).stdin(Stdio::null()).output();
+    output
+        .map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        .map_err(|error| error.to_string())
 }

@@ -1,0 +1,161 @@
+//! What is queued: pure ACKs of this host's, by rules of our own.
+//!
+//! * [`iptables`]: a chain in the tables `mangle`.
+//! * [`nft`]: a table, where iptables cannot do it and the kernel knows nft's `queue`.
+
+mod iptables;
+mod nft;
+
+use lasthop_emu::Trouble;
+
+/// What our chain or table is called.
+const NAME: &str = "lasthop-agent";
+/// The mark of what we send ourselves: it is not queued again.
+pub const MARK: u32 = 0x6c68_6167;
+
+/// The lengths of a pure ACK, bytes: headers alone, with options of 40 bytes at most.
+const LENGTHS_V4: [u16; 2] = [40, 80];
+const LENGTHS_V6: [u16; 2] = [60, 100];
+
+/// Rules of one or both families; they go with this.
+pub struct Rules {
+    tool: Tool,
+    has_ipv6: bool,
+}
+
+/// Who makes rules.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Tool {
+    Iptables,
+    Nft,
+}
+
+impl Tool {
+    /// In the order in which they are tried.
+    const ALL: [Tool; 2] = [Tool::Iptables, Tool::Nft];
+
+    /// The program.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Tool::Iptables => "iptables",
+            Tool::Nft => "nft",
+        }
+    }
+
+    /// Makes the rules; whether IPv6 has some, too. If it cannot, it leaves nothing.
+    fn add(self, queue: u16) -> Result<bool, String> {
+        let added = match self {
+            Tool::Iptables => iptables::add(queue),
+            Tool::Nft => nft::add(queue),
+        };
+        added.inspect_err(|_| self.remove())
+    }
+
+    /// What is not there needs no removing.
+    fn remove(self) {
+        match self {
+            Tool::Iptables => iptables::remove(),
+            Tool::Nft => nft::remove(),
+        }
+    }
+}
+
+impl Rules {
+    /// Removes what an earlier agent may have left.
+    pub fn remove_stale() {
+        Tool::ALL.into_iter().for_each(Tool::remove);
+    }
+
+    /// Has pure ACKs queued; if nobody listens to the queue, they pass.
+    ///
+    /// # Errors
+    /// If no tool can make IPv4's rules. Without IPv6 there are none for it.
+    pub fn add(queue: u16) -> Result<Rules, Trouble> {
+        let (tool, has_ipv6) = first_able(|tool| tool.add(queue)).map_err(|why| Trouble {
+            message: format!("cannot make the firewall's rules: {why}"),
+            help: "see `lasthop doctor`".to_owned(),
+        })?;
+        Ok(Rules { tool, has_ipv6 })
+    }
+
+    /// Whether IPv6 has its rules.
+    pub fn has_ipv6(&self) -> bool {
+        self.has_ipv6
+    }
+}
+
+impl Drop for Rules {
+    fn drop(&mut self) {
+        self.tool.remove();
+    }
+}
+
+/// The first tool that can, and what it gave; otherwise what each says.
+fn first_able<T>(mut attempt: impl FnMut(Tool) -> Result<T, String>) -> Result<(Tool, T), String> {
+    let mut said = Vec::new();
+    for tool in Tool::ALL {
+        match attempt(tool) {
+            Ok(given) => return Ok((tool, given)),
+            Err(why) => said.push(format!("{}: {why}", tool.name())),
+        }
+    }
+    Err(said.join("; "))
+}
+
+/// Has each tool make its rules, and says who could, in words; whoever calls is in a namespace that will disappear.
+///
+/// # Errors
+/// If none could.
+pub(crate) fn trial() -> Result<String, String> {
+    let tried = Tool::ALL.map(|tool| (tool, tool.add(0).map(|_| ())));
+    let words = verdicts(&tried);
+    if tried.iter().any(|(_, outcome)| outcome.is_ok()) { Ok(words) } else { Err(words) }
+}
+
+fn verdicts(tried: &[(Tool, Result<(), String>)]) -> String {
+    let words = tried.iter().map(|(tool, outcome)| match outcome {
+        Ok(()) => format!("{} takes the rules", tool.name()),
+        Err(why) => format!("{} does not: {why}", tool.name()),
+    });
+    words.collect::<Vec<String>>().join("; ")
+}
+
+/// What a program says that could not do what it should, in one line.
+fn said(name: &str, output: std::io::Result<std::process::Output>) -> Result<(), String> {
+    let output = output.map_err(|error| format!("cannot run `{name}`: {error}"))?;
+    match output.status.success() {
+        true => Ok(()),
+        false => {
+            let text = String::from_utf8_lossy(&output.stderr);
+            Err(text.lines().next().unwrap_or("it failed without a word").trim().to_owned())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nft_is_asked_only_if_iptables_cannot() {
+        let mut asked = Vec::new();
+        let able = first_able(|tool| {
+            asked.push(tool);
+            Ok(true)
+        });
+        assert_eq!((able, asked), (Ok((Tool::Iptables, true)), vec![Tool::Iptables]));
+        let able = first_able(|tool| match tool {
+            Tool::Iptables => Err("cannot run `iptables`: not found".to_owned()),
+            Tool::Nft => Ok(false),
+        });
+        assert_eq!(able, Ok((Tool::Nft, false)));
+        let unable = first_able(|tool| Err::<(), _>(format!("no {tool:?}")));
+        assert_eq!(unable, Err("iptables: no Iptables; nft: no Nft".to_owned()));
+    }
+
+    #[test]
+    fn both_verdicts_are_told() {
+        let tried = [(Tool::Iptables, Ok(())), (Tool::Nft, Err("no queue".to_owned()))];
+        assert_eq!(verdicts(&tried), "iptables takes the rules; nft does not: no queue");
+    }
+}

@@ -1,0 +1,88 @@
+//! By nft: a table of our own for both families.
+
+use super::{LENGTHS_V4, LENGTHS_V6, MARK, NAME, said};
+use lasthop_emu::ends;
+use std::io::{self, Write};
+use std::process::{Command, Output, Stdio};
+
+const PROGRAM: &str = "nft";
+
+/// Makes the table; whether there is IPv6. All of it or nothing: nft commits a file as one.
+pub(super) fn add(queue: u16) -> Result<bool, String> {
+    said(PROGRAM, fed(&text(queue))).map_err(|why| {
+        // Where in our text it is does not help.
+        let why = why.split_once("Error: ").map_or(why.as_str(), |(_, why)| why);
+        format!("{why} (has the kernel nft_queue?)")
+    })?;
+    Ok(ends::kernel_has_ipv6())
+}
+
+pub(super) fn remove() {
+    let arguments = ["delete", "table", "inet", NAME];
+    let _ = Command::new(PROGRAM).args(arguments).stdin(Stdio::null()).output();
+}
+
+/// The same as iptables' chain.
+fn text(queue: u16) -> String {
+    let pure = "tcp flags & (syn | fin | rst | psh | ack) == ack meta length";
+    let rule = |family: &str, [least, most]: [u16; 2]| {
+        format!(
+            "    meta nfproto {family} meta l4proto tcp {pure} {least}-{most} queue flags bypass to {queue}\n"
+        )
+    };
+    format!(
+        "table inet {NAME} {{\n  chain output {{\n    type filter hook output priority mangle; policy accept;\n    \
+         oifname \"lo\" return\n    meta mark {MARK:#x} return\n{}{}  }}\n}}\n",
+        rule("ipv4", LENGTHS_V4),
+        rule("ipv6", LENGTHS_V6),
+    )
+}
+
+/// Reads a text.
+fn fed(text: &str) -> io::Result<Output> {
+    let mut command = Command::new(PROGRAM);
+    command.args(["-f", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // One that does not read it says why.
+        let _ = stdin.write_all(text.as_bytes());
+    }
+    child.wait_with_output()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_emu::Namespace;
+
+    #[test]
+    fn the_table_queues_pure_acks_and_lets_them_by_without_a_listener() {
+        let expected = "\
+table inet lasthop-agent {
+  chain output {
+    type filter hook output priority mangle; policy accept;
+    oifname \"lo\" return
+    meta mark 0x6c686167 return
+    meta nfproto ipv4 meta l4proto tcp tcp flags & (syn | fin | rst | psh | ack) == ack meta length 40-80 queue flags bypass to 6868
+    meta nfproto ipv6 meta l4proto tcp tcp flags & (syn | fin | rst | psh | ack) == ack meta length 60-100 queue flags bypass to 6868
+  }
+}
+";
+        assert_eq!(text(6868), expected);
+    }
+
+    /// The kernel may know no `queue`; all the rest of the table it must take.
+    #[test]
+    fn nft_and_the_kernel_understand_the_table() {
+        let Ok(namespace) = Namespace::nameless() else { return println!("skipped: no namespaces here") };
+        let counting = text(6868).replace("queue flags bypass to 6868", "counter");
+        assert_ne!(counting, text(6868));
+        match namespace.within(|| fed(&counting)).unwrap() {
+            Err(error) => println!("skipped: cannot run nft: {error}"),
+            Ok(output) if String::from_utf8_lossy(&output.stderr).contains("not supported") => {
+                println!("skipped: the kernel has no nftables");
+            }
+            output => assert_eq!(said(PROGRAM, output), Ok(())),
+        }
+    }
+}
