@@ -4,6 +4,7 @@ use crate::counters::{Counters, count};
 use crate::flow::{Flow, Piece, Told};
 use crate::settings::Settings;
 use lasthop_base::{Duration, Time};
+use lasthop_tcp::cause::Cause;
 use lasthop_wire::bytes::{Checksums, Content, Parsed, parse};
 use lasthop_wire::{Flags, Segment};
 use std::collections::HashMap;
@@ -57,7 +58,11 @@ impl Table {
         }
         let Some(flow) = self.flows.get_mut(&key) else { return };
         match way {
-            Way::In => flow.handle_incoming(now, &segment),
+            Way::In => match flow.handle_incoming(now, &segment) {
+                Some(Cause::Wireless) => count(&self.counters.losses_wireless),
+                Some(Cause::Congestion) => count(&self.counters.losses_congestion),
+                None => {}
+            },
             Way::Out => flow.handle_outgoing(now, &segment),
         }
     }

@@ -7,7 +7,7 @@ mod stamps;
 
 use crate::settings::Settings;
 use lasthop_base::{Duration, Stream, Time};
-use lasthop_tcp::cause::{self, Gap, LossCause, Observation};
+use lasthop_tcp::cause::{self, Cause, Gap, LossCause, Observation};
 use lasthop_tcp::ranges::Range;
 use lasthop_tcp::receiver::estimate::{self, WindowEstimator};
 use lasthop_tcp::receiver::reassembly::Reassembly;
@@ -127,8 +127,8 @@ impl Flow {
         self.told
     }
 
-    /// A packet of the peer's arrived.
-    pub fn handle_incoming(&mut self, now: Time, segment: &Segment) {
+    /// A packet of the peer's arrived: how the loss was judged that it shows, if it shows one.
+    pub fn handle_incoming(&mut self, now: Time, segment: &Segment) -> Option<Cause> {
         self.seen = now;
         self.note_end(segment, 1);
         if segment.flags.has(Flags::SYN) {
@@ -136,19 +136,19 @@ impl Flow {
             if let (Some(own), true) = (self.own, segment.flags.has(Flags::ACK)) {
                 self.measure(now, 0, Some(now.since(own.at)));
             }
-            return;
+            return None;
         }
-        let Some(peer) = self.peer else { return };
+        let peer = self.peer?;
         if segment.len == 0 {
-            return;
+            return None;
         }
         let rtt = segment.timestamps.and_then(|stamps| self.stamps.round_trip(now, stamps.echo));
         self.measure(now, u64::from(segment.len), rtt);
-        let Some(start) = peer.seq.offset_of(segment.seq, self.acknowledged) else { return };
+        let start = peer.seq.offset_of(segment.seq, self.acknowledged)?;
         let range = Range { start, end: start + u64::from(segment.len) };
         let sent =
             segment.timestamps.map(|stamps| Time::ZERO + Duration::from_millis(u64::from(stamps.value)));
-        self.consider(now, range, sent, rtt);
+        self.consider(now, range, sent, rtt)
     }
 
     /// A packet of this host's that is not to be decided on left: it carries the kernel's window.
@@ -263,9 +263,15 @@ impl Flow {
         }
     }
 
-    fn consider(&mut self, now: Time, range: Range, sent: Option<Time>, rtt: Option<Duration>) {
+    fn consider(
+        &mut self,
+        now: Time,
+        range: Range,
+        sent: Option<Time>,
+        rtt: Option<Duration>,
+    ) -> Option<Cause> {
         let segment = self.segment();
-        let Some(judge) = &mut self.judge else { return };
+        let judge = self.judge.as_mut()?;
         let Judge { cause, reassembly, random } = judge;
         let estimator = &mut self.estimator;
         let highest = reassembly.highest();
@@ -279,16 +285,16 @@ impl Flow {
         if let Some(shape) = &mut self.shape {
             shape.on_arrival(&Arrived { now, missing, repeated });
         }
-        match change.opened {
-            Some(range) => {
-                let cause = cause.judge(&Gap { range, segment }, estimator.path(), random);
-                if let Some(shape) = &mut self.shape {
-                    shape.on_loss(cause, estimator.path());
-                }
-                estimator.on_gap(reassembly.highest());
-            }
-            None => estimator.on_advance(now, reassembly.next()),
+        let Some(range) = change.opened else {
+            estimator.on_advance(now, reassembly.next());
+            return None;
+        };
+        let cause = cause.judge(&Gap { range, segment }, estimator.path(), random);
+        if let Some(shape) = &mut self.shape {
+            shape.on_loss(cause, estimator.path());
         }
+        estimator.on_gap(reassembly.highest());
+        Some(cause)
     }
 
     fn remember_stamp(&mut self, now: Time, segment: &Segment) {

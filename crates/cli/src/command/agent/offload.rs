@@ -6,13 +6,12 @@ use std::process::{Command, Stdio};
 
 /// Says on which interfaces that is so.
 pub(super) fn warn() {
+    // Not those of /sys, which may be another network namespace's.
+    let devices = fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
+    let names = devices.lines().filter_map(|line| line.split_once(':')).map(|(name, _)| name.trim());
     let mut joining = Vec::new();
-    for entry in fs::read_dir("/sys/class/net").into_iter().flatten().flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name == "lo" {
-            continue;
-        }
-        let output = Command::new("ethtool").args(["-k", &name]).stdin(Stdio::null()).output();
+    for name in names.filter(|name| *name != "lo") {
+        let output = Command::new("ethtool").args(["-k", name]).stdin(Stdio::null()).output();
         let Ok(output) = output else {
             output::note(
                 "note: jtcp needs each packet's own time; whether GRO is on cannot be seen without ethtool",
