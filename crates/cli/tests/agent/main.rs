@@ -6,6 +6,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod judges;
 mod path;
 mod pieces;
 mod transfer;
@@ -13,7 +14,7 @@ mod trust;
 mod windows;
 
 use common::{lasthop, objects};
-use path::{DEEP, Path};
+use path::Path;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -41,49 +42,43 @@ pub fn alone() -> MutexGuard<'static, ()> {
 /// An agent in the client's namespace; killed with this if it still runs.
 pub(crate) struct Agent {
     pub(crate) child: Child,
+    /// What it said at its start.
+    pub(crate) said: String,
     pub(crate) folder: tempfile::TempDir,
 }
 
 impl Agent {
     /// Starts one and waits until it says that it runs.
-    pub fn start(path: &Path, arguments: &'static [&'static str]) -> Agent {
+    pub fn start(path: &Path, arguments: &[&str]) -> Agent {
         let folder = tempfile::tempdir().unwrap();
-        let child = Agent::start_in(path, folder.path(), arguments).expect("the agent starts");
-        Agent { child, folder }
+        let (child, said) = Agent::start_in(path, folder.path(), arguments).expect("the agent starts");
+        Agent { child, said, folder }
     }
 
-    /// The same in a given folder; what it said instead if it does not start.
+    /// The same in a given folder, with what it said; that alone if it does not start.
     #[expect(clippy::zombie_processes, reason = "who gets the child waits for it")]
     pub fn start_in(
         path: &Path,
         folder: &std::path::Path,
-        arguments: &'static [&'static str],
-    ) -> Result<Child, String> {
-        let folder = folder.to_owned();
-        path.client.does(move || {
-            let mut child = lasthop()
-                .args(["agent", "run", "--run-dir"])
-                .arg(folder)
-                .args(arguments)
-                .stderr(Stdio::piped())
-                .spawn()
-                .unwrap();
-            let mut lines = BufReader::new(child.stderr.take().unwrap());
-            let mut said = String::new();
-            loop {
-                let mut line = String::new();
-                if lines.read_line(&mut line).unwrap() == 0 {
-                    child.wait().unwrap();
-                    return Err(said);
-                }
-                said.push_str(&line);
-                if line.contains("the agent runs") {
-                    // What it says at its end must find a reader.
-                    std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
-                    return Ok(child);
-                }
+        arguments: &[&str],
+    ) -> Result<(Child, String), String> {
+        let mut command = lasthop();
+        command.args(["agent", "run", "--run-dir"]).arg(folder).args(arguments).stderr(Stdio::piped());
+        let mut child = path.at_client(|| command.spawn().unwrap());
+        let mut lines = BufReader::new(child.stderr.take().unwrap());
+        let mut said = String::new();
+        loop {
+            let before = said.len();
+            if lines.read_line(&mut said).unwrap() == 0 {
+                child.wait().unwrap();
+                return Err(said);
             }
-        })
+            if said[before..].contains("the agent runs") {
+                // What it says at its end must find a reader.
+                std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
+                return Ok((child, said));
+            }
+        }
     }
 
     /// Its status.
@@ -107,7 +102,7 @@ impl Drop for Agent {
     }
 }
 
-/// A path, if this machine lets us make one.
+/// A path with a deep buffer, if this machine lets us make one.
 pub fn deep_path() -> Option<Path> {
-    Path::open(DEEP).map_err(|why| println!("skipped: {why}")).ok()
+    Path::open("rate=10Mbit/s,rtt=20ms,queue=500packets")
 }

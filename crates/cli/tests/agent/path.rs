@@ -1,129 +1,72 @@
-//! Two network namespaces with a path between them: a bottleneck with a drop-tail queue towards the client, and a delay.
+//! Two network namespaces with an emulated path between them.
 
-use lasthop_base::{Duration, Rate, Time};
-use lasthop_emu::{Clock, Interface, Tun};
-use nix::sched::{CloneFlags, unshare};
-use std::collections::VecDeque;
-use std::net::IpAddr;
+use lasthop_base::Duration;
+use lasthop_emu::emulation::{Charge, Plan};
+use lasthop_emu::ends::{self, CLIENT, CLIENT6, SERVER, SERVER6};
+use lasthop_emu::urgency::Hurry;
+use lasthop_emu::{Emulation, Namespace, Trouble};
+use lasthop_scenario::Scenario;
+use lasthop_sim::assemble::{OUTSIDE_FLOWS, assemble_around};
+use std::io::Sink;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
-
-pub const CLIENT: &str = "10.78.0.1";
-pub const SERVER: &str = "10.78.0.2";
-
-/// What the path does.
-#[derive(Clone, Copy)]
-pub struct Shape {
-    pub rate: Rate,
-    /// Both ways together.
-    pub rtt: Duration,
-    /// Packets that wait for the bottleneck.
-    pub queue: usize,
-}
-
-/// 10 Mbit/s, 20 ms, 500 packets.
-pub const DEEP: Shape =
-    Shape { rate: Rate::from_bps(10_000_000), rtt: Duration::from_millis(20), queue: 500 };
 
 /// A path; it is gone with this.
 pub struct Path {
-    pub client: Place,
-    pub server: Place,
+    client: Namespace,
+    server: Namespace,
     over: Arc<AtomicBool>,
-    carriers: Vec<JoinHandle<()>>,
-}
-
-/// A namespace: a thread in it, which does what it is told. What it starts is in there, too.
-pub struct Place {
-    work: Sender<Work>,
-}
-
-type Work = Box<dyn FnOnce() + Send>;
-
-impl Place {
-    /// Makes a namespace with a device in it.
-    fn with(address: &str) -> Result<(Place, Tun), String> {
-        let interface = Interface {
-            name: "lasthop-path".to_owned(),
-            addresses: vec![(address.parse::<IpAddr>().unwrap(), 24)],
-            mtu: 1500,
-        };
-        let (work, todo) = channel::<Work>();
-        let (made, answer) = channel();
-        thread::spawn(move || {
-            let tun = unshare(CloneFlags::CLONE_NEWNET)
-                .map_err(|error| {
-                    format!("this process may not make a network namespace ({error}); run as root")
-                })
-                .and_then(|()| Tun::open(&interface).map_err(|trouble| trouble.to_string()));
-            made.send(tun).unwrap();
-            todo.iter().for_each(|work| work());
-        });
-        Ok((Place { work }, answer.recv().unwrap()?))
-    }
-
-    /// Does something there, and waits for it.
-    pub fn does<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
-        let (done, answer) = channel();
-        self.work.send(Box::new(move || drop(done.send(work())))).unwrap();
-        answer.recv().expect("the work there failed")
-    }
+    carrier: Option<JoinHandle<()>>,
 }
 
 impl Path {
-    pub fn open(shape: Shape) -> Result<Path, String> {
-        let ((client, near), (server, far)) = (Place::with(CLIENT)?, Place::with(SERVER)?);
+    /// The path of a scenario; `None`, and why, if this machine lets us make none.
+    pub fn open(scenario: &str) -> Option<Path> {
+        let scenario = Scenario::load(scenario).unwrap();
+        Path::over(scenario).map_err(|why| println!("skipped: {why}")).ok()
+    }
+
+    fn over(scenario: Scenario) -> Result<Path, Trouble> {
+        let (client, server) = (Namespace::nameless()?, Namespace::nameless()?);
+        let near = ends::open(&client, CLIENT, Some(CLIENT6), 1500)?;
+        let far = ends::open(&server, SERVER, Some(SERVER6), 1500)?;
         let over = Arc::new(AtomicBool::new(false));
-        let (near, far) = (Arc::new(near), Arc::new(far));
-        let half = shape.rtt.divided_by(2);
-        let carry = |from: &Arc<Tun>, to: &Arc<Tun>, rate: Option<Rate>| {
-            let (from, to, over) = (Arc::clone(from), Arc::clone(to), Arc::clone(&over));
-            thread::spawn(move || carry(&from, &to, rate, half, shape.queue, &over))
-        };
-        let carriers = vec![carry(&far, &near, Some(shape.rate)), carry(&near, &far, None)];
-        Ok(Path { client, server, over, carriers })
+        let ends = Arc::clone(&over);
+        let carrier = thread::spawn(move || {
+            let plan = Plan {
+                engine: assemble_around(&scenario, 0, scenario.seed),
+                lanes: OUTSIDE_FLOWS as u32,
+                charge: Charge::Real,
+                spin: Duration::ZERO,
+                sample: None,
+                pipes: Vec::new(),
+            };
+            let mut emulation: Emulation<Sink> = Emulation::new(plan, far, near);
+            let _hurry = Hurry::begin();
+            while !ends.load(Ordering::Relaxed) {
+                emulation.turn(Duration::from_millis(20)).unwrap();
+            }
+        });
+        Ok(Path { client, server, over, carrier: Some(carrier) })
+    }
+
+    /// Does something at the client. What it starts is there, too.
+    pub fn at_client<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.client.within(work).unwrap()
+    }
+
+    /// Does something at the server.
+    pub fn at_server<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.server.within(work).unwrap()
     }
 }
 
 impl Drop for Path {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
-        for carrier in self.carriers.drain(..) {
+        if let Some(carrier) = self.carrier.take() {
             carrier.join().unwrap();
         }
-    }
-}
-
-/// Departure times are computed, not observed: being late once makes nobody else late.
-fn carry(from: &Tun, to: &Tun, rate: Option<Rate>, delay: Duration, queue: usize, over: &AtomicBool) {
-    let clock = Clock::new();
-    let mut free = Time::ZERO;
-    let mut under_way: VecDeque<(Time, Vec<u8>)> = VecDeque::new();
-    let mut buffer = vec![0; 1 << 16];
-    while !over.load(Ordering::Relaxed) {
-        let now = clock.now();
-        while let Some((due, packet)) = under_way.pop_front() {
-            if due > now {
-                under_way.push_front((due, packet));
-                break;
-            }
-            to.send(&packet).unwrap();
-        }
-        if let Some(length) = from.recv(&mut buffer).unwrap() {
-            let waiting = under_way.iter().rev().take_while(|(due, _)| *due > now + delay).count();
-            if rate.is_some() && waiting > queue {
-                continue;
-            }
-            free = free.max(now);
-            if let Some(rate) = rate {
-                free += rate.time_for(length as u64);
-            }
-            under_way.push_back((free + delay, buffer[..length].to_vec()));
-            continue;
-        }
-        let due = under_way.front().map_or(now + Duration::from_millis(50), |(due, _)| *due);
-        from.wait(due.since(clock.now().min(due)).min(Duration::from_millis(50))).unwrap();
     }
 }

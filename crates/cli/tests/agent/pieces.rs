@@ -1,32 +1,27 @@
 //! Several ACKs for one: nothing to be gained from senders that count bytes, much from one that counts ACKs.
 
-use crate::path::{CLIENT, Path, SERVER, Shape};
+use crate::path::Path;
 use crate::transfer::Transfer;
 use crate::{Agent, alone, can_run, lasthop};
-use lasthop_base::{Duration, Rate};
 use std::fs;
 use std::io::Read;
 use std::net::TcpStream;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Instant;
 
 /// Long and wide, so that slow start takes most of the time.
-const LONG: Shape = Shape { rate: Rate::from_bps(40_000_000), rtt: Duration::from_millis(150), queue: 1000 };
+const LONG: &str = "rate=40Mbit/s,rtt=150ms,queue=1000packets";
 const SPLIT: &[&str] = &["--acks", "split=4"];
 const COPIES: &[&str] = &["--acks", "copies=2"];
 
-fn long_path() -> Option<Path> {
-    Path::open(LONG).map_err(|why| println!("skipped: {why}")).ok()
-}
-
 /// The better of two: a machine that is busy elsewhere only ever takes time.
-fn best_of_kernel(congestion: &str, agent: Option<&'static [&'static str]>) -> Option<f64> {
+fn best_of_kernel(congestion: &str, agent: Option<&[&str]>) -> Option<f64> {
     Some(of_kernel(congestion, agent)?.min(of_kernel(congestion, agent)?))
 }
 
 /// Seconds until the kernel's sender has delivered a megabyte.
-fn of_kernel(congestion: &str, agent: Option<&'static [&'static str]>) -> Option<f64> {
-    let path = long_path()?;
+fn of_kernel(congestion: &str, agent: Option<&[&str]>) -> Option<f64> {
+    let path = Path::open(LONG)?;
     let agent = agent.map(|arguments| Agent::start(&path, arguments));
     let start = Instant::now();
     let transfer = Transfer::begin(&path, congestion, 5001)?;
@@ -60,27 +55,24 @@ fn kernels_that_count_bytes_gain_nothing() {
 }
 
 /// Seconds until our own endpoint, which counts ACKs, has delivered a megabyte.
-fn of_endpoint(agent: Option<&'static [&'static str]>) -> Option<f64> {
-    let path = long_path()?;
+fn of_endpoint(agent: Option<&[&str]>) -> Option<f64> {
+    let path = Path::open(LONG)?;
     let agent = agent.map(|arguments| Agent::start(&path, arguments));
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("file"), vec![7; 1 << 20]).unwrap();
-    let place = folder.path().to_owned();
-    let mut endpoint = path.server.does(move || {
+    let mut endpoint = path.at_server(|| {
         fs::write("/proc/sys/net/ipv4/ip_forward", "1").unwrap();
         lasthop()
             .args(["endpoint", "serve", "8080", "--file", "file", "--connections", "1"])
             .args(["--set", "counting=per-ack"])
-            .current_dir(place)
+            .current_dir(folder.path())
             .stdout(Stdio::null())
             .spawn()
             .unwrap()
     });
-    let took = path.client.does(|| {
+    let took = path.at_client(|| {
         // Or the kernel's own window, which begins small, is what slow start waits for.
         fs::write("/proc/sys/net/ipv4/tcp_rmem", "4096 4194304 8388608").unwrap();
-        let route = ["route", "add", "10.77.0.0/24", "via", SERVER, "src", CLIENT];
-        assert!(Command::new("ip").args(route).status().unwrap().success());
         let begin = Instant::now();
         let (mut stream, start) = loop {
             let start = Instant::now();

@@ -1,10 +1,11 @@
 //! A bulk transfer between sockets of the kernel, and what its sender thought of the path.
 
-use crate::path::{Path, SERVER};
+use crate::path::Path;
+use lasthop_emu::ends::{SERVER, SERVER6};
 use nix::sys::socket::{setsockopt, sockopt::TcpCongestion};
 use std::ffi::OsString;
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,31 +30,36 @@ pub struct Measured {
 impl Transfer {
     /// Begins one; `None` if the kernel has no such congestion control.
     pub fn begin(path: &Path, congestion: &str, port: u16) -> Option<Transfer> {
-        let congestion = OsString::from(congestion);
-        let listens = path.server.does(move || {
-            let listener = TcpListener::bind((SERVER, port)).unwrap();
-            setsockopt(&listener, TcpCongestion, &congestion).ok()?;
+        Transfer::begin_from(path, SocketAddr::from((SERVER, port)), congestion)
+    }
+
+    /// The same over IPv6.
+    pub fn begin6(path: &Path, congestion: &str, port: u16) -> Option<Transfer> {
+        Transfer::begin_from(path, SocketAddr::from((SERVER6, port)), congestion)
+    }
+
+    fn begin_from(path: &Path, server: SocketAddr, congestion: &str) -> Option<Transfer> {
+        path.at_server(|| {
+            let listener = TcpListener::bind(server).unwrap();
+            setsockopt(&listener, TcpCongestion, &OsString::from(congestion)).ok()?;
             thread::spawn(move || {
                 let (mut stream, _) = listener.accept().unwrap();
                 while stream.write_all(&[0; 1 << 16]).is_ok() {}
             });
             Some(())
-        });
-        listens?;
+        })?;
         let received = Arc::new(AtomicU64::new(0));
         let count = Arc::clone(&received);
-        path.client.does(move || {
-            let end = format!("{SERVER}:{port}").parse().unwrap();
-            let mut stream = TcpStream::connect_timeout(&end, Duration::from_secs(10)).unwrap();
-            stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-            thread::spawn(move || {
-                let mut bytes = vec![0; 1 << 16];
-                while let Ok(length @ 1..) = stream.read(&mut bytes) {
-                    count.fetch_add(length as u64, Ordering::Relaxed);
-                }
-            });
+        let mut stream =
+            path.at_client(|| TcpStream::connect_timeout(&server, Duration::from_secs(10)).unwrap());
+        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        thread::spawn(move || {
+            let mut bytes = vec![0; 1 << 16];
+            while let Ok(length @ 1..) = stream.read(&mut bytes) {
+                count.fetch_add(length as u64, Ordering::Relaxed);
+            }
         });
-        Some(Transfer { received, port })
+        Some(Transfer { received, port: server.port() })
     }
 
     /// Bytes received so far.
@@ -81,7 +87,7 @@ impl Transfer {
         while start.elapsed().as_secs_f64() < seconds {
             thread::sleep(Duration::from_millis(200));
             let port = self.port;
-            samples.extend(path.server.does(move || srtt(port)));
+            samples.extend(path.at_server(|| srtt(port)));
         }
         let goodput = (self.received() - before) as f64 * 8.0 / 1e6 / start.elapsed().as_secs_f64();
         assert!(!samples.is_empty(), "ss tells no round trip");

@@ -13,7 +13,7 @@ const DYNAMIC: &[&str] = &["--window", "dynamic", "--queue-length", "16"];
 
 /// Jumps to the agent's chain, and its chains.
 fn rules(path: &Path) -> (usize, usize) {
-    path.client.does(|| {
+    path.at_client(|| {
         let output = Command::new("iptables").args(["-t", "mangle", "-S"]).output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         let count = |start: &str| text.lines().filter(|line| line.starts_with(start)).count();
@@ -23,7 +23,7 @@ fn rules(path: &Path) -> (usize, usize) {
 
 /// ACKs that wait in the kernel's queue for the agent.
 fn waiting(path: &Path) -> u64 {
-    path.client.does(|| {
+    path.at_client(|| {
         let text = fs::read_to_string("/proc/thread-self/net/netfilter/nfnetlink_queue").unwrap();
         text.split_whitespace().nth(2).unwrap().parse().unwrap()
     })
@@ -46,7 +46,7 @@ fn connections_outlive_a_killed_agent_and_the_next_one_clears_up() {
     assert_eq!(rules(&path), (1, 1), "a killed program cannot clear up");
 
     // The next one removes what is there, leaves the old connection alone and looks after a new one.
-    agent.child = Agent::start_in(&path, agent.folder.path(), DYNAMIC).unwrap();
+    (agent.child, agent.said) = Agent::start_in(&path, agent.folder.path(), DYNAMIC).unwrap();
     assert_eq!(rules(&path), (1, 1));
     assert!(transfer.goes_on(10));
     let status = agent.status();
@@ -60,6 +60,24 @@ fn connections_outlive_a_killed_agent_and_the_next_one_clears_up() {
     assert_eq!(agent.child.wait().unwrap().code(), Some(0));
     assert_eq!(rules(&path), (0, 0), "rules stay behind");
     assert!(transfer.goes_on(20) && second.goes_on(20));
+    assert!(!agent.folder.path().join("agent.sock").exists());
+}
+
+#[test]
+fn ctrl_c_ends_it_as_sigterm_does() {
+    if !can_run() {
+        return;
+    }
+    let _alone = alone();
+    let Some(path) = deep_path() else { return };
+    let mut agent = Agent::start(&path, DYNAMIC);
+    let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
+    assert!(transfer.goes_on(10));
+    assert_eq!(rules(&path), (1, 1));
+    agent.signal("INT");
+    assert_eq!(agent.child.wait().unwrap().code(), Some(0));
+    assert_eq!(rules(&path), (0, 0), "rules stay behind");
+    assert!(transfer.goes_on(20), "a connection ended with the agent");
     assert!(!agent.folder.path().join("agent.sock").exists());
 }
 
@@ -97,8 +115,9 @@ fn it_runs_once_with_few_capabilities_and_tells_its_counters() {
     }
     let _alone = alone();
     let Some(path) = deep_path() else { return };
-    path.client
-        .does(|| assert!(Command::new("ip").args(["link", "set", "lo", "up"]).status().unwrap().success()));
+    path.at_client(|| {
+        assert!(Command::new("ip").args(["link", "set", "lo", "up"]).status().unwrap().success())
+    });
     let agent = Agent::start(&path, &["--acks", "copies=2", "--metrics", "9469"]);
     let refused = Agent::start_in(&path, agent.folder.path(), DYNAMIC).unwrap_err();
     assert!(refused.contains("another agent is running"), "{refused}");
@@ -115,7 +134,7 @@ fn it_runs_once_with_few_capabilities_and_tells_its_counters() {
 
     let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
     assert!(transfer.goes_on(10));
-    let text = path.client.does(|| {
+    let text = path.at_client(|| {
         let mut stream = TcpStream::connect("127.0.0.1:9469").unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
         stream.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").unwrap();

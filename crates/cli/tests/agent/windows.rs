@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 /// A transfer of one congestion control, after it has found its pace; `None` if that cannot be had here.
-fn measured(congestion: &str, agent: Option<&'static [&'static str]>) -> Option<Measured> {
+fn measured(congestion: &str, agent: Option<&[&str]>) -> Option<Measured> {
     let path = deep_path()?;
     let agent = agent.map(|arguments| Agent::start(&path, arguments));
     let transfer = Transfer::begin(&path, congestion, 5001)?;
