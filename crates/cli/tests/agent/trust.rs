@@ -152,3 +152,22 @@ fn it_runs_once_with_few_capabilities_and_tells_its_counters() {
     let (queued, added) = (count("acks_queued_total"), count("acks_added_total"));
     assert!(queued > 100 && added.abs_diff(queued) <= 2, "{queued} {added}");
 }
+
+/// Its syntax, that is: what it permits was tried by hand.
+#[test]
+fn the_units_keys_are_systemds() {
+    let text = fs::read_to_string(common::root().join("docs/agent.md")).unwrap();
+    let (_, unit) = text.split_once("```ini\n").unwrap();
+    let (unit, _) = unit.split_once("```").unwrap();
+    let unit = unit.replace("/usr/local/bin/lasthop", common::lasthop().get_program().to_str().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("lasthop-agent.service");
+    fs::write(&file, unit).unwrap();
+    match Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&file).output() {
+        Err(error) => println!("skipped: cannot run systemd-analyze: {error}"),
+        Ok(output) => {
+            let said = common::stderr_of(&output);
+            assert!(output.status.success() && !said.contains("lasthop-agent.service"), "{said}");
+        }
+    }
+}
