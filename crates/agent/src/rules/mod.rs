@@ -1,7 +1,7 @@
 //! What is queued: pure ACKs of this host's, by rules of our own.
 //!
-//! * [`iptables`]: a chain in the tables `mangle`.
-//! * [`nft`]: a table, where iptables cannot do it and the kernel knows nft's `queue`.
+//! * `iptables`: a chain in the tables `mangle`.
+//! * `nft`: a table, where iptables cannot do it and the kernel knows nft's `queue`.
 
 mod iptables;
 mod nft;

@@ -56,14 +56,20 @@ impl Agent {
     }
 
     /// The same in a given folder, with what it said; that alone if it does not start.
-    #[expect(clippy::zombie_processes, reason = "who gets the child waits for it")]
     pub fn start_in(
         path: &Path,
         folder: &std::path::Path,
         arguments: &[&str],
     ) -> Result<(Child, String), String> {
         let mut command = lasthop();
-        command.args(["agent", "run", "--run-dir"]).arg(folder).args(arguments).stderr(Stdio::piped());
+        command.args(["agent", "run", "--run-dir"]).arg(folder).args(arguments);
+        Agent::begin(path, command)
+    }
+
+    /// The same with a command that is one.
+    #[expect(clippy::zombie_processes, reason = "who gets the child waits for it")]
+    pub fn begin(path: &Path, mut command: Command) -> Result<(Child, String), String> {
+        command.stderr(Stdio::piped());
         let mut child = path.at_client(|| command.spawn().unwrap());
         let mut lines = BufReader::new(child.stderr.take().unwrap());
         let mut said = String::new();

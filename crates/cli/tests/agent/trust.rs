@@ -11,14 +11,17 @@ use std::time::Duration;
 
 const DYNAMIC: &[&str] = &["--window", "dynamic", "--queue-length", "16"];
 
-/// Jumps to the agent's chain, and its chains.
+/// Jumps to the agent's chain, and its chains; where nft made them, its tables for both.
 fn rules(path: &Path) -> (usize, usize) {
-    path.at_client(|| {
-        let output = Command::new("iptables").args(["-t", "mangle", "-S"]).output().unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
-        let count = |start: &str| text.lines().filter(|line| line.starts_with(start)).count();
-        (count("-A OUTPUT ! -o lo -j lasthop-agent"), count("-N lasthop-agent"))
-    })
+    let says = |program: &str, arguments: &[&str]| {
+        let output = path.at_client(|| Command::new(program).args(arguments).output());
+        output.map_or_else(|_| String::new(), |output| String::from_utf8(output.stdout).unwrap())
+    };
+    let count = |text: &str, start: &str| text.lines().filter(|line| line.starts_with(start)).count();
+    let chains = says("iptables", &["-t", "mangle", "-S"]);
+    let tables = count(&says("nft", &["list", "tables"]), "table inet lasthop-agent");
+    let jumps = count(&chains, "-A OUTPUT ! -o lo -j lasthop-agent");
+    (jumps + tables, count(&chains, "-N lasthop-agent") + tables)
 }
 
 /// ACKs that wait in the kernel's queue for the agent.
@@ -79,6 +82,43 @@ fn ctrl_c_ends_it_as_sigterm_does() {
     assert_eq!(rules(&path), (0, 0), "rules stay behind");
     assert!(transfer.goes_on(20), "a connection ended with the agent");
     assert!(!agent.folder.path().join("agent.sock").exists());
+}
+
+#[test]
+fn nft_does_where_there_is_no_iptables() {
+    if !can_run() {
+        return;
+    }
+    let _alone = alone();
+    let Some(path) = deep_path() else { return };
+    // The only program that it finds.
+    let programs = tempfile::tempdir().unwrap();
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let nft = std::env::split_paths(&folders).map(|folder| folder.join("nft")).find(|file| file.exists());
+    let Some(nft) = nft else { return println!("skipped: there is no nft") };
+    std::os::unix::fs::symlink(nft, programs.path().join("nft")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = common::lasthop();
+    command.args(["agent", "run", "--window", "dynamic", "--run-dir"]).arg(folder.path());
+    command.env("PATH", programs.path());
+    let (child, said) = match Agent::begin(&path, command) {
+        Err(said) => {
+            // Both reasons are told, and nothing stays.
+            assert!(said.contains("cannot run `iptables`") && said.contains("nft_queue"), "{said}");
+            assert_eq!(rules(&path), (0, 0));
+            return println!("skipped in part: the kernel has no nft_queue");
+        }
+        Ok(begun) => begun,
+    };
+    let mut agent = Agent { child, said, folder };
+    assert_eq!(rules(&path), (1, 1));
+    let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
+    assert!(transfer.goes_on(20));
+    assert!(agent.status()["acks_rewritten"].as_u64() > Some(0));
+    agent.signal("TERM");
+    assert_eq!(agent.child.wait().unwrap().code(), Some(0));
+    assert_eq!(rules(&path), (0, 0), "rules stay behind");
+    assert!(transfer.goes_on(20));
 }
 
 #[test]
