@@ -3,6 +3,7 @@
 use crate::namespace::{self, Namespace};
 use crate::trouble::Trouble;
 use crate::tun::{Interface, Tun};
+use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 
@@ -42,4 +43,14 @@ pub fn open(namespace: &Namespace, v4: Ipv4Addr, v6: Option<Ipv6Addr>, mtu: u16)
 /// Whether namespaces of this kernel can have IPv6.
 pub fn kernel_has_ipv6() -> bool {
     Path::new("/proc/sys/net/ipv6/conf/all/disable_ipv6").exists()
+}
+
+/// Received and sent packets dropped by a device of this thread's namespace (proc(5), net/dev).
+pub fn lost_in(device: &str) -> u64 {
+    let text = fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.trim_start().strip_prefix(device)?.strip_prefix(':'));
+    let columns: Vec<u64> =
+        line.unwrap_or_default().split_whitespace().map_while(|word| word.parse().ok()).collect();
+    // bytes packets errs drop fifo frame compressed multicast, for received and then for sent ones.
+    [3, 11].iter().filter_map(|column| columns.get(*column)).sum()
 }

@@ -86,6 +86,7 @@ fn request(family: u8, socket_id: SocketId) -> Vec<u8> {
         extensions: ExtensionFlags::INFO,
         states: StateFlags::ESTABLISHED
             | StateFlags::FIN_WAIT1
+            | StateFlags::FIN_WAIT2
             | StateFlags::CLOSE_WAIT
             | StateFlags::LAST_ACK,
         socket_id,

@@ -7,6 +7,7 @@
 //! * [`emulation`]: real packets between two TUN devices, over the links of a simulation.
 //! * [`namespace`], [`program`]: where the programs live whose packets these are; [`ends`]: with what devices.
 //! * [`nat`]: the host's network as the far end of a path.
+//! * [`trial`]: streams over an emulation for a given time, carried by the kernel's TCP or by ours.
 //! * [`kernel`]: what the kernel knows of its TCP connections.
 //! * [`urgency`]: that the kernel wakes us in time.
 //! * [`harm`]: loss, bursts, duplicates, reordering and corruption on the way, from a seed.
@@ -34,6 +35,8 @@ pub mod program;
 #[cfg(target_os = "linux")]
 pub mod station;
 #[cfg(target_os = "linux")]
+pub mod trial;
+#[cfg(target_os = "linux")]
 pub mod tun;
 #[cfg(target_os = "linux")]
 pub mod urgency;
@@ -51,5 +54,7 @@ pub use namespace::Namespace;
 pub use program::Program;
 #[cfg(target_os = "linux")]
 pub use station::Station;
+#[cfg(target_os = "linux")]
+pub use trial::Trial;
 #[cfg(target_os = "linux")]
 pub use tun::{Interface, Tun};

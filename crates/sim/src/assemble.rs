@@ -23,15 +23,22 @@ pub fn assemble(scenario: &Scenario, seed: u64) -> Engine {
 /// Real traffic can be told apart by flow up to this number of flows; others share.
 pub const OUTSIDE_FLOWS: usize = 64;
 
-/// The same for real traffic, which takes the place of the TCP flows between the ends of flow number `replaced`: flows
-/// 0 to [`OUTSIDE_FLOWS`] - 1 come from outside and take its way. The scenario's other flows are simulated beside it.
-pub fn assemble_around(scenario: &Scenario, replaced: usize, seed: u64) -> Engine {
+/// The TCP flows between the ends of flow number `replaced`, itself among them: those whose place real traffic takes.
+pub fn replaced_with(scenario: &Scenario, replaced: usize) -> Vec<usize> {
     let ends = |flow: &lasthop_scenario::Flow| [flow.from.min(flow.to), flow.from.max(flow.to)];
     let between = ends(&scenario.flows[replaced]);
-    let is_replaced = |flow: &lasthop_scenario::Flow| {
+    let is_replaced = |index: &usize| {
+        let flow = &scenario.flows[*index];
         matches!(flow.traffic, lasthop_scenario::Traffic::Tcp { .. }) && ends(flow) == between
     };
-    let others = (0..scenario.flows.len()).filter(|flow| !is_replaced(&scenario.flows[*flow]));
+    (0..scenario.flows.len()).filter(is_replaced).collect()
+}
+
+/// The same for real traffic, which takes the place of the flows [`replaced_with`] flow number `replaced`: flows 0 to
+/// [`OUTSIDE_FLOWS`] - 1 come from outside and take its way. The scenario's other flows are simulated beside it.
+pub fn assemble_around(scenario: &Scenario, replaced: usize, seed: u64) -> Engine {
+    let gone = replaced_with(scenario, replaced);
+    let others = (0..scenario.flows.len()).filter(|flow| !gone.contains(flow));
     let route = &scenario.routes[replaced];
     let outside = (0..OUTSIDE_FLOWS).map(|_| Flow {
         start: Time::NEVER,

@@ -6,6 +6,8 @@ mod bench;
 mod check;
 mod compare;
 #[cfg(target_os = "linux")]
+mod crosscheck;
+#[cfg(target_os = "linux")]
 mod doctor;
 #[cfg(target_os = "linux")]
 mod emulate;
@@ -42,6 +44,8 @@ pub(crate) enum Command {
     Doctor(doctor::Doctor),
     #[cfg(target_os = "linux")]
     Emulate(emulate::Emulate),
+    #[cfg(target_os = "linux")]
+    Crosscheck(crosscheck::Crosscheck),
 }
 
 impl Command {
@@ -65,6 +69,8 @@ impl Command {
             Command::Doctor(doctor) => doctor.execute(),
             #[cfg(target_os = "linux")]
             Command::Emulate(emulate) => emulate.execute(),
+            #[cfg(target_os = "linux")]
+            Command::Crosscheck(crosscheck) => crosscheck.execute(),
         }
     }
 }

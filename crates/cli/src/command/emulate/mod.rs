@@ -12,6 +12,7 @@ mod summary;
 
 use crate::failure::Failure;
 use crate::output;
+use crate::path;
 use crate::source::Source;
 use crate::target::{Target, patience};
 use crate::values;
@@ -19,13 +20,12 @@ use clap::{Args, ValueEnum};
 use files::{Files, Open};
 use lasthop_base::{Duration, quantity};
 use lasthop_emu::emulation::machine::Ticks;
-use lasthop_emu::emulation::{Bounds, Charge, Plan};
+use lasthop_emu::emulation::{Bounds, Plan};
 use lasthop_emu::ends;
 use lasthop_emu::kernel::Watch;
 use lasthop_emu::urgency::Hurry;
 use lasthop_emu::{Emulation, Trouble};
-use lasthop_scenario::{Headers, Scenario, Traffic};
-use lasthop_sim::assemble::{OUTSIDE_FLOWS, assemble_around};
+use lasthop_scenario::Scenario;
 use stage::Stage;
 use std::time::Instant;
 use summary::Summary;
@@ -80,7 +80,7 @@ impl Emulate {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
         let scenario = self.source.draft()?.check()?;
         self.check_family()?;
-        let plan = self.plan(&scenario, replaced(&scenario)?);
+        let plan = self.plan(&scenario, path::replaced(&scenario)?);
         let open = self.files.open(&plan.pipes)?;
         let summary = patience::during(|| self.run(&scenario, plan, open))?;
         match self.format {
@@ -121,21 +121,10 @@ impl Emulate {
     }
 
     fn plan(&self, scenario: &Scenario, replaced: usize) -> Plan {
-        let seed = self.seed.unwrap_or(scenario.seed);
-        let pipes = scenario.links.iter();
         Plan {
-            engine: assemble_around(scenario, replaced, seed),
-            lanes: OUTSIDE_FLOWS as u32,
-            charge: match scenario.headers {
-                Headers::Real => Charge::Real,
-                Headers::None => Charge::Payload(0),
-                Headers::Nominal(bytes) => Charge::Payload(bytes),
-            },
             spin: self.spin,
             sample: self.files.draws().then_some(scenario.sample.max(SHORTEST_SAMPLE)),
-            pipes: pipes
-                .flat_map(|link| ["down", "up"].map(|side| format!("{} {side}", link.name)))
-                .collect(),
+            ..path::plan(scenario, replaced, self.seed.unwrap_or(scenario.seed))
         }
     }
 
@@ -185,16 +174,6 @@ fn last(emulation: &mut Emulation<Target>, stage: &mut Stage) -> Result<u8, Trou
             }
         }
     }
-}
-
-/// The flow whose place the real traffic takes: the first one of TCP.
-fn replaced(scenario: &Scenario) -> Result<usize, Failure> {
-    scenario.flows.iter().position(|flow| matches!(flow.traffic, Traffic::Tcp { .. })).ok_or_else(|| {
-        Failure::bad_input(
-            "the scenario has no TCP flow whose place the command's traffic could take",
-            "add one: [flow.bulk] with from = the server's node and to = the client's",
-        )
-    })
 }
 
 fn invalid(summary: &Summary) -> Failure {

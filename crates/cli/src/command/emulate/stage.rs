@@ -129,10 +129,10 @@ impl Stage {
 
     /// Packets that the kernel could not put into the devices' rings, or take from them.
     pub(super) fn lost_in_devices(&self) -> u64 {
-        let within = |namespace: &Namespace| namespace.within(|| device_drops(DEVICE)).unwrap_or(0);
+        let within = |namespace: &Namespace| namespace.within(|| ends::lost_in(DEVICE)).unwrap_or(0);
         let far = match &self.far {
             Far::Server(namespace) => within(namespace),
-            Far::Host { .. } => device_drops(HOST_DEVICE),
+            Far::Host { .. } => ends::lost_in(HOST_DEVICE),
         };
         far + within(&self.client)
     }
@@ -159,14 +159,4 @@ fn somebody_listens() -> bool {
     };
     // Listening, and a datagram socket that is not connected (the kernel's TCP_LISTEN and TCP_CLOSE).
     has("tcp", "0A") || has("tcp6", "0A") || has("udp", "07") || has("udp6", "07")
-}
-
-/// Received and sent packets dropped by a device of this thread's namespace (proc(5), net/dev).
-fn device_drops(device: &str) -> u64 {
-    let text = fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.trim_start().strip_prefix(device)?.strip_prefix(':'));
-    let columns: Vec<u64> =
-        line.unwrap_or_default().split_whitespace().map_while(|word| word.parse().ok()).collect();
-    // bytes packets errs drop fifo frame compressed multicast, for received and then for sent ones.
-    [3, 11].iter().filter_map(|column| columns.get(*column)).sum()
 }

@@ -1,0 +1,139 @@
+//! `lasthop crosscheck PATH`.
+//!
+//! * `case`: a sender, the scenario that simulates it, and the trial that emulates it.
+//! * `results`: what came out of both, as a table, JSON and CSV.
+
+mod case;
+mod results;
+
+use crate::bar::Bar;
+use crate::failure::Failure;
+use crate::output;
+use crate::path;
+use crate::source::Source;
+use crate::target::patience;
+use crate::values::{self, Assignment};
+use case::{Case, Sender};
+use clap::{Args, ValueEnum};
+use lasthop_emu::trial::Outcome;
+use lasthop_emu::{Trouble, namespace};
+use lasthop_lab::progress::Progress;
+use lasthop_lab::repeat::seed_of;
+use results::{Pair, Results};
+
+/// Simulate a scenario and emulate it with real TCP; print both, with 95 % intervals.
+///
+/// The scenario's TCP flows between two nodes are carried by real TCP over the emulated path, in real time: between our
+/// endpoints on TUN devices (`lasthop`), and between the kernel's sockets with a congestion control of its own (`reno`,
+/// `cubic`, …). The kernel is told what the scenario says where it has a setting for it; the rest is listed. All other
+/// flows are simulated in both. Each repetition meets the same losses in both. Needs root.
+#[derive(Args)]
+pub(crate) struct Crosscheck {
+    #[command(flatten)]
+    source: Source,
+    /// Whose TCP: `lasthop`, or a congestion control of the kernel's
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', default_value = "lasthop,reno,cubic")]
+    senders: Vec<Sender>,
+    /// Number of repetitions of each
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = values::runs)]
+    runs: u32,
+    /// Seed of the first repetition, the others count up; the scenario's own by default
+    #[arg(long, value_name = "S", value_parser = values::seed)]
+    seed: Option<u64>,
+    /// Tell the kernel this, too, in its namespaces: tcp_recovery=0 (names below net.ipv4)
+    #[arg(long = "kernel", value_name = "NAME=VALUE")]
+    kernel: Vec<Assignment>,
+    /// How to print
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Format {
+    /// For people.
+    Table,
+    /// The same for documents.
+    Markdown,
+    /// One object per sender and flow, a line each.
+    Json,
+    /// For spreadsheets: a header line, then one row per sender, repetition and flow.
+    Csv,
+}
+
+impl Crosscheck {
+    pub(crate) fn execute(&self) -> Result<(), Failure> {
+        let draft = self.source.draft()?;
+        let cases = self
+            .senders
+            .iter()
+            .map(|sender| Case::new(&draft, sender, &self.kernel))
+            .collect::<Result<Vec<Case>, Failure>>()?;
+        for name in namespace::remove_stale() {
+            output::note(&format!("removed the namespace `{name}`, which a killed run had left"));
+        }
+        let bar = Bar::default();
+        bar.begin("crosscheck", cases.len() as u64 * u64::from(self.runs));
+        let done = patience::during(|| {
+            cases.into_iter().map(|case| self.repeat(case, &bar)).collect::<Result<Vec<Results>, Failure>>()
+        });
+        bar.end();
+        let done = done?;
+        output::print(&match self.format {
+            Format::Table => {
+                results::heading(&done) + &crate::table::text(&results::table(&done)) + &results::notes(&done)
+            }
+            Format::Markdown => results::markdown(&results::table(&done)),
+            Format::Json => done.iter().flat_map(Results::objects).map(|it| format!("{it}\n")).collect(),
+            Format::Csv => results::csv(&done),
+        })
+    }
+
+    /// Every repetition of a case. One that was not in time is thrown away and run again, so many times in all as there
+    /// are repetitions.
+    fn repeat(&self, case: Case, bar: &Bar) -> Result<Results, Failure> {
+        let first = self.seed.unwrap_or(case.scenario.seed);
+        let (mut pairs, mut thrown_away) = (Vec::new(), 0);
+        while pairs.len() < self.runs as usize {
+            let seed = seed_of(first, pairs.len() as u32);
+            let emulated = self.emulate(&case, seed)?;
+            if !emulated.complaints.is_empty() {
+                thrown_away += 1;
+                if thrown_away > self.runs {
+                    return Err(invalid(&case, &emulated, self.runs));
+                }
+                continue;
+            }
+            pairs.push(Pair { seed, simulated: case.simulate(seed), emulated });
+            bar.step();
+        }
+        Ok(Results { case, pairs, thrown_away })
+    }
+
+    fn emulate(&self, case: &Case, seed: u64) -> Result<Outcome, Failure> {
+        let plan = path::plan(&case.scenario, case.replaced, seed);
+        let nothing = |_: &_| Ok(Box::new(()) as Box<dyn std::any::Any>);
+        let outcome = case.trial.run(plan, nothing, &patience::is_interrupted).map_err(failure)?;
+        match patience::is_interrupted() {
+            true => Err(Failure::interrupted()),
+            false => Ok(outcome),
+        }
+    }
+}
+
+fn invalid(case: &Case, outcome: &Outcome, runs: u32) -> Failure {
+    let load = outcome.load.map_or(String::new(), |load| format!(", {:.0} % idle", load.idle * 100.0));
+    Failure::invalid(
+        format!(
+            "{}: {} runs were not in time; the last one: {}{load}",
+            case.sender,
+            runs + 1,
+            outcome.complaints.join("; ")
+        ),
+        "run it on a quiet machine, as root, or at a lower rate",
+    )
+}
+
+fn failure(trouble: Trouble) -> Failure {
+    Failure::failed(trouble.message, trouble.help)
+}

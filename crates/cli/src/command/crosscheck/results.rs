@@ -1,0 +1,234 @@
+//! What came out of simulation and emulation, side by side.
+
+use super::case::{Case, Simulated};
+use lasthop_emu::trial::{Outcome, Progress};
+use lasthop_lab::document::{Cell, Table};
+use lasthop_lab::runs::csv;
+use lasthop_lab::runs::number::{signed, with_interval};
+use lasthop_lab::runs::summary::value;
+use lasthop_lab::stats::{Estimate, change_of_means};
+use serde_json::{Map, Value, json};
+
+/// One repetition, both ways.
+pub(super) struct Pair {
+    pub(super) seed: u64,
+    pub(super) simulated: Option<Vec<Simulated>>,
+    pub(super) emulated: Outcome,
+}
+
+/// All repetitions of a case.
+pub(super) struct Results {
+    pub(super) case: Case,
+    pub(super) pairs: Vec<Pair>,
+    /// Repetitions that were not in time.
+    pub(super) thrown_away: u32,
+}
+
+/// A number that both ways give.
+struct Metric {
+    /// Name in JSON and CSV, with the unit.
+    name: &'static str,
+    simulated: fn(&Simulated) -> Option<f64>,
+    emulated: fn(&Progress) -> Option<f64>,
+}
+
+const GOODPUT: Metric = Metric {
+    name: "goodput_kbps",
+    simulated: |flow| Some(flow.goodput_kbps),
+    emulated: |flow| Some(flow.goodput_kbps()),
+};
+const RETRANSMISSIONS: Metric = Metric {
+    name: "retransmissions",
+    simulated: |flow| Some(flow.retransmissions),
+    emulated: |flow| Some(flow.retransmissions as f64),
+};
+const SRTT: Metric =
+    Metric { name: "srtt_ms", simulated: |flow| flow.srtt_ms, emulated: |flow| flow.srtt_ms };
+const METRICS: [Metric; 3] = [GOODPUT, RETRANSMISSIONS, SRTT];
+
+/// Which flows a row is about.
+#[derive(Clone, Copy)]
+enum Of {
+    One(usize),
+    All,
+}
+
+impl Results {
+    /// Every flow, and all of them together if there are several.
+    fn rows(&self) -> Vec<(String, Of)> {
+        let mut rows: Vec<(String, Of)> =
+            self.case.names().enumerate().map(|(flow, name)| (name.to_owned(), Of::One(flow))).collect();
+        if rows.len() > 1 {
+            rows.push(("all".to_owned(), Of::All));
+        }
+        rows
+    }
+
+    /// By repetition; empty if one of them has no such number.
+    fn simulated(&self, metric: &Metric, of: Of) -> Vec<f64> {
+        let flows = |pair: &Pair| -> Option<Vec<Option<f64>>> {
+            Some(pair.simulated.as_ref()?.iter().map(metric.simulated).collect())
+        };
+        by_repetition(&self.pairs, metric, of, flows)
+    }
+
+    fn emulated(&self, metric: &Metric, of: Of) -> Vec<f64> {
+        by_repetition(&self.pairs, metric, of, |pair| {
+            Some(pair.emulated.streams.iter().map(metric.emulated).collect())
+        })
+    }
+
+    fn row(&self, name: &str, of: Of) -> Vec<Cell> {
+        let (ours, theirs) = (self.simulated(&GOODPUT, of), self.emulated(&GOODPUT, of));
+        let both = |metric: &Metric| {
+            let mean =
+                |values: Vec<f64>| Estimate::of(&values).map_or("–".to_owned(), |it| rounded(it.mean));
+            let text = format!("{} / {}", mean(self.simulated(metric, of)), mean(self.emulated(metric, of)));
+            if text == "– / –" { Cell::Empty } else { Cell::Number(text) }
+        };
+        let estimate =
+            |values: &[f64]| Estimate::of(values).map_or(Cell::Empty, |it| Cell::Number(with_interval(&it)));
+        vec![
+            Cell::Text(self.case.sender.to_string()),
+            Cell::Text(name.to_owned()),
+            estimate(&ours),
+            estimate(&theirs),
+            change_of_means(&theirs, &ours).map_or(Cell::Empty, |it| Cell::Number(signed(&it))),
+            both(&RETRANSMISSIONS),
+            both(&SRTT),
+        ]
+    }
+
+    /// An object for each flow; if there are several, a last one for all of them, whose `flow` is null.
+    pub(super) fn objects(&self) -> Vec<Value> {
+        let object = |(name, of): (String, Of)| {
+            let mut object = Map::new();
+            object.insert("sender".into(), json!(self.case.sender.to_string()));
+            object.insert("flow".into(), if matches!(of, Of::All) { Value::Null } else { json!(name) });
+            for metric in &METRICS {
+                let (ours, theirs) = (self.simulated(metric, of), self.emulated(metric, of));
+                let of = |estimate: Option<Estimate>| estimate.map_or(Value::Null, |it| value(&it));
+                let numbers = json!({
+                    "simulated": of(Estimate::of(&ours)),
+                    "emulated": of(Estimate::of(&theirs)),
+                    "difference_percent": of(change_of_means(&theirs, &ours)),
+                });
+                object.insert(metric.name.into(), numbers);
+            }
+            object.insert("thrown_away".into(), json!(self.thrown_away));
+            object.insert("kernel_not_told".into(), json!(self.case.untold));
+            Value::Object(object)
+        };
+        self.rows().into_iter().map(object).collect()
+    }
+}
+
+/// One number a repetition; for all flows goodput and retransmissions are sums, and round-trip times have none.
+fn by_repetition(
+    pairs: &[Pair],
+    metric: &Metric,
+    of: Of,
+    flows: impl Fn(&Pair) -> Option<Vec<Option<f64>>>,
+) -> Vec<f64> {
+    let one = |pair: &Pair| -> Option<f64> {
+        let numbers = flows(pair)?;
+        match of {
+            Of::One(flow) => numbers[flow],
+            Of::All if metric.name == SRTT.name => None,
+            Of::All => numbers.into_iter().sum(),
+        }
+    };
+    pairs.iter().map(one).collect::<Option<Vec<f64>>>().unwrap_or_default()
+}
+
+/// Three digits, no more than one behind the point.
+fn rounded(mean: f64) -> String {
+    if mean < 100.0 { format!("{mean:.1}") } else { format!("{mean:.0}") }
+}
+
+/// Columns, with units.
+const COLUMNS: [&str; 7] =
+    ["TCP", "flow", "simulated, kbit/s", "emulated, kbit/s", "difference, %", "sent again", "SRTT, ms"];
+
+/// A row for each sender and flow.
+pub(super) fn table(all: &[Results]) -> Table {
+    let rows =
+        all.iter().flat_map(|results| results.rows().into_iter().map(|(name, of)| results.row(&name, of)));
+    Table { caption: String::new(), columns: COLUMNS.map(str::to_owned).to_vec(), rows: rows.collect() }
+}
+
+/// What ran, above the table.
+pub(super) fn heading(all: &[Results]) -> String {
+    let Some(first) = all.first() else { return String::new() };
+    let (scenario, runs) = (&first.case.scenario, first.pairs.len());
+    let seeds = format!("seeds from {}", first.pairs.first().map_or(0, |pair| pair.seed));
+    format!(
+        "{}\n{runs} runs of {} each, {seeds}; goodput as means ± half of the 95 % interval, differences paired by seed; \
+         \"sent again\" and SRTT: simulated / emulated\n\n",
+        scenario.title, scenario.duration
+    )
+}
+
+/// What must be known of the comparison, below the table.
+pub(super) fn notes(all: &[Results]) -> String {
+    let mut notes = Vec::new();
+    for results in all {
+        let who = &results.case.sender;
+        if !results.case.is_simulated {
+            notes.push(format!("{who}: the simulator has no such congestion control"));
+        }
+        for untold in &results.case.untold {
+            notes.push(format!("{who}: cannot be told {untold}"));
+        }
+        if results.thrown_away > 0 {
+            notes.push(format!("{who}: {} runs were not in time and ran again", results.thrown_away));
+        }
+    }
+    let late = all.iter().flat_map(|results| &results.pairs).map(|pair| pair.emulated.lateness);
+    if let Some((p99, max)) =
+        late.map(|late| (late.p99, late.max)).reduce(|a, b| (a.0.max(b.0), a.1.max(b.1)))
+    {
+        let micros = |span: lasthop_base::Duration| span.as_nanos() / 1000;
+        notes.push(format!(
+            "late by {} us at most for 99 packets of 100, in the worst run; the latest packet: {} us",
+            micros(p99),
+            micros(max)
+        ));
+    }
+    notes.iter().fold("\n".to_owned(), |text, note| text + note + "\n")
+}
+
+/// A table for documents.
+pub(super) fn markdown(table: &Table) -> String {
+    let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
+    let rule: Vec<&str> = table.columns.iter().map(|_| "---").collect();
+    let mut text = line(table.columns.iter().map(String::as_str).collect()) + &line(rule);
+    for row in &table.rows {
+        text.push_str(&line(row.iter().map(Cell::text).collect()));
+    }
+    text
+}
+
+/// One row per sender, repetition and flow.
+pub(super) fn csv(all: &[Results]) -> String {
+    let mut names = vec!["sender".to_owned(), "seed".to_owned(), "flow".to_owned()];
+    for metric in &METRICS {
+        names.extend(["simulated", "emulated"].map(|way| format!("{way}_{}", metric.name)));
+    }
+    let mut text = csv::line(names);
+    for results in all {
+        for pair in &results.pairs {
+            for (flow, name) in results.case.names().enumerate() {
+                let mut fields =
+                    vec![results.case.sender.to_string(), pair.seed.to_string(), name.to_owned()];
+                for metric in &METRICS {
+                    let ours = pair.simulated.as_ref().and_then(|flows| (metric.simulated)(&flows[flow]));
+                    fields.push(csv::number(ours));
+                    fields.push(csv::number((metric.emulated)(&pair.emulated.streams[flow])));
+                }
+                text.push_str(&csv::line(fields));
+            }
+        }
+    }
+    text
+}

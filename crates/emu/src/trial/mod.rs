@@ -1,0 +1,210 @@
+//! Streams of bytes over an emulated path, for a given time: what `lasthop crosscheck` compares with a simulation.
+//!
+//! * [`ends`]: the namespaces that the path lies between.
+//! * [`settings`]: what the kernel is told, so that its TCP is as near as can be to one of ours.
+//! * [`kernel_tcp`]: streams between the kernel's sockets.
+//! * [`own_tcp`]: streams between our endpoints, each on a TUN device behind one of the kernels, which forward.
+//! * [`tally`]: what has become of each stream.
+
+pub mod ends;
+mod kernel_tcp;
+mod own_tcp;
+pub mod settings;
+mod tally;
+
+pub use ends::Ends;
+pub use settings::Settings;
+pub use tally::Progress;
+
+use crate::clock::Clock;
+use crate::emulation::machine::{Load, Ticks};
+use crate::emulation::{Bounds, Emulation, End, Lateness, Plan};
+use crate::trouble::Trouble;
+use crate::urgency::Hurry;
+use lasthop_base::{Duration, Time};
+use lasthop_tcp::Config;
+use std::any::Any;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tally::Tally;
+
+/// A stream from one end to the other.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    /// Where it is sent.
+    pub sender: End,
+    /// When its sender connects.
+    pub start: Time,
+    /// How many bytes, then it ends; `None`: until the trial does.
+    pub bytes: Option<u64>,
+}
+
+/// Whose TCP carries the streams.
+#[derive(Clone, Debug)]
+pub enum Tcp {
+    /// The kernel's, at both ends.
+    Kernel {
+        /// Name of its congestion control: `cubic`.
+        congestion: String,
+        /// What else it is told.
+        settings: Settings,
+    },
+    /// Ours, at both ends: for each stream the sender's configuration and the receiver's.
+    Own(Vec<[Config; 2]>),
+}
+
+/// One repetition.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// Whose TCP.
+    pub tcp: Tcp,
+    /// What is sent.
+    pub streams: Vec<Stream>,
+    /// How long, in real time.
+    pub duration: Duration,
+    /// Largest packet of the devices, bytes.
+    pub mtu: u16,
+}
+
+/// What came out.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// In the order of the streams.
+    pub streams: Vec<Progress>,
+    /// Why it may not be trusted; empty if it may.
+    pub complaints: Vec<String>,
+    /// How late packets were delivered.
+    pub lateness: Lateness,
+    /// How busy the machine was.
+    pub load: Option<Load>,
+}
+
+/// How long the loop waits at most before it looks at the time.
+const PATIENCE: Duration = Duration::from_millis(5);
+
+impl Trial {
+    /// Runs it. `prepare` may do something at the ends before the streams begin, and keep something until they end;
+    /// `is_over` is asked whether the user wants no more.
+    ///
+    /// # Errors
+    /// If the system refuses what is needed, or a stream cannot be carried.
+    pub fn run<P: FnOnce(&Ends) -> Result<Box<dyn Any>, Trouble>>(
+        &self,
+        plan: Plan,
+        prepare: P,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Outcome, Trouble> {
+        let (ends, [server, client]) = Ends::build(self.mtu)?;
+        let tally = Tally::new(self.streams.len());
+        let ready = match &self.tcp {
+            Tcp::Kernel { congestion, settings } => {
+                settings.apply(&ends)?;
+                Ready::Kernel(kernel_tcp::open(&ends, &self.streams, congestion)?)
+            }
+            Tcp::Own(configs) => Ready::Own(own_tcp::open(&ends, &self.streams, configs, self.mtu)?),
+        };
+        let kept = prepare(&ends)?;
+        let mut emulation: Emulation<std::io::Sink> = Emulation::new(plan, server, client);
+        let over = AtomicBool::new(false);
+        let run =
+            Run { clock: emulation.clock(), end: Time::ZERO + self.duration, over: &over, tally: &tally };
+        let ticks = Ticks::now();
+        let done = std::thread::scope(|scope| {
+            let watch = ready.begin(scope, &ends, run)?;
+            // Threads that begin later would inherit the urgency.
+            let hurry = Hurry::begin();
+            let done = carry(&mut emulation, run, is_over);
+            drop(hurry);
+            if let Some(watch) = watch {
+                tally.take(&watch.finish());
+            }
+            over.store(true, Ordering::Relaxed);
+            done
+        });
+        drop(kept);
+        done.and_then(|()| tally.trouble())?;
+        let load = ticks.zip(Ticks::now()).and_then(|(before, after)| before.until(&after));
+        let measured = emulation.measured();
+        Ok(Outcome {
+            streams: tally.progress(&self.streams, run.end),
+            complaints: measured.complaints(&Bounds::USUAL, ends.lost_in_devices()),
+            lateness: measured.lateness(),
+            load,
+        })
+    }
+}
+
+/// What every thread of a trial knows.
+#[derive(Clone, Copy)]
+struct Run<'a> {
+    clock: Clock,
+    end: Time,
+    /// Whether everybody is to stop.
+    over: &'a AtomicBool,
+    tally: &'a Tally,
+}
+
+impl Run<'_> {
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
+
+    /// Waits until this time or the end; whether it is not over then.
+    fn reaches(&self, time: Time) -> bool {
+        while !self.is_over() {
+            let left = time.since(self.clock.now());
+            if left == Duration::ZERO {
+                return true;
+            }
+            std::thread::sleep(std::time::Duration::from_nanos(left.as_nanos().min(50_000_000)));
+        }
+        false
+    }
+}
+
+/// Streams that wait for their time.
+enum Ready {
+    Kernel(Vec<kernel_tcp::Sockets>),
+    Own(Vec<own_tcp::Side>),
+}
+
+impl Ready {
+    /// Begins their threads; the kernel's connections are to be watched.
+    fn begin<'scope, 'all>(
+        self,
+        scope: &'scope std::thread::Scope<'scope, 'all>,
+        ends: &Ends,
+        run: Run<'all>,
+    ) -> Result<Option<crate::kernel::Watch>, Trouble> {
+        match self {
+            Ready::Kernel(all) => {
+                let watch = kernel_tcp::watch(ends, run.clock)?;
+                for (number, sockets) in all.into_iter().enumerate() {
+                    sockets.begin(scope, number, run);
+                }
+                Ok(Some(watch))
+            }
+            Ready::Own(sides) => {
+                for side in sides {
+                    scope.spawn(move || run.tally.heed(side.serve(run)));
+                }
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// Lets packets through until the end. What has been received by then is what counts.
+fn carry(
+    emulation: &mut Emulation<std::io::Sink>,
+    run: Run<'_>,
+    is_over: &dyn Fn() -> bool,
+) -> Result<(), Trouble> {
+    loop {
+        let left = run.end.since(run.clock.now());
+        if left == Duration::ZERO || run.tally.is_done() || is_over() {
+            run.tally.freeze();
+            return Ok(());
+        }
+        emulation.turn(PATIENCE.min(left))?;
+    }
+}

@@ -1,0 +1,176 @@
+//! Streams between our endpoints: a host on a TUN device at each end, behind the kernel there, which forwards.
+
+use super::tally::port_of;
+use super::{Ends, Run, Stream};
+use crate::exchange::Exchange;
+use crate::station::Station;
+use crate::trouble::Trouble;
+use crate::tun::{Interface, Tun};
+use lasthop_base::{Duration, Time};
+use lasthop_host::{Error, Handle, Host, Options};
+use lasthop_tcp::Config;
+use std::fs;
+use std::io::{self, Read};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+/// The device between our endpoint and the kernel before it.
+const DEVICE: &str = "lasthop1";
+/// How long a host waits before it looks whether all is over.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// How often senders are looked at.
+const LOOK: Duration = Duration::from_millis(20);
+/// More than any window: the application is never what limits a stream.
+const SEND_BUFFER: usize = 1 << 25;
+
+/// One end's host, with what it sends and receives.
+pub(super) struct Side {
+    station: Station,
+    senders: Vec<Sender>,
+    receivers: Vec<Receiver>,
+    next_look: Time,
+}
+
+struct Sender {
+    number: usize,
+    stream: Stream,
+    to: SocketAddr,
+    options: Options,
+    exchange: Option<Exchange>,
+}
+
+struct Receiver {
+    number: usize,
+    listener: Handle,
+    exchange: Option<Exchange>,
+    is_done: bool,
+}
+
+/// Addresses at an end: the kernel's, ours (RFC 2544's network again).
+fn addresses(end: usize) -> [Ipv4Addr; 2] {
+    [1, 2].map(|host| Ipv4Addr::new(198, 19, end as u8, host))
+}
+
+/// Makes the hosts; the receivers listen.
+pub(super) fn open(
+    ends: &Ends,
+    streams: &[Stream],
+    configs: &[[Config; 2]],
+    mtu: u16,
+) -> Result<Vec<Side>, Trouble> {
+    Ok(vec![side(ends, 0, streams, configs, mtu)?, side(ends, 1, streams, configs, mtu)?])
+}
+
+fn side(
+    ends: &Ends,
+    end: usize,
+    streams: &[Stream],
+    configs: &[[Config; 2]],
+    mtu: u16,
+) -> Result<Side, Trouble> {
+    let [kernels, ours] = addresses(end);
+    let tun = ends.namespace(end).within(|| {
+        fs::write("/proc/sys/net/ipv4/ip_forward", "1").map_err(|error| {
+            Trouble::of_system("cannot make the kernel forward packets", &error, "is /proc/sys read-only?")
+        })?;
+        let addresses = vec![(IpAddr::V4(kernels), 24)];
+        Tun::open(&Interface { name: DEVICE.to_owned(), addresses, mtu })
+    })??;
+    // Nobody is there who would guess sequence numbers.
+    let mut host = Host::new(&[IpAddr::V4(ours)], mtu, [end as u8; 16]);
+    let (mut senders, mut receivers) = (Vec::new(), Vec::new());
+    for (number, (stream, [source, destination])) in streams.iter().zip(configs).enumerate() {
+        let options =
+            |config: &Config| Options { tcp: config.clone(), send_buffer: SEND_BUFFER, ..Options::default() };
+        if stream.sender as usize == end {
+            let to = SocketAddr::from((addresses(1 - end)[1], port_of(number)));
+            let options = options(source);
+            senders.push(Sender { number, stream: stream.clone(), to, options, exchange: None });
+        } else {
+            let at = SocketAddr::from((ours, port_of(number)));
+            let listener = host.listen(at, 8, &options(destination)).map_err(failed)?;
+            receivers.push(Receiver { number, listener, exchange: None, is_done: false });
+        }
+    }
+    Ok(Side { station: Station::new(host, tun), senders, receivers, next_look: Time::ZERO })
+}
+
+impl Side {
+    /// Carries this side's streams until all is over.
+    pub(super) fn serve(mut self, run: Run<'_>) -> Result<(), Trouble> {
+        while !run.is_over() {
+            let now = run.clock.now();
+            let mut wakes = now + PATIENCE;
+            for sender in &mut self.senders {
+                match sender.stream.start > now {
+                    true => wakes = wakes.min(sender.stream.start),
+                    false => sender.advance(&mut self.station)?,
+                }
+            }
+            for receiver in &mut self.receivers {
+                receiver.advance(&mut self.station, run)?;
+            }
+            if now >= self.next_look && !self.senders.is_empty() {
+                self.next_look = now + LOOK;
+                self.look(run);
+            }
+            if !self.senders.is_empty() {
+                wakes = wakes.min(self.next_look);
+            }
+            self.station.turn(wakes.since(now))?;
+        }
+        Ok(())
+    }
+
+    fn look(&self, run: Run<'_>) {
+        for sender in &self.senders {
+            let info = sender.exchange.as_ref().and_then(|it| self.station.host.info(it.handle()).ok());
+            if let Some(info) = info {
+                run.tally.sight(sender.number, info.total_retrans, info.srtt.unwrap_or_default());
+            }
+        }
+    }
+}
+
+impl Sender {
+    fn advance(&mut self, station: &mut Station) -> Result<(), Trouble> {
+        let exchange = match &mut self.exchange {
+            Some(exchange) => exchange,
+            None => {
+                let now = station.now();
+                let handle = station.host.connect(now, None, self.to, &self.options).map_err(failed)?;
+                let zeros = io::repeat(0);
+                self.exchange.insert(Exchange::sending(
+                    handle,
+                    match self.stream.bytes {
+                        Some(bytes) => Box::new(zeros.take(bytes)),
+                        None => Box::new(zeros),
+                    },
+                ))
+            }
+        };
+        exchange.advance(&mut station.host).map(|_| ())
+    }
+}
+
+impl Receiver {
+    fn advance(&mut self, station: &mut Station, run: Run<'_>) -> Result<(), Trouble> {
+        if self.exchange.is_none() {
+            let accepted = station.host.accept(self.listener).ok();
+            self.exchange = accepted.map(|(handle, _)| Exchange::receiving(handle, Box::new(io::sink())));
+        }
+        let Some(exchange) = self.exchange.as_mut().filter(|_| !self.is_done) else { return Ok(()) };
+        self.is_done = exchange.advance(&mut station.host)?;
+        run.tally.receive(self.number, exchange.received());
+        if self.is_done {
+            run.tally.complete(self.number, run.clock.now());
+        }
+        Ok(())
+    }
+}
+
+fn failed(error: Error) -> Trouble {
+    Trouble::new(
+        format!("a stream of our endpoint's failed: {error}"),
+        "is the path so bad that nothing gets through?",
+    )
+}

@@ -1,0 +1,167 @@
+//! What the kernel is told, so that its TCP is as near as can be to one of ours.
+
+use super::Ends;
+use crate::ends::DEVICE;
+use crate::namespace;
+use crate::trouble::Trouble;
+use lasthop_base::{Duration, Value};
+use lasthop_tcp::Config;
+use std::fs;
+
+/// What a namespace's kernel is told.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Settings {
+    /// Names below `net.ipv4` (ip-sysctl) and their values; a later one of the same name holds.
+    pub sysctls: Vec<(String, String)>,
+    /// Words about the route to the other end, for `ip route` (ip-route(8)).
+    pub route: Vec<String>,
+}
+
+/// The kernel's timeout before it has measured a round trip (TCP_TIMEOUT_INIT; RFC 6298 §2.1).
+const KERNELS_INITIAL_RTO: Duration = Duration::from_secs(1);
+
+impl Settings {
+    /// Those that make a kernel behave as this sender and this receiver, as far as it can be told; and what it cannot.
+    pub fn like(source: &Config, destination: &Config) -> (Settings, Vec<String>) {
+        let has_sack = source.recovery.info.name == "sack" && source.sack && destination.sack;
+        let window = window_of(destination);
+        let switch = |is_on: bool| u8::from(is_on).to_string();
+        let sysctls = [
+            ("tcp_no_metrics_save", switch(true)),
+            ("tcp_sack", switch(has_sack)),
+            ("tcp_dsack", switch(has_sack && destination.dsack)),
+            ("tcp_timestamps", switch(source.timestamps && destination.timestamps)),
+            ("tcp_ecn", switch(source.ecn && destination.ecn)),
+            ("tcp_frto", if source.f_rto { "2" } else { "0" }.to_owned()),
+            ("tcp_slow_start_after_idle", switch(source.restarts_after_idle)),
+            // What a window holds takes up to four times its bytes of the kernel's memory.
+            ("tcp_moderate_rcvbuf", switch(false)),
+            ("tcp_rmem", format!("4096 {0} {0}", (4 * window).clamp(1 << 18, 1 << 30))),
+            ("tcp_wmem", format!("4096 {0} {1}", 1 << 18, 1 << 26)),
+        ];
+        let mut route = vec!["initcwnd".to_owned(), source.initial_window.to_string()];
+        route.extend(["rto_min".to_owned(), format!("{}ms", source.rto.smallest.as_millis().ceil())]);
+        route.extend(["window".to_owned(), window.to_string()]);
+        if destination.timing.info.name == "immediate" {
+            route.extend(["quickack".to_owned(), "1".to_owned()]);
+        }
+        let sysctls = sysctls.map(|(name, value)| (name.to_owned(), value)).to_vec();
+        (Settings { sysctls, route }, untold(source, destination))
+    }
+
+    /// Tells both kernels.
+    ///
+    /// # Errors
+    /// If one of them refuses.
+    pub(super) fn apply(&self, ends: &Ends) -> Result<(), Trouble> {
+        for end in [0, 1] {
+            ends.namespace(end).within(|| {
+                for (name, value) in &self.sysctls {
+                    fs::write(format!("/proc/sys/net/ipv4/{name}"), value).map_err(|error| {
+                        let message =
+                            format!("the kernel does not take net.ipv4.{name} = `{value}`: {error}");
+                        Trouble::new(message, "see `sysctl net.ipv4` for what it has")
+                    })?;
+                }
+                let other = Ends::address(1 - end).to_string();
+                let route = ["route", "replace", &other, "dev", DEVICE].map(str::to_owned);
+                let words: Vec<String> = route.into_iter().chain(self.route.iter().cloned()).collect();
+                namespace::ip(&words.iter().map(String::as_str).collect::<Vec<_>>())
+            })??;
+        }
+        Ok(())
+    }
+}
+
+/// The largest window that the receiver would advertise, bytes; 4 MiB, as by default, if its mechanism has no size.
+fn window_of(destination: &Config) -> u64 {
+    match destination.window.values.iter().find(|(name, _)| *name == "size") {
+        Some((_, Value::Bytes(size))) => *size,
+        _ => 1 << 22,
+    }
+}
+
+/// What a kernel has no setting for.
+fn untold(source: &Config, destination: &Config) -> Vec<String> {
+    let mut untold = Vec::new();
+    let mut unless = |is_told: bool, what: String| {
+        if !is_told {
+            untold.push(what);
+        }
+    };
+    let recovery = source.recovery.info.name;
+    unless(
+        matches!(recovery, "sack" | "new_reno"),
+        format!("recovery = {recovery}: without SACK the kernel recovers as NewReno does"),
+    );
+    let counting = source.counting.info.name;
+    unless(
+        counting == "packets",
+        format!("counting = {counting}: the kernel counts whole segments (packets)"),
+    );
+    let limits =
+        ["sack", "new_reno", "reno"].contains(&recovery) && source.recovery.values.flag("limited_transmit");
+    unless(
+        limits,
+        "limited_transmit = false: the kernel sends new data at the first two duplicates".to_owned(),
+    );
+    unless(source.initial_ssthresh.is_none(), "initial_ssthresh: the kernel's is unlimited".to_owned());
+    unless(
+        source.rto.initial == KERNELS_INITIAL_RTO,
+        format!("initial_rto = {}: the kernel's is 1 s", source.rto.initial),
+    );
+    unless(source.judge.info.name == "always", format!("judge = {}", source.judge.info.name));
+    let timing = &destination.timing;
+    unless(
+        timing.info.name != "delayed" || timing.values.count("every") == 2,
+        "timing: the kernel acknowledges every second segment".to_owned(),
+    );
+    for (choice, usual) in [
+        (&destination.shape, "once"),
+        (&destination.echo, "latched"),
+        (&destination.window, "buffer"),
+        (&destination.cause, "always"),
+    ] {
+        unless(choice.info.name == usual, format!("the receiver's `{}`", choice.info.name));
+    }
+    untold
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::Choice;
+    use lasthop_tcp::receiver::timing;
+    use lasthop_tcp::sender::{counting, recovery};
+
+    fn value<'a>(settings: &'a Settings, name: &str) -> &'a str {
+        &settings.sysctls.iter().find(|(known, _)| known == name).expect("it is told").1
+    }
+
+    #[test]
+    fn the_kernel_is_told_what_it_can_be() {
+        let source = Config { initial_window: 3, ..Config::default() };
+        let destination = Config {
+            timing: Choice::named(timing::ALL, "immediate"),
+            timestamps: false,
+            ..Config::default()
+        };
+        let (settings, _) = Settings::like(&source, &destination);
+        assert_eq!((value(&settings, "tcp_sack"), value(&settings, "tcp_timestamps")), ("1", "0"));
+        assert_eq!(settings.route.join(" "), "initcwnd 3 rto_min 200ms window 4194304 quickack 1");
+        let without = Config { recovery: Choice::named(recovery::ALL, "new_reno"), ..source };
+        assert_eq!(value(&Settings::like(&without, &destination).0, "tcp_sack"), "0");
+    }
+
+    #[test]
+    fn what_it_cannot_be_told_is_said() {
+        let mut source = Config { counting: Choice::named(counting::ALL, "packets"), ..Config::default() };
+        source.recovery.values.set("limited_transmit", Value::Flag(true));
+        assert_eq!(Settings::like(&source, &Config::default()).1, Vec::<String>::new());
+        source.recovery = Choice::named(recovery::ALL, "tahoe");
+        source.initial_ssthresh = Some(10_000);
+        let untold = Settings::like(&source, &Config::default()).1;
+        assert!(untold[0].contains("NewReno"), "{untold:?}");
+        assert!(untold.iter().any(|line| line.contains("initial_ssthresh")), "{untold:?}");
+    }
+}

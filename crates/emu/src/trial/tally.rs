@@ -1,0 +1,191 @@
+//! What has become of each stream.
+
+use super::Stream;
+use crate::kernel::Sighting;
+use crate::trouble::Trouble;
+use lasthop_base::{Duration, Time};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// What has become of a stream.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Progress {
+    /// Bytes that its receiver's application got, in order.
+    pub received: u64,
+    /// From its start to its end, or the trial's.
+    pub active: Duration,
+    /// Whether all of it arrived.
+    pub is_complete: bool,
+    /// Segments that its sender sent again.
+    pub retransmissions: u64,
+    /// Mean over time of the sender's smoothed RTT, ms.
+    pub srtt_ms: Option<f64>,
+}
+
+impl Progress {
+    /// Bytes received over the time that it was active, kbit/s.
+    pub fn goodput_kbps(&self) -> f64 {
+        let seconds = self.active.as_secs();
+        if seconds > 0.0 { self.received as f64 * 8.0 / seconds / 1e3 } else { 0.0 }
+    }
+}
+
+/// All streams', written by the threads that carry them.
+pub(super) struct Tally {
+    streams: Vec<Marks>,
+    is_frozen: AtomicBool,
+    trouble: Mutex<Option<Trouble>>,
+}
+
+#[derive(Default)]
+struct Marks {
+    received: AtomicU64,
+    /// When its receiver saw its end, ns; 0: not yet.
+    completed: AtomicU64,
+    sender: Mutex<Sender>,
+}
+
+/// What the sender's side was seen to do.
+#[derive(Clone, Copy, Default)]
+struct Sender {
+    retransmissions: u64,
+    srtt_sum_ms: f64,
+    sightings: u32,
+}
+
+impl Tally {
+    pub(super) fn new(streams: usize) -> Tally {
+        Tally {
+            streams: (0..streams).map(|_| Marks::default()).collect(),
+            is_frozen: AtomicBool::new(false),
+            trouble: Mutex::new(None),
+        }
+    }
+
+    /// A receiver has got so many bytes in all.
+    pub(super) fn receive(&self, stream: usize, bytes: u64) {
+        if !self.is_frozen.load(Ordering::Relaxed) {
+            self.streams[stream].received.store(bytes, Ordering::Relaxed);
+        }
+    }
+
+    /// A receiver has got everything.
+    pub(super) fn complete(&self, stream: usize, now: Time) {
+        if !self.is_frozen.load(Ordering::Relaxed) {
+            self.streams[stream].completed.store(now.as_nanos().max(1), Ordering::Relaxed);
+        }
+    }
+
+    /// A sender was looked at.
+    pub(super) fn sight(&self, stream: usize, retransmissions: u64, srtt: Duration) {
+        let mut sender = self.streams[stream].sender.lock().unwrap_or_else(PoisonError::into_inner);
+        sender.retransmissions = retransmissions;
+        // None was measured so far.
+        if srtt > Duration::ZERO {
+            sender.srtt_sum_ms += srtt.as_millis();
+            sender.sightings += 1;
+        }
+    }
+
+    /// Senders of the kernel's were looked at.
+    pub(super) fn take(&self, sightings: &[Sighting]) {
+        for Sighting { connection, .. } in sightings {
+            if let Some(stream) = stream_of(connection.remote.port()).filter(|it| *it < self.streams.len()) {
+                self.sight(stream, connection.retransmissions.into(), connection.srtt);
+            }
+        }
+    }
+
+    /// From now on nothing counts.
+    pub(super) fn freeze(&self) {
+        self.is_frozen.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether every stream has come to its end.
+    pub(super) fn is_done(&self) -> bool {
+        let is_done = |marks: &Marks| marks.completed.load(Ordering::Relaxed) > 0;
+        self.streams.iter().all(is_done) || self.guarded().is_some()
+    }
+
+    /// Remembers why a stream could not be carried, the first time.
+    pub(super) fn heed(&self, done: Result<(), Trouble>) {
+        if let Err(trouble) = done {
+            self.guarded().get_or_insert(trouble);
+        }
+    }
+
+    pub(super) fn trouble(&self) -> Result<(), Trouble> {
+        self.guarded().take().map_or(Ok(()), Err)
+    }
+
+    fn guarded(&self) -> std::sync::MutexGuard<'_, Option<Trouble>> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What has become of these streams when the trial ended.
+    pub(super) fn progress(&self, streams: &[Stream], end: Time) -> Vec<Progress> {
+        let one = |(marks, stream): (&Marks, &Stream)| {
+            let completed = marks.completed.load(Ordering::Relaxed);
+            let until = if completed > 0 { Time::from_nanos(completed) } else { end };
+            let sender = *marks.sender.lock().unwrap_or_else(PoisonError::into_inner);
+            Progress {
+                received: marks.received.load(Ordering::Relaxed),
+                active: until.since(stream.start),
+                is_complete: completed > 0,
+                retransmissions: sender.retransmissions,
+                srtt_ms: (sender.sightings > 0).then(|| sender.srtt_sum_ms / f64::from(sender.sightings)),
+            }
+        };
+        self.streams.iter().zip(streams).map(one).collect()
+    }
+}
+
+/// Receivers' ports begin here.
+const FIRST_PORT: u16 = 5001;
+
+/// The port at which a stream's receiver listens.
+pub(super) fn port_of(stream: usize) -> u16 {
+    FIRST_PORT + stream as u16
+}
+
+fn stream_of(port: u16) -> Option<usize> {
+    port.checked_sub(FIRST_PORT).map(usize::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(start_secs: u64) -> Stream {
+        Stream {
+            sender: crate::emulation::End::Server,
+            start: Time::ZERO + Duration::from_secs(start_secs),
+            bytes: None,
+        }
+    }
+
+    #[test]
+    fn only_what_came_before_the_end_counts() {
+        let tally = Tally::new(2);
+        tally.receive(0, 1000);
+        tally.receive(1, 500);
+        tally.complete(1, Time::ZERO + Duration::from_secs(3));
+        assert!(!tally.is_done());
+        tally.freeze();
+        tally.receive(0, 9000);
+        let progress = tally.progress(&[stream(2), stream(1)], Time::ZERO + Duration::from_secs(10));
+        assert_eq!((progress[0].received, progress[0].active.as_secs()), (1000, 8.0));
+        assert_eq!((progress[0].goodput_kbps(), progress[0].is_complete), (1.0, false));
+        assert_eq!((progress[1].active.as_secs(), progress[1].is_complete), (2.0, true));
+    }
+
+    #[test]
+    fn round_trips_are_averaged_over_the_sightings_that_had_one() {
+        let tally = Tally::new(1);
+        for (count, millis) in [(0, 0), (1, 20), (4, 40)] {
+            tally.sight(0, count, Duration::from_millis(millis));
+        }
+        let progress = tally.progress(&[stream(0)], Time::ZERO + Duration::from_secs(1));
+        assert_eq!((progress[0].retransmissions, progress[0].srtt_ms), (4, Some(30.0)));
+    }
+}
