@@ -187,6 +187,24 @@ fn cwr_follows_every_reduction() {
     assert!(has_cwr(&mut script, "segment 3"));
 }
 
+/// Linux tcp_reno_cong_avoid: however much one ACK covers, slow start ends at ssthresh, and only the rest counts towards
+/// the next segment.
+#[test]
+fn one_large_ack_does_not_leap_over_ssthresh() {
+    let mut script = counted("packets", 16, None);
+    script.run([News(1, 16), Timeout, CwndBytes(1000), SsthreshBytes(8000), Again(1), Tick(100)]);
+    // 16 segments: 7 up to ssthresh, 8 of the other 9 for a segment more.
+    script.run([Ack(17), CwndBytes(9000)]);
+}
+
+/// Linux counts deliveries: what SACK had reported is not counted again when the hole before it is filled.
+#[test]
+fn segments_that_were_reported_are_not_counted_again() {
+    let mut script = counted("packets", 16, None);
+    script.run([News(1, 16), Sack(1, &[(2, 4)]), Timeout, CwndBytes(1000), Again(1), Tick(100)]);
+    script.run([Ack(4), CwndBytes(2000)]);
+}
+
 /// RFC 3168 §6.1.2: an echo never makes the window larger than it was.
 #[test]
 fn an_echo_does_not_raise_a_small_window() {

@@ -116,7 +116,8 @@ impl Model {
             first.start = first.start.max(ack);
         }
         self.una = ack;
-        (bytes, whole.len() as u32, fresh, sample)
+        let completed = whole.iter().filter(|segment| !segment.sacked).count();
+        (bytes, completed as u32, fresh, sample)
     }
 
     fn sack(&mut self, block: Range) -> u64 {

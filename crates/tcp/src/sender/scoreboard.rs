@@ -48,7 +48,7 @@ const EVER_AGAIN: u8 = 8;
 pub struct Acked {
     /// Bytes by which `una` advanced.
     pub bytes: u64,
-    /// Records (segments) now wholly acknowledged.
+    /// Records (segments) now wholly acknowledged, those not counted that SACK had already reported.
     pub segments: u32,
     /// Of these bytes, those that SACK had not already reported.
     pub delivered: u64,
@@ -151,7 +151,7 @@ impl Scoreboard {
             if end > ack {
                 break;
             }
-            acked.segments += 1;
+            acked.segments += u32::from(marks & SACKED == 0);
             seen |= marks & EVER_AGAIN;
             acked.sent_at = ((marks & SACKED) | seen == 0).then_some(sent_at);
             self.records.pop_front();

@@ -29,7 +29,7 @@ pub struct AckEvent {
     pub phase: Phase,
     /// Bytes newly and cumulatively acknowledged; 0 for a duplicate.
     pub acked: u64,
-    /// Segments completed by it.
+    /// Segments completed by it, those not counted that SACK had reported before.
     pub segments: u32,
     /// Bytes that it reports for the first time, SACK included.
     pub delivered: u64,

@@ -111,12 +111,24 @@ impl CongestionControl for Reno {
             return;
         }
         let news = News { acked: ack.acked, segments: ack.segments, mss: self.mss };
-        if self.in_slow_start() {
-            let regime = if ack.phase == Phase::Restart { Regime::AfterTimeout } else { Regime::SlowStart };
-            self.cwnd += counting.credit(&news, regime) as f64;
+        let is_slow_start = self.in_slow_start();
+        let regime = match (is_slow_start, ack.phase) {
+            (false, _) => Regime::Avoidance,
+            (true, Phase::Restart) => Regime::AfterTimeout,
+            (true, _) => Regime::SlowStart,
+        };
+        let mut credit = counting.credit(&news, regime);
+        if is_slow_start && !counting.collects() {
+            self.cwnd += credit as f64;
             return;
         }
-        let credit = counting.credit(&news, Regime::Avoidance);
+        if is_slow_start {
+            // What would take the window past ssthresh belongs to avoidance (Linux tcp_reno_cong_avoid).
+            let room = self.ssthresh.saturating_sub(self.window());
+            let taken = credit.min(if room > 0 { room } else { self.mss });
+            self.cwnd += taken as f64;
+            credit -= taken;
+        }
         if counting.collects() {
             self.collected += credit;
             if self.collected >= self.window() {

@@ -15,7 +15,7 @@ use lasthop_base::{Mechanism, Values};
 pub struct News {
     /// Bytes newly and cumulatively acknowledged; more than 0.
     pub acked: u64,
-    /// Segments of which the last byte is among them.
+    /// Segments of which the last byte is among them, those not counted that SACK had reported before.
     pub segments: u32,
     /// A full segment's payload, bytes.
     pub mss: u64,

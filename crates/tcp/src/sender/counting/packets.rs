@@ -1,4 +1,5 @@
-//! Whole segments acknowledged, as Linux counts: a part of a segment is worth nothing until the rest comes.
+//! Whole segments acknowledged, as Linux counts: a part of a segment is worth nothing until the rest comes, and a segment
+//! that SACK had reported is worth nothing when the hole before it is filled.
 
 use super::{AckCounting, Build, News, Regime};
 use lasthop_base::{Info, Mechanism};
