@@ -20,34 +20,48 @@ const LOOK: Span = Span::from_millis(20);
 /// Bytes written or read at once.
 const CHUNK: usize = 1 << 16;
 
-/// A stream's two sockets, each in its namespace.
-pub(super) struct Sockets {
-    sender: Socket,
+/// A receiver that listens.
+pub(super) struct Receiver {
+    number: usize,
     listener: Socket,
-    receiver: SocketAddr,
+}
+
+/// A sender that waits for its time.
+pub(super) struct Sender {
+    number: usize,
+    socket: Socket,
+    to: SocketAddr,
     stream: Stream,
 }
 
-/// Makes the sockets; the receivers listen.
-pub(super) fn open(ends: &Ends, streams: &[Stream], congestion: &str) -> Result<Vec<Sockets>, Trouble> {
+/// Where a stream's kernel receiver listens.
+pub(super) fn address_of(number: usize, stream: &Stream) -> SocketAddr {
+    SocketAddr::from((Ends::address(stream.to()), port_of(number)))
+}
+
+/// Makes the receivers.
+pub(super) fn receivers(ends: &Ends, streams: &[Stream]) -> Result<Vec<Receiver>, Trouble> {
     let one = |(number, stream): (usize, &Stream)| {
-        let (from, to) = match stream.sender {
-            End::Server => (0, 1),
-            End::Client => (1, 0),
-        };
-        let receiver = SocketAddr::from((Ends::address(to), port_of(number)));
-        let refused = |error: io::Error| {
-            Trouble::of_system("cannot make a socket in a namespace", &error, "see what the system says")
-        };
-        let listener = ends.namespace(to).within(|| listening(receiver))?.map_err(refused)?;
-        let sender = ends
-            .namespace(from)
-            .within(|| Socket::new(Domain::IPV4, Type::STREAM, None))?
-            .map_err(refused)?;
-        sender.set_tcp_congestion(congestion.as_bytes()).map_err(|error| unknown(congestion, &error))?;
-        Ok(Sockets { sender, listener, receiver, stream: stream.clone() })
+        let address = address_of(number, stream);
+        let listener = ends.namespace(stream.to()).within(|| listening(address))?.map_err(refused)?;
+        Ok(Receiver { number, listener })
     };
     streams.iter().enumerate().map(one).collect()
+}
+
+/// Makes the senders.
+pub(super) fn senders(ends: &Ends, streams: &[Stream], congestion: &str) -> Result<Vec<Sender>, Trouble> {
+    let one = |(number, stream): (usize, &Stream)| {
+        let namespace = ends.namespace(stream.from());
+        let socket = namespace.within(|| Socket::new(Domain::IPV4, Type::STREAM, None))?.map_err(refused)?;
+        socket.set_tcp_congestion(congestion.as_bytes()).map_err(|error| unknown(congestion, &error))?;
+        Ok(Sender { number, socket, to: address_of(number, stream), stream: stream.clone() })
+    };
+    streams.iter().enumerate().map(one).collect()
+}
+
+fn refused(error: io::Error) -> Trouble {
+    Trouble::of_system("cannot make a socket in a namespace", &error, "see what the system says")
 }
 
 fn listening(address: SocketAddr) -> io::Result<Socket> {
@@ -72,28 +86,33 @@ pub(super) fn watch(ends: &Ends, clock: Clock) -> Result<Watch, Trouble> {
     Watch::every(LOOK, clock, &[(End::Server, ends.namespace(0)), (End::Client, ends.namespace(1))])
 }
 
-impl Sockets {
-    /// Begins the two threads of this stream.
-    pub(super) fn begin<'scope, 'all>(
-        self,
-        scope: &'scope Scope<'scope, 'all>,
-        number: usize,
-        run: Run<'all>,
-    ) {
-        let Sockets { sender, listener, receiver, stream } = self;
-        let failed = |what: &str, error: &io::Error| {
-            let message = format!("a stream of the kernel's failed: cannot {what}: {error}");
-            Trouble::new(message, "is the path so bad that nothing gets through?")
-        };
+impl Receiver {
+    /// Begins its thread.
+    pub(super) fn begin<'scope, 'all>(self, scope: &'scope Scope<'scope, 'all>, run: Run<'all>) {
         scope.spawn(move || {
-            run.tally.heed(receive(&listener, number, run).map_err(|error| failed("receive", &error)));
+            let done = receive(&self.listener, self.number, run);
+            run.tally.heed(done.map_err(|error| failed(self.number, "receive", &error)));
         });
+    }
+}
+
+impl Sender {
+    /// Begins its thread.
+    pub(super) fn begin<'scope, 'all>(self, scope: &'scope Scope<'scope, 'all>, run: Run<'all>) {
         scope.spawn(move || {
-            if run.reaches(stream.start) {
-                run.tally.heed(send(sender, receiver, &stream, run).map_err(|error| failed("send", &error)));
+            if run.reaches(self.stream.start) {
+                let done = send(self.socket, self.to, &self.stream, run);
+                run.tally.heed(done.map_err(|error| failed(self.number, "send", &error)));
             }
         });
     }
+}
+
+fn failed(number: usize, what: &str, error: &io::Error) -> Trouble {
+    Trouble::new(
+        format!("stream {} of the kernel's failed: cannot {what}: {error}", number + 1),
+        "is the path so bad that nothing gets through?",
+    )
 }
 
 fn receive(listener: &Socket, number: usize, run: Run<'_>) -> io::Result<()> {

@@ -19,6 +19,7 @@ pub use tally::Progress;
 use crate::clock::Clock;
 use crate::emulation::machine::{Load, Ticks};
 use crate::emulation::{Bounds, Emulation, End, Lateness, Plan};
+use crate::kernel::Watch;
 use crate::trouble::Trouble;
 use crate::urgency::Hurry;
 use lasthop_base::{Duration, Time};
@@ -38,6 +39,18 @@ pub struct Stream {
     pub bytes: Option<u64>,
 }
 
+impl Stream {
+    /// The end that sends, as a place in arrays.
+    fn from(&self) -> usize {
+        self.sender as usize
+    }
+
+    /// The other one.
+    fn to(&self) -> usize {
+        1 - self.from()
+    }
+}
+
 /// Whose TCP carries the streams.
 #[derive(Clone, Debug)]
 pub enum Tcp {
@@ -50,6 +63,13 @@ pub enum Tcp {
     },
     /// Ours, at both ends: for each stream the sender's configuration and the receiver's.
     Own(Vec<[Config; 2]>),
+    /// Ours at the end that sends, the kernel's at the other.
+    OwnToKernel {
+        /// For each stream the sender's configuration; the receiver's is not used.
+        configs: Vec<[Config; 2]>,
+        /// What the kernels are told.
+        settings: Settings,
+    },
 }
 
 /// One repetition.
@@ -95,13 +115,7 @@ impl Trial {
     ) -> Result<Outcome, Trouble> {
         let (ends, [server, client]) = Ends::build(self.mtu)?;
         let tally = Tally::new(self.streams.len());
-        let ready = match &self.tcp {
-            Tcp::Kernel { congestion, settings } => {
-                settings.apply(&ends)?;
-                Ready::Kernel(kernel_tcp::open(&ends, &self.streams, congestion)?)
-            }
-            Tcp::Own(configs) => Ready::Own(own_tcp::open(&ends, &self.streams, configs, self.mtu)?),
-        };
+        let ready = self.open(&ends)?;
         let kept = prepare(&ends)?;
         let mut emulation: Emulation<std::io::Sink> = Emulation::new(plan, server, client);
         let over = AtomicBool::new(false);
@@ -124,12 +138,34 @@ impl Trial {
         done.and_then(|()| tally.trouble())?;
         let load = ticks.zip(Ticks::now()).and_then(|(before, after)| before.until(&after));
         let measured = emulation.measured();
+        let mut complaints = measured.complaints(&Bounds::USUAL, ends.lost_in_devices());
+        complaints.extend(tally.complaint());
         Ok(Outcome {
             streams: tally.progress(&self.streams, run.end),
-            complaints: measured.complaints(&Bounds::USUAL, ends.lost_in_devices()),
+            complaints,
             lateness: measured.lateness(),
             load,
         })
+    }
+
+    /// Everything that the streams need, in place.
+    fn open(&self, ends: &Ends) -> Result<Ready, Trouble> {
+        let streams = &self.streams;
+        let mut ready = Ready::default();
+        match &self.tcp {
+            Tcp::Kernel { congestion, settings } => {
+                settings.apply(ends)?;
+                ready.receivers = kernel_tcp::receivers(ends, streams)?;
+                ready.senders = kernel_tcp::senders(ends, streams, congestion)?;
+            }
+            Tcp::Own(configs) => ready.sides = own_tcp::open(ends, streams, configs, false, self.mtu)?,
+            Tcp::OwnToKernel { configs, settings } => {
+                settings.apply(ends)?;
+                ready.receivers = kernel_tcp::receivers(ends, streams)?;
+                ready.sides = own_tcp::open(ends, streams, configs, true, self.mtu)?;
+            }
+        }
+        Ok(ready)
     }
 }
 
@@ -162,34 +198,32 @@ impl Run<'_> {
 }
 
 /// Streams that wait for their time.
-enum Ready {
-    Kernel(Vec<kernel_tcp::Sockets>),
-    Own(Vec<own_tcp::Side>),
+#[derive(Default)]
+struct Ready {
+    receivers: Vec<kernel_tcp::Receiver>,
+    senders: Vec<kernel_tcp::Sender>,
+    sides: Vec<own_tcp::Side>,
 }
 
 impl Ready {
-    /// Begins their threads; the kernel's connections are to be watched.
+    /// Begins their threads; the kernel's senders are watched.
     fn begin<'scope, 'all>(
         self,
         scope: &'scope std::thread::Scope<'scope, 'all>,
         ends: &Ends,
         run: Run<'all>,
-    ) -> Result<Option<crate::kernel::Watch>, Trouble> {
-        match self {
-            Ready::Kernel(all) => {
-                let watch = kernel_tcp::watch(ends, run.clock)?;
-                for (number, sockets) in all.into_iter().enumerate() {
-                    sockets.begin(scope, number, run);
-                }
-                Ok(Some(watch))
-            }
-            Ready::Own(sides) => {
-                for side in sides {
-                    scope.spawn(move || run.tally.heed(side.serve(run)));
-                }
-                Ok(None)
-            }
+    ) -> Result<Option<Watch>, Trouble> {
+        let watch = (!self.senders.is_empty()).then(|| kernel_tcp::watch(ends, run.clock)).transpose()?;
+        self.receivers.into_iter().for_each(|receiver| receiver.begin(scope, run));
+        self.senders.into_iter().for_each(|sender| sender.begin(scope, run));
+        for side in self.sides {
+            scope.spawn(move || {
+                // Whoever answers late sends in bursts, which a queue would not forgive.
+                let _hurry = Hurry::begin();
+                run.tally.heed(side.serve(run));
+            });
         }
+        Ok(watch)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Streams between our endpoints: a host on a TUN device at each end, behind the kernel there, which forwards.
 
+use super::kernel_tcp::address_of;
 use super::tally::port_of;
 use super::{Ends, Run, Stream};
 use crate::exchange::Exchange;
@@ -50,14 +51,17 @@ fn addresses(end: usize) -> [Ipv4Addr; 2] {
     [1, 2].map(|host| Ipv4Addr::new(198, 19, end as u8, host))
 }
 
-/// Makes the hosts; the receivers listen.
+/// Makes the hosts that send, and those that receive unless the kernels do; the receivers listen.
 pub(super) fn open(
     ends: &Ends,
     streams: &[Stream],
     configs: &[[Config; 2]],
+    kernel_receives: bool,
     mtu: u16,
 ) -> Result<Vec<Side>, Trouble> {
-    Ok(vec![side(ends, 0, streams, configs, mtu)?, side(ends, 1, streams, configs, mtu)?])
+    let is_needed = |end: &usize| !kernel_receives || streams.iter().any(|stream| stream.from() == *end);
+    let one = |end| side(ends, end, streams, configs, kernel_receives, mtu);
+    [0, 1].into_iter().filter(is_needed).map(one).collect()
 }
 
 fn side(
@@ -65,6 +69,7 @@ fn side(
     end: usize,
     streams: &[Stream],
     configs: &[[Config; 2]],
+    kernel_receives: bool,
     mtu: u16,
 ) -> Result<Side, Trouble> {
     let [kernels, ours] = addresses(end);
@@ -81,11 +86,14 @@ fn side(
     for (number, (stream, [source, destination])) in streams.iter().zip(configs).enumerate() {
         let options =
             |config: &Config| Options { tcp: config.clone(), send_buffer: SEND_BUFFER, ..Options::default() };
-        if stream.sender as usize == end {
-            let to = SocketAddr::from((addresses(1 - end)[1], port_of(number)));
+        if stream.from() == end {
+            let to = match kernel_receives {
+                true => address_of(number, stream),
+                false => SocketAddr::from((addresses(stream.to())[1], port_of(number))),
+            };
             let options = options(source);
             senders.push(Sender { number, stream: stream.clone(), to, options, exchange: None });
-        } else {
+        } else if !kernel_receives {
             let at = SocketAddr::from((ours, port_of(number)));
             let listener = host.listen(at, 8, &options(destination)).map_err(failed)?;
             receivers.push(Receiver { number, listener, exchange: None, is_done: false });
@@ -117,6 +125,7 @@ impl Side {
                 wakes = wakes.min(self.next_look);
             }
             self.station.turn(wakes.since(now))?;
+            run.tally.wake(run.clock.now().since(wakes));
         }
         Ok(())
     }

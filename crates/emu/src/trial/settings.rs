@@ -4,7 +4,7 @@ use super::Ends;
 use crate::ends::DEVICE;
 use crate::namespace;
 use crate::trouble::Trouble;
-use lasthop_base::{Duration, Value};
+use lasthop_base::{Choice, Duration, Value};
 use lasthop_tcp::Config;
 use std::fs;
 
@@ -17,12 +17,21 @@ pub struct Settings {
     pub route: Vec<String>,
 }
 
+/// What a kernel has no setting for.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Untold {
+    /// Of the sender.
+    pub of_sender: Vec<String>,
+    /// Of the receiver.
+    pub of_receiver: Vec<String>,
+}
+
 /// The kernel's timeout before it has measured a round trip (TCP_TIMEOUT_INIT; RFC 6298 §2.1).
 const KERNELS_INITIAL_RTO: Duration = Duration::from_secs(1);
 
 impl Settings {
     /// Those that make a kernel behave as this sender and this receiver, as far as it can be told; and what it cannot.
-    pub fn like(source: &Config, destination: &Config) -> (Settings, Vec<String>) {
+    pub fn like(source: &Config, destination: &Config) -> (Settings, Untold) {
         let has_sack = source.recovery.info.name == "sack" && source.sack && destination.sack;
         let window = window_of(destination);
         let switch = |is_on: bool| u8::from(is_on).to_string();
@@ -46,7 +55,8 @@ impl Settings {
             route.extend(["quickack".to_owned(), "1".to_owned()]);
         }
         let sysctls = sysctls.map(|(name, value)| (name.to_owned(), value)).to_vec();
-        (Settings { sysctls, route }, untold(source, destination))
+        let untold = Untold { of_sender: untold_sender(source), of_receiver: untold_receiver(destination) };
+        (Settings { sysctls, route }, untold)
     }
 
     /// Tells both kernels.
@@ -81,56 +91,53 @@ fn window_of(destination: &Config) -> u64 {
     }
 }
 
-/// What a kernel has no setting for.
-fn untold(source: &Config, destination: &Config) -> Vec<String> {
-    let mut untold = Vec::new();
-    let mut unless = |is_told: bool, what: String| {
-        if !is_told {
-            untold.push(what);
-        }
-    };
-    let recovery = source.recovery.info.name;
-    unless(
-        matches!(recovery, "sack" | "new_reno"),
-        format!("recovery = {recovery}: without SACK the kernel recovers as NewReno does"),
-    );
-    let counting = source.counting.info.name;
-    unless(
-        counting == "packets",
-        format!("counting = {counting}: the kernel counts whole segments (packets)"),
-    );
-    let limits =
-        ["sack", "new_reno", "reno"].contains(&recovery) && source.recovery.values.flag("limited_transmit");
-    unless(
-        limits,
-        "limited_transmit = false: the kernel sends new data at the first two duplicates".to_owned(),
-    );
-    unless(source.initial_ssthresh.is_none(), "initial_ssthresh: the kernel's is unlimited".to_owned());
-    unless(
-        source.rto.initial == KERNELS_INITIAL_RTO,
-        format!("initial_rto = {}: the kernel's is 1 s", source.rto.initial),
-    );
-    unless(source.judge.info.name == "always", format!("judge = {}", source.judge.info.name));
+fn untold_sender(source: &Config) -> Vec<String> {
+    let (recovery, counting) = (&source.recovery, source.counting.info.name);
+    let is_limited = recovery.values.iter().any(|told| told == ("limited_transmit", &Value::Flag(true)));
+    unless([
+        (
+            matches!(recovery.info.name, "sack" | "new_reno"),
+            format!("recovery = {}: without SACK the kernel recovers as NewReno does", recovery.info.name),
+        ),
+        (counting == "packets", format!("counting = {counting}: the kernel counts whole segments (packets)")),
+        (
+            is_limited,
+            "limited_transmit = false: the kernel sends new data at the first two duplicates".to_owned(),
+        ),
+        (source.initial_ssthresh.is_none(), "initial_ssthresh: the kernel's is unlimited".to_owned()),
+        (
+            source.rto.initial == KERNELS_INITIAL_RTO,
+            format!("initial_rto = {}: the kernel's is 1 s", source.rto.initial),
+        ),
+        (source.judge.info.name == "always", format!("judge = {}", source.judge.info.name)),
+    ])
+}
+
+fn untold_receiver(destination: &Config) -> Vec<String> {
     let timing = &destination.timing;
-    unless(
-        timing.info.name != "delayed" || timing.values.count("every") == 2,
-        "timing: the kernel acknowledges every second segment".to_owned(),
-    );
-    for (choice, usual) in [
-        (&destination.shape, "once"),
-        (&destination.echo, "latched"),
-        (&destination.window, "buffer"),
-        (&destination.cause, "always"),
-    ] {
-        unless(choice.info.name == usual, format!("the receiver's `{}`", choice.info.name));
-    }
-    untold
+    let usual = |choice: &Choice, usual: &str| {
+        (choice.info.name == usual, format!("the receiver's mechanism `{}`", choice.info.name))
+    };
+    unless([
+        (
+            timing.info.name != "delayed" || timing.values.count("every") == 2,
+            "timing.every: the kernel acknowledges every second segment".to_owned(),
+        ),
+        usual(&destination.shape, "once"),
+        usual(&destination.echo, "latched"),
+        usual(&destination.window, "buffer"),
+        usual(&destination.cause, "always"),
+    ])
+}
+
+/// What is not told.
+fn unless<const N: usize>(told: [(bool, String); N]) -> Vec<String> {
+    told.into_iter().filter(|(is_told, _)| !is_told).map(|(_, what)| what).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lasthop_base::Choice;
     use lasthop_tcp::receiver::timing;
     use lasthop_tcp::sender::{counting, recovery};
 
@@ -157,10 +164,10 @@ mod tests {
     fn what_it_cannot_be_told_is_said() {
         let mut source = Config { counting: Choice::named(counting::ALL, "packets"), ..Config::default() };
         source.recovery.values.set("limited_transmit", Value::Flag(true));
-        assert_eq!(Settings::like(&source, &Config::default()).1, Vec::<String>::new());
+        assert_eq!(Settings::like(&source, &Config::default()).1, Untold::default());
         source.recovery = Choice::named(recovery::ALL, "tahoe");
         source.initial_ssthresh = Some(10_000);
-        let untold = Settings::like(&source, &Config::default()).1;
+        let untold = Settings::like(&source, &Config::default()).1.of_sender;
         assert!(untold[0].contains("NewReno"), "{untold:?}");
         assert!(untold.iter().any(|line| line.contains("initial_ssthresh")), "{untold:?}");
     }

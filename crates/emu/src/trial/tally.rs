@@ -34,6 +34,8 @@ impl Progress {
 pub(super) struct Tally {
     streams: Vec<Marks>,
     is_frozen: AtomicBool,
+    /// How late one of our endpoints woke up at the worst, ns.
+    overslept: AtomicU64,
     trouble: Mutex<Option<Trouble>>,
 }
 
@@ -58,6 +60,7 @@ impl Tally {
         Tally {
             streams: (0..streams).map(|_| Marks::default()).collect(),
             is_frozen: AtomicBool::new(false),
+            overslept: AtomicU64::new(0),
             trouble: Mutex::new(None),
         }
     }
@@ -94,6 +97,17 @@ impl Tally {
                 self.sight(stream, connection.retransmissions.into(), connection.srtt);
             }
         }
+    }
+
+    /// One of our endpoints has woken up so long after it wanted to.
+    pub(super) fn wake(&self, late: Duration) {
+        self.overslept.fetch_max(late.as_nanos(), Ordering::Relaxed);
+    }
+
+    /// Why our endpoints were no fair senders, if they were not.
+    pub(super) fn complaint(&self) -> Option<String> {
+        let late = Duration::from_nanos(self.overslept.load(Ordering::Relaxed));
+        (late > LATEST).then(|| format!("one of our endpoints woke up {:.0} ms late", late.as_millis()))
     }
 
     /// From now on nothing counts.
@@ -139,6 +153,9 @@ impl Tally {
         self.streams.iter().zip(streams).map(one).collect()
     }
 }
+
+/// An endpoint that wakes up later than this answers in bursts that its scenario does not have.
+const LATEST: Duration = Duration::from_millis(20);
 
 /// Receivers' ports begin here.
 const FIRST_PORT: u16 = 5001;

@@ -19,6 +19,8 @@ use std::str::FromStr;
 pub(super) enum Sender {
     /// Our endpoints.
     Own,
+    /// Our endpoint, to the kernel.
+    OwnToKernel,
     /// The kernel, with this congestion control.
     Kernel(String),
 }
@@ -29,10 +31,15 @@ impl FromStr for Sender {
     fn from_str(text: &str) -> Result<Sender, String> {
         match text.trim() {
             "lasthop" => Ok(Sender::Own),
+            "lasthop-to-kernel" => Ok(Sender::OwnToKernel),
             name if !name.is_empty() && name.len() < 16 && name.bytes().all(is_of_name) => {
                 Ok(Sender::Kernel(name.to_owned()))
             }
-            _ => Err("expected `lasthop`, or the name of a congestion control: reno, cubic, bbr".to_owned()),
+            _ => {
+                let known =
+                    "`lasthop`, `lasthop-to-kernel`, or the name of a congestion control: reno, cubic";
+                Err(format!("expected {known}"))
+            }
         }
     }
 }
@@ -45,6 +52,7 @@ impl fmt::Display for Sender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Sender::Own => f.write_str("lasthop"),
+            Sender::OwnToKernel => f.write_str("lasthop to kernel"),
             Sender::Kernel(name) => write!(f, "kernel, {name}"),
         }
     }
@@ -69,6 +77,9 @@ pub(super) struct Case {
 /// What a simulation says of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Simulated {
+    pub(super) received: u64,
+    /// From its start to its end, or the run's.
+    pub(super) active_s: f64,
     pub(super) goodput_kbps: f64,
     pub(super) retransmissions: f64,
     /// Mean over time of the smoothed RTT.
@@ -83,7 +94,7 @@ impl Case {
     pub(super) fn new(draft: &Draft, sender: &Sender, kernel: &[Assignment]) -> Result<Case, Failure> {
         let mut draft = draft.clone();
         let is_simulated = match sender {
-            Sender::Own => true,
+            Sender::Own | Sender::OwnToKernel => true,
             Sender::Kernel(name) => {
                 let is_ours = congestion::ALL.iter().any(|ours| ours.info.name == name);
                 if is_ours {
@@ -110,13 +121,15 @@ impl Case {
             configs.push([source.clone(), destination.clone()]);
         }
         let mtu = mtu(&configs)?;
+        let [source, destination] = &configs[0];
+        let (mut settings, untold) = Settings::like(source, destination);
+        settings.sysctls.extend(kernel.iter().map(|told| (told.path.clone(), told.value.clone())));
         let (tcp, untold) = match sender {
             Sender::Own => (Tcp::Own(configs), Vec::new()),
+            Sender::OwnToKernel => (Tcp::OwnToKernel { configs, settings }, untold.of_receiver),
             Sender::Kernel(name) => {
-                let [source, destination] = &configs[0];
-                let (mut settings, untold) = Settings::like(source, destination);
-                settings.sysctls.extend(kernel.iter().map(|told| (told.path.clone(), told.value.clone())));
-                (Tcp::Kernel { congestion: name.clone(), settings }, untold)
+                let all = [untold.of_sender, untold.of_receiver].concat();
+                (Tcp::Kernel { congestion: name.clone(), settings }, all)
             }
         };
         let trial = Trial { tcp, streams, duration: scenario.duration, mtu };
@@ -142,6 +155,8 @@ fn simulated(outcome: &FlowOutcome, flow: usize, samples: &Samples) -> Simulated
     let srtts = samples.flows.iter().filter(|sample| sample.flow == flow).filter_map(|it| it.srtt_ms);
     let (count, sum) = srtts.fold((0_u32, 0.0), |(count, sum), srtt| (count + 1, sum + srtt));
     Simulated {
+        received: outcome.delivered_bytes,
+        active_s: outcome.active_s,
         goodput_kbps: outcome.goodput_kbps(),
         retransmissions: outcome.source.retransmitted as f64,
         srtt_ms: (count > 0).then(|| sum / f64::from(count)),

@@ -24,15 +24,20 @@ use results::{Pair, Results};
 /// Simulate a scenario and emulate it with real TCP; print both, with 95 % intervals.
 ///
 /// The scenario's TCP flows between two nodes are carried by real TCP over the emulated path, in real time: between our
-/// endpoints on TUN devices (`lasthop`), and between the kernel's sockets with a congestion control of its own (`reno`,
-/// `cubic`, …). The kernel is told what the scenario says where it has a setting for it; the rest is listed. All other
+/// endpoints on TUN devices (`lasthop`), from ours to the kernel's (`lasthop-to-kernel`), and between the kernel's with a
+/// congestion control of its own (`reno`, `cubic`, …). The kernel is told what the scenario says where it has a setting for it; the rest is listed. All other
 /// flows are simulated in both. Each repetition meets the same losses in both. Needs root.
 #[derive(Args)]
 pub(crate) struct Crosscheck {
     #[command(flatten)]
     source: Source,
-    /// Whose TCP: `lasthop`, or a congestion control of the kernel's
-    #[arg(long, value_name = "A,B,C", value_delimiter = ',', default_value = "lasthop,reno,cubic")]
+    /// Whose TCP: `lasthop`, `lasthop-to-kernel`, or a congestion control of the kernel's
+    #[arg(
+        long,
+        value_name = "A,B,C",
+        value_delimiter = ',',
+        default_value = "lasthop,lasthop-to-kernel,reno,cubic"
+    )]
     senders: Vec<Sender>,
     /// Number of repetitions of each
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = values::runs)]

@@ -24,26 +24,64 @@ pub(super) struct Results {
     pub(super) thrown_away: u32,
 }
 
-/// A number that both ways give.
+/// What both ways say of a flow in a repetition.
+struct Numbers {
+    received: f64,
+    active_s: f64,
+    goodput_kbps: f64,
+    retransmissions: f64,
+    srtt_ms: Option<f64>,
+}
+
+impl From<&Simulated> for Numbers {
+    fn from(flow: &Simulated) -> Numbers {
+        Numbers {
+            received: flow.received as f64,
+            active_s: flow.active_s,
+            goodput_kbps: flow.goodput_kbps,
+            retransmissions: flow.retransmissions,
+            srtt_ms: flow.srtt_ms,
+        }
+    }
+}
+
+impl From<&Progress> for Numbers {
+    fn from(flow: &Progress) -> Numbers {
+        Numbers {
+            received: flow.received as f64,
+            active_s: flow.active.as_secs(),
+            goodput_kbps: flow.goodput_kbps(),
+            retransmissions: flow.retransmissions as f64,
+            srtt_ms: flow.srtt_ms,
+        }
+    }
+}
+
+/// A number that is compared.
 struct Metric {
     /// Name in JSON and CSV, with the unit.
     name: &'static str,
-    simulated: fn(&Simulated) -> Option<f64>,
-    emulated: fn(&Progress) -> Option<f64>,
+    of_one: fn(&Numbers) -> Option<f64>,
+    /// Of all flows together, if that means something.
+    of_all: fn(&[Numbers]) -> Option<f64>,
 }
 
 const GOODPUT: Metric = Metric {
     name: "goodput_kbps",
-    simulated: |flow| Some(flow.goodput_kbps),
-    emulated: |flow| Some(flow.goodput_kbps()),
+    of_one: |flow| Some(flow.goodput_kbps),
+    // Over the time of the flow that had most.
+    of_all: |flows| {
+        let seconds = flows.iter().map(|flow| flow.active_s).fold(0.0, f64::max);
+        let bytes: f64 = flows.iter().map(|flow| flow.received).sum();
+        (seconds > 0.0).then(|| bytes * 8.0 / seconds / 1e3)
+    },
 };
 const RETRANSMISSIONS: Metric = Metric {
     name: "retransmissions",
-    simulated: |flow| Some(flow.retransmissions),
-    emulated: |flow| Some(flow.retransmissions as f64),
+    of_one: |flow| Some(flow.retransmissions),
+    of_all: |flows| Some(flows.iter().map(|flow| flow.retransmissions).sum()),
 };
-const SRTT: Metric =
-    Metric { name: "srtt_ms", simulated: |flow| flow.srtt_ms, emulated: |flow| flow.srtt_ms };
+const SRTT: Metric = Metric { name: "srtt_ms", of_one: |flow| flow.srtt_ms, of_all: |_| None };
 const METRICS: [Metric; 3] = [GOODPUT, RETRANSMISSIONS, SRTT];
 
 /// Which flows a row is about.
@@ -66,16 +104,14 @@ impl Results {
 
     /// By repetition; empty if one of them has no such number.
     fn simulated(&self, metric: &Metric, of: Of) -> Vec<f64> {
-        let flows = |pair: &Pair| -> Option<Vec<Option<f64>>> {
-            Some(pair.simulated.as_ref()?.iter().map(metric.simulated).collect())
-        };
-        by_repetition(&self.pairs, metric, of, flows)
+        let one = |pair: &Pair| number(metric, of, pair.simulated.as_ref()?);
+        self.pairs.iter().map(one).collect::<Option<Vec<f64>>>().unwrap_or_default()
     }
 
+    /// The same.
     fn emulated(&self, metric: &Metric, of: Of) -> Vec<f64> {
-        by_repetition(&self.pairs, metric, of, |pair| {
-            Some(pair.emulated.streams.iter().map(metric.emulated).collect())
-        })
+        let one = |pair: &Pair| number(metric, of, &pair.emulated.streams);
+        self.pairs.iter().map(one).collect::<Option<Vec<f64>>>().unwrap_or_default()
     }
 
     fn row(&self, name: &str, of: Of) -> Vec<Cell> {
@@ -123,22 +159,14 @@ impl Results {
     }
 }
 
-/// One number a repetition; for all flows goodput and retransmissions are sums, and round-trip times have none.
-fn by_repetition(
-    pairs: &[Pair],
-    metric: &Metric,
-    of: Of,
-    flows: impl Fn(&Pair) -> Option<Vec<Option<f64>>>,
-) -> Vec<f64> {
-    let one = |pair: &Pair| -> Option<f64> {
-        let numbers = flows(pair)?;
-        match of {
-            Of::One(flow) => numbers[flow],
-            Of::All if metric.name == SRTT.name => None,
-            Of::All => numbers.into_iter().sum(),
-        }
-    };
-    pairs.iter().map(one).collect::<Option<Vec<f64>>>().unwrap_or_default()
+fn number<'a, F>(metric: &Metric, of: Of, flows: &'a [F]) -> Option<f64>
+where
+    Numbers: From<&'a F>,
+{
+    match of {
+        Of::One(flow) => (metric.of_one)(&Numbers::from(&flows[flow])),
+        Of::All => (metric.of_all)(&flows.iter().map(Numbers::from).collect::<Vec<_>>()),
+    }
 }
 
 /// Three digits, no more than one behind the point.
@@ -222,9 +250,9 @@ pub(super) fn csv(all: &[Results]) -> String {
                 let mut fields =
                     vec![results.case.sender.to_string(), pair.seed.to_string(), name.to_owned()];
                 for metric in &METRICS {
-                    let ours = pair.simulated.as_ref().and_then(|flows| (metric.simulated)(&flows[flow]));
+                    let ours = pair.simulated.as_ref().and_then(|all| number(metric, Of::One(flow), all));
                     fields.push(csv::number(ours));
-                    fields.push(csv::number((metric.emulated)(&pair.emulated.streams[flow])));
+                    fields.push(csv::number(number(metric, Of::One(flow), &pair.emulated.streams)));
                 }
                 text.push_str(&csv::line(fields));
             }
