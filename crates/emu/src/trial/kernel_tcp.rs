@@ -1,9 +1,10 @@
 //! Streams between the kernel's sockets.
 
 use super::tally::port_of;
-use super::{Ends, Run, Stream};
+use super::{Run, Stream};
 use crate::clock::Clock;
 use crate::emulation::End;
+use crate::ends::Ends;
 use crate::kernel::Watch;
 use crate::trouble::Trouble;
 use lasthop_base::Duration as Span;

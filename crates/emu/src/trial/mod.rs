@@ -1,24 +1,22 @@
 //! Streams of bytes over an emulated path, for a given time: what `lasthop crosscheck` compares with a simulation.
 //!
-//! * [`ends`]: the namespaces that the path lies between.
 //! * [`settings`]: what the kernel is told, so that its TCP is as near as can be to one of ours.
 //! * [`kernel_tcp`]: streams between the kernel's sockets.
 //! * [`own_tcp`]: streams between our endpoints, each on a TUN device behind one of the kernels, which forward.
 //! * [`tally`]: what has become of each stream.
 
-pub mod ends;
 mod kernel_tcp;
 mod own_tcp;
 pub mod settings;
 mod tally;
 
-pub use ends::Ends;
 pub use settings::Settings;
 pub use tally::Progress;
 
 use crate::clock::Clock;
 use crate::emulation::machine::{Load, Ticks};
 use crate::emulation::{Bounds, Emulation, End, Lateness, Plan};
+use crate::ends::Ends;
 use crate::kernel::Watch;
 use crate::trouble::Trouble;
 use crate::urgency::Hurry;

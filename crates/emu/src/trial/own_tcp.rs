@@ -2,7 +2,8 @@
 
 use super::kernel_tcp::address_of;
 use super::tally::port_of;
-use super::{Ends, Run, Stream};
+use super::{Run, Stream};
+use crate::ends::Ends;
 use crate::exchange::Exchange;
 use crate::station::Station;
 use crate::trouble::Trouble;

@@ -1,7 +1,6 @@
 //! What the kernel is told, so that its TCP is as near as can be to one of ours.
 
-use super::Ends;
-use crate::ends::DEVICE;
+use crate::ends::{DEVICE, Ends};
 use crate::namespace;
 use crate::trouble::Trouble;
 use lasthop_base::{Choice, Duration, Value};
