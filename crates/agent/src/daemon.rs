@@ -14,6 +14,7 @@ use crate::settings::Settings;
 use crate::table::{HEADERS, Table};
 use crate::tap::{Tap, Watcher};
 use lasthop_base::{Duration, Time};
+use lasthop_emu::urgency::Hurry;
 use lasthop_emu::{Clock, Trouble};
 use lasthop_wire::bytes::rewrite;
 use nfq::{Queue, Verdict};
@@ -49,6 +50,7 @@ pub struct Agent {
     rules: Rules,
     shared: Arc<Shared>,
     socket: PathBuf,
+    is_urgent: bool,
     _lock: Flock<File>,
 }
 
@@ -106,19 +108,28 @@ impl Agent {
             failure: Mutex::new(None),
         });
         let rules = Rules::add(queue_number)?;
+        // An ACK that waits for a busy machine waits for longer than the path takes.
+        let hurry = Hurry::begin();
+        let is_urgent = hurry.is_granted();
         privilege::drop_rest()?;
         shared.spawn(move |shared| decide(shared, queue, &inject));
         shared.spawn(move |shared| watch(shared, &watcher));
+        drop(hurry);
         shared.spawn(move |shared| report::answer_status(shared, &asked));
         if let Some(listener) = metrics {
             shared.spawn(move |shared| report::answer_metrics(shared, &listener));
         }
-        Ok(Agent { rules, shared, socket, _lock: lock })
+        Ok(Agent { rules, shared, socket, is_urgent, _lock: lock })
     }
 
     /// Whether IPv6 is looked after, too.
     pub fn has_ipv6(&self) -> bool {
         self.rules.has_ipv6()
+    }
+
+    /// Whether ACKs are decided on before everything else that the machine does (SCHED_FIFO).
+    pub fn is_urgent(&self) -> bool {
+        self.is_urgent
     }
 
     /// What ended one of its parts, if that has happened: connections go on as without it.

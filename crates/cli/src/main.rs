@@ -6,7 +6,7 @@
 //! * [`failure`]: what can go wrong, as the user is told, and the exit status.
 //! * [`output`]: standard output, and notes on standard error; [`table`] lines up columns.
 //! * [`target`]: files that are written whole or not at all, also when the user interrupts.
-//! * [`path`]: a scenario as a path for real traffic.
+//! * [`path`]: a scenario as a path for real traffic; [`sender`]: whose TCP carries it.
 //! * [`bar`]: progress on standard error.
 //!
 //! Exit status: 0, 1 (failed), 2 (bad input), 3 (`emulate`, `crosscheck`: not in time), 130 (interrupted).
@@ -18,6 +18,8 @@ mod items;
 mod output;
 #[cfg(target_os = "linux")]
 mod path;
+#[cfg(target_os = "linux")]
+mod sender;
 mod source;
 mod table;
 mod target;

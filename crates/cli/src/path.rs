@@ -1,10 +1,13 @@
-//! A scenario as a path for real traffic.
+//! A scenario as a path for real traffic, and its TCP flows as what that traffic is.
 
 use crate::failure::Failure;
+use crate::sender::Sender;
 use lasthop_base::Duration;
-use lasthop_emu::emulation::{Charge, Plan};
-use lasthop_scenario::{Headers, Scenario, Traffic};
-use lasthop_sim::assemble::{OUTSIDE_FLOWS, assemble_around};
+use lasthop_emu::emulation::{Charge, End, Plan};
+use lasthop_emu::trial::{Outcome, Stream};
+use lasthop_scenario::{Headers, Scenario, Traffic, Transfer};
+use lasthop_sim::assemble::{OUTSIDE_FLOWS, assemble_around, replaced_with};
+use lasthop_tcp::Config;
 
 /// The flow whose place the real traffic takes: the first one of TCP.
 pub(crate) fn replaced(scenario: &Scenario) -> Result<usize, Failure> {
@@ -31,4 +34,68 @@ pub(crate) fn plan(scenario: &Scenario, replaced: usize, seed: u64) -> Plan {
         sample: None,
         pipes: pipes.flat_map(|link| ["down", "up"].map(|side| format!("{} {side}", link.name))).collect(),
     }
+}
+
+/// The TCP flows that real traffic carries.
+pub(crate) struct Carried {
+    /// Which flow's way the traffic takes.
+    pub(crate) replaced: usize,
+    /// Their places in the scenario.
+    pub(crate) flows: Vec<usize>,
+    /// The same as streams of bytes.
+    pub(crate) streams: Vec<Stream>,
+    /// The configurations of sender and receiver of each.
+    pub(crate) configs: Vec<[Config; 2]>,
+    /// The MTU at which the kernel's segments carry as much as the scenario's.
+    pub(crate) mtu: u16,
+}
+
+/// All TCP flows between the two ends of the first one.
+pub(crate) fn carried(scenario: &Scenario) -> Result<Carried, Failure> {
+    let replaced = replaced(scenario)?;
+    let flows = replaced_with(scenario, replaced);
+    let server = scenario.flows[replaced].from;
+    let (mut streams, mut configs) = (Vec::new(), Vec::new());
+    for flow in flows.iter().map(|flow| &scenario.flows[*flow]) {
+        let Traffic::Tcp { transfer, source, destination } = &flow.traffic else { continue };
+        streams.push(Stream {
+            sender: if flow.from == server { End::Server } else { End::Client },
+            start: flow.start,
+            bytes: match transfer {
+                Transfer::Bulk => None,
+                Transfer::Bytes(bytes) => Some(*bytes),
+            },
+        });
+        configs.push([source.clone(), destination.clone()]);
+    }
+    let mtu = mtu(&configs)?;
+    Ok(Carried { replaced, flows, streams, configs, mtu })
+}
+
+/// IP and TCP headers, without options; and the option that every segment carries if there are timestamps.
+const HEADERS: u32 = 40;
+const TIMESTAMPS: u32 = 12;
+
+fn mtu(configs: &[[Config; 2]]) -> Result<u16, Failure> {
+    let packet = |[source, destination]: &[Config; 2]| {
+        let stamps = if source.timestamps && destination.timestamps { TIMESTAMPS } else { 0 };
+        source.segment + HEADERS + stamps
+    };
+    let packets: Vec<u32> = configs.iter().map(packet).collect();
+    match packets.first().and_then(|first| u16::try_from(*first).ok()) {
+        Some(mtu) if mtu >= 128 && packets.iter().all(|other| *other == packets[0]) => Ok(mtu),
+        _ => Err(Failure::bad_input(
+            format!("real traffic cannot have packets of these sizes: {packets:?} bytes"),
+            "give all flows the same segment, of 88 to 65000 bytes: --set segment=1448bytes",
+        )),
+    }
+}
+
+/// Of a sender's runs so many were not in time; the last of them.
+pub(crate) fn not_in_time(sender: &Sender, last: &Outcome, runs: u32) -> Failure {
+    let load = last.load.map_or(String::new(), |load| format!(", {:.0} % idle", load.idle * 100.0));
+    Failure::invalid(
+        format!("{sender}: {runs} runs were not in time; the last one: {}{load}", last.complaints.join("; ")),
+        "run it on a quiet machine, as root, or at a lower rate",
+    )
 }

@@ -18,15 +18,6 @@ pub struct Transfer {
     port: u16,
 }
 
-/// What it was like for a while.
-#[derive(Debug)]
-pub struct Measured {
-    /// Mbit/s of payload at the client.
-    pub goodput: f64,
-    /// Mean smoothed round trip at the sender, ms.
-    pub srtt: f64,
-}
-
 impl Transfer {
     /// Begins one; `None` if the kernel has no such congestion control.
     pub fn begin(path: &Path, congestion: &str, port: u16) -> Option<Transfer> {
@@ -80,18 +71,17 @@ impl Transfer {
         false
     }
 
-    /// Looks at it for a while.
-    pub fn measure(&self, path: &Path, seconds: f64) -> Measured {
-        let (before, start) = (self.received(), Instant::now());
+    /// Mean smoothed round trip at the sender for a while, ms.
+    pub fn mean_srtt(&self, path: &Path, seconds: u64) -> f64 {
+        let start = Instant::now();
         let mut samples = Vec::new();
-        while start.elapsed().as_secs_f64() < seconds {
+        while start.elapsed().as_secs() < seconds {
             thread::sleep(Duration::from_millis(200));
             let port = self.port;
             samples.extend(path.at_server(|| srtt(port)));
         }
-        let goodput = (self.received() - before) as f64 * 8.0 / 1e6 / start.elapsed().as_secs_f64();
         assert!(!samples.is_empty(), "ss tells no round trip");
-        Measured { goodput, srtt: samples.iter().sum::<f64>() / samples.len() as f64 }
+        samples.iter().sum::<f64>() / samples.len() as f64
     }
 }
 

@@ -135,7 +135,12 @@ impl Side {
         for sender in &self.senders {
             let info = sender.exchange.as_ref().and_then(|it| self.station.host.info(it.handle()).ok());
             if let Some(info) = info {
-                run.tally.sight(sender.number, info.total_retrans, info.srtt.unwrap_or_default());
+                run.tally.sight(
+                    sender.number,
+                    run.clock.now(),
+                    info.total_retrans,
+                    info.srtt.unwrap_or_default(),
+                );
             }
         }
     }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// What has become of a stream.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Progress {
     /// Bytes that its receiver's application got, in order.
     pub received: u64,
@@ -18,8 +18,8 @@ pub struct Progress {
     pub is_complete: bool,
     /// Segments that its sender sent again.
     pub retransmissions: u64,
-    /// Mean over time of the sender's smoothed RTT, ms.
-    pub srtt_ms: Option<f64>,
+    /// The sender's smoothed RTT by time, ms, since the first was measured.
+    pub srtts_ms: Vec<(Time, f64)>,
 }
 
 impl Progress {
@@ -27,6 +27,12 @@ impl Progress {
     pub fn goodput_kbps(&self) -> f64 {
         let seconds = self.active.as_secs();
         if seconds > 0.0 { self.received as f64 * 8.0 / seconds / 1e3 } else { 0.0 }
+    }
+
+    /// Mean over time of the sender's smoothed RTT, ms.
+    pub fn srtt_ms(&self) -> Option<f64> {
+        let sum: f64 = self.srtts_ms.iter().map(|(_, srtt)| srtt).sum();
+        (!self.srtts_ms.is_empty()).then(|| sum / self.srtts_ms.len() as f64)
     }
 }
 
@@ -48,11 +54,10 @@ struct Marks {
 }
 
 /// What the sender's side was seen to do.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Sender {
     retransmissions: u64,
-    srtt_sum_ms: f64,
-    sightings: u32,
+    srtts_ms: Vec<(Time, f64)>,
 }
 
 impl Tally {
@@ -80,21 +85,20 @@ impl Tally {
     }
 
     /// A sender was looked at.
-    pub(super) fn sight(&self, stream: usize, retransmissions: u64, srtt: Duration) {
+    pub(super) fn sight(&self, stream: usize, now: Time, retransmissions: u64, srtt: Duration) {
         let mut sender = self.streams[stream].sender.lock().unwrap_or_else(PoisonError::into_inner);
         sender.retransmissions = retransmissions;
         // None was measured so far.
         if srtt > Duration::ZERO {
-            sender.srtt_sum_ms += srtt.as_millis();
-            sender.sightings += 1;
+            sender.srtts_ms.push((now, srtt.as_millis()));
         }
     }
 
     /// Senders of the kernel's were looked at.
     pub(super) fn take(&self, sightings: &[Sighting]) {
-        for Sighting { connection, .. } in sightings {
+        for Sighting { time, connection, .. } in sightings {
             if let Some(stream) = stream_of(connection.remote.port()).filter(|it| *it < self.streams.len()) {
-                self.sight(stream, connection.retransmissions.into(), connection.srtt);
+                self.sight(stream, *time, connection.retransmissions.into(), connection.srtt);
             }
         }
     }
@@ -141,13 +145,13 @@ impl Tally {
         let one = |(marks, stream): (&Marks, &Stream)| {
             let completed = marks.completed.load(Ordering::Relaxed);
             let until = if completed > 0 { Time::from_nanos(completed) } else { end };
-            let sender = *marks.sender.lock().unwrap_or_else(PoisonError::into_inner);
+            let sender = marks.sender.lock().unwrap_or_else(PoisonError::into_inner).clone();
             Progress {
                 received: marks.received.load(Ordering::Relaxed),
                 active: until.since(stream.start),
                 is_complete: completed > 0,
                 retransmissions: sender.retransmissions,
-                srtt_ms: (sender.sightings > 0).then(|| sender.srtt_sum_ms / f64::from(sender.sightings)),
+                srtts_ms: sender.srtts_ms,
             }
         };
         self.streams.iter().zip(streams).map(one).collect()
@@ -200,9 +204,9 @@ mod tests {
     fn round_trips_are_averaged_over_the_sightings_that_had_one() {
         let tally = Tally::new(1);
         for (count, millis) in [(0, 0), (1, 20), (4, 40)] {
-            tally.sight(0, count, Duration::from_millis(millis));
+            tally.sight(0, Time::ZERO, count, Duration::from_millis(millis));
         }
         let progress = tally.progress(&[stream(0)], Time::ZERO + Duration::from_secs(1));
-        assert_eq!((progress[0].retransmissions, progress[0].srtt_ms), (4, Some(30.0)));
+        assert_eq!((progress[0].retransmissions, progress[0].srtt_ms()), (4, Some(30.0)));
     }
 }

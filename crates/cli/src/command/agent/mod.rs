@@ -1,5 +1,6 @@
 //! `lasthop agent`: receiver mechanisms on this host, under its own programs.
 
+mod measure;
 mod offload;
 mod summary;
 
@@ -10,6 +11,7 @@ use clap::{Args, Subcommand};
 use lasthop_agent::daemon::Options;
 use lasthop_agent::{Agent as Running, Settings, Trouble, report};
 use lasthop_base::Choice;
+use measure::Measure;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -30,6 +32,7 @@ pub(crate) struct Agent {
 enum AgentCommand {
     Run(Run),
     Status(Status),
+    Measure(Measure),
 }
 
 /// Run until Ctrl-C or SIGTERM. Needs root.
@@ -37,15 +40,8 @@ enum AgentCommand {
 /// Try: sudo lasthop agent run --window dynamic
 #[derive(Args)]
 pub(crate) struct Run {
-    /// Advertise at most this: dynamic (2 x rate x smallest RTT, estimated), dynamic=K, link-rate=RATE, fixed=BYTES
-    #[arg(long, value_name = "WINDOW", value_parser = Settings::window)]
-    window: Option<Choice>,
-    /// Send several ACKs for one: split=N in N steps, copies=N the same one (2 if no number is given)
-    #[arg(long, value_name = "ACKS", value_parser = acks)]
-    acks: Option<String>,
-    /// Split only after losses that this judge takes for wireless ones, until the window is back: jtcp, rtt, always
-    #[arg(long, value_name = "JUDGE", requires = "acks", value_parser = Settings::cause)]
-    cause: Option<Choice>,
+    #[command(flatten)]
+    mechanisms: Mechanisms,
     /// Number of the NFQUEUE to use
     #[arg(long, value_name = "N", default_value_t = 6868)]
     queue: u16,
@@ -57,6 +53,20 @@ pub(crate) struct Run {
     metrics: Option<u16>,
     #[command(flatten)]
     folder: Folder,
+}
+
+/// What the agent does to ACKs.
+#[derive(Args)]
+struct Mechanisms {
+    /// Advertise at most this: dynamic (2 x rate x smallest RTT, estimated), dynamic=K, link-rate=RATE, fixed=BYTES
+    #[arg(long, value_name = "WINDOW", value_parser = Settings::window)]
+    window: Option<Choice>,
+    /// Send several ACKs for one: split=N in N steps, copies=N the same one (2 if no number is given)
+    #[arg(long, value_name = "ACKS", value_parser = acks)]
+    acks: Option<String>,
+    /// Split only after losses that this judge takes for wireless ones, until the window is back: jtcp, rtt, always
+    #[arg(long, value_name = "JUDGE", requires = "acks", value_parser = Settings::cause)]
+    cause: Option<Choice>,
 }
 
 /// Say what the running agent does, and for which connections.
@@ -84,6 +94,7 @@ impl Agent {
         match &self.command {
             Some(AgentCommand::Run(run)) => run.execute(),
             Some(AgentCommand::Status(status)) => status.execute(),
+            Some(AgentCommand::Measure(measure)) => measure.execute(),
             None => self.run.execute(),
         }
     }
@@ -92,11 +103,17 @@ impl Agent {
 impl Run {
     fn execute(&self) -> Result<(), Failure> {
         let options = self.options()?;
-        if self.cause.as_ref().is_some_and(|cause| cause.info.name == "jtcp") {
+        if self.mechanisms.cause.as_ref().is_some_and(|cause| cause.info.name == "jtcp") {
             offload::warn();
         }
         patience::during(|| {
             let agent = Running::start(options).map_err(failure)?;
+            if !agent.is_urgent() {
+                output::note(
+                    "note: the agent may not run before other programs (CAP_SYS_NICE, SCHED_FIFO): a busy machine will \
+                     hold ACKs up",
+                );
+            }
             output::note(&self.greeting(&agent));
             while !patience::is_interrupted() {
                 std::thread::sleep(PATIENCE);
@@ -112,10 +129,26 @@ impl Run {
 
     fn greeting(&self, agent: &Running) -> String {
         let families = if agent.has_ipv6() { "IPv4 and IPv6" } else { "IPv4 (there are no rules for IPv6)" };
-        format!("the agent runs for new connections over {families}: {}; Ctrl-C ends it", self.words())
+        format!(
+            "the agent runs for new connections over {families}: {}; Ctrl-C ends it",
+            self.mechanisms.words()
+        )
     }
 
     fn options(&self) -> Result<Options, Failure> {
+        Ok(Options {
+            settings: self.mechanisms.settings()?,
+            words: self.mechanisms.words(),
+            queue: self.queue,
+            length: self.queue_length,
+            folder: self.folder.run_dir.clone(),
+            metrics: self.metrics,
+        })
+    }
+}
+
+impl Mechanisms {
+    fn settings(&self) -> Result<Settings, Failure> {
         if self.window.is_none() && self.acks.is_none() {
             return Err(Failure::bad_input(
                 "there is nothing to do",
@@ -125,16 +158,7 @@ impl Run {
         let shape = self.acks.as_deref().map(|text| Settings::shape(text, self.cause.is_some()));
         let shape =
             shape.transpose().map_err(|why| Failure::bad_input(why, "see `lasthop agent run --help`"))?;
-        let settings =
-            Settings { window: self.window.clone(), shape, cause: self.cause.clone(), ..Settings::default() };
-        Ok(Options {
-            settings,
-            words: self.words(),
-            queue: self.queue,
-            length: self.queue_length,
-            folder: self.folder.run_dir.clone(),
-            metrics: self.metrics,
-        })
+        Ok(Settings { window: self.window.clone(), shape, cause: self.cause.clone(), ..Settings::default() })
     }
 
     fn words(&self) -> String {
@@ -142,6 +166,14 @@ impl Run {
         let acks = self.acks.as_ref().map(|text| format!("acks {text}"));
         let cause = self.cause.as_ref().map(|cause| format!("judge {}", cause.info.name));
         [window, acks, cause].into_iter().flatten().collect::<Vec<String>>().join(", ")
+    }
+
+    /// The same as flags of `lasthop agent run`.
+    fn arguments(&self) -> Vec<String> {
+        let window = self.window.as_ref().map(|choice| ["--window".to_owned(), words_of(choice)]);
+        let acks = self.acks.as_ref().map(|text| ["--acks".to_owned(), text.clone()]);
+        let cause = self.cause.as_ref().map(|cause| ["--cause".to_owned(), cause.info.name.to_owned()]);
+        [window, acks, cause].into_iter().flatten().flatten().collect()
     }
 }
 

@@ -1,62 +1,14 @@
 //! A sender, the scenario that simulates it, and the trial that emulates it.
 
 use crate::failure::Failure;
-use crate::path;
+use crate::path::{self, Carried};
+use crate::sender::Sender;
 use crate::values::Assignment;
 use lasthop_emu::Trial;
-use lasthop_emu::emulation::End;
-use lasthop_emu::trial::{Settings, Stream, Tcp};
-use lasthop_scenario::{Draft, Scenario, Traffic, Transfer};
-use lasthop_sim::assemble::replaced_with;
+use lasthop_emu::trial::{Settings, Tcp};
+use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::{FlowOutcome, Samples};
-use lasthop_tcp::Config;
 use lasthop_tcp::sender::congestion;
-use std::fmt;
-use std::str::FromStr;
-
-/// Whose TCP carries the streams.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Sender {
-    /// Our endpoints.
-    Own,
-    /// Our endpoint, to the kernel.
-    OwnToKernel,
-    /// The kernel, with this congestion control.
-    Kernel(String),
-}
-
-impl FromStr for Sender {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Sender, String> {
-        match text.trim() {
-            "lasthop" => Ok(Sender::Own),
-            "lasthop-to-kernel" => Ok(Sender::OwnToKernel),
-            name if !name.is_empty() && name.len() < 16 && name.bytes().all(is_of_name) => {
-                Ok(Sender::Kernel(name.to_owned()))
-            }
-            _ => {
-                let known =
-                    "`lasthop`, `lasthop-to-kernel`, or the name of a congestion control: reno, cubic";
-                Err(format!("expected {known}"))
-            }
-        }
-    }
-}
-
-fn is_of_name(byte: u8) -> bool {
-    byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-')
-}
-
-impl fmt::Display for Sender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Sender::Own => f.write_str("lasthop"),
-            Sender::OwnToKernel => f.write_str("lasthop to kernel"),
-            Sender::Kernel(name) => write!(f, "kernel, {name}"),
-        }
-    }
-}
 
 /// What is simulated and emulated.
 pub(super) struct Case {
@@ -86,10 +38,6 @@ pub(super) struct Simulated {
     pub(super) srtt_ms: Option<f64>,
 }
 
-/// IP and TCP headers, without options; and the option that every segment carries if there are timestamps.
-const HEADERS: u32 = 40;
-const TIMESTAMPS: u32 = 12;
-
 impl Case {
     pub(super) fn new(draft: &Draft, sender: &Sender, kernel: &[Assignment]) -> Result<Case, Failure> {
         let mut draft = draft.clone();
@@ -104,23 +52,7 @@ impl Case {
             }
         };
         let scenario = draft.check()?;
-        let replaced = path::replaced(&scenario)?;
-        let flows = replaced_with(&scenario, replaced);
-        let server = scenario.flows[replaced].from;
-        let (mut streams, mut configs) = (Vec::new(), Vec::new());
-        for flow in flows.iter().map(|flow| &scenario.flows[*flow]) {
-            let Traffic::Tcp { transfer, source, destination } = &flow.traffic else { continue };
-            streams.push(Stream {
-                sender: if flow.from == server { End::Server } else { End::Client },
-                start: flow.start,
-                bytes: match transfer {
-                    Transfer::Bulk => None,
-                    Transfer::Bytes(bytes) => Some(*bytes),
-                },
-            });
-            configs.push([source.clone(), destination.clone()]);
-        }
-        let mtu = mtu(&configs)?;
+        let Carried { replaced, flows, streams, configs, mtu } = path::carried(&scenario)?;
         let [source, destination] = &configs[0];
         let (mut settings, untold) = Settings::like(source, destination);
         settings.sysctls.extend(kernel.iter().map(|told| (told.path.clone(), told.value.clone())));
@@ -160,21 +92,5 @@ fn simulated(outcome: &FlowOutcome, flow: usize, samples: &Samples) -> Simulated
         goodput_kbps: outcome.goodput_kbps(),
         retransmissions: outcome.source.retransmitted as f64,
         srtt_ms: (count > 0).then(|| sum / f64::from(count)),
-    }
-}
-
-/// The MTU at which the kernel's segments carry as much as the scenario's.
-fn mtu(configs: &[[Config; 2]]) -> Result<u16, Failure> {
-    let packet = |[source, destination]: &[Config; 2]| {
-        let stamps = if source.timestamps && destination.timestamps { TIMESTAMPS } else { 0 };
-        source.segment + HEADERS + stamps
-    };
-    let packets: Vec<u32> = configs.iter().map(packet).collect();
-    match packets.first().and_then(|first| u16::try_from(*first).ok()) {
-        Some(mtu) if mtu >= 128 && packets.iter().all(|other| *other == packets[0]) => Ok(mtu),
-        _ => Err(Failure::bad_input(
-            format!("real traffic cannot have packets of these sizes: {packets:?} bytes"),
-            "give all flows the same segment, of 88 to 65000 bytes: --set segment=1448",
-        )),
     }
 }

@@ -10,10 +10,11 @@ use crate::bar::Bar;
 use crate::failure::Failure;
 use crate::output;
 use crate::path;
+use crate::sender::Sender;
 use crate::source::Source;
 use crate::target::patience;
 use crate::values::{self, Assignment};
-use case::{Case, Sender};
+use case::Case;
 use clap::{Args, ValueEnum};
 use lasthop_emu::trial::Outcome;
 use lasthop_emu::{Trouble, namespace};
@@ -105,7 +106,7 @@ impl Crosscheck {
             if !emulated.complaints.is_empty() {
                 thrown_away += 1;
                 if thrown_away > self.runs {
-                    return Err(invalid(&case, &emulated, self.runs));
+                    return Err(path::not_in_time(&case.sender, &emulated, thrown_away));
                 }
                 continue;
             }
@@ -124,19 +125,6 @@ impl Crosscheck {
             false => Ok(outcome),
         }
     }
-}
-
-fn invalid(case: &Case, outcome: &Outcome, runs: u32) -> Failure {
-    let load = outcome.load.map_or(String::new(), |load| format!(", {:.0} % idle", load.idle * 100.0));
-    Failure::invalid(
-        format!(
-            "{}: {} runs were not in time; the last one: {}{load}",
-            case.sender,
-            runs + 1,
-            outcome.complaints.join("; ")
-        ),
-        "run it on a quiet machine, as root, or at a lower rate",
-    )
 }
 
 fn failure(trouble: Trouble) -> Failure {

@@ -52,7 +52,7 @@ impl From<&Progress> for Numbers {
             active_s: flow.active.as_secs(),
             goodput_kbps: flow.goodput_kbps(),
             retransmissions: flow.retransmissions as f64,
-            srtt_ms: flow.srtt_ms,
+            srtt_ms: flow.srtt_ms(),
         }
     }
 }

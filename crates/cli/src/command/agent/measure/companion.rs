@@ -1,0 +1,73 @@
+//! The agent, in the client's namespace.
+
+use lasthop_emu::emulation::End;
+use lasthop_emu::ends::Ends;
+use lasthop_emu::program::Attached;
+use lasthop_emu::{Program, Trouble};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// A running agent; it ends with this.
+pub(super) struct Companion {
+    _program: Program,
+    _folder: Folder,
+}
+
+/// Where it has its lock and its socket; removed at the end.
+struct Folder(PathBuf);
+
+/// How long it has until it is ready.
+const READY_WITHIN: Duration = Duration::from_secs(10);
+
+impl Companion {
+    /// Starts an agent with these flags and waits until it is ready.
+    pub(super) fn begin(ends: &Ends, arguments: &[String]) -> Result<Companion, Trouble> {
+        let folder = Folder::create().map_err(|error| refused("make a directory for the agent", &error))?;
+        let said = folder.0.join("said");
+        let program = std::env::current_exe().map_err(|error| refused("find this program", &error))?;
+        let shown = |path: &Path| path.display().to_string();
+        // What it says is wanted only if it fails.
+        let mut words = ["sh", "-c", r#"exec "$@" 2>"$0""#].map(str::to_owned).to_vec();
+        words.extend([shown(&said), shown(&program), "agent".to_owned(), "run".to_owned()]);
+        words.extend(["--run-dir".to_owned(), shown(&folder.0)]);
+        words.extend_from_slice(arguments);
+        let client = ends.namespace(End::Client as usize);
+        let mut program = Program::start(client, &words, Attached::Background)?;
+        let start = Instant::now();
+        // It says so once its rules are in place.
+        while !fs::read_to_string(&said).is_ok_and(|text| text.contains("the agent runs")) {
+            if program.ended()?.is_some() || start.elapsed() > READY_WITHIN {
+                let text = fs::read_to_string(&said).unwrap_or_default();
+                return Err(Trouble {
+                    message: format!("the agent did not begin: {}", text.trim()),
+                    help: "`lasthop doctor` says what it needs".to_owned(),
+                });
+            }
+            sleep(Duration::from_millis(5));
+        }
+        Ok(Companion { _program: program, _folder: folder })
+    }
+}
+
+impl Folder {
+    fn create() -> io::Result<Folder> {
+        let nanos = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos());
+        let name = format!("lasthop-measure-{}-{nanos}", std::process::id());
+        let folder = Folder(std::env::temp_dir().join(name));
+        fs::create_dir(&folder.0)?;
+        Ok(folder)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn refused(what: &str, error: &io::Error) -> Trouble {
+    Trouble { message: format!("cannot {what}: {error}"), help: "see what the system says".to_owned() }
+}

@@ -1,0 +1,159 @@
+//! `lasthop agent measure`: what the agent does for a path, measured with real senders.
+//!
+//! * `companion`: the agent, in the client's namespace.
+//! * `results`: both ways side by side, as a table, JSON and a report.
+
+mod companion;
+mod results;
+
+use super::Mechanisms;
+use crate::bar::Bar;
+use crate::failure::Failure;
+use crate::output::{self, Format};
+use crate::path::{self, Carried};
+use crate::sender::Sender;
+use crate::source::Source;
+use crate::target::{Target, patience};
+use crate::values;
+use clap::Args;
+use companion::Companion;
+use lasthop_emu::ends::Ends;
+use lasthop_emu::trial::{Outcome, Settings, Tcp};
+use lasthop_emu::{Trial, Trouble, namespace};
+use lasthop_lab::progress::Progress;
+use lasthop_lab::repeat::seed_of;
+use lasthop_lab::report;
+use lasthop_scenario::Scenario;
+use results::Results;
+use std::any::Any;
+use std::path::PathBuf;
+
+/// Measure what the agent does for a path: real senders over the emulated path, without and with it.
+///
+/// The client is this kernel, with its own settings; the senders are this kernel with each congestion control, or our
+/// endpoint with the scenario's mechanisms (`lasthop-to-kernel`). Needs root.
+///
+/// Try: sudo lasthop agent measure umts --window dynamic --report agent.html
+#[derive(Args)]
+pub(super) struct Measure {
+    #[command(flatten)]
+    source: Source,
+    #[command(flatten)]
+    mechanisms: Mechanisms,
+    /// Who sends: congestion controls of the kernel's, or `lasthop-to-kernel`
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', default_value = "cubic,reno,bbr")]
+    senders: Vec<Sender>,
+    /// Number of repetitions of each, without and with the agent
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = values::runs)]
+    runs: u32,
+    /// Seed of the first repetition, the others count up; the scenario's own by default
+    #[arg(long, value_name = "S", value_parser = values::seed)]
+    seed: Option<u64>,
+    /// How to print
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+    /// Draw it, as a page that works offline
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
+}
+
+impl Measure {
+    pub(super) fn execute(&self) -> Result<(), Failure> {
+        let scenario = self.source.draft()?.check()?;
+        self.mechanisms.settings()?;
+        let carried = path::carried(&scenario)?;
+        let trials = self
+            .senders
+            .iter()
+            .map(|sender| trial(sender, &scenario, &carried))
+            .collect::<Result<Vec<Trial>, Failure>>()?;
+        let report = self.report.as_deref().map(Target::create).transpose()?;
+        for name in namespace::remove_stale() {
+            output::note(&format!("removed the namespace `{name}`, which a killed run had left"));
+        }
+        let bar = Bar::default();
+        bar.begin("measure", 2 * trials.len() as u64 * u64::from(self.runs));
+        let done = patience::during(|| {
+            let pairs = self.senders.iter().zip(trials);
+            let one = |(sender, trial)| self.repeat(sender, &trial, &scenario, carried.replaced, &bar);
+            pairs.map(one).collect::<Result<Vec<Results>, Failure>>()
+        });
+        bar.end();
+        let done = done?;
+        let words = self.mechanisms.words();
+        let shown = results::Shown { scenario: &scenario, words: &words, runs: self.runs };
+        if let Some(target) = report {
+            let shown_path = target.path().display().to_string();
+            target.write_and_finish(&report::html(&results::document(&shown, &done)))?;
+            output::note(&format!("{shown_path}: written"));
+        }
+        output::print(&match self.format {
+            Format::Table => results::text(&shown, &done),
+            Format::Json => done.iter().map(|results| format!("{}\n", results.object())).collect(),
+            Format::Csv => results::csv(&done),
+        })
+    }
+
+    /// Every repetition of a sender: without the agent, and with it. Both are run again if one was not in time, so many
+    /// times in all as there are repetitions.
+    fn repeat(
+        &self,
+        sender: &Sender,
+        trial: &Trial,
+        scenario: &Scenario,
+        replaced: usize,
+        bar: &Bar,
+    ) -> Result<Results, Failure> {
+        let first = self.seed.unwrap_or(scenario.seed);
+        let mut results = Results { sender: sender.clone(), pairs: Vec::new(), thrown_away: 0 };
+        while results.pairs.len() < self.runs as usize {
+            let seed = seed_of(first, results.pairs.len() as u32);
+            let run = |has_agent| -> Result<Outcome, Failure> {
+                let plan = path::plan(scenario, replaced, seed);
+                let prepare = |ends: &Ends| -> Result<Box<dyn Any>, Trouble> {
+                    match has_agent {
+                        true => Ok(Box::new(Companion::begin(ends, &self.mechanisms.arguments())?)),
+                        false => Ok(Box::new(())),
+                    }
+                };
+                let outcome = trial.run(plan, prepare, &patience::is_interrupted).map_err(failure)?;
+                match patience::is_interrupted() {
+                    true => Err(Failure::interrupted()),
+                    false => Ok(outcome),
+                }
+            };
+            let pair = [run(false)?, run(true)?];
+            if let Some(late) = pair.iter().find(|outcome| !outcome.complaints.is_empty()) {
+                results.thrown_away += 1;
+                if results.thrown_away > self.runs {
+                    return Err(path::not_in_time(sender, late, results.thrown_away));
+                }
+                continue;
+            }
+            results.pairs.push(pair);
+            bar.step();
+            bar.step();
+        }
+        Ok(results)
+    }
+}
+
+fn trial(sender: &Sender, scenario: &Scenario, carried: &Carried) -> Result<Trial, Failure> {
+    // The client is as it is.
+    let settings = Settings::default();
+    let tcp = match sender {
+        Sender::Kernel(name) => Tcp::Kernel { congestion: name.clone(), settings },
+        Sender::OwnToKernel => Tcp::OwnToKernel { configs: carried.configs.clone(), settings },
+        Sender::Own => {
+            return Err(Failure::bad_input(
+                "`lasthop` has our endpoint at the client, too, whose ACKs no agent sees",
+                "use lasthop-to-kernel",
+            ));
+        }
+    };
+    Ok(Trial { tcp, streams: carried.streams.clone(), duration: scenario.duration, mtu: carried.mtu })
+}
+
+fn failure(trouble: Trouble) -> Failure {
+    Failure::failed(trouble.message, trouble.help)
+}
