@@ -6,6 +6,7 @@ use lasthop_base::{Choice, Duration, Stream};
 use lasthop_emu::{Exchange, Harm, Station, Tun};
 use lasthop_host::{Handle, Host, Options};
 use lasthop_tcp::Config;
+use lasthop_tcp::rtt::RtoLimits;
 use lasthop_tcp::sender::{congestion, counting, recovery};
 use std::io::Cursor;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -179,6 +180,9 @@ fn strategies() -> Vec<Options> {
                         nagle: number % 4 != 0,
                         timestamps: number % 7 != 0,
                         time_wait: Duration::from_secs(2),
+                        // A burst counts packets, not time: it may take every repetition of a segment while nothing else
+                        // is sent. Each waits twice as long as the one before, nine of them for 100 s.
+                        rto: RtoLimits { largest: Duration::from_secs(4), ..Options::default().tcp.rto },
                         ..Options::default().tcp
                     },
                     ..Options::default()
