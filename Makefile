@@ -5,7 +5,7 @@ CARGO ?= cargo
 # Programs that tests call, each with Debian's package if that has another name.
 PROGRAMS = tshark tcptrace chromium iptables ethtool ip:iproute2 ss:iproute2 nft:nftables setpriv:util-linux
 
-.PHONY: test tools format lint unit doc bench crosscheck-ns2
+.PHONY: test tools format lint unit doc bench crosscheck-ns2 crosscheck-kernel
 
 test: tools format lint unit doc
 
@@ -53,3 +53,8 @@ bench:
 crosscheck-ns2:
 	@command -v ns >/dev/null || { echo "make: there is no ns-2: apt install ns2"; exit 1; }
 	$(CARGO) run --quiet --release -p lasthop-lab --example crosscheck-ns2
+
+# The simulator beside real TCP over the same paths (docs/validation.md): two hours and a half of real time, as root.
+crosscheck-kernel:
+	$(CARGO) build --quiet --release
+	crosscheck/kernel/run

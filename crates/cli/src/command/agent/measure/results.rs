@@ -30,18 +30,26 @@ pub(super) struct Shown<'a> {
 
 /// A number of one repetition; all streams together.
 struct Metric {
+    /// In JSON and CSV, with the unit.
     name: &'static str,
+    /// In tables, with the unit.
+    label: &'static str,
     of: fn(&[Progress]) -> Option<f64>,
 }
 
 const METRICS: [Metric; 4] = [
-    Metric { name: "goodput_kbps", of: |all| Some(all.iter().map(Progress::goodput_kbps).sum()) },
-    Metric { name: "srtt_ms", of: mean_srtt },
+    Metric {
+        name: "goodput_kbps",
+        label: "goodput, kbit/s",
+        of: |all| Some(all.iter().map(Progress::goodput_kbps).sum()),
+    },
+    Metric { name: "srtt_ms", label: "SRTT, ms", of: mean_srtt },
     Metric {
         name: "retransmissions",
+        label: "segments sent again",
         of: |all| Some(all.iter().map(|stream| stream.retransmissions as f64).sum()),
     },
-    Metric { name: "completed_s", of: completed },
+    Metric { name: "completed_s", label: "completed after, s", of: completed },
 ];
 
 /// The mean of the streams' means over time.
@@ -75,7 +83,7 @@ impl Results {
         (!(without.is_empty() && with.is_empty())).then(|| {
             vec![
                 Cell::Text(self.sender.to_string()),
-                Cell::Text(metric.name.to_owned()),
+                Cell::Text(metric.label.to_owned()),
                 estimate(&without),
                 estimate(&with),
                 change.map_or(Cell::Empty, |it| Cell::Number(signed(&it))),
