@@ -24,12 +24,15 @@ pub struct Station<W: Write = Sink> {
     watch: Option<Watch>,
     buffer: Vec<u8>,
     refused: u64,
+    /// Packets read before the host may answer.
+    batch: usize,
 }
 
 /// Is told every event.
 pub type Watch = Box<dyn FnMut(&Traced) + Send>;
 
-/// Packets read before the host may answer: enough to spare system calls, few enough to keep its timers.
+/// Packets read, or sent, before the other direction has its turn: enough to spare system calls, few enough to keep
+/// the host's timers.
 const BATCH: usize = 64;
 
 impl<W: Write> Station<W> {
@@ -45,7 +48,14 @@ impl<W: Write> Station<W> {
             watch: None,
             buffer,
             refused: 0,
+            batch: BATCH,
         }
+    }
+
+    /// From now on the host answers each packet before it sees the next one, as in a simulation: otherwise packets that
+    /// arrive together are acknowledged together.
+    pub fn answer_each(&mut self) {
+        self.batch = 1;
     }
 
     /// Harms packets in both directions.
@@ -126,7 +136,7 @@ impl<W: Write> Station<W> {
 
     fn let_in(&mut self) -> Result<usize, Trouble> {
         let mut count = 0;
-        while count < BATCH {
+        while count < self.batch {
             let Some(len) = self.tun.recv(&mut self.buffer)? else { break };
             count += 1;
             let now = self.clock.now();

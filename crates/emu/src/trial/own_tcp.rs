@@ -100,7 +100,9 @@ fn side(
             receivers.push(Receiver { number, listener, exchange: None, is_done: false });
         }
     }
-    Ok(Side { station: Station::new(host, tun), senders, receivers, next_look: Time::ZERO })
+    let mut station = Station::new(host, tun);
+    station.answer_each();
+    Ok(Side { station, senders, receivers, next_look: Time::ZERO })
 }
 
 impl Side {

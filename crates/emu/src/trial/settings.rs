@@ -42,9 +42,9 @@ impl Settings {
             ("tcp_ecn", switch(source.ecn && destination.ecn)),
             ("tcp_frto", if source.f_rto { "2" } else { "0" }.to_owned()),
             ("tcp_slow_start_after_idle", switch(source.restarts_after_idle)),
-            // What a window holds takes up to four times its bytes of the kernel's memory.
+            // Linux takes half of the buffer for what packets cost beside their payload, until it knows better.
             ("tcp_moderate_rcvbuf", switch(false)),
-            ("tcp_rmem", format!("4096 {0} {0}", (4 * window).clamp(1 << 18, 1 << 30))),
+            ("tcp_rmem", format!("4096 {0} {0}", (2 * window).clamp(1 << 13, 1 << 30))),
             ("tcp_wmem", format!("4096 {0} {1}", 1 << 18, 1 << 26)),
         ];
         let mut route = vec!["initcwnd".to_owned(), source.initial_window.to_string()];
@@ -72,10 +72,13 @@ impl Settings {
                         Trouble::new(message, "see `sysctl net.ipv4` for what it has")
                     })?;
                 }
-                let other = Ends::address(1 - end).to_string();
-                let route = ["route", "replace", &other, "dev", DEVICE].map(str::to_owned);
-                let words: Vec<String> = route.into_iter().chain(self.route.iter().cloned()).collect();
-                namespace::ip(&words.iter().map(String::as_str).collect::<Vec<_>>())
+                let tell = |to: &str| {
+                    let words = ["route", "replace", to, "dev", DEVICE].into_iter();
+                    namespace::ip(&words.chain(self.route.iter().map(String::as_str)).collect::<Vec<_>>())
+                };
+                // The other kernel, and whoever is behind it.
+                tell(&Ends::address(1 - end).to_string())?;
+                tell("default")
             })??;
         }
         Ok(())
@@ -118,6 +121,11 @@ fn untold_receiver(destination: &Config) -> Vec<String> {
         (choice.info.name == usual, format!("the receiver's mechanism `{}`", choice.info.name))
     };
     unless([
+        (
+            window_of(destination) >= window_of(&Config::default()),
+            "window.size exactly: it forgets the limit and takes what its buffer holds, up to half as much more"
+                .to_owned(),
+        ),
         (
             timing.info.name != "delayed" || timing.values.count("every") == 2,
             "timing.every: the kernel acknowledges every second segment".to_owned(),

@@ -145,7 +145,8 @@ impl Tally {
         let one = |(marks, stream): (&Marks, &Stream)| {
             let completed = marks.completed.load(Ordering::Relaxed);
             let until = if completed > 0 { Time::from_nanos(completed) } else { end };
-            let sender = marks.sender.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let mut sender = marks.sender.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            sender.srtts_ms.retain(|(time, _)| *time <= until);
             Progress {
                 received: marks.received.load(Ordering::Relaxed),
                 active: until.since(stream.start),

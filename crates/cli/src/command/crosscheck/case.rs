@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::path::{self, Carried};
 use crate::sender::Sender;
 use crate::values::Assignment;
+use lasthop_base::Time;
 use lasthop_emu::Trial;
 use lasthop_emu::trial::{Settings, Tcp};
 use lasthop_scenario::{Draft, Scenario};
@@ -74,7 +75,9 @@ impl Case {
             return None;
         }
         let (outcome, samples) = lasthop_sim::run_probed(&self.scenario, seed);
-        Some(self.flows.iter().map(|flow| simulated(&outcome.flows[*flow], *flow, &samples)).collect())
+        let start = |flow: usize| self.scenario.flows[flow].start;
+        let one = |flow: &usize| simulated(&outcome.flows[*flow], *flow, start(*flow), &samples);
+        Some(self.flows.iter().map(one).collect())
     }
 
     /// The carried flows' names.
@@ -83,8 +86,14 @@ impl Case {
     }
 }
 
-fn simulated(outcome: &FlowOutcome, flow: usize, samples: &Samples) -> Simulated {
-    let srtts = samples.flows.iter().filter(|sample| sample.flow == flow).filter_map(|it| it.srtt_ms);
+fn simulated(outcome: &FlowOutcome, flow: usize, start: Time, samples: &Samples) -> Simulated {
+    // Until the flow's end, as the other side is looked at.
+    let mut until = f64::INFINITY;
+    if outcome.account.completed.is_some() {
+        until = start.as_secs() + outcome.active_s;
+    }
+    let its = samples.flows.iter().filter(|it| it.flow == flow && it.time.as_secs() <= until);
+    let srtts = its.filter_map(|sample| sample.srtt_ms);
     let (count, sum) = srtts.fold((0_u32, 0.0), |(count, sum), srtt| (count + 1, sum + srtt));
     Simulated {
         received: outcome.delivered_bytes,

@@ -112,6 +112,9 @@ impl Attach {
         if self.harm.harm() != Harm::default() {
             station.harm(self.harm.harm(), self.harm.seed);
         }
+        if options.tcp.timing.info.name == "immediate" {
+            station.answer_each();
+        }
         if let Some(capture) = capture {
             station.capture(capture);
         }
