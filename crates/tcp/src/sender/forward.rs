@@ -57,7 +57,7 @@ impl Sender {
         match forward.probes {
             Some(_) if acked > 0 => self.undo_timeout(now, forward.before, acked, log),
             // Room for a retransmission beside the two new segments (step 3 a).
-            Some(_) => self.revise(Level { window: 3 * self.mss, ..self.level() }),
+            Some(_) => self.conclude(Recovered::Probed { window: 3 * self.mss }),
             None => {}
         }
     }
@@ -92,13 +92,12 @@ impl Sender {
         self.reduced_until = self.board.una();
         // No burst: what the ACK says has left may be replaced (RFC 4015 §3.2).
         let window = before.window.min((self.board.outstanding() + acked).max(self.mss));
-        self.revise(Level { window, ..before });
+        self.conclude(Recovered::Revised { from: self.level(), to: Level { window, ..before } });
         log.counters.timeouts_undone += 1;
         log.trace(now, Event::TimeoutUndone { cwnd: self.congestion.window() });
     }
 
-    fn revise(&mut self, to: Level) {
-        let recovered = Recovered::Revised { from: self.level(), to };
+    fn conclude(&mut self, recovered: Recovered) {
         self.congestion.on_recovered(self.board.outstanding(), recovered);
     }
 }

@@ -111,6 +111,12 @@ pub enum Recovered {
         /// As it was before recovery was entered.
         to: Level,
     },
+    /// It may have been right: two segments that were to find out may be out beside one that goes again (RFC 5682 §2.1
+    /// step 3 a).
+    Probed {
+        /// cwnd, bytes.
+        window: u64,
+    },
 }
 
 /// The congestion window's rules.

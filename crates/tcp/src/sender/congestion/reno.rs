@@ -173,14 +173,14 @@ impl CongestionControl for Reno {
     }
 
     fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
-        if let Recovered::Revised { to, .. } = recovered {
-            self.ssthresh = to.ssthresh;
-            self.cwnd = to.window as f64;
-            return;
-        }
-        let window = match self.exits_to_flight {
-            true => self.ssthresh.min(flight.max(self.mss) + self.mss),
-            false => self.ssthresh,
+        let window = match recovered {
+            Recovered::Revised { to, .. } => {
+                self.ssthresh = to.ssthresh;
+                to.window
+            }
+            Recovered::Probed { window } => window,
+            Recovered::Kept if self.exits_to_flight => self.ssthresh.min(flight.max(self.mss) + self.mss),
+            Recovered::Kept => self.ssthresh,
         };
         self.cwnd = window as f64;
     }

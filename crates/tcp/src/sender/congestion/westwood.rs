@@ -146,7 +146,9 @@ impl CongestionControl for Westwood {
         match recovered {
             // It was capped when the loss was found, and does not grow during recovery.
             Recovered::Kept => self.window.cap(),
-            Recovered::Revised { .. } => self.window.on_recovered(flight, recovered),
+            Recovered::Revised { .. } | Recovered::Probed { .. } => {
+                self.window.on_recovered(flight, recovered)
+            }
         }
     }
 }
