@@ -47,7 +47,8 @@ fn allocations_do_not_grow_with_packets() {
         ("link.wireless.down.queue", "warn"),
         ("link.wireless.down.queue.threshold", "20"),
     ];
-    for settings in [&[][..], &split, &jtcp, &reno, &w_cw] {
+    let cubic = [("congestion", "cubic")];
+    for settings in [&[][..], &split, &jtcp, &reno, &w_cw, &cubic] {
         let (packets, allocations, kept) = between("hasegawa", settings, 1000, 10_000);
         assert!(packets > 1_000_000, "{packets} packets");
         // A queue or a list may still reach a length that it never had: a few times, not per packet.

@@ -111,6 +111,29 @@ fn padhye(p: f64, b: f64, rtt: f64, timeout: f64) -> f64 {
     sent / (rtt * (b / 2.0 * window + 1.0) + times_out * timeout * backoff / (1.0 - p))
 }
 
+/// RFC 9438 §4.3: where the round trip is short CUBIC has the rate of Reno's window rules; both with SACK, under the same
+/// losses.
+///
+/// Stated before anything was measured: within 15 %, since the additive increase is equivalent for losses at equal
+/// distances, not quite for random ones. Measured: 1.07 of it at p = 1e-3, 1.12 at 1e-2.
+#[test]
+fn cubic_has_the_rate_of_reno_on_a_short_path() {
+    for (timing, p) in [("immediate", 1e-3), ("immediate", 1e-2), ("delayed", 1e-3)] {
+        let sent_by = |congestion: &str| {
+            let settings = [
+                ("link.path.down.channel.loss", &*p.to_string()),
+                ("congestion", congestion),
+                ("counting", "bytes"),
+                ("timing", timing),
+                ("receiver.window.size", "100000000 bytes"),
+                ("duration", "1000 s"),
+            ];
+            sent(&run("rate=1000Mbit/s,rtt=10ms,queue=100000packets,loss=1%", &settings).flows[0])
+        };
+        near(sent_by("cubic"), sent_by("reno"), 0.15);
+    }
+}
+
 const ACKS: [(&str, f64); 2] = [("immediate", 1.0), ("delayed", 2.0)];
 
 /// Stated before anything was measured: within 25 %, from p = 1e-3 to 0.1. Measured: 0.94 to 1.04 of it.

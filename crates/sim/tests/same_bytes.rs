@@ -47,6 +47,9 @@ fn scenarios() -> Vec<Scenario> {
     }
     scenarios.push(polled());
     scenarios.push(classes());
+    let mut draft = Draft::load("rate=5Mbit/s,rtt=30ms,queue=50packets,loss=0.2%").expect("an inline path");
+    draft.set("congestion", "cubic").expect("a key of every path");
+    scenarios.push(draft.check().expect("a valid scenario"));
     // Queues that mark, and senders that heed marks.
     let marked = [("ecn", "true"), ("echo", "per_packet"), ("congestion", "w_cw"), ("recovery", "reno")];
     for queue in ["red", "warn"] {

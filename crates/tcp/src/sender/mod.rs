@@ -373,6 +373,7 @@ impl Sender {
             segments: acked.segments,
             delivered: acked.delivered,
             rtt,
+            srtt: self.rtt.srtt(),
             in_flight: outstanding,
             held,
         };

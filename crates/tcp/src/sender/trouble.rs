@@ -85,6 +85,7 @@ impl Sender {
                 segments: acked.segments,
                 delivered: acked.delivered + reported,
                 rtt,
+                srtt: self.rtt.srtt(),
                 in_flight,
                 held: ack.ece || self.leaves_window_unused(self.board.outstanding() + acked.bytes),
             };

@@ -94,7 +94,10 @@ impl Host {
                 tick: Duration::ZERO,
             },
             recovery,
-            congestion: Choice::named(congestion::ALL, "reno"),
+            congestion: Choice::named(
+                congestion::ALL,
+                if self.iss.is_multiple_of(7) { "cubic" } else { "reno" },
+            ),
             counting: Choice::named(counting::ALL, self.counting),
             timing: Choice::named(timing::ALL, self.timing),
             shape,

@@ -1,5 +1,6 @@
 //! How large is the congestion window?
 
+mod cubic;
 mod estimate;
 mod reno;
 mod w_cw;
@@ -35,6 +36,8 @@ pub struct AckEvent {
     pub delivered: u64,
     /// The round-trip time it measured, if it did.
     pub rtt: Option<Duration>,
+    /// The smoothed round-trip time after it (RFC 6298), once one was measured.
+    pub srtt: Option<Duration>,
     /// Bytes in the network after it.
     pub in_flight: u64,
     /// No reason to grow: it echoes a congestion mark (RFC 3168 §6.1.2), or the window was not used (RFC 7661 §4.4.1).
@@ -162,4 +165,4 @@ pub type Build = fn(&Values, Start) -> Box<dyn CongestionControl>;
 
 /// All congestion controls.
 pub const ALL: &[Mechanism<Build>] =
-    &[reno::MECHANISM, westwood::MECHANISM, westwood_plus::MECHANISM, w_cw::MECHANISM];
+    &[reno::MECHANISM, cubic::MECHANISM, westwood::MECHANISM, westwood_plus::MECHANISM, w_cw::MECHANISM];

@@ -66,6 +66,21 @@ impl Reno {
         self.cwnd = self.cwnd.min(self.ssthresh as f64);
     }
 
+    /// cwnd with its fraction, bytes.
+    pub(super) fn exact(&self) -> f64 {
+        self.cwnd
+    }
+
+    /// Whether cwnd is as large as is of any use.
+    pub(super) fn is_full(&self) -> bool {
+        self.cwnd >= LARGEST
+    }
+
+    /// cwnd in bytes, at most the largest one of use.
+    pub(super) fn set(&mut self, bytes: f64) {
+        self.cwnd = bytes.min(LARGEST);
+    }
+
     /// Back to one segment.
     pub(super) fn restart(&mut self) {
         self.collected = 0;
@@ -84,7 +99,7 @@ impl Reno {
         }
     }
 
-    fn in_slow_start(&self) -> bool {
+    pub(super) fn in_slow_start(&self) -> bool {
         let ssthresh = self.ssthresh as f64;
         self.cwnd < ssthresh || (self.slow_start_at_ssthresh && self.cwnd == ssthresh)
     }
@@ -107,7 +122,7 @@ impl CongestionControl for Reno {
     }
 
     fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
-        if ack.acked == 0 || ack.held || ack.phase == Phase::Recovery || self.cwnd >= LARGEST {
+        if ack.acked == 0 || ack.held || ack.phase == Phase::Recovery || self.is_full() {
             return;
         }
         let news = News { acked: ack.acked, segments: ack.segments, mss: self.mss };
