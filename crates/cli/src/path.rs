@@ -1,9 +1,11 @@
 //! A scenario as a path for real traffic, and its TCP flows as what that traffic is.
 
 use crate::failure::Failure;
+use crate::output;
 use crate::sender::Sender;
 use lasthop_base::Duration;
 use lasthop_emu::emulation::{Charge, End, Plan};
+use lasthop_emu::namespace;
 use lasthop_emu::trial::{Outcome, Stream};
 use lasthop_scenario::{Headers, Scenario, Traffic, Transfer};
 use lasthop_sim::assemble::{OUTSIDE_FLOWS, assemble_around, replaced_with};
@@ -88,6 +90,13 @@ fn mtu(configs: &[[Config; 2]]) -> Result<u16, Failure> {
             format!("real traffic cannot have packets of these sizes: {packets:?} bytes"),
             "give all flows the same segment, of 88 to 65000 bytes: --set segment=1448bytes",
         )),
+    }
+}
+
+/// Removes what runs that were killed have left, and says so.
+pub(crate) fn tidy() {
+    for name in namespace::remove_stale() {
+        output::note(&format!("removed the namespace `{name}`, which a killed run had left"));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::path::Path;
 use crate::transfer::Transfer;
-use crate::{Agent, alone, can_run, common, deep_path};
+use crate::{Agent, alone, common, deep_path};
 use common::{lasthop, stderr_of};
 use std::process::Command;
 
@@ -22,10 +22,7 @@ fn after(path: &Path, agent: &Agent, bytes: u64) -> serde_json::Map<String, serd
 
 #[test]
 fn with_a_judge_acks_are_added_after_losses_of_the_radio_only() {
-    if !can_run() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     for judge in ["jtcp", "rtt"] {
         let arguments = ["--acks", "split=4", "--cause", judge];
         // Nothing is lost: nothing is judged, nothing added.
@@ -52,10 +49,7 @@ fn with_a_judge_acks_are_added_after_losses_of_the_radio_only() {
 
 #[test]
 fn a_split_without_a_number_makes_two_of_one() {
-    if !can_run() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let Some(path) = deep_path() else { return };
     let agent = Agent::start(&path, &["--acks", "split"]);
     assert!(agent.said.contains("acks split"), "{}", agent.said);
@@ -74,10 +68,7 @@ fn after_all(path: &Path, agent: &Agent) -> serde_json::Map<String, serde_json::
 
 #[test]
 fn connections_over_ipv6_are_looked_after() {
-    if !can_run() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let Some(path) = deep_path() else { return };
     if !lasthop_emu::ends::kernel_has_ipv6() {
         return println!("skipped: the kernel has no IPv6");
@@ -99,10 +90,7 @@ fn connections_over_ipv6_are_looked_after() {
 
 #[test]
 fn jtcp_warns_where_packets_are_joined() {
-    if !can_run() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let Some(path) = deep_path() else { return };
     let ethtool = |words: &[&str]| path.at_client(|| Command::new("ethtool").args(words).output());
     let arguments = ["--acks", "split", "--cause", "jtcp"];

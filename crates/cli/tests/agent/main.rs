@@ -20,7 +20,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Whether this machine can run an agent; says what is missing if not.
-pub fn can_run() -> bool {
+fn can_run() -> bool {
     let output = lasthop().args(["doctor", "--format", "json"]).output().unwrap();
     let missing: Vec<String> = objects(&String::from_utf8(output.stdout).unwrap())
         .into_iter()
@@ -33,10 +33,10 @@ pub fn can_run() -> bool {
     missing.is_empty()
 }
 
-/// Paths in real time must not take each other's processor.
-pub fn alone() -> MutexGuard<'static, ()> {
+/// Paths in real time must not take each other's processor; `None` if an agent cannot run here.
+pub fn alone() -> Option<MutexGuard<'static, ()>> {
     static ONE: Mutex<()> = Mutex::new(());
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+    can_run().then(|| ONE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// An agent in the client's namespace; killed with this if it still runs.

@@ -2,7 +2,7 @@
 
 use crate::path::Path;
 use crate::transfer::Transfer;
-use crate::{Agent, alone, can_run, lasthop};
+use crate::{Agent, alone, lasthop};
 use std::fs;
 use std::io::Read;
 use std::net::TcpStream;
@@ -39,10 +39,7 @@ fn of_kernel(congestion: &str, agent: Option<&[&str]>) -> Option<f64> {
 
 #[test]
 fn kernels_that_count_bytes_gain_nothing() {
-    if !can_run() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     for congestion in ["reno", "cubic", "bbr"] {
         let Some(plain) = best_of_kernel(congestion, None) else { continue };
         for (name, arguments) in [("split=4", SPLIT), ("copies=2", COPIES)] {
@@ -101,10 +98,7 @@ fn of_endpoint(agent: Option<&[&str]>) -> Option<f64> {
 
 #[test]
 fn a_sender_that_counts_acks_is_made_faster() {
-    if !can_run() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let Some(plain) = of_endpoint(None) else { return };
     let split = of_endpoint(Some(SPLIT)).expect("as just before");
     println!("per-ack sender: 1 MiB in {plain:.2} s, with split=4 in {split:.2} s");

@@ -2,7 +2,7 @@
 
 use crate::path::Path;
 use crate::transfer::Transfer;
-use crate::{Agent, alone, can_run, common, deep_path};
+use crate::{Agent, alone, common, deep_path};
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -34,10 +34,7 @@ fn waiting(path: &Path) -> u64 {
 
 #[test]
 fn connections_outlive_a_killed_agent_and_the_next_one_clears_up() {
-    if !can_run() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let Some(path) = deep_path() else { return };
     let mut agent = Agent::start(&path, DYNAMIC);
     let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
@@ -68,10 +65,7 @@ fn connections_outlive_a_killed_agent_and_the_next_one_clears_up() {
 
 #[test]
 fn ctrl_c_ends_it_as_sigterm_does() {
-    if !can_run() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let Some(path) = deep_path() else { return };
     let mut agent = Agent::start(&path, DYNAMIC);
     let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
@@ -86,10 +80,7 @@ fn ctrl_c_ends_it_as_sigterm_does() {
 
 #[test]
 fn nft_does_where_there_is_no_iptables() {
-    if !can_run() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let Some(path) = deep_path() else { return };
     // The only program that it finds.
     let programs = tempfile::tempdir().unwrap();
@@ -123,10 +114,7 @@ fn nft_does_where_there_is_no_iptables() {
 
 #[test]
 fn a_stopped_agent_holds_back_no_more_than_its_queue() {
-    if !can_run() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let Some(path) = deep_path() else { return };
     let agent = Agent::start(&path, DYNAMIC);
     let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
@@ -150,10 +138,7 @@ fn a_stopped_agent_holds_back_no_more_than_its_queue() {
 
 #[test]
 fn it_runs_once_with_few_capabilities_and_tells_its_counters() {
-    if !can_run() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let Some(path) = deep_path() else { return };
     path.at_client(|| {
         assert!(Command::new("ip").args(["link", "set", "lo", "up"]).status().unwrap().success())

@@ -1,7 +1,7 @@
 //! A window of the path's size empties a deep buffer under unmodified senders and receivers: `lasthop agent measure`.
 
+use crate::alone;
 use crate::common::{lasthop, stderr_of};
-use crate::{alone, can_run};
 use serde_json::Value;
 
 const DEEP: &str = "rate=10Mbit/s,rtt=20ms,queue=500packets,duration=8s";
@@ -27,10 +27,7 @@ fn measured(congestion: &str) -> Option<Value> {
 
 #[test]
 fn the_dynamic_window_empties_a_deep_buffer() {
-    if !can_run() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     for congestion in ["cubic", "reno", "bbr"] {
         let Some(measured) = measured(congestion) else { continue };
         println!("{measured}");

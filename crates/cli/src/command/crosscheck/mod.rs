@@ -16,8 +16,8 @@ use crate::target::patience;
 use crate::values::{self, Assignment};
 use case::Case;
 use clap::{Args, ValueEnum};
+use lasthop_emu::Trouble;
 use lasthop_emu::trial::Outcome;
-use lasthop_emu::{Trouble, namespace};
 use lasthop_lab::progress::Progress;
 use lasthop_lab::repeat::seed_of;
 use results::{Pair, Results};
@@ -75,9 +75,7 @@ impl Crosscheck {
             .iter()
             .map(|sender| Case::new(&draft, sender, &self.kernel))
             .collect::<Result<Vec<Case>, Failure>>()?;
-        for name in namespace::remove_stale() {
-            output::note(&format!("removed the namespace `{name}`, which a killed run had left"));
-        }
+        path::tidy();
         let bar = Bar::default();
         bar.begin("crosscheck", cases.len() as u64 * u64::from(self.runs));
         let done = patience::during(|| {

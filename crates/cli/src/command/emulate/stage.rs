@@ -1,12 +1,13 @@
 //! The namespaces, the devices and the programs.
 
 use crate::output;
+use crate::path;
 use crate::target::patience;
 use lasthop_base::Duration as Span;
 use lasthop_emu::emulation::End;
 use lasthop_emu::ends::{self, CLIENT, CLIENT6, DEVICE, SERVER, SERVER6};
 use lasthop_emu::kernel::Watch;
-use lasthop_emu::namespace::{self, Namespace};
+use lasthop_emu::namespace::Namespace;
 use lasthop_emu::nat::{self, Nat};
 use lasthop_emu::program::Attached;
 use lasthop_emu::{Clock, Interface, Program, Trouble, Tun};
@@ -41,9 +42,7 @@ enum Far {
 impl Stage {
     /// The namespaces with a device each, whose other ends are given back: the server's, then the client's.
     pub(super) fn build(has_server: bool, mtu: u16) -> Result<(Stage, [Tun; 2]), Trouble> {
-        for name in namespace::remove_stale() {
-            output::note(&format!("removed the namespace `{name}`, which a killed run had left"));
-        }
+        path::tidy();
         // That somebody uses the rules matters only to those who want them too.
         if let Ok(true) = nat::remove_stale() {
             output::note("removed the rules `lasthop`, which a killed run had left");

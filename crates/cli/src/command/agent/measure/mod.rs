@@ -19,7 +19,7 @@ use clap::Args;
 use companion::Companion;
 use lasthop_emu::ends::Ends;
 use lasthop_emu::trial::{Outcome, Settings, Tcp};
-use lasthop_emu::{Trial, Trouble, namespace};
+use lasthop_emu::{Trial, Trouble};
 use lasthop_lab::progress::Progress;
 use lasthop_lab::repeat::seed_of;
 use lasthop_lab::report;
@@ -68,9 +68,7 @@ impl Measure {
             .map(|sender| trial(sender, &scenario, &carried))
             .collect::<Result<Vec<Trial>, Failure>>()?;
         let report = self.report.as_deref().map(Target::create).transpose()?;
-        for name in namespace::remove_stale() {
-            output::note(&format!("removed the namespace `{name}`, which a killed run had left"));
-        }
+        path::tidy();
         let bar = Bar::default();
         bar.begin("measure", 2 * trials.len() as u64 * u64::from(self.runs));
         let done = patience::during(|| {
