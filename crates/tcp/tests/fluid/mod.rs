@@ -1,0 +1,90 @@
+//! A congestion control on a path that is nothing but a round-trip time.
+
+#![allow(dead_code, reason = "each test file is a program of its own and uses some of it")]
+
+use lasthop_base::{Choice, Duration, Time, Value};
+use lasthop_tcp::sender::congestion::{
+    self, AckEvent, CongestionControl, LossEvent, Phase, Recovered, Start,
+};
+use lasthop_tcp::sender::counting::{self, AckCounting};
+
+/// Payload of a full segment, bytes.
+pub const MSS: u64 = 1000;
+
+/// CUBIC with some of its parameters set; windows in segments.
+pub fn cubic(values: &[(&'static str, Value)], window: u64, ssthresh: u64) -> Box<dyn CongestionControl> {
+    let mut choice = Choice::named(congestion::ALL, "cubic");
+    values.iter().for_each(|(name, value)| choice.values.set(name, value.clone()));
+    let start = Start { window: window * MSS, ssthresh: ssthresh * MSS, mss: MSS };
+    (choice.mechanism(congestion::ALL).build)(&choice.values, start)
+}
+
+/// A path with one round-trip time on which each window goes out evenly spread, and each segment is acknowledged.
+pub struct Path {
+    pub control: Box<dyn CongestionControl>,
+    pub counting: Box<dyn AckCounting>,
+    pub now: Time,
+    pub rtt: Duration,
+    /// Bytes in the network that the sender would like to have there; beyond cwnd it may not.
+    pub wanted: u64,
+}
+
+impl Path {
+    pub fn new(control: Box<dyn CongestionControl>, rtt_ms: u64) -> Path {
+        let counting = Choice::named(counting::ALL, "rfc5681");
+        Path {
+            control,
+            counting: (counting.mechanism(counting::ALL).build)(&counting.values),
+            now: Time::ZERO + Duration::from_secs(100),
+            rtt: Duration::from_millis(rtt_ms),
+            wanted: u64::MAX,
+        }
+    }
+
+    /// cwnd in segments, a fraction left out.
+    pub fn window(&self) -> f64 {
+        self.control.window() as f64 / MSS as f64
+    }
+
+    pub fn event(&self) -> AckEvent {
+        let in_flight = self.control.window().min(self.wanted).saturating_sub(MSS);
+        AckEvent {
+            now: self.now,
+            phase: Phase::Open,
+            acked: MSS,
+            segments: 1,
+            delivered: MSS,
+            rtt: Some(self.rtt),
+            srtt: Some(self.rtt),
+            in_flight,
+            held: false,
+        }
+    }
+
+    /// The next acknowledgement, a window's share of a round-trip time later.
+    pub fn acknowledge(&mut self) {
+        let in_flight = self.control.window().min(self.wanted) as f64 / MSS as f64;
+        self.now += Duration::from_secs_f64(self.rtt.as_secs() / in_flight);
+        let ack = self.event();
+        self.control.on_ack(&ack, &mut *self.counting);
+    }
+
+    pub fn acknowledge_for(&mut self, seconds: f64) {
+        let end = self.now + Duration::from_secs_f64(seconds);
+        while self.now < end {
+            self.acknowledge();
+        }
+    }
+
+    pub fn signal(&self) -> LossEvent {
+        let flight = self.control.window().min(self.wanted);
+        LossEvent { now: self.now, flight, window: flight, marked: false }
+    }
+
+    /// A loss, repaired a round-trip time later.
+    pub fn lose(&mut self) {
+        self.control.on_loss(&self.signal());
+        self.now += self.rtt;
+        self.control.on_recovered(self.control.window(), Recovered::Kept);
+    }
+}
