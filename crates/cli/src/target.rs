@@ -59,6 +59,15 @@ impl Target {
         self.filled(text)?.finish()
     }
 
+    /// The same, and says so.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn write_and_note(self, text: &str) -> Result<(), Failure> {
+        let shown = self.path.display().to_string();
+        self.write_and_finish(text)?;
+        output::note(&format!("{shown}: written"));
+        Ok(())
+    }
+
     /// With this text written.
     pub(crate) fn filled(mut self, text: &str) -> Result<Target, Failure> {
         match self.write_all(text.as_bytes()) {

@@ -197,6 +197,19 @@ fn one_large_ack_does_not_leap_over_ssthresh() {
     script.run([Ack(17), CwndBytes(9000)]);
 }
 
+/// What is left over is less than a window: an ACK that completes no segment cannot grow the window with it.
+#[test]
+fn nothing_is_saved_for_acks_that_are_worth_nothing() {
+    let mut script = counted("packets", 12, Some(2000));
+    script.run([News(1, 12), Timeout, CwndBytes(1000), Again(1), Tick(100)]);
+    // ssthresh is 6000: 5 of 10 segments; the other 5 are less than a window. Half a segment is worth nothing.
+    script.run([SsthreshBytes(6000), Ack(11), CwndBytes(6000), AckBytes(10_500), CwndBytes(6000)]);
+    let mut script = counted("packets", 4, Some(2000));
+    script.run([News(1, 4), Timeout, SsthreshBytes(2000), Again(1), Tick(100)]);
+    // 1 segment up to ssthresh, 2 of the other 3 for one more; 1 is left.
+    script.run([Ack(5), CwndBytes(3000)]);
+}
+
 /// Linux counts deliveries: what SACK had reported is not counted again when the hole before it is filled.
 #[test]
 fn segments_that_were_reported_are_not_counted_again() {

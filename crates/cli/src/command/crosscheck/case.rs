@@ -4,9 +4,9 @@ use crate::failure::Failure;
 use crate::path::{self, Carried};
 use crate::sender::Sender;
 use crate::values::Assignment;
-use lasthop_base::Time;
+use lasthop_base::{Duration, Time};
 use lasthop_emu::Trial;
-use lasthop_emu::trial::{Settings, Tcp};
+use lasthop_emu::trial::{Progress, Settings, Tcp};
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::{FlowOutcome, Samples};
 use lasthop_tcp::sender::congestion;
@@ -25,18 +25,6 @@ pub(super) struct Case {
     pub(super) trial: Trial,
     /// What the kernel could not be told.
     pub(super) untold: Vec<String>,
-}
-
-/// What a simulation says of a flow.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Simulated {
-    pub(super) received: u64,
-    /// From its start to its end, or the run's.
-    pub(super) active_s: f64,
-    pub(super) goodput_kbps: f64,
-    pub(super) retransmissions: f64,
-    /// Mean over time of the smoothed RTT.
-    pub(super) srtt_ms: Option<f64>,
 }
 
 impl Case {
@@ -70,7 +58,7 @@ impl Case {
     }
 
     /// What the simulator says of the carried flows; nothing if it does not know this sender.
-    pub(super) fn simulate(&self, seed: u64) -> Option<Vec<Simulated>> {
+    pub(super) fn simulate(&self, seed: u64) -> Option<Vec<Progress>> {
         if !self.is_simulated {
             return None;
         }
@@ -86,20 +74,15 @@ impl Case {
     }
 }
 
-fn simulated(outcome: &FlowOutcome, flow: usize, start: Time, samples: &Samples) -> Simulated {
-    // Until the flow's end, as the other side is looked at.
-    let mut until = f64::INFINITY;
-    if outcome.account.completed.is_some() {
-        until = start.as_secs() + outcome.active_s;
-    }
-    let its = samples.flows.iter().filter(|it| it.flow == flow && it.time.as_secs() <= until);
-    let srtts = its.filter_map(|sample| sample.srtt_ms);
-    let (count, sum) = srtts.fold((0_u32, 0.0), |(count, sum), srtt| (count + 1, sum + srtt));
-    Simulated {
+/// The same of a simulated flow as of a real one.
+fn simulated(outcome: &FlowOutcome, flow: usize, start: Time, samples: &Samples) -> Progress {
+    let active = Duration::from_secs_f64(outcome.active_s);
+    let its = samples.flows.iter().filter(|it| it.flow == flow && it.time <= start + active);
+    Progress {
         received: outcome.delivered_bytes,
-        active_s: outcome.active_s,
-        goodput_kbps: outcome.goodput_kbps(),
-        retransmissions: outcome.source.retransmitted as f64,
-        srtt_ms: (count > 0).then(|| sum / f64::from(count)),
+        active,
+        is_complete: outcome.account.completed.is_some(),
+        retransmissions: outcome.source.retransmitted,
+        srtts_ms: its.filter_map(|sample| Some((sample.time, sample.srtt_ms?))).collect(),
     }
 }

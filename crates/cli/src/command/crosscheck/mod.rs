@@ -12,7 +12,7 @@ use crate::output;
 use crate::path;
 use crate::sender::Sender;
 use crate::source::Source;
-use crate::target::patience;
+use crate::target::{Target, patience};
 use crate::values::{self, Assignment};
 use case::Case;
 use clap::{Args, ValueEnum};
@@ -20,7 +20,9 @@ use lasthop_emu::Trouble;
 use lasthop_emu::trial::Outcome;
 use lasthop_lab::progress::Progress;
 use lasthop_lab::repeat::seed_of;
+use lasthop_lab::report;
 use results::{Pair, Results};
+use std::path::PathBuf;
 
 /// Simulate a scenario and emulate it with real TCP; print both, with 95 % intervals.
 ///
@@ -52,6 +54,9 @@ pub(crate) struct Crosscheck {
     /// How to print
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
+    /// Draw it, as a page that works offline
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
 }
 
 /// How results are printed.
@@ -75,6 +80,7 @@ impl Crosscheck {
             .iter()
             .map(|sender| Case::new(&draft, sender, &self.kernel))
             .collect::<Result<Vec<Case>, Failure>>()?;
+        let report = self.report.as_deref().map(Target::create).transpose()?;
         path::tidy();
         let bar = Bar::default();
         bar.begin("crosscheck", cases.len() as u64 * u64::from(self.runs));
@@ -83,6 +89,9 @@ impl Crosscheck {
         });
         bar.end();
         let done = done?;
+        if let Some(target) = report {
+            target.write_and_note(&report::html(&results::document(&done)))?;
+        }
         output::print(&match self.format {
             Format::Table => {
                 results::heading(&done) + &crate::table::text(&results::table(&done)) + &results::notes(&done)

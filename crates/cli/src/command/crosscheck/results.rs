@@ -1,8 +1,9 @@
 //! What came out of simulation and emulation, side by side.
 
-use super::case::{Case, Simulated};
+use super::case::Case;
 use lasthop_emu::trial::{Outcome, Progress};
-use lasthop_lab::document::{Cell, Table};
+use lasthop_lab::document::{Block, Cell, Chapter, Document, Table};
+use lasthop_lab::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_lab::runs::csv;
 use lasthop_lab::runs::number::{signed, with_interval};
 use lasthop_lab::runs::summary::value;
@@ -12,7 +13,7 @@ use serde_json::{Map, Value, json};
 /// One repetition, both ways.
 pub(super) struct Pair {
     pub(super) seed: u64,
-    pub(super) simulated: Option<Vec<Simulated>>,
+    pub(super) simulated: Option<Vec<Progress>>,
     pub(super) emulated: Outcome,
 }
 
@@ -24,64 +25,31 @@ pub(super) struct Results {
     pub(super) thrown_away: u32,
 }
 
-/// What both ways say of a flow in a repetition.
-struct Numbers {
-    received: f64,
-    active_s: f64,
-    goodput_kbps: f64,
-    retransmissions: f64,
-    srtt_ms: Option<f64>,
-}
-
-impl From<&Simulated> for Numbers {
-    fn from(flow: &Simulated) -> Numbers {
-        Numbers {
-            received: flow.received as f64,
-            active_s: flow.active_s,
-            goodput_kbps: flow.goodput_kbps,
-            retransmissions: flow.retransmissions,
-            srtt_ms: flow.srtt_ms,
-        }
-    }
-}
-
-impl From<&Progress> for Numbers {
-    fn from(flow: &Progress) -> Numbers {
-        Numbers {
-            received: flow.received as f64,
-            active_s: flow.active.as_secs(),
-            goodput_kbps: flow.goodput_kbps(),
-            retransmissions: flow.retransmissions as f64,
-            srtt_ms: flow.srtt_ms(),
-        }
-    }
-}
-
 /// A number that is compared.
 struct Metric {
     /// Name in JSON and CSV, with the unit.
     name: &'static str,
-    of_one: fn(&Numbers) -> Option<f64>,
+    of_one: fn(&Progress) -> Option<f64>,
     /// Of all flows together, if that means something.
-    of_all: fn(&[Numbers]) -> Option<f64>,
+    of_all: fn(&[Progress]) -> Option<f64>,
 }
 
 const GOODPUT: Metric = Metric {
     name: "goodput_kbps",
-    of_one: |flow| Some(flow.goodput_kbps),
+    of_one: |flow| Some(flow.goodput_kbps()),
     // Over the time of the flow that had most.
     of_all: |flows| {
-        let seconds = flows.iter().map(|flow| flow.active_s).fold(0.0, f64::max);
-        let bytes: f64 = flows.iter().map(|flow| flow.received).sum();
-        (seconds > 0.0).then(|| bytes * 8.0 / seconds / 1e3)
+        let seconds = flows.iter().map(|flow| flow.active.as_secs()).fold(0.0, f64::max);
+        let bytes: u64 = flows.iter().map(|flow| flow.received).sum();
+        (seconds > 0.0).then(|| bytes as f64 * 8.0 / seconds / 1e3)
     },
 };
 const RETRANSMISSIONS: Metric = Metric {
     name: "retransmissions",
-    of_one: |flow| Some(flow.retransmissions),
-    of_all: |flows| Some(flows.iter().map(|flow| flow.retransmissions).sum()),
+    of_one: |flow| Some(flow.retransmissions as f64),
+    of_all: |flows| Some(flows.iter().map(|flow| flow.retransmissions as f64).sum()),
 };
-const SRTT: Metric = Metric { name: "srtt_ms", of_one: |flow| flow.srtt_ms, of_all: |_| None };
+const SRTT: Metric = Metric { name: "srtt_ms", of_one: Progress::srtt_ms, of_all: |_| None };
 const METRICS: [Metric; 3] = [GOODPUT, RETRANSMISSIONS, SRTT];
 
 /// Which flows a row is about.
@@ -135,6 +103,33 @@ impl Results {
         ]
     }
 
+    /// The first repetition's round-trip times, a figure for each flow.
+    fn round_trips(&self, number: usize) -> Vec<Figure> {
+        let Some(pair) = self.pairs.first() else { return Vec::new() };
+        let figure = |(flow, name): (usize, &str)| {
+            let ways =
+                [("simulated", pair.simulated.as_deref()), ("emulated", Some(&pair.emulated.streams[..]))];
+            let curves = ways.into_iter().filter_map(|(way, flows)| {
+                let points = flows?[flow].srtts_ms.iter();
+                let points = points.map(|(time, srtt)| Point::exact(time.as_secs(), *srtt)).collect();
+                Some(Curve { name: way.to_owned(), kind: CurveKind::Line, points })
+            });
+            Figure {
+                id: format!("srtt-{number}-{flow}"),
+                title: format!("{}, {name}: round-trip time", self.case.sender),
+                caption: format!(
+                    "The sender's smoothed round-trip time in the repetition of seed {}.",
+                    pair.seed
+                ),
+                x_label: "time, s".to_owned(),
+                y_label: "SRTT, ms".to_owned(),
+                x_log: false,
+                curves: curves.collect(),
+            }
+        };
+        self.case.names().enumerate().map(figure).collect()
+    }
+
     /// An object for each flow; if there are several, a last one for all of them, whose `flow` is null.
     pub(super) fn objects(&self) -> Vec<Value> {
         let object = |(name, of): (String, Of)| {
@@ -159,13 +154,10 @@ impl Results {
     }
 }
 
-fn number<'a, F>(metric: &Metric, of: Of, flows: &'a [F]) -> Option<f64>
-where
-    Numbers: From<&'a F>,
-{
+fn number(metric: &Metric, of: Of, flows: &[Progress]) -> Option<f64> {
     match of {
-        Of::One(flow) => (metric.of_one)(&Numbers::from(&flows[flow])),
-        Of::All => (metric.of_all)(&flows.iter().map(Numbers::from).collect::<Vec<_>>()),
+        Of::One(flow) => (metric.of_one)(&flows[flow]),
+        Of::All => (metric.of_all)(flows),
     }
 }
 
@@ -185,15 +177,39 @@ pub(super) fn table(all: &[Results]) -> Table {
     Table { caption: String::new(), columns: COLUMNS.map(str::to_owned).to_vec(), rows: rows.collect() }
 }
 
+/// The report: the table, what must be known of it, and the first repetition by time.
+pub(super) fn document(all: &[Results]) -> Document {
+    let mut blocks = vec![Block::Text(how(all)), Block::Table(table(all))];
+    blocks
+        .extend(notes(all).lines().filter(|line| !line.is_empty()).map(|line| Block::Text(line.to_owned())));
+    let figures = all.iter().enumerate().flat_map(|(number, results)| results.round_trips(number));
+    blocks.extend(figures.map(Block::Figure));
+    Document {
+        title: format!("{}: simulated and emulated", title(all)),
+        introduction:
+            "The same scenario in virtual time, and in real time with real TCP over the same links."
+                .to_owned(),
+        chapters: vec![Chapter { id: "compared".to_owned(), title: "What came out".to_owned(), blocks }],
+    }
+}
+
+fn title(all: &[Results]) -> &str {
+    all.first().map_or("", |first| &first.case.scenario.title)
+}
+
 /// What ran, above the table.
 pub(super) fn heading(all: &[Results]) -> String {
+    format!("{}\n{}\n\n", title(all), how(all))
+}
+
+fn how(all: &[Results]) -> String {
     let Some(first) = all.first() else { return String::new() };
     let (scenario, runs) = (&first.case.scenario, first.pairs.len());
     let seeds = format!("seeds from {}", first.pairs.first().map_or(0, |pair| pair.seed));
     format!(
-        "{}\n{runs} runs of {} each, {seeds}; goodput as means ± half of the 95 % interval, differences paired by seed; \
-         \"sent again\" and SRTT: simulated / emulated\n\n",
-        scenario.title, scenario.duration
+        "{runs} runs of {} each, {seeds}; goodput as means ± half of the 95 % interval, differences paired by seed; \
+         \"sent again\" and SRTT: simulated / emulated",
+        scenario.duration
     )
 }
 

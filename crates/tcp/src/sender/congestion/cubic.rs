@@ -152,14 +152,15 @@ impl Cubic {
         grown
     }
 
-    /// §4.6 and §4.7, without what becomes of cwnd: bytes that are left of what was in flight.
+    /// §4.6 and §4.7, without what becomes of cwnd: bytes that are left of what was in flight. A loss is no reason to raise
+    /// the window: FlightSize has what SACK reported, and a timeout in recovery finds far more than cwnd.
     fn lower_ssthresh(&mut self, loss: &LossEvent) -> f64 {
         self.undo = self.memory;
         let cwnd = self.segments();
         let sinks = self.fast_convergence && cwnd < self.memory.plateau;
         let plateau = if sinks { cwnd * (1.0 + self.beta) / 2.0 } else { cwnd };
         self.memory = Memory { plateau, prior: cwnd, stage: None };
-        let left = libm::round(self.beta * loss.flight as f64);
+        let left = libm::round(self.beta * loss.flight as f64).min(self.window.exact());
         self.window.set_ssthresh(left as u64);
         left
     }
@@ -231,10 +232,9 @@ impl CongestionControl for Cubic {
         self.window.set(self.bytes(grown).max(self.window.exact()));
     }
 
-    /// As for Reno, a loss is no reason to raise the window, and two segments are allowed in any case.
+    /// As for Reno, two segments are allowed in any case.
     fn on_loss(&mut self, loss: &LossEvent) {
-        let before = self.window.exact();
-        let left = self.lower_ssthresh(loss).min(before).max(self.bytes(2.0));
+        let left = self.lower_ssthresh(loss).max(self.bytes(2.0));
         self.window.set_ssthresh(left as u64);
         self.window.set(left);
     }

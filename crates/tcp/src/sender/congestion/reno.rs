@@ -146,10 +146,10 @@ impl CongestionControl for Reno {
         }
         if counting.collects() {
             self.collected += credit;
-            if self.collected >= self.window() {
-                self.collected -= self.window();
-                self.cwnd += self.mss as f64;
-            }
+            // One ACK can be worth several windows where they are small (Linux tcp_cong_avoid_ai).
+            let windows = self.collected / self.window();
+            self.collected -= windows * self.window();
+            self.cwnd += (windows * self.mss) as f64;
         } else {
             self.cwnd += self.mss as f64 * credit as f64 / self.cwnd;
         }

@@ -81,9 +81,7 @@ impl Measure {
         let words = self.mechanisms.words();
         let shown = results::Shown { scenario: &scenario, words: &words, runs: self.runs };
         if let Some(target) = report {
-            let shown_path = target.path().display().to_string();
-            target.write_and_finish(&report::html(&results::document(&shown, &done)))?;
-            output::note(&format!("{shown_path}: written"));
+            target.write_and_note(&report::html(&results::document(&shown, &done)))?;
         }
         output::print(&match self.format {
             Format::Table => results::text(&shown, &done),
