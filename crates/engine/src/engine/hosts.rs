@@ -1,0 +1,253 @@
+//! A packet at a host: what an endpoint makes of it, and what it sends.
+
+use super::injected::note_left;
+use super::{Carried, Engine, timer_of};
+use crate::flow::{Datagrams, Flow, Overhead, Side, Traffic};
+use crate::pipe::PipeId;
+use lasthop_base::Time;
+use lasthop_tcp::{Arriving, Endpoint, Event, State};
+use lasthop_wire::{Body, Ecn, FlowId, LinkReport, Packet, Priority, Segment};
+
+/// Bytes of an IPv4 and a TCP header without options.
+const TCP_IPV4_HEADER: u32 = 40;
+/// Bytes of an IPv4 and a UDP header.
+const UDP_IPV4_HEADER: u32 = 28;
+
+impl Engine {
+    /// The first packet on a pipe has reached its destination. It is read where it lies, and then removed.
+    #[inline]
+    pub(super) fn deliver(&mut self, pipe: u32, id: FlowId, forward: bool) {
+        let side = if forward { Side::Destination } else { Side::Source };
+        let now = self.now;
+        let Carried { flow, account, .. } = &mut self.flows[id.0 as usize];
+        let mut told = None;
+        match &mut flow.traffic {
+            Traffic::Datagrams(source) => {
+                account.datagrams += 1;
+                if source.is_outside
+                    && let Some(first) = self.pipes[pipe as usize].first()
+                {
+                    note_left(&mut self.left, &first.packet, now, None);
+                }
+            }
+            Traffic::Tcp(connection) => {
+                let mut arriving = Arriving::default();
+                if forward && connection.destination.wants_true_window() {
+                    arriving.true_window = Some(connection.source.window_in_segments());
+                }
+                let (endpoint, peer) = match side {
+                    Side::Source => (&mut connection.source, &connection.destination),
+                    Side::Destination => (&mut connection.destination, &connection.source),
+                };
+                if endpoint.wants_counts() {
+                    let uplink = if forward { flow.backward[0] } else { flow.forward[0] };
+                    let account = &self.pipes[uplink.0 as usize].account;
+                    endpoint.handle_counts(&peer.sender_counts(), &account.uplink_counts());
+                }
+                if endpoint.wants_uplink() {
+                    let uplink = if forward { flow.backward[0] } else { flow.forward[0] };
+                    arriving.uplink = self.pipes[uplink.0 as usize].line.backlog(now);
+                    told = Some(uplink);
+                }
+                if let Some(first) = self.pipes[pipe as usize].first()
+                    && let Body::Tcp(segment) = &first.packet.body
+                {
+                    arriving.marked = first.packet.ecn == Ecn::Ce;
+                    endpoint.handle_segment(now, segment, &arriving);
+                }
+            }
+        }
+        let pipe_state = &mut self.pipes[pipe as usize];
+        pipe_state.drop_first();
+        self.heads.set(pipe, pipe_state.due());
+        self.pump(id, side);
+        if let Some(uplink) = told {
+            self.tell_backlog(id, side, uplink);
+        }
+    }
+
+    /// A link layer has given a packet up; the host behind it hears of it if the link is its own.
+    pub(super) fn report(&mut self, packet: &Packet, at_host: bool) {
+        let (Body::Tcp(segment), true) = (&packet.body, at_host) else { return };
+        let side = if packet.forward { Side::Destination } else { Side::Source };
+        let report = LinkReport::Discarded { seq: segment.seq, len: segment.len };
+        let now = self.now;
+        if let Some(endpoint) = endpoint_of(&mut self.flows[packet.flow.0 as usize].flow, side) {
+            endpoint.handle_report(now, &report);
+        }
+    }
+
+    /// Tells an endpoint how long its uplink queue is now that its ACKs are in it.
+    pub(super) fn tell_backlog(&mut self, flow: FlowId, side: Side, uplink: PipeId) {
+        let now = self.now;
+        let after = self.pipes[uplink.0 as usize].line.backlog(now);
+        if let Some(endpoint) = endpoint_of(&mut self.flows[flow.0 as usize].flow, side) {
+            endpoint.handle_backlog(now, after);
+        }
+        self.drain_events(flow, side);
+    }
+
+    /// A timer's place in the agenda has come up: its deadline is now, or has moved.
+    pub(super) fn fire(&mut self, timer: u32) {
+        let id = FlowId(timer / 2);
+        let side = if timer.is_multiple_of(2) { Side::Source } else { Side::Destination };
+        let now = self.now;
+        let Carried { flow, routes: [route, _], .. } = &mut self.flows[id.0 as usize];
+        let route = *route;
+        let next = match &mut flow.traffic {
+            Traffic::Datagrams(source) if now < source.stop => {
+                let mut packet = datagram((self.packets, id, route), source, flow.overhead);
+                self.packets += 1;
+                let (next, stop) = (source.next, source.stop);
+                self.send_datagram(&mut packet);
+                if next < stop { next } else { Time::NEVER }
+            }
+            Traffic::Datagrams(_) => Time::NEVER,
+            Traffic::Tcp(connection) => {
+                let endpoint = match side {
+                    Side::Source => &mut connection.source,
+                    Side::Destination => &mut connection.destination,
+                };
+                if side == Side::Source && endpoint.state() == State::Closed && now >= flow.start {
+                    endpoint.open(now);
+                    self.pump(id, side);
+                } else if endpoint.poll_timeout() <= now {
+                    endpoint.handle_timeout(now);
+                    self.pump(id, side);
+                }
+                self.deadline(id, side)
+            }
+        };
+        self.timers.renew(timer, next);
+    }
+
+    pub(super) fn deadline(&self, id: FlowId, side: Side) -> Time {
+        match (&self.flows[id.0 as usize].flow.traffic, side) {
+            (Traffic::Tcp(connection), Side::Source) => connection.source.poll_timeout(),
+            (Traffic::Tcp(connection), Side::Destination) => connection.destination.poll_timeout(),
+            (Traffic::Datagrams(_), _) => Time::NEVER,
+        }
+    }
+
+    /// Sends what an endpoint has to send, and notes its next deadline.
+    #[inline]
+    pub(super) fn pump(&mut self, id: FlowId, side: Side) {
+        let now = self.now;
+        let route = self.flows[id.0 as usize].routes[usize::from(side == Side::Destination)];
+        let first = self.routes[route as usize][0];
+        let mut packet = Packet {
+            number: 0,
+            flow: id,
+            route,
+            wire_bytes: 0,
+            forward: side == Side::Source,
+            again: false,
+            early: false,
+            ecn: Ecn::NotEct,
+            priority: Priority::Normal,
+            hop: 0,
+            body: Body::Tcp(Segment::default()),
+        };
+        loop {
+            let flow = &mut self.flows[id.0 as usize].flow;
+            let overhead = flow.overhead;
+            let Some(endpoint) = endpoint_of(flow, side) else { return };
+            let Body::Tcp(segment) = &mut packet.body else { return };
+            let Some(sending) = endpoint.poll_segment_into(now, segment) else { break };
+            let counters = endpoint.counters();
+            packet.early = counters.recoveries + counters.timeouts == 0;
+            packet.wire_bytes = wire_bytes(segment, overhead);
+            packet.again = sending.again;
+            packet.ecn = if sending.ecn_capable { Ecn::Ect0 } else { Ecn::NotEct };
+            packet.priority = sending.priority;
+            packet.number = self.packets;
+            packet.hop = 0;
+            self.packets += 1;
+            self.send(&mut packet, first);
+            if !sending.more {
+                break;
+            }
+        }
+        self.settle(id, side);
+    }
+
+    /// After an endpoint has acted: its deadline, its events, its end.
+    #[inline]
+    pub(super) fn settle(&mut self, id: FlowId, side: Side) {
+        let now = self.now;
+        let carried = &mut self.flows[id.0 as usize];
+        let Some(endpoint) = endpoint_of(&mut carried.flow, side) else { return };
+        if endpoint.state() == State::CloseWait {
+            // The receiving application has read everything and closes its side too.
+            endpoint.close();
+            carried.account.completed.get_or_insert(now);
+            self.pump(id, side);
+            return;
+        }
+        let deadline = endpoint.poll_timeout();
+        let has_events = endpoint.has_events();
+        self.timers.at_latest(timer_of(id.0 as usize, side), deadline);
+        if has_events {
+            self.drain_events(id, side);
+        }
+    }
+
+    pub(super) fn drain_events(&mut self, id: FlowId, side: Side) {
+        let Carried { flow, account, .. } = &mut self.flows[id.0 as usize];
+        let Traffic::Tcp(connection) = &mut flow.traffic else { return };
+        loop {
+            let endpoint = match side {
+                Side::Source => &mut connection.source,
+                Side::Destination => &mut connection.destination,
+            };
+            let Some((time, event)) = endpoint.poll_event() else { return };
+            if let Event::Judged { range, cause } = event {
+                let by_mark = side == Side::Source && connection.source.sender().judges_by_mark();
+                match by_mark {
+                    true => account.accuracy.settle_one(&mut connection.unjudged, range, cause),
+                    false => account.accuracy.settle(&mut connection.unjudged, range, cause),
+                }
+            }
+            if let Some(observer) = &mut self.observer {
+                observer.on_event(time, id, side, &event);
+            }
+        }
+    }
+}
+
+pub(super) fn endpoint_of(flow: &mut Flow, side: Side) -> Option<&mut Endpoint> {
+    match (&mut flow.traffic, side) {
+        (Traffic::Tcp(connection), Side::Source) => Some(&mut connection.source),
+        (Traffic::Tcp(connection), Side::Destination) => Some(&mut connection.destination),
+        (Traffic::Datagrams(_), _) => None,
+    }
+}
+
+fn wire_bytes(segment: &Segment, overhead: Overhead) -> u32 {
+    segment.len
+        + match overhead {
+            Overhead::Real => TCP_IPV4_HEADER + segment.option_bytes(),
+            Overhead::Fixed(bytes) => bytes,
+        }
+}
+
+fn datagram((number, flow, route): (u64, FlowId, u32), source: &mut Datagrams, overhead: Overhead) -> Packet {
+    let within_flow = source.emit();
+    let header = match overhead {
+        Overhead::Real => UDP_IPV4_HEADER,
+        Overhead::Fixed(bytes) => bytes,
+    };
+    Packet {
+        number,
+        flow,
+        route,
+        wire_bytes: source.packet + header,
+        forward: true,
+        again: false,
+        early: false,
+        ecn: Ecn::NotEct,
+        priority: Priority::Normal,
+        hop: 0,
+        body: Body::Datagram { number: within_flow },
+    }
+}

@@ -1,0 +1,44 @@
+//! Real traffic on its way through: packets that are given to the engine, and what has become of them.
+
+use super::Engine;
+use crate::outside::{Entering, Left};
+use crate::pipe::PipeId;
+use lasthop_base::Time;
+use lasthop_wire::{FlowId, LossReason, Packet};
+
+impl Engine {
+    /// A packet of a flow from outside begins its way now, which is where [`Engine::run_until`] has got to. Returns the
+    /// number by which [`Engine::take_left`] calls it.
+    pub fn inject(&mut self, flow: FlowId, entering: &Entering) -> u64 {
+        let route = self.flows[flow.0 as usize].routes[usize::from(!entering.forward)];
+        let number = self.packets;
+        self.packets += 1;
+        let mut packet = Packet {
+            number,
+            flow,
+            route,
+            wire_bytes: entering.wire_bytes,
+            forward: entering.forward,
+            again: false,
+            early: false,
+            ecn: entering.ecn,
+            priority: entering.priority,
+            hop: 0,
+            body: entering.body,
+        };
+        self.send_datagram(&mut packet);
+        number
+    }
+
+    /// Adds to `into` what has become of packets from outside since it was last asked, in the order of time.
+    pub fn take_left(&mut self, into: &mut Vec<Left>) {
+        into.append(&mut self.left);
+    }
+}
+
+/// Out of the way of what is simulated.
+#[cold]
+pub(super) fn note_left(left: &mut Vec<Left>, packet: &Packet, at: Time, lost: Option<(PipeId, LossReason)>) {
+    let (number, forward, ecn) = (packet.number, packet.forward, packet.ecn);
+    left.push(Left { number, forward, at, ecn, lost });
+}

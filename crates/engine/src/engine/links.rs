@@ -1,0 +1,205 @@
+//! A packet on its way: from link to link, into elements that decide later, and lost.
+
+use super::hosts::endpoint_of;
+use super::injected::note_left;
+use super::{Carried, Engine};
+use crate::flow::{Side, Traffic};
+use crate::observer::Fate;
+use crate::pipe::{PipeId, Travelling};
+use lasthop_base::Time;
+use lasthop_net::{Line, Output, Passage, rlc};
+use lasthop_tcp::Range;
+use lasthop_wire::{Body, LinkReport, LossReason, Packet, Priority};
+
+impl Engine {
+    /// The first packet on a pipe has arrived at its end.
+    pub(super) fn arrive(&mut self, pipe: u32) {
+        let here = &mut self.pipes[pipe as usize];
+        if let Line::Element(element) = &mut here.line
+            && here.travelling.front().is_none_or(|first| first.due > self.now)
+        {
+            element.handle_timeout(self.now, &mut self.decided);
+            return self.take_decisions(PipeId(pipe));
+        }
+        let Some(first) = self.pipes[pipe as usize].first() else { return };
+        let (id, forward, hop, discarded) =
+            (first.packet.flow, first.packet.forward, first.packet.hop, first.discarded);
+        let next = self.routes[first.packet.route as usize].get(usize::from(hop) + 1).copied();
+        if next.is_none() && !discarded {
+            return self.deliver(pipe, id, forward);
+        }
+        let Some(travelling) = self.pipes[pipe as usize].pop() else { return };
+        self.pipes[pipe as usize].passing -= u32::from(next.is_some() && !discarded);
+        self.heads.set(pipe, self.pipes[pipe as usize].due());
+        match next {
+            _ if discarded => self.report(&travelling.packet, next.is_none()),
+            Some(next) => self.send(&mut Packet { hop: hop + 1, ..travelling.packet }, next),
+            None => {}
+        }
+    }
+
+    /// A packet joins a pipe, and goes through all that follow it as long as nothing else can come between.
+    #[inline]
+    pub(super) fn send(&mut self, packet: &mut Packet, mut at: PipeId) {
+        let mut now = self.now;
+        loop {
+            let pipe = &mut self.pipes[at.0 as usize];
+            pipe.account.offered += 1;
+            let passage = match &mut pipe.line {
+                Line::Link(link) => link.carry(now, packet),
+                Line::Element(_) => return self.join_element(packet, at),
+            };
+            if let Some(observer) = &mut self.observer {
+                let fate = match passage {
+                    Passage::Arrives { at } => Fate::Arrives(at),
+                    Passage::Lost { reason, .. } => Fate::Lost(reason),
+                };
+                observer.on_packet(now, at, packet, fate);
+            }
+            let (due, discarded) = match passage {
+                Passage::Arrives { at } => {
+                    pipe.account.carried_bytes += u64::from(packet.wire_bytes);
+                    (at, false)
+                }
+                Passage::Lost { at: due, reason } => {
+                    self.lose(packet, at, reason);
+                    if !reason.is_told() {
+                        return;
+                    }
+                    (due, true)
+                }
+            };
+            if !discarded {
+                let route = &self.routes[packet.route as usize];
+                if let Some(next) = route.get(usize::from(packet.hop) + 1) {
+                    let ahead = due <= self.horizon && self.pipes[at.0 as usize].passing == 0;
+                    if ahead && self.pipes[next.0 as usize].eager {
+                        packet.hop += 1;
+                        now = due;
+                        at = *next;
+                        continue;
+                    }
+                    self.pipes[at.0 as usize].passing += 1;
+                }
+            }
+            if self.pipes[at.0 as usize].push(Travelling { due, packet: *packet, discarded }) {
+                self.heads.set(at.0, due);
+            }
+            return;
+        }
+    }
+
+    /// What no endpoint sends begins its way. Apart, so that [`Engine::send`] stays where endpoints send.
+    #[inline(never)]
+    pub(super) fn send_datagram(&mut self, packet: &mut Packet) {
+        let first = self.routes[packet.route as usize][0];
+        self.send(packet, first);
+    }
+
+    /// A packet joins an element, which may decide something at once.
+    pub(super) fn join_element(&mut self, packet: &Packet, at: PipeId) {
+        let now = self.now;
+        if let Some(observer) = &mut self.observer {
+            observer.on_packet(now, at, packet, Fate::Open);
+        }
+        if let Line::Element(element) = &mut self.pipes[at.0 as usize].line {
+            element.handle_packet(now, *packet, &mut self.decided);
+        }
+        self.take_decisions(at);
+    }
+
+    /// Deals with what an element has decided, and notes its next deadline.
+    pub(super) fn take_decisions(&mut self, at: PipeId) {
+        let now = self.now;
+        let mut decided = std::mem::take(&mut self.decided);
+        for output in decided.drain(..) {
+            let (packet, due, lost) = match output {
+                Output::Arrives { packet, at } => (packet, at, None),
+                Output::Lost { packet, at, reason } => (packet, at, Some(reason)),
+                Output::Report(report) => {
+                    self.tell_hosts(at, &report);
+                    continue;
+                }
+                Output::Across(across) => {
+                    self.tell_opposite(at, across);
+                    continue;
+                }
+                Output::GivenUp { packet, at: due } => {
+                    self.pipes[at.0 as usize].push(Travelling { due, packet, discarded: true });
+                    continue;
+                }
+            };
+            if let Some(observer) = &mut self.observer {
+                observer.on_fate(now, at, &packet, lost.map_or(Fate::Arrives(due), Fate::Lost));
+            }
+            match lost {
+                None => self.pipes[at.0 as usize].account.carried_bytes += u64::from(packet.wire_bytes),
+                Some(reason) => self.lose(&packet, at, reason),
+            }
+            let pipe = &mut self.pipes[at.0 as usize];
+            if lost.is_none_or(LossReason::is_told) && due < Time::NEVER {
+                let discarded = lost.is_some();
+                let goes_on = usize::from(packet.hop) + 1 < self.routes[packet.route as usize].len();
+                pipe.passing += u32::from(goes_on && !discarded);
+                pipe.push(Travelling { due, packet, discarded });
+            }
+        }
+        self.decided = decided;
+        let due = self.pipes[at.0 as usize].due();
+        if due != self.heads.time_of(at.0) {
+            self.heads.set(at.0, due);
+        }
+    }
+
+    /// One direction of a link tells the other something.
+    pub(super) fn tell_opposite(&mut self, at: PipeId, across: rlc::Across) {
+        let Some(other) = self.pipes[at.0 as usize].opposite else { return };
+        let pipe = &mut self.pipes[other.0 as usize];
+        if let Line::Element(element) = &mut pipe.line {
+            element.handle_across(self.now, across);
+            let due = pipe.due();
+            self.heads.set(other.0, due);
+        }
+    }
+
+    /// A link layer tells something to the hosts behind it.
+    pub(super) fn tell_hosts(&mut self, at: PipeId, report: &LinkReport) {
+        let now = self.now;
+        for carried in &mut self.flows {
+            let ends = [(Side::Destination, &carried.flow.forward), (Side::Source, &carried.flow.backward)];
+            let [there, back] = ends.map(|(side, path)| (path.last() == Some(&at)).then_some(side));
+            for side in [there, back].into_iter().flatten() {
+                if let Some(endpoint) = endpoint_of(&mut carried.flow, side) {
+                    endpoint.handle_report(now, report);
+                }
+            }
+        }
+    }
+
+    pub(super) fn lose(&mut self, packet: &Packet, pipe: PipeId, reason: LossReason) {
+        let kind = reason as usize;
+        self.pipes[pipe.0 as usize].account.lost[kind] += 1;
+        let Carried { flow, account, .. } = &mut self.flows[packet.flow.0 as usize];
+        if flow.traffic.is_outside() {
+            note_left(&mut self.left, packet, self.now, Some((pipe, reason)));
+        }
+        if !packet.forward {
+            account.lost_back[kind] += 1;
+            return;
+        }
+        account.lost[kind] += 1;
+        account.tags_lost[kind] += u64::from(packet.priority == Priority::Low);
+        let (Traffic::Tcp(connection), Body::Tcp(segment)) = (&mut flow.traffic, &packet.body) else {
+            return;
+        };
+        account.lost_to_overshoot += u64::from(reason.is_congestion() && packet.early);
+        if connection.judged
+            && !packet.again
+            && segment.len > 0
+            && let Some(start) = connection.destination.offset_from_peer(segment.seq)
+        {
+            let range = Range { start, end: start + u64::from(segment.len) };
+            connection.unjudged.push((range, reason));
+        }
+    }
+}

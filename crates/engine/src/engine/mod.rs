@@ -1,0 +1,212 @@
+//! Flows, their endpoints, the links between them, and the loop.
+//!
+//! * `links`: a packet on its way.
+//! * `hosts`: a packet at a host, and what a host sends.
+//! * `injected`: real traffic on its way through.
+
+mod hosts;
+mod injected;
+mod links;
+
+use crate::agenda::{Timers, Tournament};
+use crate::flow::{Flow, FlowAccount, Side, Traffic};
+use crate::observer::Observer;
+use crate::outside::Left;
+use crate::pipe::{Pipe, PipeAccount, PipeId};
+use crate::routes::{fuse, number_of};
+use lasthop_base::Time;
+use lasthop_net::{Line, Output, rlc};
+use lasthop_tcp::{Endpoint, State};
+use lasthop_wire::{Backlog, FlowId};
+
+/// Carries packets from event to event.
+///
+/// Give it links and flows, then [`Engine::run_until`] as often as you like; look at
+/// endpoints and accounts in between.
+pub struct Engine {
+    now: Time,
+    /// How far the current [`Engine::run_until`] goes: nothing is carried ahead of it.
+    horizon: Time,
+    packets: u64,
+    pipes: Vec<Pipe>,
+    /// The routes that flows take, each once: they stay in the cache however many flows there are.
+    routes: Vec<Vec<PipeId>>,
+    flows: Vec<Carried>,
+    heads: Tournament,
+    timers: Timers,
+    observer: Option<Box<dyn Observer>>,
+    /// What elements decided, until it is dealt with; kept for its room.
+    decided: Vec<Output>,
+    /// Packets from outside that have gone, until somebody asks.
+    left: Vec<Left>,
+}
+
+struct Carried {
+    flow: Flow,
+    /// Route from source to destination, and back.
+    routes: [u32; 2],
+    account: FlowAccount,
+}
+
+impl Engine {
+    /// An engine at time zero. Flows name the pipes by their place in `lines`.
+    pub fn new(lines: Vec<Line>, flows: Vec<Flow>) -> Engine {
+        let mut pipes: Vec<Pipe> = lines.into_iter().map(Pipe::new).collect();
+        fuse(&mut pipes, &flows);
+        let mut routes = Vec::new();
+        let flows = flows.into_iter().map(|flow| {
+            let there = number_of(&mut routes, &flow.forward);
+            let back = number_of(&mut routes, &flow.backward);
+            Carried { flow, routes: [there, back], account: FlowAccount::default() }
+        });
+        let flows: Vec<Carried> = flows.collect();
+        let mut engine = Engine {
+            now: Time::ZERO,
+            horizon: Time::ZERO,
+            packets: 0,
+            heads: Tournament::new(pipes.len()),
+            timers: Timers::new(2 * flows.len()),
+            pipes,
+            flows,
+            routes,
+            observer: None,
+            decided: Vec::new(),
+            left: Vec::new(),
+        };
+        for index in 0..engine.flows.len() {
+            engine.prepare(index);
+        }
+        engine
+    }
+
+    /// Tells `observer` everything from now on, hop by hop; to be called before the first event.
+    pub fn observe(&mut self, observer: Box<dyn Observer>) {
+        self.observer = Some(observer);
+        for carried in &mut self.flows {
+            if let Traffic::Tcp(connection) = &mut carried.flow.traffic {
+                connection.source.trace();
+                connection.destination.trace();
+            }
+        }
+        self.unfuse();
+    }
+
+    /// Takes every hop by itself, so that a queue looked at between events is as it is then, on every pipe.
+    pub fn unfuse(&mut self) {
+        for pipe in &mut self.pipes {
+            pipe.eager = false;
+            pipe.line.track_backlog();
+        }
+    }
+
+    /// Two pipes are the directions of one link: what one tells the other gets there. Else it is lost.
+    pub fn couple(&mut self, one: PipeId, other: PipeId) {
+        self.pipes[one.0 as usize].opposite = Some(other);
+        self.pipes[other.0 as usize].opposite = Some(one);
+    }
+
+    /// Ends the observation and gives the observer back.
+    pub fn take_observer(&mut self) -> Option<Box<dyn Observer>> {
+        self.observer.take()
+    }
+
+    /// The time of the last event.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Runs every event up to and including `until`.
+    pub fn run_until(&mut self, until: Time) {
+        self.horizon = until;
+        while let Some(at) = self.next_event()
+            && at <= until
+        {
+            self.step();
+        }
+        self.now = self.now.max(until);
+    }
+
+    /// When the next event is due, if there is one.
+    #[inline]
+    pub fn next_event(&self) -> Option<Time> {
+        let first = self.heads.first().0.min(self.timers.first().0);
+        (first < Time::NEVER).then_some(first)
+    }
+
+    /// The endpoints of a flow: source and destination; `None` for datagrams and what comes from outside.
+    pub fn endpoints(&self, flow: FlowId) -> Option<(&Endpoint, &Endpoint)> {
+        match &self.flows[flow.0 as usize].flow.traffic {
+            Traffic::Tcp(connection) => Some((&connection.source, &connection.destination)),
+            Traffic::Datagrams(_) => None,
+        }
+    }
+
+    /// A flow's totals.
+    pub fn account(&self, flow: FlowId) -> &FlowAccount {
+        &self.flows[flow.0 as usize].account
+    }
+
+    /// Packets that sources and destinations have sent so far, ACKs included.
+    pub fn packets_sent(&self) -> u64 {
+        self.packets
+    }
+
+    /// Number of flows.
+    pub fn flow_count(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// A pipe's totals.
+    pub fn pipe_account(&self, pipe: PipeId) -> &PipeAccount {
+        &self.pipes[pipe.0 as usize].account
+    }
+
+    /// What a pipe's RLC entity has counted, if it is one.
+    pub fn rlc(&self, pipe: PipeId) -> Option<&rlc::Counters> {
+        self.pipes[pipe.0 as usize].line.rlc()
+    }
+
+    /// What waits at a pipe now; true only after [`Engine::unfuse`].
+    pub fn backlog(&mut self, pipe: PipeId) -> Backlog {
+        let now = self.now;
+        self.pipes[pipe.0 as usize].line.backlog(now)
+    }
+
+    /// Whether every finite transfer is complete and no source will send again.
+    pub fn is_done(&self) -> bool {
+        self.flows.iter().all(|carried| match &carried.flow.traffic {
+            Traffic::Tcp(connection) => {
+                connection.source.ended().is_some() || connection.source.state() == State::TimeWait
+            }
+            Traffic::Datagrams(source) => source.next >= source.stop,
+        })
+    }
+
+    fn prepare(&mut self, index: usize) {
+        let Carried { flow, .. } = &mut self.flows[index];
+        if let Traffic::Tcp(connection) = &mut flow.traffic {
+            connection.destination.open(Time::ZERO);
+            if connection.destination.wants_uplink() {
+                let uplink = flow.backward[0].0 as usize;
+                self.pipes[uplink].line.track_backlog();
+            }
+        }
+        self.timers.at_latest(timer_of(index, Side::Source), self.flows[index].flow.start);
+    }
+
+    fn step(&mut self) {
+        let (due, pipe) = self.heads.first();
+        let (time, timer) = self.timers.first();
+        if time < due {
+            self.now = time;
+            self.fire(timer);
+        } else {
+            self.now = due;
+            self.arrive(pipe);
+        }
+    }
+}
+
+fn timer_of(flow: usize, side: Side) -> u32 {
+    2 * flow as u32 + u32::from(side == Side::Destination)
+}
