@@ -1,9 +1,9 @@
 //! Streams of bytes over an emulated path, for a given time: what `lasthop crosscheck` compares with a simulation.
 //!
 //! * [`settings`]: what the kernel is told, so that its TCP is as near as can be to one of ours.
-//! * [`kernel_tcp`]: streams between the kernel's sockets.
-//! * [`own_tcp`]: streams between our endpoints, each on a TUN device behind one of the kernels, which forward.
-//! * [`tally`]: what has become of each stream.
+//! * `kernel_tcp`: streams between the kernel's sockets.
+//! * `own_tcp`: streams between our endpoints, each on a TUN device behind one of the kernels, which forward.
+//! * `tally`: what has become of each stream.
 
 mod kernel_tcp;
 mod own_tcp;
