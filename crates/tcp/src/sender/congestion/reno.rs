@@ -142,14 +142,15 @@ impl CongestionControl for Reno {
             let room = self.ssthresh.saturating_sub(self.window());
             let taken = credit.min(if room > 0 { room } else { self.mss });
             self.cwnd += taken as f64;
-            credit -= taken;
+            // One window's worth at the most: avoidance adds no more than a segment (RFC 5681 §3.1).
+            credit = (credit - taken).min(self.window());
         }
         if counting.collects() {
             self.collected += credit;
-            // One ACK can be worth several windows where they are small (Linux tcp_cong_avoid_ai).
-            let windows = self.collected / self.window();
-            self.collected -= windows * self.window();
-            self.cwnd += (windows * self.mss) as f64;
+            if self.collected >= self.window() {
+                self.collected -= self.window();
+                self.cwnd += self.mss as f64;
+            }
         } else {
             self.cwnd += self.mss as f64 * credit as f64 / self.cwnd;
         }
