@@ -193,11 +193,12 @@ fn cwr_follows_every_reduction() {
 fn one_large_ack_does_not_leap_over_ssthresh() {
     let mut script = counted("packets", 16, None);
     script.run([News(1, 16), Timeout, CwndBytes(1000), SsthreshBytes(8000), Again(1), Tick(100)]);
-    // 16 segments: 7 up to ssthresh, 8 of the other 9 for a segment more.
-    script.run([Ack(17), CwndBytes(9000)]);
+    // 16 segments: 7 up to ssthresh; 8 of the other 9 are worth a segment, with the next ACK.
+    script.run([Ack(17), CwndBytes(8000), News(17, 24), Tick(100), Ack(18), CwndBytes(9000)]);
 }
 
-/// What is left over is less than a window: an ACK that completes no segment cannot grow the window with it.
+/// An ACK that completes no segment cannot grow the window with what is left over, of which no more is kept than a
+/// window.
 #[test]
 fn nothing_is_saved_for_acks_that_are_worth_nothing() {
     let mut script = counted("packets", 12, Some(2000));
@@ -206,8 +207,9 @@ fn nothing_is_saved_for_acks_that_are_worth_nothing() {
     script.run([SsthreshBytes(6000), Ack(11), CwndBytes(6000), AckBytes(10_500), CwndBytes(6000)]);
     let mut script = counted("packets", 4, Some(2000));
     script.run([News(1, 4), Timeout, SsthreshBytes(2000), Again(1), Tick(100)]);
-    // 1 segment up to ssthresh, 2 of the other 3 for one more; 1 is left.
-    script.run([Ack(5), CwndBytes(3000)]);
+    // 1 segment up to ssthresh; of the other 3 no more is kept than a window.
+    script.run([Ack(5), CwndBytes(2000), News(5, 6), Tick(100), Ack(6), CwndBytes(3000)]);
+    script.run([New(7), New(8), Ack(7), CwndBytes(3000)]);
 }
 
 /// Linux counts deliveries: what SACK had reported is not counted again when the hole before it is filled.

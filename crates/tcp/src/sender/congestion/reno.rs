@@ -132,22 +132,19 @@ impl CongestionControl for Reno {
             (true, Phase::Restart) => Regime::AfterTimeout,
             (true, _) => Regime::SlowStart,
         };
-        let mut credit = counting.credit(&news, regime);
+        let credit = counting.credit(&news, regime);
         if is_slow_start && !counting.collects() {
             self.cwnd += credit as f64;
-            return;
-        }
-        if is_slow_start {
-            // What would take the window past ssthresh belongs to avoidance (Linux tcp_reno_cong_avoid).
+        } else if is_slow_start {
+            // What would take the window past ssthresh belongs to avoidance (Linux tcp_reno_cong_avoid), where it is worth
+            // a segment at most (RFC 5681 §3.1).
             let room = self.ssthresh.saturating_sub(self.window());
             let taken = credit.min(if room > 0 { room } else { self.mss });
             self.cwnd += taken as f64;
-            // One window's worth at the most: avoidance adds no more than a segment (RFC 5681 §3.1).
-            credit = (credit - taken).min(self.window());
-        }
-        if counting.collects() {
+            self.collected = (self.collected + credit - taken).min(self.window());
+        } else if counting.collects() {
             self.collected += credit;
-            if self.collected >= self.window() {
+            if credit > 0 && self.collected >= self.window() {
                 self.collected -= self.window();
                 self.cwnd += self.mss as f64;
             }
