@@ -3,7 +3,7 @@
 mod script;
 
 use lasthop_base::{Choice, Value};
-use lasthop_tcp::receiver::{shape, window};
+use lasthop_tcp::receiver::{shape, timing, window};
 use lasthop_tcp::{Config, State};
 use script::Step::*;
 use script::{IRS, ISS, Peer, Script, choose, config};
@@ -248,4 +248,97 @@ fn data_beyond_the_window_is_cut_off() {
     script.arrive(segment);
     script.run([AckedBytes(4000), In(State::Established), NoDeadline]);
     assert_eq!(script.endpoint.delivered(), 4000);
+}
+
+/// Every second segment, as hosts do.
+fn delayed(size: u64, scale: Option<u8>) -> Script {
+    let window = choose(window::ALL, "buffer", &[("size", Value::Bytes(size))]);
+    let timing = Choice::named(timing::ALL, "delayed");
+    Script::opened(Config { window, timing, ..config("sack") }, Peer { scale, ..Peer::default() })
+}
+
+/// RFC 5681 §4.2: no ACK that says nothing new. What 16 bits cannot tell is no reason for one: neither a delayed ACK
+/// early, nor the same number and window again.
+#[test]
+fn a_read_repeats_no_acknowledgement_without_scaling() {
+    let mut script = delayed(4 << 20, None);
+    for number in (1..=21).step_by(2) {
+        script.run([Data(number)]);
+        script.endpoint.hold_unread(1000);
+        script.run([Nothing]);
+        script.endpoint.hold_unread(0);
+        script.run([Nothing, Deadline(40), Data(number + 1)]);
+        script.endpoint.hold_unread(1000);
+        script.run([Acked(number + 2)]);
+        for unread in [700, 400, 0] {
+            script.endpoint.hold_unread(unread);
+            script.run([Nothing, NoDeadline]);
+        }
+    }
+}
+
+/// With scaling, a window grows when the field does: 4 MiB have units of 128 bytes. Two segments are told, less is not
+/// (RFC 9293 §3.8.6.2.2), and a part of a unit counts for nothing.
+#[test]
+fn a_read_tells_what_the_field_can_say() {
+    let mut script = delayed(4 << 20, Some(0));
+    for number in 1..=8 {
+        script.run([Data(number)]);
+        script.endpoint.hold_unread(number * 1000);
+        script.run(if number % 2 == 1 { [Nothing] } else { [Acked(number + 1)] });
+    }
+    let mut told = Vec::new();
+    for unread in (0..16).rev().map(|step: u64| step * 500) {
+        script.endpoint.hold_unread(unread);
+        if let Some(sending) = script.endpoint.poll_segment(script.now) {
+            assert_eq!(sending.segment.ack, IRS.at(8001));
+            told.push((unread, u64::from(sending.segment.window) << 7));
+        }
+    }
+    // Of 4 MiB, 8000 bytes less are told as 7936 less: the edge never moves left. 2000 more than that are 5888 less in
+    // whole units: 5500 is the first step there. And so on from 5376, from 2944.
+    let less = |units: u64| (4 << 20) - units * 128;
+    assert_eq!(told, [(5500, less(42)), (3000, less(23)), (500, less(3))]);
+}
+
+/// A peer that has used up a small window waits for the next: it is told at once, not when the delayed ACK is due.
+#[test]
+fn a_read_frees_a_peer_that_waits() {
+    let mut script = delayed(1600, None);
+    script.run([DataBytes(0, 1600)]);
+    script.endpoint.hold_unread(1600);
+    script.run([Nothing, Deadline(40)]);
+    script.endpoint.hold_unread(0);
+    assert_eq!(edge(&mut script), 3200);
+    script.run([Nothing, NoDeadline]);
+}
+
+/// A buffer of one byte: nothing leaves unless it has opened.
+#[test]
+fn the_smallest_buffer_is_told_once() {
+    let mut script = delayed(1, None);
+    script.run([DataBytes(0, 1)]);
+    script.endpoint.hold_unread(1);
+    script.run([Tick(40), AckedBytes(1)]);
+    script.endpoint.hold_unread(1);
+    script.run([Nothing]);
+    script.endpoint.hold_unread(0);
+    assert_eq!(edge(&mut script), 2);
+    script.endpoint.hold_unread(0);
+    script.run([Nothing]);
+}
+
+/// Segments larger than half of what 16 bits can tell: a closed window opens nevertheless.
+#[test]
+fn a_closed_window_opens_for_large_segments_without_scaling() {
+    let window = choose(window::ALL, "buffer", &[("size", Value::Bytes(4 << 20))]);
+    let config = Config { window, segment: 60_000, ..config("sack") };
+    let mut script = Script::opened(config, Peer { mss: 60_000, ..Peer::default() });
+    script.run([DataBytes(0, 60_000)]);
+    script.endpoint.hold_unread(4 << 20);
+    script.run([AckedBytes(60_000), DataBytes(60_000, 65_535)]);
+    script.endpoint.hold_unread(4 << 20);
+    script.run([AckedBytes(65_535)]);
+    script.endpoint.hold_unread(0);
+    assert_eq!(edge(&mut script), 65_535 + 65_535);
 }

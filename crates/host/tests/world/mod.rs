@@ -25,18 +25,26 @@ pub enum At {
     Server,
 }
 
+/// What somebody on the path makes of a packet on its way there: packets, and where each goes.
+pub type Middle = Box<dyn FnMut(At, Vec<u8>) -> Vec<(At, Vec<u8>)>>;
+
 pub struct World {
     pub now: Time,
     pub client: Host,
     pub server: Host,
     pub harm: Harm,
     one_way: Duration,
+    /// The time that a packet keeps the path in its direction busy, and until when it is.
+    pub each: Duration,
+    busy_until: [Time; 2],
     random: Stream,
     /// Packets under way, in the order of their arrival.
     flying: BTreeMap<(Time, u64), (At, Vec<u8>)>,
     sent: u64,
     /// Whether anything gets through.
     pub cut: bool,
+    /// Somebody on the path.
+    pub middle: Option<Middle>,
 }
 
 pub fn client_ip() -> IpAddr {
@@ -55,10 +63,13 @@ impl World {
             server: Host::new(&[server_end().ip(), IpAddr::from([0xfe; 16])], 1500, [2; 16]),
             harm,
             one_way: Duration::from_millis(10),
+            each: Duration::ZERO,
+            busy_until: [Time::ZERO; 2],
             random: Stream::named(seed, "path"),
             flying: BTreeMap::new(),
             sent: 0,
             cut: false,
+            middle: None,
         }
     }
 
@@ -119,7 +130,10 @@ impl World {
         for (from, to) in [(At::Client, At::Server), (At::Server, At::Client)] {
             let now = self.now;
             while let Some(packet) = self.host(from).poll_packet(now).map(<[u8]>::to_vec) {
-                self.carry(to, packet);
+                match self.middle.as_mut().map(|middle| middle(to, packet.clone())) {
+                    Some(packets) => packets.into_iter().for_each(|(to, packet)| self.carry(to, packet)),
+                    None => self.carry(to, packet),
+                }
             }
         }
     }
@@ -148,7 +162,9 @@ impl World {
 
     fn fly(&mut self, to: At, packet: Vec<u8>, late: Duration) {
         self.sent += 1;
-        self.flying.insert((self.now + self.one_way + late, self.sent), (to, packet));
+        let left_at = self.now.max(self.busy_until[to as usize]) + self.each;
+        self.busy_until[to as usize] = left_at;
+        self.flying.insert((left_at + self.one_way + late, self.sent), (to, packet));
     }
 }
 

@@ -344,7 +344,7 @@ impl Endpoint {
 
     /// The application holds `bytes` of what was delivered unread: they take room in the receive buffer.
     pub fn hold_unread(&mut self, bytes: u64) {
-        self.receiver.hold_unread(bytes);
+        self.receiver.hold_unread(bytes, self.agreed.shift);
     }
 
     /// The sending half, to look at.

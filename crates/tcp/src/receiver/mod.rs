@@ -186,10 +186,21 @@ impl Receiver {
         self.window.largest()
     }
 
-    /// The application holds `bytes` unread. A window that has opened widely is told at once.
-    pub fn hold_unread(&mut self, bytes: u64) {
+    /// The application holds `bytes` unread. A window that has opened widely is told at once, if 16 bits in units of
+    /// `1 << shift` can tell it.
+    ///
+    /// It is compared with the window told last, not with what arrivals have left of that: they are acknowledged in
+    /// their own time, and a read hurries no delayed ACK (RFC 5681 §4.2: nor may it make a duplicate). Unless so little
+    /// is left that the peer may be waiting (RFC 9293 §3.8.6.2.2).
+    pub(crate) fn hold_unread(&mut self, bytes: u64, shift: u8) {
         self.unread = bytes;
-        if self.wanted_edge() >= self.edge + 2 * self.smallest_opening {
+        let expressed = |window: u64| (window >> shift).min(u64::from(u16::MAX)) << shift;
+        let wide = (2 * self.smallest_opening).min(expressed(self.window.largest())).max(1);
+        let next = self.next();
+        let left = self.edge.saturating_sub(next);
+        let known = if left < wide { left } else { self.edge.saturating_sub(self.acknowledged) };
+        let window = self.wanted_edge() - next;
+        if expressed(window) >= known + wide {
             self.acknowledge_now();
         }
     }

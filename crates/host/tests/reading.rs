@@ -1,0 +1,100 @@
+//! Reading and acknowledging: a read sends nothing that says nothing new.
+
+mod world;
+
+use lasthop_base::Duration;
+use lasthop_host::Options;
+use lasthop_wire::bytes::{Checksums, Content, Header, Payload, emit, parse};
+use lasthop_wire::{Body, Flags, Segment};
+use std::cell::RefCell;
+use std::rc::Rc;
+use world::{At, CLEAN, World, text};
+
+/// Acknowledgement number and window of each pure ACK.
+type Acks = Rc<RefCell<Vec<(u32, u16)>>>;
+
+/// Takes the window scale out of SYNs, if asked to, and notes the server's pure ACKs.
+fn watch(world: &mut World, strips: bool) -> Acks {
+    let acks = Acks::default();
+    let noted = Rc::clone(&acks);
+    world.middle = Some(Box::new(move |to, packet| {
+        let (header, segment) = read(&packet);
+        if to == At::Client && segment.is_pure_ack() {
+            noted.borrow_mut().push((segment.ack.0, segment.window));
+        }
+        if !strips || !segment.flags.has(Flags::SYN) {
+            return vec![(to, packet)];
+        }
+        let bare = Segment { window_scale: None, ..segment };
+        let mut changed = Vec::new();
+        emit(&header, &Body::Tcp(bare), Payload::Bytes(&[]), &mut changed).expect("shorter than it was");
+        vec![(to, changed)]
+    }));
+    acks
+}
+
+fn read(packet: &[u8]) -> (Header, Segment) {
+    let parsed = parse(packet, Checksums::Verify).expect("a host sends packets that can be read");
+    let Content::Tcp(segment) = parsed.content else { panic!("a host sends TCP") };
+    (parsed.header, segment)
+}
+
+/// 300,000 bytes to a server with 4 MiB that reads 700 bytes at a time as they come: its ACKs.
+fn acks_while_reading(strips: bool) -> Vec<(u32, u16)> {
+    let mut world = World::new(1, CLEAN);
+    let acks = watch(&mut world, strips);
+    world.each = Duration::from_micros(100);
+    let (local, remote, _) = world.connect(&Options::default(), &Options::default());
+    let bytes = text(300_000, 1);
+    assert_eq!(world.client.send(local, &bytes), Ok(bytes.len()));
+    let (mut received, mut buffer) = (Vec::new(), [0; 700]);
+    while received.len() < bytes.len() {
+        while let Ok(len) = world.server.recv(remote, &mut buffer) {
+            received.extend_from_slice(&buffer[..len]);
+        }
+        assert!(world.step() || received.len() == bytes.len(), "nothing happens any more");
+    }
+    assert_eq!(received, bytes);
+    acks.take()
+}
+
+/// How many ACKs say what the one before said.
+fn repeated(acks: &[(u32, u16)]) -> usize {
+    acks.windows(2).filter(|pair| pair[0] == pair[1]).count()
+}
+
+/// RFC 5681 §4.2: every second of 208 segments (300,000 bytes in 1448 each), and perhaps one for the last.
+#[test]
+fn reading_sends_no_acknowledgement_twice_without_window_scaling() {
+    let acks = acks_while_reading(true);
+    assert_eq!(repeated(&acks), 0, "of {} ACKs", acks.len());
+    assert!((100..=112).contains(&acks.len()), "{} ACKs", acks.len());
+}
+
+#[test]
+fn reading_sends_no_acknowledgement_twice_with_window_scaling() {
+    let acks = acks_while_reading(false);
+    assert_eq!(repeated(&acks), 0, "of {} ACKs", acks.len());
+    assert!((100..=112).contains(&acks.len()), "{} ACKs", acks.len());
+}
+
+/// A backlog that is read later, 100 bytes at a time: each update of the window tells at least two segments more.
+#[test]
+fn a_slow_reader_tells_its_window_in_steps_of_two_segments() {
+    let mut world = World::new(2, CLEAN);
+    let acks = watch(&mut world, false);
+    let (local, remote, _) = world.connect(&Options::default(), &Options::default());
+    world.client.send(local, &text(100_000, 2)).expect("room");
+    world.run_for(Duration::from_secs(2));
+    acks.borrow_mut().clear();
+    let mut buffer = [0; 100];
+    for _ in 0..1000 {
+        assert_eq!(world.server.recv(remote, &mut buffer), Ok(100));
+        world.run_for(Duration::from_millis(1));
+    }
+    let acks = acks.take();
+    let steps: Vec<u32> = acks.windows(2).map(|pair| u32::from(pair[1].1 - pair[0].1) << 7).collect();
+    assert!(steps.iter().all(|step| (2 * 1448..2 * 1448 + 256).contains(step)), "{steps:?}");
+    // 100,000 bytes in such steps.
+    assert!((31..=34).contains(&acks.len()), "{} updates", acks.len());
+}
