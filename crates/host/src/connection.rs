@@ -23,6 +23,8 @@ pub(crate) struct Connection {
     id: u16,
     /// The application will write no more.
     shut: bool,
+    /// Where the application's reading ends: it wants nothing of what has come, or will come, from this offset on.
+    reads_to: u64,
     /// The application has closed the handle; the connection goes on until both FINs are through.
     pub(crate) is_orphan: bool,
     /// When an orphan that waits for the peer's FIN is given up.
@@ -43,6 +45,7 @@ impl Connection {
             dscp,
             id: 0,
             shut: false,
+            reads_to: u64::MAX,
             is_orphan: false,
             orphan_until: Time::NEVER,
             told: false,
@@ -53,7 +56,7 @@ impl Connection {
     /// A segment arrived with these bytes.
     pub(crate) fn handle_segment(&mut self, now: Time, segment: &Segment, payload: &[u8], marked: bool) {
         let before = self.endpoint.delivered();
-        if !payload.is_empty() && self.takes_data() {
+        if !payload.is_empty() && self.takes_data() && !self.is_deaf() {
             let receiver = self.endpoint.receiver();
             if let Some(offset) = self.endpoint.offset_from_peer(segment.seq) {
                 self.incoming.place(offset, payload, receiver.reassembly(), receiver.edge());
@@ -65,11 +68,11 @@ impl Connection {
         if after == before {
             return;
         }
-        if self.is_orphan {
+        if self.is_orphan || (self.is_deaf() && self.shut) {
             // Nobody will read it: the peer has to know (RFC 9293 §3.6.1, MUST-14 of RFC 1122 §4.2.2.13).
             return self.endpoint.abort();
         }
-        self.endpoint.hold_unread(self.incoming.readable(self.next()));
+        self.endpoint.hold_unread(self.unread());
     }
 
     /// Deadlines may have passed.
@@ -107,12 +110,24 @@ impl Connection {
 
     /// Bytes that arrived, 0 at the end of the peer's stream.
     pub(crate) fn recv(&mut self, out: &mut [u8]) -> Result<usize, Error> {
-        let next = self.next();
-        let len = self.incoming.read(out, next);
+        let len = self.incoming.read(out, self.next());
         if len > 0 || out.is_empty() {
-            self.endpoint.hold_unread(self.incoming.readable(next));
+            self.endpoint.hold_unread(self.unread());
             return Ok(len);
         }
+        self.end_of_reading()
+    }
+
+    /// The same without taking them.
+    pub(crate) fn peek(&mut self, out: &mut [u8]) -> Result<usize, Error> {
+        match self.incoming.peek(out, self.next()) {
+            0 if !out.is_empty() => self.end_of_reading(),
+            len => Ok(len),
+        }
+    }
+
+    /// What a read answers when no byte is there.
+    fn end_of_reading(&mut self) -> Result<usize, Error> {
         self.check_end()?;
         if self.has_no_more_to_read() {
             return Ok(0);
@@ -135,11 +150,27 @@ impl Connection {
         Ok(())
     }
 
+    /// The application will read no more than what has arrived in order.
+    pub(crate) fn shutdown_read(&mut self) -> Result<(), Error> {
+        if !self.is_open() {
+            return Err(Error::NotConnected);
+        }
+        if !self.is_deaf() {
+            self.reads_to = self.next();
+            self.incoming.cut(self.reads_to);
+        }
+        Ok(())
+    }
+
+    fn is_deaf(&self) -> bool {
+        self.reads_to != u64::MAX
+    }
+
     /// The application is gone.
     pub(crate) fn close(&mut self, now: Time) {
         self.is_orphan = true;
         self.orphan_until = now + ORPHAN_WAIT;
-        if self.incoming.readable(self.next()) > 0 {
+        if self.unread() > 0 {
             // What it did not read is lost, and the peer has to know (RFC 2525 §2.17).
             return self.endpoint.abort();
         }
@@ -178,7 +209,7 @@ impl Connection {
     }
 
     pub(crate) fn is_readable(&self) -> bool {
-        self.incoming.readable(self.next()) > 0 || self.has_no_more_to_read() || self.error().is_some()
+        self.unread() > 0 || self.has_no_more_to_read() || self.error().is_some()
     }
 
     pub(crate) fn is_writable(&self) -> bool {
@@ -213,9 +244,9 @@ impl Connection {
         self.incoming.read_so_far()
     }
 
-    /// Offset of the next byte expected of the peer's data, its FIN not counted.
+    /// The byte behind the last one that the application can read.
     fn next(&self) -> u64 {
-        self.endpoint.receiver().reassembly().next()
+        self.endpoint.receiver().reassembly().next().min(self.reads_to)
     }
 
     fn takes_data(&self) -> bool {
@@ -233,8 +264,9 @@ impl Connection {
     }
 
     fn has_no_more_to_read(&self) -> bool {
-        let nothing_left = self.incoming.readable(self.next()) == 0;
-        nothing_left && (self.endpoint.receiver().has_finished() || self.endpoint.ended().is_some())
+        let is_end =
+            self.is_deaf() || self.endpoint.receiver().has_finished() || self.endpoint.ended().is_some();
+        is_end && self.unread() == 0
     }
 
     /// Tells the error once; afterwards the stream is just at its end.

@@ -50,14 +50,25 @@ impl Incoming {
 
     /// Moves bytes before `next` to the application.
     pub(crate) fn read(&mut self, out: &mut [u8], next: u64) -> usize {
+        let len = self.peek(out, next);
+        self.bytes.drain(..len);
+        self.start += len as u64;
+        len
+    }
+
+    /// Copies bytes before `next`: they stay.
+    pub(crate) fn peek(&self, out: &mut [u8], next: u64) -> usize {
         let len = (out.len() as u64).min(self.readable(next)) as usize;
         let (first, second) = self.bytes.as_slices();
         let split = first.len().min(len);
         out[..split].copy_from_slice(&first[..split]);
         out[split..len].copy_from_slice(&second[..len - split]);
-        self.bytes.drain(..len);
-        self.start += len as u64;
         len
+    }
+
+    /// Drops what lies at `offset` and behind it.
+    pub(crate) fn cut(&mut self, offset: u64) {
+        self.bytes.truncate(self.readable(offset) as usize);
     }
 
     fn write(&mut self, offset: u64, bytes: &[u8]) {

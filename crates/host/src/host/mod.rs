@@ -1,6 +1,8 @@
-//! A host: what applications ask of it. Its packets are in `packets.rs`, its table of sockets in `sockets.rs`.
+//! A host: what applications ask of it. Its packets are in `packets.rs`, its table of sockets in `sockets.rs`,
+//! options of sockets that are in use in `settings.rs`.
 
 mod packets;
+mod settings;
 mod sockets;
 
 use crate::connection::Connection;
@@ -9,8 +11,7 @@ use crate::info::Info;
 use crate::listener::Listener;
 use crate::numbers::Numbers;
 use crate::options::Options;
-use lasthop_base::{Duration, Time};
-use lasthop_tcp::endpoint::KeepAlive;
+use lasthop_base::Time;
 use lasthop_tcp::{Endpoint, Event, Role};
 use lasthop_wire::Segment;
 use lasthop_wire::bytes::Ends;
@@ -211,6 +212,14 @@ impl Host {
         received
     }
 
+    /// `MSG_PEEK`: the same as [`Host::recv`], but the bytes stay, and the window as it is.
+    ///
+    /// # Errors
+    /// Those of [`Host::recv`]; the error that ended the connection counts as told, as on Linux.
+    pub fn peek(&mut self, handle: Handle, out: &mut [u8]) -> Result<usize, Error> {
+        self.connection(handle)?.peek(out)
+    }
+
     /// Ends the sending half: a FIN follows what was written.
     ///
     /// # Errors
@@ -219,6 +228,20 @@ impl Host {
         let done = self.connection(handle)?.shutdown();
         self.settle(handle);
         done
+    }
+
+    /// `SHUT_RD`: ends the reading half. What has arrived in order can still be read; behind it is the end of the stream.
+    ///
+    /// TCP cannot tell the peer (RFC 9293 §3.6 knows a half-close of the sending side alone), so what it sends is
+    /// acknowledged and dropped, and its window stays open: a peer in the middle of a reply that nobody wants can go
+    /// on to the end of it, neither reset nor blocked, as on BSD. Linux differs: what comes later can be read there.
+    /// Once the sending half is shut down too, data that comes resets the connection, as after [`Host::close`] (RFC
+    /// 1122 §4.2.2.13).
+    ///
+    /// # Errors
+    /// [`Error::NotConnected`], [`Error::BadHandle`], [`Error::Invalid`] for a listener.
+    pub fn shutdown_read(&mut self, handle: Handle) -> Result<(), Error> {
+        self.connection(handle)?.shutdown_read()
     }
 
     /// Gives the handle back. A connection goes on by itself until everything is sent and both sides have finished; if
@@ -279,41 +302,6 @@ impl Host {
     /// [`Error::BadHandle`], [`Error::Invalid`] for a listener.
     pub fn take_error(&mut self, handle: Handle) -> Result<Option<Error>, Error> {
         Ok(self.connection(handle)?.take_error())
-    }
-
-    /// `TCP_NODELAY`: short segments do not wait while data is outstanding.
-    ///
-    /// # Errors
-    /// [`Error::BadHandle`], [`Error::Invalid`] for a listener.
-    pub fn set_nodelay(&mut self, handle: Handle, nodelay: bool) -> Result<(), Error> {
-        self.connection(handle)?.endpoint.set_nagle(!nodelay);
-        self.settle(handle);
-        Ok(())
-    }
-
-    /// `TCP_USER_TIMEOUT`: how long data may go unacknowledged; `None`: for ever.
-    ///
-    /// # Errors
-    /// [`Error::BadHandle`], [`Error::Invalid`] for a listener.
-    pub fn set_user_timeout(&mut self, handle: Handle, limit: Option<Duration>) -> Result<(), Error> {
-        self.connection(handle)?.endpoint.set_user_timeout(limit);
-        self.settle(handle);
-        Ok(())
-    }
-
-    /// `SO_KEEPALIVE` with `TCP_KEEPIDLE`, `TCP_KEEPINTVL` and `TCP_KEEPCNT`.
-    ///
-    /// # Errors
-    /// [`Error::BadHandle`], [`Error::Invalid`] for a listener.
-    pub fn set_keep_alive(
-        &mut self,
-        now: Time,
-        handle: Handle,
-        keep_alive: Option<KeepAlive>,
-    ) -> Result<(), Error> {
-        self.connection(handle)?.endpoint.set_keep_alive(now, keep_alive);
-        self.settle(handle);
-        Ok(())
     }
 
     /// What a connection knows of itself.

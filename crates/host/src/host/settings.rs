@@ -1,0 +1,80 @@
+//! What the application may change while a socket is in use.
+
+use super::{Handle, Host, Kind};
+use crate::error::Error;
+use crate::options::Options;
+use lasthop_base::{Duration, Time};
+use lasthop_tcp::Endpoint;
+use lasthop_tcp::endpoint::KeepAlive;
+
+impl Host {
+    /// Gives a listener other options: connections whose SYN comes from now on have them.
+    ///
+    /// # Errors
+    /// [`Error::BadHandle`], [`Error::Invalid`] for a connection or options out of range.
+    pub fn set_options(&mut self, listener: Handle, options: &Options) -> Result<(), Error> {
+        match self.sockets.get_mut(listener).map(|socket| &mut socket.kind) {
+            None => Err(Error::BadHandle),
+            Some(Kind::Listener(listener)) if options.are_valid() => {
+                listener.options = options.clone();
+                Ok(())
+            }
+            Some(_) => Err(Error::Invalid),
+        }
+    }
+
+    /// `TCP_NODELAY`: short segments do not wait while data is outstanding. A listener hands it on to connections whose
+    /// SYN comes from now on, as it does the next two.
+    ///
+    /// # Errors
+    /// [`Error::BadHandle`].
+    pub fn set_nodelay(&mut self, handle: Handle, nodelay: bool) -> Result<(), Error> {
+        self.set(handle, |options| options.tcp.nagle = !nodelay, |endpoint| endpoint.set_nagle(!nodelay))
+    }
+
+    /// `TCP_USER_TIMEOUT`: how long data may go unacknowledged; `None`: for ever.
+    ///
+    /// # Errors
+    /// [`Error::BadHandle`].
+    pub fn set_user_timeout(&mut self, handle: Handle, limit: Option<Duration>) -> Result<(), Error> {
+        self.set(
+            handle,
+            |options| options.tcp.patience.data = limit,
+            |endpoint| endpoint.set_user_timeout(limit),
+        )
+    }
+
+    /// `SO_KEEPALIVE` with `TCP_KEEPIDLE`, `TCP_KEEPINTVL` and `TCP_KEEPCNT`.
+    ///
+    /// # Errors
+    /// [`Error::BadHandle`].
+    pub fn set_keep_alive(
+        &mut self,
+        now: Time,
+        handle: Handle,
+        keep_alive: Option<KeepAlive>,
+    ) -> Result<(), Error> {
+        self.set(
+            handle,
+            |options| options.tcp.keep_alive = keep_alive,
+            |endpoint| endpoint.set_keep_alive(now, keep_alive),
+        )
+    }
+
+    /// Changes an option: a listener's, for connections to come, or an open connection's.
+    fn set(
+        &mut self,
+        handle: Handle,
+        of_listener: impl FnOnce(&mut Options),
+        of_connection: impl FnOnce(&mut Endpoint),
+    ) -> Result<(), Error> {
+        match self.sockets.get_mut(handle).map(|socket| &mut socket.kind) {
+            Some(Kind::Listener(listener)) => of_listener(&mut listener.options),
+            _ => {
+                of_connection(&mut self.connection(handle)?.endpoint);
+                self.settle(handle);
+            }
+        }
+        Ok(())
+    }
+}
