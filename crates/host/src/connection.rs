@@ -58,7 +58,7 @@ impl Connection {
         let before = self.endpoint.delivered();
         if !payload.is_empty() && self.takes_data() && !self.is_deaf() {
             let receiver = self.endpoint.receiver();
-            if let Some(offset) = self.endpoint.offset_from_peer(segment.seq) {
+            if let Some(offset) = self.endpoint.payload_offset(segment) {
                 self.incoming.place(offset, payload, receiver.reassembly(), receiver.edge());
             }
         }
@@ -252,7 +252,7 @@ impl Connection {
     fn takes_data(&self) -> bool {
         matches!(
             self.endpoint.state(),
-            State::SynReceived | State::Established | State::FinWait1 | State::FinWait2
+            State::SynSent | State::SynReceived | State::Established | State::FinWait1 | State::FinWait2
         )
     }
 

@@ -10,7 +10,8 @@ use lasthop_base::{Choice, Duration};
 /// Everything about one endpoint. [`Config::default`] is a SACK host of today's RFCs.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Payload of a full segment, bytes; the MSS option announces it plus the option bytes that each segment carries.
+    /// Payload of a full segment, bytes; the MSS option announces it plus the option bytes that each segment carries. A
+    /// peer that refuses timestamps gets their 12 bytes as payload.
     pub segment: u32,
     /// Payload that a peer which names no MSS can take, bytes: 536 over IPv4, 1220 over IPv6 (RFC 9293 §3.7.1).
     pub default_mss: u32,

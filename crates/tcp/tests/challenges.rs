@@ -45,6 +45,53 @@ fn challenges_are_limited() {
     other.run([Acked(1), Nothing]);
 }
 
+/// RFC 9293 §3.4, Table 6: RCV.NXT =< SEG.SEQ < RCV.NXT + RCV.WND. RFC 5961 §3.2: a reset in there is challenged, outside
+/// dropped without a word, and RCV.NXT + RCV.WND is outside. The window is 65535 bytes.
+#[test]
+fn the_right_edge_is_outside_the_window() {
+    let reset = |seq| Segment { seq, flags: Flags::RST, ..Segment::default() };
+    for (at, challenged) in [(2, true), (65_535, true), (65_536, false), (65_537, false), (0, false)] {
+        let mut script = opened();
+        script.arrive(reset(IRS.at(at)));
+        script.run([In(State::Established)]);
+        assert_eq!(drain(&mut script), usize::from(challenged), "{at}");
+        assert_eq!(script.endpoint.counters().challenges, u64::from(challenged), "{at}");
+    }
+    // A closed window has one number in it, RCV.NXT.
+    let window = script::choose(
+        lasthop_tcp::receiver::window::ALL,
+        "buffer",
+        &[("size", lasthop_base::Value::Bytes(1000))],
+    );
+    let mut script = Script::opened(Config { window, ..config("sack") }, Peer::default());
+    script.run([Data(1)]);
+    script.endpoint.hold_unread(1000);
+    script.run([Acked(2)]);
+    script.arrive(reset(IRS.at(1002)));
+    script.run([In(State::Established), Nothing]);
+    script.arrive(reset(IRS.at(1001)));
+    script.run([In(State::Closed), Nothing]);
+}
+
+/// A peer that has filled our window acknowledges from its right edge; while the first of its segments is missing, an
+/// ACK that was refused there would stop both directions until a timeout. One number further it is refused (Table 6).
+#[test]
+fn an_ack_from_the_right_edge_counts() {
+    for (at, counts) in [(65_536, true), (65_537, false)] {
+        let mut script = opened();
+        script.run([Write(1000), New(1)]);
+        let ack = Segment { seq: IRS.at(at), ack: ISS.at(1001), ..script.plain() };
+        script.arrive(ack);
+        match counts {
+            true => script.run([InFlight(0), Nothing, NoDeadline]),
+            false => script.run([InFlight(1), AckedBytes(0), Nothing]),
+        };
+        // Without an ACK there is nothing to hear: it is answered.
+        script.arrive(Segment { seq: IRS.at(65_536), ..Segment::default() });
+        script.run([AckedBytes(0), Nothing]);
+    }
+}
+
 /// Data that comes again is acknowledged however much was challenged: the peer waits for it.
 #[test]
 fn repeated_data_is_always_acknowledged() {

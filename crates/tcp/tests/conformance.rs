@@ -34,7 +34,7 @@ fn every_requirement_has_one_row() {
 /// What is done has a test; what is not has a reason.
 #[test]
 fn every_status_is_backed() {
-    for cells in rows(&document()).iter().filter(|cells| cells[0].contains('-')) {
+    for cells in rows(&document()).iter().filter(|cells| cells[0].contains('-') || cells.len() == 4) {
         let [name, says, status, tests] = cells[..] else { panic!("{cells:?}: four columns") };
         assert!(!says.is_empty(), "{name}");
         match status.split([':', ' ', ';', ',']).next() {

@@ -52,6 +52,46 @@ fn segment_size() {
     }
 }
 
+/// MUST-16: "IPoptionsize and TCP option size": only options that are sent take from the payload. We offer timestamps
+/// and say 1012; a peer that refuses them gets 1012 bytes of payload, one that takes them 1000.
+#[test]
+fn refused_timestamps_take_nothing_from_the_payload() {
+    for (mss, agreed, payload) in
+        [(1012, true, 1000), (1012, false, 1012), (1460, false, 1012), (1460, true, 1000), (600, false, 600)]
+    {
+        let setup = Config { timestamps: true, initial_window: 3, nagle: false, ..config("sack") };
+        let peer = Peer { mss, timestamps: agreed, ..Peer::default() };
+        // Written before the handshake changes the segment size; the initial window stays a number of segments.
+        let mut script = Script::closed(setup.clone(), Role::Active, peer);
+        script.endpoint.write(10_000);
+        script.endpoint.open(script.now);
+        assert_eq!(script.sent("the SYN").segment.mss, Some(1012));
+        let syn_ack = script.syn(Flags::SYN | Flags::ACK, None);
+        script.arrive(syn_ack);
+        script.run([CwndBytes(3 * payload), Bytes(0, payload), Bytes(payload, 2 * payload)]);
+        script.run([Bytes(2 * payload, 3 * payload), Nothing]);
+        // The same for the side that answers.
+        let (mut script, answer) = answer(setup, peer);
+        assert_eq!((answer.mss, answer.timestamps.is_some()), (Some(1012), agreed));
+        script.run([Ack(1), Write(10_000), CwndBytes(3 * payload), Bytes(0, payload)]);
+    }
+}
+
+/// §3.5, Fig. 8: a listener that was reset takes the next peer's offer as if there had been none before.
+#[test]
+fn a_listener_forgets_what_the_first_peer_offered() {
+    let setup = Config { initial_window: 8, ..config("sack") };
+    let (mut script, _) = answer(setup, Peer { sack: false, mss: 500, ..Peer::default() });
+    script.arrive(Segment { seq: IRS.at(1), flags: Flags::RST, ..Segment::default() });
+    script.run([In(State::Listen)]);
+    script.peer = Peer::default();
+    let syn = script.syn(Flags::SYN, None);
+    script.arrive(syn);
+    assert!(script.sent("the SYN-ACK").segment.sack_permitted);
+    // RFC 6675: one ACK that reports three segments behind a hole is enough.
+    script.run([Ack(1), Write(100_000), News(1, 8), Sack(1, &[(2, 5)]), Again(1), Cwnd(4)]);
+}
+
 /// RFC 2018 §2 and RFC 7323 §1.3: an option is answered only if it was offered.
 #[test]
 fn options_are_answered_if_offered() {
@@ -127,8 +167,9 @@ fn window_scale() {
     script.run([Write(100_000), News(1, 2), Nothing, Ack(2), New(3), Nothing, Data(1)]);
     assert_eq!(script.sent("an ACK").segment.window, u16::MAX);
     // RFC 7323 §2.3: more than 14 counts as 14.
-    let mut script = Script::opened(config("sack"), Peer { scale: Some(30), window: 1, ..Peer::default() });
-    script.run([Write(100_000), Ack(1), Bytes(0, 1000)]);
+    let setup = Config { initial_window: 100, ..config("sack") };
+    let mut script = Script::opened(setup, Peer { scale: Some(30), window: 1, ..Peer::default() });
+    script.run([Write(100_000), Ack(1), News(1, 16), Nothing]);
 }
 
 fn stamped() -> Script {

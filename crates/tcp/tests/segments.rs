@@ -27,24 +27,65 @@ fn push_ends_what_was_written() {
     assert!(pushes(&mut script));
 }
 
-/// RFC 9293 §3.4: data on a SYN may wait or be dropped; dropped, it must not be acknowledged. Both sides.
+/// RFC 9293 §3.4: data on a SYN may wait or be dropped; a listener drops it, and must not acknowledge it then.
 #[test]
 fn data_on_a_syn_is_not_acknowledged() {
     let mut script = Script::closed(config("sack"), Role::Passive, Peer::default());
     script.endpoint.open(script.now);
-    let syn = Segment { len: 500, ..script.syn(Flags::SYN | Flags::FIN, None) };
+    let syn = Segment { len: 500, ..script.syn(Flags::SYN, None) };
     script.arrive(syn);
     let answer = script.sent("the SYN-ACK").segment;
     assert_eq!((answer.flags, answer.ack), (SYN_ACK, IRS.at(1)));
     script.run([Ack(1), In(State::Established)]);
     assert_eq!(script.endpoint.delivered(), 0);
     script.run([DataBytes(0, 500), AckedBytes(500)]);
-    let mut script = Script::closed(config("sack"), Role::Active, Peer::default());
+}
+
+/// The SYN is out; the peer's SYN-ACK comes with so many bytes.
+fn answered(config: Config, flags: Flags, len: u32) -> Script {
+    let mut script = Script::closed(config, Role::Active, Peer::default());
     script.endpoint.open(script.now);
     script.sent("the SYN");
-    let answer = Segment { len: 500, ..script.syn(SYN_ACK, None) };
+    let answer = Segment { len, ..script.syn(flags, None) };
     script.arrive(answer);
-    script.run([In(State::Established), AckedBytes(0), Nothing, DataBytes(0, 500), AckedBytes(500)]);
+    script
+}
+
+/// RFC 9293 §3.10.7.3: "other controls or text in the segment" of the SYN-ACK are processed once the connection is open.
+#[test]
+fn data_on_a_syn_ack_is_taken() {
+    let mut script = answered(config("sack"), SYN_ACK, 500);
+    script.run([In(State::Established), AckedBytes(500), Nothing]);
+    assert_eq!(script.endpoint.delivered(), 500);
+    // The same again is old; what follows is next.
+    let again = Segment { len: 500, ..script.syn(SYN_ACK, None) };
+    script.arrive(again);
+    script.run([AckedBytes(500), Nothing, DataBytes(500, 900), AckedBytes(900), Nothing]);
+    assert_eq!(script.endpoint.delivered(), 900);
+    // At once, also where ACKs wait for a second segment: the SYN waits for its own.
+    let timing = Config::default().timing;
+    answered(Config { timing, ..config("sack") }, SYN_ACK, 500).run([AckedBytes(500), Nothing, NoDeadline]);
+    // With a FIN, and one alone.
+    for len in [500, 0] {
+        let mut script = answered(config("sack"), SYN_ACK | Flags::FIN, len);
+        script.run([In(State::CloseWait), AckedBytes(u64::from(len) + 1), Nothing]);
+        assert_eq!(script.endpoint.delivered(), u64::from(len));
+    }
+    // No more than the window that the SYN told; the FIN behind it does not count.
+    let window = script::choose(
+        lasthop_tcp::receiver::window::ALL,
+        "buffer",
+        &[("size", lasthop_base::Value::Bytes(400))],
+    );
+    let mut script = answered(Config { window, ..config("sack") }, SYN_ACK | Flags::FIN, 500);
+    script.run([In(State::Established), AckedBytes(400), Nothing]);
+    // When both open at once, too (Fig. 7): the crossing SYN's data waits, the SYN-ACK's is taken.
+    let mut script = answered(config("sack"), Flags::SYN, 500);
+    assert_eq!(script.sent("the SYN-ACK").segment.ack, IRS.at(1));
+    let crossed = Segment { len: 500, ..script.syn(SYN_ACK, None) };
+    script.arrive(crossed);
+    script.run([In(State::Established), AckedBytes(500), Nothing]);
+    assert_eq!(script.endpoint.delivered(), 500);
 }
 
 /// SHLD-2: a reset may carry data, which means nothing.
@@ -78,7 +119,7 @@ fn a_reset_at_a_closed_window() {
     script.run([In(State::Closed)]);
 }
 
-/// MUST-1: windows above 2^15, and scaled ones above 2^31 altogether, are no negative numbers.
+/// MUST-1: windows above 2^15 are no negative numbers, and scaled by 14 bits they are 1 GiB.
 #[test]
 fn the_window_is_unsigned() {
     let setup = Config { initial_window: 66, ..config("sack") };

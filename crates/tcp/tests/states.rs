@@ -211,6 +211,56 @@ fn an_old_syn_at_a_listener() {
     script.run([Ack(1), In(State::Established)]);
 }
 
+/// §3.10.7.2: a listener ignores resets, resets what acknowledges, opens for a SYN, and drops the rest ("fourth"). A SYN
+/// with a FIN is dropped too, as by Linux: see docs/conformance.md.
+#[test]
+fn what_a_listener_answers() {
+    let mut script = passive();
+    let of = |flags| Segment { seq: Seq(77), ack: Seq(99), flags, ..Segment::default() };
+    let ignored = [
+        Flags::default(),
+        Flags::FIN,
+        Flags::PSH,
+        Flags::FIN | Flags::PSH | Flags::URG,
+        Flags::SYN | Flags::FIN,
+        Flags::SYN | Flags::RST,
+        Flags::RST,
+        RST_ACK,
+    ];
+    for flags in ignored {
+        for len in [0, 10] {
+            script.arrive(Segment { len, ..of(flags) });
+            script.run([In(State::Listen), Nothing, NoDeadline]);
+        }
+    }
+    for flags in [Flags::ACK, SYN_ACK, FIN_ACK] {
+        script.arrive(of(flags));
+        assert_eq!(expect_flags(&mut script, Flags::RST).seq, Seq(99));
+        script.run([In(State::Listen), Nothing, NoDeadline]);
+    }
+    let syn = script.syn(Flags::SYN, None);
+    script.arrive(syn);
+    expect_flags(&mut script, SYN_ACK);
+    script.run([Ack(1), In(State::Established)]);
+}
+
+/// §3.10.7.4, MUST-11: whoever came to SYN-RECEIVED from SYN-SENT does not listen after a reset: it was refused.
+#[test]
+fn a_reset_during_simultaneous_open() {
+    let mut script = Script::closed(config("sack"), Role::Active, Peer::default());
+    script.endpoint.open(script.now);
+    expect_flags(&mut script, Flags::SYN);
+    let syn = script.syn(Flags::SYN, None);
+    script.arrive(syn);
+    expect_flags(&mut script, SYN_ACK);
+    // A new SYN is challenged.
+    script.arrive(Segment { seq: IRS.at(1), ..syn });
+    script.run([In(State::SynReceived), AckedBytes(0), Nothing]);
+    script.arrive(Segment { seq: IRS.at(1), flags: Flags::RST, ..Segment::default() });
+    script.run([In(State::Closed), Nothing, NoDeadline]);
+    assert_eq!(script.endpoint.ended(), Some(Ended::Refused));
+}
+
 /// §3.10.7.4: in SYN-RECEIVED an ACK of something else is answered with a reset.
 #[test]
 fn syn_received_rejects_wrong_acks() {

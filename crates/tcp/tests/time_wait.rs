@@ -19,10 +19,10 @@ fn waiting(timestamps: bool) -> Script {
     script
 }
 
-/// A SYN of the same peer: its number so far behind the last byte of the old connection, its clock so far on.
+/// A SYN of the same peer: its number so far behind RCV.NXT of the old connection, its clock so far on.
 fn syn(script: &Script, ahead: i32, clock: Option<i32>) -> Segment {
-    // Number 1001 was the FIN's.
-    let seq = Seq(IRS.at(1001).0.wrapping_add_signed(ahead));
+    // Number 1001 was the FIN's; the peer's last ACKs had 1002.
+    let seq = Seq(IRS.at(1002).0.wrapping_add_signed(ahead));
     let timestamps =
         clock.map(|ticks| Timestamps { value: script.millis().wrapping_add_signed(ticks), echo: 0 });
     Segment { seq, timestamps, ..script.syn(Flags::SYN, None) }
@@ -39,7 +39,7 @@ fn a_later_clock_opens_again() {
     assert!(yields(1, None) && !yields(0, None), "without: a larger number");
 }
 
-/// RFC 6191 §2, without timestamps on the old connection.
+/// RFC 6191 §2, without timestamps on the old connection: "greater than the last sequence number seen", which is RCV.NXT.
 #[test]
 fn a_larger_number_opens_again() {
     let script = waiting(false);
@@ -78,6 +78,28 @@ fn an_old_syn_does_not_disturb() {
     script.run([In(State::TimeWait), AckedBytes(1001), Nothing, Deadline(50_000)]);
 }
 
+/// An ACK from behind the peer's FIN is of no connection that we know: it is answered, so that a peer that has forgotten
+/// this one learns of it (§3.10.7.4), a few times (RFC 5961 §7). One with the next number is what a peer in TIME-WAIT
+/// sends as well: two of them would answer each other for ever.
+#[test]
+fn an_ack_from_behind_the_fin_is_answered() {
+    let mut script = waiting(false);
+    script.run([Tick(20_000)]);
+    let next = Segment { seq: IRS.at(1002), ack: ISS.at(2), ..script.plain() };
+    script.arrive(next);
+    script.run([Nothing, Deadline(40_000)]);
+    for (beyond, len) in [(1, 0), (1000, 0), (65_000, 0), (1, 100)] {
+        script.arrive(Segment { seq: IRS.at(1002 + beyond), len, ..next });
+        script.run([In(State::TimeWait), AckedBytes(1001), Nothing, Deadline(40_000)]);
+    }
+    let before = script.endpoint.counters().challenges;
+    for _ in 0..100 {
+        script.arrive(Segment { seq: IRS.at(1003), ..next });
+        while script.endpoint.poll_segment(script.now).is_some() {}
+    }
+    assert_eq!((before, script.endpoint.counters().challenges), (4, 5), "RFC 5961 §7");
+}
+
 /// Only the peer's FIN again starts the wait anew (§3.10.7.4): other remains of the connection cannot prolong it for ever.
 #[test]
 fn only_a_fin_prolongs_the_wait() {
@@ -87,6 +109,10 @@ fn only_a_fin_prolongs_the_wait() {
     script.arrive(remains);
     script.run([AckedBytes(1001), Nothing, Deadline(40_000)]);
     let fin = Segment { seq: IRS.at(1001), flags: Flags::FIN | Flags::ACK, ..script.plain() };
+    for elsewhere in [900, 1 << 30] {
+        script.arrive(Segment { seq: IRS.at(elsewhere), ..fin });
+        script.run([AckedBytes(1001), Nothing, Deadline(40_000)]);
+    }
     script.arrive(fin);
     script.run([AckedBytes(1001), Nothing, Deadline(60_000), Tick(60_000), In(State::Closed), NoDeadline]);
 }

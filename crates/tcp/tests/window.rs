@@ -342,3 +342,15 @@ fn a_closed_window_opens_for_large_segments_without_scaling() {
     script.endpoint.hold_unread(0);
     assert_eq!(edge(&mut script), 65_535 + 65_535);
 }
+
+/// A FIN takes no room in the buffer: at a closed window it is taken, as our own goes out at one (RFC 9293 §3.10.4).
+#[test]
+fn a_fin_at_a_closed_window_is_taken() {
+    let mut script = buffered(1000, None);
+    script.run([Data(1)]);
+    script.endpoint.hold_unread(1000);
+    assert_eq!(edge(&mut script), 1000);
+    let fin = lasthop_wire::Segment { flags: lasthop_wire::Flags(0x11), ..script.plain() };
+    script.arrive(fin);
+    script.run([In(State::CloseWait), AckedBytes(1001), Nothing]);
+}

@@ -4,7 +4,7 @@ use super::sockets::tell;
 use super::{Handle, Host, Kind, MOST_STRAYS, Socket};
 use lasthop_base::Time;
 use lasthop_tcp::Role;
-use lasthop_tcp::endpoint::reset_for;
+use lasthop_tcp::endpoint::{opens, reset_for};
 use lasthop_wire::bytes::{Checksums, Content, Ends, Header, ParseError, Payload, emit, parse};
 use lasthop_wire::{Body, Ecn, Flags, Segment, Seq};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -92,9 +92,8 @@ impl Host {
         if known.is_some() && !segment.flags.has(Flags::SYN) {
             return known;
         }
-        let opens = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK | Flags::RST);
-        let listener = self.listener_at(ends.source).filter(|_| opens);
-        match (known, listener) {
+        let listener = self.listener_at(ends.source);
+        match (known, listener.filter(|_| opens(segment))) {
             (Some(old), Some(parent)) => match self.number_after(old, segment) {
                 Some(number) => {
                     self.forget(old);
@@ -106,7 +105,10 @@ impl Host {
             (None, Some(parent)) => self.open_for(now, *ends, parent, None),
             (None, None) => {
                 self.counters.strays += 1;
-                if let Some(reset) = reset_for(segment).filter(|_| self.strays.len() < MOST_STRAYS) {
+                // A listener drops what neither opens nor acknowledges (RFC 9293 §3.10.7.2).
+                let is_answered = listener.is_none() || segment.flags.has(Flags::ACK);
+                let reset = reset_for(segment).filter(|_| is_answered && self.strays.len() < MOST_STRAYS);
+                if let Some(reset) = reset {
                     self.strays.push_back((*ends, reset));
                 }
                 None

@@ -14,7 +14,8 @@ const LONGEST_SILENCE: Duration = Duration::from_secs(24 * 86_400);
 impl Endpoint {
     pub(super) fn handle_synchronised(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
         if self.state == State::SynReceived && self.completes_simultaneous_open(segment) {
-            return self.establish(now, u64::from(segment.window));
+            self.establish(now, u64::from(segment.window));
+            return self.handle_rest_of_syn_ack(now, segment, arriving);
         }
         let bare = self.agreed.timestamps && segment.timestamps.is_none();
         if bare && !segment.flags.has(Flags::RST | Flags::SYN) {
@@ -40,6 +41,10 @@ impl Endpoint {
         if !self.handle_acknowledgement(now, segment, range.start) {
             return;
         }
+        if self.state == State::TimeWait && range.start > self.receiver.next() {
+            // Nothing of this connection lies behind the peer's FIN.
+            return self.challenge(now);
+        }
         self.heard_at = now;
         // Only now: a forged segment whose ACK gives it away must not move TS.Recent.
         if let Some(stamps) =
@@ -61,7 +66,12 @@ impl Endpoint {
         flags.has(Flags::SYN) && flags.has(Flags::ACK) && seq == self.irs && ack == self.iss.at(1)
     }
 
-    /// The segment's bytes as offsets, if its sequence numbers lie in the window and its timestamp is not from the past.
+    /// The segment's bytes as offsets, if its sequence numbers lie in the window (RFC 9293 §3.4, Table 6) and its
+    /// timestamp is not from the past.
+    ///
+    /// Two allowances: while the window is closed, a segment with data that begins where it is is looked at without its
+    /// data (its ACK or reset counts, §3.10.7.4); and so is a pure ACK at the window's right edge, from where a peer
+    /// that has filled the window acknowledges ours while part of its own is lost.
     #[inline]
     fn acceptable(&self, now: Time, segment: &Segment) -> Option<Range> {
         let next = self.receiver.next();
@@ -72,10 +82,11 @@ impl Endpoint {
         }
         let edge = self.receiver.edge();
         let occupied = end + u64::from(segment.flags.has(Flags::FIN));
-        // RFC 9293 §3.4, Table 6: the first or the last byte lies in the window.
+        // While the window is closed, RCV.NXT alone.
+        let is_within = start < edge.max(next + 1);
         let fits = match occupied > start {
-            false => next <= start && start <= edge,
-            true => start < edge.max(next + 1) && occupied > next, // A probe's ACK is of use, its byte is cut off.
+            false => next <= start && (is_within || (start == edge && segment.is_pure_ack())),
+            true => is_within && occupied > next,
         };
         fits.then_some(Range { start, end })
     }
@@ -127,7 +138,7 @@ impl Endpoint {
             }
         }
         self.receiver.acknowledge_now();
-        if self.state == State::TimeWait && segment.flags.has(Flags::FIN) {
+        if self.state == State::TimeWait && self.is_their_fin(segment) {
             self.wait_again(now);
         }
     }
@@ -217,7 +228,7 @@ impl Endpoint {
         &blocks[..count]
     }
 
-    fn handle_payload(&mut self, now: Time, segment: &Segment, sent: Range, arriving: &Arriving) {
+    pub(super) fn handle_payload(&mut self, now: Time, segment: &Segment, sent: Range, arriving: &Arriving) {
         // What lies beyond the window is cut off (RFC 9293 §3.10.7.4); a FIN at its edge takes no room.
         let range = Range { start: sent.start, end: sent.end.min(self.receiver.edge().max(sent.start)) };
         let fin = segment.flags.has(Flags::FIN) && range.end == sent.end;

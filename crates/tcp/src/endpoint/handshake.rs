@@ -1,8 +1,9 @@
 //! Opening a connection (RFC 9293 §3.5), and what its options agree on.
 
-use super::{Agreed, Ended, Endpoint, State};
+use super::{Agreed, Arriving, Ended, Endpoint, State};
 use crate::config::Config;
 use crate::event::Event;
+use crate::ranges::Range;
 use crate::rtt::RttEstimator;
 use crate::sender::{Sender, recovery};
 use lasthop_base::{Duration, Time};
@@ -28,6 +29,14 @@ const TIMESTAMP_BYTES: u32 = 12;
 const SYN_LOST_RTO: Duration = Duration::from_secs(3);
 /// Smaller segments than any link asks for only serve attacks.
 const SMALLEST_MSS: u32 = 64;
+
+/// Whether a segment asks a listener for a connection.
+///
+/// A SYN with a FIN does not: RFC 9293 §3.10.7.2 would have its FIN wait, but nobody opens and closes in one segment
+/// (T/TCP did; RFC 6247 made it history), while those who look for ways past filters do. Linux drops it too.
+pub fn opens(segment: &Segment) -> bool {
+    segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK | Flags::RST | Flags::FIN)
+}
 
 impl Handshake {
     pub(super) fn new(config: &Config) -> Handshake {
@@ -85,8 +94,12 @@ impl Endpoint {
         self.agreed = Agreed::default();
         self.ts_recent = 0;
         self.receiver.stop();
+        // The next peer may offer what this one did not.
+        self.sender = Sender::new(&self.config, self.config.segment).with_written_of(&self.sender);
     }
 
+    /// RFC 9293 §3.10.7.2. The data of a SYN is dropped and not acknowledged: nobody knows yet whether its sender is who
+    /// it says; it comes again.
     pub(super) fn handle_in_listen(&mut self, now: Time, segment: &Segment) {
         if segment.flags.has(Flags::RST) {
             return;
@@ -94,14 +107,14 @@ impl Endpoint {
         if segment.flags.has(Flags::ACK) {
             return self.refuse(segment);
         }
-        if segment.flags.has(Flags::SYN) {
+        if opens(segment) {
             self.state = State::SynReceived;
             self.agree(segment, false);
             self.handshake.start(now);
         }
     }
 
-    pub(super) fn handle_in_syn_sent(&mut self, now: Time, segment: &Segment) {
+    pub(super) fn handle_in_syn_sent(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
         let acks_our_syn = segment.flags.has(Flags::ACK) && segment.ack == self.iss.at(1);
         if segment.flags.has(Flags::ACK) && !acks_our_syn {
             return self.refuse(segment);
@@ -119,10 +132,19 @@ impl Endpoint {
         if acks_our_syn {
             self.establish(now, u64::from(segment.window));
             self.receiver.acknowledge_now();
+            self.handle_rest_of_syn_ack(now, segment, arriving);
         } else {
             // Both sides opened at once (RFC 9293 §3.5, Fig. 7).
             self.state = State::SynReceived;
             self.handshake.start(now);
+        }
+    }
+
+    /// Data and a FIN that come with the SYN-ACK are taken once the connection is open (RFC 9293 §3.10.7.3).
+    pub(super) fn handle_rest_of_syn_ack(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
+        if segment.len > 0 || segment.flags.has(Flags::FIN) {
+            let range = Range { start: 1, end: 1 + u64::from(segment.len) };
+            self.handle_payload(now, segment, range, arriving);
         }
     }
 
@@ -171,20 +193,30 @@ impl Endpoint {
         if let Some(stamps) = syn.timestamps.filter(|_| timestamps) {
             self.ts_recent = stamps.value;
         }
-        let option_bytes = if timestamps { TIMESTAMP_BYTES } else { 0 };
         let peer_mss = syn.mss.map_or(self.config.default_mss, u32::from).max(SMALLEST_MSS);
-        let mss = peer_mss.saturating_sub(option_bytes).min(self.config.segment).max(1);
+        // Only options that are sent take from the payload (RFC 9293 §3.7.1, MUST-16).
+        let option_bytes = if timestamps { TIMESTAMP_BYTES } else { 0 };
+        let mss = peer_mss.min(self.largest_mss()).saturating_sub(option_bytes).max(1);
         let falls_back = !self.agreed.sack && self.sender.uses_sack();
-        if falls_back {
-            self.config.recovery = recovery::without_sack(&self.config.recovery);
-        }
         if falls_back || u64::from(mss) != self.sender.segment() {
             self.rebuild_sender(mss);
         }
     }
 
+    /// The sender that fits what was agreed: before anything was sent.
     fn rebuild_sender(&mut self, mss: u32) {
-        self.sender = Sender::new(&self.config, mss).with_written_of(&self.sender);
+        let mut sender = Sender::new(&self.config, mss);
+        if sender.uses_sack() && !self.agreed.sack {
+            let recovery = recovery::without_sack(&self.config.recovery);
+            sender = Sender::new(&Config { recovery, ..(*self.config).clone() }, mss);
+        }
+        self.sender = sender.with_written_of(&self.sender);
+    }
+
+    /// What fits into a segment here, payload and options, bytes: the value of our MSS option (RFC 6691 §2).
+    fn largest_mss(&self) -> u32 {
+        let option_bytes = if self.config.timestamps { TIMESTAMP_BYTES } else { 0 };
+        self.config.segment.saturating_add(option_bytes)
     }
 
     /// The shift that lets a 16-bit field express the largest window we will ever advertise (RFC 7323 §2.3).
@@ -206,7 +238,6 @@ impl Endpoint {
             flags = flags | if answers { Flags::ECE } else { Flags::ECE | Flags::CWR };
         }
         let timestamps = if answers { self.agreed.timestamps } else { self.config.timestamps };
-        let option_bytes = if self.config.timestamps { TIMESTAMP_BYTES } else { 0 };
         // Never scaled in a SYN (RFC 7323 §2.2).
         let window = self.receiver.advertise(self.receiver.next(), 0);
         let scales = !answers || self.agreed.shift > 0 || self.agreed.peer_shift > 0;
@@ -215,7 +246,7 @@ impl Endpoint {
             ack: if answers { self.irs.at(1) } else { Seq(0) },
             flags,
             window,
-            mss: Some(u16::try_from(self.config.segment + option_bytes).unwrap_or(u16::MAX)),
+            mss: Some(u16::try_from(self.largest_mss()).unwrap_or(u16::MAX)),
             window_scale: scales.then(|| self.own_shift()),
             sack_permitted: if answers { self.agreed.sack } else { self.config.sack },
             timestamps: timestamps.then(|| self.stamp(now)),

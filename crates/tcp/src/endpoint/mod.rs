@@ -26,6 +26,7 @@ mod stamps;
 mod time_wait;
 
 pub use emit::{Sending, Sent};
+pub use handshake::opens;
 pub use keep_alive::KeepAlive;
 pub use reset::reset_for;
 
@@ -38,7 +39,7 @@ use crate::sender::{Expiry, Sender};
 use challenge::Challenges;
 use handshake::Handshake;
 use lasthop_base::{Rate, Stream, Time};
-use lasthop_wire::{Backlog, LinkReport, Segment, SenderCounts, Seq, UplinkCounts};
+use lasthop_wire::{Backlog, Flags, LinkReport, Segment, SenderCounts, Seq, UplinkCounts};
 
 /// Who opens the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -246,7 +247,7 @@ impl Endpoint {
         match self.state {
             State::Closed => self.refuse(segment),
             State::Listen => self.handle_in_listen(now, segment),
-            State::SynSent => self.handle_in_syn_sent(now, segment),
+            State::SynSent => self.handle_in_syn_sent(now, segment, arriving),
             _ => self.handle_synchronised(now, segment, arriving),
         }
     }
@@ -391,6 +392,16 @@ impl Endpoint {
     /// The offset in the peer's stream that a sequence number stands for, near what is expected now.
     pub fn offset_from_peer(&self, seq: Seq) -> Option<u64> {
         self.irs.offset_of(seq, self.receiver.next())
+    }
+
+    /// The offset in the peer's stream at which a segment's payload begins, near what is expected now.
+    pub fn payload_offset(&self, segment: &Segment) -> Option<u64> {
+        if self.state == State::SynSent {
+            // Its number is what the peer's SYN-ACK tells.
+            return segment.flags.has(Flags::SYN).then_some(1);
+        }
+        let behind_syn = u64::from(segment.flags.has(Flags::SYN));
+        self.offset_from_peer(segment.seq).map(|offset| offset + behind_syn)
     }
 
     /// The offset in this side's stream that a sequence number stands for, near what is unacknowledged now.

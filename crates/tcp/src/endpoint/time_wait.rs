@@ -1,6 +1,6 @@
 //! TIME-WAIT, and the connection that may take its place.
 
-use super::{Endpoint, State};
+use super::{Endpoint, State, opens};
 use lasthop_base::Time;
 use lasthop_wire::{Flags, Segment, Seq};
 
@@ -15,16 +15,24 @@ impl Endpoint {
         self.own_timer = now + self.config.time_wait;
     }
 
+    /// Whether the segment ends with the FIN that came before.
+    pub(super) fn is_their_fin(&self, segment: &Segment) -> bool {
+        let behind = segment.seq.at(u64::from(segment.sequence_space()));
+        segment.flags.has(Flags::FIN) && behind == self.irs.at(self.receiver.next())
+    }
+
     /// Whether this SYN may open a new connection between the same sockets in place of this one, which is in TIME-WAIT:
     /// nothing that is left of the old connection can be taken for part of the new one (RFC 6191 §2).
     ///
+    /// "Greater than the last sequence number seen" is greater than RCV.NXT here, the number of the peer's last ACKs, and
+    /// not than its FIN's, one below: so Linux and FreeBSD have it, and it costs one number of 2^32.
+    ///
     /// The new connection's own first number should lie behind [`Endpoint::number_after`] (RFC 9293 §3.6.1).
     pub fn yields_to(&self, syn: &Segment) -> bool {
-        let opens = syn.flags.has(Flags::SYN) && !syn.flags.has(Flags::ACK | Flags::RST | Flags::FIN);
-        if self.state != State::TimeWait || !opens {
+        if self.state != State::TimeWait || !opens(syn) {
             return false;
         }
-        let beyond = syn.seq.0.wrapping_sub(self.irs.at(self.receiver.next()).0) as i32 >= 0;
+        let beyond = syn.seq.0.wrapping_sub(self.irs.at(self.receiver.next()).0) as i32 > 0;
         match syn.timestamps.filter(|_| self.config.timestamps) {
             None => beyond,
             Some(_) if !self.agreed.timestamps => true,
