@@ -1,9 +1,10 @@
 //! A scenario with other values, paired by repetition: every value meets the same losses.
 
+use crate::change::Change;
 use crate::document::{Cell, Table};
 use crate::progress::Progress;
 use crate::repeat::{estimate_by, repeat};
-use crate::runs::number::{signed, with_interval};
+use crate::runs::number::{self, signed, with_interval};
 use crate::runs::{csv, measure, summary};
 use crate::stats::Estimate;
 use lasthop_scenario::{Draft, Problem, Scenario};
@@ -128,15 +129,13 @@ impl Comparison {
         if case == 0 {
             return Compared { mean, difference: None, percent: None };
         }
-        let pairs: Vec<(f64, f64)> = self.outcomes[case]
+        let (these, firsts): (Vec<f64>, Vec<f64>) = self.outcomes[case]
             .iter()
             .zip(&self.outcomes[0])
             .filter_map(|(this, first)| Some((of(this)?, of(first)?)))
-            .collect();
-        let differences: Vec<f64> = pairs.iter().map(|(this, first)| this - first).collect();
-        let shares: Vec<f64> = pairs.iter().map(|(this, first)| 100.0 * (this - first) / first).collect();
-        let percent = shares.iter().all(|share| share.is_finite()).then(|| Estimate::of(&shares)).flatten();
-        Compared { mean, difference: Estimate::of(&differences), percent }
+            .unzip();
+        let differences: Vec<f64> = these.iter().zip(&firsts).map(|(this, first)| this - first).collect();
+        Compared { mean, difference: Estimate::of(&differences), percent: Change::of(&these, &firsts) }
     }
 
     /// Whether a number is not the same in each case's every repetition.
@@ -152,13 +151,14 @@ impl Comparison {
 
     fn row(&self, name: &str, case: usize, of: &dyn Fn(&Outcome) -> Option<f64>) -> Vec<Cell> {
         let Compared { mean, difference, percent } = self.compared(case, of);
-        let shown = |estimate: &Option<Estimate>, text: fn(&Estimate) -> String| match estimate {
-            Some(estimate) => Cell::Number(text(estimate)),
-            None => Cell::Empty,
-        };
+        let shown = |text: Option<String>| text.map_or(Cell::Empty, Cell::Number);
         let mut row = vec![Cell::Text(name.to_owned())];
         row.extend(self.cases[case].values.iter().map(|value| Cell::Text(value.clone())));
-        row.extend([shown(&mean, with_interval), shown(&difference, signed), shown(&percent, signed)]);
+        row.extend([
+            shown(mean.as_ref().map(with_interval)),
+            shown(difference.as_ref().map(signed)),
+            shown(percent.as_ref().map(number::change)),
+        ]);
         row
     }
 
@@ -185,8 +185,8 @@ struct Compared {
     mean: Option<Estimate>,
     /// Paired by repetition.
     difference: Option<Estimate>,
-    /// The same in per cent of the first case's, repetition by repetition; `None` if that is ever zero.
-    percent: Option<Estimate>,
+    /// The mean against the first case's, %; `None` if that is zero.
+    percent: Option<Change>,
 }
 
 impl Compared {
@@ -194,7 +194,7 @@ impl Compared {
         let Some(mean) = &self.mean else { return Value::Null };
         let mut value = summary::value(mean);
         value["difference"] = self.difference.as_ref().map_or(Value::Null, summary::value);
-        value["difference_percent"] = self.percent.as_ref().map_or(Value::Null, summary::value);
+        value["difference_percent"] = self.percent.as_ref().map_or(Value::Null, summary::change_value);
         value
     }
 }
@@ -233,7 +233,7 @@ mod tests {
         let compared = comparison.compared(1, &measure::total_goodput_kbps);
         let difference = compared.difference.unwrap();
         assert_eq!((difference.mean, difference.ci95), (0.0, [0.0, 0.0]));
-        assert_eq!(compared.percent.unwrap().mean, 0.0);
+        assert_eq!(compared.percent.unwrap().percent, 0.0);
     }
 
     #[test]

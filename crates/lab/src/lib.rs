@@ -1,12 +1,13 @@
 //! Everything around a run: repetitions and intervals, comparisons, the papers, benchmarks, reports.
 //!
-//! * [`repeat`]: repetitions on all cores; [`stats`]: means with their intervals.
+//! * [`repeat`]: repetitions on all cores; [`stats`]: means with their intervals; [`change`]: one mean against another.
 //! * [`runs`]: what is shown of one scenario's repetitions; [`compare`]: values beside each other, paired; [`mod@bench`]: speed.
 //! * [`item`]: a published number beside ours; [`papers`]: the papers, each a folder.
 //! * [`document`], [`figure`], [`report`]: what a report says, what it draws, and the HTML that shows it.
 //! * [`progress`]: how far a long computation has come.
 
 pub mod bench;
+pub mod change;
 pub mod compare;
 pub mod document;
 pub mod figure;

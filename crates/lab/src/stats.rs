@@ -39,7 +39,8 @@ impl Estimate {
     }
 }
 
-/// 100 (mean of `ones` / mean of `others` - 1), with the interval of the linearised ratio over the repetitions in pairs.
+/// 100 (mean of `ones` / mean of `others` - 1), with the interval of the linearised ratio over the repetitions in pairs
+/// (the delta method: good where the others' spread is small beside their mean; else [`crate::change::Change`]).
 pub fn change_of_means(ones: &[f64], others: &[f64]) -> Option<Estimate> {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let base = mean(others);
@@ -53,7 +54,7 @@ pub fn change_of_means(ones: &[f64], others: &[f64]) -> Option<Estimate> {
 }
 
 /// The 97.5 % quantile of Student's t with `freedom` degrees of freedom.
-fn quantile(freedom: usize) -> f64 {
+pub(crate) fn quantile(freedom: usize) -> f64 {
     match StudentsT::new(0.0, 1.0, freedom as f64) {
         Ok(t) => t.inverse_cdf(0.975),
         Err(_) => f64::INFINITY,

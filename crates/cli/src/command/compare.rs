@@ -43,7 +43,7 @@ impl Compare {
         let first = &cases[0].scenario;
         let (runs, seed) = (self.repetitions.runs(first), self.repetitions.seed(first));
         let heading = format!(
-            "{}\n{runs} runs of {} each, seeds from {seed}; differences to the first row, paired by seed\n\n",
+            "{}\n{runs} runs of {} each, seeds from {seed}; differences to the first row, paired by seed; 95 % intervals\n\n",
             first.title, first.duration
         );
         let paths = variations.into_iter().map(|variation| variation.path).collect();

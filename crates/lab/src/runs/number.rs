@@ -1,5 +1,6 @@
 //! How numbers are written for people.
 
+use crate::change::Change;
 use crate::stats::Estimate;
 
 /// `1915 ± 12`: the interval's half width with two digits, the mean as exact as that; one repetition: the mean alone.
@@ -21,6 +22,30 @@ pub fn signed(estimate: &Estimate) -> String {
     let text = with_interval(estimate);
     let is_negative_or_zero = text.starts_with('-') || text.starts_with("0 ");
     if is_negative_or_zero { text } else { format!("+{text}") }
+}
+
+/// A change in per cent with the ends of its interval, which is not symmetrical: `+198 (+92 to +420)`; `+198 (no bound)`
+/// where the repetitions do not tell the base from zero; of one pair the change alone.
+pub fn change(change: &Change) -> String {
+    let with_sign = |value: f64, decimals: usize| {
+        let text = fixed(value, decimals);
+        let is_zero = !text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
+        if is_zero || text.starts_with('-') { text } else { format!("+{text}") }
+    };
+    // Two digits of the interval, as of a half width; without one three of the change.
+    let (half, digits) = match change.ci95 {
+        Some([low, high]) if high - low > 1e-9 => ((high - low) / 2.0, 1),
+        _ => (change.percent.abs(), 2),
+    };
+    let decimals = if half > 0.0 { (digits - magnitude(half)).clamp(0, 9) as usize } else { 0 };
+    let percent = with_sign(change.percent, decimals);
+    match change.ci95 {
+        Some([low, high]) => {
+            format!("{percent} ({} to {})", with_sign(low, decimals), with_sign(high, decimals))
+        }
+        None if change.runs > 1 => format!("{percent} (no bound)"),
+        None => percent,
+    }
 }
 
 /// A number alone: whole if it is, otherwise with five digits.
@@ -78,6 +103,17 @@ mod tests {
         assert_eq!(signed(&estimate(-12.34, 1.5)), "-12.3 ± 1.5");
         assert_eq!(signed(&estimate(0.0, 0.0)), "0 ± 0");
         assert_eq!(signed(&estimate(1e-14, 0.0)), "0 ± 0");
+    }
+
+    #[test]
+    fn changes_have_the_ends_of_their_interval() {
+        let text = |percent, ci95, runs| change(&Change { percent, ci95, runs });
+        assert_eq!(text(198.37, Some([92.4, 419.6]), 10), "+198 (+92 to +420)");
+        assert_eq!(text(-1.234, Some([-2.5, 0.04]), 10), "-1.2 (-2.5 to 0.0)");
+        assert_eq!(text(198.37, None, 10), "+198 (no bound)");
+        assert_eq!(text(-1.234, None, 1), "-1.23");
+        assert_eq!(text(0.0, Some([0.0, 0.0]), 3), "0 (0 to 0)");
+        assert_eq!(text(50.0, Some([50.0, 50.0]), 3), "+50.0 (+50.0 to +50.0)");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::measure;
 use super::number::with_interval;
+use crate::change::Change;
 use crate::document::{Cell, Table};
 use crate::repeat::{estimate, estimate_by};
 use crate::stats::Estimate;
@@ -140,6 +141,11 @@ pub fn objects(outcomes: &[Outcome]) -> Vec<Value> {
 pub fn value(estimate: &Estimate) -> Value {
     let finite = estimate.ci95.iter().all(|end| end.is_finite());
     json!({ "mean": estimate.mean, "ci95": finite.then_some(estimate.ci95), "runs": estimate.runs })
+}
+
+/// `{"mean", "ci95", "runs"}` of a change, %; `ci95` is null where it has no bound, and of one pair.
+pub fn change_value(change: &Change) -> Value {
+    json!({ "mean": change.percent, "ci95": change.ci95, "runs": change.runs })
 }
 
 type Together = (&'static str, fn(&Outcome) -> Option<f64>, &'static str);

@@ -2,12 +2,13 @@
 
 use super::case::Case;
 use lasthop_emu::trial::{Outcome, Progress};
+use lasthop_lab::change::Change;
 use lasthop_lab::document::{Block, Cell, Chapter, Document, Table};
 use lasthop_lab::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_lab::runs::csv;
-use lasthop_lab::runs::number::{signed, with_interval};
-use lasthop_lab::runs::summary::value;
-use lasthop_lab::stats::{Estimate, change_of_means};
+use lasthop_lab::runs::number::{change, with_interval};
+use lasthop_lab::runs::summary::{change_value, value};
+use lasthop_lab::stats::Estimate;
 use serde_json::{Map, Value, json};
 
 /// One repetition, both ways.
@@ -97,7 +98,7 @@ impl Results {
             Cell::Text(name.to_owned()),
             estimate(&ours),
             estimate(&theirs),
-            change_of_means(&theirs, &ours).map_or(Cell::Empty, |it| Cell::Number(signed(&it))),
+            Change::of(&theirs, &ours).map_or(Cell::Empty, |it| Cell::Number(change(&it))),
             both(&RETRANSMISSIONS),
             both(&SRTT),
         ]
@@ -139,10 +140,11 @@ impl Results {
             for metric in &METRICS {
                 let (ours, theirs) = (self.simulated(metric, of), self.emulated(metric, of));
                 let of = |estimate: Option<Estimate>| estimate.map_or(Value::Null, |it| value(&it));
+                let changed = |change: Option<Change>| change.map_or(Value::Null, |it| change_value(&it));
                 let numbers = json!({
                     "simulated": of(Estimate::of(&ours)),
                     "emulated": of(Estimate::of(&theirs)),
-                    "difference_percent": of(change_of_means(&theirs, &ours)),
+                    "difference_percent": changed(Change::of(&theirs, &ours)),
                 });
                 object.insert(metric.name.into(), numbers);
             }
@@ -207,7 +209,7 @@ fn how(all: &[Results]) -> String {
     let (scenario, runs) = (&first.case.scenario, first.pairs.len());
     let seeds = format!("seeds from {}", first.pairs.first().map_or(0, |pair| pair.seed));
     format!(
-        "{runs} runs of {} each, {seeds}; goodput as means ± half of the 95 % interval, differences paired by seed; \
+        "{runs} runs of {} each, {seeds}; goodput as means ± half of the 95 % interval, differences of the means paired by seed; \
          \"sent again\" and SRTT: simulated / emulated",
         scenario.duration
     )

@@ -3,12 +3,13 @@
 use crate::sender::Sender;
 use crate::table;
 use lasthop_emu::trial::{Outcome, Progress};
+use lasthop_lab::change::Change;
 use lasthop_lab::document::{Block, Cell, Chapter, Document, Table};
 use lasthop_lab::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_lab::runs::csv;
-use lasthop_lab::runs::number::{signed, with_interval};
-use lasthop_lab::runs::summary::value;
-use lasthop_lab::stats::{Estimate, change_of_means};
+use lasthop_lab::runs::number::{self, with_interval};
+use lasthop_lab::runs::summary::{change_value, value};
+use lasthop_lab::stats::Estimate;
 use lasthop_scenario::Scenario;
 use serde_json::{Map, Value, json};
 
@@ -79,14 +80,14 @@ impl Results {
         let [without, with] = self.values(metric);
         let estimate =
             |values: &[f64]| Estimate::of(values).map_or(Cell::Empty, |it| Cell::Number(with_interval(&it)));
-        let change = change_of_means(&with, &without);
+        let change = Change::of(&with, &without);
         (!(without.is_empty() && with.is_empty())).then(|| {
             vec![
                 Cell::Text(self.sender.to_string()),
                 Cell::Text(metric.label.to_owned()),
                 estimate(&without),
                 estimate(&with),
-                change.map_or(Cell::Empty, |it| Cell::Number(signed(&it))),
+                change.map_or(Cell::Empty, |it| Cell::Number(number::change(&it))),
             ]
         })
     }
@@ -98,10 +99,11 @@ impl Results {
         for metric in &METRICS {
             let [without, with] = self.values(metric);
             let of = |estimate: Option<Estimate>| estimate.map_or(Value::Null, |it| value(&it));
+            let changed = |change: Option<Change>| change.map_or(Value::Null, |it| change_value(&it));
             let numbers = json!({
                 "without": of(Estimate::of(&without)),
                 "with": of(Estimate::of(&with)),
-                "change_percent": of(change_of_means(&with, &without)),
+                "change_percent": changed(Change::of(&with, &without)),
             });
             object.insert(metric.name.into(), numbers);
         }
