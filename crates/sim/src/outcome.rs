@@ -185,6 +185,11 @@ pub const METRICS: &[Metric] = &[
         of: |flow| lost(flow, LossReason::EarlyDrop),
     },
     Metric {
+        name: "acks_lost",
+        doc: "packets of the flow's destination (ACKs) lost on the way back, for any reason",
+        of: |flow| Some(flow.account.lost_back.iter().sum::<u64>() as f64),
+    },
+    Metric {
         name: "marked",
         doc: "data segments of the flow that arrived with a congestion mark",
         of: |flow| Some(flow.destination.marked as f64),

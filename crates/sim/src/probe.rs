@@ -4,7 +4,7 @@ use crate::assemble::pipe_of;
 use lasthop_base::Time;
 use lasthop_engine::Engine;
 use lasthop_scenario::Scenario;
-use lasthop_wire::FlowId;
+use lasthop_wire::{FlowId, LossReason};
 
 /// All samples of a run, by time.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,10 +40,8 @@ pub struct FlowSample {
     pub delivered_bytes: u64,
     /// ACKs sent so far by the destination.
     pub acks_sent: u64,
-    /// Packets lost so far in queues.
-    pub lost_queue_full: u64,
-    /// Packets lost so far on the air.
-    pub lost_channel: u64,
+    /// Packets from the source lost so far, by reason, in the order of [`LossReason::ALL`].
+    pub lost: [u64; LossReason::ALL.len()],
 }
 
 /// A queue at an instant.
@@ -59,6 +57,8 @@ pub struct QueueSample {
     pub packets: u32,
     /// Bytes that wait.
     pub bytes: u64,
+    /// Packets of all flows lost so far in it and behind it on the link, by reason, in the order of [`LossReason::ALL`].
+    pub lost: [u64; LossReason::ALL.len()],
 }
 
 pub(crate) struct Prober {
@@ -89,15 +89,15 @@ impl Prober {
                 cwnd_r: destination.receiver().estimator().path().cwnd_r,
                 delivered_bytes: destination.delivered(),
                 acks_sent: destination.counters().acks_sent,
-                lost_queue_full: account.lost[0],
-                lost_channel: account.lost[1],
+                lost: account.lost,
             });
         }
         for link in 0..self.links {
             for down in [true, false] {
-                let backlog = engine.backlog(pipe_of(link, down));
+                let pipe = pipe_of(link, down);
+                let (backlog, lost) = (engine.backlog(pipe), engine.pipe_account(pipe).lost);
                 let (packets, bytes) = (backlog.waiting, backlog.bytes);
-                into.queues.push(QueueSample { time, link, down, packets, bytes });
+                into.queues.push(QueueSample { time, link, down, packets, bytes, lost });
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use lasthop_scenario::Scenario;
 use lasthop_sim::{FlowSample, METRICS, Outcome, QueueSample, Samples};
+use lasthop_wire::LossReason;
 use std::fmt::Write;
 
 /// One line: fields that hold a comma, a quote or a line's end are quoted (RFC 4180).
@@ -43,7 +44,8 @@ pub fn samples(scenario: &Scenario, samples: &Samples) -> String {
     for link in &scenario.links {
         for direction in ["down", "up"] {
             let name = |unit| quoted(&format!("{}.{direction}.queue_{unit}", link.name));
-            write!(text, ",{},{}", name("packets"), name("bytes")).unwrap_or_default();
+            let lost = quoted(&format!("{}.{direction}.lost_packets", link.name));
+            write!(text, ",{},{},{lost}", name("packets"), name("bytes")).unwrap_or_default();
         }
     }
     text.push('\n');
@@ -66,7 +68,8 @@ fn row(scenario: &Scenario, flow: Option<&FlowSample>, queues: &[QueueSample], t
         write!(text, ",{}", number(flow.and_then(of))).unwrap_or_default();
     }
     for queue in queues {
-        write!(text, ",{},{}", queue.packets, queue.bytes).unwrap_or_default();
+        write!(text, ",{},{},{}", queue.packets, queue.bytes, queue.lost.iter().sum::<u64>())
+            .unwrap_or_default();
     }
     text.push('\n');
 }
@@ -84,9 +87,16 @@ const COLUMNS: &[Column] = &[
     ("cwnd_r_segments", |flow| Some(flow.cwnd_r)),
     ("delivered_bytes", |flow| Some(flow.delivered_bytes as f64)),
     ("acks_sent", |flow| Some(flow.acks_sent as f64)),
-    ("lost_queue_full", |flow| Some(flow.lost_queue_full as f64)),
-    ("lost_channel", |flow| Some(flow.lost_channel as f64)),
+    ("lost_queue_full", |flow| lost(flow, LossReason::QueueFull)),
+    ("lost_channel", |flow| lost(flow, LossReason::Channel)),
+    ("lost_notice", |flow| lost(flow, LossReason::Notice)),
+    ("lost_discarded", |flow| lost(flow, LossReason::Discarded)),
+    ("lost_early", |flow| lost(flow, LossReason::EarlyDrop)),
 ];
+
+fn lost(flow: &FlowSample, reason: LossReason) -> Option<f64> {
+    Some(flow.lost[reason as usize] as f64)
+}
 
 fn quoted(field: &str) -> String {
     match field.contains([',', '"', '\n', '\r']) {

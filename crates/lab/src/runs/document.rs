@@ -5,6 +5,7 @@ use crate::document::{Block, Chapter, Document};
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_scenario::{Scenario, Traffic};
 use lasthop_sim::{FlowSample, QueueSample, Samples};
+use lasthop_wire::LossReason;
 
 /// The first flows, each with figures of its own.
 const MOST_FLOWS: usize = 4;
@@ -35,7 +36,7 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
         blocks.push(Block::Figure(round_trips(flow, name, samples)));
     }
     blocks.push(Block::Figure(queues(scenario, &runs.samples.queues)));
-    blocks.push(Block::Figure(losses(&by_flow)));
+    blocks.push(Block::Figure(losses(&runs.samples.queues)));
     let unseen = by_flow.iter().filter(|samples| !samples.is_empty()).count().saturating_sub(MOST_FLOWS);
     if unseen > 0 {
         blocks.push(Block::Text(format!("Windows and round trips of {unseen} further flows are not drawn.")));
@@ -155,29 +156,21 @@ fn rate_curve(name: &str, amounts: &[(f64, u64)], every: usize) -> Curve {
     Curve { name: name.to_owned(), kind: CurveKind::Line, points: rates.collect() }
 }
 
-fn losses(flows: &[Vec<FlowSample>]) -> Figure {
-    let of_cause = |name: &str, of: fn(&FlowSample) -> u64| {
-        let mut total: Vec<Point> = Vec::new();
-        for samples in flows {
-            for (at, sample) in samples.iter().enumerate() {
-                match total.get_mut(at) {
-                    Some(point) => point.y += of(sample) as f64,
-                    None => total.push(Point::exact(sample.time.as_secs(), of(sample) as f64)),
-                }
-            }
-        }
-        Curve { name: name.to_owned(), kind: CurveKind::Steps, points: total }
+fn losses(samples: &[QueueSample]) -> Figure {
+    let instants = || samples.chunk_by(|one, next| one.time == next.time);
+    let curves = LossReason::ALL.iter().filter_map(|reason| {
+        let lost = |links: &[QueueSample]| links.iter().map(|link| link.lost[*reason as usize]).sum::<u64>();
+        let points: Vec<Point> =
+            instants().map(|links| Point::exact(links[0].time.as_secs(), lost(links) as f64)).collect();
+        let any = points.last().is_some_and(|last| last.y > 0.0);
+        any.then(|| Curve { name: reason.name().to_owned(), kind: CurveKind::Steps, points })
+    });
+    let curves: Vec<Curve> = curves.collect();
+    let caption = match curves.is_empty() {
+        true => "No packet was lost.",
+        false => "Packets of all flows lost so far on all links, ACKs included, by their true cause.",
     };
-    figure(
-        "losses",
-        "Losses by cause",
-        "Packets lost so far, all flows together, by their true cause.",
-        "packets",
-        vec![
-            of_cause("full queue", |sample| sample.lost_queue_full),
-            of_cause("on the air", |sample| sample.lost_channel),
-        ],
-    )
+    figure("losses", "Losses by cause", caption, "packets", curves)
 }
 
 fn figure(id: &str, title: &str, caption: &str, y_label: &str, curves: Vec<Curve>) -> Figure {
@@ -205,6 +198,26 @@ fn curve(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn losses_are_drawn_whatever_their_cause() {
+        let mut draft =
+            lasthop_scenario::Draft::load("rate=10Mbit/s,rtt=20ms,loss=0.3%,duration=20s").unwrap();
+        draft.set("link.path.down.queue", "red").unwrap();
+        let (outcome, samples) = lasthop_sim::run_probed(&draft.check().unwrap(), 1);
+        let figure = losses(&samples.queues);
+        let drawn: Vec<(&str, f64)> =
+            figure.curves.iter().map(|curve| (&*curve.name, curve.points.last().unwrap().y)).collect();
+        let lost = |reason: LossReason| {
+            let by_link = outcome.links.iter().map(|link| link.down.lost[reason as usize]);
+            by_link.sum::<u64>() as f64
+        };
+        // The last sample is 0.1 s before the end.
+        for (reason, least) in [(LossReason::Channel, 30.0), (LossReason::EarlyDrop, 10.0)] {
+            let (_, last) = drawn.iter().find(|(name, _)| *name == reason.name()).expect("a curve");
+            assert!(*last >= least && lost(reason) - last < 20.0, "{reason:?}: {last} of {}", lost(reason));
+        }
+    }
 
     #[test]
     fn rates_come_from_amounts() {

@@ -1,0 +1,161 @@
+//! Packets are conserved: what a source sends arrives, is lost for a stated cause, or is still on its way at the end.
+
+use lasthop_base::Time;
+use lasthop_engine::{Fate, Observer, PipeId, Side};
+use lasthop_scenario::{Draft, Scenario};
+use lasthop_sim::packets::{End, Stories, Story};
+use lasthop_sim::{METRICS, Outcome, Watch, run_watched};
+use lasthop_tcp::Event;
+use lasthop_wire::{FlowId, LossReason, Packet};
+use std::any::Any;
+
+/// One end's packets.
+#[derive(Clone, Copy, Default)]
+struct Counted {
+    sent: u64,
+    arrived: u64,
+    under_way: u64,
+}
+
+/// Counts packets by what an observer is told, flow by flow: those of the source, and those of the destination.
+struct Counts {
+    /// Hops there and back.
+    hops: Vec<[usize; 2]>,
+    end: Time,
+    stories: Stories,
+    flows: Vec<[Counted; 2]>,
+}
+
+impl Counts {
+    fn new(scenario: &Scenario) -> Counts {
+        let hops = scenario.routes.iter().map(|route| [route.there.len(), route.back.len()]).collect();
+        let flows = vec![[Counted::default(); 2]; scenario.flows.len()];
+        Counts { hops, end: Time::ZERO + scenario.duration, stories: Stories::default(), flows }
+    }
+
+    fn hops_of(&self, packet: &Packet) -> usize {
+        self.hops[packet.flow.0 as usize][usize::from(!packet.forward)]
+    }
+
+    fn count(&mut self, story: &Story) {
+        let counted = &mut self.flows[story.packet.flow.0 as usize][usize::from(!story.packet.forward)];
+        counted.sent += 1;
+        match story.end {
+            End::Arrived(at) if at <= self.end => counted.arrived += 1,
+            End::Arrived(_) | End::Unfinished => counted.under_way += 1,
+            End::Lost(..) => {}
+        }
+    }
+}
+
+impl Observer for Counts {
+    fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+        let hops = self.hops_of(packet);
+        self.stories.on_packet(now, pipe, packet, hops, fate);
+    }
+
+    fn on_fate(&mut self, _: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+        let hops = self.hops_of(packet);
+        self.stories.on_fate(pipe, packet, hops, fate);
+    }
+
+    fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
+}
+
+fn counted(path: &str, settings: &[(&str, &str)]) -> (Outcome, Vec<[Counted; 2]>) {
+    let mut draft = Draft::load(path).expect("a path");
+    for (key, value) in settings {
+        draft.set(key, value).unwrap_or_else(|problem| panic!("{key}: {problem:?}"));
+    }
+    let scenario = draft.check().expect("a valid scenario");
+    let watch = Watch { observers: vec![Box::new(Counts::new(&scenario))], probes: false };
+    let (outcome, _, mut observers) = run_watched(&scenario, 1, watch);
+    let counts: Box<dyn Any> = observers.pop().expect("what was put there");
+    let mut counts = *counts.downcast::<Counts>().expect("the same");
+    while let Some(story) = counts.stories.next_of_all() {
+        counts.count(&story);
+    }
+    (outcome, counts.flows)
+}
+
+/// The metrics that count a source's lost packets by cause: each packet in exactly one of them.
+const CAUSES: [&str; LossReason::ALL.len()] =
+    ["lost_queue_full", "lost_channel", "lost_notice", "lost_discarded", "lost_early"];
+
+fn check(path: &str, settings: &[(&str, &str)], expected: &[&str]) {
+    let (outcome, counted) = counted(path, settings);
+    let number = |flow: usize, name: &str| {
+        let metric = METRICS.iter().find(|metric| metric.name == name).expect(name);
+        (metric.of)(&outcome.flows[flow]).expect("always defined") as u64
+    };
+    for (flow, [there, back]) in counted.iter().enumerate() {
+        let lost: u64 = CAUSES.iter().map(|name| number(flow, name)).sum();
+        assert!(there.sent > 0, "{path}, flow {flow}");
+        assert_eq!(lost, there.sent - there.arrived - there.under_way, "{path}, flow {flow}");
+        assert_eq!(
+            number(flow, "acks_lost"),
+            back.sent - back.arrived - back.under_way,
+            "{path}, flow {flow}: ACKs"
+        );
+    }
+    for name in expected {
+        let total: u64 = (0..counted.len()).map(|flow| number(flow, name)).sum();
+        assert!(total > 0, "{path}: {name} never happened");
+    }
+}
+
+/// A short queue on 2 Mbit/s, 30 s.
+const PATH: &str = "rate=2Mbit/s,rtt=40ms,queue=10packets,duration=30s";
+
+#[test]
+fn full_queues_and_the_air() {
+    let down = "link.path.down.channel";
+    check(PATH, &[], &["lost_queue_full"]);
+    check(PATH, &[(down, "iid"), ("link.path.down.channel.loss", "1 %")], &["lost_channel"]);
+    let burst = "{ kind = \"two_state\", mean_loss = 0.02, mean_burst = 3 }";
+    check(PATH, &[(down, burst)], &["lost_channel"]);
+    let repeated = "{ kind = \"repeat\", transmissions = 2 }";
+    let bits = "{ kind = \"bit_error\", rate = 2e-5 }";
+    check(PATH, &[(down, bits), ("link.path.down.arq", repeated)], &["lost_channel"]);
+}
+
+#[test]
+fn acks_on_their_way_back() {
+    check(
+        PATH,
+        &[("link.path.up.channel", "{ kind = \"iid\", loss = 0.05 }"), ("link.path.up.queue", "3 packets")],
+        &["acks_lost"],
+    );
+}
+
+#[test]
+fn queues_that_choose_what_they_drop() {
+    let red = "{ kind = \"red\", packets = 20, min_threshold = 2, max_threshold = 8 }";
+    check(PATH, &[("link.path.down.queue", red)], &["lost_early"]);
+    let tags = [
+        ("link.path.down.queue", "{ kind = \"tag_drop\", packets = 10 }"),
+        ("flow.bulk.sender.judge", "tagged"),
+    ];
+    check(PATH, &tags, &["lost_queue_full", "lost_notice"]);
+    let classes = concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers/koga3/large-cbr.toml");
+    let queue = "{ kind = \"cbq\", tcp_rate = \"70 Mbit/s\", datagram_rate = \"20 Mbit/s\", packets = 50 }";
+    check(classes, &[("duration", "3 s"), ("link.shared.down.queue", queue)], &["lost_queue_full"]);
+}
+
+#[test]
+fn a_link_layer_that_gives_up() {
+    let rlc = concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers/koga4/ordered.toml");
+    let few = ("link.wireless.down.arq.retransmissions", "1");
+    check(rlc, &[few], &["lost_discarded"]);
+    check(rlc, &[few, ("link.wireless.down.queue", "5 packets")], &["lost_discarded", "lost_queue_full"]);
+}
+
+#[test]
+fn several_links_and_both_kinds_of_flows() {
+    let outcome = |queue: &str| {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers/koga3/large-cbr.toml");
+        check(path, &[("duration", "3 s"), ("link.shared.down.queue", queue)], &["lost_queue_full"]);
+    };
+    outcome("20 packets");
+    outcome("{ kind = \"tag_drop\", packets = 20 }");
+}
