@@ -3,6 +3,7 @@
 use crate::pipe::PipeId;
 use lasthop_base::{Duration, Rate, Stream, Time};
 use lasthop_tcp::event::Cause;
+use lasthop_tcp::sender::Limited;
 use lasthop_tcp::{Endpoint, Range};
 use lasthop_wire::LossReason;
 
@@ -216,6 +217,8 @@ pub struct FlowAccount {
     pub accuracy: Accuracy,
     /// When the destination had everything, if the transfer is finite and done.
     pub completed: Option<Time>,
+    /// What limited the source until then; after it nothing does.
+    pub limited: Limited,
 }
 
 /// How well losses were judged: packets lost at their first transmission (hasegawa §4.2, Eq. 6 and 7).

@@ -1,10 +1,11 @@
 //! What came out of a run, in numbers with their units.
 
-use lasthop_base::Time;
+use lasthop_base::{Duration, Time};
 use lasthop_engine::{Engine, FlowAccount, PipeAccount};
 use lasthop_net::rlc;
 use lasthop_scenario::{Flow, Traffic};
 use lasthop_tcp::Counters;
+use lasthop_tcp::sender::Limited;
 use lasthop_wire::{FlowId, LossReason};
 
 /// The outcome of one repetition.
@@ -37,10 +38,14 @@ pub struct FlowOutcome {
     pub srtt_s: Option<f64>,
     /// Mean of the RTTs that the sender measured, s.
     pub mean_rtt_s: Option<f64>,
+    /// The smallest of them, s.
+    pub smallest_rtt_s: Option<f64>,
     /// The largest of them, s.
     pub largest_rtt_s: Option<f64>,
     /// cwnd at the end, bytes.
     pub cwnd_bytes: u64,
+    /// How long what limited the source; `None` for datagrams.
+    pub limited: Option<Limited>,
 }
 
 /// What became of a link.
@@ -69,8 +74,10 @@ impl FlowOutcome {
             account,
             srtt_s: None,
             mean_rtt_s: None,
+            smallest_rtt_s: None,
             largest_rtt_s: None,
             cwnd_bytes: 0,
+            limited: None,
         };
         if let Some((source, destination)) = engine.endpoints(id) {
             outcome.delivered_bytes = destination.delivered();
@@ -79,8 +86,13 @@ impl FlowOutcome {
             let rtt = source.sender().rtt();
             outcome.srtt_s = rtt.srtt().map(|srtt| srtt.as_secs());
             outcome.mean_rtt_s = rtt.mean().map(|mean| mean.as_secs());
+            outcome.smallest_rtt_s = rtt.smallest().map(|smallest| smallest.as_secs());
             outcome.largest_rtt_s = rtt.largest().map(|largest| largest.as_secs());
             outcome.cwnd_bytes = source.sender().window();
+            outcome.limited = Some(match account.completed {
+                Some(_) => account.limited,
+                None => source.sender().limited(end),
+            });
         } else if let Traffic::Datagrams { packet, .. } = &flow.traffic {
             outcome.delivered_bytes = account.datagrams * u64::from(*packet);
         }
@@ -90,6 +102,26 @@ impl FlowOutcome {
     /// Goodput: payload delivered in order over the flow's active time, kbit/s.
     pub fn goodput_kbps(&self) -> f64 {
         if self.active_s > 0.0 { self.delivered_bytes as f64 * 8.0 / self.active_s / 1e3 } else { 0.0 }
+    }
+
+    /// Share of its time in which cwnd kept the source from sending more, %.
+    pub fn cwnd_limited_pct(&self) -> Option<f64> {
+        self.limited_pct(|by| by.congestion)
+    }
+
+    /// Share in which the receive window did, %.
+    pub fn rwnd_limited_pct(&self) -> Option<f64> {
+        self.limited_pct(|by| by.receiver)
+    }
+
+    /// Share in which there was nothing to send, %.
+    pub fn app_limited_pct(&self) -> Option<f64> {
+        self.limited_pct(|by| by.application)
+    }
+
+    fn limited_pct(&self, by: fn(&Limited) -> Duration) -> Option<f64> {
+        let limited = self.limited.as_ref().filter(|_| self.active_s > 0.0)?;
+        Some(100.0 * by(limited).as_secs() / self.active_s)
     }
 
     /// ACKs per second that the destination sent.
@@ -226,8 +258,28 @@ pub const METRICS: &[Metric] = &[
         of: |flow| flow.mean_rtt_s.map(|rtt| rtt * 1e3),
     },
     Metric {
+        name: "smallest_rtt_ms",
+        doc: "smallest RTT that the sender measured, ms",
+        of: |flow| flow.smallest_rtt_s.map(|rtt| rtt * 1e3),
+    },
+    Metric {
         name: "largest_rtt_ms",
         doc: "largest RTT that the sender measured, ms",
         of: |flow| flow.largest_rtt_s.map(|rtt| rtt * 1e3),
+    },
+    Metric {
+        name: "cwnd_limited_pct",
+        doc: "share of the flow's time in which cwnd kept the sender from sending more, %",
+        of: FlowOutcome::cwnd_limited_pct,
+    },
+    Metric {
+        name: "rwnd_limited_pct",
+        doc: "share of the flow's time in which the receive window did, %",
+        of: FlowOutcome::rwnd_limited_pct,
+    },
+    Metric {
+        name: "app_limited_pct",
+        doc: "share of the flow's time in which the application had nothing to send, %",
+        of: FlowOutcome::app_limited_pct,
     },
 ];

@@ -12,9 +12,10 @@ pub struct RttEstimator {
     backoff: u32,
     /// The timeout before back-off.
     base: Duration,
-    /// All samples: how many, their sum and the largest.
+    /// All samples: how many, their sum, the smallest and the largest.
     samples: u64,
     sum: Duration,
+    smallest: Duration,
     largest: Duration,
 }
 
@@ -42,6 +43,7 @@ impl RttEstimator {
             base: limits.initial,
             samples: 0,
             sum: Duration::ZERO,
+            smallest: Duration::MAX,
             largest: Duration::ZERO,
         }
     }
@@ -64,6 +66,7 @@ impl RttEstimator {
         self.base = self.computed();
         self.samples += 1;
         self.sum += rtt;
+        self.smallest = self.smallest.min(rtt);
         self.largest = self.largest.max(rtt);
     }
 
@@ -100,6 +103,11 @@ impl RttEstimator {
     /// Mean of all samples.
     pub fn mean(&self) -> Option<Duration> {
         (self.samples > 0).then(|| self.sum.divided_by(self.samples))
+    }
+
+    /// The smallest sample.
+    pub fn smallest(&self) -> Option<Duration> {
+        (self.samples > 0).then_some(self.smallest)
     }
 
     /// The largest sample.

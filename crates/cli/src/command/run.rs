@@ -9,7 +9,7 @@ use crate::{table, values};
 use clap::Args;
 use lasthop_lab::repeat::on_threads;
 use lasthop_lab::report;
-use lasthop_lab::runs::{self, csv, document, summary};
+use lasthop_lab::runs::{self, csv, document, limits, summary};
 use lasthop_scenario::Scenario;
 use lasthop_sim::Watch;
 use lasthop_sim::pcap::SourceCapture;
@@ -90,6 +90,7 @@ impl Run {
                 heading(&scenario, count, seed)
                     + &table::text(&summary::table(&runs.outcomes))
                     + &rlc.map_or(String::new(), |rlc| format!("\n{}", table::text(&rlc)))
+                    + &below(&limits::lines(&scenario, &runs.outcomes))
             }
             Format::Json => {
                 let mut objects = summary::objects(&runs.outcomes);
@@ -114,6 +115,11 @@ fn heading(scenario: &Scenario, runs: u32, seed: u64) -> String {
         ),
     };
     format!("{}\n{how_often}\n\n", scenario.title)
+}
+
+/// Lines under the table.
+fn below(lines: &[String]) -> String {
+    lines.iter().fold(String::from("\n"), |text, line| text + line + "\n")
 }
 
 impl Files {

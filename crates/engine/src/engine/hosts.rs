@@ -180,7 +180,7 @@ impl Engine {
         if endpoint.state() == State::CloseWait {
             // The receiving application has read everything and closes its side too.
             endpoint.close();
-            carried.account.completed.get_or_insert(now);
+            note_completion(carried, now);
             self.pump(id, side);
             return;
         }
@@ -212,6 +212,16 @@ impl Engine {
                 observer.on_event(time, id, side, &event);
             }
         }
+    }
+}
+
+fn note_completion(carried: &mut Carried, now: Time) {
+    let Carried { flow, account, .. } = carried;
+    if account.completed.is_none()
+        && let Traffic::Tcp(connection) = &flow.traffic
+    {
+        account.completed = Some(now);
+        account.limited = connection.source.sender().limited(now);
     }
 }
 

@@ -1,6 +1,6 @@
 //! A report of one repetition, by time.
 
-use super::{Runs, summary};
+use super::{Runs, limits, summary};
 use crate::document::{Block, Chapter, Document};
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_scenario::{Scenario, Traffic};
@@ -26,6 +26,7 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     ))];
     blocks.push(Block::Table(summary::table(&runs.outcomes)));
     blocks.extend(summary::rlc_table(&runs.outcomes).map(Block::Table));
+    blocks.extend(limits::lines(scenario, &runs.outcomes).into_iter().map(Block::Text));
     blocks.push(Block::Heading(format!("The first repetition (seed {seed}) over time")));
     blocks.push(Block::Figure(goodput(scenario, &by_flow)));
     for (flow, samples) in

@@ -71,14 +71,14 @@ impl Sender {
             return Ok(None);
         }
         match self.next_new(room) {
-            Some(range) => {
+            Ok(range) => {
                 if let Some(forward) = &mut self.forward {
                     forward.probes = Some(Probes { sent: sent + 1 });
                 }
                 Ok(Some(self.fresh(now, range)))
             }
-            None if sent > 0 => Ok(None),
-            None => {
+            Err(_) if sent > 0 => Ok(None),
+            Err(_) => {
                 self.forward = None;
                 Err(())
             }

@@ -1,6 +1,6 @@
 //! New data: how much of it goes out next, and what happens while the receiver's window is closed.
 
-use super::{Outgoing, Sender};
+use super::{Limit, Outgoing, Sender};
 use crate::event::{Event, Log, Reason};
 use crate::ranges::Range;
 use lasthop_base::Time;
@@ -49,12 +49,13 @@ impl Sender {
         self.board.sent_rescue(start, now);
     }
 
-    /// The next new segment: a full one, or a short one that Nagle and the window's edge let pass.
-    pub(super) fn next_new(&mut self, room: u64) -> Option<Range> {
+    /// The next new segment: a full one, or a short one that Nagle and the window's edge let pass. If there is none, what
+    /// keeps it back.
+    pub(super) fn next_new(&mut self, room: u64) -> Result<Range, Limit> {
         let start = self.board.nxt();
         let waiting = self.end().saturating_sub(start);
         if waiting == 0 {
-            return None;
+            return Err(Limit::Application);
         }
         // The FIN takes no room in the segment, and none in the windows (RFC 9293 §3.10.4).
         let size = if waiting <= self.fits + 1 { waiting } else { self.fits };
@@ -62,19 +63,22 @@ impl Sender {
         let data = (size - fin).min(self.fits);
         let size = if data + fin < size { data } else { size };
         let usable = self.right_edge.saturating_sub(start);
-        if data > room || (data == 0 && fin == 0) {
-            return None;
+        if data > room {
+            return Err(Limit::Congestion);
+        }
+        if data == 0 && fin == 0 {
+            return Err(Limit::Application);
         }
         if data > usable {
             // Silly window avoidance (RFC 9293 §3.8.6.2.1): part of a segment only when it is half of the largest window.
             let worth_it = usable > 0 && usable >= self.largest_window / 2;
-            return worth_it.then(|| Range { start, end: start + usable });
+            return if worth_it { Ok(Range { start, end: start + usable }) } else { Err(Limit::Receiver) };
         }
         let is_short = data < self.fits && fin == 0;
         if is_short && self.nagle && self.board.outstanding() > 0 {
-            return None;
+            return Err(Limit::Application);
         }
-        Some(Range { start, end: start + size })
+        Ok(Range { start, end: start + size })
     }
 
     /// Nothing was sent for longer than a timeout: what cwnd says of the path is old (RFC 5681 §4.1). The segment that is

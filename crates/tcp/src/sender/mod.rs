@@ -14,9 +14,11 @@ pub mod scoreboard;
 
 mod forward;
 mod fresh;
+mod limit;
 mod stall;
 mod trouble;
 
+pub use limit::{Limit, Limited};
 pub(crate) use stall::Expiry;
 
 use crate::cause::judge::{self, LossJudge};
@@ -29,6 +31,7 @@ use counting::AckCounting;
 use forward::Forward;
 use lasthop_base::{Duration, Time};
 use lasthop_wire::Priority;
+use limit::Waiting;
 use recovery::LossRecovery;
 use scoreboard::Scoreboard;
 use stall::Stall;
@@ -86,6 +89,8 @@ pub struct Sender {
     f_rto: bool,
     forward: Option<Forward>,
     why: Reason,
+    /// What it waits for.
+    waiting: Waiting,
     /// What `congestion` said last, bytes.
     cwnd: u64,
     /// When the newest of the data that was acknowledged last was sent, if all is acknowledged.
@@ -194,6 +199,7 @@ impl Sender {
             troubled_after: config.patience.troubled_after,
             gives_up_after: config.patience.data,
             why: Reason::Hole,
+            waiting: Waiting::NOT_YET,
         }
     }
 
@@ -393,12 +399,15 @@ impl Sender {
         if self.calm {
             let outstanding = self.board.outstanding();
             if !self.has_new_data() {
+                self.wait_for(now, Limit::Application);
                 return None;
             }
             return match self.next_new(self.cwnd.saturating_sub(outstanding)) {
-                Some(range) => Some(self.fresh(now, range)),
-                None if outstanding == 0 => self.poll_persist(now, log),
-                None => None,
+                Ok(range) => Some(self.fresh(now, range)),
+                Err(limit) => {
+                    self.wait_for(now, limit);
+                    if outstanding == 0 { self.poll_persist(now, log) } else { None }
+                }
             };
         }
         self.poll_in_trouble(now, log)

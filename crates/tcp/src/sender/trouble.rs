@@ -4,7 +4,7 @@
 use super::congestion::{AckEvent, Delivery, Level, LossEvent, MarkPace, Phase, Recovered};
 use super::recovery::{AckNews, LastResort, Step};
 use super::stall::Stall;
-use super::{Ack, Expiry, Outgoing, Sender};
+use super::{Ack, Expiry, Limit, Outgoing, Sender};
 use crate::event::{Cause, Event, Log, Reason};
 use crate::ranges::Range;
 use lasthop_base::Time;
@@ -162,6 +162,7 @@ impl Sender {
     /// What goes out while something is lost, reported or repeated.
     pub(super) fn poll_in_trouble(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
         if self.holds {
+            self.wait_for(now, Limit::Congestion);
             return None;
         }
         if let Some(range) = self.recovery.must_send(&self.board) {
@@ -178,19 +179,24 @@ impl Sender {
         if self.forward.is_some()
             && let Ok(outgoing) = self.poll_forward(now, room)
         {
+            if outgoing.is_none() {
+                self.wait_for(now, Limit::Congestion);
+            }
             return outgoing;
         }
         if let Some(range) = self.recovery.next_retransmission(&mut self.board) {
             // As for new data, a FIN takes no room.
             let fin = u64::from(self.finishing && range.end == self.end());
             if room < range.len() - fin {
+                self.wait_for(now, Limit::Congestion);
                 return None;
             }
             let why = if self.restart_until > range.start { Reason::GoBackN } else { Reason::Hole };
             return Some(self.again(now, range, why, log));
         }
-        if let Some(range) = self.next_new(room) {
-            return Some(self.fresh(now, range));
+        match self.next_new(room) {
+            Ok(range) => return Some(self.fresh(now, range)),
+            Err(limit) => self.wait_for(now, limit),
         }
         if self.board.outstanding() == 0 {
             return self.poll_persist(now, log);

@@ -1,0 +1,179 @@
+//! What limited each flow, in a line; and a hint where the limit is likely not meant.
+
+use super::number::plain;
+use crate::repeat::estimate_by;
+use lasthop_base::Time;
+use lasthop_scenario::{Flow, Scenario, Traffic};
+use lasthop_sim::{FlowOutcome, Outcome};
+use lasthop_tcp::Config;
+
+/// With more flows than this one line speaks for all.
+const MOST_LINES: usize = 4;
+/// From this share of the time on a window that nobody set is worth a hint, %.
+const WORTH_A_HINT: f64 = 50.0;
+/// Mean RTTs of so many times the smallest one are worth a hint.
+const BLOATED: f64 = 5.0;
+/// Fractions of a per cent below this are not shown.
+const SHOWN: f64 = 0.5;
+
+/// `bulk is limited by: receive window 98 %, cwnd 2 %` for each TCP flow, then hints.
+pub fn lines(scenario: &Scenario, outcomes: &[Outcome]) -> Vec<String> {
+    let flows =
+        || scenario.flows.iter().enumerate().filter(|(_, flow)| matches!(flow.traffic, Traffic::Tcp { .. }));
+    let count = flows().count();
+    let mut lines: Vec<String> = match count <= MOST_LINES {
+        true => {
+            flows().filter_map(|(index, flow)| line(&flow.name, |of| mean(outcomes, index, of))).collect()
+        }
+        false => {
+            let all = |of: Of| {
+                let means: Vec<f64> = flows().filter_map(|(index, _)| mean(outcomes, index, of)).collect();
+                (!means.is_empty()).then(|| means.iter().sum::<f64>() / means.len() as f64)
+            };
+            line(&format!("each of {count} flows, in the mean,"), all).into_iter().collect()
+        }
+    };
+    lines.extend(flows().find_map(|(index, flow)| window_hint(scenario, outcomes, index, flow)));
+    lines.extend(flows().find_map(|(index, flow)| queue_hint(outcomes, index, flow)));
+    lines
+}
+
+type Of = fn(&FlowOutcome) -> Option<f64>;
+
+/// What limits a flow, %.
+const LIMITS: [(&str, Of); 3] = [
+    ("cwnd", FlowOutcome::cwnd_limited_pct),
+    ("receive window", FlowOutcome::rwnd_limited_pct),
+    ("application (nothing to send)", FlowOutcome::app_limited_pct),
+];
+
+fn mean(outcomes: &[Outcome], flow: usize, of: Of) -> Option<f64> {
+    estimate_by(outcomes, |outcome| outcome.flows.get(flow).and_then(of)).map(|estimate| estimate.mean)
+}
+
+fn line(name: &str, of_flow: impl Fn(Of) -> Option<f64>) -> Option<String> {
+    let mut shares = Vec::new();
+    for (limit, of) in LIMITS {
+        shares.push((limit, of_flow(of)?));
+    }
+    // What is left of the flow's time is the opening of the connection.
+    shares.push(("handshake", 100.0 - shares.iter().map(|(_, share)| share).sum::<f64>()));
+    shares.retain(|(_, share)| *share >= SHOWN);
+    shares.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    let shares: Vec<String> = shares.iter().map(|(limit, share)| format!("{limit} {share:.0} %")).collect();
+    (!shares.is_empty()).then(|| format!("{name} is limited by: {}", shares.join(", ")))
+}
+
+/// The receive window limits a flow whose scenario did not set it, and not because a queue has taken it up.
+fn window_hint(scenario: &Scenario, outcomes: &[Outcome], index: usize, flow: &Flow) -> Option<String> {
+    let Traffic::Tcp { destination, .. } = &flow.traffic else { return None };
+    let (window, default) = (&destination.window, Config::default().window);
+    let is_default = window.info.name == default.info.name && window.values.iter().eq(default.values.iter());
+    let share = mean(outcomes, index, FlowOutcome::rwnd_limited_pct)?;
+    if !is_default || share < WORTH_A_HINT || is_bloated(outcomes, index) {
+        return None;
+    }
+    let rate = scenario.routes[index].there.iter().map(|hop| {
+        let link = &scenario.links[hop.link];
+        let direction = if hop.is_down { &link.down } else { &link.up };
+        direction.service.rate_at(Time::ZERO).bps()
+    });
+    let (_, rtt_s) = round_trips(outcomes, index)?;
+    let enough = 2.0 * rate.min()? as f64 / 8.0 * rtt_s;
+    Some(format!(
+        "hint: the receive window limits {}, and the scenario does not set it: set receiver.window.size, \
+         for example \"{}\" (twice rate x RTT)",
+        flow.name,
+        amount(enough)
+    ))
+}
+
+/// Round trips of many times what the path takes.
+fn queue_hint(outcomes: &[Outcome], index: usize, flow: &Flow) -> Option<String> {
+    let (long, short) = round_trips(outcomes, index)?;
+    let millis = |seconds: f64| plain((seconds * 1e4).round() / 10.0);
+    is_bloated(outcomes, index).then(|| {
+        format!(
+            "hint: packets of {} wait long in a queue (mean RTT {} ms, smallest {} ms): a shorter `queue` saves that",
+            flow.name,
+            millis(long),
+            millis(short)
+        )
+    })
+}
+
+fn is_bloated(outcomes: &[Outcome], index: usize) -> bool {
+    round_trips(outcomes, index).is_some_and(|(long, short)| long >= BLOATED * short)
+}
+
+/// The mean RTT and the smallest one, s.
+fn round_trips(outcomes: &[Outcome], index: usize) -> Option<(f64, f64)> {
+    Some((mean(outcomes, index, |flow| flow.mean_rtt_s)?, mean(outcomes, index, |flow| flow.smallest_rtt_s)?))
+}
+
+/// Bytes with one decimal unit, rounded up to whole ones.
+fn amount(bytes: f64) -> String {
+    match bytes {
+        small if small < 1e6 => format!("{} KB", plain((small / 1e3).ceil())),
+        large => format!("{} MB", plain((large / 1e6).ceil())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_scenario::Draft;
+
+    fn of(path: &str, settings: &[(&str, &str)]) -> Vec<String> {
+        let mut draft = Draft::load(path).unwrap();
+        for (key, value) in settings {
+            draft.set(key, value).unwrap();
+        }
+        let scenario = draft.check().unwrap();
+        lines(&scenario, &[lasthop_sim::run(&scenario, 1)])
+    }
+
+    #[test]
+    fn the_line_says_what_limits_most_first() {
+        let small = [("receiver.window.size", "20000 bytes"), ("duration", "20 s")];
+        let lines = of("rate=100Mbit/s,rtt=100ms,queue=1000packets", &small);
+        // Handshake 0.5 %, and cwnd for one round trip or two.
+        assert!(lines[0].starts_with("bulk is limited by: receive window 99 %, cwnd 1 %"), "{lines:?}");
+        // Whoever sets a window means it.
+        assert_eq!(lines.len(), 1, "{lines:?}");
+    }
+
+    #[test]
+    fn a_long_queue_is_told() {
+        // A second of packets at 10 Mbit/s beside 20 ms.
+        let lines = of("rate=10Mbit/s,rtt=20ms,queue=833packets,duration=60s", &[]);
+        assert!(lines.iter().any(|line| line.contains("wait long in a queue")), "{lines:?}");
+        let lines = of("rate=10Mbit/s,rtt=20ms,queue=17packets,duration=60s", &[]);
+        assert_eq!(lines, ["bulk is limited by: cwnd 100 %"]);
+    }
+
+    #[test]
+    fn many_flows_have_one_line() {
+        let settings = [("flow.bulk.count", "5"), ("duration", "10 s")];
+        let lines = of("rate=10Mbit/s,rtt=20ms,queue=50packets", &settings);
+        assert_eq!(lines, ["each of 5 flows, in the mean, is limited by: cwnd 100 %"]);
+    }
+
+    #[test]
+    fn a_window_that_nobody_set_is_told() {
+        // 4 MiB in 100 ms are 336 Mbit/s.
+        let lines = of("rate=1Gbit/s,rtt=100ms,duration=20s", &[("receiver.window.size", "4 MiB")]);
+        match Config::default()
+            .window
+            .values
+            .iter()
+            .any(|(_, value)| *value == lasthop_base::Value::Bytes(4 << 20))
+        {
+            // Twice 1 Gbit/s for 100.02 ms, in MB.
+            true => {
+                assert!(lines[1].contains("set receiver.window.size, for example \"26 MB\""), "{lines:?}")
+            }
+            false => assert_eq!(lines.len(), 1, "{lines:?}"),
+        }
+    }
+}

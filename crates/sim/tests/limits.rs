@@ -1,0 +1,57 @@
+//! What limited a flow is what its scenario makes narrow.
+
+use lasthop_scenario::Draft;
+use lasthop_sim::FlowOutcome;
+
+fn run(path: &str, settings: &[(&str, &str)]) -> FlowOutcome {
+    let mut draft = Draft::load(path).expect("a path");
+    for (key, value) in settings {
+        draft.set(key, value).expect("a key of that path");
+    }
+    lasthop_sim::run(&draft.check().expect("a valid scenario"), 1).flows.remove(0)
+}
+
+/// cwnd, receive window, application, %.
+fn shares(flow: &FlowOutcome) -> [f64; 3] {
+    [flow.cwnd_limited_pct(), flow.rwnd_limited_pct(), flow.app_limited_pct()]
+        .map(|share| share.expect("TCP"))
+}
+
+#[test]
+fn a_small_receive_window() {
+    // 20 segments: cwnd is smaller during the handshake and the first round trip of 100 ms, the same in the next one, and
+    // larger ever after.
+    let settings = [("receiver.window.size", "20000 bytes"), ("segment", "1000 bytes"), ("duration", "60 s")];
+    let [cwnd, receiver, application] =
+        shares(&run("rate=100Mbit/s,rtt=100ms,queue=1000packets,timing=immediate", &settings));
+    assert!((receiver - 100.0 * (60.0 - 0.3) / 60.0).abs() < 0.1, "{receiver}");
+    assert!(cwnd < 0.4 && application == 0.0, "{cwnd} {application}");
+}
+
+#[test]
+fn a_queue_that_drops() {
+    let settings = [("receiver.window.size", "16 MiB"), ("duration", "60 s")];
+    let [cwnd, receiver, application] = shares(&run("rate=10Mbit/s,rtt=20ms,queue=50packets", &settings));
+    // All but the handshake: 20 ms of 60 s.
+    assert!((cwnd - 100.0 * (60.0 - 0.02) / 60.0).abs() < 0.01, "{cwnd}");
+    assert_eq!([receiver, application], [0.0; 2]);
+}
+
+#[test]
+fn timeouts_are_the_networks() {
+    // Every other packet is lost: nearly all of the time is spent in waiting for the timer.
+    let [cwnd, receiver, application] = shares(&run("rate=10Mbit/s,rtt=20ms,queue=50packets,loss=30%", &[]));
+    assert!(cwnd > 90.0, "{cwnd}");
+    assert_eq!([receiver, application], [0.0; 2]);
+}
+
+#[test]
+fn a_transfer_that_fits_the_first_window() {
+    // The handshake takes a round trip; then all of it is under way for half of one, and 0.9 ms at 100 Mbit/s.
+    let flow = run("rate=100Mbit/s,rtt=100ms", &[("transfer", "10000 bytes")]);
+    let [cwnd, receiver, application] = shares(&flow);
+    assert!((application - 100.0 / 3.0).abs() < 0.5, "{application}");
+    assert_eq!([cwnd, receiver], [0.0; 2]);
+    // What comes after the completion is not counted: the run lasts 60 s.
+    assert!(flow.active_s < 0.16, "{}", flow.active_s);
+}

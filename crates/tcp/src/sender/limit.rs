@@ -1,0 +1,86 @@
+//! What a sender waits for, and for how long: as Linux counts it for `tcp_info` (`tcp_chrono`: `tcpi_busy_time`,
+//! `tcpi_rwnd_limited`), with cwnd and the application as states of their own.
+//!
+//! The state is that in which sending has stopped last; it holds until sending stops in another one. Where both windows
+//! are full it is cwnd, as in Linux.
+
+use super::Sender;
+use lasthop_base::{Duration, Time};
+
+/// What keeps a sender from sending more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Limit {
+    /// The application: there is nothing new to send, or less than Nagle's algorithm lets go.
+    Application,
+    /// cwnd: the network as the sender sees it, repairs and timeouts included.
+    Congestion,
+    /// The receiver's window.
+    Receiver,
+}
+
+/// How long each of them has done so.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Limited {
+    /// [`Limit::Application`].
+    pub application: Duration,
+    /// [`Limit::Congestion`].
+    pub congestion: Duration,
+    /// [`Limit::Receiver`].
+    pub receiver: Duration,
+}
+
+impl Limited {
+    fn add(&mut self, limit: Limit, span: Duration) {
+        let total = match limit {
+            Limit::Application => &mut self.application,
+            Limit::Congestion => &mut self.congestion,
+            Limit::Receiver => &mut self.receiver,
+        };
+        *total += span;
+    }
+}
+
+/// The state, and the sums of those before it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting {
+    /// `None` until data may be sent: the handshake is in no sum.
+    by: Option<Limit>,
+    since: Time,
+    before: Limited,
+}
+
+impl Waiting {
+    pub(super) const NOT_YET: Waiting = Waiting {
+        by: None,
+        since: Time::ZERO,
+        before: Limited { application: Duration::ZERO, congestion: Duration::ZERO, receiver: Duration::ZERO },
+    };
+
+    #[inline(never)]
+    fn turn(&mut self, now: Time, limit: Limit) {
+        *self = Waiting { by: Some(limit), since: now, before: self.until(now) };
+    }
+
+    fn until(&self, now: Time) -> Limited {
+        let mut limited = self.before;
+        if let Some(limit) = self.by {
+            limited.add(limit, now.since(self.since));
+        }
+        limited
+    }
+}
+
+impl Sender {
+    /// How long each limit has kept it from sending, from the end of the handshake to `now`.
+    pub fn limited(&self, now: Time) -> Limited {
+        self.waiting.until(now)
+    }
+
+    /// No more can be sent now, because of this.
+    #[inline]
+    pub(super) fn wait_for(&mut self, now: Time, limit: Limit) {
+        if self.waiting.by != Some(limit) {
+            self.waiting.turn(now, limit);
+        }
+    }
+}
