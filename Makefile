@@ -3,9 +3,9 @@
 CARGO ?= cargo
 
 # Programs that tests call, each with Debian's package if that has another name.
-PROGRAMS = tshark tcptrace chromium iptables ethtool ip:iproute2 ss:iproute2 nft:nftables setpriv:util-linux
+PROGRAMS = tshark tcptrace chromium iptables ethtool ip:iproute2 ss:iproute2 nft:nftables setpriv:util-linux valgrind
 
-.PHONY: test tools format lint unit doc bench crosscheck-ns2 crosscheck-kernel
+.PHONY: test tools format lint unit doc bench count count-update crosscheck-ns2 crosscheck-kernel
 
 test: tools format lint unit doc
 
@@ -48,6 +48,15 @@ doc:
 # Packets per CPU second and peak memory on fixed cases.
 bench:
 	$(CARGO) run --release -- bench
+
+# Instructions per data packet and its ACK, beside the table that is kept: no case may grow by more than 2 %.
+count:
+	$(CARGO) run --quiet --release -- bench --count --against docs/instructions.csv
+
+# The table anew. A growth is explained in docs/performance.md, in the same commit.
+count-update:
+	$(CARGO) run --quiet --release -- bench --count --format csv > target/instructions.csv
+	mv target/instructions.csv docs/instructions.csv
 
 # The papers' baselines in ns-2 and here (docs/validation.md): some ten minutes on two cores.
 crosscheck-ns2:

@@ -1,4 +1,6 @@
-//! Fixed cases whose speed is measured: `lasthop bench`.
+//! Fixed cases whose speed is measured, and whose instructions are counted: `lasthop bench`.
+
+pub mod growth;
 
 use lasthop_scenario::{Draft, Problem, Scenario};
 use lasthop_sim::Outcome;
@@ -7,6 +9,8 @@ use lasthop_sim::Outcome;
 pub struct Case {
     /// Its name on the command line.
     pub name: &'static str,
+    /// Virtual times between which its instructions are counted, s: afterwards it goes on as between them.
+    pub counted_s: [u32; 2],
     text: &'static str,
     /// What differs from the text.
     change: Option<(&'static str, &'static str)>,
@@ -14,13 +18,28 @@ pub struct Case {
 
 /// All cases, in the order in which they run.
 pub const CASES: &[Case] = &[
-    Case { name: "hasegawa", text: HASEGAWA, change: None },
-    Case { name: "koga3-sack", text: KOGA3, change: None },
-    Case { name: "koga4", text: KOGA4, change: None },
-    Case { name: "dumbbell-1", text: DUMBBELL, change: None },
-    Case { name: "dumbbell-10", text: DUMBBELL, change: Some(("flow.bulk.count", "10")) },
-    Case { name: "dumbbell-100", text: DUMBBELL, change: Some(("flow.bulk.count", "100")) },
-    Case { name: "dumbbell-1000", text: DUMBBELL, change: Some(("flow.bulk.count", "1000")) },
+    Case { name: "hasegawa", counted_s: [100, 400], text: HASEGAWA, change: None },
+    Case { name: "koga3-sack", counted_s: [10, 40], text: KOGA3, change: None },
+    Case { name: "koga4", counted_s: [80, 400], text: KOGA4, change: None },
+    Case { name: "dumbbell-1", counted_s: [10, 30], text: DUMBBELL, change: None },
+    Case {
+        name: "dumbbell-10",
+        counted_s: [10, 30],
+        text: DUMBBELL,
+        change: Some(("flow.bulk.count", "10")),
+    },
+    Case {
+        name: "dumbbell-100",
+        counted_s: [10, 30],
+        text: DUMBBELL,
+        change: Some(("flow.bulk.count", "100")),
+    },
+    Case {
+        name: "dumbbell-1000",
+        counted_s: [10, 30],
+        text: DUMBBELL,
+        change: Some(("flow.bulk.count", "1000")),
+    },
 ];
 
 impl Case {
@@ -29,11 +48,25 @@ impl Case {
     /// # Errors
     /// If the language of scenarios has changed under it.
     pub fn scenario(&self) -> Result<Scenario, Problem> {
+        self.draft()?.check()
+    }
+
+    /// The same for another virtual time.
+    ///
+    /// # Errors
+    /// As [`Case::scenario`].
+    pub fn scenario_of(&self, duration_s: u32) -> Result<Scenario, Problem> {
+        let mut draft = self.draft()?;
+        draft.set("duration", &format!("{duration_s} s"))?;
+        draft.check()
+    }
+
+    fn draft(&self) -> Result<Draft, Problem> {
         let mut draft = Draft::parse(self.text, self.name)?;
         if let Some((path, value)) = self.change {
             draft.set(path, value)?;
         }
-        draft.check()
+        Ok(draft)
     }
 }
 
@@ -43,10 +76,10 @@ pub fn data_packets(outcome: &Outcome) -> u64 {
 }
 
 /// Twenty SACK flows beside five CBR streams behind CBQ, 20 s: koga §3.3.3.
-const KOGA3: &str = include_str!("../../../papers/koga3/multiple-cbr.toml");
+const KOGA3: &str = include_str!("../../../../papers/koga3/multiple-cbr.toml");
 
 /// NewReno over RLC at 384 kbit/s, FER 5.9 %, WT 300 ms, 80 s: koga §4.3.
-const KOGA4: &str = include_str!("../../../papers/koga4/ordered.toml");
+const KOGA4: &str = include_str!("../../../../papers/koga4/ordered.toml");
 
 /// One SACK flow over a wireless last hop with ARQ: hasegawa §4.1.
 const HASEGAWA: &str = r#"

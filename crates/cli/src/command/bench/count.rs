@@ -1,0 +1,168 @@
+//! `lasthop bench --count`: instructions, which are the same on every run, unlike time.
+
+use super::alone;
+use crate::failure::Failure;
+use crate::output::{self, Format};
+use crate::table;
+use lasthop_lab::bench::Case;
+use lasthop_lab::bench::growth::{self, COLUMNS, Counted, Growth};
+use lasthop_lab::document::{Cell, Table};
+use lasthop_lab::runs::csv;
+use lasthop_lab::runs::number::plain;
+use std::path::Path;
+use std::process::Command;
+use std::{fs, thread};
+
+/// Who made this program: version and target, from the build script.
+const COMPILER: &str = env!("LASTHOP_COMPILER");
+
+/// Counts each case and prints a row; with a table, says by how much each has grown, and fails if that is too much.
+pub(super) fn count(cases: &[&Case], format: Format, against: Option<&Path>) -> Result<(), Failure> {
+    let before = against.map(kept).transpose()?;
+    let mut rows = Vec::new();
+    let mut growths = Vec::new();
+    if format == Format::Csv {
+        output::print(&csv::line(COLUMNS))?;
+    }
+    for case in cases {
+        let now = counted(case)?;
+        let growth = before.as_deref().map(|before| growth_of(before, &now)).transpose()?;
+        match format {
+            Format::Json => output::print_line(&serde_json::json!(now).to_string())?,
+            Format::Csv => output::print(&csv::line(fields(&now)))?,
+            Format::Table => rows.push(cells(&now, growth.as_ref())),
+        }
+        growths.extend(growth);
+    }
+    if format == Format::Table {
+        let columns = ["case", "data packets", "instructions per packet", "growth, %"];
+        let shown = if before.is_some() { columns.len() } else { columns.len() - 1 };
+        let columns = columns[..shown].iter().map(|name| (*name).to_owned()).collect();
+        output::print(&table::text(&Table { caption: String::new(), columns, rows }))?;
+    }
+    judge(&growths)
+}
+
+/// The table that was kept.
+fn kept(path: &Path) -> Result<Vec<Counted>, Failure> {
+    let wrong = |why: String| {
+        Failure::bad_input(
+            format!("cannot read the table `{}`: {why}", path.display()),
+            "it is made by: lasthop bench --count --format csv",
+        )
+    };
+    let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    growth::read(&text).map_err(|error| wrong(error.to_string()))
+}
+
+fn growth_of(before: &[Counted], now: &Counted) -> Result<Growth, Failure> {
+    Growth::of(before, now).map_err(|why| {
+        Failure::bad_input(
+            format!("the case {} cannot be compared: {why}", now.case),
+            "make the table anew, at the commit before your change: make count-update",
+        )
+    })
+}
+
+/// Runs the case twice at once, a short time and a long one.
+fn counted(case: &Case) -> Result<Counted, Failure> {
+    let [short_s, long_s] = case.counted_s;
+    let (short, long) = thread::scope(|scope| {
+        let short = scope.spawn(|| under_valgrind(case, short_s));
+        let long = under_valgrind(case, long_s);
+        (short.join().unwrap_or_else(|_| Err("its thread failed".into())), long)
+    });
+    let failed = |why: String| {
+        Failure::failed(
+            format!("the instructions of the case {} could not be counted: {why}", case.name),
+            "install valgrind (Debian: apt install valgrind; in the sources: make tools)",
+        )
+    };
+    let (short, long) = (short.map_err(failed)?, long.map_err(failed)?);
+    case.counted(short, long, COMPILER)
+        .ok_or_else(|| failed("its longer run did no more than its shorter one".into()))
+}
+
+/// Data packets and instructions of one run in a process of its own.
+fn under_valgrind(case: &Case, duration_s: u32) -> Result<(u64, u64), String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let output = Command::new("valgrind")
+        .args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"])
+        .arg(program)
+        .args(["bench", "--alone", case.name, "--seconds", &duration_s.to_string()])
+        .output()
+        .map_err(|error| format!("valgrind: {error}"))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        return Err(format!("valgrind: {}\n{}", output.status, said.trim_end()));
+    }
+    let packets = alone::packets(&output.stdout).ok_or("the run printed no number of packets")?;
+    let instructions = instructions(&said).ok_or_else(|| format!("valgrind printed no count:\n{said}"))?;
+    Ok((packets, instructions))
+}
+
+/// `==123== I   refs:      6,119,294`.
+fn instructions(said: &str) -> Option<u64> {
+    let line = said.lines().find(|line| line.contains("refs:"))?;
+    line.rsplit_once(':')?.1.trim().replace(',', "").parse().ok()
+}
+
+fn fields(now: &Counted) -> [String; COLUMNS.len()] {
+    [
+        now.case.clone(),
+        now.from_s.to_string(),
+        now.to_s.to_string(),
+        now.data_packets.to_string(),
+        now.instructions_per_packet.to_string(),
+        now.compiler.clone(),
+    ]
+}
+
+fn cells(now: &Counted, growth: Option<&Growth>) -> Vec<Cell> {
+    let mut cells = vec![
+        Cell::Text(now.case.clone()),
+        Cell::Number(now.data_packets.to_string()),
+        Cell::Number(plain(now.instructions_per_packet.round())),
+    ];
+    cells.extend(growth.map(|growth| Cell::Number(format!("{:+.2}", growth.pct()))));
+    cells
+}
+
+/// Says what has changed beside the table.
+fn judge(growths: &[Growth]) -> Result<(), Failure> {
+    if let Some(compiler) = growths.iter().find_map(|growth| growth.other_compiler.as_deref()) {
+        output::note(&format!(
+            "note: the table is of {compiler}, this program of {COMPILER}: what the compiler changed cannot be told \
+             from what the code changed, so that only growth of more than {} % fails. \
+             For the limit of {} %, count the commit before with this compiler: make count-update",
+            growth::LIMIT_OTHER_COMPILER_PCT,
+            growth::LIMIT_PCT
+        ));
+    }
+    let list =
+        |growths: Vec<&Growth>| growths.iter().map(|one| one.to_string()).collect::<Vec<_>>().join(", ");
+    let (grown, rest): (Vec<&Growth>, Vec<&Growth>) = growths.iter().partition(|growth| growth.is_too_much());
+    let cheaper: Vec<&Growth> = rest.into_iter().filter(|growth| growth.pct() < -growth::LIMIT_PCT).collect();
+    if !cheaper.is_empty() {
+        output::note(&format!("note: cheaper than the table: {}. Keep it: make count-update", list(cheaper)));
+    }
+    if grown.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::failed(
+        format!("a data packet and its ACK take more instructions than the table allows: {}", list(grown)),
+        "make them cheaper; if the growth is worth its price, say why in docs/performance.md and run: make count-update",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_valgrind_says_is_read_in_its_older_and_newer_form() {
+        assert_eq!(instructions("==1== warning\n==1== I   refs:      6,119,294\n"), Some(6_119_294));
+        assert_eq!(instructions("==1== I refs: 512\n==1== D refs: 7\n"), Some(512));
+        assert_eq!(instructions("==1== nothing"), None);
+    }
+}

@@ -1,0 +1,202 @@
+//! Instructions per data packet, now and in a table that was kept.
+
+use super::Case;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// By how much a case may grow, %.
+pub const LIMIT_PCT: f64 = 2.0;
+
+/// The same where another version of the compiler made the program: what is its doing cannot be told from ours,
+/// and no version in use has changed a case by as much.
+pub const LIMIT_OTHER_COMPILER_PCT: f64 = 10.0;
+
+/// What a case costs: the difference of two runs, so that set-up drops out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Counted {
+    /// The case's name.
+    pub case: String,
+    /// Virtual time of the shorter run, s.
+    pub from_s: u32,
+    /// Virtual time of the longer run, s.
+    pub to_s: u32,
+    /// Data packets that the longer run sent more, retransmissions included.
+    pub data_packets: u64,
+    /// Instructions that it took more, for each of them (its ACK included).
+    pub instructions_per_packet: f64,
+    /// Version and target of the compiler that made the program.
+    pub compiler: String,
+}
+
+/// Names of the columns of the table, in its order.
+pub const COLUMNS: [&str; 6] =
+    ["case", "from_s", "to_s", "data_packets", "instructions_per_packet", "compiler"];
+
+/// A table as it was kept.
+///
+/// # Errors
+/// What the CSV reader says of the first line that cannot be read.
+pub fn read(text: &str) -> Result<Vec<Counted>, csv::Error> {
+    csv::Reader::from_reader(text.as_bytes()).deserialize().collect()
+}
+
+/// A case in the table and now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Growth {
+    /// The case's name.
+    pub case: String,
+    /// Instructions per packet in the table.
+    pub before: f64,
+    /// Instructions per packet now.
+    pub now: f64,
+    /// The compiler of the table, if it is another version than now.
+    pub other_compiler: Option<String>,
+}
+
+impl Growth {
+    /// What was counted now beside the table's row of the same case.
+    ///
+    /// # Errors
+    /// If the table has no row that can be compared.
+    pub fn of(table: &[Counted], now: &Counted) -> Result<Growth, Incomparable> {
+        let row = table.iter().find(|row| row.case == now.case).ok_or(Incomparable::Absent)?;
+        if (row.from_s, row.to_s) != (now.from_s, now.to_s) {
+            return Err(Incomparable::Durations);
+        }
+        if target(&row.compiler) != target(&now.compiler) {
+            return Err(Incomparable::Target(target(&row.compiler).to_owned()));
+        }
+        Ok(Growth {
+            case: now.case.clone(),
+            before: row.instructions_per_packet,
+            now: now.instructions_per_packet,
+            other_compiler: (row.compiler != now.compiler).then(|| row.compiler.clone()),
+        })
+    }
+
+    /// By how much it grew, %; negative if it became cheaper.
+    pub fn pct(&self) -> f64 {
+        100.0 * (self.now / self.before - 1.0)
+    }
+
+    /// Whether that is more than it may be. A number that is none is too much.
+    pub fn is_too_much(&self) -> bool {
+        let limit = if self.other_compiler.is_some() { LIMIT_OTHER_COMPILER_PCT } else { LIMIT_PCT };
+        !(self.pct() <= limit)
+    }
+}
+
+impl fmt::Display for Growth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {:.0} → {:.0} ({:+.1} %)", self.case, self.before, self.now, self.pct())
+    }
+}
+
+/// Why a case cannot be compared with the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Incomparable {
+    /// The table does not have it.
+    Absent,
+    /// It was counted between other durations.
+    Durations,
+    /// It was counted for this other kind of machine.
+    Target(String),
+}
+
+impl fmt::Display for Incomparable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Incomparable::Absent => f.write_str("the table does not have it"),
+            Incomparable::Durations => f.write_str("the table counted it between other durations"),
+            Incomparable::Target(target) => {
+                write!(f, "the table counted instructions of {target}, which are not those of this machine")
+            }
+        }
+    }
+}
+
+/// `x86_64-unknown-linux-gnu` of `rustc 1.95.0 (…) x86_64-unknown-linux-gnu`.
+fn target(compiler: &str) -> &str {
+    compiler.rsplit(' ').next().unwrap_or_default()
+}
+
+impl Case {
+    /// What was counted of it in two runs, each with its data packets and its instructions.
+    ///
+    /// `None` if the longer run did not send more.
+    pub fn counted(&self, short: (u64, u64), long: (u64, u64), compiler: &str) -> Option<Counted> {
+        let data_packets = long.0.checked_sub(short.0).filter(|packets| *packets > 0)?;
+        let instructions = long.1.checked_sub(short.1)? as f64;
+        let [from_s, to_s] = self.counted_s;
+        Some(Counted {
+            case: self.name.into(),
+            from_s,
+            to_s,
+            data_packets,
+            instructions_per_packet: (10.0 * instructions / data_packets as f64).round() / 10.0,
+            compiler: compiler.into(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::CASES;
+    use super::*;
+
+    const HERE: &str = "rustc 1.95.0 (0 2026-04-14) x86_64-unknown-linux-gnu";
+    const NEWER: &str = "rustc 1.96.0 (1 2026-05-26) x86_64-unknown-linux-gnu";
+    const ELSEWHERE: &str = "rustc 1.95.0 (0 2026-04-14) aarch64-unknown-linux-gnu";
+
+    fn counted(instructions: u64, compiler: &str) -> Counted {
+        CASES[0].counted((1_000, 9_000_000), (2_000, 9_000_000 + 1_000 * instructions), compiler).unwrap()
+    }
+
+    #[test]
+    fn set_up_drops_out() {
+        let one = counted(3_200, HERE);
+        assert_eq!((one.data_packets, one.instructions_per_packet), (1_000, 3_200.0));
+        assert_eq!(CASES[0].counted((5, 1), (5, 2), HERE), None);
+        assert_eq!(CASES[0].counted((5, 9), (6, 2), HERE), None);
+    }
+
+    #[test]
+    fn two_per_cent_is_the_limit() {
+        let table = [counted(1_000, HERE)];
+        let is_too_much = |now| Growth::of(&table, &counted(now, HERE)).unwrap().is_too_much();
+        assert!(!is_too_much(500) && !is_too_much(1_000) && !is_too_much(1_020));
+        assert!(is_too_much(1_021));
+    }
+
+    #[test]
+    fn another_compiler_may_do_more_but_not_everything() {
+        let table = [counted(1_000, HERE)];
+        let growth = |now| Growth::of(&table, &counted(now, NEWER)).unwrap();
+        assert_eq!(growth(1_050).other_compiler.as_deref(), Some(HERE));
+        assert!(!growth(1_050).is_too_much());
+        assert!(growth(1_101).is_too_much());
+    }
+
+    #[test]
+    fn what_cannot_be_compared_is_said() {
+        let table = [counted(1_000, HERE)];
+        assert_eq!(Growth::of(&[], &counted(1_000, HERE)), Err(Incomparable::Absent));
+        let other = Counted { to_s: 7, ..counted(1_000, HERE) };
+        assert_eq!(Growth::of(&table, &other), Err(Incomparable::Durations));
+        let target = "x86_64-unknown-linux-gnu".to_owned();
+        assert_eq!(Growth::of(&table, &counted(1_000, ELSEWHERE)), Err(Incomparable::Target(target)));
+    }
+
+    #[test]
+    fn the_table_that_is_kept_has_every_case_as_it_is_counted() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/instructions.csv");
+        let text = std::fs::read_to_string(path).expect("docs/instructions.csv");
+        assert_eq!(text.lines().next(), Some(COLUMNS.join(",").as_str()));
+        let table = read(&text).unwrap();
+        assert_eq!(table.len(), CASES.len());
+        for (case, row) in CASES.iter().zip(&table) {
+            assert_eq!((row.case.as_str(), [row.from_s, row.to_s]), (case.name, case.counted_s));
+            assert!(row.data_packets > 1_000 && row.instructions_per_packet > 1_000.0, "{row:?}");
+        }
+    }
+}
