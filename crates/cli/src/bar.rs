@@ -1,50 +1,165 @@
-//! Progress on standard error, if that is a terminal.
+//! Progress on standard error: a bar on a terminal, a line now and then elsewhere.
 
+use crate::output;
+use crate::spoken;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lasthop_lab::progress::Progress;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
-/// A bar for the part under way.
+/// Lines are at least so far apart, and the first comes no sooner.
+const OFTEN: Duration = Duration::from_secs(5);
+/// A line comes after this time even if less than another tenth is done.
+const SELDOM: Duration = Duration::from_secs(30);
+
+/// How far the part under way has come.
 #[derive(Default)]
 pub(crate) struct Bar {
-    part: Mutex<Option<ProgressBar>>,
+    part: Mutex<Option<Part>>,
+}
+
+enum Part {
+    Drawn(ProgressBar),
+    Told { steps: Sender<u64>, teller: JoinHandle<()> },
 }
 
 impl Bar {
-    fn with(&self, act: impl FnOnce(&mut Option<ProgressBar>)) {
+    fn with(&self, act: impl FnOnce(&mut Option<Part>)) {
         act(&mut self.part.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// So many further steps of the part are done.
+    pub(crate) fn advance(&self, steps: u64) {
+        self.with(|part| match part {
+            Some(Part::Drawn(bar)) => bar.inc(steps),
+            // It listens until the part ends.
+            Some(Part::Told { steps: sender, .. }) => drop(sender.send(steps)),
+            None => {}
+        });
+    }
+
+    /// Says something on standard error without drawing over it.
+    pub(crate) fn note(&self, line: &str) {
+        self.with(|part| match part {
+            Some(Part::Drawn(bar)) => bar.suspend(|| output::note(line)),
+            _ => output::note(line),
+        });
     }
 }
 
 impl Progress for Bar {
     fn begin(&self, part: &str, steps: u64) {
         let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr());
-        if let Ok(style) =
-            ProgressStyle::with_template("{msg:32} {bar:32} {pos}/{len}  {elapsed}, {eta} left")
-        {
-            bar.set_style(style);
-        }
-        bar.set_message(part.to_owned());
-        if !bar.is_hidden() {
-            bar.enable_steady_tick(Duration::from_millis(200));
-        }
-        self.with(|part| *part = Some(bar));
+        let begun = match bar.is_hidden() {
+            true => told(Pace::new(part, steps)),
+            false => Some(drawn(bar, part)),
+        };
+        self.with(|part| *part = begun);
     }
 
     fn step(&self) {
-        self.with(|part| {
-            if let Some(bar) = part {
-                bar.inc(1);
-            }
-        });
+        self.advance(1);
     }
 
     fn end(&self) {
-        self.with(|part| {
-            if let Some(bar) = part.take() {
-                bar.finish_and_clear();
+        self.with(|part| match part.take() {
+            Some(Part::Drawn(bar)) => bar.finish_and_clear(),
+            Some(Part::Told { steps, teller }) => {
+                drop(steps);
+                let _ = teller.join();
             }
+            None => {}
         });
+    }
+}
+
+fn drawn(bar: ProgressBar, part: &str) -> Part {
+    if let Ok(style) = ProgressStyle::with_template("{msg:32} {bar:32} {pos}/{len}  {elapsed}, {eta} left") {
+        bar.set_style(style);
+    }
+    bar.set_message(part.to_owned());
+    bar.enable_steady_tick(Duration::from_millis(200));
+    Part::Drawn(bar)
+}
+
+/// `None` if there is no thread to be had for it.
+fn told(mut pace: Pace) -> Option<Part> {
+    let (steps, news) = channel();
+    let begun = Instant::now();
+    let tell = move || {
+        loop {
+            match news.recv_timeout(SELDOM) {
+                Ok(steps) => pace.done += steps,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            if let Some(line) = pace.line(begun.elapsed()) {
+                output::note(&line);
+            }
+        }
+    };
+    let teller = thread::Builder::new().spawn(tell).ok()?;
+    Some(Part::Told { steps, teller })
+}
+
+/// When a line is due, and what it says.
+struct Pace {
+    part: String,
+    steps: u64,
+    done: u64,
+    /// When the last line came, and how many tenths were done.
+    last: (Duration, u64),
+}
+
+impl Pace {
+    fn new(part: &str, steps: u64) -> Pace {
+        Pace { part: part.to_owned(), steps, done: 0, last: (Duration::ZERO, 0) }
+    }
+
+    fn line(&mut self, elapsed: Duration) -> Option<String> {
+        let since = elapsed.saturating_sub(self.last.0);
+        let tenths = self.done.saturating_mul(10) / self.steps.max(1);
+        let is_due = since >= SELDOM || (since >= OFTEN && tenths > self.last.1);
+        if !is_due || self.done >= self.steps {
+            return None;
+        }
+        self.last = (elapsed, tenths);
+        let Pace { part, steps, done, .. } = self;
+        let left = match *done {
+            0 => String::new(),
+            done => {
+                let share = (*steps - done) as f64 / done as f64;
+                format!(", about {} left", spoken::time(elapsed.as_secs_f64() * share))
+            }
+        };
+        let percent = *done as f64 * 100.0 / *steps as f64;
+        let elapsed = spoken::time(elapsed.as_secs_f64());
+        Some(format!("{part}: {done} of {steps} ({percent:.0} %) after {elapsed}{left}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A line for each tenth, but none within five seconds of another; one each half minute whatever is done; none at
+    /// the end, where results are.
+    #[test]
+    fn lines_come_now_and_then() {
+        let mut pace = Pace::new("run", 400);
+        let mut at = |seconds: u64, done: u64| {
+            pace.done = done;
+            pace.line(Duration::from_secs(seconds))
+        };
+        assert_eq!(at(4, 100), None);
+        assert_eq!(at(5, 100).unwrap(), "run: 100 of 400 (25 %) after 5 s, about 15 s left");
+        assert_eq!(at(9, 160), None);
+        assert_eq!(at(12, 160).unwrap(), "run: 160 of 400 (40 %) after 12 s, about 18 s left");
+        assert_eq!(at(41, 161), None);
+        assert_eq!(at(42, 161).unwrap(), "run: 161 of 400 (40 %) after 42 s, about 62 s left");
+        assert_eq!(at(50, 400), None);
+        assert_eq!(Pace::new("run", 3).line(SELDOM).unwrap(), "run: 0 of 3 (0 %) after 30 s");
     }
 }

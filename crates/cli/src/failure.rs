@@ -24,6 +24,8 @@ pub(crate) enum Failure {
     /// A command that was run for the user ended with this status, and has said itself why.
     #[cfg(target_os = "linux")]
     Command(u8),
+    /// The user wanted no more; how far it came.
+    Interrupted(String),
     /// Nobody reads standard output any more.
     ClosedPipe,
 }
@@ -47,6 +49,14 @@ impl Failure {
         Failure::Command(INTERRUPTED)
     }
 
+    /// The system gives no thread to work on.
+    pub(crate) fn no_threads(error: std::io::Error) -> Failure {
+        Failure::failed(
+            format!("cannot start a thread: {error}"),
+            "are there too many of them? see ulimit -u",
+        )
+    }
+
     /// Something failed that might work another time.
     pub(crate) fn failed(message: impl Into<String>, help: impl Into<String>) -> Failure {
         Failure::Other(FAILED, Complaint { message: message.into(), help: help.into() })
@@ -64,6 +74,7 @@ impl Failure {
         match self {
             Failure::Scenario(problem) => problem.to_string(),
             Failure::Other(_, complaint) => complaint.message.clone(),
+            Failure::Interrupted(how_far) => how_far.clone(),
             Failure::Command(_) | Failure::ClosedPipe => String::new(),
         }
     }
@@ -74,6 +85,7 @@ impl Failure {
             Failure::Other(status, _) => *status,
             #[cfg(target_os = "linux")]
             Failure::Command(status) => *status,
+            Failure::Interrupted(_) => INTERRUPTED,
             Failure::ClosedPipe => 0,
         }
     }
@@ -87,6 +99,7 @@ impl Failure {
             }
             #[cfg(target_os = "linux")]
             Failure::Command(_) => return String::new(),
+            Failure::Interrupted(how_far) => return how_far.clone(),
             Failure::ClosedPipe => return String::new(),
         };
         format!("{report:?}").trim_end().to_owned()

@@ -6,14 +6,17 @@
 //! * [`failure`]: what can go wrong, as the user is told, and the exit status.
 //! * [`output`]: standard output, and notes on standard error; [`table`] lines up columns.
 //! * [`target`]: files that are written whole or not at all, also when the user interrupts.
+//! * [`finished`]: runs under way, whose results are taken as they come.
 //! * [`path`]: a scenario as a path for real traffic; [`sender`]: whose TCP carries it.
-//! * [`bar`]: progress on standard error.
+//! * [`bar`]: progress on standard error; [`cost`]: what runs will take; [`spoken`]: times as one says them.
 //!
 //! Exit status: 0, 1 (failed), 2 (bad input), 3 (`emulate`, `crosscheck`: not in time), 130 (interrupted).
 
 mod bar;
 mod command;
+mod cost;
 mod failure;
+mod finished;
 mod items;
 mod output;
 #[cfg(target_os = "linux")]
@@ -21,6 +24,7 @@ mod path;
 #[cfg(target_os = "linux")]
 mod sender;
 mod source;
+mod spoken;
 mod table;
 mod target;
 mod values;
@@ -50,6 +54,7 @@ fn main() -> ExitCode {
         Ok(line) => line.command.execute(),
         Err(error) => return told_by_clap(&error),
     };
+    drop(target::discard_all());
     match done {
         Ok(()) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
         Err(failure) => {

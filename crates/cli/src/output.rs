@@ -7,11 +7,11 @@ use std::io::{ErrorKind, IsTerminal, Write};
 /// How results are printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Format {
-    /// For people.
+    /// For people, at the end.
     Table,
-    /// One object a line.
+    /// One object a line; means over runs come at the end.
     Json,
-    /// For spreadsheets: a header line, then one row a line.
+    /// A header line, then one row a line; runs one by one, each as it ends.
     Csv,
 }
 

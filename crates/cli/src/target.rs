@@ -1,6 +1,6 @@
 //! Files that are written whole or not at all.
 //!
-//! What is written goes to a hidden file beside the target, which takes the
+//! What is to be whole goes to a hidden file beside the target, which takes the
 //! target's name at the end. If the user interrupts, or the run fails, it is removed.
 
 use crate::failure::{Failure, INTERRUPTED};
@@ -113,15 +113,11 @@ impl Drop for Target {
 /// Removes what is half-written and ends the program when the user interrupts it.
 pub(crate) fn discard_all_when_interrupted() {
     let installed = ctrlc::set_handler(|| {
-        #[cfg(target_os = "linux")]
         if patience::takes_it() {
             return;
         }
-        // The lock is kept: no file is begun or renamed from here on.
-        let unfinished = lock();
-        for hidden in unfinished.iter() {
-            let _ = fs::remove_file(hidden);
-        }
+        // Kept: no file is begun or renamed from here on.
+        let _unfinished = discard_all();
         output::note("interrupted");
         std::process::exit(INTERRUPTED.into());
     });
@@ -132,8 +128,16 @@ pub(crate) fn discard_all_when_interrupted() {
     }
 }
 
-/// Work that ends by itself when it is interrupted, because it has more to clean up than files.
-#[cfg(target_os = "linux")]
+/// Removes what is half-written: runs that were left to themselves may still hold such files.
+pub(crate) fn discard_all() -> impl Drop {
+    let unfinished = lock();
+    for hidden in unfinished.iter() {
+        let _ = fs::remove_file(hidden);
+    }
+    unfinished
+}
+
+/// Work that ends by itself when it is interrupted, because it has more to do then than to remove files.
 pub(crate) mod patience {
     use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -27,7 +27,7 @@ fn every_item_is_an_object_and_the_report_is_written() {
     let output = call_in(folder.path(), &["reproduce", "hasegawa", "--quick", "--format", "json"]);
     let said = stderr_of(&output);
     assert_eq!(output.status.code(), Some(0), "{said}");
-    assert_eq!(said.trim(), "report: target/report/index.html");
+    assert_eq!(said.lines().last(), Some("report: target/report/index.html"), "{said}");
     assert_eq!(names_in(&folder.path().join("target/report")), ["index.html"]);
     let report = std::fs::read_to_string(folder.path().join("target/report/index.html")).unwrap();
     assert!(report.contains("hasegawa"));

@@ -2,14 +2,16 @@
 
 use crate::change::Change;
 use crate::document::{Cell, Table};
-use crate::progress::Progress;
-use crate::repeat::{estimate_by, repeat};
+use crate::in_order::InOrder;
+use crate::repeat::{estimate_by, seed_of};
 use crate::runs::number::{self, signed, with_interval};
 use crate::runs::{csv, measure, summary};
 use crate::stats::Estimate;
 use lasthop_scenario::{Draft, Problem, Scenario};
 use lasthop_sim::{METRICS, Metric, Outcome};
 use serde_json::{Map, Value, json};
+use std::io;
+use std::sync::Arc;
 
 /// A key of the scenario and the values it takes.
 #[derive(Clone, Debug)]
@@ -54,25 +56,44 @@ pub struct Comparison {
     /// The varied keys.
     pub paths: Vec<String>,
     /// What is compared, the first with all others.
-    pub cases: Vec<Case>,
+    pub cases: Arc<[Case]>,
     /// For each case its repetitions.
     pub outcomes: Vec<Vec<Outcome>>,
 }
 
 impl Comparison {
-    /// Runs every case `runs` times with the seeds `seed`, `seed + 1` …
-    pub fn run(
-        paths: Vec<String>,
-        cases: Vec<Case>,
-        runs: u32,
-        seed: u64,
-        progress: &dyn Progress,
-    ) -> Comparison {
-        progress.begin("compare", cases.len() as u64 * u64::from(runs));
-        let scenarios: Vec<&Scenario> = cases.iter().map(|case| &case.scenario).collect();
-        let outcomes = repeat(&scenarios, runs, seed, progress);
-        progress.end();
-        Comparison { paths, cases, outcomes }
+    /// Nothing done yet.
+    pub fn new(paths: Vec<String>, cases: Vec<Case>) -> Comparison {
+        let outcomes = cases.iter().map(|_| Vec::new()).collect();
+        Comparison { paths, cases: cases.into(), outcomes }
+    }
+
+    /// Begins to run every case `runs` times with the seeds `seed`, `seed + 1` … on so many threads (`None`: one per
+    /// core): the first repetition of each case, then the second of each …
+    ///
+    /// # Errors
+    /// If there are no threads to be had.
+    pub fn begin(&self, runs: u32, seed: u64, threads: Option<usize>) -> io::Result<InOrder<Outcome>> {
+        let (cases, count) = (self.cases.clone(), self.cases.len() * runs as usize);
+        InOrder::begin(count, threads, move |at| {
+            lasthop_sim::run(&cases[at % cases.len()].scenario, seed_of(seed, (at / cases.len()) as u32))
+        })
+    }
+
+    /// Takes the next outcome, in the order in which they were begun; its case and the number of its repetition, from 1.
+    pub fn take(&mut self, outcome: Outcome) -> (usize, usize) {
+        let case = (1..self.outcomes.len())
+            .find(|case| self.outcomes[*case].len() < self.outcomes[case - 1].len())
+            .unwrap_or(0);
+        self.outcomes[case].push(outcome);
+        (case, self.outcomes[case].len())
+    }
+
+    /// Leaves repetitions out that not every case has, because the user wanted no more; how many each has then.
+    pub fn keep_whole(&mut self) -> usize {
+        let whole = self.outcomes.last().map_or(0, Vec::len);
+        self.outcomes.iter_mut().for_each(|outcomes| outcomes.truncate(whole));
+        whole
     }
 
     /// Goodput and every metric that the values change, of all flows: the total of goodput, the mean of all else.
@@ -112,15 +133,16 @@ impl Comparison {
         objects
     }
 
-    /// One row per case, flow and repetition, the varied values in front.
-    pub fn csv(&self) -> String {
+    /// The names of the columns of [`Comparison::csv_rows`].
+    pub fn csv_header(&self) -> String {
         let paths: Vec<&str> = self.paths.iter().map(String::as_str).collect();
-        let mut text = csv::header(&paths);
-        for (case, outcomes) in self.cases.iter().zip(&self.outcomes) {
-            let values: Vec<&str> = case.values.iter().map(String::as_str).collect();
-            text.push_str(&csv::rows(&values, outcomes));
-        }
-        text
+        csv::header(&paths)
+    }
+
+    /// One row per flow of a repetition, whose number counts from 1; the varied values in front.
+    pub fn csv_rows(&self, case: usize, run: usize) -> String {
+        let values: Vec<&str> = self.cases[case].values.iter().map(String::as_str).collect();
+        csv::rows(&values, run, &self.outcomes[case][run - 1])
     }
 
     /// A case's mean, and what it adds to the first case's.
@@ -202,8 +224,9 @@ impl Compared {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::progress::Silent;
+    use crate::in_order::Next;
     use lasthop_sim::FlowOutcome;
+    use std::time::Duration;
 
     fn comparison(paths: &[&str], values: &[&[&str]]) -> Comparison {
         let draft = Draft::load("rate=2Mbit/s,rtt=40ms,queue=20packets,loss=2%,duration=5s").unwrap();
@@ -216,7 +239,29 @@ mod tests {
             })
             .collect();
         let cases = cases(&draft, &variations).unwrap();
-        Comparison::run(paths.iter().map(|path| (*path).to_owned()).collect(), cases, 3, 1, &Silent)
+        let mut comparison = Comparison::new(paths.iter().map(|path| (*path).to_owned()).collect(), cases);
+        let mut work = comparison.begin(3, 1, None).unwrap();
+        loop {
+            match work.next_within(Duration::from_secs(1)) {
+                Next::Item(outcome) => drop(comparison.take(outcome)),
+                Next::NotYet => {}
+                Next::End => return comparison,
+            }
+        }
+    }
+
+    /// An interruption between the cases of a repetition leaves pairs only.
+    #[test]
+    fn repetitions_are_whole() {
+        let mut comparison = comparison(&["recovery"], &[&["sack", "reno"]]);
+        let seeds = |comparison: &Comparison| -> Vec<Vec<u64>> {
+            let of = |outcomes: &Vec<Outcome>| outcomes.iter().map(|outcome| outcome.seed).collect();
+            comparison.outcomes.iter().map(of).collect()
+        };
+        assert_eq!(seeds(&comparison), [[1, 2, 3], [1, 2, 3]]);
+        comparison.outcomes[1].pop();
+        assert_eq!(comparison.keep_whole(), 2);
+        assert_eq!(seeds(&comparison), [[1, 2], [1, 2]]);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Everything around a run: repetitions and intervals, comparisons, the papers, benchmarks, reports.
 //!
-//! * [`repeat`]: repetitions on all cores; [`stats`]: means with their intervals; [`change`]: one mean against another.
-//! * [`runs`]: what is shown of one scenario's repetitions; [`compare`]: values beside each other, paired; [`mod@bench`]: speed.
+//! * [`repeat`]: repetitions on all cores; [`in_order`]: the same, one finished result after the other; [`stats`]: means with their intervals;
+//!   [`change`]: one mean against another.
+//! * [`runs`]: what is shown of one scenario's repetitions; [`compare`]: values beside each other, paired; [`mod@bench`]: speed; [`cost`]: what runs will take.
 //! * [`item`]: a published number beside ours; [`papers`]: the papers, each a folder.
 //! * [`document`], [`figure`], [`report`]: what a report says, what it draws, and the HTML that shows it.
 //! * [`progress`]: how far a long computation has come.
@@ -9,8 +10,10 @@
 pub mod bench;
 pub mod change;
 pub mod compare;
+pub mod cost;
 pub mod document;
 pub mod figure;
+pub mod in_order;
 pub mod item;
 pub mod papers;
 pub mod progress;

@@ -1,15 +1,17 @@
 //! `lasthop compare PATH --vary path=a,b,c`.
 
 use super::run::Repetitions;
-use crate::bar::Bar;
+use crate::cost;
 use crate::failure::Failure;
+use crate::finished;
 use crate::output::{self, Format};
 use crate::source::Source;
 use crate::table;
 use crate::values::Choices;
 use clap::Args;
 use lasthop_lab::compare::{self, Comparison, Variation};
-use lasthop_lab::repeat::on_threads;
+use lasthop_lab::cost::{Plan, estimate};
+use lasthop_lab::in_order::threads;
 
 /// More combinations than this are surely a mistake.
 const MOST_CASES: usize = 10_000;
@@ -42,18 +44,48 @@ impl Compare {
         // The first value is what the others are compared with, so its scenario says how often and from which seed.
         let first = &cases[0].scenario;
         let (runs, seed) = (self.repetitions.runs(first), self.repetitions.seed(first));
-        let heading = format!(
-            "{}\n{runs} runs of {} each, seeds from {seed}; differences to the first row, paired by seed; 95 % intervals\n\n",
-            first.title, first.duration
-        );
+        let plan = Plan {
+            runs: runs as usize,
+            threads: threads(self.repetitions.jobs, runs as usize * cases.len()),
+            keeps_outcomes: true,
+            sampled: 0,
+        };
+        cost::say_if_large(&estimate(cases.iter().map(|case| &case.scenario), plan), &plan);
         let paths = variations.into_iter().map(|variation| variation.path).collect();
-        let bar = Bar::default();
-        let done = on_threads(self.repetitions.jobs, || Comparison::run(paths, cases, runs, seed, &bar));
-        output::print(&match self.format {
-            Format::Table => heading + &table::text(&done.table()),
+        let mut done = Comparison::new(paths, cases);
+        if self.format == Format::Csv {
+            output::print(&done.csv_header())?;
+        }
+        let work = done.begin(runs, seed, self.repetitions.jobs).map_err(Failure::no_threads)?;
+        let ended = finished::each("compare", work, |outcome| {
+            let (case, run) = done.take(outcome);
+            match self.format {
+                Format::Csv => output::print(&done.csv_rows(case, run)),
+                Format::Table | Format::Json => Ok(()),
+            }
+        })?;
+        let runs = done.keep_whole();
+        if runs > 0 {
+            output::print(&self.text(&done, runs, seed))?;
+        }
+        ended.into_result()
+    }
+
+    /// The means; nothing more where every repetition has been written.
+    fn text(&self, done: &Comparison, runs: usize, seed: u64) -> String {
+        let first = &done.cases[0].scenario;
+        match self.format {
+            Format::Table => {
+                let heading = format!(
+                    "{}\n{runs} runs of {} each, seeds from {seed}; differences to the first row, paired by seed; 95 % \
+                     intervals\n\n",
+                    first.title, first.duration
+                );
+                heading + &table::text(&done.table())
+            }
             Format::Json => done.objects().iter().map(|object| format!("{object}\n")).collect(),
-            Format::Csv => done.csv(),
-        })
+            Format::Csv => String::new(),
+        }
     }
 
     fn refuse_nonsense(&self) -> Result<(), Failure> {

@@ -1,22 +1,25 @@
 //! `lasthop run PATH`.
 
-use crate::bar::Bar;
+use crate::cost;
 use crate::failure::Failure;
+use crate::finished;
 use crate::output::{self, Format};
 use crate::source::Source;
 use crate::target::{self, Target};
 use crate::{table, values};
 use clap::Args;
-use lasthop_lab::repeat::on_threads;
+use lasthop_lab::cost::{Plan, estimate};
+use lasthop_lab::in_order::threads;
 use lasthop_lab::report;
-use lasthop_lab::runs::{self, csv, document, limits, summary};
+use lasthop_lab::runs::{self, Repetition, Runs, Watched, csv, document, limits, summary};
 use lasthop_scenario::Scenario;
-use lasthop_sim::Watch;
 use lasthop_sim::pcap::SourceCapture;
 use lasthop_sim::trace::Trace;
+use lasthop_sim::{Outcome, Samples, Watch};
 use std::any::Any;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Run a scenario several times and print what came out, with 95 % intervals.
 #[derive(Args)]
@@ -78,40 +81,75 @@ struct Files {
 
 impl Run {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
-        let scenario = self.source.draft()?.check()?;
+        let scenario = Arc::new(self.source.draft()?.check()?);
         let (count, seed) = (self.repetitions.runs(&scenario), self.repetitions.seed(&scenario));
-        let (open, watch) = self.files.open(&scenario)?;
-        let bar = Bar::default();
-        let jobs = self.repetitions.jobs;
-        let runs = on_threads(jobs, || runs::repeat_watched(&scenario, count, seed, watch, &bar));
-        let text = match self.format {
+        let (mut open, watch) = self.files.open(&scenario)?;
+        if self.format == Format::Csv {
+            output::print(&csv::header(&[]))?;
+        }
+        let keeps_outcomes = self.format != Format::Csv || open.report.is_some();
+        let plan = Plan {
+            runs: count as usize,
+            threads: threads(self.repetitions.jobs, count as usize),
+            keeps_outcomes,
+            sampled: usize::from(watch.probes),
+        };
+        cost::say_if_large(&estimate([&*scenario].into_iter(), plan), &plan);
+        let mut runs = Runs::default();
+        let mut number = 0;
+        let work =
+            runs::begin(&scenario, count, seed, watch, self.repetitions.jobs).map_err(Failure::no_threads)?;
+        let ended = finished::each("run", work, |Repetition { outcome, watched }| {
+            number += 1;
+            if self.format == Format::Csv {
+                output::print(&csv::rows(&[], number, &outcome))?;
+            }
+            if let Some(watched) = watched {
+                runs.samples = open.finish_first(&scenario, outcome.seed, watched)?;
+            }
+            if keeps_outcomes {
+                runs.outcomes.push(outcome);
+            }
+            Ok(())
+        })?;
+        if number > 0 {
+            if let Some(target) = open.report {
+                let text = report::html(&document::document(&scenario, seed, &runs));
+                finish(target.filled(&text)?, seed)?;
+            }
+            output::print(&self.text(&scenario, seed, &runs.outcomes))?;
+        }
+        ended.into_result()
+    }
+
+    /// The means; nothing more where every repetition has been written.
+    fn text(&self, scenario: &Scenario, seed: u64, outcomes: &[Outcome]) -> String {
+        match self.format {
             Format::Table => {
-                let rlc = summary::rlc_table(&runs.outcomes);
-                heading(&scenario, count, seed)
-                    + &table::text(&summary::table(&runs.outcomes))
+                let rlc = summary::rlc_table(outcomes);
+                heading(scenario, outcomes.len(), seed)
+                    + &table::text(&summary::table(outcomes))
                     + &rlc.map_or(String::new(), |rlc| format!("\n{}", table::text(&rlc)))
-                    + &below(&limits::lines(&scenario, &runs.outcomes))
+                    + &below(&limits::lines(scenario, outcomes))
             }
             Format::Json => {
-                let mut objects = summary::objects(&runs.outcomes);
-                objects.extend(summary::rlc_objects(&runs.outcomes));
+                let mut objects = summary::objects(outcomes);
+                objects.extend(summary::rlc_objects(outcomes));
                 objects.iter().map(|object| format!("{object}\n")).collect()
             }
-            Format::Csv => csv::header(&[]) + &csv::rows(&[], &runs.outcomes),
-        };
-        open.finish(&scenario, seed, runs)?;
-        output::print(&text)
+            Format::Csv => String::new(),
+        }
     }
 }
 
 /// What ran, above the table.
-fn heading(scenario: &Scenario, runs: u32, seed: u64) -> String {
+fn heading(scenario: &Scenario, runs: usize, seed: u64) -> String {
     let how_often = match runs {
         1 => format!("one run of {}, seed {seed}; intervals need two", scenario.duration),
         _ => format!(
             "{runs} runs of {}, seeds {seed} to {}; means ± half of the 95 % interval",
             scenario.duration,
-            seed.wrapping_add(u64::from(runs) - 1)
+            seed.wrapping_add(runs as u64 - 1)
         ),
     };
     format!("{}\n{how_often}\n\n", scenario.title)
@@ -167,25 +205,24 @@ struct Open {
 }
 
 impl Open {
-    /// Writes what is left, and gives every file its name.
-    fn finish(self, scenario: &Scenario, seed: u64, mut runs: runs::Runs) -> Result<(), Failure> {
-        let mut targets = Vec::new();
-        for (observer, path) in std::mem::take(&mut runs.watch.observers).into_iter().zip(&self.paths) {
-            targets.push(given_back(observer).map_err(|error| target::unfinished(path, &error))?);
+    /// The first repetition is done: every file about it alone gets its name. Gives the samples back.
+    fn finish_first(&mut self, scenario: &Scenario, seed: u64, watched: Watched) -> Result<Samples, Failure> {
+        for (observer, path) in watched.observers.into_iter().zip(&self.paths) {
+            let target = given_back(observer).map_err(|error| target::unfinished(path, &error))?;
+            finish(target, seed)?;
         }
-        if let Some(target) = self.samples {
-            targets.push(target.filled(&csv::samples(scenario, &runs.samples))?);
+        if let Some(target) = self.samples.take() {
+            finish(target.filled(&csv::samples(scenario, &watched.samples))?, seed)?;
         }
-        if let Some(target) = self.report {
-            targets.push(target.filled(&report::html(&document::document(scenario, seed, &runs)))?);
-        }
-        for target in targets {
-            let shown = target.path().display().to_string();
-            target.finish()?;
-            output::note(&format!("{shown}: the first repetition, seed {seed}"));
-        }
-        Ok(())
+        Ok(watched.samples)
     }
+}
+
+fn finish(target: Target, seed: u64) -> Result<(), Failure> {
+    let shown = target.path().display().to_string();
+    target.finish()?;
+    output::note(&format!("{shown}: the first repetition, seed {seed}"));
+    Ok(())
 }
 
 /// The target that a capture or a trace wrote to.

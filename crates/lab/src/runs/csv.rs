@@ -1,7 +1,7 @@
 //! Comma-separated values: every repetition, and the samples of the first.
 
 use lasthop_scenario::Scenario;
-use lasthop_sim::{FlowSample, METRICS, Outcome, QueueSample, Samples};
+use lasthop_sim::{FlowOutcome, FlowSample, METRICS, Outcome, QueueSample, Samples};
 use lasthop_wire::LossReason;
 use std::fmt::Write;
 
@@ -23,18 +23,14 @@ pub fn header(before: &[&str]) -> String {
     )
 }
 
-/// The rows of these repetitions, numbered from 1.
-pub fn rows(before: &[&str], outcomes: &[Outcome]) -> String {
-    let mut text = String::new();
-    for (run, outcome) in (1..).zip(outcomes) {
-        for flow in &outcome.flows {
-            let head = before.iter().map(|field| (*field).to_owned());
-            let place = [flow.name.clone(), run.to_string(), outcome.seed.to_string()];
-            let values = METRICS.iter().map(|metric| number((metric.of)(flow)));
-            text.push_str(&line(head.chain(place).chain(values)));
-        }
-    }
-    text
+/// The rows of a repetition; `run` is its number, from 1.
+pub fn rows(before: &[&str], run: usize, outcome: &Outcome) -> String {
+    let row = |flow: &FlowOutcome| {
+        let head = before.iter().map(|field| (*field).to_owned());
+        let place = [flow.name.clone(), run.to_string(), outcome.seed.to_string()];
+        line(head.chain(place).chain(METRICS.iter().map(|metric| number((metric.of)(flow)))))
+    };
+    outcome.flows.iter().map(row).collect()
 }
 
 /// The samples of a run: one row per instant and TCP flow, with the queues of all links beside it.

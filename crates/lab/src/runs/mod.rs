@@ -1,6 +1,6 @@
 //! Repetitions of one scenario, and what is shown of them.
 //!
-//! * [`repeat_watched`]: all repetitions, the first of them under observation.
+//! * [`begin`]: all repetitions, one after the other as they are finished, the first of them under observation.
 //! * [`summary`]: a table for people, an object a line for programs.
 //! * [`csv`]: every repetition, and the samples of the first.
 //! * [`document`]: a report of the first repetition, by time.
@@ -14,43 +14,65 @@ pub mod measure;
 pub mod number;
 pub mod summary;
 
-use crate::progress::Progress;
-use crate::repeat::{repeat, seed_of};
+use crate::in_order::InOrder;
+use crate::repeat::seed_of;
+use lasthop_engine::Observer;
 use lasthop_scenario::Scenario;
 use lasthop_sim::{Outcome, Samples, Watch};
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// All repetitions of a scenario.
+/// Repetitions of a scenario.
+#[derive(Default)]
 pub struct Runs {
     /// One for each repetition, with the seeds `seed`, `seed + 1` …
     pub outcomes: Vec<Outcome>,
     /// What the first one's probes saw, if it was to be sampled.
     pub samples: Samples,
-    /// What watched the first one, given back.
-    pub watch: Watch,
 }
 
-/// Runs a scenario `runs` times (at least once), the first time watched.
-pub fn repeat_watched(
-    scenario: &Scenario,
+/// One of them.
+pub struct Repetition {
+    /// What came out.
+    pub outcome: Outcome,
+    /// What was seen, if it was watched: the first one only.
+    pub watched: Option<Watched>,
+}
+
+/// What was seen of a run.
+pub struct Watched {
+    /// By the probes, if it was to be sampled.
+    pub samples: Samples,
+    /// What watched it, given back.
+    pub observers: Vec<Box<dyn Observer>>,
+}
+
+impl Repetition {
+    /// Runs a scenario once, watched if there is anything to watch.
+    pub fn run(scenario: &Scenario, seed: u64, watch: Watch) -> Repetition {
+        if !watch.probes && watch.observers.is_empty() {
+            return Repetition { outcome: lasthop_sim::run(scenario, seed), watched: None };
+        }
+        let (outcome, samples, observers) = lasthop_sim::run_watched(scenario, seed, watch);
+        Repetition { outcome, watched: Some(Watched { samples, observers }) }
+    }
+}
+
+/// Begins to run a scenario `runs` times (at least once), the first time watched, on so many threads (`None`: one per
+/// core).
+///
+/// # Errors
+/// If there are no threads to be had.
+pub fn begin(
+    scenario: &Arc<Scenario>,
     runs: u32,
     seed: u64,
     watch: Watch,
-    progress: &dyn Progress,
-) -> Runs {
-    let probes = watch.probes;
-    let watched = probes || !watch.observers.is_empty();
-    progress.begin("run", u64::from(runs.max(1)));
-    let first = || {
-        let (outcome, samples, observers) = match watched {
-            true => lasthop_sim::run_watched(scenario, seed, watch),
-            false => (lasthop_sim::run(scenario, seed), Samples::default(), Vec::new()),
-        };
-        progress.step();
-        (outcome, samples, Watch { observers, probes })
-    };
-    let others = || repeat(&[scenario], runs.saturating_sub(1), seed_of(seed, 1), progress);
-    let ((outcome, samples, watch), others) = rayon::join(first, others);
-    progress.end();
-    let outcomes = std::iter::once(outcome).chain(others.into_iter().flatten()).collect();
-    Runs { outcomes, samples, watch }
+    threads: Option<usize>,
+) -> io::Result<InOrder<Repetition>> {
+    let (scenario, watch) = (scenario.clone(), Mutex::new(Some(watch)));
+    InOrder::begin(runs.max(1) as usize, threads, move |run| {
+        let watch = (run == 0).then(|| watch.lock().unwrap_or_else(PoisonError::into_inner).take());
+        Repetition::run(&scenario, seed_of(seed, run as u32), watch.flatten().unwrap_or_default())
+    })
 }

@@ -8,6 +8,7 @@ mod results;
 
 use crate::bar::Bar;
 use crate::failure::Failure;
+use crate::finished::Ended;
 use crate::output;
 use crate::path;
 use crate::sender::Sender;
@@ -82,56 +83,76 @@ impl Crosscheck {
             .collect::<Result<Vec<Case>, Failure>>()?;
         let report = self.report.as_deref().map(Target::create).transpose()?;
         path::tidy();
+        if self.format == Format::Csv {
+            output::print(&results::csv_header())?;
+        }
         let bar = Bar::default();
-        bar.begin("crosscheck", cases.len() as u64 * u64::from(self.runs));
-        let done = patience::during(|| {
-            cases.into_iter().map(|case| self.repeat(case, &bar)).collect::<Result<Vec<Results>, Failure>>()
+        let all = cases.len() * self.runs as usize;
+        bar.begin("crosscheck", all as u64);
+        let mut done: Vec<Results> = Vec::new();
+        let ran = patience::during(|| {
+            cases.into_iter().try_for_each(|case| {
+                done.push(Results { case, pairs: Vec::new(), thrown_away: 0 });
+                done.last_mut().map_or(Ok(()), |results| self.repeat(results, &bar))
+            })
         });
         bar.end();
-        let done = done?;
-        if let Some(target) = report {
-            target.write_and_note(&report::html(&results::document(&done)))?;
-        }
-        output::print(&match self.format {
-            Format::Table => {
-                results::heading(&done) + &crate::table::text(&results::table(&done)) + &results::notes(&done)
+        ran?;
+        done.retain(|results| !results.pairs.is_empty());
+        if !done.is_empty() {
+            if let Some(target) = report {
+                target.write_and_note(&report::html(&results::document(&done)))?;
             }
-            Format::Markdown => results::markdown(&results::table(&done)),
-            Format::Json => done.iter().flat_map(Results::objects).map(|it| format!("{it}\n")).collect(),
-            Format::Csv => results::csv(&done),
-        })
+            output::print(&self.text(&done))?;
+        }
+        let count = done.iter().map(|results| results.pairs.len()).sum();
+        Ended::of(count, all).into_result()
     }
 
-    /// Every repetition of a case. One that was not in time is thrown away and run again, so many times in all as there
-    /// are repetitions.
-    fn repeat(&self, case: Case, bar: &Bar) -> Result<Results, Failure> {
-        let first = self.seed.unwrap_or(case.scenario.seed);
-        let (mut pairs, mut thrown_away) = (Vec::new(), 0);
-        while pairs.len() < self.runs as usize {
-            let seed = seed_of(first, pairs.len() as u32);
-            let emulated = self.emulate(&case, seed)?;
+    /// The means; nothing more where every repetition has been written.
+    fn text(&self, done: &[Results]) -> String {
+        match self.format {
+            Format::Table => {
+                results::heading(done) + &crate::table::text(&results::table(done)) + &results::notes(done)
+            }
+            Format::Markdown => results::markdown(&results::table(done)),
+            Format::Json => done.iter().flat_map(Results::objects).map(|it| format!("{it}\n")).collect(),
+            Format::Csv => String::new(),
+        }
+    }
+
+    /// Every repetition of a case, until the user wants no more. One that was not in time is thrown away and run again,
+    /// so many times in all as there are repetitions.
+    fn repeat(&self, results: &mut Results, bar: &Bar) -> Result<(), Failure> {
+        let first = self.seed.unwrap_or(results.case.scenario.seed);
+        while results.pairs.len() < self.runs as usize && !patience::is_interrupted() {
+            let seed = seed_of(first, results.pairs.len() as u32);
+            let emulated = emulate(&results.case, seed)?;
+            if patience::is_interrupted() {
+                break;
+            }
             if !emulated.complaints.is_empty() {
-                thrown_away += 1;
-                if thrown_away > self.runs {
-                    return Err(path::not_in_time(&case.sender, &emulated, thrown_away));
+                results.thrown_away += 1;
+                if results.thrown_away > self.runs {
+                    return Err(path::not_in_time(&results.case.sender, &emulated, results.thrown_away));
                 }
                 continue;
             }
-            pairs.push(Pair { seed, simulated: case.simulate(seed), emulated });
+            let pair = Pair { seed, simulated: results.case.simulate(seed), emulated };
+            if self.format == Format::Csv {
+                output::print(&results::csv_rows(&results.case, &pair))?;
+            }
+            results.pairs.push(pair);
             bar.step();
         }
-        Ok(Results { case, pairs, thrown_away })
+        Ok(())
     }
+}
 
-    fn emulate(&self, case: &Case, seed: u64) -> Result<Outcome, Failure> {
-        let plan = path::plan(&case.scenario, case.replaced, seed);
-        let nothing = |_: &_| Ok(Box::new(()) as Box<dyn std::any::Any>);
-        let outcome = case.trial.run(plan, nothing, &patience::is_interrupted).map_err(failure)?;
-        match patience::is_interrupted() {
-            true => Err(Failure::interrupted()),
-            false => Ok(outcome),
-        }
-    }
+fn emulate(case: &Case, seed: u64) -> Result<Outcome, Failure> {
+    let plan = path::plan(&case.scenario, case.replaced, seed);
+    let nothing = |_: &_| Ok(Box::new(()) as Box<dyn std::any::Any>);
+    case.trial.run(plan, nothing, &patience::is_interrupted).map_err(failure)
 }
 
 fn failure(trouble: Trouble) -> Failure {

@@ -255,26 +255,25 @@ pub(super) fn markdown(table: &Table) -> String {
     text
 }
 
-/// One row per sender, repetition and flow.
-pub(super) fn csv(all: &[Results]) -> String {
+/// The names of the columns of [`csv_rows`].
+pub(super) fn csv_header() -> String {
     let mut names = vec!["sender".to_owned(), "seed".to_owned(), "flow".to_owned()];
     for metric in &METRICS {
         names.extend(["simulated", "emulated"].map(|way| format!("{way}_{}", metric.name)));
     }
-    let mut text = csv::line(names);
-    for results in all {
-        for pair in &results.pairs {
-            for (flow, name) in results.case.names().enumerate() {
-                let mut fields =
-                    vec![results.case.sender.to_string(), pair.seed.to_string(), name.to_owned()];
-                for metric in &METRICS {
-                    let ours = pair.simulated.as_ref().and_then(|all| number(metric, Of::One(flow), all));
-                    fields.push(csv::number(ours));
-                    fields.push(csv::number(number(metric, Of::One(flow), &pair.emulated.streams)));
-                }
-                text.push_str(&csv::line(fields));
-            }
+    csv::line(names)
+}
+
+/// One row per flow of a repetition.
+pub(super) fn csv_rows(case: &Case, pair: &Pair) -> String {
+    let row = |(flow, name): (usize, &str)| {
+        let mut fields = vec![case.sender.to_string(), pair.seed.to_string(), name.to_owned()];
+        for metric in &METRICS {
+            let ours = pair.simulated.as_ref().and_then(|all| number(metric, Of::One(flow), all));
+            fields.push(csv::number(ours));
+            fields.push(csv::number(number(metric, Of::One(flow), &pair.emulated.streams)));
         }
-    }
-    text
+        csv::line(fields)
+    };
+    case.names().enumerate().map(row).collect()
 }

@@ -1,0 +1,214 @@
+//! Each finished run is written at once, and stays when the program is interrupted or killed.
+
+mod common;
+
+use common::{LOSSY, lasthop, names_in, objects, stderr_of};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// So many that nobody waits for all of them.
+const MANY: &str = "1000000";
+/// Until this the machine may be busy with something else.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Calls the program, its standard output in `out.csv`.
+fn begun(folder: &Path, arguments: &[&str]) -> Child {
+    let out = File::create(folder.join("out.csv")).unwrap();
+    let mut command = lasthop();
+    command.args(arguments).current_dir(folder).stdin(Stdio::null()).stdout(out).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+fn read(folder: &Path, name: &str) -> String {
+    std::fs::read_to_string(folder.join(name)).unwrap_or_default()
+}
+
+/// Waits until something is so; whether it ever was.
+fn comes(what: impl Fn() -> bool) -> bool {
+    let began = Instant::now();
+    while began.elapsed() < PATIENCE {
+        if what() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    false
+}
+
+/// Ends it with a signal; what it said on standard error.
+fn ended(mut child: Child, signal: &str) -> (ExitStatus, String) {
+    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    (child.wait().unwrap(), said)
+}
+
+/// The rows of a table with this header, whole: each as many fields, the last ended.
+fn rows(text: &str) -> Vec<Vec<String>> {
+    assert!(text.ends_with('\n'), "half a line: {:?}", text.lines().last());
+    let mut rows = text.lines().map(|line| line.split(',').map(str::to_owned).collect::<Vec<String>>());
+    let header = rows.next().unwrap();
+    let rows: Vec<Vec<String>> = rows.collect();
+    assert!(rows.iter().all(|row| row.len() == header.len()), "half a row");
+    rows
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_finished_is_there_when_the_program_is_killed() {
+    for arguments in [
+        &["run", "hasegawa", "--runs", MANY, "--jobs", "2", "--format", "csv"][..],
+        &[
+            "compare",
+            "hasegawa",
+            "--vary",
+            "shape=once,split",
+            "--runs",
+            MANY,
+            "--jobs",
+            "2",
+            "--format",
+            "csv",
+        ],
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let child = begun(folder.path(), arguments);
+        let is_under_way = comes(|| read(folder.path(), "out.csv").lines().count() > 5);
+        let (status, _) = ended(child, "-KILL");
+        assert!(is_under_way && status.code().is_none());
+        assert!(rows(&read(folder.path(), "out.csv")).len() >= 5);
+    }
+}
+
+/// In order of their numbers, and as many as it says.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_has_its_finished_rows_and_says_how_many() {
+    let folder = tempfile::tempdir().unwrap();
+    let child = begun(folder.path(), &["run", LOSSY, "--runs", MANY, "--jobs", "3", "--format", "csv"]);
+    assert!(comes(|| read(folder.path(), "out.csv").lines().count() > 20));
+    let (status, said) = ended(child, "-INT");
+    assert_eq!(status.code(), Some(130), "{said}");
+    let rows = rows(&read(folder.path(), "out.csv"));
+    assert!(rows.iter().zip(1..).all(|(row, run)| row[1] == run.to_string()), "in order, none missing");
+    let last = said.lines().last().unwrap_or_default();
+    assert_eq!(last, format!("interrupted: {} of {MANY} runs are done", rows.len()));
+}
+
+/// What is summed up is what is finished; a comparison leaves out repetitions that lack a case.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_sums_up_what_is_finished() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["run", LOSSY, "--runs", MANY, "--format", "json", "--samples", "first.csv"];
+    let child = begun(folder.path(), &arguments);
+    // The first repetition's file has its name as soon as that is done.
+    assert!(comes(|| folder.path().join("first.csv").is_file()));
+    std::thread::sleep(Duration::from_millis(500));
+    let (status, said) = ended(child, "-INT");
+    assert_eq!(status.code(), Some(130), "{said}");
+    let flows = objects(&read(folder.path(), "out.csv"));
+    let done = flows[0]["goodput_kbps"]["runs"].as_u64().unwrap();
+    assert!(done >= 1 && said.contains(&format!("interrupted: {done} of {MANY} runs")), "{said}");
+    assert_eq!(names_in(folder.path()), ["first.csv", "out.csv"]);
+
+    let arguments = ["compare", LOSSY, "--runs", MANY, "--vary", "recovery=sack,reno", "--format", "json"];
+    let child = begun(folder.path(), &arguments);
+    std::thread::sleep(Duration::from_secs(2));
+    let (status, said) = ended(child, "-INT");
+    assert_eq!(status.code(), Some(130), "{said}");
+    let cases = objects(&read(folder.path(), "out.csv"));
+    let runs = |case: usize| cases[case]["goodput_kbps"]["runs"].as_u64().unwrap();
+    assert!(runs(0) > 0 && runs(0) == runs(1), "{cases:?}");
+    assert!(!cases[1]["goodput_kbps"]["difference"].is_null());
+}
+
+/// All values meet the first losses before any meets the second.
+#[test]
+fn comparisons_come_repetition_by_repetition() {
+    let arguments = ["compare", LOSSY, "--set", "duration=5s", "--runs", "3", "--vary", "recovery=sack,reno"];
+    let text = common::stdout(&[&arguments[..], &["--format", "csv"]].concat());
+    let heads: Vec<String> = rows(&text).iter().map(|row| format!("{} {}", row[0], row[2])).collect();
+    assert_eq!(heads, ["sack 1", "reno 1", "sack 2", "reno 2", "sack 3", "reno 3"]);
+}
+
+/// Nobody reads on: it ends within a run's time, without a word.
+#[test]
+fn a_pipe_that_closes_ends_the_work() {
+    let mut child = lasthop()
+        .args(["run", LOSSY, "--runs", MANY, "--format", "csv"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.next().unwrap().unwrap().starts_with("flow,run,seed"));
+    assert!(lines.next().unwrap().unwrap().starts_with("bulk,1,"));
+    drop(lines);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(!stderr_of(&output).contains("cannot"), "{}", stderr_of(&output));
+}
+
+/// Where nobody draws a bar, a line says how far it has come: the first after five seconds.
+#[cfg(unix)]
+#[test]
+fn progress_is_told_where_there_is_no_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = begun(folder.path(), &["run", "hasegawa", "--runs", "200", "--set", "duration=4000s"]);
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let told = lines.by_ref().map_while(Result::ok).find(|line| line.starts_with("run: "));
+    let told = told.expect("a line of progress");
+    assert!(told.contains(" of 200 (") && told.contains(" after "), "{told}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// No more threads than there is work for.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_thousand_jobs_for_three_runs_are_three_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = "rate=1Gbit/s,rtt=40ms,queue=100packets,duration=100000s";
+    let child = begun(folder.path(), &["run", long, "--runs", "3", "--jobs", "1000"]);
+    let threads = || {
+        let status = read(Path::new("/proc"), &format!("{}/status", child.id()));
+        let line =
+            status.lines().find_map(|line| line.strip_prefix("Threads:").map(str::trim).map(str::to_owned));
+        line.and_then(|number| number.parse::<usize>().ok()).unwrap_or(0)
+    };
+    assert!(comes(|| threads() > 3), "the main one, that which waits for Ctrl-C, and three");
+    std::thread::sleep(Duration::from_millis(300));
+    let many = threads();
+    ended(child, "-KILL");
+    // The one that tells the progress is the sixth.
+    assert!(many <= 6, "{many} threads");
+}
+
+/// Nothing is refused; what it will take is said, in CSV without the outcomes that nobody keeps.
+#[cfg(unix)]
+#[test]
+fn what_a_large_run_takes_is_said() {
+    let told = |arguments: &[&str], what: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = begun(folder.path(), &[&["run"][..], arguments].concat());
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+        let told = lines.by_ref().find(|line| line.contains(what));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        told.unwrap_or_else(|| panic!("{arguments:?} does not say {what:?}"))
+    };
+    // 2 Mbit/s for 30 s are 5000 packets, a million times: 5e9, of which two cores do 8 million a second.
+    let line = told(&[LOSSY, "--runs", MANY, "--jobs", "2"], "packets");
+    assert!(line.contains("up to 5.0e9 packets: about 10 min on 2 threads"), "{line}");
+    let line = told(&[LOSSY, "--runs", MANY], "of memory");
+    assert!(line.contains("--format csv keeps no outcomes"), "{line}");
+    let many = ["rate=100Mbit/s,rtt=40ms,duration=3s", "--set", "flow.bulk.count=100000", "--jobs", "2"];
+    let line = told(&[&many[..], &["--runs", "2", "--format", "csv"]].concat(), "of memory");
+    assert!(line.contains("about 2.1 GB of memory"), "10.7 kB a flow and thread: {line}");
+    let line = told(&["hasegawa", "--runs", MANY, "--jobs", "2"], "by the first");
+    assert!(line.contains("1000000 runs take about") && line.contains("days on 2 threads"), "{line}");
+}

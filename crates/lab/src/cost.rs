@@ -1,0 +1,165 @@
+//! What runs will take, estimated from the scenario before they begin.
+//!
+//! # What is estimated
+//! Time from the data packets that fill the slowest link of each flow's way: losses, windows and pauses make it less.
+//! Memory from the numbers of flows, runs and samples; packets under way are a small part of it.
+
+use lasthop_base::{Duration, Time};
+use lasthop_net::service::Service;
+use lasthop_scenario::{Flow, Route, Scenario, Traffic, Transfer};
+use lasthop_sim::{FlowOutcome, FlowSample, LinkOutcome, QueueSample};
+use std::collections::BTreeMap;
+
+/// Data packets, each with its ACK, that a core simulates in a second; `lasthop bench` has 4.9 million on a server of
+/// 2023, without an observer.
+pub const PACKETS_PER_S: f64 = 4e6;
+
+/// What a flow of a run under way takes: two endpoints with their scoreboards and timers, bytes. Measured: runs of
+/// 10,000 and of 50,000 flows on one link.
+const FLOW_BYTES: f64 = 10.7e3;
+/// Headers of a data packet, bytes.
+const HEADERS: f64 = 52.0;
+
+/// What all runs of a command need.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Cost {
+    /// Data packets at most, of all runs.
+    pub packets: f64,
+    /// Memory, bytes.
+    pub memory_bytes: f64,
+}
+
+impl Cost {
+    /// CPU time at [`PACKETS_PER_S`], s.
+    pub fn cpu_s(&self) -> f64 {
+        self.packets / PACKETS_PER_S
+    }
+}
+
+/// How a scenario is to be run.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Repetitions of each scenario.
+    pub runs: usize,
+    /// How many of them at the same time.
+    pub threads: usize,
+    /// Whether their outcomes are kept until the end.
+    pub keeps_outcomes: bool,
+    /// How many of each scenario's are sampled.
+    pub sampled: usize,
+}
+
+/// The cost of running each of these scenarios so.
+pub fn estimate<'a>(scenarios: impl Iterator<Item = &'a Scenario>, plan: Plan) -> Cost {
+    let (mut all_packets, mut running, mut kept) = (0.0, 0.0, 0.0);
+    for scenario in scenarios {
+        let flows = scenario.flows.len() as f64;
+        all_packets += plan.runs as f64 * packets(scenario);
+        running = flows.max(running);
+        if plan.keeps_outcomes {
+            kept += plan.runs as f64 * outcome_bytes(scenario);
+        }
+        kept += plan.sampled as f64 * sample_bytes(scenario);
+    }
+    Cost { packets: all_packets, memory_bytes: plan.threads as f64 * running * FLOW_BYTES + kept }
+}
+
+fn outcome_bytes(scenario: &Scenario) -> f64 {
+    // Names are strings of their own.
+    let (flow, link) = (size_of::<FlowOutcome>() + 32, size_of::<LinkOutcome>() + 32);
+    (scenario.flows.len() * flow + scenario.links.len() * link) as f64
+}
+
+fn sample_bytes(scenario: &Scenario) -> f64 {
+    let instants = scenario.duration.as_secs() / scenario.sample.as_secs().max(1e-9);
+    let queues = 2 * scenario.links.len();
+    instants * (scenario.flows.len() * size_of::<FlowSample>() + queues * size_of::<QueueSample>()) as f64
+}
+
+/// Data packets of one run at most: what the flows want to send, as far as the slowest link of each one's way carries it.
+fn packets(scenario: &Scenario) -> f64 {
+    let mut wanted: BTreeMap<(usize, bool), (f64, f64)> = BTreeMap::new();
+    for (flow, route) in scenario.flows.iter().zip(&scenario.routes) {
+        let Some((place, carried)) = slowest(scenario, route) else { continue };
+        let (bits, packet) = demand(flow, scenario.duration);
+        let (sum, _) = wanted.entry(place).or_insert((0.0, carried / packet));
+        *sum += bits / packet;
+    }
+    wanted.values().map(|(wanted, carried)| wanted.min(*carried)).sum()
+}
+
+/// The link direction of a way that carries least, and how many bits in a run.
+fn slowest(scenario: &Scenario, route: &Route) -> Option<((usize, bool), f64)> {
+    let carried = route.there.iter().map(|hop| {
+        let link = &scenario.links[hop.link];
+        let line = if hop.is_down { &link.down } else { &link.up };
+        ((hop.link, hop.is_down), carried(&line.service, scenario.duration))
+    });
+    carried.min_by(|one, other| one.1.total_cmp(&other.1))
+}
+
+/// Bits that a link carries within this time.
+fn carried(service: &Service, duration: Duration) -> f64 {
+    let end = Time::ZERO + duration;
+    let (mut at, mut bits) = (Time::ZERO, 0.0);
+    while at < end {
+        let next = service.change_after(at).min(end);
+        bits += service.rate_at(at).bps() as f64 * next.since(at).as_secs();
+        at = next;
+    }
+    bits
+}
+
+/// Bits that a flow wants to send, and bits of one of its packets.
+fn demand(flow: &Flow, duration: Duration) -> (f64, f64) {
+    match &flow.traffic {
+        Traffic::Tcp { transfer, source, .. } => {
+            let packet = f64::from(source.segment) + HEADERS;
+            let bytes = match transfer {
+                Transfer::Bulk => f64::INFINITY,
+                Transfer::Bytes(bytes) => *bytes as f64 * packet / f64::from(source.segment.max(1)),
+            };
+            (8.0 * bytes, 8.0 * packet)
+        }
+        Traffic::Datagrams { rate, packet, stop, .. } => {
+            let end = stop.unwrap_or(Time::ZERO + duration);
+            (rate.bps() as f64 * end.since(flow.start).as_secs(), 8.0 * f64::from(*packet))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(path: &str, plan: Plan) -> Cost {
+        estimate([&Scenario::load(path).unwrap()].into_iter(), plan)
+    }
+
+    const ONE: Plan = Plan { runs: 1, threads: 1, keeps_outcomes: false, sampled: 0 };
+
+    /// 10 Mbit/s for 120 s are 150 MB: 100,000 packets of 1500 bytes, in each run.
+    #[test]
+    fn packets_fill_the_slowest_link() {
+        let path = "rate=10Mbit/s,rtt=20ms,duration=120s,segment=1448bytes";
+        assert!((of(path, ONE).packets - 1e5).abs() < 1.0);
+        assert!((of(path, Plan { runs: 4, ..ONE }).packets - 4e5).abs() < 1.0);
+        // Two links in a row, the slower of 2 Mbit/s: what run says it delivers is a little less.
+        let run = lasthop_sim::run(&Scenario::load("hasegawa").unwrap(), 1);
+        let (sent, most) = (run.flows[0].source.data_sent as f64, of("hasegawa", ONE).packets);
+        assert!(sent <= 1.05 * most && sent > 0.5 * most, "{sent} of {most}");
+    }
+
+    /// What stays in memory grows with what is kept, and with nothing else.
+    #[test]
+    fn memory_is_what_is_kept() {
+        let path = "rate=10Mbit/s,rtt=20ms,duration=10s,sample=10ms";
+        let one = of(path, ONE).memory_bytes;
+        assert_eq!(of(path, Plan { runs: 1_000_000, ..ONE }).memory_bytes, one, "rows are written, not kept");
+        assert_eq!(of(path, Plan { threads: 3, ..ONE }).memory_bytes, 3.0 * one);
+        let kept = of(path, Plan { runs: 1_000_000, keeps_outcomes: true, ..ONE }).memory_bytes - one;
+        assert!(kept > 1e6 * size_of::<FlowOutcome>() as f64 && kept < 2e9, "{kept}");
+        let sampled = of(path, Plan { sampled: 1, ..ONE }).memory_bytes - one;
+        assert!(sampled >= 1000.0 * size_of::<FlowSample>() as f64, "{sampled}");
+    }
+}

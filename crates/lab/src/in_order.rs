@@ -1,0 +1,220 @@
+//! Work on several threads whose results come in order, each as soon as it and all before it are there.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::num::NonZero;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+/// Pieces of work under way.
+///
+/// Dropping it begins no further piece; those under way are left to themselves.
+pub struct InOrder<T> {
+    results: Receiver<(usize, thread::Result<T>)>,
+    /// Those that have overtaken others.
+    early: BTreeMap<usize, T>,
+    /// The place of the next one to be given.
+    next: usize,
+    count: usize,
+    finished: usize,
+    threads: usize,
+    stop: Arc<AtomicBool>,
+}
+
+/// What [`InOrder::next_within`] has to give.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Next<T> {
+    /// The next result.
+    Item(T),
+    /// It is not there yet.
+    NotYet,
+    /// There is no further one.
+    End,
+}
+
+/// As many threads as there are cores, or as the user wants (`None`: the former); never more than pieces of work.
+pub fn threads(wanted: Option<usize>, pieces: usize) -> usize {
+    let cores = || thread::available_parallelism().map_or(1, NonZero::get);
+    wanted.unwrap_or_else(cores).min(pieces).max(1)
+}
+
+impl<T: Send + 'static> InOrder<T> {
+    /// Begins to call `work` with 0, 1, … `count` - 1, in this order, on so many threads; see [`threads`].
+    ///
+    /// # Errors
+    /// If the system gives no thread at all.
+    pub fn begin(
+        count: usize,
+        wanted: Option<usize>,
+        work: impl Fn(usize) -> T + Send + Sync + 'static,
+    ) -> io::Result<InOrder<T>> {
+        let (sender, results) = channel();
+        let (work, taken, stop) =
+            (Arc::new(work), Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+        let mut begun = 0;
+        for _ in 0..threads(wanted, count) {
+            let (work, taken, stop, sender) = (work.clone(), taken.clone(), stop.clone(), sender.clone());
+            let thread = thread::Builder::new().spawn(move || take(count, &*work, &taken, &stop, &sender));
+            match thread {
+                Ok(_) => begun += 1,
+                Err(error) if begun == 0 => return Err(error),
+                Err(_) => break,
+            }
+        }
+        Ok(InOrder { results, early: BTreeMap::new(), next: 0, count, finished: 0, threads: begun, stop })
+    }
+
+    /// The next result if it comes within this time.
+    ///
+    /// # Panics
+    /// If the work did.
+    pub fn next_within(&mut self, wait: Duration) -> Next<T> {
+        if self.next == self.count {
+            return Next::End;
+        }
+        if !self.early.contains_key(&self.next) {
+            match self.results.recv_timeout(wait) {
+                Ok((index, Ok(result))) => {
+                    self.finished += 1;
+                    self.early.insert(index, result);
+                }
+                Ok((_, Err(panic))) => resume_unwind(panic),
+                Err(RecvTimeoutError::Timeout) => return Next::NotYet,
+                Err(RecvTimeoutError::Disconnected) => return Next::End,
+            }
+        }
+        match self.early.remove(&self.next) {
+            Some(result) => {
+                self.next += 1;
+                Next::Item(result)
+            }
+            None => Next::NotYet,
+        }
+    }
+
+    /// How many pieces are done; some may not have been given yet.
+    pub fn finished(&self) -> usize {
+        self.finished
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// How many threads work on them.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+}
+
+impl<T> Drop for InOrder<T> {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A thread's work: one piece after the other until none is left.
+fn take<T>(
+    count: usize,
+    work: &impl Fn(usize) -> T,
+    taken: &AtomicUsize,
+    stop: &AtomicBool,
+    sender: &Sender<(usize, thread::Result<T>)>,
+) {
+    while !stop.load(Ordering::Relaxed) {
+        let index = taken.fetch_add(1, Ordering::Relaxed);
+        if index >= count {
+            return;
+        }
+        let result = catch_unwind(AssertUnwindSafe(|| work(index)));
+        if sender.send((index, result)).is_err() {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    const LONG: Duration = Duration::from_secs(20);
+
+    fn all<T: Send + 'static>(mut work: InOrder<T>) -> Vec<T> {
+        let mut all = Vec::new();
+        loop {
+            match work.next_within(LONG) {
+                Next::Item(item) => all.push(item),
+                Next::NotYet => {}
+                Next::End => return all,
+            }
+        }
+    }
+
+    #[test]
+    fn results_come_in_order_from_any_number_of_threads() {
+        for jobs in [1, 2, 7] {
+            let work = InOrder::begin(100, Some(jobs), |index| index * index).unwrap();
+            assert_eq!(all(work), (0..100).map(|index| index * index).collect::<Vec<usize>>());
+        }
+        assert!(all(InOrder::begin(0, None, |index| index).unwrap()).is_empty());
+    }
+
+    /// The second is done before the first, waits for it, and keeps nobody waiting.
+    #[test]
+    fn what_overtakes_waits() {
+        let (release, gate) = channel::<()>();
+        let gate = Mutex::new(gate);
+        let work = move |index| {
+            if index == 0 {
+                let _ = gate.lock().map(|gate| gate.recv());
+            }
+            index
+        };
+        let mut work = InOrder::begin(3, Some(2), work).unwrap();
+        while work.finished() < 2 {
+            assert_eq!(work.next_within(LONG), Next::NotYet);
+        }
+        release.send(()).unwrap();
+        assert_eq!(all(work), [0, 1, 2]);
+    }
+
+    #[test]
+    fn there_are_never_more_threads_than_pieces() {
+        assert_eq!(InOrder::begin(3, Some(1000), |index| index).unwrap().threads(), 3);
+        assert_eq!(threads(Some(4), 100), 4);
+        assert_eq!(threads(None, 1), 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "the third")]
+    fn a_panic_is_passed_on() {
+        all(InOrder::begin(9, Some(2), |index| assert!(index != 2, "the third")).unwrap());
+    }
+
+    /// What nobody wants is not begun.
+    #[test]
+    fn dropping_it_ends_the_threads() {
+        let calls = Arc::new(AtomicUsize::new(0));
+        let count = calls.clone();
+        let (release, gate) = channel::<()>();
+        let gate = Mutex::new(gate);
+        let mut work = InOrder::begin(1000, Some(1), move |index| {
+            count.fetch_add(1, Ordering::SeqCst);
+            if index == 1 {
+                let _ = gate.lock().map(|gate| gate.recv());
+            }
+        })
+        .unwrap();
+        assert_eq!(work.next_within(LONG), Next::Item(()));
+        drop(work);
+        release.send(()).unwrap();
+        thread::sleep(Duration::from_millis(50));
+        assert!(calls.load(Ordering::SeqCst) <= 2);
+    }
+}
