@@ -1,11 +1,16 @@
-//! The packet reader: any bytes are either a packet that is the same after it was written and read again, or an error.
+//! The packet reader: any bytes are either a packet that is the same after it was written and read again, or an error; and
+//! an ICMP error, or the reason why not.
 #![no_main]
 
-use lasthop_wire::bytes::{Checksums, Content, EmitError, Payload, emit, parse};
+use lasthop_wire::bytes::{Checksums, Content, EmitError, Payload, emit, parse, parse_notice};
 use lasthop_wire::Body;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
+    if let Err(error) = parse_notice(bytes, Checksums::Ignore) {
+        assert!(!error.to_string().is_empty());
+        assert!(parse_notice(bytes, Checksums::Verify).is_err());
+    }
     let parsed = match parse(bytes, Checksums::Ignore) {
         Ok(parsed) => parsed,
         Err(error) => {

@@ -169,7 +169,7 @@ fn check_messages() {
             &["fetch", "10.77.0.1:80", "--device", "a name that is too long"],
             "cannot be the name of an interface",
         ),
-        (&["fetch", "[fd77::1]:80", "--device", "lh-test-family"], "no address of this family"),
+        (&["fetch", "[fd77::1]:80", "--device", "lh-test-family"], "give an address of that family"),
     ] {
         let output = call(&[&["endpoint"], arguments].concat());
         let message = stderr_of(&output);

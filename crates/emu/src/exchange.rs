@@ -109,6 +109,13 @@ impl Exchange {
         Ok(over)
     }
 
+    /// What routers say while the connection is being opened: whoever does not want to wait for better times may give up.
+    pub fn obstacle(&self, host: &Host) -> Option<Trouble> {
+        let error = host.soft_error(self.handle).ok().flatten()?;
+        let state = host.info(self.handle).ok()?.state;
+        (state == State::SynSent).then(|| failed(error))
+    }
+
     fn send(&mut self, host: &mut Host) -> Result<(), Trouble> {
         while self.fill()? {
             match host.send(self.handle, &self.chunk[self.pending.clone()]) {
@@ -164,6 +171,9 @@ impl Exchange {
 fn failed(error: Error) -> Trouble {
     let help = match error {
         Error::ConnectionRefused => "nobody listens there: check address and port",
+        Error::HostUnreachable | Error::NetworkUnreachable => {
+            "a router on the way says so (ICMP): check the address, the route and what filters there are"
+        }
         Error::TimedOut => "check that the peer has a route back to this host's address",
         Error::ConnectionReset => "the peer gave up: see what it says",
         _ => "see the capture: --pcap FILE",

@@ -1,4 +1,7 @@
-//! One connection: an endpoint, its bytes, and what the application still wants of it.
+//! One connection: an endpoint, its bytes, and what the application still wants of it. What routers say of its packets
+//! is in `notices.rs`.
+
+mod notices;
 
 use crate::error::Error;
 use crate::incoming::Incoming;
@@ -23,6 +26,8 @@ pub(crate) struct Connection {
     id: u16,
     /// The application will write no more.
     shut: bool,
+    /// What was said last of a packet that was not delivered, if nothing has got through since (RFC 9293 §3.9.2.2).
+    complaint: Option<Error>,
     /// Where the application's reading ends: it wants nothing of what has come, or will come, from this offset on.
     reads_to: u64,
     /// The application has closed the handle; the connection goes on until both FINs are through.
@@ -45,6 +50,7 @@ impl Connection {
             dscp,
             id: 0,
             shut: false,
+            complaint: None,
             reads_to: u64::MAX,
             is_orphan: false,
             orphan_until: Time::NEVER,
@@ -55,7 +61,7 @@ impl Connection {
 
     /// A segment arrived with these bytes.
     pub(crate) fn handle_segment(&mut self, now: Time, segment: &Segment, payload: &[u8], marked: bool) {
-        let before = self.endpoint.delivered();
+        let (before, was_open) = (self.endpoint.delivered(), self.is_open());
         if !payload.is_empty() && self.takes_data() && !self.is_deaf() {
             let receiver = self.endpoint.receiver();
             if let Some(offset) = self.endpoint.payload_offset(segment) {
@@ -63,7 +69,9 @@ impl Connection {
             }
         }
         self.endpoint.handle_segment(now, segment, &Arriving { marked, ..Arriving::default() });
-        self.outgoing.acknowledged(self.endpoint.sender().board().una());
+        if self.outgoing.acknowledged(self.endpoint.sender().board().una()) || !was_open {
+            self.complaint = None;
+        }
         let after = self.endpoint.delivered();
         if after == before {
             return;
@@ -203,9 +211,12 @@ impl Connection {
         written.is_ok()
     }
 
-    /// The error that ended the connection, told once.
+    /// The error that ended the connection, or else what is said of its packets; told once.
     pub(crate) fn take_error(&mut self) -> Option<Error> {
-        self.check_end().err()
+        match self.endpoint.ended() {
+            Some(_) => self.check_end().err(),
+            None => self.complaint.take(),
+        }
     }
 
     pub(crate) fn is_readable(&self) -> bool {
@@ -285,7 +296,9 @@ impl Connection {
             Ended::Refused => Some(Error::ConnectionRefused),
             Ended::Reset => Some(Error::ConnectionReset),
             Ended::Aborted => Some(Error::ConnectionAborted),
-            Ended::TimedOut => Some(Error::TimedOut),
+            Ended::Unreachable => Some(self.complaint.unwrap_or(Error::HostUnreachable)),
+            // What may be the reason (RFC 1122 §4.2.4.1; as on Linux).
+            Ended::TimedOut => Some(self.complaint.unwrap_or(Error::TimedOut)),
         }
     }
 }

@@ -15,7 +15,7 @@ pub enum Error {
     NotConnected,
     /// `EPIPE`: this side has shut down its sending half, or the connection has ended.
     BrokenPipe,
-    /// `ECONNREFUSED`: the peer answered the SYN with a reset.
+    /// `ECONNREFUSED`: the peer answered the SYN with a reset, or said that it has no such port, or no TCP.
     ConnectionRefused,
     /// `ECONNRESET`: the peer reset the connection.
     ConnectionReset,
@@ -27,8 +27,13 @@ pub enum Error {
     AddressInUse,
     /// `EADDRNOTAVAIL`: not an address of this host.
     AddressNotAvailable,
-    /// `ENETUNREACH`: this host has no address of the destination's family.
+    /// `ENETUNREACH`: this host has no address of the destination's family, or a router says that it knows no way to
+    /// the network, or lets nothing through to it.
     NetworkUnreachable,
+    /// `EHOSTUNREACH`: a router says that the host cannot be reached, or lets nothing through to it.
+    HostUnreachable,
+    /// `EPROTO`: a router, or the peer, says that something is wrong with a packet's header.
+    Protocol,
 }
 
 impl Error {
@@ -47,6 +52,8 @@ impl Error {
             Error::AddressInUse => "EADDRINUSE",
             Error::AddressNotAvailable => "EADDRNOTAVAIL",
             Error::NetworkUnreachable => "ENETUNREACH",
+            Error::HostUnreachable => "EHOSTUNREACH",
+            Error::Protocol => "EPROTO",
         }
     }
 }
@@ -65,7 +72,9 @@ impl fmt::Display for Error {
             Error::TimedOut => "the peer did not answer in time",
             Error::AddressInUse => "address and port are in use",
             Error::AddressNotAvailable => "not an address of this host",
-            Error::NetworkUnreachable => "no address of this family",
+            Error::NetworkUnreachable => "no way to this network",
+            Error::HostUnreachable => "no way to this host",
+            Error::Protocol => "a packet's header was found wrong on the way",
         })?;
         write!(f, " ({})", self.posix())
     }

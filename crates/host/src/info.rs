@@ -12,7 +12,9 @@ pub struct Info {
     pub state: State,
     /// The options that the handshake agreed on.
     pub options: Agreed,
-    /// Payload of a full segment that this side sends, bytes.
+    /// Payload of a full segment that this side sends, bytes: no more than the peer, this host's MTU and the path (as far
+    /// as routers have spoken) take, less the options that every segment has. Before the handshake, what would be sent
+    /// to a peer that takes as much.
     pub snd_mss: u64,
     /// Congestion window, bytes.
     pub cwnd_bytes: u64,

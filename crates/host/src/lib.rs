@@ -11,15 +11,17 @@
 //!
 //! Where to look:
 //! * [`host`]: what applications ask for; which socket a packet belongs to, timers, what leaves next.
-//! * `connection`: an endpoint with its bytes; `outgoing` and `incoming`: its two buffers.
+//! * `connection`: an endpoint with its bytes, and what routers say of its packets; `outgoing` and `incoming`: its two buffers.
 //! * `listener`: connections that wait to be accepted.
 //! * `numbers`: initial sequence numbers and ephemeral ports.
 //! * [`info`]: what a connection knows of itself, as Linux's `tcp_info`.
 //! * [`options`], [`error`]: what a socket can be told, and what it answers.
 //!
 //! # What is absent
-//! No UDP, no ICMP in either direction (no path MTU discovery, "port unreachable" is not heard), no fragments, no SYN
-//! cookies: a full backlog ignores SYNs until a place is free. No urgent data, no TCP Fast Open.
+//! No UDP, no fragments, no SYN cookies: a full backlog ignores SYNs until a place is free. No urgent data, no TCP Fast
+//! Open. ICMP errors about TCP are heard, no ICMP is sent, and pings are not answered. What a router says of the path's
+//! MTU holds for the connection that it spoke of, to its end: other connections learn it themselves, and nobody tries
+//! whether the path takes more by now (RFC 1191 §6.3).
 
 pub mod error;
 pub mod host;

@@ -33,11 +33,12 @@ impl Outgoing {
         taken
     }
 
-    /// The peer has everything before this offset.
-    pub(crate) fn acknowledged(&mut self, una: u64) {
+    /// The peer has everything before this offset: whether it has more than before.
+    pub(crate) fn acknowledged(&mut self, una: u64) -> bool {
         let gone = una.saturating_sub(self.start).min(self.bytes.len() as u64);
         self.bytes.drain(..gone as usize);
         self.start += gone;
+        gone > 0
     }
 
     /// `len` bytes from this offset on, in two parts because the buffer goes round; shorter if there are not as many.

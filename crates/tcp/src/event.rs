@@ -19,6 +19,8 @@ pub enum Reason {
     Rescue,
     /// A probe of a closed window.
     WindowProbe,
+    /// The path takes no segments as long as it was (ICMP).
+    TooLong,
     /// SYN, SYN-ACK or FIN again.
     Handshake,
 }
@@ -33,6 +35,7 @@ impl Reason {
             Reason::GoBackN => "go_back_n",
             Reason::Rescue => "rescue",
             Reason::WindowProbe => "window_probe",
+            Reason::TooLong => "too_long",
             Reason::Handshake => "handshake",
         }
     }

@@ -50,6 +50,8 @@ enum Op {
     /// The first retransmission of a recovery.
     FastRetransmit,
     Timeout,
+    /// The path takes no more than so many bytes.
+    Cut(u64),
 }
 
 impl Model {
@@ -238,6 +240,15 @@ impl Both {
                 self.board.mark_all_lost();
                 self.model.timeout();
             }
+            Op::Cut(longest) => {
+                self.board.cut(longest);
+                let whole = std::mem::take(&mut self.model.segments);
+                for segment in whole {
+                    let starts = (segment.start..segment.end).step_by(longest as usize);
+                    let piece = |start| Segment { start, end: segment.end.min(start + longest), ..segment };
+                    self.model.segments.extend(starts.map(piece));
+                }
+            }
         }
         self.compare();
     }
@@ -304,6 +315,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => Just(Op::Rescue),
         1 => Just(Op::FastRetransmit),
         1 => Just(Op::Timeout),
+        1 => (MSS / 4..MSS).prop_map(Op::Cut),
     ]
 }
 

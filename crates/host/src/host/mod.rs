@@ -57,8 +57,12 @@ pub struct HostCounters {
     pub packets_out: u64,
     /// Packets that could not be read, or whose checksum was wrong.
     pub malformed: u64,
-    /// Packets that were not TCP to an address of this host.
+    /// Packets that were neither TCP nor an ICMP error about it to an address of this host.
     pub not_for_us: u64,
+    /// ICMP errors about TCP segments.
+    pub icmp_errors: u64,
+    /// Of these, the ones that are not heeded: about no segment that may be on its way, or nothing to heed in them.
+    pub icmp_ignored: u64,
     /// Segments of no connection.
     pub strays: u64,
     /// SYNs that found the backlog full.
@@ -296,12 +300,22 @@ impl Host {
         })
     }
 
-    /// `SO_ERROR`: the error that ended the connection, told once.
+    /// `SO_ERROR`: the error that ended the connection, told once; while it goes on, what [`Host::soft_error`] tells,
+    /// which then is forgotten (as on Linux).
     ///
     /// # Errors
     /// [`Error::BadHandle`], [`Error::Invalid`] for a listener.
     pub fn take_error(&mut self, handle: Handle) -> Result<Option<Error>, Error> {
         Ok(self.connection(handle)?.take_error())
+    }
+
+    /// What routers, or the peer's host, say of packets that were not delivered (ICMP), if nothing has got through since.
+    /// The connection goes on; if it times out, that is the error that it ends with (RFC 9293 §3.9.2.2, SHLD-25).
+    ///
+    /// # Errors
+    /// [`Error::BadHandle`], [`Error::Invalid`] for a listener.
+    pub fn soft_error(&self, handle: Handle) -> Result<Option<Error>, Error> {
+        Ok(self.connection_ref(handle)?.complaint())
     }
 
     /// What a connection knows of itself.

@@ -5,9 +5,13 @@ use super::{Handle, Host, Kind, MOST_STRAYS, Socket};
 use lasthop_base::Time;
 use lasthop_tcp::Role;
 use lasthop_tcp::endpoint::{opens, reset_for};
-use lasthop_wire::bytes::{Checksums, Content, Ends, Header, ParseError, Payload, emit, parse};
+use lasthop_wire::bytes::{Checksums, Content, Ends, Header, ParseError, Payload, emit, parse, parse_notice};
 use lasthop_wire::{Body, Ecn, Flags, Segment, Seq};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+/// Protocol numbers of ICMP (IANA).
+const ICMP: u8 = 1;
+const ICMP6: u8 = 58;
 
 impl Host {
     /// A packet arrived. What cannot be read or is not for this host is counted and dropped.
@@ -15,6 +19,7 @@ impl Host {
         self.counters.packets_in += 1;
         let parsed = match parse(packet, Checksums::Verify) {
             Ok(parsed) => parsed,
+            Err(ParseError::Protocol { number: ICMP | ICMP6 }) => return self.handle_notice(now, packet),
             Err(ParseError::Protocol { .. }) => {
                 self.counters.not_for_us += 1;
                 return;
@@ -41,6 +46,39 @@ impl Host {
             connection.handle_segment(now, segment, parsed.payload, ecn == Ecn::Ce);
         }
         self.settle(handle);
+    }
+
+    /// ICMP arrived: an error about a segment of a connection, perhaps.
+    fn handle_notice(&mut self, now: Time, packet: &[u8]) {
+        let notice = match parse_notice(packet, Checksums::Verify) {
+            Ok(notice) => notice,
+            Err(ParseError::Protocol { .. } | ParseError::NoIcmpError { .. }) => {
+                self.counters.not_for_us += 1;
+                return;
+            }
+            Err(_) => {
+                self.counters.malformed += 1;
+                return;
+            }
+        };
+        let Ends { source, destination } = notice.ends;
+        if notice.to != source.ip() || !self.addresses.contains(&notice.to) {
+            self.counters.not_for_us += 1;
+            return;
+        }
+        self.counters.icmp_errors += 1;
+        let handle = self.connections.get(&(source, destination)).copied();
+        let socket = handle.and_then(|handle| self.sockets.get_mut(handle));
+        let is_heeded = match socket {
+            Some(Socket { kind: Kind::Connection { connection, .. }, .. }) => {
+                connection.handle_notice(now, &notice)
+            }
+            _ => false,
+        };
+        self.counters.icmp_ignored += u64::from(!is_heeded);
+        if let Some(handle) = handle {
+            self.settle(handle);
+        }
     }
 
     /// The next packet to send now. Connections take turns.

@@ -1,6 +1,7 @@
 //! Who sits between two hosts: sees their segments, remembers what they said, and forges others.
 
-use super::script::{Blind, Forgery};
+use super::script::{Blind, Forgery, Notice};
+use etherparse::{Icmpv4Type, PacketBuilder};
 use lasthop_wire::bytes::{Checksums, Content, Header, Payload, emit, parse};
 use lasthop_wire::{Body, Flags, SackBlocks, Segment, Seq, Timestamps};
 
@@ -147,6 +148,22 @@ pub fn inside(forgery: &Forgery, from: &Said, to: &Said) -> Option<Vec<u8>> {
     };
     // With timestamps fewer blocks fit.
     packet(from, segment).or_else(|| packet(from, Segment { timestamps: None, ..segment }))
+}
+
+/// An ICMP error to the sender of the last packet, `from`: most of the types that mean something to TCP.
+pub fn notice(notice: &Notice, from: &Said, last: &[u8]) -> Option<Vec<u8>> {
+    let type_u8 = [3, 3, 4, 11, 12][usize::from(notice.kind) % 5];
+    let [high, low] = notice.mtu.to_be_bytes();
+    let bytes5to8 = [0, 0, high, low];
+    let message = Icmpv4Type::Unknown { type_u8, code_u8: notice.code % 16, bytes5to8 };
+    let mut quoted = last.get(..28)?.to_vec();
+    let seq = u32::from_be_bytes(quoted[24..].try_into().ok()?).wrapping_add_signed(i32::from(notice.seq));
+    quoted[24..].copy_from_slice(&seq.to_be_bytes());
+    let std::net::IpAddr::V4(to) = from.header?.source.ip() else { return None };
+    let mut bytes = Vec::new();
+    let written =
+        PacketBuilder::ipv4([9, 9, 9, 9], to.octets(), 64).icmpv4(message).write(&mut bytes, &quoted);
+    written.is_ok().then_some(bytes)
 }
 
 /// The packet that carries a forged segment: its bytes are no text's.

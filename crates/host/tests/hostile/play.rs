@@ -3,6 +3,7 @@
 //! * nothing panics, and a packet is answered by a bounded number of packets;
 //! * buffers keep to their sizes, and memory to what they and the packets under way need;
 //! * the window grows by no more than the counting of ACKs allows for what was newly acknowledged;
+//! * no ICMP error does more than make segments shorter;
 //! * unless somebody forged segments that a receiver has to believe: what is read is what was written, all of it
 //!   arrives once the path is clean, and both sockets end in order.
 
@@ -223,14 +224,14 @@ impl<'a> Play<'a> {
                 let bit = usize::from(*bit) % (packet.len() * 8);
                 packet[bit / 8] ^= 1 << (bit % 8);
             }
-            Deed::Pass | Deed::Blind(_) | Deed::Inside(_) => {}
+            Deed::Pass | Deed::Blind(_) | Deed::Inside(_) | Deed::Notice(_) => {}
         }
-        self.fly(to, packet, late);
-        self.forge(&deed, from);
+        self.fly(to, packet.clone(), late);
+        self.forge(&deed, from, &packet);
     }
 
     /// Sends what a deed forges, at once.
-    fn forge(&mut self, deed: &Deed, from: usize) {
+    fn forge(&mut self, deed: &Deed, from: usize, last: &[u8]) {
         let to = 1 - from;
         // Before both are open, and once one is over, a host answers for none: other rules hold then.
         let states = [0, 1].map(|side| self.info(side).map(|info| info.state));
@@ -244,6 +245,12 @@ impl<'a> Play<'a> {
         };
         if !states.iter().all(is_open) {
             return;
+        }
+        if let Deed::Notice(notice) = deed
+            && let Some(packet) = middle::notice(notice, &self.sides[from].said, last)
+        {
+            // However true its numbers are: what is open goes on.
+            return self.deliver(from, &packet);
         }
         let has_stamps = self.info(to).is_some_and(|info| info.options.timestamps);
         let (source, target) = (&self.sides[from].said, &self.sides[to].said);

@@ -54,6 +54,17 @@ pub enum Deed {
     Blind(Blind),
     /// It passes, and then somebody who sees everything does.
     Inside(Forgery),
+    /// It passes, and then an ICMP error about it comes back, from somebody who sees everything.
+    Notice(Notice),
+}
+
+/// An ICMP error of any kind; the sequence number counts from that of the packet.
+#[derive(Arbitrary, Clone, Debug)]
+pub struct Notice {
+    pub kind: u8,
+    pub code: u8,
+    pub mtu: u16,
+    pub seq: i16,
 }
 
 /// Segments that RFC 5961, RFC 9293 or RFC 7323 have a receiver refuse. Distances count from what must be missed.
@@ -115,6 +126,7 @@ impl Deed {
             8 => Deed::Flip(bytes.arbitrary()?),
             9..=15 if is_blind => Deed::Blind(bytes.arbitrary()?),
             9..=15 => Deed::Inside(bytes.arbitrary()?),
+            16..=17 => Deed::Notice(bytes.arbitrary()?),
             _ => Deed::Pass,
         })
     }

@@ -24,11 +24,11 @@ pub(super) struct Handshake {
 }
 
 /// Bytes of the timestamps option with its padding, in every segment (RFC 7323 appendix A).
-const TIMESTAMP_BYTES: u32 = 12;
+pub(super) const TIMESTAMP_BYTES: u32 = 12;
 /// The timeout with which data begins after the SYN's timer has expired (RFC 6298 §5.7).
 const SYN_LOST_RTO: Duration = Duration::from_secs(3);
 /// Smaller segments than any link asks for only serve attacks.
-const SMALLEST_MSS: u32 = 64;
+pub(super) const SMALLEST_MSS: u32 = 64;
 
 /// Whether a segment asks a listener for a connection.
 ///

@@ -10,6 +10,7 @@
 //! * `challenge.rs`: the answer to what may be forged.
 //! * `emit.rs`: what goes out next.
 //! * `keep_alive.rs`: whether an idle peer is still there.
+//! * `network.rs`: what routers say of segments that they did not pass on.
 //! * `reset.rs`: resets, also for segments that belong to no connection.
 //! * `settings.rs`: what the application may change while the connection is open.
 //! * `stamps.rs`: the clock behind timestamps.
@@ -20,6 +21,7 @@ mod challenge;
 mod emit;
 mod handshake;
 mod keep_alive;
+mod network;
 mod reset;
 mod settings;
 mod stamps;
@@ -110,6 +112,8 @@ pub struct Endpoint {
     asked_at: Time,
     unanswered: u32,
     challenges: Challenges,
+    /// What a router says that the path takes, if it is in doubt.
+    doubted: Option<network::Claim>,
     /// Whether the application will have nothing to add once the connection is open.
     closes_when_open: bool,
     special: Option<Special>,
@@ -125,6 +129,8 @@ pub enum Ended {
     Closed,
     /// The peer answered the SYN with a reset.
     Refused,
+    /// The peer cannot be reached, said a router, or it, before the connection was open (a hard ICMP error).
+    Unreachable,
     /// The peer reset the connection.
     Reset,
     /// This side gave it up.
@@ -184,6 +190,7 @@ impl Endpoint {
             heard_at: Time::ZERO,
             asked_at: Time::ZERO,
             unanswered: 0,
+            doubted: None,
             closes_when_open: false,
             special: None,
             ended: None,
@@ -281,9 +288,12 @@ impl Endpoint {
         self.handshake_timeout(now);
         self.receiver.handle_timeout(now);
         if self.is_synchronised() {
+            let timeouts = self.log.counters.timeouts;
             let expiry = self.sender.handle_timeout(now, self.heard_at, &mut self.log);
             if expiry == Expiry::GivenUp {
                 self.end(Ended::TimedOut);
+            } else if self.log.counters.timeouts > timeouts {
+                self.believe_claim(now);
             }
         }
         if now >= self.own_timer {

@@ -300,6 +300,20 @@ impl Sender {
         self.fits = self.mss.saturating_sub(bytes).max(1);
     }
 
+    /// The path takes segments of `mss` bytes and no longer ones: what is outstanding goes out again in such. That says
+    /// nothing of congestion: cwnd stays (RFC 1191 §6.4).
+    pub(crate) fn shorten(&mut self, now: Time, mss: u64) {
+        self.mss = mss;
+        self.fits = mss;
+        self.congestion.on_segment(mss);
+        if self.board.outstanding() > 0 {
+            self.board.cut(mss);
+            self.start_over(Reason::TooLong);
+            self.timer = now + self.rtt.rto();
+            self.take_stock();
+        }
+    }
+
     /// Whether short segments wait while data is outstanding, from now on (RFC 9293 §3.7.4).
     pub(crate) fn set_nagle(&mut self, nagle: bool) {
         self.nagle = nagle;

@@ -14,6 +14,8 @@ use std::collections::VecDeque;
 pub struct Scoreboard {
     una: u64,
     nxt: u64,
+    /// The most bytes that one acknowledgement has covered.
+    largest_acked: u64,
     records: VecDeque<Record>,
     /// Index that the front record would have had no record ever been popped.
     popped: u64,
@@ -78,6 +80,11 @@ impl Scoreboard {
         self.nxt - self.una
     }
 
+    /// The most bytes that one acknowledgement has covered: the path has taken no larger segment, as far as one knows.
+    pub fn largest_acked(&self) -> u64 {
+        self.largest_acked
+    }
+
     /// Bytes believed to be in the network: RFC 6675 §4, SetPipe; O(1).
     pub fn pipe(&self) -> u64 {
         self.outstanding() + self.again_bytes - self.sacked_bytes - self.lost_bytes
@@ -139,6 +146,7 @@ impl Scoreboard {
     /// A cumulative acknowledgement up to `ack`, which must lie in `una..=nxt`.
     pub fn acknowledge(&mut self, ack: u64) -> Acked {
         let mut acked = Acked { bytes: ack - self.una, ..Acked::default() };
+        self.largest_acked = self.largest_acked.max(acked.bytes);
         let mut start = self.una;
         let mut seen = 0;
         while let Some(record) = self.records.front() {
@@ -265,6 +273,29 @@ impl Scoreboard {
         self.again_from = self.popped;
         self.rule3_from = self.popped;
         self.lost_to = self.popped + self.records.len() as u64;
+    }
+
+    /// Cuts what is longer than `longest` bytes into pieces that can go out again one by one, each with the marks of the
+    /// whole.
+    pub fn cut(&mut self, longest: u64) {
+        let whole = std::mem::take(&mut self.records);
+        let places = [self.lost_to, self.again_from, self.rule3_from];
+        let mut moved = places;
+        let mut start = self.una;
+        for (number, record) in (self.popped..).zip(whole) {
+            let before = self.records.len();
+            while record.end - start > longest {
+                start += longest;
+                self.records.push_back(Record { end: start, ..record });
+            }
+            let added = (self.records.len() - before) as u64;
+            for (place, moved) in places.iter().zip(&mut moved) {
+                *moved += if number < *place { added } else { 0 };
+            }
+            self.records.push_back(record);
+            start = record.end;
+        }
+        [self.lost_to, self.again_from, self.rule3_from] = moved;
     }
 
     /// Nothing is lost or was sent again after all (after a spurious timeout).

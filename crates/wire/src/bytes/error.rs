@@ -11,6 +11,10 @@ pub enum Part {
     Tcp,
     /// The UDP datagram in it.
     Udp,
+    /// The ICMP message in it.
+    Icmp,
+    /// The packet that an ICMP error quotes.
+    Quoted,
 }
 
 /// Why bytes are not a packet. `at` counts bytes from the packet's first.
@@ -63,6 +67,15 @@ pub enum ParseError {
     Protocol {
         /// The protocol number, or for IPv6 the next header.
         number: u8,
+    },
+    /// ICMP, but no error, or none that is known: a ping, say.
+    NoIcmpError {
+        /// Where the message begins.
+        at: usize,
+        /// Its type.
+        kind: u8,
+        /// Its code.
+        code: u8,
     },
     /// A checksum that does not fit the bytes.
     Checksum {
@@ -151,6 +164,8 @@ impl fmt::Display for Part {
             Part::Ipv6 => "IPv6",
             Part::Tcp => "TCP",
             Part::Udp => "UDP",
+            Part::Icmp => "ICMP",
+            Part::Quoted => "the packet that ICMP quotes",
         })
     }
 }
@@ -176,6 +191,9 @@ impl fmt::Display for ParseError {
             }
             ParseError::Protocol { number } => {
                 write!(f, "protocol {number} is neither TCP (6) nor UDP (17)")
+            }
+            ParseError::NoIcmpError { at, kind, code } => {
+                write!(f, "ICMP at byte {at} is no error that is known: type {kind}, code {code}")
             }
             ParseError::Checksum { part, at, found } => {
                 write!(f, "{part} checksum {found:#06x} at byte {at} does not fit the bytes")

@@ -1,7 +1,8 @@
-//! Real packets: IPv4 or IPv6 with TCP or UDP inside, checksums included.
+//! Real packets: IPv4 or IPv6 with TCP or UDP inside, checksums included; ICMP errors about them.
 //!
 //! * [`emit`]: plain structs to bytes.
 //! * [`parse`]: bytes to plain structs; nothing that arrives can make it panic.
+//! * [`parse_notice`]: an ICMP error about a TCP segment; they are read, not written.
 //! * [`rewrite()`]: another acknowledgement number and window in a packet as it is.
 //! * `header`: what a real packet has beside its segment: addresses, ports, ECN, id, hop limit.
 //! * `payload`: the bytes carried: given ones, or a pattern that depends on their numbers alone.
@@ -18,6 +19,7 @@ mod checksum;
 mod emit;
 mod error;
 mod header;
+mod icmp;
 mod options;
 mod parse;
 mod payload;
@@ -26,6 +28,7 @@ mod rewrite;
 pub use emit::emit;
 pub use error::{EmitError, ParseError, Part};
 pub use header::{Ends, Header};
+pub use icmp::{Notice, Problem, parse_notice};
 pub use parse::{Checksums, Content, Parsed, parse};
 pub use payload::Payload;
 pub use rewrite::rewrite;

@@ -47,14 +47,7 @@ pub enum Content {
 /// # Errors
 /// If the bytes are not such a packet: see [`ParseError`].
 pub fn parse(bytes: &[u8], checksums: Checksums) -> Result<Parsed<'_>, ParseError> {
-    let ip = match bytes.first() {
-        None => return Err(ParseError::Empty),
-        Some(first) => match first >> 4 {
-            4 => v4(bytes, checksums)?,
-            6 => v6(bytes)?,
-            version => return Err(ParseError::Version { version }),
-        },
-    };
+    let ip = ip(bytes, checksums)?;
     match ip.protocol {
         IpNumber::TCP => ip.tcp(checksums),
         IpNumber::UDP => ip.udp(checksums),
@@ -63,17 +56,30 @@ pub fn parse(bytes: &[u8], checksums: Checksums) -> Result<Parsed<'_>, ParseErro
 }
 
 /// An IP packet whose own header is read.
-struct Ip<'a> {
-    source: IpAddr,
-    destination: IpAddr,
+pub(super) struct Ip<'a> {
+    pub(super) source: IpAddr,
+    pub(super) destination: IpAddr,
     ecn: Ecn,
     dscp: u8,
     id: u16,
     ttl: u8,
-    protocol: IpNumber,
+    pub(super) protocol: IpNumber,
     /// Where the payload begins, bytes from the packet's first.
-    at: usize,
-    payload: &'a [u8],
+    pub(super) at: usize,
+    pub(super) payload: &'a [u8],
+}
+
+/// Reads the header of an IPv4 or IPv6 packet.
+#[inline]
+pub(super) fn ip(bytes: &[u8], checksums: Checksums) -> Result<Ip<'_>, ParseError> {
+    match bytes.first() {
+        None => Err(ParseError::Empty),
+        Some(first) => match first >> 4 {
+            4 => v4(bytes, checksums),
+            6 => v6(bytes),
+            version => Err(ParseError::Version { version }),
+        },
+    }
 }
 
 fn v4(bytes: &[u8], checksums: Checksums) -> Result<Ip<'_>, ParseError> {
@@ -187,7 +193,13 @@ impl<'a> Ip<'a> {
         }
     }
 
-    fn verify(&self, transport: &[u8], part: Part, checksum_at: usize, found: u16) -> Result<(), ParseError> {
+    pub(super) fn verify(
+        &self,
+        transport: &[u8],
+        part: Part,
+        checksum_at: usize,
+        found: u16,
+    ) -> Result<(), ParseError> {
         let sum = checksum::transport(self.source, self.destination, self.protocol.0, transport);
         // UDP over IPv6 must have a checksum; the sum alone cannot tell 0 from 0xffff.
         let missing = part == Part::Udp && found == 0;
@@ -198,7 +210,7 @@ impl<'a> Ip<'a> {
     }
 }
 
-fn truncated(part: Part, at: usize, needed: usize, bytes: &[u8]) -> ParseError {
+pub(super) fn truncated(part: Part, at: usize, needed: usize, bytes: &[u8]) -> ParseError {
     ParseError::Truncated { part, at, needed, present: bytes.len() }
 }
 

@@ -135,7 +135,13 @@ impl Job {
         let now = station.now();
         let mut index = 0;
         while index < self.running.len() {
-            match self.running[index].exchange.advance(&mut station.host) {
+            let running = &mut self.running[index];
+            let obstacle = running.exchange.obstacle(&station.host);
+            let advanced = match obstacle.filter(|_| now.since(running.began) >= PATIENCE) {
+                Some(obstacle) => Err(obstacle),
+                None => running.exchange.advance(&mut station.host),
+            };
+            match advanced {
                 Ok(false) => index += 1,
                 done => {
                     let running = self.running.swap_remove(index);
@@ -199,6 +205,8 @@ impl Job {
     }
 }
 
+/// How long a connection may stay unopened although routers say that nobody can be reached: two more SYNs.
+const PATIENCE: Duration = Duration::from_secs(3);
 /// How long the end of a job waits for the peer's last acknowledgements.
 const LINGER: Duration = Duration::from_secs(5);
 

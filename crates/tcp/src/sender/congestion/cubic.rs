@@ -266,6 +266,16 @@ impl CongestionControl for Cubic {
         self.window.on_idle(window);
     }
 
+    fn on_segment(&mut self, mss: u64) {
+        // Windows in segments become so many more; a stage begins anew from where it has come to.
+        let more = self.mss as f64 / mss as f64;
+        for memory in [&mut self.memory, &mut self.undo] {
+            *memory = Memory { plateau: memory.plateau * more, prior: memory.prior * more, stage: None };
+        }
+        self.mss = mss;
+        self.window.on_segment(mss);
+    }
+
     fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
         match recovered {
             // It was lowered when the loss was found, and does not grow during recovery.

@@ -156,6 +156,8 @@ pub trait CongestionControl: Send {
     fn on_mark(&mut self, loss: &LossEvent);
     /// Nothing was sent for a timeout: cwnd is `window` at most, bytes (RFC 5681 §4.1).
     fn on_idle(&mut self, window: u64);
+    /// A full segment has `mss` bytes of payload from now on: the path takes no more. cwnd stays, it counts bytes.
+    fn on_segment(&mut self, mss: u64);
     /// Recovery is over; `flight` bytes are outstanding.
     fn on_recovered(&mut self, flight: u64, recovered: Recovered);
 }

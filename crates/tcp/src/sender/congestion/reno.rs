@@ -185,6 +185,10 @@ impl CongestionControl for Reno {
         self.cwnd = self.cwnd.min(window as f64);
     }
 
+    fn on_segment(&mut self, mss: u64) {
+        self.mss = mss;
+    }
+
     fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
         let window = match recovered {
             Recovered::Revised { to, .. } => {

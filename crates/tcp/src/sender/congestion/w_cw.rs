@@ -133,6 +133,10 @@ impl CongestionControl for WCw {
         self.westwood.on_idle(window);
     }
 
+    fn on_segment(&mut self, mss: u64) {
+        self.westwood.on_segment(mss);
+    }
+
     fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
         self.westwood.on_recovered(flight, recovered);
     }

@@ -142,6 +142,11 @@ impl CongestionControl for Westwood {
         self.window.on_idle(window);
     }
 
+    fn on_segment(&mut self, mss: u64) {
+        self.window.on_segment(mss);
+        self.delivered.on_segment(mss);
+    }
+
     fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
         match recovered {
             // It was capped when the loss was found, and does not grow during recovery.

@@ -97,6 +97,11 @@ impl CongestionControl for WestwoodPlus {
         self.window.on_idle(window);
     }
 
+    fn on_segment(&mut self, mss: u64) {
+        self.window.on_segment(mss);
+        self.delivered.on_segment(mss);
+    }
+
     fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
         match recovered {
             // It was capped when the loss was found, and does not grow during recovery.

@@ -17,6 +17,11 @@ impl Delivered {
         Delivered { mss, accounted: 0 }
     }
 
+    /// A full segment has so much payload from now on, bytes.
+    pub(in crate::sender::congestion) fn on_segment(&mut self, mss: u64) {
+        self.mss = mss;
+    }
+
     /// Bytes that this ACK adds.
     pub(in crate::sender::congestion) fn count(&mut self, ack: &Delivery) -> u64 {
         if ack.duplicate {

@@ -1,0 +1,47 @@
+//! ICMP errors about a connection's segments: what is heeded, and what the application hears of it.
+
+use super::Connection;
+use crate::error::Error;
+use lasthop_base::Time;
+use lasthop_wire::bytes::{Notice, Problem};
+
+/// No path over IPv4 is believed to take less, bytes: shorter ones are found in attacks rather than in networks (Linux's
+/// `ip_rt_min_pmtu`).
+const SMALLEST_MTU: u32 = 552;
+/// Every link takes so much of IPv6, bytes; who says less is not believed (RFC 8201 §4).
+const SMALLEST_MTU_6: u32 = 1280;
+
+impl Connection {
+    /// Somebody says what became of a segment: whether it is heeded.
+    pub(crate) fn handle_notice(&mut self, now: Time, notice: &Notice) -> bool {
+        let error = match notice.problem {
+            // RFC 9293 §3.9.2.2, MUST-55; RFC 6633 §6.
+            Problem::SourceQuench => return false,
+            Problem::TooLong { mtu } => return self.handle_too_long(now, notice, mtu),
+            Problem::NoRoute | Problem::NetworkRefused => Error::NetworkUnreachable,
+            Problem::NoHost | Problem::HostRefused | Problem::TimeExceeded => Error::HostUnreachable,
+            Problem::NoProtocol | Problem::NoPort => Error::ConnectionRefused,
+            Problem::Parameter => Error::Protocol,
+        };
+        let is_heeded = self.endpoint.handle_undelivered(notice.seq, notice.problem.is_hard());
+        if is_heeded {
+            self.complaint = Some(error);
+        }
+        is_heeded
+    }
+
+    fn handle_too_long(&mut self, now: Time, notice: &Notice, mtu: u32) -> bool {
+        // Fixed headers of IP and TCP.
+        let (mtu, headers) = match self.ends.source.is_ipv4() {
+            true => (mtu.max(SMALLEST_MTU), 40),
+            false if mtu < SMALLEST_MTU_6 => return false,
+            false => (mtu, 60),
+        };
+        self.endpoint.handle_too_long(now, notice.seq, mtu - headers)
+    }
+
+    /// What is said of the connection's packets, if nothing has got through since.
+    pub(crate) fn complaint(&self) -> Option<Error> {
+        self.complaint.filter(|_| self.endpoint.ended().is_none())
+    }
+}

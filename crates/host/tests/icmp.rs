@@ -1,0 +1,447 @@
+//! ICMP errors (RFC 9293 §3.9.2.2): heard, and believed only as far as they can do no harm (RFC 5927).
+
+mod world;
+
+use etherparse::icmpv4::{DestUnreachableHeader as Why, ParameterProblemHeader, TimeExceededCode};
+use etherparse::{Icmpv4Type, Icmpv6Type, PacketBuilder};
+use lasthop_base::{Choice, Duration};
+use lasthop_host::{Error, Handle, Options};
+use lasthop_tcp::sender::{congestion, recovery};
+use lasthop_tcp::{Config, State};
+use lasthop_wire::bytes::{Checksums, Content, Header, Payload, emit, parse};
+use lasthop_wire::{Body, Segment, Seq};
+use proptest::prelude::*;
+use std::cell::Cell;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use world::{At, CLEAN, Harm, Transfer, World, client_ip, server_end, text};
+
+const SECOND: Duration = Duration::from_secs(1);
+const ROUND_TRIP: Duration = Duration::from_millis(20);
+
+/// What a router in 10.0.0.9 says of a client's packet.
+fn about(packet: &[u8], message: Icmpv4Type) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    PacketBuilder::ipv4([10, 0, 0, 9], [10, 0, 0, 1], 64)
+        .icmpv4(message)
+        .write(&mut bytes, &packet[..28])
+        .expect("room");
+    bytes
+}
+
+fn unreachable(why: Why) -> Icmpv4Type {
+    Icmpv4Type::DestinationUnreachable(why)
+}
+
+/// A router that answers each packet of the client with this, and lets none through.
+fn refuse(world: &mut World, message: Icmpv4Type) {
+    world.middle = Some(Box::new(move |to, packet| match to {
+        At::Client => vec![(to, packet)],
+        At::Server => vec![(At::Client, about(&packet, message.clone()))],
+    }));
+}
+
+fn connect(world: &mut World) -> Handle {
+    world.client.connect(world.now, None, server_end(), &Options::default()).expect("it begins")
+}
+
+/// SHLD-26, RFC 5461 §3: a hard error ends a connection that is not open yet, at once.
+#[test]
+fn a_hard_error_ends_an_attempt_to_connect() {
+    for (why, error) in [
+        (Why::Protocol, Error::ConnectionRefused),
+        (Why::Port, Error::ConnectionRefused),
+        (Why::NetworkProhibited, Error::NetworkUnreachable),
+        (Why::HostProhibited, Error::HostUnreachable),
+        (Why::FilterProhibited, Error::HostUnreachable),
+    ] {
+        let mut world = World::new(1, CLEAN);
+        refuse(&mut world, unreachable(why.clone()));
+        let local = connect(&mut world);
+        world.run_for(ROUND_TRIP);
+        assert_eq!(world.client.info(local).unwrap().state, State::Closed, "{why:?}");
+        assert_eq!(world.client.recv(local, &mut [0; 9]), Err(error), "{why:?}");
+        assert_eq!(world.client.recv(local, &mut [0; 9]), Ok(0), "told once");
+        world.client.close(world.now, local).unwrap();
+        world.run_for(SECOND);
+        assert_eq!((world.client.sockets(), world.server.counters().packets_in), (0, 0));
+    }
+}
+
+/// MUST-56: a soft one does not; it is told (SHLD-25), and is the reason if nothing comes of the attempt.
+#[test]
+fn a_soft_error_is_told_and_no_more() {
+    for (message, error) in [
+        (unreachable(Why::Network), Error::NetworkUnreachable),
+        (unreachable(Why::Host), Error::HostUnreachable),
+        (unreachable(Why::SourceRouteFailed), Error::HostUnreachable),
+        (Icmpv4Type::TimeExceeded(TimeExceededCode::TtlExceededInTransit), Error::HostUnreachable),
+        (Icmpv4Type::ParameterProblem(ParameterProblemHeader::PointerIndicatesError(1)), Error::Protocol),
+    ] {
+        let mut world = World::new(2, CLEAN);
+        let listener = world.server.listen(server_end(), 1, &Options::default()).unwrap();
+        refuse(&mut world, message);
+        let (local, other) = (connect(&mut world), connect(&mut world));
+        world.run_for(ROUND_TRIP);
+        assert_eq!(world.client.info(local).unwrap().state, State::SynSent);
+        assert_eq!(world.client.soft_error(local), Ok(Some(error)));
+        assert_eq!(world.client.recv(local, &mut [0; 9]), Err(Error::NotConnected), "it goes on");
+        // SO_ERROR tells it as well, once.
+        assert_eq!(world.client.take_error(other), Ok(Some(error)));
+        assert_eq!(world.client.take_error(other), Ok(None));
+        // Three minutes of SYNs, then it is the reason.
+        world.run_for(SECOND * 200);
+        assert_eq!(world.client.take_error(local), Ok(Some(error)));
+        assert_eq!(world.client.take_error(local), Ok(None));
+
+        // If the next SYN gets through, it is forgotten.
+        let local = connect(&mut world);
+        world.run_for(ROUND_TRIP);
+        world.middle = None;
+        world.run_for(SECOND * 2);
+        assert!(world.client.readiness(local).unwrap().writable);
+        assert_eq!(world.client.soft_error(local), Ok(None));
+        assert!(world.server.accept(listener).is_ok());
+    }
+}
+
+/// RFC 5927 §5.2, RFC 5461: to an open connection a hard error is a soft one. It ends in its own time, for that reason,
+/// unless something got through meanwhile.
+#[test]
+fn no_error_ends_an_open_connection() {
+    let client = Options {
+        tcp: Config {
+            patience: lasthop_tcp::config::Patience { data: Some(SECOND * 30), ..Default::default() },
+            ..Options::default().tcp
+        },
+        ..Options::default()
+    };
+    for recovers in [false, true] {
+        let mut world = World::new(3, CLEAN);
+        let (local, remote, _) = world.connect(&client, &Options::default());
+        refuse(&mut world, unreachable(Why::Port));
+        world.client.send(local, b"hello?").unwrap();
+        world.run_for(SECOND);
+        assert_eq!(world.client.info(local).unwrap().state, State::Established);
+        assert_eq!(world.client.soft_error(local), Ok(Some(Error::ConnectionRefused)));
+        assert!(!world.client.readiness(local).unwrap().readable, "nobody is woken");
+        if recovers {
+            world.middle = None;
+            world.run_for(SECOND * 5);
+            assert_eq!(world.server.recv(remote, &mut [0; 9]), Ok(6));
+            assert_eq!(world.client.soft_error(local), Ok(None));
+            world.cut = true;
+            world.client.send(local, b"again").unwrap();
+        }
+        world.run_for(SECOND * 60);
+        let reason = if recovers { Error::TimedOut } else { Error::ConnectionRefused };
+        assert_eq!(world.client.take_error(local), Ok(Some(reason)));
+    }
+}
+
+/// MUST-54, RFC 5927 §4.1: only an error about a segment that is on its way reaches the connection, in any state.
+#[test]
+fn forged_errors_reach_nobody() {
+    let mut world = World::new(4, CLEAN);
+    let packet = Rc::new(Cell::new(None));
+    let seen = Rc::clone(&packet);
+    world.middle = Some(Box::new(move |to, bytes| {
+        if to == At::Server {
+            let parsed = parse(&bytes, Checksums::Verify).expect("a host's packet");
+            let Content::Tcp(segment) = parsed.content else { panic!("TCP") };
+            seen.set(Some((parsed.header, segment)));
+        }
+        Vec::new()
+    }));
+    let local = connect(&mut world);
+    world.run_for(ROUND_TRIP);
+    let (header, syn) = packet.get().expect("a SYN");
+    let mut forged = 0;
+    let mut forge = |world: &mut World, header: &Header, seq: Seq, message: Icmpv4Type| {
+        let mut quoted = Vec::new();
+        let segment = Segment { seq, ..Segment::default() };
+        emit(header, &Body::Tcp(segment), Payload::Bytes(&[]), &mut quoted).unwrap();
+        let now = world.now;
+        world.client.handle_packet(now, &about(&quoted, message));
+        forged += 1;
+        assert_eq!(world.client.counters().icmp_errors, forged);
+        assert_eq!(world.client.counters().icmp_ignored, forged);
+        assert_eq!(world.client.soft_error(local), Ok(None));
+    };
+    for seq in [syn.seq.at(1), syn.seq.at(u64::from(u32::MAX)), Seq(0)] {
+        forge(&mut world, &header, seq, unreachable(Why::Port));
+    }
+    let elsewhere = Header { destination: SocketAddr::from(([10, 0, 0, 3], 80)), ..header };
+    forge(&mut world, &elsewhere, syn.seq, unreachable(Why::Port));
+    let from_elsewhere = Header { source: SocketAddr::new(client_ip(), 1), ..header };
+    forge(&mut world, &from_elsewhere, syn.seq, unreachable(Why::Port));
+    // MUST-55: source quench, although it quotes the SYN itself.
+    forge(&mut world, &header, syn.seq, Icmpv4Type::Unknown { type_u8: 4, code_u8: 0, bytes5to8: [0; 4] });
+    // Before the connection is open nothing but a SYN can have been too long, and that is short.
+    forge(&mut world, &header, syn.seq, unreachable(Why::FragmentationNeeded { next_hop_mtu: 600 }));
+    assert_eq!(world.client.info(local).unwrap().state, State::SynSent);
+
+    // Somebody else's packet, an ICMP error sent to somebody else, and a ping.
+    let stranger = Header { source: SocketAddr::from(([10, 0, 0, 8], 5)), ..header };
+    let mut quoted = Vec::new();
+    emit(&stranger, &Body::Tcp(syn), Payload::Bytes(&[]), &mut quoted).unwrap();
+    let now = world.now;
+    world.client.handle_packet(now, &about(&quoted, unreachable(Why::Port)));
+    let ping = Icmpv4Type::EchoRequest(etherparse::IcmpEchoHeader { id: 1, seq: 1 });
+    world.client.handle_packet(now, &about(&quoted, ping));
+    assert_eq!(world.client.counters().not_for_us, 2);
+    let mut cut = about(&quoted, unreachable(Why::Port));
+    cut.truncate(30);
+    world.client.handle_packet(now, &cut);
+    assert_eq!(world.client.counters().malformed, 1);
+}
+
+/// The same on an open connection: at una and up to nxt, nowhere else.
+#[test]
+fn forged_errors_do_not_reach_an_open_connection() {
+    let mut world = World::new(5, CLEAN);
+    let (local, _, _) = world.connect(&Options::default(), &Options::default());
+    world.client.send(local, &text(5000, 1)).unwrap();
+    world.run_for(SECOND);
+    let last = Rc::new(Cell::new(None));
+    let seen = Rc::clone(&last);
+    world.middle = Some(Box::new(move |to, bytes| {
+        if to == At::Server {
+            let parsed = parse(&bytes, Checksums::Verify).expect("a host's packet");
+            let Content::Tcp(segment) = parsed.content else { panic!("TCP") };
+            seen.set(Some((parsed.header, segment)));
+        }
+        Vec::new()
+    }));
+    world.client.send(local, &text(1000, 2)).unwrap();
+    world.run_for(Duration::from_millis(1));
+    let (header, segment) = last.get().expect("data");
+    for (ahead, is_heeded) in [(-1, false), (0, true), (999, true), (1000, false), (1_000_000, false)] {
+        let mut quoted = Vec::new();
+        let seq = Seq(segment.seq.0.wrapping_add_signed(ahead));
+        let about_it = Segment { seq, ..Segment::default() };
+        emit(&header, &Body::Tcp(about_it), Payload::Bytes(&[]), &mut quoted).unwrap();
+        let now = world.now;
+        world.client.handle_packet(now, &about(&quoted, unreachable(Why::Host)));
+        let told = world.client.take_error(local).unwrap();
+        assert_eq!(told, is_heeded.then_some(Error::HostUnreachable), "{ahead}");
+    }
+}
+
+/// A connection that a SYN has begun goes as well, if the SYN-ACK meets a hard error, and makes room in the backlog.
+#[test]
+fn a_hard_error_ends_a_connection_that_is_being_accepted() {
+    let mut world = World::new(6, CLEAN);
+    let listener = world.server.listen(server_end(), 1, &Options::default()).unwrap();
+    world.middle = Some(Box::new(|to, packet| match to {
+        At::Server => vec![(to, packet)],
+        At::Client => {
+            let mut bytes = Vec::new();
+            PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64)
+                .icmpv4(unreachable(Why::Port))
+                .write(&mut bytes, &packet[..28])
+                .expect("room");
+            vec![(At::Server, bytes)]
+        }
+    }));
+    let _ = connect(&mut world);
+    world.run_for(ROUND_TRIP * 2);
+    assert_eq!(world.server.sockets(), 1, "the listener");
+    world.middle = None;
+    world.run_for(SECOND * 2);
+    assert!(world.server.accept(listener).is_ok(), "the next SYN has its place");
+}
+
+/// A link that takes packets of `mtu` bytes: what it says of longer ones of the client is of type 3, code 4, with
+/// `told` as the MTU. The value counts packets that were too long.
+fn narrow(world: &mut World, mtu: Rc<Cell<usize>>, told: u16) -> Rc<Cell<u32>> {
+    let refused = Rc::new(Cell::new(0));
+    let count = Rc::clone(&refused);
+    world.middle = Some(Box::new(move |to, packet| {
+        if to == At::Client || packet.len() <= mtu.get() {
+            return vec![(to, packet)];
+        }
+        count.set(count.get() + 1);
+        vec![(At::Client, about(&packet, unreachable(Why::FragmentationNeeded { next_hop_mtu: told })))]
+    }));
+    refused
+}
+
+fn transfer(world: &mut World, options: &Options, bytes: usize) -> Handle {
+    let (local, remote, _) = world.connect(options, &Options::default());
+    let mut transfer = Transfer::new((At::Client, local), (At::Server, remote), text(bytes, 7));
+    let start = world.now;
+    while !transfer.is_over {
+        transfer.advance(world);
+        assert!(world.step() || transfer.is_over, "nothing happens any more");
+        assert!(world.now.since(start) < SECOND * 600, "{} bytes have come", transfer.received.len());
+    }
+    assert_eq!(transfer.received.len(), bytes);
+    local
+}
+
+/// RFC 1191: the first flight is too long, and goes out again in shorter segments; no timeout, no smaller window.
+#[test]
+fn a_path_with_a_small_mtu_is_found_without_a_timeout() {
+    for recovery in recovery::ALL {
+        for congestion in congestion::ALL {
+            let mut world = World::new(8, CLEAN);
+            let refused = narrow(&mut world, Rc::new(Cell::new(1000)), 1000);
+            let mut options = Options::default();
+            options.tcp.recovery = Choice::named(recovery::ALL, recovery.info.name);
+            options.tcp.congestion = Choice::named(congestion::ALL, congestion.info.name);
+            let local = transfer(&mut world, &options, 200_000);
+            let info = world.client.info(local).unwrap();
+            let name = (recovery.info.name, congestion.info.name);
+            // 1000 less 40 for IPv4 and TCP and 12 for timestamps.
+            assert_eq!((info.snd_mss, info.timeouts), (948, 0), "{name:?}");
+            assert_eq!(refused.get(), 10, "{name:?}: the initial window, and nothing later");
+            assert!(info.cwnd_bytes >= 14_480, "{name:?}: {}", info.cwnd_bytes);
+        }
+    }
+}
+
+/// RFC 1191 §5 and §7.1: a router that does not say its MTU. 1500 do not pass, 1492, 1006 and 552 are tried.
+#[test]
+fn an_old_router_does_not_say_its_mtu() {
+    let mut world = World::new(9, CLEAN);
+    narrow(&mut world, Rc::new(Cell::new(1000)), 0);
+    let local = transfer(&mut world, &Options::default(), 50_000);
+    assert_eq!(world.client.info(local).unwrap().snd_mss, 552 - 52);
+}
+
+/// RFC 5927 §7.2: that the path takes less than what has gone through is believed once the timer has expired.
+#[test]
+fn a_path_that_becomes_narrow_is_found_by_the_timer() {
+    let mut world = World::new(10, CLEAN);
+    let mtu = Rc::new(Cell::new(1500));
+    narrow(&mut world, Rc::clone(&mtu), 1000);
+    let (local, remote, _) = world.connect(&Options::default(), &Options::default());
+    let mut transfer = Transfer::new((At::Client, local), (At::Server, remote), text(600_000, 7));
+    while !transfer.is_over {
+        transfer.advance(&mut world);
+        if transfer.received.len() > 200_000 {
+            mtu.set(1000);
+        }
+        assert!(world.step() || transfer.is_over);
+    }
+    let info = world.client.info(local).unwrap();
+    assert_eq!((info.snd_mss, info.timeouts), (948, 1));
+    assert_eq!(world.client.counters().icmp_ignored, 0);
+}
+
+/// The same claim, forged by somebody who knows the numbers: segments stay as they are, for they get through.
+#[test]
+fn a_forged_mtu_changes_nothing_where_longer_segments_get_through() {
+    let mut world = World::new(11, CLEAN);
+    let mut count = 0;
+    world.middle = Some(Box::new(move |to, packet| {
+        count += 1;
+        let mut both = vec![(to, packet)];
+        if to == At::Server && count > 40 && both[0].1.len() > 1000 {
+            let needed = Why::FragmentationNeeded { next_hop_mtu: 576 };
+            both.push((At::Client, about(&both[0].1, unreachable(needed))));
+        }
+        both
+    }));
+    let local = transfer(&mut world, &Options::default(), 600_000);
+    let info = world.client.info(local).unwrap();
+    assert!(world.client.counters().icmp_errors > 100);
+    assert_eq!((info.snd_mss, info.total_retrans, info.timeouts), (1448, 0, 0));
+}
+
+/// No path is believed to be narrower than 552 bytes (as on Linux), and a wider one than ours is no news.
+#[test]
+fn absurd_mtus() {
+    for (told, mss) in [(68, 500), (300, 500), (552, 500), (1500, 1448), (9000, 1448)] {
+        let mut world = World::new(12, CLEAN);
+        let mut once = Some(());
+        world.middle = Some(Box::new(move |to, packet| {
+            let mut both = vec![(to, packet)];
+            if to == At::Server && both[0].1.len() > 1000 && once.take().is_some() {
+                let needed = Why::FragmentationNeeded { next_hop_mtu: told };
+                both.push((At::Client, about(&both[0].1, unreachable(needed))));
+            }
+            both
+        }));
+        // One segment is on its way, nothing is acknowledged yet: the claim is believed.
+        let (local, _, _) = world.connect(&Options::default(), &Options::default());
+        world.client.send(local, &text(1448, 1)).unwrap();
+        world.run_for(SECOND);
+        assert_eq!(world.client.info(local).unwrap().snd_mss, mss, "{told}");
+        assert_eq!(world.client.info(local).unwrap().bytes_acked, 1448);
+    }
+}
+
+/// RFC 8201 §4: packet too big, but never below 1280.
+#[test]
+fn ipv6_too() {
+    for (mtu, mss) in [(1400, 1400 - 72), (1280, 1208), (1279, 1428), (0, 1428)] {
+        let mut world = World::new(13, CLEAN);
+        world.middle = Some(Box::new(move |to, packet| {
+            if to == At::Client || packet.len() <= mtu.max(1280) as usize {
+                return vec![(to, packet)];
+            }
+            let mut bytes = Vec::new();
+            PacketBuilder::ipv6([0xaa; 16], [0xfd; 16], 64)
+                .icmpv6(Icmpv6Type::PacketTooBig { mtu })
+                .write(&mut bytes, &packet[..1232])
+                .expect("room");
+            vec![(At::Client, bytes)]
+        }));
+        let end: SocketAddr = (std::net::IpAddr::from([0xfe; 16]), 443).into();
+        world.server.listen(end, 1, &Options::default()).unwrap();
+        let local = world.client.connect(world.now, None, end, &Options::default()).unwrap();
+        world.run_for(ROUND_TRIP * 2);
+        world.client.send(local, &text(20_000, 1)).unwrap();
+        world.run_for(SECOND);
+        assert_eq!(world.client.info(local).unwrap().snd_mss, mss, "{mtu}");
+    }
+    // Nobody there, says the last router.
+    let mut world = World::new(14, CLEAN);
+    world.middle = Some(Box::new(|_, packet| {
+        let why = etherparse::icmpv6::DestUnreachableCode::Port;
+        let mut bytes = Vec::new();
+        PacketBuilder::ipv6([0xfe; 16], [0xfd; 16], 64)
+            .icmpv6(Icmpv6Type::DestinationUnreachable(why))
+            .write(&mut bytes, &packet)
+            .expect("room");
+        vec![(At::Client, bytes)]
+    }));
+    let end: SocketAddr = (std::net::IpAddr::from([0xfe; 16]), 443).into();
+    let local = world.client.connect(world.now, None, end, &Options::default()).unwrap();
+    world.run_for(ROUND_TRIP);
+    assert_eq!(world.client.take_error(local), Ok(Some(Error::ConnectionRefused)));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    /// A path whose MTU changes time and again, with losses, for any recovery: every byte arrives once, in order.
+    #[test]
+    fn whatever_the_path_takes_the_stream_is_whole(
+        seed in any::<u64>(),
+        mtus in prop::collection::vec(552..1500usize, 1..6),
+        lose in 0.0..0.1,
+        bytes in 0..60_000usize,
+        which in 0..recovery::ALL.len(),
+        sack in any::<bool>(),
+    ) {
+        let mut world = World::new(seed, Harm { lose, ..CLEAN });
+        let mut count = 0;
+        world.middle = Some(Box::new(move |to, packet| {
+            count += 1;
+            let mtu = mtus[count / 40 % mtus.len()];
+            if to == At::Client || packet.len() <= mtu {
+                return vec![(to, packet)];
+            }
+            let needed = Why::FragmentationNeeded { next_hop_mtu: mtu as u16 };
+            vec![(At::Client, about(&packet, unreachable(needed)))]
+        }));
+        let mut options = Options::default();
+        options.tcp.sack = sack;
+        options.tcp.recovery = Choice::named(recovery::ALL, recovery::ALL[which].info.name);
+        if bytes > 0 {
+            transfer(&mut world, &options, bytes);
+        }
+    }
+}
