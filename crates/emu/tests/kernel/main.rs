@@ -5,6 +5,7 @@
 #![cfg(target_os = "linux")]
 
 mod bench;
+mod icmp;
 mod judged;
 mod peer;
 mod transfers;
