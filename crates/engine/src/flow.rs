@@ -63,6 +63,15 @@ impl Traffic {
     pub(crate) fn is_outside(&self) -> bool {
         matches!(self, Traffic::Datagrams(source) if source.is_outside)
     }
+
+    pub(crate) fn draws(&self) -> bool {
+        match self {
+            Traffic::Tcp(connection) => {
+                [&connection.source, &connection.destination].iter().any(|end| end.receiver().draws())
+            }
+            Traffic::Datagrams(source) => source.draws(),
+        }
+    }
 }
 
 /// Both ends of a connection.
@@ -164,6 +173,11 @@ impl Datagrams {
     pub fn spaced(mut self, spacing: Spacing) -> Datagrams {
         self.spacing = Spacing { burst: spacing.burst.max(1), ..spacing };
         self
+    }
+
+    /// Whether its periods or its spacing are random.
+    pub(crate) fn draws(&self) -> bool {
+        self.pattern.is_some_and(|pattern| pattern.exponential) || self.spacing.jitter > Duration::ZERO
     }
 
     /// The number of the datagram due now; sets the time of the next.

@@ -61,4 +61,9 @@ pub trait Element: Send {
     fn rlc(&self) -> Option<&rlc::Counters> {
         None
     }
+
+    /// Whether it draws random numbers, so that repetitions may differ. Whoever does not has to say so.
+    fn draws(&self) -> bool {
+        true
+    }
 }

@@ -7,6 +7,7 @@
 //! * [`service`]: how long does it occupy the link? A constant rate, one by plan, or a recorded one.
 //! * [`channel`]: does a transmission arrive intact?
 //! * [`rlc`]: a direction whose link layer cuts, repeats and reorders by itself.
+//! * [`processing`]: a host's own delay, in front of its first link.
 //! * [`arq`]: what does the link layer do when it does not?
 //! * [`catalogue`]: every mechanism of these folders, by seam.
 //!
@@ -20,6 +21,7 @@ pub mod channel;
 pub mod element;
 mod envelope;
 pub mod link;
+pub mod processing;
 pub mod queue;
 pub mod rlc;
 pub mod scheduled;
@@ -27,3 +29,4 @@ pub mod service;
 
 pub use element::{Element, Output};
 pub use link::{Config, Line, Link, Passage};
+pub use processing::Processing;

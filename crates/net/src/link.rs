@@ -87,6 +87,14 @@ impl Line {
         }
     }
 
+    /// Whether anything here draws random numbers.
+    pub fn draws(&self) -> bool {
+        match self {
+            Line::Link(link) => link.draws(),
+            Line::Element(element) => element.draws(),
+        }
+    }
+
     /// What waits at `now`.
     pub fn backlog(&mut self, now: Time) -> Backlog {
         match self {
@@ -161,6 +169,11 @@ impl Link {
     /// Whether packets arrive in the order in which they joined.
     pub fn keeps_order(&self) -> bool {
         self.keeps_order || self.air.is_none()
+    }
+
+    /// Whether its queue or its channel draws random numbers.
+    pub fn draws(&self) -> bool {
+        self.admission.draws() || self.air.as_ref().is_some_and(|(channel, _)| channel.draws())
     }
 
     /// A packet joins at `now`, which never decreases. It may come out marked.

@@ -110,4 +110,8 @@ impl Element for Scheduled {
     fn backlog(&mut self, now: Time) -> Backlog {
         Backlog { in_service: self.frees_at > now, ..self.queue.backlog() }
     }
+
+    fn draws(&self) -> bool {
+        self.queue.draws() || self.channel.draws()
+    }
 }

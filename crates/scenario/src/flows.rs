@@ -69,13 +69,15 @@ fn flow(
         None => tcp(reader, head, table, &fields)?,
         Some(rate) => datagrams(reader, head, &fields, rate, last)?,
     };
-    let stagger = fields.duration("stagger").unwrap_or(Duration::ZERO);
+    let span = |key| fields.duration(key).unwrap_or(Duration::ZERO);
+    let (stagger, start_spread, processing) = (span("stagger"), span("start_spread"), span("processing"));
     for number in 0..count {
         let name = match count {
             1 => entry.key.clone(),
             _ => format!("{}.{}", entry.key, number + 1),
         };
-        let flow = Flow { name, from, to, start: first + stagger * number, traffic: traffic.clone() };
+        let start = first + stagger * number;
+        let flow = Flow { name, from, to, start, start_spread, processing, traffic: traffic.clone() };
         flows.push(Placed { flow, place });
     }
     Ok(())
@@ -102,7 +104,7 @@ fn end(reader: &Reader<'_>, head: Head<'_>, fields: &Fields, net: &Net, key: &st
     })
 }
 
-/// When the first and the last replica begin.
+/// When the first replica begins at the earliest, and the last one at the latest.
 fn starts(
     reader: &Reader<'_>,
     head: Head<'_>,
@@ -112,8 +114,9 @@ fn starts(
 ) -> Result<(Time, Time), Problem> {
     let first = Time::ZERO + fields.duration("start").unwrap_or(Duration::ZERO);
     let last = first + fields.duration("stagger").unwrap_or(Duration::ZERO) * (count - 1);
+    let latest = last + fields.duration("start_spread").unwrap_or(Duration::ZERO);
     let end = Time::ZERO + duration;
-    for (key, start) in [("start", first), ("stagger", last)] {
+    for (key, start) in [("start", first), ("stagger", last), ("start_spread", latest)] {
         if start >= end {
             let place = fields.place(key).unwrap_or(head.place);
             let start = start.since(Time::ZERO);
@@ -125,7 +128,7 @@ fn starts(
                 .help(format!("the run ends at {duration} (`duration`)")));
         }
     }
-    Ok((first, last))
+    Ok((first, latest))
 }
 
 fn datagrams(

@@ -105,6 +105,12 @@ fn any_flow() -> Vec<Key> {
             "how many such flows; two and more are called NAME.1, NAME.2 …",
         ),
         Key::default("stagger", Form::Unit(TIME), "0 s", "time between the starts of two of them"),
+        Key::default(
+            "start_spread",
+            Form::Unit(TIME),
+            "0 s",
+            "each begins later by a random time up to this, in each run by another",
+        ),
     ]
 }
 
@@ -183,6 +189,12 @@ fn tcp() -> Vec<Key> {
             "nagle",
             config.nagle,
             "a short segment waits while data is outstanding (RFC 9293, section 3.7.4)",
+        ),
+        Key::default(
+            "processing",
+            Form::Unit(Unit::Duration(Duration::ZERO, Duration::from_secs(1))),
+            "0 s",
+            "each packet leaves its host later by a random time up to this, in order (as ns-2's overhead_)",
         ),
         time("time_wait", config.time_wait, Duration::ZERO, LONGEST, "length of TIME-WAIT (2 MSL)"),
         Key::table("sender", "the end that sends"),

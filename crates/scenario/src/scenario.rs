@@ -64,8 +64,12 @@ pub struct Flow {
     pub from: usize,
     /// The node that receives, another one.
     pub to: usize,
-    /// When it begins, before the run ends.
+    /// When it begins at the earliest.
     pub start: Time,
+    /// It begins later than that by a random time up to this, before the run ends.
+    pub start_spread: Duration,
+    /// Each of a TCP flow's packets leaves its host later by a random time up to this; none overtakes another.
+    pub processing: Duration,
     /// What it sends.
     pub traffic: Traffic,
 }

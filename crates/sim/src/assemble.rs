@@ -1,12 +1,12 @@
 //! A checked scenario becomes an engine.
 
-use lasthop_base::{Stream, Time};
+use lasthop_base::{Duration, Stream, Time};
 use lasthop_engine::flow::{Connection, Datagrams, OnOff, Overhead, Spacing};
 use lasthop_engine::{Engine, Flow, PipeId, Traffic};
-use lasthop_net::Line;
+use lasthop_net::{Line, Processing};
 use lasthop_scenario::{Headers, Hop, Pattern, Scenario, Transfer};
 use lasthop_tcp::{Endpoint, Role};
-use lasthop_wire::Seq;
+use lasthop_wire::{FlowId, Seq};
 
 /// The pipe of a link's direction: `down` is from its `from` to its `to`.
 pub fn pipe_of(link: usize, down: bool) -> PipeId {
@@ -17,7 +17,24 @@ pub fn pipe_of(link: usize, down: bool) -> PipeId {
 /// purpose, so that it depends on the seed and on nothing else in the scenario.
 pub fn assemble(scenario: &Scenario, seed: u64) -> Engine {
     let flows = (0..scenario.flows.len()).map(|flow| assemble_flow(scenario, flow, seed)).collect();
-    over_links(scenario, seed, flows)
+    over_links(scenario, seed, flows, hosts(scenario, seed, (0..scenario.flows.len()).zip(0..)))
+}
+
+/// Whether nothing in a scenario is random: then every repetition is equal to the first.
+pub fn is_deterministic(scenario: &Scenario) -> bool {
+    scenario.flows.iter().all(|flow| flow.start_spread == Duration::ZERO)
+        && !assemble(scenario, scenario.seed).draws()
+}
+
+/// When a flow starts in the run with this seed: the scenario's time, and what is drawn of its spread.
+pub fn start_of(flow: &lasthop_scenario::Flow, seed: u64) -> Time {
+    match flow.start_spread {
+        Duration::ZERO => flow.start,
+        spread => {
+            let late = Stream::named(seed, &format!("flow.{}.start", flow.name)).uniform() * spread.as_secs();
+            flow.start + Duration::from_secs_f64(late)
+        }
+    }
 }
 
 /// Real traffic can be told apart by flow up to this number of flows; others share.
@@ -38,7 +55,7 @@ pub fn replaced_with(scenario: &Scenario, replaced: usize) -> Vec<usize> {
 /// [`OUTSIDE_FLOWS`] - 1 come from outside and take its way. The scenario's other flows are simulated beside it.
 pub fn assemble_around(scenario: &Scenario, replaced: usize, seed: u64) -> Engine {
     let gone = replaced_with(scenario, replaced);
-    let others = (0..scenario.flows.len()).filter(|flow| !gone.contains(flow));
+    let others: Vec<usize> = (0..scenario.flows.len()).filter(|flow| !gone.contains(flow)).collect();
     let route = &scenario.routes[replaced];
     let outside = (0..OUTSIDE_FLOWS).map(|_| Flow {
         start: Time::NEVER,
@@ -47,12 +64,30 @@ pub fn assemble_around(scenario: &Scenario, replaced: usize, seed: u64) -> Engin
         overhead: Overhead::Real,
         traffic: Traffic::outside(),
     });
-    let flows = outside.chain(others.map(|flow| assemble_flow(scenario, flow, seed))).collect();
-    over_links(scenario, seed, flows)
+    let flows = outside.chain(others.iter().map(|flow| assemble_flow(scenario, *flow, seed))).collect();
+    over_links(scenario, seed, flows, hosts(scenario, seed, others.into_iter().zip(OUTSIDE_FLOWS as u32..)))
+}
+
+/// What packets pass inside their hosts, of flows with their numbers in the engine.
+fn hosts(
+    scenario: &Scenario,
+    seed: u64,
+    flows: impl Iterator<Item = (usize, u32)>,
+) -> Vec<(FlowId, [Line; 2])> {
+    let flows = flows.map(|(index, number)| (&scenario.flows[index], FlowId(number)));
+    let busy = flows.filter(|(flow, _)| flow.processing > Duration::ZERO);
+    busy.map(|(flow, id)| {
+        let line = |end| {
+            let random = Stream::named(seed, &format!("flow.{}.{end}.processing", flow.name));
+            Line::Element(Box::new(Processing::new(flow.processing, random)))
+        };
+        (id, [line("source"), line("destination")])
+    })
+    .collect()
 }
 
 /// The scenario's links under these flows.
-fn over_links(scenario: &Scenario, seed: u64, flows: Vec<Flow>) -> Engine {
+fn over_links(scenario: &Scenario, seed: u64, flows: Vec<Flow>, hosts: Vec<(FlowId, [Line; 2])>) -> Engine {
     let links = scenario
         .links
         .iter()
@@ -64,6 +99,9 @@ fn over_links(scenario: &Scenario, seed: u64, flows: Vec<Flow>) -> Engine {
     let mut engine = Engine::new(links, flows);
     for link in 0..scenario.links.len() {
         engine.couple(pipe_of(link, true), pipe_of(link, false));
+    }
+    if !hosts.is_empty() {
+        engine.pass_in_hosts(hosts);
     }
     engine
 }
@@ -100,14 +138,14 @@ fn assemble_flow(scenario: &Scenario, index: usize, seed: u64) -> Flow {
                     Some(OnOff { on: *on, off: *off, exponential: *exponential })
                 }
             };
-            let times = (flow.start, stop.unwrap_or(Time::NEVER));
+            let times = (start_of(flow, seed), stop.unwrap_or(Time::NEVER));
             let spacing = Spacing { jitter: *jitter, burst: *burst };
             let source = Datagrams::new(*rate, *packet, times, pattern, stream("pattern"));
             Traffic::Datagrams(source.spaced(spacing))
         }
     };
     Flow {
-        start: flow.start,
+        start: start_of(flow, seed),
         forward: path(&route.there),
         backward: path(&route.back),
         overhead: match scenario.headers {

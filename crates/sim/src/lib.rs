@@ -18,6 +18,7 @@ pub mod rlc_metrics;
 pub mod run;
 pub mod trace;
 
+pub use assemble::is_deterministic;
 pub use lasthop_net::rlc::Counters as RlcCounters;
 pub use outcome::{FlowOutcome, LinkOutcome, METRICS, Metric, Outcome};
 pub use probe::{FlowSample, QueueSample, Samples};

@@ -64,7 +64,7 @@ pub struct LinkOutcome {
 impl FlowOutcome {
     pub(crate) fn of(flow: &Flow, id: FlowId, engine: &Engine, end: Time) -> FlowOutcome {
         let account = *engine.account(id);
-        let active = account.completed.unwrap_or(end).since(flow.start).as_secs();
+        let active = account.completed.unwrap_or(end).since(engine.start(id)).as_secs();
         let mut outcome = FlowOutcome {
             name: flow.name.clone(),
             active_s: active,

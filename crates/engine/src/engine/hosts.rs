@@ -133,7 +133,9 @@ impl Engine {
     #[inline]
     pub(super) fn pump(&mut self, id: FlowId, side: Side) {
         let now = self.now;
-        let route = self.flows[id.0 as usize].routes[usize::from(side == Side::Destination)];
+        let Carried { routes, hosts, .. } = &self.flows[id.0 as usize];
+        let end = usize::from(side == Side::Destination);
+        let (route, host) = (routes[end], hosts[end]);
         let first = self.routes[route as usize][0];
         let mut packet = Packet {
             number: 0,
@@ -160,10 +162,14 @@ impl Engine {
             packet.again = sending.again;
             packet.ecn = if sending.ecn_capable { Ecn::Ect0 } else { Ecn::NotEct };
             packet.priority = sending.priority;
-            packet.number = self.packets;
             packet.hop = 0;
-            self.packets += 1;
-            self.send(&mut packet, first);
+            match host {
+                None => {
+                    self.number(&mut packet);
+                    self.send(&mut packet, first);
+                }
+                Some(host) => self.pass_in_host(&mut packet, host),
+            }
             if !sending.more {
                 break;
             }

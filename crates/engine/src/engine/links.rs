@@ -2,7 +2,7 @@
 
 use super::hosts::endpoint_of;
 use super::injected::note_left;
-use super::{Carried, Engine};
+use super::{Carried, Engine, IN_HOST};
 use crate::flow::{Side, Traffic};
 use crate::observer::Fate;
 use crate::pipe::{PipeId, Travelling};
@@ -24,16 +24,22 @@ impl Engine {
         let Some(first) = self.pipes[pipe as usize].first() else { return };
         let (id, forward, hop, discarded) =
             (first.packet.flow, first.packet.forward, first.packet.hop, first.discarded);
-        let next = self.routes[first.packet.route as usize].get(usize::from(hop) + 1).copied();
+        let next_hop = hop.wrapping_add(1);
+        let next = self.routes[first.packet.route as usize].get(usize::from(next_hop)).copied();
         if next.is_none() && !discarded {
             return self.deliver(pipe, id, forward);
         }
-        let Some(travelling) = self.pipes[pipe as usize].pop() else { return };
+        let Some(mut travelling) = self.pipes[pipe as usize].pop() else { return };
         self.pipes[pipe as usize].passing -= u32::from(next.is_some() && !discarded);
         self.heads.set(pipe, self.pipes[pipe as usize].due());
         match next {
             _ if discarded => self.report(&travelling.packet, next.is_none()),
-            Some(next) => self.send(&mut Packet { hop: hop + 1, ..travelling.packet }, next),
+            Some(next) => {
+                if hop == IN_HOST {
+                    self.number(&mut travelling.packet);
+                }
+                self.send(&mut Packet { hop: next_hop, ..travelling.packet }, next);
+            }
             None => {}
         }
     }
@@ -89,6 +95,19 @@ impl Engine {
         }
     }
 
+    /// A packet passes its host's line before its first link, where it gets its number.
+    #[inline(never)]
+    pub(super) fn pass_in_host(&mut self, packet: &mut Packet, at: PipeId) {
+        packet.hop = IN_HOST;
+        self.join_element(packet, at);
+    }
+
+    /// Packets are numbered in the order in which they leave their hosts.
+    pub(super) fn number(&mut self, packet: &mut Packet) {
+        packet.number = self.packets;
+        self.packets += 1;
+    }
+
     /// What no endpoint sends begins its way. Apart, so that [`Engine::send`] stays where endpoints send.
     #[inline(never)]
     pub(super) fn send_datagram(&mut self, packet: &mut Packet) {
@@ -99,7 +118,7 @@ impl Engine {
     /// A packet joins an element, which may decide something at once.
     pub(super) fn join_element(&mut self, packet: &Packet, at: PipeId) {
         let now = self.now;
-        if let Some(observer) = &mut self.observer {
+        if let Some(observer) = self.observer.as_mut().filter(|_| packet.hop != IN_HOST) {
             observer.on_packet(now, at, packet, Fate::Open);
         }
         if let Line::Element(element) = &mut self.pipes[at.0 as usize].line {
@@ -129,7 +148,7 @@ impl Engine {
                     continue;
                 }
             };
-            if let Some(observer) = &mut self.observer {
+            if let Some(observer) = self.observer.as_mut().filter(|_| packet.hop != IN_HOST) {
                 observer.on_fate(now, at, &packet, lost.map_or(Fate::Arrives(due), Fate::Lost));
             }
             match lost {
@@ -139,7 +158,8 @@ impl Engine {
             let pipe = &mut self.pipes[at.0 as usize];
             if lost.is_none_or(LossReason::is_told) && due < Time::NEVER {
                 let discarded = lost.is_some();
-                let goes_on = usize::from(packet.hop) + 1 < self.routes[packet.route as usize].len();
+                let goes_on =
+                    usize::from(packet.hop.wrapping_add(1)) < self.routes[packet.route as usize].len();
                 pipe.passing += u32::from(goes_on && !discarded);
                 pipe.push(Travelling { due, packet, discarded });
             }

@@ -45,6 +45,8 @@ struct Carried {
     flow: Flow,
     /// Route from source to destination, and back.
     routes: [u32; 2],
+    /// What packets pass inside the source, and inside the destination, before their first link.
+    hosts: [Option<PipeId>; 2],
     account: FlowAccount,
 }
 
@@ -57,7 +59,7 @@ impl Engine {
         let flows = flows.into_iter().map(|flow| {
             let there = number_of(&mut routes, &flow.forward);
             let back = number_of(&mut routes, &flow.backward);
-            Carried { flow, routes: [there, back], account: FlowAccount::default() }
+            Carried { flow, routes: [there, back], hosts: [None; 2], account: FlowAccount::default() }
         });
         let flows: Vec<Carried> = flows.collect();
         let mut engine = Engine {
@@ -103,6 +105,30 @@ impl Engine {
     pub fn couple(&mut self, one: PipeId, other: PipeId) {
         self.pipes[one.0 as usize].opposite = Some(other);
         self.pipes[other.0 as usize].opposite = Some(one);
+    }
+
+    /// Packets of these flows pass a line inside their host before their first link: those of the source the first one,
+    /// those of the destination the second. To be called before the first event. What waits there is the host's own
+    /// matter: an observer is told of a packet when it leaves the host.
+    pub fn pass_in_hosts(&mut self, lines: Vec<(FlowId, [Line; 2])>) {
+        for (flow, lines) in lines {
+            for (side, line) in lines.into_iter().enumerate() {
+                self.flows[flow.0 as usize].hosts[side] = Some(PipeId(self.pipes.len() as u32));
+                self.pipes.push(Pipe::new(line));
+            }
+        }
+        self.heads = Tournament::new(self.pipes.len());
+    }
+
+    /// Whether anything draws random numbers: if not, every seed gives the same run, but for sequence numbers.
+    pub fn draws(&self) -> bool {
+        self.pipes.iter().any(|pipe| pipe.line.draws())
+            || self.flows.iter().any(|carried| carried.flow.traffic.draws())
+    }
+
+    /// When a flow starts.
+    pub fn start(&self, flow: FlowId) -> Time {
+        self.flows[flow.0 as usize].flow.start
     }
 
     /// Ends the observation and gives the observer back.
@@ -206,6 +232,9 @@ impl Engine {
         }
     }
 }
+
+/// The hop of a packet that is still in its host; the next one is 0.
+const IN_HOST: u8 = u8::MAX;
 
 fn timer_of(flow: usize, side: Side) -> u32 {
     2 * flow as u32 + u32::from(side == Side::Destination)

@@ -53,4 +53,8 @@ impl Admission for DropTail {
     fn is_unlimited(&self) -> bool {
         self.packets == u64::MAX && self.bytes == u64::MAX
     }
+
+    fn draws(&self) -> bool {
+        false
+    }
 }

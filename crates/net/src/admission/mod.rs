@@ -26,6 +26,11 @@ pub trait Admission: Send {
     fn is_unlimited(&self) -> bool {
         false
     }
+
+    /// Whether it draws random numbers, so that repetitions may differ. Whoever does not has to say so.
+    fn draws(&self) -> bool {
+        true
+    }
 }
 
 /// A queue when a packet arrives.

@@ -46,6 +46,10 @@ impl Admission for Warn {
         }
         Verdict::Admit
     }
+
+    fn draws(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

@@ -46,6 +46,11 @@ pub trait Channel: Send {
     fn is_perfect(&self) -> bool {
         false
     }
+
+    /// Whether it draws random numbers, so that repetitions may differ. Whoever does not has to say so.
+    fn draws(&self) -> bool {
+        true
+    }
 }
 
 /// How a channel is built.

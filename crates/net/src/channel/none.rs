@@ -19,4 +19,8 @@ impl Channel for Perfect {
     fn is_perfect(&self) -> bool {
         true
     }
+
+    fn draws(&self) -> bool {
+        false
+    }
 }

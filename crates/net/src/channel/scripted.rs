@@ -43,6 +43,10 @@ impl Channel for Scripted {
         }
         Fate::Intact
     }
+
+    fn draws(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

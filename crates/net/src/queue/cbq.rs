@@ -204,6 +204,10 @@ impl Queue for Cbq {
             bytes: self.classes.iter().map(|class| class.bytes).sum(),
         }
     }
+
+    fn draws(&self) -> bool {
+        false
+    }
 }
 
 /// The average idle time of a class, and until when it is over its limit (Floyd and Van Jacobson, appendix A).

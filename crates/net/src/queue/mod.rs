@@ -25,6 +25,11 @@ pub trait Queue: Send {
 
     /// What waits.
     fn backlog(&self) -> Backlog;
+
+    /// Whether it draws random numbers, so that repetitions may differ. Whoever does not has to say so.
+    fn draws(&self) -> bool {
+        true
+    }
 }
 
 /// How a queue is built.

@@ -97,6 +97,10 @@ impl Queue for TagDrop {
     fn backlog(&self) -> Backlog {
         Backlog { waiting: self.waiting.len() as u32, in_service: false, bytes: self.waiting_bytes }
     }
+
+    fn draws(&self) -> bool {
+        false
+    }
 }
 
 impl TagDrop {

@@ -334,6 +334,10 @@ impl Element for Rlc {
         }
     }
 
+    fn draws(&self) -> bool {
+        self.admission.draws() || self.channel.draws()
+    }
+
     fn poll_timeout(&self) -> Time {
         let converse = self.polling.as_ref().map_or(Time::NEVER, Polling::deadline);
         self.next_block.min(self.receiver.deadline()).min(self.changes_at).min(converse)

@@ -101,6 +101,7 @@ pub(crate) const SCENARIOS: &[Case] = &[
     ("packet = \"200 bytes\"\n", "", 39, "voice", "[flow.voice] needs the key `packet`", "1000 bytes"),
     ("packet = \"200 bytes\"", "packet = \"200 bytes\"\nstart = \"10 s\"", 45, "\"10 s\"", "when the run is over", "ends at 10 s"),
     ("packet = \"200 bytes\"", "packet = \"200 bytes\"\nstagger = \"6 s\"\ncount = 3", 45, "\"6 s\"", "begin at 12 s", "ends at 10 s"),
+    ("packet = \"200 bytes\"", "packet = \"200 bytes\"\nstart = \"4 s\"\nstart_spread = \"6 s\"", 46, "\"6 s\"", "begin at 10 s", "ends at 10 s"),
     ("packet = \"200 bytes\"", "packet = \"200 bytes\"\nstart = \"2 s\"\nstop = \"2 s\"", 46, "\"2 s\"", "ends before it begins", "not a length"),
     ("segment = \"1000 bytes\"", "count = 100001", 30, "100001", "too large", "whole number"),
     // Routes.

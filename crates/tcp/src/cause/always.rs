@@ -30,4 +30,8 @@ impl LossCause for Always {
     fn judges(&self) -> bool {
         false
     }
+
+    fn draws(&self) -> bool {
+        false
+    }
 }

@@ -72,6 +72,10 @@ impl LossCause for Jtcp {
     fn needs_estimate(&self) -> bool {
         true
     }
+
+    fn draws(&self) -> bool {
+        false
+    }
 }
 
 impl Jtcp {

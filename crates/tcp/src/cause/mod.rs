@@ -59,6 +59,11 @@ pub trait LossCause: Send {
     fn judges(&self) -> bool {
         true
     }
+
+    /// Whether it draws random numbers, so that repetitions may differ. Whoever does not has to say so.
+    fn draws(&self) -> bool {
+        true
+    }
 }
 
 /// How a judge is built.

@@ -50,4 +50,8 @@ impl LossCause for Reported {
             self.reports.push_back(range);
         }
     }
+
+    fn draws(&self) -> bool {
+        false
+    }
 }

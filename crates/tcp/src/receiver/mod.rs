@@ -171,6 +171,11 @@ impl Receiver {
         self.wants_uplink
     }
 
+    /// Whether its judge draws random numbers.
+    pub fn draws(&self) -> bool {
+        self.cause.draws()
+    }
+
     /// Whether the driver should tell the sender's true window with each segment.
     pub fn wants_true_window(&self) -> bool {
         self.estimates && self.estimator.is_oracle()

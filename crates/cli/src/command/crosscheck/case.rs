@@ -8,6 +8,7 @@ use lasthop_base::{Duration, Time};
 use lasthop_emu::Trial;
 use lasthop_emu::trial::{Progress, Settings, Tcp};
 use lasthop_scenario::{Draft, Scenario};
+use lasthop_sim::assemble::start_of;
 use lasthop_sim::{FlowOutcome, Samples};
 use lasthop_tcp::sender::congestion;
 
@@ -22,7 +23,7 @@ pub(super) struct Case {
     pub(super) replaced: usize,
     /// The flows that are carried, by their places in the scenario.
     pub(super) flows: Vec<usize>,
-    pub(super) trial: Trial,
+    trial: Trial,
     /// What the kernel could not be told.
     pub(super) untold: Vec<String>,
 }
@@ -63,9 +64,18 @@ impl Case {
             return None;
         }
         let (outcome, samples) = lasthop_sim::run_probed(&self.scenario, seed);
-        let start = |flow: usize| self.scenario.flows[flow].start;
+        let start = |flow: usize| start_of(&self.scenario.flows[flow], seed);
         let one = |flow: &usize| simulated(&outcome.flows[*flow], *flow, start(*flow), &samples);
         Some(self.flows.iter().map(one).collect())
+    }
+
+    /// The repetition with this seed, emulated: each flow starts when the simulated one does.
+    pub(super) fn trial(&self, seed: u64) -> Trial {
+        let mut trial = self.trial.clone();
+        for (stream, flow) in trial.streams.iter_mut().zip(&self.flows) {
+            stream.start = start_of(&self.scenario.flows[*flow], seed);
+        }
+        trial
     }
 
     /// The carried flows' names.

@@ -152,7 +152,7 @@ impl Crosscheck {
 fn emulate(case: &Case, seed: u64) -> Result<Outcome, Failure> {
     let plan = path::plan(&case.scenario, case.replaced, seed);
     let nothing = |_: &_| Ok(Box::new(()) as Box<dyn std::any::Any>);
-    case.trial.run(plan, nothing, &patience::is_interrupted).map_err(failure)
+    case.trial(seed).run(plan, nothing, &patience::is_interrupted).map_err(failure)
 }
 
 fn failure(trouble: Trouble) -> Failure {
