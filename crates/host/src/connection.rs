@@ -5,6 +5,7 @@ mod notices;
 
 use crate::error::Error;
 use crate::incoming::Incoming;
+use crate::options::Options;
 use crate::outgoing::Outgoing;
 use lasthop_base::{Duration, Time};
 use lasthop_tcp::endpoint::Ended;
@@ -22,6 +23,7 @@ pub(crate) struct Connection {
     outgoing: Outgoing,
     incoming: Incoming,
     dscp: u8,
+    ttl: u8,
     /// Identification of the next IPv4 packet.
     id: u16,
     /// The application will write no more.
@@ -41,13 +43,14 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(ends: Ends, endpoint: Endpoint, send_buffer: usize, dscp: u8) -> Connection {
+    pub(crate) fn new(ends: Ends, endpoint: Endpoint, options: &Options) -> Connection {
         Connection {
             ends,
             endpoint,
-            outgoing: Outgoing::new(send_buffer),
+            outgoing: Outgoing::new(options.send_buffer),
             incoming: Incoming::new(),
-            dscp,
+            dscp: options.dscp,
+            ttl: options.ttl,
             id: 0,
             shut: false,
             complaint: None,
@@ -204,7 +207,7 @@ impl Connection {
             ecn: if sent.ecn_capable { Ecn::Ect0 } else { Ecn::NotEct },
             dscp: if sent.priority == Priority::Low { Header::LOWER_EFFORT } else { self.dscp },
             id: self.id,
-            ttl: Header::TTL,
+            ttl: self.ttl,
         };
         let written = emit(&header, &Body::Tcp(segment), Payload::Parts(first, second), out);
         debug_assert_eq!(written, Ok(()), "an endpoint sends what a packet can carry");

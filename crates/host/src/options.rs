@@ -3,6 +3,7 @@
 use lasthop_base::{Choice, Value};
 use lasthop_tcp::Config;
 use lasthop_tcp::receiver::window;
+use lasthop_wire::bytes::Header;
 
 /// Options of a socket. A listener's are those of the connections that it accepts.
 #[derive(Clone, Debug)]
@@ -20,6 +21,8 @@ pub struct Options {
     pub receive_buffer: Option<u64>,
     /// `IP_TOS` without its ECN bits: the differentiated services code point, 0 to 63.
     pub dscp: u8,
+    /// `IP_TTL`, over IPv6 the hop limit: 1 to 255, 64 unless set (RFC 9293 MUST-49).
+    pub ttl: u8,
 }
 
 impl Default for Options {
@@ -30,6 +33,7 @@ impl Default for Options {
             send_buffer: 1 << 20,
             receive_buffer: None,
             dscp: 0,
+            ttl: Header::TTL,
         }
     }
 }
@@ -44,6 +48,7 @@ impl Options {
             && self.send_buffer > 0
             && self.receive_buffer.is_none_or(|size| (1..=1 << 30).contains(&size))
             && self.dscp < 64
+            && self.ttl > 0
     }
 
     /// The endpoint's configuration when a packet's payload, TCP options included, may have `room` bytes.

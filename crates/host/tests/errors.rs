@@ -105,6 +105,7 @@ fn what_cannot_be_asked_for_is_said() {
         Options { send_buffer: 0, ..Options::default() },
         Options { receive_buffer: Some(0), ..Options::default() },
         Options { dscp: 64, ..Options::default() },
+        Options { ttl: 0, ..Options::default() },
     ] {
         assert_eq!(host.connect(now, None, server_end(), &wrong), Err(Error::Invalid));
     }
@@ -244,7 +245,9 @@ fn keep_alive_notices_that_the_peer_is_gone_and_options_change_an_open_connectio
 fn syns_from_or_to_many_are_not_answered() {
     let mut world = World::new(11, CLEAN);
     world.server.listen("0.0.0.0:80".parse().unwrap(), 4, &Options::default()).unwrap();
+    world.server.listen("[::]:80".parse().unwrap(), 4, &Options::default()).unwrap();
     let ours = server_end();
+    let ours_v6 = SocketAddr::new(IpAddr::from([0xfe; 16]), 80);
     for (from, to) in [
         ("224.0.0.1:5", ours),
         ("255.255.255.255:5", ours),
@@ -252,6 +255,9 @@ fn syns_from_or_to_many_are_not_answered() {
         ("10.0.0.9:5", "255.255.255.255:80".parse().unwrap()),
         ("10.0.0.9:5", "224.0.0.1:80".parse().unwrap()),
         ("10.0.0.2:80", ours),
+        ("[ff02::1]:5", ours_v6),
+        ("[::]:5", ours_v6),
+        ("[fd00::9]:5", "[ff02::1]:80".parse().unwrap()),
     ] {
         let source = from.parse().unwrap();
         let ends = Ends { source, destination: to };
@@ -275,6 +281,6 @@ fn syns_from_or_to_many_are_not_answered() {
         world.server.handle_packet(now, &bytes);
         assert_eq!(world.server.poll_packet(now), None, "{from} to {to}");
     }
-    assert_eq!(world.server.counters().not_for_us, 6);
-    assert_eq!(world.server.sockets(), 1);
+    assert_eq!(world.server.counters().not_for_us, 9);
+    assert_eq!(world.server.sockets(), 2, "the listeners");
 }

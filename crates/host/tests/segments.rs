@@ -144,11 +144,11 @@ fn the_mss_follows_from_the_mtu_the_peer_and_what_is_sent() {
 }
 
 /// MUST-43 to MUST-45: the application may name the local address, otherwise it is the first of the family, and it stays.
-/// MUST-48: it sets the DS field.
+/// MUST-48 and MUST-49: it sets the DS field and the time to live.
 #[test]
-fn the_local_address_and_the_ds_field() {
+fn the_local_address_and_fields_of_the_ip_header() {
     let mut host = host(1500);
-    let options = Options { dscp: 46, ..Options::default() };
+    let options = Options { dscp: 46, ttl: 3, ..Options::default() };
     for (named, remote, source) in [
         (Some("10.0.0.3:0"), "10.0.0.2:80", "10.0.0.3"),
         (None, "10.0.0.2:80", "10.0.0.1"),
@@ -157,11 +157,11 @@ fn the_local_address_and_the_ds_field() {
     ] {
         let (handle, syn) = connect(&mut host, named, remote, &options);
         let source: IpAddr = source.parse().expect("an address");
-        assert_eq!((syn.0.source.ip(), syn.0.dscp), (source, 46));
+        assert_eq!((syn.0.source.ip(), syn.0.dscp, syn.0.ttl), (source, 46, 3));
         answer(&mut host, syn, Segment::default(), b"");
         assert_eq!(host.send(handle, b"x"), Ok(1));
         for (header, _) in std::iter::from_fn(|| sent(&mut host)) {
-            assert_eq!((header.source, header.dscp), (syn.0.source, 46));
+            assert_eq!((header.source, header.dscp, header.ttl), (syn.0.source, 46, 3));
         }
         assert_eq!(host.ends(handle), Ok(Ends { source: syn.0.source, destination: end(remote) }));
     }

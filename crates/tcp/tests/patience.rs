@@ -252,6 +252,20 @@ fn keep_alive_gives_up_after_nine_probes() {
     script.run([Nothing, NoDeadline]);
 }
 
+/// MUST-27: idle time, interval and number of probes are what the application says.
+#[test]
+fn keep_alive_is_what_was_asked_for() {
+    let span = Duration::from_secs;
+    let keep_alive = KeepAlive { idle: span(10), interval: span(3), probes: 2 };
+    let mut script = opened(Config { keep_alive: Some(keep_alive), ..config("sack") });
+    script.run([Deadline(10_000), Tick(10_000)]);
+    for _ in 0..2 {
+        expect_probe(&mut script, 0);
+        script.run([In(State::Established), Deadline(3000), Tick(3000)]);
+    }
+    script.run([In(State::Closed)]);
+}
+
 /// A question more seldom than the answer is waited for: an answered one does not count.
 #[test]
 fn keep_alive_with_an_interval_longer_than_the_idle_time() {

@@ -2,7 +2,7 @@
 
 mod script;
 
-use lasthop_base::{Choice, Value};
+use lasthop_base::{Choice, Duration, Unit, Value};
 use lasthop_tcp::Config;
 use lasthop_tcp::receiver::{shape, timing};
 use lasthop_wire::{Flags, Segment};
@@ -10,11 +10,7 @@ use script::Step::*;
 use script::{IRS, Peer, Script, choose, config};
 
 fn delayed() -> Script {
-    let timing = choose(
-        timing::ALL,
-        "delayed",
-        &[("after", Value::Duration(lasthop_base::Duration::from_millis(200)))],
-    );
+    let timing = choose(timing::ALL, "delayed", &[("after", Value::Duration(Duration::from_millis(200)))]);
     Script::receiver(Config { timing, ..config("sack") })
 }
 
@@ -29,6 +25,30 @@ fn delayed_acks() {
     script.run([DataBytes(3300, 4300), Nothing, DataBytes(4300, 5000), AckedBytes(5000), Nothing]);
     // The wait begins with the first of them.
     script.run([Data(6), Tick(100), DataBytes(6000, 6100), Deadline(100), Tick(100), AckedBytes(6100)]);
+}
+
+/// MUST-40, "MUST be less than 0.5 seconds", and SHLD-18: 40 ms for who sets nothing, and nobody can set half a second.
+#[test]
+fn an_ack_waits_for_less_than_half_a_second() {
+    let mut script = Script::receiver(Config { timing: Config::default().timing, ..config("sack") });
+    script.run([Data(1), Nothing, Deadline(40), Tick(40), Acked(2), Nothing, NoDeadline]);
+    let parameters = timing::ALL.iter().flat_map(|mechanism| mechanism.info.parameters);
+    let longest: Vec<_> = parameters
+        .filter_map(|parameter| match parameter.unit {
+            Unit::Duration(_, longest) => Some(longest),
+            _ => None,
+        })
+        .collect();
+    assert!(!longest.is_empty() && longest.iter().all(|longest| *longest < Duration::from_millis(500)));
+}
+
+/// MUST-58, MUST-59: segments that wait together are all processed before an ACK is sent, which is one then.
+#[test]
+fn what_arrives_together_is_acknowledged_together() {
+    for config in [config("sack"), Config { timing: Config::default().timing, ..config("sack") }] {
+        let mut script = Script::receiver(config);
+        script.run([Data(1), Data(2), Data(3), Data(4), Data(5), Data(6), Acked(7), Nothing, NoDeadline]);
+    }
 }
 
 /// RFC 5681 §4.2: at once when something is out of order, fills a hole (all or part of it) or comes twice.

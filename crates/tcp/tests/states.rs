@@ -107,6 +107,17 @@ fn lost_handshake_segments() {
     script.run([Acked(1), Write(10_000), New(1), Nothing, Cwnd(1)]);
 }
 
+/// RFC 6928 §2: ten segments of up to 1460 bytes to begin with.
+#[test]
+fn ten_segments_to_begin_with() {
+    let setup = lasthop_tcp::Config {
+        initial_window: lasthop_tcp::Config::default().initial_window,
+        ..config("sack")
+    };
+    let mut script = Script::opened(setup, Peer::default());
+    script.run([Write(20_000), News(1, 10), Nothing]);
+}
+
 /// §3.5: a SYN-ACK that comes again means that our ACK was lost; RFC 5961 §4: a SYN in a connection is challenged.
 #[test]
 fn a_syn_in_a_connection_is_challenged() {

@@ -30,7 +30,7 @@ impl Host {
             endpoint.trace();
         }
         endpoint.open(now);
-        let connection = Connection::new(ends, endpoint, options.send_buffer, options.dscp);
+        let connection = Connection::new(ends, endpoint, options);
         let handle = self.sockets.insert(Socket::new(Kind::Connection { connection, parent }));
         self.connections.insert((ends.source, ends.destination), handle);
         handle

@@ -79,7 +79,7 @@ pub(crate) const SCENARIOS: &[Case] = &[
     ("rate = 2e-5 }", "rate = \"2 dB\" }", 21, "\"2 dB\"", "`dB` is not a unit here", "0.01 or \"1 %\""),
     ("rate = 2e-5 }", "loss = 2e-5 }", 21, "loss", "`bit_error` has no parameter `loss`", "parameter of iid"),
     ("rate = 2e-5 }", "raet = 2e-5 }", 21, "raet", "`bit_error` has no parameter `raet`", "did you mean `rate`"),
-    ("after = \"40 ms\"", "after = \"2 s\"", 37, "\"2 s\"", "too long: at most 500 ms", "a time from"),
+    ("after = \"40 ms\"", "after = \"2 s\"", 37, "\"2 s\"", "too long: at most 499 ms", "a time from"),
     ("queue = \"50 packets\"", "queue = 50", 20, "50", "50 has no unit", "\"50 packets\" or \"64 KB\""),
     ("queue = \"50 packets\"", "queue = \"50\"", 20, "\"50\"", "`50` has no unit", "\"50 packets\" or \"64 KB\""),
     ("queue = \"50 packets\"", "queue = \"0 packets\"", 20, "\"0 packets\"", "would lose", "\"unlimited\""),

@@ -12,9 +12,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         parameters: &[
             Parameter {
                 name: "after",
-                unit: Unit::Duration(Duration::ZERO, Duration::from_millis(500)),
+                unit: Unit::Duration(Duration::ZERO, Duration::from_millis(499)),
                 default: Some("40 ms"),
-                doc: "how long an ACK waits for a second segment (at most 500 ms)",
+                doc: "how long an ACK waits for a second segment (less than half a second)",
             },
             Parameter {
                 name: "every",
