@@ -92,17 +92,35 @@ fn a_second_timeout_of_a_segment_leaves_ssthresh() {
         let mut script = Script::sender(Config { initial_window: 16, ..config(name) });
         script.run([News(1, 16), Timeout, SsthreshBytes(8000), CwndBytes(1000), Again(1)]);
         script.run([Timeout, SsthreshBytes(8000), CwndBytes(1000), Again(1), Nothing]);
-        // Another segment's timeout does lower it: 15 segments are outstanding.
+        // Another segment's timeout does lower it. 15 segments are outstanding, but cwnd, which admitted what is in the
+        // network, is 2: half of that is less than the two segments that are always allowed.
         script.run([
             Tick(10),
             Ack(2),
             Again(2),
             Again(3),
             Timeout,
-            SsthreshBytes(7500),
+            SsthreshBytes(2000),
             CwndBytes(1000),
             Again(2),
         ]);
+    }
+}
+
+/// RFC 5681 §4.3: the loss of a retransmission "should be taken as two indications of congestion and, therefore, cwnd (and
+/// ssthresh) MUST be lowered twice": 16 segments, 8, and 4 when the timer expires in recovery, although FlightSize is 23 by
+/// then.
+#[test]
+fn a_timeout_in_recovery_lowers_ssthresh_twice() {
+    for name in ["reno", "new_reno", "sack"] {
+        let mut script = Script::sender(Config { initial_window: 16, ..config(name) });
+        script.run([News(1, 16), Tick(100)]);
+        match name {
+            "sack" => script.run([Sack(1, &[(2, 17)]), SsthreshBytes(8000), Again(1)]),
+            _ => script.run([Acks(1, 3), SsthreshBytes(8000), Again(1), Acks(1, 12)]),
+        };
+        script.run([News(17, 23), Nothing, Timeout, SsthreshBytes(4000), CwndBytes(1000), Again(1)]);
+        assert_eq!(script.endpoint.sender().board().outstanding(), 23_000);
     }
 }
 

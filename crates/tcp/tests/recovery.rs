@@ -101,12 +101,20 @@ fn duplicates_after_a_timeout_do_not_enter() {
 /// segments that go-back-N sent needlessly.
 #[test]
 fn duplicates_at_recover_do_not_enter() {
-    for name in ["tahoe", "new_reno"] {
+    for name in ["tahoe", "reno", "new_reno"] {
         let mut script = windowed(name, 4);
         script.run([Timeout, Again(1), Tick(10), Ack(5), News(5, 6), Acks(5, 3), Nothing, Cwnd(2)]);
         // Beyond it they do: FlightSize is 2 to 4 segments.
         script.run([Ack(6), Acks(6, 3), Again(6)]);
     }
+}
+
+/// RFC 5681 §3.2 to the letter has no such rule: the 1990s' Reno enters.
+#[test]
+fn without_the_guard_duplicates_at_recover_enter() {
+    let mut script = Script::sender(with("reno", 4, &[("reenter", Value::Flag(true))]));
+    script.run([News(1, 4), Tick(100), Timeout, Again(1), Tick(10), Ack(5), News(5, 6), Acks(5, 3), Again(5)]);
+    assert_eq!(script.endpoint.counters().recoveries, 1);
 }
 
 /// RFC 6582 §3.2 step 3: a partial ACK deflates by what it covers, adds back a segment if it covers one, and

@@ -152,15 +152,15 @@ impl Cubic {
         grown
     }
 
-    /// §4.6 and §4.7, without what becomes of cwnd: bytes that are left of what was in flight. A loss is no reason to raise
-    /// the window: FlightSize has what SACK reported, and a timeout in recovery finds far more than cwnd.
-    fn lower_ssthresh(&mut self, loss: &LossEvent) -> f64 {
+    /// §4.6 and §4.7, without what becomes of cwnd: bytes that are left of `flight`. A loss is no reason to raise the window:
+    /// FlightSize can be far above one that was lowered while more was outstanding.
+    fn lower_ssthresh(&mut self, flight: u64) -> f64 {
         self.undo = self.memory;
         let cwnd = self.segments();
         let sinks = self.fast_convergence && cwnd < self.memory.plateau;
         let plateau = if sinks { cwnd * (1.0 + self.beta) / 2.0 } else { cwnd };
         self.memory = Memory { plateau, prior: cwnd, stage: None };
-        let left = libm::round(self.beta * loss.flight as f64).min(self.window.exact());
+        let left = libm::round(self.beta * flight as f64).min(self.window.exact());
         self.window.set_ssthresh(left as u64);
         left
     }
@@ -234,20 +234,21 @@ impl CongestionControl for Cubic {
 
     /// As for Reno, two segments are allowed in any case.
     fn on_loss(&mut self, loss: &LossEvent) {
-        let left = self.lower_ssthresh(loss).max(self.bytes(2.0));
+        let left = self.lower_ssthresh(loss.flight).max(self.bytes(2.0));
         self.window.set_ssthresh(left as u64);
         self.window.set(left);
     }
 
     fn on_restart(&mut self, loss: &LossEvent) {
-        self.lower_ssthresh(loss);
+        self.lower_ssthresh(loss.flight);
         self.window.restart();
     }
 
-    /// §4.8. What the window was before the timeout says nothing of what follows.
+    /// §4.8. A timeout in recovery is the loss of a retransmission and lowers ssthresh a second time (RFC 5681 §4.3): what
+    /// is left of a cwnd that was lowered already, not of FlightSize, which also counts what SACK reported. What the window was before the timeout says nothing of what follows.
     fn on_timeout(&mut self, loss: &LossEvent, first: bool) {
         if first {
-            self.lower_ssthresh(loss);
+            self.lower_ssthresh(loss.flight.min(self.window()));
             self.memory.plateau = 0.0;
         }
         self.memory.stage = None;
@@ -257,7 +258,7 @@ impl CongestionControl for Cubic {
     /// One segment is the least that a mark leaves (§4.6).
     fn on_mark(&mut self, loss: &LossEvent) {
         let before = self.window.exact();
-        let left = self.lower_ssthresh(loss).max(self.bytes(1.0));
+        let left = self.lower_ssthresh(loss.flight.min(self.window())).max(self.bytes(1.0));
         self.window.set(left.min(before));
     }
 

@@ -104,11 +104,25 @@ impl Reno {
         self.cwnd < ssthresh || (self.slow_start_at_ssthresh && self.cwnd == ssthresh)
     }
 
-    /// RFC 5681 Eq. 4: half of what was in flight, at least two segments.
-    fn lower_ssthresh(&mut self, loss: &LossEvent) {
-        let whole = if self.halves_window { loss.window } else { loss.flight };
-        self.ssthresh = (whole / 2).max(2 * self.mss);
-        self.collected = 0;
+    /// What a loss leaves the half of, bytes.
+    fn whole(&self, loss: &LossEvent) -> u64 {
+        if self.halves_window { loss.window } else { loss.flight }
+    }
+
+    /// RFC 5681 Eq. 4: ssthresh is half of what was in flight, at least two segments. It is never more than cwnd:
+    /// FlightSize can be far above a window that was lowered while more was outstanding, and a loss is no reason to
+    /// raise it.
+    fn halve(&mut self, whole: u64) {
+        self.set_ssthresh((whole / 2).min(self.window()));
+    }
+
+    /// Half of what was in flight or of cwnd, whichever is less.
+    ///
+    /// FlightSize also counts what SACK reported and what a timeout gave up, cwnd does not. A timeout in recovery is the
+    /// loss of a retransmission, which lowers ssthresh a second time (RFC 5681 §4.3): the half of a cwnd that recovery
+    /// has lowered does that, the half of FlightSize would undo the first.
+    fn halve_the_less(&mut self, whole: u64) {
+        self.halve(whole.min(self.window()));
     }
 }
 
@@ -153,31 +167,30 @@ impl CongestionControl for Reno {
         }
     }
 
-    /// RFC 5681 §3.1 has ssthresh "no more than" Eq. 4: FlightSize can be far above a window that was lowered while more
-    /// was outstanding, and a loss is no reason to raise it. Two segments are allowed in any case.
+    /// Two segments are allowed in any case.
     fn on_loss(&mut self, loss: &LossEvent) {
-        self.lower_ssthresh(loss);
-        self.ssthresh = self.ssthresh.min(self.window()).max(2 * self.mss);
+        self.halve(self.whole(loss));
         self.cwnd = self.ssthresh as f64;
     }
 
     fn on_restart(&mut self, loss: &LossEvent) {
-        self.lower_ssthresh(loss);
+        self.halve(self.whole(loss));
         self.cwnd = self.mss as f64;
     }
 
     fn on_timeout(&mut self, loss: &LossEvent, first: bool) {
         // A segment that times out again does not lower ssthresh further (RFC 5681 §3.1).
         if first {
-            self.lower_ssthresh(loss);
+            self.halve_the_less(self.whole(loss));
         }
         self.collected = 0;
         self.cwnd = self.mss as f64;
     }
 
+    /// A mark halves cwnd (RFC 3168 §6.1.2), also where more than cwnd is outstanding.
     fn on_mark(&mut self, loss: &LossEvent) {
-        self.lower_ssthresh(loss);
-        self.cwnd = self.cwnd.min(self.ssthresh as f64);
+        self.halve_the_less(self.whole(loss));
+        self.cap();
     }
 
     fn on_idle(&mut self, window: u64) {
@@ -200,5 +213,41 @@ impl CongestionControl for Reno {
             Recovered::Kept => self.ssthresh,
         };
         self.cwnd = window as f64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::{Time, Value};
+
+    /// cwnd and ssthresh in segments, after something happened to a window of `cwnd` with `flight` outstanding.
+    fn after(halve: &'static str, flight: u64, cwnd: u64, act: fn(&mut Reno, &LossEvent)) -> (u64, u64) {
+        let mut values = MECHANISM.info.defaults();
+        values.set("halve", Value::Word(halve));
+        let mut reno = Reno::new(&values, Start { window: cwnd * 1000, ssthresh: 1 << 30, mss: 1000 });
+        let (flight, window) = (flight * 1000, cwnd * 1000);
+        act(&mut reno, &LossEvent { now: Time::ZERO, flight, window, marked: false });
+        (reno.window() / 1000, reno.ssthresh() / 1000)
+    }
+
+    /// RFC 5681 §3.1 Eq. 4, and §4.3 where more is outstanding than cwnd: never is ssthresh higher than cwnd was, and a
+    /// timeout or a mark leaves half of cwnd at most.
+    #[test]
+    fn no_reaction_raises_the_window() {
+        for (flight, cwnd, loss, twice) in [(12, 20, 6, 6), (20, 20, 10, 10), (30, 20, 15, 10), (60, 20, 20, 10)] {
+            for halve in ["flight", "window"] {
+                let by_window = cwnd / 2;
+                let of = |by_flight| if halve == "flight" { by_flight } else { by_window };
+                let on_loss = after(halve, flight, cwnd, |reno, event| reno.on_loss(event));
+                assert_eq!(on_loss, (of(loss), of(loss)), "{halve} {flight}");
+                let on_restart = after(halve, flight, cwnd, |reno, event| reno.on_restart(event));
+                assert_eq!(on_restart, (1, of(loss)), "{halve} {flight}");
+                let on_timeout = after(halve, flight, cwnd, |reno, event| reno.on_timeout(event, true));
+                assert_eq!(on_timeout, (1, of(twice)), "{halve} {flight}");
+                let on_mark = after(halve, flight, cwnd, |reno, event| reno.on_mark(event));
+                assert_eq!(on_mark, (of(twice), of(twice)), "{halve} {flight}");
+            }
+        }
     }
 }

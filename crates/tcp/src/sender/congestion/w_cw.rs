@@ -120,7 +120,7 @@ impl CongestionControl for WCw {
 
     fn on_timeout(&mut self, loss: &LossEvent, first: bool) {
         if self.halves_at_timeout && first {
-            self.westwood.window.set_ssthresh(loss.flight / 2);
+            self.westwood.window.set_ssthresh(loss.flight.min(self.window()) / 2);
         }
         self.westwood.on_timeout(loss, first && !self.halves_at_timeout);
     }

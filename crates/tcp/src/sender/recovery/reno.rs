@@ -1,4 +1,7 @@
 //! Reno: fast retransmit and fast recovery (RFC 5681 §3.2, koga §2.1.6, Figs. 2.5 and 2.6).
+//!
+//! RFC 5681 enters it at any third duplicate, also at those that go-back-N itself causes after a timeout. By default
+//! NewReno's guard against them holds here as well (RFC 6582 §3.2 step 2); `reenter` is the RFC to the letter.
 
 use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, Step};
 use crate::ranges::Range;
@@ -18,7 +21,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "reenter",
                 unit: Unit::Flag,
                 default: Some("false"),
-                doc: "whether a second loss in the same window halves again (the 1990s' Reno)",
+                doc: "whether a second loss in the same window halves again, and duplicates after a timeout halve (the \
+                      1990s' Reno, RFC 5681 to the letter); otherwise only those count that ask for more than was \
+                      outstanding at the last loss or timeout (RFC 6582 §3.2 step 2)",
             },
         ],
     },
@@ -59,10 +64,11 @@ impl LossRecovery for Reno {
             }
             return Step::Same;
         }
-        let again = board.una() < self.recover;
-        if !self.duplicates.reach_threshold(news) || (again && !self.reenters) {
+        let guarded = !self.reenters && board.una() <= self.recover;
+        if !self.duplicates.reach_threshold(news) || guarded {
             return Step::Same;
         }
+        let again = board.una() < self.recover;
         self.recovering = true;
         self.must_send = true;
         self.recover = board.nxt();
@@ -78,7 +84,8 @@ impl LossRecovery for Reno {
     }
 
     fn on_spurious_timeout(&mut self, board: &Scoreboard) {
-        self.recover = board.una();
+        // One that covers more than `recover` tells of a new loss.
+        self.recover = board.una().saturating_sub(1);
         self.must_send = false;
         self.duplicates.reset();
     }
