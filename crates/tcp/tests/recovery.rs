@@ -113,7 +113,17 @@ fn duplicates_at_recover_do_not_enter() {
 #[test]
 fn without_the_guard_duplicates_at_recover_enter() {
     let mut script = Script::sender(with("reno", 4, &[("reenter", Value::Flag(true))]));
-    script.run([News(1, 4), Tick(100), Timeout, Again(1), Tick(10), Ack(5), News(5, 6), Acks(5, 3), Again(5)]);
+    script.run([
+        News(1, 4),
+        Tick(100),
+        Timeout,
+        Again(1),
+        Tick(10),
+        Ack(5),
+        News(5, 6),
+        Acks(5, 3),
+        Again(5),
+    ]);
     assert_eq!(script.endpoint.counters().recoveries, 1);
 }
 

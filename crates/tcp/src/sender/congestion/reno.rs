@@ -235,7 +235,9 @@ mod tests {
     /// timeout or a mark leaves half of cwnd at most.
     #[test]
     fn no_reaction_raises_the_window() {
-        for (flight, cwnd, loss, twice) in [(12, 20, 6, 6), (20, 20, 10, 10), (30, 20, 15, 10), (60, 20, 20, 10)] {
+        for (flight, cwnd, loss, twice) in
+            [(12, 20, 6, 6), (20, 20, 10, 10), (30, 20, 15, 10), (60, 20, 20, 10)]
+        {
             for halve in ["flight", "window"] {
                 let by_window = cwnd / 2;
                 let of = |by_flight| if halve == "flight" { by_flight } else { by_window };

@@ -1,0 +1,41 @@
+//! Over RED one loss in a window is answered once: a timeout in recovery does not undo the reduction.
+
+use lasthop_scenario::Draft;
+use lasthop_sim::{FlowOutcome, Outcome};
+
+fn outcome(path: &str, settings: &[(&str, &str)], seed: u64) -> Outcome {
+    let mut draft = Draft::load(path).expect("a path");
+    for (key, value) in settings {
+        draft.set(key, value).expect("a key of that path");
+    }
+    lasthop_sim::run(&draft.check().expect("a valid scenario"), seed)
+}
+
+fn flows(path: &str, settings: &[(&str, &str)]) -> Vec<FlowOutcome> {
+    (1..=5).map(|seed| outcome(path, settings, seed).flows.remove(0)).collect()
+}
+
+const RED: &str = "rate=20Mbit/s,rtt=24ms,queue=red,duration=60s";
+
+/// 20 Mbit/s carry 19.3 of payload. RED with its thresholds of 5 and 15 packets, below the path's 40, costs part of that,
+/// but one flow's windows are never lost whole: a few timeouts a minute at most.
+#[test]
+fn a_flow_of_today_s_defaults_fills_most_of_the_link() {
+    for settings in [&[][..], &[("ecn", "true")][..]] {
+        for flow in flows(RED, settings) {
+            assert!(flow.goodput_kbps() >= 15_000.0, "{settings:?}: {}", flow.goodput_kbps());
+            assert!(flow.source.timeouts < 10, "{settings:?}: {}", flow.source.timeouts);
+            assert!(flow.source.retransmitted < 400, "{settings:?}: {}", flow.source.retransmitted);
+        }
+    }
+}
+
+/// NewReno repairs one segment a round trip, so that slow start's overshoot ends in a timeout; the slow start after that
+/// must end below the window that was too much.
+#[test]
+fn new_reno_overshoots_once() {
+    let path = "rate=10Mbit/s,rtt=40ms,queue=60packets,loss=0.1%,recovery=new_reno,duration=30s";
+    for flow in flows(path, &[]) {
+        assert!(flow.source.timeouts <= 3, "{}", flow.source.timeouts);
+    }
+}
