@@ -87,14 +87,26 @@ fn sent(flow: &FlowOutcome) -> f64 {
 /// Mathis, Semke, Mahdavi, Ott 1997, Eq. 3 and its table of constants: rate = C / (RTT sqrt(p)), where random losses have
 /// C = 1.31 with an ACK for every segment and 0.93 with one for two (regular ones sqrt(3/2) and 0.87).
 ///
-/// Stated before anything was measured: within 15 %, from p = 3e-4 to 1e-2. Measured: 0.97 to 0.86 of it, less as p grows,
-/// since the formula knows no timeouts.
+/// Stated before anything was measured: within 15 %, from p = 3e-4 to 1e-2. Measured: 0.97 to 0.92 of it up to 3e-3. The
+/// formula knows no timeouts: at 1e-2, where some 2 % of the loss indications are timeouts, 0.88 and (one ACK for two
+/// segments) 0.84, outside the 15 %. The next test takes that point with a model of them.
 #[test]
 fn sack_has_the_rate_of_mathis() {
     for (timing, constant) in [("immediate", 1.31), ("delayed", 0.93)] {
-        for p in [3e-4, 1e-3, 3e-3, 1e-2] {
+        for p in [3e-4, 1e-3, 3e-3] {
             near(sent(&limited_by_losses("sack", timing, p)), constant / (0.1 * p.sqrt()), 0.15);
         }
+    }
+}
+
+/// As for NewReno below: the full model of Padhye et al., p as loss indications.
+#[test]
+fn sack_has_the_rate_of_padhye_where_it_times_out() {
+    for (timing, b) in ACKS {
+        let flow = limited_by_losses("sack", timing, 1e-2);
+        assert!(flow.source.timeouts > 50, "{}", flow.source.timeouts);
+        let indications = (flow.source.recoveries + flow.source.timeouts) as f64;
+        near(sent(&flow), padhye(indications / flow.source.data_sent as f64, b, 0.1, 1.0), 0.25);
     }
 }
 
