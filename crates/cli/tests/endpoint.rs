@@ -147,6 +147,27 @@ fn a_refused_connection_leaves_no_file() {
     });
 }
 
+/// The kernel is a router here. What it refuses for good is said at once, what it calls unreachable after three seconds,
+/// not after the three minutes of SYNs.
+#[test]
+fn a_router_that_refuses_is_heard() {
+    in_namespace(|folder| {
+        std::fs::write("/proc/sys/net/ipv4/ip_forward", "1").unwrap();
+        for (kind, to, message) in [
+            ("prohibit", "10.90.0.2", "10.90.0.2:80: no way to this host (EHOSTUNREACH)"),
+            ("unreachable", "10.90.0.1", "10.90.0.1:80: no way to this host (EHOSTUNREACH)"),
+        ] {
+            lasthop_emu::namespace::ip(&["route", "add", kind, to]).unwrap();
+            let begin = Instant::now();
+            let output = start(folder, &["fetch", &format!("{to}:80")]).wait_with_output().unwrap();
+            assert_eq!(output.status.code(), Some(1));
+            let said = stderr_of(&output);
+            assert!(said.contains(message) && said.contains("a router on the way says so (ICMP)"), "{said}");
+            assert!(begin.elapsed() < Duration::from_secs(30), "it waited for better times");
+        }
+    });
+}
+
 #[test]
 fn what_cannot_be_is_said_in_one_message() {
     in_namespace(|_| check_messages());

@@ -72,7 +72,8 @@ impl Connection {
             }
         }
         self.endpoint.handle_segment(now, segment, &Arriving { marked, ..Arriving::default() });
-        if self.outgoing.acknowledged(self.endpoint.sender().board().una()) || !was_open {
+        let is_news = self.outgoing.acknowledged(self.endpoint.sender().board().una());
+        if is_news || (!was_open && self.is_open()) {
             self.complaint = None;
         }
         let after = self.endpoint.delivered();

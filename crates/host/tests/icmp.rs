@@ -9,7 +9,7 @@ use lasthop_host::{Error, Handle, Options};
 use lasthop_tcp::sender::{congestion, recovery};
 use lasthop_tcp::{Config, State};
 use lasthop_wire::bytes::{Checksums, Content, Header, Payload, emit, parse};
-use lasthop_wire::{Body, Segment, Seq};
+use lasthop_wire::{Body, Ecn, Flags, Segment, Seq};
 use proptest::prelude::*;
 use std::cell::Cell;
 use std::net::SocketAddr;
@@ -27,6 +27,10 @@ fn about(packet: &[u8], message: Icmpv4Type) -> Vec<u8> {
         .write(&mut bytes, &packet[..28])
         .expect("room");
     bytes
+}
+
+fn header(source: SocketAddr, destination: SocketAddr) -> Header {
+    Header { source, destination, ecn: Ecn::NotEct, dscp: 0, id: 0, ttl: Header::TTL }
 }
 
 fn unreachable(why: Why) -> Icmpv4Type {
@@ -86,6 +90,15 @@ fn a_soft_error_is_told_and_no_more() {
         assert_eq!(world.client.info(local).unwrap().state, State::SynSent);
         assert_eq!(world.client.soft_error(local), Ok(Some(error)));
         assert_eq!(world.client.recv(local, &mut [0; 9]), Err(Error::NotConnected), "it goes on");
+        // A stray segment is no sign that anything gets through.
+        let stray = Segment { flags: Flags::ACK, ..Segment::default() };
+        let ends = world.client.ends(local).unwrap();
+        let mut bytes = Vec::new();
+        emit(&header(ends.destination, ends.source), &Body::Tcp(stray), Payload::Bytes(&[]), &mut bytes)
+            .unwrap();
+        let now = world.now;
+        world.client.handle_packet(now, &bytes);
+        assert_eq!(world.client.soft_error(local), Ok(Some(error)));
         // SO_ERROR tells it as well, once.
         assert_eq!(world.client.take_error(other), Ok(Some(error)));
         assert_eq!(world.client.take_error(other), Ok(None));
