@@ -3,6 +3,7 @@
 //! * [`command`]: one file per command: its flags, what it calls, what it prints.
 //! * [`values`], [`source`]: flags that several commands share, and how they are read.
 //! * [`items`]: what a reproduction found, as tables, JSON and CSV.
+//! * [`made`]: how a report was made, at its end.
 //! * [`failure`]: what can go wrong, as the user is told, and the exit status.
 //! * [`output`]: standard output, and notes on standard error; [`table`] lines up columns.
 //! * [`target`]: files that are written whole or not at all, also when the user interrupts.
@@ -18,6 +19,7 @@ mod cost;
 mod failure;
 mod finished;
 mod items;
+mod made;
 mod output;
 #[cfg(target_os = "linux")]
 mod path;

@@ -1,6 +1,7 @@
 //! A table of the lab as lines of text.
 
 use lasthop_lab::document::{Cell, Table};
+use unicode_width::UnicodeWidthStr;
 
 /// Columns lined up: words to the left, numbers to the right.
 pub(crate) fn text(table: &Table) -> String {
@@ -32,15 +33,14 @@ pub(crate) fn text(table: &Table) -> String {
     out
 }
 
+/// Columns that a terminal takes for it: two for a wide character, none for an accent that is added to a letter.
 fn width(text: &str) -> usize {
-    text.chars().count()
+    text.width()
 }
 
-fn pad(text: &str, width: usize, to_the_right: bool) -> String {
-    match to_the_right {
-        true => format!("{text:>width$}"),
-        false => format!("{text:<width$}"),
-    }
+fn pad(text: &str, to: usize, to_the_right: bool) -> String {
+    let blanks = " ".repeat(to.saturating_sub(width(text)));
+    if to_the_right { blanks + text } else { text.to_owned() + &blanks }
 }
 
 #[cfg(test)]
@@ -58,5 +58,17 @@ mod tests {
         };
         let expected = "Goodput\nflow     kbit/s\n────  ─────────\nbulk  1915 ± 12\nx             –\n";
         assert_eq!(text(&table), expected);
+    }
+
+    /// A name of wide characters, and one whose accent is a character of its own: the numbers stay below each other.
+    #[test]
+    fn wide_characters_take_two_columns() {
+        let row = |name: &str| vec![Cell::Text(name.into()), Cell::Number("7".into())];
+        let table = Table {
+            caption: String::new(),
+            columns: vec!["flow".into(), "n".into()],
+            rows: vec![row("東京"), row("cafe\u{301}"), row("four")],
+        };
+        assert_eq!(text(&table), "flow  n\n────  ─\n東京  7\ncafe\u{301}  7\nfour  7\n");
     }
 }

@@ -53,6 +53,61 @@ fn the_first_repetition_is_recorded_in_every_way() {
     }
 }
 
+/// A report says by itself how to make it again: the command line, and every key of the scenario.
+#[test]
+fn a_report_has_its_command_line_and_its_scenario() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = ["--set", "title=a <b> & \"c\"", "--jobs", "1"];
+    let arguments = [&["run", LOSSY, "--runs", "1", "--report", "a.html"], &set[..]].concat();
+    let output = call_in(folder.path(), &arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr_of(&output));
+    let page = std::fs::read_to_string(folder.path().join("a.html")).unwrap();
+    let command = format!(
+        "<pre>\nlasthop run {LOSSY} --runs 1 --report a.html --set &#39;title=a &lt;b&gt; &amp; &quot;c&quot;&#39;</pre>"
+    );
+    assert!(page.contains(&command), "the command line, escaped and without --jobs");
+    let shown = common::stdout(&["show", LOSSY, "--set", "title=a <b> & \"c\""]);
+    let escaped =
+        shown.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
+    assert!(page.contains(&format!("<pre>\n{}</pre>", escaped.replace('\'', "&#39;"))), "the scenario");
+}
+
+/// RED decides by its average: that is in the samples, for this queue only, and in the report.
+#[test]
+fn the_average_of_red_is_sampled_and_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let red = "rate=5Mbit/s,rtt=40ms,duration=20s";
+    let output = call_in(
+        folder.path(),
+        &[
+            "run",
+            red,
+            "--set",
+            "link.path.down.queue=red",
+            "--runs",
+            "1",
+            "--samples",
+            "a.csv",
+            "--report",
+            "a.html",
+        ],
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", stderr_of(&output));
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let text = read("a.csv");
+    let header: Vec<&str> = text.lines().next().unwrap().split(',').collect();
+    let column = header.iter().position(|name| *name == "path.down.queue_average_packets").expect("a column");
+    assert!(!header.contains(&"path.up.queue_average_packets"), "drop-tail has no average");
+    let averages: Vec<f64> =
+        text.lines().skip(1).map(|line| line.split(',').nth(column).unwrap().parse().unwrap()).collect();
+    // Between the thresholds (5 and 15 packets) most of the time once the queue has built up; always below its limit, 50.
+    let settled = &averages[averages.len() / 2..];
+    let between = settled.iter().filter(|average| (1.0..=20.0).contains(*average)).count();
+    assert!(between * 10 > settled.len() * 9, "{settled:?}");
+    assert!(averages.iter().all(|average| (0.0..=50.0).contains(average)));
+    assert!(read("a.html").contains("path down, average"));
+}
+
 #[test]
 fn an_existing_file_is_replaced_and_a_link_followed() {
     let folder = tempfile::tempdir().unwrap();

@@ -36,6 +36,13 @@ pub enum Block {
     Figure(Figure),
     /// A table.
     Table(Table),
+    /// Text of fixed width that shows when it is asked for.
+    Folded {
+        /// What it is.
+        title: String,
+        /// Its lines, as they are.
+        text: String,
+    },
 }
 
 /// A table.

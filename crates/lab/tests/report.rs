@@ -2,7 +2,7 @@
 
 mod report_sample;
 
-use lasthop_lab::document::{Cell, Chapter, Document};
+use lasthop_lab::document::{Block, Cell, Chapter, Document};
 use lasthop_lab::report::html;
 use report_sample::{FIGURES, document};
 
@@ -60,6 +60,18 @@ fn nothing_of_the_data_is_markup() {
     }
 }
 
+/// What was given is there as it is, folded, and no markup.
+#[test]
+fn folded_text_stays_as_it_is() {
+    let text = "\n[link.path]\nrate = \"2 Mbit/s\"  # </pre><script>alert(1)</script>\n";
+    let folded = Block::Folded { title: "The scenario & more".to_string(), text: text.to_string() };
+    let chapter = Chapter { id: "made".to_string(), title: "Made".to_string(), blocks: vec![folded] };
+    let page = html(&Document { chapters: vec![chapter], ..Document::default() });
+    let shown = "<pre>\n\n[link.path]\nrate = &quot;2 Mbit/s&quot;  # &lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;\n</pre>";
+    assert!(page.contains("<details>\n<summary>The scenario &amp; more</summary>\n"), "{page}");
+    assert!(page.contains(shown), "{page}");
+}
+
 #[test]
 fn the_library_is_there_once_and_only_for_plots() {
     let page = html(&document());
@@ -102,7 +114,6 @@ fn verdicts_are_worded_and_explained_where_there_are_any() {
 }
 
 fn strip_verdicts(chapter: &mut Chapter) {
-    use lasthop_lab::document::Block;
     for block in &mut chapter.blocks {
         if let Block::Table(table) = block {
             for cell in table.rows.iter_mut().flatten() {

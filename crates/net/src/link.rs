@@ -95,6 +95,14 @@ impl Line {
         }
     }
 
+    /// The average queue by which its admission decides, if it does, packets.
+    pub fn average(&self) -> Option<f64> {
+        match self {
+            Line::Link(link) => link.admission.average(),
+            Line::Element(_) => None,
+        }
+    }
+
     /// What waits at `now`.
     pub fn backlog(&mut self, now: Time) -> Backlog {
         match self {

@@ -57,6 +57,8 @@ pub struct QueueSample {
     pub packets: u32,
     /// Bytes that wait.
     pub bytes: u64,
+    /// The average by which the queue drops or marks (RED), as of the last arrival, packets; `None` if it knows none.
+    pub average: Option<f64>,
     /// Packets of all flows lost so far in it and behind it on the link, by reason, in the order of [`LossReason::ALL`].
     pub lost: [u64; LossReason::ALL.len()],
 }
@@ -97,7 +99,8 @@ impl Prober {
                 let pipe = pipe_of(link, down);
                 let (backlog, lost) = (engine.backlog(pipe), engine.pipe_account(pipe).lost);
                 let (packets, bytes) = (backlog.waiting, backlog.bytes);
-                into.queues.push(QueueSample { time, link, down, packets, bytes, lost });
+                let average = engine.average_queue(pipe_of(link, down));
+                into.queues.push(QueueSample { time, link, down, packets, bytes, average, lost });
             }
         }
     }

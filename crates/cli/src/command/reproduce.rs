@@ -2,6 +2,7 @@
 
 use crate::bar::Bar;
 use crate::failure::Failure;
+use crate::made;
 use crate::output::{self, Format};
 use crate::target::Target;
 use crate::{items, values};
@@ -55,7 +56,11 @@ impl Reproduce {
                 "What papers on TCP over wireless links report, and what the same experiments give here: \
                            published numbers beside ours with their 95 % intervals."
                     .into(),
-            chapters: done.into_iter().map(|reproduction| reproduction.chapter).collect(),
+            chapters: done
+                .into_iter()
+                .map(|reproduction| reproduction.chapter)
+                .chain([made::chapter(Vec::new())])
+                .collect(),
         };
         output::print(&text)?;
         target.write_and_finish(&report::html(&document))?;

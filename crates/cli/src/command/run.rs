@@ -3,6 +3,7 @@
 use crate::cost;
 use crate::failure::Failure;
 use crate::finished;
+use crate::made;
 use crate::output::{self, Format};
 use crate::source::Source;
 use crate::target::{self, Target};
@@ -81,7 +82,8 @@ struct Files {
 
 impl Run {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
-        let scenario = Arc::new(self.source.draft()?.check()?);
+        let draft = self.source.draft()?;
+        let scenario = Arc::new(draft.check()?);
         let (count, seed) = (self.repetitions.runs(&scenario), self.repetitions.seed(&scenario));
         let (mut open, watch) = self.files.open(&scenario)?;
         if self.format == Format::Csv {
@@ -114,8 +116,9 @@ impl Run {
         })?;
         if number > 0 {
             if let Some(target) = open.report {
-                let text = report::html(&document::document(&scenario, seed, &runs));
-                finish(target.filled(&text)?, seed)?;
+                let mut document = document::document(&scenario, seed, &runs);
+                document.chapters.push(made::chapter(vec![made::scenario(draft.show()?)]));
+                finish(target.filled(&report::html(&document))?, seed)?;
             }
             output::print(&self.text(&scenario, seed, &runs.outcomes))?;
         }

@@ -192,6 +192,12 @@ impl Engine {
         self.pipes[pipe.0 as usize].line.rlc()
     }
 
+    /// The average queue by which a pipe's admission decides (RED), as of the last packet's arrival, packets; `None` if it
+    /// knows none.
+    pub fn average_queue(&self, pipe: PipeId) -> Option<f64> {
+        self.pipes[pipe.0 as usize].line.average()
+    }
+
     /// What waits at a pipe now; true only after [`Engine::unfuse`].
     pub fn backlog(&mut self, pipe: PipeId) -> Backlog {
         let now = self.now;

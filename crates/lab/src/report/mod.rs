@@ -106,10 +106,17 @@ fn section(chapter: &Chapter, anchors: &mut Anchors) -> Section {
                 entries.push(entry);
             }
             Block::Table(table) => html += &table::html(table),
+            Block::Folded { title, text } => html += &folded(title, text),
         }
     }
     html += "</section>\n";
     Section { anchor, title, entries, html }
+}
+
+/// The browser drops a line's end right after the opening tag: this one, not the text's own.
+fn folded(title: &str, text: &str) -> String {
+    let (title, text) = (escaped(title), escaped(text));
+    format!("<details>\n<summary>{title}</summary>\n<pre>\n{text}</pre>\n</details>\n")
 }
 
 impl Entry {

@@ -1,14 +1,34 @@
 //! Comma-separated values: every repetition, and the samples of the first.
 
+use csv::{Terminator, Writer, WriterBuilder};
 use lasthop_scenario::Scenario;
 use lasthop_sim::{FlowOutcome, FlowSample, METRICS, Outcome, QueueSample, Samples};
 use lasthop_wire::LossReason;
-use std::fmt::Write;
 
-/// One line: fields that hold a comma, a quote or a line's end are quoted (RFC 4180).
-pub fn line<T: AsRef<str>>(fields: impl IntoIterator<Item = T>) -> String {
-    let fields: Vec<String> = fields.into_iter().map(|field| quoted(field.as_ref())).collect();
-    fields.join(",") + "\n"
+/// Lines under way, each ended by a line feed; fields that hold a comma, a quote or a line's end are quoted (RFC 4180).
+struct Lines(Writer<Vec<u8>>);
+
+impl Lines {
+    fn new() -> Lines {
+        Lines(WriterBuilder::new().terminator(Terminator::Any(b'\n')).flexible(true).from_writer(Vec::new()))
+    }
+
+    fn add<T: AsRef<[u8]>>(&mut self, fields: impl IntoIterator<Item = T>) {
+        // Memory takes everything, and lines may differ in length: nothing can fail.
+        let _ = self.0.write_record(fields);
+    }
+
+    fn text(self) -> String {
+        let bytes = self.0.into_inner().unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+/// One line.
+pub fn line<T: AsRef<[u8]>>(fields: impl IntoIterator<Item = T>) -> String {
+    let mut lines = Lines::new();
+    lines.add(fields);
+    lines.text()
 }
 
 /// A number, or nothing where it is undefined.
@@ -35,39 +55,38 @@ pub fn rows(before: &[&str], run: usize, outcome: &Outcome) -> String {
 
 /// The samples of a run: one row per instant and TCP flow, with the queues of all links beside it.
 pub fn samples(scenario: &Scenario, samples: &Samples) -> String {
-    let mut text = String::from("time_s,flow");
-    COLUMNS.iter().for_each(|(name, _)| write!(text, ",{name}").unwrap_or_default());
-    for link in &scenario.links {
-        for direction in ["down", "up"] {
-            let name = |unit| quoted(&format!("{}.{direction}.queue_{unit}", link.name));
-            let lost = quoted(&format!("{}.{direction}.lost_packets", link.name));
-            write!(text, ",{},{},{lost}", name("packets"), name("bytes")).unwrap_or_default();
-        }
+    let mut instants = samples.queues.chunk_by(|one, next| one.time == next.time).peekable();
+    let mut names: Vec<String> = ["time_s", "flow"].map(String::from).to_vec();
+    names.extend(COLUMNS.iter().map(|(name, _)| (*name).to_owned()));
+    for queue in instants.peek().copied().unwrap_or_default() {
+        let direction = if queue.down { "down" } else { "up" };
+        let place = format!("{}.{direction}", scenario.links[queue.link].name);
+        names.extend(["queue_packets", "queue_bytes"].map(|what| format!("{place}.{what}")));
+        names.extend(queue.average.map(|_| format!("{place}.queue_average_packets")));
+        names.push(format!("{place}.lost_packets"));
     }
-    text.push('\n');
-    let queues = samples.queues.chunk_by(|one, next| one.time == next.time);
+    let mut lines = Lines::new();
+    lines.add(&names);
     let mut flows = samples.flows.chunk_by(|one, next| one.time == next.time).peekable();
-    for queues in queues {
-        let time = queues[0].time;
-        match flows.next_if(|flows| flows[0].time == time) {
-            Some(flows) => flows.iter().for_each(|flow| row(scenario, Some(flow), queues, &mut text)),
-            None => row(scenario, None, queues, &mut text),
+    for queues in instants {
+        match flows.next_if(|flows| flows[0].time == queues[0].time) {
+            Some(flows) => flows.iter().for_each(|flow| lines.add(row(scenario, Some(flow), queues))),
+            None => lines.add(row(scenario, None, queues)),
         }
     }
-    text
+    lines.text()
 }
 
-fn row(scenario: &Scenario, flow: Option<&FlowSample>, queues: &[QueueSample], text: &mut String) {
-    let name = flow.map_or(String::new(), |flow| quoted(&scenario.flows[flow.flow].name));
-    write!(text, "{},{name}", queues[0].time.as_secs()).unwrap_or_default();
-    for (_, of) in COLUMNS {
-        write!(text, ",{}", number(flow.and_then(of))).unwrap_or_default();
-    }
+fn row(scenario: &Scenario, flow: Option<&FlowSample>, queues: &[QueueSample]) -> Vec<String> {
+    let name = flow.map_or(String::new(), |flow| scenario.flows[flow.flow].name.clone());
+    let mut fields = vec![queues[0].time.as_secs().to_string(), name];
+    fields.extend(COLUMNS.iter().map(|(_, of)| number(flow.and_then(of))));
     for queue in queues {
-        write!(text, ",{},{},{}", queue.packets, queue.bytes, queue.lost.iter().sum::<u64>())
-            .unwrap_or_default();
+        fields.extend([queue.packets.to_string(), queue.bytes.to_string()]);
+        fields.extend(queue.average.map(|average| average.to_string()));
+        fields.push(queue.lost.iter().sum::<u64>().to_string());
     }
-    text.push('\n');
+    fields
 }
 
 type Column = (&'static str, fn(&FlowSample) -> Option<f64>);
@@ -94,20 +113,13 @@ fn lost(flow: &FlowSample, reason: LossReason) -> Option<f64> {
     Some(flow.lost[reason as usize] as f64)
 }
 
-fn quoted(field: &str) -> String {
-    match field.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", field.replace('"', "\"\"")),
-        false => field.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn fields_are_quoted_where_they_must_be() {
-        assert_eq!(line(["a", "b,c", "d\"e"]), "a,\"b,c\",\"d\"\"e\"\n");
+        assert_eq!(line(["a", "b,c", "d\"e", "f\rg"]), "a,\"b,c\",\"d\"\"e\",\"f\rg\"\n");
         assert_eq!(number(None), "");
         assert_eq!(number(Some(2.0)), "2");
         assert_eq!(number(Some(f64::INFINITY)), "");

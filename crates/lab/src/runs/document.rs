@@ -95,24 +95,35 @@ fn round_trips(flow: usize, name: &str, samples: &[FlowSample]) -> Figure {
 }
 
 fn queues(scenario: &Scenario, samples: &[QueueSample]) -> Figure {
-    let mut curves = Vec::new();
+    let (mut curves, mut has_average) = (Vec::new(), false);
     for (index, link) in scenario.links.iter().enumerate() {
         for down in [true, false] {
             let of_this = || samples.iter().filter(|sample| sample.link == index && sample.down == down);
             if curves.len() < MOST_CURVES && of_this().any(|sample| sample.packets > 0) {
-                let points = of_this().map(|sample| (sample.time.as_secs(), f64::from(sample.packets)));
                 let direction = if down { "down" } else { "up" };
+                let name = format!("{} {direction}", link.name);
+                let point = |sample: &QueueSample, y| Point::exact(sample.time.as_secs(), y);
                 curves.push(Curve {
-                    name: format!("{} {direction}", link.name),
+                    name: name.clone(),
                     kind: CurveKind::Steps,
-                    points: points.map(|(x, y)| Point::exact(x, y)).collect(),
+                    points: of_this().map(|sample| point(sample, f64::from(sample.packets))).collect(),
                 });
+                let points: Vec<Point> =
+                    of_this().filter_map(|sample| Some(point(sample, sample.average?))).collect();
+                if !points.is_empty() {
+                    curves.push(Curve { name: format!("{name}, average"), kind: CurveKind::Line, points });
+                    has_average = true;
+                }
             }
         }
     }
-    let caption = match curves.is_empty() {
-        true => "No packet ever waited when the queues were sampled.",
-        false => "Packets that wait; directions in which none ever did are left out.",
+    let caption = match (curves.is_empty(), has_average) {
+        (true, _) => "No packet ever waited when the queues were sampled.",
+        (false, false) => "Packets that wait; directions in which none ever did are left out.",
+        (false, true) => {
+            "Packets that wait, and the average by which the queue drops or marks, as of the last arrival; directions in \
+             which none ever waited are left out."
+        }
     };
     figure("queues", "Queue lengths", caption, "packets", curves)
 }

@@ -55,6 +55,11 @@ impl Average {
         u64::from(queue.backlog.waiting) >= self.packets
     }
 
+    /// The average after the last arrival, packets.
+    pub(super) fn value(&self) -> f64 {
+        self.value
+    }
+
     /// A packet arrives; the average after it.
     pub(super) fn on_arrival(&mut self, queue: &State) -> f64 {
         if queue.idle > Duration::ZERO {

@@ -22,6 +22,11 @@ pub trait Admission: Send {
     /// A packet arrives at a queue in this state.
     fn admit(&mut self, now: Time, packet: &mut Packet, queue: &State) -> Verdict;
 
+    /// The average queue by which it decides, if it does, as of the last arrival, packets.
+    fn average(&self) -> Option<f64> {
+        None
+    }
+
     /// Whether it admits everything: the link then need not count what waits.
     fn is_unlimited(&self) -> bool {
         false

@@ -103,6 +103,10 @@ impl Admission for Red {
             false => Verdict::Drop(LossReason::EarlyDrop),
         }
     }
+
+    fn average(&self) -> Option<f64> {
+        Some(self.average.value())
+    }
 }
 
 impl Red {

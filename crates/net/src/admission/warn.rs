@@ -50,6 +50,10 @@ impl Admission for Warn {
     fn draws(&self) -> bool {
         false
     }
+
+    fn average(&self) -> Option<f64> {
+        Some(self.average.value())
+    }
 }
 
 #[cfg(test)]

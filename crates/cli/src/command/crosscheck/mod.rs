@@ -9,6 +9,7 @@ mod results;
 use crate::bar::Bar;
 use crate::failure::Failure;
 use crate::finished::Ended;
+use crate::made;
 use crate::output;
 use crate::path;
 use crate::sender::Sender;
@@ -101,7 +102,9 @@ impl Crosscheck {
         done.retain(|results| !results.pairs.is_empty());
         if !done.is_empty() {
             if let Some(target) = report {
-                target.write_and_note(&report::html(&results::document(&done)))?;
+                let mut document = results::document(&done);
+                document.chapters.push(made::chapter(vec![made::scenario(draft.show()?)]));
+                target.write_and_note(&report::html(&document))?;
             }
             output::print(&self.text(&done))?;
         }

@@ -11,6 +11,7 @@ mod stage;
 mod summary;
 
 use crate::failure::Failure;
+use crate::made;
 use crate::output;
 use crate::path;
 use crate::source::Source;
@@ -25,6 +26,7 @@ use lasthop_emu::ends;
 use lasthop_emu::kernel::Watch;
 use lasthop_emu::urgency::Hurry;
 use lasthop_emu::{Emulation, Trouble};
+use lasthop_lab::document::Chapter;
 use lasthop_scenario::Scenario;
 use stage::Stage;
 use std::time::Instant;
@@ -78,11 +80,13 @@ const PATIENCE: Duration = Duration::from_millis(5);
 
 impl Emulate {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
-        let scenario = self.source.draft()?.check()?;
+        let draft = self.source.draft()?;
+        let scenario = draft.check()?;
+        let made = made::chapter(vec![made::scenario(draft.show()?)]);
         self.check_family()?;
         let plan = self.plan(&scenario, path::replaced(&scenario)?);
         let open = self.files.open(&plan.pipes)?;
-        let summary = patience::during(|| self.run(&scenario, plan, open))?;
+        let summary = patience::during(|| self.run(&scenario, made, plan, open))?;
         match self.format {
             Format::Json => output::note(&summary.object().to_string()),
             Format::Table => output::note(summary.table().trim_end()),
@@ -128,7 +132,13 @@ impl Emulate {
         }
     }
 
-    fn run(&self, scenario: &Scenario, plan: Plan, mut open: Open) -> Result<Summary, Failure> {
+    fn run(
+        &self,
+        scenario: &Scenario,
+        made: Chapter,
+        plan: Plan,
+        mut open: Open,
+    ) -> Result<Summary, Failure> {
         let sample = plan.sample;
         let (mut stage, [server, client]) = Stage::build(self.server.is_some(), self.mtu).map_err(failure)?;
         if let Some(line) = &self.server {
@@ -153,8 +163,12 @@ impl Emulate {
         let took = began.elapsed();
         let summary = Summary { measured, complaints, lost_in_devices, load, urgent, status, took };
         let sightings = watch.map_or(Vec::new(), Watch::finish);
-        let document =
-            || document::document(scenario, &self.command, &summary, emulation.samples(), &sightings);
+        let document = || {
+            let (samples, command) = (emulation.samples(), &self.command);
+            let mut document = document::document(scenario, command, &summary, samples, &sightings);
+            document.chapters.push(made);
+            document
+        };
         open.fill(&summary, document)?;
         open.finish(emulation.finish().map_err(failure)?)?;
         Ok(summary)

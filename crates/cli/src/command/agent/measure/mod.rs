@@ -9,6 +9,7 @@ mod results;
 use super::Mechanisms;
 use crate::bar::Bar;
 use crate::failure::Failure;
+use crate::made;
 use crate::output::{self, Format};
 use crate::path::{self, Carried};
 use crate::sender::Sender;
@@ -59,7 +60,8 @@ pub(super) struct Measure {
 
 impl Measure {
     pub(super) fn execute(&self) -> Result<(), Failure> {
-        let scenario = self.source.draft()?.check()?;
+        let draft = self.source.draft()?;
+        let scenario = draft.check()?;
         self.mechanisms.settings()?;
         let carried = path::carried(&scenario)?;
         let trials = self
@@ -81,7 +83,9 @@ impl Measure {
         let words = self.mechanisms.words();
         let shown = results::Shown { scenario: &scenario, words: &words, runs: self.runs };
         if let Some(target) = report {
-            target.write_and_note(&report::html(&results::document(&shown, &done)))?;
+            let mut document = results::document(&shown, &done);
+            document.chapters.push(made::chapter(vec![made::scenario(draft.show()?)]));
+            target.write_and_note(&report::html(&document))?;
         }
         output::print(&match self.format {
             Format::Table => results::text(&shown, &done),

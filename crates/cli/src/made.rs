@@ -1,0 +1,62 @@
+//! How a report was made: the command line and the scenario, at its end.
+
+use lasthop_lab::document::{Block, Chapter};
+
+/// A chapter with the command line and what else was given, each folded: its title, and its text.
+pub(crate) fn chapter(given: Vec<(String, String)>) -> Chapter {
+    let command = ("The command line".to_owned(), command_line(std::env::args()));
+    let folded = |(title, text)| Block::Folded { title, text };
+    let version = format!(
+        "By lasthop {}. The same scenario and seed give the same numbers.",
+        env!("CARGO_PKG_VERSION")
+    );
+    let mut blocks = vec![Block::Text(version)];
+    blocks.extend(std::iter::once(command).chain(given).map(folded));
+    Chapter { id: "made".to_owned(), title: "How this was made".to_owned(), blocks }
+}
+
+/// The scenario as `lasthop show` prints it.
+pub(crate) fn scenario(shown: String) -> (String, String) {
+    ("The scenario, as lasthop show prints it".to_owned(), shown)
+}
+
+/// What a shell takes for the same call, by the program's name alone; without `--jobs`, which changes nothing.
+fn command_line(arguments: impl Iterator<Item = String>) -> String {
+    let mut words = vec!["lasthop".to_owned()];
+    let mut arguments = arguments.skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--jobs" => drop(arguments.next()),
+            other if other.starts_with("--jobs=") => {}
+            other => words.push(quoted(other)),
+        }
+    }
+    words.join(" ")
+}
+
+/// As it is if no shell would change it; else in single quotes.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_=+.,:/@%^".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_takes_it_back() {
+        let call = |words: &[&str]| command_line(words.iter().map(|word| (*word).to_owned()));
+        assert_eq!(
+            call(&["/opt/bin/lasthop", "run", "rate=2Mbit/s,loss=1%", "--jobs", "4", "--set", "title=it's"]),
+            "lasthop run rate=2Mbit/s,loss=1% --set 'title=it'\\''s'"
+        );
+        assert_eq!(
+            call(&["lasthop", "run", "umts", "--jobs=4", "--set", "channel={kind=iid}", "--pcap", ""]),
+            "lasthop run umts --set 'channel={kind=iid}' --pcap ''"
+        );
+    }
+}
