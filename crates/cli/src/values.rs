@@ -1,6 +1,34 @@
 //! How the values of flags are read.
 
+use clap::builder::{PossibleValue, TypedValueParser};
+use std::ffi::OsStr;
 use std::str::FromStr;
+
+/// A parser of names that shells can complete.
+#[derive(Clone)]
+pub(crate) struct Named<P> {
+    /// All names.
+    pub(crate) names: fn() -> Vec<&'static str>,
+    /// Reads one, or says what is wrong with it.
+    pub(crate) parse: P,
+}
+
+impl<P: TypedValueParser> TypedValueParser for Named<P> {
+    type Value = P::Value;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<P::Value, clap::Error> {
+        self.parse.parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new((self.names)().into_iter().map(PossibleValue::new)))
+    }
+}
 
 /// `path=value` of `--set`.
 #[derive(Clone, Debug)]

@@ -61,7 +61,6 @@ fn list_has_every_mechanism_and_path_with_its_source() {
         assert!(!entry["source"].as_str().unwrap().is_empty(), "{entry:?}");
         assert!(!entry["summary"].as_str().unwrap().is_empty(), "{entry:?}");
     }
-    assert_eq!(stdout(&["list"]).lines().count(), entries.len() + 2, "a heading and a rule");
     assert_eq!(stdout(&["list", "--format", "csv"]).lines().count(), entries.len() + 1);
 }
 
@@ -238,7 +237,9 @@ fn bench_prints_packets_time_and_memory_of_a_case() {
 fn help_and_version_are_no_mistakes() {
     assert!(stdout(&["--help"]).contains("reproduce"));
     assert!(stdout(&["--version"]).starts_with("lasthop "));
-    for command in ["run", "compare", "reproduce", "check", "show", "list", "schema", "bench"] {
+    for command in
+        ["run", "compare", "reproduce", "check", "show", "list", "schema", "bench", "completion", "man"]
+    {
         assert!(stdout(&[command, "--help"]).contains("Usage"), "{command}");
     }
 }

@@ -1,5 +1,6 @@
-//! The direction of imports that ARCHITECTURE.md promises.
+//! The direction of imports that ARCHITECTURE.md promises, and the oldest Rust that the README promises.
 
+use serde_json::Value;
 use std::process::Command;
 
 /// Each crate and what it may import of ours.
@@ -25,14 +26,20 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ),
 ];
 
-#[test]
-fn imports_go_one_way() {
+fn metadata(arguments: &[&str]) -> Value {
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .args(["metadata", "--format-version", "1", "--offline"])
+        .args(arguments)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .expect("cargo runs");
-    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("cargo prints JSON")
+}
+
+#[test]
+fn imports_go_one_way() {
+    let metadata = metadata(&["--no-deps"]);
     let packages = metadata["packages"].as_array().expect("packages");
     assert_eq!(
         packages.len(),
@@ -53,6 +60,38 @@ fn imports_go_one_way() {
             assert!(is_for_tests || allowed.contains(&ours), "{name} must not import lasthop-{ours}");
         }
     }
+}
+
+/// Cargo refuses to build with an older Rust than `rust-version` says, so that must be what the dependencies need.
+///
+/// Those of this machine's kind: the others' sources need not be here.
+#[test]
+fn no_dependency_needs_a_newer_rust_than_we_say() {
+    let told = Command::new("rustc").arg("-vV").output().expect("rustc runs").stdout;
+    let told = String::from_utf8(told).expect("text");
+    let host = told.lines().find_map(|line| line.strip_prefix("host: ")).expect("the host's name");
+    let metadata = metadata(&["--filter-platform", host]);
+    let packages = metadata["packages"].as_array().expect("packages");
+    let version = |package: &Value| -> Vec<u32> {
+        let text = package["rust_version"].as_str().unwrap_or("0");
+        text.split('.').map(|part| part.parse().expect("a number")).collect()
+    };
+    let is_ours = |package: &&Value| package["source"].is_null();
+    let ours = version(packages.iter().find(is_ours).expect("a package of ours"));
+    assert!(packages.iter().filter(is_ours).all(|package| version(package) == ours));
+    let mut newer = packages.iter().filter(|package| {
+        // `1.89` is `1.89.0`.
+        let mut needed = version(package);
+        needed.truncate(ours.len());
+        needed > ours
+    });
+    if let Some(package) = newer.next() {
+        panic!("{} needs Rust {}: say so in Cargo.toml", package["name"], package["rust_version"]);
+    }
+    let said = format!("Rust toolchain ({}.{} or later)", ours[0], ours[1]);
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let readme = std::fs::read_to_string(readme).expect("README.md");
+    assert!(readme.contains(&said), "README.md does not say: {said}");
 }
 
 /// Inside tcp, the two halves know each other no more than tcp knows net.

@@ -57,7 +57,7 @@ mod traces;
 mod tree;
 
 pub use draft::Draft;
-pub use list::{Entry, list};
+pub use list::{Entry, list, list_of};
 pub use problem::Problem;
 pub use ready::names as ready_paths;
 pub use scenario::{Flow, Headers, Hop, Link, Pattern, Route, Scenario, Traffic, Transfer};

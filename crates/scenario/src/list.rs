@@ -3,6 +3,7 @@
 use crate::draft::Draft;
 use crate::ready;
 use crate::seam::seams;
+use crate::suggest;
 
 /// One line of `lasthop list`.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,4 +38,68 @@ pub fn list() -> Vec<Entry> {
         })
     });
     mechanisms.chain(paths).collect()
+}
+
+/// The lines that a word asks for: those of its kind (`queue`), else those whose name has it (`sack`, `fading`), else
+/// those that speak of it (`satellite`, `huang`). Case, and `-` or `_`, do not matter.
+///
+/// # Errors
+/// If there is none: what there is.
+pub fn list_of(word: &str) -> Result<Vec<Entry>, String> {
+    let plain = |text: &str| text.to_lowercase().replace('-', "_");
+    let wanted = plain(word);
+    let all = list();
+    type Matches = fn(&Entry, &str, &dyn Fn(&str) -> String) -> bool;
+    const WAYS: [Matches; 3] = [
+        // Several of a kind are asked for in the plural, too.
+        |entry, wanted, _| wanted.strip_suffix('s').unwrap_or(wanted) == entry.kind || wanted == entry.kind,
+        |entry, wanted, plain| plain(entry.name).contains(wanted),
+        |entry, wanted, plain| {
+            [&entry.summary, &entry.source].iter().any(|text| plain(text).contains(wanted))
+        },
+    ];
+    for matches in WAYS {
+        let found: Vec<Entry> = all.iter().filter(|entry| matches(entry, &wanted, &plain)).cloned().collect();
+        if !wanted.is_empty() && !found.is_empty() {
+            return Ok(found);
+        }
+    }
+    let mut kinds: Vec<&str> = all.iter().map(|entry| entry.kind).collect();
+    kinds.dedup();
+    let names = all.iter().map(|entry| entry.name).chain(kinds.iter().copied());
+    let kinds = format!("kinds: {}", kinds.join(", "));
+    Err(match suggest::nearest(word, names) {
+        Some(name) => format!("did you mean `{name}`? {kinds}"),
+        None => kinds,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(word: &str) -> Vec<String> {
+        let entries = list_of(word).unwrap_or_else(|why| panic!("{word}: {why}"));
+        entries.iter().map(|entry| format!("{} {}", entry.kind, entry.name)).collect()
+    }
+
+    #[test]
+    fn a_kind_goes_before_a_name_and_a_name_before_a_text() {
+        assert!(found("queue").iter().all(|line| line.starts_with("queue ")), "{:?}", found("queue"));
+        assert_eq!(found("queues"), found("queue"));
+        assert!(found("queue").contains(&"queue red".to_owned()));
+        assert_eq!(found("SACK"), ["recovery sack"]);
+        assert_eq!(found("new-reno"), ["recovery new_reno"]);
+        assert!(found("Jakes").contains(&"channel fading".to_owned()));
+    }
+
+    #[test]
+    fn what_is_not_there_is_answered_with_what_is() {
+        for (word, meant) in
+            [("quue", "`queue`"), ("sakc", "`sack`"), ("xyzzy", "recovery, congestion"), ("", "kinds: ")]
+        {
+            let why = list_of(word).expect_err(word);
+            assert!(why.contains(meant) && why.contains("channel") && why.contains("path"), "{word}: {why}");
+        }
+    }
 }

@@ -1,17 +1,28 @@
-//! `lasthop list`.
+//! `lasthop list [WORD…]`.
 
 use crate::failure::Failure;
 use crate::output::{self, Format};
-use crate::table;
 use clap::Args;
-use lasthop_lab::document::{Cell, Table};
 use lasthop_lab::runs::csv;
 use lasthop_scenario::Entry;
 use serde_json::json;
+use textwrap::core::display_width;
+use textwrap::{Options, WordSplitter};
 
-/// List every mechanism and every ready path, one line each, with its source.
+/// What a line has room for, columns.
+const WIDTH: usize = 80;
+/// Where names begin.
+const INDENT: &str = "  ";
+
+/// List every mechanism and every ready path, with its source.
+///
+/// WORD takes a kind (`list queue`), a part of a name (`list sack`), or else
+/// what the text or the source has (`list satellite`).
 #[derive(Args)]
 pub(crate) struct List {
+    /// Only these; all by default
+    #[arg(value_name = "WORD")]
+    words: Vec<String>,
     /// How to print
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
@@ -19,23 +30,56 @@ pub(crate) struct List {
 
 impl List {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
-        let entries = lasthop_scenario::list();
+        let entries = self.entries()?;
         output::print(&match self.format {
-            Format::Table => table::text(&as_table(&entries)),
+            Format::Table => as_text(&entries),
             Format::Json => entries.iter().map(|entry| format!("{}\n", as_json(entry))).collect(),
             Format::Csv => as_csv(&entries),
         })
     }
+
+    /// What any of the words asks for, each once, in the order of all.
+    fn entries(&self) -> Result<Vec<Entry>, Failure> {
+        let all = lasthop_scenario::list();
+        if self.words.is_empty() {
+            return Ok(all);
+        }
+        let mut wanted = Vec::new();
+        for word in &self.words {
+            wanted.extend(lasthop_scenario::list_of(word).map_err(|known| {
+                Failure::bad_input(
+                    format!("there is no mechanism, ready path or kind of them like `{word}`"),
+                    known,
+                )
+            })?);
+        }
+        Ok(all.into_iter().filter(|entry| wanted.contains(entry)).collect())
+    }
 }
 
-fn as_table(entries: &[Entry]) -> Table {
-    let columns = ["kind", "name", "what it is", "source"].map(String::from).to_vec();
-    let rows = entries.iter().map(|entry| {
-        [entry.kind, entry.name, &entry.summary, &entry.source]
-            .map(|text| Cell::Text(text.to_owned()))
-            .to_vec()
-    });
-    Table { caption: String::new(), columns, rows: rows.collect() }
+/// Each kind under its name, in lines that fit a terminal of 80 columns; sources stand under what they are of.
+fn as_text(entries: &[Entry]) -> String {
+    let names = entries.iter().map(|entry| display_width(entry.name)).max().unwrap_or(0);
+    let blank = " ".repeat(INDENT.len() + names + INDENT.len());
+    let deeper = blank.clone() + INDENT;
+    let mut lines = Vec::new();
+    for group in entries.chunk_by(|one, next| one.kind == next.kind) {
+        lines.push(group[0].kind.to_owned());
+        for entry in group {
+            let head = format!("{INDENT}{:<names$}{INDENT}", entry.name);
+            lines.extend(wrapped(&entry.summary, &head, &blank));
+            lines.extend(wrapped(&entry.source, &deeper, &deeper));
+        }
+    }
+    lines.into_iter().map(|line| line + "\n").collect()
+}
+
+fn wrapped(text: &str, first: &str, further: &str) -> Vec<String> {
+    let options = Options::new(WIDTH)
+        .initial_indent(first)
+        .subsequent_indent(further)
+        .word_splitter(WordSplitter::NoHyphenation);
+    textwrap::wrap(text, options).iter().map(|line| line.trim_end().to_owned()).collect()
 }
 
 fn as_json(entry: &Entry) -> serde_json::Value {

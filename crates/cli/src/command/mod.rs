@@ -5,16 +5,22 @@ mod agent;
 mod bench;
 mod check;
 mod compare;
+mod completion;
 #[cfg(target_os = "linux")]
 mod crosscheck;
 #[cfg(target_os = "linux")]
 mod doctor;
+#[cfg(any(test, not(target_os = "linux")))]
+mod elsewhere;
 #[cfg(target_os = "linux")]
 mod emulate;
 #[cfg(target_os = "linux")]
 mod endpoint;
 mod fading;
+#[cfg(target_os = "linux")]
+mod linux;
 mod list;
+mod man;
 mod reproduce;
 mod run;
 mod schema;
@@ -22,6 +28,10 @@ mod show;
 
 use crate::failure::Failure;
 use clap::Subcommand;
+#[cfg(not(target_os = "linux"))]
+use elsewhere::LinuxOnly;
+#[cfg(target_os = "linux")]
+use linux::LinuxOnly;
 
 /// What to do.
 #[derive(Subcommand)]
@@ -35,17 +45,10 @@ pub(crate) enum Command {
     Schema(schema::Schema),
     Bench(bench::Bench),
     Fading(fading::Fading),
-    #[cfg(target_os = "linux")]
-    #[command(subcommand)]
-    Endpoint(endpoint::Endpoint),
-    #[cfg(target_os = "linux")]
-    Agent(agent::Agent),
-    #[cfg(target_os = "linux")]
-    Doctor(doctor::Doctor),
-    #[cfg(target_os = "linux")]
-    Emulate(emulate::Emulate),
-    #[cfg(target_os = "linux")]
-    Crosscheck(crosscheck::Crosscheck),
+    #[command(flatten)]
+    LinuxOnly(LinuxOnly),
+    Completion(completion::Completion),
+    Man(man::Man),
 }
 
 impl Command {
@@ -61,16 +64,9 @@ impl Command {
             Command::Schema(schema) => schema.execute(),
             Command::Bench(bench) => bench.execute(),
             Command::Fading(fading) => fading.execute(),
-            #[cfg(target_os = "linux")]
-            Command::Endpoint(endpoint) => endpoint.execute(),
-            #[cfg(target_os = "linux")]
-            Command::Agent(agent) => agent.execute(),
-            #[cfg(target_os = "linux")]
-            Command::Doctor(doctor) => doctor.execute(),
-            #[cfg(target_os = "linux")]
-            Command::Emulate(emulate) => emulate.execute(),
-            #[cfg(target_os = "linux")]
-            Command::Crosscheck(crosscheck) => crosscheck.execute(),
+            Command::LinuxOnly(command) => command.execute(),
+            Command::Completion(completion) => completion.execute(),
+            Command::Man(man) => man.execute(),
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::made;
 use crate::output::{self, Format};
 use crate::target::Target;
+use crate::values::Named;
 use crate::{items, values};
 use clap::Args;
 use lasthop_lab::document::Document;
@@ -18,7 +19,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 pub(crate) struct Reproduce {
     /// The papers; all by default
-    #[arg(value_name = "PAPER", value_parser = paper)]
+    #[arg(value_name = "PAPER", value_parser = Named { names, parse: paper })]
     papers: Vec<&'static Paper>,
     /// Fewer repetitions and points: every number, within a minute
     #[arg(long)]
@@ -107,9 +108,13 @@ impl Reproduce {
     }
 }
 
+fn names() -> Vec<&'static str> {
+    papers::ALL.iter().map(|paper| paper.name).collect()
+}
+
 fn paper(name: &str) -> Result<&'static Paper, String> {
-    papers::ALL.iter().find(|paper| paper.name == name).ok_or_else(|| {
-        let known: Vec<&str> = papers::ALL.iter().map(|paper| paper.name).collect();
-        format!("expected a paper: {}", known.join(", "))
-    })
+    papers::ALL
+        .iter()
+        .find(|paper| paper.name == name)
+        .ok_or_else(|| format!("expected a paper: {}", names().join(", ")))
 }

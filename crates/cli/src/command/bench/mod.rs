@@ -8,6 +8,7 @@ mod count;
 use crate::failure::Failure;
 use crate::output::{self, Format};
 use crate::table;
+use crate::values::Named;
 use clap::Args;
 use lasthop_lab::bench::{CASES, Case};
 use lasthop_lab::document::{Cell, Table};
@@ -30,7 +31,7 @@ const COLUMNS: [&str; 6] = ["case", "data_packets", "cpu_s", "packets_per_cpu_s"
 #[derive(Args)]
 pub(crate) struct Bench {
     /// The cases to run; all by default
-    #[arg(value_name = "CASE", value_parser = case)]
+    #[arg(value_name = "CASE", value_parser = Named { names, parse: case })]
     cases: Vec<&'static Case>,
     /// How to print
     #[arg(long, value_enum, default_value = "table")]
@@ -92,11 +93,15 @@ impl Bench {
     }
 }
 
+fn names() -> Vec<&'static str> {
+    CASES.iter().map(|case| case.name).collect()
+}
+
 fn case(name: &str) -> Result<&'static Case, String> {
-    CASES.iter().find(|case| case.name == name).ok_or_else(|| {
-        let known: Vec<&str> = CASES.iter().map(|case| case.name).collect();
-        format!("expected one of {}", known.join(", "))
-    })
+    CASES
+        .iter()
+        .find(|case| case.name == name)
+        .ok_or_else(|| format!("expected one of {}", names().join(", ")))
 }
 
 /// Calls this program with the one case.

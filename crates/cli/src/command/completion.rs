@@ -1,0 +1,42 @@
+//! `lasthop completion SHELL`.
+
+use crate::CommandLine;
+use crate::failure::Failure;
+use crate::output;
+use clap::{Args, CommandFactory, ValueEnum};
+use clap_complete::aot;
+
+/// Where each shell looks for it.
+const PLACES: &str = "\
+Where it goes:
+  lasthop completion bash > ~/.local/share/bash-completion/completions/lasthop
+  lasthop completion zsh > _lasthop        # in a directory of $fpath
+  lasthop completion fish > ~/.config/fish/completions/lasthop.fish";
+
+/// Print a script with which a shell completes commands, flags and names
+#[derive(Args)]
+#[command(after_help = PLACES)]
+pub(crate) struct Completion {
+    /// For which shell
+    shell: Shell,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+}
+
+impl Completion {
+    pub(crate) fn execute(&self) -> Result<(), Failure> {
+        let shell = match self.shell {
+            Shell::Bash => aot::Shell::Bash,
+            Shell::Zsh => aot::Shell::Zsh,
+            Shell::Fish => aot::Shell::Fish,
+        };
+        let mut script = Vec::new();
+        aot::generate(shell, &mut CommandLine::command(), "lasthop", &mut script);
+        output::print(&String::from_utf8_lossy(&script))
+    }
+}

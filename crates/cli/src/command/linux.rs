@@ -1,0 +1,28 @@
+//! Commands that need Linux: TUN devices, namespaces, netfilter. Elsewhere `elsewhere.rs` stands in for them.
+
+use super::{agent, crosscheck, doctor, emulate, endpoint};
+use crate::failure::Failure;
+use clap::Subcommand;
+
+/// What to do with real packets.
+#[derive(Subcommand)]
+pub(crate) enum LinuxOnly {
+    #[command(subcommand)]
+    Endpoint(endpoint::Endpoint),
+    Agent(agent::Agent),
+    Doctor(doctor::Doctor),
+    Emulate(emulate::Emulate),
+    Crosscheck(crosscheck::Crosscheck),
+}
+
+impl LinuxOnly {
+    pub(crate) fn execute(&self) -> Result<(), Failure> {
+        match self {
+            LinuxOnly::Endpoint(endpoint) => endpoint.execute(),
+            LinuxOnly::Agent(agent) => agent.execute(),
+            LinuxOnly::Doctor(doctor) => doctor.execute(),
+            LinuxOnly::Emulate(emulate) => emulate.execute(),
+            LinuxOnly::Crosscheck(crosscheck) => crosscheck.execute(),
+        }
+    }
+}
