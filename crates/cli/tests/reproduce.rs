@@ -2,8 +2,10 @@
 
 mod common;
 
-use common::{call_in, names_in, objects, stderr_of};
+use common::{call_in, lasthop, names_in, objects, stderr_of};
 use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
 
 const KEYS: [&str; 12] = [
     "paper",
@@ -58,4 +60,32 @@ fn every_item_is_an_object_and_the_report_is_written() {
             "{series}: every 1e-5 from 1e-5 to 1e-4, {bers:?}"
         );
     }
+}
+
+#[test]
+fn what_it_will_do_is_said_at_once_and_each_paper_is_printed_when_it_is_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = lasthop()
+        .args(["reproduce", "koga5", "koga4", "--quick", "--format", "csv"])
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map(|line| line.unwrap());
+    let plan = said.next().unwrap();
+    assert!(plan.starts_with("2 papers with fewer repetitions: about ") && plan.contains("thread"), "{plan}");
+    // Papers stand in one order, whatever the order on the command line.
+    let first = said.next().unwrap();
+    assert!(first.starts_with("koga4 (1 of 2), about "), "{first}");
+    let mut printed = BufReader::new(child.stdout.take().unwrap()).lines().map(|line| line.unwrap());
+    assert!(printed.next().unwrap().starts_with("paper,item,"));
+    assert!(printed.next().unwrap().starts_with("koga4,"));
+    // The second paper is under way, not done: nothing of it is printed, and the program goes on.
+    assert!(child.try_wait().unwrap().is_none());
+    let further = said.find(|line| line.contains(" of 2)")).unwrap();
+    assert!(further.starts_with("koga5 (2 of 2)"), "{further}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(printed.filter(|line| line.starts_with("koga5,")).count(), 0);
 }

@@ -4,24 +4,31 @@ use crate::bar::Bar;
 use crate::failure::Failure;
 use crate::made;
 use crate::output::{self, Format};
+use crate::spoken;
 use crate::target::Target;
 use crate::values::Named;
 use crate::{items, values};
 use clap::Args;
+use lasthop_lab::bench::CASES;
 use lasthop_lab::document::Document;
-use lasthop_lab::papers::{self, Paper, Reproduction, Settings};
-use lasthop_lab::repeat::on_threads;
+use lasthop_lab::in_order::threads;
+use lasthop_lab::papers::{self, CpuTime, Paper, Reproduction, Settings};
+use lasthop_lab::progress::Silent;
+use lasthop_lab::repeat::{on_threads, repeat};
 use lasthop_lab::report;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// Reproduce papers: their numbers beside ours, with intervals and verdicts, and a report with their figures.
+///
+/// Says first how long that takes, and prints each paper as soon as it is done.
 #[derive(Args)]
 pub(crate) struct Reproduce {
     /// The papers; all by default
     #[arg(value_name = "PAPER", value_parser = Named { names, parse: paper })]
     papers: Vec<&'static Paper>,
-    /// Fewer repetitions and points: every number, within a minute
+    /// Fewer repetitions and points: every number, in about a sixth of the time
     #[arg(long)]
     quick: bool,
     /// Number of threads; all cores by default. The results are the same for any
@@ -45,25 +52,34 @@ impl Reproduce {
         let target = Target::create(&path)?;
         let settings = Settings { quick: self.quick, seed: self.seed };
         let bar = Bar::default();
-        let mut done: Vec<Reproduction> = Vec::new();
-        for paper in self.chosen() {
-            done.push(on_threads(self.jobs, || (paper.reproduce)(&settings, &bar))?);
+        let chosen: Vec<&Paper> = self.chosen().collect();
+        let pace = Pace::measured(self.jobs)?;
+        output::note(&self.plan(&chosen, &settings, &pace));
+        if self.format == Format::Csv {
+            output::print(&items::csv_header())?;
         }
-        let header = if self.format == Format::Csv { items::csv_header() } else { String::new() };
-        let text: String = std::iter::once(header).chain(done.iter().map(|one| self.text(one))).collect();
+        let mut chapters = Vec::new();
+        for (number, paper) in (1..).zip(&chosen) {
+            let time = spoken::time(pace.seconds(paper, &settings));
+            output::note(&format!(
+                "{} ({number} of {}), about {time}: {}",
+                paper.name,
+                chosen.len(),
+                paper.summary
+            ));
+            let reproduction = on_threads(self.jobs, || (paper.reproduce)(&settings, &bar))?;
+            output::print(&self.text(&reproduction))?;
+            chapters.push(reproduction.chapter);
+        }
+        chapters.push(made::chapter(Vec::new()));
         let document = Document {
             title: "Papers reproduced".into(),
             introduction:
                 "What papers on TCP over wireless links report, and what the same experiments give here: \
                            published numbers beside ours with their 95 % intervals."
                     .into(),
-            chapters: done
-                .into_iter()
-                .map(|reproduction| reproduction.chapter)
-                .chain([made::chapter(Vec::new())])
-                .collect(),
+            chapters,
         };
-        output::print(&text)?;
         target.write_and_finish(&report::html(&document))?;
         let last = format!("report: {}", path.display());
         match self.format {
@@ -80,6 +96,25 @@ impl Reproduce {
         papers::ALL.iter().filter(|paper| {
             self.papers.is_empty() || self.papers.iter().any(|named| named.name == paper.name)
         })
+    }
+
+    /// What is going to happen, and how long it takes.
+    fn plan(&self, chosen: &[&Paper], settings: &Settings, pace: &Pace) -> String {
+        let total = |settings| chosen.iter().map(|paper| pace.seconds(paper, settings)).sum::<f64>();
+        let papers = match chosen {
+            [paper] => paper.name.to_owned(),
+            _ => format!("{} papers", chosen.len()),
+        };
+        let how = if settings.quick { "with fewer repetitions" } else { "in full" };
+        let mut plan = format!("{papers} {how}: {}", pace.told(total(settings)));
+        if chosen.len() > 1 {
+            plan += "; each is printed when it is done, the report is written at the end";
+        }
+        if !settings.quick {
+            let quick = Settings { quick: true, ..*settings };
+            plan += &format!(" (--quick takes about {})", spoken::time(total(&quick)));
+        }
+        plan
     }
 
     fn text(&self, reproduction: &Reproduction) -> String {
@@ -105,6 +140,34 @@ impl Reproduce {
             )
         })?;
         Ok(folder.join("index.html"))
+    }
+}
+
+/// How fast this machine is now, with as many threads at work as there will be.
+struct Pace {
+    threads: usize,
+    /// Real time for a run of the first bench case on each thread, s.
+    case_s: f64,
+}
+
+impl Pace {
+    fn measured(jobs: Option<usize>) -> Result<Pace, Failure> {
+        let scenario = CASES[0].scenario()?;
+        let threads = threads(jobs, usize::MAX);
+        let began = Instant::now();
+        on_threads(jobs, || repeat(&[&scenario], threads as u32, scenario.seed, &Silent));
+        Ok(Pace { threads, case_s: began.elapsed().as_secs_f64() })
+    }
+
+    /// Real time that a paper takes, s.
+    fn seconds(&self, paper: &Paper, settings: &Settings) -> f64 {
+        paper.effort.of(settings) * self.case_s / CpuTime::BENCH_CASE_S / self.threads as f64
+    }
+
+    fn told(&self, seconds: f64) -> String {
+        let threads =
+            if self.threads == 1 { "one thread".to_owned() } else { format!("{} threads", self.threads) };
+        format!("about {} on {threads} at this machine's present speed", spoken::time(seconds))
     }
 }
 

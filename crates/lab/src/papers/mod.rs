@@ -26,8 +26,29 @@ pub struct Paper {
     pub summary: &'static str,
     /// Authors, title, where it appeared.
     pub citation: &'static str,
+    /// What that takes.
+    pub effort: CpuTime,
     /// Runs its experiments.
     pub reproduce: fn(&Settings, &dyn Progress) -> Result<Reproduction, Problem>,
+}
+
+/// CPU time, s, measured where the bench case `hasegawa` takes [`CpuTime::BENCH_CASE_S`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CpuTime {
+    /// With fewer repetitions and points.
+    pub quick_s: f64,
+    /// In full.
+    pub full_s: f64,
+}
+
+impl CpuTime {
+    /// What the first case of [`crate::bench::CASES`] takes there, s.
+    pub const BENCH_CASE_S: f64 = 0.05;
+
+    /// What these settings take.
+    pub fn of(&self, settings: &Settings) -> f64 {
+        if settings.quick { self.quick_s } else { self.full_s }
+    }
 }
 
 /// All papers, in the order in which they are reproduced.

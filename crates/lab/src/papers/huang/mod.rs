@@ -14,7 +14,7 @@ mod setting;
 mod wired;
 mod wireless;
 
-use super::{Paper, Reproduction, Settings, tried};
+use super::{CpuTime, Paper, Reproduction, Settings, tried};
 use crate::item::Item;
 use crate::papers::published::{self, Published};
 use crate::progress::Progress;
@@ -29,6 +29,7 @@ pub const PAPER: Paper = Paper {
     summary: "tagged segments that routers drop to tell of congestion",
     citation: "J.-J. Huang, J.-F. Chang: A New Method to Improve the Performance of TCP SACK over Wireless Links. \
                National Taiwan University and National Chi Nan University, about 2002",
+    effort: CpuTime { quick_s: 6.0, full_s: 20.0 },
     reproduce,
 };
 

@@ -12,7 +12,7 @@ mod grid;
 mod setting;
 mod tables;
 
-use super::{Paper, Reproduction, Settings, published, tried};
+use super::{CpuTime, Paper, Reproduction, Settings, published, tried};
 use crate::progress::Progress;
 use grid::Grid;
 use lasthop_scenario::Problem;
@@ -24,6 +24,7 @@ pub const PAPER: Paper = Paper {
     summary: "TCP variants beside priority traffic behind a CBQ gateway",
     citation: "H. Koga: doctoral dissertation, chapter 3: Performance Comparison of TCP Implementations in QoS \
                Provisioning Networks",
+    effort: CpuTime { quick_s: 27.0, full_s: 115.0 },
     reproduce,
 };
 

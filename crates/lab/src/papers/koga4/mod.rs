@@ -16,7 +16,7 @@ mod windows;
 
 use super::wcdma::blocks;
 use super::wcdma::row::Row;
-use super::{Paper, Reproduction, Settings, tried};
+use super::{CpuTime, Paper, Reproduction, Settings, tried};
 use crate::progress::Progress;
 use experiments::Experiments;
 use lasthop_scenario::Problem;
@@ -27,6 +27,7 @@ pub const PAPER: Paper = Paper {
     summary: "TCP over W-CDMA: out-of-order delivery by the link layer's repeats",
     citation: "H. Koga: dissertation on TCP over QoS links and over W-CDMA, chapter 4: Out-of-sequence in packet \
                arrivals due to layer 2 ARQ and its impact on TCP performance in W-CDMA networks",
+    effort: CpuTime { quick_s: 6.0, full_s: 30.0 },
     reproduce,
 };
 

@@ -14,7 +14,7 @@ mod questions;
 
 use super::wcdma::blocks;
 use super::wcdma::row::Row;
-use super::{Paper, Reproduction, Settings, tried};
+use super::{CpuTime, Paper, Reproduction, Settings, tried};
 use crate::progress::Progress;
 use experiments::Experiments;
 use lasthop_scenario::Problem;
@@ -25,6 +25,7 @@ pub const PAPER: Paper = Paper {
     summary: "TCP over W-CDMA: the receiver's window from link-layer information",
     citation: "H. Koga: dissertation on TCP over QoS links and over W-CDMA, chapter 5: TCP flow control using link \
                layer information in mobile networks",
+    effort: CpuTime { quick_s: 6.0, full_s: 37.0 },
     reproduce,
 };
 

@@ -19,7 +19,7 @@ mod sender;
 mod setting;
 
 use super::published::{self, Published};
-use super::{Paper, Reproduction, Settings, tried};
+use super::{CpuTime, Paper, Reproduction, Settings, tried};
 use crate::item::Item;
 use crate::progress::Progress;
 use fairness::{FairRow, Points};
@@ -34,6 +34,7 @@ pub const PAPER: Paper = Paper {
     summary: "TCP W_CW: Westwood's estimate with congestion warning",
     citation: "E. S. Saad, J. R. Elbergali, M. A. Ashibani: Enhancing TCP Performance over Heterogeneous Networks \
                (TCP W_CW), 2006",
+    effort: CpuTime { quick_s: 17.0, full_s: 150.0 },
     reproduce,
 };
 
