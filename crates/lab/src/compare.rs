@@ -5,6 +5,7 @@ use crate::document::{Cell, Table};
 use crate::in_order::InOrder;
 use crate::repeat::{estimate_by, seed_of};
 use crate::runs::number::{self, signed, with_interval};
+use crate::runs::random::Repeats;
 use crate::runs::{csv, measure, summary};
 use crate::stats::Estimate;
 use lasthop_scenario::{Draft, Problem, Scenario};
@@ -94,6 +95,13 @@ impl Comparison {
         let whole = self.outcomes.last().map_or(0, Vec::len);
         self.outcomes.iter_mut().for_each(|outcomes| outcomes.truncate(whole));
         whole
+    }
+
+    /// Leaves repetitions out that are equal to the first because nothing in any case is random.
+    pub fn keep_independent(&mut self, repeats: &Repeats) {
+        for outcomes in &mut self.outcomes {
+            outcomes.truncate(repeats.independent(outcomes).len());
+        }
     }
 
     /// Goodput and every metric that the values change, of all flows: the total of goodput, the mean of all else.

@@ -12,6 +12,7 @@ use clap::Args;
 use lasthop_lab::compare::{self, Comparison, Variation};
 use lasthop_lab::cost::{Plan, estimate};
 use lasthop_lab::in_order::threads;
+use lasthop_lab::runs::random::Repeats;
 
 /// More combinations than this are surely a mistake.
 const MOST_CASES: usize = 10_000;
@@ -43,7 +44,8 @@ impl Compare {
         let cases = compare::cases(&draft, &variations)?;
         // The first value is what the others are compared with, so its scenario says how often and from which seed.
         let first = &cases[0].scenario;
-        let (runs, seed) = (self.repetitions.runs(first), self.repetitions.seed(first));
+        let repeats = Repeats::of(cases.iter().map(|case| &case.scenario));
+        let (runs, seed) = (self.repetitions.runs(first, &repeats), self.repetitions.seed(first));
         let plan = Plan {
             runs: runs as usize,
             threads: threads(self.repetitions.jobs, runs as usize * cases.len()),
@@ -65,21 +67,24 @@ impl Compare {
             }
         })?;
         let runs = done.keep_whole();
+        done.keep_independent(&repeats);
         if runs > 0 {
-            output::print(&self.text(&done, runs, seed))?;
+            output::print(&self.text(&done, runs, seed, &repeats))?;
         }
         ended.into_result()
     }
 
     /// The means; nothing more where every repetition has been written.
-    fn text(&self, done: &Comparison, runs: usize, seed: u64) -> String {
+    fn text(&self, done: &Comparison, runs: usize, seed: u64, repeats: &Repeats) -> String {
         let first = &done.cases[0].scenario;
         match self.format {
             Format::Table => {
+                let how_many = if runs == 1 { "one run".to_owned() } else { format!("{runs} runs") };
                 let heading = format!(
-                    "{}\n{runs} runs of {} each, seeds from {seed}; differences to the first row, paired by seed; 95 % \
-                     intervals\n\n",
-                    first.title, first.duration
+                    "{}\n{how_many} of {} each, seeds from {seed}; differences to the first row, {}\n\n",
+                    first.title,
+                    first.duration,
+                    repeats.note().unwrap_or("paired by seed; 95 % intervals")
                 );
                 heading + &table::text(&done.table())
             }

@@ -12,6 +12,7 @@ use clap::Args;
 use lasthop_lab::cost::{Plan, estimate};
 use lasthop_lab::in_order::threads;
 use lasthop_lab::report;
+use lasthop_lab::runs::random::Repeats;
 use lasthop_lab::runs::{self, Repetition, Runs, Watched, csv, document, limits, summary};
 use lasthop_scenario::Scenario;
 use lasthop_sim::pcap::SourceCapture;
@@ -51,8 +52,9 @@ pub(crate) struct Repetitions {
 }
 
 impl Repetitions {
-    pub(crate) fn runs(&self, scenario: &Scenario) -> u32 {
-        self.runs.unwrap_or(scenario.runs)
+    /// As many as asked for; else as the scenario says, or one if the others would be equal to it.
+    pub(crate) fn runs(&self, scenario: &Scenario, repeats: &Repeats) -> u32 {
+        self.runs.unwrap_or_else(|| repeats.worth_running(scenario.runs))
     }
 
     pub(crate) fn seed(&self, scenario: &Scenario) -> u64 {
@@ -84,7 +86,8 @@ impl Run {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
         let draft = self.source.draft()?;
         let scenario = Arc::new(draft.check()?);
-        let (count, seed) = (self.repetitions.runs(&scenario), self.repetitions.seed(&scenario));
+        let repeats = Repeats::of(std::iter::once(&*scenario));
+        let (count, seed) = (self.repetitions.runs(&scenario, &repeats), self.repetitions.seed(&scenario));
         let (mut open, watch) = self.files.open(&scenario)?;
         if self.format == Format::Csv {
             output::print(&csv::header(&[]))?;
@@ -120,17 +123,19 @@ impl Run {
                 document.chapters.push(made::chapter(vec![made::scenario(draft.show()?)]));
                 finish(target.filled(&report::html(&document))?, seed)?;
             }
-            output::print(&self.text(&scenario, seed, &runs.outcomes))?;
+            output::print(&self.text(&scenario, seed, &runs.outcomes, &repeats))?;
         }
         ended.into_result()
     }
 
     /// The means; nothing more where every repetition has been written.
-    fn text(&self, scenario: &Scenario, seed: u64, outcomes: &[Outcome]) -> String {
+    fn text(&self, scenario: &Scenario, seed: u64, outcomes: &[Outcome], repeats: &Repeats) -> String {
+        let how_often = how_often(scenario, outcomes.len(), seed, repeats);
+        let outcomes = repeats.independent(outcomes);
         match self.format {
             Format::Table => {
                 let rlc = summary::rlc_table(outcomes);
-                heading(scenario, outcomes.len(), seed)
+                format!("{}\n{how_often}\n\n", scenario.title)
                     + &table::text(&summary::table(outcomes))
                     + &rlc.map_or(String::new(), |rlc| format!("\n{}", table::text(&rlc)))
                     + &below(&limits::lines(scenario, outcomes))
@@ -145,17 +150,20 @@ impl Run {
     }
 }
 
-/// What ran, above the table.
-fn heading(scenario: &Scenario, runs: usize, seed: u64) -> String {
-    let how_often = match runs {
-        1 => format!("one run of {}, seed {seed}; intervals need two", scenario.duration),
-        _ => format!(
-            "{runs} runs of {}, seeds {seed} to {}; means ± half of the 95 % interval",
-            scenario.duration,
-            seed.wrapping_add(runs as u64 - 1)
-        ),
+/// What ran, and what the numbers are.
+fn how_often(scenario: &Scenario, runs: usize, seed: u64, repeats: &Repeats) -> String {
+    let duration = scenario.duration;
+    let (ran, numbers) = match runs {
+        1 => (format!("one run of {duration}, seed {seed}"), "intervals need two"),
+        _ => {
+            let last = seed.wrapping_add(runs as u64 - 1);
+            (
+                format!("{runs} runs of {duration}, seeds {seed} to {last}"),
+                "means ± half of the 95 % interval",
+            )
+        }
     };
-    format!("{}\n{how_often}\n\n", scenario.title)
+    format!("{ran}; {}", repeats.note().unwrap_or(numbers))
 }
 
 /// Lines under the table.

@@ -1,5 +1,6 @@
 //! A report of one repetition, by time.
 
+use super::random::Repeats;
 use super::{Runs, limits, summary};
 use crate::document::{Block, Chapter, Document};
 use crate::figure::{Curve, CurveKind, Figure, Point};
@@ -19,14 +20,19 @@ const UNLIMITED: u64 = 1 << 30;
 /// Windows, round trips, queues, goodput and losses of the first repetition, and the means of all.
 pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     let by_flow = by_flow(scenario, &runs.samples);
-    let mut blocks = vec![Block::Text(format!(
-        "Means over {} repetitions of {} with their 95 % intervals; the seeds begin at {seed}.",
-        runs.outcomes.len(),
-        scenario.duration
-    ))];
-    blocks.push(Block::Table(summary::table(&runs.outcomes)));
-    blocks.extend(summary::rlc_table(&runs.outcomes).map(Block::Table));
-    blocks.extend(limits::lines(scenario, &runs.outcomes).into_iter().map(Block::Text));
+    let repeats = Repeats::of(std::iter::once(scenario));
+    let outcomes = repeats.independent(&runs.outcomes);
+    let mut blocks = vec![Block::Text(match repeats.note() {
+        Some(note) => format!("A run of {}; {note}.", scenario.duration),
+        None => format!(
+            "Means over {} repetitions of {} with their 95 % intervals; the seeds begin at {seed}.",
+            outcomes.len(),
+            scenario.duration
+        ),
+    })];
+    blocks.push(Block::Table(summary::table(outcomes)));
+    blocks.extend(summary::rlc_table(outcomes).map(Block::Table));
+    blocks.extend(limits::lines(scenario, outcomes).into_iter().map(Block::Text));
     blocks.push(Block::Heading(format!("The first repetition (seed {seed}) over time")));
     blocks.push(Block::Figure(goodput(scenario, &by_flow)));
     for (flow, samples) in

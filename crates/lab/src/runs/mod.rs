@@ -4,7 +4,7 @@
 //! * [`summary`]: a table for people, an object a line for programs.
 //! * [`csv`]: every repetition, and the samples of the first.
 //! * [`document`]: a report of the first repetition, by time.
-//! * [`limits`]: what limited each flow, in a line.
+//! * [`limits`]: what limited each flow, in a line; [`random`]: whether repetitions differ.
 //! * [`number`]: how a mean and its interval are written; [`measure`]: the numbers that several flows have together.
 
 pub mod csv;
@@ -12,6 +12,7 @@ pub mod document;
 pub mod limits;
 pub mod measure;
 pub mod number;
+pub mod random;
 pub mod summary;
 
 use crate::in_order::InOrder;

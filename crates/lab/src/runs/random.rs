@@ -1,0 +1,72 @@
+//! Whether repetitions tell more than one run does.
+
+use lasthop_scenario::Scenario;
+use lasthop_sim::{Outcome, is_deterministic};
+
+/// Scenarios in which nothing is random: one run says it all.
+pub struct Repeats {
+    is_deterministic: bool,
+    has_several_flows: bool,
+}
+
+impl Repeats {
+    /// Of scenarios that are run with the same seeds.
+    pub fn of<'a>(mut scenarios: impl Iterator<Item = &'a Scenario> + Clone) -> Repeats {
+        Repeats {
+            has_several_flows: scenarios.clone().any(|scenario| scenario.flows.len() > 1),
+            is_deterministic: scenarios.all(is_deterministic),
+        }
+    }
+
+    /// Number of repetitions where nobody asked for one: a second one would be equal to the first.
+    pub fn worth_running(&self, runs: u32) -> u32 {
+        if self.is_deterministic { 1 } else { runs }
+    }
+
+    /// The independent ones among the repetitions: means over equal ones would pretend to an interval.
+    pub fn independent<'o>(&self, outcomes: &'o [Outcome]) -> &'o [Outcome] {
+        if self.is_deterministic { &outcomes[..outcomes.len().min(1)] } else { outcomes }
+    }
+
+    /// What is to be said of intervals, if there are none.
+    pub fn note(&self) -> Option<&'static str> {
+        match (self.is_deterministic, self.has_several_flows) {
+            (false, _) => None,
+            (true, true) => Some("deterministic: repetitions are equal; add `start_spread` to the flows"),
+            (true, false) => Some("deterministic: repetitions are equal"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_scenario::Draft;
+
+    fn of(texts: &[&str]) -> Repeats {
+        let scenarios: Vec<Scenario> =
+            texts.iter().map(|text| Draft::load(text).unwrap().check().unwrap()).collect();
+        Repeats::of(scenarios.iter())
+    }
+
+    #[test]
+    fn one_run_where_nothing_is_random() {
+        let fixed = "rate=10Mbit/s,rtt=20ms,queue=20packets";
+        assert_eq!(of(&[fixed]).worth_running(10), 1);
+        assert_eq!(of(&[fixed]).note(), Some("deterministic: repetitions are equal"));
+        // One of several that differs is enough: they are paired.
+        let lossy = "rate=10Mbit/s,rtt=20ms,queue=20packets,loss=1%";
+        assert_eq!(of(&[fixed, lossy]).worth_running(10), 10);
+        assert_eq!(of(&[lossy]).note(), None);
+    }
+
+    #[test]
+    fn several_flows_are_told_what_helps() {
+        let mut draft = Draft::load("rate=10Mbit/s,rtt=20ms,queue=20packets").unwrap();
+        draft.set("flow.bulk.count", "2").unwrap();
+        let fixed = Repeats::of([draft.check().unwrap()].iter());
+        assert!(fixed.note().is_some_and(|note| note.contains("add `start_spread`")));
+        draft.set("start_spread", "100 ms").unwrap();
+        assert_eq!(Repeats::of([draft.check().unwrap()].iter()).note(), None);
+    }
+}
