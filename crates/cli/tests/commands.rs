@@ -3,7 +3,7 @@
 mod common;
 
 use common::{LOSSY, call_in, objects, stderr_of, stdout};
-use lasthop_sim::{METRICS, RLC_METRICS};
+use lasthop_sim::{LINK_METRICS, METRICS, RLC_METRICS};
 use serde_json::Value;
 
 #[test]
@@ -73,8 +73,15 @@ fn the_schema_is_json() {
 #[test]
 fn run_prints_an_object_a_flow_with_every_metric() {
     let flows = objects(&stdout(&["run", LOSSY, "--runs", "3", "--format", "json"]));
-    assert_eq!(flows.len(), 1);
+    assert_eq!(flows.len(), 3, "a flow, and both directions of a link");
     assert_eq!(flows[0]["flow"], "bulk");
+    for (object, link) in flows[1..].iter().zip(["path.down", "path.up"]) {
+        assert_eq!(object["link"], link);
+        for metric in LINK_METRICS {
+            assert!(object[metric.name]["mean"].as_f64().unwrap() >= 0.0, "{}", metric.name);
+        }
+    }
+    assert_eq!(flows[1]["payload_kbps"]["mean"], flows[0]["goodput_kbps"]["mean"]);
     for metric in METRICS {
         assert!(flows[0].contains_key(metric.name), "{}", metric.name);
     }
@@ -91,8 +98,8 @@ fn run_prints_what_rlc_counted() {
     let path = common::root().join("papers/koga4/ordered.toml");
     let path = path.to_str().unwrap();
     let lines = objects(&stdout(&["run", path, "--runs", "2", "--format", "json"]));
-    let [flow, down] = &lines[..] else { panic!("{lines:?}") };
-    assert_eq!((&flow["flow"], &down["link"]), (&Value::from("bulk"), &Value::from("wireless.down")));
+    assert_eq!(lines[0]["flow"], "bulk");
+    let down = lines.iter().find(|line| line.get("link") == Some(&Value::from("wireless.down"))).unwrap();
     for metric in RLC_METRICS {
         assert!(down.contains_key(metric.name), "{}", metric.name);
     }
@@ -106,12 +113,14 @@ fn run_prints_what_rlc_counted() {
     assert_eq!(down["polls"], Value::Null, "status is not polled");
     let table = stdout(&["run", path, "--runs", "1"]);
     assert!(table.contains("wireless.down") && table.contains("sdus_discarded"), "{table}");
+    assert!(!lines[1].contains_key("pdus"), "no RLC on {}", lines[1]["link"]);
     assert!(!stdout(&["run", LOSSY, "--runs", "1"]).contains("RLC"));
     let polled = ["--set", "link.wireless.up.arq=rlc", "--set", "link.wireless.down.arq.status=polled"];
     let both = objects(&stdout(&[&["run", path, "--runs", "1", "--format", "json"][..], &polled].concat()));
-    assert!(both[1]["statuses"]["mean"].as_f64().unwrap() > 100.0, "{both:?}");
-    assert_eq!(both[2]["link"], "wireless.up");
-    assert!(both[2]["status_pdus"]["mean"].as_f64() <= both[1]["statuses"]["mean"].as_f64());
+    let of = |link: &str| both.iter().find(|line| line.get("link") == Some(&Value::from(link))).unwrap();
+    let (down, up) = (of("wireless.down"), of("wireless.up"));
+    assert!(down["statuses"]["mean"].as_f64().unwrap() > 100.0, "{both:?}");
+    assert!(up["status_pdus"]["mean"].as_f64() <= down["statuses"]["mean"].as_f64());
 }
 
 #[test]
@@ -130,12 +139,49 @@ fn several_flows_have_a_total_and_jains_index() {
         assert!(table.contains(expected), "{table}");
     }
     let lines = objects(&stdout(&[&arguments[..], &["--format", "json"]].concat()));
-    assert_eq!(lines.len(), 4);
+    assert_eq!(lines.len(), 6, "three flows, all of them, both directions of a link");
     assert_eq!((&lines[3]["flow"], &lines[3]["flows"]), (&Value::Null, &Value::from(3)));
     let mean = |line: usize, name: &str| lines[line][name]["mean"].as_f64().unwrap();
     let sum: f64 = (0..3).map(|flow| mean(flow, "goodput_kbps")).sum();
     assert!((mean(3, "total_goodput_kbps") - sum).abs() < 1e-6);
     assert!(mean(3, "fairness") > 0.3 && mean(3, "fairness") <= 1.0);
+}
+
+#[test]
+fn transfers_that_are_cut_off_are_counted() {
+    let path = |loss: &str| format!("rate=2Mbit/s,rtt=40ms,queue=20packets,duration=5s,loss={loss}");
+    let run = |loss: &str, format: &str| {
+        let transfer = "flow.bulk.transfer=1 MB";
+        stdout(&["run", &path(loss), "--set", transfer, "--runs", "10", "--format", format])
+    };
+    // 1 MB in 5 s takes 1.6 Mbit/s: with a third of the packets lost nobody makes it.
+    let never = &objects(&run("30%", "json"))[0]["completed_s"];
+    assert_eq!((&never["completed"], &never["transfers"]), (&Value::from(0), &Value::from(10)));
+    assert_eq!(
+        (&never["mean"], &never["p50"], &never["watched_s"]),
+        (&Value::Null, &Value::Null, &Value::from(5.0))
+    );
+    let table = run("30%", "table");
+    for expected in ["0 of 10", "> 5", "completed_p99_s", "restricted_completed_s"] {
+        assert!(table.contains(expected), "{expected}: {table}");
+    }
+    let some = objects(&run("1%", "json"))[0]["completed_s"].clone();
+    let completed = some["completed"].as_u64().unwrap();
+    assert!(completed > 0 && completed < 10 && some["mean"].is_null(), "{some}");
+    // Of ten the median is the fifth.
+    assert_eq!(some["p50"].is_number(), completed >= 5, "{some}");
+    assert!(some["p99"].is_null());
+    // Rows of those that were complete have a time; all have the time that they were watched.
+    let rows = run("1%", "csv");
+    let rows: Vec<Vec<&str>> = rows.lines().map(|line| line.split(',').collect()).collect();
+    let column = |name: &str| rows[0].iter().position(|head| *head == name).unwrap();
+    let (time, watched) = (column("completed_s"), column("restricted_completed_s"));
+    assert_eq!(rows[1..].iter().filter(|row| !row[time].is_empty()).count() as u64, completed);
+    assert!(
+        rows[1..]
+            .iter()
+            .all(|row| row[time] == row[watched] || (row[time].is_empty() && row[watched] == "5"))
+    );
 }
 
 #[test]

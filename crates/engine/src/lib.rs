@@ -4,6 +4,7 @@
 //! * [`pipe`]: one direction of a link with the packets on it.
 //! * [`agenda`]: which pipe or timer is next; a tournament for pipes, lazy timers apart.
 //! * [`flow`]: a TCP connection or a datagram source, and its accounts.
+//! * [`together`]: how flows share that are alive together.
 //! * [`observer`]: what a trace or a capture is told.
 //! * [`outside`]: packets of real traffic on their way through.
 //!
@@ -23,9 +24,11 @@ pub mod observer;
 pub mod outside;
 pub mod pipe;
 mod routes;
+pub mod together;
 
 pub use engine::Engine;
 pub use flow::{Accuracy, Datagrams, Flow, FlowAccount, Side, Traffic};
 pub use observer::{Fate, Observer};
 pub use outside::{Entering, Left};
 pub use pipe::{PipeAccount, PipeId};
+pub use together::Share;

@@ -4,6 +4,7 @@ use crate::change::Change;
 use crate::document::{Cell, Table};
 use crate::in_order::InOrder;
 use crate::repeat::{estimate_by, seed_of};
+use crate::runs::completion::{COMPLETED, Completion, RESTRICTED};
 use crate::runs::number::{self, signed, with_interval};
 use crate::runs::random::Repeats;
 use crate::runs::{csv, measure, summary};
@@ -113,15 +114,39 @@ impl Comparison {
         for metric in METRICS {
             let is_goodput = std::ptr::eq(metric, &METRICS[0]);
             let of = |outcome: &Outcome| measure::of_all_flows(outcome, metric);
-            if is_goodput || self.differs(&of) {
+            let is_shown = match metric.name {
+                COMPLETED => {
+                    rows.extend(self.completion_rows());
+                    self.is_whole()
+                }
+                RESTRICTED if self.is_whole() => false,
+                _ => true,
+            };
+            if is_shown && (is_goodput || self.differs(&of)) {
                 let name = match is_goodput && self.has_several_flows() {
                     true => "total_goodput_kbps",
                     false => metric.name,
                 };
-                rows.extend((0..self.cases.len()).map(|case| self.row(name, case, &of)));
+                rows.extend(
+                    (0..self.cases.len())
+                        .map(|case| self.row(name, case, &self.compared(case, metric, None, &of))),
+                );
             }
         }
         Table { caption: String::new(), columns, rows }
+    }
+
+    /// What must be known of the table, below it.
+    pub fn notes(&self) -> Vec<String> {
+        let completions = || (0..self.cases.len()).filter_map(|case| self.completion(case, None));
+        let of = |number: fn(&Completion) -> usize| completions().map(|it| number(&it)).sum::<usize>();
+        let (completed, transfers) = (of(|it| it.completed), of(|it| it.transfers));
+        let note = format!(
+            "{} of {transfers} transfers were cut off by the run's end. {RESTRICTED} counts them up to there (restricted \
+             mean: Royston and Parmar 2013), so that no pair is left out; quantiles take them as censored.",
+            transfers - completed
+        );
+        if completed < transfers { vec![note] } else { Vec::new() }
     }
 
     /// An object for each case and flow; if there are several flows, one for all of them, whose `flow` is null.
@@ -153,17 +178,30 @@ impl Comparison {
         csv::rows(&values, run, &self.outcomes[case][run - 1])
     }
 
-    /// A case's mean, and what it adds to the first case's.
-    fn compared(&self, case: usize, of: &dyn Fn(&Outcome) -> Option<f64>) -> Compared {
+    /// A case's mean of a metric, of all flows or those of a name, and what it adds to the first case's.
+    fn compared(
+        &self,
+        case: usize,
+        metric: &Metric,
+        flow: Option<&str>,
+        of: &dyn Fn(&Outcome) -> Option<f64>,
+    ) -> Compared {
+        let is_whole = |case| self.completion(case, flow).is_none_or(|it| it.is_whole());
+        if metric.name == COMPLETED && !is_whole(case) {
+            return Compared { mean: None, difference: None, percent: None };
+        }
         let mean = estimate_by(&self.outcomes[case], of);
-        if case == 0 {
+        if case == 0 || (metric.name == COMPLETED && !is_whole(0)) {
             return Compared { mean, difference: None, percent: None };
         }
-        let (these, firsts): (Vec<f64>, Vec<f64>) = self.outcomes[case]
-            .iter()
-            .zip(&self.outcomes[0])
-            .filter_map(|(this, first)| Some((of(this)?, of(first)?)))
-            .unzip();
+        let pair = |(this, first): (&Outcome, &Outcome)| match metric.name {
+            RESTRICTED => {
+                Some((measure::restricted_s(this, first, flow)?, measure::restricted_s(first, this, flow)?))
+            }
+            _ => Some((of(this)?, of(first)?)),
+        };
+        let (these, firsts): (Vec<f64>, Vec<f64>) =
+            self.outcomes[case].iter().zip(&self.outcomes[0]).filter_map(pair).unzip();
         let differences: Vec<f64> = these.iter().zip(&firsts).map(|(this, first)| this - first).collect();
         Compared { mean, difference: Estimate::of(&differences), percent: Change::of(&these, &firsts) }
     }
@@ -179,17 +217,44 @@ impl Comparison {
         self.cases.iter().any(|case| case.scenario.flows.len() > 1)
     }
 
-    fn row(&self, name: &str, case: usize, of: &dyn Fn(&Outcome) -> Option<f64>) -> Vec<Cell> {
-        let Compared { mean, difference, percent } = self.compared(case, of);
-        let shown = |text: Option<String>| text.map_or(Cell::Empty, Cell::Number);
-        let mut row = vec![Cell::Text(name.to_owned())];
-        row.extend(self.cases[case].values.iter().map(|value| Cell::Text(value.clone())));
-        row.extend([
-            shown(mean.as_ref().map(with_interval)),
-            shown(difference.as_ref().map(signed)),
-            shown(percent.as_ref().map(number::change)),
-        ]);
-        row
+    /// When a case's finite transfers were complete, those of all flows or of a name.
+    fn completion(&self, case: usize, flow: Option<&str>) -> Option<Completion> {
+        let flows = self.outcomes[case].iter().flat_map(|outcome| &outcome.flows);
+        Completion::of(flows.filter(|it| flow.is_none_or(|name| it.name == name)))
+    }
+
+    fn is_whole(&self) -> bool {
+        (0..self.cases.len()).filter_map(|case| self.completion(case, None)).all(|it| it.is_whole())
+    }
+
+    /// How many transfers were complete, and the quantiles of their times.
+    fn completion_rows(&self) -> Vec<Vec<Cell>> {
+        let all = || (0..self.cases.len()).filter_map(|case| Some((case, self.completion(case, None)?)));
+        let mut rows: Vec<Vec<Cell>> =
+            all().map(|(case, it)| self.cells("completed", case, [Some(it.count()), None, None])).collect();
+        for at in 0..Completion::DOCS.len() {
+            rows.extend(all().map(|(case, it)| {
+                let (name, shown) = &it.rows()[at];
+                self.cells(name, case, [Some(shown.clone()), None, None])
+            }));
+        }
+        rows
+    }
+
+    fn row(&self, name: &str, case: usize, compared: &Compared) -> Vec<Cell> {
+        let Compared { mean, difference, percent } = compared;
+        let shown = [
+            mean.as_ref().map(with_interval),
+            difference.as_ref().map(signed),
+            percent.as_ref().map(number::change),
+        ];
+        self.cells(name, case, shown)
+    }
+
+    fn cells(&self, name: &str, case: usize, shown: [Option<String>; 3]) -> Vec<Cell> {
+        let values = self.cases[case].values.iter().map(|value| Cell::Text(value.clone()));
+        let shown = shown.into_iter().map(|text| text.map_or(Cell::Empty, Cell::Number));
+        std::iter::once(Cell::Text(name.to_owned())).chain(values).chain(shown).collect()
     }
 
     fn object(
@@ -203,8 +268,12 @@ impl Comparison {
         object.insert("x".into(), Value::Object(values.collect()));
         object.insert("flow".into(), json!(flow));
         for metric in METRICS {
-            let compared = self.compared(case, &|outcome| of(outcome, metric));
-            object.insert(metric.name.into(), compared.value());
+            let compared = self.compared(case, metric, flow, &|outcome| of(outcome, metric)).value();
+            let shown = match metric.name {
+                COMPLETED => summary::completed_value(compared, self.completion(case, flow)),
+                _ => compared,
+            };
+            object.insert(metric.name.into(), shown);
         }
         Value::Object(object)
     }
@@ -246,9 +315,13 @@ mod tests {
                 values: values.iter().map(|value| (*value).to_owned()).collect(),
             })
             .collect();
-        let cases = cases(&draft, &variations).unwrap();
-        let mut comparison = Comparison::new(paths.iter().map(|path| (*path).to_owned()).collect(), cases);
-        let mut work = comparison.begin(3, 1, None).unwrap();
+        finished(&draft, &variations, 3)
+    }
+
+    fn finished(draft: &Draft, variations: &[Variation], runs: u32) -> Comparison {
+        let paths = variations.iter().map(|variation| variation.path.clone()).collect();
+        let mut comparison = Comparison::new(paths, cases(draft, variations).unwrap());
+        let mut work = comparison.begin(runs, 1, None).unwrap();
         loop {
             match work.next_within(Duration::from_secs(1)) {
                 Next::Item(outcome) => drop(comparison.take(outcome)),
@@ -283,7 +356,7 @@ mod tests {
     fn equal_values_differ_by_exactly_nothing() {
         let comparison = comparison(&["recovery"], &[&["sack", "sack"]]);
         assert_eq!(comparison.table().rows.len(), 2, "goodput alone");
-        let compared = comparison.compared(1, &measure::total_goodput_kbps);
+        let compared = comparison.compared(1, &METRICS[0], None, &measure::total_goodput_kbps);
         let difference = compared.difference.unwrap();
         assert_eq!((difference.mean, difference.ci95), (0.0, [0.0, 0.0]));
         assert_eq!(compared.percent.unwrap().percent, 0.0);
@@ -293,9 +366,62 @@ mod tests {
     fn a_difference_in_per_cent_needs_something_to_compare_with() {
         let comparison = comparison(&["path.down.channel"], &[&["none", "{kind=\"iid\", loss=0.05}"]]);
         let of = |outcome: &Outcome| Some(outcome.flows.iter().map(lost).sum());
-        let compared = comparison.compared(1, &of);
+        let compared = comparison.compared(1, &METRICS[0], None, &of);
         assert!(compared.difference.unwrap().mean > 0.0);
         assert_eq!(compared.percent, None);
+    }
+
+    #[test]
+    fn transfers_that_are_cut_off_are_compared_too() {
+        // 1 MB in 5 s takes 1.6 Mbit/s: with 1 % of losses many transfers are not complete by then, with none all are.
+        let mut draft = Draft::load("rate=2Mbit/s,rtt=40ms,queue=20packets,duration=5s").unwrap();
+        draft.set("flow.bulk.transfer", "1 MB").unwrap();
+        let channels = ["none", "{kind=\"iid\", loss=0.01}", "{kind=\"iid\", loss=0.3}"];
+        let variation = Variation {
+            path: "path.down.channel".to_owned(),
+            values: channels.iter().map(|value| (*value).to_owned()).collect(),
+        };
+        let comparison = finished(&draft, &[variation], 8);
+        let objects = comparison.objects();
+        let [whole, some, none] = &objects[..] else { panic!("{objects:?}") };
+        assert_eq!(
+            (&whole["completed_s"]["completed"], &whole["completed_s"]["transfers"]),
+            (&json!(8), &json!(8))
+        );
+        // Nothing random without losses: every quantile is the mean.
+        assert!(
+            (whole["completed_s"]["p99"].as_f64().unwrap() - whole["completed_s"]["mean"].as_f64().unwrap())
+                .abs()
+                < 1e-9
+        );
+        let completed = some["completed_s"]["completed"].as_u64().unwrap();
+        assert!(completed > 0 && completed < 8, "{some}");
+        assert_eq!((&some["completed_s"]["mean"], &some["completed_s"]["p99"]), (&Value::Null, &Value::Null));
+        assert_eq!(none["completed_s"]["completed"], 0, "and yet it is there");
+        assert_eq!(none["completed_s"]["watched_s"], 5.0);
+        // All eight pairs, whatever was complete: where none was, the run's end less the first one's time.
+        for case in [some, none] {
+            assert_eq!(case["restricted_completed_s"]["difference"]["runs"], 8);
+            assert_eq!(case["completed_s"].get("difference"), None);
+        }
+        let difference = none["restricted_completed_s"]["difference"]["mean"].as_f64().unwrap();
+        assert!((difference - (5.0 - whole["completed_s"]["mean"].as_f64().unwrap())).abs() < 1e-9);
+        let rows: Vec<String> = comparison
+            .table()
+            .rows
+            .iter()
+            .map(|row| row[0].text().to_owned() + " " + row[2].text())
+            .collect();
+        for expected in ["completed 8 of 8", "completed 0 of 8", "completed_p50_s > 5", "completed_p99_s > 5"]
+        {
+            assert!(rows.contains(&expected.to_owned()), "{expected}: {rows:?}");
+        }
+        assert!(!rows.iter().any(|row| row.starts_with("completed_s ")), "no mean of those that finished");
+        assert!(
+            comparison.notes()[0].starts_with(&format!("{} of 24 transfers", 16 - completed)),
+            "{:?}",
+            comparison.notes()
+        );
     }
 
     fn lost(flow: &FlowOutcome) -> f64 {

@@ -3,13 +3,14 @@
 //! * [`assemble`]: a checked scenario becomes an engine with endpoints, links and named random streams.
 //! * [`mod@run`]: one repetition, from the start to the scenario's end: [`run::run`], [`run::run_probed`], [`run::run_watched`].
 //! * [`outcome`]: what came out, in numbers with their units.
-//! * [`rlc_metrics`]: the same of links with RLC.
+//! * [`link_metrics`]: what each direction of a link carried; [`rlc_metrics`]: what RLC counted.
 //! * [`probe`]: cwnd, SRTT, queues … sampled over time.
 //! * [`packets`]: a packet's whole story, from the source to its arrival or loss.
 //! * [`pcap`]: a capture at the sources, with each packet's fate as a comment.
 //! * [`trace`]: every event as a line of JSON.
 
 pub mod assemble;
+pub mod link_metrics;
 pub mod outcome;
 pub mod packets;
 pub mod pcap;
@@ -19,7 +20,9 @@ pub mod run;
 pub mod trace;
 
 pub use assemble::is_deterministic;
+pub use lasthop_engine::Share;
 pub use lasthop_net::rlc::Counters as RlcCounters;
+pub use link_metrics::{LINK_METRICS, LinkMetric, LinkTraffic};
 pub use outcome::{FlowOutcome, LinkOutcome, METRICS, Metric, Outcome};
 pub use probe::{FlowSample, QueueSample, Samples};
 pub use rlc_metrics::{RLC_METRICS, RlcMetric};

@@ -1,9 +1,10 @@
 //! What came out of a run, in numbers with their units.
 
+use crate::link_metrics::LinkTraffic;
 use lasthop_base::{Duration, Time};
-use lasthop_engine::{Engine, FlowAccount, PipeAccount};
+use lasthop_engine::{Engine, FlowAccount, PipeAccount, Share};
 use lasthop_net::rlc;
-use lasthop_scenario::{Flow, Traffic};
+use lasthop_scenario::{Flow, Traffic, Transfer};
 use lasthop_tcp::Counters;
 use lasthop_tcp::sender::Limited;
 use lasthop_wire::{FlowId, LossReason};
@@ -13,6 +14,8 @@ use lasthop_wire::{FlowId, LossReason};
 pub struct Outcome {
     /// The seed it ran with.
     pub seed: u64,
+    /// Length of the run, s.
+    pub duration_s: f64,
     /// One for each flow, in the scenario's order.
     pub flows: Vec<FlowOutcome>,
     /// One for each link, in the scenario's order.
@@ -26,6 +29,12 @@ pub struct FlowOutcome {
     pub name: String,
     /// How long it had: from its start to the run's end, or to its completion, s.
     pub active_s: f64,
+    /// From its start to the run's end, s.
+    pub limit_s: f64,
+    /// Whether its transfer has an end, so that it can be complete.
+    pub is_finite: bool,
+    /// What it got while another TCP flow was alive too.
+    pub share: Share,
     /// Payload bytes delivered in order (datagrams: all bytes that arrived).
     pub delivered_bytes: u64,
     /// The source's counters.
@@ -57,6 +66,8 @@ pub struct LinkOutcome {
     pub down: PipeAccount,
     /// Back.
     pub up: PipeAccount,
+    /// What each direction carried, down first.
+    pub traffic: [LinkTraffic; 2],
     /// What RLC counted in each direction, down first; `None` where there is none.
     pub rlc: [Option<rlc::Counters>; 2],
 }
@@ -68,6 +79,9 @@ impl FlowOutcome {
         let mut outcome = FlowOutcome {
             name: flow.name.clone(),
             active_s: active,
+            limit_s: end.since(engine.start(id)).as_secs(),
+            is_finite: matches!(flow.traffic, Traffic::Tcp { transfer: Transfer::Bytes(_), .. }),
+            share: engine.share(id),
             delivered_bytes: 0,
             source: Counters::default(),
             destination: Counters::default(),
@@ -162,8 +176,13 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         name: "completed_s",
-        doc: "time from the start to the last byte of a finite transfer, s",
+        doc: "time from the start to the last byte of a finite transfer, s: a mean only if all were complete",
         of: |flow| flow.account.completed.map(|_| flow.active_s),
+    },
+    Metric {
+        name: "restricted_completed_s",
+        doc: "time to the last byte, or to the run's end if that came first, s: its mean is a restricted mean",
+        of: |flow| flow.is_finite.then_some(flow.active_s),
     },
     Metric {
         name: "data_segments",

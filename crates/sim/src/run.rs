@@ -1,11 +1,12 @@
 //! One repetition of a scenario.
 
 use crate::assemble::{assemble, pipe_of};
+use crate::link_metrics::LinkTraffic;
 use crate::outcome::{FlowOutcome, LinkOutcome, Outcome};
 use crate::probe::{Prober, Samples};
 use lasthop_base::Time;
 use lasthop_engine::{Engine, Fate, Observer, PipeId, Side};
-use lasthop_scenario::Scenario;
+use lasthop_scenario::{Hop, Scenario};
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, Packet};
 use std::any::Any;
@@ -84,7 +85,7 @@ fn end_of(scenario: &Scenario) -> Time {
 }
 
 fn outcome(scenario: &Scenario, seed: u64, engine: &Engine) -> Outcome {
-    let flows = scenario
+    let flows: Vec<FlowOutcome> = scenario
         .flows
         .iter()
         .enumerate()
@@ -98,8 +99,24 @@ fn outcome(scenario: &Scenario, seed: u64, engine: &Engine) -> Outcome {
             name: link.name.clone(),
             down: *engine.pipe_account(pipe_of(index, true)),
             up: *engine.pipe_account(pipe_of(index, false)),
+            traffic: [true, false]
+                .map(|down| traffic(scenario, engine, &flows, Hop { link: index, is_down: down })),
             rlc: [true, false].map(|down| engine.rlc(pipe_of(index, down)).copied()),
         })
         .collect();
-    Outcome { seed, flows, links }
+    Outcome { seed, duration_s: scenario.duration.as_secs(), flows, links }
+}
+
+fn traffic(scenario: &Scenario, engine: &Engine, flows: &[FlowOutcome], hop: Hop) -> LinkTraffic {
+    let (link, pipe) = (&scenario.links[hop.link], pipe_of(hop.link, hop.is_down));
+    let service = if hop.is_down { &link.down.service } else { &link.up.service };
+    let account = engine.pipe_account(pipe);
+    let through = scenario.routes.iter().zip(flows).filter(|(route, _)| route.there.contains(&hop));
+    LinkTraffic {
+        duration_s: scenario.duration.as_secs(),
+        carried_bytes: account.carried_bytes - engine.bytes_under_way(pipe),
+        capacity_bytes: service.bytes_until(end_of(scenario)),
+        payload_bytes: through.map(|(_, flow)| flow.delivered_bytes).sum(),
+        lost: account.lost.iter().sum(),
+    }
 }

@@ -86,7 +86,8 @@ impl Compare {
                     first.duration,
                     repeats.note().unwrap_or("paired by seed; 95 % intervals")
                 );
-                heading + &table::text(&done.table())
+                let notes: String = done.notes().iter().map(|note| format!("\n{note}\n")).collect();
+                heading + &table::text(&done.table()) + &notes
             }
             Format::Json => done.objects().iter().map(|object| format!("{object}\n")).collect(),
             Format::Csv => String::new(),

@@ -13,7 +13,7 @@ use lasthop_lab::cost::{Plan, estimate};
 use lasthop_lab::in_order::threads;
 use lasthop_lab::report;
 use lasthop_lab::runs::random::Repeats;
-use lasthop_lab::runs::{self, Repetition, Runs, Watched, csv, document, limits, summary};
+use lasthop_lab::runs::{self, Repetition, Runs, Watched, csv, document, limits, links, summary};
 use lasthop_scenario::Scenario;
 use lasthop_sim::pcap::SourceCapture;
 use lasthop_sim::trace::Trace;
@@ -134,15 +134,16 @@ impl Run {
         let outcomes = repeats.independent(outcomes);
         match self.format {
             Format::Table => {
-                let rlc = summary::rlc_table(outcomes);
+                let links = links::tables(outcomes).into_iter();
+                let links: String = links.map(|links| format!("\n{}", table::text(&links))).collect();
                 format!("{}\n{how_often}\n\n", scenario.title)
                     + &table::text(&summary::table(outcomes))
-                    + &rlc.map_or(String::new(), |rlc| format!("\n{}", table::text(&rlc)))
+                    + &links
                     + &below(&limits::lines(scenario, outcomes))
             }
             Format::Json => {
                 let mut objects = summary::objects(outcomes);
-                objects.extend(summary::rlc_objects(outcomes));
+                objects.extend(links::objects(outcomes));
                 objects.iter().map(|object| format!("{object}\n")).collect()
             }
             Format::Csv => String::new(),

@@ -4,6 +4,7 @@ use super::injected::note_left;
 use super::{Carried, Engine, timer_of};
 use crate::flow::{Datagrams, Flow, Overhead, Side, Traffic};
 use crate::pipe::PipeId;
+use crate::together::Together;
 use lasthop_base::Time;
 use lasthop_tcp::{Arriving, Endpoint, Event, State};
 use lasthop_wire::{Body, Ecn, FlowId, LinkReport, Packet, Priority, Segment};
@@ -19,7 +20,7 @@ impl Engine {
     pub(super) fn deliver(&mut self, pipe: u32, id: FlowId, forward: bool) {
         let side = if forward { Side::Destination } else { Side::Source };
         let now = self.now;
-        let Carried { flow, account, .. } = &mut self.flows[id.0 as usize];
+        let Carried { flow, account, sharing, .. } = &mut self.flows[id.0 as usize];
         let mut told = None;
         match &mut flow.traffic {
             Traffic::Datagrams(source) => {
@@ -53,7 +54,11 @@ impl Engine {
                     && let Body::Tcp(segment) = &first.packet.body
                 {
                     arriving.marked = first.packet.ecn == Ecn::Ce;
+                    let before = if forward { endpoint.delivered() } else { 0 };
                     endpoint.handle_segment(now, segment, &arriving);
+                    if forward {
+                        self.together.deliver(sharing, endpoint.delivered() - before);
+                    }
                 }
             }
         }
@@ -92,7 +97,7 @@ impl Engine {
         let id = FlowId(timer / 2);
         let side = if timer.is_multiple_of(2) { Side::Source } else { Side::Destination };
         let now = self.now;
-        let Carried { flow, routes: [route, _], .. } = &mut self.flows[id.0 as usize];
+        let Carried { flow, routes: [route, _], sharing, .. } = &mut self.flows[id.0 as usize];
         let route = *route;
         let next = match &mut flow.traffic {
             Traffic::Datagrams(source) if now < source.stop => {
@@ -110,6 +115,7 @@ impl Engine {
                 };
                 if side == Side::Source && endpoint.state() == State::Closed && now >= flow.start {
                     endpoint.open(now);
+                    self.together.begin(sharing);
                     self.pump(id, side);
                 } else if endpoint.poll_timeout() <= now {
                     endpoint.handle_timeout(now);
@@ -186,7 +192,7 @@ impl Engine {
         if endpoint.state() == State::CloseWait {
             // The receiving application has read everything and closes its side too.
             endpoint.close();
-            note_completion(carried, now);
+            note_completion(carried, &mut self.together, now);
             self.pump(id, side);
             return;
         }
@@ -221,13 +227,14 @@ impl Engine {
     }
 }
 
-fn note_completion(carried: &mut Carried, now: Time) {
-    let Carried { flow, account, .. } = carried;
+fn note_completion(carried: &mut Carried, together: &mut Together, now: Time) {
+    let Carried { flow, account, sharing, .. } = carried;
     if account.completed.is_none()
         && let Traffic::Tcp(connection) = &flow.traffic
     {
         account.completed = Some(now);
         account.limited = connection.source.sender().limited(now);
+        together.end(sharing);
     }
 }
 

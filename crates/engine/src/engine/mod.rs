@@ -14,6 +14,7 @@ use crate::observer::Observer;
 use crate::outside::Left;
 use crate::pipe::{Pipe, PipeAccount, PipeId};
 use crate::routes::{fuse, number_of};
+use crate::together::{Share, Sharing, Together};
 use lasthop_base::Time;
 use lasthop_net::{Line, Output, rlc};
 use lasthop_tcp::{Endpoint, State};
@@ -39,6 +40,7 @@ pub struct Engine {
     decided: Vec<Output>,
     /// Packets from outside that have gone, until somebody asks.
     left: Vec<Left>,
+    together: Together,
 }
 
 struct Carried {
@@ -48,6 +50,7 @@ struct Carried {
     /// What packets pass inside the source, and inside the destination, before their first link.
     hosts: [Option<PipeId>; 2],
     account: FlowAccount,
+    sharing: Sharing,
 }
 
 impl Engine {
@@ -59,7 +62,13 @@ impl Engine {
         let flows = flows.into_iter().map(|flow| {
             let there = number_of(&mut routes, &flow.forward);
             let back = number_of(&mut routes, &flow.backward);
-            Carried { flow, routes: [there, back], hosts: [None; 2], account: FlowAccount::default() }
+            Carried {
+                flow,
+                routes: [there, back],
+                hosts: [None; 2],
+                account: FlowAccount::default(),
+                sharing: Sharing::default(),
+            }
         });
         let flows: Vec<Carried> = flows.collect();
         let mut engine = Engine {
@@ -74,6 +83,7 @@ impl Engine {
             observer: None,
             decided: Vec::new(),
             left: Vec::new(),
+            together: Together::default(),
         };
         for index in 0..engine.flows.len() {
             engine.prepare(index);
@@ -172,6 +182,11 @@ impl Engine {
         &self.flows[flow.0 as usize].account
     }
 
+    /// What a TCP flow got so far while another one was alive, beside an equal part.
+    pub fn share(&self, flow: FlowId) -> Share {
+        self.together.share(&self.flows[flow.0 as usize].sharing)
+    }
+
     /// Packets that sources and destinations have sent so far, ACKs included.
     pub fn packets_sent(&self) -> u64 {
         self.packets
@@ -185,6 +200,13 @@ impl Engine {
     /// A pipe's totals.
     pub fn pipe_account(&self, pipe: PipeId) -> &PipeAccount {
         &self.pipes[pipe.0 as usize].account
+    }
+
+    /// Of the bytes that a pipe has carried, those that have not reached its other side yet.
+    pub fn bytes_under_way(&self, pipe: PipeId) -> u64 {
+        let pipe = &self.pipes[pipe.0 as usize];
+        let ahead = pipe.travelling.iter().filter(|one| one.due > self.now && !one.discarded);
+        ahead.map(|one| u64::from(one.packet.wire_bytes)).sum()
     }
 
     /// What a pipe's RLC entity has counted, if it is one.

@@ -1,7 +1,7 @@
 //! A report of one repetition, by time.
 
 use super::random::Repeats;
-use super::{Runs, limits, summary};
+use super::{Runs, limits, links, summary};
 use crate::document::{Block, Chapter, Document};
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_scenario::{Scenario, Traffic};
@@ -31,8 +31,8 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
         ),
     })];
     blocks.push(Block::Table(summary::table(outcomes)));
-    blocks.extend(summary::rlc_table(outcomes).map(Block::Table));
     blocks.extend(limits::lines(scenario, outcomes).into_iter().map(Block::Text));
+    blocks.extend(links::tables(outcomes).into_iter().map(Block::Table));
     blocks.push(Block::Heading(format!("The first repetition (seed {seed}) over time")));
     blocks.push(Block::Figure(goodput(scenario, &by_flow)));
     for (flow, samples) in

@@ -2,16 +2,30 @@
 
 use lasthop_sim::{METRICS, Metric, Outcome};
 
-/// Goodput of all flows together, kbit/s.
+/// Payload that all flows delivered, over the run's time, kbit/s.
+///
+/// Not the sum of the flows' goodputs: each of those is over its own lifetime, and lifetimes that do not overlap add up
+/// to more than any link carries.
 pub fn total_goodput_kbps(outcome: &Outcome) -> Option<f64> {
-    Some(outcome.flows.iter().map(|flow| flow.goodput_kbps()).sum())
+    let bytes: u64 = outcome.flows.iter().map(|flow| flow.delivered_bytes).sum();
+    (outcome.duration_s > 0.0).then(|| bytes as f64 * 8.0 / outcome.duration_s / 1e3)
 }
 
-/// Jain's index of the flows' goodputs: 1 when all are equal, 1/n when one has all; undefined when nobody has any.
+/// Jain's index over TCP flows that are alive together: 1 when each has an equal part at every time, 1/n when one of n has
+/// all; undefined when no two are ever alive at once, or nobody gets anything.
+///
+/// Each flow's allocation is what it got while others were alive, over its fair share then ([`lasthop_sim::Share`]), and
+/// counts by that fair share: a flow that lived for a moment says little. For flows alive at the same time it is the
+/// index of their goodputs (Jain, Chiu, Hawe, DEC-TR-301, 1984, with allocations relative to the fair ones).
 pub fn fairness(outcome: &Outcome) -> Option<f64> {
-    let goodputs = || outcome.flows.iter().map(|flow| flow.goodput_kbps());
-    let (sum, squares): (f64, f64) = (goodputs().sum(), goodputs().map(|goodput| goodput * goodput).sum());
-    (squares > 0.0).then(|| sum * sum / (outcome.flows.len() as f64 * squares))
+    let (mut got, mut fair, mut squares) = (0.0, 0.0, 0.0);
+    for share in outcome.flows.iter().map(|flow| flow.share).filter(|share| share.fair_bytes > 0.0) {
+        let bytes = share.bytes as f64;
+        got += bytes;
+        fair += share.fair_bytes;
+        squares += bytes * bytes / share.fair_bytes;
+    }
+    (squares > 0.0).then(|| got * got / (fair * squares))
 }
 
 /// A metric's mean over the flows in which it is defined.
@@ -22,8 +36,123 @@ pub fn mean_of_flows(outcome: &Outcome, metric: &Metric) -> Option<f64> {
 
 /// A metric of all flows: the total of goodput, the mean of everything else (of one flow: its own value).
 pub fn of_all_flows(outcome: &Outcome, metric: &Metric) -> Option<f64> {
-    match std::ptr::eq(metric, &METRICS[0]) {
+    match std::ptr::eq(metric, &METRICS[0]) && outcome.flows.len() > 1 {
         true => total_goodput_kbps(outcome),
         false => mean_of_flows(outcome, metric),
+    }
+}
+
+/// The mean completion time of an outcome's finite transfers, each up to its run's end or, if that is earlier, the end of
+/// the same transfer in the run that it is compared with; of all flows, or those of this name, s.
+pub fn restricted_s(outcome: &Outcome, other: &Outcome, flow: Option<&str>) -> Option<f64> {
+    let times = outcome
+        .flows
+        .iter()
+        .enumerate()
+        .filter(|(_, it)| it.is_finite && flow.is_none_or(|name| it.name == name));
+    let times: Vec<f64> = times
+        .map(|(place, it)| {
+            it.active_s.min(other.flows.get(place).map_or(f64::INFINITY, |other| other.limit_s))
+        })
+        .collect();
+    (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_scenario::Draft;
+    use lasthop_sim::LINK_METRICS;
+    use std::fmt::Write;
+
+    fn run(text: &str) -> Outcome {
+        lasthop_sim::run(&Draft::parse(text, "test").unwrap().check().unwrap(), 1)
+    }
+
+    /// Two links of 20 Mbit/s side by side for 20 s; over each a short transfer begins every half second.
+    fn short_flows() -> String {
+        let mut text = String::from("title = \"two links\"\nduration = \"20 s\"\n");
+        for link in ["one", "two"] {
+            writeln!(text, "[link.{link}]\nfrom = \"{link}-a\"\nto = \"{link}-b\"\nrate = \"20 Mbit/s\"")
+                .unwrap();
+            writeln!(text, "one_way_delay = \"5 ms\"\nqueue = \"50 packets\"").unwrap();
+            for flow in 0..39 {
+                writeln!(text, "[flow.{link}-{flow}]\nfrom = \"{link}-a\"\nto = \"{link}-b\"").unwrap();
+                writeln!(text, "start = \"{} ms\"\ntransfer = \"300 kB\"", flow * 500).unwrap();
+            }
+        }
+        text
+    }
+
+    #[test]
+    fn the_total_is_per_unit_of_time_and_never_more_than_the_links_carry() {
+        let outcome = run(&short_flows());
+        assert!(outcome.flows.iter().all(|flow| flow.account.completed.is_some()));
+        // 78 transfers of 300,000 bytes in 20 s.
+        let total = total_goodput_kbps(&outcome).unwrap();
+        assert!((total - 78.0 * 300_000.0 * 8.0 / 20.0 / 1e3).abs() < 1e-6, "{total}");
+        // Their goodputs, each over its own lifetime, add up to many times the links' rates.
+        let goodputs: f64 = outcome.flows.iter().map(|flow| flow.goodput_kbps()).sum();
+        assert!(goodputs > 40_000.0, "{goodputs}");
+        for link in &outcome.links {
+            let number = |name: &str| {
+                let metric = LINK_METRICS.iter().find(|metric| metric.name == name).unwrap();
+                (metric.of)(&link.traffic[0])
+            };
+            assert!((number("payload_kbps") - total / 2.0).abs() < 1e-6);
+            // With headers of at least 40 bytes on 1460, and less than 20 Mbit/s.
+            assert!(number("carried_kbps") > 1.027 * total / 2.0 && number("carried_kbps") < 20_000.0);
+            assert!((number("utilisation_pct") - number("carried_kbps") / 200.0).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_link_is_never_used_by_more_than_all_of_it() {
+        // An unlimited queue that is full of seconds at the end: what has not arrived does not count.
+        let text = "rate=10Mbit/s,rtt=20ms,queue=unlimited,duration=10s";
+        let mut draft = Draft::load(text).unwrap();
+        draft.set("flow.bulk.receiver.window", "{ kind = \"buffer\", size = \"64 MiB\" }").unwrap();
+        let outcome = lasthop_sim::run(&draft.check().unwrap(), 1);
+        let used =
+            outcome.links[0].traffic[0].carried_bytes as f64 / outcome.links[0].traffic[0].capacity_bytes;
+        assert!(used > 0.97 && used <= 1.0, "{used}");
+    }
+
+    /// Jain's index of plain numbers.
+    fn jain(numbers: &[f64]) -> f64 {
+        let squares: f64 = numbers.iter().map(|one| one * one).sum();
+        numbers.iter().sum::<f64>().powi(2) / (numbers.len() as f64 * squares)
+    }
+
+    #[test]
+    fn of_flows_alive_at_the_same_time_fairness_is_jains_index_of_their_goodputs() {
+        let mut draft = Draft::load("rate=5Mbit/s,rtt=60ms,queue=20packets,loss=0.5%,duration=10s").unwrap();
+        draft.set("flow.bulk.count", "4").unwrap();
+        let outcome = lasthop_sim::run(&draft.check().unwrap(), 3);
+        let goodputs: Vec<f64> = outcome.flows.iter().map(|flow| flow.goodput_kbps()).collect();
+        assert!((fairness(&outcome).unwrap() - jain(&goodputs)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn flows_that_never_meet_have_no_fairness_and_a_latecomer_counts_for_the_time_that_it_shares() {
+        let flow = |name: &str, start: &str, more: &str| {
+            format!("[flow.{name}]\nfrom = \"a\"\nto = \"b\"\nstart = \"{start}\"\n{more}\n")
+        };
+        let path = "title = \"t\"\nduration = \"20 s\"\n[link.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"8 Mbit/s\"\n\
+                    one_way_delay = \"10 ms\"\nqueue = \"20 packets\"\n";
+        let apart = run(&(path.to_owned()
+            + &flow("one", "0 s", "transfer = \"1 MB\"")
+            + &flow("two", "10 s", "transfer = \"1 MB\"")));
+        assert_eq!(fairness(&apart), None, "8 Mbit in 1 s, 10 s apart");
+        // Another one in the last fifth: two flows share 4 of 20 s. By goodputs over lifetimes, of which the first had
+        // 16 s alone, the index is lower than what they make of the time together.
+        let late = run(&(path.to_owned() + &flow("one", "0 s", "") + &flow("two", "16 s", "")));
+        let shares: Vec<f64> = late.flows.iter().map(|flow| flow.share.bytes as f64).collect();
+        assert!((fairness(&late).unwrap() - jain(&shares)).abs() < 1e-9);
+        // 4 s at 8 Mbit/s, less headers, both together.
+        let together: f64 = shares.iter().sum();
+        assert!(together > 0.9 * 4e6 && together < 4e6, "{together}");
+        let fair: f64 = late.flows.iter().map(|flow| flow.share.fair_bytes).sum();
+        assert!((fair - together).abs() < 1e-3, "what is shared is what was delivered");
     }
 }

@@ -1,15 +1,18 @@
 //! Repetitions of one scenario, and what is shown of them.
 //!
 //! * [`begin`]: all repetitions, one after the other as they are finished, the first of them under observation.
-//! * [`summary`]: a table for people, an object a line for programs.
+//! * [`summary`]: a table for people, an object a line for programs; [`links`]: the same of links.
+//! * [`completion`]: when finite transfers were complete, those that were cut off among them.
 //! * [`csv`]: every repetition, and the samples of the first.
 //! * [`document`]: a report of the first repetition, by time.
 //! * [`limits`]: what limited each flow, in a line; [`random`]: whether repetitions differ.
 //! * [`number`]: how a mean and its interval are written; [`measure`]: the numbers that several flows have together.
 
+pub mod completion;
 pub mod csv;
 pub mod document;
 pub mod limits;
+pub mod links;
 pub mod measure;
 pub mod number;
 pub mod random;

@@ -1,12 +1,13 @@
 //! Means over repetitions: a table for people, an object a line for programs.
 
+use super::completion::{COMPLETED, Completion, RESTRICTED};
 use super::measure;
 use super::number::with_interval;
 use crate::change::Change;
 use crate::document::{Cell, Table};
 use crate::repeat::{estimate, estimate_by};
 use crate::stats::Estimate;
-use lasthop_sim::{METRICS, Metric, Outcome, RLC_METRICS, RlcCounters};
+use lasthop_sim::{METRICS, Metric, Outcome};
 use serde_json::{Map, Value, json};
 
 /// With more flows than this a table shows their mean instead of each.
@@ -32,9 +33,25 @@ pub fn table(outcomes: &[Outcome]) -> Table {
     }
     columns.push("what it is".to_owned());
     let width = columns.len();
+    let completions: Vec<Option<Completion>> = match each {
+        true => (0..names.len()).map(|flow| Completion::of_flow(outcomes, flow)).collect(),
+        false => vec![Completion::of_all(outcomes)],
+    };
+    let is_whole = completions.iter().flatten().all(Completion::is_whole);
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     for metric in METRICS {
-        let estimates = of_flows(metric);
+        let mut estimates = of_flows(metric);
+        match metric.name {
+            COMPLETED => {
+                rows.extend(completion_rows(&completions));
+                // A mean of those that finished would not be one of the transfers.
+                for (estimate, completion) in estimates.iter_mut().zip(&completions) {
+                    estimate.take_if(|_| completion.as_ref().is_some_and(|it| !it.is_whole()));
+                }
+            }
+            RESTRICTED if is_whole => continue,
+            _ => {}
+        }
         if estimates.iter().any(Option::is_some) {
             let cells = estimates.iter().map(cell);
             rows.push(std::iter::once(word(metric.name)).chain(cells).chain([word(metric.doc)]).collect());
@@ -52,62 +69,19 @@ pub fn table(outcomes: &[Outcome]) -> Table {
     Table { caption: String::new(), columns, rows }
 }
 
-/// What RLC counted: metrics as rows, directions of links as columns; `None` where no link has RLC.
-pub fn rlc_table(outcomes: &[Outcome]) -> Option<Table> {
-    let directions = rlc_directions(outcomes.first()?);
-    let names = directions.iter().map(|direction| direction.name.clone());
-    let columns: Vec<String> =
-        std::iter::once("metric".to_owned()).chain(names).chain(["what it is".to_owned()]).collect();
-    let mut rows = Vec::new();
-    for metric in RLC_METRICS {
-        let estimates: Vec<Option<Estimate>> =
-            directions.iter().map(|direction| direction.estimate(outcomes, metric.of)).collect();
-        if estimates.iter().any(Option::is_some) {
-            let cells = estimates.iter().map(cell);
-            rows.push(std::iter::once(word(metric.name)).chain(cells).chain([word(metric.doc)]).collect());
-        }
-    }
-    (!directions.is_empty()).then(|| Table { caption: "Links with RLC".into(), columns, rows })
-}
-
-/// An object for each direction of a link with RLC, named `wireless.down` under `link`.
-pub fn rlc_objects(outcomes: &[Outcome]) -> Vec<Value> {
-    let Some(first) = outcomes.first() else { return Vec::new() };
-    let object = |direction: &RlcDirection| {
-        let mut object = Map::new();
-        object.insert("link".into(), json!(direction.name));
-        for metric in RLC_METRICS {
-            let estimate = direction.estimate(outcomes, metric.of);
-            object.insert(metric.name.into(), estimate.map_or(Value::Null, |e| value(&e)));
-        }
-        Value::Object(object)
+/// How many transfers were complete, and the quantiles of their times.
+fn completion_rows(completions: &[Option<Completion>]) -> Vec<Vec<Cell>> {
+    let Some(any) = completions.iter().flatten().next() else { return Vec::new() };
+    let row = |name: &str, doc: &str, of: &dyn Fn(&Completion) -> String| {
+        let cells = completions.iter().map(|it| it.as_ref().map_or(Cell::Empty, |it| Cell::Number(of(it))));
+        std::iter::once(word(name)).chain(cells).chain([word(doc)]).collect()
     };
-    rlc_directions(first).iter().map(object).collect()
-}
-
-/// One direction of a link, by its places in an outcome.
-struct RlcDirection {
-    name: String,
-    link: usize,
-    side: usize,
-}
-
-impl RlcDirection {
-    fn estimate(&self, outcomes: &[Outcome], of: fn(&RlcCounters) -> Option<f64>) -> Option<Estimate> {
-        estimate_by(outcomes, |outcome| outcome.links.get(self.link)?.rlc[self.side].as_ref().and_then(of))
+    let mut rows =
+        vec![row("completed", "finite transfers complete by the run's end, of all", &Completion::count)];
+    for (at, (name, _)) in any.rows().iter().enumerate() {
+        rows.push(row(name, Completion::DOCS[at], &|it| it.rows()[at].1.clone()));
     }
-}
-
-fn rlc_directions(outcome: &Outcome) -> Vec<RlcDirection> {
-    let mut directions = Vec::new();
-    for (link, one) in outcome.links.iter().enumerate() {
-        for (side, name) in
-            ["down", "up"].into_iter().enumerate().filter(|(side, _)| one.rlc[*side].is_some())
-        {
-            directions.push(RlcDirection { name: format!("{}.{name}", one.name), link, side });
-        }
-    }
-    directions
+    rows
 }
 
 /// An object for each flow; if there are several, a last one for all of them, whose `flow` is null.
@@ -118,10 +92,12 @@ pub fn objects(outcomes: &[Outcome]) -> Vec<Value> {
         let mut object = Map::new();
         object.insert("flow".into(), json!(flow.name));
         for metric in METRICS {
-            object.insert(
-                metric.name.into(),
-                estimate(outcomes, index, metric).map_or(Value::Null, |e| value(&e)),
-            );
+            let shown = estimate(outcomes, index, metric).map_or(Value::Null, |e| value(&e));
+            let shown = match metric.name {
+                COMPLETED => completed_value(shown, Completion::of_flow(outcomes, index)),
+                _ => shown,
+            };
+            object.insert(metric.name.into(), shown);
         }
         objects.push(Value::Object(object));
     }
@@ -132,9 +108,30 @@ pub fn objects(outcomes: &[Outcome]) -> Vec<Value> {
         for (name, of, _) in TOGETHER {
             object.insert(name.into(), estimate_by(outcomes, of).map_or(Value::Null, |e| value(&e)));
         }
+        for name in [COMPLETED, RESTRICTED] {
+            let metric = METRICS.iter().find(|metric| metric.name == name);
+            let mean = |outcome: &Outcome| measure::mean_of_flows(outcome, metric?);
+            let shown = estimate_by(outcomes, mean).map_or(Value::Null, |e| value(&e));
+            let shown = match name {
+                COMPLETED => completed_value(shown, Completion::of_all(outcomes)),
+                _ => shown,
+            };
+            object.insert(name.into(), shown);
+        }
         objects.push(Value::Object(object));
     }
     objects
+}
+
+/// A mean of completion times with what is known of all transfers; of some that were cut off there is no mean.
+pub fn completed_value(mean: Value, completion: Option<Completion>) -> Value {
+    let Some(completion) = completion else { return mean };
+    let mut object = match mean {
+        Value::Object(object) if completion.is_whole() => object,
+        _ => [("mean".to_owned(), Value::Null), ("ci95".to_owned(), Value::Null)].into_iter().collect(),
+    };
+    completion.extend(&mut object);
+    Value::Object(object)
 }
 
 /// `{"mean", "ci95", "runs"}`; without an interval `ci95` is null.
@@ -152,8 +149,16 @@ type Together = (&'static str, fn(&Outcome) -> Option<f64>, &'static str);
 
 /// What several flows have together.
 const TOGETHER: [Together; 2] = [
-    ("total_goodput_kbps", measure::total_goodput_kbps, "all flows together, kbit/s"),
-    ("fairness", measure::fairness, "Jain's index of the flows' goodputs"),
+    (
+        "total_goodput_kbps",
+        measure::total_goodput_kbps,
+        "payload delivered by all flows over the run's time, kbit/s",
+    ),
+    (
+        "fairness",
+        measure::fairness,
+        "Jain's index over TCP flows alive together: what each got of an equal part",
+    ),
 ];
 
 fn cell(estimate: &Option<Estimate>) -> Cell {

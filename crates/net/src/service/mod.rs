@@ -33,6 +33,15 @@ impl Service {
         }
     }
 
+    /// How many bytes it could serve from the start until `end`; of a trace what its opportunities hold.
+    pub fn bytes_until(&self, end: Time) -> f64 {
+        match self {
+            Service::Rate(rate) => rate.bps() as f64 / 8.0 * end.as_secs(),
+            Service::Plan(plan) => plan.bytes_until(end),
+            Service::Trace(trace) => trace.bytes_until(end),
+        }
+    }
+
     /// When the rate changes by plan for the first time after `now`.
     pub fn change_after(&self, now: Time) -> Time {
         match self {

@@ -50,6 +50,21 @@ impl Plan {
         (self.steps.first().map_or(Rate::from_bps(1), |(rate, _)| *rate), Time::NEVER)
     }
 
+    /// How many bytes the steps add up to from the start until `end`.
+    pub(super) fn bytes_until(&self, end: Time) -> f64 {
+        let bytes = |rate: Rate, span: Duration| rate.bps() as f64 / 8.0 * span.as_secs();
+        let whole: f64 = self.steps.iter().map(|(rate, span)| bytes(*rate, *span)).sum();
+        let passes = end.as_nanos() / self.length.as_nanos().max(1);
+        let mut now = Time::from_nanos(passes * self.length.as_nanos());
+        let mut sum = whole * passes as f64;
+        while now < end {
+            let (rate, until) = self.at(now);
+            sum += bytes(rate, until.min(end).since(now));
+            now = until;
+        }
+        sum
+    }
+
     /// Serves a packet from `start` on, at the rates that hold meanwhile.
     pub(super) fn serve(&self, start: Time, bytes: u32) -> Served {
         const NANOS: u128 = 1_000_000_000;
@@ -84,6 +99,8 @@ mod tests {
         // 1500 bytes at 64 kbit/s: 187.5 ms.
         let alone = plan.serve(secs(12), 1500);
         assert_eq!(alone.ends, secs(12) + Duration::from_micros(187_500));
+        // A whole pass of 560,000 bytes, then 480,000 and 5 s at 8,000 bytes a second.
+        assert!((plan.bytes_until(secs(35)) - 1_080_000.0).abs() < 1e-6);
         // 12 000 bits from 10 ms before the change: 3840 of them before it, 8160 at 64 kbit/s, 127.5 ms.
         let start = Time::ZERO + Duration::from_millis(9990);
         assert_eq!(plan.serve(start, 1500).ends, secs(10) + Duration::from_micros(127_500));

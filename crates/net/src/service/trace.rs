@@ -6,7 +6,7 @@
 //! The trace repeats from its last time stamp.
 
 use super::Served;
-use lasthop_base::{Rate, Time};
+use lasthop_base::{Duration, Rate, Time};
 use std::fmt;
 use std::sync::Arc;
 
@@ -108,6 +108,11 @@ impl Trace {
     pub fn mean_rate(&self) -> Rate {
         let bits = self.millis.len() as u64 * OPPORTUNITY_BYTES * 8;
         Rate::from_bps(bits * 1000 / self.length_millis())
+    }
+
+    /// What the opportunities up to and including `end` hold.
+    pub(super) fn bytes_until(&self, end: Time) -> f64 {
+        (self.first_from(end + Duration::from_nanos(1)) * OPPORTUNITY_BYTES) as f64
     }
 
     /// When the `index`-th opportunity comes, counted through all passes.
@@ -244,6 +249,8 @@ mod tests {
         assert_eq!(link.serve(at(6), 1500).ends, at(10));
         // The second pass begins at 10 ms: its first opportunity is at 10 ms too.
         assert_eq!(link.serve(at(10), 1500).ends, at(10));
+        assert_eq!(link.trace.bytes_until(at(10)), 4.0 * 1504.0);
+        assert_eq!(link.trace.bytes_until(at(9)), 2.0 * 1504.0);
         assert_eq!(link.serve(at(1_000_001), 1500).ends, at(1_000_005));
     }
 

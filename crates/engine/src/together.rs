@@ -1,0 +1,89 @@
+//! How those flows share that are alive together.
+//!
+//! A TCP flow is alive from its start until its last byte is delivered. While at least two are, what is delivered counts
+//! for its flow, and an equal part of it as the fair share of each flow alive: the virtual time of fair queueing
+//! (Demers, Keshav, Shenker, SIGCOMM 1989). A number a flow, and some additions a delivery, however long the run is and
+//! however many flows come and go.
+
+/// What a flow got while it was not alone.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Share {
+    /// Payload delivered to it while at least one other flow was alive, bytes.
+    pub bytes: u64,
+    /// What it would have got if at each instant all flows alive had got the same, bytes.
+    pub fair_bytes: f64,
+}
+
+/// The flows that are alive now.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Together {
+    alive: u32,
+    /// What a flow alive since the start of the run would have as its fair share, bytes.
+    fair: f64,
+}
+
+/// A flow's share as far as it is known.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sharing {
+    bytes: u64,
+    /// The fair share of a flow alive since the start of the run when this one began, and when it ended.
+    began: Option<f64>,
+    ended: Option<f64>,
+}
+
+impl Together {
+    pub(crate) fn begin(&mut self, flow: &mut Sharing) {
+        flow.began = Some(self.fair);
+        self.alive += 1;
+    }
+
+    /// Of a flow that has begun, once.
+    pub(crate) fn end(&mut self, flow: &mut Sharing) {
+        flow.ended = Some(self.fair);
+        self.alive -= 1;
+    }
+
+    #[inline]
+    pub(crate) fn deliver(&mut self, flow: &mut Sharing, bytes: u64) {
+        if self.alive >= 2 {
+            flow.bytes += bytes;
+            self.fair += bytes as f64 / f64::from(self.alive);
+        }
+    }
+
+    pub(crate) fn share(&self, flow: &Sharing) -> Share {
+        let fair_bytes = flow.began.map_or(0.0, |began| flow.ended.unwrap_or(self.fair) - began);
+        Share { bytes: flow.bytes, fair_bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_worked_by_hand() {
+        let mut together = Together::default();
+        let [mut a, mut b, mut c] = [Sharing::default(); 3];
+        together.begin(&mut a);
+        // Alone: nobody to share with.
+        together.deliver(&mut a, 5_000);
+        together.begin(&mut b);
+        together.deliver(&mut a, 300);
+        together.deliver(&mut b, 100);
+        together.begin(&mut c);
+        for flow in [&mut a, &mut b, &mut c] {
+            together.deliver(flow, 100);
+        }
+        together.end(&mut a);
+        together.deliver(&mut c, 60);
+        together.end(&mut c);
+        together.deliver(&mut b, 9_000);
+        // 400 by two, 300 by three, 60 by two, alone.
+        let share = |flow| together.share(flow);
+        assert_eq!(share(&a), Share { bytes: 400, fair_bytes: 300.0 });
+        assert_eq!(share(&b), Share { bytes: 200, fair_bytes: 330.0 });
+        assert_eq!(share(&c), Share { bytes: 160, fair_bytes: 130.0 });
+        assert_eq!(share(&Sharing::default()), Share::default(), "never began");
+    }
+}

@@ -1,0 +1,130 @@
+//! What is shown of links: what each direction carried, and what RLC counted there.
+
+use super::number::with_interval;
+use super::summary::value;
+use crate::document::{Cell, Table};
+use crate::repeat::estimate_by;
+use crate::stats::Estimate;
+use lasthop_sim::{LINK_METRICS, LinkOutcome, Outcome, RLC_METRICS};
+use serde_json::{Map, Value, json};
+
+/// With more directions of links than this a table shows the busiest.
+const MOST_COLUMNS: usize = 4;
+
+/// A number of one direction in one outcome.
+type Of<'a> = &'a dyn Fn(&LinkOutcome, usize) -> Option<f64>;
+
+/// Metrics as rows, directions of links as columns: what they carried; below, what RLC counted, if any link has RLC.
+pub fn tables(outcomes: &[Outcome]) -> Vec<Table> {
+    let Some(first) = outcomes.first() else { return Vec::new() };
+    let (all, busiest) = (directions(first).len(), busiest(outcomes));
+    let caption = match all > busiest.len() {
+        true => format!("Links: the {} busiest of {all} directions", busiest.len()),
+        false => "Links".to_owned(),
+    };
+    let mut carried = Vec::new();
+    for metric in LINK_METRICS {
+        let of: Of<'_> = &|link, side| Some((metric.of)(&link.traffic[side]));
+        carried.push((metric.name, metric.doc, of_each(outcomes, &busiest, of)));
+    }
+    let mut tables = vec![table(caption, &busiest, carried)];
+    let with_rlc: Vec<Direction> =
+        directions(first).into_iter().filter(|it| first.links[it.link].rlc[it.side].is_some()).collect();
+    if !with_rlc.is_empty() {
+        let mut counted = Vec::new();
+        for metric in RLC_METRICS {
+            let of: Of<'_> = &|link, side| link.rlc[side].as_ref().and_then(metric.of);
+            counted.push((metric.name, metric.doc, of_each(outcomes, &with_rlc, of)));
+        }
+        tables.push(table("Links with RLC".to_owned(), &with_rlc, counted));
+    }
+    tables
+}
+
+/// An object for each direction of a link, named `wireless.down` under `link`.
+pub fn objects(outcomes: &[Outcome]) -> Vec<Value> {
+    let Some(first) = outcomes.first() else { return Vec::new() };
+    let object = |direction: &Direction| {
+        let shown = |of: Of<'_>| direction.estimate(outcomes, of).map_or(Value::Null, |it| value(&it));
+        let mut object = Map::new();
+        object.insert("link".into(), json!(direction.name));
+        for metric in LINK_METRICS {
+            object.insert(metric.name.into(), shown(&|link, side| Some((metric.of)(&link.traffic[side]))));
+        }
+        if first.links[direction.link].rlc[direction.side].is_some() {
+            for metric in RLC_METRICS {
+                object.insert(
+                    metric.name.into(),
+                    shown(&|link, side| link.rlc[side].as_ref().and_then(metric.of)),
+                );
+            }
+        }
+        Value::Object(object)
+    };
+    directions(first).iter().map(object).collect()
+}
+
+/// One direction of a link, by its places in an outcome.
+struct Direction {
+    name: String,
+    link: usize,
+    side: usize,
+}
+
+impl Direction {
+    fn estimate(&self, outcomes: &[Outcome], of: Of<'_>) -> Option<Estimate> {
+        estimate_by(outcomes, |outcome| of(outcome.links.get(self.link)?, self.side))
+    }
+}
+
+fn directions(outcome: &Outcome) -> Vec<Direction> {
+    let sides = |(link, one): (usize, &LinkOutcome)| {
+        [(0, "down"), (1, "up")].map(|(side, name)| Direction {
+            name: format!("{}.{name}", one.name),
+            link,
+            side,
+        })
+    };
+    outcome.links.iter().enumerate().flat_map(sides).collect()
+}
+
+/// The directions of which most was used, in their order.
+fn busiest(outcomes: &[Outcome]) -> Vec<Direction> {
+    let mut ranked: Vec<(f64, usize, Direction)> = outcomes
+        .first()
+        .map_or(Vec::new(), directions)
+        .into_iter()
+        .enumerate()
+        .map(|(place, it)| {
+            let share = |link: &LinkOutcome, side: usize| {
+                let traffic = &link.traffic[side];
+                Some(traffic.carried_bytes as f64 / traffic.capacity_bytes.max(1.0))
+            };
+            (it.estimate(outcomes, &share).map_or(0.0, |used| used.mean), place, it)
+        })
+        .collect();
+    ranked.sort_by(|one, other| other.0.total_cmp(&one.0));
+    ranked.truncate(MOST_COLUMNS);
+    ranked.sort_by_key(|(_, place, _)| *place);
+    ranked.into_iter().map(|(_, _, direction)| direction).collect()
+}
+
+fn of_each(outcomes: &[Outcome], directions: &[Direction], of: Of<'_>) -> Vec<Option<Estimate>> {
+    directions.iter().map(|direction| direction.estimate(outcomes, of)).collect()
+}
+
+/// Rows of a name, what it is and a number for each direction; those without any number are left out.
+fn table(caption: String, directions: &[Direction], rows: Vec<(&str, &str, Vec<Option<Estimate>>)>) -> Table {
+    let word = |text: &str| Cell::Text(text.to_owned());
+    let names = directions.iter().map(|direction| direction.name.clone());
+    let columns =
+        std::iter::once("metric".to_owned()).chain(names).chain(["what it is".to_owned()]).collect();
+    let shown = rows.into_iter().filter(|(_, _, numbers)| numbers.iter().any(Option::is_some));
+    let rows = shown.map(|(name, doc, numbers)| {
+        let cells = numbers
+            .iter()
+            .map(|number| number.as_ref().map_or(Cell::Empty, |it| Cell::Number(with_interval(it))));
+        std::iter::once(word(name)).chain(cells).chain([word(doc)]).collect()
+    });
+    Table { caption, columns, rows: rows.collect() }
+}
