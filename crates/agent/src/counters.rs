@@ -26,6 +26,8 @@ counters! {
     acks_rewritten: "ACKs whose window was made smaller.",
     acks_added: "ACKs sent beside the kernel's own.",
     acks_left_alone: "Packets let through as they were, because the handshake of their connection was not seen or they carry data.",
+    acks_missed: "ACKs that told the kernel's own window because the agent did not answer in time.",
+    lapses: "Times that the agent did not answer for so long that its rules were taken away meanwhile.",
     losses_wireless: "Losses that the judge took for the radio's.",
     losses_congestion: "Losses that the judge took for a queue's.",
     errors: "Packets that could not be read, rewritten or sent; they were let through as they were.",

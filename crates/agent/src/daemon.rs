@@ -1,29 +1,30 @@
 //! All of it together, and that it leaves nothing behind.
 //!
-//! Whatever becomes of this process, connections go on: if it ends, the kernel closes the queue and the rule lets
-//! packets by; if it hangs, the short queue fills and the rest goes by. What stays after a kill is one chain of rules
-//! that has no effect, and that the next start removes.
+//! Whatever becomes of this process, connections go on: if it ends, the kernel closes the queue, the rule lets packets
+//! by, and the [`watchdog`](crate::watchdog) removes it; if it hangs, the watchdog does so after a third of a second.
 
+use crate::arrival::Arrivals;
 use crate::counters::{Counters, count};
 use crate::flow::Piece;
+use crate::folder::Folder;
 use crate::inject::Inject;
 use crate::privilege;
 use crate::report::{self, Summary};
-use crate::rules::Rules;
 use crate::settings::Settings;
 use crate::table::{HEADERS, Table};
 use crate::tap::{Tap, Watcher};
+use crate::watchdog::{Heart, LOOK, SILENCE, Watchdog};
 use lasthop_base::{Duration, Time};
 use lasthop_emu::urgency::Hurry;
 use lasthop_emu::{Clock, Trouble};
 use lasthop_wire::bytes::rewrite;
 use nfq::{Queue, Verdict};
-use nix::fcntl::{Flock, FlockArg};
-use std::fs::{self, File, OpenOptions};
+use nix::fcntl::Flock;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 use std::os::unix::net::UnixListener;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -42,14 +43,17 @@ pub struct Options {
     pub folder: PathBuf,
     /// Port of 127.0.0.1 on which counters can be read.
     pub metrics: Option<u16>,
+    /// Arguments with which this program calls [`watchdog::keep`](crate::watchdog::keep); `--queue N --run-dir DIR`
+    /// follows.
+    pub keeper: Vec<String>,
 }
 
 /// A running agent. Its rules go with it.
 pub struct Agent {
     // The rules go first, the lock last.
-    rules: Rules,
+    watchdog: Watchdog,
     shared: Arc<Shared>,
-    socket: PathBuf,
+    folder: Folder,
     is_urgent: bool,
     _lock: Flock<File>,
 }
@@ -57,6 +61,8 @@ pub struct Agent {
 /// What the threads share.
 pub(crate) struct Shared {
     core: Mutex<Core>,
+    /// Taken when the agent ends.
+    heart: Mutex<Option<Heart>>,
     clock: Clock,
     pub(crate) counters: Arc<Counters>,
     pub(crate) options: Options,
@@ -65,6 +71,7 @@ pub(crate) struct Shared {
 
 struct Core {
     tap: Tap,
+    arrivals: Arrivals,
     table: Table,
 }
 
@@ -86,31 +93,33 @@ impl Agent {
                 help: "run it as root; `lasthop doctor` says what else is needed".to_owned(),
             });
         }
-        let lock = lock(&options.folder)?;
+        let folder = Folder::open(&options.folder)?;
+        let lock = lock(&folder)?;
+        // Dropped in the other order: the heart, then the watchdog.
+        let (mut watchdog, mut heart) = Watchdog::start(&options)?;
         let queue = listen(options.queue, options.length)?;
-        // Only now: what has a listener is not stale.
-        Rules::remove_stale();
         let (tap, inject) = (Tap::open()?, Inject::open()?);
         let watcher = tap.watcher().map_err(|error| failed("cannot watch the packet socket", &error))?;
         let metrics = options.metrics.map(listen_for_metrics).transpose()?;
-        let socket = options.folder.join(SOCKET);
-        let _ = fs::remove_file(&socket);
-        let asked = UnixListener::bind(&socket)
-            .map_err(|error| failed(&format!("cannot make `{}`", socket.display()), &error))?;
         let counters = Arc::new(Counters::default());
         let table = Table::new(options.settings.clone(), Arc::clone(&counters));
-        let queue_number = options.queue;
+        // Only now: what has a listener is not stale.
+        watchdog.begin(&mut heart)?;
+        let asked = listen_for_status(&folder)?;
         let shared = Arc::new(Shared {
-            core: Mutex::new(Core { tap, table }),
+            core: Mutex::new(Core { tap, arrivals: Arrivals::default(), table }),
+            heart: Mutex::new(Some(heart)),
             clock: Clock::new(),
             counters,
             options,
             failure: Mutex::new(None),
         });
-        let rules = Rules::add(queue_number)?;
+        // From here on the rules go whatever happens.
+        let mut agent = Agent { watchdog, shared, folder, is_urgent: false, _lock: lock };
+        let shared = &agent.shared;
         // An ACK that waits for a busy machine waits for longer than the path takes.
         let hurry = Hurry::begin();
-        let is_urgent = hurry.is_granted();
+        agent.is_urgent = hurry.is_granted();
         privilege::drop_rest()?;
         shared.spawn(move |shared| decide(shared, queue, &inject));
         shared.spawn(move |shared| watch(shared, &watcher));
@@ -119,12 +128,12 @@ impl Agent {
         if let Some(listener) = metrics {
             shared.spawn(move |shared| report::answer_metrics(shared, &listener));
         }
-        Ok(Agent { rules, shared, socket, is_urgent, _lock: lock })
+        Ok(agent)
     }
 
     /// Whether IPv6 is looked after, too.
     pub fn has_ipv6(&self) -> bool {
-        self.rules.has_ipv6()
+        self.watchdog.has_ipv6()
     }
 
     /// Whether ACKs are decided on before everything else that the machine does (SCHED_FIFO).
@@ -140,7 +149,8 @@ impl Agent {
 
 impl Drop for Agent {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.socket);
+        let _ = fs::remove_file(self.folder.inside(SOCKET));
+        drop(lock_of(&self.shared.heart).take());
     }
 }
 
@@ -171,12 +181,15 @@ impl Shared {
 }
 
 impl Core {
-    /// Looks at what has passed; an ACK is decided on with all that came before it known.
-    fn catch_up(&mut self, now: Time) {
+    /// Looks at what has passed; an ACK is decided on with all that came before it known. Says what time it is.
+    fn catch_up(&mut self, clock: &Clock) -> Time {
+        let now = self.arrivals.compare(clock);
         let mut buffer = [0; HEADERS];
-        while let Some((way, packet)) = self.tap.recv(&mut buffer) {
-            self.table.see(now, way, packet);
+        while let Some(passed) = self.tap.recv(&mut buffer) {
+            let at = self.arrivals.time(passed.stamp, now);
+            self.table.see(at, passed.way, passed.packet);
         }
+        now
     }
 }
 
@@ -191,8 +204,7 @@ fn decide(shared: &Shared, mut queue: Queue, inject: &Inject) -> io::Result<()> 
         };
         let is_changed = {
             let mut core = shared.core();
-            let now = shared.clock.now();
-            core.catch_up(now);
+            let now = core.catch_up(&shared.clock);
             core.table.decide(now, message.get_payload(), &mut pieces)
         };
         if is_changed && let Some((last, others)) = pieces.split_last() {
@@ -236,35 +248,53 @@ fn window_of(packet: &[u8]) -> Option<u16> {
     Some(u16::from_be_bytes([*packet.get(at + 14)?, *packet.get(at + 15)?]))
 }
 
-/// Looks at packets when no ACK asks for it.
+/// Looks at packets when no ACK asks for it, and says that this process is alive.
 fn watch(shared: &Shared, watcher: &Watcher) -> io::Result<()> {
-    let mut tidied = Time::ZERO;
+    let (mut tidied, mut looked, mut beaten) = (Time::ZERO, shared.clock.now(), Time::ZERO);
     loop {
         watcher.wait();
-        let mut core = shared.core();
-        let now = shared.clock.now();
-        core.catch_up(now);
-        if now.since(tidied) > TIDYING {
-            core.table.tidy(now);
-            tidied = now;
+        let now = {
+            let mut core = shared.core();
+            let now = core.catch_up(&shared.clock);
+            if now.since(looked) > SILENCE {
+                count(&shared.counters.lapses);
+                core.table.lapse(now);
+            }
+            if now.since(tidied) > TIDYING {
+                core.table.tidy(now);
+                tidied = now;
+            }
+            now
+        };
+        looked = now;
+        if now.since(beaten) >= LOOK.divided_by(2) {
+            beaten = now;
+            // Without a heart the agent is about to end.
+            let Some(heart) = &mut *lock_of(&shared.heart) else { return Ok(()) };
+            heart.beat()?;
         }
     }
 }
 
 /// One agent for a folder.
-fn lock(folder: &Path) -> Result<Flock<File>, Trouble> {
-    let open = || -> io::Result<File> {
-        fs::create_dir_all(folder)?;
-        OpenOptions::new().create(true).truncate(false).write(true).open(folder.join(LOCK))
-    };
-    let file = open().map_err(|error| failed(&format!("cannot write in `{}`", folder.display()), &error))?;
-    let mut lock = Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|_| Trouble {
-        message: format!("another agent is running: it has locked `{}`", folder.join(LOCK).display()),
-        help: "see `lasthop agent status`".to_owned(),
+fn lock(folder: &Folder) -> Result<Flock<File>, Trouble> {
+    let mut lock = folder.lock(LOCK, std::time::Duration::ZERO).map_err(|trouble| {
+        trouble.unwrap_or_else(|| Trouble {
+            message: format!("another agent is running: it has locked `{}`", folder.shown(LOCK).display()),
+            help: "see `lasthop agent status`".to_owned(),
+        })
     })?;
     // For people; that it is locked does not depend on it.
     let _ = lock.set_len(0).and_then(|()| writeln!(lock, "{}", std::process::id()));
     Ok(lock)
+}
+
+fn listen_for_status(folder: &Folder) -> Result<UnixListener, Trouble> {
+    let path = folder.inside(SOCKET);
+    // Of an agent that was killed.
+    let _ = fs::remove_file(&path);
+    UnixListener::bind(&path)
+        .map_err(|error| failed(&format!("cannot make `{}`", folder.shown(SOCKET).display()), &error))
 }
 
 fn listen(number: u16, length: u32) -> Result<Queue, Trouble> {

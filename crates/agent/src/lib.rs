@@ -3,8 +3,9 @@
 //! * [`flow`]: what is known of a connection, and what becomes of an ACK of its; a pure state machine.
 //! * [`table`]: all connections, by their addresses.
 //! * [`settings`]: which window, which shape, which judge.
-//! * [`rules`], [`tap`], [`inject`]: the kernel's side: what is queued, what is only seen, what is sent beside.
-//! * [`daemon`]: all of it together, and that it leaves nothing behind.
+//! * [`rules`], [`tap`], [`inject`]: the kernel's side: what is queued, what is only seen, what is sent beside;
+//!   [`arrival`]: when that was.
+//! * [`daemon`]: all of it together; [`watchdog`]: that it stands in nobody's way and leaves nothing behind.
 //! * [`report`]: what it says of itself: `status`, metrics; [`counters`] are its numbers.
 //! * [`doctor`]: what this machine lacks.
 //!
@@ -17,9 +18,13 @@ pub mod settings;
 pub mod table;
 
 #[cfg(target_os = "linux")]
+pub mod arrival;
+#[cfg(target_os = "linux")]
 pub mod daemon;
 #[cfg(target_os = "linux")]
 pub mod doctor;
+#[cfg(target_os = "linux")]
+mod folder;
 #[cfg(target_os = "linux")]
 pub mod inject;
 #[cfg(target_os = "linux")]
@@ -30,6 +35,8 @@ pub mod report;
 pub mod rules;
 #[cfg(target_os = "linux")]
 pub mod tap;
+#[cfg(target_os = "linux")]
+pub mod watchdog;
 
 pub use counters::Counters;
 pub use flow::Flow;

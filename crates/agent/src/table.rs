@@ -63,8 +63,17 @@ impl Table {
                 Some(Cause::Congestion) => count(&self.counters.losses_congestion),
                 None => {}
             },
-            Way::Out => flow.handle_outgoing(now, &segment),
+            Way::Out => {
+                if flow.handle_outgoing(now, &segment) {
+                    count(&self.counters.acks_missed);
+                }
+            }
         }
+    }
+
+    /// Until now nobody could decide: the kernel has told its own windows.
+    pub fn lapse(&mut self, now: Time) {
+        self.flows.values_mut().for_each(|flow| flow.lapse(now));
     }
 
     /// A packet is to be decided on: true if `pieces` shall go out instead of it.

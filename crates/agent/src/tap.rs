@@ -2,15 +2,30 @@
 
 use crate::table::{HEADERS, Way};
 use lasthop_emu::Trouble;
+use nix::cmsg_space;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::socket::{LinkAddr, recvfrom};
+use nix::sys::socket::sockopt::{RcvBufForce, ReceiveTimestampns};
+use nix::sys::socket::{ControlMessageOwned, LinkAddr, MsgFlags, recvmsg, setsockopt};
+use nix::sys::time::TimeSpec;
 use socket2::{Domain, Protocol, SockFilter, Socket, Type};
-use std::io;
+use std::io::{self, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd};
 
 /// A packet socket.
 pub struct Tap {
     socket: Socket,
+    /// Room for a packet's time stamp.
+    control: Vec<u8>,
+}
+
+/// A packet that has passed.
+pub struct Passed<'a> {
+    /// Which way it goes.
+    pub way: Way,
+    /// When it passed by the kernel's wall clock, ns since 1970.
+    pub stamp: Option<u64>,
+    /// Its headers.
+    pub packet: &'a [u8],
 }
 
 /// All protocols, in the network's byte order (linux/if_ether.h).
@@ -32,7 +47,9 @@ impl Tap {
         let open = || -> io::Result<Socket> {
             let socket = Socket::new(Domain::PACKET, Type::DGRAM, Some(Protocol::from(ALL)))?;
             socket.attach_filter(&tcp_headers())?;
-            socket.set_recv_buffer_size(BUFFER)?;
+            // More than the system's usual limit.
+            setsockopt(&socket, RcvBufForce, &BUFFER)?;
+            setsockopt(&socket, ReceiveTimestampns, &true)?;
             socket.set_nonblocking(true)?;
             Ok(socket)
         };
@@ -40,14 +57,17 @@ impl Tap {
             message: format!("cannot open a packet socket: {error}"),
             help: "run it as root, or with CAP_NET_RAW and CAP_NET_ADMIN".to_owned(),
         })?;
-        Ok(Tap { socket })
+        Ok(Tap { socket, control: cmsg_space!(TimeSpec) })
     }
 
-    /// The next packet's headers and which way it goes; `None` if there is none.
-    pub fn recv<'a>(&self, buffer: &'a mut [u8; HEADERS]) -> Option<(Way, &'a [u8])> {
+    /// The next packet; `None` if there is none.
+    pub fn recv<'a>(&mut self, buffer: &'a mut [u8; HEADERS]) -> Option<Passed<'a>> {
         loop {
-            let (length, from) = recvfrom::<LinkAddr>(self.socket.as_raw_fd(), buffer).ok()?;
-            let from = from?;
+            let mut parts = [IoSliceMut::new(buffer)];
+            let control = Some(&mut self.control[..]);
+            let message =
+                recvmsg::<LinkAddr>(self.socket.as_raw_fd(), &mut parts, control, MsgFlags::empty()).ok()?;
+            let from = message.address?;
             if from.hatype() == LOOPBACK {
                 continue;
             }
@@ -56,7 +76,12 @@ impl Tap {
                 FROM_US => Way::Out,
                 _ => continue,
             };
-            return Some((way, &buffer[..length]));
+            let stamp = message.cmsgs().ok()?.find_map(|one| match one {
+                ControlMessageOwned::ScmTimestampns(time) => Some(nanos(&time)),
+                _ => None,
+            });
+            let length = message.bytes;
+            return Some(Passed { way, stamp, packet: &buffer[..length] });
         }
     }
 
@@ -75,12 +100,16 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Until a packet is there, 100 ms at most.
+    /// Until a packet is there, 50 ms at most.
     pub fn wait(&self) {
         let mut polled = [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)];
         // Whether it was interrupted or timed out is the same to the caller.
-        let _ = poll(&mut polled, PollTimeout::from(100_u8));
+        let _ = poll(&mut polled, PollTimeout::from(50_u8));
     }
+}
+
+fn nanos(time: &TimeSpec) -> u64 {
+    time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
 }
 
 /// Takes the first bytes of IPv4 and IPv6 packets with TCP in them, and nothing else.
@@ -103,4 +132,44 @@ fn tcp_headers() -> [SockFilter; 10] {
         SockFilter::new(RETURN, 0, 0, HEADERS as u32),
         SockFilter::new(RETURN, 0, 0, 0),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arrival::Arrivals;
+    use lasthop_emu::Clock;
+    use lasthop_emu::Namespace;
+    use lasthop_emu::ends::{self, CLIENT, SERVER};
+    use std::net::{SocketAddr, TcpStream};
+    use std::time::Duration;
+
+    #[test]
+    fn packets_that_waited_for_us_have_passed_when_the_kernel_saw_them() {
+        let Ok(namespace) = Namespace::nameless() else { return println!("skipped: no namespaces here") };
+        let Ok(_device) = ends::open(&namespace, CLIENT, None, 1500) else {
+            return println!("skipped: no TUN devices here");
+        };
+        namespace
+            .within(|| {
+                let mut tap = Tap::open().unwrap();
+                let (clock, mut arrivals) = (Clock::new(), Arrivals::default());
+                // A SYN, and the same again a second later; nobody answers.
+                let peer = SocketAddr::from((SERVER, 9));
+                assert!(TcpStream::connect_timeout(&peer, Duration::from_millis(1500)).is_err());
+                let now = arrivals.compare(&clock);
+                let mut buffer = [0; HEADERS];
+                let mut times = Vec::new();
+                while let Some(passed) = tap.recv(&mut buffer) {
+                    assert!(passed.way == Way::Out && passed.stamp.is_some());
+                    times.push(arrivals.time(passed.stamp, now));
+                }
+                let [first, second] = times[..] else { panic!("{times:?}") };
+                // RFC 6298 §2: the first timeout is a second.
+                let apart = second.since(first).as_secs();
+                assert!((0.9..1.2).contains(&apart), "{apart} s apart");
+                assert!(now.since(second) > lasthop_base::Duration::from_millis(20));
+            })
+            .unwrap();
+    }
 }

@@ -38,6 +38,19 @@ impl Target {
         Ok(Target { path: path.to_owned(), renaming, writer: BufWriter::with_capacity(1 << 16, file) })
     }
 
+    /// The same for a file that we have named ourselves, in a folder: what has its name is replaced, and nothing is
+    /// written where a link leads that somebody may have put there.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn create_in(folder: &Path, name: &str) -> Result<Target, Failure> {
+        let path = folder.join(name);
+        let begun = match fs::symlink_metadata(&path) {
+            Ok(known) if known.is_dir() => Err(io::Error::from(ErrorKind::IsADirectory)),
+            _ => hidden(&path),
+        };
+        let (renaming, file) = begun.map_err(|error| unwritable(&path, &error))?;
+        Ok(Target { path, renaming, writer: BufWriter::with_capacity(1 << 16, file) })
+    }
+
     /// All is written: the file takes its name.
     pub(crate) fn finish(mut self) -> Result<(), Failure> {
         let failed = |error: &io::Error| unfinished(&self.path, error);

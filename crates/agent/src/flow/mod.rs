@@ -20,6 +20,8 @@ use stamps::Stamps;
 const FLOOR: u64 = 2;
 /// A segment's payload where no MSS option says it, bytes (RFC 9293 §3.7.1).
 const DEFAULT_MSS: u64 = 536;
+/// ACKs that were held while nobody decided are out by then.
+const STALE: Duration = Duration::from_millis(100);
 /// The largest payload of an ACK's option bytes that matters here: timestamps.
 const TIMESTAMP_BYTES: u64 = 12;
 
@@ -36,6 +38,10 @@ pub struct Flow {
     /// The byte behind the last one that the peer was told it may send.
     edge: u64,
     acknowledged: u64,
+    /// Whether the peer may send no more than our window wants: then the round trips are what it makes them.
+    is_ours: bool,
+    /// Since when somebody decides again.
+    lapsed: Option<Time>,
     told: Told,
     fins: u8,
     seen: Time,
@@ -101,6 +107,8 @@ impl Flow {
             stamps: Stamps::default(),
             edge: 1,
             acknowledged: 1,
+            is_ours: true,
+            lapsed: None,
             told: Told::default(),
             fins: 0,
             seen: Time::ZERO,
@@ -143,7 +151,9 @@ impl Flow {
             return None;
         }
         let rtt = segment.timestamps.and_then(|stamps| self.stamps.round_trip(now, stamps.echo));
-        self.measure(now, u64::from(segment.len), rtt);
+        // A queue that the kernel's window lets grow does not show that the path has become longer.
+        let believed = rtt.filter(|rtt| self.is_ours || self.told.min_rtt.is_none_or(|least| *rtt < least));
+        self.measure(now, u64::from(segment.len), believed);
         let start = peer.seq.offset_of(segment.seq, self.acknowledged)?;
         let range = Range { start, end: start + u64::from(segment.len) };
         let sent =
@@ -151,21 +161,29 @@ impl Flow {
         self.consider(now, range, sent, rtt)
     }
 
-    /// A packet of this host's that is not to be decided on left: it carries the kernel's window.
-    pub fn handle_outgoing(&mut self, now: Time, segment: &Segment) {
+    /// A packet of this host's left: it has been decided on, or carries the kernel's window. True if it is a pure ACK
+    /// that told more than was decided.
+    pub fn handle_outgoing(&mut self, now: Time, segment: &Segment) -> bool {
         self.seen = now;
         self.note_end(segment, 2);
         if segment.flags.has(Flags::SYN) {
             // Repeated, it is measured from the first one: too long does no harm to a minimum.
             let first = self.own.filter(|syn| syn.seq == segment.seq).map_or(now, |syn| syn.at);
             self.own = Some(Syn::of(segment, first));
-            return;
+            return false;
         }
         self.remember_stamp(now, segment);
-        if let Some((ack, window)) = self.offered(segment) {
-            self.edge = self.edge.max(ack + window);
-            self.acknowledged = self.acknowledged.max(ack);
-        }
+        let Some((ack, window)) = self.offered(segment) else { return false };
+        let told_more = ack + window > self.edge;
+        self.edge = self.edge.max(ack + window);
+        self.acknowledged = self.acknowledged.max(ack);
+        told_more && segment.is_pure_ack() && !segment.flags.has(Flags::PSH)
+    }
+
+    /// Until now nobody could decide. What the kernel told meanwhile may not have been seen: what it tells next, once
+    /// the ACKs that were held are out, lies no further left.
+    pub fn lapse(&mut self, now: Time) {
+        self.lapsed = Some(now);
     }
 
     /// The kernel sends a pure ACK: what goes out instead, in this order; the last one is the kernel's own packet.
@@ -187,6 +205,10 @@ impl Flow {
             }
         }
         let shift = self.shift();
+        if let Some(since) = self.lapsed {
+            self.edge = self.edge.max(ack + kernel);
+            self.lapsed = (now.since(since) < STALE).then_some(since);
+        }
         self.edge = self.edge_for(ack, kernel);
         self.told = Told { kernel, window: self.edge - ack, acks: self.told.acks, ..self.told };
         let (slices, count, copies) = match self.shaped(advance) {
@@ -238,6 +260,8 @@ impl Flow {
         let segment = self.segment();
         let Some(window) = &mut self.window else { return ack + kernel };
         let wanted = window.bytes(&WindowInput { unread: 0, segment }).max(FLOOR * segment);
+        // A segment more is what rounding and a small change of the estimates make.
+        self.is_ours = self.edge <= ack + wanted + segment;
         self.edge.max(ack + wanted).min(ack + kernel)
     }
 

@@ -125,3 +125,60 @@ fn the_handshake_and_echoed_timestamps_measure_round_trips() {
     flow.handle_incoming(at(130), &data);
     assert_eq!(flow.told().min_rtt, Some(Duration::from_millis(15)));
 }
+
+/// The only ACK that goes out at a time, as its window.
+fn told(flow: &mut Flow, millis: u64, offset: u64, window: u16) -> u64 {
+    let mut pieces = Vec::new();
+    assert!(flow.handle_ack(at(millis), &ack(offset, window), &mut pieces));
+    u64::from(pieces[0].window) << 7
+}
+
+#[test]
+fn after_a_lapse_the_kernels_edge_holds_until_the_peer_has_used_it() {
+    let mut flow = opened(&fixed(10_000), Some(7));
+    assert_eq!(told(&mut flow, 30, 1, 500), 79 * 128);
+    flow.lapse(at(1000));
+    // One that was held has an old number; what the kernel told later, 64 000 bytes each time, was not seen.
+    assert_eq!(told(&mut flow, 1001, 5000, 500), 64_000);
+    assert_eq!(told(&mut flow, 1200, 100_000, 500), 64_000);
+    assert_eq!(told(&mut flow, 1210, 110_000, 500), 54_016);
+    assert_eq!(told(&mut flow, 1300, 160_000, 500), 79 * 128);
+}
+
+#[test]
+fn an_ack_that_told_more_than_was_decided_is_one_that_was_missed() {
+    let mut flow = opened(&fixed(10_000), Some(7));
+    told(&mut flow, 30, 1, 500);
+    assert!(!flow.handle_outgoing(at(30), &ack(1, 79)), "as decided");
+    assert!(flow.handle_outgoing(at(31), &ack(1, 500)), "past the queue");
+    assert!(!flow.handle_outgoing(at(32), &Segment { len: 10, ..ack(1, 600) }), "data is never queued");
+}
+
+/// Every 5 ms 6000 bytes arrive, 1.2 MB/s, and are acknowledged; echoed is what was sent so long ago.
+fn transfer(flow: &mut Flow, from: u64, to: u64, offset: &mut u64, rtt: u64) {
+    for millis in (from..to).step_by(5) {
+        let timestamps = Some(Timestamps { value: 1, echo: (millis - rtt) as u32 });
+        let data =
+            Segment { seq: PEER.at(*offset), len: 6000, flags: Flags::ACK, timestamps, ..Segment::default() };
+        flow.handle_incoming(at(millis), &data);
+        *offset += 6000;
+        let timestamps = Some(Timestamps { value: millis as u32, echo: 1 });
+        // 3 MB from the kernel.
+        flow.handle_ack(at(millis), &Segment { timestamps, ..ack(*offset, 24_000) }, &mut Vec::new());
+    }
+}
+
+#[test]
+fn a_queue_that_the_kernels_window_filled_during_a_lapse_is_not_taken_for_a_longer_path() {
+    let settings = Settings { window: Some(Settings::window("dynamic").unwrap()), ..Settings::default() };
+    let mut flow = opened(&settings, Some(7));
+    let mut offset = 1;
+    transfer(&mut flow, 100, 1100, &mut offset, 20);
+    // 2 x 1.2 MB/s x 20 ms.
+    assert!((47_000..50_000).contains(&flow.told().window), "{:?}", flow.told());
+    // Longer than the smallest round trip is believed without a sample; meanwhile a queue of 600 ms has grown, which
+    // stays as long as the peer sends what the kernel permits.
+    flow.lapse(at(13_000));
+    transfer(&mut flow, 13_000, 16_900, &mut offset, 600);
+    assert!(flow.told().window < 50_000, "{:?}", flow.told());
+}

@@ -9,6 +9,8 @@ mod common;
 mod judges;
 mod path;
 mod pieces;
+mod planted;
+mod stopped;
 mod transfer;
 mod trust;
 mod windows;

@@ -1,6 +1,7 @@
-//! Whatever becomes of the agent, connections go on, and nothing of it stays.
+//! What the agent may do, what it says, and that nothing of it stays.
 
 use crate::path::Path;
+use crate::stopped::watchdog_of;
 use crate::transfer::Transfer;
 use crate::{Agent, alone, common, deep_path};
 use std::fs;
@@ -9,10 +10,10 @@ use std::net::TcpStream;
 use std::process::Command;
 use std::time::Duration;
 
-const DYNAMIC: &[&str] = &["--window", "dynamic", "--queue-length", "16"];
+pub const DYNAMIC: &[&str] = &["--window", "dynamic"];
 
 /// Jumps to the agent's chain, and its chains; where nft made them, its tables for both.
-fn rules(path: &Path) -> (usize, usize) {
+pub fn rules(path: &Path) -> (usize, usize) {
     let says = |program: &str, arguments: &[&str]| {
         let output = path.at_client(|| Command::new(program).args(arguments).output());
         output.map_or_else(|_| String::new(), |output| String::from_utf8(output.stdout).unwrap())
@@ -22,45 +23,6 @@ fn rules(path: &Path) -> (usize, usize) {
     let tables = count(&says("nft", &["list", "tables"]), "table inet lasthop-agent");
     let jumps = count(&chains, "-A OUTPUT ! -o lo -j lasthop-agent");
     (jumps + tables, count(&chains, "-N lasthop-agent") + tables)
-}
-
-/// ACKs that wait in the kernel's queue for the agent.
-fn waiting(path: &Path) -> u64 {
-    path.at_client(|| {
-        let text = fs::read_to_string("/proc/thread-self/net/netfilter/nfnetlink_queue").unwrap();
-        text.split_whitespace().nth(2).unwrap().parse().unwrap()
-    })
-}
-
-#[test]
-fn connections_outlive_a_killed_agent_and_the_next_one_clears_up() {
-    let Some(_alone) = alone() else { return };
-    let Some(path) = deep_path() else { return };
-    let mut agent = Agent::start(&path, DYNAMIC);
-    let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
-    assert!(transfer.goes_on(10));
-    assert_eq!(rules(&path), (1, 1));
-    agent.signal("KILL");
-    agent.child.wait().unwrap();
-    assert!(transfer.goes_on(10), "a connection died with the agent");
-    assert_eq!(rules(&path), (1, 1), "a killed program cannot clear up");
-
-    // The next one removes what is there, leaves the old connection alone and looks after a new one.
-    (agent.child, agent.said) = Agent::start_in(&path, agent.folder.path(), DYNAMIC).unwrap();
-    assert_eq!(rules(&path), (1, 1));
-    assert!(transfer.goes_on(10));
-    let status = agent.status();
-    assert!(status["acks_left_alone"].as_u64() > Some(0), "{status:?}");
-    assert_eq!(status["acks_rewritten"], 0, "{status:?}");
-    let second = Transfer::begin(&path, "cubic", 5002).unwrap();
-    assert!(second.goes_on(20));
-    assert!(agent.status()["acks_rewritten"].as_u64() > Some(0));
-
-    agent.signal("TERM");
-    assert_eq!(agent.child.wait().unwrap().code(), Some(0));
-    assert_eq!(rules(&path), (0, 0), "rules stay behind");
-    assert!(transfer.goes_on(20) && second.goes_on(20));
-    assert!(!agent.folder.path().join("agent.sock").exists());
 }
 
 #[test]
@@ -113,30 +75,6 @@ fn nft_does_where_there_is_no_iptables() {
 }
 
 #[test]
-fn a_stopped_agent_holds_back_no_more_than_its_queue() {
-    let Some(_alone) = alone() else { return };
-    let Some(path) = deep_path() else { return };
-    let agent = Agent::start(&path, DYNAMIC);
-    let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
-    assert!(transfer.goes_on(10));
-    agent.signal("STOP");
-    assert!(transfer.goes_on(10), "a stopped agent stops connections");
-    assert!((1..=16).contains(&waiting(&path)), "{}", waiting(&path));
-    // New connections, too.
-    let second = Transfer::begin(&path, "reno", 5002).unwrap();
-    assert!(second.goes_on(20));
-    let folder = agent.folder.path().to_str().unwrap();
-    let asked = common::call(&["agent", "status", "--run-dir", folder]);
-    assert_eq!(asked.status.code(), Some(1));
-    assert!(common::stderr_of(&asked).contains("the agent does not answer"));
-    agent.signal("CONT");
-    assert!(transfer.goes_on(20) && second.goes_on(20));
-    let before = agent.status()["acks_queued"].as_u64();
-    assert!(transfer.goes_on(10));
-    assert!(agent.status()["acks_queued"].as_u64() > before);
-}
-
-#[test]
 fn it_runs_once_with_few_capabilities_and_tells_its_counters() {
     let Some(_alone) = alone() else { return };
     let Some(path) = deep_path() else { return };
@@ -152,9 +90,11 @@ fn it_runs_once_with_few_capabilities_and_tells_its_counters() {
     assert_eq!(rules(&path), (1, 1), "who is refused takes away the rules");
 
     // CAP_NET_ADMIN and CAP_NET_RAW are numbers 12 and 13 (linux/capability.h).
-    let status = fs::read_to_string(format!("/proc/{}/status", agent.child.id())).unwrap();
-    for set in ["CapPrm", "CapEff", "CapBnd"] {
-        assert!(status.contains(&format!("{set}:\t0000000000003000")), "{status}");
+    for pid in [agent.child.id(), watchdog_of(&agent)] {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        for set in ["CapPrm", "CapEff", "CapBnd"] {
+            assert!(status.contains(&format!("{set}:\t0000000000003000")), "{status}");
+        }
     }
 
     let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();

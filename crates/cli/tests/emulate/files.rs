@@ -58,6 +58,28 @@ fn a_folder_gets_summary_capture_and_report() {
     );
 }
 
+/// Names that everybody knows, perhaps in a folder that others may write to.
+#[test]
+fn a_link_with_a_files_name_is_replaced_not_followed() {
+    if !is_possible() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let treasure = folder.path().join("treasure");
+    fs::write(&treasure, "root's own\n").unwrap();
+    let out = folder.path().join("run");
+    fs::create_dir(&out).unwrap();
+    let names = ["summary.json", "report.html", "capture.pcapng"].map(|name| out.join(name));
+    for name in &names {
+        std::os::unix::fs::symlink(&treasure, name).unwrap();
+    }
+    let shown = out.to_str().unwrap();
+    let output = emulate(&[crate::CLEAN, "--out", shown, "--server", "exec sleep 1000", "--", "true"]);
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr_of(&output));
+    assert_eq!(fs::read_to_string(&treasure).unwrap(), "root's own\n");
+    assert!(names.iter().all(|name| fs::symlink_metadata(name).unwrap().is_file()));
+}
+
 fn occurrences(text: &[u8], word: &[u8]) -> usize {
     text.windows(word.len()).filter(|window| *window == word).count()
 }

@@ -4,30 +4,54 @@ use crate::common::{lasthop, stderr_of};
 use crate::is_possible;
 use crate::traffic::{client, printed, server};
 use lasthop_emu::namespace::{self, Namespace};
-use std::fs;
+use std::io::ErrorKind;
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
-/// `internet` — `host`, joined by a cable; gone at the end.
+/// `internet` — `host` — `bystander`, joined by cables; gone at the end. The host forwards nothing, except what arrives
+/// on an interface `own0`, which its owner wants.
 struct World {
     host: Namespace,
     internet: Namespace,
+    bystander: Namespace,
 }
+
+/// Where the internet's server listens.
+const FAR: &str = "10.99.0.1";
 
 impl World {
     fn new() -> World {
-        let world = World { host: Namespace::nameless().unwrap(), internet: Namespace::nameless().unwrap() };
-        let World { host, internet } = &world;
-        let far = internet.path();
-        let ip = |namespace: &Namespace, lines: &[String]| {
+        let nameless = || Namespace::nameless().unwrap();
+        let world = World { host: nameless(), internet: nameless(), bystander: nameless() };
+        let ip = |namespace: &Namespace, lines: &[&str]| {
             for line in lines {
                 let words: Vec<&str> = line.split(' ').collect();
                 namespace.within(|| namespace::ip(&words)).unwrap().unwrap();
             }
         };
-        let cable = format!("link add up0 type veth peer name in0 netns {}", far.display());
-        ip(host, &[cable, "addr add 10.99.0.2/24 dev up0".into(), "link set up0 up".into()]);
-        ip(internet, &["addr add 10.99.0.1/24 dev in0".into(), "link set in0 up".into()]);
+        for (name, namespace) in [("up0", &world.internet), ("side0", &world.bystander)] {
+            let cable =
+                format!("link add {name} type veth peer name in0 netns {}", namespace.path().display());
+            ip(&world.host, &[&cable]);
+        }
+        ip(&world.host, &["addr add 10.99.0.2/24 dev up0", "link set up0 up"]);
+        ip(&world.host, &["addr add 10.98.0.1/24 dev side0", "link set side0 up"]);
+        ip(&world.host, &["link add own0 type veth peer name own1", "addr add 10.97.0.1/24 dev own0"]);
+        ip(&world.internet, &["addr add 10.99.0.1/24 dev in0", "link set in0 up"]);
+        // It would find the way back to everybody.
+        ip(&world.internet, &["route add default via 10.99.0.2"]);
+        ip(&world.bystander, &["addr add 10.98.0.2/24 dev in0", "link set in0 up"]);
+        ip(&world.bystander, &["route add default via 10.98.0.1"]);
+        world.set("own0", "1");
         world
+    }
+
+    /// Has an interface of the host's forward, or not.
+    fn set(&self, interface: &str, value: &str) {
+        let file = format!("/proc/sys/net/ipv4/conf/{interface}/forwarding");
+        self.host.within(|| std::fs::write(file, value)).unwrap().unwrap();
     }
 
     fn in_host(&self, words: &[&str]) -> Output {
@@ -40,12 +64,30 @@ impl World {
         Running(namespace.within(|| command.spawn().unwrap()).unwrap())
     }
 
-    /// Its rules, by both tools, and whether it forwards.
+    /// A server in the internet, once it listens.
+    fn serve(&self) -> Running {
+        let running = World::begin(&self.internet, &["sh", "-c", &server("cubic")]);
+        wait_until("it listens", || self.host.within(|| TcpStream::connect((FAR, 5001)).is_ok()).unwrap());
+        running
+    }
+
+    /// How an attempt to connect ends that has less than a second.
+    fn connect(&self, from: &Namespace, to: &str) -> Result<(), ErrorKind> {
+        let address: SocketAddr = to.parse().unwrap();
+        let attempt = || TcpStream::connect_timeout(&address, Duration::from_millis(700));
+        from.within(|| attempt().map(|_| ()).map_err(|error| error.kind())).unwrap()
+    }
+
+    /// The host's rules, by both tools, and what each interface forwards.
     fn state(&self) -> Vec<String> {
         let said = [
             self.in_host(&["sh", "-c", "nft list ruleset 2>/dev/null | grep lasthop"]),
             self.in_host(&["sh", "-c", "iptables-save 2>/dev/null | grep lasthop"]),
-            self.in_host(&["cat", "/proc/sys/net/ipv4/ip_forward"]),
+            self.in_host(&[
+                "sh",
+                "-c",
+                "grep . /proc/sys/net/ipv4/ip_forward /proc/sys/net/ipv4/conf/*/forwarding",
+            ]),
         ];
         said.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).to_vec()
     }
@@ -67,48 +109,89 @@ impl Drop for Running {
     }
 }
 
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < Duration::from_secs(20), "{what}: not within 20 s");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn has(tool: &str) -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&folders).map(|folder| folder.join(tool)).find(|file| file.exists());
+    if found.is_none() {
+        eprintln!("skipped: there is no {tool}");
+    }
+    found
+}
+
+/// A folder of links to some programs, as the only place for programs.
+fn only(folder: &Path, programs: &[&str]) -> bool {
+    let link =
+        |name: &&str| has(name).map(|file| std::os::unix::fs::symlink(file, folder.join(name)).unwrap());
+    programs.iter().all(|name| link(name).is_some())
+}
+
 #[test]
-fn the_hosts_network_is_reached_and_left_as_it_was() {
+fn the_host_is_a_router_for_the_path_alone() {
     if !is_possible() {
         return;
     }
-    if fs::exists("/run/lasthop-nat").unwrap_or(false) {
-        eprintln!("skipped: somebody emulates a path to the host's network already");
+    let program = lasthop().get_program().to_str().unwrap().to_owned();
+    for tool in ["nft", "iptables"] {
+        let folder = tempfile::tempdir().unwrap();
+        if !only(folder.path(), &[tool, "ip", "sh"]) {
+            continue;
+        }
+        let world = World::new();
+        let _far = world.serve();
+        let far = format!("{FAR}:5001");
+        // There is a way for the bystander, if the host forwards for everybody.
+        let before = world.state();
+        let bystander = || world.connect(&world.bystander, &far);
+        world.set("all", "1");
+        assert_eq!(bystander(), Ok(()));
+        // That has set each interface's own.
+        world.set("all", "0");
+        world.set("own0", "1");
+        assert_eq!(world.state(), before);
+        assert_eq!(bystander(), Err(ErrorKind::TimedOut));
+
+        let command = client(FAR, 5.0);
+        let path = "rate=5Mbit/s,rtt=20ms,queue=100packets";
+        let mut running = Command::new(&program);
+        running.args(["emulate", path, "--", "sh", "-c", &command]).env("PATH", folder.path());
+        running.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let running = world.host.within(|| running.spawn().unwrap()).unwrap();
+        wait_until("it begins", || world.state()[2].contains("conf/lasthop-nat/forwarding:1"));
+        let during = world.state();
+        assert_eq!(bystander(), Err(ErrorKind::TimedOut), "{tool}: {during:?}");
+        // Nor is the path's end reached, where nobody listens and a refusal would be the answer.
+        for from in [&world.internet, &world.bystander] {
+            assert_eq!(world.connect(from, "198.18.0.2:9"), Err(ErrorKind::TimedOut), "{tool}: {during:?}");
+        }
+        assert!(during[2].contains("net/ipv4/ip_forward:0\n"), "{during:?}");
+        let output = running.wait_with_output().unwrap();
+        let goodput = printed(&output, "goodput_kbps");
+        assert!(goodput < 5000.0 && goodput > 1000.0, "{tool}: {goodput} kbit/s; {}", stderr_of(&output));
+        assert_eq!(world.state(), before, "{tool}");
+    }
+}
+
+#[test]
+fn what_a_killed_run_changed_the_next_one_takes_back() {
+    if !is_possible() {
         return;
     }
-    let tools = ["nft", "iptables"].map(|tool| Command::new(tool).arg("--version").output().is_ok());
-    if tools == [false, false] {
-        eprintln!("skipped: there is neither nft nor iptables");
+    if ["nft", "iptables"].iter().all(|tool| has(tool).is_none()) {
         return;
     }
+    let program = lasthop().get_program().to_str().unwrap().to_owned();
     let world = World::new();
     let before = world.state();
-    assert_eq!(before, ["", "", "0\n"]);
-    let _far = World::begin(&world.internet, &["sh", "-c", &server("cubic")]);
-    std::thread::sleep(std::time::Duration::from_millis(500));
-    // The far end knows the host's address only: it is reached by NAT.
-    let program = lasthop().get_program().to_str().unwrap().to_owned();
-    let command = client("10.99.0.1", 2.0);
-    let output = world.in_host(&[
-        &program,
-        "emulate",
-        "rate=5Mbit/s,rtt=20ms,queue=100packets",
-        "--",
-        "sh",
-        "-c",
-        &command,
-    ]);
-    let goodput = printed(&output, "goodput_kbps");
-    assert!(goodput < 5000.0 && goodput > 1000.0, "{goodput} kbit/s; {}", stderr_of(&output));
-    assert_eq!(world.state(), before);
-
-    // Killed, it leaves its rules; the next start removes them.
     let mut killed = World::begin(&world.host, &[&program, "emulate", crate::CLEAN, "--", "sleep", "14142"]);
-    let start = std::time::Instant::now();
-    while world.state() == before {
-        assert!(start.elapsed().as_secs() < 20, "no rules");
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+    wait_until("it begins", || world.state()[2].contains("conf/lasthop-nat/forwarding:1"));
     assert!(world.state()[..2].iter().any(|rules| rules.contains("lasthop")));
     // Two at a time cannot.
     let second = world.in_host(&[&program, "emulate", crate::CLEAN, "--", "true"]);
@@ -116,7 +199,17 @@ fn the_hosts_network_is_reached_and_left_as_it_was() {
     assert!(stderr_of(&second).contains("already"), "{}", stderr_of(&second));
     killed.end();
     assert_ne!(world.state(), before);
-    let next = world.in_host(&[&program, "emulate", crate::CLEAN, "--", "true"]);
+    // Any run does, also one that needs no such rules.
+    let next = world.in_host(&[&program, "emulate", crate::CLEAN, "--server", "sleep 1000", "--", "true"]);
     assert!(matches!(next.status.code(), Some(0 | 3)), "{}", stderr_of(&next));
     assert_eq!(world.state(), before);
+    // What the owner changes meanwhile stays.
+    let mut killed = World::begin(&world.host, &[&program, "emulate", crate::CLEAN, "--", "sleep", "14143"]);
+    wait_until("it begins", || world.state()[2].contains("conf/lasthop-nat/forwarding:1"));
+    world.set("all", "1");
+    killed.end();
+    let router = world.in_host(&[&program, "emulate", crate::CLEAN, "--", "true"]);
+    assert!(matches!(router.status.code(), Some(0 | 3)), "{}", stderr_of(&router));
+    let after = world.state();
+    assert!(after[..2] == before[..2] && !after[2].contains(":0"), "{after:?}");
 }

@@ -9,7 +9,7 @@ use crate::output::{self, Format};
 use crate::target::patience;
 use clap::{Args, Subcommand};
 use lasthop_agent::daemon::Options;
-use lasthop_agent::{Agent as Running, Settings, Trouble, report};
+use lasthop_agent::{Agent as Running, Settings, Trouble, report, watchdog};
 use lasthop_base::Choice;
 use measure::Measure;
 use std::path::PathBuf;
@@ -33,6 +33,8 @@ enum AgentCommand {
     Run(Run),
     Status(Status),
     Measure(Measure),
+    #[command(hide = true)]
+    Watchdog(Watchdog),
 }
 
 /// Run until Ctrl-C or SIGTERM. Needs root.
@@ -46,7 +48,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N", default_value_t = 6868)]
     queue: u16,
     /// ACKs that may wait for the agent; further ones pass as they are
-    #[arg(long, value_name = "ACKS", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "ACKS", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1024))]
     queue_length: u32,
     /// Offer counters to Prometheus on this port of 127.0.0.1
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
@@ -79,9 +81,18 @@ struct Status {
     folder: Folder,
 }
 
+/// Keep the rules of a running agent as long as it answers; `agent run` starts this.
+#[derive(Args)]
+struct Watchdog {
+    #[arg(long, value_name = "N")]
+    queue: u16,
+    #[command(flatten)]
+    folder: Folder,
+}
+
 #[derive(Args)]
 struct Folder {
-    /// Where the lock and the status socket are
+    /// Where the locks and the status socket are; nobody but its owner may write there
     #[arg(long, value_name = "DIR", default_value = "/run/lasthop")]
     run_dir: PathBuf,
 }
@@ -95,6 +106,7 @@ impl Agent {
             Some(AgentCommand::Run(run)) => run.execute(),
             Some(AgentCommand::Status(status)) => status.execute(),
             Some(AgentCommand::Measure(measure)) => measure.execute(),
+            Some(AgentCommand::Watchdog(watchdog)) => watchdog.execute(),
             None => self.run.execute(),
         }
     }
@@ -143,6 +155,7 @@ impl Run {
             length: self.queue_length,
             folder: self.folder.run_dir.clone(),
             metrics: self.metrics,
+            keeper: ["agent", "watchdog"].map(str::to_owned).to_vec(),
         })
     }
 }
@@ -183,6 +196,13 @@ fn words_of(window: &Choice) -> String {
         "dynamic" => format!("dynamic={}", window.values.number("k")),
         "link_rate" => format!("link-rate={}kbit/s", window.values.rate("rate").bps() as f64 / 1e3),
         _ => format!("fixed={}", window.values.bytes("size")),
+    }
+}
+
+impl Watchdog {
+    fn execute(&self) -> Result<(), Failure> {
+        // Interruptions are the agent's business: this ends when it does.
+        patience::during(|| watchdog::keep(self.queue, &self.folder.run_dir).map_err(failure))
     }
 }
 

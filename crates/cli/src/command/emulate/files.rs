@@ -11,7 +11,7 @@ use lasthop_emu::Emulation;
 use lasthop_lab::document::Document;
 use lasthop_lab::report;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Files about the run.
 #[derive(Args)]
@@ -43,28 +43,30 @@ impl Files {
     /// Begins every file, so that a mistake in a path shows before anything runs.
     pub(super) fn open(&self, pipes: &[String]) -> Result<Open, Failure> {
         let mut open = Open { summary: None, report: None, capture: None };
-        let mut pcap = self.pcap.clone();
+        let mut capture = self.pcap.as_deref().map(Target::create).transpose()?;
         if let Some(folder) = &self.out {
             fs::create_dir_all(folder).map_err(|error| {
                 let message = format!("cannot make the directory `{}`: {error}", folder.display());
                 Failure::bad_input(message, "choose another place")
             })?;
-            open.summary = Some(Target::create(&folder.join("summary.json"))?);
-            open.report = Some(Target::create(&folder.join("report.html"))?);
-            pcap.get_or_insert_with(|| folder.join("capture.pcapng"));
+            open.summary = Some(Target::create_in(folder, "summary.json")?);
+            open.report = Some(Target::create_in(folder, "report.html")?);
+            if capture.is_none() {
+                capture = Some(Target::create_in(folder, "capture.pcapng")?);
+            }
         }
-        open.capture = pcap.map(|path| self.begin_capture(&path, pipes)).transpose()?;
+        open.capture = capture.map(|target| self.begin_capture(target, pipes)).transpose()?;
         Ok(open)
     }
 
-    fn begin_capture(&self, path: &Path, pipes: &[String]) -> Result<Capture<Target>, Failure> {
-        let target = Target::create(path)?;
+    fn begin_capture(&self, target: Target, pipes: &[String]) -> Result<Capture<Target>, Failure> {
+        let path = target.path().to_owned();
         let names = Emulation::<Target>::interfaces(pipes);
         match self.snap {
             Some(snap) => Capture::with_snap_length(target, &names, snap),
             None => Capture::new(target, &names),
         }
-        .map_err(|error| target::unfinished(path, &error))
+        .map_err(|error| target::unfinished(&path, &error))
     }
 }
 

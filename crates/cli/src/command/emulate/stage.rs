@@ -60,6 +60,7 @@ impl Stage {
                 let nat = Nat::begin(HOST_DEVICE, NETWORK)?;
                 let addresses = vec![(SERVER.into(), 24)];
                 let tun = Tun::open(&Interface { name: HOST_DEVICE.to_owned(), addresses, mtu })?;
+                nat.open()?;
                 // Only what the command causes goes by the path.
                 let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{HOST_DEVICE}/disable_ipv6"), "1");
                 (Far::Host { _nat: nat }, tun)

@@ -4,8 +4,9 @@ use lasthop_emu::emulation::End;
 use lasthop_emu::ends::Ends;
 use lasthop_emu::program::Attached;
 use lasthop_emu::{Program, Trouble};
-use std::fs;
+use std::fs::{self, DirBuilder};
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -57,7 +58,8 @@ impl Folder {
         let nanos = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos());
         let name = format!("lasthop-measure-{}-{nanos}", std::process::id());
         let folder = Folder(std::env::temp_dir().join(name));
-        fs::create_dir(&folder.0)?;
+        // Nobody else's, and one that was there before is not taken.
+        DirBuilder::new().mode(0o700).create(&folder.0)?;
         Ok(folder)
     }
 }

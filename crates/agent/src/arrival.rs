@@ -1,0 +1,91 @@
+//! When a packet passed: by the kernel's own time stamp, not by when we came to look at it.
+//!
+//! A packet and the ACK before it that are looked at together, after this process was stopped or had to wait for a
+//! processor, would otherwise be a round trip of no length; the smallest round trip is remembered for long.
+
+use lasthop_base::{Duration, Time};
+use lasthop_emu::Clock;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Puts time stamps of the wall clock (SO_TIMESTAMPNS) into the time of a [`Clock`].
+#[derive(Debug, Default)]
+pub struct Arrivals {
+    /// The wall clock's time when ours was zero, ns since 1970.
+    zero: Option<u64>,
+    /// No packet is earlier than the one before it.
+    latest: Time,
+}
+
+/// Two clocks are compared only if that took no longer; otherwise the thread was interrupted between them.
+const COMPARED_WITHIN: Duration = Duration::from_micros(50);
+
+impl Arrivals {
+    /// Compares the clocks again, since the wall clock may have been set, and says what time it is.
+    pub fn compare(&mut self, clock: &Clock) -> Time {
+        let before = clock.now();
+        let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let after = clock.now();
+        self.learn(before, wall.as_nanos() as u64, after);
+        after
+    }
+
+    fn learn(&mut self, before: Time, wall: u64, after: Time) {
+        if self.zero.is_none() || after.since(before) <= COMPARED_WITHIN {
+            self.zero = Some(wall.saturating_sub(before.as_nanos()));
+        }
+    }
+
+    /// When a packet passed that has this stamp, ns since 1970; `now` is the latest that it can have been.
+    pub fn time(&mut self, stamp: Option<u64>, now: Time) -> Time {
+        let passed = stamp.zip(self.zero).map(|(stamp, zero)| Time::from_nanos(stamp.saturating_sub(zero)));
+        self.latest = passed.unwrap_or(now).min(now).max(self.latest);
+        self.latest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ZERO: u64 = 1_700_000_000_000_000_000;
+
+    fn at(micros: u64) -> Time {
+        Time::ZERO + Duration::from_micros(micros)
+    }
+
+    /// Clocks that were compared at 1 s.
+    fn compared() -> Arrivals {
+        let mut arrivals = Arrivals::default();
+        arrivals.learn(at(1_000_000), ZERO + 1_000_000_000, at(1_000_001));
+        arrivals
+    }
+
+    #[test]
+    fn a_packet_passed_when_its_stamp_says() {
+        let mut arrivals = compared();
+        // Both are looked at ten seconds later.
+        let now = at(11_000_000);
+        assert_eq!(arrivals.time(Some(ZERO + 1_000_500_000), now), at(1_000_500));
+        assert_eq!(arrivals.time(Some(ZERO + 1_020_500_000), now), at(1_020_500));
+        assert_eq!(arrivals.time(None, now), now);
+    }
+
+    #[test]
+    fn no_packet_is_from_the_future_or_before_another() {
+        let mut arrivals = compared();
+        assert_eq!(arrivals.time(Some(ZERO + 5_000_000_000), at(1_000_100)), at(1_000_100));
+        assert_eq!(arrivals.time(Some(ZERO), at(1_000_200)), at(1_000_100));
+    }
+
+    #[test]
+    fn a_clock_that_is_set_is_followed_but_an_interruption_is_not() {
+        let mut arrivals = compared();
+        // Interrupted for 5 ms between the clocks: the wall's would seem to be ahead.
+        arrivals.learn(at(2_000_000), ZERO + 2_005_000_000, at(2_005_000));
+        assert_eq!(arrivals.time(Some(ZERO + 2_001_000_000), at(2_005_000)), at(2_001_000));
+        // Set an hour back.
+        let hour = 3_600_000_000_000;
+        arrivals.learn(at(3_000_000), ZERO + 3_000_000_000 - hour, at(3_000_001));
+        assert_eq!(arrivals.time(Some(ZERO + 3_001_000_000 - hour), at(3_002_000)), at(3_001_000));
+    }
+}

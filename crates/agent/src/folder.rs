@@ -1,0 +1,236 @@
+//! The directory of the lock and the status socket: nobody else can have put anything into it.
+//!
+//! The agent writes there as root. In a directory that others may write to, one of them could plant a link by which
+//! root's own files are overwritten. Therefore the directory and all above it must be in trusted hands, it is opened
+//! once, and what is in it is opened relative to that, following no link.
+
+use lasthop_emu::Trouble;
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg, OFlag, openat};
+use nix::sys::stat::Mode;
+use nix::unistd::geteuid;
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// A directory that is held open.
+pub(crate) struct Folder {
+    path: PathBuf,
+    opened: File,
+}
+
+/// How often a lock that another process has is tried again.
+const AGAIN: Duration = Duration::from_millis(10);
+/// Permission bits: to write, for the group and for others; that only owners may remove (sticky).
+const OTHERS_WRITE: u32 = 0o022;
+const STICKY: u32 = 0o1000;
+
+impl Folder {
+    /// Opens a directory, or makes it, for its owner alone.
+    ///
+    /// # Errors
+    /// If it is no directory, if somebody besides root and us could change what is in it, or if the system refuses.
+    pub(crate) fn open(path: &Path) -> Result<Folder, Trouble> {
+        let path: PathBuf =
+            std::path::absolute(path).map_err(|error| refused(path, &error))?.components().collect();
+        let own = geteuid().as_raw();
+        check_above(&path, own)?;
+        // One that a link leads to is looked at where it really is, too.
+        if let Some(real) = path.parent().and_then(|parent| parent.canonicalize().ok()) {
+            check_above(&real.join("it"), own)?;
+        }
+        DirBuilder::new().recursive(true).mode(0o700).create(&path).map_err(|error| {
+            match fs::symlink_metadata(&path) {
+                Ok(found) if !found.is_dir() => untrusted(&path, "it is no directory"),
+                _ => refused(&path, &error),
+            }
+        })?;
+        let flags = OFlag::O_NOFOLLOW | OFlag::O_DIRECTORY;
+        let opened = OpenOptions::new().read(true).custom_flags(flags.bits()).open(&path);
+        let opened = opened.map_err(|error| match fs::symlink_metadata(&path) {
+            Ok(found) if found.is_symlink() => untrusted(&path, "it is a symbolic link"),
+            _ => refused(&path, &error),
+        })?;
+        let found = opened.metadata().map_err(|error| refused(&path, &error))?;
+        match distrust(found.uid(), found.mode() & !STICKY, own) {
+            Some(why) => Err(untrusted(&path, &format!("it {why}"))),
+            None => Ok(Folder { path, opened }),
+        }
+    }
+
+    /// A file in it that nobody else has locked, and whose writer is its owner; waits for a while if somebody has.
+    ///
+    /// # Errors
+    /// `None` if somebody has locked it all the time; otherwise what is wrong.
+    pub(crate) fn lock(&self, name: &str, patience: Duration) -> Result<Flock<File>, Option<Trouble>> {
+        let shown = self.path.join(name);
+        let mut file = self.file(name).map_err(|error| {
+            Some(match error {
+                Errno::ELOOP => Trouble {
+                    message: format!("`{}` is a symbolic link", shown.display()),
+                    help: "the agent made no such link: remove it".to_owned(),
+                },
+                other => refused(&shown, &other.into()),
+            })
+        })?;
+        if !file.metadata().is_ok_and(|found| found.is_file() && found.nlink() == 1) {
+            return Err(Some(Trouble {
+                message: format!("`{}` is no file of the agent's", shown.display()),
+                help: "it is no plain file, or has a second name: remove it".to_owned(),
+            }));
+        }
+        let start = Instant::now();
+        loop {
+            match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+                Ok(lock) => return Ok(lock),
+                Err((_, Errno::EAGAIN)) if start.elapsed() >= patience => return Err(None),
+                Err((same, Errno::EAGAIN)) => file = same,
+                Err((_, error)) => return Err(Some(refused(&shown, &error.into()))),
+            }
+            sleep(AGAIN);
+        }
+    }
+
+    /// As the user knows it.
+    pub(crate) fn shown(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// A path to something in it that holds whatever becomes of the directories above, and is short enough for a socket.
+    pub(crate) fn inside(&self, name: &str) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", self.opened.as_raw_fd())).join(name)
+    }
+
+    fn file(&self, name: &str) -> Result<File, Errno> {
+        // A pipe of this name must not make us wait.
+        let flags = OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
+        openat(&self.opened, name, flags, Mode::S_IRUSR | Mode::S_IWUSR).map(File::from)
+    }
+}
+
+/// Every directory above, as far as it exists, and every link on the way.
+fn check_above(path: &Path, own: u32) -> Result<(), Trouble> {
+    for above in path.ancestors().skip(1) {
+        let Ok(found) = fs::symlink_metadata(above) else { continue };
+        if let Some(why) = distrust_above(&found, own) {
+            return Err(untrusted(path, &format!("`{}`, above it, {why}", above.display())));
+        }
+    }
+    Ok(())
+}
+
+fn distrust_above(found: &Metadata, own: u32) -> Option<String> {
+    // What a link may be done with says nothing: its directory decides.
+    let mode = if found.is_symlink() { 0 } else { found.mode() };
+    distrust(found.uid(), mode, own)
+}
+
+/// Why somebody besides root and us could change what is in a directory.
+fn distrust(owner: u32, mode: u32, own: u32) -> Option<String> {
+    if owner != 0 && owner != own {
+        return Some(format!("belongs to user {owner}"));
+    }
+    let others_may = mode & OTHERS_WRITE != 0 && mode & STICKY == 0;
+    others_may.then(|| format!("may be written to by others (its mode is {:o})", mode & 0o7777))
+}
+
+fn untrusted(path: &Path, why: &str) -> Trouble {
+    Trouble {
+        message: format!("the agent does not trust the directory `{}`: {why}", path.display()),
+        help: "give one that belongs to root, or to you, and that only its owner may write to, below others of the same \
+               kind: --run-dir DIR"
+            .to_owned(),
+    }
+}
+
+fn refused(path: &Path, error: &io::Error) -> Trouble {
+    Trouble {
+        message: format!("cannot use `{}`: {error}", path.display()),
+        help: "choose another directory: --run-dir DIR".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    /// Why a directory is refused; empty if it is not.
+    fn why(path: &Path) -> String {
+        Folder::open(path).err().map_or(String::new(), |trouble| trouble.message)
+    }
+
+    fn permit(path: &Path, mode: u32) {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn owners_and_modes_decide() {
+        // Root's and our own, whoever reads them; in /tmp only owners remove.
+        for (owner, mode) in [(0, 0o755), (7, 0o700), (7, 0o755), (0, 0o1777)] {
+            assert_eq!(distrust(owner, mode, 7), None, "{owner} {mode:o}");
+        }
+        for (owner, mode) in [(8, 0o700), (7, 0o775), (0, 0o757), (0, 0o777)] {
+            assert!(distrust(owner, mode, 7).is_some(), "{owner} {mode:o}");
+        }
+    }
+
+    #[test]
+    fn a_directory_is_made_for_its_owner_alone() {
+        let above = tempfile::tempdir().unwrap();
+        let path = above.path().join("a/b");
+        let folder = Folder::open(&path).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
+        let lock = folder.lock("lock", Duration::ZERO).unwrap_or_else(|_| panic!("it is free"));
+        assert_eq!(fs::metadata(path.join("lock")).unwrap().mode() & 0o777, 0o600);
+        assert!(matches!(Folder::open(&path).unwrap().lock("lock", AGAIN), Err(None)), "it is locked");
+        drop(lock);
+        assert!(Folder::open(&path).unwrap().lock("lock", Duration::ZERO).is_ok());
+    }
+
+    #[test]
+    fn no_link_is_followed() {
+        let above = tempfile::tempdir().unwrap();
+        let (real, link) = (above.path().join("real"), above.path().join("link"));
+        fs::create_dir(&real).unwrap();
+        symlink(&real, &link).unwrap();
+        assert!(why(&link).contains("it is a symbolic link"), "{}", why(&link));
+        // Our own link on the way is our own business.
+        assert_eq!(why(&link.join("run")), "");
+
+        let treasure = above.path().join("treasure");
+        fs::write(&treasure, "gold").unwrap();
+        symlink(&treasure, real.join("lock")).unwrap();
+        let trouble = Folder::open(&real).unwrap().lock("lock", Duration::ZERO).unwrap_err().unwrap();
+        assert!(trouble.message.contains("lock` is a symbolic link"), "{}", trouble.message);
+        // A second name for a file is as good as a link.
+        fs::hard_link(&treasure, real.join("other")).unwrap();
+        assert!(Folder::open(&real).unwrap().lock("other", Duration::ZERO).unwrap_err().is_some());
+        assert_eq!(fs::read_to_string(&treasure).unwrap(), "gold");
+    }
+
+    #[test]
+    fn where_others_may_write_nothing_is_written() {
+        let above = tempfile::tempdir().unwrap();
+        let open = above.path().join("open");
+        fs::create_dir(&open).unwrap();
+        // Sticky or not: others could have been here first.
+        for mode in [0o777, 0o1777, 0o770] {
+            permit(&open, mode);
+            assert!(why(&open).contains("it may be written to by others"), "{}", why(&open));
+        }
+        permit(&open, 0o777);
+        assert!(why(&open.join("run")).contains("open`, above it, may be written to by others"));
+        assert!(!open.join("run").exists());
+        // As in /tmp.
+        permit(&open, 0o1777);
+        assert_eq!(why(&open.join("run")), "");
+        let file = above.path().join("file");
+        fs::write(&file, "").unwrap();
+        assert!(why(&file).contains("it is no directory"), "{}", why(&file));
+    }
+}

@@ -1,0 +1,149 @@
+//! The rules: what the path's packets may do on this host, and nobody else's.
+
+use crate::trouble::Trouble;
+use std::io::{self, Write};
+use std::process::{Command, Output, Stdio};
+
+/// Who makes rules.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Tool {
+    Nft,
+    Iptables,
+}
+
+/// Whose packets go where.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Let<'a> {
+    /// The path's device.
+    pub(super) device: &'a str,
+    /// The network behind it.
+    pub(super) network: &'a str,
+    /// Interfaces that forward for us only.
+    pub(super) opened: &'a [String],
+}
+
+impl Tool {
+    /// The first one that is there.
+    pub(super) fn find() -> Option<Tool> {
+        [Tool::Nft, Tool::Iptables].into_iter().find(|tool| tool.is_there())
+    }
+
+    pub(super) fn named(name: &str) -> Option<Tool> {
+        [Tool::Nft, Tool::Iptables].into_iter().find(|tool| tool.name() == name)
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Tool::Nft => "nft",
+            Tool::Iptables => "iptables",
+        }
+    }
+
+    fn is_there(self) -> bool {
+        self.run(&["--version"], "").is_ok_and(|output| output.status.success())
+    }
+
+    /// Whether rules of ours exist, or a part of them.
+    pub(super) fn has_rules(self) -> bool {
+        let questions: &[&str] = match self {
+            Tool::Nft => &["list table ip lasthop"],
+            Tool::Iptables => &["-t nat -S lasthop", "-S lasthop"],
+        };
+        let found = |line: &&str| self.run(&words(line), "").is_ok_and(|output| output.status.success());
+        questions.iter().any(found)
+    }
+
+    /// Makes the rules.
+    pub(super) fn add(self, allowed: &Let<'_>) -> Result<(), Trouble> {
+        match self {
+            Tool::Nft => self.done(&["-f", "-"], &table(allowed)),
+            Tool::Iptables => lines(allowed).iter().try_for_each(|line| self.done(&words(line), "")),
+        }
+    }
+
+    /// Removes what [`Tool::add`] has added, or a part of it.
+    pub(super) fn remove(self) {
+        let lines: &[&str] = match self {
+            Tool::Nft => &["delete table ip lasthop"],
+            Tool::Iptables => &[
+                "-t nat -D POSTROUTING -j lasthop",
+                "-t nat -F lasthop",
+                "-t nat -X lasthop",
+                "-D FORWARD -j lasthop",
+                "-F lasthop",
+                "-X lasthop",
+            ],
+        };
+        for line in lines {
+            let _ = self.run(&words(line), "");
+        }
+    }
+
+    fn done(self, arguments: &[&str], input: &str) -> Result<(), Trouble> {
+        let what = || format!("cannot add a rule by `{} {}`", self.name(), arguments.join(" "));
+        let output = self
+            .run(arguments, input)
+            .map_err(|error| Trouble::of_system(&what(), &error, "is it installed?"))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        Err(Trouble::new(
+            format!("{}: {}", what(), said.trim()),
+            "run it as root; does the kernel have NAT? or give the other end: --server 'COMMAND'",
+        ))
+    }
+
+    fn run(self, arguments: &[&str], input: &str) -> io::Result<Output> {
+        let mut command = Command::new(self.name());
+        if self == Tool::Iptables && arguments.first() != Some(&"--version") {
+            // Others may be changing rules right now.
+            command.arg("-w");
+        }
+        let mut child = command
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        if let Some(mut stdin) = child.stdin.take() {
+            // One that does not read its rules says why.
+            let _ = stdin.write_all(input.as_bytes());
+        }
+        child.wait_with_output()
+    }
+}
+
+/// By nft.
+fn table(Let { device, network, opened }: &Let<'_>) -> String {
+    let others: String = opened.iter().map(|name| format!("    iifname \"{name}\" drop\n")).collect();
+    format!(
+        "table ip lasthop {{\n  chain forward {{\n    type filter hook forward priority 0; policy accept;\n    \
+         iifname \"{device}\" ip saddr {network} oifname != \"{device}\" accept\n    \
+         oifname \"{device}\" ct state established,related accept\n    \
+         iifname \"{device}\" drop\n    oifname \"{device}\" drop\n{others}  }}\n  \
+         chain postrouting {{\n    type nat hook postrouting priority 100;\n    \
+         ip saddr {network} oifname != \"{device}\" masquerade\n  }}\n}}\n"
+    )
+}
+
+/// By iptables.
+fn lines(Let { device, network, opened }: &Let<'_>) -> Vec<String> {
+    let mut lines = vec![
+        "-t nat -N lasthop".to_owned(),
+        format!("-t nat -A lasthop -s {network} ! -o {device} -j MASQUERADE"),
+        "-t nat -I POSTROUTING -j lasthop".to_owned(),
+        "-N lasthop".to_owned(),
+        format!("-A lasthop -i {device} -s {network} ! -o {device} -j ACCEPT"),
+        format!("-A lasthop -o {device} -m conntrack --ctstate ESTABLISHED,RELATED -j ACCEPT"),
+        format!("-A lasthop -i {device} -j DROP"),
+        format!("-A lasthop -o {device} -j DROP"),
+    ];
+    lines.extend(opened.iter().map(|name| format!("-A lasthop -i {name} -j DROP")));
+    lines.push("-I FORWARD -j lasthop".to_owned());
+    lines
+}
+
+fn words(line: &str) -> Vec<&str> {
+    line.split(' ').collect()
+}

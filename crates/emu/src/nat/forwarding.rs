@@ -1,0 +1,68 @@
+//! Which interfaces forward packets.
+//!
+//! A packet is forwarded if the interface on which it arrives does (net.ipv4.conf.NAME.forwarding). `net.ipv4.ip_forward`
+//! is never written: that sets every interface's own, and forgets what it was (ip-sysctl, Linux).
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+fn file(interface: &str) -> PathBuf {
+    PathBuf::from(format!("/proc/sys/net/ipv4/conf/{interface}/forwarding"))
+}
+
+/// Whether the host as a whole forwards, and with it interfaces that are still to come.
+pub(super) fn is_hosts() -> io::Result<bool> {
+    is_on("all")
+}
+
+fn is_on(interface: &str) -> io::Result<bool> {
+    fs::read_to_string(file(interface)).map(|text| text.trim() != "0")
+}
+
+/// Has an interface forward what arrives on it, or not.
+pub(super) fn set(interface: &str, is_on: bool) -> io::Result<()> {
+    fs::write(file(interface), if is_on { "1" } else { "0" })
+}
+
+/// The interfaces to which a route leads, so that answers may arrive on them, and that do not forward.
+pub(super) fn closed() -> io::Result<Vec<String>> {
+    let mut command = Command::new("ip");
+    command.args(["-4", "route", "show", "table", "all"]).stdin(Stdio::null());
+    let output = command.output()?;
+    let names = led_to(&String::from_utf8_lossy(&output.stdout));
+    Ok(names.into_iter().filter(|name| is_on(name).is_ok_and(|is_on| !is_on)).collect())
+}
+
+/// The interfaces of routes that lead away from this host, each once.
+fn led_to(routes: &str) -> Vec<String> {
+    const STAY: [&str; 4] = ["local ", "broadcast ", "multicast ", "anycast "];
+    let away = routes.lines().filter(|line| !STAY.iter().any(|kind| line.starts_with(kind)));
+    let named = away.filter_map(|line| line.split_whitespace().skip_while(|word| *word != "dev").nth(1));
+    let mut names: Vec<String> = named.filter(|name| *name != "lo").map(str::to_owned).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interfaces_of_all_tables_count_but_not_those_of_local_addresses() {
+        let routes = "\
+default via 192.0.2.1 dev eth0 proto dhcp metric 100
+default dev wg0 table 51820 scope link
+10.0.0.0/8 proto static
+\tnexthop via 192.0.2.9 dev eth0 weight 1
+\tnexthop via 198.51.100.9 dev eth1.7 weight 1
+unreachable 203.0.113.0/24
+local 127.0.0.0/8 dev lo table local proto kernel scope host src 127.0.0.1
+local 203.0.113.5 dev dummy0 table local proto kernel scope host src 203.0.113.5
+broadcast 192.0.2.255 dev eth9 table local proto kernel scope link src 192.0.2.5
+";
+        assert_eq!(led_to(routes), ["eth0", "eth1.7", "wg0"]);
+    }
+}
