@@ -41,6 +41,8 @@ pub enum CurveKind {
     Line,
     /// A step function of time.
     Steps,
+    /// Single events: small markers alone.
+    Dots,
     /// The paper's numbers: markers alone.
     Published,
 }

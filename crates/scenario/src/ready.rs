@@ -12,6 +12,7 @@ pub(crate) const ALL: &[(&str, &str)] = &[
     ("dsl", include_str!("../../../scenarios/dsl.toml")),
     ("umts-fading", include_str!("../../../scenarios/umts-fading.toml")),
     ("lte-fading", include_str!("../../../scenarios/lte-fading.toml")),
+    ("drop-patterns", include_str!("../../../scenarios/drop-patterns.toml")),
 ];
 
 /// What a trace's name begins with when it is in the program: `ready:umts-fading.down`.

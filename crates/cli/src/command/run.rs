@@ -13,6 +13,7 @@ use lasthop_lab::cost::{Plan, estimate};
 use lasthop_lab::in_order::threads;
 use lasthop_lab::report;
 use lasthop_lab::runs::random::Repeats;
+use lasthop_lab::runs::sequence::Sequence;
 use lasthop_lab::runs::{self, Repetition, Runs, Watched, csv, document, limits, links, summary};
 use lasthop_scenario::Scenario;
 use lasthop_sim::pcap::SourceCapture;
@@ -109,7 +110,8 @@ impl Run {
             if self.format == Format::Csv {
                 output::print(&csv::rows(&[], number, &outcome))?;
             }
-            if let Some(watched) = watched {
+            if let Some(mut watched) = watched {
+                runs.sequence = watched.sequence();
                 runs.samples = open.finish_first(&scenario, outcome.seed, watched)?;
             }
             if keeps_outcomes {
@@ -190,6 +192,9 @@ impl Files {
         if let Some(path) = &self.trace {
             watch.observers.push(Box::new(Trace::new(scenario, Target::create(path)?)));
             open.paths.push(path.clone());
+        }
+        if self.report.is_some() {
+            watch.observers.push(Box::<Sequence>::default());
         }
         Ok((open, watch))
     }

@@ -80,6 +80,7 @@ fn trace(kind: CurveKind, points: &[Point], look: &Look, name: &str) -> Box<Scat
     match kind {
         CurveKind::Line => trace.mode(Mode::Lines).line(line.width(1.5)),
         CurveKind::Steps => trace.mode(Mode::Lines).line(line.width(1.5).shape(LineShape::Hv)),
+        CurveKind::Dots => trace.mode(Mode::Markers).marker(marker.size(5)),
         CurveKind::Published => {
             trace.mode(Mode::Markers).marker(marker.size(12).line(Line::new().width(2.0).color(look.color)))
         }

@@ -35,6 +35,7 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     blocks.extend(links::tables(outcomes).into_iter().map(Block::Table));
     blocks.push(Block::Heading(format!("The first repetition (seed {seed}) over time")));
     blocks.push(Block::Figure(goodput(scenario, &by_flow)));
+    blocks.extend(runs.sequence.figures(scenario).into_iter().map(Block::Figure));
     for (flow, samples) in
         by_flow.iter().enumerate().filter(|(_, samples)| !samples.is_empty()).take(MOST_FLOWS)
     {

@@ -6,6 +6,7 @@
 //! * [`csv`]: every repetition, and the samples of the first.
 //! * [`document`]: a report of the first repetition, by time.
 //! * [`limits`]: what limited each flow, in a line; [`random`]: whether repetitions differ.
+//! * [`sequence`]: each segment of a short run.
 //! * [`number`]: how a mean and its interval are written; [`measure`]: the numbers that several flows have together.
 
 pub mod completion;
@@ -16,6 +17,7 @@ pub mod links;
 pub mod measure;
 pub mod number;
 pub mod random;
+pub mod sequence;
 pub mod summary;
 
 use crate::in_order::InOrder;
@@ -23,6 +25,8 @@ use crate::repeat::seed_of;
 use lasthop_engine::Observer;
 use lasthop_scenario::Scenario;
 use lasthop_sim::{Outcome, Samples, Watch};
+use sequence::Sequence;
+use std::any::Any;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -33,6 +37,8 @@ pub struct Runs {
     pub outcomes: Vec<Outcome>,
     /// What the first one's probes saw, if it was to be sampled.
     pub samples: Samples,
+    /// The first one's segments, if it was to be drawn.
+    pub sequence: Sequence,
 }
 
 /// One of them.
@@ -49,6 +55,14 @@ pub struct Watched {
     pub samples: Samples,
     /// What watched it, given back.
     pub observers: Vec<Box<dyn Observer>>,
+}
+
+impl Watched {
+    /// The notes of the segments, if the last observer took them; to be asked once.
+    pub fn sequence(&mut self) -> Sequence {
+        let last = self.observers.last_mut().map(|last| last.as_mut() as &mut dyn Any);
+        last.and_then(|last| last.downcast_mut()).map(std::mem::take).unwrap_or_default()
+    }
 }
 
 impl Repetition {
