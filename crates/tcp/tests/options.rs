@@ -231,6 +231,18 @@ fn what_is_echoed_to_data_that_comes_again() {
     let forged = Segment { seq: IRS.at(1), len: 1000, ack: ISS.at(1 << 30), ..script.plain() };
     script.arrive(forged);
     assert_eq!(echo(&mut script), Some(start + 1020));
+    // Nor if it lies further back than the largest window reaches.
+    let window = choose(window::ALL, "buffer", &[("size", Value::Bytes(4000))]);
+    let peer = Peer { timestamps: true, mss: 1012, ..Peer::default() };
+    let mut script = Script::opened(Config { timestamps: true, window, ..config("sack") }, peer);
+    let start = script.millis();
+    for number in 1..=5 {
+        script.run([Tick(10), Data(number), Acked(number + 1)]);
+    }
+    for (number, echoed) in [(1, 50), (2, 70)] {
+        script.run([Tick(10), Data(number)]);
+        assert_eq!(echo(&mut script), Some(start + echoed), "segment {number}");
+    }
 }
 
 /// RFC 7323 §5.3: a segment from the past is dropped and acknowledged, a reset is exempt.
@@ -250,12 +262,11 @@ fn paws() {
     let far = Timestamps { value: script.millis().wrapping_add((1 << 31) - 1), ..old };
     script.arrive(Segment { timestamps: Some(far), ..late });
     script.run([AckedBytes(1100), Nothing]);
-    script.arrive(Segment {
-        seq: IRS.at(1101),
-        timestamps: Some(old),
-        flags: Flags::RST,
-        ..Segment::default()
-    });
+    let mut script = stamped();
+    let old = script.stamps(0);
+    script.run([Tick(100), Data(1), Acked(2)]);
+    let reset = Segment { seq: IRS.at(1001), flags: Flags::RST, ..Segment::default() };
+    script.arrive(Segment { timestamps: Some(old), ..reset });
     script.run([In(State::Closed)]);
 }
 

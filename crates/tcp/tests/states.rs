@@ -1,10 +1,10 @@
-//! Opening, closing and resetting: RFC 9293 §3.5, §3.6, §3.10, and RFC 5961.
+//! Opening and resetting: RFC 9293 §3.5, §3.10, and RFC 5961. Closing is in `closing.rs`.
 
 mod script;
 
 use lasthop_base::{Duration, Time};
 use lasthop_tcp::endpoint::Ended;
-use lasthop_tcp::{Endpoint, Event, Role, State};
+use lasthop_tcp::{Endpoint, Role, State};
 use lasthop_wire::{Flags, Segment, Seq};
 use script::Step::*;
 use script::{IRS, ISS, Peer, Script, config};
@@ -22,26 +22,6 @@ fn passive() -> Script {
     script.endpoint.open(script.now);
     script.run([In(State::Listen), Nothing, NoDeadline]);
     script
-}
-
-/// The peer's FIN, behind what it has sent.
-fn fin(script: &mut Script) {
-    let segment = Segment { flags: FIN_ACK, ..script.plain() };
-    script.arrive(segment);
-}
-
-/// An ACK of the peer for our bytes and its own FIN, sent before.
-fn ack_after_fin(script: &mut Script, bytes: u64) {
-    let plain = script.plain();
-    script.arrive(Segment { seq: plain.seq.at(1), ack: ISS.at(1 + bytes), ..plain });
-}
-
-/// Our FIN at this byte.
-#[track_caller]
-fn expect_fin(script: &mut Script, bytes: u64) {
-    let segment = script.sent("a FIN").segment;
-    assert!(segment.flags.has(Flags::FIN), "{segment:?}");
-    assert_eq!((segment.seq, segment.len), (ISS.at(1 + bytes), 0));
 }
 
 #[track_caller]
@@ -330,203 +310,28 @@ fn senseless_acks_are_challenged() {
     let old = Segment { ack: ISS.at(1), len: 100, ..script.plain() };
     script.arrive(old);
     script.run([AckedBytes(100), Nothing, InFlight(2)]);
+    // §3.10.7.4, fifth: without the ACK bit the segment is dropped without a word.
+    let mute = Segment { seq: IRS.at(101), flags: Flags::PSH, len: 100, ..Segment::default() };
+    script.arrive(mute);
+    script.run([Nothing]);
+    assert_eq!(script.endpoint.delivered(), 100);
 }
 
-/// §3.6, Fig. 12: we close first.
+/// RFC 5961 §5.2: SND.UNA - MAX.SND.WND =< SEG.ACK. The largest window was 60000 bytes.
 #[test]
-fn active_close() {
-    let mut script = opened();
-    script.run([Write(500), Bytes(0, 500), Close, In(State::FinWait1)]);
-    expect_fin(&mut script, 500);
-    script.run([AckBytes(500), In(State::FinWait1), AckBytes(501), In(State::FinWait2), NoDeadline]);
-    // The other direction goes on.
-    script.run([Data(1), Acked(2)]);
-    fin(&mut script);
-    script.run([In(State::TimeWait), AckedBytes(1001), Nothing, Deadline(60_000)]);
-    // §3.10.7.4: a repetition of the FIN is acknowledged, and the wait starts again.
-    script.run([Tick(30_000)]);
-    fin(&mut script);
-    script.run([
-        AckedBytes(1001),
-        Nothing,
-        Deadline(60_000),
-        Tick(60_000),
-        In(State::Closed),
-        Nothing,
-        NoDeadline,
-    ]);
-    assert_eq!(script.endpoint.ended(), Some(Ended::Closed));
-    let last = std::iter::from_fn(|| script.endpoint.poll_event()).last();
-    assert_eq!(last, Some((script.now, Event::Closed)));
-}
-
-/// §3.6, Fig. 12, the other side: the peer closes first.
-#[test]
-fn passive_close() {
-    let mut script = opened();
-    fin(&mut script);
-    script.run([
-        In(State::CloseWait),
-        AckedBytes(1),
-        Nothing,
-        Write(1000),
-        New(1),
-        Close,
-        In(State::LastAck),
-    ]);
-    expect_fin(&mut script, 1000);
-    ack_after_fin(&mut script, 1000);
-    script.run([In(State::LastAck)]);
-    ack_after_fin(&mut script, 1001);
-    script.run([In(State::Closed), Nothing, NoDeadline]);
-    assert_eq!(script.endpoint.ended(), Some(Ended::Closed));
-}
-
-/// §3.6, Fig. 13: both close at once.
-#[test]
-fn simultaneous_close() {
-    let mut script = opened();
-    script.run([Close, In(State::FinWait1)]);
-    expect_fin(&mut script, 0);
-    fin(&mut script);
-    script.run([In(State::Closing), AckedBytes(1)]);
-    ack_after_fin(&mut script, 1);
-    script.run([In(State::TimeWait), Deadline(60_000)]);
-}
-
-/// The peer's FIN acknowledges ours.
-#[test]
-fn fin_and_ack_in_one() {
-    let mut script = opened();
-    script.run([Close]);
-    expect_fin(&mut script, 0);
-    let both = Segment { flags: FIN_ACK, ack: ISS.at(2), ..script.plain() };
-    script.arrive(both);
-    script.run([In(State::TimeWait), AckedBytes(1)]);
-}
-
-/// A FIN ahead of a hole waits for it; one that comes twice is acknowledged twice.
-#[test]
-fn a_fin_out_of_order() {
-    let mut script = opened();
-    let ahead = Segment { seq: IRS.at(1001), flags: FIN_ACK, ..script.plain() };
-    script.arrive(ahead);
-    script.run([In(State::Established), AckedBytes(0)]);
-    script.run([DataBytes(0, 1000), In(State::CloseWait), AckedBytes(1001), Nothing]);
-    script.arrive(ahead);
-    script.run([AckedBytes(1001), Nothing]);
-    // With data of its own, the hole before it.
-    let mut script = opened();
-    let ahead = Segment { seq: IRS.at(1001), len: 500, flags: FIN_ACK, ..script.plain() };
-    script.arrive(ahead);
-    script.run([
-        In(State::Established),
-        AckedBytes(0),
-        DataBytes(0, 1000),
-        In(State::CloseWait),
-        AckedBytes(1501),
-    ]);
-    assert_eq!(script.endpoint.delivered(), 1500);
-}
-
-/// The FIN is sent again like data, alone or with the last segment.
-#[test]
-fn a_lost_fin() {
-    let mut script = opened();
-    script.run([Close]);
-    expect_fin(&mut script, 0);
-    script.run([Deadline(1000), Timeout]);
-    expect_fin(&mut script, 0);
-    script.run([AckBytes(1), In(State::FinWait2), NoDeadline]);
-    // A full segment and its FIN, with a window of one segment and go-back-N.
-    for recovery in ["tahoe", "reno", "new_reno", "sack"] {
-        let setup = lasthop_tcp::Config { initial_window: 3, ..config(recovery) };
-        let mut script = Script::opened(setup, Peer::default());
-        script.run([Write(3000), Close, New(1), New(2)]);
-        let last = script.sent("the last").segment;
-        assert!(last.flags.has(Flags::FIN) && last.len == 1000);
-        script.run([Nothing, Timeout, Again(1), Nothing, Timeout, Again(1), Ack(3)]);
-        let last = script.sent("the last").segment;
-        assert!(last.flags.has(Flags::FIN) && last.len == 1000);
-        script.run([AckBytes(3001), In(State::FinWait2)]);
+fn how_old_an_ack_may_be() {
+    for (behind, taken) in [(60_000, 100), (60_001, 0), (99_000, 0)] {
+        let mut script = Script::sender(config("sack"));
+        while script.endpoint.sender().board().una() < 100_001 {
+            while script.endpoint.poll_segment(script.now).is_some() {}
+            let outstanding = script.endpoint.sender().board().nxt() - 1;
+            script.run([AckBytes(outstanding)]);
+        }
+        while script.endpoint.poll_segment(script.now).is_some() {}
+        let una = script.endpoint.sender().board().una();
+        let old = Segment { ack: ISS.at(una - behind), len: 100, ..script.plain() };
+        script.arrive(old);
+        script.run([AckedBytes(taken)]);
+        assert_eq!(script.endpoint.delivered(), taken, "{behind}");
     }
-}
-
-/// A FIN takes no room in cwnd, nor does it when its segment goes again.
-#[test]
-fn a_fin_takes_no_room() {
-    for recovery in ["tahoe", "reno", "new_reno", "sack"] {
-        let setup = lasthop_tcp::Config { initial_window: 3, ..config(recovery) };
-        let mut script = Script::opened(setup, Peer::default());
-        script.run([Write(3000), Close, New(1), New(2)]);
-        assert!(script.sent("the last").segment.flags.has(Flags::FIN));
-        script.run([Timeout, Again(1), Nothing, Ack(2), Cwnd(2), Again(2)]);
-        let last = script.sent("the last again").segment;
-        assert!(last.flags.has(Flags::FIN) && last.len == 1000);
-    }
-}
-
-/// §3.10.4: closing before the connection is open deletes it, or waits when a SYN has come already.
-#[test]
-fn closing_early() {
-    let mut script = Script::closed(config("sack"), Role::Active, Peer::default());
-    script.endpoint.open(script.now);
-    expect_flags(&mut script, Flags::SYN);
-    script.run([Close, In(State::Closed), Nothing, NoDeadline]);
-    let mut script = passive();
-    let syn = script.syn(Flags::SYN, None);
-    script.arrive(syn);
-    expect_flags(&mut script, SYN_ACK);
-    script.run([Write(100), Close, In(State::SynReceived), Nothing, Ack(1), In(State::FinWait1)]);
-    let last = script.sent("data and FIN").segment;
-    assert!(last.flags.has(Flags::FIN) && last.len == 100);
-    script.run([Nothing, AckBytes(101), In(State::FinWait2)]);
-}
-
-/// What is written after the close is not sent: the FIN's place is fixed.
-#[test]
-fn writing_after_closing() {
-    let mut script = opened();
-    script.run([Write(100), Close]);
-    let last = script.sent("data and FIN").segment;
-    assert!(last.flags.has(Flags::FIN) && last.len == 100);
-    script.run([Write(1000), Nothing, AckBytes(101), In(State::FinWait2), Nothing]);
-}
-
-/// §3.10.5: aborting tells the peer, except when both sides have closed.
-#[test]
-fn aborting() {
-    let mut script = opened();
-    script.run([Write(1000), New(1)]);
-    script.endpoint.abort();
-    assert_eq!(expect_flags(&mut script, RST_ACK).seq, ISS.at(1001));
-    script.run([In(State::Closed), NoDeadline]);
-    assert_eq!(script.endpoint.ended(), Some(Ended::Aborted));
-    let mut script = opened();
-    fin(&mut script);
-    script.run([AckedBytes(1), Close, In(State::LastAck)]);
-    script.endpoint.abort();
-    script.run([In(State::Closed), Nothing, NoDeadline]);
-}
-
-/// §3.10.7.4: a reset in TIME-WAIT ends a connection that both sides had closed.
-#[test]
-fn a_reset_in_time_wait() {
-    let mut script = opened();
-    script.run([Close]);
-    expect_fin(&mut script, 0);
-    let both = Segment { flags: FIN_ACK, ack: ISS.at(2), ..script.plain() };
-    script.arrive(both);
-    script.arrive(Segment { seq: IRS.at(2), flags: Flags::RST, ..Segment::default() });
-    script.run([In(State::Closed), NoDeadline]);
-    assert_eq!(script.endpoint.ended(), Some(Ended::Closed));
-}
-
-/// A connection that is over needs no timer, whatever was outstanding: drivers would wake for it for ever.
-#[test]
-fn no_timer_survives() {
-    let mut script = opened();
-    script.run([Write(5000), New(1), DataBytes(0, 100)]);
-    script.arrive(Segment { seq: IRS.at(101), flags: Flags::RST, ..Segment::default() });
-    script.run([In(State::Closed), NoDeadline, Nothing]);
 }

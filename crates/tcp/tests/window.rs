@@ -128,14 +128,14 @@ fn a_window_that_shrinks() {
 #[test]
 fn an_old_segment_tells_no_window() {
     let mut script = opened(2);
+    let mut old = script.plain();
     script.run([Write(10_000), News(1, 2), DataBytes(0, 100), AckedBytes(100)]);
-    let mut late = script.plain();
     script.run([PeerWindow(2000), DataBytes(100, 200), AckedBytes(200)]);
-    // It was sent before the 100 bytes that told 2000, and acknowledges more nevertheless.
-    late.ack = ISS.at(2001);
-    late.len = 100;
-    script.arrive(late);
-    script.run([AckedBytes(200), Nothing]);
+    // Its number is that of the peer's first bytes, 50 bytes of it are new, and it acknowledges all: but of the window
+    // the segment behind it has told, two segments that were sent.
+    (old.ack, old.len) = (ISS.at(2001), 250);
+    script.arrive(old);
+    script.run([AckedBytes(250), InFlight(0), Nothing]);
 }
 
 fn buffered(size: u64, shift: Option<u8>) -> Script {
