@@ -64,7 +64,8 @@ impl Traffic {
         matches!(self, Traffic::Datagrams(source) if source.is_outside)
     }
 
-    pub(crate) fn draws(&self) -> bool {
+    /// Whether anything in it draws random numbers, but for initial sequence numbers.
+    pub fn draws(&self) -> bool {
         match self {
             Traffic::Tcp(connection) => {
                 [&connection.source, &connection.destination].iter().any(|end| end.receiver().draws())

@@ -130,12 +130,6 @@ impl Engine {
         self.heads = Tournament::new(self.pipes.len());
     }
 
-    /// Whether anything draws random numbers: if not, every seed gives the same run, but for sequence numbers.
-    pub fn draws(&self) -> bool {
-        self.pipes.iter().any(|pipe| pipe.line.draws())
-            || self.flows.iter().any(|carried| carried.flow.traffic.draws())
-    }
-
     /// When a flow starts.
     pub fn start(&self, flow: FlowId) -> Time {
         self.flows[flow.0 as usize].flow.start
