@@ -6,7 +6,7 @@
 //! * [`made`]: how a report was made, at its end.
 //! * [`failure`]: what can go wrong, as the user is told, and the exit status.
 //! * [`output`]: standard output, and notes on standard error; [`table`] lines up columns.
-//! * [`target`]: files that are written whole or not at all, also when the user interrupts.
+//! * [`target`]: files that are written whole or not at all, also when the user interrupts; files that grow.
 //! * [`finished`]: runs under way, whose results are taken as they come.
 //! * [`path`]: a scenario as a path for real traffic; [`sender`]: whose TCP carries it.
 //! * [`bar`]: progress on standard error; [`cost`]: what runs will take; [`spoken`]: times as one says them.

@@ -1,7 +1,8 @@
-//! Files that are written whole or not at all.
+//! Files that are written whole or not at all, and files that grow.
 //!
 //! What is to be whole goes to a hidden file beside the target, which takes the
 //! target's name at the end. If the user interrupts, or the run fails, it is removed.
+//! A file that grows has its name from the beginning, whole lines only, and stays.
 
 use crate::failure::{Failure, INTERRUPTED};
 use crate::output;
@@ -51,6 +52,20 @@ impl Target {
         Ok(Target { path, renaming, writer: BufWriter::with_capacity(1 << 16, file) })
     }
 
+    /// Begins a file that has its name at once and keeps what is in it however the command ends.
+    pub(crate) fn growing(path: &Path) -> Result<Target, Failure> {
+        let file = File::create(path).map_err(|error| unwritable(path, &error))?;
+        Ok(Target { path: path.to_owned(), renaming: None, writer: BufWriter::new(file) })
+    }
+
+    /// Adds whole lines to a file that grows; they are there when this returns.
+    pub(crate) fn append(&mut self, lines: &str) -> Result<(), Failure> {
+        self.writer.write_all(lines.as_bytes()).and_then(|()| self.writer.flush()).map_err(|error| {
+            let shown = self.path.display();
+            Failure::failed(format!("cannot write `{shown}`: {error}"), "is the disk full?")
+        })
+    }
+
     /// All is written: the file takes its name.
     pub(crate) fn finish(mut self) -> Result<(), Failure> {
         let failed = |error: &io::Error| unfinished(&self.path, error);
@@ -73,7 +88,6 @@ impl Target {
     }
 
     /// The same, and says so.
-    #[cfg(target_os = "linux")]
     pub(crate) fn write_and_note(self, text: &str) -> Result<(), Failure> {
         let shown = self.path.display().to_string();
         self.write_and_finish(text)?;
@@ -92,6 +106,20 @@ impl Target {
     /// The file's name as the user wrote it.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+}
+
+/// Refuses two flags that name the same file.
+pub(crate) fn refuse_doubles(files: &[(&str, &Option<PathBuf>)]) -> Result<(), Failure> {
+    let mut paths: Vec<&Path> = files.iter().filter_map(|(_, path)| path.as_deref()).collect();
+    paths.sort();
+    let flags: Vec<&str> = files.iter().map(|(flag, _)| *flag).collect();
+    match paths.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(Failure::bad_input(
+            format!("two files are to be written to `{}`", pair[0].display()),
+            format!("give each of {} a name of its own", flags.join(", ")),
+        )),
+        None => Ok(()),
     }
 }
 

@@ -56,6 +56,18 @@ const MISTAKES: &[(&[&str], &[&str])] = &[
     (&["compare", GOOD, "--vary", "seed=1,2"], &["`seed` cannot be varied", "--seed"]),
     (&["compare", GOOD, "--vary", "rtt=1,2", "--vary", "rtt=3,4"], &["`rtt` is varied twice"]),
     (&["compare", GOOD, "--vary", "counting=bytes", "--runs", "0"], &["--runs"]),
+    (
+        &["compare", GOOD, "--vary", "counting=bytes", "--metric", "goodput"],
+        &["goodput", "expected one of goodput_kbps,", "timeouts", "fairness"],
+    ),
+    (
+        &["compare", GOOD, "--vary", "counting=bytes", "--samples", "a", "--report", "a"],
+        &["two files are to be written to `a`", "--samples, --report"],
+    ),
+    (
+        &["compare", GOOD, "--vary", "counting=bytes", "--samples", "missing/a.csv"],
+        &["no directory `missing`"],
+    ),
     (&["reproduce", "hasegava"], &["hasegava", "hasegawa"]),
     (&["reproduce", "--jobs", "0"], &["--jobs"]),
     (&["reproduce", "--report", "missing/a.html"], &["no directory `missing`", "mkdir"]),

@@ -4,15 +4,21 @@ use super::run::Repetitions;
 use crate::cost;
 use crate::failure::Failure;
 use crate::finished;
+use crate::made;
 use crate::output::{self, Format};
 use crate::source::Source;
 use crate::table;
+use crate::target::{self, Target};
 use crate::values::Choices;
 use clap::Args;
-use lasthop_lab::compare::{self, Comparison, Variation};
+use lasthop_lab::compare::{self, Comparison, Quantity, Variation};
 use lasthop_lab::cost::{Plan, estimate};
 use lasthop_lab::in_order::threads;
+use lasthop_lab::report;
+use lasthop_lab::runs::Repetition;
 use lasthop_lab::runs::random::Repeats;
+use lasthop_sim::Samples;
+use std::path::PathBuf;
 
 /// More combinations than this are surely a mistake.
 const MOST_CASES: usize = 10_000;
@@ -27,9 +33,18 @@ pub(crate) struct Compare {
     vary: Vec<Choices>,
     #[command(flatten)]
     repetitions: Repetitions,
+    /// A number to compare, once or more: goodput_kbps. By default goodput, and all that the values change
+    #[arg(long, value_name = "NAME", value_parser = quantity)]
+    metric: Vec<Quantity>,
     /// How to print
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
+    /// Write each run's numbers one by one, as CSV: a row per value, flow, run and metric, as the runs end
+    #[arg(long, value_name = "FILE.csv")]
+    samples: Option<PathBuf>,
+    /// Draw the first repetition of every value in the same pictures, as a page that works offline
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
 }
 
 impl Compare {
@@ -46,32 +61,58 @@ impl Compare {
         let first = &cases[0].scenario;
         let repeats = Repeats::of(cases.iter().map(|case| &case.scenario));
         let (runs, seed) = (self.repetitions.runs(first, &repeats), self.repetitions.seed(first));
+        let (mut samples, report) = self.begun()?;
+        let keeps_outcomes = self.format != Format::Csv || report.is_some();
         let plan = Plan {
             runs: runs as usize,
             threads: threads(self.repetitions.jobs, runs as usize * cases.len()),
-            keeps_outcomes: true,
-            sampled: 0,
+            keeps_outcomes,
+            sampled: usize::from(report.is_some()),
         };
         cost::say_if_large(&estimate(cases.iter().map(|case| &case.scenario), plan), &plan);
         let paths = variations.into_iter().map(|variation| variation.path).collect();
-        let mut done = Comparison::new(paths, cases);
+        let mut done = Comparison::new(paths, cases, self.metric.clone());
         if self.format == Format::Csv {
-            output::print(&done.csv_header())?;
+            output::print(&done.header())?;
         }
-        let work = done.begin(runs, seed, self.repetitions.jobs).map_err(Failure::no_threads)?;
-        let ended = finished::each("compare", work, |outcome| {
-            let (case, run) = done.take(outcome);
-            match self.format {
-                Format::Csv => output::print(&done.csv_rows(case, run)),
-                Format::Table | Format::Json => Ok(()),
+        if let Some(file) = &mut samples {
+            file.append(&done.samples_header())?;
+        }
+        let mut seen: Vec<Samples> = Vec::new();
+        let work =
+            done.begin(runs, seed, report.is_some(), self.repetitions.jobs).map_err(Failure::no_threads)?;
+        let ended = finished::each("compare", work, |Repetition { outcome, watched }| {
+            let (case, run) = done.next_place();
+            if self.format == Format::Csv {
+                output::print(&done.rows(case, run, &outcome))?;
             }
+            if let Some(file) = &mut samples {
+                file.append(&done.samples(case, run, &outcome))?;
+            }
+            seen.extend(watched.map(|watched| watched.samples));
+            if keeps_outcomes {
+                done.keep(case, outcome);
+            }
+            Ok(())
         })?;
         let runs = done.keep_whole();
         done.keep_independent(&repeats);
         if runs > 0 {
+            if let Some(target) = report {
+                let mut document = done.document(seed, &seen);
+                document.chapters.push(made::chapter(vec![made::scenario(draft.show()?)]));
+                target.write_and_note(&report::html(&document))?;
+            }
             output::print(&self.text(&done, runs, seed, &repeats))?;
         }
         ended.into_result()
+    }
+
+    /// The files, begun so that a mistake in a path shows before the runs.
+    fn begun(&self) -> Result<(Option<Target>, Option<Target>), Failure> {
+        target::refuse_doubles(&[("--samples", &self.samples), ("--report", &self.report)])?;
+        let report = self.report.as_deref().map(Target::create).transpose()?;
+        Ok((self.samples.as_deref().map(Target::growing).transpose()?, report))
     }
 
     /// The means; nothing more where every repetition has been written.
@@ -119,4 +160,12 @@ impl Compare {
             )),
         }
     }
+}
+
+/// A metric by its name.
+fn quantity(name: &str) -> Result<Quantity, String> {
+    Quantity::named(name).ok_or_else(|| {
+        let known: Vec<&str> = Quantity::all().map(Quantity::name).collect();
+        format!("expected one of {}", known.join(", "))
+    })
 }

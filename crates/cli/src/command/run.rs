@@ -21,7 +21,7 @@ use lasthop_sim::trace::Trace;
 use lasthop_sim::{Outcome, Samples, Watch};
 use std::any::Any;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Run a scenario several times and print what came out, with 95 % intervals.
@@ -177,7 +177,12 @@ fn below(lines: &[String]) -> String {
 impl Files {
     /// Begins every file, so that a mistake in a path shows before the run.
     fn open(&self, scenario: &Scenario) -> Result<(Open, Watch), Failure> {
-        self.refuse_doubles()?;
+        target::refuse_doubles(&[
+            ("--pcap", &self.pcap),
+            ("--trace", &self.trace),
+            ("--samples", &self.samples),
+            ("--report", &self.report),
+        ])?;
         let begin = |path: &Option<PathBuf>| path.as_deref().map(Target::create).transpose();
         let mut watch = Watch { probes: self.samples.is_some() || self.report.is_some(), ..Watch::default() };
         let mut open =
@@ -197,19 +202,6 @@ impl Files {
             watch.observers.push(Box::<Sequence>::default());
         }
         Ok((open, watch))
-    }
-
-    fn refuse_doubles(&self) -> Result<(), Failure> {
-        let all = [&self.pcap, &self.trace, &self.samples, &self.report];
-        let mut paths: Vec<&Path> = all.into_iter().flatten().map(PathBuf::as_path).collect();
-        paths.sort();
-        match paths.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => Err(Failure::bad_input(
-                format!("two files are to be written to `{}`", pair[0].display()),
-                "give each of --pcap, --trace, --samples and --report a name of its own",
-            )),
-            None => Ok(()),
-        }
     }
 }
 

@@ -76,7 +76,7 @@ impl Growth {
 
     /// By how much it grew, %; negative if it became cheaper.
     pub fn pct(&self) -> f64 {
-        100.0 * (self.now / self.before - 1.0)
+        100.0 * (self.now - self.before) / self.before
     }
 
     /// Whether that is more than it may be. A number that is none is too much.

@@ -13,7 +13,7 @@ const MOST_FLOWS: usize = 4;
 /// More curves than this in a figure nobody reads.
 const MOST_CURVES: usize = 8;
 /// Goodput is averaged over intervals of which a run has this many at most.
-const INTERVALS: usize = 100;
+pub(crate) const INTERVALS: usize = 100;
 /// A slow start threshold from here on stands for none.
 const UNLIMITED: u64 = 1 << 30;
 
@@ -166,7 +166,7 @@ fn goodput(scenario: &Scenario, flows: &[Vec<FlowSample>]) -> Figure {
 }
 
 /// The rate over every `every` samples, from amounts that only grow.
-fn rate_curve(name: &str, amounts: &[(f64, u64)], every: usize) -> Curve {
+pub(crate) fn rate_curve(name: &str, amounts: &[(f64, u64)], every: usize) -> Curve {
     let corners: Vec<&(f64, u64)> = amounts.iter().step_by(every).collect();
     let rates = corners.windows(2).map(|pair| {
         let ((from, before), (to, after)) = (*pair[0], *pair[1]);
@@ -192,7 +192,7 @@ fn losses(samples: &[QueueSample]) -> Figure {
     figure("losses", "Losses by cause", caption, "packets", curves)
 }
 
-fn figure(id: &str, title: &str, caption: &str, y_label: &str, curves: Vec<Curve>) -> Figure {
+pub(crate) fn figure(id: &str, title: &str, caption: &str, y_label: &str, curves: Vec<Curve>) -> Figure {
     Figure {
         id: id.to_owned(),
         title: title.to_owned(),
@@ -204,7 +204,7 @@ fn figure(id: &str, title: &str, caption: &str, y_label: &str, curves: Vec<Curve
     }
 }
 
-fn curve(
+pub(crate) fn curve(
     name: &str,
     kind: CurveKind,
     samples: &[FlowSample],

@@ -145,10 +145,11 @@ pub fn change_value(change: &Change) -> Value {
     json!({ "mean": change.percent, "ci95": change.ci95, "runs": change.runs })
 }
 
-type Together = (&'static str, fn(&Outcome) -> Option<f64>, &'static str);
+/// A number that several flows have together: its name with the unit, how it is had, what it is.
+pub type Together = (&'static str, fn(&Outcome) -> Option<f64>, &'static str);
 
 /// What several flows have together.
-const TOGETHER: [Together; 2] = [
+pub const TOGETHER: [Together; 2] = [
     (
         "total_goodput_kbps",
         measure::total_goodput_kbps,

@@ -1,17 +1,27 @@
 //! A scenario with other values, paired by repetition: every value meets the same losses.
+//!
+//! * `quantity`: what can be compared.
+//! * `table`: means and differences, for people and programs; `completions`: when transfers were complete; `rows`: each
+//!   repetition; `document`: a report.
+
+mod completions;
+mod document;
+mod quantity;
+mod rows;
+mod table;
+
+pub use quantity::Quantity;
 
 use crate::change::Change;
-use crate::document::{Cell, Table};
 use crate::in_order::InOrder;
 use crate::repeat::{estimate_by, seed_of};
-use crate::runs::completion::{COMPLETED, Completion, RESTRICTED};
-use crate::runs::number::{self, signed, with_interval};
+use crate::runs::completion::{COMPLETED, RESTRICTED};
 use crate::runs::random::Repeats;
-use crate::runs::{csv, measure, summary};
+use crate::runs::{Repetition, measure, summary};
 use crate::stats::Estimate;
 use lasthop_scenario::{Draft, Problem, Scenario};
-use lasthop_sim::{METRICS, Metric, Outcome};
-use serde_json::{Map, Value, json};
+use lasthop_sim::{Outcome, Watch};
+use serde_json::Value;
 use std::io;
 use std::sync::Arc;
 
@@ -59,36 +69,53 @@ pub struct Comparison {
     pub paths: Vec<String>,
     /// What is compared, the first with all others.
     pub cases: Arc<[Case]>,
+    /// The numbers that the user wants; none: the usual ones.
+    chosen: Vec<Quantity>,
     /// For each case its repetitions.
     pub outcomes: Vec<Vec<Outcome>>,
+    /// How many outcomes have had their place.
+    taken: usize,
 }
 
 impl Comparison {
-    /// Nothing done yet.
-    pub fn new(paths: Vec<String>, cases: Vec<Case>) -> Comparison {
+    /// Nothing done yet; `chosen` are the numbers that the user wants, none for the usual ones.
+    pub fn new(paths: Vec<String>, cases: Vec<Case>, chosen: Vec<Quantity>) -> Comparison {
         let outcomes = cases.iter().map(|_| Vec::new()).collect();
-        Comparison { paths, cases: cases.into(), outcomes }
+        Comparison { paths, cases: cases.into(), chosen, outcomes, taken: 0 }
     }
 
     /// Begins to run every case `runs` times with the seeds `seed`, `seed + 1` … on so many threads (`None`: one per
-    /// core): the first repetition of each case, then the second of each …
+    /// core): the first repetition of each case, then the second of each … The first ones are sampled if they are to be
+    /// drawn.
     ///
     /// # Errors
     /// If there are no threads to be had.
-    pub fn begin(&self, runs: u32, seed: u64, threads: Option<usize>) -> io::Result<InOrder<Outcome>> {
+    pub fn begin(
+        &self,
+        runs: u32,
+        seed: u64,
+        is_drawn: bool,
+        threads: Option<usize>,
+    ) -> io::Result<InOrder<Repetition>> {
         let (cases, count) = (self.cases.clone(), self.cases.len() * runs as usize);
+        let drawn = if is_drawn { cases.len().min(document::MOST_CASES) } else { 0 };
         InOrder::begin(count, threads, move |at| {
-            lasthop_sim::run(&cases[at % cases.len()].scenario, seed_of(seed, (at / cases.len()) as u32))
+            let (run, case) = (at / cases.len(), at % cases.len());
+            let watch = Watch { probes: at < drawn, ..Watch::default() };
+            Repetition::run(&cases[case].scenario, seed_of(seed, run as u32), watch)
         })
     }
 
-    /// Takes the next outcome, in the order in which they were begun; its case and the number of its repetition, from 1.
-    pub fn take(&mut self, outcome: Outcome) -> (usize, usize) {
-        let case = (1..self.outcomes.len())
-            .find(|case| self.outcomes[*case].len() < self.outcomes[case - 1].len())
-            .unwrap_or(0);
+    /// The place of the next outcome, in the order in which they were begun: its case, and its repetition's number, from 1.
+    pub fn next_place(&mut self) -> (usize, usize) {
+        let place = (self.taken % self.cases.len(), self.taken / self.cases.len() + 1);
+        self.taken += 1;
+        place
+    }
+
+    /// Keeps a case's next outcome for its means.
+    pub fn keep(&mut self, case: usize, outcome: Outcome) {
         self.outcomes[case].push(outcome);
-        (case, self.outcomes[case].len())
     }
 
     /// Leaves repetitions out that not every case has, because the user wanted no more; how many each has then.
@@ -105,96 +132,23 @@ impl Comparison {
         }
     }
 
-    /// Goodput and every metric that the values change, of all flows: the total of goodput, the mean of all else.
-    pub fn table(&self) -> Table {
-        let mut columns = vec!["metric".to_owned()];
-        columns.extend(self.paths.iter().cloned());
-        columns.extend(["mean", "difference", "difference, %"].map(String::from));
-        let mut rows = Vec::new();
-        for metric in METRICS {
-            let is_goodput = std::ptr::eq(metric, &METRICS[0]);
-            let of = |outcome: &Outcome| measure::of_all_flows(outcome, metric);
-            let is_shown = match metric.name {
-                COMPLETED => {
-                    rows.extend(self.completion_rows());
-                    self.is_whole()
-                }
-                RESTRICTED if self.is_whole() => false,
-                _ => true,
-            };
-            if is_shown && (is_goodput || self.differs(&of)) {
-                let name = match is_goodput && self.has_several_flows() {
-                    true => "total_goodput_kbps",
-                    false => metric.name,
-                };
-                rows.extend(
-                    (0..self.cases.len())
-                        .map(|case| self.row(name, case, &self.compared(case, metric, None, &of))),
-                );
-            }
-        }
-        Table { caption: String::new(), columns, rows }
-    }
-
-    /// What must be known of the table, below it.
-    pub fn notes(&self) -> Vec<String> {
-        let completions = || (0..self.cases.len()).filter_map(|case| self.completion(case, None));
-        let of = |number: fn(&Completion) -> usize| completions().map(|it| number(&it)).sum::<usize>();
-        let (completed, transfers) = (of(|it| it.completed), of(|it| it.transfers));
-        let note = format!(
-            "{} of {transfers} transfers were cut off by the run's end. {RESTRICTED} counts them up to there (restricted \
-             mean: Royston and Parmar 2013), so that no pair is left out; quantiles take them as censored.",
-            transfers - completed
-        );
-        if completed < transfers { vec![note] } else { Vec::new() }
-    }
-
-    /// An object for each case and flow; if there are several flows, one for all of them, whose `flow` is null.
-    pub fn objects(&self) -> Vec<Value> {
-        let mut objects = Vec::new();
-        for (case, outcomes) in self.outcomes.iter().enumerate() {
-            let Some(first) = outcomes.first() else { continue };
-            for flow in &first.flows {
-                objects.push(self.object(case, Some(&flow.name), |outcome, metric| {
-                    outcome.flows.iter().find(|other| other.name == flow.name).and_then(metric.of)
-                }));
-            }
-            if first.flows.len() > 1 {
-                objects.push(self.object(case, None, measure::of_all_flows));
-            }
-        }
-        objects
-    }
-
-    /// The names of the columns of [`Comparison::csv_rows`].
-    pub fn csv_header(&self) -> String {
-        let paths: Vec<&str> = self.paths.iter().map(String::as_str).collect();
-        csv::header(&paths)
-    }
-
-    /// One row per flow of a repetition, whose number counts from 1; the varied values in front.
-    pub fn csv_rows(&self, case: usize, run: usize) -> String {
-        let values: Vec<&str> = self.cases[case].values.iter().map(String::as_str).collect();
-        csv::rows(&values, run, &self.outcomes[case][run - 1])
-    }
-
-    /// A case's mean of a metric, of all flows or those of a name, and what it adds to the first case's.
+    /// A case's mean of a number, of all flows or those of a name, and what it adds to the first case's.
     fn compared(
         &self,
         case: usize,
-        metric: &Metric,
+        quantity: Quantity,
         flow: Option<&str>,
         of: &dyn Fn(&Outcome) -> Option<f64>,
     ) -> Compared {
         let is_whole = |case| self.completion(case, flow).is_none_or(|it| it.is_whole());
-        if metric.name == COMPLETED && !is_whole(case) {
+        if quantity.name() == COMPLETED && !is_whole(case) {
             return Compared { mean: None, difference: None, percent: None };
         }
         let mean = estimate_by(&self.outcomes[case], of);
-        if case == 0 || (metric.name == COMPLETED && !is_whole(0)) {
+        if case == 0 || (quantity.name() == COMPLETED && !is_whole(0)) {
             return Compared { mean, difference: None, percent: None };
         }
-        let pair = |(this, first): (&Outcome, &Outcome)| match metric.name {
+        let pair = |(this, first): (&Outcome, &Outcome)| match quantity.name() {
             RESTRICTED => {
                 Some((measure::restricted_s(this, first, flow)?, measure::restricted_s(first, this, flow)?))
             }
@@ -215,67 +169,6 @@ impl Comparison {
 
     fn has_several_flows(&self) -> bool {
         self.cases.iter().any(|case| case.scenario.flows.len() > 1)
-    }
-
-    /// When a case's finite transfers were complete, those of all flows or of a name.
-    fn completion(&self, case: usize, flow: Option<&str>) -> Option<Completion> {
-        let flows = self.outcomes[case].iter().flat_map(|outcome| &outcome.flows);
-        Completion::of(flows.filter(|it| flow.is_none_or(|name| it.name == name)))
-    }
-
-    fn is_whole(&self) -> bool {
-        (0..self.cases.len()).filter_map(|case| self.completion(case, None)).all(|it| it.is_whole())
-    }
-
-    /// How many transfers were complete, and the quantiles of their times.
-    fn completion_rows(&self) -> Vec<Vec<Cell>> {
-        let all = || (0..self.cases.len()).filter_map(|case| Some((case, self.completion(case, None)?)));
-        let mut rows: Vec<Vec<Cell>> =
-            all().map(|(case, it)| self.cells("completed", case, [Some(it.count()), None, None])).collect();
-        for at in 0..Completion::DOCS.len() {
-            rows.extend(all().map(|(case, it)| {
-                let (name, shown) = &it.rows()[at];
-                self.cells(name, case, [Some(shown.clone()), None, None])
-            }));
-        }
-        rows
-    }
-
-    fn row(&self, name: &str, case: usize, compared: &Compared) -> Vec<Cell> {
-        let Compared { mean, difference, percent } = compared;
-        let shown = [
-            mean.as_ref().map(with_interval),
-            difference.as_ref().map(signed),
-            percent.as_ref().map(number::change),
-        ];
-        self.cells(name, case, shown)
-    }
-
-    fn cells(&self, name: &str, case: usize, shown: [Option<String>; 3]) -> Vec<Cell> {
-        let values = self.cases[case].values.iter().map(|value| Cell::Text(value.clone()));
-        let shown = shown.into_iter().map(|text| text.map_or(Cell::Empty, Cell::Number));
-        std::iter::once(Cell::Text(name.to_owned())).chain(values).chain(shown).collect()
-    }
-
-    fn object(
-        &self,
-        case: usize,
-        flow: Option<&str>,
-        of: impl Fn(&Outcome, &Metric) -> Option<f64>,
-    ) -> Value {
-        let values = self.paths.iter().cloned().zip(self.cases[case].values.iter().map(|value| json!(value)));
-        let mut object = Map::new();
-        object.insert("x".into(), Value::Object(values.collect()));
-        object.insert("flow".into(), json!(flow));
-        for metric in METRICS {
-            let compared = self.compared(case, metric, flow, &|outcome| of(outcome, metric)).value();
-            let shown = match metric.name {
-                COMPLETED => summary::completed_value(compared, self.completion(case, flow)),
-                _ => compared,
-            };
-            object.insert(metric.name.into(), shown);
-        }
-        Value::Object(object)
     }
 }
 
@@ -302,8 +195,11 @@ impl Compared {
 mod tests {
     use super::*;
     use crate::in_order::Next;
-    use lasthop_sim::FlowOutcome;
+    use lasthop_sim::{FlowOutcome, METRICS};
+    use serde_json::json;
     use std::time::Duration;
+
+    const GOODPUT: Quantity = Quantity::OfFlow(&METRICS[0]);
 
     fn comparison(paths: &[&str], values: &[&[&str]]) -> Comparison {
         let draft = Draft::load("rate=2Mbit/s,rtt=40ms,queue=20packets,loss=2%,duration=5s").unwrap();
@@ -320,11 +216,14 @@ mod tests {
 
     fn finished(draft: &Draft, variations: &[Variation], runs: u32) -> Comparison {
         let paths = variations.iter().map(|variation| variation.path.clone()).collect();
-        let mut comparison = Comparison::new(paths, cases(draft, variations).unwrap());
-        let mut work = comparison.begin(runs, 1, None).unwrap();
+        let mut comparison = Comparison::new(paths, cases(draft, variations).unwrap(), Vec::new());
+        let mut work = comparison.begin(runs, 1, false, None).unwrap();
         loop {
             match work.next_within(Duration::from_secs(1)) {
-                Next::Item(outcome) => drop(comparison.take(outcome)),
+                Next::Item(repetition) => {
+                    let (case, _) = comparison.next_place();
+                    comparison.keep(case, repetition.outcome);
+                }
                 Next::NotYet => {}
                 Next::End => return comparison,
             }
@@ -356,7 +255,7 @@ mod tests {
     fn equal_values_differ_by_exactly_nothing() {
         let comparison = comparison(&["recovery"], &[&["sack", "sack"]]);
         assert_eq!(comparison.table().rows.len(), 2, "goodput alone");
-        let compared = comparison.compared(1, &METRICS[0], None, &measure::total_goodput_kbps);
+        let compared = comparison.compared(1, GOODPUT, None, &measure::total_goodput_kbps);
         let difference = compared.difference.unwrap();
         assert_eq!((difference.mean, difference.ci95), (0.0, [0.0, 0.0]));
         assert_eq!(compared.percent.unwrap().percent, 0.0);
@@ -366,7 +265,7 @@ mod tests {
     fn a_difference_in_per_cent_needs_something_to_compare_with() {
         let comparison = comparison(&["path.down.channel"], &[&["none", "{kind=\"iid\", loss=0.05}"]]);
         let of = |outcome: &Outcome| Some(outcome.flows.iter().map(lost).sum());
-        let compared = comparison.compared(1, &METRICS[0], None, &of);
+        let compared = comparison.compared(1, GOODPUT, None, &of);
         assert!(compared.difference.unwrap().mean > 0.0);
         assert_eq!(compared.percent, None);
     }

@@ -1,0 +1,109 @@
+//! `lasthop compare`: what is compared, for whom, and where it goes.
+
+mod common;
+
+use common::{LOSSY, call_in, objects, stderr_of, stdout};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+const SHORT: [&str; 7] = ["compare", LOSSY, "--runs", "3", "--set", "duration=5s", "--vary"];
+
+fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&SHORT[..], &["recovery=sack,reno"], more].concat()
+}
+
+/// The words of each row of a table, less its heading.
+fn rows(table: &str) -> Vec<Vec<&str>> {
+    let lines = table.lines().skip_while(|line| !line.starts_with('─')).skip(1);
+    lines.take_while(|line| !line.is_empty()).map(|line| line.split_whitespace().collect()).collect()
+}
+
+#[test]
+fn chosen_metrics_are_shown_and_no_others() {
+    let chosen = ["--metric", "goodput_kbps", "--metric", "retransmissions"];
+    let table = stdout(&with(&chosen));
+    let names: Vec<[&str; 2]> = rows(&table).iter().map(|row| [row[0], row[1]]).collect();
+    let each = |name| [[name, "sack"], [name, "reno"]];
+    assert_eq!(names, [each("goodput_kbps"), each("retransmissions")].concat(), "{table}");
+
+    let lines = objects(&stdout(&with(&[&chosen[..], &["--format", "json"]].concat())));
+    let keys: Vec<&str> = lines[0].keys().map(String::as_str).collect();
+    assert_eq!(keys, ["x", "flow", "goodput_kbps", "retransmissions"]);
+    let csv = stdout(&with(&[&chosen[..], &["--format", "csv"]].concat()));
+    assert!(csv.starts_with("recovery,flow,run,seed,goodput_kbps,retransmissions\n"), "{csv}");
+    assert_eq!(csv.lines().count(), 1 + 2 * 3);
+}
+
+#[test]
+fn several_flows_are_compared_one_by_one_and_together() {
+    let two = ["--set", "flow.bulk.count=2"];
+    let table = stdout(&with(&two));
+    let rows = rows(&table);
+    let of = |metric: &str, flow: &str, value: &str| {
+        let row = rows.iter().find(|row| row[..3] == [metric, flow, value]);
+        row.unwrap_or_else(|| panic!("{metric} {flow} {value}: {table}"))[3].parse::<f64>().unwrap()
+    };
+    for value in ["sack", "reno"] {
+        let sum = of("goodput_kbps", "bulk.1", value) + of("goodput_kbps", "bulk.2", value);
+        let total = of("total_goodput_kbps", "all", value);
+        assert!((sum / total - 1.0).abs() < 0.02, "{sum} and {total}: {table}");
+        // Jain's index of two flows is between a half and one.
+        let fairness = of("fairness", "all", value);
+        assert!((0.5..=1.0).contains(&fairness), "{table}");
+    }
+    let lines = objects(&stdout(&with(&[&two[..], &["--format", "json"]].concat())));
+    assert_eq!(lines.len(), 2 * 3);
+    assert_eq!(lines[2]["flow"], Value::Null);
+    assert!(lines[2]["fairness"]["mean"].is_number() && lines[5]["fairness"]["difference"].is_object());
+    assert!(!lines[0].contains_key("fairness"));
+
+    let table = stdout(&with(&[&two[..], &["--metric", "timeouts"]].concat()));
+    let whose: Vec<&str> = self::rows(&table).iter().map(|row| row[1]).collect();
+    assert_eq!(whose, ["bulk.1", "bulk.1", "bulk.2", "bulk.2", "mean", "mean"], "{table}");
+}
+
+/// A row for each value, flow, run and metric, the same numbers as in CSV; what flows have together has no flow.
+#[test]
+fn every_run_is_in_the_samples() {
+    let folder = tempfile::tempdir().unwrap();
+    let more = ["--set", "flow.bulk.count=2", "--samples", "a.csv", "--format", "csv"];
+    let output = call_in(folder.path(), &with(&more));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr_of(&output));
+    let text = std::fs::read_to_string(folder.path().join("a.csv")).unwrap();
+    assert!(text.starts_with("recovery,flow,run,seed,metric,value\n"), "{text}");
+    let fields = text.lines().skip(1).map(|line| line.rsplit_once(',').unwrap());
+    let samples: BTreeMap<&str, f64> = fields.map(|(key, value)| (key, value.parse().unwrap())).collect();
+    let wide = String::from_utf8(output.stdout).unwrap();
+    let mut lines = wide.lines();
+    assert!(lines.next().unwrap().starts_with("recovery,flow,run,seed,goodput_kbps,"));
+    for line in lines {
+        let fields: Vec<&str> = line.split(',').collect();
+        let key = format!("{},goodput_kbps", fields[..4].join(","));
+        assert_eq!(samples[key.as_str()], fields[4].parse::<f64>().unwrap(), "{key}");
+    }
+    assert!(
+        samples.contains_key("reno,,3,3,fairness") && samples.contains_key("sack,,1,1,total_goodput_kbps")
+    );
+}
+
+/// One curve for each value in each picture.
+#[test]
+fn values_are_drawn_over_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = call_in(folder.path(), &with(&["--report", "a.html"]));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr_of(&output));
+    assert!(stderr_of(&output).contains("a.html: written"));
+    let page = std::fs::read_to_string(folder.path().join("a.html")).unwrap();
+    for title in ["Goodput", "bulk: congestion window", "bulk: round-trip time", "path down: queue length"] {
+        let (_, figure) = page.split_once(&format!("<div class=\"title\">{title} ")).expect(title);
+        let (_, json) = figure.split_once("<script type=\"application/json\">").unwrap();
+        let plot: Value = serde_json::from_str(json.split_once("</script>").unwrap().0).unwrap();
+        let names: Vec<&str> =
+            plot["data"].as_array().unwrap().iter().filter_map(|curve| curve["name"].as_str()).collect();
+        assert_eq!(names, ["sack", "reno"], "{title}");
+        assert!(plot["data"][1]["x"].as_array().unwrap().len() > 20, "{title}");
+    }
+    assert!(page.contains("--vary recovery=sack,reno --report a.html</pre>"), "the command line");
+    // What is drawn does not change what comes out.
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), stdout(&with(&[])));
+}

@@ -1,0 +1,77 @@
+//! A comparison repetition by repetition, as comma-separated values.
+
+use super::{Case, Comparison, Quantity};
+use crate::runs::csv::{line, number};
+use lasthop_sim::{FlowOutcome, Outcome};
+
+impl Comparison {
+    /// The names of the columns of [`Comparison::rows`].
+    pub fn header(&self) -> String {
+        let names = self.quantities().into_iter().map(|quantity| quantity.name());
+        line(self.paths.iter().map(String::as_str).chain(["flow", "run", "seed"]).chain(names))
+    }
+
+    /// One row per flow of a repetition, whose number counts from 1; the varied values in front. What flows have
+    /// together stands in each row.
+    pub fn rows(&self, case: usize, run: usize, outcome: &Outcome) -> String {
+        let quantities = self.quantities();
+        let row = |flow: &FlowOutcome| {
+            let values = quantities.iter().map(|quantity| {
+                number(match quantity {
+                    Quantity::OfFlow(_) => quantity.of(flow),
+                    Quantity::Together(_) => quantity.of_all(outcome),
+                })
+            });
+            line(place(&self.cases[case], &flow.name, run, outcome).into_iter().chain(values))
+        };
+        outcome.flows.iter().map(row).collect()
+    }
+
+    /// The names of the columns of [`Comparison::samples`].
+    pub fn samples_header(&self) -> String {
+        let columns = ["flow", "run", "seed", "metric", "value"];
+        line(self.paths.iter().map(String::as_str).chain(columns))
+    }
+
+    /// One row per flow and number of a repetition: the varied values, the flow, the number's name and its value; where
+    /// it is undefined there is no row, and what flows have together has no flow.
+    pub fn samples(&self, case: usize, run: usize, outcome: &Outcome) -> String {
+        let case = &self.cases[case];
+        let row = |quantity: Quantity, flow: &str, value: Option<f64>| {
+            let what = [quantity.name().to_owned(), number(Some(value?))];
+            Some(line(place(case, flow, run, outcome).into_iter().chain(what)))
+        };
+        let mut text = String::new();
+        for quantity in self.sampled() {
+            match quantity {
+                Quantity::OfFlow(_) => text.extend(
+                    outcome.flows.iter().filter_map(|flow| row(quantity, &flow.name, quantity.of(flow))),
+                ),
+                Quantity::Together(_) => text.extend(row(quantity, "", quantity.of_all(outcome))),
+            }
+        }
+        text
+    }
+
+    /// What the columns of rows are: every metric of a flow, unless the user has chosen.
+    fn quantities(&self) -> Vec<Quantity> {
+        match self.chosen.is_empty() {
+            true => Quantity::all().filter(|quantity| matches!(quantity, Quantity::OfFlow(_))).collect(),
+            false => self.chosen.clone(),
+        }
+    }
+
+    /// What samples are of: everything, unless the user has chosen.
+    fn sampled(&self) -> Vec<Quantity> {
+        match self.chosen.is_empty() {
+            true if self.has_several_flows() => Quantity::all().collect(),
+            _ => self.quantities(),
+        }
+    }
+}
+
+/// The fields in front of a row.
+fn place(case: &Case, flow: &str, run: usize, outcome: &Outcome) -> Vec<String> {
+    let place = [flow.to_owned(), run.to_string(), outcome.seed.to_string()];
+    case.values.iter().cloned().chain(place).collect()
+}

@@ -1,0 +1,169 @@
+//! A comparison as a table for people and as objects for programs.
+
+use super::{Comparison, Quantity};
+use crate::document::{Cell, Table};
+use crate::runs::completion::{COMPLETED, RESTRICTED};
+use crate::runs::measure;
+use crate::runs::number::{self, signed, with_interval};
+use crate::runs::summary::{self, TOGETHER};
+use lasthop_sim::{METRICS, Outcome};
+use serde_json::{Map, Value, json};
+
+/// With more flows than this a table has their means only.
+const MOST_FLOWS: usize = 4;
+
+/// What rows are about: a number of a flow, or of all flows.
+#[derive(Clone, Copy)]
+pub(super) struct Subject<'a> {
+    quantity: Quantity,
+    pub(super) flow: Option<&'a str>,
+}
+
+impl Subject<'_> {
+    fn of(&self, outcome: &Outcome) -> Option<f64> {
+        match self.flow {
+            Some(flow) => self.quantity.of_flow(outcome, flow),
+            None => self.quantity.of_all(outcome),
+        }
+    }
+
+    /// Which flows.
+    fn whose(&self) -> &str {
+        match (self.flow, self.quantity) {
+            (Some(flow), _) => flow,
+            (None, Quantity::OfFlow(_)) => "mean",
+            (None, Quantity::Together(_)) => "all",
+        }
+    }
+}
+
+impl Comparison {
+    /// A row for each number and value: what the user has chosen; else each flow's goodput, what flows have together, and
+    /// the mean over flows of every metric that the values change.
+    pub fn table(&self) -> Table {
+        let mut columns = vec!["metric".to_owned()];
+        columns.extend(self.has_several_flows().then(|| "flow".to_owned()));
+        columns.extend(self.paths.iter().cloned());
+        columns.extend(["mean", "difference", "difference, %"].map(String::from));
+        let mut rows = Vec::new();
+        for subject in self.subjects() {
+            let is_completion = subject.quantity.name() == COMPLETED;
+            if is_completion {
+                rows.extend(self.completion_rows(&subject));
+            }
+            // A mean of those that finished alone says nothing.
+            let is_shown =
+                !is_completion || (self.is_whole() && self.differs(&|outcome| subject.of(outcome)));
+            if is_shown {
+                rows.extend((0..self.cases.len()).map(|case| self.row(&subject, case)));
+            }
+        }
+        Table { caption: String::new(), columns, rows }
+    }
+
+    fn subjects(&self) -> Vec<Subject<'_>> {
+        let several = self.has_several_flows();
+        let names = if several { self.flow_names() } else { Vec::new() };
+        let each = |quantity: Quantity| {
+            let shown = if names.len() <= MOST_FLOWS { &names[..] } else { &[] };
+            let shown = if let Quantity::OfFlow(_) = quantity { shown } else { &[] };
+            shown.iter().map(move |flow| Subject { quantity, flow: Some(*flow) }).collect::<Vec<Subject>>()
+        };
+        let all = |quantity: Quantity| Subject { quantity, flow: None };
+        if !self.chosen.is_empty() {
+            return self.chosen.iter().flat_map(|it| each(*it).into_iter().chain([all(*it)])).collect();
+        }
+        let goodput = Quantity::OfFlow(&METRICS[0]);
+        let mut subjects = each(goodput);
+        if subjects.is_empty() {
+            subjects.push(all(goodput));
+        }
+        if several {
+            subjects.extend(TOGETHER.iter().map(|together| all(Quantity::Together(together))));
+        }
+        let others = METRICS.iter().skip(1).map(|metric| all(Quantity::OfFlow(metric)));
+        subjects.extend(others.filter(|subject| match subject.quantity.name() {
+            COMPLETED => true,
+            RESTRICTED if self.is_whole() => false,
+            _ => self.differs(&|outcome| subject.of(outcome)),
+        }));
+        subjects
+    }
+
+    /// Every flow's name, in the order in which the cases have them.
+    fn flow_names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for flow in self.cases.iter().flat_map(|case| &case.scenario.flows) {
+            if names.len() <= MOST_FLOWS && !names.contains(&flow.name.as_str()) {
+                names.push(&flow.name);
+            }
+        }
+        names
+    }
+
+    fn row(&self, subject: &Subject<'_>, case: usize) -> Vec<Cell> {
+        let compared = self.compared(case, subject.quantity, subject.flow, &|outcome| subject.of(outcome));
+        let shown = [
+            compared.mean.as_ref().map(with_interval),
+            compared.difference.as_ref().map(signed),
+            compared.percent.as_ref().map(number::change),
+        ];
+        self.cells(subject.quantity.name(), subject, case, shown)
+    }
+
+    /// A row: its name, whose it is, the case's values, and three numbers.
+    pub(super) fn cells(
+        &self,
+        name: &str,
+        subject: &Subject<'_>,
+        case: usize,
+        shown: [Option<String>; 3],
+    ) -> Vec<Cell> {
+        let mut row = vec![Cell::Text(name.to_owned())];
+        row.extend(self.has_several_flows().then(|| Cell::Text(subject.whose().to_owned())));
+        row.extend(self.cases[case].values.iter().map(|value| Cell::Text(value.clone())));
+        row.extend(shown.into_iter().map(|text| text.map_or(Cell::Empty, Cell::Number)));
+        row
+    }
+
+    /// An object for each case and flow; if there are several flows, one for all of them, whose `flow` is null.
+    pub fn objects(&self) -> Vec<Value> {
+        let mut objects = Vec::new();
+        for (case, outcomes) in self.outcomes.iter().enumerate() {
+            let Some(first) = outcomes.first() else { continue };
+            objects.extend(first.flows.iter().map(|flow| self.object(case, Some(&flow.name))));
+            if first.flows.len() > 1 {
+                objects.push(self.object(case, None));
+            }
+        }
+        objects
+    }
+
+    fn object(&self, case: usize, flow: Option<&str>) -> Value {
+        let values = self.paths.iter().cloned().zip(self.cases[case].values.iter().map(|value| json!(value)));
+        let mut object = Map::new();
+        object.insert("x".into(), Value::Object(values.collect()));
+        object.insert("flow".into(), json!(flow));
+        let is_wanted = |quantity: &Quantity| {
+            let is_chosen = self.chosen.iter().any(|chosen| chosen.name() == quantity.name());
+            self.chosen.is_empty() || is_chosen
+        };
+        for quantity in Quantity::all().filter(is_wanted) {
+            if matches!(quantity, Quantity::Together(_)) && flow.is_some() {
+                continue;
+            }
+            let of = |outcome: &Outcome| match (quantity, flow) {
+                (Quantity::OfFlow(metric), None) => measure::of_all_flows(outcome, metric),
+                (Quantity::Together((_, of, _)), _) => of(outcome),
+                (Quantity::OfFlow(_), Some(flow)) => quantity.of_flow(outcome, flow),
+            };
+            let compared = self.compared(case, quantity, flow, &of).value();
+            let shown = match quantity.name() {
+                COMPLETED => summary::completed_value(compared, self.completion(case, flow)),
+                _ => compared,
+            };
+            object.insert(quantity.name().into(), shown);
+        }
+        Value::Object(object)
+    }
+}
