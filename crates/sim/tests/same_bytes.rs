@@ -17,9 +17,11 @@ impl Observer for Nobody {
 fn scenarios() -> Vec<Scenario> {
     let mut scenarios = Vec::new();
     for path in ready_paths() {
-        for settings in
-            [&[][..], &[("shape", "split"), ("cause", "jtcp")], &[("shape", "copies"), ("timing", "delayed")]]
-        {
+        for settings in [
+            &[][..],
+            &[("timestamps", "true"), ("shape", "split"), ("cause", "jtcp")],
+            &[("shape", "copies"), ("timing", "delayed")],
+        ] {
             let mut draft = Draft::load(path).expect("a ready path");
             draft.set("duration", "20 s").expect("a duration");
             for (key, value) in settings {

@@ -7,7 +7,7 @@ use lasthop_lab::runs::csv;
 use lasthop_scenario::Entry;
 use serde_json::json;
 use textwrap::core::display_width;
-use textwrap::{Options, WordSplitter};
+use textwrap::{Options, WordSeparator, WordSplitter};
 
 /// What a line has room for, columns.
 const WIDTH: usize = 80;
@@ -78,6 +78,7 @@ fn wrapped(text: &str, first: &str, further: &str) -> Vec<String> {
     let options = Options::new(WIDTH)
         .initial_indent(first)
         .subsequent_indent(further)
+        .word_separator(WordSeparator::AsciiSpace)
         .word_splitter(WordSplitter::NoHyphenation);
     textwrap::wrap(text, options).iter().map(|line| line.trim_end().to_owned()).collect()
 }

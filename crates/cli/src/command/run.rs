@@ -132,6 +132,9 @@ impl Run {
 
     /// The means; nothing more where every repetition has been written.
     fn text(&self, scenario: &Scenario, seed: u64, outcomes: &[Outcome], repeats: &Repeats) -> String {
+        if self.format == Format::Csv {
+            return String::new();
+        }
         let how_often = how_often(scenario, outcomes.len(), seed, repeats);
         let outcomes = repeats.independent(outcomes);
         match self.format {
