@@ -44,6 +44,8 @@ pub enum Unit {
     Rate,
     /// `"1000 bytes"`, `"64 KB"`: an amount between the bounds.
     Bytes(u64, u64),
+    /// The room of a queue: an amount between the bounds, or `"1 bdp"`, a multiple of the bandwidth-delay product.
+    Room(u64, u64),
     /// A number between the bounds, without a unit.
     Number(f64, f64),
     /// A share or probability between the bounds: `0.01` or `"1 %"`.
@@ -65,8 +67,11 @@ pub enum Value {
     Duration(Duration),
     /// See [`Unit::Rate`].
     Rate(Rate),
-    /// See [`Unit::Bytes`].
+    /// See [`Unit::Bytes`] and [`Unit::Room`].
     Bytes(u64),
+    /// See [`Unit::Room`]: so many bandwidth-delay products. Whoever knows the path makes it [`Value::Bytes`] before a
+    /// mechanism is built.
+    Bdp(f64),
     /// See [`Unit::Number`] and [`Unit::Probability`].
     Number(f64),
     /// See [`Unit::Count`].
@@ -211,15 +216,23 @@ impl Seam {
         self
     }
 
-    /// The mechanism of this name.
+    /// The mechanism of this name, however it is spelt: `newreno`, `New-Reno` and `new_reno` are one, and so are
+    /// `westwood+` and `westwood_plus`.
     pub fn find(&self, name: &str) -> Option<&'static Info> {
-        self.mechanisms.iter().copied().find(|info| info.name == name)
+        let exact = self.mechanisms.iter().copied().find(|info| info.name == name);
+        exact.or_else(|| self.mechanisms.iter().copied().find(|info| spelt(info.name) == spelt(name)))
     }
 
     /// The names of all.
     pub fn names(&self) -> Vec<&'static str> {
         self.mechanisms.iter().map(|info| info.name).collect()
     }
+}
+
+/// A name without what people write differently.
+fn spelt(name: &str) -> String {
+    let letters = name.trim().replace('+', "plus");
+    letters.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
 /// Finds a mechanism by its name.

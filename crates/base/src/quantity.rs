@@ -1,35 +1,58 @@
-//! Quantities as people write them: `45 ms`, `2 Mbit/s`, `12Mbps`, `64 KB`, `1 %`.
+//! Quantities as people write them: `45 ms`, `2 Mbit/s`, `12Mbps`, `10mbit`, `64 KB`, `1 %`, `2.5 bdp`.
 
 use crate::mechanism::{Unit, Value};
 use crate::rate::Rate;
 use crate::time::Duration;
 
-/// Time units and their length in seconds.
+/// Time units and their length in seconds; those of tc(8) among them.
 const TIMES: &[(&str, f64)] = &[
     ("ns", 1e-9),
     ("us", 1e-6),
     ("µs", 1e-6),
+    ("usec", 1e-6),
     ("ms", 1e-3),
+    ("msec", 1e-3),
     ("s", 1.0),
     ("sec", 1.0),
     ("min", 60.0),
     ("h", 3600.0),
 ];
 
-/// Rate units and their size in bit/s. A kilobit is 1000 bits.
+/// Rate units and their size in bit/s. A kilobit is 1000 bits. `kbit` and so on are tc(8)'s; its `kbps` (kilobytes) is
+/// not: here it is kbit/s, as nearly everywhere.
 const RATES: &[(&str, f64)] = &[
     ("bit/s", 1.0),
     ("kbit/s", 1e3),
     ("Mbit/s", 1e6),
     ("Gbit/s", 1e9),
+    ("Tbit/s", 1e12),
     ("bps", 1.0),
     ("kbps", 1e3),
     ("Mbps", 1e6),
     ("Gbps", 1e9),
+    ("Tbps", 1e12),
     ("Kbps", 1e3),
     ("kb/s", 1e3),
     ("Mb/s", 1e6),
     ("Gb/s", 1e9),
+    ("bit", 1.0),
+    ("kbit", 1e3),
+    ("mbit", 1e6),
+    ("gbit", 1e9),
+    ("tbit", 1e12),
+    ("Mbit", 1e6),
+    ("Gbit", 1e9),
+    ("Tbit", 1e12),
+];
+
+/// Units that people mean differently, and what to write instead.
+const AMBIGUOUS: &[(&str, &str)] = &[
+    ("mbps", "tc means megabytes per second by it, others megabits: write Mbit/s"),
+    ("gbps", "tc means gigabytes per second by it, others gigabits: write Gbit/s"),
+    ("tbps", "tc means terabytes per second by it, others terabits: write Tbit/s"),
+    ("kb", "tc means 1024 bytes by it, others kilobits: write KiB, KB or kbit/s"),
+    ("mb", "tc means 1,048,576 bytes by it, others megabits: write MiB, MB or Mbit/s"),
+    ("gb", "tc means 2^30 bytes by it, others gigabits: write GiB, GB or Gbit/s"),
 ];
 
 /// Amounts and their size in bytes.
@@ -45,6 +68,11 @@ const AMOUNTS: &[(&str, f64)] = &[
     ("MiB", 1_048_576.0),
     ("GiB", 1_073_741_824.0),
 ];
+
+/// The unit of a multiple of the bandwidth-delay product.
+const BDP: &str = "bdp";
+/// The largest multiple of it.
+pub const MOST_BDP: f64 = 10_000.0;
 
 /// Splits `12.5 Mbit/s` into the number and the unit's name.
 ///
@@ -66,6 +94,7 @@ pub fn split(text: &str) -> Result<(f64, &str), String> {
     let number = text[..end].replace('_', "");
     match number.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok((value, text[end..].trim())),
+        Ok(value) if value.is_infinite() => Err(format!("`{}` is too large a number", &text[..end])),
         _ => Err(format!("`{text}` does not begin with a number")),
     }
 }
@@ -75,13 +104,23 @@ fn scaled(text: &str, units: &[(&str, f64)], example: &str) -> Result<f64, Strin
     if unit.is_empty() {
         return Err(format!("`{text}` has no unit: write it like \"{example}\""));
     }
-    match units.iter().find(|(name, _)| *name == unit) {
-        Some((_, factor)) => Ok(number * factor),
-        None => {
-            let known: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
-            Err(format!("`{unit}` is not a unit here: use one of {}", known.join(", ")))
-        }
+    if let Some((_, factor)) = units.iter().find(|(name, _)| *name == unit) {
+        return Ok(number * factor);
     }
+    if let Some((_, why)) = AMBIGUOUS.iter().find(|(name, _)| *name == unit) {
+        return Err(format!("`{unit}` is ambiguous: {why}"));
+    }
+    Err(format!("`{unit}` is not a unit here: use one of {}", names(units)))
+}
+
+/// The names of units, separated by commas.
+fn names(units: &[(&str, f64)]) -> String {
+    units.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+}
+
+/// The units of each kind of quantity: what it is, and their names, separated by commas.
+pub fn units() -> [(&'static str, String); 3] {
+    [("a time", names(TIMES)), ("a rate", names(RATES)), ("an amount", names(AMOUNTS))]
 }
 
 fn between(value: f64, low: f64, high: f64, shown: impl Fn(f64) -> String) -> Result<f64, String> {
@@ -111,7 +150,10 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 /// If the text is not a rate, or is below 1 bit/s or above 10 Tbit/s.
 pub fn rate(text: &str) -> Result<Rate, String> {
     let bps = scaled(text, RATES, "2 Mbit/s")?;
-    let bps = between(bps, 1.0, 1e13, |v| format!("{v} bit/s"))?;
+    let bps = between(bps, 1.0, 1e13, |v| match v >= 1.0 {
+        true => Rate::from_bps(v as u64).to_string(),
+        false => format!("{v} bit/s"),
+    })?;
     Ok(Rate::from_bps(libm::round(bps) as u64))
 }
 
@@ -123,6 +165,25 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     let amount = scaled(text, AMOUNTS, "1000 bytes")?;
     let amount = between(amount, 0.0, 1e18, |v| format!("{v} bytes"))?;
     Ok(libm::round(amount) as u64)
+}
+
+/// The room of a queue: an amount such as `64 KB`, or a multiple of the bandwidth-delay product such as `2.5 bdp`.
+///
+/// # Errors
+/// If the text is neither, or is negative or too large.
+pub fn room(text: &str) -> Result<Value, String> {
+    match bdp(text) {
+        Some(number) => between(number, 0.0, MOST_BDP, |v| format!("{v} {BDP}")).map(Value::Bdp),
+        None => bytes(text).map(Value::Bytes),
+    }
+}
+
+/// The number of a multiple of the bandwidth-delay product: 2.5 of `2.5 bdp`; `None` if the text is something else.
+pub fn bdp(text: &str) -> Option<f64> {
+    match split(text) {
+        Ok((number, unit)) if unit.eq_ignore_ascii_case(BDP) => Some(number),
+        _ => None,
+    }
 }
 
 /// A share such as `0.01` or `1 %`.
@@ -177,6 +238,13 @@ pub(crate) fn parse(unit: &Unit, text: &str) -> Result<Value, String> {
             let value = bytes(text)? as f64;
             Value::Bytes(between(value, low as f64, high as f64, |v| format!("{v} bytes"))? as u64)
         }
+        Unit::Room(low, high) => match room(text)? {
+            Value::Bytes(amount) => {
+                let inside = between(amount as f64, low as f64, high as f64, |v| format!("{v} bytes"))?;
+                Value::Bytes(inside as u64)
+            }
+            room => room,
+        },
         Unit::Number(low, high) => Value::Number(between(plain(text)?, low, high, |v| v.to_string())?),
         Unit::Probability(low, high) => {
             Value::Number(between(probability(text)?, low, high, |v| v.to_string())?)
@@ -217,6 +285,23 @@ mod tests {
         assert_eq!(split("2e6bit/s"), Ok((2e6, "bit/s")));
         assert_eq!(counts("14, 26,28"), Ok(vec![14, 26, 28]));
         assert_eq!(counts(" "), Ok(vec![]));
+        assert_eq!(Unit::Room(0, 1 << 40).parse("64 KB"), Ok(Value::Bytes(64_000)));
+        assert_eq!(Unit::Room(0, 1 << 40).parse("2.5 bdp"), Ok(Value::Bdp(2.5)));
+        assert_eq!(room("1BDP"), Ok(Value::Bdp(1.0)));
+    }
+
+    /// tc(8), UNITS: bit, kbit, mbit, gbit, tbit are multiples of 1000 bits per second; bps and so on are bytes.
+    #[test]
+    fn tcs_units_of_bits_are_taken_and_those_of_bytes_are_named() {
+        let bps = |text| rate(text).map(Rate::bps);
+        assert_eq!(bps("10mbit"), Ok(10_000_000));
+        assert_eq!(bps("64kbit"), Ok(64_000));
+        assert_eq!(bps("1gbit"), Ok(1_000_000_000));
+        assert_eq!(bps("10Tbit/s"), Ok(10_000_000_000_000));
+        let why = bps("10mbps").unwrap_err();
+        assert!(why.contains("tc means megabytes") && why.contains("Mbit/s"), "{why}");
+        assert!(bytes("64kb").unwrap_err().contains("write KiB"));
+        assert_eq!(duration("20msec"), Ok(Duration::from_millis(20)));
     }
 
     #[test]
@@ -225,6 +310,9 @@ mod tests {
         assert!(duration("-1 ms").unwrap_err().contains("negative"));
         assert!(rate("10 apples").unwrap_err().contains("apples"));
         assert!(rate("0 bit/s").unwrap_err().contains("too small"));
+        assert_eq!(rate("1e400Mbit/s").unwrap_err(), "`1e400` is too large a number");
+        assert!(rate("11Tbit/s").unwrap_err().contains("11 Tbit/s is too large: at most 10 Tbit/s"));
+        assert!(room("-1bdp").unwrap_err().contains("-1 bdp is too small"));
         assert!(Unit::Count(1, 8).parse("9").unwrap_err().contains("at most 8"));
         assert!(counts("14 26").unwrap_err().contains("`14 26` is not a whole number"));
         assert!(counts("14,,26").unwrap_err().contains("`` is not"));

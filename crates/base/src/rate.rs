@@ -36,6 +36,7 @@ impl Rate {
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (unit, per_unit) = match self.0 {
+            n if n >= 1_000_000_000_000 => ("Tbit/s", 1e12),
             n if n >= 1_000_000_000 => ("Gbit/s", 1e9),
             n if n >= 1_000_000 => ("Mbit/s", 1e6),
             n if n >= 1_000 => ("kbit/s", 1e3),

@@ -1,16 +1,18 @@
 //! From a document to a checked scenario.
 
+use crate::bdp;
 use crate::flows;
 use crate::language;
+use crate::key::{Key, Presence};
 use crate::links::{self, Net};
 use crate::problem::Problem;
 use crate::reader::{Head, Reader};
 use crate::resolved::Resolved;
 use crate::routes;
-use crate::scenario::{Headers, Scenario};
+use crate::scenario::{Flow, Headers, Scenario};
 use crate::source::{Place, Source};
 use crate::tree::{Entry, Table};
-use lasthop_base::{Duration, Value};
+use lasthop_base::{Duration, Value, quantity};
 
 /// Most samples of one probe in a run.
 const MOST_SAMPLES: u64 = 10_000_000;
@@ -27,7 +29,7 @@ pub(crate) fn check(
         None => Place { source: 0, start: 0, end: 0 },
     };
     let head = Head { path: "", place: beginning };
-    let fields = reader.read(head, document, &Table::default(), &language::document(title))?;
+    let fields = reader.read(head, document, &Table::default(), &keys(&reader, head, document, title)?)?;
     let duration = fields.duration("duration").unwrap_or(Duration::MAX);
     let sample = fields.duration("sample").unwrap_or(Duration::MAX);
     if duration.as_nanos() / sample.as_nanos().max(1) > MOST_SAMPLES {
@@ -42,11 +44,13 @@ pub(crate) fn check(
         _ => Headers::Real,
     };
     let links = named_tables(&reader, document, "link", beginning)?;
-    let net = links::read(&mut reader, links)?;
+    let mut net = links::read(&mut reader, links)?;
     let flows = named_tables(&reader, document, "flow", beginning)?;
     let flows = flows::read(&mut reader, flows, &net, duration)?;
     let overrides = routes::overrides(&mut reader, document, &net)?;
     let routes = routes::find(&reader, &net, &overrides, &flows)?;
+    let flows: Vec<Flow> = flows.into_iter().map(|placed| placed.flow).collect();
+    bdp::settle(&mut net, &flows, &routes, headers, &mut reader.resolved);
     let Net { nodes, links } = net;
     let scenario = Scenario {
         title: fields.text("title").unwrap_or_default().to_owned(),
@@ -58,10 +62,26 @@ pub(crate) fn check(
         sample,
         nodes,
         links,
-        flows: flows.into_iter().map(|placed| placed.flow).collect(),
+        flows,
         routes,
     };
     Ok((scenario, reader.resolved))
+}
+
+/// The document's own keys. In a run so long that the usual `sample` would be too short, a longer one is the default.
+fn keys(reader: &Reader<'_>, head: Head<'_>, document: &Table, title: &str) -> Result<Vec<Key>, Problem> {
+    let mut keys = language::document(title);
+    let duration = reader.given(head, document, &keys)?.duration("duration").unwrap_or(Duration::ZERO);
+    let shortest = Duration::from_nanos(duration.as_nanos().div_ceil(MOST_SAMPLES));
+    for key in keys.iter_mut().filter(|key| key.name == "sample") {
+        if let Presence::Default(usual) = &mut key.presence
+            && quantity::duration(usual).is_ok_and(|usual| usual < shortest)
+        {
+            // In whole milliseconds, which read back as they are.
+            *usual = format!("{} ms", shortest.as_nanos().div_ceil(1_000_000));
+        }
+    }
+    Ok(keys)
 }
 
 /// The tables under `link` or `flow`, of which there must be one at least.

@@ -25,15 +25,21 @@ pub struct Draft {
 
 impl Draft {
     /// Reads a scenario: a ready path's name (`umts`), a file, or a line of text (`rate=10Mbit/s,rtt=20ms`; its keys
-    /// are listed at [`crate::inline`]).
+    /// are listed at [`crate::inline`]), also one that changes a ready path or a file (`lte,loss=1%`).
     ///
     /// # Errors
     /// If there is no such scenario, or its text is not TOML.
     pub fn load(path: &str) -> Result<Draft, Problem> {
-        if let Some(text) = ready::find(path) {
-            return Draft::parse(text, path);
-        }
         let is_file = Path::new(path).exists();
+        if let Some((name, text)) = ready::find(path)
+            && (name == path || !is_file)
+        {
+            return Draft::parse(text, name);
+        }
+        let before_comma = path.split(',').next().unwrap_or_default();
+        if !is_file && before_comma.len() < path.len() && !before_comma.contains('=') {
+            return inline::adapted(before_comma, path);
+        }
         if !is_file && path.contains('=') {
             return inline::draft(path);
         }
@@ -70,6 +76,8 @@ impl Draft {
     /// table; setting one of its parameters keeps the others. The path may leave
     /// out its beginning where that is unambiguous: `wireless.down.channel.rate`;
     /// without the flow's name it means every flow: `recovery`, `sender.recovery`.
+    /// An empty value takes the key away. `rate`, `plan` and `trace` replace each
+    /// other. `sender` and `receiver` take the name of a mechanism: `sender=cubic`.
     ///
     /// # Errors
     /// If there is no such key, or if the path could mean several. The value
@@ -78,9 +86,14 @@ impl Draft {
         let typed = Source::typed(&format!("{path}={value}"));
         let (source, begins) = (self.sources.len(), path.len() + 1);
         let place = Place { source, start: 0, end: path.len() };
-        let value = tree::parse_typed(value, Place { source, start: begins, end: begins + value.len() });
         self.sources.push(typed);
-        let done = set::apply(self, path, place, value);
+        let done = match value.trim().is_empty() {
+            true => set::take_away(self, path, place),
+            false => {
+                let there = Place { source, start: begins, end: begins + value.len() };
+                set::apply(self, path, place, tree::parse_typed(value, there))
+            }
+        };
         if done.is_err() {
             self.sources.pop();
         }

@@ -1,28 +1,22 @@
 //! Scenarios in one line: `rate=10Mbit/s,rtt=20ms,queue=100packets,loss=1%`.
 //!
-//! One link called `path` from `server` to `client` and one flow called `bulk` over it:
-//!
-//! | key | meaning |
-//! |---|---|
-//! | `rate` | rate down, and up unless `up` says otherwise |
-//! | `up` | rate up |
-//! | `trace`, `down_trace` | recorded rate down (a file), instead of `rate` |
-//! | `up_trace` | recorded rate up, instead of `up` |
-//! | `rtt` | round-trip time of the link: half of it each way |
-//! | `one_way_delay` | the same, each way |
-//! | `queue` | queue down: `100packets`, `64KB`, `unlimited` (the default) |
-//! | `up_queue` | queue up |
-//! | `loss` | share of packets lost down: `1%` |
-//! | `ber` | bit error rate down: `1e-5` |
-//! | `channel`, `arq` | mechanisms down: `two_state`, `{kind="repeat",transmissions=3}` |
+//! One link called `path` from `server` to `client` and one flow called `bulk` over it. Behind the name of a ready path
+//! or of a file the same keys change that one (`lte,loss=1%`): "down" is then the direction in which the first flow
+//! sends over the last link of its way, the last hop. [`KEYS`] has their meanings.
 //!
 //! Every other key is one of the document's or of the flow's, as for
 //! [`Draft::set`]: `duration`, `seed`, `runs`, `headers`, `transfer`, `segment`,
 //! `recovery`, `congestion`, `counting`, `initial_window`, `min_rto`, `timing`,
 //! `shape`, `window`, `cause` …
 
+mod adapt;
+
+pub(crate) use adapt::adapted;
+
 use crate::draft::Draft;
+use crate::language;
 use crate::problem::Problem;
+use crate::ready;
 use crate::set;
 use crate::source::{Place, Source};
 use crate::suggest::nearest;
@@ -30,40 +24,56 @@ use crate::tree::{Content, Node, Table, parse_typed};
 use lasthop_base::quantity;
 use std::ops::Range;
 
-/// The keys that are an inline scenario's own.
-const KEYS: &[&str] = &[
-    "rate",
-    "up",
-    "trace",
-    "down_trace",
-    "up_trace",
-    "rtt",
-    "one_way_delay",
-    "queue",
-    "up_queue",
-    "loss",
-    "ber",
-    "channel",
-    "arq",
+/// The keys that are an inline scenario's own: name, example, meaning.
+pub const KEYS: &[(&str, &str, &str)] = &[
+    ("rate", "10Mbit/s", "rate down, and up unless `up` says otherwise (of a ready path: down only)"),
+    ("up", "2Mbit/s", "rate up"),
+    ("trace", "FILE", "recorded rate down, instead of `rate`; `down_trace` is the same"),
+    ("down_trace", "FILE", "the same as `trace`"),
+    ("up_trace", "FILE", "recorded rate up, instead of `up`"),
+    ("rtt", "20ms", "round-trip time of the whole path without queueing: half of it each way"),
+    ("one_way_delay", "10ms", "the same, each way"),
+    ("queue", "1bdp", "queue down: 100packets, 64KB, 1bdp (the default), unlimited, or a mechanism"),
+    ("up_queue", "1bdp", "queue up"),
+    ("loss", "1%", "share of packets lost down; what a ready path repeats (`arq`) it then repeats no more"),
+    ("burst", "5", "mean length of a burst of losses, packets; with `loss`"),
+    ("ber", "1e-5", "bit error rate down, instead of `loss`"),
+    ("channel", "{kind=\"iid\",loss=0.01}", "a channel down, instead of `loss`"),
+    ("arq", "{kind=\"repeat\",transmissions=3}", "what the link layer does about losses down"),
 ];
+
+/// Their names.
+fn names() -> Vec<&'static str> {
+    KEYS.iter().map(|(name, ..)| *name).collect()
+}
+
+fn is_own(key: &str) -> bool {
+    KEYS.iter().any(|(name, ..)| *name == key)
+}
 
 /// Reads an inline scenario.
 pub(crate) fn draft(text: &str) -> Result<Draft, Problem> {
     let source = Source::typed(text);
-    let items = items(&source)?;
+    let items = items(&source, 0, 0)?;
     let document = document(&source, &items)?;
     let mut draft = Draft { sources: vec![source.clone()], document, title: text.to_owned() };
-    for item in items.iter().filter(|item| !KEYS.contains(&item.key)) {
-        set::apply(&mut draft, item.key, item.place, item.node.clone()).map_err(|problem| {
-            match nearest(item.key, KEYS.iter().copied()) {
+    others(&mut draft, &items)?;
+    Ok(draft)
+}
+
+/// The keys that are not the inline scenario's own.
+fn others(draft: &mut Draft, items: &[Item<'_>]) -> Result<(), Problem> {
+    for item in items.iter().filter(|item| !is_own(item.key)) {
+        set::apply(draft, item.key, item.place, item.node.clone()).map_err(|problem| {
+            match nearest(item.key, names()) {
                 Some(name) => {
-                    problem.help(format!("did you mean `{name}`? keys of a link: {}", KEYS.join(", ")))
+                    problem.help(format!("did you mean `{name}`? keys of a link: {}", names().join(", ")))
                 }
                 None => problem,
             }
         })?;
     }
-    Ok(draft)
+    Ok(())
 }
 
 /// `key=value`.
@@ -74,16 +84,22 @@ struct Item<'a> {
     node: Node,
 }
 
-fn items(source: &Source) -> Result<Vec<Item<'_>>, Problem> {
+/// What stands between commas from a byte on; `number` is the source's number among the draft's.
+fn items(source: &Source, number: usize, from: usize) -> Result<Vec<Item<'_>>, Problem> {
     let mut items: Vec<Item<'_>> = Vec::new();
-    for range in between_commas(&source.text) {
+    for range in between_commas(&source.text[from..]) {
+        let range = range.start + from..range.end + from;
         let text = &source.text[range.clone()];
         let Some((key, value)) = text.split_once('=') else {
+            if ready::find(text).is_some() {
+                return Err(Problem::new(source, range, format!("`{}` does not stand first", text.trim()))
+                    .help(format!("a ready path comes before what changes it: {},loss=1%", text.trim())));
+            }
             return Err(Problem::new(source, range, format!("`{}` has no value", text.trim()))
                 .help("an inline scenario is a list of key=value, like rate=10Mbit/s,rtt=20ms"));
         };
         let start = range.start + (key.len() - key.trim_start().len());
-        let place = Place { source: 0, start, end: start + key.trim().len() };
+        let place = Place { source: number, start, end: start + key.trim().len() };
         let value_start = range.start + key.len() + 1;
         if key.trim().is_empty() {
             return Err(Problem::new(source, range, "there is no key before `=`")
@@ -97,7 +113,7 @@ fn items(source: &Source) -> Result<Vec<Item<'_>>, Problem> {
             )
             .help("leave one of them out"));
         }
-        let node = parse_typed(value, Place { source: 0, start: value_start, end: range.end });
+        let node = parse_typed(value, Place { source: number, start: value_start, end: range.end });
         items.push(Item { key: key.trim(), value: value.trim(), place, node });
     }
     Ok(items)
@@ -123,67 +139,63 @@ fn between_commas(text: &str) -> Vec<Range<usize>> {
     pieces
 }
 
-/// The document without what concerns the flow's mechanisms.
-fn document(source: &Source, items: &[Item<'_>]) -> Result<Table, Problem> {
-    let whole = Place { source: 0, start: 0, end: source.text.len() };
-    let find = |key: &str| items.iter().find(|item| item.key == key);
-    let both = |one: &str, other: &str| match (find(one), find(other)) {
+/// The item of a key.
+fn find<'i, 't>(items: &'i [Item<'t>], key: &str) -> Option<&'i Item<'t>> {
+    items.iter().find(|item| item.key == key)
+}
+
+/// The item of one of two keys that say the same thing.
+fn either<'i, 't>(
+    source: &Source,
+    items: &'i [Item<'t>],
+    one: &str,
+    other: &str,
+) -> Result<Option<&'i Item<'t>>, Problem> {
+    match (find(items, one), find(items, other)) {
         (Some(_), Some(item)) => {
             let message = format!("`{one}` and `{other}` say the same thing twice");
             Err(Problem::new(source, item.place.start..item.place.end, message).help("leave one of them out"))
         }
         (item, other) => Ok(item.or(other)),
-    };
+    }
+}
+
+/// The document without what concerns the flow's mechanisms.
+fn document(source: &Source, items: &[Item<'_>]) -> Result<Table, Problem> {
+    let whole = Place { source: 0, start: 0, end: source.text.len() };
+    let find = |key: &str| find(items, key);
     let mut down = Table::default();
     let mut up = Table::default();
     let ends = |table: &mut Table, key: &str, item: &Item<'_>| {
         table.set(key, item.place, item.node.clone());
     };
-    let down_trace = both("trace", "down_trace")?;
-    both("rate", down_trace.map_or("trace", |item| item.key))?;
-    both("up", "up_trace")?;
+    let down_trace = either(source, items, "trace", "down_trace")?;
+    either(source, items, "rate", down_trace.map_or("trace", |item| item.key))?;
+    either(source, items, "up", "up_trace")?;
     match (find("rate"), down_trace) {
         (Some(rate), _) => ends(&mut down, "rate", rate),
         (None, Some(trace)) => ends(&mut down, "trace", trace),
-        (None, None) => return Err(needs(source, "rate", "rate=10Mbit/s, or trace=FILE")),
+        (None, None) => return Err(needs(source, items, "rate", "rate=10Mbit/s, or trace=FILE")),
     }
     match (find("up"), find("up_trace"), find("rate")) {
         (Some(rate), ..) | (None, None, Some(rate)) => ends(&mut up, "rate", rate),
         (None, Some(trace), _) => ends(&mut up, "trace", trace),
-        (None, None, None) => return Err(needs(source, "up", "up=1Mbit/s, or up_trace=FILE")),
+        (None, None, None) => return Err(needs(source, items, "up", "up=1Mbit/s, or up_trace=FILE")),
     }
     for (key, table, name) in [("queue", &mut down, "queue"), ("up_queue", &mut up, "queue")] {
         if let Some(item) = find(key) {
             ends(table, name, item);
         }
     }
-    both("loss", "ber")?;
-    both("loss", "channel")?;
-    both("ber", "channel")?;
-    for (key, kind, parameter) in [("loss", "iid", "loss"), ("ber", "bit_error", "rate")] {
-        if let Some(item) = find(key) {
-            let mut channel = Table::default();
-            channel.set("kind", item.place, Node::text(item.node.place, kind));
-            channel.set(parameter, item.place, item.node.clone());
-            down.set("channel", item.place, Node { place: item.place, content: Content::Table(channel) });
-        }
+    if let Some((place, channel)) = channel(source, items)? {
+        down.set("channel", place, channel);
     }
-    for key in ["channel", "arq"] {
-        if let Some(item) = find(key) {
-            ends(&mut down, key, item);
-        }
+    if let Some(item) = find("arq") {
+        ends(&mut down, "arq", item);
     }
     let mut link = named_ends(whole);
-    both("rtt", "one_way_delay")?;
-    if let Some(item) = find("one_way_delay") {
-        ends(&mut link, "one_way_delay", item);
-    }
-    if let Some(item) = find("rtt") {
-        let half = half(item.value).map_err(|why| {
-            Problem::new(source, item.node.place.start..item.node.place.end, format!("rtt: {why}"))
-                .help("expected: a time, such as 20ms")
-        })?;
-        link.set("one_way_delay", item.place, Node::text(item.node.place, &half));
+    if let Some((item, delay)) = delay(source, items)? {
+        link.set("one_way_delay", item.place, Node::text(item.node.place, &delay));
     }
     let table = |inner| Node { place: whole, content: Content::Table(inner) };
     link.set("down", whole, table(down));
@@ -197,6 +209,53 @@ fn document(source: &Source, items: &[Item<'_>]) -> Result<Table, Problem> {
     Ok(document)
 }
 
+/// The channel that `loss` with or without `burst`, `ber` or `channel` say, and where.
+fn channel(source: &Source, items: &[Item<'_>]) -> Result<Option<(Place, Node)>, Problem> {
+    either(source, items, "loss", "ber")?;
+    either(source, items, "loss", "channel")?;
+    either(source, items, "ber", "channel")?;
+    let (loss, burst) = (find(items, "loss"), find(items, "burst"));
+    if let (Some(burst), None) = (burst, loss) {
+        let place = burst.place;
+        return Err(Problem::new(source, place.start..place.end, "`burst` needs `loss`: bursts of how many losses")
+            .help("write both: loss=1%,burst=5"));
+    }
+    let with = |kind: &str, parameters: &[(&str, &Item<'_>)]| {
+        let place = parameters[0].1.place;
+        let mut channel = Table::default();
+        channel.set("kind", place, Node::text(parameters[0].1.node.place, kind));
+        for (parameter, item) in parameters {
+            channel.set(parameter, item.place, item.node.clone());
+        }
+        (place, Node { place, content: Content::Table(channel) })
+    };
+    Ok(match (loss, burst, find(items, "ber"), find(items, "channel")) {
+        (Some(loss), Some(burst), ..) => {
+            Some(with("two_state", &[("mean_loss", loss), ("mean_burst", burst)]))
+        }
+        (Some(loss), None, ..) => Some(with("iid", &[("loss", loss)])),
+        (_, _, Some(ber), _) => Some(with("bit_error", &[("rate", ber)])),
+        (_, _, _, Some(channel)) => Some((channel.place, channel.node.clone())),
+        _ => None,
+    })
+}
+
+/// The propagation delay each way that `one_way_delay` or `rtt` says.
+fn delay<'i, 't>(
+    source: &Source,
+    items: &'i [Item<'t>],
+) -> Result<Option<(&'i Item<'t>, String)>, Problem> {
+    let Some(item) = either(source, items, "rtt", "one_way_delay")? else { return Ok(None) };
+    if item.key == "one_way_delay" {
+        return Ok(Some((item, item.value.trim_matches('"').to_owned())));
+    }
+    let half = half(item.value).map_err(|why| {
+        Problem::new(source, item.node.place.start..item.node.place.end, format!("rtt: {why}"))
+            .help("expected: a time, such as 20ms")
+    })?;
+    Ok(Some((item, half)))
+}
+
 fn named_ends(place: Place) -> Table {
     let mut table = Table::default();
     table.set("from", place, Node::text(place, "server"));
@@ -208,7 +267,20 @@ fn half(rtt: &str) -> Result<String, String> {
     Ok(quantity::duration(rtt.trim_matches('"'))?.divided_by(2).to_string())
 }
 
-fn needs(source: &Source, key: &str, example: &str) -> Problem {
-    Problem::new(source, 0..source.text.len(), format!("an inline scenario needs `{key}`"))
-        .help(format!("add {example}"))
+/// A key is missing; perhaps it is only misspelt.
+fn needs(source: &Source, items: &[Item<'_>], key: &str, example: &str) -> Problem {
+    let is_known = |key: &str| is_own(key) || !language::homes(key).is_empty();
+    let misspelt = items.iter().find(|item| !is_known(item.key) && nearest(item.key, names()) == Some(key));
+    match misspelt {
+        Some(item) => {
+            let message = format!("an inline scenario has no key `{}`", item.key);
+            Problem::new(source, item.place.start..item.place.end, message)
+                .label("unknown key")
+                .help(format!("did you mean `{key}`? keys of a link: {}", names().join(", ")))
+        }
+        None => {
+            Problem::new(source, 0..source.text.len(), format!("an inline scenario needs `{key}`"))
+                .help(format!("add {example}"))
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! The tables of the language and their keys, in the order in which a reader would ask.
 
-use crate::key::{Form, Key};
+use crate::key::{Form, Key, Presence};
+use crate::mechanisms::USUAL_LIMIT;
 use crate::seam;
 use crate::text::plain;
 use lasthop_base::Seam;
@@ -41,7 +42,7 @@ pub(crate) fn document(title: &str) -> Vec<Key> {
             "real",
             "what links charge per packet beside the payload: \"real\", \"none\" or an amount",
         ),
-        Key::default("sample", Form::Unit(SPAN), "100 ms", "time between two samples of a probe"),
+        Key::default("sample", Form::Unit(SPAN), "100 ms", "time between two samples of a probe; longer by default in runs of over a million s"),
         Key::table("link", "links by name; nodes come into being by being named in them"),
         Key::table("flow", "flows by name"),
         Key::table("route", "node.destination = next node: overrides the shortest path (fewest links)"),
@@ -83,6 +84,9 @@ pub(crate) fn direction() -> Vec<Key> {
         ),
     ];
     keys.extend(choices("link", |seam| seam::in_link(&mut wire, seam).map(|choice| choice.clone())));
+    for key in keys.iter_mut().filter(|key| key.name == "queue") {
+        key.presence = Presence::Default(USUAL_LIMIT.to_owned());
+    }
     keys
 }
 

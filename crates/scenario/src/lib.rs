@@ -10,7 +10,7 @@
 //!   meaning. `reader` checks documents against it; `resolved` and `show` print it,
 //!   [`schema()`] and [`list()`] describe it. Mechanisms and their parameters are not
 //!   there: they come from the catalogues of `lasthop-tcp` and `lasthop-net`.
-//! * `check`, `links`, `flows`, `routes`, `traces`: what a scenario means, from top to bottom.
+//! * `check`, `links`, `flows`, `routes`, `bdp`, `traces`: what a scenario means, from top to bottom.
 //! * [`inline`]: scenarios in one line; `set`: `--set path=value`; `ready`: the files in `scenarios/`.
 //!
 //! What is absent: nothing here runs, prints or exits; only scenario and trace files are read.
@@ -28,6 +28,7 @@
 //! # Ok::<(), lasthop_scenario::Problem>(())
 //! ```
 
+mod bdp;
 mod check;
 mod draft;
 mod excerpt;

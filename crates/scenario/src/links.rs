@@ -126,7 +126,7 @@ fn direction(reader: &mut Reader<'_>, link: &Entry, both: &Table, name: &str) ->
 }
 
 /// The keys that say a direction's rate: one of them.
-const SERVICES: [&str; 3] = ["rate", "plan", "trace"];
+pub(crate) const SERVICES: [&str; 3] = ["rate", "plan", "trace"];
 
 fn refuse_rate_and_trace(reader: &Reader<'_>, head: Head<'_>, table: &Table) -> Result<(), Problem> {
     let mut given = SERVICES.iter().filter_map(|key| table.find(key));

@@ -1,4 +1,5 @@
-//! Mechanisms: a bare word, or a table with `kind` and parameters; for queues also `50 packets`, `64 KB`, `unlimited`.
+//! Mechanisms: a bare word, or a table with `kind` and parameters; for queues also `50 packets`, `64 KB`, `1 bdp`,
+//! `unlimited`.
 
 use crate::key::{Form, Key, Presence, parameters};
 use crate::problem::Problem;
@@ -8,6 +9,14 @@ use crate::suggest::among;
 use crate::tree::{Content, Entry, Node, Table};
 use lasthop_base::Seam;
 use lasthop_base::{Choice, Info, Value, Values, quantity};
+use lasthop_net::channel;
+
+/// The queue that short forms mean.
+const DROP_TAIL: &str = "drop_tail";
+/// How the limit of such a queue is written.
+const LIMITS: &str = "\"50 packets\", \"64 KB\", \"1 bdp\" or \"unlimited\"";
+/// The limit of such a queue if nobody says one.
+pub(crate) const USUAL_LIMIT: &str = "1 bdp";
 
 /// Reads the answer to a seam's question.
 pub(crate) fn read(
@@ -38,6 +47,7 @@ pub(crate) fn read(
                     }
                 },
                 None => match &key.presence {
+                    _ if seam.name == "queue" => named(reader, head, key, seam, node, DROP_TAIL)?,
                     Presence::Default(word) => named(reader, head, key, seam, node, word)?,
                     _ => named(reader, head, key, seam, node, "")?,
                 },
@@ -46,7 +56,7 @@ pub(crate) fn read(
         }
         Content::Number(number) if seam.name == "queue" => Err(reader
             .problem(node.place, format!("{}: {number} has no unit", head.key(key.name)))
-            .help(format!("write it like \"{number} packets\" or \"64 KB\", or \"unlimited\""))),
+            .help(format!("write it like \"{number} packets\", \"64 KB\", \"1 bdp\" or \"unlimited\""))),
         _ => {
             let message = format!("{}: {} is not expected here", head.key(key.name), node.kind());
             Err(reader.problem(node.place, message).help(expected(&key.form)))
@@ -65,7 +75,7 @@ fn named(
     seam.find(word).ok_or_else(|| {
         let mut help = among(word, "there are", &seam.names());
         if seam.name == "queue" {
-            help.push_str("; or \"50 packets\", \"64 KB\", \"unlimited\"");
+            help.push_str(&format!("; or {LIMITS}"));
         }
         reader
             .problem(node.place, format!("{}: no {} is called `{word}`", head.key(key.name), seam.name))
@@ -113,7 +123,22 @@ fn with_parameters(
         };
         values.set(key.name, value);
     }
-    Ok(Choice { info, values })
+    let has_limit = ["packets", "bytes"].iter().any(|limit| table.find(limit).is_some());
+    if info.name == DROP_TAIL && !has_limit {
+        values.set("bytes", Value::Bdp(1.0));
+    }
+    let choice = Choice { info, values };
+    match channel::needs(&choice) {
+        Some(needs) if needs.one_of.iter().all(|rate| table.find(rate).is_none()) => {
+            let rates = needs.one_of.join(", ");
+            let message = format!("{path}: `{}` loses nothing unless it is told how much", info.name);
+            Err(reader
+                .problem(node.place, message)
+                .label("no rate")
+                .help(format!("give one of {rates}: {} = {}", key.name, needs.example)))
+        }
+        _ => Ok(choice),
+    }
 }
 
 fn unknown_parameter(
@@ -136,6 +161,9 @@ fn unknown_parameter(
     reader.problem(entry.place, message).label("unknown parameter").help(help)
 }
 
+/// What packets are called in such a limit.
+const PACKETS: [&str; 5] = ["packets", "packet", "pkts", "pkt", "p"];
+
 /// The short forms of a drop-tail queue; `None` if the word is not one of them.
 fn drop_tail(
     reader: &Reader<'_>,
@@ -144,7 +172,7 @@ fn drop_tail(
     node: &Node,
     word: &str,
 ) -> Result<Option<Choice>, Problem> {
-    let Some(info) = seam.find("drop_tail") else { return Ok(None) };
+    let Some(info) = seam.find(DROP_TAIL) else { return Ok(None) };
     let with = |name: &'static str, value| {
         let mut values = info.defaults();
         values.set("packets", Value::Count(0));
@@ -155,7 +183,7 @@ fn drop_tail(
     let refuse = |why: String| {
         Err(reader
             .problem(node.place, format!("{}.queue: {why}", head.path))
-            .help("write it like \"50 packets\" or \"64 KB\", or \"unlimited\""))
+            .help(format!("write it like {LIMITS}")))
     };
     let word = word.trim();
     if word == "unlimited" {
@@ -165,13 +193,13 @@ fn drop_tail(
         return Ok(None);
     }
     let parsed = match quantity::split(word) {
-        Ok((number, "packets" | "packet")) => limit(info, "packets", &format!("{number}")),
+        Ok((number, unit)) if PACKETS.contains(&unit) => limit(info, "packets", &format!("{number}")),
         Ok((_, "")) => return refuse(format!("`{word}` has no unit")),
         Ok(_) => limit(info, "bytes", word),
         Err(why) => Err(why),
     };
     match parsed {
-        Ok((_, Value::Count(0) | Value::Bytes(0))) => {
+        Ok((_, value)) if [Value::Count(0), Value::Bytes(0), Value::Bdp(0.0)].contains(&value) => {
             refuse(format!("a queue of {word} would lose what cannot be sent at once"))
         }
         Ok((name, value)) => with(name, value),
@@ -196,13 +224,13 @@ pub(crate) fn as_table(node: &Node) -> Option<Table> {
         node: Node::text(node.place, text),
     };
     let limit = match quantity::split(word) {
-        Ok((number, "packets" | "packet")) => Some(entry("packets", &number.to_string())),
+        Ok((number, unit)) if PACKETS.contains(&unit) => Some(entry("packets", &number.to_string())),
         Ok(_) => Some(entry("bytes", word)),
         Err(_) => None,
     };
     let entries = match limit {
-        Some(limit) => vec![entry("kind", "drop_tail"), limit],
-        None if word == "unlimited" => vec![entry("kind", "drop_tail")],
+        Some(limit) => vec![entry("kind", DROP_TAIL), limit],
+        None if word == "unlimited" => vec![entry("kind", DROP_TAIL), entry("packets", "0")],
         None => vec![entry("kind", word)],
     };
     Some(Table { entries })

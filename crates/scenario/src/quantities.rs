@@ -121,6 +121,9 @@ fn describe(unit: &Unit) -> String {
         Unit::Duration(low, high) => format!("a time from {low} to {high}, such as \"45 ms\""),
         Unit::Rate => "a rate from 1 bit/s to 10 Tbit/s, such as \"2 Mbit/s\"".to_owned(),
         Unit::Bytes(low, high) => format!("an amount from {low} to {high} bytes, such as \"1000 bytes\""),
+        Unit::Room(low, high) => {
+            format!("an amount from {low} to {high} bytes, such as \"64 KB\", or a multiple of rate times round trip, such as \"1 bdp\"")
+        }
         Unit::Number(low, high) => format!("a number from {low} to {high}"),
         Unit::Probability(low, high) => format!("a share from {low} to {high}, such as 0.01 or \"1 %\""),
         Unit::Count(low, high) => format!("a whole number from {low} to {high}"),
@@ -137,6 +140,7 @@ pub(crate) fn example(form: &Form) -> String {
             Unit::Duration(..) => "\"45 ms\"".to_owned(),
             Unit::Rate => "\"2 Mbit/s\"".to_owned(),
             Unit::Bytes(..) => "\"1000 bytes\"".to_owned(),
+            Unit::Room(..) => "\"1 bdp\"".to_owned(),
             Unit::Number(low, _) => format!("{low:?}"),
             Unit::Probability(..) => "0.01".to_owned(),
             Unit::Count(low, _) => low.to_string(),

@@ -15,6 +15,19 @@ pub(crate) const ALL: &[(&str, &str)] = &[
     ("drop-patterns", include_str!("../../../scenarios/drop-patterns.toml")),
 ];
 
+/// What else people call some of them.
+pub(crate) const ALIASES: &[(&str, &str)] = &[
+    ("3g", "umts"),
+    ("4g", "lte"),
+    ("5g", "nr-5g"),
+    ("nr", "nr-5g"),
+    ("wi-fi", "wifi"),
+    ("wlan", "wifi"),
+    ("geo", "geo-satellite"),
+    ("leo", "leo-satellite"),
+    ("vdsl", "dsl"),
+];
+
 /// What a trace's name begins with when it is in the program: `ready:umts-fading.down`.
 pub(crate) const TRACE_PREFIX: &str = "ready:";
 
@@ -36,9 +49,11 @@ pub(crate) fn trace_names() -> Vec<String> {
     TRACES.iter().map(|(name, _)| format!("{TRACE_PREFIX}{name}")).collect()
 }
 
-/// The text of the ready path of this name.
-pub(crate) fn find(name: &str) -> Option<&'static str> {
-    ALL.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+/// Name and text of the ready path of this name or alias, in capitals or not.
+pub(crate) fn find(name: &str) -> Option<(&'static str, &'static str)> {
+    let name = name.trim().to_lowercase();
+    let meant = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name.as_str(), |(_, meant)| meant);
+    ALL.iter().copied().find(|(known, _)| *known == meant)
 }
 
 /// The names of all.

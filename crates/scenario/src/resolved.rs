@@ -60,6 +60,15 @@ impl Resolved {
         self.sections.push(Section { path: path.to_owned(), doc: None, lines });
         self.sections.extend(below);
     }
+
+    /// A value that only the whole scenario gives, in place of the one that was noted; and what it comes from.
+    pub(crate) fn settle(&mut self, path: &str, key: &str, value: String, from: &str) {
+        let sections = self.sections.iter_mut().filter(|section| section.path == path);
+        for line in sections.flat_map(|section| &mut section.lines).filter(|line| line.key == key) {
+            line.value = value.clone();
+            line.doc = format!("{}; here: {from}", line.doc);
+        }
+    }
 }
 
 /// A mechanism's own table.

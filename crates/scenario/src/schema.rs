@@ -161,6 +161,9 @@ fn unit(unit: &Unit) -> Value {
         Unit::Bytes(..) => {
             json!({ "type": "string", "pattern": QUANTITY, "examples": ["1000 bytes", "64 KB"] })
         }
+        Unit::Room(..) => {
+            json!({ "type": "string", "pattern": QUANTITY, "examples": ["64 KB", "1 bdp"] })
+        }
         Unit::Number(low, high) => number("number", json!(low), json!(high), ""),
         Unit::Probability(low, high) => number("number", json!(low), json!(high), r"(\s*%)?"),
         Unit::Count(low, high) => number("integer", json!(low), json!(high), ""),
@@ -199,7 +202,7 @@ fn mechanism(seam: &Seam) -> Value {
         forms.push(json!({
             "type": "string",
             "pattern": r"^\s*(unlimited|[0-9.+_][0-9._eE+-]*\s*[A-Za-z]+)\s*$",
-            "description": "a drop-tail queue: \"50 packets\", \"64 KB\" or \"unlimited\"",
+            "description": "a drop-tail queue: \"50 packets\", \"64 KB\", \"1 bdp\" or \"unlimited\"",
         }));
     }
     forms.extend(seam.mechanisms.iter().map(table));

@@ -1,21 +1,75 @@
-//! `--set path=value`: which keys a path means, and putting a value there.
+//! `--set path=value`: which keys a path means, putting a value there, and taking one away (`--set path=`).
 
 use crate::draft::Draft;
 use crate::key::{Form, Key};
 use crate::language;
+use crate::links::SERVICES;
 use crate::mechanisms::as_table;
 use crate::problem::Problem;
+use crate::seam;
 use crate::source::Place;
 use crate::suggest::{among, listed, nearest};
 use crate::tree::{Content, Node, Table};
+use lasthop_base::Seam;
 
 /// Sets what the path means to a value; `place` is where the path stands.
 pub(crate) fn apply(draft: &mut Draft, path: &str, place: Place, value: Node) -> Result<(), Problem> {
     for target in resolve(draft, path, place)? {
         validate(draft, &target, path, place)?;
-        assign(&mut draft.document, None, &target, place, &value);
+        for target in spelt_out(draft, target, &value)? {
+            if let Some((key, table)) = target.split_last()
+                && SERVICES.contains(&key.as_str())
+            {
+                for other in SERVICES.iter().filter(|other| *other != key) {
+                    remove(&mut draft.document, table, other);
+                }
+            }
+            assign(&mut draft.document, None, &target, place, &value);
+        }
     }
     Ok(())
+}
+
+/// Takes away what the path means, so that its default holds again.
+pub(crate) fn take_away(draft: &mut Draft, path: &str, place: Place) -> Result<(), Problem> {
+    let mut found = false;
+    for target in resolve(draft, path, place)? {
+        validate(draft, &target, path, place)?;
+        if let Some((key, table)) = target.split_last() {
+            found |= remove(&mut draft.document, table, key);
+        }
+    }
+    match found {
+        true => Ok(()),
+        false => Err(problem(draft, place, format!("`{path}` is not set, so there is nothing to take away"))
+            .label("not set")
+            .help(format!("{path}=VALUE sets it; `lasthop show` prints what is set"))),
+    }
+}
+
+/// `sender` and `receiver` are tables, but people name a whole TCP by a mechanism: then every key of that side that has
+/// a mechanism of this name (`reno` is a recovery and a congestion control).
+fn spelt_out(draft: &Draft, target: Path, value: &Node) -> Result<Vec<Path>, Problem> {
+    let (Content::Text(word), [top, _, side]) = (&value.content, &target[..]) else { return Ok(vec![target]) };
+    if top != "flow" || !matches!(side.as_str(), "sender" | "receiver") {
+        return Ok(vec![target]);
+    }
+    let seams = seam::of_side(side);
+    let with_it = seams.iter().filter(|seam| seam.find(word).is_some());
+    let paths: Vec<Path> =
+        with_it.map(|seam| target.iter().cloned().chain([seam.name.to_owned()]).collect()).collect();
+    match paths.is_empty() {
+        false => Ok(paths),
+        true => {
+            let names: Vec<&str> = seams.iter().flat_map(Seam::names).collect();
+            let message = format!("`{word}` is no mechanism of a {side}");
+            Err(problem(draft, value.place, message).label("unknown").help(among(
+                word,
+                &format!("a {side}'s"),
+                &names,
+            )))
+        }
+    }
 }
 
 type Path = Vec<String>;
@@ -25,7 +79,7 @@ fn resolve(draft: &Draft, path: &str, place: Place) -> Result<Vec<Path>, Problem
     let parts: Path = path.split('.').map(|part| part.trim().to_owned()).collect();
     let top: Vec<&str> = language::document("").iter().map(|key| key.name).collect();
     if top.contains(&parts[0].as_str()) {
-        return Ok(vec![parts]);
+        return named(draft, parts, path, place);
     }
     let candidates = candidates(&draft.document);
     for length in (1..=parts.len()).rev() {
@@ -41,11 +95,7 @@ fn resolve(draft: &Draft, path: &str, place: Place) -> Result<Vec<Path>, Problem
         if meant.len() == 1 || (is_of_flows && meant[0].len() > 2) {
             return Ok(meant);
         }
-        let names: Vec<String> = meant.iter().map(|path| path.join(".")).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        return Err(problem(draft, place, format!("`{path}` could mean several keys"))
-            .label("ambiguous")
-            .help(format!("write one of them in full: {}", listed(&names))));
+        return Err(ambiguous(draft, path, place, &meant));
     }
     let mut known: Vec<&str> = candidates.iter().filter_map(|path| path.last()).map(String::as_str).collect();
     known.extend(top);
@@ -63,6 +113,36 @@ fn resolve(draft: &Draft, path: &str, place: Place) -> Result<Vec<Path>, Problem
         "{help}a full path is like link.wireless.down.channel.rate or flow.bulk.sender.recovery; links: {}",
         listed(&links)
     )))
+}
+
+/// A full path, or one that leaves out the name of the only link, or of every flow: `link.down.queue`, `flow.sack`.
+fn named(draft: &Draft, parts: Path, written: &str, place: Place) -> Result<Vec<Path>, Problem> {
+    let (Some(table), [top, key, ..]) = (draft.document.table(&parts[0]), &parts[..]) else {
+        return Ok(vec![parts]);
+    };
+    let is_key = match top.as_str() {
+        "link" => language::link_ends().iter().chain(&language::direction()).any(|known| known.name == key),
+        "flow" => language::homes(key).iter().any(|home| home.starts_with("[flow.NAME]"))
+            || matches!(key.as_str(), "sender" | "receiver"),
+        _ => false,
+    };
+    if !is_key || table.find(key).is_some() {
+        return Ok(vec![parts]);
+    }
+    let with = |name: &&str| [top.clone(), (*name).to_owned()].into_iter().chain(parts[1..].iter().cloned());
+    let meant: Vec<Path> = table.keys().iter().map(|name| with(name).collect()).collect();
+    match top == "link" && meant.len() > 1 {
+        true => Err(ambiguous(draft, written, place, &meant)),
+        false => Ok(meant),
+    }
+}
+
+fn ambiguous(draft: &Draft, path: &str, place: Place, meant: &[Path]) -> Problem {
+    let names: Vec<String> = meant.iter().map(|path| path.join(".")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    problem(draft, place, format!("`{path}` could mean several keys"))
+        .label("ambiguous")
+        .help(format!("write one of them in full: {}", listed(&names)))
 }
 
 /// Every path below `link` and `flow` that the document has, and every key that its flows could have.
@@ -213,6 +293,22 @@ fn assign(table: &mut Table, both: Option<&Table>, path: &[String], place: Place
             assign(inner, siblings.as_ref(), rest, place, value);
         }
     }
+}
+
+/// Removes a key from the table at a path; whether it was there.
+fn remove(document: &mut Table, path: &[String], key: &str) -> bool {
+    let mut table = document;
+    for part in path {
+        let Some(entry) = table.find_mut(part) else { return false };
+        if let Some(expanded) = as_table(&entry.node) {
+            entry.node.content = Content::Table(expanded);
+        }
+        let Content::Table(inner) = &mut entry.node.content else { return false };
+        table = inner;
+    }
+    let before = table.entries.len();
+    table.entries.retain(|entry| entry.key != key);
+    table.entries.len() < before
 }
 
 fn problem(draft: &Draft, place: Place, message: String) -> Problem {

@@ -8,6 +8,7 @@ pub(crate) fn plain(value: &Value) -> String {
         Value::Duration(span) => span.to_string(),
         Value::Rate(rate) => rate.to_string(),
         Value::Bytes(amount) => bytes(*amount),
+        Value::Bdp(products) => format!("{products} bdp"),
         Value::Number(number) => format!("{number:?}"),
         Value::Count(count) => count.to_string(),
         Value::Counts(counts) => counts.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
@@ -20,7 +21,7 @@ pub(crate) fn plain(value: &Value) -> String {
 pub(crate) fn toml(value: &Value) -> String {
     match value {
         Value::Number(_) | Value::Count(_) | Value::Flag(_) => plain(value),
-        Value::Duration(_) | Value::Rate(_) | Value::Bytes(_) | Value::Counts(_) | Value::Word(_) => {
+        Value::Duration(_) | Value::Rate(_) | Value::Bytes(_) | Value::Bdp(_) | Value::Counts(_) | Value::Word(_) => {
             quoted(&plain(value))
         }
     }

@@ -31,7 +31,7 @@ fn a_number_without_a_unit() {
 
 #[test]
 fn an_unknown_mechanism() {
-    insta::assert_snapshot!(refused("recovery = \"sack\"", "recovery = \"newreno\""));
+    insta::assert_snapshot!(refused("recovery = \"sack\"", "recovery = \"newrenoo\""));
 }
 
 #[test]
@@ -59,6 +59,51 @@ fn an_option() {
     let mut draft = Draft::load("hasegawa").expect("a ready path");
     draft.set("link.wireless.down.channel.rate", "2").expect("a key");
     insta::assert_snapshot!(drawn(&draft.check().expect_err("too large")));
+}
+
+#[test]
+fn a_channel_without_a_rate() {
+    insta::assert_snapshot!(refused(
+        "channel = { kind = \"bit_error\", rate = 2e-5 }",
+        "channel = \"two_state\""
+    ));
+}
+
+#[test]
+fn a_rate_that_tc_means_differently() {
+    insta::assert_snapshot!(drawn(&Scenario::load("rate=10mbps,rtt=20ms").expect_err("megabytes or megabits")));
+}
+
+#[test]
+fn a_misspelt_rate() {
+    insta::assert_snapshot!(drawn(&Scenario::load("rat=10Mbit/s").expect_err("no rate")));
+}
+
+#[test]
+fn a_number_beyond_all_numbers() {
+    insta::assert_snapshot!(drawn(&Scenario::load("rate=1e400Mbit/s").expect_err("too large")));
+}
+
+#[test]
+fn no_such_sender() {
+    let mut draft = Draft::load("hasegawa").expect("a ready path");
+    insta::assert_snapshot!(drawn(&draft.set("sender", "newrenoo").expect_err("unknown")));
+}
+
+#[test]
+fn nothing_to_take_away() {
+    let mut draft = Draft::load("hasegawa").expect("a ready path");
+    insta::assert_snapshot!(drawn(&draft.set("link.wireless.down.trace", "").expect_err("not set")));
+}
+
+#[test]
+fn a_ready_path_that_does_not_stand_first() {
+    insta::assert_snapshot!(drawn(&Draft::load("loss=1%,lte").expect_err("the other way round")));
+}
+
+#[test]
+fn a_round_trip_shorter_than_the_links_behind_the_first() {
+    insta::assert_snapshot!(drawn(&Draft::load("lte,rtt=5ms").expect_err("10 ms behind the first link")));
 }
 
 #[test]

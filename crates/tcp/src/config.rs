@@ -5,7 +5,7 @@ use crate::endpoint::KeepAlive;
 use crate::receiver::{echo, estimate, shape, timing, window};
 use crate::rtt::RtoLimits;
 use crate::sender::{congestion, counting, recovery};
-use lasthop_base::{Choice, Duration};
+use lasthop_base::{Choice, Duration, Value};
 
 /// Everything about one endpoint. [`Config::default`] is a SACK host of today's RFCs.
 #[derive(Clone, Debug)]
@@ -96,7 +96,16 @@ impl Default for Patience {
     }
 }
 
+/// The window is what is free of a receive buffer of so many bytes.
+fn buffer(size: u64) -> Choice {
+    let mut buffer = Choice::named(window::ALL, "buffer");
+    buffer.values.set("size", Value::Bytes(size));
+    buffer
+}
+
 impl Default for Config {
+    /// A host's: its receive buffer has 4 MiB. A simulated one needs no memory, and its buffer limits nothing unless
+    /// its scenario says so.
     fn default() -> Config {
         Config {
             segment: 1448,
@@ -130,7 +139,7 @@ impl Default for Config {
             timing: Choice::named(timing::ALL, "delayed"),
             shape: Choice::named(shape::ALL, "once"),
             echo: Choice::named(echo::ALL, "latched"),
-            window: Choice::named(window::ALL, "buffer"),
+            window: buffer(4 << 20),
             estimate: Choice::named(estimate::ALL, "rate_times_rtt"),
             cause: Choice::named(cause::ALL, "always"),
         }

@@ -91,6 +91,7 @@ from = "server"
 to = "bs"
 rate = "10 Mbit/s"
 one_way_delay = "45 ms"
+queue = "unlimited"
 
 [link.wireless]
 from = "bs"
@@ -105,6 +106,7 @@ arq = { kind = "repeat", transmissions = 4, delay = "6.16 ms", mode = "once" }
 
 [link.wireless.up]
 rate = "384 kbit/s"
+queue = "unlimited"
 
 [flow.bulk]
 from = "server"
@@ -130,6 +132,7 @@ from = "senders"
 to = "a"
 rate = "1 Gbit/s"
 one_way_delay = "1 ms"
+queue = "unlimited"
 
 [link.bottleneck]
 from = "a"
@@ -143,6 +146,7 @@ from = "b"
 to = "receivers"
 rate = "1 Gbit/s"
 one_way_delay = "1 ms"
+queue = "unlimited"
 
 [flow.bulk]
 from = "senders"

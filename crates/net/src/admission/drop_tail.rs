@@ -21,7 +21,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             },
             Parameter {
                 name: "bytes",
-                unit: Unit::Bytes(0, 1_000_000_000_000),
+                unit: Unit::Room(0, 1_000_000_000_000),
                 default: Some("0 bytes"),
                 doc: "most bytes that may wait, the packet in transmission not counted; 0: no limit",
             },

@@ -9,7 +9,7 @@
 
 mod stepped;
 
-use super::{Air, Build, Channel, Fate, PacketDraws, Threshold};
+use super::{Air, Build, Channel, Fate, Needs, PacketDraws, Threshold};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Stream, Time, Unit, Values};
 use lasthop_wire::Priority;
 
@@ -34,7 +34,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "mean_loss",
                 unit: Unit::Probability(0.0, 0.999),
                 default: Some("0"),
-                doc: "by packets: mean loss; sets p and r together with mean_burst; 0: p and r are given",
+                doc: "by packets: mean loss; sets p and r together with mean_burst; 0: p and r are given; one of \
+                      mean_loss, p and loss_good is required",
             },
             Parameter {
                 name: "mean_burst",
@@ -106,6 +107,14 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         _ => Box::new(ByPackets::new(values, stream)),
     },
 };
+
+/// By packets nothing is lost without one of its rates; by time `good` and `bad` have defaults.
+pub(super) fn needs(values: &Values) -> Option<Needs> {
+    (values.word("clock") == "packets").then_some(Needs {
+        one_of: &["mean_loss", "p", "loss_good"],
+        example: "{ kind = \"two_state\", mean_loss = 0.01, mean_burst = 5 }",
+    })
+}
 
 struct ByPackets {
     draws: PacketDraws,

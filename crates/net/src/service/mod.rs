@@ -42,6 +42,15 @@ impl Service {
         }
     }
 
+    /// The mean rate: by time of a plan, over one pass of a trace.
+    pub fn mean_rate(&self) -> Rate {
+        match self {
+            Service::Rate(rate) => *rate,
+            Service::Plan(plan) => plan.mean_rate(),
+            Service::Trace(trace) => trace.mean_rate(),
+        }
+    }
+
     /// When the rate changes by plan for the first time after `now`.
     pub fn change_after(&self, now: Time) -> Time {
         match self {

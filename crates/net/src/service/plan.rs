@@ -36,6 +36,13 @@ impl Plan {
         Ok(Plan { steps, length })
     }
 
+    /// The mean over one pass, by time.
+    pub fn mean_rate(&self) -> Rate {
+        let bits = |(rate, span): &(Rate, Duration)| u128::from(rate.bps()) * u128::from(span.as_nanos());
+        let mean = self.steps.iter().map(bits).sum::<u128>() / u128::from(self.length.as_nanos().max(1));
+        Rate::from_bps(u64::try_from(mean).unwrap_or(u64::MAX))
+    }
+
     /// The rate at an instant, and until when it holds.
     pub fn at(&self, now: Time) -> (Rate, Time) {
         let passed = now.as_nanos() / self.length.as_nanos().max(1) * self.length.as_nanos();
@@ -93,6 +100,8 @@ mod tests {
     fn rates_change_on_time_and_a_packet_meets_both() {
         let plan = Plan::parse("384 kbit/s for 10 s, 64 kbit/s for 10 s").unwrap();
         let secs = |secs| Time::ZERO + Duration::from_secs(secs);
+        // 10 s and 10 s.
+        assert_eq!(plan.mean_rate(), Rate::from_bps(224_000));
         assert_eq!(plan.at(secs(3)), (Rate::from_bps(384_000), secs(10)));
         assert_eq!(plan.at(secs(10)), (Rate::from_bps(64_000), secs(20)));
         assert_eq!(plan.at(secs(45)), (Rate::from_bps(384_000), secs(50)));

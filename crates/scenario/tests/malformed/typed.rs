@@ -52,7 +52,8 @@ pub(crate) const INLINE: &[Case] = &[
 pub(crate) const SETS: &[Case] = &[
     ("duratoin", "1 s", 1, "duratoin", "`duratoin` is not a key", "did you mean `duration`"),
     ("duration", "1", 1, "1", "`1` has no unit", "such as \"45 ms\""),
-    ("duration", "", 1, "duration=", "does not begin with a number", "such as \"45 ms\""),
+    ("stagger", "", 1, "stagger", "`stagger` is not set", "stagger=VALUE"),
+    ("sender", "vegas", 1, "vegas", "`vegas` is no mechanism of a sender", "new_reno"),
     ("duration.x", "1", 1, "x", "`duration` has no keys below it", "duration=VALUE"),
     ("link.wirelss.down.rate", "1 Mbit/s", 1, "wirelss", "`link` has no `wirelss`", "did you mean `wireless`"),
     ("link.wireless.dwn.rate", "1 Mbit/s", 1, "dwn", "`link.wireless` has no `dwn`", "did you mean `down`"),
@@ -72,7 +73,7 @@ pub(crate) const SETS: &[Case] = &[
     ("flow.bulk.to", "clinet", 1, "clinet", "no link has a node `clinet`", "did you mean `client`"),
     ("route.bs.client", "server", 1, "server", "round in circles", "shortest path"),
     ("flow.bulk", "5", 1, "5", "flow.bulk is a table, not a number", "[flow.bulk]"),
-    ("link.wireless.down.trace", "x.down", 1, "link.wireless.down.trace", "both `rate` and `trace`", "leave one out"),
+    ("link.wireless.down.trace", "x.down", 1, "x.down", "cannot read `x.down`", "Mahimahi"),
     ("", "1", 1, "=1", "`` is not a key", "full path"),
     ("...", "1", 1, "...", "`...` is not a key", "full path"),
 ];

@@ -126,7 +126,7 @@ fn text(each: usize, judge: &str, ber: f64, seed: u64) -> String {
             "[link.air{client}]\nfrom = \"bs\"\nto = \"client{client}\"\none_way_delay = \"1 ms\"\n\
              [link.air{client}.down]\nrate = \"2 Mbit/s\"\nqueue = \"50 packets\"\n\
              channel = {{ kind = \"bit_error\", rate = {ber:e} }}\narq = \"repeat\"\n\
-             [link.air{client}.up]\nrate = \"384 kbit/s\"\n\
+             [link.air{client}.up]\nrate = \"384 kbit/s\"\nqueue = \"unlimited\"\n\
              [flow.f{client}]\nfrom = \"server\"\nto = \"client{client}\"\nstart = \"{start} ms\"\n\
              segment = \"1000 bytes\"\ntimestamp_tick = \"1 us\"\n\
              [flow.f{client}.sender]\nrecovery = \"sack\"\ncounting = \"per-ack\"\ninitial_window = 2\n\

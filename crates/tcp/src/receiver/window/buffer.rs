@@ -12,8 +12,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         parameters: &[Parameter {
             name: "size",
             unit: Unit::Bytes(1, 1 << 30),
-            default: Some("4 MiB"),
-            doc: "receive buffer",
+            default: Some("1 GiB"),
+            doc: "receive buffer; by default the largest window that TCP can express (RFC 7323 §2.3), which limits nothing",
         }],
     },
     build: |values| Box::new(Buffer { size: values.bytes("size") }),

@@ -39,7 +39,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             Parameter {
                 name: "size",
                 unit: Unit::Bytes(1, 1 << 30),
-                default: Some("4 MiB"),
+                default: Some("1 GiB"),
                 doc: "receive buffer: the largest window",
             },
         ],

@@ -1,0 +1,96 @@
+//! Queues whose room is given in bandwidth-delay products.
+
+use lasthop_base::Value;
+use lasthop_net::link::Config;
+use lasthop_scenario::{Draft, Scenario};
+
+fn load(spec: &str) -> Scenario {
+    Scenario::load(spec).unwrap_or_else(|problem| panic!("{spec}: {problem}"))
+}
+
+fn read(text: &str) -> Scenario {
+    Scenario::parse(text, "test.toml").unwrap_or_else(|problem| panic!("{problem}"))
+}
+
+/// Packets and bytes for which a queue has room; 0: any.
+fn room(direction: &Config) -> (u64, u64) {
+    (direction.queue.values.count("packets"), direction.queue.values.bytes("bytes"))
+}
+
+/// 10 Mbit/s times 20 ms are 25,000 bytes.
+#[test]
+fn a_multiple_of_rate_times_round_trip() {
+    let down = |queue: &str| room(&load(&format!("rate=10Mbit/s,rtt=20ms,queue={queue}")).links[0].down);
+    assert_eq!(down("1bdp"), (0, 25_000));
+    assert_eq!(down("2.5 bdp"), (0, 62_500));
+    assert_eq!(down("0.5BDP"), (0, 12_500));
+    assert_eq!(down("{packets=40,bytes=\"1 bdp\"}"), (40, 25_000));
+}
+
+#[test]
+fn a_queue_of_which_nobody_says_anything_has_one() {
+    let link = &load("rate=10Mbit/s,up=2Mbit/s,rtt=100ms").links[0];
+    assert_eq!((room(&link.down), room(&link.up)), ((0, 125_000), (0, 25_000)));
+    assert_eq!(room(&load("rate=10Mbit/s,rtt=100ms,queue=drop_tail").links[0].down), (0, 125_000));
+    assert_eq!(room(&load("rate=10Mbit/s,rtt=100ms,queue=unlimited").links[0].down), (0, 0));
+    assert_eq!(room(&load("rate=10Mbit/s,rtt=100ms,queue=20packets").links[0].down), (20, 0));
+    assert_eq!(room(&load("rate=10Mbit/s,rtt=100ms,queue=20p").links[0].down), (20, 0));
+}
+
+/// An initial window is ten segments: 1448 bytes each, and 52 of headers.
+#[test]
+fn one_product_is_ten_packets_at_least_and_half_of_one_five() {
+    let down = |line: &str| room(&load(line).links[0].down).1;
+    assert_eq!(down("rate=1Mbit/s"), 15_000);
+    assert_eq!(down("rate=1Mbit/s,rtt=8ms,queue=0.5bdp"), 7_500);
+    // 2 Mbit/s times 30 ms: 7500 bytes; twice that is ten packets already.
+    assert_eq!(down("rate=2Mbit/s,rtt=30ms,queue=2bdp"), 15_000);
+    assert_eq!(down("rate=1Mbit/s,segment=500bytes,headers=none"), 5_000);
+}
+
+/// Each link has the longest round trip of the flows that cross it: near 20 ms, far 80 ms.
+#[test]
+fn the_longest_round_trip_counts() {
+    let net = "[link.shared]\nfrom = 'a'\nto = 'b'\nrate = '10 Mbit/s'\none_way_delay = '10 ms'\n\
+         [link.near]\nfrom = 'b'\nto = 'x'\nrate = '10 Mbit/s'\n\
+         [link.far]\nfrom = 'b'\nto = 'y'\nrate = '10 Mbit/s'\none_way_delay = '30 ms'\n\
+         [flow.one]\nfrom = 'a'\nto = 'x'\n[flow.two]\nfrom = 'a'\nto = 'y'\n";
+    let scenario = read(net);
+    let rooms: Vec<u64> = scenario.links.iter().map(|link| room(&link.down).1).collect();
+    assert_eq!(rooms, [100_000, 25_000, 100_000]);
+}
+
+/// A plan: 2 Mbit/s for 1 s and 6 Mbit/s for 3 s are 5 Mbit/s, times 80 ms 50,000 bytes. A trace: an opportunity of 1504
+/// bytes each millisecond is 12.032 Mbit/s, times 100 ms 150,400 bytes.
+#[test]
+fn of_a_rate_that_changes_the_mean_counts() {
+    let plan = read(
+        "[link.a]\nfrom = 'x'\nto = 'y'\nplan = '2 Mbit/s for 1 s, 6 Mbit/s for 3 s'\none_way_delay = '40 ms'\n\
+         [flow.b]\nfrom = 'x'\nto = 'y'\n",
+    );
+    assert_eq!(room(&plan.links[0].down), (0, 50_000));
+    let directory = tempfile::tempdir().expect("a directory");
+    let trace = directory.path().join("a.down");
+    std::fs::write(&trace, "1\n2\n3\n4\n").expect("written");
+    let trace = load(&format!("trace={},up=1Mbit/s,rtt=100ms", trace.display()));
+    assert_eq!(room(&trace.links[0].down), (0, 150_400));
+}
+
+#[test]
+fn the_resolved_scenario_shows_the_room_and_what_it_comes_from() {
+    let shown = Draft::load("rate=10Mbit/s,rtt=20ms").and_then(|draft| draft.show()).expect("valid");
+    assert!(shown.contains("bytes = \"25 KB\""), "{shown}");
+    let in_one_line = shown.replace("\n# ", " ");
+    assert!(in_one_line.contains("here: 1 bdp of 10 Mbit/s and 20 ms"), "{shown}");
+    assert!(shown.contains("size = \"1 GiB\""), "the window: {shown}");
+    let again = Draft::parse(&shown, "shown").and_then(|draft| draft.check()).expect("it reads back");
+    assert_eq!(room(&again.links[0].down), (0, 25_000));
+}
+
+/// The largest window that TCP can express limits nothing: 1 Gbit/s times 100 ms, and the queue, are 25 MB.
+#[test]
+fn the_receive_window_limits_nothing_unless_the_scenario_says_so() {
+    let scenario = load("rate=1Gbit/s,rtt=100ms");
+    let lasthop_scenario::Traffic::Tcp { destination, .. } = &scenario.flows[0].traffic else { panic!("TCP") };
+    assert_eq!(destination.window.values.value("size"), &Value::Bytes(1 << 30));
+}
