@@ -237,6 +237,10 @@ fn unwritable(path: &Path, error: &io::Error) -> Failure {
         ErrorKind::IsADirectory => {
             ("it is a directory".to_owned(), "give the name of a file in it".to_owned())
         }
+        ErrorKind::NotFound if folder.is_dir() => (
+            format!("no file can be made in `{}`", folder.display()),
+            "choose a directory of your own, such as the one you are in".to_owned(),
+        ),
         ErrorKind::NotFound => (
             format!("there is no directory `{}`", folder.display()),
             format!("create it first: mkdir -p '{}'", folder.display()),

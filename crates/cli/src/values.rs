@@ -30,7 +30,7 @@ impl<P: TypedValueParser> TypedValueParser for Named<P> {
     }
 }
 
-/// `path=value` of `--set`.
+/// `path=value` of `--set`; an empty value takes the key away.
 #[derive(Clone, Debug)]
 pub(crate) struct Assignment {
     pub(crate) path: String,
@@ -48,10 +48,12 @@ impl FromStr for Assignment {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Assignment, String> {
-        let wrong =
-            || "expected path=value, like recovery=new_reno or link.wireless.down.rate=4Mbit/s".to_owned();
+        let wrong = || {
+            "expected path=value, like recovery=new_reno or link.wireless.down.rate=4Mbit/s; path= takes a value away"
+                .to_owned()
+        };
         let (path, value) = text.split_once('=').ok_or_else(wrong)?;
-        match path.trim().is_empty() || value.trim().is_empty() {
+        match path.trim().is_empty() {
             true => Err(wrong()),
             false => Ok(Assignment { path: path.trim().to_owned(), value: value.trim().to_owned() }),
         }
@@ -65,9 +67,13 @@ impl FromStr for Choices {
         let wrong = || "expected path=a,b,c, like recovery=sack,new_reno,reno".to_owned();
         let (path, values) = text.split_once('=').ok_or_else(wrong)?;
         let values = between_commas(values);
-        match path.trim().is_empty() || values.iter().any(String::is_empty) {
-            true => Err(wrong()),
-            false => Ok(Choices { path: path.trim().to_owned(), values }),
+        let twice = values.iter().enumerate().find(|(at, value)| values[..*at].contains(value));
+        if path.trim().is_empty() || values.iter().any(String::is_empty) {
+            return Err(wrong());
+        }
+        match twice {
+            Some((_, value)) => Err(format!("`{value}` is given twice: write each value once")),
+            None => Ok(Choices { path: path.trim().to_owned(), values }),
         }
     }
 }
@@ -133,13 +139,15 @@ mod tests {
         assert_eq!(choices.values, [r#"{kind="iid", loss=0.1}"#, "none", r#""a,b""#]);
         assert!("recovery=sack,,reno".parse::<Choices>().is_err());
         assert!("recovery".parse::<Choices>().is_err());
+        assert_eq!("x=a,b,a".parse::<Choices>().unwrap_err(), "`a` is given twice: write each value once");
     }
 
     #[test]
-    fn an_assignment_needs_both_sides() {
+    fn an_assignment_needs_a_path_and_may_take_a_value_away() {
         let assignment: Assignment = "channel={kind=iid}".parse().unwrap();
         assert_eq!((assignment.path.as_str(), assignment.value.as_str()), ("channel", "{kind=iid}"));
-        for wrong in ["nonsense", "=1", "a=", ""] {
+        assert_eq!("a.b= ".parse::<Assignment>().unwrap().value, "");
+        for wrong in ["nonsense", "=1", ""] {
             assert!(wrong.parse::<Assignment>().is_err(), "{wrong}");
         }
     }

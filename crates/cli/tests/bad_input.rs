@@ -23,17 +23,23 @@ const MISTAKES: &[(&[&str], &[&str])] = &[
     (&["run", "broken.toml"], &["broken.toml"]),
     (&["run", ""], &["neither a scenario file nor a ready path"]),
     (&["run", "rate=2Mbit"], &["rate"]),
+    (&["run", "rat=2Mbit/s"], &["no key `rat`", "did you mean `rate`"]),
+    (&["run", "rate=1e400Mbit/s"], &["link.path.down.rate", "`1e400` is too large a number"]),
+    (&["run", "rate=11Tbit/s"], &["11 Tbit/s is too large: at most 10 Tbit/s"]),
+    (&["run", "rate=2Mbit/s,channel=two_state"], &["loses nothing", "mean_loss = 0.01"]),
+    (&["run", "lte,los=1%"], &["`los`", "did you mean `loss`"]),
     (&["run", "rate=2Mbit/s,rrt=40ms"], &["rrt", "did you mean `rtt`"]),
     (&["run", GOOD, "--runs", "0"], &["--runs", "whole number from 1"]),
     (&["run", GOOD, "--runs", "-3"], &["-3"]),
     (&["run", GOOD, "--runs", "many"], &["many", "--runs", "whole number from 1"]),
     (&["run", GOOD, "--jobs", "0"], &["--jobs", "whole number from 1"]),
     (&["run", GOOD, "--jobs", "1000000"], &["--jobs", "to 1024"]),
+    (&["run", GOOD, "--seed", "-1"], &["--seed", "whole number from 0"]),
     (&["run", GOOD, "--seed", "1.5"], &["--seed", "whole number from 0"]),
     (&["run", GOOD, "--seed", "99999999999999999999"], &["--seed", "whole number from 0"]),
     (&["run", GOOD, "--set", "nonsense"], &["nonsense", "expected path=value"]),
     (&["run", GOOD, "--set", "=1"], &["expected path=value"]),
-    (&["run", GOOD, "--set", "recovery="], &["expected path=value"]),
+    (&["run", GOOD, "--set", "recovery="], &["`recovery` is not set, so there is nothing to take away"]),
     (&["run", GOOD, "--set", "recovry=sack"], &["recovry", "did you mean `recovery`"]),
     (&["run", GOOD, "--set", "recovery=sak"], &["sak", "did you mean `sack`"]),
     (&["run", GOOD, "--set", "duration=5 parsecs"], &["duration", "5 parsecs"]),
@@ -53,6 +59,8 @@ const MISTAKES: &[(&[&str], &[&str])] = &[
     (&["compare", GOOD, "--vary", "recovery"], &["expected path=a,b,c"]),
     (&["compare", GOOD, "--vary", "recovery=sack,,reno"], &["expected path=a,b,c"]),
     (&["compare", GOOD, "--vary", "recovery=sack,renoo"], &["renoo", "reno"]),
+    (&["compare", GOOD, "--vary", "recovery=sack,sack"], &["`sack` is given twice", "each value once"]),
+    (&["compare", GOOD, "--vary", "sender=newreno,sak"], &["`sak` is no mechanism of a sender", "`sack`"]),
     (&["compare", GOOD, "--vary", "seed=1,2"], &["`seed` cannot be varied", "--seed"]),
     (&["compare", GOOD, "--vary", "rtt=1,2", "--vary", "rtt=3,4"], &["`rtt` is varied twice"]),
     (&["compare", GOOD, "--vary", "counting=bytes", "--runs", "0"], &["--runs"]),
@@ -69,6 +77,7 @@ const MISTAKES: &[(&[&str], &[&str])] = &[
         &["no directory `missing`"],
     ),
     (&["reproduce", "hasegava"], &["hasegava", "hasegawa"]),
+    (&["reproduce", "hasegwa"], &["did you mean `hasegawa`?"]),
     (&["reproduce", "--jobs", "0"], &["--jobs"]),
     (&["reproduce", "--report", "missing/a.html"], &["no directory `missing`", "mkdir"]),
     (&["check", "wrong.toml"], &["wrong.toml", "rat", "did you mean `rate`"]),
@@ -94,6 +103,41 @@ fn every_mistake_is_told_and_none_panics() {
         for fragment in *fragments {
             assert!(said.contains(fragment), "{arguments:?} does not say {fragment:?}:\n{said}");
         }
+    }
+}
+
+/// A place where no file can be made, though the directory is there.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_directory_that_takes_no_files_is_told_from_one_that_is_not_there() {
+    let output = common::call(&["run", GOOD, "--samples", "/proc/x.csv"]);
+    let said = stderr_of(&output);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("cannot write `/proc/x.csv`: no file can be made in `/proc`"), "{said}");
+    assert!(!said.contains("mkdir"), "{said}");
+}
+
+/// What is right but hardly meant is told, and runs.
+#[test]
+fn notes_are_told_and_the_run_goes_on() {
+    for (arguments, fragments) in [
+        (
+            &["run", GOOD, "--runs", "1", "--set", "ecn=true"][..],
+            &["note: flow.bulk: ecn = true changes nothing", "link.path.down.queue = \"red\""][..],
+        ),
+        (
+            &["compare", GOOD, "--runs", "1", "--vary", "duration=1s,2s"],
+            &["the runs are of different lengths", "goodput_kbps"],
+        ),
+        (&["check", "rate=10Tbit/s,rtt=1ms"], &[]),
+        (&["check", "umts", "--set", "duration=9999999s"], &[]),
+        (&["check", "lte,loss=1%"], &[]),
+    ] {
+        let output = common::call(arguments);
+        let said = stderr_of(&output);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
+        assert!(fragments.iter().all(|fragment| said.contains(fragment)), "{arguments:?}: {said}");
+        assert_eq!(said.is_empty(), fragments.is_empty(), "{arguments:?}: {said}");
     }
 }
 

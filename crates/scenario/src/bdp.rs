@@ -41,8 +41,7 @@ pub(crate) fn settle(
                 _ => continue,
             };
             direction_mut(net, link, is_down).queue.values.set(ROOM, Value::Bytes(room));
-            let path =
-                format!("link.{}.{}.queue", net.links[link].name, if is_down { "down" } else { "up" });
+            let path = format!("link.{}.{}.queue", net.links[link].name, if is_down { "down" } else { "up" });
             resolved.settle(&path, ROOM, text::toml(&Value::Bytes(room)), &crossing.told(room));
         }
     }

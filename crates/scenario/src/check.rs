@@ -2,8 +2,8 @@
 
 use crate::bdp;
 use crate::flows;
-use crate::language;
 use crate::key::{Key, Presence};
+use crate::language;
 use crate::links::{self, Net};
 use crate::problem::Problem;
 use crate::reader::{Head, Reader};

@@ -217,8 +217,12 @@ fn channel(source: &Source, items: &[Item<'_>]) -> Result<Option<(Place, Node)>,
     let (loss, burst) = (find(items, "loss"), find(items, "burst"));
     if let (Some(burst), None) = (burst, loss) {
         let place = burst.place;
-        return Err(Problem::new(source, place.start..place.end, "`burst` needs `loss`: bursts of how many losses")
-            .help("write both: loss=1%,burst=5"));
+        return Err(Problem::new(
+            source,
+            place.start..place.end,
+            "`burst` needs `loss`: bursts of how many losses",
+        )
+        .help("write both: loss=1%,burst=5"));
     }
     let with = |kind: &str, parameters: &[(&str, &Item<'_>)]| {
         let place = parameters[0].1.place;
@@ -241,10 +245,7 @@ fn channel(source: &Source, items: &[Item<'_>]) -> Result<Option<(Place, Node)>,
 }
 
 /// The propagation delay each way that `one_way_delay` or `rtt` says.
-fn delay<'i, 't>(
-    source: &Source,
-    items: &'i [Item<'t>],
-) -> Result<Option<(&'i Item<'t>, String)>, Problem> {
+fn delay<'i, 't>(source: &Source, items: &'i [Item<'t>]) -> Result<Option<(&'i Item<'t>, String)>, Problem> {
     let Some(item) = either(source, items, "rtt", "one_way_delay")? else { return Ok(None) };
     if item.key == "one_way_delay" {
         return Ok(Some((item, item.value.trim_matches('"').to_owned())));
@@ -278,9 +279,7 @@ fn needs(source: &Source, items: &[Item<'_>], key: &str, example: &str) -> Probl
                 .label("unknown key")
                 .help(format!("did you mean `{key}`? keys of a link: {}", names().join(", ")))
         }
-        None => {
-            Problem::new(source, 0..source.text.len(), format!("an inline scenario needs `{key}`"))
-                .help(format!("add {example}"))
-        }
+        None => Problem::new(source, 0..source.text.len(), format!("an inline scenario needs `{key}`"))
+            .help(format!("add {example}")),
     }
 }

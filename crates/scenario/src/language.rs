@@ -42,7 +42,12 @@ pub(crate) fn document(title: &str) -> Vec<Key> {
             "real",
             "what links charge per packet beside the payload: \"real\", \"none\" or an amount",
         ),
-        Key::default("sample", Form::Unit(SPAN), "100 ms", "time between two samples of a probe; longer by default in runs of over a million s"),
+        Key::default(
+            "sample",
+            Form::Unit(SPAN),
+            "100 ms",
+            "time between two samples of a probe; longer by default in runs of over a million s",
+        ),
         Key::table("link", "links by name; nodes come into being by being named in them"),
         Key::table("flow", "flows by name"),
         Key::table("route", "node.destination = next node: overrides the shortest path (fewest links)"),
@@ -91,7 +96,7 @@ pub(crate) fn direction() -> Vec<Key> {
 }
 
 /// The keys that every flow has.
-fn any_flow() -> Vec<Key> {
+pub(crate) fn any_flow() -> Vec<Key> {
     vec![
         Key::required("from", Form::Node, "node that sends"),
         Key::required("to", Form::Node, "node that receives"),
@@ -273,6 +278,16 @@ fn choices(side: &str, mut default: impl FnMut(&str) -> Option<Choice>) -> Vec<K
         Some(Key::default(seam.name, Form::Mechanism(seam.clone()), default.info.name, seam.question))
     };
     seam::of_side(side).into_iter().filter_map(key).collect()
+}
+
+/// Whether a link's or a flow's table (`link`, `flow`) has a key of this name, whatever the kind.
+pub(crate) fn is_key_of(top: &str, name: &str) -> bool {
+    let has = |keys: &[Key]| keys.iter().any(|key| key.name == name);
+    match top {
+        "link" => has(&link_ends()) || has(&direction()),
+        "flow" => TRAFFIC.iter().any(|kind| has(&flow(kind))),
+        _ => true,
+    }
 }
 
 /// The tables that have a key of this name.

@@ -8,9 +8,10 @@
 //! * [`scenario`]: the plain data that comes out.
 //! * `language`: every table and key of the language, with units, defaults and
 //!   meaning. `reader` checks documents against it; `resolved` and `show` print it,
-//!   [`schema()`] and [`list()`] describe it. Mechanisms and their parameters are not
+//!   [`schema()`], [`list()`] and [`reference()`] describe it. Mechanisms and their parameters are not
 //!   there: they come from the catalogues of `lasthop-tcp` and `lasthop-net`.
 //! * `check`, `links`, `flows`, `routes`, `bdp`, `traces`: what a scenario means, from top to bottom.
+//! * `notes`: what is right, but hardly what was meant.
 //! * [`inline`]: scenarios in one line; `set`: `--set path=value`; `ready`: the files in `scenarios/`.
 //!
 //! What is absent: nothing here runs, prints or exits; only scenario and trace files are read.
@@ -31,6 +32,7 @@
 mod bdp;
 mod check;
 mod draft;
+pub mod examples;
 mod excerpt;
 mod fields;
 mod flows;
@@ -40,10 +42,12 @@ mod language;
 mod links;
 mod list;
 mod mechanisms;
+mod notes;
 mod problem;
 mod quantities;
 mod reader;
 mod ready;
+mod reference;
 mod resolved;
 mod routes;
 pub mod scenario;
@@ -61,5 +65,7 @@ pub use draft::Draft;
 pub use list::{Entry, list, list_of};
 pub use problem::Problem;
 pub use ready::names as ready_paths;
+pub use reference::{Described, Section, aliases, explain, meant, reference, units};
 pub use scenario::{Flow, Headers, Hop, Link, Pattern, Route, Scenario, Traffic, Transfer};
 pub use schema::schema;
+pub use suggest::nearest;

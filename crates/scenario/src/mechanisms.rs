@@ -14,7 +14,7 @@ use lasthop_net::channel;
 /// The queue that short forms mean.
 const DROP_TAIL: &str = "drop_tail";
 /// How the limit of such a queue is written.
-const LIMITS: &str = "\"50 packets\", \"64 KB\", \"1 bdp\" or \"unlimited\"";
+pub(crate) const LIMITS: &str = "\"50 packets\", \"64 KB\", \"1 bdp\" or \"unlimited\"";
 /// The limit of such a queue if nobody says one.
 pub(crate) const USUAL_LIMIT: &str = "1 bdp";
 

@@ -104,7 +104,12 @@ fn wrong_kind(reader: &Reader<'_>, head: Head<'_>, key: &Key, node: &Node) -> Pr
 
 /// What a key takes, for help lines.
 pub(crate) fn expected(form: &Form) -> String {
-    let what = match form {
+    format!("expected: {}", takes(form))
+}
+
+/// What a key takes.
+pub(crate) fn takes(form: &Form) -> String {
+    match form {
         Form::Unit(unit) => describe(unit),
         Form::WordOr(words, unit) => format!("\"{}\", or {}", words.join("\", \""), describe(unit)),
         Form::Text => "a text in quotes".to_owned(),
@@ -112,8 +117,7 @@ pub(crate) fn expected(form: &Form) -> String {
         Form::File => "the name of a file in quotes".to_owned(),
         Form::Mechanism(seam) => format!("one of {}", seam.names().join(", ")),
         Form::Table => "a table".to_owned(),
-    };
-    format!("expected: {what}")
+    }
 }
 
 fn describe(unit: &Unit) -> String {
@@ -122,7 +126,9 @@ fn describe(unit: &Unit) -> String {
         Unit::Rate => "a rate from 1 bit/s to 10 Tbit/s, such as \"2 Mbit/s\"".to_owned(),
         Unit::Bytes(low, high) => format!("an amount from {low} to {high} bytes, such as \"1000 bytes\""),
         Unit::Room(low, high) => {
-            format!("an amount from {low} to {high} bytes, such as \"64 KB\", or a multiple of rate times round trip, such as \"1 bdp\"")
+            format!(
+                "an amount from {low} to {high} bytes, such as \"64 KB\", or a multiple of rate times round trip, such as \"1 bdp\""
+            )
         }
         Unit::Number(low, high) => format!("a number from {low} to {high}"),
         Unit::Probability(low, high) => format!("a share from {low} to {high}, such as 0.01 or \"1 %\""),

@@ -50,7 +50,9 @@ pub(crate) fn take_away(draft: &mut Draft, path: &str, place: Place) -> Result<(
 /// `sender` and `receiver` are tables, but people name a whole TCP by a mechanism: then every key of that side that has
 /// a mechanism of this name (`reno` is a recovery and a congestion control).
 fn spelt_out(draft: &Draft, target: Path, value: &Node) -> Result<Vec<Path>, Problem> {
-    let (Content::Text(word), [top, _, side]) = (&value.content, &target[..]) else { return Ok(vec![target]) };
+    let (Content::Text(word), [top, _, side]) = (&value.content, &target[..]) else {
+        return Ok(vec![target]);
+    };
     if top != "flow" || !matches!(side.as_str(), "sender" | "receiver") {
         return Ok(vec![target]);
     }
@@ -120,12 +122,7 @@ fn named(draft: &Draft, parts: Path, written: &str, place: Place) -> Result<Vec<
     let (Some(table), [top, key, ..]) = (draft.document.table(&parts[0]), &parts[..]) else {
         return Ok(vec![parts]);
     };
-    let is_key = match top.as_str() {
-        "link" => language::link_ends().iter().chain(&language::direction()).any(|known| known.name == key),
-        "flow" => language::homes(key).iter().any(|home| home.starts_with("[flow.NAME]"))
-            || matches!(key.as_str(), "sender" | "receiver"),
-        _ => false,
-    };
+    let is_key = matches!(top.as_str(), "link" | "flow") && language::is_key_of(top, key);
     if !is_key || table.find(key).is_some() {
         return Ok(vec![parts]);
     }

@@ -1,7 +1,7 @@
 //! "Did you mean …?"
 
 /// The candidate nearest to what was written, if one is near enough to be meant.
-pub(crate) fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Comparing costs the product of the lengths; nothing longer than this is a misspelt name.
     const LONGEST: usize = 64;
     if written.len() > LONGEST {

@@ -21,9 +21,12 @@ pub(crate) fn plain(value: &Value) -> String {
 pub(crate) fn toml(value: &Value) -> String {
     match value {
         Value::Number(_) | Value::Count(_) | Value::Flag(_) => plain(value),
-        Value::Duration(_) | Value::Rate(_) | Value::Bytes(_) | Value::Bdp(_) | Value::Counts(_) | Value::Word(_) => {
-            quoted(&plain(value))
-        }
+        Value::Duration(_)
+        | Value::Rate(_)
+        | Value::Bytes(_)
+        | Value::Bdp(_)
+        | Value::Counts(_)
+        | Value::Word(_) => quoted(&plain(value)),
     }
 }
 

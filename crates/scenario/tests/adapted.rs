@@ -37,7 +37,8 @@ fn loss_behind_a_ready_path_is_lost_on_its_last_hop() {
 
 #[test]
 fn rates_queues_and_delays_behind_a_ready_path() {
-    let scenario = load("lte,rate=12mbit,up=2Mbit/s,queue=40packets,up_queue=10packets,rtt=100ms,duration=5s");
+    let scenario =
+        load("lte,rate=12mbit,up=2Mbit/s,queue=40packets,up_queue=10packets,rtt=100ms,duration=5s");
     let [wired, wireless] = &scenario.links[..] else { panic!("two links") };
     assert_eq!(wireless.down.service, Service::Rate(Rate::from_bps(12_000_000)));
     assert_eq!(wireless.up.service, Service::Rate(Rate::from_bps(2_000_000)));
@@ -104,7 +105,8 @@ fn what_is_set_can_be_taken_away() {
 
 #[test]
 fn the_name_of_the_only_link_and_of_all_flows_may_be_left_out() {
-    let scenario = set("rate=10Mbit/s,rtt=20ms", &[("link.down.queue", "7 packets"), ("flow.nagle", "false")]);
+    let scenario =
+        set("rate=10Mbit/s,rtt=20ms", &[("link.down.queue", "7 packets"), ("flow.nagle", "false")]);
     assert_eq!(scenario.links[0].down.queue.values.count("packets"), 7);
     let mut two = Draft::load("lte").expect("a ready path");
     let problem = two.set("link.down.queue", "7 packets").expect_err("two links");

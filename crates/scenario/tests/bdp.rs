@@ -91,6 +91,8 @@ fn the_resolved_scenario_shows_the_room_and_what_it_comes_from() {
 #[test]
 fn the_receive_window_limits_nothing_unless_the_scenario_says_so() {
     let scenario = load("rate=1Gbit/s,rtt=100ms");
-    let lasthop_scenario::Traffic::Tcp { destination, .. } = &scenario.flows[0].traffic else { panic!("TCP") };
+    let lasthop_scenario::Traffic::Tcp { destination, .. } = &scenario.flows[0].traffic else {
+        panic!("TCP")
+    };
     assert_eq!(destination.window.values.value("size"), &Value::Bytes(1 << 30));
 }

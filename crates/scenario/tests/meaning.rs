@@ -267,7 +267,8 @@ fn traces_are_found_beside_the_scenario_and_from_where_one_types() {
     let inline = format!("trace={},up=1Mbit/s,rtt=20ms", trace.display());
     assert_eq!(opportunities(load(&inline)), 3);
     // Instead of the rate of a ready path, by its own key or in one line.
-    let last = |scenario: Scenario| Scenario { links: scenario.links.into_iter().skip(1).collect(), ..scenario };
+    let last =
+        |scenario: Scenario| Scenario { links: scenario.links.into_iter().skip(1).collect(), ..scenario };
     let mut lte = Draft::load("lte").expect("a ready path");
     lte.set("link.wireless.down.trace", &trace.to_string_lossy()).expect("it replaces the rate");
     assert_eq!(opportunities(last(lte.check().unwrap_or_else(|problem| panic!("{problem}")))), 3);

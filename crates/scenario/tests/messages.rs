@@ -71,7 +71,9 @@ fn a_channel_without_a_rate() {
 
 #[test]
 fn a_rate_that_tc_means_differently() {
-    insta::assert_snapshot!(drawn(&Scenario::load("rate=10mbps,rtt=20ms").expect_err("megabytes or megabits")));
+    insta::assert_snapshot!(drawn(
+        &Scenario::load("rate=10mbps,rtt=20ms").expect_err("megabytes or megabits")
+    ));
 }
 
 #[test]

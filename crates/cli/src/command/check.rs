@@ -16,7 +16,7 @@ pub(crate) struct Check {
 
 impl Check {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
-        let scenario = self.source.draft()?.check()?;
+        let scenario = self.source.scenario()?;
         output::print_line(&format!("{}: {}", self.source.path, summary(&scenario)))
     }
 }

@@ -11,7 +11,7 @@ use crate::table;
 use crate::target::{self, Target};
 use crate::values::Choices;
 use clap::Args;
-use lasthop_lab::compare::{self, Comparison, Quantity, Variation};
+use lasthop_lab::compare::{self, Case, Comparison, Quantity, Variation};
 use lasthop_lab::cost::{Plan, estimate};
 use lasthop_lab::in_order::threads;
 use lasthop_lab::report;
@@ -57,6 +57,12 @@ impl Compare {
             .map(|choices| Variation { path: choices.path.clone(), values: choices.values.clone() })
             .collect();
         let cases = compare::cases(&draft, &variations)?;
+        if lengths(&cases).contains(" to ") {
+            output::note(
+                "note: the runs are of different lengths: counts such as delivered_bytes grow with it; compare rates and \
+                 shares such as goodput_kbps",
+            );
+        }
         // The first value is what the others are compared with, so its scenario says how often and from which seed.
         let first = &cases[0].scenario;
         let repeats = Repeats::of(cases.iter().map(|case| &case.scenario));
@@ -124,7 +130,7 @@ impl Compare {
                 let heading = format!(
                     "{}\n{how_many} of {} each, seeds from {seed}; differences to the first row, {}\n\n",
                     first.title,
-                    first.duration,
+                    lengths(&done.cases),
                     repeats.note().unwrap_or("paired by seed; 95 % intervals")
                 );
                 let notes: String = done.notes().iter().map(|note| format!("\n{note}\n")).collect();
@@ -168,4 +174,13 @@ fn quantity(name: &str) -> Result<Quantity, String> {
         let known: Vec<&str> = Quantity::all().map(Quantity::name).collect();
         format!("expected one of {}", known.join(", "))
     })
+}
+
+/// How long runs are: `60 s`, or `5 s to 60 s`.
+fn lengths(cases: &[Case]) -> String {
+    let durations = || cases.iter().map(|case| case.scenario.duration);
+    match (durations().min(), durations().max()) {
+        (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
+        (least, _) => least.unwrap_or_default().to_string(),
+    }
 }

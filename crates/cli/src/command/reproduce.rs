@@ -16,6 +16,7 @@ use lasthop_lab::papers::{self, CpuTime, Paper, Reproduction, Settings};
 use lasthop_lab::progress::Silent;
 use lasthop_lab::repeat::{on_threads, repeat};
 use lasthop_lab::report;
+use lasthop_scenario::nearest;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -32,10 +33,10 @@ pub(crate) struct Reproduce {
     #[arg(long)]
     quick: bool,
     /// Number of threads; all cores by default. The results are the same for any
-    #[arg(long, value_name = "N", value_parser = values::jobs)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::jobs)]
     jobs: Option<usize>,
     /// Seed of the first repetition, the others count up
-    #[arg(long, value_name = "S", default_value = "1", value_parser = values::seed)]
+    #[arg(long, value_name = "S", default_value = "1", allow_negative_numbers = true, value_parser = values::seed)]
     seed: u64,
     /// How to print
     #[arg(long, value_enum, default_value = "table")]
@@ -176,8 +177,11 @@ fn names() -> Vec<&'static str> {
 }
 
 fn paper(name: &str) -> Result<&'static Paper, String> {
-    papers::ALL
-        .iter()
-        .find(|paper| paper.name == name)
-        .ok_or_else(|| format!("expected a paper: {}", names().join(", ")))
+    papers::ALL.iter().find(|paper| paper.name == name).ok_or_else(|| {
+        let all = names().join(", ");
+        match nearest(name, names()) {
+            Some(meant) => format!("did you mean `{meant}`? the papers: {all}"),
+            None => format!("expected a paper: {all}"),
+        }
+    })
 }

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::finished;
 use crate::made;
 use crate::output::{self, Format};
-use crate::source::Source;
+use crate::source::{self, Source};
 use crate::target::{self, Target};
 use crate::{table, values};
 use clap::Args;
@@ -42,13 +42,13 @@ pub(crate) struct Run {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Repetitions {
     /// Number of repetitions; the scenario's own by default
-    #[arg(long, value_name = "N", value_parser = values::runs)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::runs)]
     runs: Option<u32>,
     /// Seed of the first repetition, the others count up; the scenario's own by default
-    #[arg(long, value_name = "S", value_parser = values::seed)]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = values::seed)]
     seed: Option<u64>,
     /// Number of threads; all cores by default. The results are the same for any
-    #[arg(long, value_name = "N", value_parser = values::jobs)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::jobs)]
     pub(crate) jobs: Option<usize>,
 }
 
@@ -86,7 +86,7 @@ struct Files {
 impl Run {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
         let draft = self.source.draft()?;
-        let scenario = Arc::new(draft.check()?);
+        let scenario = Arc::new(source::checked(&draft)?);
         let repeats = Repeats::of(std::iter::once(&*scenario));
         let (count, seed) = (self.repetitions.runs(&scenario, &repeats), self.repetitions.seed(&scenario));
         let (mut open, watch) = self.files.open(&scenario)?;

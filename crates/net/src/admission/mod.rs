@@ -5,7 +5,7 @@ mod drop_tail;
 mod red;
 mod warn;
 
-use lasthop_base::{Duration, Mechanism, Rate, Stream, Time, Values};
+use lasthop_base::{Choice, Duration, Mechanism, Rate, Stream, Time, Values};
 use lasthop_wire::{Backlog, Ecn, LossReason, Packet};
 
 /// The answer.
@@ -57,6 +57,12 @@ pub struct Place {
 
 /// How an admission is built.
 pub type Build = fn(&Values, Place) -> Box<dyn Admission>;
+
+/// Whether a queue of this choice ever marks a packet (ECN).
+pub fn may_mark(queue: &Choice) -> bool {
+    let name = queue.info.name;
+    name == warn::MECHANISM.info.name || (name == red::MECHANISM.info.name && queue.values.flag("marks"))
+}
 
 /// All admissions.
 pub const ALL: &[Mechanism<Build>] = &[drop_tail::MECHANISM, red::MECHANISM, warn::MECHANISM];

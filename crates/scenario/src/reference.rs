@@ -1,0 +1,262 @@
+//! A reference of the language, made from the constants that the reader checks scenarios against.
+//!
+//! [`reference()`] has every key; [`explain`] finds those that a path means, and mechanisms by their names.
+
+use crate::inline;
+use crate::key::{Form, Key, Presence, parameters};
+use crate::language::{self, TRAFFIC};
+use crate::mechanisms::LIMITS;
+use crate::quantities::takes;
+use crate::ready;
+use crate::seam::seams;
+use crate::suggest::nearest;
+use lasthop_base::{Info, Seam, quantity};
+
+/// Keys of one kind.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Section {
+    /// What they are keys of.
+    pub title: String,
+    /// What holds for all of them; may be empty.
+    pub text: String,
+    /// The keys, in the order in which a reader would ask.
+    pub keys: Vec<Described>,
+}
+
+/// A key, described.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Described {
+    /// Its name within the section: `queue`, `limited_transmit`.
+    pub name: String,
+    /// Its path in a scenario, as for `--set`: `link.NAME.down.queue`; what `explain` looks for.
+    pub path: String,
+    /// What it takes: `a time from …`.
+    pub takes: String,
+    /// What holds without it: `required`, `default 60 s`, `optional, such as 30 s`.
+    pub without: String,
+    /// What it means.
+    pub doc: String,
+}
+
+/// Every key of the language, by table; then every mechanism's parameters, and the units.
+pub fn reference() -> Vec<Section> {
+    let mut sections =
+        vec![one_line(), section("The document", DOCUMENT, "", &language::document("the file's name"))];
+    sections.push(section(
+        "[link.NAME]",
+        "Nodes come into being by being named.",
+        "link.NAME",
+        &language::link_ends(),
+    ));
+    sections.push(section(
+        "[link.NAME.down] and [link.NAME.up]",
+        "In [link.NAME] itself they hold for both directions, unless one says otherwise.",
+        "link.NAME.down",
+        &language::direction(),
+    ));
+    sections.push(section("[flow.NAME]", "Every flow.", "flow.NAME", &language::any_flow()));
+    for kind in TRAFFIC {
+        let own: Vec<Key> = language::flow(kind)
+            .into_iter()
+            .filter(|key| !language::any_flow().iter().any(|any| any.name == key.name))
+            .collect();
+        let title = format!("[flow.NAME] with kind = \"{kind}\"");
+        sections.push(section(&title, "", "flow.NAME", &own));
+    }
+    sections.push(section(
+        "[flow.NAME.sender]",
+        "TCP's sending end.",
+        "flow.NAME.sender",
+        &language::sender(),
+    ));
+    sections.push(section(
+        "[flow.NAME.receiver]",
+        "TCP's receiving end.",
+        "flow.NAME.receiver",
+        &language::receiver(),
+    ));
+    sections.extend(seams().iter().flat_map(mechanisms));
+    sections
+}
+
+const DOCUMENT: &str = "Keys above all tables.";
+
+/// The units of quantities, what they measure first.
+pub fn units() -> Vec<(String, String)> {
+    let mut units: Vec<(String, String)> =
+        quantity::units().into_iter().map(|(what, names)| (what.to_owned(), names)).collect();
+    units.push(("a share".to_owned(), "a number from 0 to 1, or %".to_owned()));
+    units.push((
+        "a queue's room".to_owned(),
+        "packets (packet, pkt, p), an amount, or bdp: bandwidth-delay products".to_owned(),
+    ));
+    units
+}
+
+/// The ready paths' other names.
+pub fn aliases() -> &'static [(&'static str, &'static str)] {
+    ready::ALIASES
+}
+
+fn one_line() -> Section {
+    let keys = inline::KEYS.iter().map(|(name, example, doc)| Described {
+        name: (*name).to_owned(),
+        path: (*name).to_owned(),
+        takes: format!("such as {example}"),
+        without: String::new(),
+        doc: (*doc).to_owned(),
+    });
+    Section {
+        title: "In one line".to_owned(),
+        text: "key=value between commas, alone or behind a ready path or a file: rate=10Mbit/s,rtt=20ms or lte,loss=1%. \
+               Every other key is one of the document or of the flow: duration=30s, recovery=reno."
+            .to_owned(),
+        keys: keys.collect(),
+    }
+}
+
+fn section(title: &str, text: &str, path: &str, keys: &[Key]) -> Section {
+    let keys = keys.iter().map(|key| described(path, key));
+    Section { title: title.to_owned(), text: text.to_owned(), keys: keys.collect() }
+}
+
+fn described(table: &str, key: &Key) -> Described {
+    let is_queue = matches!(&key.form, Form::Mechanism(seam) if seam.name == "queue");
+    Described {
+        name: key.name.to_owned(),
+        path: if table.is_empty() { key.name.to_owned() } else { format!("{table}.{}", key.name) },
+        takes: match is_queue {
+            true => format!("{}; or {LIMITS}", takes(&key.form)),
+            false => takes(&key.form),
+        },
+        without: match &key.presence {
+            _ if matches!(key.form, Form::Table) => String::new(),
+            Presence::Required => "required".to_owned(),
+            Presence::Optional("") => "optional".to_owned(),
+            Presence::Optional(example) => format!("optional, such as {example}"),
+            Presence::Default(text) if text.is_empty() => "default: none".to_owned(),
+            Presence::Default(text) => format!("default {text}"),
+        },
+        doc: key.doc.to_owned(),
+    }
+}
+
+/// Where the answer to a seam's question stands.
+fn place(seam: &Seam) -> String {
+    match seam.side {
+        "link" => format!("link.NAME.down.{}", seam.name),
+        side => format!("flow.NAME.{side}.{}", seam.name),
+    }
+}
+
+/// A seam's mechanisms, each with its parameters.
+fn mechanisms(seam: &Seam) -> Vec<Section> {
+    seam.mechanisms.iter().map(|info| mechanism(seam, info)).collect()
+}
+
+fn mechanism(seam: &Seam, info: &Info) -> Section {
+    Section {
+        title: format!("{} = \"{}\"", seam.name, info.name),
+        text: format!("{} {} ({})", seam.question, info.summary, info.source),
+        keys: parameters(info).iter().map(|key| described(&place(seam), key)).collect(),
+    }
+}
+
+/// What a path or a name means: the keys, in sections with those keys alone; and the mechanisms of this name, or of this
+/// key.
+///
+/// Names of links and flows, and the directions, may be there or not: `link.wireless.down.queue`, `link.down.queue`,
+/// `wireless.queue`, `queue`. A parameter may stand behind its key: `queue.packets`.
+pub fn explain(path: &str) -> Vec<Section> {
+    let wanted = parts(path);
+    match found(&wanted) {
+        // The name of a link or flow without the word in front.
+        sections if sections.is_empty() && wanted.len() > 1 => found(&wanted[1..]),
+        sections => sections,
+    }
+}
+
+fn found(wanted: &[String]) -> Vec<Section> {
+    let mut found = Vec::new();
+    for section in reference() {
+        let is_meant = |key: &&Described| parts(&key.path).ends_with(wanted);
+        let keys: Vec<Described> = section.keys.iter().filter(is_meant).cloned().collect();
+        if !keys.is_empty() {
+            found.push(Section { keys, ..section });
+        }
+    }
+    for seam in seams() {
+        if parts(&place(&seam)).ends_with(wanted) {
+            found.extend(mechanisms(&seam));
+        }
+        if let [name] = wanted
+            && let Some(info) = seam.find(name)
+        {
+            found.push(mechanism(&seam, info));
+        }
+    }
+    found
+}
+
+/// The name nearest to one that nothing has.
+pub fn meant(name: &str) -> Option<String> {
+    let keys = reference().into_iter().flat_map(|section| section.keys).map(|key| key.name);
+    let mechanisms = seams().into_iter().flat_map(|seam| seam.names()).map(str::to_owned);
+    let known: Vec<String> = keys.chain(mechanisms).collect();
+    let last = name.rsplit('.').next().unwrap_or(name);
+    nearest(last, known.iter().map(String::as_str)).map(str::to_owned)
+}
+
+/// A path without the names of links and flows and without directions.
+fn parts(path: &str) -> Vec<String> {
+    let mut parts: Vec<String> = path.split('.').map(|part| part.trim().to_owned()).collect();
+    if parts.len() > 2 && !language::is_key_of(&parts[0], &parts[1]) {
+        parts.remove(1);
+    }
+    if parts.len() > 1 {
+        parts.retain(|part| part != "down" && part != "up");
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn titles(path: &str) -> Vec<String> {
+        explain(path).into_iter().map(|section| section.title).collect()
+    }
+
+    #[test]
+    fn a_path_means_the_same_with_and_without_names() {
+        let full = titles("link.wireless.down.queue");
+        assert_eq!(full[0], "[link.NAME.down] and [link.NAME.up]");
+        assert!(full.contains(&"queue = \"red\"".to_owned()), "{full:?}");
+        for path in ["link.down.queue", "link.queue", "wireless.down.queue", "wireless.queue", "down.queue"] {
+            assert_eq!(titles(path), full, "{path}");
+        }
+        // Of one line, too.
+        assert_eq!(titles("queue")[0], "In one line");
+        assert_eq!(titles("flow.bulk.sender.recovery"), titles("recovery"));
+        assert_eq!(titles("flow.segment"), ["[flow.NAME] with kind = \"tcp\""]);
+    }
+
+    #[test]
+    fn a_name_means_the_key_and_the_mechanism() {
+        assert_eq!(titles("sack"), ["[flow.NAME] with kind = \"tcp\"", "recovery = \"sack\""]);
+        assert_eq!(titles("Westwood+"), ["congestion = \"westwood_plus\""]);
+        assert!(titles("queue.min_threshold").contains(&"queue = \"red\"".to_owned()));
+        assert!(titles("recovry").is_empty());
+        assert_eq!(meant("flow.bulk.recovry").as_deref(), Some("recovery"));
+    }
+
+    #[test]
+    fn every_key_says_what_it_takes_and_means() {
+        for section in reference() {
+            for key in &section.keys {
+                assert!(!key.takes.is_empty() && !key.doc.is_empty(), "{}", key.path);
+                assert!(!explain(&key.path).is_empty(), "{}", key.path);
+            }
+        }
+    }
+}
