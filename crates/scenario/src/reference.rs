@@ -169,11 +169,15 @@ fn mechanism(seam: &Seam, info: &Info) -> Section {
 /// `wireless.queue`, `queue`. A parameter may stand behind its key: `queue.packets`.
 pub fn explain(path: &str) -> Vec<Section> {
     let wanted = parts(path);
-    match found(&wanted) {
+    let mut ways = vec![wanted.clone()];
+    if let [_, rest @ ..] = &wanted[..]
+        && !rest.is_empty()
+    {
         // The name of a link or flow without the word in front.
-        sections if sections.is_empty() && wanted.len() > 1 => found(&wanted[1..]),
-        sections => sections,
+        ways.extend(["link", "flow"].map(|top| [&[top.to_owned()], rest].concat()));
+        ways.push(rest.to_vec());
     }
+    ways.iter().map(|way| found(way)).find(|sections| !sections.is_empty()).unwrap_or_default()
 }
 
 fn found(wanted: &[String]) -> Vec<Section> {
@@ -213,8 +217,10 @@ fn parts(path: &str) -> Vec<String> {
     if parts.len() > 2 && !language::is_key_of(&parts[0], &parts[1]) {
         parts.remove(1);
     }
-    if parts.len() > 1 {
-        parts.retain(|part| part != "down" && part != "up");
+    let direction = parts.iter().position(|part| part == "down" || part == "up");
+    if let (Some(at), true) = (direction, parts.len() > 1) {
+        // Only links have directions.
+        parts.splice(..=at, ["link".to_owned()]);
     }
     parts
 }
