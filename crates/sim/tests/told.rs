@@ -16,6 +16,7 @@ fn terminal(shape: &str, loss: f64, uplink: &str) -> Outcome {
         one_way_delay = "5 ms"
         [link.radio.down]
         rate = "300 kbit/s"
+        queue = "unlimited"
         channel = {{ kind = "iid", loss = {loss} }}
         [link.radio.up]
         rate = "{uplink}"
