@@ -2,6 +2,7 @@
 //!
 //! * [`command`]: one file per command: its flags, what it calls, what it prints.
 //! * [`values`], [`source`]: flags that several commands share, and how they are read.
+//! * [`reference`]: every key, column and field, as text and as Markdown.
 //! * [`items`]: what a reproduction found, as tables, JSON and CSV.
 //! * [`made`]: how a report was made, at its end.
 //! * [`failure`]: what can go wrong, as the user is told, and the exit status.
@@ -23,6 +24,7 @@ mod made;
 mod output;
 #[cfg(target_os = "linux")]
 mod path;
+mod reference;
 #[cfg(target_os = "linux")]
 mod sender;
 mod source;
@@ -43,7 +45,13 @@ use std::process::ExitCode;
 /// PATH is a scenario file, a ready path's name (`lasthop list`), or a scenario
 /// in one line: rate=10Mbit/s,rtt=20ms,queue=100packets,loss=1%
 #[derive(Parser)]
-#[command(name = "lasthop", version, arg_required_else_help = true, subcommand_required = true)]
+#[command(
+    name = "lasthop",
+    version,
+    arg_required_else_help = true,
+    subcommand_required = true,
+    disable_help_subcommand = true
+)]
 struct CommandLine {
     #[command(subcommand)]
     command: Command,

@@ -12,6 +12,69 @@ use lasthop_wire::{Body, FlowId, Packet};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
+/// A field of a trace's lines, or an event.
+pub struct Field {
+    /// Its name, with the unit.
+    pub name: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+}
+
+const fn field(name: &'static str, doc: &'static str) -> Field {
+    Field { name, doc }
+}
+
+/// All fields of lines; a line has those that apply to it.
+pub const FIELDS: &[Field] = &[
+    field("time_s", "when, virtual time, s"),
+    field("kind", "what the line is: `sent` (a packet leaves its source), `lost`, or `event`"),
+    field("flow", "the flow's name"),
+    field("packet", "number of the packet in this run, from both ends of all flows"),
+    field("from", "which end sent the packet: `source` or `destination`"),
+    field("link", "where it was lost: `wireless.down`"),
+    field("cause", "why it was lost: `queue_full`, `channel`, `early_drop`, …"),
+    field("flags", "TCP flags, a letter each"),
+    field("seq", "sequence number on the wire"),
+    field("ack", "acknowledgement number on the wire"),
+    field("len_bytes", "payload; of datagrams the whole packet, bytes"),
+    field("again", "whether all of its payload had been sent before"),
+    field("sack", "SACK blocks, [left, right] each, as on the wire"),
+    field("datagram", "number of the datagram in its flow"),
+    field("at", "at which end the event happened: `source` or `destination`"),
+    field("event", "which event, see below"),
+    field("flight_bytes", "outstanding when recovery began, bytes"),
+    field("cwnd_bytes", "cwnd after the event, bytes"),
+    field("rto_ms", "the timeout that has expired, ms"),
+    field("start", "first byte, counted from the stream's beginning (the SYN is byte 0)"),
+    field("end", "the byte behind the last"),
+    field("reason", "why it is sent again"),
+    field("verdict", "what the judge took the loss for: `congestion` or `wireless`"),
+    field("acks", "ACKs sent for one"),
+    field("r_queue_packets", "packets in the uplink's queue before, as the receiver sees it"),
+    field("s_queue_packets", "packets in it after"),
+];
+
+/// All events.
+pub const EVENTS: &[Field] = &[
+    field("established", "the handshake is over"),
+    field("closed", "the connection is closed"),
+    field("recovery_entered", "fast recovery begins: flight_bytes, cwnd_bytes"),
+    field("recovery_left", "fast recovery is over: cwnd_bytes"),
+    field("timed_out", "the retransmission timer has expired: rto_ms"),
+    field("retransmitted", "data is sent again: start, end, reason"),
+    field("mark_echoed", "the receiver told of a congestion mark and the window was reduced: cwnd_bytes"),
+    field("judged", "a loss was judged: start, end, verdict"),
+    field("shaped", "one ACK became several: acks, r_queue_packets, s_queue_packets"),
+    field("timeout_undone", "a timeout was spurious, its effects are undone: cwnd_bytes"),
+    field("rejected", "a segment was refused as unacceptable"),
+    field("troubled", "the same data was sent again several times in a row (R1 of RFC 9293)"),
+];
+
+/// Whether a list describes a name: nothing is written that it does not.
+fn describes(list: &[Field], name: &str) -> bool {
+    list.iter().any(|field| field.name == name)
+}
+
 /// Writes a trace while a run is observed. Errors of the writer are kept until [`Trace::finish`].
 pub struct Trace<W: Write + Send> {
     writer: W,
@@ -79,6 +142,10 @@ impl<W: Write + Send> Trace<W> {
     }
 
     fn line(&mut self, value: Value) {
+        debug_assert!(
+            value.as_object().is_some_and(|line| line.keys().all(|name| describes(FIELDS, name))),
+            "a field without a description: {value}"
+        );
         if self.failed.is_none()
             && let Err(error) = writeln!(self.writer, "{value}")
         {
@@ -108,6 +175,7 @@ impl<W: Write + Send + 'static> Observer for Trace<W> {
         line.insert("flow".into(), json!(self.flows[flow.0 as usize]));
         let end = if side == Side::Source { "source" } else { "destination" };
         line.insert("at".into(), json!(end));
+        debug_assert!(describes(EVENTS, name), "an event without a description: {name}");
         line.insert("event".into(), json!(name));
         if let Value::Object(details) = details {
             line.extend(details);

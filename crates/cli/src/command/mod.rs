@@ -16,7 +16,9 @@ mod elsewhere;
 mod emulate;
 #[cfg(target_os = "linux")]
 mod endpoint;
+mod explain;
 mod fading;
+mod help;
 #[cfg(target_os = "linux")]
 mod linux;
 mod list;
@@ -45,6 +47,8 @@ pub(crate) enum Command {
     Schema(schema::Schema),
     Bench(bench::Bench),
     Fading(fading::Fading),
+    Explain(explain::Explain),
+    Help(help::Help),
     #[command(flatten)]
     LinuxOnly(LinuxOnly),
     Completion(completion::Completion),
@@ -64,6 +68,8 @@ impl Command {
             Command::Schema(schema) => schema.execute(),
             Command::Bench(bench) => bench.execute(),
             Command::Fading(fading) => fading.execute(),
+            Command::Explain(explain) => explain.execute(),
+            Command::Help(help) => help.execute(),
             Command::LinuxOnly(command) => command.execute(),
             Command::Completion(completion) => completion.execute(),
             Command::Man(man) => man.execute(),

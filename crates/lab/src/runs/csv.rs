@@ -57,7 +57,7 @@ pub fn rows(before: &[&str], run: usize, outcome: &Outcome) -> String {
 pub fn samples(scenario: &Scenario, samples: &Samples) -> String {
     let mut instants = samples.queues.chunk_by(|one, next| one.time == next.time).peekable();
     let mut names: Vec<String> = ["time_s", "flow"].map(String::from).to_vec();
-    names.extend(COLUMNS.iter().map(|(name, _)| (*name).to_owned()));
+    names.extend(COLUMNS.iter().map(|column| column.name.to_owned()));
     for queue in instants.peek().copied().unwrap_or_default() {
         let direction = if queue.down { "down" } else { "up" };
         let place = format!("{}.{direction}", scenario.links[queue.link].name);
@@ -80,7 +80,7 @@ pub fn samples(scenario: &Scenario, samples: &Samples) -> String {
 fn row(scenario: &Scenario, flow: Option<&FlowSample>, queues: &[QueueSample]) -> Vec<String> {
     let name = flow.map_or(String::new(), |flow| scenario.flows[flow.flow].name.clone());
     let mut fields = vec![queues[0].time.as_secs().to_string(), name];
-    fields.extend(COLUMNS.iter().map(|(_, of)| number(flow.and_then(of))));
+    fields.extend(COLUMNS.iter().map(|column| number(flow.and_then(column.of))));
     for queue in queues {
         fields.extend([queue.packets.to_string(), queue.bytes.to_string()]);
         fields.extend(queue.average.map(|average| average.to_string()));
@@ -89,24 +89,79 @@ fn row(scenario: &Scenario, flow: Option<&FlowSample>, queues: &[QueueSample]) -
     fields
 }
 
-type Column = (&'static str, fn(&FlowSample) -> Option<f64>);
+/// A column of samples.
+pub struct Column {
+    /// Its name, with the unit: `cwnd_bytes`.
+    pub name: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    of: fn(&FlowSample) -> Option<f64>,
+}
 
 /// What is sampled of a flow.
-const COLUMNS: &[Column] = &[
-    ("cwnd_bytes", |flow| Some(flow.cwnd_bytes as f64)),
-    ("cwnd_inflated_bytes", |flow| Some(flow.inflated_bytes as f64)),
-    ("ssthresh_bytes", |flow| Some(flow.ssthresh_bytes as f64)),
-    ("in_flight_bytes", |flow| Some(flow.in_flight_bytes as f64)),
-    ("srtt_ms", |flow| flow.srtt_ms),
-    ("rto_ms", |flow| Some(flow.rto_ms)),
-    ("cwnd_r_segments", |flow| Some(flow.cwnd_r)),
-    ("delivered_bytes", |flow| Some(flow.delivered_bytes as f64)),
-    ("acks_sent", |flow| Some(flow.acks_sent as f64)),
-    ("lost_queue_full", |flow| lost(flow, LossReason::QueueFull)),
-    ("lost_channel", |flow| lost(flow, LossReason::Channel)),
-    ("lost_notice", |flow| lost(flow, LossReason::Notice)),
-    ("lost_discarded", |flow| lost(flow, LossReason::Discarded)),
-    ("lost_early", |flow| lost(flow, LossReason::EarlyDrop)),
+pub const COLUMNS: &[Column] = &[
+    Column { name: "cwnd_bytes", doc: "congestion window, bytes", of: |flow| Some(flow.cwnd_bytes as f64) },
+    Column {
+        name: "cwnd_inflated_bytes",
+        doc: "the same as papers draw it: inflated by what has left the network during recovery, bytes",
+        of: |flow| Some(flow.inflated_bytes as f64),
+    },
+    Column {
+        name: "ssthresh_bytes",
+        doc: "slow start threshold, bytes",
+        of: |flow| Some(flow.ssthresh_bytes as f64),
+    },
+    Column {
+        name: "in_flight_bytes",
+        doc: "bytes in the network by the sender's account",
+        of: |flow| Some(flow.in_flight_bytes as f64),
+    },
+    Column {
+        name: "srtt_ms",
+        doc: "smoothed RTT, ms; empty before the first sample",
+        of: |flow| flow.srtt_ms,
+    },
+    Column { name: "rto_ms", doc: "retransmission timeout, ms", of: |flow| Some(flow.rto_ms) },
+    Column {
+        name: "cwnd_r_segments",
+        doc: "the receiver's estimate of the sender's window, segments",
+        of: |flow| Some(flow.cwnd_r),
+    },
+    Column {
+        name: "delivered_bytes",
+        doc: "payload delivered in order so far, bytes",
+        of: |flow| Some(flow.delivered_bytes as f64),
+    },
+    Column {
+        name: "acks_sent",
+        doc: "ACKs sent so far by the destination",
+        of: |flow| Some(flow.acks_sent as f64),
+    },
+    Column {
+        name: "lost_queue_full",
+        doc: "packets of the flow lost so far in full queues",
+        of: |flow| lost(flow, LossReason::QueueFull),
+    },
+    Column {
+        name: "lost_channel",
+        doc: "packets of the flow lost so far on the air",
+        of: |flow| lost(flow, LossReason::Channel),
+    },
+    Column {
+        name: "lost_notice",
+        doc: "packets of the flow dropped so far as a notice that another one found no room",
+        of: |flow| lost(flow, LossReason::Notice),
+    },
+    Column {
+        name: "lost_discarded",
+        doc: "packets of the flow given up so far by a link layer's sending side",
+        of: |flow| lost(flow, LossReason::Discarded),
+    },
+    Column {
+        name: "lost_early",
+        doc: "packets of the flow dropped so far by RED before the queue was full",
+        of: |flow| lost(flow, LossReason::EarlyDrop),
+    },
 ];
 
 fn lost(flow: &FlowSample, reason: LossReason) -> Option<f64> {

@@ -5,6 +5,7 @@
 //! * [`completion`]: when finite transfers were complete, those that were cut off among them.
 //! * [`csv`]: every repetition, and the samples of the first.
 //! * [`document`]: a report of the first repetition, by time.
+//! * [`fields`]: what columns and fields mean.
 //! * [`limits`]: what limited each flow, in a line; [`random`]: whether repetitions differ.
 //! * [`sequence`]: each segment of a short run.
 //! * [`number`]: how a mean and its interval are written; [`measure`]: the numbers that several flows have together.
@@ -12,6 +13,7 @@
 pub mod completion;
 pub mod csv;
 pub mod document;
+pub mod fields;
 pub mod limits;
 pub mod links;
 pub mod measure;

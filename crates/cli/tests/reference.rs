@@ -1,0 +1,59 @@
+//! The reference: what `help` and `explain` say, and the page that is made of it.
+
+mod common;
+
+use common::{call, stderr_of, stdout};
+
+/// The page has every key and field of the terminal's text, and every row of its tables is whole.
+#[test]
+fn the_page_has_everything() {
+    let page = stdout(&["help", "reference"]);
+    for section in lasthop_scenario::reference() {
+        assert!(page.contains(&format!("\n## {}\n", section.title)), "{}", section.title);
+        for key in section.keys {
+            assert!(page.contains(&format!("\n| `{}` | ", key.name)), "{}", key.path);
+        }
+    }
+    for row in page.lines().filter(|line| line.starts_with('|')) {
+        let bars = row.replace("\\|", "").matches('|').count();
+        assert!((3..=4).contains(&bars), "{row}");
+    }
+}
+
+#[test]
+fn help_has_topics_and_commands() {
+    let keys = stdout(&["help", "keys"]);
+    for key in ["one_way_delay", "initial_ssthresh", "min_threshold", "burst", "up_queue"] {
+        assert!(keys.contains(&format!("\n  {key} ")), "{key}");
+    }
+    assert!(stdout(&["help", "fields"]).contains("goodput_kbps"));
+    assert!(stdout(&["help", "fields"]).contains("recovery_entered"));
+    assert!(stdout(&["help", "units"]).contains("mbit"));
+    assert!(stdout(&["help", "topologies"]).contains("[flow.call]"));
+    assert!(stdout(&["help", "compare"]).contains("--vary"));
+    assert!(stdout(&["help"]).contains("reproduce"));
+    for topic in ["keys", "fields", "units"] {
+        let text = stdout(&["help", topic]);
+        let widest = text.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(80), "{topic}: {widest:?}");
+    }
+    let wrong = call(&["help", "kyes"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(stderr_of(&wrong).contains("did you mean `keys`?"), "{}", stderr_of(&wrong));
+}
+
+#[test]
+fn a_path_a_mechanism_and_a_column_are_explained() {
+    let queue = stdout(&["explain", "link.down.queue"]);
+    for part in ["default 1 bdp", "\"unlimited\"", "queue = \"red\"", "min_threshold"] {
+        assert!(queue.contains(part), "{part}: {queue}");
+    }
+    assert_eq!(stdout(&["explain", "link.wireless.down.queue"]), queue);
+    let sack = stdout(&["explain", "sack"]);
+    assert!(sack.contains("recovery = \"sack\"") && sack.contains("limited_transmit"), "{sack}");
+    assert!(stdout(&["explain", "goodput_kbps"]).contains("payload delivered"));
+    assert!(stdout(&["explain", "timed_out"]).contains("rto_ms"));
+    let wrong = call(&["explain", "link.down.queu"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(stderr_of(&wrong).contains("did you mean `queue`?"), "{}", stderr_of(&wrong));
+}
