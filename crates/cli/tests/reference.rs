@@ -4,6 +4,16 @@ mod common;
 
 use common::{call, stderr_of, stdout};
 
+/// `lasthop help reference > docs/reference.md` makes the page anew.
+#[test]
+fn the_page_is_what_the_program_says() {
+    let page = include_str!("../../../docs/reference.md");
+    assert!(
+        page == stdout(&["help", "reference"]),
+        "docs/reference.md is not what `lasthop help reference` prints"
+    );
+}
+
 /// The page has every key and field of the terminal's text, and every row of its tables is whole.
 #[test]
 fn the_page_has_everything() {
