@@ -22,7 +22,7 @@ const MISTAKES: &[(&[&str], &[&str])] = &[
     (&["run", "empty.toml"], &["empty.toml", "there is no link"]),
     (&["run", "broken.toml"], &["broken.toml"]),
     (&["run", ""], &["neither a scenario file nor a ready path"]),
-    (&["run", "rate=2Mbit"], &["rate"]),
+    (&["run", "rate=2Mbut"], &["rate"]),
     (&["run", "rat=2Mbit/s"], &["no key `rat`", "did you mean `rate`"]),
     (&["run", "rate=1e400Mbit/s"], &["link.path.down.rate", "`1e400` is too large a number"]),
     (&["run", "rate=11Tbit/s"], &["11 Tbit/s is too large: at most 10 Tbit/s"]),
