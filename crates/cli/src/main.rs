@@ -2,7 +2,7 @@
 //!
 //! * [`command`]: one file per command: its flags, what it calls, what it prints.
 //! * [`values`], [`source`]: flags that several commands share, and how they are read.
-//! * [`reference`]: every key, column and field, as text and as Markdown.
+//! * [`reference`](mod@reference): every key, column and field, as text and as Markdown.
 //! * [`items`]: what a reproduction found, as tables, JSON and CSV.
 //! * [`made`]: how a report was made, at its end.
 //! * [`failure`]: what can go wrong, as the user is told, and the exit status.

@@ -6,6 +6,8 @@ use common::{call_in, lasthop, names_in, objects, stderr_of};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
+use std::sync::mpsc;
+use std::thread;
 
 const KEYS: [&str; 12] = [
     "paper",
@@ -78,14 +80,20 @@ fn what_it_will_do_is_said_at_once_and_each_paper_is_printed_when_it_is_done() {
     // Papers stand in one order, whatever the order on the command line.
     let first = said.next().unwrap();
     assert!(first.starts_with("koga4 (1 of 2), about "), "{first}");
-    let mut printed = BufReader::new(child.stdout.take().unwrap()).lines().map(|line| line.unwrap());
-    assert!(printed.next().unwrap().starts_with("paper,item,"));
-    assert!(printed.next().unwrap().starts_with("koga4,"));
+    // Somebody reads all the time: a full pipe would hold the program up.
+    let (rows, printed) = mpsc::channel();
+    let output = child.stdout.take().unwrap();
+    let reader = thread::spawn(move || {
+        BufReader::new(output).lines().map_while(Result::ok).try_for_each(|row| rows.send(row))
+    });
+    assert!(printed.recv().unwrap().starts_with("paper,item,"));
+    assert!(printed.recv().unwrap().starts_with("koga4,"));
     // The second paper is under way, not done: nothing of it is printed, and the program goes on.
     assert!(child.try_wait().unwrap().is_none());
     let further = said.find(|line| line.contains(" of 2)")).unwrap();
     assert!(further.starts_with("koga5 (2 of 2)"), "{further}");
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_eq!(printed.filter(|line| line.starts_with("koga5,")).count(), 0);
+    reader.join().unwrap().unwrap();
+    assert_eq!(printed.iter().filter(|row| row.starts_with("koga5,")).count(), 0);
 }

@@ -14,28 +14,33 @@ pub(crate) struct Help {
     topics: Vec<String>,
 }
 
-/// Topics beside the commands.
-const TOPICS: &[(&str, fn() -> String)] = &[
-    ("keys", || reference::text(&lasthop_scenario::reference())),
-    ("fields", || reference::text(&reference::fields())),
-    ("units", reference::units),
-    ("topologies", reference::topologies),
-    ("reference", reference::page),
+/// Something that is explained beside the commands.
+struct Topic {
+    name: &'static str,
+    text: fn() -> String,
+}
+
+const TOPICS: [Topic; 5] = [
+    Topic { name: "keys", text: || reference::text(&lasthop_scenario::reference()) },
+    Topic { name: "fields", text: || reference::text(&reference::fields()) },
+    Topic { name: "units", text: reference::units },
+    Topic { name: "topologies", text: reference::topologies },
+    Topic { name: "reference", text: reference::page },
 ];
 
 impl Help {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
-        if let [topic] = &self.topics[..]
-            && let Some((_, text)) = TOPICS.iter().find(|(name, _)| name == topic)
+        if let [name] = &self.topics[..]
+            && let Some(topic) = TOPICS.iter().find(|topic| topic.name == name)
         {
-            return output::print(&text());
+            return output::print(&(topic.text)());
         }
         let mut command = CommandLine::command();
         command.build();
         let mut at = &mut command;
         for topic in &self.topics {
             let known: Vec<String> = at.get_subcommands().map(|one| one.get_name().to_owned()).collect();
-            let names = known.iter().map(String::as_str).chain(TOPICS.iter().map(|(name, _)| *name));
+            let names = known.iter().map(String::as_str).chain(TOPICS.iter().map(|topic| topic.name));
             let names: Vec<&str> = names.collect();
             let Some(next) = at.find_subcommand_mut(topic) else {
                 let all = format!("there are {}", names.join(", "));
