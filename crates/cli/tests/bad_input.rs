@@ -83,7 +83,7 @@ const MISTAKES: &[(&[&str], &[&str])] = &[
     (&["check", "wrong.toml"], &["wrong.toml", "rat", "did you mean `rate`"]),
     (&["check", "trace.toml"], &["a.down", "abc"]),
     (&["show", "wrong.toml"], &["did you mean `rate`"]),
-    (&["list", "umts"], &["umts"]),
+    (&["list", "umtz"], &["umtz"]),
     (&["list", "--format", "yaml"], &["yaml"]),
     (&["schema", "--pretty"], &["--pretty"]),
     (&["bench", "dumbell-1"], &["dumbell-1", "dumbbell-1"]),

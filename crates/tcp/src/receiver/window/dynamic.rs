@@ -39,8 +39,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             Parameter {
                 name: "size",
                 unit: Unit::Bytes(1, 1 << 30),
-                default: Some("1 GiB"),
-                doc: "receive buffer: the largest window",
+                default: Some("4 MiB"),
+                doc: "receive buffer: the largest window; a larger one is told in coarser units (RFC 7323 §2.2)",
             },
         ],
     },
