@@ -211,5 +211,8 @@ fn what_a_large_run_takes_is_said() {
     assert!(line.contains("about 2.1 GB of memory"), "10.7 kB a flow and thread: {line}");
     let line = told(&["hasegawa", "--runs", MANY, "--jobs", "2"], "by the first");
     // How long depends on the machine.
-    assert!(line.contains("1000000 runs take about ") && line.contains(" on 2 threads, by the first"), "{line}");
+    assert!(
+        line.contains("1000000 runs take about ") && line.contains(" on 2 threads, by the first"),
+        "{line}"
+    );
 }
