@@ -154,6 +154,9 @@ mod tests {
             .within(|| {
                 let mut tap = Tap::open().unwrap();
                 let (clock, mut arrivals) = (Clock::new(), Arrivals::default());
+                // The kernel begins to stamp packets a moment after somebody asks for it; until then their time is that
+                // of the reading.
+                std::thread::sleep(Duration::from_millis(300));
                 // A SYN, and the same again a second later; nobody answers.
                 let peer = SocketAddr::from((SERVER, 9));
                 assert!(TcpStream::connect_timeout(&peer, Duration::from_millis(1500)).is_err());
