@@ -1,22 +1,18 @@
-//! What limited each flow, in a line; and a hint where the limit is likely not meant.
+//! What limited each flow, in a line; and a hint where packets wait long in a queue.
 
 use super::number::plain;
 use crate::repeat::estimate_by;
-use lasthop_base::Time;
 use lasthop_scenario::{Flow, Scenario, Traffic};
 use lasthop_sim::{FlowOutcome, Outcome};
-use lasthop_tcp::Config;
 
 /// With more flows than this one line speaks for all.
 const MOST_LINES: usize = 4;
-/// From this share of the time on a window that nobody set is worth a hint, %.
-const WORTH_A_HINT: f64 = 50.0;
 /// Mean RTTs of so many times the smallest one are worth a hint.
 const BLOATED: f64 = 5.0;
 /// Fractions of a per cent below this are not shown.
 const SHOWN: f64 = 0.5;
 
-/// `bulk is limited by: receive window 98 %, cwnd 2 %` for each TCP flow, then hints.
+/// `bulk is limited by: receive window 98 %, cwnd 2 %` for each TCP flow, then a hint.
 pub fn lines(scenario: &Scenario, outcomes: &[Outcome]) -> Vec<String> {
     let flows =
         || scenario.flows.iter().enumerate().filter(|(_, flow)| matches!(flow.traffic, Traffic::Tcp { .. }));
@@ -33,7 +29,6 @@ pub fn lines(scenario: &Scenario, outcomes: &[Outcome]) -> Vec<String> {
             line(&format!("each of {count} flows, in the mean,"), all).into_iter().collect()
         }
     };
-    lines.extend(flows().find_map(|(index, flow)| window_hint(scenario, outcomes, index, flow)));
     lines.extend(flows().find_map(|(index, flow)| queue_hint(outcomes, index, flow)));
     lines
 }
@@ -64,35 +59,11 @@ fn line(name: &str, of_flow: impl Fn(Of) -> Option<f64>) -> Option<String> {
     (!shares.is_empty()).then(|| format!("{name} is limited by: {}", shares.join(", ")))
 }
 
-/// The receive window limits a flow whose scenario did not set it, and not because a queue has taken it up.
-fn window_hint(scenario: &Scenario, outcomes: &[Outcome], index: usize, flow: &Flow) -> Option<String> {
-    let Traffic::Tcp { destination, .. } = &flow.traffic else { return None };
-    let (window, default) = (&destination.window, Config::default().window);
-    let is_default = window.info.name == default.info.name && window.values.iter().eq(default.values.iter());
-    let share = mean(outcomes, index, FlowOutcome::rwnd_limited_pct)?;
-    if !is_default || share < WORTH_A_HINT || is_bloated(outcomes, index) {
-        return None;
-    }
-    let rate = scenario.routes[index].there.iter().map(|hop| {
-        let link = &scenario.links[hop.link];
-        let direction = if hop.is_down { &link.down } else { &link.up };
-        direction.service.rate_at(Time::ZERO).bps()
-    });
-    let (_, rtt_s) = round_trips(outcomes, index)?;
-    let enough = 2.0 * rate.min()? as f64 / 8.0 * rtt_s;
-    Some(format!(
-        "hint: the receive window limits {}, and the scenario does not set it: set receiver.window.size, \
-         for example \"{}\" (twice rate x RTT)",
-        flow.name,
-        amount(enough)
-    ))
-}
-
 /// Round trips of many times what the path takes.
 fn queue_hint(outcomes: &[Outcome], index: usize, flow: &Flow) -> Option<String> {
     let (long, short) = round_trips(outcomes, index)?;
     let millis = |seconds: f64| plain((seconds * 1e4).round() / 10.0);
-    is_bloated(outcomes, index).then(|| {
+    (long >= BLOATED * short).then(|| {
         format!(
             "hint: packets of {} wait long in a queue (mean RTT {} ms, smallest {} ms): a shorter `queue` saves that",
             flow.name,
@@ -102,21 +73,9 @@ fn queue_hint(outcomes: &[Outcome], index: usize, flow: &Flow) -> Option<String>
     })
 }
 
-fn is_bloated(outcomes: &[Outcome], index: usize) -> bool {
-    round_trips(outcomes, index).is_some_and(|(long, short)| long >= BLOATED * short)
-}
-
 /// The mean RTT and the smallest one, s.
 fn round_trips(outcomes: &[Outcome], index: usize) -> Option<(f64, f64)> {
     Some((mean(outcomes, index, |flow| flow.mean_rtt_s)?, mean(outcomes, index, |flow| flow.smallest_rtt_s)?))
-}
-
-/// Bytes with one decimal unit, rounded up to whole ones.
-fn amount(bytes: f64) -> String {
-    match bytes {
-        small if small < 1e6 => format!("{} KB", plain((small / 1e3).ceil())),
-        large => format!("{} MB", plain((large / 1e6).ceil())),
-    }
 }
 
 #[cfg(test)]
@@ -157,23 +116,5 @@ mod tests {
         let settings = [("flow.bulk.count", "5"), ("duration", "10 s")];
         let lines = of("rate=10Mbit/s,rtt=20ms,queue=50packets", &settings);
         assert_eq!(lines, ["each of 5 flows, in the mean, is limited by: cwnd 100 %"]);
-    }
-
-    #[test]
-    fn a_window_that_nobody_set_is_told() {
-        // 4 MiB in 100 ms are 336 Mbit/s.
-        let lines = of("rate=1Gbit/s,rtt=100ms,duration=20s", &[("receiver.window.size", "4 MiB")]);
-        match Config::default()
-            .window
-            .values
-            .iter()
-            .any(|(_, value)| *value == lasthop_base::Value::Bytes(4 << 20))
-        {
-            // Twice 1 Gbit/s for 100.02 ms, in MB.
-            true => {
-                assert!(lines[1].contains("set receiver.window.size, for example \"26 MB\""), "{lines:?}")
-            }
-            false => assert_eq!(lines.len(), 1, "{lines:?}"),
-        }
     }
 }
