@@ -12,103 +12,74 @@ pub mod counting;
 pub mod recovery;
 pub mod scoreboard;
 
-mod forward;
-mod fresh;
+mod application;
+mod f_rto;
+mod idle;
 mod limit;
-mod stall;
-mod trouble;
+mod new_data;
+mod peer;
+mod persist;
+mod reductions;
+mod repair;
+mod timeout;
+mod timer;
+mod user_timeout;
 
 pub use limit::{Limit, Limited};
-pub(crate) use stall::Expiry;
+pub(crate) use user_timeout::Expiry;
 
 use crate::cause::judge::{self, LossJudge};
 use crate::config::Config;
 use crate::event::{Log, Reason};
 use crate::ranges::Range;
 use crate::rtt::RttEstimator;
-use congestion::{AckEvent, CongestionControl, Delivery, Level, Phase, Start};
+use application::Application;
+use congestion::{AckEvent, CongestionControl, Delivery, Phase, Start};
 use counting::AckCounting;
-use forward::Forward;
+use idle::Idle;
 use lasthop_base::{Duration, Time};
 use lasthop_wire::Priority;
 use limit::Waiting;
-use recovery::LossRecovery;
+use peer::Peer;
+use persist::Persist;
+use reductions::Reductions;
+use repair::Repair;
 use scoreboard::Scoreboard;
-use stall::Stall;
+use timer::{Kind, Timer};
+use user_timeout::UserTimeout;
 
 /// The sending half of an endpoint. Offsets are absolute; the SYN is byte 0.
+///
+/// First what every segment and every ACK touches, then the parts, each with its rules in a file of its name.
 pub struct Sender {
     board: Scoreboard,
-    rtt: RttEstimator,
-    counting: Box<dyn AckCounting>,
-    recovery: Box<dyn LossRecovery>,
     congestion: Box<dyn CongestionControl>,
+    counting: Box<dyn AckCounting>,
     /// `None`: every loss is congestion.
     judge: Option<Box<dyn LossJudge>>,
-    /// For the judge: what the window was when the last recovery was entered, and what was outstanding.
-    entered: (Level, Range),
+    /// What `congestion` said last, bytes.
+    cwnd: u64,
     mss: u64,
     /// Payload of a full segment beside the options that go out now.
     fits: u64,
-    nagle: bool,
-    /// The byte behind the last one that the application has written.
-    written: u64,
-    /// Whether a FIN follows the last byte.
-    finishing: bool,
-    /// The byte behind the last one that the receiver's window admits.
-    right_edge: u64,
-    /// The last window advertised, bytes.
-    peer_window: u64,
-    /// The largest window ever advertised, bytes.
-    largest_window: u64,
-    /// When the retransmission (or persist) timer expires.
-    timer: Time,
-    /// Probes of the closed window (or ends of the wait for more of it) so far; each doubles the wait for the next.
-    probes: u32,
-    /// When the last of them was sent, and the first that was not answered.
-    probed_at: Time,
-    unanswered_since: Option<Time>,
-    /// Whether one is to go out.
-    probe_due: bool,
-    /// Offset of the peer's segment that told the window (SND.WL1, RFC 9293 §3.10.7.4).
-    window_told_at: u64,
-    /// What the next go-back-N ends at; 0 when none is under way.
-    restart_until: u64,
-    /// Signals about data below this offset have already reduced the window.
-    reduced_until: u64,
-    /// When the window was last reduced because of a loss or a mark.
-    reduced_at: Option<Time>,
-    /// Whether the next new segment tells the receiver that the window was reduced.
-    tells_reduced: bool,
-    /// What has not moved although the timer has expired.
-    stall: Option<Stall>,
-    /// R1 and R2 of RFC 9293 §3.8.3.
-    troubled_after: u32,
-    gives_up_after: Option<Duration>,
-    /// Whether timeouts are asked if they were spurious, and which one is.
-    f_rto: bool,
-    forward: Option<Forward>,
-    why: Reason,
-    /// What it waits for.
-    waiting: Waiting,
-    /// What `congestion` said last, bytes.
-    cwnd: u64,
-    /// When the newest of the data that was acknowledged last was sent, if all is acknowledged.
-    idle_since: Time,
-    /// What cwnd falls back to after idle time, bytes; `None`: it stays.
-    restart_window: Option<u64>,
-    /// Whether new data waits for the timer when an echo comes at a window of one segment (RFC 3168 §6.1.2).
-    may_hold: bool,
-    /// It does now.
-    holds: bool,
+    /// Nothing is lost, reported or repeated, so that all outstanding data is in flight: most of a connection's life.
+    calm: bool,
     /// Whether `congestion` wants to see every ACK before its effect.
     observes: bool,
     /// Whether a window that is not used may not grow.
     validates: bool,
     /// Either of the two.
     watches: bool,
-    /// Nothing is lost, reported or repeated, so that all outstanding data is in flight: most of a connection's life.
-    calm: bool,
+    application: Application,
+    peer: Peer,
+    rtt: RttEstimator,
+    timer: Timer,
+    waiting: Waiting,
+    idle: Idle,
+    persist: Persist,
+    repair: Repair,
+    reductions: Reductions,
+    user_timeout: UserTimeout,
 }
 
 /// What goes out next.
@@ -158,83 +129,61 @@ impl Sender {
         };
         let built = config.congestion.mechanism(congestion::ALL);
         let congestion = (built.build)(&config.congestion.values, start);
+        let recovery = (config.recovery.mechanism(recovery::ALL).build)(&config.recovery.values);
         Sender {
+            board: Scoreboard::starting_at(1),
             cwnd: congestion.window(),
-            idle_since: Time::NEVER,
-            restart_window: config.restarts_after_idle.then_some(start.window),
-            may_hold: config.ecn_waits,
-            holds: false,
+            counting: (config.counting.mechanism(counting::ALL).build)(&config.counting.values),
+            judge: (config.judge.mechanism(judge::ALL).build)(&config.judge.values),
+            mss,
+            fits: mss,
+            calm: true,
             observes: congestion.observes(),
             validates: config.validates_window,
             watches: congestion.observes() || config.validates_window,
-            calm: true,
-            board: Scoreboard::starting_at(1),
-            rtt: RttEstimator::new(config.rto),
-            counting: (config.counting.mechanism(counting::ALL).build)(&config.counting.values),
-            recovery: (config.recovery.mechanism(recovery::ALL).build)(&config.recovery.values),
             congestion,
-            judge: (config.judge.mechanism(judge::ALL).build)(&config.judge.values),
-            entered: (Level::default(), Range { start: 1, end: 1 }),
-            mss,
-            fits: mss,
-            nagle: config.nagle,
-            written: 1,
-            finishing: false,
-            right_edge: 1,
-            peer_window: 0,
-            largest_window: 0,
-            timer: Time::NEVER,
-            probes: 0,
-            probed_at: Time::ZERO,
-            unanswered_since: None,
-            probe_due: false,
-            window_told_at: 0,
-            restart_until: 0,
-            reduced_until: 0,
-            reduced_at: None,
-            tells_reduced: false,
-            f_rto: config.f_rto,
-            forward: None,
-            stall: None,
-            troubled_after: config.patience.troubled_after,
-            gives_up_after: config.patience.data,
-            why: Reason::Hole,
+            application: Application::new(config.nagle),
+            peer: Peer::closed_at(1),
+            rtt: RttEstimator::new(config.rto),
+            timer: Timer::OFF,
             waiting: Waiting::NOT_YET,
+            idle: Idle { since: Time::NEVER, window: config.restarts_after_idle.then_some(start.window) },
+            persist: Persist::default(),
+            repair: Repair::new(recovery, config.f_rto),
+            reductions: Reductions::new(config.ecn_waits),
+            user_timeout: UserTimeout::new(&config.patience),
         }
     }
 
     /// The application has `bytes` more to send.
     pub fn write(&mut self, bytes: u64) {
-        if !self.finishing {
-            self.written = self.written.saturating_add(bytes);
-        }
+        self.application.write(bytes);
     }
 
     /// Nothing more will be written: a FIN follows.
     pub fn finish(&mut self) {
-        self.finishing = true;
+        self.application.finish();
     }
 
     /// The byte behind the last one written, so far.
     pub(crate) fn end_of_data(&self) -> u64 {
-        self.written
+        self.application.written()
     }
 
     /// Takes over what another sender was to send, before anything was sent (the handshake changed the segment size).
     pub(crate) fn with_written_of(mut self, other: &Sender) -> Sender {
-        self.written = other.written;
-        self.finishing = other.finishing;
+        self.application.take_over(&other.application);
         self
     }
 
     /// Whether the FIN was sent and acknowledged.
     pub fn is_finished(&self) -> bool {
-        self.finishing && self.board.una() > self.written
+        self.application.is_finishing() && self.board.una() > self.application.written()
     }
 
     /// The window that the peer advertised in the handshake, and the handshake's round-trip time.
     pub fn open(&mut self, window: u64, rtt: Option<Duration>) {
-        self.admit(window);
+        self.peer.admit(self.board.una(), window);
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt);
         }
@@ -252,7 +201,7 @@ impl Sender {
 
     /// Whether its recovery needs SACK.
     pub(crate) fn uses_sack(&self) -> bool {
-        self.recovery.uses_sack()
+        self.repair.recovery.uses_sack()
     }
 
     /// cwnd, bytes.
@@ -267,7 +216,7 @@ impl Sender {
 
     /// Bytes in the network by the recovery's account.
     pub fn in_flight(&self) -> u64 {
-        self.recovery.in_flight(&self.board)
+        self.repair.recovery.in_flight(&self.board)
     }
 
     /// cwnd as the papers draw it, inflated by what has left: window + outstanding - in flight.
@@ -287,7 +236,7 @@ impl Sender {
 
     /// When the timer expires.
     pub fn timer(&self) -> Time {
-        self.timer
+        self.timer.at()
     }
 
     /// Whether segments with new data leave some of a full segment to options.
@@ -309,14 +258,14 @@ impl Sender {
         if self.board.outstanding() > 0 {
             self.board.cut(mss);
             self.start_over(Reason::TooLong);
-            self.timer = now + self.rtt.rto();
+            self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
             self.take_stock();
         }
     }
 
     /// Whether short segments wait while data is outstanding, from now on (RFC 9293 §3.7.4).
     pub(crate) fn set_nagle(&mut self, nagle: bool) {
-        self.nagle = nagle;
+        self.application.nagle = nagle;
     }
 
     /// Whether it tells random errors from congestion by the marks of duplicate ACKs.
@@ -326,33 +275,30 @@ impl Sender {
 
     /// Whether fast recovery is under way.
     pub fn is_recovering(&self) -> bool {
-        self.recovery.is_recovering()
+        self.repair.recovery.is_recovering()
     }
 
     /// The byte behind the highest one that may be acknowledged: a probe's byte counts as sent only once it is.
     pub(crate) fn may_acknowledge(&self) -> u64 {
-        self.board.nxt() + u64::from(self.probes > 0 && self.has_new_data())
+        self.board.nxt() + u64::from(self.persist.has_probed() && self.has_new_data())
     }
 
     /// The oldest acknowledgement that is still believable (RFC 5961 §5).
     pub(crate) fn oldest_ack(&self) -> u64 {
-        self.board.una().saturating_sub(self.largest_window)
+        self.board.una().saturating_sub(self.peer.largest_window())
     }
 
     /// The connection is over: no timer runs.
     pub(crate) fn stop(&mut self) {
-        self.timer = Time::NEVER;
+        self.timer.stop();
     }
 
     /// Takes an acceptable acknowledgement (`una <= ack <= may_acknowledge()`).
     pub(crate) fn handle_ack(&mut self, now: Time, ack: &Ack<'_>, log: &mut Log) {
         let advanced = ack.ack > self.board.una();
         let was_outstanding = self.board.outstanding() > 0;
-        let same_window = ack.window == self.peer_window;
-        if ack.at >= self.window_told_at {
-            self.window_told_at = ack.at;
-            self.admit_from(ack.ack, ack.window);
-        }
+        let same_window = ack.window == self.peer.window();
+        self.peer.admit_from(ack.at, ack.ack, ack.window);
         if ack.ack > self.board.nxt() {
             self.probe_was_taken(now);
         }
@@ -365,7 +311,7 @@ impl Sender {
                 return;
             }
         }
-        self.handle_ack_in_trouble(now, ack, same_window, log);
+        self.handle_ack_in_repair(now, ack, same_window, log);
     }
 
     /// A new acknowledgement while nothing is lost: what [`Sender::handle_ack`] comes down to then.
@@ -388,7 +334,7 @@ impl Sender {
         }
         let event = AckEvent {
             now,
-            phase: if self.board.una() < self.restart_until { Phase::Restart } else { Phase::Open },
+            phase: if self.board.una() < self.repair.restart_until { Phase::Restart } else { Phase::Open },
             acked: acked.bytes,
             segments: acked.segments,
             delivered: acked.delivered,
@@ -399,11 +345,11 @@ impl Sender {
         };
         self.congestion.on_ack(&event, &mut *self.counting);
         self.cwnd = self.congestion.window();
-        self.stall = None;
-        self.timer = now + self.rtt.rto();
+        self.user_timeout.moved();
+        self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
         if outstanding == 0 {
-            self.idle_since = acked.sent_at.unwrap_or(now);
-            self.timer = Time::NEVER;
+            self.idle.since = acked.sent_at.unwrap_or(now);
+            self.timer.stop();
         }
     }
 
@@ -417,32 +363,17 @@ impl Sender {
                 return None;
             }
             return match self.next_new(self.cwnd.saturating_sub(outstanding)) {
-                Ok(range) => Some(self.fresh(now, range)),
+                Ok(range) => Some(self.send_new(now, range)),
                 Err(limit) => {
                     self.wait_for(now, limit);
                     if outstanding == 0 { self.poll_persist(now, log) } else { None }
                 }
             };
         }
-        self.poll_in_trouble(now, log)
-    }
-
-    fn end(&self) -> u64 {
-        self.written.saturating_add(u64::from(self.finishing))
+        self.poll_in_repair(now, log)
     }
 
     fn has_new_data(&self) -> bool {
-        self.board.nxt() < self.end()
-    }
-
-    fn admit(&mut self, window: u64) {
-        self.admit_from(self.board.una(), window);
-    }
-
-    /// What was sent stays sent, even if the window's right edge moves left (RFC 9293 §3.8.6).
-    fn admit_from(&mut self, ack: u64, window: u64) {
-        self.peer_window = window;
-        self.largest_window = self.largest_window.max(window);
-        self.right_edge = ack.saturating_add(window);
+        self.board.nxt() < self.application.end()
     }
 }

@@ -1,4 +1,4 @@
-//! Was the timeout spurious? Forward RTO-recovery (RFC 5682 §2.1).
+//! F-RTO: was the timeout spurious? Forward RTO-recovery (RFC 5682 §2.1).
 //!
 //! After the first retransmission the first ACK lets new data out instead of what may be lost. If the second ACK
 //! advances as well, it is for data that was sent once: nothing was lost, the timer was early. The response is RFC
@@ -14,7 +14,7 @@ use lasthop_base::Time;
 
 /// What is to be found out.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Forward {
+pub(super) struct ForwardRto {
     /// What the timeout changed.
     before: Level,
     /// The bytes behind the segment that was sent again, and behind all that was outstanding.
@@ -36,26 +36,28 @@ impl Sender {
     /// What is asked about the timeout that has just come, before it takes its effect; nothing while an earlier one, or
     /// a loss that was seen, is being repaired.
     #[cold]
-    pub(super) fn ask_about_timeout(&self) -> Option<Forward> {
+    pub(super) fn ask_about_timeout(&self) -> Option<ForwardRto> {
         let una = self.board.una();
-        let is_first = self.restart_until <= una && !self.recovery.is_recovering() && self.board.lost() == 0;
-        let first = self.board.first().filter(|_| self.f_rto && is_first)?.end;
-        Some(Forward { before: self.level(), first, recover: self.board.nxt(), probes: None })
+        let is_first = self.repair.restart_until <= una
+            && !self.repair.recovery.is_recovering()
+            && self.board.lost() == 0;
+        let first = self.board.first().filter(|_| self.repair.asks && is_first)?.end;
+        Some(ForwardRto { before: self.level(), first, recover: self.board.nxt(), probes: None })
     }
 
     /// An ACK came; `acked` bytes of it are new.
     #[inline(never)]
     pub(super) fn consider_timeout(&mut self, now: Time, acked: u64, duplicate: bool, log: &mut Log) {
-        let Some(forward) = self.forward.filter(|_| acked > 0 || duplicate) else { return };
+        let Some(question) = self.repair.f_rto.filter(|_| acked > 0 || duplicate) else { return };
         let una = self.board.una();
-        self.forward = match forward.probes {
-            None if acked > 0 && forward.first <= una && una < forward.recover => {
-                Some(Forward { probes: Some(Probes { sent: 0 }), ..forward })
+        self.repair.f_rto = match question.probes {
+            None if acked > 0 && question.first <= una && una < question.recover => {
+                Some(ForwardRto { probes: Some(Probes { sent: 0 }), ..question })
             }
             _ => None,
         };
-        match forward.probes {
-            Some(_) if acked > 0 => self.undo_timeout(now, forward.before, acked, log),
+        match question.probes {
+            Some(_) if acked > 0 => self.undo_timeout(now, question.before, acked, log),
             // Room for a retransmission beside the two new segments (step 3 a).
             Some(_) => self.conclude(Recovered::Probed { window: 3 * self.mss }),
             None => {}
@@ -65,21 +67,23 @@ impl Sender {
     /// What goes out until the answer is there; `Err` if it cannot be had, because nothing new
     /// may be sent.
     #[cold]
-    pub(super) fn poll_forward(&mut self, now: Time, room: u64) -> Result<Option<Outgoing>, ()> {
-        let Some(Forward { probes: Some(Probes { sent }), .. }) = self.forward else { return Ok(None) };
+    pub(super) fn poll_f_rto(&mut self, now: Time, room: u64) -> Result<Option<Outgoing>, ()> {
+        let Some(ForwardRto { probes: Some(Probes { sent }), .. }) = self.repair.f_rto else {
+            return Ok(None);
+        };
         if sent == MOST_PROBES {
             return Ok(None);
         }
         match self.next_new(room) {
             Ok(range) => {
-                if let Some(forward) = &mut self.forward {
-                    forward.probes = Some(Probes { sent: sent + 1 });
+                if let Some(question) = &mut self.repair.f_rto {
+                    question.probes = Some(Probes { sent: sent + 1 });
                 }
-                Ok(Some(self.fresh(now, range)))
+                Ok(Some(self.send_new(now, range)))
             }
             Err(_) if sent > 0 => Ok(None),
             Err(_) => {
-                self.forward = None;
+                self.repair.f_rto = None;
                 Err(())
             }
         }
@@ -87,9 +91,9 @@ impl Sender {
 
     fn undo_timeout(&mut self, now: Time, before: Level, acked: u64, log: &mut Log) {
         self.board.forget_losses();
-        self.recovery.on_spurious_timeout(&self.board);
-        self.restart_until = 0;
-        self.reduced_until = self.board.una();
+        self.repair.recovery.on_spurious_timeout(&self.board);
+        self.repair.restart_until = 0;
+        self.reductions.until = self.board.una();
         // No burst: what the ACK says has left may be replaced (RFC 4015 §3.2).
         let window = before.window.min((self.board.outstanding() + acked).max(self.mss));
         self.conclude(Recovered::Revised { from: self.level(), to: Level { window, ..before } });

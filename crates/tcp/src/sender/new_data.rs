@@ -1,0 +1,64 @@
+//! New data: how much of it goes out next.
+
+use super::timer::Kind;
+use super::{Limit, Outgoing, Sender};
+use crate::ranges::Range;
+use lasthop_base::Time;
+use lasthop_wire::Priority;
+
+impl Sender {
+    /// The next new segment: a full one, or a short one that Nagle and the window's edge let pass. If there is none, what
+    /// keeps it back.
+    pub(super) fn next_new(&mut self, room: u64) -> Result<Range, Limit> {
+        let start = self.board.nxt();
+        let waiting = self.application.end().saturating_sub(start);
+        if waiting == 0 {
+            return Err(Limit::Application);
+        }
+        // The FIN takes no room in the segment, and none in the windows (RFC 9293 §3.10.4).
+        let size = if waiting <= self.fits + 1 { waiting } else { self.fits };
+        let fin = u64::from(self.application.ends_with(Range { start, end: start + size }));
+        let data = (size - fin).min(self.fits);
+        let size = if data + fin < size { data } else { size };
+        let usable = self.peer.usable_from(start);
+        if data > room {
+            return Err(Limit::Congestion);
+        }
+        if data == 0 && fin == 0 {
+            return Err(Limit::Application);
+        }
+        if data > usable {
+            return match self.peer.is_silly(usable) {
+                true => Err(Limit::Receiver),
+                false => Ok(Range { start, end: start + usable }),
+            };
+        }
+        let is_short = data < self.fits && fin == 0;
+        if is_short && self.application.nagle && self.board.outstanding() > 0 {
+            return Err(Limit::Application);
+        }
+        Ok(Range { start, end: start + size })
+    }
+
+    /// New data goes out.
+    pub(super) fn send_new(&mut self, now: Time, range: Range) -> Outgoing {
+        let begins = self.board.outstanding() == 0;
+        if self.timer.is_off() || begins {
+            self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
+            if begins {
+                self.restart_after_idle(now);
+            }
+        }
+        self.persist.end();
+        self.board.sent_new(range.len(), now);
+        if !self.calm {
+            self.repair.recovery.on_sent(range, false);
+        }
+        let priority = match &mut self.judge {
+            Some(judge) => judge.on_sent(range, self.cwnd, &self.board),
+            None => Priority::Normal,
+        };
+        let cwr = std::mem::take(&mut self.reductions.tells);
+        Outgoing { range, again: false, fin: self.application.ends_with(range), priority, cwr }
+    }
+}

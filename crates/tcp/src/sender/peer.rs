@@ -1,0 +1,82 @@
+//! What the peer's window admits.
+
+/// The receiver's window as the sender knows it, in absolute offsets.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Peer {
+    /// The byte behind the last one that the window admits.
+    right_edge: u64,
+    /// The last window advertised, bytes.
+    window: u64,
+    /// The largest window ever advertised, bytes.
+    largest_window: u64,
+    /// Offset of the peer's segment that told the window (SND.WL1, RFC 9293 §3.10.7.4).
+    told_at: u64,
+}
+
+impl Peer {
+    /// Nothing is admitted yet; the first byte will be at `offset`.
+    pub(super) fn closed_at(offset: u64) -> Peer {
+        Peer { right_edge: offset, ..Peer::default() }
+    }
+
+    /// A window counted from `ack`. What was sent stays sent, even if the right edge moves left (RFC 9293 §3.8.6).
+    pub(super) fn admit(&mut self, ack: u64, window: u64) {
+        self.window = window;
+        self.largest_window = self.largest_window.max(window);
+        self.right_edge = ack.saturating_add(window);
+    }
+
+    /// The same, told by the peer's segment at offset `at`: an older one than the last tells nothing.
+    pub(super) fn admit_from(&mut self, at: u64, ack: u64, window: u64) {
+        if at >= self.told_at {
+            self.told_at = at;
+            self.admit(ack, window);
+        }
+    }
+
+    /// Bytes from `offset` to the window's right edge.
+    pub(super) fn usable_from(&self, offset: u64) -> u64 {
+        self.right_edge.saturating_sub(offset)
+    }
+
+    /// The last window advertised, bytes.
+    pub(super) fn window(&self) -> u64 {
+        self.window
+    }
+
+    /// The largest window ever advertised, bytes.
+    pub(super) fn largest_window(&self) -> u64 {
+        self.largest_window
+    }
+
+    /// Whether so little of the window is open that a segment would be silly, even if all is sent that fits (RFC 9293
+    /// §3.8.6.2.1): less than half of the largest window.
+    pub(super) fn is_silly(&self, usable: u64) -> bool {
+        usable == 0 || usable < self.largest_window / 2
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 9293 §3.10.7.4: SND.WND is set by the newest segment, SND.WL1 and SND.WL2 guard it.
+    #[test]
+    fn an_older_segment_tells_no_window() {
+        let mut peer = Peer::closed_at(1);
+        assert_eq!(peer.usable_from(1), 0);
+        peer.admit_from(10, 1, 5000);
+        peer.admit_from(9, 1, 20_000);
+        assert_eq!((peer.usable_from(1001), peer.window(), peer.largest_window()), (4000, 5000, 5000));
+        peer.admit_from(10, 1001, 2000);
+        assert_eq!((peer.usable_from(1001), peer.window(), peer.largest_window()), (2000, 2000, 5000));
+    }
+
+    #[test]
+    fn half_of_the_largest_window_is_worth_a_segment() {
+        let mut peer = Peer::closed_at(1);
+        peer.admit(1, 4000);
+        assert!(peer.is_silly(0) && peer.is_silly(1999) && !peer.is_silly(2000));
+        assert!(Peer::closed_at(1).is_silly(0), "no window, no segment");
+    }
+}

@@ -1,0 +1,96 @@
+//! Nothing is outstanding, and the receiver's window is closed: probes until it opens (RFC 9293 §3.8.6.1).
+
+use super::timer::Kind;
+use super::{Expiry, Outgoing, Sender};
+use crate::event::{Event, Log, Reason};
+use crate::ranges::Range;
+use lasthop_base::Time;
+use lasthop_wire::Priority;
+
+/// Probes of the closed window.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Persist {
+    /// Probes (or ends of the wait for more of the window) so far; each doubles the wait for the next.
+    probes: u32,
+    /// When the last of them was sent, and the first that was not answered.
+    probed_at: Time,
+    unanswered_since: Option<Time>,
+    /// Whether one is to go out.
+    due: bool,
+}
+
+impl Persist {
+    /// New data goes out: the window has room.
+    #[inline]
+    pub(super) fn end(&mut self) {
+        self.probes = 0;
+        self.due = false;
+    }
+
+    /// Whether a probe's byte may be acknowledged, which counts as sent only once it is.
+    pub(super) fn has_probed(&self) -> bool {
+        self.probes > 0
+    }
+}
+
+impl Sender {
+    /// With nothing outstanding, data waits for the receiver's window: a probe if one is due, otherwise the timer for it.
+    pub(super) fn poll_persist(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
+        if !self.has_new_data() {
+            return None;
+        }
+        if !std::mem::take(&mut self.persist.due) {
+            if self.timer.is_off() {
+                self.timer.start(now + self.rtt.doubled(self.persist.probes), Kind::Persist);
+            }
+            return None;
+        }
+        let start = self.board.nxt();
+        let usable = self.peer.usable_from(start);
+        if usable > 0 {
+            // The end of the wait for a larger part of the window (RFC 9293 §3.8.6.2.1, the override timeout).
+            let end = self.application.written().min(start + usable.min(self.fits));
+            return Some(self.send_new(now, Range { start, end }));
+        }
+        let persist = &mut self.persist;
+        let again = persist.probes > 0;
+        if !again {
+            persist.unanswered_since = None;
+        }
+        persist.probed_at = now;
+        persist.probes += 1;
+        let since = *persist.unanswered_since.get_or_insert(now);
+        let next = now + self.rtt.doubled(persist.probes);
+        self.timer.start(next.min(self.user_timeout.ends(since)), Kind::Persist);
+        let range = Range { start, end: start + 1 };
+        if again {
+            log.counters.retransmitted += 1;
+            log.trace(now, Event::Retransmitted { range, reason: Reason::WindowProbe });
+        }
+        Some(Outgoing { range, again, fin: false, priority: Priority::Normal, cwr: false })
+    }
+
+    /// The persist timer expired; `heard_at` is when the peer last said something acceptable. No loss: the receiver's window
+    /// is closed, for as long as it answers.
+    pub(super) fn expire_persist(&mut self, now: Time, heard_at: Time) -> Expiry {
+        let persist = &mut self.persist;
+        if heard_at >= persist.probed_at {
+            persist.unanswered_since = None;
+        }
+        let given_up = |since| now >= self.user_timeout.ends(since);
+        if persist.probes > 0 && persist.unanswered_since.is_some_and(given_up) {
+            return Expiry::GivenUp;
+        }
+        self.timer.stop();
+        self.persist.due = self.has_new_data();
+        self.take_stock();
+        Expiry::GoesOn
+    }
+
+    /// The receiver had room for the byte of a probe: it was sent after all, more than once as far as one knows.
+    pub(super) fn probe_was_taken(&mut self, now: Time) {
+        let start = self.board.nxt();
+        self.board.sent_new(1, now);
+        self.board.sent_rescue(start, now);
+    }
+}

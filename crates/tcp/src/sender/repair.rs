@@ -1,0 +1,231 @@
+//! While something is lost, reported or repeated: the long way that [`Sender::handle_ack`] and [`Sender::poll`] take then.
+
+use super::congestion::{AckEvent, Delivery, Phase};
+use super::f_rto::ForwardRto;
+use super::recovery::{AckNews, LastResort, LossRecovery, Step};
+use super::scoreboard::Scoreboard;
+use super::timer::Kind;
+use super::{Ack, Limit, Outgoing, Sender};
+use crate::event::{Event, Log, Reason};
+use crate::ranges::Range;
+use lasthop_base::Time;
+use lasthop_wire::Priority;
+
+/// What is being repaired, and how.
+pub(super) struct Repair {
+    pub(super) recovery: Box<dyn LossRecovery>,
+    /// What the next go-back-N ends at; 0 when none is under way.
+    pub(super) restart_until: u64,
+    /// Why the next thing that must go out does.
+    pub(super) why: Reason,
+    /// Whether timeouts are asked if they were spurious (F-RTO), and the question that is open.
+    pub(super) asks: bool,
+    pub(super) f_rto: Option<ForwardRto>,
+}
+
+impl Repair {
+    pub(super) fn new(recovery: Box<dyn LossRecovery>, asks: bool) -> Repair {
+        Repair { recovery, restart_until: 0, why: Reason::Hole, asks, f_rto: None }
+    }
+
+    /// All that is outstanding was marked lost.
+    pub(super) fn start_over(&mut self, why: Reason, board: &Scoreboard) {
+        self.f_rto = None;
+        self.restart_until = board.nxt();
+        self.why = why;
+        self.recovery.on_timeout(board);
+    }
+}
+
+/// Whether the first block tells of data received twice: below the ACK, or inside the second block (RFC 2883 §4). The
+/// scoreboard learns nothing from such a block.
+fn says_duplicate(ack: &Ack<'_>) -> bool {
+    let Some(first) = ack.sack.first().filter(|first| !first.is_empty()) else { return false };
+    let holds = |second: &Range| second.start <= first.start && first.end <= second.end;
+    first.end <= ack.ack || ack.sack.get(1).is_some_and(holds)
+}
+
+impl Sender {
+    /// An acknowledgement while something is lost, reported or repeated, or one that is not new.
+    pub(super) fn handle_ack_in_repair(
+        &mut self,
+        now: Time,
+        ack: &Ack<'_>,
+        same_window: bool,
+        log: &mut Log,
+    ) {
+        let advanced = ack.ack > self.board.una();
+        let was_outstanding = self.board.outstanding() > 0;
+        let acked = if advanced { self.board.acknowledge(ack.ack) } else { Default::default() };
+        if says_duplicate(ack) {
+            log.counters.duplicates_told += 1;
+        }
+        let mut reported = 0;
+        if self.repair.recovery.uses_sack() {
+            for block in ack.sack {
+                reported += self.board.sack(*block);
+            }
+        }
+        let duplicate = match self.repair.recovery.uses_sack() && ack.selective {
+            true => reported > 0,
+            false => !advanced && was_outstanding && !ack.carries_data && same_window,
+        };
+        if duplicate {
+            log.counters.duplicate_acks += 1;
+        }
+
+        if self.repair.f_rto.is_some() {
+            self.consider_timeout(now, acked.bytes, duplicate, log);
+        }
+        let rtt = match (advanced, acked.sent_at) {
+            (false, _) => None,
+            (true, Some(sent_at)) => Some(now.since(sent_at)),
+            (true, None) => ack.echoed_rtt,
+        };
+        if let Some(rtt) = rtt {
+            self.rtt.sample(rtt);
+        }
+
+        if self.observes && (advanced || duplicate) {
+            let duplicate = duplicate && !advanced;
+            self.congestion.observe(&Delivery { now, acked: acked.bytes, duplicate, rtt });
+        }
+        let news = AckNews { acked: acked.bytes, duplicate, mss: self.mss };
+        let step = self.repair.recovery.on_ack(&news, &mut self.board);
+        self.take_step(now, step, ack.ece, log);
+        if step == Step::Leave && duplicate {
+            // It ends one recovery, and what it reports can begin the next (RFC 6675 §5).
+            let next = self.repair.recovery.on_ack(&AckNews { acked: 0, ..news }, &mut self.board);
+            self.take_step(now, next, ack.ece, log);
+        }
+        if ack.ece {
+            self.heed_mark(now, log);
+        }
+        let phase = self.phase();
+        // The ACK that ends a recovery has had its effect on the window.
+        if step != Step::Leave && (advanced || duplicate) {
+            let in_flight = self.repair.recovery.in_flight(&self.board);
+            let event = AckEvent {
+                now,
+                phase,
+                acked: acked.bytes,
+                segments: acked.segments,
+                delivered: acked.delivered + reported,
+                rtt,
+                srtt: self.rtt.srtt(),
+                in_flight,
+                held: ack.ece || self.leaves_window_unused(self.board.outstanding() + acked.bytes),
+            };
+            self.congestion.on_ack(&event, &mut *self.counting);
+        }
+        if advanced {
+            self.user_timeout.moved();
+            self.restart_timer(now, step);
+            if self.board.outstanding() == 0 {
+                self.idle.since = acked.sent_at.unwrap_or(now);
+            }
+        }
+        if ack.ece {
+            self.hold_back(now);
+        }
+        self.take_stock();
+    }
+
+    /// What goes out while something is lost, reported or repeated.
+    pub(super) fn poll_in_repair(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
+        if self.timer.holds() {
+            self.wait_for(now, Limit::Congestion);
+            return None;
+        }
+        if let Some(range) = self.repair.recovery.must_send(&self.board) {
+            self.board.mark_first_lost();
+            let why = std::mem::replace(&mut self.repair.why, Reason::Hole);
+            if why == Reason::FastRetransmit {
+                // The repair gets a whole timeout (RFC 6675 §6 leaves it open); partial ACKs do not (RFC 6582 §4).
+                self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
+            }
+            return Some(self.again(now, range, why, log));
+        }
+        let in_flight = self.repair.recovery.in_flight(&self.board);
+        let room = self.cwnd.saturating_sub(in_flight);
+        if self.repair.f_rto.is_some()
+            && let Ok(outgoing) = self.poll_f_rto(now, room)
+        {
+            if outgoing.is_none() {
+                self.wait_for(now, Limit::Congestion);
+            }
+            return outgoing;
+        }
+        if let Some(range) = self.repair.recovery.next_retransmission(&mut self.board) {
+            // As for new data, a FIN takes no room.
+            let fin = u64::from(self.application.ends_with(range));
+            if room < range.len() - fin {
+                self.wait_for(now, Limit::Congestion);
+                return None;
+            }
+            let why = if self.repair.restart_until > range.start { Reason::GoBackN } else { Reason::Hole };
+            return Some(self.again(now, range, why, log));
+        }
+        match self.next_new(room) {
+            Ok(range) => return Some(self.send_new(now, range)),
+            Err(limit) => self.wait_for(now, limit),
+        }
+        if self.board.outstanding() == 0 {
+            return self.poll_persist(now, log);
+        }
+        if room < self.mss || self.board.sacked() == 0 {
+            return None;
+        }
+        match self.repair.recovery.last_resort(&mut self.board)? {
+            LastResort::Doubtful(range) => Some(self.again(now, range, Reason::Rescue, log)),
+            LastResort::Rescue(range) => {
+                self.board.sent_rescue(range.start, now);
+                Some(self.outgoing_again(now, range, Reason::Rescue, log))
+            }
+        }
+    }
+
+    pub(super) fn again(&mut self, now: Time, range: Range, reason: Reason, log: &mut Log) -> Outgoing {
+        self.board.sent_again(range.start, now);
+        self.outgoing_again(now, range, reason, log)
+    }
+
+    pub(super) fn outgoing_again(
+        &mut self,
+        now: Time,
+        range: Range,
+        reason: Reason,
+        log: &mut Log,
+    ) -> Outgoing {
+        self.repair.recovery.on_sent(range, true);
+        if self.timer.is_off() {
+            self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
+        }
+        log.counters.retransmitted += 1;
+        log.trace(now, Event::Retransmitted { range, reason });
+        let priority = match &mut self.judge {
+            Some(judge) => judge.on_sent_again(range),
+            None => Priority::Normal,
+        };
+        Outgoing { range, again: true, fin: self.application.ends_with(range), priority, cwr: false }
+    }
+
+    pub(super) fn phase(&self) -> Phase {
+        if self.repair.recovery.is_recovering() {
+            Phase::Recovery
+        } else if self.board.una() < self.repair.restart_until {
+            Phase::Restart
+        } else {
+            Phase::Open
+        }
+    }
+
+    /// Notes what the window is now, and whether anything is lost.
+    pub(super) fn take_stock(&mut self) {
+        self.cwnd = self.congestion.window();
+        self.calm = !self.timer.holds()
+            && self.board.sacked() == 0
+            && self.board.lost() == 0
+            && self.repair.recovery.is_idle();
+    }
+}

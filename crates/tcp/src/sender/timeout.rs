@@ -1,0 +1,69 @@
+//! The timer expires (RFC 6298 §5, RFC 5681 §3.1).
+
+use super::recovery::Step;
+use super::timer::Kind;
+use super::{Expiry, Sender};
+use crate::event::{Event, Log, Reason};
+use lasthop_base::Time;
+
+impl Sender {
+    /// The timer expired (if `now` has reached it); `heard_at` is when the peer last said something acceptable.
+    pub(crate) fn handle_timeout(&mut self, now: Time, heard_at: Time, log: &mut Log) -> Expiry {
+        if now < self.timer.at() {
+            return Expiry::GoesOn;
+        }
+        match self.timer.kind() {
+            Kind::Retransmit => self.expire_retransmission(now, heard_at, log),
+            Kind::Persist => self.expire_persist(now, heard_at),
+            Kind::Hold => {
+                self.timer.stop();
+                self.take_stock();
+                Expiry::GoesOn
+            }
+        }
+    }
+
+    fn expire_retransmission(&mut self, now: Time, heard_at: Time, log: &mut Log) -> Expiry {
+        let una = self.board.una();
+        let window_is_closed = self.peer.usable_from(una) == 0;
+        let rto = self.rtt.rto();
+        let Some(expired) = self.user_timeout.expire(now, rto, una, window_is_closed.then_some(heard_at))
+        else {
+            return Expiry::GivenUp;
+        };
+        if expired.troubled {
+            log.trace(now, Event::Troubled);
+        }
+        log.counters.timeouts += 1;
+        log.trace(now, Event::TimedOut { rto });
+        let question = self.ask_about_timeout();
+        let loss = self.loss_event(now, self.board.outstanding());
+        self.congestion.on_timeout(&loss, expired.first);
+        self.reductions.tells = true;
+        self.rtt.back_off();
+        self.start_over(Reason::Timeout);
+        self.repair.f_rto = question;
+        self.timer.start((now + self.rtt.rto()).min(expired.end), Kind::Retransmit);
+        self.take_stock();
+        Expiry::GoesOn
+    }
+
+    /// Everything outstanding is to be sent again.
+    pub(super) fn start_over(&mut self, why: Reason) {
+        self.board.mark_all_lost();
+        self.reductions.until = self.board.nxt();
+        self.repair.start_over(why, &self.board);
+        if let Some(judge) = &mut self.judge {
+            judge.on_timeout();
+        }
+    }
+
+    /// RFC 6298 §5: off when all is acknowledged, started anew otherwise; NewReno only at its first partial ACK (RFC 6582 §4).
+    pub(super) fn restart_timer(&mut self, now: Time, step: Step) {
+        if self.board.outstanding() == 0 {
+            self.timer.stop();
+        } else if step != (Step::Partial { first: false }) || self.repair.recovery.uses_sack() {
+            self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Nothing moves: how long is that borne (RFC 9293 §3.8.3; the user timeout of RFC 5482)?
+
+use super::Sender;
+use crate::config::Patience;
+use lasthop_base::{Duration, Time};
+
+/// What a timeout came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Expiry {
+    /// The connection goes on.
+    GoesOn,
+    /// The peer has not answered for too long (R2).
+    GivenUp,
+}
+
+/// Expiries of the retransmission timer for the same data.
+#[derive(Clone, Copy, Debug)]
+struct Stall {
+    /// `una` all the while: a second expiry there reduces the window no further.
+    una: u64,
+    /// When the timer was started that expired first.
+    since: Time,
+    expiries: u32,
+}
+
+/// R1 and R2, and what has not moved although the timer has expired.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct UserTimeout {
+    stall: Option<Stall>,
+    troubled_after: u32,
+    gives_up_after: Option<Duration>,
+}
+
+/// The retransmission timer has expired.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Expired {
+    /// For the first time for this data.
+    pub(super) first: bool,
+    /// As often as R1 says: the path may be broken.
+    pub(super) troubled: bool,
+    /// When R2 gives the peer up.
+    pub(super) end: Time,
+}
+
+impl UserTimeout {
+    pub(super) fn new(patience: &Patience) -> UserTimeout {
+        UserTimeout { stall: None, troubled_after: patience.troubled_after, gives_up_after: patience.data }
+    }
+
+    /// Data was acknowledged.
+    #[inline]
+    pub(super) fn moved(&mut self) {
+        self.stall = None;
+    }
+
+    /// When a peer that has been silent since then is given up.
+    pub(super) fn ends(&self, silent_since: Time) -> Time {
+        self.gives_up_after.map_or(Time::NEVER, |limit| silent_since + limit)
+    }
+
+    /// The retransmission timer, which ran for `rto`, has expired with `una` as the first byte outstanding. `heard_at`: when
+    /// a receiver whose window is closed said something last; it takes nothing, and is there (RFC 9293 §3.8.6).
+    ///
+    /// `None`: the peer is given up.
+    pub(super) fn expire(
+        &mut self,
+        now: Time,
+        rto: Duration,
+        una: u64,
+        heard_at: Option<Time>,
+    ) -> Option<Expired> {
+        let before = self.stall.filter(|stall| stall.una == una);
+        let stall = before.unwrap_or(Stall { una, since: now - rto, expiries: 0 });
+        let end = self.ends(heard_at.map_or(stall.since, |heard_at| stall.since.max(heard_at)));
+        if now >= end {
+            return None;
+        }
+        let expiries = stall.expiries.saturating_add(1);
+        self.stall = Some(Stall { expiries, ..stall });
+        Some(Expired { first: before.is_none(), troubled: expiries == self.troubled_after, end })
+    }
+}
+
+impl Sender {
+    /// Whether the same data was sent again so often that the path may be broken (R1, RFC 9293 §3.8.3).
+    pub fn is_troubled(&self) -> bool {
+        let user_timeout = &self.user_timeout;
+        user_timeout.stall.is_some_and(|stall| stall.expiries >= user_timeout.troubled_after)
+    }
+
+    /// From now on data may go unacknowledged for this long (R2).
+    pub(crate) fn give_up_after(&mut self, limit: Option<Duration>) {
+        self.user_timeout.gives_up_after = limit;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(secs: u64) -> Time {
+        Time::ZERO + Duration::from_secs(secs)
+    }
+
+    /// R1 at the third expiry for the same data, R2 ten seconds after the timer was first started for it.
+    #[test]
+    fn r1_and_r2_count_what_does_not_move() {
+        let limit = Duration::from_secs(10);
+        let patience = Patience { troubled_after: 3, data: Some(limit), ..Patience::default() };
+        let mut user_timeout = UserTimeout::new(&patience);
+        let second = Duration::from_secs(1);
+        let mut expire = |now, una| user_timeout.expire(at(now), second, una, None);
+        assert_eq!(expire(1, 5), Some(Expired { first: true, troubled: false, end: at(10) }));
+        assert_eq!(expire(3, 5), Some(Expired { first: false, troubled: false, end: at(10) }));
+        assert_eq!(expire(7, 5), Some(Expired { first: false, troubled: true, end: at(10) }));
+        // Data has moved: all counts anew.
+        assert_eq!(expire(9, 6), Some(Expired { first: true, troubled: false, end: at(18) }));
+        assert_eq!(expire(18, 6), None);
+    }
+
+    /// A receiver that answers with a closed window is not given up (RFC 9293 §3.8.6).
+    #[test]
+    fn a_closed_window_is_no_silence() {
+        let patience = Patience { data: Some(Duration::from_secs(10)), ..Patience::default() };
+        let mut user_timeout = UserTimeout::new(&patience);
+        let second = Duration::from_secs(1);
+        user_timeout.expire(at(1), second, 5, None);
+        let expired = user_timeout.expire(at(11), second, 5, Some(at(8)));
+        assert_eq!(expired.map(|expired| expired.end), Some(at(18)));
+    }
+}
