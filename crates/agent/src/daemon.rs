@@ -16,7 +16,7 @@ use crate::tap::{Tap, Watcher};
 use crate::watchdog::{Heart, LOOK, SILENCE, Watchdog};
 use lasthop_base::{Duration, Time};
 use lasthop_emu::urgency::Hurry;
-use lasthop_emu::{Clock, Trouble};
+use lasthop_emu::{Clock, SystemError};
 use lasthop_wire::bytes::rewrite;
 use nfq::{Queue, Verdict};
 use nix::fcntl::Flock;
@@ -66,7 +66,7 @@ pub(crate) struct Shared {
     clock: Clock,
     pub(crate) counters: Arc<Counters>,
     pub(crate) options: Options,
-    failure: Mutex<Option<Trouble>>,
+    failure: Mutex<Option<SystemError>>,
 }
 
 struct Core {
@@ -85,10 +85,10 @@ impl Agent {
     ///
     /// # Errors
     /// If another one runs, or the system refuses something. Nothing is left behind then.
-    pub fn start(options: Options) -> Result<Agent, Trouble> {
+    pub fn start(options: Options) -> Result<Agent, SystemError> {
         let lacking = privilege::missing();
         if !lacking.is_empty() {
-            return Err(Trouble {
+            return Err(SystemError {
                 message: format!("the agent needs {}", lacking.join(" and ")),
                 help: "run it as root; `lasthop doctor` says what else is needed".to_owned(),
             });
@@ -142,7 +142,7 @@ impl Agent {
     }
 
     /// What ended one of its parts, if that has happened: connections go on as without it.
-    pub fn failure(&self) -> Option<Trouble> {
+    pub fn failure(&self) -> Option<SystemError> {
         lock_of(&self.shared.failure).clone()
     }
 }
@@ -277,9 +277,9 @@ fn watch(shared: &Shared, watcher: &Watcher) -> io::Result<()> {
 }
 
 /// One agent for a folder.
-fn lock(folder: &Folder) -> Result<Flock<File>, Trouble> {
-    let mut lock = folder.lock(LOCK, std::time::Duration::ZERO).map_err(|trouble| {
-        trouble.unwrap_or_else(|| Trouble {
+fn lock(folder: &Folder) -> Result<Flock<File>, SystemError> {
+    let mut lock = folder.lock(LOCK, std::time::Duration::ZERO).map_err(|error| {
+        error.unwrap_or_else(|| SystemError {
             message: format!("another agent is running: it has locked `{}`", folder.shown(LOCK).display()),
             help: "see `lasthop agent status`".to_owned(),
         })
@@ -289,7 +289,7 @@ fn lock(folder: &Folder) -> Result<Flock<File>, Trouble> {
     Ok(lock)
 }
 
-fn listen_for_status(folder: &Folder) -> Result<UnixListener, Trouble> {
+fn listen_for_status(folder: &Folder) -> Result<UnixListener, SystemError> {
     let path = folder.inside(SOCKET);
     // Of an agent that was killed.
     let _ = fs::remove_file(&path);
@@ -297,7 +297,7 @@ fn listen_for_status(folder: &Folder) -> Result<UnixListener, Trouble> {
         .map_err(|error| failed(&format!("cannot make `{}`", folder.shown(SOCKET).display()), &error))
 }
 
-fn listen(number: u16, length: u32) -> Result<Queue, Trouble> {
+fn listen(number: u16, length: u32) -> Result<Queue, SystemError> {
     let open = || -> io::Result<Queue> {
         let mut queue = Queue::open()?;
         queue.bind(number)?;
@@ -306,22 +306,22 @@ fn listen(number: u16, length: u32) -> Result<Queue, Trouble> {
         queue.set_fail_open(number, true)?;
         Ok(queue)
     };
-    open().map_err(|error| Trouble {
+    open().map_err(|error| SystemError {
         message: format!("cannot listen to NFQUEUE {number}: {error}"),
         help: "another program may have it (--queue N), or the kernel has none: see `lasthop doctor`"
             .to_owned(),
     })
 }
 
-fn listen_for_metrics(port: u16) -> Result<TcpListener, Trouble> {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|error| Trouble {
+fn listen_for_metrics(port: u16) -> Result<TcpListener, SystemError> {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|error| SystemError {
         message: format!("cannot listen on 127.0.0.1:{port}: {error}"),
         help: "choose another port for --metrics".to_owned(),
     })
 }
 
-fn failed(what: &str, error: &io::Error) -> Trouble {
-    Trouble { message: format!("{what}: {error}"), help: "see `lasthop doctor`".to_owned() }
+fn failed(what: &str, error: &io::Error) -> SystemError {
+    SystemError { message: format!("{what}: {error}"), help: "see `lasthop doctor`".to_owned() }
 }
 
 fn lock_of<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

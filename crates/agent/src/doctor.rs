@@ -104,7 +104,7 @@ fn tried(finding: Finding, may: bool, trial: impl FnOnce() -> Result<String, Str
     }
     // In a network namespace that disappears with it.
     let tried = Namespace::nameless().and_then(|namespace| namespace.within(trial));
-    match tried.unwrap_or_else(|trouble| Err(trouble.message)) {
+    match tried.unwrap_or_else(|error| Err(error.message)) {
         Ok(found) => Finding { is_there: Some(true), found, ..finding },
         Err(found) => Finding { is_there: Some(false), found, ..finding },
     }

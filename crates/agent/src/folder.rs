@@ -4,7 +4,7 @@
 //! root's own files are overwritten. Therefore the directory and all above it must be in trusted hands, it is opened
 //! once, and what is in it is opened relative to that, following no link.
 
-use lasthop_emu::Trouble;
+use lasthop_emu::SystemError;
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg, OFlag, openat};
 use nix::sys::stat::Mode;
@@ -34,7 +34,7 @@ impl Folder {
     ///
     /// # Errors
     /// If it is no directory, if somebody besides root and us could change what is in it, or if the system refuses.
-    pub(crate) fn open(path: &Path) -> Result<Folder, Trouble> {
+    pub(crate) fn open(path: &Path) -> Result<Folder, SystemError> {
         let path: PathBuf =
             std::path::absolute(path).map_err(|error| refused(path, &error))?.components().collect();
         let own = geteuid().as_raw();
@@ -66,11 +66,11 @@ impl Folder {
     ///
     /// # Errors
     /// `None` if somebody has locked it all the time; otherwise what is wrong.
-    pub(crate) fn lock(&self, name: &str, patience: Duration) -> Result<Flock<File>, Option<Trouble>> {
+    pub(crate) fn lock(&self, name: &str, patience: Duration) -> Result<Flock<File>, Option<SystemError>> {
         let shown = self.path.join(name);
         let mut file = self.file(name).map_err(|error| {
             Some(match error {
-                Errno::ELOOP => Trouble {
+                Errno::ELOOP => SystemError {
                     message: format!("`{}` is a symbolic link", shown.display()),
                     help: "the agent made no such link: remove it".to_owned(),
                 },
@@ -78,7 +78,7 @@ impl Folder {
             })
         })?;
         if !file.metadata().is_ok_and(|found| found.is_file() && found.nlink() == 1) {
-            return Err(Some(Trouble {
+            return Err(Some(SystemError {
                 message: format!("`{}` is no file of the agent's", shown.display()),
                 help: "it is no plain file, or has a second name: remove it".to_owned(),
             }));
@@ -113,7 +113,7 @@ impl Folder {
 }
 
 /// Every directory above, as far as it exists, and every link on the way.
-fn check_above(path: &Path, own: u32) -> Result<(), Trouble> {
+fn check_above(path: &Path, own: u32) -> Result<(), SystemError> {
     for above in path.ancestors().skip(1) {
         let Ok(found) = fs::symlink_metadata(above) else { continue };
         if let Some(why) = distrust_above(&found, own) {
@@ -138,8 +138,8 @@ fn distrust(owner: u32, mode: u32, own: u32) -> Option<String> {
     others_may.then(|| format!("may be written to by others (its mode is {:o})", mode & 0o7777))
 }
 
-fn untrusted(path: &Path, why: &str) -> Trouble {
-    Trouble {
+fn untrusted(path: &Path, why: &str) -> SystemError {
+    SystemError {
         message: format!("the agent does not trust the directory `{}`: {why}", path.display()),
         help: "give one that belongs to root, or to you, and that only its owner may write to, below others of the same \
                kind: --run-dir DIR"
@@ -147,8 +147,8 @@ fn untrusted(path: &Path, why: &str) -> Trouble {
     }
 }
 
-fn refused(path: &Path, error: &io::Error) -> Trouble {
-    Trouble {
+fn refused(path: &Path, error: &io::Error) -> SystemError {
+    SystemError {
         message: format!("cannot use `{}`: {error}", path.display()),
         help: "choose another directory: --run-dir DIR".to_owned(),
     }
@@ -161,7 +161,7 @@ mod tests {
 
     /// Why a directory is refused; empty if it is not.
     fn why(path: &Path) -> String {
-        Folder::open(path).err().map_or(String::new(), |trouble| trouble.message)
+        Folder::open(path).err().map_or(String::new(), |error| error.message)
     }
 
     fn permit(path: &Path, mode: u32) {
@@ -205,8 +205,8 @@ mod tests {
         let treasure = above.path().join("treasure");
         fs::write(&treasure, "gold").unwrap();
         symlink(&treasure, real.join("lock")).unwrap();
-        let trouble = Folder::open(&real).unwrap().lock("lock", Duration::ZERO).unwrap_err().unwrap();
-        assert!(trouble.message.contains("lock` is a symbolic link"), "{}", trouble.message);
+        let error = Folder::open(&real).unwrap().lock("lock", Duration::ZERO).unwrap_err().unwrap();
+        assert!(error.message.contains("lock` is a symbolic link"), "{}", error.message);
         // A second name for a file is as good as a link.
         fs::hard_link(&treasure, real.join("other")).unwrap();
         assert!(Folder::open(&real).unwrap().lock("other", Duration::ZERO).unwrap_err().is_some());

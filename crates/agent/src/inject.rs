@@ -1,7 +1,7 @@
 //! What is sent beside the kernel's own ACKs: whole packets, marked so that they are not queued again.
 
 use crate::rules::MARK;
-use lasthop_emu::Trouble;
+use lasthop_emu::SystemError;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -21,14 +21,14 @@ impl Inject {
     ///
     /// # Errors
     /// Without CAP_NET_RAW and CAP_NET_ADMIN.
-    pub fn open() -> Result<Inject, Trouble> {
+    pub fn open() -> Result<Inject, SystemError> {
         let open = |domain| -> io::Result<Socket> {
             let socket = Socket::new(domain, Type::RAW, Some(Protocol::from(RAW)))?;
             socket.set_mark(MARK)?;
             socket.set_nonblocking(true)?;
             Ok(socket)
         };
-        let v4 = open(Domain::IPV4).map_err(|error| Trouble {
+        let v4 = open(Domain::IPV4).map_err(|error| SystemError {
             message: format!("cannot open a raw socket: {error}"),
             help: "run it as root, or with CAP_NET_RAW and CAP_NET_ADMIN".to_owned(),
         })?;

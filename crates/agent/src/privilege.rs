@@ -1,7 +1,7 @@
 //! Everything that is not needed is given up, also for programs started from here.
 
 use caps::{CapSet, Capability, CapsHashSet};
-use lasthop_emu::Trouble;
+use lasthop_emu::SystemError;
 
 /// What is needed to decide on packets, to send marked ones, and to remove the rules at the end.
 const NEEDED: [Capability; 2] = [Capability::CAP_NET_ADMIN, Capability::CAP_NET_RAW];
@@ -16,8 +16,8 @@ pub(crate) fn missing() -> Vec<String> {
 ///
 /// # Errors
 /// If the system refuses.
-pub(crate) fn drop_rest() -> Result<(), Trouble> {
-    let refused = |error: caps::errors::CapsError| Trouble {
+pub(crate) fn drop_rest() -> Result<(), SystemError> {
+    let refused = |error: caps::errors::CapsError| SystemError {
         message: format!("cannot give up capabilities: {error}"),
         help: "is it run in a container that forbids prctl?".to_owned(),
     };

@@ -3,7 +3,7 @@
 use crate::daemon::{SOCKET, Shared};
 use crate::table::Table;
 use lasthop_base::Time;
-use lasthop_emu::Trouble;
+use lasthop_emu::SystemError;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::fs;
@@ -74,7 +74,7 @@ pub(crate) fn answer_status(shared: &Shared, listener: &UnixListener) -> io::Res
 ///
 /// # Errors
 /// If none runs there, or it does not answer.
-pub fn status(folder: &Path) -> Result<Value, Trouble> {
+pub fn status(folder: &Path) -> Result<Value, SystemError> {
     let path = folder.join(SOCKET);
     let ask = || -> io::Result<String> {
         let mut stream = UnixStream::connect(&path)?;
@@ -84,20 +84,20 @@ pub fn status(folder: &Path) -> Result<Value, Trouble> {
         Ok(text)
     };
     let text = ask().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Trouble {
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => SystemError {
             message: "no agent is running".to_owned(),
             help: format!("nobody answers at `{}`; start one with `lasthop agent run`", path.display()),
         },
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Trouble {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => SystemError {
             message: "the agent does not answer".to_owned(),
             help: "it may be stopped (SIGSTOP): connections go on without it".to_owned(),
         },
-        _ => Trouble {
+        _ => SystemError {
             message: format!("cannot ask the agent at `{}`: {error}", path.display()),
             help: "run it as the agent's user, usually root".to_owned(),
         },
     })?;
-    serde_json::from_str(&text).map_err(|error| Trouble {
+    serde_json::from_str(&text).map_err(|error| SystemError {
         message: format!("the agent's answer cannot be read: {error}"),
         help: "is it of another version?".to_owned(),
     })

@@ -1,7 +1,7 @@
 //! What is only seen: the headers of all TCP packets to and from this host, without holding them.
 
 use crate::table::{HEADERS, Way};
-use lasthop_emu::Trouble;
+use lasthop_emu::SystemError;
 use nix::cmsg_space;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::sockopt::{RcvBufForce, ReceiveTimestampns};
@@ -43,7 +43,7 @@ impl Tap {
     ///
     /// # Errors
     /// Without CAP_NET_RAW.
-    pub fn open() -> Result<Tap, Trouble> {
+    pub fn open() -> Result<Tap, SystemError> {
         let open = || -> io::Result<Socket> {
             let socket = Socket::new(Domain::PACKET, Type::DGRAM, Some(Protocol::from(ALL)))?;
             socket.attach_filter(&tcp_headers())?;
@@ -53,7 +53,7 @@ impl Tap {
             socket.set_nonblocking(true)?;
             Ok(socket)
         };
-        let socket = open().map_err(|error| Trouble {
+        let socket = open().map_err(|error| SystemError {
             message: format!("cannot open a packet socket: {error}"),
             help: "run it as root, or with CAP_NET_RAW and CAP_NET_ADMIN".to_owned(),
         })?;

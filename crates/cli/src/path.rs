@@ -8,7 +8,7 @@ use lasthop_emu::emulation::{Charge, End, Plan};
 use lasthop_emu::namespace;
 use lasthop_emu::trial::{Outcome, Stream};
 use lasthop_scenario::{Headers, Scenario, Traffic, Transfer};
-use lasthop_sim::assemble::{OUTSIDE_FLOWS, assemble_around, replaced_with};
+use lasthop_sim::assemble::{EXTERNAL_FLOWS, assemble_around, replaced_with};
 use lasthop_tcp::Config;
 
 /// The flow whose place the real traffic takes: the first one of TCP.
@@ -26,7 +26,7 @@ pub(crate) fn plan(scenario: &Scenario, replaced: usize, seed: u64) -> Plan {
     let pipes = scenario.links.iter();
     Plan {
         engine: assemble_around(scenario, replaced, seed),
-        lanes: OUTSIDE_FLOWS as u32,
+        lanes: EXTERNAL_FLOWS as u32,
         charge: match scenario.headers {
             Headers::Real => Charge::Real,
             Headers::None => Charge::Payload(0),

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 fn in_namespace(test: impl FnOnce(&Path) + Send) {
     let namespace = match Namespace::nameless() {
         Ok(namespace) => namespace,
-        Err(trouble) => return println!("skipped: {trouble}"),
+        Err(error) => return println!("skipped: {error}"),
     };
     if !Path::new("/dev/net/tun").exists() {
         return println!("skipped: there is no /dev/net/tun");

@@ -1,7 +1,7 @@
 //! The ends of a path: where its devices are, and what is called how there.
 
+use crate::error::SystemError;
 use crate::namespace::{self, Namespace};
-use crate::trouble::Trouble;
 use crate::tun::{Interface, Tun};
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -25,7 +25,7 @@ pub const LEAST_MTU6: u16 = 1280;
 ///
 /// # Errors
 /// If the system refuses.
-pub fn open(namespace: &Namespace, v4: Ipv4Addr, v6: Option<Ipv6Addr>, mtu: u16) -> Result<Tun, Trouble> {
+pub fn open(namespace: &Namespace, v4: Ipv4Addr, v6: Option<Ipv6Addr>, mtu: u16) -> Result<Tun, SystemError> {
     namespace.within(|| {
         let v6 = v6.filter(|_| mtu >= LEAST_MTU6 && namespace::enable_ipv6());
         let tun =
@@ -69,7 +69,7 @@ impl Ends {
     ///
     /// # Errors
     /// If the system refuses: no permission, no TUN, no `ip`.
-    pub fn build(mtu: u16) -> Result<(Ends, [Tun; 2]), Trouble> {
+    pub fn build(mtu: u16) -> Result<(Ends, [Tun; 2]), SystemError> {
         let server = Namespace::create("server")?;
         let client = Namespace::create("client")?;
         let ends = Ends { namespaces: [server, client] };

@@ -1,6 +1,6 @@
 //! An application on a host: it sends what it reads from somewhere, and writes somewhere what it receives.
 
-use crate::trouble::Trouble;
+use crate::error::SystemError;
 use lasthop_host::{Error, Handle, Host};
 use lasthop_tcp::State;
 use std::io::{self, Read, Write};
@@ -91,7 +91,7 @@ impl Exchange {
     ///
     /// # Errors
     /// If the connection fails, or the source or the sink does.
-    pub fn advance(&mut self, host: &mut Host) -> Result<bool, Trouble> {
+    pub fn advance(&mut self, host: &mut Host) -> Result<bool, SystemError> {
         self.send(host)?;
         self.receive(host)?;
         let has_sent = self.has_shut && {
@@ -110,13 +110,13 @@ impl Exchange {
     }
 
     /// What routers say while the connection is being opened: whoever does not want to wait for better times may give up.
-    pub fn obstacle(&self, host: &Host) -> Option<Trouble> {
+    pub fn obstacle(&self, host: &Host) -> Option<SystemError> {
         let error = host.soft_error(self.handle).ok().flatten()?;
         let state = host.info(self.handle).ok()?.state;
         (state == State::SynSent).then(|| failed(error))
     }
 
-    fn send(&mut self, host: &mut Host) -> Result<(), Trouble> {
+    fn send(&mut self, host: &mut Host) -> Result<(), SystemError> {
         while self.fill()? {
             match host.send(self.handle, &self.chunk[self.pending.clone()]) {
                 Ok(taken) => {
@@ -135,7 +135,7 @@ impl Exchange {
     }
 
     /// Whether there is something to send.
-    fn fill(&mut self) -> Result<bool, Trouble> {
+    fn fill(&mut self) -> Result<bool, SystemError> {
         while self.pending.is_empty() {
             let Some(source) = &mut self.source else { return Ok(false) };
             match source.read(&mut self.chunk) {
@@ -144,14 +144,14 @@ impl Exchange {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     let message = format!("cannot read what is to be sent: {error}");
-                    return Err(Trouble::new(message, "is the file still there?"));
+                    return Err(SystemError::new(message, "is the file still there?"));
                 }
             }
         }
         Ok(true)
     }
 
-    fn receive(&mut self, host: &mut Host) -> Result<(), Trouble> {
+    fn receive(&mut self, host: &mut Host) -> Result<(), SystemError> {
         let mut bytes = [0; 1 << 14];
         while !self.heard_end {
             match host.recv(self.handle, &mut bytes) {
@@ -168,7 +168,7 @@ impl Exchange {
     }
 }
 
-fn failed(error: Error) -> Trouble {
+fn failed(error: Error) -> SystemError {
     let help = match error {
         Error::ConnectionRefused => "nobody listens there: check address and port",
         Error::HostUnreachable | Error::NetworkUnreachable => {
@@ -178,9 +178,9 @@ fn failed(error: Error) -> Trouble {
         Error::ConnectionReset => "the peer gave up: see what it says",
         _ => "see the capture: --pcap FILE",
     };
-    Trouble::new(error.to_string(), help)
+    SystemError::new(error.to_string(), help)
 }
 
-fn unwritable(error: &io::Error) -> Trouble {
-    Trouble::new(format!("cannot write what was received: {error}"), "is the disk full?")
+fn unwritable(error: &io::Error) -> SystemError {
+    SystemError::new(format!("cannot write what was received: {error}"), "is the disk full?")
 }

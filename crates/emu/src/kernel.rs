@@ -2,8 +2,8 @@
 
 use crate::clock::Clock;
 use crate::emulation::End;
+use crate::error::SystemError;
 use crate::namespace::Namespace;
-use crate::trouble::Trouble;
 use lasthop_base::{Duration, Time};
 use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
 use netlink_packet_sock_diag::SockDiagMessage;
@@ -48,7 +48,7 @@ impl Kernel {
     ///
     /// # Errors
     /// If the kernel does not answer such questions.
-    pub fn of(namespace: &Namespace) -> Result<Kernel, Trouble> {
+    pub fn of(namespace: &Namespace) -> Result<Kernel, SystemError> {
         let socket = namespace.within(|| {
             let mut socket = Socket::new(NETLINK_SOCK_DIAG)?;
             socket.bind_auto()?;
@@ -56,7 +56,7 @@ impl Kernel {
             Ok(socket)
         })?;
         let socket = socket.map_err(|error| {
-            Trouble::of_system("cannot ask the kernel about its connections", &error, "leave --out away")
+            SystemError::of_system("cannot ask the kernel about its connections", &error, "leave --out away")
         })?;
         let requests = [(AF_INET, SocketId::new_v4()), (AF_INET6, SocketId::new_v6())]
             .map(|(family, socket_id)| request(family, socket_id));
@@ -161,7 +161,7 @@ impl Watch {
     ///
     /// # Errors
     /// If the kernel does not answer such questions.
-    pub fn every(span: Duration, clock: Clock, ends: &[(End, &Namespace)]) -> Result<Watch, Trouble> {
+    pub fn every(span: Duration, clock: Clock, ends: &[(End, &Namespace)]) -> Result<Watch, SystemError> {
         let mut kernels = Vec::new();
         for (end, namespace) in ends {
             kernels.push((*end, Kernel::of(namespace)?));

@@ -10,15 +10,15 @@
 //! * [`trial`]: streams over an emulation for a given time, carried by the kernel's TCP or by ours.
 //! * [`kernel`]: what the kernel knows of its TCP connections.
 //! * [`urgency`]: that the kernel wakes us in time.
-//! * [`harm`]: loss, bursts, duplicates, reordering and corruption on the way, from a seed.
-//! * [`trouble`]: what the system refuses, and how to mend it.
+//! * [`impairment`]: loss, bursts, duplicates, reordering and corruption on the way, from a seed.
+//! * [`error`]: what the system refuses, and how to mend that.
 //!
 //! What is absent: nothing here prints or exits; no offloads (each packet is one the wire could carry).
 
 pub mod clock;
+pub mod error;
 pub mod exchange;
-pub mod harm;
-pub mod trouble;
+pub mod impairment;
 
 #[cfg(target_os = "linux")]
 pub mod emulation;
@@ -42,9 +42,9 @@ pub mod tun;
 pub mod urgency;
 
 pub use clock::Clock;
+pub use error::SystemError;
 pub use exchange::Exchange;
-pub use harm::Harm;
-pub use trouble::Trouble;
+pub use impairment::Impairment;
 
 #[cfg(target_os = "linux")]
 pub use emulation::Emulation;

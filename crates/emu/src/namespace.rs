@@ -1,6 +1,6 @@
 //! Network namespaces of our own: with names, so that what a killed run leaves behind can be found, or without.
 
-use crate::trouble::Trouble;
+use crate::error::SystemError;
 use nix::fcntl::{Flock, FlockArg};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::signal::{Signal, kill};
@@ -37,12 +37,12 @@ impl Namespace {
     ///
     /// # Errors
     /// If the system refuses: no permission, no `ip`.
-    pub fn create(role: &str) -> Result<Namespace, Trouble> {
+    pub fn create(role: &str) -> Result<Namespace, SystemError> {
         let name = format!("lasthop-{}-{role}", std::process::id());
         ip(&["netns", "add", &name])?;
         let file = locked(&Path::new(FOLDER).join(&name)).map_err(|error| {
             let _ = ip(&["netns", "del", &name]);
-            Trouble::of_system(&format!("cannot open the namespace `{name}`"), &error, "see `ip netns`")
+            SystemError::of_system(&format!("cannot open the namespace `{name}`"), &error, "see `ip netns`")
         })?;
         let namespace = Namespace(Held::Named(name, file));
         namespace.within(|| {
@@ -57,13 +57,13 @@ impl Namespace {
     ///
     /// # Errors
     /// Without permission, or if the kernel has none.
-    pub fn nameless() -> Result<Namespace, Trouble> {
+    pub fn nameless() -> Result<Namespace, SystemError> {
         let make = || -> io::Result<File> {
             unshare(CloneFlags::CLONE_NEWNET)?;
             File::open("/proc/thread-self/ns/net")
         };
         let file = apart(make).map_err(|error| {
-            Trouble::of_system("cannot make a network namespace", &error, "run it as root")
+            SystemError::of_system("cannot make a network namespace", &error, "run it as root")
         })?;
         Ok(Namespace(Held::Nameless(file)))
     }
@@ -77,7 +77,7 @@ impl Namespace {
     ///
     /// # Errors
     /// If it cannot be entered.
-    pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, Trouble> {
+    pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, SystemError> {
         apart(|| {
             setns(self.file(), CloneFlags::CLONE_NEWNET).map_err(|error| {
                 let which = match &self.0 {
@@ -85,7 +85,7 @@ impl Namespace {
                     Held::Nameless(_) => "without a name".to_owned(),
                 };
                 let what = format!("cannot enter the namespace {which}");
-                Trouble::of_system(&what, &error.into(), "was it deleted?")
+                SystemError::of_system(&what, &error.into(), "was it deleted?")
             })?;
             Ok(work())
         })
@@ -218,15 +218,15 @@ fn processes(namespace: &Path) -> Vec<Pid> {
 ///
 /// # Errors
 /// What it says, or that there is none.
-pub fn ip(arguments: &[&str]) -> Result<(), Trouble> {
+pub fn ip(arguments: &[&str]) -> Result<(), SystemError> {
     let said = Command::new("ip").args(arguments).stdin(Stdio::null()).output();
     let what = || format!("cannot run `ip {}`", arguments.join(" "));
     let output = said.map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Trouble::new(
+        io::ErrorKind::NotFound => SystemError::new(
             "there is no program `ip`, which makes network namespaces",
             "install iproute2 (Debian: apt-get install iproute2)",
         ),
-        _ => Trouble::of_system(&what(), &error, "is iproute2 whole?"),
+        _ => SystemError::of_system(&what(), &error, "is iproute2 whole?"),
     })?;
     if output.status.success() {
         return Ok(());
@@ -236,7 +236,7 @@ pub fn ip(arguments: &[&str]) -> Result<(), Trouble> {
     let is_denied = said.contains("not permitted") || said.contains("ermission denied");
     let help =
         if is_denied { "run it as root" } else { "see `ip netns` and `ip addr` for what is there already" };
-    Err(Trouble::new(format!("{}: {said}", what()), help))
+    Err(SystemError::new(format!("{}: {said}", what()), help))
 }
 
 #[cfg(test)]

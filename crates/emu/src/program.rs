@@ -1,7 +1,7 @@
 //! A program in a namespace.
 
+use crate::error::SystemError;
 use crate::namespace::Namespace;
-use crate::trouble::Trouble;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::io;
@@ -29,9 +29,13 @@ impl Program {
     ///
     /// # Errors
     /// If there is no such program, or it may not be run.
-    pub fn start(namespace: &Namespace, words: &[String], attached: Attached) -> Result<Program, Trouble> {
+    pub fn start(
+        namespace: &Namespace,
+        words: &[String],
+        attached: Attached,
+    ) -> Result<Program, SystemError> {
         let Some((name, arguments)) = words.split_first() else {
-            return Err(Trouble::new("there is no command to run", "give one behind `--`"));
+            return Err(SystemError::new("there is no command to run", "give one behind `--`"));
         };
         let mut command = Command::new(name);
         command.args(arguments);
@@ -44,7 +48,7 @@ impl Program {
                 io::ErrorKind::PermissionDenied => "is it a program, and may it be run?",
                 _ => "see what the system says",
             };
-            Trouble::new(format!("cannot run `{name}`: {error}"), help)
+            SystemError::new(format!("cannot run `{name}`: {error}"), help)
         })?;
         Ok(Program { child, attached })
     }
@@ -53,9 +57,9 @@ impl Program {
     ///
     /// # Errors
     /// If the system does not tell.
-    pub fn ended(&mut self) -> Result<Option<u8>, Trouble> {
+    pub fn ended(&mut self) -> Result<Option<u8>, SystemError> {
         let status = self.child.try_wait().map_err(|error| {
-            Trouble::new(format!("cannot wait for the command: {error}"), "see what the system says")
+            SystemError::new(format!("cannot wait for the command: {error}"), "see what the system says")
         })?;
         Ok(status.map(number))
     }

@@ -1,8 +1,8 @@
 //! A host on a TUN device, so that our TCP speaks to the kernel's.
 
 use crate::clock::Clock;
-use crate::harm::{Harm, Harmful};
-use crate::trouble::Trouble;
+use crate::error::SystemError;
+use crate::impairment::{ImpairedPath, Impairment};
 use crate::tun::{Tun, until};
 use lasthop_base::{Duration, Stream, Time};
 use lasthop_capture::Capture;
@@ -18,8 +18,8 @@ pub struct Station<W: Write = Sink> {
     pub host: Host,
     clock: Clock,
     tun: Tun,
-    /// Packets to the kernel and from it, if they are harmed.
-    harmful: Option<[Harmful; 2]>,
+    /// Packets to the kernel and from it, if they are impaired.
+    impaired: Option<[ImpairedPath; 2]>,
     capture: Option<Capture<W>>,
     watch: Option<Watch>,
     buffer: Vec<u8>,
@@ -43,7 +43,7 @@ impl<W: Write> Station<W> {
             host,
             clock: Clock::new(),
             tun,
-            harmful: None,
+            impaired: None,
             capture: None,
             watch: None,
             buffer,
@@ -59,12 +59,12 @@ impl<W: Write> Station<W> {
     }
 
     /// Harms packets in both directions.
-    pub fn harm(&mut self, harm: Harm, seed: u64) {
-        let path = |name| Harmful::new(harm, Stream::named(seed, name));
-        self.harmful = Some([path("harm.out"), path("harm.in")]);
+    pub fn impair(&mut self, impairment: Impairment, seed: u64) {
+        let path = |name| ImpairedPath::new(impairment, Stream::named(seed, name));
+        self.impaired = Some([path("harm.out"), path("harm.in")]);
     }
 
-    /// Writes the packets that the host sends and receives to a capture (before and after they are harmed), with the
+    /// Writes the packets that the host sends and receives to a capture (before and after they are impaired), with the
     /// reason of what is sent again as a comment. The writer is given back by [`Station::finish`].
     pub fn capture(&mut self, capture: Capture<W>) {
         self.host.trace();
@@ -77,16 +77,16 @@ impl<W: Write> Station<W> {
         self.watch = Some(watch);
     }
 
-    /// Packets of the host that were lost because of [`Station::harm`].
+    /// Packets of the host that were lost because of [`Station::impair`].
     pub fn lost_on_the_way_out(&self) -> u64 {
-        self.harmful.as_ref().map_or(0, |[out, _]| out.lost())
+        self.impaired.as_ref().map_or(0, |[out, _]| out.lost())
     }
 
     /// Ends the capture, if there is one; gives the device and the capture's writer back.
     ///
     /// # Errors
     /// If its last packets cannot be written.
-    pub fn finish(self) -> Result<(Tun, Option<W>), Trouble> {
+    pub fn finish(self) -> Result<(Tun, Option<W>), SystemError> {
         let writer = self.capture.map(Capture::finish).transpose().map_err(|error| unwritable(&error))?;
         Ok((self.tun, writer))
     }
@@ -105,7 +105,7 @@ impl<W: Write> Station<W> {
     ///
     /// # Errors
     /// If the device is gone or the capture cannot be written.
-    pub fn turn(&mut self, patience: Duration) -> Result<(), Trouble> {
+    pub fn turn(&mut self, patience: Duration) -> Result<(), SystemError> {
         let arrived = self.let_in()?;
         self.host.handle_timeout(self.clock.now());
         let left = self.let_out()?;
@@ -114,7 +114,7 @@ impl<W: Write> Station<W> {
         }
         let now = self.clock.now();
         let mut due = self.host.poll_timeout().min(now + patience);
-        for path in self.harmful.iter().flatten() {
+        for path in self.impaired.iter().flatten() {
             due = due.min(path.due());
         }
         self.tun.wait(until(now, due))
@@ -134,13 +134,13 @@ impl<W: Write> Station<W> {
         why
     }
 
-    fn let_in(&mut self) -> Result<usize, Trouble> {
+    fn let_in(&mut self) -> Result<usize, SystemError> {
         let mut count = 0;
         while count < self.batch {
             let Some(len) = self.tun.recv(&mut self.buffer)? else { break };
             count += 1;
             let now = self.clock.now();
-            match &mut self.harmful {
+            match &mut self.impaired {
                 Some([_, path]) => path.send(now, &self.buffer[..len]),
                 None => {
                     record(&mut self.capture, now, &self.buffer[..len], None)?;
@@ -148,7 +148,7 @@ impl<W: Write> Station<W> {
                 }
             }
         }
-        if let Some([_, path]) = &mut self.harmful {
+        if let Some([_, path]) = &mut self.impaired {
             let now = self.clock.now();
             while let Some(packet) = path.poll(now) {
                 count += 1;
@@ -159,7 +159,7 @@ impl<W: Write> Station<W> {
         Ok(count)
     }
 
-    fn let_out(&mut self) -> Result<usize, Trouble> {
+    fn let_out(&mut self) -> Result<usize, SystemError> {
         let mut count = 0;
         loop {
             let now = self.clock.now();
@@ -171,7 +171,7 @@ impl<W: Write> Station<W> {
             let why = self.tell_events();
             let packet = self.host.packet();
             record(&mut self.capture, now, packet, why)?;
-            match &mut self.harmful {
+            match &mut self.impaired {
                 Some([path, _]) => path.send(now, packet),
                 None => self.refused += u64::from(!self.tun.send(packet)?),
             }
@@ -180,7 +180,7 @@ impl<W: Write> Station<W> {
                 break;
             }
         }
-        if let Some([path, _]) = &mut self.harmful {
+        if let Some([path, _]) = &mut self.impaired {
             let now = self.clock.now();
             while let Some(packet) = path.poll(now) {
                 count += 1;
@@ -196,7 +196,7 @@ fn record<W: Write>(
     now: Time,
     packet: &[u8],
     why: Option<Reason>,
-) -> Result<(), Trouble> {
+) -> Result<(), SystemError> {
     let Some(capture) = capture else { return Ok(()) };
     let comment = why.map(|reason| format!("sent again: {}", reason.name()));
     capture
@@ -204,6 +204,6 @@ fn record<W: Write>(
         .map_err(|error| unwritable(&error))
 }
 
-fn unwritable(error: &std::io::Error) -> Trouble {
-    Trouble::new(format!("cannot write the capture: {error}"), "is the disk full?")
+fn unwritable(error: &std::io::Error) -> SystemError {
+    SystemError::new(format!("cannot write the capture: {error}"), "is the disk full?")
 }

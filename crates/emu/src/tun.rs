@@ -1,6 +1,6 @@
 //! A TUN device: IP packets from and to the kernel.
 
-use crate::trouble::Trouble;
+use crate::error::SystemError;
 use lasthop_base::{Duration, Time};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
@@ -35,13 +35,13 @@ impl Tun {
     ///
     /// # Errors
     /// If the system refuses: no permission, no TUN, a name that is taken.
-    pub fn open(interface: &Interface) -> Result<Tun, Trouble> {
+    pub fn open(interface: &Interface) -> Result<Tun, SystemError> {
         let name = &interface.name;
         if name.is_empty()
             || name.len() > LONGEST_NAME
             || name.contains(|c: char| c == '/' || c.is_whitespace())
         {
-            return Err(Trouble::new(
+            return Err(SystemError::new(
                 format!("`{name}` cannot be the name of an interface"),
                 "1 to 15 characters without blanks and slashes",
             ));
@@ -55,7 +55,7 @@ impl Tun {
         }
         let refused = |error: io::Error| {
             let what = format!("cannot make the TUN device `{name}`");
-            Trouble::of_system(&what, &error, "see `ip link` for what is there already")
+            SystemError::of_system(&what, &error, "see `ip link` for what is there already")
         };
         let device = builder.build_sync().map_err(refused)?;
         device.set_tx_queue_len(QUEUE).map_err(refused)?;
@@ -67,7 +67,7 @@ impl Tun {
     ///
     /// # Errors
     /// If the device is gone.
-    pub fn recv(&self, buffer: &mut [u8]) -> Result<Option<usize>, Trouble> {
+    pub fn recv(&self, buffer: &mut [u8]) -> Result<Option<usize>, SystemError> {
         match self.device.recv(buffer) {
             Ok(len) => Ok(Some(len)),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
@@ -79,7 +79,7 @@ impl Tun {
     ///
     /// # Errors
     /// If the device is gone.
-    pub fn send(&self, packet: &[u8]) -> Result<bool, Trouble> {
+    pub fn send(&self, packet: &[u8]) -> Result<bool, SystemError> {
         match self.device.send(packet) {
             Ok(_) => Ok(true),
             // EINVAL: not an IP packet (its version was corrupted).
@@ -94,7 +94,7 @@ impl Tun {
     ///
     /// # Errors
     /// If the device is gone.
-    pub fn wait(&self, span: Duration) -> Result<(), Trouble> {
+    pub fn wait(&self, span: Duration) -> Result<(), SystemError> {
         Tun::wait_for_any([self], span)
     }
 
@@ -102,7 +102,7 @@ impl Tun {
     ///
     /// # Errors
     /// If a device is gone.
-    pub fn wait_for_any<const N: usize>(devices: [&Tun; N], span: Duration) -> Result<(), Trouble> {
+    pub fn wait_for_any<const N: usize>(devices: [&Tun; N], span: Duration) -> Result<(), SystemError> {
         let mut polled = devices.map(|tun| PollFd::new(tun.device.as_fd(), PollFlags::POLLIN));
         match ppoll(
             &mut polled,
@@ -120,6 +120,6 @@ pub(crate) fn until(now: Time, due: Time) -> Duration {
     Duration::from_nanos(due.as_nanos().saturating_sub(now.as_nanos()).min(1_000_000_000))
 }
 
-fn gone(error: &io::Error) -> Trouble {
-    Trouble::of_system("the TUN device is gone", error, "was it deleted, or its namespace?")
+fn gone(error: &io::Error) -> SystemError {
+    SystemError::of_system("the TUN device is gone", error, "was it deleted, or its namespace?")
 }

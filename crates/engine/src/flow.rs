@@ -52,16 +52,16 @@ pub enum Traffic {
 }
 
 impl Traffic {
-    /// Packets that come from outside and go there: [`crate::Engine::inject`].
-    pub fn outside() -> Traffic {
+    /// External packets, which come from real traffic and go back there: [`crate::Engine::inject`].
+    pub fn external() -> Traffic {
         // Not a variant of its own: two are told apart faster than three, packet by packet.
         let never = (Time::NEVER, Time::ZERO);
         let source = Datagrams::new(Rate::from_bps(1), 1, never, None, Stream::named(0, "outside"));
-        Traffic::Datagrams(Datagrams { is_outside: true, ..source })
+        Traffic::Datagrams(Datagrams { is_external: true, ..source })
     }
 
-    pub(crate) fn is_outside(&self) -> bool {
-        matches!(self, Traffic::Datagrams(source) if source.is_outside)
+    pub(crate) fn is_external(&self) -> bool {
+        matches!(self, Traffic::Datagrams(source) if source.is_external)
     }
 
     /// Whether anything in it draws random numbers, but for initial sequence numbers.
@@ -113,8 +113,8 @@ pub struct Datagrams {
     pub(crate) next: Time,
     pub(crate) on_until: Time,
     pub(crate) number: u64,
-    /// It sends nothing itself: its packets come from outside.
-    pub(crate) is_outside: bool,
+    /// It sends nothing itself: its packets are external.
+    pub(crate) is_external: bool,
 }
 
 /// An on-off pattern.
@@ -162,7 +162,7 @@ impl Datagrams {
             next: start,
             on_until: Time::NEVER,
             number: 0,
-            is_outside: false,
+            is_external: false,
         };
         if let Some(pattern) = pattern {
             datagrams.on_until = start + datagrams.length(pattern.on, pattern.exponential);

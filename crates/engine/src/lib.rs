@@ -6,7 +6,7 @@
 //! * [`flow`]: a TCP connection or a datagram source, and its accounts.
 //! * [`together`]: how flows share that are alive together.
 //! * [`observer`]: what a trace or a capture is told.
-//! * [`outside`]: packets of real traffic on their way through.
+//! * [`external`]: packets of real traffic on their way through.
 //!
 //! An order of events that depends on nothing but times and numbers: at the same
 //! instant pipes go before timers, lower numbers before higher ones.
@@ -19,16 +19,16 @@
 
 pub mod agenda;
 pub mod engine;
+pub mod external;
 pub mod flow;
 pub mod observer;
-pub mod outside;
 pub mod pipe;
 mod routes;
 pub mod together;
 
 pub use engine::Engine;
+pub use external::{Entering, Left};
 pub use flow::{Accuracy, Datagrams, Flow, FlowAccount, Side, Traffic};
 pub use observer::{Fate, Observer};
-pub use outside::{Entering, Left};
 pub use pipe::{PipeAccount, PipeId};
 pub use together::Share;

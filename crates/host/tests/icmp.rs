@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use std::cell::Cell;
 use std::net::SocketAddr;
 use std::rc::Rc;
-use world::{At, CLEAN, Harm, Transfer, World, client_ip, server_end, text};
+use world::{At, CLEAN, Faults, Transfer, World, client_ip, server_end, text};
 
 const SECOND: Duration = Duration::from_secs(1);
 const ROUND_TRIP: Duration = Duration::from_millis(20);
@@ -439,7 +439,7 @@ proptest! {
         which in 0..recovery::ALL.len(),
         sack in any::<bool>(),
     ) {
-        let mut world = World::new(seed, Harm { lose, ..CLEAN });
+        let mut world = World::new(seed, Faults { lose, ..CLEAN });
         let mut count = 0;
         world.middle = Some(Box::new(move |to, packet| {
             count += 1;

@@ -7,7 +7,7 @@ use lasthop_host::Options;
 use lasthop_tcp::sender::{congestion, counting, recovery};
 use lasthop_tcp::{Config, State};
 use proptest::prelude::*;
-use world::{At, CLEAN, Harm, Transfer, World, text};
+use world::{At, CLEAN, Faults, Transfer, World, text};
 
 #[test]
 fn a_clean_path_carries_both_directions_at_once() {
@@ -18,7 +18,7 @@ fn a_clean_path_carries_both_directions_at_once() {
 
 #[test]
 fn every_recovery_and_congestion_control_gets_every_byte_through() {
-    let harm = Harm { lose: 0.03, duplicate: 0.02, delay: 0.05, corrupt: 0.02, truncate: 0.01 };
+    let faults = Faults { lose: 0.03, duplicate: 0.02, delay: 0.05, corrupt: 0.02, truncate: 0.01 };
     let (mut seed, mut malformed) = (0, 0);
     for recovery in recovery::ALL {
         for congestion in congestion::ALL {
@@ -28,7 +28,7 @@ fn every_recovery_and_congestion_control_gets_every_byte_through() {
                 options.tcp.recovery = Choice::named(recovery::ALL, recovery.info.name);
                 options.tcp.congestion = Choice::named(congestion::ALL, congestion.info.name);
                 options.tcp.counting = Choice::named(counting::ALL, counting.info.name);
-                let mut world = World::new(seed, harm);
+                let mut world = World::new(seed, faults);
                 both_ways(&mut world, &options, &options, 60_000, 30_000);
                 malformed += world.client.counters().malformed + world.server.counters().malformed;
             }
@@ -62,15 +62,15 @@ fn a_small_window_and_a_slow_reader_lose_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
     #[test]
-    fn any_harm_leaves_the_streams_whole(
+    fn any_faults_leave_the_streams_whole(
         seed in any::<u64>(),
-        harm in (0.0..0.15, 0.0..0.1, 0.0..0.3, 0.0..0.1, 0.0..0.05),
+        faults in (0.0..0.15, 0.0..0.1, 0.0..0.3, 0.0..0.1, 0.0..0.05),
         lens in (0..40_000usize, 0..40_000usize),
         mss in prop_oneof![Just(None), (64..1500u16).prop_map(Some)],
         flags in any::<[bool; 4]>(),
         buffers in (1..100_000usize, 2000..100_000u64),
     ) {
-        let (lose, duplicate, delay, corrupt, truncate) = harm;
+        let (lose, duplicate, delay, corrupt, truncate) = faults;
         let [sack, timestamps, ecn, nagle] = flags;
         let options = Options {
             tcp: Config { sack, timestamps, ecn, nagle, ..Options::default().tcp },
@@ -79,7 +79,7 @@ proptest! {
             receive_buffer: Some(buffers.1),
             ..Options::default()
         };
-        let mut world = World::new(seed, Harm { lose, duplicate, delay, corrupt, truncate });
+        let mut world = World::new(seed, Faults { lose, duplicate, delay, corrupt, truncate });
         both_ways(&mut world, &options, &Options::default(), lens.0, lens.1);
     }
 }

@@ -132,11 +132,11 @@ struct Losing {
 }
 
 impl channel::Channel for Losing {
-    fn fate(&mut self, _: &channel::Air) -> channel::Fate {
+    fn transmit(&mut self, _: &channel::Air) -> channel::Reception {
         self.next += 1;
         match self.blocks.contains(&(self.next - 1)) {
-            true => channel::Fate::Lost,
-            false => channel::Fate::Intact,
+            true => channel::Reception::Lost,
+            false => channel::Reception::Intact,
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::reader::{Head, Reader};
 use crate::resolved::Resolved;
 use crate::routes;
 use crate::scenario::{Flow, Headers, Scenario};
-use crate::source::{Place, Source};
+use crate::source::{Source, Span};
 use crate::tree::{Entry, Table};
 use lasthop_base::{Duration, Value, quantity};
 
@@ -26,7 +26,7 @@ pub(crate) fn check(
     let mut reader = Reader { sources, resolved: Resolved::default() };
     let beginning = match document.entries.first() {
         Some(entry) => entry.place,
-        None => Place { source: 0, start: 0, end: 0 },
+        None => Span { source: 0, start: 0, end: 0 },
     };
     let head = Head { path: "", place: beginning };
     let fields = reader.read(head, document, &Table::default(), &keys(&reader, head, document, title)?)?;
@@ -89,7 +89,7 @@ fn named_tables<'t>(
     reader: &Reader<'_>,
     document: &'t Table,
     what: &str,
-    beginning: Place,
+    beginning: Span,
 ) -> Result<&'t [Entry], Problem> {
     let head = Head { path: "", place: beginning };
     let (entries, place) = match document.find(what) {

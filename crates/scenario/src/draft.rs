@@ -4,7 +4,7 @@ use crate::check::check;
 use crate::problem::Problem;
 use crate::scenario::Scenario;
 use crate::set;
-use crate::source::{Place, Source};
+use crate::source::{Source, Span};
 use crate::suggest::among;
 use crate::tree::{self, Table};
 use crate::{inline, ready, show, traces};
@@ -85,12 +85,12 @@ impl Draft {
     pub fn set(&mut self, path: &str, value: &str) -> Result<(), Problem> {
         let typed = Source::typed(&format!("{path}={value}"));
         let (source, begins) = (self.sources.len(), path.len() + 1);
-        let place = Place { source, start: 0, end: path.len() };
+        let place = Span { source, start: 0, end: path.len() };
         self.sources.push(typed);
         let done = match value.trim().is_empty() {
             true => set::take_away(self, path, place),
             false => {
-                let there = Place { source, start: begins, end: begins + value.len() };
+                let there = Span { source, start: begins, end: begins + value.len() };
                 set::apply(self, path, place, tree::parse_typed(value, there))
             }
         };

@@ -1,6 +1,6 @@
 //! A table's values after checking.
 
-use crate::source::Place;
+use crate::source::Span;
 use lasthop_base::{Choice, Duration, Rate, Value};
 
 /// One checked value.
@@ -17,11 +17,11 @@ pub(crate) enum Setting {
 /// there; a key that was not given and has no default reads as `None`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fields {
-    list: Vec<(&'static str, Setting, Place)>,
+    list: Vec<(&'static str, Setting, Span)>,
 }
 
 impl Fields {
-    pub(crate) fn push(&mut self, name: &'static str, setting: Setting, place: Place) {
+    pub(crate) fn push(&mut self, name: &'static str, setting: Setting, place: Span) {
         self.list.push((name, setting, place));
     }
 
@@ -30,11 +30,11 @@ impl Fields {
     }
 
     /// Where the value stands; for a default, the head of its table.
-    pub(crate) fn place(&self, name: &str) -> Option<Place> {
+    pub(crate) fn place(&self, name: &str) -> Option<Span> {
         self.entry(name).map(|(_, _, place)| *place)
     }
 
-    fn entry(&self, name: &str) -> Option<&(&'static str, Setting, Place)> {
+    fn entry(&self, name: &str) -> Option<&(&'static str, Setting, Span)> {
         self.list.iter().find(|(known, _, _)| *known == name)
     }
 

@@ -8,7 +8,7 @@ use crate::problem::Problem;
 use crate::reader::{Head, Reader};
 use crate::scenario::{Flow, Pattern, Traffic, Transfer};
 use crate::seam;
-use crate::source::Place;
+use crate::source::Span;
 use crate::suggest::among;
 use crate::tree::{Entry, Table};
 use lasthop_base::{Duration, Rate, Time, Value};
@@ -18,7 +18,7 @@ use lasthop_tcp::config::Patience;
 /// A flow, and where its `to` stands.
 pub(crate) struct Placed {
     pub(crate) flow: Flow,
-    pub(crate) place: Place,
+    pub(crate) place: Span,
 }
 
 /// Reads all flows, replicas one by one.

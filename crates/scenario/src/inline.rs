@@ -18,7 +18,7 @@ use crate::language;
 use crate::problem::Problem;
 use crate::ready;
 use crate::set;
-use crate::source::{Place, Source};
+use crate::source::{Source, Span};
 use crate::suggest::nearest;
 use crate::tree::{Content, Node, Table, parse_typed};
 use lasthop_base::quantity;
@@ -80,7 +80,7 @@ fn others(draft: &mut Draft, items: &[Item<'_>]) -> Result<(), Problem> {
 struct Item<'a> {
     key: &'a str,
     value: &'a str,
-    place: Place,
+    place: Span,
     node: Node,
 }
 
@@ -99,7 +99,7 @@ fn items(source: &Source, number: usize, from: usize) -> Result<Vec<Item<'_>>, P
                 .help("an inline scenario is a list of key=value, like rate=10Mbit/s,rtt=20ms"));
         };
         let start = range.start + (key.len() - key.trim_start().len());
-        let place = Place { source: number, start, end: start + key.trim().len() };
+        let place = Span { source: number, start, end: start + key.trim().len() };
         let value_start = range.start + key.len() + 1;
         if key.trim().is_empty() {
             return Err(Problem::new(source, range, "there is no key before `=`")
@@ -113,7 +113,7 @@ fn items(source: &Source, number: usize, from: usize) -> Result<Vec<Item<'_>>, P
             )
             .help("leave one of them out"));
         }
-        let node = parse_typed(value, Place { source: number, start: value_start, end: range.end });
+        let node = parse_typed(value, Span { source: number, start: value_start, end: range.end });
         items.push(Item { key: key.trim(), value: value.trim(), place, node });
     }
     Ok(items)
@@ -162,7 +162,7 @@ fn either<'i, 't>(
 
 /// The document without what concerns the flow's mechanisms.
 fn document(source: &Source, items: &[Item<'_>]) -> Result<Table, Problem> {
-    let whole = Place { source: 0, start: 0, end: source.text.len() };
+    let whole = Span { source: 0, start: 0, end: source.text.len() };
     let find = |key: &str| find(items, key);
     let mut down = Table::default();
     let mut up = Table::default();
@@ -210,7 +210,7 @@ fn document(source: &Source, items: &[Item<'_>]) -> Result<Table, Problem> {
 }
 
 /// The channel that `loss` with or without `burst`, `ber` or `channel` say, and where.
-fn channel(source: &Source, items: &[Item<'_>]) -> Result<Option<(Place, Node)>, Problem> {
+fn channel(source: &Source, items: &[Item<'_>]) -> Result<Option<(Span, Node)>, Problem> {
     either(source, items, "loss", "ber")?;
     either(source, items, "loss", "channel")?;
     either(source, items, "ber", "channel")?;
@@ -257,7 +257,7 @@ fn delay<'i, 't>(source: &Source, items: &'i [Item<'t>]) -> Result<Option<(&'i I
     Ok(Some((item, half)))
 }
 
-fn named_ends(place: Place) -> Table {
+fn named_ends(place: Span) -> Table {
     let mut table = Table::default();
     table.set("from", place, Node::text(place, "server"));
     table.set("to", place, Node::text(place, "client"));

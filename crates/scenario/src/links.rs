@@ -7,7 +7,7 @@ use crate::problem::Problem;
 use crate::quantities::{NAMES, is_name};
 use crate::reader::{Head, Reader};
 use crate::scenario::Link;
-use crate::source::Place;
+use crate::source::Span;
 use crate::tree::{Entry, Table};
 use crate::{seam, traces};
 use lasthop_base::{Duration, Rate};
@@ -198,7 +198,7 @@ fn service(reader: &Reader<'_>, head: Head<'_>, fields: &Fields) -> Result<Servi
     }
 }
 
-fn no_service(reader: &Reader<'_>, place: Place, head: Head<'_>) -> Problem {
+fn no_service(reader: &Reader<'_>, place: Span, head: Head<'_>) -> Problem {
     reader
         .problem(place, format!("{} needs the key `rate`, `plan` or `trace`", head.bracketed()))
         .label("`rate` is missing")

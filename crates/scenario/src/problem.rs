@@ -1,6 +1,6 @@
 //! What is wrong with a scenario, where, and how to mend it.
 
-use crate::excerpt::excerpt;
+use crate::snippet::snippet;
 use crate::source::Source;
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use std::fmt;
@@ -29,7 +29,7 @@ impl Problem {
     pub(crate) fn new(source: &Source, span: Range<usize>, message: impl Into<String>) -> Problem {
         let text = Arc::clone(&source.text);
         let span = within(&text, span);
-        let (drawn, underlined) = excerpt(&text, span.clone());
+        let (drawn, underlined) = snippet(&text, span.clone());
         Problem(Box::new(Details {
             message: printable(&message.into()),
             label: "here".to_owned(),

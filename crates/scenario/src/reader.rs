@@ -5,7 +5,7 @@ use crate::key::{Form, Key, Presence};
 use crate::language;
 use crate::problem::Problem;
 use crate::resolved::Resolved;
-use crate::source::{Place, Source};
+use crate::source::{Source, Span};
 use crate::suggest::{among, listed};
 use crate::tree::{Entry, Node, Table};
 use crate::{mechanisms, quantities};
@@ -21,7 +21,7 @@ pub(crate) struct Reader<'a> {
 pub(crate) struct Head<'a> {
     /// `link.wired`; empty for the document.
     pub(crate) path: &'a str,
-    pub(crate) place: Place,
+    pub(crate) place: Span,
 }
 
 impl Head<'_> {
@@ -44,7 +44,7 @@ impl Head<'_> {
 
 impl Reader<'_> {
     /// A problem with what stands at this place.
-    pub(crate) fn problem(&self, place: Place, message: impl Into<String>) -> Problem {
+    pub(crate) fn problem(&self, place: Span, message: impl Into<String>) -> Problem {
         Problem::new(&self.sources[place.source], place.start..place.end, message)
     }
 

@@ -17,12 +17,12 @@ pub(crate) struct Section {
     /// `link.wired.down`; empty for the document itself.
     pub(crate) path: String,
     pub(crate) doc: Option<String>,
-    pub(crate) lines: Vec<Line>,
+    pub(crate) lines: Vec<KeyValue>,
 }
 
 /// A key.
 #[derive(Clone, Debug)]
-pub(crate) struct Line {
+pub(crate) struct KeyValue {
     pub(crate) key: String,
     /// Its value in TOML.
     pub(crate) value: String,
@@ -38,7 +38,7 @@ impl Resolved {
         let mut below = Vec::new();
         for key in keys {
             let doc = doc(key);
-            let line = |value: String, holds, doc| Line { key: key.name.to_owned(), value, holds, doc };
+            let line = |value: String, holds, doc| KeyValue { key: key.name.to_owned(), value, holds, doc };
             match (fields.find(key.name), &key.presence, &key.form) {
                 (_, _, Form::Table) => {}
                 (Some(Setting::Value(value)), ..) => lines.push(line(text::toml(value), true, doc)),
@@ -73,7 +73,7 @@ impl Resolved {
 
 /// A mechanism's own table.
 fn mechanism(path: &str, key: &Key, choice: &Choice, others: &str) -> Section {
-    let kind = Line {
+    let kind = KeyValue {
         key: "kind".to_owned(),
         value: text::quoted(choice.info.name),
         holds: true,
@@ -81,7 +81,7 @@ fn mechanism(path: &str, key: &Key, choice: &Choice, others: &str) -> Section {
     };
     let parameters = parameters(choice.info).into_iter().filter_map(|parameter| {
         let (_, value) = choice.values.iter().find(|(name, _)| *name == parameter.name)?;
-        Some(Line {
+        Some(KeyValue {
             key: parameter.name.to_owned(),
             value: text::toml(value),
             holds: true,

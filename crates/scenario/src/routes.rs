@@ -6,9 +6,9 @@ use crate::links::Net;
 use crate::problem::Problem;
 use crate::quantities::expected;
 use crate::reader::{Head, Reader};
-use crate::resolved::{Line, Section};
+use crate::resolved::{KeyValue, Section};
 use crate::scenario::{Hop, Route};
-use crate::source::Place;
+use crate::source::Span;
 use crate::suggest::among;
 use crate::text;
 use crate::tree::{self, Table};
@@ -19,7 +19,7 @@ use std::collections::btree_map::{BTreeMap, Entry};
 const MOST_HOPS: usize = 255;
 
 /// For a node and a destination: the next node, and where that is said.
-pub(crate) type Overrides = BTreeMap<(usize, usize), (usize, Place)>;
+pub(crate) type Overrides = BTreeMap<(usize, usize), (usize, Span)>;
 
 /// Reads `[route]`: node -> destination -> next node.
 pub(crate) fn overrides(reader: &mut Reader<'_>, document: &Table, net: &Net) -> Result<Overrides, Problem> {
@@ -43,7 +43,7 @@ pub(crate) fn overrides(reader: &mut Reader<'_>, document: &Table, net: &Net) ->
                     .help("name another destination, or leave the line out"));
             }
             overrides.insert((node, destination), (next, rule.node.place));
-            lines.push(Line {
+            lines.push(KeyValue {
                 key: format!("{}.{}", at.key, rule.key),
                 value: text::quoted(&net.nodes[next]),
                 holds: true,
@@ -58,7 +58,7 @@ pub(crate) fn overrides(reader: &mut Reader<'_>, document: &Table, net: &Net) ->
     Ok(overrides)
 }
 
-fn known(reader: &Reader<'_>, net: &Net, path: &str, name: &str, place: Place) -> Result<usize, Problem> {
+fn known(reader: &Reader<'_>, net: &Net, path: &str, name: &str, place: Span) -> Result<usize, Problem> {
     net.node(name).ok_or_else(|| {
         let nodes: Vec<&str> = net.nodes.iter().map(String::as_str).collect();
         reader
@@ -149,7 +149,7 @@ impl Map<'_> {
         reader: &Reader<'_>,
         from: usize,
         to: usize,
-        mut place: Place,
+        mut place: Span,
     ) -> Result<Vec<Hop>, Problem> {
         let net = self.net;
         let mut hops = Vec::new();

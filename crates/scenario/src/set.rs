@@ -7,13 +7,13 @@ use crate::links::SERVICES;
 use crate::mechanisms::as_table;
 use crate::problem::Problem;
 use crate::seam;
-use crate::source::Place;
+use crate::source::Span;
 use crate::suggest::{among, listed, nearest};
 use crate::tree::{Content, Node, Table};
 use lasthop_base::Seam;
 
 /// Sets what the path means to a value; `place` is where the path stands.
-pub(crate) fn apply(draft: &mut Draft, path: &str, place: Place, value: Node) -> Result<(), Problem> {
+pub(crate) fn apply(draft: &mut Draft, path: &str, place: Span, value: Node) -> Result<(), Problem> {
     for target in resolve(draft, path, place)? {
         validate(draft, &target, path, place)?;
         for target in spelt_out(draft, target, &value)? {
@@ -31,7 +31,7 @@ pub(crate) fn apply(draft: &mut Draft, path: &str, place: Place, value: Node) ->
 }
 
 /// Takes away what the path means, so that its default holds again.
-pub(crate) fn take_away(draft: &mut Draft, path: &str, place: Place) -> Result<(), Problem> {
+pub(crate) fn take_away(draft: &mut Draft, path: &str, place: Span) -> Result<(), Problem> {
     let mut found = false;
     for target in resolve(draft, path, place)? {
         validate(draft, &target, path, place)?;
@@ -77,7 +77,7 @@ fn spelt_out(draft: &Draft, target: Path, value: &Node) -> Result<Vec<Path>, Pro
 type Path = Vec<String>;
 
 /// The full paths that are meant: one, or the same key of several flows.
-fn resolve(draft: &Draft, path: &str, place: Place) -> Result<Vec<Path>, Problem> {
+fn resolve(draft: &Draft, path: &str, place: Span) -> Result<Vec<Path>, Problem> {
     let parts: Path = path.split('.').map(|part| part.trim().to_owned()).collect();
     let top: Vec<&str> = language::document("").iter().map(|key| key.name).collect();
     if top.contains(&parts[0].as_str()) {
@@ -118,7 +118,7 @@ fn resolve(draft: &Draft, path: &str, place: Place) -> Result<Vec<Path>, Problem
 }
 
 /// A full path, or one that leaves out the name of the only link, or of every flow: `link.down.queue`, `flow.sack`.
-fn named(draft: &Draft, parts: Path, written: &str, place: Place) -> Result<Vec<Path>, Problem> {
+fn named(draft: &Draft, parts: Path, written: &str, place: Span) -> Result<Vec<Path>, Problem> {
     let (Some(table), [top, key, ..]) = (draft.document.table(&parts[0]), &parts[..]) else {
         return Ok(vec![parts]);
     };
@@ -134,7 +134,7 @@ fn named(draft: &Draft, parts: Path, written: &str, place: Place) -> Result<Vec<
     }
 }
 
-fn ambiguous(draft: &Draft, path: &str, place: Place, meant: &[Path]) -> Problem {
+fn ambiguous(draft: &Draft, path: &str, place: Span, meant: &[Path]) -> Problem {
     let names: Vec<String> = meant.iter().map(|path| path.join(".")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     problem(draft, place, format!("`{path}` could mean several keys"))
@@ -198,14 +198,14 @@ enum Below {
 }
 
 /// Checks that every part of a path is there to be set.
-fn validate(draft: &Draft, target: &[String], written: &str, place: Place) -> Result<(), Problem> {
+fn validate(draft: &Draft, target: &[String], written: &str, place: Span) -> Result<(), Problem> {
     for (depth, part) in target.iter().enumerate() {
         let before = target[..depth].join(".");
         // Only the part itself is underlined if the path was written in full.
         let place = match written == target.join(".") {
             true => {
                 let start = place.start + if depth == 0 { 0 } else { before.len() + 1 };
-                Place { start, end: start + part.len(), ..place }
+                Span { start, end: start + part.len(), ..place }
             }
             false => place,
         };
@@ -267,7 +267,7 @@ fn parameters(keys: &[Key], name: &str) -> Below {
 }
 
 /// Puts a value at a path, making tables on the way; `both` is the link's own table when below one of its directions.
-fn assign(table: &mut Table, both: Option<&Table>, path: &[String], place: Place, value: &Node) {
+fn assign(table: &mut Table, both: Option<&Table>, path: &[String], place: Span, value: &Node) {
     let Some((key, rest)) = path.split_first() else { return };
     if rest.is_empty() {
         table.set(key, place, value.clone());
@@ -308,6 +308,6 @@ fn remove(document: &mut Table, path: &[String], key: &str) -> bool {
     table.entries.len() < before
 }
 
-fn problem(draft: &Draft, place: Place, message: String) -> Problem {
+fn problem(draft: &Draft, place: Span, message: String) -> Problem {
     Problem::new(&draft.sources[place.source], place.start..place.end, message)
 }

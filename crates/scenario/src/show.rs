@@ -1,6 +1,6 @@
 //! The resolved scenario as commented TOML.
 
-use crate::resolved::{Line, Resolved, Section};
+use crate::resolved::{KeyValue, Resolved, Section};
 
 /// Comments do not go beyond this column.
 const WIDEST: usize = 110;
@@ -57,7 +57,7 @@ fn comment(doc: &str, text: &mut String) {
     text.push('\n');
 }
 
-fn assignment(line: &Line) -> String {
+fn assignment(line: &KeyValue) -> String {
     let mark = if line.holds { "" } else { "# " };
     format!("{mark}{} = {}", line.key, line.value)
 }

@@ -31,7 +31,7 @@ impl Source {
 
 /// Some bytes of one of a draft's sources.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct Span {
     /// Its number among the draft's sources.
     pub(crate) source: usize,
     pub(crate) start: usize,

@@ -3,7 +3,7 @@
 use crate::problem::Problem;
 use crate::reader::Reader;
 use crate::ready;
-use crate::source::{Place, Source};
+use crate::source::{Source, Span};
 use lasthop_net::service::{Trace, TraceError};
 use std::io::Read;
 use std::path::Path;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 const LARGEST: u64 = 256 << 20;
 
 /// Reads the trace that `key` names at `place`.
-pub(crate) fn read(reader: &Reader<'_>, key: &str, name: &str, place: Place) -> Result<Arc<Trace>, Problem> {
+pub(crate) fn read(reader: &Reader<'_>, key: &str, name: &str, place: Span) -> Result<Arc<Trace>, Problem> {
     let refuse = |why: String| {
         reader.problem(place, format!("{key}: {why}")).help(
             "a trace is a file in Mahimahi's format: one time in whole milliseconds a line, not decreasing",

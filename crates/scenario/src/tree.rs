@@ -1,7 +1,7 @@
 //! A TOML document as a tree in which every key and value knows its place.
 
 use crate::problem::Problem;
-use crate::source::{Place, Source};
+use crate::source::{Source, Span};
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -17,14 +17,14 @@ pub(crate) struct Table {
 pub(crate) struct Entry {
     pub(crate) key: String,
     /// Where the key stands.
-    pub(crate) place: Place,
+    pub(crate) place: Span,
     pub(crate) node: Node,
 }
 
 /// A value.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    pub(crate) place: Place,
+    pub(crate) place: Span,
     pub(crate) content: Content,
 }
 
@@ -55,7 +55,7 @@ impl Table {
     }
 
     /// Sets a key: replaces its value in place, or appends.
-    pub(crate) fn set(&mut self, key: &str, place: Place, node: Node) {
+    pub(crate) fn set(&mut self, key: &str, place: Span, node: Node) {
         match self.find_mut(key) {
             Some(entry) => entry.node = node,
             None => self.entries.push(Entry { key: key.to_owned(), place, node }),
@@ -69,7 +69,7 @@ impl Table {
 }
 
 impl Node {
-    pub(crate) fn text(place: Place, text: &str) -> Node {
+    pub(crate) fn text(place: Span, text: &str) -> Node {
         Node { place, content: Content::Text(text.to_owned()) }
     }
 
@@ -117,7 +117,7 @@ pub(crate) fn parse(source: &Source, number: usize) -> Result<Table, Problem> {
 }
 
 /// Reads a value as typed after `--set KEY=`: TOML if it is TOML, else the text itself.
-pub(crate) fn parse_typed(written: &str, place: Place) -> Node {
+pub(crate) fn parse_typed(written: &str, place: Span) -> Node {
     let trimmed = written.trim();
     // A line break would begin another entry; so would a comment end this one.
     let may_be_toml = !trimmed.contains(['\n', '\r', '#']) && trimmed.matches('.').count() <= DEEPEST;
@@ -137,7 +137,7 @@ pub(crate) fn parse_typed(written: &str, place: Place) -> Node {
 }
 
 /// Gives a node and all below it one place.
-fn relocate(node: &mut Node, place: Place) {
+fn relocate(node: &mut Node, place: Span) {
     node.place = place;
     if let Content::Table(table) = &mut node.content {
         for entry in &mut table.entries {
@@ -197,6 +197,6 @@ fn node(value: &Spanned<DeValue<'_>>, source: usize, depth: usize) -> Node {
     Node { place: place(value.span(), source), content }
 }
 
-fn place(span: Range<usize>, source: usize) -> Place {
-    Place { source, start: span.start, end: span.end }
+fn place(span: Range<usize>, source: usize) -> Span {
+    Span { source, start: span.start, end: span.end }
 }

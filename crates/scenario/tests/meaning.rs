@@ -54,7 +54,7 @@ fn hasegawa_is_the_papers_fig_6() {
     let (transfer, source, destination) = tcp(&scenario, 0);
     assert_eq!(transfer, Transfer::Bulk);
     assert_eq!((source.segment, destination.segment), (1000, 1000));
-    assert_eq!((source.recovery.info.name, source.counting.info.name), ("sack", "per-ack"));
+    assert_eq!((source.recovery.info.name, source.counting.info.name), ("sack", "per_ack"));
     assert_eq!((source.initial_window, source.initial_ssthresh), (2, None));
     assert_eq!(source.rto.smallest, Duration::from_millis(200));
     assert_eq!(source.rto.tick, Duration::from_millis(10));

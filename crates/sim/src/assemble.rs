@@ -45,7 +45,7 @@ pub fn start_of(flow: &lasthop_scenario::Flow, seed: u64) -> Time {
 }
 
 /// Real traffic can be told apart by flow up to this number of flows; others share.
-pub const OUTSIDE_FLOWS: usize = 64;
+pub const EXTERNAL_FLOWS: usize = 64;
 
 /// The TCP flows between the ends of flow number `replaced`, itself among them: those whose place real traffic takes.
 pub fn replaced_with(scenario: &Scenario, replaced: usize) -> Vec<usize> {
@@ -59,20 +59,20 @@ pub fn replaced_with(scenario: &Scenario, replaced: usize) -> Vec<usize> {
 }
 
 /// The same for real traffic, which takes the place of the flows [`replaced_with`] flow number `replaced`: flows 0 to
-/// [`OUTSIDE_FLOWS`] - 1 come from outside and take its way. The scenario's other flows are simulated beside it.
+/// [`EXTERNAL_FLOWS`] - 1 are external and take its way. The scenario's other flows are simulated beside it.
 pub fn assemble_around(scenario: &Scenario, replaced: usize, seed: u64) -> Engine {
     let gone = replaced_with(scenario, replaced);
     let others: Vec<usize> = (0..scenario.flows.len()).filter(|flow| !gone.contains(flow)).collect();
     let route = &scenario.routes[replaced];
-    let outside = (0..OUTSIDE_FLOWS).map(|_| Flow {
+    let external = (0..EXTERNAL_FLOWS).map(|_| Flow {
         start: Time::NEVER,
         forward: path(&route.there),
         backward: path(&route.back),
         overhead: Overhead::Real,
-        traffic: Traffic::outside(),
+        traffic: Traffic::external(),
     });
-    let flows = outside.chain(others.iter().map(|flow| assemble_flow(scenario, *flow, seed))).collect();
-    over_links(scenario, seed, flows, hosts(scenario, seed, others.into_iter().zip(OUTSIDE_FLOWS as u32..)))
+    let flows = external.chain(others.iter().map(|flow| assemble_flow(scenario, *flow, seed))).collect();
+    over_links(scenario, seed, flows, hosts(scenario, seed, others.into_iter().zip(EXTERNAL_FLOWS as u32..)))
 }
 
 /// What packets pass inside their hosts, of flows with their numbers in the engine.

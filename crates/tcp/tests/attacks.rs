@@ -74,7 +74,7 @@ fn counted(name: &str) -> Script {
 /// it; RFC 5681 §3.1 gives at most the bytes in slow start; who counts ACKs (RFC 2581, the papers' sender) is taken in.
 #[test]
 fn ack_division_in_slow_start() {
-    for (name, allowed) in [("bytes", 5000), ("packets", 5000), ("rfc5681", 5000), ("per-ack", 1_004_000)] {
+    for (name, allowed) in [("bytes", 5000), ("packets", 5000), ("rfc5681", 5000), ("per_ack", 1_004_000)] {
         let mut script = counted(name);
         script.run([News(1, 4)]);
         (1..=1000).for_each(|bytes| {
@@ -101,7 +101,7 @@ fn ack_division_in_avoidance() {
         assert_eq!((growth(name, 1), growth(name, 1000)), (1000, 1000), "{name}");
     }
     // Eq. 3 of RFC 5681 counts ACKs: its note on RFC 3465 is the remedy.
-    assert!(growth("rfc5681", 1000) > 10_000 && growth("per-ack", 1000) > 10_000);
+    assert!(growth("rfc5681", 1000) > 10_000 && growth("per_ack", 1000) > 10_000);
 }
 
 /// Savage §2.2, forged duplicate ACKs. The window never grows by them; without SACK each lets one segment out at most,

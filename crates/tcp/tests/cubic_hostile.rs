@@ -89,7 +89,7 @@ proptest! {
     #[test]
     fn any_signals(
         ops in prop::collection::vec(op(), 1..300),
-        name in prop::sample::select(vec!["per-ack", "rfc5681", "bytes", "packets"]),
+        name in prop::sample::select(vec!["per_ack", "rfc5681", "bytes", "packets"]),
         c in prop::sample::select(vec![0.001, 0.4, 1000.0]),
         beta in prop::sample::select(vec![0.1, 0.5, 0.7, 0.99]),
         fast: bool,

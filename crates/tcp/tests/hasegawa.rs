@@ -20,7 +20,7 @@ fn after_figure_2(counting: &str) -> Script {
 /// Fig. 2: "cwnd becomes 4 in one RTT instead of 2".
 #[test]
 fn figure_2_acks_counted() {
-    after_figure_2("per-ack").run([Cwnd(4), News(2, 5), Nothing]);
+    after_figure_2("per_ack").run([Cwnd(4), News(2, 5), Nothing]);
 }
 
 /// RFC 3465 §2.2: cwnd grows by the bytes acknowledged, so that slices gain nothing.

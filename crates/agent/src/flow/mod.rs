@@ -283,7 +283,7 @@ impl Flow {
             self.told.min_rtt = Some(self.told.min_rtt.map_or(rtt, |least| least.min(rtt)));
         }
         if let Some(window) = &mut self.window {
-            window.on_arrival(&window::Arrived { now, bytes, rtt });
+            window.on_arrival(&window::PathSample { now, bytes, rtt });
         }
     }
 

@@ -6,7 +6,7 @@
 mod iptables;
 mod nft;
 
-use lasthop_emu::Trouble;
+use lasthop_emu::SystemError;
 
 /// What our chain or table is called.
 const NAME: &str = "lasthop-agent";
@@ -70,8 +70,8 @@ impl Rules {
     ///
     /// # Errors
     /// If no tool can make IPv4's rules. Without IPv6 there are none for it.
-    pub fn add(queue: u16) -> Result<Rules, Trouble> {
-        let (tool, has_ipv6) = first_able(|tool| tool.add(queue)).map_err(|why| Trouble {
+    pub fn add(queue: u16) -> Result<Rules, SystemError> {
+        let (tool, has_ipv6) = first_able(|tool| tool.add(queue)).map_err(|why| SystemError {
             message: format!("cannot make the firewall's rules: {why}"),
             help: "see `lasthop doctor`".to_owned(),
         })?;

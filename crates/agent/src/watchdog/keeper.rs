@@ -4,7 +4,7 @@ use super::{LOOK_MS, Pulse, Turn, word};
 use crate::folder::Folder;
 use crate::privilege;
 use crate::rules::Rules;
-use lasthop_emu::Trouble;
+use lasthop_emu::SystemError;
 use nix::errno::Errno;
 use nix::fcntl::Flock;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -33,7 +33,7 @@ enum Heard {
 ///
 /// # Errors
 /// If the rules cannot be made again after the agent was silent. That they cannot be made at all is told to the agent.
-pub fn keep(queue: u16, folder: &Path) -> Result<(), Trouble> {
+pub fn keep(queue: u16, folder: &Path) -> Result<(), SystemError> {
     // What stops the agent's terminal or its group does not stop us. A leader of a group, which only one started by
     // hand can be, stays where it is.
     let _ = setsid();
@@ -70,10 +70,10 @@ struct Begun {
     _lock: Flock<File>,
 }
 
-fn begin(queue: u16, folder: &Path) -> Result<Begun, Trouble> {
+fn begin(queue: u16, folder: &Path) -> Result<Begun, SystemError> {
     let folder = Folder::open(folder)?;
-    let lock = folder.lock(LOCK, PATIENCE).map_err(|trouble| {
-        trouble.unwrap_or_else(|| Trouble {
+    let lock = folder.lock(LOCK, PATIENCE).map_err(|error| {
+        error.unwrap_or_else(|| SystemError {
             message: format!(
                 "the rules of an earlier agent are not removed yet: `{}` is locked",
                 folder.shown(LOCK).display()
@@ -88,8 +88,8 @@ fn begin(queue: u16, folder: &Path) -> Result<Begun, Trouble> {
 }
 
 /// Waits for a word of the agent's, as long as a look takes.
-fn listen(agent: BorrowedFd<'_>) -> Result<Heard, Trouble> {
-    let failed = |error: Errno| Trouble {
+fn listen(agent: BorrowedFd<'_>) -> Result<Heard, SystemError> {
+    let failed = |error: Errno| SystemError {
         message: format!("the agent's watchdog cannot hear the agent: {error}"),
         help: "`lasthop agent run` starts it: it is not run by hand".to_owned(),
     };

@@ -13,7 +13,7 @@ mod keeper;
 use crate::daemon::Options;
 use crate::rules::Rules;
 use lasthop_base::Duration;
-use lasthop_emu::Trouble;
+use lasthop_emu::SystemError;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use serde_json::{Value, json};
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
@@ -74,8 +74,8 @@ pub(crate) struct Heart(ChildStdin);
 impl Watchdog {
     /// Starts it. It must not inherit the queue, which the kernel closes only when nobody has it open any more:
     /// therefore this comes first.
-    pub(crate) fn start(options: &Options) -> Result<(Watchdog, Heart), Trouble> {
-        let refused = |error: io::Error| Trouble {
+    pub(crate) fn start(options: &Options) -> Result<(Watchdog, Heart), SystemError> {
+        let refused = |error: io::Error| SystemError {
             message: format!("cannot start the agent's watchdog: {error}"),
             help: "it is this program once more, by /proc/self/exe: may it be run?".to_owned(),
         };
@@ -93,7 +93,7 @@ impl Watchdog {
     }
 
     /// Has it make the rules, at the heart's first beat, and waits for them.
-    pub(crate) fn begin(&mut self, heart: &mut Heart) -> Result<(), Trouble> {
+    pub(crate) fn begin(&mut self, heart: &mut Heart) -> Result<(), SystemError> {
         // That it has ended already shows in what it says.
         let _ = heart.beat();
         self.has_ipv6 = hear(&mut self.child)?;
@@ -148,7 +148,7 @@ impl Heart {
 }
 
 /// What the keeper says when it has made the rules: whether there are some for IPv6.
-fn hear(child: &mut Child) -> Result<bool, Trouble> {
+fn hear(child: &mut Child) -> Result<bool, SystemError> {
     let mut line = String::new();
     if let Some(said) = child.stdout.take() {
         // What cannot be read is no word.
@@ -157,7 +157,7 @@ fn hear(child: &mut Child) -> Result<bool, Trouble> {
     let word: Value = serde_json::from_str(&line).unwrap_or_default();
     match word["has_ipv6"].as_bool() {
         Some(has_ipv6) => Ok(has_ipv6),
-        None => Err(Trouble {
+        None => Err(SystemError {
             message: word["message"]
                 .as_str()
                 .unwrap_or("the agent's watchdog ended without a word")
@@ -168,10 +168,10 @@ fn hear(child: &mut Child) -> Result<bool, Trouble> {
 }
 
 /// The keeper's first word.
-fn word(begun: Result<bool, &Trouble>) -> String {
+fn word(begun: Result<bool, &SystemError>) -> String {
     let object = match begun {
         Ok(has_ipv6) => json!({ "has_ipv6": has_ipv6 }),
-        Err(trouble) => json!({ "message": trouble.message, "help": trouble.help }),
+        Err(error) => json!({ "message": error.message, "help": error.help }),
     };
     format!("{object}\n")
 }

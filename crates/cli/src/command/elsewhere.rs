@@ -53,7 +53,7 @@ mod tests {
     use clap::Parser;
 
     #[derive(Parser)]
-    struct Line {
+    struct Invocation {
         #[command(subcommand)]
         command: LinuxOnly,
     }
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn every_call_that_works_on_linux_is_answered_with_one_sentence_that_names_it() {
         for call in CALLS {
-            let line = Line::try_parse_from(std::iter::once("lasthop").chain(call.split(' ')));
+            let line = Invocation::try_parse_from(std::iter::once("lasthop").chain(call.split(' ')));
             let line = line.unwrap_or_else(|error| panic!("{call}: {error}"));
             let failure = line.command.execute().expect_err(call);
             let name = call.split(' ').next().unwrap_or_default();

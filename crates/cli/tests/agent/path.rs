@@ -4,9 +4,9 @@ use lasthop_base::Duration;
 use lasthop_emu::emulation::{Charge, Plan};
 use lasthop_emu::ends::{self, CLIENT, CLIENT6, SERVER, SERVER6};
 use lasthop_emu::urgency::Hurry;
-use lasthop_emu::{Emulation, Namespace, Trouble};
+use lasthop_emu::{Emulation, Namespace, SystemError};
 use lasthop_scenario::Scenario;
-use lasthop_sim::assemble::{OUTSIDE_FLOWS, assemble_around};
+use lasthop_sim::assemble::{EXTERNAL_FLOWS, assemble_around};
 use std::io::Sink;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,7 +27,7 @@ impl Path {
         Path::over(scenario).map_err(|why| println!("skipped: {why}")).ok()
     }
 
-    fn over(scenario: Scenario) -> Result<Path, Trouble> {
+    fn over(scenario: Scenario) -> Result<Path, SystemError> {
         let (client, server) = (Namespace::nameless()?, Namespace::nameless()?);
         let near = ends::open(&client, CLIENT, Some(CLIENT6), 1500)?;
         let far = ends::open(&server, SERVER, Some(SERVER6), 1500)?;
@@ -36,7 +36,7 @@ impl Path {
         let carrier = thread::spawn(move || {
             let plan = Plan {
                 engine: assemble_around(&scenario, 0, scenario.seed),
-                lanes: OUTSIDE_FLOWS as u32,
+                lanes: EXTERNAL_FLOWS as u32,
                 charge: Charge::Real,
                 spin: Duration::ZERO,
                 sample: None,

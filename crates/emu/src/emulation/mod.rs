@@ -17,7 +17,7 @@ pub use carriage::Charge;
 pub use measured::{Bounds, Lateness, Measured, Tally};
 
 use crate::clock::Clock;
-use crate::trouble::Trouble;
+use crate::error::SystemError;
 use crate::tun::{Tun, until};
 use goodput::Connections;
 use lasthop_base::{Duration, Time};
@@ -43,9 +43,9 @@ impl End {
 
 /// What is to be emulated, and how.
 pub struct Plan {
-    /// Links, and whatever is simulated beside the real traffic. Flows 0 to `lanes` - 1 come from outside.
+    /// Links, and whatever is simulated beside the real traffic. Flows 0 to `lanes` - 1 are external.
     pub engine: Engine,
-    /// Flows that come from outside, at least 1.
+    /// Flows that are external, at least 1.
     pub lanes: u32,
     /// What links charge.
     pub charge: Charge,
@@ -146,7 +146,7 @@ impl<W: Write> Emulation<W> {
     ///
     /// # Errors
     /// If the capture's end cannot be written.
-    pub fn finish(self) -> Result<Option<W>, Trouble> {
+    pub fn finish(self) -> Result<Option<W>, SystemError> {
         self.capture.map(Capture::finish).transpose().map_err(|error| unwritable(&error))
     }
 
@@ -154,7 +154,7 @@ impl<W: Write> Emulation<W> {
     ///
     /// # Errors
     /// If a device is gone or the capture cannot be written.
-    pub fn turn(&mut self, patience: Duration) -> Result<(), Trouble> {
+    pub fn turn(&mut self, patience: Duration) -> Result<(), SystemError> {
         let entered = self.let_in(End::Server)? + self.let_in(End::Client)?;
         let now = self.clock.now();
         self.plan.engine.run_until(now);
@@ -172,7 +172,7 @@ impl<W: Write> Emulation<W> {
         Ok(())
     }
 
-    fn let_in(&mut self, end: End) -> Result<usize, Trouble> {
+    fn let_in(&mut self, end: End) -> Result<usize, SystemError> {
         for count in 0..BATCH {
             let Some(len) = self.tuns[end as usize].recv(&mut self.buffer)? else { return Ok(count) };
             let now = self.clock.now();
@@ -191,7 +191,7 @@ impl<W: Write> Emulation<W> {
     }
 
     /// Delivers what has arrived, forgets what is lost.
-    fn let_out(&mut self) -> Result<(), Trouble> {
+    fn let_out(&mut self) -> Result<(), SystemError> {
         self.plan.engine.take_left(&mut self.left);
         let mut left = std::mem::take(&mut self.left);
         for one in left.drain(..) {
@@ -249,11 +249,11 @@ fn record<W: Write>(
     now: Time,
     packet: &[u8],
     comment: Option<&str>,
-) -> Result<(), Trouble> {
+) -> Result<(), SystemError> {
     let Some(capture) = capture else { return Ok(()) };
     capture.packet(interface, now, packet, packet.len() as u32, comment).map_err(|error| unwritable(&error))
 }
 
-fn unwritable(error: &std::io::Error) -> Trouble {
-    Trouble::new(format!("cannot write the capture: {error}"), "is the disk full?")
+fn unwritable(error: &std::io::Error) -> SystemError {
+    SystemError::new(format!("cannot write the capture: {error}"), "is the disk full?")
 }

@@ -1,6 +1,6 @@
 //! The rules: what the path's packets may do on this host, and nobody else's.
 
-use crate::trouble::Trouble;
+use crate::error::SystemError;
 use std::io::{self, Write};
 use std::process::{Command, Output, Stdio};
 
@@ -54,7 +54,7 @@ impl Tool {
     }
 
     /// Makes the rules.
-    pub(super) fn add(self, allowed: &Let<'_>) -> Result<(), Trouble> {
+    pub(super) fn add(self, allowed: &Let<'_>) -> Result<(), SystemError> {
         match self {
             Tool::Nft => self.done(&["-f", "-"], &table(allowed)),
             Tool::Iptables => lines(allowed).iter().try_for_each(|line| self.done(&words(line), "")),
@@ -79,16 +79,16 @@ impl Tool {
         }
     }
 
-    fn done(self, arguments: &[&str], input: &str) -> Result<(), Trouble> {
+    fn done(self, arguments: &[&str], input: &str) -> Result<(), SystemError> {
         let what = || format!("cannot add a rule by `{} {}`", self.name(), arguments.join(" "));
         let output = self
             .run(arguments, input)
-            .map_err(|error| Trouble::of_system(&what(), &error, "is it installed?"))?;
+            .map_err(|error| SystemError::of_system(&what(), &error, "is it installed?"))?;
         if output.status.success() {
             return Ok(());
         }
         let said = String::from_utf8_lossy(&output.stderr);
-        Err(Trouble::new(
+        Err(SystemError::new(
             format!("{}: {}", what(), said.trim()),
             "run it as root; does the kernel have NAT? or give the other end: --server 'COMMAND'",
         ))

@@ -7,8 +7,8 @@
 mod filter;
 mod forwarding;
 
+use crate::error::SystemError;
 use crate::namespace::{is_ours, locked};
-use crate::trouble::Trouble;
 use filter::{Let, Tool};
 use nix::fcntl::Flock;
 use std::fs::{self, File};
@@ -42,10 +42,10 @@ impl Nat {
     ///
     /// # Errors
     /// If another process does so already, if the system refuses, or if there is neither `nft` nor `iptables`.
-    pub fn begin(device: &str, network: &str) -> Result<Nat, Trouble> {
+    pub fn begin(device: &str, network: &str) -> Result<Nat, SystemError> {
         remove_stale()?;
         let tool = Tool::find().ok_or_else(|| {
-            Trouble::new(
+            SystemError::new(
                 "there is neither `nft` nor `iptables`, which lead from the path to this host's network",
                 "install nftables (Debian: apt-get install nftables), or give the path's other end: --server 'COMMAND'",
             )
@@ -59,7 +59,7 @@ impl Nat {
             .and_then(|()| locked(&note))
             .map_err(|error| {
                 let what = format!("cannot write `{}`", note.display());
-                Trouble::of_system(&what, &error, "does another run begin right now?")
+                SystemError::of_system(&what, &error, "does another run begin right now?")
             })?;
         // From here on everything is taken back whatever happens. The rules come first: no interface is ever open
         // without them.
@@ -75,7 +75,7 @@ impl Nat {
     ///
     /// # Errors
     /// If the system refuses.
-    pub fn open(&self) -> Result<(), Trouble> {
+    pub fn open(&self) -> Result<(), SystemError> {
         forwarding::set(&self.device, true).map_err(|error| forwarding_refused(&error))
     }
 }
@@ -91,7 +91,7 @@ impl Drop for Nat {
 ///
 /// # Errors
 /// If a process is alive that uses it.
-pub fn remove_stale() -> Result<bool, Trouble> {
+pub fn remove_stale() -> Result<bool, SystemError> {
     let Ok(note) = note() else { return Ok(false) };
     let Ok(text) = fs::read_to_string(&note) else { return Ok(false) };
     let Some((pid, changed)) = Changed::read(&text) else {
@@ -101,7 +101,7 @@ pub fn remove_stale() -> Result<bool, Trouble> {
     };
     if locked(&note).is_err() || is_ours(pid) {
         let message = format!("process {pid} leads a path to this host's network already");
-        return Err(Trouble::new(
+        return Err(SystemError::new(
             message,
             "only one can: wait for its end, or give the other end: --server 'COMMAND'",
         ));
@@ -152,8 +152,8 @@ impl Changed {
     }
 }
 
-fn forwarding_refused(error: &io::Error) -> Trouble {
-    Trouble::of_system(
+fn forwarding_refused(error: &io::Error) -> SystemError {
+    SystemError::of_system(
         "cannot have this host forward the path's packets",
         error,
         "is /proc/sys writable? or give the path's other end: --server 'COMMAND'",

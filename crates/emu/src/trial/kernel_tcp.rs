@@ -5,8 +5,8 @@ use super::{Run, Stream};
 use crate::clock::Clock;
 use crate::emulation::End;
 use crate::ends::Ends;
+use crate::error::SystemError;
 use crate::kernel::Watch;
-use crate::trouble::Trouble;
 use lasthop_base::Duration as Span;
 use socket2::{Domain, Socket, Type};
 use std::io::{self, ErrorKind, Read, Write};
@@ -41,7 +41,7 @@ pub(super) fn address_of(number: usize, stream: &Stream) -> SocketAddr {
 }
 
 /// Makes the receivers.
-pub(super) fn receivers(ends: &Ends, streams: &[Stream]) -> Result<Vec<Receiver>, Trouble> {
+pub(super) fn receivers(ends: &Ends, streams: &[Stream]) -> Result<Vec<Receiver>, SystemError> {
     let one = |(number, stream): (usize, &Stream)| {
         let address = address_of(number, stream);
         let listener = ends.namespace(stream.to()).within(|| listening(address))?.map_err(refused)?;
@@ -51,7 +51,7 @@ pub(super) fn receivers(ends: &Ends, streams: &[Stream]) -> Result<Vec<Receiver>
 }
 
 /// Makes the senders.
-pub(super) fn senders(ends: &Ends, streams: &[Stream], congestion: &str) -> Result<Vec<Sender>, Trouble> {
+pub(super) fn senders(ends: &Ends, streams: &[Stream], congestion: &str) -> Result<Vec<Sender>, SystemError> {
     let one = |(number, stream): (usize, &Stream)| {
         let namespace = ends.namespace(stream.from());
         let socket = namespace.within(|| Socket::new(Domain::IPV4, Type::STREAM, None))?.map_err(refused)?;
@@ -61,8 +61,8 @@ pub(super) fn senders(ends: &Ends, streams: &[Stream], congestion: &str) -> Resu
     streams.iter().enumerate().map(one).collect()
 }
 
-fn refused(error: io::Error) -> Trouble {
-    Trouble::of_system("cannot make a socket in a namespace", &error, "see what the system says")
+fn refused(error: io::Error) -> SystemError {
+    SystemError::of_system("cannot make a socket in a namespace", &error, "see what the system says")
 }
 
 fn listening(address: SocketAddr) -> io::Result<Socket> {
@@ -73,17 +73,17 @@ fn listening(address: SocketAddr) -> io::Result<Socket> {
     Ok(socket)
 }
 
-fn unknown(congestion: &str, error: &io::Error) -> Trouble {
+fn unknown(congestion: &str, error: &io::Error) -> SystemError {
     let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
     let known = known.unwrap_or_default();
-    Trouble::new(
+    SystemError::new(
         format!("this kernel does not let us use the congestion control `{congestion}`: {error}"),
         format!("it has: {}; others may be modules: modprobe tcp_{congestion}", known.trim()),
     )
 }
 
 /// Has the kernel's senders looked at.
-pub(super) fn watch(ends: &Ends, clock: Clock) -> Result<Watch, Trouble> {
+pub(super) fn watch(ends: &Ends, clock: Clock) -> Result<Watch, SystemError> {
     Watch::every(LOOK, clock, &[(End::Server, ends.namespace(0)), (End::Client, ends.namespace(1))])
 }
 
@@ -109,8 +109,8 @@ impl Sender {
     }
 }
 
-fn failed(number: usize, what: &str, error: &io::Error) -> Trouble {
-    Trouble::new(
+fn failed(number: usize, what: &str, error: &io::Error) -> SystemError {
+    SystemError::new(
         format!("stream {} of the kernel's failed: cannot {what}: {error}", number + 1),
         "is the path so bad that nothing gets through?",
     )

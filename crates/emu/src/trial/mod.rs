@@ -17,8 +17,8 @@ use crate::clock::Clock;
 use crate::emulation::machine::{Load, Ticks};
 use crate::emulation::{Bounds, Emulation, End, Lateness, Plan};
 use crate::ends::Ends;
+use crate::error::SystemError;
 use crate::kernel::Watch;
-use crate::trouble::Trouble;
 use crate::urgency::Hurry;
 use lasthop_base::{Duration, Time};
 use lasthop_tcp::Config;
@@ -105,12 +105,12 @@ impl Trial {
     ///
     /// # Errors
     /// If the system refuses what is needed, or a stream cannot be carried.
-    pub fn run<P: FnOnce(&Ends) -> Result<Box<dyn Any>, Trouble>>(
+    pub fn run<P: FnOnce(&Ends) -> Result<Box<dyn Any>, SystemError>>(
         &self,
         plan: Plan,
         prepare: P,
         is_over: &dyn Fn() -> bool,
-    ) -> Result<Outcome, Trouble> {
+    ) -> Result<Outcome, SystemError> {
         let (ends, [server, client]) = Ends::build(self.mtu)?;
         let tally = Tally::new(self.streams.len());
         let ready = self.open(&ends)?;
@@ -133,7 +133,7 @@ impl Trial {
             done
         });
         drop(kept);
-        done.and_then(|()| tally.trouble())?;
+        done.and_then(|()| tally.error())?;
         let load = ticks.zip(Ticks::now()).and_then(|(before, after)| before.until(&after));
         let measured = emulation.measured();
         let mut complaints = measured.complaints(&Bounds::USUAL, ends.lost_in_devices());
@@ -147,7 +147,7 @@ impl Trial {
     }
 
     /// Everything that the streams need, in place.
-    fn open(&self, ends: &Ends) -> Result<Ready, Trouble> {
+    fn open(&self, ends: &Ends) -> Result<Ready, SystemError> {
         let streams = &self.streams;
         let mut ready = Ready::default();
         match &self.tcp {
@@ -210,7 +210,7 @@ impl Ready {
         scope: &'scope std::thread::Scope<'scope, 'all>,
         ends: &Ends,
         run: Run<'all>,
-    ) -> Result<Option<Watch>, Trouble> {
+    ) -> Result<Option<Watch>, SystemError> {
         let watch = (!self.senders.is_empty()).then(|| kernel_tcp::watch(ends, run.clock)).transpose()?;
         self.receivers.into_iter().for_each(|receiver| receiver.begin(scope, run));
         self.senders.into_iter().for_each(|sender| sender.begin(scope, run));
@@ -230,7 +230,7 @@ fn carry(
     emulation: &mut Emulation<std::io::Sink>,
     run: Run<'_>,
     is_over: &dyn Fn() -> bool,
-) -> Result<(), Trouble> {
+) -> Result<(), SystemError> {
     loop {
         let left = run.end.since(run.clock.now());
         if left == Duration::ZERO || run.tally.is_done() || is_over() {

@@ -4,9 +4,9 @@ use super::kernel_tcp::address_of;
 use super::tally::port_of;
 use super::{Run, Stream};
 use crate::ends::Ends;
+use crate::error::SystemError;
 use crate::exchange::Exchange;
 use crate::station::Station;
-use crate::trouble::Trouble;
 use crate::tun::{Interface, Tun};
 use lasthop_base::{Duration, Time};
 use lasthop_host::{Error, Handle, Host, Options};
@@ -59,7 +59,7 @@ pub(super) fn open(
     configs: &[[Config; 2]],
     kernel_receives: bool,
     mtu: u16,
-) -> Result<Vec<Side>, Trouble> {
+) -> Result<Vec<Side>, SystemError> {
     let is_needed = |end: &usize| !kernel_receives || streams.iter().any(|stream| stream.from() == *end);
     let one = |end| side(ends, end, streams, configs, kernel_receives, mtu);
     [0, 1].into_iter().filter(is_needed).map(one).collect()
@@ -72,11 +72,15 @@ fn side(
     configs: &[[Config; 2]],
     kernel_receives: bool,
     mtu: u16,
-) -> Result<Side, Trouble> {
+) -> Result<Side, SystemError> {
     let [kernels, ours] = addresses(end);
     let tun = ends.namespace(end).within(|| {
         fs::write("/proc/sys/net/ipv4/ip_forward", "1").map_err(|error| {
-            Trouble::of_system("cannot make the kernel forward packets", &error, "is /proc/sys read-only?")
+            SystemError::of_system(
+                "cannot make the kernel forward packets",
+                &error,
+                "is /proc/sys read-only?",
+            )
         })?;
         let addresses = vec![(IpAddr::V4(kernels), 24)];
         Tun::open(&Interface { name: DEVICE.to_owned(), addresses, mtu })
@@ -107,7 +111,7 @@ fn side(
 
 impl Side {
     /// Carries this side's streams until all is over.
-    pub(super) fn serve(mut self, run: Run<'_>) -> Result<(), Trouble> {
+    pub(super) fn serve(mut self, run: Run<'_>) -> Result<(), SystemError> {
         while !run.is_over() {
             let now = run.clock.now();
             let mut wakes = now + PATIENCE;
@@ -149,7 +153,7 @@ impl Side {
 }
 
 impl Sender {
-    fn advance(&mut self, station: &mut Station) -> Result<(), Trouble> {
+    fn advance(&mut self, station: &mut Station) -> Result<(), SystemError> {
         let exchange = match &mut self.exchange {
             Some(exchange) => exchange,
             None => {
@@ -170,7 +174,7 @@ impl Sender {
 }
 
 impl Receiver {
-    fn advance(&mut self, station: &mut Station, run: Run<'_>) -> Result<(), Trouble> {
+    fn advance(&mut self, station: &mut Station, run: Run<'_>) -> Result<(), SystemError> {
         if self.exchange.is_none() {
             let accepted = station.host.accept(self.listener).ok();
             self.exchange = accepted.map(|(handle, _)| Exchange::receiving(handle, Box::new(io::sink())));
@@ -185,8 +189,8 @@ impl Receiver {
     }
 }
 
-fn failed(error: Error) -> Trouble {
-    Trouble::new(
+fn failed(error: Error) -> SystemError {
+    SystemError::new(
         format!("a stream of our endpoint's failed: {error}"),
         "is the path so bad that nothing gets through?",
     )

@@ -1,8 +1,8 @@
 //! What the kernel is told, so that its TCP is as near as can be to one of ours.
 
 use crate::ends::{DEVICE, Ends};
+use crate::error::SystemError;
 use crate::namespace;
-use crate::trouble::Trouble;
 use lasthop_base::{Choice, Duration, Value};
 use lasthop_tcp::Config;
 use std::fs;
@@ -62,14 +62,14 @@ impl Settings {
     ///
     /// # Errors
     /// If one of them refuses.
-    pub(super) fn apply(&self, ends: &Ends) -> Result<(), Trouble> {
+    pub(super) fn apply(&self, ends: &Ends) -> Result<(), SystemError> {
         for end in [0, 1] {
             ends.namespace(end).within(|| {
                 for (name, value) in &self.sysctls {
                     fs::write(format!("/proc/sys/net/ipv4/{name}"), value).map_err(|error| {
                         let message =
                             format!("the kernel does not take net.ipv4.{name} = `{value}`: {error}");
-                        Trouble::new(message, "see `sysctl net.ipv4` for what it has")
+                        SystemError::new(message, "see `sysctl net.ipv4` for what it has")
                     })?;
                 }
                 let tell = |to: &str| {

@@ -1,8 +1,8 @@
 //! What has become of each stream.
 
 use super::Stream;
+use crate::error::SystemError;
 use crate::kernel::Sighting;
-use crate::trouble::Trouble;
 use lasthop_base::{Duration, Time};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -42,7 +42,7 @@ pub(super) struct Tally {
     is_frozen: AtomicBool,
     /// How late one of our endpoints woke up at the worst, ns.
     overslept: AtomicU64,
-    trouble: Mutex<Option<Trouble>>,
+    error: Mutex<Option<SystemError>>,
 }
 
 #[derive(Default)]
@@ -66,7 +66,7 @@ impl Tally {
             streams: (0..streams).map(|_| Marks::default()).collect(),
             is_frozen: AtomicBool::new(false),
             overslept: AtomicU64::new(0),
-            trouble: Mutex::new(None),
+            error: Mutex::new(None),
         }
     }
 
@@ -126,18 +126,18 @@ impl Tally {
     }
 
     /// Remembers why a stream could not be carried, the first time.
-    pub(super) fn heed(&self, done: Result<(), Trouble>) {
-        if let Err(trouble) = done {
-            self.guarded().get_or_insert(trouble);
+    pub(super) fn heed(&self, done: Result<(), SystemError>) {
+        if let Err(error) = done {
+            self.guarded().get_or_insert(error);
         }
     }
 
-    pub(super) fn trouble(&self) -> Result<(), Trouble> {
+    pub(super) fn error(&self) -> Result<(), SystemError> {
         self.guarded().take().map_or(Ok(()), Err)
     }
 
-    fn guarded(&self) -> std::sync::MutexGuard<'_, Option<Trouble>> {
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
+    fn guarded(&self) -> std::sync::MutexGuard<'_, Option<SystemError>> {
+        self.error.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What has become of these streams when the trial ended.

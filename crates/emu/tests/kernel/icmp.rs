@@ -91,7 +91,7 @@ fn a_narrow_link_behind_the_kernel_is_found() {
         };
         let narrow = match Tun::open(&narrow) {
             Ok(tun) => tun,
-            Err(trouble) => return eprintln!("skipped: {trouble}"),
+            Err(error) => return eprintln!("skipped: {error}"),
         };
         let far6: Ipv6Addr = "fd78::2".parse().expect("an address");
         let far = [IpAddr::from([10, 78, 0, 2]), IpAddr::V6(far6)];

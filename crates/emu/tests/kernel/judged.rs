@@ -5,7 +5,7 @@ use crate::peer::{self, hash};
 use crate::{KERNEL, OURS, in_namespace};
 use lasthop_base::Duration;
 use lasthop_capture::Capture;
-use lasthop_emu::{Exchange, Harm, Station, Tun};
+use lasthop_emu::{Exchange, Impairment, Station, Tun};
 use lasthop_host::{Host, Options};
 use std::fs::File;
 use std::io::{BufWriter, Cursor};
@@ -46,7 +46,8 @@ fn examine(tun: Tun, seed: u64) -> (bool, Tun) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("ours.pcapng");
     let mut station: Station<BufWriter<File>> = Station::new(host(), tun);
-    station.harm(Harm { loss: 0.004, delay: Duration::from_millis(10), ..Harm::default() }, seed);
+    station
+        .impair(Impairment { loss: 0.004, delay: Duration::from_millis(10), ..Impairment::default() }, seed);
     let file = BufWriter::new(File::create(&path).expect("a file"));
     station.capture(Capture::with_snap_length(file, &["ours"], 100).expect("a capture"));
     let (end, peer) = peer::listening(SocketAddr::from((KERNEL, 0)), Vec::new());

@@ -25,7 +25,7 @@ pub(crate) const OURS6: Ipv6Addr = Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 2);
 pub(crate) fn in_namespace(test: impl FnOnce(Tun) + Send) {
     let namespace = match Namespace::nameless() {
         Ok(namespace) => namespace,
-        Err(trouble) => return eprintln!("skipped: {trouble}"),
+        Err(error) => return eprintln!("skipped: {error}"),
     };
     let run = || {
         // Ask for ECN and grant it; a new namespace has its own value.
@@ -40,7 +40,7 @@ pub(crate) fn in_namespace(test: impl FnOnce(Tun) + Send) {
                 wait_for_addresses();
                 test(tun);
             }
-            Err(trouble) => eprintln!("skipped: {trouble}"),
+            Err(error) => eprintln!("skipped: {error}"),
         }
     };
     namespace.within(run).expect("it was just made");

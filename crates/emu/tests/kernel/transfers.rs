@@ -1,9 +1,9 @@
-//! More than 500 transfers: every recovery, congestion control and counting, either side first, every kind of harm.
+//! More than 500 transfers: every recovery, congestion control and counting, either side first, every kind of impairment.
 
 use crate::peer::{self, Hashing, Received, hash};
 use crate::{KERNEL, KERNEL6, OURS, OURS6, in_namespace};
 use lasthop_base::{Choice, Duration, Stream};
-use lasthop_emu::{Exchange, Harm, Station, Tun};
+use lasthop_emu::{Exchange, Impairment, Station, Tun};
 use lasthop_host::{Handle, Host, Options};
 use lasthop_tcp::Config;
 use lasthop_tcp::rtt::RtoLimits;
@@ -11,18 +11,18 @@ use lasthop_tcp::sender::{congestion, counting, recovery};
 use std::io::Cursor;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// With each kind of harm at least this many, or as many as there are strategies.
+/// With each kind of impairment at least this many, or as many as there are strategies.
 const TRANSFERS: usize = 84;
 /// Payloads that meet every edge: nothing, a byte, around one segment and one window, and more.
 const SIZES: [usize; 12] =
     [0, 1, 1447, 1448, 1449, 14_480, 30_000, 65_535, 100_000, 250_000, 500_000, 1_000_000];
-/// Two of each kind of harm carry this much.
+/// Two of each kind of impairment carry this much.
 const LARGEST: usize = 20_000_000;
 
 /// What happens to packets, with the number of the seed.
-fn harms() -> [(&'static str, Harm); 6] {
-    let (none, delay) = (Harm::default(), millis(2));
-    let everything = Harm {
+fn impairments() -> [(&'static str, Impairment); 6] {
+    let (none, delay) = (Impairment::default(), millis(2));
+    let everything = Impairment {
         loss: 0.005,
         burst: 2.0,
         duplicate: 0.02,
@@ -33,19 +33,19 @@ fn harms() -> [(&'static str, Harm); 6] {
     };
     [
         ("clean", none),
-        ("losses", Harm { loss: 0.01, delay, ..none }),
-        ("bursts of losses", Harm { loss: 0.003, burst: 3.0, delay, ..none }),
-        ("duplicates", Harm { duplicate: 0.05, delay, ..none }),
-        ("reordering", Harm { reorder: 0.05, jitter: millis(8), delay, ..none }),
+        ("losses", Impairment { loss: 0.01, delay, ..none }),
+        ("bursts of losses", Impairment { loss: 0.003, burst: 3.0, delay, ..none }),
+        ("duplicates", Impairment { duplicate: 0.05, delay, ..none }),
+        ("reordering", Impairment { reorder: 0.05, jitter: millis(8), delay, ..none }),
         ("everything at once", everything),
     ]
 }
 
-/// They wait more than they work, so that all kinds of harm run at once.
+/// They wait more than they work, so that all kinds of impairment run at once.
 #[test]
 fn every_byte_arrives_whatever_happens_to_packets() {
-    let tests = harms().into_iter().enumerate().map(|(seed, (name, harm))| {
-        let test = move || in_namespace(move |tun| transfer_all(tun, name, harm, 1 + seed as u64));
+    let tests = impairments().into_iter().enumerate().map(|(seed, (name, impairment))| {
+        let test = move || in_namespace(move |tun| transfer_all(tun, name, impairment, 1 + seed as u64));
         (name, std::thread::spawn(test))
     });
     for (name, test) in tests.collect::<Vec<_>>() {
@@ -67,10 +67,10 @@ struct Transfer {
     peer: Option<Received>,
 }
 
-fn transfer_all(tun: Tun, what: &str, harm: Harm, seed: u64) {
+fn transfer_all(tun: Tun, what: &str, impairment: Impairment, seed: u64) {
     let addresses = [IpAddr::V4(Ipv4Addr::from(OURS)), IpAddr::V6(OURS6)];
     let mut station: Station = Station::new(Host::new(&addresses, 1500, [seed as u8; 16]), tun);
-    station.harm(harm, seed);
+    station.impair(impairment, seed);
     let mut random = Stream::named(seed, "transfers");
     let mut transfers: Vec<Transfer> = Vec::new();
     let mut listening: Vec<(Handle, usize)> = Vec::new();
@@ -132,7 +132,7 @@ fn transfer_all(tun: Tun, what: &str, harm: Harm, seed: u64) {
                     station.host.close(now, exchange.handle()).expect("still open");
                     transfer.exchange = None;
                 }
-                Err(trouble) => panic!("{}: {trouble}", transfer.name),
+                Err(error) => panic!("{}: {error}", transfer.name),
             }
         }
         assert!(station.now().as_secs() < 120.0, "it hangs: {}", names(&transfers));

@@ -25,7 +25,7 @@ impl Engine {
         match &mut flow.traffic {
             Traffic::Datagrams(source) => {
                 account.datagrams += 1;
-                if source.is_outside
+                if source.is_external
                     && let Some(first) = self.pipes[pipe as usize].first()
                 {
                     note_left(&mut self.left, &first.packet, now, None);

@@ -1,13 +1,13 @@
 //! Real traffic on its way through: packets that are given to the engine, and what has become of them.
 
 use super::Engine;
-use crate::outside::{Entering, Left};
+use crate::external::{Entering, Left};
 use crate::pipe::PipeId;
 use lasthop_base::Time;
 use lasthop_wire::{FlowId, LossReason, Packet};
 
 impl Engine {
-    /// A packet of a flow from outside begins its way now, which is where [`Engine::run_until`] has got to. Returns the
+    /// A packet of an external flow begins its way now, which is where [`Engine::run_until`] has got to. Returns the
     /// number by which [`Engine::take_left`] calls it.
     pub fn inject(&mut self, flow: FlowId, entering: &Entering) -> u64 {
         let route = self.flows[flow.0 as usize].routes[usize::from(!entering.forward)];
@@ -30,7 +30,7 @@ impl Engine {
         number
     }
 
-    /// Adds to `into` what has become of packets from outside since it was last asked, in the order of time.
+    /// Adds to `into` what has become of external packets since it was last asked, in the order of time.
     pub fn take_left(&mut self, into: &mut Vec<Left>) {
         into.append(&mut self.left);
     }

@@ -200,7 +200,7 @@ impl Engine {
         let kind = reason as usize;
         self.pipes[pipe.0 as usize].account.lost[kind] += 1;
         let Carried { flow, account, .. } = &mut self.flows[packet.flow.0 as usize];
-        if flow.traffic.is_outside() {
+        if flow.traffic.is_external() {
             note_left(&mut self.left, packet, self.now, Some((pipe, reason)));
         }
         if !packet.forward {

@@ -9,9 +9,9 @@ mod injected;
 mod links;
 
 use crate::agenda::{Timers, Tournament};
+use crate::external::Left;
 use crate::flow::{Flow, FlowAccount, Side, Traffic};
 use crate::observer::Observer;
-use crate::outside::Left;
 use crate::pipe::{Pipe, PipeAccount, PipeId};
 use crate::routes::{fuse, number_of};
 use crate::together::{Share, Sharing, Together};
@@ -38,7 +38,7 @@ pub struct Engine {
     observer: Option<Box<dyn Observer>>,
     /// What elements decided, until it is dealt with; kept for its room.
     decided: Vec<Output>,
-    /// Packets from outside that have gone, until somebody asks.
+    /// External packets that have gone, until somebody asks.
     left: Vec<Left>,
     together: Together,
 }
@@ -163,7 +163,7 @@ impl Engine {
         (first < Time::NEVER).then_some(first)
     }
 
-    /// The endpoints of a flow: source and destination; `None` for datagrams and what comes from outside.
+    /// The endpoints of a flow: source and destination; `None` for datagrams and external packets.
     pub fn endpoints(&self, flow: FlowId) -> Option<(&Endpoint, &Endpoint)> {
         match &self.flows[flow.0 as usize].flow.traffic {
             Traffic::Tcp(connection) => Some((&connection.source, &connection.destination)),

@@ -212,8 +212,8 @@ impl<'a> Play<'a> {
         let to = 1 - from;
         let mut late = Duration::ZERO;
         let deed = self.deeds.pop_front().unwrap_or(Deed::Pass);
-        let is_harm = matches!(deed, Deed::Lose | Deed::Cut(_) | Deed::Flip(_));
-        self.losses = if is_harm { self.losses + 1 } else { 0 };
+        let is_fault = matches!(deed, Deed::Lose | Deed::Cut(_) | Deed::Flip(_));
+        self.losses = if is_fault { self.losses + 1 } else { 0 };
         match &deed {
             _ if self.losses > MOST_LOSSES => self.losses = 0,
             Deed::Lose => return,
@@ -331,8 +331,8 @@ impl Side {
         let acked = after.bytes_acked.saturating_sub(before.bytes_acked);
         let mss = after.snd_mss;
         let credit = match self.counting {
-            "per-ack" if acked > 0 => mss,
-            "per-ack" => 0,
+            "per_ack" if acked > 0 => mss,
+            "per_ack" => 0,
             "rfc5681" => acked.min(mss),
             "bytes" => acked.min(2 * mss),
             // A segment may hold a single byte.

@@ -8,7 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 
 /// What the path does to packets, each with this probability.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Harm {
+pub struct Faults {
     pub lose: f64,
     pub duplicate: f64,
     pub delay: f64,
@@ -16,7 +16,7 @@ pub struct Harm {
     pub truncate: f64,
 }
 
-pub const CLEAN: Harm = Harm { lose: 0.0, duplicate: 0.0, delay: 0.0, corrupt: 0.0, truncate: 0.0 };
+pub const CLEAN: Faults = Faults { lose: 0.0, duplicate: 0.0, delay: 0.0, corrupt: 0.0, truncate: 0.0 };
 
 /// Which host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,7 +32,7 @@ pub struct World {
     pub now: Time,
     pub client: Host,
     pub server: Host,
-    pub harm: Harm,
+    pub faults: Faults,
     one_way: Duration,
     /// The time that a packet keeps the path in its direction busy, and until when it is.
     pub each: Duration,
@@ -56,12 +56,12 @@ pub fn server_end() -> SocketAddr {
 }
 
 impl World {
-    pub fn new(seed: u64, harm: Harm) -> World {
+    pub fn new(seed: u64, faults: Faults) -> World {
         World {
             now: Time::ZERO + Duration::from_secs(1),
             client: Host::new(&[client_ip(), IpAddr::from([0xfd; 16])], 1500, [1; 16]),
             server: Host::new(&[server_end().ip(), IpAddr::from([0xfe; 16])], 1500, [2; 16]),
-            harm,
+            faults,
             one_way: Duration::from_millis(10),
             each: Duration::ZERO,
             busy_until: [Time::ZERO; 2],
@@ -139,10 +139,10 @@ impl World {
     }
 
     fn carry(&mut self, to: At, mut packet: Vec<u8>) {
-        let harm = self.harm;
+        let faults = self.faults;
         let mut happens = |probability| self.random.uniform() < probability;
-        let (lost, twice, late) = (happens(harm.lose), happens(harm.duplicate), happens(harm.delay));
-        let (corrupt, cut) = (happens(harm.corrupt), happens(harm.truncate));
+        let (lost, twice, late) = (happens(faults.lose), happens(faults.duplicate), happens(faults.delay));
+        let (corrupt, cut) = (happens(faults.corrupt), happens(faults.truncate));
         if lost || self.cut {
             return;
         }

@@ -115,7 +115,7 @@ segment = "1000 bytes"
 
 [flow.bulk.sender]
 recovery = "sack"
-counting = "per-ack"
+counting = "per_ack"
 initial_window = 2
 
 [flow.bulk.receiver]
@@ -156,7 +156,7 @@ stagger = "1 ms"
 
 [flow.bulk.sender]
 recovery = "sack"
-counting = "per-ack"
+counting = "per_ack"
 
 [flow.bulk.receiver]
 timing = "immediate"

@@ -1,7 +1,7 @@
 //! No repeats: what the channel destroys is lost.
 
 use super::{Arq, Build, Carried};
-use crate::channel::{Air, Channel, Fate};
+use crate::channel::{Air, Channel, Reception};
 use lasthop_base::{Duration, Info, Mechanism};
 
 /// See the file.
@@ -19,7 +19,7 @@ struct NoArq;
 
 impl Arq for NoArq {
     fn carry(&mut self, air: &Air, channel: &mut dyn Channel) -> Carried {
-        let delivered = channel.fate(air) == Fate::Intact;
+        let delivered = channel.transmit(air) == Reception::Intact;
         Carried { delivered, holds: Duration::ZERO, late: Duration::ZERO, attempts: 1 }
     }
 }

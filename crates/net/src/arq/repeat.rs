@@ -1,7 +1,7 @@
 //! A bounded number of repeats, each a fixed time later (hasegawa §4.1, with every reading of its open questions).
 
 use super::{Arq, Build, Carried};
-use crate::channel::{Air, Channel, Fate};
+use crate::channel::{Air, Channel, Reception};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 
 /// See the file.
@@ -66,10 +66,10 @@ impl Arq for Repeat {
         let delivered = loop {
             let later = self.delay * u64::from(attempt);
             let repeat = Air { start: air.start + later, end: air.end + later, attempt, ..*air };
-            match channel.fate(&repeat) {
-                Fate::Intact => break true,
-                Fate::Lost if attempt + 1 == self.transmissions => break false,
-                Fate::Lost => attempt += 1,
+            match channel.transmit(&repeat) {
+                Reception::Intact => break true,
+                Reception::Lost if attempt + 1 == self.transmissions => break false,
+                Reception::Lost => attempt += 1,
             }
         };
         let late = match self.mode {

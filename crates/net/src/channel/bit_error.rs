@@ -1,6 +1,6 @@
 //! Independent bit errors: a transmission of n bits is lost with probability 1 - (1 - b)^n.
 
-use super::{Air, Build, Channel, Fate, PacketDraws, Threshold};
+use super::{Air, Build, Channel, PacketDraws, Reception, Threshold};
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 
 /// See the file.
@@ -37,11 +37,11 @@ struct BitError {
 }
 
 impl Channel for BitError {
-    fn fate(&mut self, air: &Air) -> Fate {
+    fn transmit(&mut self, air: &Air) -> Reception {
         if self.bytes != air.bytes {
             self.bytes = air.bytes;
             self.loss = Threshold::of(-libm::expm1(self.log_intact_byte * f64::from(air.bytes)));
         }
-        if self.draws.happens(air.attempt, self.loss) { Fate::Lost } else { Fate::Intact }
+        if self.draws.happens(air.attempt, self.loss) { Reception::Lost } else { Reception::Intact }
     }
 }

@@ -7,8 +7,8 @@
 //! Interference, and power control beyond the constant mean: a control that follows the fading would leave errors less
 //! bursty than these.
 
-use super::{Air, Build, Channel, Fate};
-use crate::envelope::Envelope;
+use super::{Air, Build, Channel, Reception};
+use crate::rayleigh::RayleighFading;
 use lasthop_base::{Info, Mechanism, Parameter, Stream, Time, Unit};
 
 /// See the file.
@@ -46,24 +46,24 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 struct Fading {
     threshold: f64,
-    paths: Vec<Envelope>,
+    paths: Vec<RayleighFading>,
 }
 
 impl Fading {
     fn new(loss: f64, doppler_hz: f64, paths: usize, random: &mut Stream) -> Fading {
         Fading {
             threshold: threshold(loss, paths),
-            paths: (0..paths).map(|_| Envelope::new(doppler_hz, random)).collect(),
+            paths: (0..paths).map(|_| RayleighFading::new(doppler_hz, random)).collect(),
         }
     }
 }
 
 impl Channel for Fading {
-    fn fate(&mut self, air: &Air) -> Fate {
+    fn transmit(&mut self, air: &Air) -> Reception {
         let middle = air.start + air.end.since(air.start).divided_by(2);
         let seconds = middle.since(Time::ZERO).as_secs();
         let power: f64 = self.paths.iter().map(|path| path.power(seconds)).sum();
-        if power < self.threshold { Fate::Lost } else { Fate::Intact }
+        if power < self.threshold { Reception::Lost } else { Reception::Intact }
     }
 
     fn is_perfect(&self) -> bool {
@@ -110,7 +110,7 @@ mod tests {
                     attempt: 0,
                     priority: Priority::Normal,
                 };
-                let is_lost = channel.fate(&air) == Fate::Lost;
+                let is_lost = channel.transmit(&air) == Reception::Lost;
                 lost += u32::from(is_lost);
                 bursts += u32::from(is_lost && !before);
                 all += 1;

@@ -1,6 +1,6 @@
 //! Each transmission is lost with the same probability, independently of all others.
 
-use super::{Air, Build, Channel, Fate, PacketDraws, Threshold};
+use super::{Air, Build, Channel, PacketDraws, Reception, Threshold};
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 
 /// See the file.
@@ -27,7 +27,7 @@ struct Iid {
 }
 
 impl Channel for Iid {
-    fn fate(&mut self, air: &Air) -> Fate {
-        if self.draws.happens(air.attempt, self.loss) { Fate::Lost } else { Fate::Intact }
+    fn transmit(&mut self, air: &Air) -> Reception {
+        if self.draws.happens(air.attempt, self.loss) { Reception::Lost } else { Reception::Intact }
     }
 }

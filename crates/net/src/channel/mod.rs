@@ -25,9 +25,9 @@ pub struct Air {
     pub attempt: u32,
 }
 
-/// What became of it.
+/// What becomes of it at the other end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fate {
+pub enum Reception {
     /// It arrived intact.
     Intact,
     /// It was destroyed.
@@ -36,11 +36,11 @@ pub enum Fate {
 
 /// A channel, with its random stream.
 ///
-/// A packet takes one draw however often it is repeated, so that the fate of the
+/// A packet takes one draw however often it is repeated, so that what becomes of the
 /// n-th packet depends on the seed and on n (or on time) alone.
 pub trait Channel: Send {
-    /// The fate of a transmission; `start` never decreases from one first transmission to the next.
-    fn fate(&mut self, air: &Air) -> Fate;
+    /// Sends on the air; `start` never decreases from one first transmission to the next.
+    fn transmit(&mut self, air: &Air) -> Reception;
 
     /// Whether nothing is ever lost: the link then skips the question.
     fn is_perfect(&self) -> bool {

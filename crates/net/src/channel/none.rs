@@ -1,6 +1,6 @@
 //! Nothing is lost on the air.
 
-use super::{Air, Build, Channel, Fate};
+use super::{Air, Build, Channel, Reception};
 use lasthop_base::{Info, Mechanism};
 
 /// See the file.
@@ -12,8 +12,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct Perfect;
 
 impl Channel for Perfect {
-    fn fate(&mut self, _: &Air) -> Fate {
-        Fate::Intact
+    fn transmit(&mut self, _: &Air) -> Reception {
+        Reception::Intact
     }
 
     fn is_perfect(&self) -> bool {

@@ -1,6 +1,6 @@
 //! The packets to lose are named by their numbers: a loss pattern as a script, the same for every sender.
 
-use super::{Air, Build, Channel, Fate};
+use super::{Air, Build, Channel, Reception};
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 use std::collections::VecDeque;
 
@@ -31,17 +31,17 @@ struct Scripted {
 
 impl Channel for Scripted {
     /// A packet's number counts it, not its repeats: those arrive.
-    fn fate(&mut self, air: &Air) -> Fate {
+    fn transmit(&mut self, air: &Air) -> Reception {
         if air.attempt > 0 {
-            return Fate::Intact;
+            return Reception::Intact;
         }
         let number = self.next;
         self.next += 1;
         if self.lost.front() == Some(&number) {
             self.lost.pop_front();
-            return Fate::Lost;
+            return Reception::Lost;
         }
-        Fate::Intact
+        Reception::Intact
     }
 
     fn draws(&self) -> bool {
@@ -65,10 +65,10 @@ mod tests {
         let (start, end, priority) = (Time::ZERO, Time::ZERO, Priority::Normal);
         let mut lost = Vec::new();
         for number in 0..10 {
-            if channel.fate(&Air { start, end, bytes: 1000, priority, attempt: 0 }) == Fate::Lost {
+            if channel.transmit(&Air { start, end, bytes: 1000, priority, attempt: 0 }) == Reception::Lost {
                 lost.push(number);
                 let again = Air { start, end, bytes: 1000, priority, attempt: 1 };
-                assert_eq!(channel.fate(&again), Fate::Intact);
+                assert_eq!(channel.transmit(&again), Reception::Intact);
             }
         }
         assert_eq!(lost, [0, 2, 3]);

@@ -9,7 +9,7 @@
 
 mod stepped;
 
-use super::{Air, Build, Channel, Fate, Needs, PacketDraws, Threshold};
+use super::{Air, Build, Channel, Needs, PacketDraws, Reception, Threshold};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Stream, Time, Unit, Values};
 use lasthop_wire::Priority;
 
@@ -152,10 +152,10 @@ impl ByPackets {
 }
 
 impl Channel for ByPackets {
-    fn fate(&mut self, air: &Air) -> Fate {
+    fn transmit(&mut self, air: &Air) -> Reception {
         let loss = if self.is_bad { self.loss_bad } else { self.loss_good };
         if air.attempt > 0 {
-            return if self.draws.happens(air.attempt, loss) { Fate::Lost } else { Fate::Intact };
+            return if self.draws.happens(air.attempt, loss) { Reception::Lost } else { Reception::Intact };
         }
         // The packet takes its one draw, moves the chain by a derived one, and then meets the new state.
         let _ = self.draws.happens(0, loss);
@@ -164,7 +164,11 @@ impl Channel for ByPackets {
             self.is_bad = !self.is_bad;
         }
         let loss = if self.is_bad { self.loss_bad } else { self.loss_good };
-        if lasthop_base::random::derive(self.draws.draw, 0) < loss.0 { Fate::Lost } else { Fate::Intact }
+        if lasthop_base::random::derive(self.draws.draw, 0) < loss.0 {
+            Reception::Lost
+        } else {
+            Reception::Intact
+        }
     }
 }
 
@@ -226,7 +230,7 @@ impl ByTime {
 }
 
 impl Channel for ByTime {
-    fn fate(&mut self, air: &Air) -> Fate {
+    fn transmit(&mut self, air: &Air) -> Reception {
         let (start, end) = match &mut self.sent {
             None if self.at_end => (air.end - Duration::from_nanos(1), air.end),
             None => (air.start, air.end),
@@ -238,7 +242,7 @@ impl Channel for ByTime {
         };
         let loss = if self.meets_bad(start, end) { self.loss_bad } else { self.loss_good };
         let destroyed = self.draws.happens(air.attempt, loss);
-        if destroyed && !is_shielded(self.shields_tags, air) { Fate::Lost } else { Fate::Intact }
+        if destroyed && !is_shielded(self.shields_tags, air) { Reception::Lost } else { Reception::Intact }
     }
 }
 
@@ -271,7 +275,7 @@ mod tests {
         let settings = [("mean_loss", Value::Number(0.05)), ("mean_burst", Value::Number(4.0))];
         let mut channel = channel(&settings);
         let n = 400_000u64;
-        let lost: Vec<bool> = (0..n).map(|at| channel.fate(&air(at)) == Fate::Lost).collect();
+        let lost: Vec<bool> = (0..n).map(|at| channel.transmit(&air(at)) == Reception::Lost).collect();
         let losses = lost.iter().filter(|lost| **lost).count() as f64;
         let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
         // Losses are correlated over some 2 x 4 packets: 5000 independent bursts, five standard errors.
@@ -287,22 +291,22 @@ mod tests {
             ("bad", Value::Duration(Duration::from_millis(10))),
             ("meets", Value::Word("end")),
         ];
-        let fates = |every: u64| {
+        let receptions = |every: u64| {
             let mut channel = channel(&settings);
-            (0..200_000).step_by(every as usize).map(|at| channel.fate(&air(at))).collect::<Vec<_>>()
+            (0..200_000).step_by(every as usize).map(|at| channel.transmit(&air(at))).collect::<Vec<_>>()
         };
-        let (dense, sparse) = (fates(1), fates(10));
-        let share = dense.iter().filter(|fate| **fate == Fate::Lost).count() as f64 / dense.len() as f64;
+        let (dense, sparse) = (receptions(1), receptions(10));
+        let share = dense.iter().filter(|one| **one == Reception::Lost).count() as f64 / dense.len() as f64;
         // 2000 periods: five standard errors of a ratio of exponentials.
         assert!((share - 0.1).abs() < 5.0 * 0.1 * (2.0 / 2000.0f64).sqrt(), "{share}");
         // The states run by themselves: the same instants meet the same states.
-        let thinned: Vec<Fate> = dense.iter().step_by(10).copied().collect();
+        let thinned: Vec<Reception> = dense.iter().step_by(10).copied().collect();
         assert_eq!(thinned, sparse);
     }
     fn share_lost(settings: &[(&'static str, Value)], airs: impl Iterator<Item = Air>) -> f64 {
         let mut channel = channel(settings);
-        let fates: Vec<Fate> = airs.map(|air| channel.fate(&air)).collect();
-        fates.iter().filter(|fate| **fate == Fate::Lost).count() as f64 / fates.len() as f64
+        let receptions: Vec<Reception> = airs.map(|air| channel.transmit(&air)).collect();
+        receptions.iter().filter(|one| **one == Reception::Lost).count() as f64 / receptions.len() as f64
     }
 
     fn good_10_bad_2(meets: &'static str) -> [(&'static str, Value); 5] {
@@ -344,8 +348,9 @@ mod tests {
         for (meets, runs) in [("step", true), ("sent", false)] {
             let mut dense = channel(&good_10_bad_2(meets));
             let mut sparse = channel(&good_10_bad_2(meets));
-            let dense: Vec<Fate> = (0..10_000).map(|at| dense.fate(&air(at))).step_by(10).collect();
-            let sparse: Vec<Fate> = (0..10_000).step_by(10).map(|at| sparse.fate(&air(at))).collect();
+            let dense: Vec<Reception> = (0..10_000).map(|at| dense.transmit(&air(at))).step_by(10).collect();
+            let sparse: Vec<Reception> =
+                (0..10_000).step_by(10).map(|at| sparse.transmit(&air(at))).collect();
             assert_eq!(dense == sparse, runs, "{meets}");
         }
     }

@@ -32,7 +32,7 @@ pub use parameters::MECHANISM;
 pub use status::{Across, Status};
 
 use crate::admission::{self, Admission, Place, State, Verdict};
-use crate::channel::{self, Air, Channel, Fate};
+use crate::channel::{self, Air, Channel, Reception};
 use crate::element::{Element, Output};
 use crate::link::Config;
 use crate::service::Service;
@@ -200,7 +200,7 @@ impl Rlc {
 
     /// A block on the air, one answer of the channel for all of it or for each PDU.
     fn send(&mut self, air: &Air, contents: &Contents<'_>, out: &mut Vec<Output>) {
-        let whole = self.loses_blocks.then(|| self.channel.fate(air) == Fate::Lost);
+        let whole = self.loses_blocks.then(|| self.channel.transmit(air) == Reception::Lost);
         let mut any_lost = whole == Some(true);
         for _ in 0..contents.status {
             let lost = self.is_lost(air, whole);
@@ -241,7 +241,9 @@ impl Rlc {
     }
 
     fn is_lost(&mut self, air: &Air, whole: Option<bool>) -> bool {
-        whole.unwrap_or_else(|| self.channel.fate(&Air { bytes: self.pdu as u32, ..*air }) == Fate::Lost)
+        whole.unwrap_or_else(|| {
+            self.channel.transmit(&Air { bytes: self.pdu as u32, ..*air }) == Reception::Lost
+        })
     }
 
     fn send_run(&mut self, air: &Air, run: Run, lost: bool, out: &mut Vec<Output>) {

@@ -10,7 +10,7 @@
 
 use super::Trace;
 use super::trace::OPPORTUNITY_BYTES;
-use crate::envelope::Envelope;
+use crate::rayleigh::RayleighFading;
 use lasthop_base::{Rate, Stream};
 
 /// What a faded trace is made from.
@@ -31,10 +31,10 @@ impl Fading {
     ///
     /// The trace ends at `millis` exactly, with an opportunity, so that it repeats after that time.
     pub fn trace(&self, random: &mut Stream) -> Trace {
-        let envelope = Envelope::new(self.doppler_hz, random);
+        let fading = RayleighFading::new(self.doppler_hz, random);
         let snr = libm::pow(10.0, self.snr_db / 10.0);
         let rates: Vec<f64> = (0..self.millis.max(1))
-            .map(|milli| libm::log2(1.0 + snr * envelope.power(milli as f64 / 1e3)))
+            .map(|milli| libm::log2(1.0 + snr * fading.power(milli as f64 / 1e3)))
             .collect();
         let mean = rates.iter().sum::<f64>() / rates.len() as f64;
         let bytes_per_milli = self.mean.bps() as f64 / 8.0 / 1e3;

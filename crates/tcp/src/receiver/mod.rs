@@ -264,7 +264,7 @@ impl Receiver {
             self.consider(now, data, highest, change.opened, log);
         }
         if self.window_measures {
-            self.window.on_arrival(&window::Arrived { now, bytes: data.range.len(), rtt: data.rtt });
+            self.window.on_arrival(&window::PathSample { now, bytes: data.range.len(), rtt: data.rtt });
         }
         if self.tells_arrivals {
             let missing = change.opened.map_or(0, |gap| gap.len().div_ceil(self.segment));
@@ -313,7 +313,7 @@ impl Receiver {
     /// The handshake took so long.
     pub(crate) fn handle_handshake(&mut self, now: Time, rtt: Duration) {
         if self.window_measures {
-            self.window.on_arrival(&window::Arrived { now, bytes: 0, rtt: Some(rtt) });
+            self.window.on_arrival(&window::PathSample { now, bytes: 0, rtt: Some(rtt) });
         }
     }
 

@@ -50,7 +50,7 @@ pub struct Pipe {
 }
 
 pub const RECOVERIES: [&str; 4] = ["tahoe", "reno", "new_reno", "sack"];
-pub const COUNTINGS: [&str; 4] = ["per-ack", "rfc5681", "bytes", "packets"];
+pub const COUNTINGS: [&str; 4] = ["per_ack", "rfc5681", "bytes", "packets"];
 pub const TIMINGS: [&str; 2] = ["immediate", "delayed"];
 pub const SHAPES: [&str; 5] = ["once", "copies", "split_always", "split_by_queue", "split"];
 pub const CAUSES: [&str; 4] = ["always", "mac", "jtcp", "rtt"];

@@ -119,7 +119,7 @@ pub fn config(recovery: &str) -> Config {
         timestamps: false,
         sack: recovery == "sack",
         recovery: Choice::named(recovery::ALL, recovery),
-        counting: Choice::named(counting::ALL, "per-ack"),
+        counting: Choice::named(counting::ALL, "per_ack"),
         timing: Choice::named(timing::ALL, "immediate"),
         ..Config::default()
     }

@@ -9,7 +9,7 @@ use crate::output::{self, Format};
 use crate::target::patience;
 use clap::{Args, Subcommand};
 use lasthop_agent::daemon::Options;
-use lasthop_agent::{Agent as Running, Settings, Trouble, report, watchdog};
+use lasthop_agent::{Agent as Running, Settings, SystemError, report, watchdog};
 use lasthop_base::Choice;
 use measure::Measure;
 use std::path::PathBuf;
@@ -129,8 +129,8 @@ impl Run {
             output::note(&self.greeting(&agent));
             while !patience::is_interrupted() {
                 std::thread::sleep(PATIENCE);
-                if let Some(trouble) = agent.failure() {
-                    return Err(failure(trouble));
+                if let Some(error) = agent.failure() {
+                    return Err(failure(error));
                 }
             }
             drop(agent);
@@ -222,6 +222,6 @@ fn acks(text: &str) -> Result<String, String> {
     Settings::shape(text, true).map(|_| text.to_owned())
 }
 
-fn failure(trouble: Trouble) -> Failure {
-    Failure::failed(trouble.message, trouble.help)
+fn failure(error: SystemError) -> Failure {
+    Failure::failed(error.message, error.help)
 }

@@ -18,7 +18,7 @@ use crate::target::{Target, patience};
 use crate::values::{self, Assignment};
 use case::Case;
 use clap::{Args, ValueEnum};
-use lasthop_emu::Trouble;
+use lasthop_emu::SystemError;
 use lasthop_emu::trial::Outcome;
 use lasthop_lab::progress::Progress;
 use lasthop_lab::repeat::seed_of;
@@ -158,6 +158,6 @@ fn emulate(case: &Case, seed: u64) -> Result<Outcome, Failure> {
     case.trial(seed).run(plan, nothing, &patience::is_interrupted).map_err(failure)
 }
 
-fn failure(trouble: Trouble) -> Failure {
-    Failure::failed(trouble.message, trouble.help)
+fn failure(error: SystemError) -> Failure {
+    Failure::failed(error.message, error.help)
 }

@@ -25,7 +25,7 @@ use lasthop_emu::emulation::{Bounds, Plan};
 use lasthop_emu::ends;
 use lasthop_emu::kernel::Watch;
 use lasthop_emu::urgency::Hurry;
-use lasthop_emu::{Emulation, Trouble};
+use lasthop_emu::{Emulation, SystemError};
 use lasthop_lab::document::Chapter;
 use lasthop_scenario::Scenario;
 use stage::Stage;
@@ -176,7 +176,7 @@ impl Emulate {
 }
 
 /// Lets packets through until the command has ended; its status.
-fn last(emulation: &mut Emulation<Target>, stage: &mut Stage) -> Result<u8, Trouble> {
+fn last(emulation: &mut Emulation<Target>, stage: &mut Stage) -> Result<u8, SystemError> {
     let clock = emulation.clock();
     let mut looks = clock.now();
     loop {
@@ -201,10 +201,10 @@ fn invalid(summary: &Summary) -> Failure {
 }
 
 /// The command itself cannot be run.
-fn unusable(trouble: Trouble) -> Failure {
-    Failure::bad_input(trouble.message, trouble.help)
+fn unusable(error: SystemError) -> Failure {
+    Failure::bad_input(error.message, error.help)
 }
 
-fn failure(trouble: Trouble) -> Failure {
-    Failure::failed(trouble.message, trouble.help)
+fn failure(error: SystemError) -> Failure {
+    Failure::failed(error.message, error.help)
 }

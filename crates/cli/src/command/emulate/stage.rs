@@ -10,7 +10,7 @@ use lasthop_emu::kernel::Watch;
 use lasthop_emu::namespace::Namespace;
 use lasthop_emu::nat::{self, Nat};
 use lasthop_emu::program::Attached;
-use lasthop_emu::{Clock, Interface, Program, Trouble, Tun};
+use lasthop_emu::{Clock, Interface, Program, SystemError, Tun};
 use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -41,7 +41,7 @@ enum Far {
 
 impl Stage {
     /// The namespaces with a device each, whose other ends are given back: the server's, then the client's.
-    pub(super) fn build(has_server: bool, mtu: u16) -> Result<(Stage, [Tun; 2]), Trouble> {
+    pub(super) fn build(has_server: bool, mtu: u16) -> Result<(Stage, [Tun; 2]), SystemError> {
         path::tidy();
         // That somebody uses the rules matters only to those who want them too.
         if let Ok(true) = nat::remove_stale() {
@@ -70,7 +70,7 @@ impl Stage {
     }
 
     /// Has the kernel's connections at both ends looked at every `span`.
-    pub(super) fn watch(&self, span: Span, clock: Clock) -> Result<Watch, Trouble> {
+    pub(super) fn watch(&self, span: Span, clock: Clock) -> Result<Watch, SystemError> {
         let mut ends = vec![(End::Client, &self.client)];
         if let Far::Server(server) = &self.far {
             ends.push((End::Server, server));
@@ -79,14 +79,14 @@ impl Stage {
     }
 
     /// Starts the server and waits until it listens.
-    pub(super) fn start_server(&mut self, line: &str) -> Result<(), Trouble> {
+    pub(super) fn start_server(&mut self, line: &str) -> Result<(), SystemError> {
         let Far::Server(namespace) = &self.far else { return Ok(()) };
         let words = ["sh", "-c", line].map(str::to_owned);
         let mut running = Program::start(namespace, &words, Attached::Background)?;
         let start = Instant::now();
         while start.elapsed() < LISTENS_WITHIN && !namespace.within(somebody_listens)? {
             if let Some(status) = running.ended()? {
-                return Err(Trouble {
+                return Err(SystemError {
                     message: format!(
                         "the server `{line}` ended with status {status} before the command began"
                     ),
@@ -103,7 +103,7 @@ impl Stage {
     }
 
     /// Starts the command.
-    pub(super) fn start_command(&mut self, command: &[String]) -> Result<(), Trouble> {
+    pub(super) fn start_command(&mut self, command: &[String]) -> Result<(), SystemError> {
         let [v4, v6] = [SERVER.to_string(), SERVER6.to_string()];
         let words: Vec<String> =
             command.iter().map(|word| word.replace("{server}", &v4).replace("{server6}", &v6)).collect();
@@ -112,7 +112,7 @@ impl Stage {
     }
 
     /// The command's status once it has ended. After Ctrl-C it is asked to end, and later made to.
-    pub(super) fn ended(&mut self) -> Result<Option<u8>, Trouble> {
+    pub(super) fn ended(&mut self) -> Result<Option<u8>, SystemError> {
         let Some(command) = &mut self.command else { return Ok(Some(0)) };
         if patience::is_interrupted() {
             match self.asked_to_end {

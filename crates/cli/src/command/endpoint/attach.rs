@@ -1,4 +1,4 @@
-//! The device, the addresses, the endpoint's mechanisms and the harm: what `serve`, `fetch` and `send` share.
+//! The device, the addresses, the endpoint's mechanisms and the impairments: what `serve`, `fetch` and `send` share.
 
 use super::job::Job;
 use super::summary;
@@ -9,7 +9,7 @@ use crate::values::{self, Assignment};
 use clap::Args;
 use lasthop_base::{self as base, Duration, Unit, quantity};
 use lasthop_capture::Capture;
-use lasthop_emu::{Harm, Interface, Station, Trouble, Tun};
+use lasthop_emu::{Impairment, Interface, Station, SystemError, Tun};
 use lasthop_host::host::Traced;
 use lasthop_host::{Host, Options};
 use lasthop_scenario::{Draft, Traffic};
@@ -40,7 +40,7 @@ pub(crate) struct Attach {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<Assignment>,
     #[command(flatten)]
-    harm: HarmFlags,
+    impairments: ImpairmentFlags,
     /// Capture what our endpoint sends and receives, as pcapng
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
@@ -57,36 +57,36 @@ pub(crate) struct Attach {
 
 /// What happens to packets between our endpoint and the kernel, in both directions.
 #[derive(Args)]
-struct HarmFlags {
+struct ImpairmentFlags {
     /// Lose packets with this probability: 1%
-    #[arg(long, value_name = "P", value_parser = share, help_heading = "Harm done to packets")]
+    #[arg(long, value_name = "P", value_parser = share, help_heading = "Impairments")]
     loss: Option<f64>,
     /// Lose so many packets in a row, on average
-    #[arg(long, value_name = "N", requires = "loss", value_parser = burst, help_heading = "Harm done to packets")]
+    #[arg(long, value_name = "N", requires = "loss", value_parser = burst, help_heading = "Impairments")]
     burst: Option<f64>,
     /// Deliver packets twice with this probability
-    #[arg(long, value_name = "P", value_parser = share, help_heading = "Harm done to packets")]
+    #[arg(long, value_name = "P", value_parser = share, help_heading = "Impairments")]
     duplicate: Option<f64>,
     /// Delay packets by up to --jitter with this probability, so that others overtake them
-    #[arg(long, value_name = "P", value_parser = share, help_heading = "Harm done to packets")]
+    #[arg(long, value_name = "P", value_parser = share, help_heading = "Impairments")]
     reorder: Option<f64>,
     /// The largest delay of packets that are reordered
-    #[arg(long, value_name = "TIME", default_value = "10 ms", value_parser = quantity::duration, help_heading = "Harm done to packets")]
+    #[arg(long, value_name = "TIME", default_value = "10 ms", value_parser = quantity::duration, help_heading = "Impairments")]
     jitter: Duration,
     /// Flip a bit of packets with this probability
-    #[arg(long, value_name = "P", value_parser = share, help_heading = "Harm done to packets")]
+    #[arg(long, value_name = "P", value_parser = share, help_heading = "Impairments")]
     corrupt: Option<f64>,
     /// How long each packet takes, one way
-    #[arg(long, value_name = "TIME", value_parser = quantity::duration, help_heading = "Harm done to packets")]
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration, help_heading = "Impairments")]
     delay: Option<Duration>,
-    /// Seed of the harm
-    #[arg(long, default_value_t = 1, value_parser = values::seed, help_heading = "Harm done to packets")]
+    /// Seed of the impairments
+    #[arg(long, default_value_t = 1, value_parser = values::seed, help_heading = "Impairments")]
     seed: u64,
 }
 
-impl HarmFlags {
-    fn harm(&self) -> Harm {
-        Harm {
+impl ImpairmentFlags {
+    fn impairment(&self) -> Impairment {
+        Impairment {
             loss: self.loss.unwrap_or(0.0),
             burst: self.burst.unwrap_or(1.0),
             duplicate: self.duplicate.unwrap_or(0.0),
@@ -109,8 +109,8 @@ impl Attach {
         let tun = Tun::open(&interface).map_err(failure)?;
         let host = Host::new(&self.address, self.mtu, secret()?);
         let mut station: Station<Target> = Station::new(host, tun);
-        if self.harm.harm() != Harm::default() {
-            station.harm(self.harm.harm(), self.harm.seed);
+        if self.impairments.impairment() != Impairment::default() {
+            station.impair(self.impairments.impairment(), self.impairments.seed);
         }
         if options.tcp.timing.info.name == "immediate" {
             station.answer_each();
@@ -187,10 +187,10 @@ impl Attach {
     }
 }
 
-fn write_lines(trace: &mut Option<Target>, lines: &mpsc::Receiver<String>) -> Result<(), Trouble> {
+fn write_lines(trace: &mut Option<Target>, lines: &mpsc::Receiver<String>) -> Result<(), SystemError> {
     let Some(target) = trace else { return Ok(()) };
     for line in lines.try_iter() {
-        writeln!(target, "{line}").map_err(|error| Trouble {
+        writeln!(target, "{line}").map_err(|error| SystemError {
             message: format!("cannot write the trace: {error}"),
             help: "is the disk full?".to_owned(),
         })?;
@@ -220,8 +220,8 @@ fn secret() -> Result<[u8; 16], Failure> {
     Ok(secret)
 }
 
-pub(super) fn failure(trouble: Trouble) -> Failure {
-    Failure::failed(trouble.message, trouble.help)
+pub(super) fn failure(error: SystemError) -> Failure {
+    Failure::failed(error.message, error.help)
 }
 
 fn network(text: &str) -> Result<(IpAddr, u8), String> {

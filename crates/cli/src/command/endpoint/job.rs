@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::target::Target;
 use lasthop_base::{Duration, Time};
-use lasthop_emu::{Exchange, Station, Trouble};
+use lasthop_emu::{Exchange, Station, SystemError};
 use lasthop_host::{Error, Handle, Info, Options};
 use lasthop_tcp::State;
 use std::fs::{self, File};
@@ -47,7 +47,7 @@ pub(crate) struct Connection {
     /// What the endpoint knew at the end.
     pub(crate) info: Option<Info>,
     /// What ended it, if it failed.
-    pub(crate) trouble: Option<Trouble>,
+    pub(crate) error: Option<SystemError>,
 }
 
 /// A file being written that is finished once the connection is over.
@@ -97,7 +97,7 @@ impl Job {
         station: &mut Station<Target>,
         addresses: &[IpAddr],
         options: &Options,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), SystemError> {
         let now = station.now();
         let (server, exchange, target) = match &mut self.task {
             Task::Serve { port, .. } => {
@@ -130,7 +130,7 @@ impl Job {
     }
 
     /// Does what is possible now: whether the job is done.
-    pub(crate) fn advance(&mut self, station: &mut Station<Target>) -> Result<bool, Trouble> {
+    pub(crate) fn advance(&mut self, station: &mut Station<Target>) -> Result<bool, SystemError> {
         self.accept(station)?;
         let now = station.now();
         let mut index = 0;
@@ -158,7 +158,7 @@ impl Job {
     }
 
     /// Lets the last FINs and their acknowledgements through.
-    pub(crate) fn linger(&mut self, station: &mut Station<Target>) -> Result<(), Trouble> {
+    pub(crate) fn linger(&mut self, station: &mut Station<Target>) -> Result<(), SystemError> {
         for listener in self.listeners.drain(..) {
             // It is open until here.
             let _ = station.host.close(station.now(), listener);
@@ -171,16 +171,16 @@ impl Job {
     }
 
     /// The error of the only connection of `fetch` and `send`; a server goes on.
-    pub(crate) fn finish(&self) -> Result<(), Trouble> {
-        match (&self.task, self.over.first().and_then(|connection| connection.trouble.clone())) {
-            (Task::Fetch { server, .. } | Task::Send { server, .. }, Some(trouble)) => {
-                Err(Trouble { message: format!("{server}: {}", trouble.message), ..trouble })
+    pub(crate) fn finish(&self) -> Result<(), SystemError> {
+        match (&self.task, self.over.first().and_then(|connection| connection.error.clone())) {
+            (Task::Fetch { server, .. } | Task::Send { server, .. }, Some(error)) => {
+                Err(SystemError { message: format!("{server}: {}", error.message), ..error })
             }
             _ => Ok(()),
         }
     }
 
-    fn accept(&mut self, station: &mut Station<Target>) -> Result<(), Trouble> {
+    fn accept(&mut self, station: &mut Station<Target>) -> Result<(), SystemError> {
         let Task::Serve { file, out, left, accepted, .. } = &mut self.task else { return Ok(()) };
         for listener in &self.listeners {
             while *left != Some(0)
@@ -211,12 +211,12 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const LINGER: Duration = Duration::from_secs(5);
 
 impl Running {
-    fn end(self, station: &mut Station<Target>, now: Time, trouble: Option<Trouble>) -> Connection {
+    fn end(self, station: &mut Station<Target>, now: Time, error: Option<SystemError>) -> Connection {
         let handle = self.exchange.handle();
         let info = station.host.info(handle).ok();
-        let trouble = trouble.or_else(|| self.target.and_then(|target| target.finish().err().map(told)));
+        let error = error.or_else(|| self.target.and_then(|target| target.finish().err().map(told)));
         // Either fails only if the connection has ended by itself.
-        let _ = match trouble {
+        let _ = match error {
             None => station.host.close(now, handle),
             Some(_) => station.host.abort(handle),
         };
@@ -232,7 +232,7 @@ impl Running {
             received: self.exchange.received(),
             took: now.since(self.began),
             info,
-            trouble,
+            error,
         }
     }
 }
@@ -269,17 +269,17 @@ fn connect(
     now: Time,
     server: SocketAddr,
     options: &Options,
-) -> Result<Handle, Trouble> {
+) -> Result<Handle, SystemError> {
     station.host.connect(now, None, server, options).map_err(|error| refused(server, error))
 }
 
-fn refused(end: SocketAddr, error: Error) -> Trouble {
+fn refused(end: SocketAddr, error: Error) -> SystemError {
     let help = match error {
         Error::NetworkUnreachable => "give an address of that family: --address and --kernel",
         Error::AddressInUse => "choose another port",
         _ => "see `lasthop endpoint --help`",
     };
-    Trouble { message: format!("{end}: {error}"), help: help.to_owned() }
+    SystemError { message: format!("{end}: {error}"), help: help.to_owned() }
 }
 
 fn open(file: &Path) -> Result<File, Failure> {
@@ -295,13 +295,13 @@ fn open(file: &Path) -> Result<File, Failure> {
     }
 }
 
-fn opened(file: &Path) -> Result<File, Trouble> {
-    File::open(file).map_err(|error| Trouble {
+fn opened(file: &Path) -> Result<File, SystemError> {
+    File::open(file).map_err(|error| SystemError {
         message: format!("cannot read `{}`: {error}", file.display()),
         help: "is the file still there?".to_owned(),
     })
 }
 
-fn told(failure: Failure) -> Trouble {
-    Trouble { message: failure.message(), help: "is the disk full?".to_owned() }
+fn told(failure: Failure) -> SystemError {
+    SystemError { message: failure.message(), help: "is the disk full?".to_owned() }
 }

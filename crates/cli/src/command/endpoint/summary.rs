@@ -43,10 +43,7 @@ pub(crate) fn text(connections: &[Connection], format: Format) -> String {
                 rows: rows.collect(),
             };
             let ended = connections.iter().filter_map(|connection| {
-                connection
-                    .trouble
-                    .as_ref()
-                    .map(|trouble| format!("{}: {}\n", connection.peer, trouble.message))
+                connection.error.as_ref().map(|error| format!("{}: {}\n", connection.peer, error.message))
             });
             table::text(&table) + &ended.collect::<String>()
         }
@@ -96,6 +93,6 @@ fn object(connection: &Connection) -> Value {
         object.insert("timestamps".into(), json!(info.options.timestamps));
         object.insert("ecn".into(), json!(info.options.ecn));
     }
-    object.insert("error".into(), json!(connection.trouble.as_ref().map(|trouble| &trouble.message)));
+    object.insert("error".into(), json!(connection.error.as_ref().map(|error| &error.message)));
     Value::Object(object)
 }

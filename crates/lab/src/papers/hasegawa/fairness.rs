@@ -129,7 +129,7 @@ fn text(each: usize, judge: &str, ber: f64, seed: u64) -> String {
              [link.air{client}.up]\nrate = \"384 kbit/s\"\nqueue = \"unlimited\"\n\
              [flow.f{client}]\nfrom = \"server\"\nto = \"client{client}\"\nstart = \"{start} ms\"\n\
              segment = \"1000 bytes\"\ntimestamp_tick = \"1 us\"\n\
-             [flow.f{client}.sender]\nrecovery = \"sack\"\ncounting = \"per-ack\"\ninitial_window = 2\n\
+             [flow.f{client}.sender]\nrecovery = \"sack\"\ncounting = \"per_ack\"\ninitial_window = 2\n\
              min_rto = \"200 ms\"\ntick = \"10 ms\"\n\
              [flow.f{client}.receiver]\ntiming = \"immediate\"\n{receiver}"
         ));

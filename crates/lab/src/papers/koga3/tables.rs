@@ -11,7 +11,7 @@ use lasthop_sim::FlowOutcome;
 type Of = fn(&[&FlowOutcome]) -> f64;
 
 /// A published number and what we measure for it.
-struct Cell {
+struct Measurement {
     table: &'static str,
     series: &'static str,
     /// Its column: the load, or how the CBR packets are spaced.
@@ -26,18 +26,18 @@ struct Cell {
     group: String,
 }
 
-fn cell(
+fn measurement(
     grid: &Grid,
     table: &'static str,
     (senders, load): (Senders, Load),
     variant: Option<Variant>,
     (metric, unit, of): (&'static str, &'static str, Of),
-) -> Cell {
+) -> Measurement {
     let tolerance = match (unit, variant) {
         ("Mbit/s", Some(variant)) => Some(variant.spread()),
         _ => None,
     };
-    Cell {
+    Measurement {
         table,
         series: variant.map_or("all", Variant::name),
         x: coordinate(table, load),
@@ -62,75 +62,77 @@ const VARIATION: (&str, &str, Of) = ("coefficient of variation", "", variation);
 const TIMEOUTS: (&str, &str, Of) = ("timeouts per flow", "", timeouts);
 const RECOVERIES: (&str, &str, Of) = ("fast recoveries per flow", "", recoveries);
 
-/// The cells of Tables 3.1 to 3.4.
-fn homogeneous(grid: &Grid) -> Vec<Cell> {
-    let mut cells = Vec::new();
+/// The measurements of Tables 3.1 to 3.4.
+fn homogeneous(grid: &Grid) -> Vec<Measurement> {
+    let mut measurements = Vec::new();
     for (table, load) in [("table3.1", Load::LargeCbr), ("table3.2", Load::MultipleCbr)] {
         for of in [TIMEOUTS, RECOVERIES] {
             for one in Variant::ALL {
                 let who = (Senders::All(one), load);
-                cells.push(cell(grid, table, who, Some(one), of));
+                measurements.push(measurement(grid, table, who, Some(one), of));
             }
         }
     }
     for (table, of) in [("table3.3", THROUGHPUT), ("table3.4", VARIATION)] {
         for load in Load::TABLE {
             for one in Variant::ALL {
-                cells.push(cell(grid, table, (Senders::All(one), load), Some(one), of));
+                measurements.push(measurement(grid, table, (Senders::All(one), load), Some(one), of));
             }
         }
     }
-    cells
+    measurements
 }
 
-/// The cells of Tables 3.5 to 3.8.
-fn mixed_and_jitter(grid: &Grid) -> Vec<Cell> {
-    let mut cells = Vec::new();
+/// The measurements of Tables 3.5 to 3.8.
+fn mixed_and_jitter(grid: &Grid) -> Vec<Measurement> {
+    let mut measurements = Vec::new();
     for (table, of) in [("table3.5", THROUGHPUT), ("table3.6", VARIATION)] {
         for load in Load::TABLE {
             for one in [Some(Variant::Reno), Some(Variant::Sack), None] {
                 if one.is_none() && table == "table3.5" {
                     continue;
                 }
-                cells.push(cell(grid, table, (Senders::Mixed, load), one, of));
+                measurements.push(measurement(grid, table, (Senders::Mixed, load), one, of));
             }
         }
     }
     for (table, of) in [("table3.7", THROUGHPUT), ("table3.8", VARIATION)] {
         for one in Variant::ALL {
             for load in Load::JITTER {
-                cells.push(cell(grid, table, (Senders::All(one), load), Some(one), of));
+                measurements.push(measurement(grid, table, (Senders::All(one), load), Some(one), of));
             }
         }
     }
-    cells
+    measurements
 }
 
-fn items_of(cells: &[Cell], numbers: &[Published]) -> Vec<Item> {
-    let published = |cell: &Cell| {
+fn items_of(measurements: &[Measurement], numbers: &[Published]) -> Vec<Item> {
+    let published = |measurement: &Measurement| {
         let is_it = |one: &&Published| {
-            one.item == cell.table
-                && one.series == cell.series
-                && one.metric == cell.metric
-                && one.word(cell.x.0) == Some(cell.x.1)
+            one.item == measurement.table
+                && one.series == measurement.series
+                && one.metric == measurement.metric
+                && one.word(measurement.x.0) == Some(measurement.x.1)
         };
         numbers.iter().find(is_it).map(|one| one.value)
     };
-    let rank = |cell: &Cell, of: &dyn Fn(&Cell) -> Option<f64>| {
-        let group = cells.iter().filter(|other| other.table == cell.table && other.group == cell.group);
-        of(cell).map(|own| group.filter(|other| of(other).is_some_and(|value| value < own)).count())
+    let rank = |measurement: &Measurement, of: &dyn Fn(&Measurement) -> Option<f64>| {
+        let group = measurements
+            .iter()
+            .filter(|other| other.table == measurement.table && other.group == measurement.group);
+        of(measurement).map(|own| group.filter(|other| of(other).is_some_and(|value| value < own)).count())
     };
-    let mean = |cell: &Cell| cell.measured.map(|one| one.mean);
-    cells
+    let mean = |measurement: &Measurement| measurement.measured.map(|one| one.mean);
+    measurements
         .iter()
-        .map(|cell| {
-            let item = Item::new(PAPER.name, cell.table, cell.series)
-                .metric(cell.metric, cell.unit)
-                .at(cell.x.0, cell.x.1)
-                .measured(cell.measured);
-            let Some(value) = published(cell) else { return item };
-            let holds = rank(cell, &published) == rank(cell, &mean);
-            item.published(value, cell.tolerance.unwrap_or(0.05 * value), holds).note(match holds {
+        .map(|measurement| {
+            let item = Item::new(PAPER.name, measurement.table, measurement.series)
+                .metric(measurement.metric, measurement.unit)
+                .at(measurement.x.0, measurement.x.1)
+                .measured(measurement.measured);
+            let Some(value) = published(measurement) else { return item };
+            let holds = rank(measurement, &published) == rank(measurement, &mean);
+            item.published(value, measurement.tolerance.unwrap_or(0.05 * value), holds).note(match holds {
                 true => "its place among the variants is the paper's",
                 false => "its place among the variants is not the paper's",
             })
@@ -146,9 +148,9 @@ pub(super) fn is_at(item: &Item, table: &str, variant: Variant, load: Load) -> b
 
 /// All tables.
 pub(super) fn items(grid: &Grid, numbers: &[Published]) -> Vec<Item> {
-    let mut cells = homogeneous(grid);
-    cells.extend(mixed_and_jitter(grid));
-    items_of(&cells, numbers)
+    let mut measurements = homogeneous(grid);
+    measurements.extend(mixed_and_jitter(grid));
+    items_of(&measurements, numbers)
 }
 
 fn mean(grid: &Grid, variant: Variant, load: Load, of: Of) -> Option<f64> {
@@ -256,8 +258,9 @@ pub(super) struct Row {
 
 impl Row {
     pub(super) fn of(setting: &Setting, grid: &Grid, numbers: &[Published]) -> Row {
-        let cells: Vec<Cell> = homogeneous(grid).into_iter().filter(|cell| cell.measured.is_some()).collect();
-        let mut items = items_of(&cells, numbers);
+        let measurements: Vec<Measurement> =
+            homogeneous(grid).into_iter().filter(|measurement| measurement.measured.is_some()).collect();
+        let mut items = items_of(&measurements, numbers);
         items.extend(claims_on_variants(grid));
         for item in &mut items {
             item.item = format!("sensitivity-{}", item.item);
@@ -266,8 +269,8 @@ impl Row {
         Row { setting: setting.clone(), items }
     }
 
-    /// The cell of a table with one metric.
-    pub(super) fn cell(&self, table: &str, variant: Variant, load: Load) -> Option<&Item> {
+    /// The measurement of a table with one metric.
+    pub(super) fn measurement(&self, table: &str, variant: Variant, load: Load) -> Option<&Item> {
         self.items.iter().find(|item| {
             item.item.strip_prefix("sensitivity-") == Some(table) && is_at(item, table, variant, load)
         })

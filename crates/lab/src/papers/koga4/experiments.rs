@@ -1,7 +1,7 @@
 //! The chapter's scenarios by figure.
 
 use super::{Effort, SCENARIO};
-use crate::papers::wcdma::grid::{Cell, Changes, Grid};
+use crate::papers::wcdma::grid::{Changes, Grid, GridPoint};
 use crate::progress::Progress;
 use lasthop_scenario::Problem;
 
@@ -59,30 +59,30 @@ pub(super) fn transfer() -> Changes {
 }
 
 /// Fig. 4.5: packets of 1500 bytes at WT 0, over the rate, by the level of the FER.
-pub(super) fn rates() -> Vec<Cell> {
-    let mut cells = Vec::new();
+pub(super) fn rates() -> Vec<GridPoint> {
+    let mut points = Vec::new();
     for (level, name) in LEVELS.iter().enumerate() {
         for (kbps, fers) in RATES {
-            cells.push(cell((*name).into(), kbps, link(kbps, fers[level]), vec![wait(0.0)]));
+            points.push(point((*name).into(), kbps, link(kbps, fers[level]), vec![wait(0.0)]));
         }
     }
-    cells
+    points
 }
 
 /// Fig. 4.12: 500 kbyte at 384 kbit/s and FER 5.9 % over WT, by packet size.
-pub(super) fn transfer_sizes(waits: &[f64]) -> Vec<Cell> {
-    let mut cells = Vec::new();
+pub(super) fn transfer_sizes(waits: &[f64]) -> Vec<GridPoint> {
+    let mut points = Vec::new();
     for bytes in SIZES {
         for millis in waits {
             let more = transfer().into_iter().chain([wait(*millis), size(bytes)]).collect();
-            cells.push(cell(format!("{bytes} bytes"), *millis, link(384.0, RATES[2].1[2]), more));
+            points.push(point(format!("{bytes} bytes"), *millis, link(384.0, RATES[2].1[2]), more));
         }
     }
-    cells
+    points
 }
 
-pub(super) fn cell(series: String, x: f64, link: Changes, more: Changes) -> Cell {
-    Cell { series, x, changes: link.into_iter().chain(more).collect() }
+pub(super) fn point(series: String, x: f64, link: Changes, more: Changes) -> GridPoint {
+    GridPoint { series, x, changes: link.into_iter().chain(more).collect() }
 }
 
 impl Experiments {
@@ -97,22 +97,22 @@ impl Experiments {
                     size(512.0),
                     ("link.wireless.down.arq.retransmissions", count.to_string()),
                 ];
-                retransmissions.push(cell(fer_name(fer), f64::from(count), link(64.0, fer), more));
+                retransmissions.push(point(fer_name(fer), f64::from(count), link(64.0, fer), more));
             }
             for bytes in SIZES {
-                sizes.push(cell(fer_name(fer), bytes, link(64.0, fer), vec![wait(0.0), size(bytes)]));
+                sizes.push(point(fer_name(fer), bytes, link(64.0, fer), vec![wait(0.0), size(bytes)]));
             }
         }
         let mut waits = Vec::new();
         let mut transfers = Vec::new();
         for fer in fast {
             for millis in WAITS {
-                waits.push(cell(fer_name(fer), millis, link(384.0, fer), vec![wait(millis)]));
+                waits.push(point(fer_name(fer), millis, link(384.0, fer), vec![wait(millis)]));
                 let more = transfer().into_iter().chain([wait(millis)]).collect();
-                transfers.push(cell(fer_name(fer), millis, link(384.0, fer), more));
+                transfers.push(point(fer_name(fer), millis, link(384.0, fer), more));
             }
         }
-        let grid = |cells, runs| Grid::run(SCENARIO, cells, runs, seed, progress);
+        let grid = |points, runs| Grid::run(SCENARIO, points, runs, seed, progress);
         Ok(Experiments {
             retransmissions: grid(retransmissions, effort.runs)?,
             sizes: grid(sizes, effort.runs)?,

@@ -1,11 +1,11 @@
 //! What the chapter leaves open: its main claims under every other answer.
 
 use super::claims::{delay_claim, share_claim, size_claims, wait_claim};
-use super::experiments::{cell, link, rates, transfer, transfer_sizes, wait};
+use super::experiments::{link, point, rates, transfer, transfer_sizes, wait};
 use super::numbers::{behind_gap, late, packets};
 use super::{Effort, PAPER, SCENARIO};
 use crate::item::Item;
-use crate::papers::wcdma::grid::{Cell, Changes, Grid, Of, completion, recoveries, timeouts};
+use crate::papers::wcdma::grid::{Changes, Grid, GridPoint, Of, completion, recoveries, timeouts};
 use crate::papers::wcdma::row::Row;
 use crate::progress::Progress;
 use lasthop_scenario::Problem;
@@ -76,10 +76,10 @@ pub(super) fn run(effort: &Effort, seed: u64, progress: &dyn Progress) -> Result
     ANSWERS
         .iter()
         .map(|(label, answer)| {
-            let grid = |cells, runs| Grid::run(SCENARIO, under(answer, cells), runs, seed, progress);
+            let grid = |points, runs| Grid::run(SCENARIO, under(answer, points), runs, seed, progress);
             let over_wait = |more: &Changes| {
                 let changes = |wt| more.iter().cloned().chain([wait(wt)]).collect();
-                WAITS.map(|wt| cell(SERIES.into(), wt, link(384.0, 0.059), changes(wt))).into()
+                WAITS.map(|wt| point(SERIES.into(), wt, link(384.0, 0.059), changes(wt))).into()
             };
             let measured = Measured {
                 bulk: grid(over_wait(&Vec::new()), effort.sensitivity_runs)?,
@@ -92,19 +92,19 @@ pub(super) fn run(effort: &Effort, seed: u64, progress: &dyn Progress) -> Result
         .collect()
 }
 
-/// The cells under an answer; another channel has the frame error rate that each cell states.
-fn under(answer: &[(&'static str, &str)], mut cells: Vec<Cell>) -> Vec<Cell> {
+/// The points under an answer; another channel has the frame error rate that each point states.
+fn under(answer: &[(&'static str, &str)], mut points: Vec<GridPoint>) -> Vec<GridPoint> {
     let is_fading = !answer.iter().any(|(path, _)| *path == CHANNEL);
-    for cell in &mut cells {
+    for point in &mut points {
         let loss =
-            cell.changes.iter().find(|(path, _)| path.starts_with(CHANNEL)).map(|(_, fer)| fer.clone());
-        cell.changes.retain(|(path, _)| is_fading || !path.starts_with(CHANNEL));
-        cell.changes.extend(answer.iter().map(|(path, value)| match (&loss, path.ends_with("loss")) {
+            point.changes.iter().find(|(path, _)| path.starts_with(CHANNEL)).map(|(_, fer)| fer.clone());
+        point.changes.retain(|(path, _)| is_fading || !path.starts_with(CHANNEL));
+        point.changes.extend(answer.iter().map(|(path, value)| match (&loss, path.ends_with("loss")) {
             (Some(fer), true) => (*path, fer.clone()),
             _ => (*path, (*value).to_string()),
         }));
     }
-    cells
+    points
 }
 
 /// What is measured under an answer.

@@ -1,7 +1,7 @@
 //! The chapter's scenarios by figure.
 
 use super::{CHANGING, Effort, SCENARIO};
-use crate::papers::wcdma::grid::{Cell, Changes, Grid};
+use crate::papers::wcdma::grid::{Changes, Grid, GridPoint};
 use crate::progress::Progress;
 use lasthop_scenario::Problem;
 
@@ -81,9 +81,9 @@ impl Experiments {
         let mut variants = Vec::new();
         for (name, window) in both() {
             for millis in WAITS {
-                let note = |cells: &mut Vec<Cell>, series: String, more: Changes| {
+                let note = |points: &mut Vec<GridPoint>, series: String, more: Changes| {
                     let changes = window.iter().cloned().chain(more).chain([wait(millis)]).collect();
-                    cells.push(Cell { series, x: millis, changes });
+                    points.push(GridPoint { series, x: millis, changes });
                 };
                 for loss in FERS {
                     note(&mut fers, format!("{name}, FER {:.1} %", 100.0 * loss), vec![fer(loss)]);
@@ -97,10 +97,10 @@ impl Experiments {
                 }
             }
         }
-        for cells in [&mut fers, &mut sizes, &mut variants] {
-            cells.sort_by(|one, other| one.series.cmp(&other.series).then(one.x.total_cmp(&other.x)));
+        for points in [&mut fers, &mut sizes, &mut variants] {
+            points.sort_by(|one, other| one.series.cmp(&other.series).then(one.x.total_cmp(&other.x)));
         }
-        let grid = |text, cells, runs| Grid::run(text, cells, runs, seed, progress);
+        let grid = |text, points, runs| Grid::run(text, points, runs, seed, progress);
         let mut over_buffer = grid(SCENARIO, buffers("constant"), effort.runs)?;
         over_buffer.join(grid(CHANGING, buffers("changing"), effort.runs)?);
         Ok(Experiments {
@@ -115,8 +115,8 @@ impl Experiments {
 }
 
 /// awnd 3 to 13 and beyond, at both rates with both timers.
-pub(super) fn windows() -> Vec<Cell> {
-    let mut cells = Vec::new();
+pub(super) fn windows() -> Vec<GridPoint> {
+    let mut points = Vec::new();
     for (series, rate, millis) in [
         ("64 kbit/s, WT 1000 ms", slow(), 1000.0),
         ("384 kbit/s, WT 300 ms", Vec::new(), 300.0),
@@ -124,35 +124,35 @@ pub(super) fn windows() -> Vec<Cell> {
     ] {
         for packets in (1..=13).chain([15, 17, 20, 25]).map(f64::from) {
             let changes = rate.iter().cloned().chain(awnd(packets)).chain([wait(millis)]).collect();
-            cells.push(Cell { series: series.into(), x: packets, changes });
+            points.push(GridPoint { series: series.into(), x: packets, changes });
         }
     }
-    cells
+    points
 }
 
 /// The three receivers of Fig. 5.9 over WT.
-pub(super) fn changing() -> Vec<Cell> {
+pub(super) fn changing() -> Vec<GridPoint> {
     let receivers =
         [("original", original()), ("awnd: constant", awnd(10.0)), ("awnd: adaptive", adaptive())];
-    let cells = receivers.into_iter().flat_map(|(name, window)| {
-        WAITS.map(|millis| Cell {
+    let points = receivers.into_iter().flat_map(|(name, window)| {
+        WAITS.map(|millis| GridPoint {
             series: name.into(),
             x: millis,
             changes: window.iter().cloned().chain([wait(millis)]).collect(),
         })
     });
-    cells.collect()
+    points.collect()
 }
 
 /// Both receivers of Fig. 5.10 over the buffer; `link` is its name in the series.
-pub(super) fn buffers(link: &str) -> Vec<Cell> {
+pub(super) fn buffers(link: &str) -> Vec<GridPoint> {
     let receivers = [("original", original()), ("proposed", adaptive())];
-    let cells = receivers.iter().flat_map(|(name, window)| {
-        BUFFERS.map(|packets| Cell {
+    let points = receivers.iter().flat_map(|(name, window)| {
+        BUFFERS.map(|packets| GridPoint {
             series: format!("{name}, {link}"),
             x: packets,
             changes: window.iter().cloned().chain([buffer(packets)]).collect(),
         })
     });
-    cells.collect()
+    points.collect()
 }

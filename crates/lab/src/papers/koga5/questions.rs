@@ -4,7 +4,7 @@ use super::experiments::{self, adaptive, buffers, changing, original, wait, wind
 use super::{CHANGING, Effort, PAPER, SCENARIO, claims, numbers};
 use crate::item::Item;
 use crate::papers::wcdma::claims::{Tally, above, not_below};
-use crate::papers::wcdma::grid::{Cell, Changes, Grid, goodput};
+use crate::papers::wcdma::grid::{Changes, Grid, GridPoint, goodput};
 use crate::papers::wcdma::row::Row;
 use crate::progress::Progress;
 use lasthop_scenario::Problem;
@@ -51,8 +51,8 @@ pub(super) fn run(effort: &Effort, seed: u64, progress: &dyn Progress) -> Result
     answers
         .chain(edges)
         .map(|(label, all, window)| {
-            let grid = |text, cells| {
-                Grid::run(text, under(&all, &window, cells), effort.sensitivity_runs, seed, progress)
+            let grid = |text, points| {
+                Grid::run(text, under(&all, &window, points), effort.sensitivity_runs, seed, progress)
             };
             let mut buffers = grid(SCENARIO, few_buffers("constant"))?;
             buffers.join(grid(CHANGING, few_buffers("changing"))?);
@@ -62,7 +62,7 @@ pub(super) fn run(effort: &Effort, seed: u64, progress: &dyn Progress) -> Result
                 windows: grid(SCENARIO, few_windows())?,
                 changing: grid(
                     CHANGING,
-                    changing().into_iter().filter(|cell| WAITS.contains(&cell.x)).collect(),
+                    changing().into_iter().filter(|point| WAITS.contains(&point.x)).collect(),
                 )?,
                 buffers,
             };
@@ -71,56 +71,56 @@ pub(super) fn run(effort: &Effort, seed: u64, progress: &dyn Progress) -> Result
         .collect()
 }
 
-/// The cells under an answer: `all` changes every receiver's scenario, `window` the adaptive one's. What a cell is about
+/// The points under an answer: `all` changes every receiver's scenario, `window` the adaptive one's. What a point is about
 /// comes last.
-fn under(all: &Changes, window: &Changes, mut cells: Vec<Cell>) -> Vec<Cell> {
-    for cell in &mut cells {
-        cell.changes.splice(0..0, all.iter().cloned());
-        if cell.series.ends_with("adaptive") || cell.series.starts_with("proposed") {
-            cell.changes.extend(window.iter().cloned());
+fn under(all: &Changes, window: &Changes, mut points: Vec<GridPoint>) -> Vec<GridPoint> {
+    for point in &mut points {
+        point.changes.splice(0..0, all.iter().cloned());
+        if point.series.ends_with("adaptive") || point.series.starts_with("proposed") {
+            point.changes.extend(window.iter().cloned());
         }
     }
-    cells
+    points
 }
 
 const WAITS: [f64; 2] = [300.0, 1000.0];
 
 /// The free buffer and the adaptive window.
-fn over_wait() -> Vec<Cell> {
-    let mut cells = Vec::new();
+fn over_wait() -> Vec<GridPoint> {
+    let mut points = Vec::new();
     for (name, receiver) in [("original", original()), ("adaptive", adaptive())] {
         for millis in WAITS {
             let changes = receiver.iter().cloned().chain([wait(millis)]).collect();
-            cells.push(Cell { series: name.into(), x: millis, changes });
+            points.push(GridPoint { series: name.into(), x: millis, changes });
         }
     }
-    cells
+    points
 }
 
 /// Plain TCP over WT, by packet size.
-fn sizes() -> Vec<Cell> {
-    let mut cells = Vec::new();
+fn sizes() -> Vec<GridPoint> {
+    let mut points = Vec::new();
     for bytes in [1500, 512] {
         for millis in experiments::WAITS {
             let size = ("flow.bulk.segment", format!("{bytes} bytes"));
             let changes = original().into_iter().chain([size, wait(millis)]).collect();
-            cells.push(Cell { series: format!("original, {bytes} bytes"), x: millis, changes });
+            points.push(GridPoint { series: format!("original, {bytes} bytes"), x: millis, changes });
         }
     }
-    cells
+    points
 }
 
 /// Table 5.1's.
-fn few_windows() -> Vec<Cell> {
-    let published = |cell: &Cell| {
-        let is_in_table = cell.series.starts_with("64 ") || cell.series.ends_with("WT 300 ms");
-        is_in_table && (3.0..=13.0).contains(&cell.x)
+fn few_windows() -> Vec<GridPoint> {
+    let published = |point: &GridPoint| {
+        let is_in_table = point.series.starts_with("64 ") || point.series.ends_with("WT 300 ms");
+        is_in_table && (3.0..=13.0).contains(&point.x)
     };
     windows().into_iter().filter(published).collect()
 }
 
-fn few_buffers(link: &str) -> Vec<Cell> {
-    buffers(link).into_iter().filter(|cell| cell.x == 10.0 || cell.x == 30.0).collect()
+fn few_buffers(link: &str) -> Vec<GridPoint> {
+    buffers(link).into_iter().filter(|point| point.x == 10.0 || point.x == 30.0).collect()
 }
 
 /// What is measured under an answer.

@@ -10,7 +10,7 @@ use lasthop_sim::Outcome;
 pub(crate) type Changes = Vec<(&'static str, String)>;
 
 /// A point to be measured.
-pub(crate) struct Cell {
+pub(crate) struct GridPoint {
     pub(crate) series: String,
     pub(crate) x: f64,
     pub(crate) changes: Changes,
@@ -18,7 +18,7 @@ pub(crate) struct Cell {
 
 /// Points with their outcomes, by repetition; repetitions of the same number meet the same channel.
 pub(crate) struct Grid {
-    cells: Vec<Cell>,
+    points: Vec<GridPoint>,
     outcomes: Vec<Vec<Outcome>>,
 }
 
@@ -26,19 +26,19 @@ pub(crate) struct Grid {
 pub(crate) type Of = fn(&Outcome) -> Option<f64>;
 
 impl Grid {
-    /// Measures all cells of a scenario's text.
+    /// Measures all points of a scenario's text.
     pub(crate) fn run(
         text: &str,
-        cells: Vec<Cell>,
+        points: Vec<GridPoint>,
         runs: u32,
         seed: u64,
         progress: &dyn Progress,
     ) -> Result<Grid, Problem> {
-        let scenarios: Result<Vec<Scenario>, Problem> = cells
+        let scenarios: Result<Vec<Scenario>, Problem> = points
             .iter()
-            .map(|cell| {
+            .map(|point| {
                 let mut draft = Draft::parse(text, "the chapter's scenario")?;
-                for (path, value) in &cell.changes {
+                for (path, value) in &point.changes {
                     draft.set(path, value)?;
                 }
                 draft.check()
@@ -49,21 +49,21 @@ impl Grid {
         progress.begin("wireless links", scenarios.len() as u64 * u64::from(runs));
         let outcomes = repeat(&scenarios, runs, seed, progress);
         progress.end();
-        Ok(Grid { cells, outcomes })
+        Ok(Grid { points, outcomes })
     }
 
     /// Adds another grid's points behind its own.
     pub(crate) fn join(&mut self, other: Grid) {
-        self.cells.extend(other.cells);
+        self.points.extend(other.points);
         self.outcomes.extend(other.outcomes);
     }
 
     /// The series, each once, in their order.
     pub(crate) fn series(&self) -> Vec<&str> {
         let mut series: Vec<&str> = Vec::new();
-        for cell in &self.cells {
-            if !series.contains(&cell.series.as_str()) {
-                series.push(&cell.series);
+        for point in &self.points {
+            if !series.contains(&point.series.as_str()) {
+                series.push(&point.series);
             }
         }
         series
@@ -71,12 +71,12 @@ impl Grid {
 
     /// The abscissae of a series, in their order.
     pub(crate) fn xs(&self, series: &str) -> Vec<f64> {
-        self.cells.iter().filter(|cell| cell.series == series).map(|cell| cell.x).collect()
+        self.points.iter().filter(|point| point.series == series).map(|point| point.x).collect()
     }
 
     /// The repetitions of a point; none if there is no such point.
     pub(crate) fn outcomes(&self, series: &str, x: f64) -> &[Outcome] {
-        let place = self.cells.iter().position(|cell| cell.series == series && same(cell.x, x));
+        let place = self.points.iter().position(|point| point.series == series && same(point.x, x));
         place.and_then(|place| self.outcomes.get(place)).map_or(&[], Vec::as_slice)
     }
 

@@ -3,7 +3,7 @@
 //! A step leaves a state whose mean stay is m with probability 1 - exp(-step/m): stays are geometric, and at
 //! least one step long, so that every bad period destroys at least one packet of a saturated link.
 
-use super::{Air, Channel, Fate, PacketDraws, Threshold, is_shielded};
+use super::{Air, Channel, PacketDraws, Reception, Threshold, is_shielded};
 use lasthop_base::{Stream, Values};
 
 pub(super) struct Stepped {
@@ -58,13 +58,13 @@ impl Stepped {
 }
 
 impl Channel for Stepped {
-    fn fate(&mut self, air: &Air) -> Fate {
+    fn transmit(&mut self, air: &Air) -> Reception {
         // A repeat meets the state of its own time, unless that is past.
         let loss = match self.is_bad_at(air.start.as_nanos() / self.step_nanos) {
             true => self.loss_bad,
             false => self.loss_good,
         };
         let destroyed = self.draws.happens(air.attempt, loss);
-        if destroyed && !is_shielded(self.shields_tags, air) { Fate::Lost } else { Fate::Intact }
+        if destroyed && !is_shielded(self.shields_tags, air) { Reception::Lost } else { Reception::Intact }
     }
 }

@@ -14,7 +14,7 @@
 //! when the sender has more. Where a radio link delays packets by far more than its smallest RTT now and then, k must
 //! cover it, or the rate falls.
 
-use super::{AdvertisedWindow, Arrived, Build, WindowInput};
+use super::{AdvertisedWindow, Build, PathSample, WindowInput};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 
 /// See the file.
@@ -164,7 +164,7 @@ impl AdvertisedWindow for Dynamic {
         self.size
     }
 
-    fn on_arrival(&mut self, arrived: &Arrived) {
+    fn on_arrival(&mut self, arrived: &PathSample) {
         if let Some(rtt) = arrived.rtt {
             self.sample(arrived.now, rtt);
         }
@@ -188,7 +188,7 @@ mod tests {
     fn feed(window: &mut Dynamic, from: u64, millis: u64, rtt: u64) {
         for n in 0..millis * 10 / 12 {
             let now = Time::from_nanos(from * 1_000_000 + n * 1_200_000);
-            window.on_arrival(&Arrived { now, bytes: SEGMENT, rtt: Some(Duration::from_millis(rtt)) });
+            window.on_arrival(&PathSample { now, bytes: SEGMENT, rtt: Some(Duration::from_millis(rtt)) });
         }
     }
 
@@ -220,7 +220,7 @@ mod tests {
         let mut window = dynamic();
         for n in 0..30 {
             let now = Time::ZERO + Duration::from_secs(n);
-            window.on_arrival(&Arrived { now, bytes: 10, rtt: Some(Duration::from_millis(5)) });
+            window.on_arrival(&PathSample { now, bytes: 10, rtt: Some(Duration::from_millis(5)) });
         }
         assert_eq!(bytes(&mut window), 2 * SEGMENT);
         assert_eq!(window.bytes(&WindowInput { unread: (1 << 22) - 100, segment: SEGMENT }), 100);

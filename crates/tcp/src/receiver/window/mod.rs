@@ -15,9 +15,9 @@ pub struct WindowInput {
     pub segment: u64,
 }
 
-/// A segment has arrived, as a window sees it.
+/// A sample of the path: a segment has arrived, as a window sees it.
 #[derive(Clone, Copy, Debug)]
-pub struct Arrived {
+pub struct PathSample {
     /// When.
     pub now: Time,
     /// Its payload, bytes: also of one that had arrived before, because the path carried it.
@@ -40,7 +40,7 @@ pub trait AdvertisedWindow: Send {
     }
 
     /// A segment arrived; told only to those who [need](AdvertisedWindow::needs_arrivals) it.
-    fn on_arrival(&mut self, arrived: &Arrived) {
+    fn on_arrival(&mut self, arrived: &PathSample) {
         let _ = arrived;
     }
 

@@ -6,7 +6,7 @@ use lasthop_base::{Info, Mechanism};
 /// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
-        name: "per-ack",
+        name: "per_ack",
         summary: "each new ACK is worth one segment, whatever it covers",
         source: "RFC 2581 §3.1; hasegawa §2.3",
         parameters: &[],

@@ -3,7 +3,7 @@
 use lasthop_emu::emulation::End;
 use lasthop_emu::ends::Ends;
 use lasthop_emu::program::Attached;
-use lasthop_emu::{Program, Trouble};
+use lasthop_emu::{Program, SystemError};
 use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
@@ -25,7 +25,7 @@ const READY_WITHIN: Duration = Duration::from_secs(10);
 
 impl Companion {
     /// Starts an agent with these flags and waits until it is ready.
-    pub(super) fn begin(ends: &Ends, arguments: &[String]) -> Result<Companion, Trouble> {
+    pub(super) fn begin(ends: &Ends, arguments: &[String]) -> Result<Companion, SystemError> {
         let folder = Folder::create().map_err(|error| refused("make a directory for the agent", &error))?;
         let said = folder.0.join("said");
         let program = std::env::current_exe().map_err(|error| refused("find this program", &error))?;
@@ -42,7 +42,7 @@ impl Companion {
         while !fs::read_to_string(&said).is_ok_and(|text| text.contains("the agent runs")) {
             if program.ended()?.is_some() || start.elapsed() > READY_WITHIN {
                 let text = fs::read_to_string(&said).unwrap_or_default();
-                return Err(Trouble {
+                return Err(SystemError {
                     message: format!("the agent did not begin: {}", text.trim()),
                     help: "`lasthop doctor` says what it needs".to_owned(),
                 });
@@ -70,6 +70,6 @@ impl Drop for Folder {
     }
 }
 
-fn refused(what: &str, error: &io::Error) -> Trouble {
-    Trouble { message: format!("cannot {what}: {error}"), help: "see what the system says".to_owned() }
+fn refused(what: &str, error: &io::Error) -> SystemError {
+    SystemError { message: format!("cannot {what}: {error}"), help: "see what the system says".to_owned() }
 }

@@ -20,7 +20,7 @@ use clap::Args;
 use companion::Companion;
 use lasthop_emu::ends::Ends;
 use lasthop_emu::trial::{Outcome, Settings, Tcp};
-use lasthop_emu::{Trial, Trouble};
+use lasthop_emu::{SystemError, Trial};
 use lasthop_lab::progress::Progress;
 use lasthop_lab::repeat::seed_of;
 use lasthop_lab::report;
@@ -110,7 +110,7 @@ impl Measure {
             let seed = seed_of(first, results.pairs.len() as u32);
             let run = |has_agent| -> Result<Outcome, Failure> {
                 let plan = path::plan(scenario, replaced, seed);
-                let prepare = |ends: &Ends| -> Result<Box<dyn Any>, Trouble> {
+                let prepare = |ends: &Ends| -> Result<Box<dyn Any>, SystemError> {
                     match has_agent {
                         true => Ok(Box::new(Companion::begin(ends, &self.mechanisms.arguments())?)),
                         false => Ok(Box::new(())),
@@ -154,6 +154,6 @@ fn trial(sender: &Sender, scenario: &Scenario, carried: &Carried) -> Result<Tria
     Ok(Trial { tcp, streams: carried.streams.clone(), duration: scenario.duration, mtu: carried.mtu })
 }
 
-fn failure(trouble: Trouble) -> Failure {
-    Failure::failed(trouble.message, trouble.help)
+fn failure(error: SystemError) -> Failure {
+    Failure::failed(error.message, error.help)
 }

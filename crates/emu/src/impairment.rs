@@ -1,19 +1,19 @@
-//! What a path does to packets, beside carrying them: from a seed, so that it can be repeated.
+//! Impairments: what a path does to packets beside carrying them. From a seed, so that it can be repeated.
 
 use lasthop_base::{Duration, Stream, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Harm done to packets in one direction. Probabilities are 0 to 1, all independent.
+/// Impairments of packets in one direction, as netem(8) has them. Probabilities are 0 to 1, all independent.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Harm {
+pub struct Impairment {
     /// Probability that a packet is lost, or that a burst of losses begins with it.
     pub loss: f64,
     /// Mean number of packets lost in a row, at least 1 (0 counts as 1).
     pub burst: f64,
     /// Probability that a packet comes twice.
     pub duplicate: f64,
-    /// Probability that a packet is late by up to [`Harm::jitter`], so that others overtake it.
+    /// Probability that a packet is late by up to [`Impairment::jitter`], so that others overtake it.
     pub reorder: f64,
     /// The largest lateness of those that are late.
     pub jitter: Duration,
@@ -23,10 +23,10 @@ pub struct Harm {
     pub delay: Duration,
 }
 
-/// A path that does harm: packets in, packets out when they are due.
+/// A path that impairs packets: packets in, packets out when they are due.
 #[derive(Debug)]
-pub struct Harmful {
-    harm: Harm,
+pub struct ImpairedPath {
+    impairment: Impairment,
     random: Stream,
     in_burst: bool,
     /// Packets under way, earliest first; those of the same time in their order.
@@ -35,32 +35,32 @@ pub struct Harmful {
     lost: u64,
 }
 
-impl Harmful {
-    /// A path with this harm.
-    pub fn new(harm: Harm, random: Stream) -> Harmful {
-        Harmful { harm, random, in_burst: false, waiting: BinaryHeap::new(), count: 0, lost: 0 }
+impl ImpairedPath {
+    /// A path with this impairment.
+    pub fn new(impairment: Impairment, random: Stream) -> ImpairedPath {
+        ImpairedPath { impairment, random, in_burst: false, waiting: BinaryHeap::new(), count: 0, lost: 0 }
     }
 
     /// A packet begins its way.
     pub fn send(&mut self, now: Time, packet: &[u8]) {
-        let harm = self.harm;
+        let impairment = self.impairment;
         // The same number of draws for every packet, so that what one suffers does not depend on the others.
         let [loss, duplicate, reorder, corrupt] = std::array::from_fn(|_| self.random.uniform());
         let (late, bit) = (self.random.uniform(), self.random.draw());
-        let goes_on = 1.0 - 1.0 / harm.burst.max(1.0);
-        self.in_burst = loss < if self.in_burst { goes_on } else { harm.loss };
+        let goes_on = 1.0 - 1.0 / impairment.burst.max(1.0);
+        self.in_burst = loss < if self.in_burst { goes_on } else { impairment.loss };
         if self.in_burst {
             self.lost += 1;
             return;
         }
         let mut packet = packet.to_vec();
-        if corrupt < harm.corrupt && !packet.is_empty() {
+        if corrupt < impairment.corrupt && !packet.is_empty() {
             let bit = bit as usize % (packet.len() * 8);
             packet[bit / 8] ^= 1 << (bit % 8);
         }
-        let lateness = if reorder < harm.reorder { late * harm.jitter.as_secs() } else { 0.0 };
-        let due = now + harm.delay;
-        if duplicate < harm.duplicate {
+        let lateness = if reorder < impairment.reorder { late * impairment.jitter.as_secs() } else { 0.0 };
+        let due = now + impairment.delay;
+        if duplicate < impairment.duplicate {
             self.push(due, packet.clone());
         }
         self.push(due + Duration::from_secs_f64(lateness), packet);
@@ -95,8 +95,8 @@ mod tests {
     use super::*;
 
     /// The numbers of the packets that arrive, of 20 000 sent a millisecond apart.
-    fn arrivals(harm: Harm) -> Vec<u32> {
-        let mut path = Harmful::new(harm, Stream::named(1, "test"));
+    fn arrivals(impairment: Impairment) -> Vec<u32> {
+        let mut path = ImpairedPath::new(impairment, Stream::named(1, "test"));
         let mut arrived = Vec::new();
         for n in 0..20_000_u32 {
             let now = Time::ZERO + Duration::from_millis(u64::from(n));
@@ -110,8 +110,8 @@ mod tests {
 
     #[test]
     fn losses_come_as_often_and_in_bursts_as_long_as_asked_for() {
-        let harm = Harm { loss: 0.02, burst: 4.0, ..Harm::default() };
-        let arrived = arrivals(harm);
+        let impairment = Impairment { loss: 0.02, burst: 4.0, ..Impairment::default() };
+        let arrived = arrivals(impairment);
         let gaps: Vec<u32> =
             arrived.windows(2).map(|pair| pair[1] - pair[0] - 1).filter(|gap| *gap > 0).collect();
         let lost: u32 = gaps.iter().sum();
@@ -124,10 +124,10 @@ mod tests {
 
     #[test]
     fn duplicates_and_late_packets_come_as_often_as_asked_for() {
-        let arrived = arrivals(Harm { duplicate: 0.1, ..Harm::default() });
+        let arrived = arrivals(Impairment { duplicate: 0.1, ..Impairment::default() });
         assert!((21_800..22_200).contains(&arrived.len()), "{}", arrived.len());
         let jitter = Duration::from_millis(10);
-        let arrived = arrivals(Harm { reorder: 0.1, jitter, ..Harm::default() });
+        let arrived = arrivals(Impairment { reorder: 0.1, jitter, ..Impairment::default() });
         let late = arrived.windows(2).filter(|pair| pair[1] < pair[0]).count();
         // A late one is overtaken unless it is late by less than a millisecond, one in ten; two at once show as one.
         assert!((1500..2000).contains(&late), "{late}");
@@ -135,7 +135,8 @@ mod tests {
 
     #[test]
     fn a_corrupt_packet_differs_in_one_bit() {
-        let mut path = Harmful::new(Harm { corrupt: 1.0, ..Harm::default() }, Stream::named(1, "test"));
+        let mut path =
+            ImpairedPath::new(Impairment { corrupt: 1.0, ..Impairment::default() }, Stream::named(1, "test"));
         path.send(Time::ZERO, &[0; 40]);
         let packet = path.poll(Time::ZERO).expect("a packet");
         assert_eq!(packet.iter().map(|byte| byte.count_ones()).sum::<u32>(), 1);

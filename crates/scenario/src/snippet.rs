@@ -1,4 +1,4 @@
-//! What of a text is drawn beside a problem: all of it, but no endless lines.
+//! The snippet of a text that is drawn beside a problem: all of it, but no endless lines.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use std::ops::Range;
 const LONGEST: usize = 240;
 
 /// The text with long lines cut, and where the span is in it.
-pub(crate) fn excerpt(text: &str, span: Range<usize>) -> (Cow<'_, str>, Range<usize>) {
+pub(crate) fn snippet(text: &str, span: Range<usize>) -> (Cow<'_, str>, Range<usize>) {
     if text.split('\n').all(|line| line.len() <= LONGEST) {
         return (Cow::Borrowed(text), span);
     }
@@ -50,14 +50,14 @@ mod tests {
 
     #[test]
     fn short_texts_stay_as_they_are() {
-        assert_eq!(excerpt("a = 1\nb = 2\n", 6..7), (Cow::Borrowed("a = 1\nb = 2\n"), 6..7));
+        assert_eq!(snippet("a = 1\nb = 2\n", 6..7), (Cow::Borrowed("a = 1\nb = 2\n"), 6..7));
     }
 
     #[test]
     fn long_lines_are_cut_around_the_span() {
         let text = format!("first\n{}HERE{}\nlast", "ä".repeat(5000), "x".repeat(5000));
         let start = 6 + 10_000;
-        let (drawn, span) = excerpt(&text, start..start + 4);
+        let (drawn, span) = snippet(&text, start..start + 4);
         assert_eq!(&drawn[span], "HERE");
         assert_eq!(drawn.lines().count(), 3);
         assert!(drawn.len() < 300);

@@ -1,9 +1,9 @@
-//! Packets from outside: real traffic takes a flow's way, beside what is simulated.
+//! External packets: real traffic takes a flow's way, beside what is simulated.
 
 use lasthop_base::{Duration, Time};
 use lasthop_engine::{Engine, Entering, Left};
 use lasthop_scenario::{Draft, Scenario};
-use lasthop_sim::assemble::{OUTSIDE_FLOWS, assemble_around, pipe_of};
+use lasthop_sim::assemble::{EXTERNAL_FLOWS, assemble_around, pipe_of};
 use lasthop_wire::{Body, Ecn, FlowId, LossReason, Priority};
 
 fn scenario(text: &str) -> Scenario {
@@ -33,7 +33,7 @@ fn arrivals_are_computed_however_late_the_engine_is_asked() {
     for asked_every in [1, 7, 1000] {
         let mut engine = assemble_around(&scenario, 0, 1);
         let numbers: Vec<u64> =
-            (0..10).map(|n| engine.inject(FlowId(n % OUTSIDE_FLOWS as u32), &packet(true, 1250))).collect();
+            (0..10).map(|n| engine.inject(FlowId(n % EXTERNAL_FLOWS as u32), &packet(true, 1250))).collect();
         let mut arrived = Vec::new();
         for now in (0..=1000).step_by(asked_every) {
             engine.run_until(millis(now));
@@ -92,7 +92,7 @@ fn datagrams_of_the_scenario_compete_and_its_tcp_gives_way() {
     "#;
     let scenario = Scenario::parse(text, "cross.toml").expect("it is right");
     let mut engine = assemble_around(&scenario, 0, 1);
-    assert_eq!(engine.flow_count(), OUTSIDE_FLOWS + 1);
+    assert_eq!(engine.flow_count(), EXTERNAL_FLOWS + 1);
     engine.run_until(millis(1000));
     let carried = engine.pipe_account(pipe_of(0, true)).carried_bytes;
     // Headers come on top of 500 kbit/s; TCP would take all the link has.

@@ -1,5 +1,6 @@
-//! The envelope of a Rayleigh channel: a sum of sinusoids (Zheng and Xiao, IEEE Commun. Lett. 7(11), 2003, a corrected
-//! Jakes model), for faded traces and faded blocks alike.
+//! Rayleigh fading: the envelope of a flat channel without a line of sight, for faded traces and faded blocks alike.
+//!
+//! A sum of sinusoids (Zheng and Xiao, IEEE Commun. Lett. 7(11), 2003, a corrected Jakes model).
 
 use lasthop_base::Stream;
 use std::f64::consts::PI;
@@ -7,15 +8,15 @@ use std::f64::consts::PI;
 /// Sinusoids per quadrature: more change nothing visible.
 const SINUSOIDS: usize = 16;
 
-/// The complex envelope of a Rayleigh channel, mean power 1.
-pub(crate) struct Envelope {
+/// The complex envelope of a Rayleigh fading channel, mean power 1.
+pub(crate) struct RayleighFading {
     /// Of each sinusoid, the real quadrature's first: turns a second, and turns at time zero.
     speeds: [f64; 2 * SINUSOIDS],
     phases: [f64; 2 * SINUSOIDS],
 }
 
-impl Envelope {
-    pub(crate) fn new(doppler_hz: f64, random: &mut Stream) -> Envelope {
+impl RayleighFading {
+    pub(crate) fn new(doppler_hz: f64, random: &mut Stream) -> RayleighFading {
         let theta = PI * (2.0 * random.uniform() - 1.0);
         let (mut speeds, mut phases) = ([0.0; 2 * SINUSOIDS], [0.0; 2 * SINUSOIDS]);
         for n in 0..SINUSOIDS {
@@ -25,7 +26,7 @@ impl Envelope {
                 phases[at] = random.uniform() - 0.5;
             }
         }
-        Envelope { speeds, phases }
+        RayleighFading { speeds, phases }
     }
 
     /// |h(t)|^2, t in seconds.
@@ -93,10 +94,10 @@ mod tests {
         let doppler = 5.0;
         let (mut sum, mut above, mut crossings) = (0.0, 0u32, 0u32);
         for channel in 0..channels {
-            let envelope = Envelope::new(doppler, &mut Stream::named(channel, "fading"));
+            let fading = RayleighFading::new(doppler, &mut Stream::named(channel, "fading"));
             let mut last = f64::INFINITY;
             for step in 0..seconds * per_second {
-                let power = envelope.power(f64::from(step) / f64::from(per_second));
+                let power = fading.power(f64::from(step) / f64::from(per_second));
                 sum += power;
                 above += u32::from(power > 1.0);
                 crossings += u32::from(last <= 1.0 && power > 1.0);

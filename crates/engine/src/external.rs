@@ -1,10 +1,10 @@
-//! Packets that neither end of the run has made: real traffic on its way through.
+//! External packets: real traffic on its way through, which neither end of the run has made.
 
 use crate::pipe::PipeId;
 use lasthop_base::Time;
 use lasthop_wire::{Body, Ecn, LossReason, Priority};
 
-/// A packet from outside at the beginning of its way.
+/// An external packet at the beginning of its way.
 #[derive(Clone, Copy, Debug)]
 pub struct Entering {
     /// What links charge, bytes.
@@ -19,7 +19,7 @@ pub struct Entering {
     pub body: Body,
 }
 
-/// A packet from outside at the end of its way.
+/// An external packet at the end of its way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Left {
     /// What [`crate::Engine::inject`] called it.
