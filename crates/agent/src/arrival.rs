@@ -4,7 +4,7 @@
 //! processor, would otherwise be a round trip of no length; the smallest round trip is remembered for long.
 
 use lasthop_base::{Duration, Time};
-use lasthop_emu::Clock;
+use lasthop_os::Clock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Puts time stamps of the wall clock (SO_TIMESTAMPNS) into the time of a [`Clock`].

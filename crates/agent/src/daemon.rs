@@ -15,8 +15,8 @@ use crate::table::{HEADERS, Table};
 use crate::tap::{Tap, Watcher};
 use crate::watchdog::{Heart, LOOK, SILENCE, Watchdog};
 use lasthop_base::{Duration, Time};
-use lasthop_emu::urgency::Hurry;
-use lasthop_emu::{Clock, SystemError};
+use lasthop_os::priority::RealTimePriority;
+use lasthop_os::{Clock, SystemError};
 use lasthop_wire::bytes::rewrite;
 use nfq::{Queue, Verdict};
 use nix::fcntl::Flock;
@@ -118,12 +118,12 @@ impl Agent {
         let mut agent = Agent { watchdog, shared, folder, is_urgent: false, _lock: lock };
         let shared = &agent.shared;
         // An ACK that waits for a busy machine waits for longer than the path takes.
-        let hurry = Hurry::begin();
-        agent.is_urgent = hurry.is_granted();
+        let priority = RealTimePriority::begin();
+        agent.is_urgent = priority.is_granted();
         privilege::drop_rest()?;
         shared.spawn(move |shared| decide(shared, queue, &inject));
         shared.spawn(move |shared| watch(shared, &watcher));
-        drop(hurry);
+        drop(priority);
         shared.spawn(move |shared| report::answer_status(shared, &asked));
         if let Some(listener) = metrics {
             shared.spawn(move |shared| report::answer_metrics(shared, &listener));

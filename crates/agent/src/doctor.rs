@@ -3,7 +3,7 @@
 use crate::privilege;
 use crate::rules;
 use caps::{CapSet, Capability};
-use lasthop_emu::Namespace;
+use lasthop_os::Namespace;
 use std::fs::OpenOptions;
 use std::process::{Command, Stdio};
 

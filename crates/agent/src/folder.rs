@@ -4,7 +4,7 @@
 //! root's own files are overwritten. Therefore the directory and all above it must be in trusted hands, it is opened
 //! once, and what is in it is opened relative to that, following no link.
 
-use lasthop_emu::SystemError;
+use lasthop_os::SystemError;
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg, OFlag, openat};
 use nix::sys::stat::Mode;

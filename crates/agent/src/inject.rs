@@ -1,7 +1,7 @@
 //! What is sent beside the kernel's own ACKs: whole packets, marked so that they are not queued again.
 
 use crate::rules::MARK;
-use lasthop_emu::SystemError;
+use lasthop_os::SystemError;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::io;
 use std::net::{IpAddr, SocketAddr};

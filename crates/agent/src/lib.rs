@@ -46,4 +46,4 @@ pub use table::Table;
 #[cfg(target_os = "linux")]
 pub use daemon::Agent;
 #[cfg(target_os = "linux")]
-pub use lasthop_emu::SystemError;
+pub use lasthop_os::SystemError;

@@ -1,7 +1,7 @@
 //! Everything that is not needed is given up, also for programs started from here.
 
 use caps::{CapSet, Capability, CapsHashSet};
-use lasthop_emu::SystemError;
+use lasthop_os::SystemError;
 
 /// What is needed to decide on packets, to send marked ones, and to remove the rules at the end.
 const NEEDED: [Capability; 2] = [Capability::CAP_NET_ADMIN, Capability::CAP_NET_RAW];

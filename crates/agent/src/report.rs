@@ -3,7 +3,7 @@
 use crate::daemon::{SOCKET, Shared};
 use crate::table::Table;
 use lasthop_base::Time;
-use lasthop_emu::SystemError;
+use lasthop_os::SystemError;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::fs;

@@ -1,7 +1,7 @@
 //! What is only seen: the headers of all TCP packets to and from this host, without holding them.
 
 use crate::table::{HEADERS, Way};
-use lasthop_emu::SystemError;
+use lasthop_os::SystemError;
 use nix::cmsg_space;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::sockopt::{RcvBufForce, ReceiveTimestampns};
@@ -138,9 +138,9 @@ fn tcp_headers() -> [SockFilter; 10] {
 mod tests {
     use super::*;
     use crate::arrival::Arrivals;
-    use lasthop_emu::Clock;
-    use lasthop_emu::Namespace;
-    use lasthop_emu::ends::{self, CLIENT, SERVER};
+    use lasthop_os::Clock;
+    use lasthop_os::Namespace;
+    use lasthop_os::ends::{self, CLIENT, SERVER};
     use std::net::{SocketAddr, TcpStream};
     use std::time::Duration;
 

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{call, lasthop, objects, stderr_of};
-use lasthop_emu::Namespace;
+use lasthop_os::Namespace;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
@@ -157,7 +157,7 @@ fn a_router_that_refuses_is_heard() {
             ("prohibit", "10.90.0.2", "10.90.0.2:80: no way to this host (EHOSTUNREACH)"),
             ("unreachable", "10.90.0.1", "10.90.0.1:80: no way to this host (EHOSTUNREACH)"),
         ] {
-            lasthop_emu::namespace::ip(&["route", "add", kind, to]).unwrap();
+            lasthop_os::namespace::ip(&["route", "add", kind, to]).unwrap();
             let begin = Instant::now();
             let output = start(folder, &["fetch", &format!("{to}:80")]).wait_with_output().unwrap();
             assert_eq!(output.status.code(), Some(1));

@@ -1,7 +1,7 @@
 //! An application on a host: it sends what it reads from somewhere, and writes somewhere what it receives.
 
-use crate::error::SystemError;
 use lasthop_host::{Error, Handle, Host};
+use lasthop_os::error::SystemError;
 use lasthop_tcp::State;
 use std::io::{self, Read, Write};
 use std::ops::Range;

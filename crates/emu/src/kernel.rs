@@ -1,10 +1,10 @@
 //! What the kernel knows of its TCP connections (sock_diag(7): tcp_info).
 
-use crate::clock::Clock;
 use crate::emulation::End;
-use crate::error::SystemError;
-use crate::namespace::Namespace;
 use lasthop_base::{Duration, Time};
+use lasthop_os::clock::Clock;
+use lasthop_os::error::SystemError;
+use lasthop_os::namespace::Namespace;
 use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
 use netlink_packet_sock_diag::SockDiagMessage;
 use netlink_packet_sock_diag::constants::{AF_INET, AF_INET6, IPPROTO_TCP};

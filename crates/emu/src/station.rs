@@ -1,13 +1,13 @@
 //! A host on a TUN device, so that our TCP speaks to the kernel's.
 
-use crate::clock::Clock;
-use crate::error::SystemError;
 use crate::impairment::{ImpairedPath, Impairment};
-use crate::tun::{Tun, until};
 use lasthop_base::{Duration, Stream, Time};
 use lasthop_capture::Capture;
 use lasthop_host::Host;
 use lasthop_host::host::Traced;
+use lasthop_os::clock::Clock;
+use lasthop_os::error::SystemError;
+use lasthop_os::tun::{Tun, until};
 use lasthop_tcp::Event;
 use lasthop_tcp::event::Reason;
 use std::io::{Sink, Write};

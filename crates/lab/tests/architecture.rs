@@ -11,8 +11,9 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("net", &["base", "wire"]),
     ("capture", &["base", "wire"]),
     ("host", &["base", "wire", "tcp"]),
-    ("agent", &["base", "wire", "tcp", "emu"]),
-    ("emu", &["base", "wire", "tcp", "host", "engine", "capture"]),
+    ("os", &["base"]),
+    ("agent", &["base", "wire", "tcp", "os"]),
+    ("emu", &["base", "wire", "tcp", "host", "os", "engine", "capture"]),
     ("engine", &["base", "wire", "net", "tcp"]),
     ("scenario", &["base", "net", "tcp"]),
     ("sim", &["base", "wire", "net", "tcp", "engine", "scenario", "capture"]),
@@ -20,8 +21,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "",
         &[
-            "base", "wire", "net", "tcp", "host", "emu", "agent", "engine", "scenario", "capture", "sim",
-            "lab",
+            "base", "wire", "net", "tcp", "host", "os", "emu", "agent", "engine", "scenario", "capture",
+            "sim", "lab",
         ],
     ),
 ];

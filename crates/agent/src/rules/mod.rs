@@ -6,7 +6,7 @@
 mod iptables;
 mod nft;
 
-use lasthop_emu::SystemError;
+use lasthop_os::SystemError;
 
 /// What our chain or table is called.
 const NAME: &str = "lasthop-agent";

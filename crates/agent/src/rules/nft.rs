@@ -1,7 +1,7 @@
 //! By nft: a table of our own for both families.
 
 use super::{LENGTHS_V4, LENGTHS_V6, MARK, NAME, said};
-use lasthop_emu::ends;
+use lasthop_os::ends;
 use std::io::{self, Write};
 use std::process::{Command, Output, Stdio};
 
@@ -53,7 +53,7 @@ fn fed(text: &str) -> io::Result<Output> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lasthop_emu::Namespace;
+    use lasthop_os::Namespace;
 
     #[test]
     fn the_table_queues_pure_acks_and_lets_them_by_without_a_listener() {

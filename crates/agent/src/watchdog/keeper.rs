@@ -4,7 +4,7 @@ use super::{LOOK_MS, Pulse, Turn, word};
 use crate::folder::Folder;
 use crate::privilege;
 use crate::rules::Rules;
-use lasthop_emu::SystemError;
+use lasthop_os::SystemError;
 use nix::errno::Errno;
 use nix::fcntl::Flock;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};

@@ -13,7 +13,7 @@ mod keeper;
 use crate::daemon::Options;
 use crate::rules::Rules;
 use lasthop_base::Duration;
-use lasthop_emu::SystemError;
+use lasthop_os::SystemError;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use serde_json::{Value, json};
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};

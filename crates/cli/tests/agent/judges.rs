@@ -70,7 +70,7 @@ fn after_all(path: &Path, agent: &Agent) -> serde_json::Map<String, serde_json::
 fn connections_over_ipv6_are_looked_after() {
     let Some(_alone) = alone() else { return };
     let Some(path) = deep_path() else { return };
-    if !lasthop_emu::ends::kernel_has_ipv6() {
+    if !lasthop_os::ends::kernel_has_ipv6() {
         return println!("skipped: the kernel has no IPv6");
     }
     let agent = Agent::start(&path, &["--window", "fixed=64KiB", "--acks", "copies=2"]);

@@ -1,10 +1,11 @@
 //! Two network namespaces with an emulated path between them.
 
 use lasthop_base::Duration;
+use lasthop_emu::Emulation;
 use lasthop_emu::emulation::{Charge, Plan};
-use lasthop_emu::ends::{self, CLIENT, CLIENT6, SERVER, SERVER6};
-use lasthop_emu::urgency::Hurry;
-use lasthop_emu::{Emulation, Namespace, SystemError};
+use lasthop_os::ends::{self, CLIENT, CLIENT6, SERVER, SERVER6};
+use lasthop_os::priority::RealTimePriority;
+use lasthop_os::{Namespace, SystemError};
 use lasthop_scenario::Scenario;
 use lasthop_sim::assemble::{EXTERNAL_FLOWS, assemble_around};
 use std::io::Sink;
@@ -43,7 +44,7 @@ impl Path {
                 pipes: Vec::new(),
             };
             let mut emulation: Emulation<Sink> = Emulation::new(plan, far, near);
-            let _hurry = Hurry::begin();
+            let _hurry = RealTimePriority::begin();
             while !ends.load(Ordering::Relaxed) {
                 emulation.turn(Duration::from_millis(20)).unwrap();
             }

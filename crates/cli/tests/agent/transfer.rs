@@ -1,7 +1,7 @@
 //! A bulk transfer between sockets of the kernel, and what its sender thought of the path.
 
 use crate::path::Path;
-use lasthop_emu::ends::{SERVER, SERVER6};
+use lasthop_os::ends::{SERVER, SERVER6};
 use nix::sys::socket::{setsockopt, sockopt::TcpCongestion};
 use std::ffi::OsString;
 use std::io::{Read, Write};

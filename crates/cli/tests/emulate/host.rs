@@ -3,7 +3,7 @@
 use crate::common::{lasthop, stderr_of};
 use crate::is_possible;
 use crate::traffic::{client, printed, server};
-use lasthop_emu::namespace::{self, Namespace};
+use lasthop_os::namespace::{self, Namespace};
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};

@@ -16,13 +16,13 @@ pub mod measured;
 pub use carriage::Charge;
 pub use measured::{Bounds, Lateness, Measured, Tally};
 
-use crate::clock::Clock;
-use crate::error::SystemError;
-use crate::tun::{Tun, until};
 use goodput::Connections;
 use lasthop_base::{Duration, Time};
 use lasthop_capture::Capture;
 use lasthop_engine::{Engine, Left, PipeId};
+use lasthop_os::clock::Clock;
+use lasthop_os::error::SystemError;
+use lasthop_os::tun::{Tun, until};
 use lasthop_wire::{Backlog, Ecn, FlowId};
 use std::collections::HashMap;
 use std::io::Write;

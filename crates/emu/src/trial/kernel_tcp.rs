@@ -2,12 +2,12 @@
 
 use super::tally::port_of;
 use super::{Run, Stream};
-use crate::clock::Clock;
 use crate::emulation::End;
-use crate::ends::Ends;
-use crate::error::SystemError;
 use crate::kernel::Watch;
 use lasthop_base::Duration as Span;
+use lasthop_os::clock::Clock;
+use lasthop_os::ends::Ends;
+use lasthop_os::error::SystemError;
 use socket2::{Domain, Socket, Type};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr};

@@ -13,14 +13,14 @@ mod tally;
 pub use settings::Settings;
 pub use tally::Progress;
 
-use crate::clock::Clock;
 use crate::emulation::machine::{Load, Ticks};
 use crate::emulation::{Bounds, Emulation, End, Lateness, Plan};
-use crate::ends::Ends;
-use crate::error::SystemError;
 use crate::kernel::Watch;
-use crate::urgency::Hurry;
 use lasthop_base::{Duration, Time};
+use lasthop_os::clock::Clock;
+use lasthop_os::ends::Ends;
+use lasthop_os::error::SystemError;
+use lasthop_os::priority::RealTimePriority;
 use lasthop_tcp::Config;
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -123,9 +123,9 @@ impl Trial {
         let done = std::thread::scope(|scope| {
             let watch = ready.begin(scope, &ends, run)?;
             // Threads that begin later would inherit the urgency.
-            let hurry = Hurry::begin();
+            let priority = RealTimePriority::begin();
             let done = carry(&mut emulation, run, is_over);
-            drop(hurry);
+            drop(priority);
             if let Some(watch) = watch {
                 tally.take(&watch.finish());
             }
@@ -217,7 +217,7 @@ impl Ready {
         for side in self.sides {
             scope.spawn(move || {
                 // Whoever answers late sends in bursts, which a queue would not forgive.
-                let _hurry = Hurry::begin();
+                let _hurry = RealTimePriority::begin();
                 run.tally.heed(side.serve(run));
             });
         }

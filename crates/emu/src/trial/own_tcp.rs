@@ -3,13 +3,13 @@
 use super::kernel_tcp::address_of;
 use super::tally::port_of;
 use super::{Run, Stream};
-use crate::ends::Ends;
-use crate::error::SystemError;
 use crate::exchange::Exchange;
 use crate::station::Station;
-use crate::tun::{Interface, Tun};
 use lasthop_base::{Duration, Time};
 use lasthop_host::{Error, Handle, Host, Options};
+use lasthop_os::ends::Ends;
+use lasthop_os::error::SystemError;
+use lasthop_os::tun::{Interface, Tun};
 use lasthop_tcp::Config;
 use std::fs;
 use std::io::{self, Read};

@@ -1,9 +1,9 @@
 //! What the kernel is told, so that its TCP is as near as can be to one of ours.
 
-use crate::ends::{DEVICE, Ends};
-use crate::error::SystemError;
-use crate::namespace;
 use lasthop_base::{Choice, Duration, Value};
+use lasthop_os::ends::{DEVICE, Ends};
+use lasthop_os::error::SystemError;
+use lasthop_os::namespace;
 use lasthop_tcp::Config;
 use std::fs;
 

@@ -1,9 +1,9 @@
 //! What has become of each stream.
 
 use super::Stream;
-use crate::error::SystemError;
 use crate::kernel::Sighting;
 use lasthop_base::{Duration, Time};
+use lasthop_os::error::SystemError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 

@@ -2,8 +2,9 @@
 
 use crate::{KERNEL, OURS, in_namespace};
 use lasthop_base::Duration;
-use lasthop_emu::{Exchange, Station, Tun};
+use lasthop_emu::{Exchange, Station};
 use lasthop_host::{Host, Options};
+use lasthop_os::Tun;
 use std::io::{self, Read};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 

@@ -3,9 +3,10 @@
 use crate::peer::{Hashing, hash};
 use crate::{OURS, OURS6, in_namespace};
 use lasthop_base::Duration;
-use lasthop_emu::namespace::ip;
-use lasthop_emu::{Exchange, Interface, Station, Tun};
+use lasthop_emu::{Exchange, Station};
 use lasthop_host::{Error, Handle, Host, Options};
+use lasthop_os::namespace::ip;
+use lasthop_os::{Interface, Tun};
 use lasthop_tcp::State;
 use std::fs;
 use std::io::Cursor;

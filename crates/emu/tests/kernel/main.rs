@@ -10,7 +10,7 @@ mod judged;
 mod peer;
 mod transfers;
 
-use lasthop_emu::{Interface, Namespace, Tun};
+use lasthop_os::{Interface, Namespace, Tun};
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 use std::time::Instant;

@@ -3,8 +3,9 @@
 use crate::peer::{self, Hashing, Received, hash};
 use crate::{KERNEL, KERNEL6, OURS, OURS6, in_namespace};
 use lasthop_base::{Choice, Duration, Stream};
-use lasthop_emu::{Exchange, Impairment, Station, Tun};
+use lasthop_emu::{Exchange, Impairment, Station};
 use lasthop_host::{Handle, Host, Options};
+use lasthop_os::Tun;
 use lasthop_tcp::Config;
 use lasthop_tcp::rtt::RtoLimits;
 use lasthop_tcp::sender::{congestion, counting, recovery};

@@ -18,11 +18,11 @@ use crate::target::{Target, patience};
 use crate::values::{self, Assignment};
 use case::Case;
 use clap::{Args, ValueEnum};
-use lasthop_emu::SystemError;
 use lasthop_emu::trial::Outcome;
 use lasthop_lab::progress::Progress;
 use lasthop_lab::repeat::seed_of;
 use lasthop_lab::report;
+use lasthop_os::SystemError;
 use results::{Pair, Results};
 use std::path::PathBuf;
 

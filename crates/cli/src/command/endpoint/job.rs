@@ -3,8 +3,9 @@
 use crate::failure::Failure;
 use crate::target::Target;
 use lasthop_base::{Duration, Time};
-use lasthop_emu::{Exchange, Station, SystemError};
+use lasthop_emu::{Exchange, Station};
 use lasthop_host::{Error, Handle, Info, Options};
+use lasthop_os::SystemError;
 use lasthop_tcp::State;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};

@@ -1,9 +1,9 @@
 //! The agent, in the client's namespace.
 
 use lasthop_emu::emulation::End;
-use lasthop_emu::ends::Ends;
-use lasthop_emu::program::Attached;
-use lasthop_emu::{Program, SystemError};
+use lasthop_os::ends::Ends;
+use lasthop_os::program::Attached;
+use lasthop_os::{Program, SystemError};
 use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;

@@ -116,7 +116,7 @@ impl Tun {
 }
 
 /// How long to wait from `now` until `due`, a second at most.
-pub(crate) fn until(now: Time, due: Time) -> Duration {
+pub fn until(now: Time, due: Time) -> Duration {
     Duration::from_nanos(due.as_nanos().saturating_sub(now.as_nanos()).min(1_000_000_000))
 }
 

@@ -13,12 +13,13 @@ pub struct SystemError {
 }
 
 impl SystemError {
-    pub(crate) fn new(message: impl Into<String>, help: impl Into<String>) -> SystemError {
+    /// A message and its help.
+    pub fn new(message: impl Into<String>, help: impl Into<String>) -> SystemError {
         SystemError { message: message.into(), help: help.into() }
     }
 
     /// The help that belongs to an error of the system's; `otherwise` if it is none of the usual ones.
-    pub(crate) fn of_system(what: &str, error: &io::Error, otherwise: &str) -> SystemError {
+    pub fn of_system(what: &str, error: &io::Error, otherwise: &str) -> SystemError {
         let help = match error.kind() {
             io::ErrorKind::PermissionDenied => {
                 "run it as root, or give it the capability: setcap cap_net_admin+ep lasthop"

@@ -1,0 +1,36 @@
+//! The operating system, as `emu` and `agent` need it: everything here changes or reads the machine.
+//!
+//! * [`clock`]: the monotonic clock, as the pure crates count time.
+//! * [`error`]: what the system refuses, and how to mend that.
+//! * [`namespace`]: network namespaces of our own; [`program`]: what runs in them.
+//! * [`tun`]: a TUN device: IP packets from and to the kernel; [`ends`]: two of them, as the ends of a path.
+//! * [`nat`]: network address translation: this host's network as the far end of a path.
+//! * [`priority`]: real-time priority, so that the kernel wakes us in time.
+//!
+//! What is absent: no packet is looked into here, nothing prints or exits. Apart from clock and error it is Linux only.
+
+pub mod clock;
+pub mod error;
+
+#[cfg(target_os = "linux")]
+pub mod ends;
+#[cfg(target_os = "linux")]
+pub mod namespace;
+#[cfg(target_os = "linux")]
+pub mod nat;
+#[cfg(target_os = "linux")]
+pub mod priority;
+#[cfg(target_os = "linux")]
+pub mod program;
+#[cfg(target_os = "linux")]
+pub mod tun;
+
+pub use clock::Clock;
+pub use error::SystemError;
+
+#[cfg(target_os = "linux")]
+pub use namespace::Namespace;
+#[cfg(target_os = "linux")]
+pub use program::Program;
+#[cfg(target_os = "linux")]
+pub use tun::{Interface, Tun};
