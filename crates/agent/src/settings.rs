@@ -1,7 +1,7 @@
 //! Which window, which shape, which judge.
 
 use lasthop_base::{Choice, Value, quantity};
-use lasthop_tcp::cause;
+use lasthop_tcp::receiver::cause;
 use lasthop_tcp::receiver::{estimate, shape, window};
 
 /// What becomes of ACKs. [`Settings::default`] changes nothing.

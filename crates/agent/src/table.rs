@@ -4,7 +4,7 @@ use crate::counters::{Counters, count};
 use crate::flow::{Flow, Piece, Told};
 use crate::settings::Settings;
 use lasthop_base::{Duration, Time};
-use lasthop_tcp::cause::Cause;
+use lasthop_tcp::event::Cause;
 use lasthop_wire::bytes::{Checksums, Content, Parsed, parse};
 use lasthop_wire::{Flags, Segment};
 use std::collections::HashMap;

@@ -1,8 +1,7 @@
 //! Every mechanism of this crate, by seam: what scenarios, `lasthop list` and the schema read.
 
-use crate::cause;
-use crate::receiver::{echo, estimate, shape, timing, window};
-use crate::sender::{congestion, counting, recovery};
+use crate::receiver::{cause, echo, estimate, shape, timing, window};
+use crate::sender::{congestion, counting, judge, recovery};
 use lasthop_base::Seam;
 
 /// All seams of an endpoint, in the order in which a reader would ask.
@@ -11,7 +10,7 @@ pub fn seams() -> Vec<Seam> {
         Seam::new("sender", "recovery", "what was lost, and what goes out again?", recovery::ALL),
         Seam::new("sender", "congestion", "how large is the congestion window?", congestion::ALL),
         Seam::new("sender", "counting", "what is an acknowledgement worth?", counting::ALL),
-        Seam::new("sender", "judge", "was it congestion, after all?", cause::judge::ALL),
+        Seam::new("sender", "judge", "was it congestion, after all?", judge::ALL),
         Seam::new("receiver", "timing", "when is data acknowledged?", timing::ALL),
         Seam::new("receiver", "shape", "in how many acknowledgements?", shape::ALL),
         Seam::new("receiver", "echo", "how is a congestion mark echoed?", echo::ALL),

@@ -1,10 +1,9 @@
 //! What an endpoint is made of: plain values, and one choice for each seam.
 
-use crate::cause;
 use crate::endpoint::KeepAlive;
-use crate::receiver::{echo, estimate, shape, timing, window};
+use crate::receiver::{cause, echo, estimate, shape, timing, window};
 use crate::rtt::RtoLimits;
-use crate::sender::{congestion, counting, recovery};
+use crate::sender::{congestion, counting, judge, recovery};
 use lasthop_base::{Choice, Duration, Value};
 
 /// Everything about one endpoint. [`Config::default`] is a SACK host of today's RFCs.
@@ -135,7 +134,7 @@ impl Default for Config {
             recovery: Choice::named(recovery::ALL, "sack"),
             congestion: Choice::named(congestion::ALL, "reno"),
             counting: Choice::named(counting::ALL, "rfc5681"),
-            judge: Choice::named(cause::judge::ALL, "always"),
+            judge: Choice::named(judge::ALL, "always"),
             timing: Choice::named(timing::ALL, "delayed"),
             shape: Choice::named(shape::ALL, "once"),
             echo: Choice::named(echo::ALL, "latched"),

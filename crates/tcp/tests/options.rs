@@ -4,7 +4,8 @@
 mod script;
 
 use lasthop_base::{Choice, Duration, Time, Value};
-use lasthop_tcp::cause::{self, Cause};
+use lasthop_tcp::event::Cause;
+use lasthop_tcp::receiver::cause;
 use lasthop_tcp::receiver::window;
 use lasthop_tcp::{Config, Event, Role, State};
 use lasthop_wire::{Flags, Segment, Timestamps};

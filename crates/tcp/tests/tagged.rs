@@ -4,7 +4,7 @@ mod script;
 
 use lasthop_base::{Choice, Value};
 use lasthop_tcp::Config;
-use lasthop_tcp::cause::judge;
+use lasthop_tcp::sender::judge;
 use lasthop_wire::Priority;
 use script::Step::*;
 use script::{Script, choose, config};

@@ -7,8 +7,8 @@ mod stamps;
 
 use crate::settings::Settings;
 use lasthop_base::{Duration, Stream, Time};
-use lasthop_tcp::cause::{self, Cause, Gap, LossCause, Observation};
 use lasthop_tcp::ranges::Range;
+use lasthop_tcp::receiver::cause::{self, Cause, Gap, LossCause, Observation};
 use lasthop_tcp::receiver::estimate::{self, WindowEstimator};
 use lasthop_tcp::receiver::reassembly::Reassembly;
 use lasthop_tcp::receiver::shape::{self, AckShape, Arrived, Due, Shape};

@@ -1,5 +1,6 @@
 //! The receiving half: what arrived, and how it is acknowledged.
 
+pub mod cause;
 pub mod echo;
 pub mod estimate;
 pub mod reassembly;
@@ -7,10 +8,10 @@ pub mod shape;
 pub mod timing;
 pub mod window;
 
-use crate::cause::{self, Gap, LossCause, Observation};
 use crate::config::Config;
 use crate::event::{Event, Log};
 use crate::ranges::Range;
+use cause::{Gap, LossCause, Observation};
 use estimate::WindowEstimator;
 use lasthop_base::{Duration, Rate, Stream, Time};
 use lasthop_wire::{Backlog, SenderCounts, UplinkCounts};

@@ -9,6 +9,7 @@
 
 pub mod congestion;
 pub mod counting;
+pub mod judge;
 pub mod recovery;
 pub mod scoreboard;
 
@@ -28,7 +29,6 @@ mod user_timeout;
 pub use limit::{Limit, Limited};
 pub(crate) use user_timeout::Expiry;
 
-use crate::cause::judge::{self, LossJudge};
 use crate::config::Config;
 use crate::event::{Log, Reason};
 use crate::ranges::Range;
@@ -37,6 +37,7 @@ use application::Application;
 use congestion::{AckEvent, CongestionControl, Delivery, Phase, Start};
 use counting::AckCounting;
 use idle::Idle;
+use judge::LossJudge;
 use lasthop_base::{Duration, Time};
 use lasthop_wire::Priority;
 use limit::Waiting;

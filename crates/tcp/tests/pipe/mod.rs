@@ -7,7 +7,7 @@ use lasthop_tcp::endpoint::{Ended, Sending};
 use lasthop_tcp::receiver::{shape, timing, window};
 use lasthop_tcp::rtt::RtoLimits;
 use lasthop_tcp::sender::{congestion, counting, recovery};
-use lasthop_tcp::{Arriving, Config, Endpoint, Role, State, cause};
+use lasthop_tcp::{Arriving, Config, Endpoint, Role, State};
 use lasthop_wire::{Backlog, Flags, LinkReport, Segment, Seq, Timestamps};
 use proptest::prelude::*;
 use std::collections::BTreeMap;

@@ -5,7 +5,7 @@ mod copies;
 mod once;
 mod split;
 
-use crate::cause::Cause;
+use crate::event::Cause;
 use crate::ranges::Range;
 use crate::receiver::estimate::PathEstimate;
 use lasthop_base::{Mechanism, Time, Values};

@@ -2,7 +2,7 @@
 //! counts ACKs grows its window back faster than one segment per RTT.
 
 use super::{AckShape, Build, Due, Needs, Shape};
-use crate::cause::Cause;
+use crate::event::Cause;
 use crate::ranges::Range;
 use crate::receiver::estimate::PathEstimate;
 use lasthop_base::{Info, Mechanism, Parameter, Unit, Values};

@@ -1,8 +1,11 @@
-//! Was it congestion, after all? Asked by the sender when fast recovery is over.
+//! Loss differentiation after the repair: was it congestion, after all?
 //!
-//! A sender that asks nobody has no judge, and pays nothing for it.
+//! Asked by the sender when fast recovery is over. A sender that asks nobody has no judge, and pays nothing for it.
 
-use super::{Cause, always, tagged};
+mod always;
+mod tagged;
+
+pub use crate::event::Cause;
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Mechanism, Values};
@@ -35,4 +38,4 @@ pub trait LossJudge: Send {
 pub type Build = fn(&Values) -> Option<Box<dyn LossJudge>>;
 
 /// All judges of a sender.
-pub const ALL: &[Mechanism<Build>] = &[always::JUDGE, tagged::MECHANISM];
+pub const ALL: &[Mechanism<Build>] = &[always::MECHANISM, tagged::MECHANISM];

@@ -4,8 +4,7 @@
 //! A tag is known to be lost when its segment goes out again. It belongs to the review of the first recovery that is
 //! entered after it was first sent, even if it was sent again in the recovery before (§3.D.1, case 2).
 
-use super::Cause;
-use super::judge::{Build, LossJudge};
+use super::{Build, Cause, LossJudge};
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};

@@ -1,6 +1,6 @@
 //! Every loss is congestion: what TCP believes.
 
-use super::{Build, Cause, Gap, LossCause, Observation, judge};
+use super::{Build, Cause, Gap, LossCause, Observation};
 use crate::receiver::estimate::PathEstimate;
 use lasthop_base::{Info, Mechanism, Stream};
 
@@ -14,9 +14,6 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
     build: |_| Box::new(Always),
 };
-
-/// The same at the sender: nobody is asked.
-pub const JUDGE: Mechanism<judge::Build> = Mechanism { info: MECHANISM.info, build: |_| None };
 
 struct Always;
 

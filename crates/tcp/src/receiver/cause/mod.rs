@@ -1,23 +1,19 @@
-//! Why was it lost?
+//! Loss differentiation: why was it lost?
 //!
 //! Asked by the receiver when a gap opens in the sequence space, so that it can
-//! answer a wireless loss otherwise than a congestion loss. A sender may ask too, when
-//! it has repaired a loss: see [`judge`].
-
-pub mod judge;
+//! answer a wireless loss otherwise than a congestion loss.
 
 mod always;
 mod jtcp;
 mod reported;
 mod rtt_spread;
-mod tagged;
 
 pub use crate::event::Cause;
 use crate::ranges::Range;
 use crate::receiver::estimate::PathEstimate;
 use lasthop_base::{Mechanism, Stream, Time, Values};
 
-/// A packet that arrived above all earlier ones, as a judge sees it.
+/// A packet that arrived above all earlier ones, as a loss cause sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Observation {
     /// When it arrived.
@@ -37,7 +33,7 @@ pub struct Gap {
     pub segment: u64,
 }
 
-/// A judge of losses.
+/// Tells wireless losses from congestion losses, at the receiver.
 pub trait LossCause: Send {
     /// A packet arrived above all earlier ones; called before `judge` for a gap that it opened.
     fn observe(&mut self, observation: &Observation);
@@ -66,9 +62,9 @@ pub trait LossCause: Send {
     }
 }
 
-/// How a judge is built.
+/// How one is built.
 pub type Build = fn(&Values) -> Box<dyn LossCause>;
 
-/// All judges.
+/// All of them.
 pub const ALL: &[Mechanism<Build>] =
     &[always::MECHANISM, reported::MECHANISM, jtcp::MECHANISM, rtt_spread::MECHANISM];
