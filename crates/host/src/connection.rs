@@ -71,7 +71,7 @@ impl Connection {
                 self.incoming.place(offset, payload, receiver.reassembly(), receiver.edge());
             }
         }
-        self.endpoint.handle_segment(now, segment, &Arriving { marked, ..Arriving::default() });
+        self.endpoint.handle_segment(now, segment, &Arriving { marked });
         let is_news = self.outgoing.acknowledged(self.endpoint.sender().board().una());
         if is_news || (!was_open && self.is_open()) {
             self.complaint = None;

@@ -2,6 +2,7 @@
 
 use crate::ranges::Range;
 use lasthop_base::{Duration, Time};
+use lasthop_wire::SenderCounts;
 use std::collections::VecDeque;
 
 /// Why something was sent again.
@@ -148,6 +149,14 @@ pub struct Counters {
     pub episodes: u64,
     /// Challenge ACKs (RFC 5961), and ACKs that answer other unacceptable segments without data.
     pub challenges: u64,
+}
+
+/// What a host tells a peer that wants to know what it has sent.
+impl From<&Counters> for SenderCounts {
+    fn from(counters: &Counters) -> SenderCounts {
+        let Counters { data_sent, retransmitted, recoveries, .. } = *counters;
+        SenderCounts { sent: data_sent, sent_again: retransmitted, told_by_duplicates: recoveries }
+    }
 }
 
 /// Counters, and the events since the last poll.

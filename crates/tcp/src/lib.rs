@@ -10,6 +10,7 @@
 //!   [`receiver::timing`] (when), [`receiver::shape`] (in how many pieces),
 //!   [`receiver::window`] (how much may come), [`receiver::cause`] (why was it lost?),
 //!   [`receiver::estimate`] (what the receiver knows of the path).
+//! * [`notice`]: what a driver knows and no segment says.
 //! * [`catalogue`]: every mechanism of these folders, by seam.
 //!
 //! What is absent: no clock, no socket, no payload bytes. A stream is counted in
@@ -19,6 +20,7 @@ pub mod catalogue;
 pub mod config;
 pub mod endpoint;
 pub mod event;
+pub mod notice;
 pub mod ranges;
 pub mod receiver;
 pub mod rtt;
@@ -27,4 +29,5 @@ pub mod sender;
 pub use config::Config;
 pub use endpoint::{Arriving, Endpoint, Role, State};
 pub use event::{Counters, Event};
+pub use notice::{Notice, Wants};
 pub use ranges::Range;

@@ -207,7 +207,7 @@ fn marks_are_echoed_until_cwr() {
         assert!(echoes(&mut script));
         let mut cwr = Segment { len: 10, ..script.plain() };
         cwr.flags = cwr.flags | Flags::CWR;
-        let arriving = lasthop_tcp::Arriving { marked, ..Default::default() };
+        let arriving = lasthop_tcp::Arriving { marked };
         script.endpoint.handle_segment(script.now, &cwr, &arriving);
         assert_eq!(echoes(&mut script), echoed);
     }

@@ -3,10 +3,10 @@
 use super::injected::note_left;
 use super::{Carried, Engine, timer_of};
 use crate::flow::{Datagrams, Flow, Overhead, Side, Traffic};
-use crate::pipe::PipeId;
+use crate::pipe::{Pipe, PipeId};
 use crate::together::Together;
 use lasthop_base::Time;
-use lasthop_tcp::{Arriving, Endpoint, Event, State};
+use lasthop_tcp::{Arriving, Endpoint, Event, Notice, State, Wants};
 use lasthop_wire::{Body, Ecn, FlowId, LinkReport, Packet, Priority, Segment};
 
 /// Bytes of an IPv4 and a TCP header without options.
@@ -32,28 +32,20 @@ impl Engine {
                 }
             }
             Traffic::Tcp(connection) => {
-                let mut arriving = Arriving::default();
-                if forward && connection.destination.wants_true_window() {
-                    arriving.true_window = Some(connection.source.window_in_segments());
-                }
                 let (endpoint, peer) = match side {
                     Side::Source => (&mut connection.source, &connection.destination),
                     Side::Destination => (&mut connection.destination, &connection.source),
                 };
-                if endpoint.wants_counts() {
+                let wants = endpoint.wants();
+                if wants.any() {
                     let uplink = if forward { flow.backward[0] } else { flow.forward[0] };
-                    let account = &self.pipes[uplink.0 as usize].account;
-                    endpoint.handle_counts(&peer.sender_counts(), &account.uplink_counts());
-                }
-                if endpoint.wants_uplink() {
-                    let uplink = if forward { flow.backward[0] } else { flow.forward[0] };
-                    arriving.uplink = self.pipes[uplink.0 as usize].line.backlog(now);
-                    told = Some(uplink);
+                    tell(now, wants, endpoint, peer, &mut self.pipes[uplink.0 as usize]);
+                    told = wants.backlog.then_some(uplink);
                 }
                 if let Some(first) = self.pipes[pipe as usize].first()
                     && let Body::Tcp(segment) = &first.packet.body
                 {
-                    arriving.marked = first.packet.ecn == Ecn::Ce;
+                    let arriving = Arriving { marked: first.packet.ecn == Ecn::Ce };
                     let before = if forward { endpoint.delivered() } else { 0 };
                     endpoint.handle_segment(now, segment, &arriving);
                     if forward {
@@ -78,7 +70,7 @@ impl Engine {
         let report = LinkReport::Discarded { seq: segment.seq, len: segment.len };
         let now = self.now;
         if let Some(endpoint) = endpoint_of(&mut self.flows[packet.flow.0 as usize].flow, side) {
-            endpoint.handle_report(now, &report);
+            endpoint.handle_notice(now, Notice::Link(report));
         }
     }
 
@@ -87,7 +79,7 @@ impl Engine {
         let now = self.now;
         let after = self.pipes[uplink.0 as usize].line.backlog(now);
         if let Some(endpoint) = endpoint_of(&mut self.flows[flow.0 as usize].flow, side) {
-            endpoint.handle_backlog(now, after);
+            endpoint.handle_notice(now, Notice::AcksQueued(after));
         }
         self.drain_events(flow, side);
     }
@@ -224,6 +216,20 @@ impl Engine {
                 observer.on_event(time, id, side, &event);
             }
         }
+    }
+}
+
+/// Tells an endpoint what it wants to know before it handles a segment.
+fn tell(now: Time, wants: Wants, endpoint: &mut Endpoint, peer: &Endpoint, uplink: &mut Pipe) {
+    if wants.true_window {
+        endpoint.handle_notice(now, Notice::TrueWindow(peer.window_in_segments()));
+    }
+    if wants.counts {
+        let (peer, uplink) = (peer.counters().into(), uplink.account.uplink_counts());
+        endpoint.handle_notice(now, Notice::Counts { peer, uplink });
+    }
+    if wants.backlog {
+        endpoint.handle_notice(now, Notice::Backlog(uplink.line.backlog(now)));
     }
 }
 

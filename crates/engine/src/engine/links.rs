@@ -8,7 +8,7 @@ use crate::observer::Fate;
 use crate::pipe::{PipeId, Travelling};
 use lasthop_base::Time;
 use lasthop_net::{Line, Output, Passage, rlc};
-use lasthop_tcp::Range;
+use lasthop_tcp::{Notice, Range};
 use lasthop_wire::{Body, LinkReport, LossReason, Packet, Priority};
 
 impl Engine {
@@ -190,7 +190,7 @@ impl Engine {
             let [there, back] = ends.map(|(side, path)| (path.last() == Some(&at)).then_some(side));
             for side in [there, back].into_iter().flatten() {
                 if let Some(endpoint) = endpoint_of(&mut carried.flow, side) {
-                    endpoint.handle_report(now, report);
+                    endpoint.handle_notice(now, Notice::Link(*report));
                 }
             }
         }

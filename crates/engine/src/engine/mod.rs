@@ -234,7 +234,7 @@ impl Engine {
         let Carried { flow, .. } = &mut self.flows[index];
         if let Traffic::Tcp(connection) = &mut flow.traffic {
             connection.destination.open(Time::ZERO);
-            if connection.destination.wants_uplink() {
+            if connection.destination.wants().backlog {
                 let uplink = flow.backward[0].0 as usize;
                 self.pipes[uplink].line.track_backlog();
             }

@@ -250,8 +250,6 @@ impl Endpoint {
             range,
             sent: stamps.map(|stamps| self.peer_time(now, stamps.value)),
             rtt: stamps.and_then(|stamps| self.since_echo(now, stamps.echo)),
-            uplink: arriving.uplink,
-            true_window: arriving.true_window,
             marked: arriving.marked && self.agreed.ecn,
         };
         self.receiver.handle_data(now, &data, fin, &mut self.log);

@@ -34,6 +34,7 @@ pub use reset::reset_for;
 
 use crate::config::Config;
 use crate::event::{Counters, Event, Log};
+use crate::notice::{Notice, Wants};
 use crate::ranges::Range;
 use crate::receiver::Receiver;
 use crate::receiver::echo::{self, MarkEcho};
@@ -41,7 +42,7 @@ use crate::sender::{Expiry, Sender};
 use challenge::Challenges;
 use handshake::Handshake;
 use lasthop_base::{Rate, Stream, Time};
-use lasthop_wire::{Backlog, Flags, LinkReport, Segment, SenderCounts, Seq, UplinkCounts};
+use lasthop_wire::{Flags, LinkReport, Segment, Seq};
 
 /// Who opens the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,10 +75,6 @@ pub enum State {
 pub struct Arriving {
     /// The packet bore a congestion mark (CE).
     pub marked: bool,
-    /// The host's uplink queue now; only read if [`Endpoint::wants_uplink`].
-    pub uplink: Backlog,
-    /// The peer's true window in segments; only read if [`Endpoint::wants_true_window`].
-    pub true_window: Option<f64>,
 }
 
 /// One end of a connection.
@@ -259,27 +256,27 @@ impl Endpoint {
         }
     }
 
-    /// The link layer of this host tells something.
-    pub fn handle_report(&mut self, _now: Time, report: &LinkReport) {
-        match *report {
-            LinkReport::Discarded { seq, len } => {
+    /// The driver knows something that no segment says. Unless it is a link layer's report, it need only be told if this
+    /// endpoint [wants](Endpoint::wants) it.
+    pub fn handle_notice(&mut self, now: Time, notice: Notice) {
+        match notice {
+            Notice::Link(LinkReport::Discarded { seq, len }) => {
                 if let Some(start) = self.irs.offset_of(seq, self.receiver.next()) {
-                    self.receiver.handle_report(Range { start, end: start + u64::from(len) });
+                    self.receiver.handle_discarded(Range { start, end: start + u64::from(len) });
                 }
             }
-            LinkReport::Rate { bps } => self.receiver.handle_link_rate(Rate::from_bps(bps)),
+            Notice::Link(LinkReport::Rate { bps }) => self.receiver.handle_link_rate(Rate::from_bps(bps)),
+            Notice::Backlog(before) => self.receiver.handle_backlog(before),
+            Notice::AcksQueued(after) => self.receiver.handle_acks_queued(now, after, &mut self.log),
+            Notice::Counts { peer, uplink } => self.receiver.handle_counts(&peer, &uplink),
+            Notice::TrueWindow(segments) => self.receiver.handle_true_window(segments),
         }
     }
 
-    /// The pure ACKs that answer the last segment are in the uplink queue (only needed if [`Endpoint::wants_uplink`]).
-    pub fn handle_backlog(&mut self, now: Time, after: Backlog) {
-        self.receiver.handle_backlog(now, after, &mut self.log);
-    }
-
-    /// What the peer has counted, as an option of the segment that comes next could tell it, and what this host's
-    /// uplink interface has (only needed if [`Endpoint::wants_counts`]).
-    pub fn handle_counts(&mut self, peer: &SenderCounts, uplink: &UplinkCounts) {
-        self.receiver.handle_counts(peer, uplink);
+    /// What it wants to be told with each segment; the same throughout a connection.
+    #[inline]
+    pub fn wants(&self) -> Wants {
+        self.receiver.wants()
     }
 
     /// A deadline may have passed.
@@ -373,30 +370,9 @@ impl Endpoint {
         self.receiver.reassembly().next() - 1
     }
 
-    /// This side's window in segments, as an oracle would tell it.
+    /// This side's congestion window, segments.
     pub fn window_in_segments(&self) -> f64 {
         self.sender.window() as f64 / f64::from(self.config.segment)
-    }
-
-    /// Whether the driver should fill in [`Arriving::uplink`] and call [`Endpoint::handle_backlog`].
-    pub fn wants_uplink(&self) -> bool {
-        self.receiver.wants_uplink()
-    }
-
-    /// What this side has counted as a sender: for a peer that [wants](Endpoint::wants_counts) it.
-    pub fn sender_counts(&self) -> SenderCounts {
-        let Counters { data_sent, retransmitted, recoveries, .. } = self.log.counters;
-        SenderCounts { sent: data_sent, sent_again: retransmitted, told_by_duplicates: recoveries }
-    }
-
-    /// Whether the driver should call [`Endpoint::handle_counts`] before each segment.
-    pub fn wants_counts(&self) -> bool {
-        self.receiver.wants_counts()
-    }
-
-    /// Whether the driver should fill in [`Arriving::true_window`].
-    pub fn wants_true_window(&self) -> bool {
-        self.receiver.wants_true_window()
     }
 
     /// The offset in the peer's stream that a sequence number stands for, near what is expected now.

@@ -10,6 +10,7 @@ pub mod window;
 
 use crate::config::Config;
 use crate::event::{Event, Log};
+use crate::notice::Wants;
 use crate::ranges::Range;
 use cause::{Gap, LossCause, Observation};
 use estimate::WindowEstimator;
@@ -34,8 +35,7 @@ pub struct Receiver {
     smallest_opening: u64,
     judges: bool,
     estimates: bool,
-    wants_uplink: bool,
-    wants_counts: bool,
+    wants: Wants,
     /// Whether the window's right edge may move left.
     shrinks: bool,
     /// Whether the window is told each arrival.
@@ -85,7 +85,7 @@ struct Burst {
 /// Ranges behind holes that are held in any case.
 const FEWEST_RANGES: u64 = 256;
 
-/// A data segment with what the host knows beside it.
+/// A data segment, as the receiving half sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Data {
     /// Its bytes.
@@ -94,10 +94,6 @@ pub struct Data {
     pub sent: Option<Time>,
     /// The round trip that its timestamp echo measures.
     pub rtt: Option<Duration>,
-    /// The host's uplink queue when it arrived.
-    pub uplink: Backlog,
-    /// The sender's true window in segments, if the driver tells it (oracle).
-    pub true_window: Option<f64>,
     /// Congestion experienced.
     pub marked: bool,
 }
@@ -111,14 +107,18 @@ impl Receiver {
         let cause = (config.cause.mechanism(cause::ALL).build)(&config.cause.values);
         let estimator = (config.estimate.mechanism(estimate::ALL).build)(&config.estimate.values);
         let needs = shape.needs();
+        let estimates = needs.estimate || cause.needs_estimate();
         let smallest_opening = u64::from(config.segment).min(window.largest() / 2);
         // More ranges than full segments can leave behind in the largest window serve attacks alone.
         let most_ranges = (window.largest() / u64::from(config.segment.max(1))).max(FEWEST_RANGES) as usize;
         Receiver {
             judges: cause.judges(),
-            estimates: needs.estimate || cause.needs_estimate(),
-            wants_uplink: needs.uplink,
-            wants_counts: needs.counts,
+            estimates,
+            wants: Wants {
+                backlog: needs.uplink,
+                counts: needs.counts,
+                true_window: estimates && estimator.is_oracle(),
+            },
             shrinks: window.shrinks(),
             window_measures: window.needs_arrivals(),
             tells_arrivals: needs.arrivals,
@@ -167,19 +167,15 @@ impl Receiver {
         &self.estimator
     }
 
-    /// Whether the driver should tell the uplink queue's length with each segment.
-    pub fn wants_uplink(&self) -> bool {
-        self.wants_uplink
+    /// What the driver should tell with each segment.
+    #[inline]
+    pub fn wants(&self) -> Wants {
+        self.wants
     }
 
     /// Whether its judge draws random numbers.
     pub fn draws(&self) -> bool {
         self.cause.draws()
-    }
-
-    /// Whether the driver should tell the sender's true window with each segment.
-    pub fn wants_true_window(&self) -> bool {
-        self.estimates && self.estimator.is_oracle()
     }
 
     /// Whether the times that a segment's timestamps tell are of any use to it.
@@ -252,7 +248,6 @@ impl Receiver {
         if fin && self.fin.is_none() {
             self.fin = Some(data.range.end);
         }
-        self.uplink = data.uplink;
         if data.range.is_empty() {
             self.due = Pending::Now;
             return;
@@ -331,7 +326,7 @@ impl Receiver {
     }
 
     /// The link layer of this host discarded a packet with these bytes.
-    pub(crate) fn handle_report(&mut self, range: Range) {
+    pub(crate) fn handle_discarded(&mut self, range: Range) {
         self.cause.on_report(range);
     }
 
@@ -391,18 +386,23 @@ impl Receiver {
         self.finish_ack()
     }
 
-    /// Whether the driver should tell what the sender and the uplink have counted.
-    pub fn wants_counts(&self) -> bool {
-        self.wants_counts
-    }
-
-    /// What they have counted by now.
+    /// What the sender and the uplink have counted by now.
     pub(crate) fn handle_counts(&mut self, sender: &SenderCounts, uplink: &UplinkCounts) {
         self.shape.on_counts(sender, uplink);
     }
 
+    /// The sender's true window, segments.
+    pub(crate) fn handle_true_window(&mut self, segments: f64) {
+        self.estimator.tell(segments);
+    }
+
+    /// The uplink queue before the segment that arrives now.
+    pub(crate) fn handle_backlog(&mut self, before: Backlog) {
+        self.uplink = before;
+    }
+
     /// The pure ACKs of the last arrival are in the uplink queue.
-    pub(crate) fn handle_backlog(&mut self, now: Time, after: Backlog, log: &mut Log) {
+    pub(crate) fn handle_acks_queued(&mut self, now: Time, after: Backlog, log: &mut Log) {
         if let Some((before, acks)) = self.shaped.take() {
             let queue_after = self.shape.on_sent(before, after);
             log.trace(now, Event::Shaped { acks, queue_before: before.waiting, queue_after });
@@ -419,7 +419,7 @@ impl Receiver {
             Shape::Slices { count, of } => (of, count.max(1), false),
         };
         self.burst = Some(Burst { of, count, sent: 0, copies });
-        if self.wants_uplink {
+        if self.wants.backlog {
             self.shaped = Some((self.uplink, count));
         }
     }
@@ -436,9 +436,6 @@ impl Receiver {
 
     /// Estimates, and the judgement of a gap: the shape hears of a loss before cwnd_r is halved for it.
     fn consider(&mut self, now: Time, data: &Data, highest: u64, opened: Option<Range>, log: &mut Log) {
-        if let Some(window) = data.true_window {
-            self.estimator.tell(window);
-        }
         if data.range.end > highest {
             self.cause.observe(&Observation { now, range: data.range, sent: data.sent });
         }

@@ -4,10 +4,10 @@
 
 use lasthop_base::{Choice, Duration, Mechanism, Stream, Time, Value};
 use lasthop_tcp::endpoint::{Ended, Sending};
-use lasthop_tcp::receiver::{shape, timing, window};
+use lasthop_tcp::receiver::{cause, shape, timing, window};
 use lasthop_tcp::rtt::RtoLimits;
 use lasthop_tcp::sender::{congestion, counting, recovery};
-use lasthop_tcp::{Arriving, Config, Endpoint, Role, State};
+use lasthop_tcp::{Arriving, Config, Endpoint, Notice, Role, State};
 use lasthop_wire::{Backlog, Flags, LinkReport, Segment, Seq, Timestamps};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -196,14 +196,14 @@ impl Run {
                     self.wire.insert((due, self.sent), (1 - side, sending.segment, marked));
                 } else if sending.segment.len > 0 {
                     let report = LinkReport::Discarded { seq: sending.segment.seq, len: sending.segment.len };
-                    self.ends[1 - side].endpoint.handle_report(self.now, &report);
+                    self.ends[1 - side].endpoint.handle_notice(self.now, Notice::Link(report));
                 }
             }
         }
         let endpoint = &mut self.ends[side].endpoint;
-        if endpoint.wants_uplink() {
-            endpoint
-                .handle_backlog(self.now, Backlog { waiting: (self.sent % 4) as u32, ..Backlog::default() });
+        if endpoint.wants().backlog {
+            let after = Backlog { waiting: (self.sent % 4) as u32, ..Backlog::default() };
+            endpoint.handle_notice(self.now, Notice::AcksQueued(after));
         }
         let sender = endpoint.sender();
         assert!(sender.window() >= sender.segment(), "cwnd below a segment");
@@ -323,7 +323,7 @@ impl Run {
         let highest = self.ends[1 - side].highest_sent;
         let end = &mut self.ends[side];
         let before = end.endpoint.delivered();
-        end.endpoint.handle_segment(self.now, segment, &Arriving { marked, ..Arriving::default() });
+        end.endpoint.handle_segment(self.now, segment, &Arriving { marked });
         assert!(end.endpoint.delivered() >= before && end.endpoint.delivered() < highest.max(1));
         end.endpoint.hold_unread(end.unread());
     }

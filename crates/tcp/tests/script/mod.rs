@@ -377,7 +377,7 @@ impl Script {
     }
 
     fn arrive_with(&mut self, segment: Segment, marked: bool) {
-        let arriving = Arriving { marked, ..Arriving::default() };
+        let arriving = Arriving { marked };
         self.endpoint.handle_segment(self.now, &segment, &arriving);
     }
 

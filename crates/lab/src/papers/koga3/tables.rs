@@ -269,8 +269,8 @@ impl Row {
         Row { setting: setting.clone(), items }
     }
 
-    /// The measurement of a table with one metric.
-    pub(super) fn measurement(&self, table: &str, variant: Variant, load: Load) -> Option<&Item> {
+    /// The cell of a table with one metric.
+    pub(super) fn cell(&self, table: &str, variant: Variant, load: Load) -> Option<&Item> {
         self.items.iter().find(|item| {
             item.item.strip_prefix("sensitivity-") == Some(table) && is_at(item, table, variant, load)
         })
