@@ -5,7 +5,7 @@ use lasthop_base::{Duration, Rate, Stream, Time};
 use lasthop_tcp::event::Cause;
 use lasthop_tcp::sender::Limited;
 use lasthop_tcp::{Endpoint, Range};
-use lasthop_wire::LossReason;
+use lasthop_wire::{LossReason, PerReason};
 
 /// Which end of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -218,12 +218,12 @@ impl Datagrams {
 /// Totals of a flow, beside its endpoints' counters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlowAccount {
-    /// Packets from the source lost, by reason, in the order of [`LossReason::ALL`].
-    pub lost: [u64; LossReason::ALL.len()],
+    /// Packets from the source lost, by reason.
+    pub lost: PerReason<u64>,
     /// Packets from the destination (ACKs) lost, likewise.
-    pub lost_back: [u64; LossReason::ALL.len()],
+    pub lost_back: PerReason<u64>,
     /// Of those lost, the tagged ones (low priority), likewise.
-    pub tags_lost: [u64; LossReason::ALL.len()],
+    pub tags_lost: PerReason<u64>,
     /// Of the losses in queues, those of packets sent before the source noticed its first loss: slow start's overshoot.
     pub lost_to_overshoot: u64,
     /// Datagrams that arrived.

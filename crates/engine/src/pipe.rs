@@ -2,7 +2,7 @@
 
 use lasthop_base::Time;
 use lasthop_net::Line;
-use lasthop_wire::{LossReason, Packet, UplinkCounts};
+use lasthop_wire::{Packet, PerReason, UplinkCounts};
 use std::collections::VecDeque;
 
 /// Which pipe of the engine.
@@ -14,8 +14,8 @@ pub struct PipeId(pub u32);
 pub struct PipeAccount {
     /// Packets that joined or tried to.
     pub offered: u64,
-    /// Packets lost, by reason, in the order of [`LossReason::ALL`].
-    pub lost: [u64; LossReason::ALL.len()],
+    /// Packets lost, by reason.
+    pub lost: PerReason<u64>,
     /// Bytes that arrived at the other side, as the link charges them.
     pub carried_bytes: u64,
 }
@@ -23,7 +23,7 @@ pub struct PipeAccount {
 impl PipeAccount {
     /// What the host before the pipe knows of it: its own queue.
     pub(crate) fn uplink_counts(&self) -> UplinkCounts {
-        let in_queue = LossReason::ALL.iter().zip(self.lost).filter(|(reason, _)| reason.is_congestion());
+        let in_queue = self.lost.iter().filter(|(reason, _)| reason.is_congestion());
         UplinkCounts { offered: self.offered, dropped: in_queue.map(|(_, lost)| lost).sum() }
     }
 }

@@ -155,7 +155,7 @@ pub struct Metric {
 }
 
 fn lost(flow: &FlowOutcome, reason: LossReason) -> Option<f64> {
-    Some(flow.account.lost[reason as usize] as f64)
+    Some(flow.account.lost[reason] as f64)
 }
 
 fn share(part: u64, whole: u64) -> Option<f64> {
@@ -223,7 +223,7 @@ pub const METRICS: &[Metric] = &[
     Metric {
         name: "tags_lost_channel",
         doc: "of these, lost on the air",
-        of: |flow| Some(flow.account.tags_lost[LossReason::Channel as usize] as f64),
+        of: |flow| Some(flow.account.tags_lost[LossReason::Channel] as f64),
     },
     Metric {
         name: "lost_discarded",
@@ -238,7 +238,7 @@ pub const METRICS: &[Metric] = &[
     Metric {
         name: "acks_lost",
         doc: "packets of the flow's destination (ACKs) lost on the way back, for any reason",
-        of: |flow| Some(flow.account.lost_back.iter().sum::<u64>() as f64),
+        of: |flow| Some(flow.account.lost_back.total() as f64),
     },
     Metric {
         name: "marked",

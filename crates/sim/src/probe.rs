@@ -4,7 +4,7 @@ use crate::assemble::pipe_of;
 use lasthop_base::Time;
 use lasthop_engine::Engine;
 use lasthop_scenario::Scenario;
-use lasthop_wire::{FlowId, LossReason};
+use lasthop_wire::{FlowId, PerReason};
 
 /// All samples of a run, by time.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,8 +40,8 @@ pub struct FlowSample {
     pub delivered_bytes: u64,
     /// ACKs sent so far by the destination.
     pub acks_sent: u64,
-    /// Packets from the source lost so far, by reason, in the order of [`LossReason::ALL`].
-    pub lost: [u64; LossReason::ALL.len()],
+    /// Packets from the source lost so far, by reason.
+    pub lost: PerReason<u64>,
 }
 
 /// A queue at an instant.
@@ -59,8 +59,8 @@ pub struct QueueSample {
     pub bytes: u64,
     /// The average by which the queue drops or marks (RED), as of the last arrival, packets; `None` if it knows none.
     pub average: Option<f64>,
-    /// Packets of all flows lost so far in it and behind it on the link, by reason, in the order of [`LossReason::ALL`].
-    pub lost: [u64; LossReason::ALL.len()],
+    /// Packets of all flows lost so far in it and behind it on the link, by reason.
+    pub lost: PerReason<u64>,
 }
 
 pub(crate) struct Prober {

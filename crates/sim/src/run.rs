@@ -117,6 +117,6 @@ fn traffic(scenario: &Scenario, engine: &Engine, flows: &[FlowOutcome], hop: Hop
         carried_bytes: account.carried_bytes - engine.bytes_under_way(pipe),
         capacity_bytes: service.bytes_until(end_of(scenario)),
         payload_bytes: through.map(|(_, flow)| flow.delivered_bytes).sum(),
-        lost: account.lost.iter().sum(),
+        lost: account.lost.total(),
     }
 }

@@ -30,7 +30,9 @@ fn the_residual_loss_of_arq_is_p_to_the_fourth() {
         let outcome = run("hasegawa", &[("link.wireless.down.channel.rate", ber), ("duration", seconds)]);
         let p = -(8.0 * 1040.0 * (-ber.parse::<f64>().unwrap()).ln_1p()).exp_m1();
         let link = &outcome.links[1].down;
-        let (lost, offered) = (link.lost[1] as f64, (link.offered - link.lost[0]) as f64);
+        let (lost, offered) =
+            (link.lost[LossReason::Channel], link.offered - link.lost[LossReason::QueueFull]);
+        let (lost, offered) = (lost as f64, offered as f64);
         // Five standard errors of a binomial.
         let error = 5.0 * (p.powi(4) * (1.0 - p.powi(4)) / offered).sqrt();
         assert!((lost / offered - p.powi(4)).abs() < error, "{ber}: {} of {offered}", lost);
@@ -75,7 +77,7 @@ fn limited_by_losses(recovery: &str, timing: &str, p: f64) -> FlowOutcome {
     ];
     let mut outcome = run("rate=1000Mbit/s,rtt=100ms,queue=100000packets,loss=1%", &settings);
     let flow = outcome.flows.remove(0);
-    assert_eq!(flow.account.lost[LossReason::QueueFull as usize], 0, "no queue");
+    assert_eq!(flow.account.lost[LossReason::QueueFull], 0, "no queue");
     flow
 }
 

@@ -23,7 +23,7 @@ fn the_round_trip_falls_and_the_goodput_stays() {
     assert!(mean(after) > 0.021, "{}", mean(after));
     let share = after.goodput_kbps() / before.goodput_kbps();
     assert!(share >= 0.98, "{share}");
-    assert_eq!(cured.links[0].down.lost.iter().sum::<u64>(), 0);
+    assert_eq!(cured.links[0].down.lost.total(), 0);
 }
 
 #[test]

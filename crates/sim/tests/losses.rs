@@ -10,7 +10,7 @@ fn lost_and_sent_again(path: &str, settings: &[(&str, &str)], seed: u64) -> (u64
     }
     let outcome = lasthop_sim::run(&draft.check().expect("a valid scenario"), seed);
     let flow = &outcome.flows[0];
-    (flow.account.lost.iter().sum(), flow.source.retransmitted, flow.source.timeouts)
+    (flow.account.lost.total(), flow.source.retransmitted, flow.source.timeouts)
 }
 
 #[test]

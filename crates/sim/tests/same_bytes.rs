@@ -160,7 +160,7 @@ fn classes() -> Scenario {
 #[test]
 fn classes_have_losses_and_repeat_acks() {
     let outcome = run(&classes(), 1);
-    assert!(outcome.flows[0].account.lost[0] > 0);
+    assert!(outcome.flows[0].account.lost[LossReason::QueueFull] > 0);
     assert!(outcome.flows[0].destination.acks_sent > outcome.flows[0].source.data_sent / 2);
     assert!(outcome.flows.iter().all(|flow| flow.delivered_bytes > 0));
 }
@@ -171,7 +171,7 @@ fn tags_are_sent_lost_and_dropped() {
     let flow = &outcome.flows[0];
     assert!(flow.source.tags_sent > 20);
     for reason in [LossReason::QueueFull, LossReason::Channel, LossReason::Notice] {
-        assert!(flow.account.lost[reason as usize] > 0, "{}", reason.name());
+        assert!(flow.account.lost[reason] > 0, "{}", reason.name());
     }
     assert!(flow.source.judged_wireless > 0 && flow.source.judged_congestion > 0);
 }

@@ -4,15 +4,17 @@
 //! * [`segment`]: a TCP segment, its flags and options.
 //! * [`packet`]: what links carry: a segment or a datagram, with the size that the link charges.
 //! * [`bytes`]: the same as real packets, emitted and parsed.
-//! * [`report`]: link knowledge that reaches an endpoint as plain data.
+//! * [`report`]: link knowledge that reaches an endpoint as plain data; [`per_reason`]: a value for each reason of a loss.
 
 pub mod bytes;
 pub mod packet;
+pub mod per_reason;
 pub mod report;
 pub mod segment;
 pub mod seq;
 
 pub use packet::{Body, Ecn, FlowId, Packet, Priority};
+pub use per_reason::PerReason;
 pub use report::{Backlog, LinkReport, LossReason, SenderCounts, UplinkCounts};
 pub use segment::{Flags, SackBlocks, Segment, Timestamps};
 pub use seq::Seq;

@@ -3,7 +3,7 @@
 use super::End;
 use hdrhistogram::Histogram;
 use lasthop_base::{Duration, Time};
-use lasthop_wire::LossReason;
+use lasthop_wire::{LossReason, PerReason};
 
 /// What has arrived at one end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -16,8 +16,8 @@ pub struct Tally {
     pub delivered_bytes: u64,
     /// Bytes of streams that this end has acknowledged.
     pub acknowledged_bytes: u64,
-    /// Packets lost on the way to this end, in the order of [`LossReason::ALL`].
-    pub lost: [u64; LossReason::ALL.len()],
+    /// Packets lost on the way to this end.
+    pub lost: PerReason<u64>,
     /// Packets that the kernel did not take at this end.
     pub refused: u64,
 }
@@ -92,7 +92,7 @@ impl Measured {
 
     pub(crate) fn lose(&mut self, forward: bool, reason: LossReason) {
         let to = if forward { End::Client } else { End::Server };
-        self.tallies[to as usize].lost[reason as usize] += 1;
+        self.tallies[to as usize].lost[reason] += 1;
     }
 
     pub(crate) fn acknowledge(&mut self, at: End, bytes: u64) {

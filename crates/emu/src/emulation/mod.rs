@@ -23,7 +23,7 @@ use lasthop_engine::{Engine, Left, PipeId};
 use lasthop_os::clock::Clock;
 use lasthop_os::error::SystemError;
 use lasthop_os::tun::{Tun, until};
-use lasthop_wire::{Backlog, Ecn, FlowId};
+use lasthop_wire::{Backlog, Ecn, FlowId, PerReason};
 use std::collections::HashMap;
 use std::io::Write;
 
@@ -66,8 +66,8 @@ pub struct Sample {
     pub backlogs: Vec<Backlog>,
     /// Bytes delivered so far, headers included: to the server, to the client.
     pub delivered_bytes: [u64; 2],
-    /// Packets lost so far, both directions together, in the order of `LossReason::ALL`.
-    pub lost: [u64; lasthop_wire::LossReason::ALL.len()],
+    /// Packets lost so far, both directions together, by reason.
+    pub lost: PerReason<u64>,
 }
 
 /// A path under real programs.
@@ -236,9 +236,7 @@ impl<W: Write> Emulation<W> {
             time: now,
             backlogs,
             delivered_bytes: self.measured.tallies.each_ref().map(|tally| tally.delivered_bytes),
-            lost: std::array::from_fn(|reason| {
-                self.measured.tallies.iter().map(|tally| tally.lost[reason]).sum()
-            }),
+            lost: PerReason::new(|reason| self.measured.tallies.iter().map(|tally| tally.lost[reason]).sum()),
         });
     }
 }

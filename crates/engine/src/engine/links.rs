@@ -197,18 +197,17 @@ impl Engine {
     }
 
     pub(super) fn lose(&mut self, packet: &Packet, pipe: PipeId, reason: LossReason) {
-        let kind = reason as usize;
-        self.pipes[pipe.0 as usize].account.lost[kind] += 1;
+        self.pipes[pipe.0 as usize].account.lost[reason] += 1;
         let Carried { flow, account, .. } = &mut self.flows[packet.flow.0 as usize];
         if flow.traffic.is_external() {
             note_left(&mut self.left, packet, self.now, Some((pipe, reason)));
         }
         if !packet.forward {
-            account.lost_back[kind] += 1;
+            account.lost_back[reason] += 1;
             return;
         }
-        account.lost[kind] += 1;
-        account.tags_lost[kind] += u64::from(packet.priority == Priority::Low);
+        account.lost[reason] += 1;
+        account.tags_lost[reason] += u64::from(packet.priority == Priority::Low);
         let (Traffic::Tcp(connection), Body::Tcp(segment)) = (&mut flow.traffic, &packet.body) else {
             return;
         };

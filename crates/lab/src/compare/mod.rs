@@ -196,6 +196,7 @@ mod tests {
     use super::*;
     use crate::in_order::Next;
     use lasthop_sim::{FlowOutcome, METRICS};
+    use lasthop_wire::LossReason;
     use serde_json::json;
     use std::time::Duration;
 
@@ -324,6 +325,6 @@ mod tests {
     }
 
     fn lost(flow: &FlowOutcome) -> f64 {
-        flow.account.lost[1] as f64
+        flow.account.lost[LossReason::Channel] as f64
     }
 }

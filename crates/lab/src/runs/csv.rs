@@ -84,7 +84,7 @@ fn row(scenario: &Scenario, flow: Option<&FlowSample>, queues: &[QueueSample]) -
     for queue in queues {
         fields.extend([queue.packets.to_string(), queue.bytes.to_string()]);
         fields.extend(queue.average.map(|average| average.to_string()));
-        fields.push(queue.lost.iter().sum::<u64>().to_string());
+        fields.push(queue.lost.total().to_string());
     }
     fields
 }
@@ -165,7 +165,7 @@ pub const COLUMNS: &[Column] = &[
 ];
 
 fn lost(flow: &FlowSample, reason: LossReason) -> Option<f64> {
-    Some(flow.lost[reason as usize] as f64)
+    Some(flow.lost[reason] as f64)
 }
 
 #[cfg(test)]

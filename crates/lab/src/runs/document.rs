@@ -178,7 +178,7 @@ pub(crate) fn rate_curve(name: &str, amounts: &[(f64, u64)], every: usize) -> Cu
 fn losses(samples: &[QueueSample]) -> Figure {
     let instants = || samples.chunk_by(|one, next| one.time == next.time);
     let curves = LossReason::ALL.iter().filter_map(|reason| {
-        let lost = |links: &[QueueSample]| links.iter().map(|link| link.lost[*reason as usize]).sum::<u64>();
+        let lost = |links: &[QueueSample]| links.iter().map(|link| link.lost[*reason]).sum::<u64>();
         let points: Vec<Point> =
             instants().map(|links| Point::exact(links[0].time.as_secs(), lost(links) as f64)).collect();
         let any = points.last().is_some_and(|last| last.y > 0.0);
@@ -228,7 +228,7 @@ mod tests {
         let drawn: Vec<(&str, f64)> =
             figure.curves.iter().map(|curve| (&*curve.name, curve.points.last().unwrap().y)).collect();
         let lost = |reason: LossReason| {
-            let by_link = outcome.links.iter().map(|link| link.down.lost[reason as usize]);
+            let by_link = outcome.links.iter().map(|link| link.down.lost[reason]);
             by_link.sum::<u64>() as f64
         };
         // The last sample is 0.1 s before the end.

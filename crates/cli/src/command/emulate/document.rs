@@ -144,11 +144,11 @@ fn queues(scenario: &Scenario, samples: &[Sample]) -> Figure {
 }
 
 fn losses(samples: &[Sample]) -> Figure {
-    let curves = LossReason::ALL.iter().enumerate().filter_map(|(index, reason)| {
-        let points = samples.iter().map(|s| Point::exact(s.time.as_secs(), s.lost[index] as f64));
+    let curves = LossReason::ALL.into_iter().filter_map(|reason| {
+        let points = samples.iter().map(|s| Point::exact(s.time.as_secs(), s.lost[reason] as f64));
         let curve =
             Curve { name: reason.name().to_owned(), kind: CurveKind::Steps, points: points.collect() };
-        samples.last().is_some_and(|last| last.lost[index] > 0).then_some(curve)
+        samples.last().is_some_and(|last| last.lost[reason] > 0).then_some(curve)
     });
     let caption = "Packets of the real traffic lost so far, both directions together, by their true cause.";
     figure("losses", "Losses by cause", caption, "packets", curves.collect())

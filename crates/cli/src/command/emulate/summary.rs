@@ -4,7 +4,7 @@ use crate::table;
 use lasthop_emu::emulation::machine::Load;
 use lasthop_emu::emulation::{End, Measured};
 use lasthop_lab::document::{Cell, Table};
-use lasthop_wire::LossReason;
+use lasthop_wire::{LossReason, PerReason};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -69,9 +69,9 @@ impl Summary {
         row("rate with headers, kbit/s", &|end| format!("{:.1}", self.rate_kbps(end)));
         row("packets sent", &|end| tally(end).offered.to_string());
         row("packets delivered", &|end| tally(end).delivered.to_string());
-        for (index, reason) in LossReason::ALL.iter().enumerate() {
-            if self.measured.tallies.iter().any(|tally| tally.lost[index] > 0) {
-                row(&format!("lost: {}", reason.name()), &|end| tally(end).lost[index].to_string());
+        for reason in LossReason::ALL {
+            if self.measured.tallies.iter().any(|tally| tally.lost[reason] > 0) {
+                row(&format!("lost: {}", reason.name()), &|end| tally(end).lost[reason].to_string());
             }
         }
         let columns = ["", "down", "up"].map(str::to_owned).to_vec();
@@ -114,10 +114,6 @@ impl Summary {
     }
 }
 
-fn lost(by_reason: &[u64; LossReason::ALL.len()]) -> Value {
-    LossReason::ALL
-        .iter()
-        .zip(by_reason)
-        .map(|(reason, count)| (reason.name().to_owned(), json!(count)))
-        .collect()
+fn lost(by_reason: &PerReason<u64>) -> Value {
+    by_reason.iter().map(|(reason, count)| (reason.name().to_owned(), json!(count))).collect()
 }

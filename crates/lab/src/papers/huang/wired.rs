@@ -48,7 +48,7 @@ impl Wired {
 
     /// Packets lost at one delay, by reason.
     pub(super) fn lost(&self, method: Method, at: usize, reason: LossReason) -> u64 {
-        self.outcome(method, at).map_or(0, |outcome| outcome.flows[0].account.lost[reason as usize])
+        self.outcome(method, at).map_or(0, |outcome| outcome.flows[0].account.lost[reason])
     }
 
     /// The same over all delays.

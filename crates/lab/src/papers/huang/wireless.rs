@@ -81,7 +81,7 @@ impl Wireless {
     pub(super) fn tags_lost(&self, link: Link, at: usize) -> Option<Estimate> {
         estimate_by(self.outcomes(Method::Tagged, link, at), |outcome| {
             let (sent, lost) = (outcome.flows[0].source.tags_sent, outcome.flows[0].account.tags_lost);
-            (sent > 0).then(|| lost[LossReason::Channel as usize] as f64 / sent as f64)
+            (sent > 0).then(|| lost[LossReason::Channel] as f64 / sent as f64)
         })
     }
 

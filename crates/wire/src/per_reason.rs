@@ -1,0 +1,61 @@
+//! One value for each reason of a loss.
+
+use crate::report::LossReason;
+use std::ops::{Index, IndexMut};
+
+/// A value for each [`LossReason`]: packets lost, say. Indexed by the reason.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PerReason<T>([T; LossReason::ALL.len()]);
+
+impl<T> PerReason<T> {
+    /// The value of each reason.
+    pub fn new(value: impl FnMut(LossReason) -> T) -> PerReason<T> {
+        PerReason(LossReason::ALL.map(value))
+    }
+
+    /// The reasons with their values, in the order of [`LossReason::ALL`].
+    pub fn iter(&self) -> impl Iterator<Item = (LossReason, &T)> {
+        LossReason::ALL.into_iter().zip(&self.0)
+    }
+}
+
+impl PerReason<u64> {
+    /// Over all reasons.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+}
+
+impl<T> Index<LossReason> for PerReason<T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, reason: LossReason) -> &T {
+        &self.0[reason as usize]
+    }
+}
+
+impl<T> IndexMut<LossReason> for PerReason<T> {
+    #[inline]
+    fn index_mut(&mut self, reason: LossReason) -> &mut T {
+        &mut self.0[reason as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The list and the numbers of the variants are kept by hand: each value has to be found under its own reason.
+    #[test]
+    fn each_reason_has_a_value_of_its_own() {
+        let names = PerReason::new(LossReason::name);
+        for (reason, name) in names.iter() {
+            assert_eq!((names[reason], *name), (reason.name(), reason.name()));
+        }
+        let mut counts = PerReason::default();
+        counts[LossReason::Channel] += 2;
+        counts[LossReason::EarlyDrop] += 1;
+        assert_eq!((counts.total(), counts[LossReason::QueueFull]), (3, 0));
+    }
+}
