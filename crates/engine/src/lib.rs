@@ -24,6 +24,8 @@ pub mod flow;
 pub mod observer;
 pub mod pipe;
 mod routes;
+#[cfg(test)]
+mod sizes;
 pub mod together;
 
 pub use engine::Engine;

@@ -4,7 +4,10 @@
 
 #![allow(dead_code, reason = "each test file is a program of its own and uses some of it")]
 
+mod course;
+
 use Step::*;
+use course::Course;
 use lasthop_base::{Choice, Duration, Mechanism, Stream, Time, Value};
 use lasthop_tcp::endpoint::Sending;
 use lasthop_tcp::receiver::timing;
@@ -152,6 +155,8 @@ pub struct Script {
     /// Bytes that the peer has sent at most.
     peer_sent: u64,
     window: u16,
+    /// Every step so far: told if the test fails.
+    pub course: Course,
 }
 
 impl Script {
@@ -160,7 +165,7 @@ impl Script {
         let mut endpoint = Endpoint::new(config, role, ISS, Stream::named(1, "script"));
         endpoint.trace();
         let (now, window) = (Time::ZERO + Duration::from_secs(1), peer.window);
-        Script { endpoint, now, peer, base: 0, acked: 0, peer_sent: 0, window }
+        Script { endpoint, now, peer, base: 0, acked: 0, peer_sent: 0, window, course: Course::default() }
     }
 
     /// Opened by the endpoint; the peer answers after 100 ms.
@@ -218,7 +223,9 @@ impl Script {
     #[track_caller]
     pub fn run<const N: usize>(&mut self, steps: [Step; N]) -> &mut Script {
         for (index, step) in steps.into_iter().enumerate() {
+            self.course.step(self.now, index, &step);
             self.step(step, &format!("step {index}, {step:?}"));
+            self.course.stands(&self.endpoint);
         }
         self
     }
@@ -227,7 +234,10 @@ impl Script {
     #[track_caller]
     pub fn sent(&mut self, what: &str) -> Sending {
         match self.endpoint.poll_segment(self.now) {
-            Some(sending) => sending,
+            Some(sending) => {
+                self.course.out(self.now, &self.describe(&sending));
+                sending
+            }
             None => panic!("{what}: nothing goes out"),
         }
     }
@@ -377,6 +387,7 @@ impl Script {
     }
 
     fn arrive_with(&mut self, segment: Segment, marked: bool) {
+        self.course.arrives(self.now, &self.describe_arrival(&segment, marked));
         let arriving = Arriving { marked };
         self.endpoint.handle_segment(self.now, &segment, &arriving);
     }
@@ -399,16 +410,40 @@ impl Script {
         assert_eq!(sending.segment.ack, IRS.at(1 + bytes), "{what}: {}", self.describe(&sending));
     }
 
+    /// What goes out, in bytes as the steps count them.
     fn describe(&self, sending: &Sending) -> String {
         let segment = &sending.segment;
-        let from = ISS.offset_of(segment.seq, self.acked).unwrap_or(0) as i64 - 1;
-        let start = from - (self.base * SEGMENT) as i64;
         format!(
-            "bytes {start}..{} {:?} ack {:?}{}",
-            start + i64::from(segment.len),
+            "bytes {}..{} {:?} ack {}{}",
+            self.written(segment.seq),
+            self.written(segment.seq) + i64::from(segment.len),
             segment.flags,
-            segment.ack,
+            self.read(segment.ack),
             if sending.again { " again" } else { "" }
         )
+    }
+
+    /// What arrives, likewise.
+    fn describe_arrival(&self, segment: &Segment, marked: bool) -> String {
+        let blocks = segment.sack.as_slice().iter();
+        let blocks: Vec<_> = blocks.map(|(left, right)| self.written(*left)..self.written(*right)).collect();
+        format!(
+            "bytes {}..{} {:?} ack {} sack {blocks:?}{}",
+            self.read(segment.seq),
+            self.read(segment.seq) + i64::from(segment.len),
+            segment.flags,
+            self.written(segment.ack),
+            if marked { " marked" } else { "" }
+        )
+    }
+
+    /// The byte of the endpoint's stream that a number stands for: 0 is the first one written (or of segment 1).
+    fn written(&self, seq: Seq) -> i64 {
+        ISS.offset_of(seq, self.acked).unwrap_or(0) as i64 - 1 - (self.base * SEGMENT) as i64
+    }
+
+    /// The byte of the peer's stream.
+    fn read(&self, seq: Seq) -> i64 {
+        IRS.offset_of(seq, self.peer_sent).unwrap_or(0) as i64 - 1
     }
 }

@@ -1,0 +1,55 @@
+//! Sizes of what is written for each packet, and of what a connection keeps: a byte more costs time, so it is noticed here.
+//!
+//! Whoever needs more changes the number, and says in `docs/performance.md` what `make count` shows. What is written
+//! for each packet is pinned exactly; the halves of a connection have a limit in cache lines of 64 bytes, since it is
+//! the lines touched per packet that cost.
+
+use crate::pipe::Travelling;
+use lasthop_net::Passage;
+use lasthop_tcp::receiver::Receiver;
+use lasthop_tcp::sender::{Ack, Outgoing, Sender};
+use lasthop_tcp::{Arriving, Endpoint};
+use lasthop_wire::{Packet, SackBlocks, Segment};
+
+const LINE: usize = 64;
+
+#[test]
+fn what_is_written_for_each_packet_is_no_larger_than_it_has_to_be() {
+    let sizes = [
+        // Four blocks of two 32-bit numbers, inline because nothing may be allocated per packet, and their count.
+        ("SackBlocks", size_of::<SackBlocks>(), 4 * 8 + 4),
+        // Its blocks; numbers, length, flags and window of the header (16); timestamps, MSS, scale and permission, each
+        // with whether it is there (20).
+        ("Segment", size_of::<Segment>(), 36 + 16 + 20),
+        // Its segment; number (8), flow, charged bytes and route (12), hop and five flags (6), rounded up to 8.
+        ("Packet", size_of::<Packet>(), 72 + 32),
+        // Its packet, when it is due (8), and whether it was given up, rounded up to 8.
+        ("Travelling", size_of::<Travelling>(), 104 + 16),
+        // Returned in two registers: a tag with the reason, and a time.
+        ("Passage", size_of::<Passage>(), 16),
+        // One bit from the IP header, in a register.
+        ("Arriving", size_of::<Arriving>(), 1),
+        // One line on the stack for each ACK.
+        ("Ack", size_of::<Ack<'_>>(), LINE),
+        // A range and what to say with it.
+        ("Outgoing", size_of::<Outgoing>(), 16 + 8),
+    ];
+    for (name, is, expected) in sizes {
+        assert_eq!(is, expected, "bytes of {name}");
+    }
+}
+
+#[test]
+fn a_connection_takes_few_cache_lines() {
+    let limits = [
+        // What every ACK touches comes first; then the parts that losses, idle times and closed windows need.
+        ("Sender", size_of::<Sender>(), 11),
+        // Reassembly with its ranges, four mechanisms in boxes, and the estimate of the path.
+        ("Receiver", size_of::<Receiver>(), 8),
+        // Both, the log with its counters (3), and the states of handshake, timers and challenges (5).
+        ("Endpoint", size_of::<Endpoint>(), 26),
+    ];
+    for (name, is, most) in limits {
+        assert!(is <= most * LINE, "{name}: {is} bytes, more than {most} lines");
+    }
+}

@@ -1,0 +1,34 @@
+//! A script that fails tells every step up to the one that failed.
+
+mod script;
+
+use script::{Script, Step::*, config};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+#[test]
+fn a_script_that_fails_tells_every_step_so_far() {
+    let mut script = Script::sender(config("sack"));
+    let before = script.course.to_string().lines().count();
+    script.run([New(1), Tick(100), Ack(2)]);
+    // Slow start lets two out: there is no third one.
+    let failed = catch_unwind(AssertUnwindSafe(|| {
+        script.run([New(2), New(3), New(4), Cwnd(1)]);
+    }));
+    assert!(failed.is_err());
+    let course = script.course.to_string();
+    let steps: Vec<&str> = course
+        .lines()
+        .skip(before)
+        .filter_map(|line| line.split_once(", step "))
+        .map(|(_, step)| step)
+        .collect();
+    assert_eq!(
+        steps,
+        ["0: New(1)", "1: Tick(100)", "2: Ack(2)", "0: New(2)", "1: New(3)", "2: New(4)"],
+        "{course}"
+    );
+    assert!(course.contains("out: bytes 1000..2000"), "{course}");
+    assert!(course.contains("in: bytes 0..0 . ack 1000"), "{course}");
+    assert!(course.contains("cwnd 2000, "), "{course}");
+    assert!(course.trim_end().ends_with("the last step failed"), "{course}");
+}
