@@ -8,23 +8,18 @@ use lasthop_tcp::receiver::{estimate, shape, window};
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The window to advertise at most; the kernel's own if there is none.
-    pub window: Option<Choice>,
+    pub window: Option<Choice<window::Build>>,
     /// In how many ACKs the kernel's one goes out.
-    pub shape: Option<Choice>,
+    pub shape: Option<Choice<shape::Build>>,
     /// Who judges losses, for shapes that want to know.
-    pub cause: Option<Choice>,
+    pub cause: Option<Choice<cause::Build>>,
     /// How the sender's window is estimated, for the same.
-    pub estimate: Choice,
+    pub estimate: Choice<estimate::Build>,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings {
-            window: None,
-            shape: None,
-            cause: None,
-            estimate: Choice::named(estimate::ALL, "rate_times_rtt"),
-        }
+        Settings { window: None, shape: None, cause: None, estimate: Choice::of(&estimate::DEFAULT) }
     }
 }
 
@@ -33,7 +28,7 @@ impl Settings {
     ///
     /// # Errors
     /// One sentence that says what is wrong and what would be right.
-    pub fn window(text: &str) -> Result<Choice, String> {
+    pub fn window(text: &str) -> Result<Choice<window::Build>, String> {
         let (name, value) = parts(text);
         match (name, value) {
             ("dynamic", None) => Ok(Choice::named(window::ALL, "dynamic")),
@@ -54,7 +49,7 @@ impl Settings {
     ///
     /// # Errors
     /// One sentence that says what is wrong and what would be right.
-    pub fn shape(text: &str, is_judged: bool) -> Result<Choice, String> {
+    pub fn shape(text: &str, is_judged: bool) -> Result<Choice<shape::Build>, String> {
         let (name, value) = parts(text);
         let mut choice = match name {
             "split" => Choice::named(shape::ALL, "split"),
@@ -78,7 +73,7 @@ impl Settings {
     ///
     /// # Errors
     /// One sentence that says what is wrong and what would be right.
-    pub fn cause(text: &str) -> Result<Choice, String> {
+    pub fn cause(text: &str) -> Result<Choice<cause::Build>, String> {
         match cause::ALL.iter().find(|mechanism| mechanism.info.name == text) {
             Some(_) if text == "mac" => {
                 Err("the mac judge needs reports from the link layer, which no driver gives: use jtcp or rtt"
@@ -94,7 +89,7 @@ fn parts(text: &str) -> (&str, Option<&str>) {
     text.split_once('=').map_or((text.trim(), None), |(name, value)| (name.trim(), Some(value.trim())))
 }
 
-fn with(name: &str, values: &[(&str, &str)]) -> Result<Choice, String> {
+fn with(name: &str, values: &[(&str, &str)]) -> Result<Choice<window::Build>, String> {
     let mut choice = Choice::named(window::ALL, name);
     for (name, text) in values {
         set(&mut choice, name, text)?;
@@ -102,7 +97,7 @@ fn with(name: &str, values: &[(&str, &str)]) -> Result<Choice, String> {
     Ok(choice)
 }
 
-fn set(choice: &mut Choice, name: &str, text: &str) -> Result<(), String> {
+fn set<B: ?Sized>(choice: &mut Choice<B>, name: &str, text: &str) -> Result<(), String> {
     let known = choice.info.parameters.iter().find(|parameter| parameter.name == name);
     let Some(parameter) = known else { return Err(format!("{} has no {name}", choice.info.name)) };
     choice.values.set(parameter.name, parameter.unit.parse(text)?);

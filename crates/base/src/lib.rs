@@ -13,7 +13,9 @@ pub mod random;
 pub mod rate;
 pub mod time;
 
-pub use mechanism::{Choice, Info, Mechanism, Parameter, Seam, Unit, Value, Values};
+pub use mechanism::{
+    Answer, Choice, Info, Limit, Mechanism, Need, OneOf, Parameter, Question, Seam, Unit, Value, Values,
+};
 pub use random::Stream;
 pub use rate::Rate;
 pub use time::{Duration, Time};

@@ -18,7 +18,7 @@ pub(crate) fn fields() -> Vec<Section> {
 
 /// What a path or a name means, keys first.
 pub(crate) fn explain(path: &str) -> Vec<Section> {
-    let mut found = lasthop_scenario::explain(path);
+    let mut found = lasthop_scenario::Catalogue::default().explain(path);
     for section in fields() {
         let keys: Vec<Described> =
             section.keys.iter().filter(|key| key.name == path.trim()).cloned().collect();
@@ -31,7 +31,7 @@ pub(crate) fn explain(path: &str) -> Vec<Section> {
 
 /// The name nearest to one that nothing has.
 pub(crate) fn meant(path: &str) -> Option<String> {
-    lasthop_scenario::meant(path).or_else(|| {
+    lasthop_scenario::Catalogue::default().meant(path).or_else(|| {
         let keys: Vec<String> =
             fields().into_iter().flat_map(|section| section.keys).map(|key| key.name).collect();
         lasthop_scenario::nearest(path, keys.iter().map(String::as_str)).map(str::to_owned)
@@ -147,7 +147,10 @@ pub(crate) fn page() -> String {
         let _ = writeln!(page, "* `{alias}` is `{name}`");
     }
     page.push_str("\n# Scenario keys\n");
-    lasthop_scenario::reference().iter().for_each(|section| markdown(section, &mut page));
+    lasthop_scenario::Catalogue::default()
+        .reference()
+        .iter()
+        .for_each(|section| markdown(section, &mut page));
     page.push_str("\n# What is printed\n");
     fields().iter().for_each(|section| markdown(section, &mut page));
     page.push_str("\n# Topologies with several flows\n");

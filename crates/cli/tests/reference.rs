@@ -18,7 +18,7 @@ fn the_page_is_what_the_program_says() {
 #[test]
 fn the_page_has_everything() {
     let page = stdout(&["help", "reference"]);
-    for section in lasthop_scenario::reference() {
+    for section in lasthop_scenario::Catalogue::default().reference() {
         assert!(page.contains(&format!("\n## {}\n", section.title)), "{}", section.title);
         for key in section.keys {
             assert!(page.contains(&format!("\n| `{}` | ", key.name)), "{}", key.path);

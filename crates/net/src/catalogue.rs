@@ -1,14 +1,68 @@
-//! Every mechanism of this crate, by seam: what scenarios, `lasthop list` and the schema read.
+//! Every mechanism of a link, by seam: what scenarios, `lasthop list` and the schema read. A caller may add to it.
 
-use crate::{admission, arq, channel, queue, rlc};
-use lasthop_base::Seam;
+use crate::{Config, admission, arq, channel, discipline, queue, rlc};
+use lasthop_base::{Answer, Question, Seam};
 
-/// All seams of a link, in the order in which a packet meets them.
-pub fn seams() -> Vec<Seam> {
-    let queues = "may a packet join the queue, and which one leaves it next?";
-    vec![
-        Seam::new("link", "queue", queues, admission::ALL).and(queue::ALL),
-        Seam::new("link", "channel", "does a transmission arrive intact?", channel::ALL),
-        Seam::new("link", "arq", "what does the link layer do if not?", arq::ALL).and(rlc::ALL),
-    ]
+/// The seams of a link, in the order in which a packet meets them. [`Catalogue::default`] has this crate's mechanisms;
+/// who brings one adds it to its seam.
+#[derive(Clone, Debug)]
+pub struct Catalogue {
+    /// See [`discipline`].
+    pub queue: Seam<discipline::Build>,
+    /// See [`channel`].
+    pub channel: Seam<channel::Build>,
+    /// See [`arq`].
+    pub arq: Seam<arq::Build>,
+}
+
+impl Default for Catalogue {
+    fn default() -> Catalogue {
+        let queues = "may a packet join the queue, and which one leaves it next?";
+        let arrives = "does a transmission arrive intact?";
+        let repeats = "what does the link layer do if not?";
+        Catalogue {
+            queue: Seam::new("link", "queue", queues, &admission::DEFAULT, admission::ALL).with(queue::ALL),
+            channel: Seam::new("link", "channel", arrives, &channel::DEFAULT, channel::ALL),
+            arq: Seam::new("link", "arq", repeats, &arq::DEFAULT, arq::ALL).with(rlc::ALL),
+        }
+    }
+}
+
+impl Catalogue {
+    /// Every question, with a description of its answers.
+    pub fn questions(&self) -> Vec<&Question> {
+        vec![self.queue.question(), self.channel.question(), self.arq.question()]
+    }
+
+    /// Puts the answer to the question of this name into a configuration; false if there is no such question or answer.
+    pub fn answer(&self, config: &mut Config, question: &str, answer: &Answer) -> bool {
+        match question {
+            "queue" => self.queue.answer(answer, &mut config.queue),
+            "channel" => self.channel.answer(answer, &mut config.channel),
+            "arq" => self.arq.answer(answer, &mut config.arq),
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::service::Service;
+    use lasthop_base::{Duration, Rate};
+
+    #[test]
+    fn every_answer_has_a_place_in_a_configuration() {
+        let catalogue = Catalogue::default();
+        for question in catalogue.questions() {
+            assert!(question.find(question.default.name).is_some(), "{}", question.name);
+            for info in &question.mechanisms {
+                let mut config = Config::wire(Service::Rate(Rate::from_bps(1)), Duration::ZERO);
+                let values = info.defaults();
+                assert!(catalogue.answer(&mut config, question.name, &Answer { info, values }));
+                let named = format!("name: {:?}", info.name);
+                assert!(format!("{config:?}").contains(&named), "{} {named}", question.name);
+            }
+        }
+    }
 }

@@ -3,6 +3,7 @@
 //! * [`link`]: one direction of a link: queue, then service, then the air, then the propagation delay.
 //! * [`element`]: what cannot be known when a packet joins, as a state machine in time.
 //! * [`scheduled`]: a direction whose queue ([`queue`]) decides on leaving, or removes from the middle.
+//! * [`discipline`]: how do packets wait? First in, first out, or as a [`queue`] says.
 //! * [`admission`]: may a packet join the queue?
 //! * [`service`]: how long does it occupy the link? A constant rate, one by plan, or a recorded one.
 //! * [`channel`]: does a transmission arrive intact?
@@ -18,6 +19,7 @@ pub mod admission;
 pub mod arq;
 pub mod catalogue;
 pub mod channel;
+pub mod discipline;
 pub mod element;
 pub mod link;
 pub mod processing;
@@ -27,6 +29,7 @@ pub mod rlc;
 pub mod scheduled;
 pub mod service;
 
+pub use catalogue::Catalogue;
 pub use element::{Element, Output};
 pub use link::{Config, Line, Link, Passage};
 pub use processing::Processing;

@@ -3,11 +3,11 @@
 //! The queue is first in, first out, and nothing is removed from its middle, so a
 //! packet's whole passage is known when it joins. A packet costs one call.
 
-use crate::admission::{self, Admission, Place, State, Verdict};
-use crate::arq::{self, Arq};
+use crate::admission::{self, Admission, State, Verdict};
+use crate::arq::{self, Arq, LinkLayer, Partner, Parts};
 use crate::channel::{self, Air, Channel};
+use crate::discipline::{self, Discipline, Place};
 use crate::element::Element;
-use crate::queue;
 use crate::rlc;
 use crate::scheduled::Scheduled;
 use crate::service::{Server, Service};
@@ -22,12 +22,12 @@ pub struct Config {
     pub service: Service,
     /// Propagation delay, one way.
     pub delay: Duration,
-    /// Who may join the queue.
-    pub queue: Choice,
+    /// How packets wait.
+    pub queue: Choice<discipline::Build>,
     /// What the air does.
-    pub channel: Choice,
+    pub channel: Choice<channel::Build>,
     /// What the link layer does about it.
-    pub arq: Choice,
+    pub arq: Choice<arq::Build>,
 }
 
 impl Config {
@@ -36,10 +36,41 @@ impl Config {
         Config {
             service,
             delay,
-            queue: Choice::named(admission::ALL, "drop_tail"),
-            channel: Choice::named(channel::ALL, "none"),
-            arq: Choice::named(arq::ALL, "none"),
+            queue: Choice::of(&admission::DEFAULT),
+            channel: Choice::of(&channel::DEFAULT),
+            arq: Choice::of(&arq::DEFAULT),
         }
+    }
+
+    /// Whether its queue ever marks a packet (ECN).
+    pub fn marks(&self) -> bool {
+        self.queue_with(Stream::named(0, "any")).marks()
+    }
+
+    /// Whether its queue may stand before its link layer: one that decides on leaving leaves nothing to decide to a layer
+    /// that takes the whole direction over.
+    pub fn may_queue(&self) -> bool {
+        let is_whole = matches!((self.arq.build)(&self.arq.values), LinkLayer::Whole(_));
+        let is_scheduled = || matches!(self.queue_with(Stream::named(0, "any")), Discipline::Scheduled(_));
+        !(is_whole && is_scheduled())
+    }
+
+    /// Why the other direction must have the same link layer, if it must.
+    pub fn partner(&self) -> Option<Partner> {
+        match (self.arq.build)(&self.arq.values) {
+            LinkLayer::Whole(layer) => layer.partner(),
+            LinkLayer::Repeat(_) => None,
+        }
+    }
+
+    /// Its queue, which draws from a stream of its own behind the next draw of this one.
+    fn queue_with(&self, mut random: Stream) -> Discipline {
+        let random = Stream::named(random.draw(), "queue");
+        (self.queue.build)(&self.queue.values, Place { rate: self.service.rate_at(Time::ZERO), random })
+    }
+
+    fn channel_with(&self, random: Stream) -> Box<dyn Channel> {
+        (self.channel.build)(&self.channel.values, random)
     }
 }
 
@@ -53,14 +84,27 @@ pub enum Line {
 
 impl Line {
     /// The direction that a configuration describes; `random` is its channel's stream.
-    pub fn new(config: &Config, random: Stream) -> Line {
-        if config.arq.info.name == rlc::MECHANISM.info.name {
-            return Line::Element(Box::new(rlc::Rlc::new(config, random)));
-        }
-        let is_scheduled = queue::ALL.iter().any(|queue| queue.info.name == config.queue.info.name);
-        match is_scheduled {
-            true => Line::Element(Box::new(Scheduled::new(config, random))),
-            false => Line::Link(Link::new(config, random)),
+    pub fn new(config: &Config, mut random: Stream) -> Line {
+        // From a copy: the channel's stream is the same whatever the queue draws.
+        let queue = config.queue_with(random.clone());
+        match ((config.arq.build)(&config.arq.values), queue) {
+            (LinkLayer::Whole(layer), queue) => Line::Element(layer.element(Parts {
+                service: config.service.clone(),
+                delay: config.delay,
+                queue,
+                channel: config.channel_with(random),
+            })),
+            (LinkLayer::Repeat(arq), Discipline::Scheduled(queue)) => {
+                // Here its stream begins one draw later.
+                random.draw();
+                let channel = config.channel_with(random);
+                let direction = Scheduled::new(&config.service, config.delay, queue, channel, arq);
+                Line::Element(Box::new(direction))
+            }
+            (LinkLayer::Repeat(arq), Discipline::Fifo(admission)) => {
+                let channel = config.channel_with(random);
+                Line::Link(Link::new(&config.service, config.delay, admission, channel, arq))
+            }
         }
     }
 
@@ -147,17 +191,17 @@ pub enum Passage {
 }
 
 impl Link {
-    /// A link in its initial state; `random` is its channel's stream.
-    pub fn new(config: &Config, random: Stream) -> Link {
-        // From a copy: the channel's stream is the same whatever the queue draws.
-        let queue_random = Stream::named(random.clone().draw(), "queue");
-        let place = Place { rate: config.service.rate_at(Time::ZERO), random: queue_random };
-        let admission = (config.queue.mechanism(admission::ALL).build)(&config.queue.values, place);
-        let channel = (config.channel.mechanism(channel::ALL).build)(&config.channel.values, random);
-        let arq = (config.arq.mechanism(arq::ALL).build)(&config.arq.values);
+    /// A link of this rate and one-way delay in its initial state.
+    pub fn new(
+        service: &Service,
+        delay: Duration,
+        admission: Box<dyn Admission>,
+        channel: Box<dyn Channel>,
+        arq: Box<dyn Arq>,
+    ) -> Link {
         Link {
-            server: Server::new(&config.service),
-            delay: config.delay,
+            server: Server::new(service),
+            delay,
             tracks: !admission.is_unlimited(),
             admission,
             keeps_order: arq.keeps_order(),

@@ -1,12 +1,11 @@
 //! One direction of a link with a queue that decides on leaving, or removes from the middle.
 
-use crate::arq::{self, Arq};
-use crate::channel::{self, Air, Channel};
+use crate::arq::Arq;
+use crate::channel::{Air, Channel};
 use crate::element::{Element, Output};
-use crate::link::Config;
-use crate::queue::{self, Dropped, Queue};
-use crate::service::Server;
-use lasthop_base::{Duration, Stream, Time};
+use crate::queue::{Dropped, Queue};
+use crate::service::{Server, Service};
+use lasthop_base::{Duration, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
 
 /// Queue, then service, then the air, then the propagation delay, one packet at a time.
@@ -25,21 +24,20 @@ pub struct Scheduled {
 }
 
 impl Scheduled {
-    /// The direction that a configuration describes whose queue is one of [`queue::ALL`].
-    pub fn new(config: &Config, mut random: Stream) -> Scheduled {
-        let queue_random = Stream::named(random.draw(), "queue");
-        let queue = (config.queue.mechanism(queue::ALL).build)(&config.queue.values, queue_random);
-        Scheduled::with_queue(queue, config, random)
-    }
-
-    /// The same with any queue, whatever the configuration says of it.
-    pub fn with_queue(queue: Box<dyn Queue>, config: &Config, random: Stream) -> Scheduled {
+    /// A direction of this rate and one-way delay.
+    pub fn new(
+        service: &Service,
+        delay: Duration,
+        queue: Box<dyn Queue>,
+        channel: Box<dyn Channel>,
+        arq: Box<dyn Arq>,
+    ) -> Scheduled {
         Scheduled {
             queue,
-            channel: (config.channel.mechanism(channel::ALL).build)(&config.channel.values, random),
-            arq: (config.arq.mechanism(arq::ALL).build)(&config.arq.values),
-            server: Server::new(&config.service),
-            delay: config.delay,
+            channel,
+            arq,
+            server: Server::new(service),
+            delay,
             frees_at: Time::ZERO,
             asks_at: Time::NEVER,
             last_arrival: Time::ZERO,

@@ -1,6 +1,9 @@
 //! RLC: closed forms of its throughput, and what becomes of SDUs by name.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
+use lasthop_net::arq::Parts;
+use lasthop_net::channel::Channel;
+use lasthop_net::discipline::Place;
 use lasthop_net::rlc::{Counters, Rlc};
 use lasthop_net::service::{Plan, Service};
 use lasthop_net::{Config, Element, Output, admission, channel, rlc};
@@ -59,9 +62,23 @@ fn ends(outputs: Vec<Output>) -> Vec<End> {
         .collect()
 }
 
+/// RLC as a scenario has it, its channel from the stream of this seed.
+fn built(config: &Config, seed: u64) -> Rlc {
+    let channel = (config.channel.build)(&config.channel.values, Stream::named(seed, "channel"));
+    with_channel(config, channel)
+}
+
+/// The same with this channel. None of the queues here draws.
+fn with_channel(config: &Config, channel: Box<dyn Channel>) -> Rlc {
+    let place = Place { rate: config.service.rate_at(Time::ZERO), random: Stream::named(0, "queue") };
+    let queue = (config.queue.build)(&config.queue.values, place);
+    let parts = Parts { service: config.service.clone(), delay: config.delay, queue, channel };
+    Rlc::new(&config.arq.values, parts)
+}
+
 /// Offers packets of `bytes` all at time zero and runs until `until`.
 fn offer(config: &Config, count: u64, bytes: u32, until: Time) -> (Vec<End>, Counters) {
-    let mut link = Rlc::new(config, Stream::named(3, "channel"));
+    let mut link = built(config, 3);
     let mut out = Vec::new();
     (0..count).for_each(|number| link.handle_packet(Time::ZERO, packet(number, bytes), &mut out));
     run(&mut link, until, &mut out);
@@ -131,7 +148,7 @@ struct Losing {
     next: u64,
 }
 
-impl channel::Channel for Losing {
+impl Channel for Losing {
     fn transmit(&mut self, _: &channel::Air) -> channel::Reception {
         self.next += 1;
         match self.blocks.contains(&(self.next - 1)) {
@@ -143,7 +160,7 @@ impl channel::Channel for Losing {
 
 /// One SDU of a whole block (22 PDUs) every 20 ms from time zero on.
 fn whole_blocks(config: &Config, blocks: &'static [u64], count: u64) -> (Vec<End>, Counters) {
-    let mut link = Rlc::with_channel(config, Box::new(Losing { blocks, next: 0 }));
+    let mut link = with_channel(config, Box::new(Losing { blocks, next: 0 }));
     let mut out = Vec::new();
     for number in 0..count {
         let now = at(20 * number);
@@ -212,7 +229,7 @@ fn a_discard_is_announced_or_waited_for() {
 #[test]
 fn the_host_hears_of_an_unannounced_discard_when_the_wait_is_over() {
     let settings = [("retransmissions", Value::Count(0)), wait(MS * 300), ("announce", Value::Flag(false))];
-    let mut link = Rlc::with_channel(&config(&settings), Box::new(Losing { blocks: &[1], next: 0 }));
+    let mut link = with_channel(&config(&settings), Box::new(Losing { blocks: &[1], next: 0 }));
     let mut out = Vec::new();
     (0..3).for_each(|number| link.handle_packet(Time::ZERO, packet(number, 880), &mut out));
     run(&mut link, at(10_000), &mut out);
@@ -236,7 +253,7 @@ struct Both {
 impl Both {
     fn new(configs: [&Config; 2], lost: [&'static [u64]; 2]) -> Both {
         let line =
-            |side: usize| Rlc::with_channel(configs[side], Box::new(Losing { blocks: lost[side], next: 0 }));
+            |side: usize| with_channel(configs[side], Box::new(Losing { blocks: lost[side], next: 0 }));
         Both { lines: [line(0), line(1)], out: [Vec::new(), Vec::new()] }
     }
 
@@ -365,7 +382,7 @@ fn with_polls_every_sdu_ends_once_however_much_is_lost() {
                 ("poll_last", Value::Flag(last)),
             ]);
             let config = lossy(config, 0.3);
-            let line = |side| Rlc::new(&config, Stream::named(side, "channel"));
+            let line = |side| built(&config, side);
             let mut both = Both { lines: [line(1), line(2)], out: [Vec::new(), Vec::new()] };
             (0..500).for_each(|number| {
                 both.send(0, Time::ZERO, packet(number, 1000));
@@ -390,7 +407,7 @@ fn an_sdu_that_overflows_is_waited_for_unless_it_has_no_number() {
         let mut config = config(&[wait(MS * 300), ("number_overflow", Value::Flag(numbered))]);
         config.queue = Choice::named(admission::ALL, "drop_tail");
         config.queue.values.set("packets", Value::Count(1));
-        let mut link = Rlc::new(&config, Stream::named(1, "channel"));
+        let mut link = built(&config, 1);
         let mut out = Vec::new();
         link.handle_packet(Time::ZERO, packet(0, 880), &mut out);
         link.handle_packet(at(1), packet(1, 880), &mut out);
@@ -434,7 +451,7 @@ fn a_changing_rate_changes_the_blocks_and_is_reported() {
     let mut config = config(&[]);
     config.service =
         Service::Plan(Arc::new(Plan::parse("384 kbit/s for 1 s, 64 kbit/s for 1 s").expect("a plan")));
-    let mut link = Rlc::new(&config, Stream::named(1, "channel"));
+    let mut link = built(&config, 1);
     let mut out = Vec::new();
     (0..1000).for_each(|number| link.handle_packet(Time::ZERO, packet(number, 1540), &mut out));
     run(&mut link, at(1999), &mut out);

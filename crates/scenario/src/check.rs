@@ -1,6 +1,7 @@
 //! From a document to a checked scenario.
 
 use crate::bdp;
+use crate::catalogue::Catalogue;
 use crate::flows;
 use crate::key::{Key, Presence};
 use crate::language;
@@ -17,13 +18,14 @@ use lasthop_base::{Duration, Value, quantity};
 /// Most samples of one probe in a run.
 const MOST_SAMPLES: u64 = 10_000_000;
 
-/// Checks a document; `title` is the one it has if it says nothing.
+/// Checks a document that may name what is in the catalogue; `title` is the one it has if it says nothing.
 pub(crate) fn check(
+    catalogue: &Catalogue,
     sources: &[Source],
     document: &Table,
     title: &str,
 ) -> Result<(Scenario, Resolved), Problem> {
-    let mut reader = Reader { sources, resolved: Resolved::default() };
+    let mut reader = Reader { catalogue, sources, resolved: Resolved::default() };
     let beginning = match document.entries.first() {
         Some(entry) => entry.place,
         None => Span { source: 0, start: 0, end: 0 },

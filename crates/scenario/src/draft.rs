@@ -1,5 +1,6 @@
 //! A scenario before it is checked, so that single values can still be changed.
 
+use crate::catalogue::Catalogue;
 use crate::check::check;
 use crate::problem::Problem;
 use crate::scenario::Scenario;
@@ -9,6 +10,7 @@ use crate::suggest::among;
 use crate::tree::{self, Table};
 use crate::{inline, ready, show, traces};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Largest scenario file, bytes.
 const LARGEST: u64 = 4 << 20;
@@ -16,6 +18,8 @@ const LARGEST: u64 = 4 << 20;
 /// A scenario's document with the changes made to it, not yet checked.
 #[derive(Clone, Debug)]
 pub struct Draft {
+    /// What it may name.
+    pub(crate) catalogue: Arc<Catalogue>,
     /// The document's own text first, then one for each change.
     pub(crate) sources: Vec<Source>,
     pub(crate) document: Table,
@@ -30,18 +34,22 @@ impl Draft {
     /// # Errors
     /// If there is no such scenario, or its text is not TOML.
     pub fn load(path: &str) -> Result<Draft, Problem> {
+        Draft::load_with(&Arc::default(), path)
+    }
+
+    pub(crate) fn load_with(catalogue: &Arc<Catalogue>, path: &str) -> Result<Draft, Problem> {
         let is_file = Path::new(path).exists();
         if let Some((name, text)) = ready::find(path)
             && (name == path || !is_file)
         {
-            return Draft::parse(text, name);
+            return Draft::parse_with(catalogue, text, name);
         }
         let before_comma = path.split(',').next().unwrap_or_default();
         if !is_file && before_comma.len() < path.len() && !before_comma.contains('=') {
-            return inline::adapted(before_comma, path);
+            return inline::adapted(catalogue, before_comma, path);
         }
         if !is_file && path.contains('=') {
-            return inline::draft(path);
+            return inline::draft(catalogue, path);
         }
         let refuse = |why: String| Problem::new(&Source::typed(path), 0..path.len(), why);
         let known = among(path, "ready paths", &ready::names());
@@ -52,7 +60,7 @@ impl Draft {
         let bytes = traces::contents(Path::new(path), LARGEST)
             .map_err(|why| refuse(format!("cannot read `{path}`: {why}")).help(known))?;
         match String::from_utf8(bytes) {
-            Ok(text) => Draft::parse(&text, path),
+            Ok(text) => Draft::parse_with(catalogue, &text, path),
             Err(_) => Err(refuse(format!("`{path}` is not a text file"))
                 .help("a scenario is written in TOML; `lasthop show umts` prints one to start from")),
         }
@@ -63,11 +71,20 @@ impl Draft {
     /// # Errors
     /// If the text is not TOML.
     pub fn parse(text: &str, name: &str) -> Result<Draft, Problem> {
+        Draft::parse_with(&Arc::default(), text, name)
+    }
+
+    pub(crate) fn parse_with(catalogue: &Arc<Catalogue>, text: &str, name: &str) -> Result<Draft, Problem> {
         let source = Source::new(name, text);
         let document = tree::parse(&source, 0)?;
         let stem =
             Path::new(name).file_stem().and_then(|stem| stem.to_str()).filter(|stem| !stem.trim().is_empty());
-        Ok(Draft { sources: vec![source], document, title: stem.unwrap_or("untitled").to_owned() })
+        Ok(Draft {
+            catalogue: Arc::clone(catalogue),
+            sources: vec![source],
+            document,
+            title: stem.unwrap_or("untitled").to_owned(),
+        })
     }
 
     /// Changes one value: `link.wireless.down.channel.rate` to `3e-5`, `flow.bulk.receiver.shape` to `split`.
@@ -105,7 +122,7 @@ impl Draft {
     /// # Errors
     /// The first thing that is wrong.
     pub fn check(&self) -> Result<Scenario, Problem> {
-        check(&self.sources, &self.document, &self.title).map(|(scenario, _)| scenario)
+        check(&self.catalogue, &self.sources, &self.document, &self.title).map(|(scenario, _)| scenario)
     }
 
     /// The resolved scenario as TOML: every key with its value and what it means. It reads back as the same scenario.
@@ -113,7 +130,8 @@ impl Draft {
     /// # Errors
     /// As [`Draft::check`].
     pub fn show(&self) -> Result<String, Problem> {
-        check(&self.sources, &self.document, &self.title).map(|(_, resolved)| show::text(&resolved))
+        check(&self.catalogue, &self.sources, &self.document, &self.title)
+            .map(|(_, resolved)| show::text(&resolved))
     }
 }
 

@@ -1,14 +1,14 @@
 //! A table's values after checking.
 
 use crate::source::Span;
-use lasthop_base::{Choice, Duration, Rate, Value};
+use lasthop_base::{Answer, Duration, Rate, Value};
 
 /// One checked value.
 #[derive(Clone, Debug)]
 pub(crate) enum Setting {
     Value(Value),
     Text(String),
-    Choice(Choice),
+    Mechanism(Answer),
 }
 
 /// The values of a table, given or assumed, in the order of its keys.
@@ -52,9 +52,9 @@ impl Fields {
         }
     }
 
-    pub(crate) fn choice(&self, name: &str) -> Option<&Choice> {
+    pub(crate) fn answer(&self, name: &str) -> Option<&Answer> {
         match self.find(name) {
-            Some(Setting::Choice(choice)) => Some(choice),
+            Some(Setting::Mechanism(answer)) => Some(answer),
             _ => None,
         }
     }

@@ -7,11 +7,10 @@ use crate::links::{Net, check_name};
 use crate::problem::Problem;
 use crate::reader::{Head, Reader};
 use crate::scenario::{Flow, Pattern, Traffic, Transfer};
-use crate::seam;
 use crate::source::Span;
 use crate::suggest::among;
 use crate::tree::{Entry, Table};
-use lasthop_base::{Duration, Rate, Time, Value};
+use lasthop_base::{Duration, Info, Need, Rate, Time, Value};
 use lasthop_tcp::Config;
 use lasthop_tcp::config::Patience;
 
@@ -175,9 +174,9 @@ fn tcp(reader: &mut Reader<'_>, head: Head<'_>, table: &Table, fields: &Fields) 
     // Nobody sits before a simulated application: it waits as long as the run lasts.
     both.patience = Patience { data: None, syn: None, ..both.patience };
     let (mut source, mut destination) = (both.clone(), both);
-    let sender = end_of(reader, head, table, "sender", &language::sender(), &mut source)?;
+    let sender = end_of(reader, head, table, "sender", &language::sender(reader.catalogue), &mut source)?;
     timers(reader, &head.key("sender"), &sender, &mut source)?;
-    end_of(reader, head, table, "receiver", &language::receiver(), &mut destination)?;
+    end_of(reader, head, table, "receiver", &language::receiver(reader.catalogue), &mut destination)?;
     Ok(Traffic::Tcp { transfer, source, destination })
 }
 
@@ -198,29 +197,28 @@ fn end_of(
     let path = flow.key(side);
     let head = Head { path: &path, place };
     let fields = reader.read(head, own, &empty, keys)?;
-    for seam in seam::of_side(side) {
-        let Some(choice) = fields.choice(seam.name) else { continue };
-        if let Some(missing) = missing_option(choice.info.name, config) {
-            let place = fields.place(seam.name).unwrap_or(place);
-            let message = format!("{}: `{}` needs {missing} = true", head.key(seam.name), choice.info.name);
+    for question in reader.catalogue.of_side(side) {
+        let Some(answer) = fields.answer(question.name) else { continue };
+        if let Some(missing) = missing_option(answer.info, config) {
+            let place = fields.place(question.name).unwrap_or(place);
+            let message =
+                format!("{}: `{}` needs {missing} = true", head.key(question.name), answer.info.name);
             return Err(reader
                 .problem(place, message)
                 .help(format!("set {missing} = true in [{}], or choose another mechanism", flow.path)));
         }
-        if let Some(place) = seam::in_endpoint(config, seam.name) {
-            *place = choice.clone();
-        }
+        reader.catalogue.tcp.answer(config, question.name, answer);
     }
     Ok(fields)
 }
 
 /// The option without which a mechanism has nothing to go by.
-fn missing_option(mechanism: &str, config: &Config) -> Option<&'static str> {
-    match mechanism {
-        "sack" if !config.sack => Some("sack"),
-        "jtcp" if !config.timestamps => Some("timestamps"),
-        _ => None,
-    }
+fn missing_option(mechanism: &Info, config: &Config) -> Option<&'static str> {
+    let is_offered = |need: &Need| match need {
+        Need::Sack => config.sack,
+        Need::Timestamps => config.timestamps,
+    };
+    mechanism.needs.iter().find(|need| !is_offered(need)).map(|need| need.key())
 }
 
 fn timers(reader: &Reader<'_>, path: &str, fields: &Fields, config: &mut Config) -> Result<(), Problem> {

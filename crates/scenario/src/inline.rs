@@ -13,6 +13,7 @@ mod adapt;
 
 pub(crate) use adapt::adapted;
 
+use crate::catalogue::Catalogue;
 use crate::draft::Draft;
 use crate::language;
 use crate::problem::Problem;
@@ -23,6 +24,7 @@ use crate::suggest::nearest;
 use crate::tree::{Content, Node, Table, parse_typed};
 use lasthop_base::quantity;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The keys that are an inline scenario's own: name, example, meaning.
 pub const KEYS: &[(&str, &str, &str)] = &[
@@ -52,11 +54,16 @@ fn is_own(key: &str) -> bool {
 }
 
 /// Reads an inline scenario.
-pub(crate) fn draft(text: &str) -> Result<Draft, Problem> {
+pub(crate) fn draft(catalogue: &Arc<Catalogue>, text: &str) -> Result<Draft, Problem> {
     let source = Source::typed(text);
     let items = items(&source, 0, 0)?;
-    let document = document(&source, &items)?;
-    let mut draft = Draft { sources: vec![source.clone()], document, title: text.to_owned() };
+    let document = document(catalogue, &source, &items)?;
+    let mut draft = Draft {
+        catalogue: Arc::clone(catalogue),
+        sources: vec![source.clone()],
+        document,
+        title: text.to_owned(),
+    };
     others(&mut draft, &items)?;
     Ok(draft)
 }
@@ -161,7 +168,7 @@ fn either<'i, 't>(
 }
 
 /// The document without what concerns the flow's mechanisms.
-fn document(source: &Source, items: &[Item<'_>]) -> Result<Table, Problem> {
+fn document(catalogue: &Catalogue, source: &Source, items: &[Item<'_>]) -> Result<Table, Problem> {
     let whole = Span { source: 0, start: 0, end: source.text.len() };
     let find = |key: &str| find(items, key);
     let mut down = Table::default();
@@ -175,12 +182,14 @@ fn document(source: &Source, items: &[Item<'_>]) -> Result<Table, Problem> {
     match (find("rate"), down_trace) {
         (Some(rate), _) => ends(&mut down, "rate", rate),
         (None, Some(trace)) => ends(&mut down, "trace", trace),
-        (None, None) => return Err(needs(source, items, "rate", "rate=10Mbit/s, or trace=FILE")),
+        (None, None) => return Err(needs(catalogue, source, items, "rate", "rate=10Mbit/s, or trace=FILE")),
     }
     match (find("up"), find("up_trace"), find("rate")) {
         (Some(rate), ..) | (None, None, Some(rate)) => ends(&mut up, "rate", rate),
         (None, Some(trace), _) => ends(&mut up, "trace", trace),
-        (None, None, None) => return Err(needs(source, items, "up", "up=1Mbit/s, or up_trace=FILE")),
+        (None, None, None) => {
+            return Err(needs(catalogue, source, items, "up", "up=1Mbit/s, or up_trace=FILE"));
+        }
     }
     for (key, table, name) in [("queue", &mut down, "queue"), ("up_queue", &mut up, "queue")] {
         if let Some(item) = find(key) {
@@ -269,8 +278,8 @@ fn half(rtt: &str) -> Result<String, String> {
 }
 
 /// A key is missing; perhaps it is only misspelt.
-fn needs(source: &Source, items: &[Item<'_>], key: &str, example: &str) -> Problem {
-    let is_known = |key: &str| is_own(key) || !language::homes(key).is_empty();
+fn needs(catalogue: &Catalogue, source: &Source, items: &[Item<'_>], key: &str, example: &str) -> Problem {
+    let is_known = |key: &str| is_own(key) || !language::homes(catalogue, key).is_empty();
     let misspelt = items.iter().find(|item| !is_known(item.key) && nearest(item.key, names()) == Some(key));
     match misspelt {
         Some(item) => {

@@ -1,7 +1,6 @@
 //! How the language describes its own keys: what the reader, `show`, `list` and the schema are derived from.
 
-use lasthop_base::Seam;
-use lasthop_base::{Info, Parameter, Unit};
+use lasthop_base::{Info, Parameter, Question, Unit};
 
 /// A key of one of the language's tables.
 #[derive(Clone, Debug)]
@@ -27,7 +26,7 @@ pub(crate) enum Form {
     /// A trace file.
     File,
     /// A mechanism: its name, or a table with `kind` and parameters.
-    Mechanism(Seam),
+    Mechanism(Question),
     /// A table with keys of its own.
     Table,
 }

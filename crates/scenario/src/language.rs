@@ -1,12 +1,10 @@
 //! The tables of the language and their keys, in the order in which a reader would ask.
 
-use crate::key::{Form, Key, Presence};
+use crate::catalogue::Catalogue;
+use crate::key::{Form, Key};
 use crate::mechanisms::USUAL_LIMIT;
-use crate::seam;
 use crate::text::plain;
-use lasthop_base::Seam;
-use lasthop_base::{Choice, Duration, Rate, Unit, Value};
-use lasthop_net::{link, service::Service};
+use lasthop_base::{Duration, Question, Unit, Value};
 use lasthop_tcp::Config;
 
 /// Longest run.
@@ -65,8 +63,7 @@ pub(crate) fn link_ends() -> Vec<Key> {
 }
 
 /// The keys of one direction of a link, which a link's own table may hold for both.
-pub(crate) fn direction() -> Vec<Key> {
-    let mut wire = link::Config::wire(Service::Rate(Rate::from_bps(1)), Duration::ZERO);
+pub(crate) fn direction(catalogue: &Catalogue) -> Vec<Key> {
     let mut keys = vec![
         Key::optional("rate", Form::Unit(Unit::Rate), "2 Mbit/s", "constant rate; or else `plan` or `trace`"),
         Key::optional(
@@ -88,10 +85,7 @@ pub(crate) fn direction() -> Vec<Key> {
             "propagation delay",
         ),
     ];
-    keys.extend(choices("link", |seam| seam::in_link(&mut wire, seam).map(|choice| choice.clone())));
-    for key in keys.iter_mut().filter(|key| key.name == "queue") {
-        key.presence = Presence::Default(USUAL_LIMIT.to_owned());
-    }
+    keys.extend(answers(catalogue, "link"));
     keys
 }
 
@@ -212,8 +206,8 @@ fn tcp() -> Vec<Key> {
 }
 
 /// The keys of a TCP flow's sender.
-pub(crate) fn sender() -> Vec<Key> {
-    let mut config = Config::default();
+pub(crate) fn sender(catalogue: &Catalogue) -> Vec<Key> {
+    let config = Config::default();
     let limits = config.rto;
     let longest = Duration::from_secs(3600);
     let time = |name, default: Duration, low: Duration, doc| {
@@ -221,7 +215,7 @@ pub(crate) fn sender() -> Vec<Key> {
     };
     let flag =
         |name, default: bool, doc| Key::default(name, Form::Unit(Unit::Flag), default.to_string(), doc);
-    let mut keys = endpoint_choices("sender", &mut config);
+    let mut keys = answers(catalogue, "sender");
     keys.extend([
         Key::default(
             "initial_window",
@@ -263,40 +257,36 @@ pub(crate) fn sender() -> Vec<Key> {
 }
 
 /// The keys of a TCP flow's receiver.
-pub(crate) fn receiver() -> Vec<Key> {
-    endpoint_choices("receiver", &mut Config::default())
+pub(crate) fn receiver(catalogue: &Catalogue) -> Vec<Key> {
+    answers(catalogue, "receiver")
 }
 
-fn endpoint_choices(side: &str, config: &mut Config) -> Vec<Key> {
-    choices(side, |seam| seam::in_endpoint(config, seam).map(|choice| choice.clone()))
-}
-
-/// A key for each seam of a side, with the mechanism that is there by default.
-fn choices(side: &str, mut default: impl FnMut(&str) -> Option<Choice>) -> Vec<Key> {
-    let key = |seam: Seam| {
-        let default = default(seam.name)?;
-        Some(Key::default(seam.name, Form::Mechanism(seam.clone()), default.info.name, seam.question))
+/// A key for each question of a side. Where a bare amount is an answer, one is what holds if nobody says.
+fn answers(catalogue: &Catalogue, side: &str) -> Vec<Key> {
+    let key = |question: &Question| {
+        let default = if question.limited().is_some() { USUAL_LIMIT } else { question.default.name };
+        Key::default(question.name, Form::Mechanism(question.clone()), default, question.question)
     };
-    seam::of_side(side).into_iter().filter_map(key).collect()
+    catalogue.of_side(side).into_iter().map(key).collect()
 }
 
 /// Whether a link's or a flow's table (`link`, `flow`) has a key of this name, whatever the kind.
-pub(crate) fn is_key_of(top: &str, name: &str) -> bool {
+pub(crate) fn is_key_of(catalogue: &Catalogue, top: &str, name: &str) -> bool {
     let has = |keys: &[Key]| keys.iter().any(|key| key.name == name);
     match top {
-        "link" => has(&link_ends()) || has(&direction()),
+        "link" => has(&link_ends()) || has(&direction(catalogue)),
         "flow" => TRAFFIC.iter().any(|kind| has(&flow(kind))),
         _ => true,
     }
 }
 
 /// The tables that have a key of this name.
-pub(crate) fn homes(name: &str) -> Vec<String> {
+pub(crate) fn homes(catalogue: &Catalogue, name: &str) -> Vec<String> {
     let mut tables = vec![
         ("the document, above all tables".to_owned(), document("")),
-        ("[link.NAME]".to_owned(), link_ends().into_iter().chain(direction()).collect()),
-        ("[flow.NAME.sender]".to_owned(), sender()),
-        ("[flow.NAME.receiver]".to_owned(), receiver()),
+        ("[link.NAME]".to_owned(), link_ends().into_iter().chain(direction(catalogue)).collect()),
+        ("[flow.NAME.sender]".to_owned(), sender(catalogue)),
+        ("[flow.NAME.receiver]".to_owned(), receiver(catalogue)),
     ];
     let is_here = |keys: &[Key]| keys.iter().any(|key| key.name == name);
     match is_here(&any_flow()) {

@@ -8,8 +8,8 @@
 //! * [`scenario`]: the plain data that comes out.
 //! * `language`: every table and key of the language, with units, defaults and
 //!   meaning. `reader` checks documents against it; `resolved` and `show` print it,
-//!   [`schema()`], [`list()`] and [`reference()`] describe it. Mechanisms and their parameters are not
-//!   there: they come from the catalogues of `lasthop-tcp` and `lasthop-net`.
+//!   [`Catalogue::schema`], [`Catalogue::list`] and [`Catalogue::reference`] describe it. Mechanisms and their
+//!   parameters are not there: they come from a [`Catalogue`], by default what `lasthop-tcp` and `lasthop-net` have.
 //! * `check`, `links`, `flows`, `routes`, `bdp`, `traces`: what a scenario means, from top to bottom.
 //! * `notes`: what is right, but hardly what was meant.
 //! * [`inline`]: scenarios in one line; `set`: `--set path=value`; `ready`: the files in `scenarios/`.
@@ -30,6 +30,7 @@
 //! ```
 
 mod bdp;
+mod catalogue;
 mod check;
 mod draft;
 pub mod examples;
@@ -51,7 +52,6 @@ mod resolved;
 mod routes;
 pub mod scenario;
 mod schema;
-mod seam;
 mod set;
 mod show;
 mod snippet;
@@ -61,11 +61,11 @@ mod text;
 mod traces;
 mod tree;
 
+pub use catalogue::Catalogue;
 pub use draft::Draft;
-pub use list::{Entry, list, list_of};
+pub use list::Entry;
 pub use problem::Problem;
 pub use ready::names as ready_paths;
-pub use reference::{Described, Section, aliases, explain, meant, reference, units};
+pub use reference::{Described, Section, aliases, units};
 pub use scenario::{Flow, Headers, Hop, Link, Pattern, Route, Scenario, Traffic, Transfer};
-pub use schema::schema;
 pub use suggest::nearest;

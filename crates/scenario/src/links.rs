@@ -8,9 +8,9 @@ use crate::quantities::{NAMES, is_name};
 use crate::reader::{Head, Reader};
 use crate::scenario::Link;
 use crate::source::Span;
+use crate::traces;
 use crate::tree::{Entry, Table};
-use crate::{seam, traces};
-use lasthop_base::{Duration, Rate};
+use lasthop_base::{Duration, Rate, Value};
 use lasthop_net::link::Config;
 use lasthop_net::service::{Plan, Service};
 use std::sync::Arc;
@@ -51,7 +51,8 @@ fn link(reader: &mut Reader<'_>, entry: &Entry, net: &mut Net) -> Result<Link, P
     let path = format!("link.{}", entry.key);
     let head = Head { path: &path, place: entry.place };
     let table = reader.table(Head { path: "link", place: entry.place }, entry)?;
-    let for_both: Vec<Key> = language::direction().into_iter().map(Key::made_optional).collect();
+    let for_both: Vec<Key> =
+        language::direction(reader.catalogue).into_iter().map(Key::made_optional).collect();
     let mut keys = language::link_ends();
     let ends = keys.len();
     keys.extend(for_both);
@@ -112,13 +113,12 @@ fn direction(reader: &mut Reader<'_>, link: &Entry, both: &Table, name: &str) ->
             .cloned()
             .collect(),
     };
-    let fields = reader.read(head, table, &inherited, &language::direction())?;
+    let fields = reader.read(head, table, &inherited, &language::direction(reader.catalogue))?;
     let service = service(reader, head, &fields)?;
     let mut config = Config::wire(service, fields.duration("one_way_delay").unwrap_or(Duration::ZERO));
-    for seam in seam::of_side("link") {
-        if let (Some(place), Some(choice)) = (seam::in_link(&mut config, seam.name), fields.choice(seam.name))
-        {
-            *place = choice.clone();
+    for question in reader.catalogue.of_side("link") {
+        if let Some(answer) = fields.answer(question.name) {
+            reader.catalogue.link.answer(&mut config, question.name, answer);
         }
     }
     refuse_scheduled_queue(reader, head, &fields, &config)?;
@@ -139,23 +139,29 @@ fn refuse_rate_and_trace(reader: &Reader<'_>, head: Head<'_>, table: &Table) -> 
     }
 }
 
-/// RLC has a buffer of its own: a queue that decides on leaving has no place before it.
+/// A link layer like RLC has a buffer of its own: a queue that decides on leaving has no place before it.
 fn refuse_scheduled_queue(
     reader: &Reader<'_>,
     head: Head<'_>,
     fields: &Fields,
     config: &Config,
 ) -> Result<(), Problem> {
-    let queue = config.queue.info.name;
-    let is_scheduled = lasthop_net::queue::ALL.iter().any(|one| one.info.name == queue);
-    if config.arq.info.name != lasthop_net::rlc::MECHANISM.info.name || !is_scheduled {
+    // How large a queue is that is given in bandwidth-delay products is known later, and does not matter here.
+    let mut any_room = config.clone();
+    for (name, value) in config.queue.values.iter() {
+        if matches!(value, Value::Bdp(_)) {
+            any_room.queue.values.set(name, Value::Bytes(0));
+        }
+    }
+    if any_room.may_queue() {
         return Ok(());
     }
+    let (queue, arq) = (config.queue.info.name, config.arq.info.name);
     let place = fields.place("queue").unwrap_or(head.place);
     Err(reader
-        .problem(place, format!("{}: `{queue}` cannot stand before arq = \"rlc\"", head.key("queue")))
+        .problem(place, format!("{}: `{queue}` cannot stand before arq = \"{arq}\"", head.key("queue")))
         .label("decides when a packet leaves")
-        .help("RLC decides that itself: choose a limit such as \"15 packets\", or another ARQ"))
+        .help("it decides that itself: choose a limit such as \"15 packets\", or another ARQ"))
 }
 
 /// Status PDUs travel in the blocks of the other direction: it must have some.
@@ -165,19 +171,15 @@ fn refuse_status_without_way(
     name: &str,
     [one, other]: [&Config; 2],
 ) -> Result<(), Problem> {
-    let is_rlc = |config: &Config| config.arq.info.name == lasthop_net::rlc::MECHANISM.info.name;
-    if !is_rlc(one) || one.arq.values.word("status") != "polled" || is_rlc(other) {
-        return Ok(());
-    }
+    let is_same = one.arq.info.name == other.arq.info.name;
+    let Some(partner) = one.partner().filter(|_| !is_same) else { return Ok(()) };
+    let arq = one.arq.info.name;
     let path = format!("link.{}", link.key);
     let opposite = if name == "down" { "up" } else { "down" };
     Err(reader
-        .problem(
-            link.place,
-            format!("{path}.{name}.arq: status = \"polled\" needs RLC in the other direction, which carries the status"),
-        )
+        .problem(link.place, format!("{path}.{name}.arq: {}", partner.why))
         .label(format!("`{opposite}` has arq = \"{}\"", other.arq.info.name))
-        .help(format!("set {path}.{opposite}.arq = \"rlc\", or leave status = \"constant\"")))
+        .help(format!("set {path}.{opposite}.arq = \"{arq}\", or {}", partner.remedy)))
 }
 
 fn service(reader: &Reader<'_>, head: Head<'_>, fields: &Fields) -> Result<Service, Problem> {

@@ -1,8 +1,8 @@
 //! What there is: every mechanism and every ready path.
 
+use crate::catalogue::Catalogue;
 use crate::draft::Draft;
 use crate::ready;
-use crate::seam::seams;
 use crate::suggest;
 
 /// One line of `lasthop list`.
@@ -18,11 +18,26 @@ pub struct Entry {
     pub source: String,
 }
 
-/// Every mechanism by seam, then every ready path.
-pub fn list() -> Vec<Entry> {
-    let mechanisms = seams().into_iter().flat_map(|seam| {
-        seam.mechanisms.into_iter().map(move |info| Entry {
-            kind: seam.name,
+impl Catalogue {
+    /// Every mechanism by seam, then every ready path.
+    pub fn list(&self) -> Vec<Entry> {
+        entries(self)
+    }
+
+    /// The lines that a word asks for: those of its kind (`queue`), else those whose name has it (`sack`, `fading`), else
+    /// those that speak of it (`satellite`, `huang`). Case, and `-` or `_`, do not matter.
+    ///
+    /// # Errors
+    /// If there is none: what there is.
+    pub fn list_of(&self, word: &str) -> Result<Vec<Entry>, String> {
+        entries_of(&self.list(), word)
+    }
+}
+
+fn entries(catalogue: &Catalogue) -> Vec<Entry> {
+    let mechanisms = catalogue.questions().into_iter().flat_map(|question| {
+        question.mechanisms.iter().map(move |info| Entry {
+            kind: question.name,
             name: info.name,
             summary: info.summary.to_owned(),
             source: info.source.to_owned(),
@@ -40,15 +55,9 @@ pub fn list() -> Vec<Entry> {
     mechanisms.chain(paths).collect()
 }
 
-/// The lines that a word asks for: those of its kind (`queue`), else those whose name has it (`sack`, `fading`), else
-/// those that speak of it (`satellite`, `huang`). Case, and `-` or `_`, do not matter.
-///
-/// # Errors
-/// If there is none: what there is.
-pub fn list_of(word: &str) -> Result<Vec<Entry>, String> {
+fn entries_of(all: &[Entry], word: &str) -> Result<Vec<Entry>, String> {
     let plain = |text: &str| text.to_lowercase().replace('-', "_");
     let wanted = plain(word);
-    let all = list();
     type Matches = fn(&Entry, &str, &dyn Fn(&str) -> String) -> bool;
     const WAYS: [Matches; 3] = [
         // Several of a kind are asked for in the plural, too.
@@ -79,7 +88,7 @@ mod tests {
     use super::*;
 
     fn found(word: &str) -> Vec<String> {
-        let entries = list_of(word).unwrap_or_else(|why| panic!("{word}: {why}"));
+        let entries = Catalogue::default().list_of(word).unwrap_or_else(|why| panic!("{word}: {why}"));
         entries.iter().map(|entry| format!("{} {}", entry.kind, entry.name)).collect()
     }
 
@@ -98,7 +107,7 @@ mod tests {
         for (word, meant) in
             [("quue", "`queue`"), ("sakc", "`sack`"), ("xyzzy", "recovery, congestion"), ("", "kinds: ")]
         {
-            let why = list_of(word).expect_err(word);
+            let why = Catalogue::default().list_of(word).expect_err(word);
             assert!(why.contains(meant) && why.contains("channel") && why.contains("path"), "{word}: {why}");
         }
     }

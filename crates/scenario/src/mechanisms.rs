@@ -1,19 +1,16 @@
 //! Mechanisms: a bare word, or a table with `kind` and parameters; for queues also `50 packets`, `64 KB`, `1 bdp`,
 //! `unlimited`.
 
+use crate::catalogue::Catalogue;
 use crate::key::{Form, Key, Presence, parameters};
 use crate::problem::Problem;
 use crate::quantities::expected;
 use crate::reader::{Head, Reader};
 use crate::suggest::among;
 use crate::tree::{Content, Entry, Node, Table};
-use lasthop_base::Seam;
-use lasthop_base::{Choice, Info, Value, Values, quantity};
-use lasthop_net::channel;
+use lasthop_base::{Answer, Info, Limit, Question, Value, Values, quantity};
 
-/// The queue that short forms mean.
-const DROP_TAIL: &str = "drop_tail";
-/// How the limit of such a queue is written.
+/// How the limit of a queue is written that bare amounts mean.
 pub(crate) const LIMITS: &str = "\"50 packets\", \"64 KB\", \"1 bdp\" or \"unlimited\"";
 /// The limit of such a queue if nobody says one.
 pub(crate) const USUAL_LIMIT: &str = "1 bdp";
@@ -23,38 +20,34 @@ pub(crate) fn read(
     reader: &Reader<'_>,
     head: Head<'_>,
     key: &Key,
-    seam: &Seam,
+    question: &Question,
     node: &Node,
-) -> Result<Choice, Problem> {
+) -> Result<Answer, Problem> {
     match &node.content {
         Content::Text(word) => {
-            if seam.name == "queue"
-                && let Some(choice) = drop_tail(reader, head, seam, node, word)?
+            if let Some((info, limit)) = limited(question)
+                && let Some(values) = bare(reader, head, key, info, limit, node, word)?
             {
-                return Ok(choice);
+                return Ok(Answer { info, values });
             }
-            let info = named(reader, head, key, seam, node, word)?;
-            with_parameters(reader, head, key, seam, info, node, &Table::default())
+            let info = named(reader, head, key, question, node, word)?;
+            with_parameters(reader, head, key, question, info, node, &Table::default())
         }
         Content::Table(table) => {
             let info = match table.find("kind") {
                 Some(kind) => match &kind.node.content {
-                    Content::Text(word) => named(reader, head, key, seam, &kind.node, word)?,
+                    Content::Text(word) => named(reader, head, key, question, &kind.node, word)?,
                     _ => {
                         let message =
                             format!("{}.kind: {} is not expected here", head.key(key.name), kind.node.kind());
                         return Err(reader.problem(kind.node.place, message).help(expected(&key.form)));
                     }
                 },
-                None => match &key.presence {
-                    _ if seam.name == "queue" => named(reader, head, key, seam, node, DROP_TAIL)?,
-                    Presence::Default(word) => named(reader, head, key, seam, node, word)?,
-                    _ => named(reader, head, key, seam, node, "")?,
-                },
+                None => question.default,
             };
-            with_parameters(reader, head, key, seam, info, node, table)
+            with_parameters(reader, head, key, question, info, node, table)
         }
-        Content::Number(number) if seam.name == "queue" => Err(reader
+        Content::Number(number) if question.limited().is_some() => Err(reader
             .problem(node.place, format!("{}: {number} has no unit", head.key(key.name)))
             .help(format!("write it like \"{number} packets\", \"64 KB\", \"1 bdp\" or \"unlimited\""))),
         _ => {
@@ -68,18 +61,18 @@ fn named(
     reader: &Reader<'_>,
     head: Head<'_>,
     key: &Key,
-    seam: &Seam,
+    question: &Question,
     node: &Node,
     word: &str,
 ) -> Result<&'static Info, Problem> {
-    seam.find(word).ok_or_else(|| {
-        let mut help = among(word, "there are", &seam.names());
-        if seam.name == "queue" {
+    question.find(word).ok_or_else(|| {
+        let mut help = among(word, "there are", &question.names());
+        if question.limited().is_some() {
             help.push_str(&format!("; or {LIMITS}"));
         }
         reader
-            .problem(node.place, format!("{}: no {} is called `{word}`", head.key(key.name), seam.name))
-            .label(seam.question)
+            .problem(node.place, format!("{}: no {} is called `{word}`", head.key(key.name), question.name))
+            .label(question.question)
             .help(help)
     })
 }
@@ -89,17 +82,17 @@ fn with_parameters(
     reader: &Reader<'_>,
     head: Head<'_>,
     key: &Key,
-    seam: &Seam,
+    question: &Question,
     info: &'static Info,
     node: &Node,
     table: &Table,
-) -> Result<Choice, Problem> {
+) -> Result<Answer, Problem> {
     let path = head.key(key.name);
     let inner = Head { path: &path, place: node.place };
     let keys = parameters(info);
     for entry in &table.entries {
         if entry.key != "kind" && !keys.iter().any(|key| key.name == entry.key) {
-            return Err(unknown_parameter(reader, inner, seam, info, entry));
+            return Err(unknown_parameter(reader, inner, question, info, entry));
         }
     }
     let mut values = Values::new();
@@ -123,33 +116,34 @@ fn with_parameters(
         };
         values.set(key.name, value);
     }
-    let has_limit = ["packets", "bytes"].iter().any(|limit| table.find(limit).is_some());
-    if info.name == DROP_TAIL && !has_limit {
-        values.set("bytes", Value::Bdp(1.0));
+    if let Some(limit) = info.limit
+        && [limit.packets, limit.bytes].iter().all(|parameter| table.find(parameter).is_none())
+        && let Ok((parameter, value)) = checked(info, limit.bytes, USUAL_LIMIT)
+    {
+        values.set(parameter, value);
     }
-    let choice = Choice { info, values };
-    match channel::needs(&choice) {
-        Some(needs) if needs.one_of.iter().all(|rate| table.find(rate).is_none()) => {
-            let rates = needs.one_of.join(", ");
-            let message = format!("{path}: `{}` loses nothing unless it is told how much", info.name);
+    match (info.one_of)(&values) {
+        Some(missing) if missing.parameters.iter().all(|parameter| table.find(parameter).is_none()) => {
+            let parameters = missing.parameters.join(", ");
+            let message = format!("{path}: `{}` {}", info.name, missing.without);
             Err(reader
                 .problem(node.place, message)
-                .label("no rate")
-                .help(format!("give one of {rates}: {} = {}", key.name, needs.example)))
+                .label(missing.missing)
+                .help(format!("give one of {parameters}: {} = {}", key.name, missing.example)))
         }
-        _ => Ok(choice),
+        _ => Ok(Answer { info, values }),
     }
 }
 
 fn unknown_parameter(
     reader: &Reader<'_>,
     head: Head<'_>,
-    seam: &Seam,
+    question: &Question,
     info: &'static Info,
     entry: &Entry,
 ) -> Problem {
     let has_it = |other: &&&'static Info| other.parameters.iter().any(|p| p.name == entry.key);
-    let owners: Vec<&str> = seam.mechanisms.iter().filter(has_it).map(|info| info.name).collect();
+    let owners: Vec<&str> = question.mechanisms.iter().filter(has_it).map(|info| info.name).collect();
     let names: Vec<&str> = info.parameters.iter().map(|parameter| parameter.name).collect();
     let help = match owners.first() {
         Some(owner) => {
@@ -161,41 +155,50 @@ fn unknown_parameter(
     reader.problem(entry.place, message).label("unknown parameter").help(help)
 }
 
+/// A queue without a limit.
+const UNLIMITED: &str = "unlimited";
 /// What packets are called in such a limit.
 const PACKETS: [&str; 5] = ["packets", "packet", "pkts", "pkt", "p"];
 
-/// The short forms of a drop-tail queue; `None` if the word is not one of them.
-fn drop_tail(
+/// The mechanism that a bare amount means, and how one sets it.
+fn limited(question: &Question) -> Option<(&'static Info, Limit)> {
+    let info = question.limited()?;
+    info.limit.map(|limit| (info, limit))
+}
+
+/// What a bare amount says of its mechanism; `None` if the word is no amount.
+fn bare(
     reader: &Reader<'_>,
     head: Head<'_>,
-    seam: &Seam,
+    key: &Key,
+    info: &'static Info,
+    limit: Limit,
     node: &Node,
     word: &str,
-) -> Result<Option<Choice>, Problem> {
-    let Some(info) = seam.find(DROP_TAIL) else { return Ok(None) };
+) -> Result<Option<Values>, Problem> {
     let with = |name: &'static str, value| {
         let mut values = info.defaults();
-        values.set("packets", Value::Count(0));
-        values.set("bytes", Value::Bytes(0));
+        values.set(limit.packets, Value::Count(0));
+        values.set(limit.bytes, Value::Bytes(0));
         values.set(name, value);
-        Ok(Some(Choice { info, values }))
+        Ok(Some(values))
     };
     let refuse = |why: String| {
         Err(reader
-            .problem(node.place, format!("{}.queue: {why}", head.path))
+            .problem(node.place, format!("{}: {why}", head.key(key.name)))
             .help(format!("write it like {LIMITS}")))
     };
     let word = word.trim();
-    if word == "unlimited" {
-        return with("packets", Value::Count(0));
+    if word == UNLIMITED {
+        return with(limit.packets, Value::Count(0));
     }
     if !word.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) {
         return Ok(None);
     }
     let parsed = match quantity::split(word) {
-        Ok((number, unit)) if PACKETS.contains(&unit) => limit(info, "packets", &format!("{number}")),
+        Ok((number, unit)) if PACKETS.contains(&unit) => checked(info, limit.packets, &format!("{number}")),
         Ok((_, "")) => return refuse(format!("`{word}` has no unit")),
-        Ok(_) => limit(info, "bytes", word),
+        Ok(_) => checked(info, limit.bytes, word),
         Err(why) => Err(why),
     };
     match parsed {
@@ -207,8 +210,8 @@ fn drop_tail(
     }
 }
 
-/// Checks a short form against the parameter that it stands for.
-fn limit(info: &Info, name: &str, text: &str) -> Result<(&'static str, Value), String> {
+/// Checks a bare amount against the parameter that it stands for.
+fn checked(info: &Info, name: &str, text: &str) -> Result<(&'static str, Value), String> {
     match info.parameters.iter().find(|parameter| parameter.name == name) {
         Some(parameter) => parameter.unit.parse(text).map(|value| (parameter.name, value)),
         None => Err(format!("`{}` has no parameter `{name}`", info.name)),
@@ -216,22 +219,23 @@ fn limit(info: &Info, name: &str, text: &str) -> Result<(&'static str, Value), S
 }
 
 /// A mechanism written as a word, as the table that says the same, so that a parameter can be added.
-pub(crate) fn as_table(node: &Node) -> Option<Table> {
+pub(crate) fn as_table(catalogue: &Catalogue, entry: &Entry) -> Option<Table> {
+    let node = &entry.node;
     let Content::Text(word) = &node.content else { return None };
-    let entry = |key: &str, text: &str| Entry {
+    let pair = |key: &str, text: &str| Entry {
         key: key.to_owned(),
         place: node.place,
         node: Node::text(node.place, text),
     };
-    let limit = match quantity::split(word) {
-        Ok((number, unit)) if PACKETS.contains(&unit) => Some(entry("packets", &number.to_string())),
-        Ok(_) => Some(entry("bytes", word)),
-        Err(_) => None,
-    };
-    let entries = match limit {
-        Some(limit) => vec![entry("kind", DROP_TAIL), limit],
-        None if word == "unlimited" => vec![entry("kind", DROP_TAIL), entry("packets", "0")],
-        None => vec![entry("kind", word)],
-    };
-    Some(Table { entries })
+    let question = catalogue.questions().into_iter().find(|question| question.name == entry.key);
+    let amount = question.and_then(limited).and_then(|(info, limit)| {
+        let amount = match quantity::split(word) {
+            Ok((number, unit)) if PACKETS.contains(&unit) => pair(limit.packets, &number.to_string()),
+            Ok(_) => pair(limit.bytes, word),
+            Err(_) if word == UNLIMITED => pair(limit.packets, "0"),
+            Err(_) => return None,
+        };
+        Some(vec![pair("kind", info.name), amount])
+    });
+    Some(Table { entries: amount.unwrap_or_else(|| vec![pair("kind", word)]) })
 }

@@ -1,7 +1,6 @@
 //! What is right, but hardly what was meant.
 
 use crate::scenario::{Flow, Route, Scenario, Traffic};
-use lasthop_net::admission;
 
 impl Scenario {
     /// What its author should know before it runs, a sentence each with a remedy; mostly nothing.
@@ -18,7 +17,7 @@ impl Scenario {
         let is_marked = |route: &Route| {
             route.there.iter().any(|hop| {
                 let link = &self.links[hop.link];
-                admission::may_mark(if hop.is_down { &link.down.queue } else { &link.up.queue })
+                if hop.is_down { link.down.marks() } else { link.up.marks() }
             })
         };
         let mut unmarked =

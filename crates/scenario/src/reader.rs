@@ -1,5 +1,6 @@
 //! Reads a table against its list of keys: nothing unknown, nothing missing, every value of its form.
 
+use crate::catalogue::Catalogue;
 use crate::fields::{Fields, Setting};
 use crate::key::{Form, Key, Presence};
 use crate::language;
@@ -12,6 +13,7 @@ use crate::{mechanisms, quantities};
 
 /// Reads tables, and notes what it read.
 pub(crate) struct Reader<'a> {
+    pub(crate) catalogue: &'a Catalogue,
     pub(crate) sources: &'a [Source],
     pub(crate) resolved: Resolved,
 }
@@ -113,7 +115,9 @@ impl Reader<'_> {
                 Ok(Setting::Text(directory.join(name).to_string_lossy().into_owned()))
             }
             Form::Node => quantities::name(self, head, key, node).map(Setting::Text),
-            Form::Mechanism(seam) => mechanisms::read(self, head, key, seam, node).map(Setting::Choice),
+            Form::Mechanism(question) => {
+                mechanisms::read(self, head, key, question, node).map(Setting::Mechanism)
+            }
             Form::Table => Err(self.problem(node.place, format!("{} is a table", head.key(key.name)))),
         }
     }
@@ -129,7 +133,7 @@ impl Reader<'_> {
 
     fn unknown(&self, head: Head<'_>, entry: &Entry, keys: &[Key]) -> Problem {
         let names: Vec<&str> = keys.iter().map(|key| key.name).collect();
-        let help = match language::homes(&entry.key) {
+        let help = match language::homes(self.catalogue, &entry.key) {
             homes if homes.is_empty() => among(&entry.key, "keys here", &names),
             homes => format!("`{}` is a key of {}", entry.key, homes.join(" and of ")),
         };

@@ -1,16 +1,16 @@
 //! A reference of the language, made from the constants that the reader checks scenarios against.
 //!
-//! [`reference()`] has every key; [`explain`] finds those that a path means, and mechanisms by their names.
+//! [`Catalogue::reference`] has every key; [`Catalogue::explain`] finds those that a path means, and mechanisms by their names.
 
+use crate::catalogue::Catalogue;
 use crate::inline;
 use crate::key::{Form, Key, Presence, parameters};
 use crate::language::{self, TRAFFIC};
 use crate::mechanisms::LIMITS;
 use crate::quantities::takes;
 use crate::ready;
-use crate::seam::seams;
 use crate::suggest::nearest;
-use lasthop_base::{Info, Seam, quantity};
+use lasthop_base::{Info, Question, quantity};
 
 /// Keys of one kind.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,8 +38,42 @@ pub struct Described {
     pub doc: String,
 }
 
-/// Every key of the language, by table; then every mechanism's parameters, and the units.
-pub fn reference() -> Vec<Section> {
+impl Catalogue {
+    /// Every key of the language, by table; then every mechanism's parameters.
+    pub fn reference(&self) -> Vec<Section> {
+        sections(self)
+    }
+
+    /// What a path or a name means: the keys, in sections with those keys alone; and the mechanisms of this name, or of
+    /// this key.
+    ///
+    /// Names of links and flows, and the directions, may be there or not: `link.wireless.down.queue`, `link.down.queue`,
+    /// `wireless.queue`, `queue`. A parameter may stand behind its key: `queue.packets`.
+    pub fn explain(&self, path: &str) -> Vec<Section> {
+        let wanted = parts(self, path);
+        let mut ways = vec![wanted.clone()];
+        if let [_, rest @ ..] = &wanted[..]
+            && !rest.is_empty()
+        {
+            // The name of a link or flow without the word in front.
+            ways.extend(["link", "flow"].map(|top| [&[top.to_owned()], rest].concat()));
+            ways.push(rest.to_vec());
+        }
+        ways.iter().map(|way| found(self, way)).find(|sections| !sections.is_empty()).unwrap_or_default()
+    }
+
+    /// The name nearest to one that nothing has.
+    pub fn meant(&self, name: &str) -> Option<String> {
+        let keys = self.reference().into_iter().flat_map(|section| section.keys).map(|key| key.name);
+        let mechanisms =
+            self.questions().into_iter().flat_map(|question| question.names()).map(str::to_owned);
+        let known: Vec<String> = keys.chain(mechanisms).collect();
+        let last = name.rsplit('.').next().unwrap_or(name);
+        nearest(last, known.iter().map(String::as_str)).map(str::to_owned)
+    }
+}
+
+fn sections(catalogue: &Catalogue) -> Vec<Section> {
     let mut sections =
         vec![one_line(), section("The document", DOCUMENT, "", &language::document("the file's name"))];
     sections.push(section(
@@ -52,7 +86,7 @@ pub fn reference() -> Vec<Section> {
         "[link.NAME.down] and [link.NAME.up]",
         "In [link.NAME] itself they hold for both directions, unless one says otherwise.",
         "link.NAME.down",
-        &language::direction(),
+        &language::direction(catalogue),
     ));
     sections.push(section("[flow.NAME]", "Every flow.", "flow.NAME", &language::any_flow()));
     for kind in TRAFFIC {
@@ -67,15 +101,15 @@ pub fn reference() -> Vec<Section> {
         "[flow.NAME.sender]",
         "TCP's sending end.",
         "flow.NAME.sender",
-        &language::sender(),
+        &language::sender(catalogue),
     ));
     sections.push(section(
         "[flow.NAME.receiver]",
         "TCP's receiving end.",
         "flow.NAME.receiver",
-        &language::receiver(),
+        &language::receiver(catalogue),
     ));
-    sections.extend(seams().iter().flat_map(mechanisms));
+    sections.extend(catalogue.questions().into_iter().flat_map(mechanisms));
     sections
 }
 
@@ -121,11 +155,11 @@ fn section(title: &str, text: &str, path: &str, keys: &[Key]) -> Section {
 }
 
 fn described(table: &str, key: &Key) -> Described {
-    let is_queue = matches!(&key.form, Form::Mechanism(seam) if seam.name == "queue");
+    let is_limited = matches!(&key.form, Form::Mechanism(question) if question.limited().is_some());
     Described {
         name: key.name.to_owned(),
         path: if table.is_empty() { key.name.to_owned() } else { format!("{table}.{}", key.name) },
-        takes: match is_queue {
+        takes: match is_limited {
             true => format!("{}; or {LIMITS}", takes(&key.form)),
             false => takes(&key.form),
         },
@@ -141,80 +175,53 @@ fn described(table: &str, key: &Key) -> Described {
     }
 }
 
-/// Where the answer to a seam's question stands.
-fn place(seam: &Seam) -> String {
-    match seam.side {
-        "link" => format!("link.NAME.down.{}", seam.name),
-        side => format!("flow.NAME.{side}.{}", seam.name),
+/// Where the answer to a question stands.
+fn place(question: &Question) -> String {
+    match question.side {
+        "link" => format!("link.NAME.down.{}", question.name),
+        side => format!("flow.NAME.{side}.{}", question.name),
     }
 }
 
-/// A seam's mechanisms, each with its parameters.
-fn mechanisms(seam: &Seam) -> Vec<Section> {
-    seam.mechanisms.iter().map(|info| mechanism(seam, info)).collect()
+/// A question's mechanisms, each with its parameters.
+fn mechanisms(question: &Question) -> Vec<Section> {
+    question.mechanisms.iter().map(|info| mechanism(question, info)).collect()
 }
 
-fn mechanism(seam: &Seam, info: &Info) -> Section {
+fn mechanism(question: &Question, info: &Info) -> Section {
     Section {
-        title: format!("{} = \"{}\"", seam.name, info.name),
-        text: format!("{} {} ({})", seam.question, info.summary, info.source),
-        keys: parameters(info).iter().map(|key| described(&place(seam), key)).collect(),
+        title: format!("{} = \"{}\"", question.name, info.name),
+        text: format!("{} {} ({})", question.question, info.summary, info.source),
+        keys: parameters(info).iter().map(|key| described(&place(question), key)).collect(),
     }
 }
 
-/// What a path or a name means: the keys, in sections with those keys alone; and the mechanisms of this name, or of this
-/// key.
-///
-/// Names of links and flows, and the directions, may be there or not: `link.wireless.down.queue`, `link.down.queue`,
-/// `wireless.queue`, `queue`. A parameter may stand behind its key: `queue.packets`.
-pub fn explain(path: &str) -> Vec<Section> {
-    let wanted = parts(path);
-    let mut ways = vec![wanted.clone()];
-    if let [_, rest @ ..] = &wanted[..]
-        && !rest.is_empty()
-    {
-        // The name of a link or flow without the word in front.
-        ways.extend(["link", "flow"].map(|top| [&[top.to_owned()], rest].concat()));
-        ways.push(rest.to_vec());
-    }
-    ways.iter().map(|way| found(way)).find(|sections| !sections.is_empty()).unwrap_or_default()
-}
-
-fn found(wanted: &[String]) -> Vec<Section> {
+fn found(catalogue: &Catalogue, wanted: &[String]) -> Vec<Section> {
     let mut found = Vec::new();
-    for section in reference() {
-        let is_meant = |key: &&Described| parts(&key.path).ends_with(wanted);
+    for section in catalogue.reference() {
+        let is_meant = |key: &&Described| parts(catalogue, &key.path).ends_with(wanted);
         let keys: Vec<Described> = section.keys.iter().filter(is_meant).cloned().collect();
         if !keys.is_empty() {
             found.push(Section { keys, ..section });
         }
     }
-    for seam in seams() {
-        if parts(&place(&seam)).ends_with(wanted) {
-            found.extend(mechanisms(&seam));
+    for question in catalogue.questions() {
+        if parts(catalogue, &place(question)).ends_with(wanted) {
+            found.extend(mechanisms(question));
         }
         if let [name] = wanted
-            && let Some(info) = seam.find(name)
+            && let Some(info) = question.find(name)
         {
-            found.push(mechanism(&seam, info));
+            found.push(mechanism(question, info));
         }
     }
     found
 }
 
-/// The name nearest to one that nothing has.
-pub fn meant(name: &str) -> Option<String> {
-    let keys = reference().into_iter().flat_map(|section| section.keys).map(|key| key.name);
-    let mechanisms = seams().into_iter().flat_map(|seam| seam.names()).map(str::to_owned);
-    let known: Vec<String> = keys.chain(mechanisms).collect();
-    let last = name.rsplit('.').next().unwrap_or(name);
-    nearest(last, known.iter().map(String::as_str)).map(str::to_owned)
-}
-
 /// A path without the names of links and flows and without directions.
-fn parts(path: &str) -> Vec<String> {
+fn parts(catalogue: &Catalogue, path: &str) -> Vec<String> {
     let mut parts: Vec<String> = path.split('.').map(|part| part.trim().to_owned()).collect();
-    if parts.len() > 2 && !language::is_key_of(&parts[0], &parts[1]) {
+    if parts.len() > 2 && !language::is_key_of(catalogue, &parts[0], &parts[1]) {
         parts.remove(1);
     }
     let direction = parts.iter().position(|part| part == "down" || part == "up");
@@ -230,7 +237,7 @@ mod tests {
     use super::*;
 
     fn titles(path: &str) -> Vec<String> {
-        explain(path).into_iter().map(|section| section.title).collect()
+        Catalogue::default().explain(path).into_iter().map(|section| section.title).collect()
     }
 
     #[test]
@@ -253,15 +260,16 @@ mod tests {
         assert_eq!(titles("Westwood+"), ["congestion = \"westwood_plus\""]);
         assert!(titles("queue.min_threshold").contains(&"queue = \"red\"".to_owned()));
         assert!(titles("recovry").is_empty());
-        assert_eq!(meant("flow.bulk.recovry").as_deref(), Some("recovery"));
+        assert_eq!(Catalogue::default().meant("flow.bulk.recovry").as_deref(), Some("recovery"));
     }
 
     #[test]
     fn every_key_says_what_it_takes_and_means() {
-        for section in reference() {
+        let catalogue = Catalogue::default();
+        for section in catalogue.reference() {
             for key in &section.keys {
                 assert!(!key.takes.is_empty() && !key.doc.is_empty(), "{}", key.path);
-                assert!(!explain(&key.path).is_empty(), "{}", key.path);
+                assert!(!catalogue.explain(&key.path).is_empty(), "{}", key.path);
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::fields::{Fields, Setting};
 use crate::key::{Form, Key, Presence, parameters};
 use crate::text;
-use lasthop_base::{Choice, Info, Unit};
+use lasthop_base::{Answer, Info, Unit};
 
 /// Tables in the order in which they were read.
 #[derive(Clone, Debug, Default)]
@@ -43,14 +43,14 @@ impl Resolved {
                 (_, _, Form::Table) => {}
                 (Some(Setting::Value(value)), ..) => lines.push(line(text::toml(value), true, doc)),
                 (Some(Setting::Text(value)), ..) => lines.push(line(text::quoted(value), true, doc)),
-                (Some(Setting::Choice(choice)), _, form) => {
-                    let others = others(form, choice.info);
-                    match choice.info.parameters.is_empty() {
+                (Some(Setting::Mechanism(answer)), _, form) => {
+                    let others = others(form, answer.info);
+                    match answer.info.parameters.is_empty() {
                         true => {
-                            let doc = format!("{} {}{others}", key.doc, origin(choice.info));
-                            lines.push(line(text::quoted(choice.info.name), true, doc));
+                            let doc = format!("{} {}{others}", key.doc, origin(answer.info));
+                            lines.push(line(text::quoted(answer.info.name), true, doc));
                         }
-                        false => below.push(mechanism(path, key, choice, &others)),
+                        false => below.push(mechanism(path, key, answer, &others)),
                     }
                 }
                 (None, Presence::Optional(example), _) => lines.push(line(text::quoted(example), false, doc)),
@@ -72,15 +72,15 @@ impl Resolved {
 }
 
 /// A mechanism's own table.
-fn mechanism(path: &str, key: &Key, choice: &Choice, others: &str) -> Section {
+fn mechanism(path: &str, key: &Key, answer: &Answer, others: &str) -> Section {
     let kind = KeyValue {
         key: "kind".to_owned(),
-        value: text::quoted(choice.info.name),
+        value: text::quoted(answer.info.name),
         holds: true,
-        doc: format!("{}{others}", origin(choice.info)),
+        doc: format!("{}{others}", origin(answer.info)),
     };
-    let parameters = parameters(choice.info).into_iter().filter_map(|parameter| {
-        let (_, value) = choice.values.iter().find(|(name, _)| *name == parameter.name)?;
+    let parameters = parameters(answer.info).into_iter().filter_map(|parameter| {
+        let (_, value) = answer.values.iter().find(|(name, _)| *name == parameter.name)?;
         Some(KeyValue {
             key: parameter.name.to_owned(),
             value: text::toml(value),
@@ -109,8 +109,8 @@ fn origin(info: &Info) -> String {
 
 /// The mechanisms that could stand there instead.
 fn others(form: &Form, chosen: &Info) -> String {
-    let Form::Mechanism(seam) = form else { return String::new() };
-    let mut names = seam.names();
+    let Form::Mechanism(question) = form else { return String::new() };
+    let mut names = question.names();
     names.retain(|name| *name != chosen.name);
     match names.is_empty() {
         true => String::new(),

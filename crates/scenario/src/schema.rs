@@ -2,26 +2,32 @@
 //!
 //! It says what each key takes; that a node exists, or that a route has no loop, only reading the scenario tells.
 
+use crate::catalogue::Catalogue;
 use crate::key::{Form, Key, Presence, parameters};
 use crate::language::{self, TRAFFIC};
-use crate::seam::seams;
-use lasthop_base::Seam;
-use lasthop_base::{Info, Unit};
+use crate::mechanisms::LIMITS;
+use lasthop_base::{Info, Question, Unit};
 use serde_json::{Map, Value, json};
 
-/// The schema.
-pub fn schema() -> Value {
+impl Catalogue {
+    /// JSON Schema (draft 2020-12) of scenario files, for editors.
+    pub fn schema(&self) -> Value {
+        document(self)
+    }
+}
+
+fn document(catalogue: &Catalogue) -> Value {
     let mut definitions = Map::new();
     definitions.insert("name".into(), json!({ "type": "string", "pattern": NAME }));
-    for seam in seams() {
-        definitions.insert(seam.name.into(), mechanism(&seam));
+    for question in catalogue.questions() {
+        definitions.insert(question.name.into(), mechanism(question));
     }
-    let flows = TRAFFIC.iter().map(|kind| flow(kind));
+    let flows = TRAFFIC.iter().map(|kind| flow(catalogue, kind));
     let mut properties = Map::new();
     for key in language::document("") {
         let schema = match key.name {
             "title" => json!({ "type": "string", "description": key.doc }),
-            "link" => named(key.doc, link()),
+            "link" => named(key.doc, link(catalogue)),
             "flow" => named(key.doc, json!({ "anyOf": flows.clone().collect::<Vec<_>>() })),
             "route" => routes(key.doc),
             _ => property(&key),
@@ -62,8 +68,8 @@ fn routes(doc: &str) -> Value {
     json!({ "type": "object", "description": doc, "additionalProperties": next })
 }
 
-fn link() -> Value {
-    let direction: Vec<Key> = language::direction().into_iter().map(Key::made_optional).collect();
+fn link(catalogue: &Catalogue) -> Value {
+    let direction: Vec<Key> = language::direction(catalogue).into_iter().map(Key::made_optional).collect();
     let one_rate = json!({ "not": { "required": ["rate", "trace"] } });
     let mut one_way = object("", &direction);
     extend(&mut one_way, one_rate.clone());
@@ -82,11 +88,13 @@ fn link() -> Value {
     link
 }
 
-fn flow(kind: &str) -> Value {
+fn flow(catalogue: &Catalogue, kind: &str) -> Value {
     let mut flow = object("", &language::flow(kind));
     if let Some(properties) = flow.get_mut("properties").and_then(Value::as_object_mut) {
         properties.insert("kind".into(), json!({ "const": kind }));
-        for (end, keys) in [("sender", language::sender()), ("receiver", language::receiver())] {
+        for (end, keys) in
+            [("sender", language::sender(catalogue)), ("receiver", language::receiver(catalogue))]
+        {
             if let Some(place) = properties.get_mut(end) {
                 let doc = place.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
                 *place = object(&doc, &keys);
@@ -126,7 +134,7 @@ fn property(key: &Key) -> Value {
         Form::WordOr(words, otherwise) => json!({ "anyOf": [{ "enum": words }, unit(otherwise)] }),
         Form::Text | Form::File => json!({ "type": "string", "minLength": 1 }),
         Form::Node => json!({ "$ref": "#/$defs/name" }),
-        Form::Mechanism(seam) => json!({ "$ref": format!("#/$defs/{}", seam.name) }),
+        Form::Mechanism(question) => json!({ "$ref": format!("#/$defs/{}", question.name) }),
         Form::Table => json!({ "type": "object" }),
     };
     extend(&mut schema, json!({ "description": key.doc }));
@@ -185,7 +193,7 @@ fn number(kind: &str, low: Value, high: Value, suffix: &str) -> Value {
 }
 
 /// A mechanism: its name, or a table.
-fn mechanism(seam: &Seam) -> Value {
+fn mechanism(question: &Question) -> Value {
     let word = |info: &&'static Info| json!({ "const": info.name, "description": format!("{} ({})", info.summary, info.source) });
     let table = |info: &&'static Info| {
         let mut object = object(&format!("{} ({})", info.summary, info.source), &parameters(info));
@@ -197,16 +205,16 @@ fn mechanism(seam: &Seam) -> Value {
         }
         object
     };
-    let mut forms: Vec<Value> = seam.mechanisms.iter().map(word).collect();
-    if seam.name == "queue" {
+    let mut forms: Vec<Value> = question.mechanisms.iter().map(word).collect();
+    if let Some(limited) = question.limited() {
         forms.push(json!({
             "type": "string",
             "pattern": r"^\s*(unlimited|[0-9.+_][0-9._eE+-]*\s*[A-Za-z]+)\s*$",
-            "description": "a drop-tail queue: \"50 packets\", \"64 KB\", \"1 bdp\" or \"unlimited\"",
+            "description": format!("`{}` with this limit: {LIMITS}", limited.name),
         }));
     }
-    forms.extend(seam.mechanisms.iter().map(table));
-    json!({ "description": seam.question, "anyOf": forms })
+    forms.extend(question.mechanisms.iter().map(table));
+    json!({ "description": question.question, "anyOf": forms })
 }
 
 fn extend(schema: &mut Value, further: Value) {
@@ -221,11 +229,12 @@ mod tests {
 
     #[test]
     fn every_reference_leads_somewhere_and_every_mechanism_is_there() {
-        let schema = schema();
+        let catalogue = Catalogue::default();
+        let schema = catalogue.schema();
         let text = schema.to_string();
-        for seam in seams() {
-            assert!(schema["$defs"][seam.name].is_object(), "{}", seam.name);
-            for info in &seam.mechanisms {
+        for question in catalogue.questions() {
+            assert!(schema["$defs"][question.name].is_object(), "{}", question.name);
+            for info in &question.mechanisms {
                 assert!(text.contains(&format!("\"const\":\"{}\"", info.name)), "{}", info.name);
             }
         }
@@ -237,7 +246,7 @@ mod tests {
 
     #[test]
     fn defaults_have_the_type_of_their_keys() {
-        let schema = schema();
+        let schema = Catalogue::default().schema();
         assert_eq!(schema["properties"]["runs"]["default"], json!(10));
         assert_eq!(schema["properties"]["duration"]["default"], json!("60 s"));
         let tcp = &schema["properties"]["flow"]["additionalProperties"]["anyOf"][0];

@@ -1,19 +1,20 @@
 //! `--set path=value`: which keys a path means, putting a value there, and taking one away (`--set path=`).
 
+use crate::catalogue::Catalogue;
 use crate::draft::Draft;
 use crate::key::{Form, Key};
 use crate::language;
 use crate::links::SERVICES;
 use crate::mechanisms::as_table;
 use crate::problem::Problem;
-use crate::seam;
 use crate::source::Span;
 use crate::suggest::{among, listed, nearest};
 use crate::tree::{Content, Node, Table};
-use lasthop_base::Seam;
+use std::sync::Arc;
 
 /// Sets what the path means to a value; `place` is where the path stands.
 pub(crate) fn apply(draft: &mut Draft, path: &str, place: Span, value: Node) -> Result<(), Problem> {
+    let catalogue = Arc::clone(&draft.catalogue);
     for target in resolve(draft, path, place)? {
         validate(draft, &target, path, place)?;
         for target in spelt_out(draft, target, &value)? {
@@ -21,10 +22,10 @@ pub(crate) fn apply(draft: &mut Draft, path: &str, place: Span, value: Node) -> 
                 && SERVICES.contains(&key.as_str())
             {
                 for other in SERVICES.iter().filter(|other| *other != key) {
-                    remove(&mut draft.document, table, other);
+                    remove(&catalogue, &mut draft.document, table, other);
                 }
             }
-            assign(&mut draft.document, None, &target, place, &value);
+            assign(&catalogue, &mut draft.document, None, &target, place, &value);
         }
     }
     Ok(())
@@ -32,11 +33,12 @@ pub(crate) fn apply(draft: &mut Draft, path: &str, place: Span, value: Node) -> 
 
 /// Takes away what the path means, so that its default holds again.
 pub(crate) fn take_away(draft: &mut Draft, path: &str, place: Span) -> Result<(), Problem> {
+    let catalogue = Arc::clone(&draft.catalogue);
     let mut found = false;
     for target in resolve(draft, path, place)? {
         validate(draft, &target, path, place)?;
         if let Some((key, table)) = target.split_last() {
-            found |= remove(&mut draft.document, table, key);
+            found |= remove(&catalogue, &mut draft.document, table, key);
         }
     }
     match found {
@@ -56,14 +58,14 @@ fn spelt_out(draft: &Draft, target: Path, value: &Node) -> Result<Vec<Path>, Pro
     if top != "flow" || !matches!(side.as_str(), "sender" | "receiver") {
         return Ok(vec![target]);
     }
-    let seams = seam::of_side(side);
-    let with_it = seams.iter().filter(|seam| seam.find(word).is_some());
+    let questions = draft.catalogue.of_side(side);
+    let with_it = questions.iter().filter(|question| question.find(word).is_some());
     let paths: Vec<Path> =
-        with_it.map(|seam| target.iter().cloned().chain([seam.name.to_owned()]).collect()).collect();
+        with_it.map(|question| target.iter().cloned().chain([question.name.to_owned()]).collect()).collect();
     match paths.is_empty() {
         false => Ok(paths),
         true => {
-            let names: Vec<&str> = seams.iter().flat_map(Seam::names).collect();
+            let names: Vec<&str> = questions.iter().flat_map(|question| question.names()).collect();
             let message = format!("`{word}` is no mechanism of a {side}");
             Err(problem(draft, value.place, message).label("unknown").help(among(
                 word,
@@ -83,7 +85,7 @@ fn resolve(draft: &Draft, path: &str, place: Span) -> Result<Vec<Path>, Problem>
     if top.contains(&parts[0].as_str()) {
         return named(draft, parts, path, place);
     }
-    let candidates = candidates(&draft.document);
+    let candidates = candidates(draft);
     for length in (1..=parts.len()).rev() {
         let (head, rest) = parts.split_at(length);
         let mut meant: Vec<Path> = candidates.iter().filter(|path| path.ends_with(head)).cloned().collect();
@@ -122,7 +124,7 @@ fn named(draft: &Draft, parts: Path, written: &str, place: Span) -> Result<Vec<P
     let (Some(table), [top, key, ..]) = (draft.document.table(&parts[0]), &parts[..]) else {
         return Ok(vec![parts]);
     };
-    let is_key = matches!(top.as_str(), "link" | "flow") && language::is_key_of(top, key);
+    let is_key = matches!(top.as_str(), "link" | "flow") && language::is_key_of(&draft.catalogue, top, key);
     if !is_key || table.find(key).is_some() {
         return Ok(vec![parts]);
     }
@@ -143,7 +145,8 @@ fn ambiguous(draft: &Draft, path: &str, place: Span, meant: &[Path]) -> Problem 
 }
 
 /// Every path below `link` and `flow` that the document has, and every key that its flows could have.
-fn candidates(document: &Table) -> Vec<Path> {
+fn candidates(draft: &Draft) -> Vec<Path> {
+    let (document, catalogue) = (&draft.document, &draft.catalogue);
     let mut paths = Vec::new();
     for top in ["link", "flow"] {
         if let Some(table) = document.table(top) {
@@ -154,8 +157,8 @@ fn candidates(document: &Table) -> Vec<Path> {
         for key in language::flow(kind(document, &flow.key)) {
             let path = vec!["flow".to_owned(), flow.key.clone(), key.name.to_owned()];
             let below = match (key.name, &key.form) {
-                ("sender", Form::Table) => language::sender(),
-                ("receiver", Form::Table) => language::receiver(),
+                ("sender", Form::Table) => language::sender(catalogue),
+                ("receiver", Form::Table) => language::receiver(catalogue),
                 _ => Vec::new(),
             };
             for key in below {
@@ -236,6 +239,7 @@ fn validate(draft: &Draft, target: &[String], written: &str, place: Span) -> Res
 }
 
 fn below(draft: &Draft, path: &[String]) -> Below {
+    let catalogue = &draft.catalogue;
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
     let names = |what| {
         let table = draft.document.table(what);
@@ -246,14 +250,18 @@ fn below(draft: &Draft, path: &[String]) -> Below {
         ["link"] => names("link"),
         ["flow"] => names("flow"),
         ["route"] | ["route", _] => Below::Anything,
-        ["link", _] => Below::Keys(language::link_ends().into_iter().chain(language::direction()).collect()),
-        ["link", _, "down" | "up"] => Below::Keys(language::direction()),
+        ["link", _] => {
+            Below::Keys(language::link_ends().into_iter().chain(language::direction(catalogue)).collect())
+        }
+        ["link", _, "down" | "up"] => Below::Keys(language::direction(catalogue)),
         ["flow", name] => Below::Keys(language::flow(kind(&draft.document, name))),
-        ["flow", _, "sender"] => Below::Keys(language::sender()),
-        ["flow", _, "receiver"] => Below::Keys(language::receiver()),
-        ["link", _, key] | ["link", _, "down" | "up", key] => parameters(&language::direction(), key),
-        ["flow", _, "sender", key] => parameters(&language::sender(), key),
-        ["flow", _, "receiver", key] => parameters(&language::receiver(), key),
+        ["flow", _, "sender"] => Below::Keys(language::sender(catalogue)),
+        ["flow", _, "receiver"] => Below::Keys(language::receiver(catalogue)),
+        ["link", _, key] | ["link", _, "down" | "up", key] => {
+            parameters(&language::direction(catalogue), key)
+        }
+        ["flow", _, "sender", key] => parameters(&language::sender(catalogue), key),
+        ["flow", _, "receiver", key] => parameters(&language::receiver(catalogue), key),
         _ => Below::Nothing,
     }
 }
@@ -267,7 +275,14 @@ fn parameters(keys: &[Key], name: &str) -> Below {
 }
 
 /// Puts a value at a path, making tables on the way; `both` is the link's own table when below one of its directions.
-fn assign(table: &mut Table, both: Option<&Table>, path: &[String], place: Span, value: &Node) {
+fn assign(
+    catalogue: &Catalogue,
+    table: &mut Table,
+    both: Option<&Table>,
+    path: &[String],
+    place: Span,
+    value: &Node,
+) {
     let Some((key, rest)) = path.split_first() else { return };
     if rest.is_empty() {
         table.set(key, place, value.clone());
@@ -283,21 +298,21 @@ fn assign(table: &mut Table, both: Option<&Table>, path: &[String], place: Span,
     }
     let siblings = matches!(key.as_str(), "down" | "up").then(|| table.clone());
     if let Some(entry) = table.find_mut(key) {
-        if let Some(expanded) = as_table(&entry.node) {
+        if let Some(expanded) = as_table(catalogue, entry) {
             entry.node.content = Content::Table(expanded);
         }
         if let Content::Table(inner) = &mut entry.node.content {
-            assign(inner, siblings.as_ref(), rest, place, value);
+            assign(catalogue, inner, siblings.as_ref(), rest, place, value);
         }
     }
 }
 
 /// Removes a key from the table at a path; whether it was there.
-fn remove(document: &mut Table, path: &[String], key: &str) -> bool {
+fn remove(catalogue: &Catalogue, document: &mut Table, path: &[String], key: &str) -> bool {
     let mut table = document;
     for part in path {
         let Some(entry) = table.find_mut(part) else { return false };
-        if let Some(expanded) = as_table(&entry.node) {
+        if let Some(expanded) = as_table(catalogue, entry) {
             entry.node.content = Content::Table(expanded);
         }
         let Content::Table(inner) = &mut entry.node.content else { return false };

@@ -1,6 +1,6 @@
 //! `show` prints a scenario that reads back as the same scenario.
 
-use lasthop_scenario::{Draft, Scenario, list, ready_paths};
+use lasthop_scenario::{Catalogue, Draft, Scenario, ready_paths};
 
 /// All that a scenario says, traces and parameters included.
 fn all_of(scenario: &Scenario) -> String {
@@ -25,7 +25,7 @@ fn every_ready_path_reads_back_as_it_is_shown() {
 
 #[test]
 fn every_mechanism_reads_back_as_it_is_shown() {
-    for entry in list().iter().filter(|entry| entry.kind != "path") {
+    for entry in Catalogue::default().list().iter().filter(|entry| entry.kind != "path") {
         let mut draft = Draft::load("hasegawa").expect("a ready path");
         let path = match entry.kind {
             "queue" | "channel" | "arq" => format!("link.wireless.up.{}", entry.kind),

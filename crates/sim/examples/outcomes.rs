@@ -13,7 +13,7 @@
 
 use lasthop_base::Time;
 use lasthop_engine::{Fate, Observer, PipeId, Side};
-use lasthop_scenario::{Draft, ready_paths};
+use lasthop_scenario::{Catalogue, Draft, ready_paths};
 use lasthop_sim::{Watch, run_watched};
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, Packet};
@@ -126,8 +126,9 @@ fn tell(path: &str, settings: &[Setting]) {
 }
 
 fn names(of_seam: &str) -> Vec<&'static str> {
-    let seams = lasthop_tcp::catalogue::seams();
-    seams.iter().filter(|seam| seam.name == of_seam).flat_map(|seam| seam.names()).collect()
+    let catalogue = Catalogue::default();
+    let questions = catalogue.questions().into_iter().filter(|question| question.name == of_seam);
+    questions.flat_map(|question| question.names()).collect()
 }
 
 fn main() {

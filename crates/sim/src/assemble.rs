@@ -133,9 +133,7 @@ fn assemble_flow(scenario: &Scenario, index: usize, seed: u64) -> Flow {
                     sender.close_when_sent();
                 }
             }
-            let judged = destination.cause.info.name != "always"
-                || source.judge.info.name != "always"
-                || sender.sender().judges_by_mark();
+            let judged = receiver.receiver().judges() || sender.sender().judges();
             Traffic::Tcp(Connection::new(sender, receiver, judged))
         }
         lasthop_scenario::Traffic::Datagrams { rate, packet, stop, pattern, jitter, burst } => {

@@ -51,25 +51,25 @@ pub struct Config {
     /// Challenge ACKs in any five seconds at most (RFC 5961 §7: 10), at least 2.
     pub challenges: u32,
     /// Loss recovery.
-    pub recovery: Choice,
+    pub recovery: Choice<recovery::Build>,
     /// Congestion control.
-    pub congestion: Choice,
+    pub congestion: Choice<congestion::Build>,
     /// What an ACK counts.
-    pub counting: Choice,
+    pub counting: Choice<counting::Build>,
     /// How the sender judges a loss once it is repaired.
-    pub judge: Choice,
+    pub judge: Choice<judge::Build>,
     /// When to acknowledge.
-    pub timing: Choice,
+    pub timing: Choice<timing::Build>,
     /// In how many pieces to acknowledge.
-    pub shape: Choice,
+    pub shape: Choice<shape::Build>,
     /// How congestion marks are echoed.
-    pub echo: Choice,
+    pub echo: Choice<echo::Build>,
     /// How much to advertise.
-    pub window: Choice,
+    pub window: Choice<window::Build>,
     /// How the receiver estimates the sender's window.
-    pub estimate: Choice,
+    pub estimate: Choice<estimate::Build>,
     /// How the receiver judges a loss.
-    pub cause: Choice,
+    pub cause: Choice<cause::Build>,
 }
 
 /// When a peer that does not answer is given up (RFC 9293 §3.8.3).
@@ -96,8 +96,8 @@ impl Default for Patience {
 }
 
 /// The window is what is free of a receive buffer of so many bytes.
-fn buffer(size: u64) -> Choice {
-    let mut buffer = Choice::named(window::ALL, "buffer");
+fn buffer(size: u64) -> Choice<window::Build> {
+    let mut buffer = Choice::of(&window::DEFAULT);
     buffer.values.set("size", Value::Bytes(size));
     buffer
 }
@@ -131,16 +131,16 @@ impl Default for Config {
             patience: Patience::default(),
             keep_alive: None,
             challenges: 10,
-            recovery: Choice::named(recovery::ALL, "sack"),
-            congestion: Choice::named(congestion::ALL, "reno"),
-            counting: Choice::named(counting::ALL, "rfc5681"),
-            judge: Choice::named(judge::ALL, "always"),
-            timing: Choice::named(timing::ALL, "delayed"),
-            shape: Choice::named(shape::ALL, "once"),
-            echo: Choice::named(echo::ALL, "latched"),
+            recovery: Choice::of(&recovery::DEFAULT),
+            congestion: Choice::of(&congestion::DEFAULT),
+            counting: Choice::of(&counting::DEFAULT),
+            judge: Choice::of(&judge::DEFAULT),
+            timing: Choice::of(&timing::DEFAULT),
+            shape: Choice::of(&shape::DEFAULT),
+            echo: Choice::of(&echo::DEFAULT),
             window: buffer(4 << 20),
-            estimate: Choice::named(estimate::ALL, "rate_times_rtt"),
-            cause: Choice::named(cause::ALL, "always"),
+            estimate: Choice::of(&estimate::DEFAULT),
+            cause: Choice::of(&cause::DEFAULT),
         }
     }
 }

@@ -26,6 +26,7 @@ pub mod receiver;
 pub mod rtt;
 pub mod sender;
 
+pub use catalogue::Catalogue;
 pub use config::Config;
 pub use endpoint::{Arriving, Endpoint, Role, State};
 pub use event::{Counters, Event};

@@ -146,7 +146,7 @@ fn delayed_acks_count_what_they_cover() {
     let gain = |name: &str, friendly: bool, rtt_ms: u64| {
         let mut path = Path::new(cubic(&[("reno_friendly", Value::Flag(friendly))], 1000, 1), rtt_ms);
         let counting = Choice::named(counting::ALL, name);
-        path.counting = (counting.mechanism(counting::ALL).build)(&counting.values);
+        path.counting = (counting.build)(&counting.values);
         path.lose();
         path.acknowledge();
         let before = path.window();

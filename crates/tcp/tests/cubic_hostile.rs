@@ -103,7 +103,7 @@ proptest! {
         ];
         let run = || {
             let counting = Choice::named(counting::ALL, name);
-            let mut counting = (counting.mechanism(counting::ALL).build)(&counting.values);
+            let mut counting = (counting.build)(&counting.values);
             play(&mut *cubic(&values, 10, 1 << 20), &mut *counting, &ops)
         };
         prop_assert_eq!(run(), run());

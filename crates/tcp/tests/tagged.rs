@@ -2,7 +2,7 @@
 
 mod script;
 
-use lasthop_base::{Choice, Value};
+use lasthop_base::Value;
 use lasthop_tcp::Config;
 use lasthop_tcp::sender::judge;
 use lasthop_wire::Priority;
@@ -10,7 +10,7 @@ use script::Step::*;
 use script::{Script, choose, config};
 
 fn tagging(values: &[(&'static str, Value)]) -> Script {
-    let judge: Choice = choose(judge::ALL, "tagged", values);
+    let judge = choose(judge::ALL, "tagged", values);
     Script::sender(Config { initial_window: 8, judge, ..config("sack") })
 }
 

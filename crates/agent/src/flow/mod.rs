@@ -8,10 +8,10 @@ mod stamps;
 use crate::settings::Settings;
 use lasthop_base::{Duration, Stream, Time};
 use lasthop_tcp::ranges::Range;
-use lasthop_tcp::receiver::cause::{self, Cause, Gap, LossCause, Observation};
-use lasthop_tcp::receiver::estimate::{self, WindowEstimator};
+use lasthop_tcp::receiver::cause::{Cause, Gap, LossCause, Observation};
+use lasthop_tcp::receiver::estimate::WindowEstimator;
 use lasthop_tcp::receiver::reassembly::Reassembly;
-use lasthop_tcp::receiver::shape::{self, AckShape, Arrived, Due, Shape};
+use lasthop_tcp::receiver::shape::{AckShape, Arrived, Due, Shape};
 use lasthop_tcp::receiver::window::{self, AdvertisedWindow, WindowInput};
 use lasthop_wire::{Backlog, Flags, Segment, Seq};
 use stamps::Stamps;
@@ -90,20 +90,17 @@ impl Flow {
     /// A connection of which nothing is known yet.
     pub fn new(settings: &Settings, seed: u64) -> Flow {
         let judge = settings.cause.as_ref().map(|cause| Judge {
-            cause: (cause.mechanism(cause::ALL).build)(&cause.values),
+            cause: (cause.build)(&cause.values),
             reassembly: Reassembly::starting_at(1),
             random: Stream::named(seed, "agent.cause"),
         });
         Flow {
             own: None,
             peer: None,
-            window: settings
-                .window
-                .as_ref()
-                .map(|choice| (choice.mechanism(window::ALL).build)(&choice.values)),
-            shape: settings.shape.as_ref().map(|choice| (choice.mechanism(shape::ALL).build)(&choice.values)),
+            window: settings.window.as_ref().map(|choice| (choice.build)(&choice.values)),
+            shape: settings.shape.as_ref().map(|choice| (choice.build)(&choice.values)),
             judge,
-            estimator: (settings.estimate.mechanism(estimate::ALL).build)(&settings.estimate.values),
+            estimator: (settings.estimate.build)(&settings.estimate.values),
             stamps: Stamps::default(),
             edge: 1,
             acknowledged: 1,

@@ -21,7 +21,7 @@ struct Topic {
 }
 
 const TOPICS: [Topic; 5] = [
-    Topic { name: "keys", text: || reference::text(&lasthop_scenario::reference()) },
+    Topic { name: "keys", text: || reference::text(&lasthop_scenario::Catalogue::default().reference()) },
     Topic { name: "fields", text: || reference::text(&reference::fields()) },
     Topic { name: "units", text: reference::units },
     Topic { name: "topologies", text: reference::topologies },

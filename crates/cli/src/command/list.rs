@@ -40,13 +40,13 @@ impl List {
 
     /// What any of the words asks for, each once, in the order of all.
     fn entries(&self) -> Result<Vec<Entry>, Failure> {
-        let all = lasthop_scenario::list();
+        let all = lasthop_scenario::Catalogue::default().list();
         if self.words.is_empty() {
             return Ok(all);
         }
         let mut wanted = Vec::new();
         for word in &self.words {
-            wanted.extend(lasthop_scenario::list_of(word).map_err(|known| {
+            wanted.extend(lasthop_scenario::Catalogue::default().list_of(word).map_err(|known| {
                 Failure::bad_input(
                     format!("there is no mechanism, ready path or kind of them like `{word}`"),
                     known,

@@ -37,6 +37,7 @@ use linux::LinuxOnly;
 
 /// What to do.
 #[derive(Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one of it")]
 pub(crate) enum Command {
     Run(run::Run),
     Compare(compare::Compare),

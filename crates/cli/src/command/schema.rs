@@ -10,6 +10,6 @@ pub(crate) struct Schema {}
 
 impl Schema {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
-        output::print_line(&format!("{:#}", lasthop_scenario::schema()))
+        output::print_line(&format!("{:#}", lasthop_scenario::Catalogue::default().schema()))
     }
 }

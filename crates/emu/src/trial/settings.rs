@@ -1,10 +1,11 @@
 //! What the kernel is told, so that its TCP is as near as can be to one of ours.
 
-use lasthop_base::{Choice, Duration, Value};
+use lasthop_base::{Choice, Duration, Need, Value};
 use lasthop_os::ends::{DEVICE, Ends};
 use lasthop_os::error::SystemError;
 use lasthop_os::namespace;
 use lasthop_tcp::Config;
+use lasthop_tcp::receiver::timing::{Arrival, When};
 use std::fs;
 
 /// What a namespace's kernel is told.
@@ -31,7 +32,7 @@ const KERNELS_INITIAL_RTO: Duration = Duration::from_secs(1);
 impl Settings {
     /// Those that make a kernel behave as this sender and this receiver, as far as it can be told; and what it cannot.
     pub fn like(source: &Config, destination: &Config) -> (Settings, Untold) {
-        let has_sack = source.recovery.info.name == "sack" && source.sack && destination.sack;
+        let has_sack = source.recovery.info.needs.contains(&Need::Sack) && source.sack && destination.sack;
         let window = window_of(destination);
         let switch = |is_on: bool| u8::from(is_on).to_string();
         let sysctls = [
@@ -50,7 +51,7 @@ impl Settings {
         let mut route = vec!["initcwnd".to_owned(), source.initial_window.to_string()];
         route.extend(["rto_min".to_owned(), format!("{}ms", source.rto.smallest.as_millis().ceil())]);
         route.extend(["window".to_owned(), window.to_string()]);
-        if destination.timing.info.name == "immediate" {
+        if acknowledges_at_once(destination)[0] {
             route.extend(["quickack".to_owned(), "1".to_owned()]);
         }
         let sysctls = sysctls.map(|(name, value)| (name.to_owned(), value)).to_vec();
@@ -93,15 +94,27 @@ fn window_of(destination: &Config) -> u64 {
     }
 }
 
+/// Whether the first of two segments in order is acknowledged at once, and whether the second is.
+fn acknowledges_at_once(destination: &Config) -> [bool; 2] {
+    let mut timing = (destination.timing.build)(&destination.timing.values);
+    let segment = u64::from(destination.segment);
+    [segment, 2 * segment].map(|unacknowledged| {
+        timing.on_data(&Arrival { unacknowledged, segment, urgent: false }) == When::Now
+    })
+}
+
 fn untold_sender(source: &Config) -> Vec<String> {
-    let (recovery, counting) = (&source.recovery, source.counting.info.name);
+    let (recovery, counting) = (&source.recovery, &source.counting);
     let is_limited = recovery.values.iter().any(|told| told == ("limited_transmit", &Value::Flag(true)));
     unless([
         (
-            matches!(recovery.info.name, "sack" | "new_reno"),
+            recovery.info.as_linux,
             format!("recovery = {}: without SACK the kernel recovers as NewReno does", recovery.info.name),
         ),
-        (counting == "packets", format!("counting = {counting}: the kernel counts whole segments (packets)")),
+        (
+            counting.info.as_linux,
+            format!("counting = {}: the kernel counts whole segments (packets)", counting.info.name),
+        ),
         (
             is_limited,
             "limited_transmit = false: the kernel sends new data at the first two duplicates".to_owned(),
@@ -111,15 +124,15 @@ fn untold_sender(source: &Config) -> Vec<String> {
             source.rto.initial == KERNELS_INITIAL_RTO,
             format!("initial_rto = {}: the kernel's is 1 s", source.rto.initial),
         ),
-        (source.judge.info.name == "always", format!("judge = {}", source.judge.info.name)),
+        (source.judge.info.as_linux, format!("judge = {}", source.judge.info.name)),
     ])
 }
 
 fn untold_receiver(destination: &Config) -> Vec<String> {
-    let timing = &destination.timing;
-    let usual = |choice: &Choice, usual: &str| {
-        (choice.info.name == usual, format!("the receiver's mechanism `{}`", choice.info.name))
-    };
+    let [first, second] = acknowledges_at_once(destination);
+    fn usual<B: ?Sized>(choice: &Choice<B>) -> (bool, String) {
+        (choice.info.as_linux, format!("the receiver's mechanism `{}`", choice.info.name))
+    }
     unless([
         (
             window_of(destination) >= window_of(&Config::default()),
@@ -127,13 +140,13 @@ fn untold_receiver(destination: &Config) -> Vec<String> {
                 .to_owned(),
         ),
         (
-            timing.info.name != "delayed" || timing.values.count("every") == 2,
+            first || second,
             "timing.every: the kernel acknowledges every second segment".to_owned(),
         ),
-        usual(&destination.shape, "once"),
-        usual(&destination.echo, "latched"),
-        usual(&destination.window, "buffer"),
-        usual(&destination.cause, "always"),
+        usual(&destination.shape),
+        usual(&destination.echo),
+        usual(&destination.window),
+        usual(&destination.cause),
     ])
 }
 

@@ -75,6 +75,7 @@ impl Average {
 pub(super) mod tests {
     use super::*;
     use crate::admission::{ALL, Admission, Place};
+    use crate::discipline::Discipline;
     use lasthop_base::{Choice, Stream, Value};
     use lasthop_wire::{Backlog, Body, Ecn, FlowId, Packet, Priority};
 
@@ -88,7 +89,10 @@ pub(super) mod tests {
         let mut choice = Choice::named(ALL, name);
         choice.values.set(WEIGHT.name, Value::Number(1.0));
         let place = Place { rate: Rate::from_bps(1_000_000), random: Stream::named(1, "test") };
-        (choice.mechanism(ALL).build)(&choice.values, place)
+        match (choice.build)(&choice.values, place) {
+            Discipline::Fifo(admission) => admission,
+            Discipline::Scheduled(_) => panic!("`{name}` is first in, first out"),
+        }
     }
 
     pub(in crate::admission) fn packet(ecn: Ecn) -> Packet {

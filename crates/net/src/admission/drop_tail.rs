@@ -3,7 +3,8 @@
 //! As in ns-2, the limit counts what waits; the packet in transmission has left the queue.
 
 use super::{Admission, Build, State, Verdict};
-use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
+use crate::discipline::Discipline;
+use lasthop_base::{Info, Limit, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{LossReason, Packet};
 
 /// See the file.
@@ -26,10 +27,12 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "most bytes that may wait, the packet in transmission not counted; 0: no limit",
             },
         ],
+        limit: Some(Limit { packets: "packets", bytes: "bytes" }),
+        ..Info::PLAIN
     },
-    build: |values, _| {
+    build: &|values, _| {
         let or_unlimited = |limit: u64| if limit == 0 { u64::MAX } else { limit };
-        Box::new(DropTail {
+        Discipline::fifo(DropTail {
             packets: or_unlimited(values.count("packets")),
             bytes: or_unlimited(values.bytes("bytes")),
         })

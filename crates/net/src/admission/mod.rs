@@ -5,7 +5,8 @@ mod drop_tail;
 mod red;
 mod warn;
 
-use lasthop_base::{Choice, Duration, Mechanism, Rate, Stream, Time, Values};
+pub use crate::discipline::{Build, Place};
+use lasthop_base::{Duration, Mechanism, Time};
 use lasthop_wire::{Backlog, Ecn, LossReason, Packet};
 
 /// The answer.
@@ -25,6 +26,11 @@ pub trait Admission: Send {
     /// The average queue by which it decides, if it does, as of the last arrival, packets.
     fn average(&self) -> Option<f64> {
         None
+    }
+
+    /// Whether it ever marks a packet (ECN).
+    fn marks(&self) -> bool {
+        false
     }
 
     /// Whether it admits everything: the link then need not count what waits.
@@ -47,25 +53,11 @@ pub struct State {
     pub idle: Duration,
 }
 
-/// Where an admission is.
-pub struct Place {
-    /// The link's rate: at the beginning if it changes by plan, the mean if it is recorded.
-    pub rate: Rate,
-    /// Draws for those that draw.
-    pub random: Stream,
-}
-
-/// How an admission is built.
-pub type Build = fn(&Values, Place) -> Box<dyn Admission>;
-
-/// Whether a queue of this choice ever marks a packet (ECN).
-pub fn may_mark(queue: &Choice) -> bool {
-    let name = queue.info.name;
-    name == warn::MECHANISM.info.name || (name == red::MECHANISM.info.name && queue.values.flag("marks"))
-}
-
 /// All admissions.
 pub const ALL: &[Mechanism<Build>] = &[drop_tail::MECHANISM, red::MECHANISM, warn::MECHANISM];
+
+/// What holds if nobody says: a queue without a limit.
+pub const DEFAULT: Mechanism<Build> = drop_tail::MECHANISM;
 
 /// Marks a packet whose transport can be told so (RFC 3168 §5); false if it cannot.
 fn mark(packet: &mut Packet) -> bool {

@@ -8,6 +8,7 @@
 
 use super::average::{Average, MEAN_PACKET, PACKETS, WEIGHT};
 use super::{Admission, Build, State, Verdict, mark};
+use crate::discipline::Discipline;
 use lasthop_base::{Info, Mechanism, Parameter, Stream, Time, Unit};
 use lasthop_wire::{LossReason, Packet};
 
@@ -52,9 +53,10 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "whether ECN-capable packets are marked instead of dropped between the thresholds",
             },
         ],
+        ..Info::PLAIN
     },
-    build: |values, place| {
-        Box::new(Red {
+    build: &|values, place| {
+        Discipline::fifo(Red {
             low: values.number("min_threshold"),
             high: values.number("max_threshold"),
             most: values.number("max_probability"),
@@ -102,6 +104,10 @@ impl Admission for Red {
             true => Verdict::Admit,
             false => Verdict::Drop(LossReason::EarlyDrop),
         }
+    }
+
+    fn marks(&self) -> bool {
+        self.marks
     }
 
     fn average(&self) -> Option<f64> {

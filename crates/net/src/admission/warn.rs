@@ -4,6 +4,7 @@
 
 use super::average::{Average, MEAN_PACKET, PACKETS, WEIGHT};
 use super::{Admission, Build, State, Verdict, mark};
+use crate::discipline::Discipline;
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{LossReason, Packet};
 
@@ -24,9 +25,13 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             WEIGHT,
             MEAN_PACKET,
         ],
+        ..Info::PLAIN
     },
-    build: |values, place| {
-        Box::new(Warn { threshold: values.number("threshold"), average: Average::new(values, place.rate) })
+    build: &|values, place| {
+        Discipline::fifo(Warn {
+            threshold: values.number("threshold"),
+            average: Average::new(values, place.rate),
+        })
     },
 };
 
@@ -49,6 +54,10 @@ impl Admission for Warn {
 
     fn draws(&self) -> bool {
         false
+    }
+
+    fn marks(&self) -> bool {
+        true
     }
 
     fn average(&self) -> Option<f64> {

@@ -4,6 +4,9 @@ mod none;
 mod repeat;
 
 use crate::channel::{Air, Channel};
+use crate::discipline::Discipline;
+use crate::element::Element;
+use crate::service::Service;
 use lasthop_base::{Duration, Mechanism, Values};
 
 /// How a packet got through, or did not.
@@ -30,8 +33,58 @@ pub trait Arq: Send {
     }
 }
 
-/// How an ARQ is built.
-pub type Build = fn(&Values) -> Box<dyn Arq>;
+/// A link layer, of two kinds.
+pub enum LinkLayer {
+    /// It repeats each packet by itself: a packet's passage is known when it joins, unless the queue decides otherwise.
+    Repeat(Box<dyn Arq>),
+    /// It takes the whole direction over.
+    Whole(Box<dyn Layer>),
+}
+
+/// A link layer that is an element of its own.
+pub trait Layer: Send {
+    /// The direction, made of what else it has.
+    fn element(self: Box<Self>, parts: Parts) -> Box<dyn Element>;
+
+    /// Whether the other direction must have the same layer, because it carries something for this one.
+    fn partner(&self) -> Option<Partner> {
+        None
+    }
+}
+
+/// What else a direction has.
+pub struct Parts {
+    /// Its rate.
+    pub service: Service,
+    /// Propagation delay, one way.
+    pub delay: Duration,
+    /// How packets wait.
+    pub queue: Discipline,
+    /// What the air does.
+    pub channel: Box<dyn Channel>,
+}
+
+/// Why a layer does not stand alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Partner {
+    /// What needs it: `status = "polled" needs RLC in the other direction`.
+    pub why: &'static str,
+    /// How to go without: `leave status = "constant"`.
+    pub remedy: &'static str,
+}
+
+impl LinkLayer {
+    /// This ARQ, packet by packet.
+    pub fn repeat(arq: impl Arq + 'static) -> LinkLayer {
+        LinkLayer::Repeat(Box::new(arq))
+    }
+}
+
+/// How a link layer is built.
+pub type Build = dyn Fn(&Values) -> LinkLayer + Send + Sync;
 
 /// All ARQs.
 pub const ALL: &[Mechanism<Build>] = &[none::MECHANISM, repeat::MECHANISM];
+
+/// What holds if nobody says.
+pub const DEFAULT: Mechanism<Build> = none::MECHANISM;

@@ -1,6 +1,6 @@
 //! No repeats: what the channel destroys is lost.
 
-use super::{Arq, Build, Carried};
+use super::{Arq, Build, Carried, LinkLayer};
 use crate::channel::{Air, Channel, Reception};
 use lasthop_base::{Duration, Info, Mechanism};
 
@@ -10,9 +10,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         name: "none",
         summary: "no repeats: what the channel destroys is lost",
         source: "RFC 3819 §8",
-        parameters: &[],
+        ..Info::PLAIN
     },
-    build: |_| Box::new(NoArq),
+    build: &|_| LinkLayer::repeat(NoArq),
 };
 
 struct NoArq;

@@ -1,6 +1,6 @@
 //! A bounded number of repeats, each a fixed time later (hasegawa §4.1, with every reading of its open questions).
 
-use super::{Arq, Build, Carried};
+use super::{Arq, Build, Carried, LinkLayer};
 use crate::channel::{Air, Channel, Reception};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 
@@ -31,9 +31,10 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                       packets overtake; per repeat, and the link is held meanwhile",
             },
         ],
+        ..Info::PLAIN
     },
-    build: |values| {
-        Box::new(Repeat {
+    build: &|values| {
+        LinkLayer::repeat(Repeat {
             transmissions: values.count("transmissions") as u32,
             delay: values.duration("delay"),
             mode: match values.word("mode") {

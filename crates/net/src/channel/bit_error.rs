@@ -15,8 +15,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             default: Some("1e-5"),
             doc: "bit error rate",
         }],
+        ..Info::PLAIN
     },
-    build: |values, stream| {
+    build: &|values, stream| {
         let rate = values.number("rate");
         Box::new(BitError {
             draws: PacketDraws::new(stream),

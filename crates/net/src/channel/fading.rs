@@ -37,8 +37,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "independent paths of equal mean power, combined",
             },
         ],
+        ..Info::PLAIN
     },
-    build: |values, mut stream| {
+    build: &|values, mut stream| {
         let paths = values.count("paths") as usize;
         Box::new(Fading::new(values.number("loss"), values.number("doppler_hz"), paths, &mut stream))
     },

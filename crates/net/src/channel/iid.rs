@@ -15,8 +15,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             default: Some("0.01"),
             doc: "probability that a transmission is lost, whatever its size",
         }],
+        ..Info::PLAIN
     },
-    build: |values, stream| {
+    build: &|values, stream| {
         Box::new(Iid { draws: PacketDraws::new(stream), loss: Threshold::of(values.number("loss")) })
     },
 };

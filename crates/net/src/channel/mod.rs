@@ -7,7 +7,7 @@ mod none;
 mod scripted;
 mod two_state;
 
-use lasthop_base::{Choice, Mechanism, Stream, Time, Values};
+use lasthop_base::{Mechanism, Stream, Time, Values};
 use lasthop_wire::Priority;
 
 /// One transmission on the air.
@@ -53,22 +53,8 @@ pub trait Channel: Send {
     }
 }
 
-/// What a channel needs to be told so that it loses anything.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Needs {
-    /// Its rates, of which one at least must be given; 0 may be.
-    pub one_of: &'static [&'static str],
-    /// How that is written in a scenario.
-    pub example: &'static str,
-}
-
-/// The rates without which a channel with these values loses nothing, because they have no default; `None`: it has all.
-pub fn needs(choice: &Choice) -> Option<Needs> {
-    (choice.info.name == two_state::MECHANISM.info.name).then(|| two_state::needs(&choice.values)).flatten()
-}
-
 /// How a channel is built.
-pub type Build = fn(&Values, Stream) -> Box<dyn Channel>;
+pub type Build = dyn Fn(&Values, Stream) -> Box<dyn Channel> + Send + Sync;
 
 /// All channels.
 pub const ALL: &[Mechanism<Build>] = &[
@@ -79,6 +65,9 @@ pub const ALL: &[Mechanism<Build>] = &[
     fading::MECHANISM,
     scripted::MECHANISM,
 ];
+
+/// What holds if nobody says.
+pub const DEFAULT: Mechanism<Build> = none::MECHANISM;
 
 /// One draw per packet, and what repeats derive from it.
 struct PacketDraws {

@@ -5,8 +5,8 @@ use lasthop_base::{Info, Mechanism};
 
 /// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
-    info: Info { name: "none", summary: "nothing is lost on the air", source: "a wire", parameters: &[] },
-    build: |_, _| Box::new(Perfect),
+    info: Info { name: "none", summary: "nothing is lost on the air", source: "a wire", ..Info::PLAIN },
+    build: &|_, _| Box::new(Perfect),
 };
 
 struct Perfect;

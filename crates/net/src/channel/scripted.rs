@@ -16,8 +16,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             default: Some("14"),
             doc: "which of the packets on the air are lost, in ascending order; the first one is 0",
         }],
+        ..Info::PLAIN
     },
-    build: |values, _| {
+    build: &|values, _| {
         Box::new(Scripted { lost: values.counts("packets").iter().copied().collect(), next: 0 })
     },
 };
@@ -61,7 +62,7 @@ mod tests {
         let mut choice = Choice::named(ALL, "scripted");
         let value = Unit::Counts.parse("0, 2,3").expect("a list");
         choice.values.set("packets", value);
-        let mut channel = (choice.mechanism(ALL).build)(&choice.values, Stream::named(1, "air"));
+        let mut channel = (choice.build)(&choice.values, Stream::named(1, "air"));
         let (start, end, priority) = (Time::ZERO, Time::ZERO, Priority::Normal);
         let mut lost = Vec::new();
         for number in 0..10 {

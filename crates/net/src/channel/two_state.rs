@@ -9,8 +9,8 @@
 
 mod stepped;
 
-use super::{Air, Build, Channel, Needs, PacketDraws, Reception, Threshold};
-use lasthop_base::{Duration, Info, Mechanism, Parameter, Stream, Time, Unit, Values};
+use super::{Air, Build, Channel, PacketDraws, Reception, Threshold};
+use lasthop_base::{Duration, Info, Mechanism, OneOf, Parameter, Stream, Time, Unit, Values};
 use lasthop_wire::Priority;
 
 const LONGEST: Duration = Duration::from_secs(1_000_000);
@@ -100,8 +100,10 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "by time: whether tagged packets (low priority) are protected from all errors (huang §4.A.1)",
             },
         ],
+        one_of: rates,
+        ..Info::PLAIN
     },
-    build: |values, stream| match values.word("clock") {
+    build: &|values, stream| match values.word("clock") {
         "time" if values.word("meets") == "step" => Box::new(stepped::Stepped::new(values, stream)),
         "time" => Box::new(ByTime::new(values, stream)),
         _ => Box::new(ByPackets::new(values, stream)),
@@ -109,9 +111,11 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 };
 
 /// By packets nothing is lost without one of its rates; by time `good` and `bad` have defaults.
-pub(super) fn needs(values: &Values) -> Option<Needs> {
-    (values.word("clock") == "packets").then_some(Needs {
-        one_of: &["mean_loss", "p", "loss_good"],
+fn rates(values: &Values) -> Option<OneOf> {
+    (values.word("clock") == "packets").then_some(OneOf {
+        parameters: &["mean_loss", "p", "loss_good"],
+        missing: "no rate",
+        without: "loses nothing unless it is told how much",
         example: "{ kind = \"two_state\", mean_loss = 0.01, mean_burst = 5 }",
     })
 }

@@ -15,6 +15,7 @@
 //! There are no classes of classes. A reader would miss a tree of agencies, not a queue in front of one link.
 
 use super::{Build, Dropped, Queue};
+use crate::discipline::Discipline;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Time, Unit, Values};
 use lasthop_wire::{Backlog, Body, LossReason, Packet};
 use std::collections::VecDeque;
@@ -84,8 +85,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "back-to-back packets that a class may send after a long pause before it is over its limit",
             },
         ],
+        ..Info::PLAIN
     },
-    build: |values, _| Box::new(Cbq::new(values)),
+    build: &|values, _| Discipline::scheduled(Cbq::new(values)),
 };
 
 struct Cbq {

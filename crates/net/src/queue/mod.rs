@@ -3,7 +3,8 @@
 mod cbq;
 mod tag_drop;
 
-use lasthop_base::{Mechanism, Stream, Time, Values};
+pub use crate::discipline::{Build, Place};
+use lasthop_base::{Mechanism, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
 
 /// Packets that a queue has dropped, with the reason.
@@ -26,14 +27,16 @@ pub trait Queue: Send {
     /// What waits.
     fn backlog(&self) -> Backlog;
 
+    /// Whether it ever marks a packet (ECN).
+    fn marks(&self) -> bool {
+        false
+    }
+
     /// Whether it draws random numbers, so that repetitions may differ. Whoever does not has to say so.
     fn draws(&self) -> bool {
         true
     }
 }
-
-/// How a queue is built.
-pub type Build = fn(&Values, Stream) -> Box<dyn Queue>;
 
 /// All such queues.
 pub const ALL: &[Mechanism<Build>] = &[tag_drop::MECHANISM, cbq::MECHANISM];

@@ -5,6 +5,7 @@
 //! even if there is room by then. The overflowing packet stays lost; if it is tagged, it is the notice itself.
 
 use super::{Build, Dropped, Queue};
+use crate::discipline::Discipline;
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{Backlog, FlowId, LossReason, Packet, Priority};
 use std::collections::VecDeque;
@@ -41,10 +42,11 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "which tag is dropped if several wait",
             },
         ],
+        ..Info::PLAIN
     },
-    build: |values, _| {
+    build: &|values, _| {
         let or_unlimited = |limit: u64| if limit == 0 { u64::MAX } else { limit };
-        Box::new(TagDrop {
+        Discipline::scheduled(TagDrop {
             packets: or_unlimited(values.count("packets")),
             bytes: or_unlimited(values.bytes("bytes")),
             of_any: values.word("of") == "any",
@@ -144,14 +146,19 @@ impl TagDrop {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lasthop_base::{Stream, Value};
+    use crate::discipline::Place;
+    use lasthop_base::{Rate, Stream, Value};
     use lasthop_wire::{Body, Ecn};
 
     fn queue(settings: &[(&'static str, Value)]) -> Box<dyn Queue> {
         let mut values = MECHANISM.info.defaults();
         values.set("packets", Value::Count(3));
         settings.iter().for_each(|(name, value)| values.set(name, value.clone()));
-        (MECHANISM.build)(&values, Stream::named(1, "queue"))
+        let place = Place { rate: Rate::from_bps(1), random: Stream::named(1, "queue") };
+        match (MECHANISM.build)(&values, place) {
+            Discipline::Scheduled(queue) => queue,
+            Discipline::Fifo(_) => panic!("it removes from the middle"),
+        }
     }
 
     fn packet(number: u64, flow: u32, tagged: bool) -> Packet {

@@ -31,12 +31,13 @@ pub use counters::Counters;
 pub use parameters::MECHANISM;
 pub use status::{Across, Status};
 
-use crate::admission::{self, Admission, Place, State, Verdict};
-use crate::channel::{self, Air, Channel, Reception};
+use crate::admission::{Admission, State, Verdict};
+use crate::arq::{Build, Layer, Partner, Parts};
+use crate::channel::{Air, Channel, Reception};
+use crate::discipline::Discipline;
 use crate::element::{Element, Output};
-use crate::link::Config;
 use crate::service::Service;
-use lasthop_base::{Duration, Mechanism, Rate, Stream, Time};
+use lasthop_base::{Duration, Mechanism, Rate, Time, Values};
 use lasthop_wire::{Backlog, LinkReport, Packet, Priority};
 use receiver::Receiver;
 use segmentation::{Pdus, Segmentation};
@@ -44,8 +45,36 @@ use status::Polling;
 use std::collections::VecDeque;
 use transmitter::{Discard, Run, Transmitter};
 
-/// How such a link is built.
-pub type Build = fn(&Config, Stream) -> Rlc;
+/// RLC in acknowledged mode with these parameters, before it is part of a link.
+struct Acknowledged {
+    values: Values,
+}
+
+impl Layer for Acknowledged {
+    fn element(self: Box<Self>, parts: Parts) -> Box<dyn Element> {
+        Box::new(Rlc::new(&self.values, parts))
+    }
+
+    fn partner(&self) -> Option<Partner> {
+        (self.values.word("status") == "polled").then_some(Partner {
+            why: "status = \"polled\" needs RLC in the other direction, which carries the status",
+            remedy: "leave status = \"constant\"",
+        })
+    }
+}
+
+/// What stands in for a queue that decides on leaving: blocks do that themselves.
+struct Unlimited;
+
+impl Admission for Unlimited {
+    fn admit(&mut self, _: Time, _: &mut Packet, _: &State) -> Verdict {
+        Verdict::Admit
+    }
+
+    fn draws(&self) -> bool {
+        false
+    }
+}
 
 /// All link layers of this kind.
 pub const ALL: &[Mechanism<Build>] = &[MECHANISM];
@@ -82,45 +111,29 @@ pub struct Rlc {
 }
 
 impl Rlc {
-    /// The direction that a configuration describes; a queue that decides on leaving counts as unlimited.
-    pub fn new(config: &Config, random: Stream) -> Rlc {
-        let queue_random = Stream::named(random.clone().draw(), "queue");
-        let channel = (config.channel.mechanism(channel::ALL).build)(&config.channel.values, random);
-        Rlc::made_of(config, channel, queue_random)
-    }
-
-    /// The same with any channel, whatever the configuration says of it; a queue that draws does so from one stream.
-    pub fn with_channel(config: &Config, channel: Box<dyn Channel>) -> Rlc {
-        Rlc::made_of(config, channel, Stream::named(0, "queue"))
-    }
-
-    fn made_of(config: &Config, channel: Box<dyn Channel>, random: Stream) -> Rlc {
-        let values = &config.arq.values;
+    /// A direction with these parameters; a queue that decides on leaving counts as unlimited.
+    pub fn new(values: &Values, parts: Parts) -> Rlc {
         let discard = match values.word("discard") {
             "retransmissions" => Discard::Retransmissions(values.count("retransmissions") as u32),
             "timer" => Discard::Timer(values.duration("lifetime")),
             _ => Discard::Never,
         };
-        let place = Place { rate: config.service.rate_at(Time::ZERO), random };
-        let admission = match lasthop_base::mechanism::find(admission::ALL, config.queue.info.name) {
-            Some(admission) => (admission.build)(&config.queue.values, place),
-            None => {
-                let unlimited = lasthop_base::Choice::named(admission::ALL, "drop_tail");
-                (unlimited.mechanism(admission::ALL).build)(&unlimited.values, place)
-            }
+        let admission = match parts.queue {
+            Discipline::Fifo(admission) => admission,
+            Discipline::Scheduled(_) => Box::new(Unlimited),
         };
         let polls = values.word("status") == "polled";
         let payload = values.bytes("pdu").saturating_sub(values.bytes("header"));
         Rlc {
             tti: values.duration("tti"),
             pdu: values.bytes("pdu"),
-            delay: config.delay,
+            delay: parts.delay,
             status_delay: values.duration("status_delay"),
             announces: values.flag("announce"),
             loses_blocks: values.word("loses") == "block",
             numbers_overflow: values.flag("number_overflow"),
             admission,
-            channel,
+            channel: parts.channel,
             segmentation: Segmentation::new(payload, values.flag("concatenate")),
             transmitter: Transmitter::new(discard, values.word("holds") == "unacknowledged", polls),
             receiver: Receiver::new(values.duration("wait")),
@@ -129,8 +142,8 @@ impl Rlc {
             counters: Counters::default(),
             free_at: Time::ZERO,
             next_block: Time::NEVER,
-            changes_at: config.service.change_after(Time::ZERO),
-            service: config.service.clone(),
+            changes_at: parts.service.change_after(Time::ZERO),
+            service: parts.service,
             block: Vec::new(),
             discarded: Vec::new(),
         }

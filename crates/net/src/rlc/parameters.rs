@@ -1,6 +1,7 @@
 //! What can be set of RLC.
 
-use super::{Build, Rlc};
+use super::Acknowledged;
+use crate::arq::{Build, LinkLayer};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 
 const LONGEST: Duration = Duration::from_secs(1000);
@@ -121,6 +122,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "whether an SDU that finds the queue full has its number already, so that the receiver waits for it",
             },
         ],
+        ..Info::PLAIN
     },
-    build: Rlc::new,
+    build: &|values| LinkLayer::Whole(Box::new(Acknowledged { values: values.clone() })),
 };

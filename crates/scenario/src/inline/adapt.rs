@@ -1,6 +1,7 @@
 //! A ready path or a file with keys behind it: `lte,loss=1%`.
 
 use super::{Item, channel, delay, either, find, items, others};
+use crate::catalogue::Catalogue;
 use crate::draft::Draft;
 use crate::problem::Problem;
 use crate::scenario::{Flow, Hop, Scenario, Traffic};
@@ -8,10 +9,11 @@ use crate::set;
 use crate::source::Source;
 use crate::tree::Node;
 use lasthop_base::{Duration, quantity};
+use std::sync::Arc;
 
 /// Reads `base` and changes it by the keys that stand behind it in `text`.
-pub(crate) fn adapted(base: &str, text: &str) -> Result<Draft, Problem> {
-    let mut draft = Draft::load(base.trim())?;
+pub(crate) fn adapted(catalogue: &Arc<Catalogue>, base: &str, text: &str) -> Result<Draft, Problem> {
+    let mut draft = Draft::load_with(catalogue, base.trim())?;
     let way = Way::of(&draft.check()?);
     let source = Source::typed(text);
     let items = items(&source, draft.sources.len(), base.len() + 1)?;

@@ -37,7 +37,7 @@ use crate::event::{Counters, Event, Log};
 use crate::notice::{Notice, Wants};
 use crate::ranges::Range;
 use crate::receiver::Receiver;
-use crate::receiver::echo::{self, MarkEcho};
+use crate::receiver::echo::MarkEcho;
 use crate::sender::{Expiry, Sender};
 use challenge::Challenges;
 use handshake::Handshake;
@@ -170,7 +170,7 @@ impl Endpoint {
             sender: Sender::new(&config, config.segment),
             receiver: Receiver::new(&config, random),
             handshake: Handshake::new(&config),
-            echo: (config.echo.mechanism(echo::ALL).build)(&config.echo.values),
+            echo: (config.echo.build)(&config.echo.values),
             tick_nanos: config.timestamp_tick.as_nanos().max(1),
             challenges: Challenges::new(config.challenges),
             config: Box::new(config),

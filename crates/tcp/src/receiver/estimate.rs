@@ -23,8 +23,9 @@ pub const RATE_TIMES_RTT: Mechanism<Build> = Mechanism {
                 doc: "growth between refreshes before the first loss: 1/cwnd_r per ACK as printed, or 1",
             },
         ],
+        ..Info::PLAIN
     },
-    build: |values| WindowEstimator::new(values, false),
+    build: &|values| WindowEstimator::new(values, false),
 };
 
 /// See the file.
@@ -34,15 +35,19 @@ pub const ORACLE: Mechanism<Build> = Mechanism {
         summary: "cwnd_r is the sender's true cwnd: an upper bound that only a simulator has",
         source: "hasegawa §3.2.2 (what cwnd_r estimates)",
         parameters: RATE_TIMES_RTT.info.parameters,
+        ..Info::PLAIN
     },
-    build: |values| WindowEstimator::new(values, true),
+    build: &|values| WindowEstimator::new(values, true),
 };
 
 /// How an estimator is built.
-pub type Build = fn(&Values) -> WindowEstimator;
+pub type Build = dyn Fn(&Values) -> WindowEstimator + Send + Sync;
 
 /// All estimators.
 pub const ALL: &[Mechanism<Build>] = &[RATE_TIMES_RTT, ORACLE];
+
+/// What holds if nobody says.
+pub const DEFAULT: Mechanism<Build> = RATE_TIMES_RTT;
 
 /// What strategies may read of the path.
 #[derive(Clone, Copy, Debug)]

@@ -101,11 +101,11 @@ pub struct Data {
 impl Receiver {
     /// A receiver that expects the peer's byte 1; `random` is for judges that draw.
     pub fn new(config: &Config, random: Stream) -> Receiver {
-        let timing = (config.timing.mechanism(timing::ALL).build)(&config.timing.values);
-        let shape = (config.shape.mechanism(shape::ALL).build)(&config.shape.values);
-        let window = (config.window.mechanism(window::ALL).build)(&config.window.values);
-        let cause = (config.cause.mechanism(cause::ALL).build)(&config.cause.values);
-        let estimator = (config.estimate.mechanism(estimate::ALL).build)(&config.estimate.values);
+        let timing = (config.timing.build)(&config.timing.values);
+        let shape = (config.shape.build)(&config.shape.values);
+        let window = (config.window.build)(&config.window.values);
+        let cause = (config.cause.build)(&config.cause.values);
+        let estimator = (config.estimate.build)(&config.estimate.values);
         let needs = shape.needs();
         let estimates = needs.estimate || cause.needs_estimate();
         let smallest_opening = u64::from(config.segment).min(window.largest() / 2);
@@ -171,6 +171,11 @@ impl Receiver {
     #[inline]
     pub fn wants(&self) -> Wants {
         self.wants
+    }
+
+    /// Whether it judges losses when they are found: its judgements are accounted.
+    pub fn judges(&self) -> bool {
+        self.judges
     }
 
     /// Whether its judge draws random numbers.

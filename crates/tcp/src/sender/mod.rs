@@ -128,14 +128,13 @@ impl Sender {
             ssthresh: config.initial_ssthresh.unwrap_or(1 << 30),
             mss,
         };
-        let built = config.congestion.mechanism(congestion::ALL);
-        let congestion = (built.build)(&config.congestion.values, start);
-        let recovery = (config.recovery.mechanism(recovery::ALL).build)(&config.recovery.values);
+        let congestion = (config.congestion.build)(&config.congestion.values, start);
+        let recovery = (config.recovery.build)(&config.recovery.values);
         Sender {
             board: Scoreboard::starting_at(1),
             cwnd: congestion.window(),
-            counting: (config.counting.mechanism(counting::ALL).build)(&config.counting.values),
-            judge: (config.judge.mechanism(judge::ALL).build)(&config.judge.values),
+            counting: (config.counting.build)(&config.counting.values),
+            judge: (config.judge.build)(&config.judge.values),
             mss,
             fits: mss,
             calm: true,
@@ -267,6 +266,11 @@ impl Sender {
     /// Whether short segments wait while data is outstanding, from now on (RFC 9293 §3.7.4).
     pub(crate) fn set_nagle(&mut self, nagle: bool) {
         self.application.nagle = nagle;
+    }
+
+    /// Whether it judges losses at all, once they are repaired or by marks: its judgements are accounted.
+    pub fn judges(&self) -> bool {
+        self.judge.is_some() || self.judges_by_mark()
     }
 
     /// Whether it tells random errors from congestion by the marks of duplicate ACKs.

@@ -16,7 +16,7 @@ pub fn cubic(values: &[(&'static str, Value)], window: u64, ssthresh: u64) -> Bo
     let mut choice = Choice::named(congestion::ALL, "cubic");
     values.iter().for_each(|(name, value)| choice.values.set(name, value.clone()));
     let start = Start { window: window * MSS, ssthresh: ssthresh * MSS, mss: MSS };
-    (choice.mechanism(congestion::ALL).build)(&choice.values, start)
+    (choice.build)(&choice.values, start)
 }
 
 /// A path with one round-trip time on which each window goes out evenly spread, and each segment is acknowledged.
@@ -34,7 +34,7 @@ impl Path {
         let counting = Choice::named(counting::ALL, "rfc5681");
         Path {
             control,
-            counting: (counting.mechanism(counting::ALL).build)(&counting.values),
+            counting: (counting.build)(&counting.values),
             now: Time::ZERO + Duration::from_secs(100),
             rtt: Duration::from_millis(rtt_ms),
             wanted: u64::MAX,

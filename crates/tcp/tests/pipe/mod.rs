@@ -55,7 +55,7 @@ pub const TIMINGS: [&str; 2] = ["immediate", "delayed"];
 pub const SHAPES: [&str; 5] = ["once", "copies", "split_always", "split_by_queue", "split"];
 pub const CAUSES: [&str; 4] = ["always", "mac", "jtcp", "rtt"];
 
-fn set<B>(list: &'static [Mechanism<B>], name: &str, values: &[(&'static str, Value)]) -> Choice {
+fn set<B: ?Sized>(list: &'static [Mechanism<B>], name: &str, values: &[(&'static str, Value)]) -> Choice<B> {
     let mut choice = Choice::named(list, name);
     values.iter().for_each(|(name, value)| choice.values.set(name, value.clone()));
     choice

@@ -129,7 +129,11 @@ pub fn config(recovery: &str) -> Config {
 }
 
 /// A mechanism with some of its parameters set.
-pub fn choose<B>(list: &'static [Mechanism<B>], name: &str, values: &[(&'static str, Value)]) -> Choice {
+pub fn choose<B: ?Sized>(
+    list: &'static [Mechanism<B>],
+    name: &str,
+    values: &[(&'static str, Value)],
+) -> Choice<B> {
     let mut choice = Choice::named(list, name);
     for (name, value) in values {
         choice.values.set(name, value.clone());

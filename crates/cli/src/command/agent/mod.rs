@@ -11,6 +11,8 @@ use clap::{Args, Subcommand};
 use lasthop_agent::daemon::Options;
 use lasthop_agent::{Agent as Running, Settings, SystemError, report, watchdog};
 use lasthop_base::Choice;
+use lasthop_tcp::receiver::cause;
+use lasthop_tcp::receiver::window;
 use measure::Measure;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -62,13 +64,13 @@ pub(crate) struct Run {
 struct Mechanisms {
     /// Advertise at most this: dynamic (2 x rate x smallest RTT, estimated), dynamic=K, link-rate=RATE, fixed=BYTES
     #[arg(long, value_name = "WINDOW", value_parser = Settings::window)]
-    window: Option<Choice>,
+    window: Option<Choice<window::Build>>,
     /// Send several ACKs for one: split=N in N steps, copies=N the same one (2 if no number is given)
     #[arg(long, value_name = "ACKS", value_parser = acks)]
     acks: Option<String>,
     /// Split only after losses that this judge takes for wireless ones, until the window is back: jtcp, rtt, always
     #[arg(long, value_name = "JUDGE", requires = "acks", value_parser = Settings::cause)]
-    cause: Option<Choice>,
+    cause: Option<Choice<cause::Build>>,
 }
 
 /// Say what the running agent does, and for which connections.
@@ -191,7 +193,7 @@ impl Mechanisms {
 }
 
 /// As the user would write it.
-fn words_of(window: &Choice) -> String {
+fn words_of(window: &Choice<window::Build>) -> String {
     match window.info.name {
         "dynamic" => format!("dynamic={}", window.values.number("k")),
         "link_rate" => format!("link-rate={}kbit/s", window.values.rate("rate").bps() as f64 / 1e3),

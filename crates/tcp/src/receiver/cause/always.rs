@@ -10,9 +10,10 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         name: "always",
         summary: "every loss is taken for congestion",
         source: "RFC 5681 §3",
-        parameters: &[],
+        as_linux: true,
+        ..Info::PLAIN
     },
-    build: |_| Box::new(Always),
+    build: &|_| Box::new(Always),
 };
 
 struct Always;

@@ -2,7 +2,7 @@
 
 use super::{Build, Cause, Gap, LossCause, Observation};
 use crate::receiver::estimate::PathEstimate;
-use lasthop_base::{Duration, Info, Mechanism, Parameter, Stream, Time, Unit};
+use lasthop_base::{Duration, Info, Mechanism, Need, Parameter, Stream, Time, Unit};
 use std::collections::VecDeque;
 
 /// See the file.
@@ -25,8 +25,10 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "the newest packet of the comparison: n-1 as in Eq. 1, or the first one above the gap",
             },
         ],
+        needs: &[Need::Timestamps],
+        ..Info::PLAIN
     },
-    build: |values| {
+    build: &|values| {
         Box::new(Jtcp {
             k: values.number("k"),
             uses_newest: values.word("newest") == "after_gap",

@@ -63,8 +63,11 @@ pub trait LossCause: Send {
 }
 
 /// How one is built.
-pub type Build = fn(&Values) -> Box<dyn LossCause>;
+pub type Build = dyn Fn(&Values) -> Box<dyn LossCause> + Send + Sync;
 
 /// All of them.
 pub const ALL: &[Mechanism<Build>] =
     &[always::MECHANISM, reported::MECHANISM, jtcp::MECHANISM, rtt_spread::MECHANISM];
+
+/// What holds if nobody says.
+pub const DEFAULT: Mechanism<Build> = always::MECHANISM;

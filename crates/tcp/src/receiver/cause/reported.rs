@@ -12,9 +12,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         name: "mac",
         summary: "a loss is wireless if the link layer reported every byte of it as discarded",
         source: "hasegawa §3.2.1",
-        parameters: &[],
+        ..Info::PLAIN
     },
-    build: |_| Box::new(Reported::default()),
+    build: &|_| Box::new(Reported::default()),
 };
 
 #[derive(Default)]

@@ -16,8 +16,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             default: Some("eq3"),
             doc: "whether P_c is the chance of congestion (Eq. 3) or of a wireless loss (the sentence after it)",
         }],
+        ..Info::PLAIN
     },
-    build: |values| Box::new(RttSpread { inverted: values.word("probability") == "sentence" }),
+    build: &|values| Box::new(RttSpread { inverted: values.word("probability") == "sentence" }),
 };
 
 struct RttSpread {

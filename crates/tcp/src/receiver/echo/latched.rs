@@ -9,9 +9,10 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         name: "latched",
         summary: "every ACK after a mark echoes it until the sender answers with CWR",
         source: "RFC 3168 §6.1.3",
-        parameters: &[],
+        as_linux: true,
+        ..Info::PLAIN
     },
-    build: |_| Box::new(Latched { echoes: false }),
+    build: &|_| Box::new(Latched { echoes: false }),
 };
 
 struct Latched {

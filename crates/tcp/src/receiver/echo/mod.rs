@@ -15,7 +15,10 @@ pub trait MarkEcho: Send {
 }
 
 /// How an echo is built.
-pub type Build = fn(&Values) -> Box<dyn MarkEcho>;
+pub type Build = dyn Fn(&Values) -> Box<dyn MarkEcho> + Send + Sync;
 
 /// All echoes.
 pub const ALL: &[Mechanism<Build>] = &[latched::MECHANISM, per_packet::MECHANISM];
+
+/// What holds if nobody says.
+pub const DEFAULT: Mechanism<Build> = latched::MECHANISM;

@@ -12,9 +12,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         name: "per_packet",
         summary: "an ACK echoes the mark of the packet that it answers",
         source: "saad §3.B; Xu, Tian, Ansari 2004 (TCP-Jersey)",
-        parameters: &[],
+        ..Info::PLAIN
     },
-    build: |_| Box::new(PerPacket { echoes: false }),
+    build: &|_| Box::new(PerPacket { echoes: false }),
 };
 
 struct PerPacket {

@@ -74,8 +74,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "time over which p is counted (Fig. 4: every second)",
             },
         ],
+        ..Info::PLAIN
     },
-    build: |values| {
+    build: &|values| {
         Box::new(ByLoss {
             count: values.count("count") as u32,
             threshold: values.number("threshold"),

@@ -19,8 +19,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             default: Some("2"),
             doc: "identical ACKs per acknowledgement",
         }],
+        ..Info::PLAIN
     },
-    build: |values| Box::new(Copies { count: values.count("count") as u32 }),
+    build: &|values| Box::new(Copies { count: values.count("count") as u32 }),
 };
 
 struct Copies {

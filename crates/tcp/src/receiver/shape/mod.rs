@@ -101,8 +101,11 @@ pub trait AckShape: Send {
 }
 
 /// How a shape is built.
-pub type Build = fn(&Values) -> Box<dyn AckShape>;
+pub type Build = dyn Fn(&Values) -> Box<dyn AckShape> + Send + Sync;
 
 /// All shapes.
 pub const ALL: &[Mechanism<Build>] =
     &[once::MECHANISM, copies::MECHANISM, by_loss::MECHANISM, split::MECHANISM];
+
+/// What holds if nobody says.
+pub const DEFAULT: Mechanism<Build> = once::MECHANISM;

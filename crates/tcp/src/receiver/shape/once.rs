@@ -10,9 +10,10 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         name: "once",
         summary: "one ACK for what is due",
         source: "RFC 9293 §3.8.6.3",
-        parameters: &[],
+        as_linux: true,
+        ..Info::PLAIN
     },
-    build: |_| Box::new(Once),
+    build: &|_| Box::new(Once),
 };
 
 struct Once;

@@ -41,8 +41,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "only until the window is back after a wireless loss (§3.3), or all the time (§2.3)",
             },
         ],
+        ..Info::PLAIN
     },
-    build: |values| Box::new(Split::new(values)),
+    build: &|values| Box::new(Split::new(values)),
 };
 
 struct Split {

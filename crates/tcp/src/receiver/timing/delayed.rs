@@ -23,8 +23,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "full segments per ACK (RFC 5681: at most 2)",
             },
         ],
+        ..Info::PLAIN
     },
-    build: |values| Box::new(Delayed { after: values.duration("after"), every: values.count("every") }),
+    build: &|values| Box::new(Delayed { after: values.duration("after"), every: values.count("every") }),
 };
 
 struct Delayed {

@@ -9,9 +9,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         name: "immediate",
         summary: "every segment is acknowledged when it arrives",
         source: "RFC 9293 §3.8.6.3; the papers' receiver",
-        parameters: &[],
+        ..Info::PLAIN
     },
-    build: |_| Box::new(Immediate),
+    build: &|_| Box::new(Immediate),
 };
 
 struct Immediate;

@@ -32,7 +32,10 @@ pub trait AckTiming: Send {
 }
 
 /// How a timing is built.
-pub type Build = fn(&Values) -> Box<dyn AckTiming>;
+pub type Build = dyn Fn(&Values) -> Box<dyn AckTiming> + Send + Sync;
 
 /// All timings.
 pub const ALL: &[Mechanism<Build>] = &[immediate::MECHANISM, delayed::MECHANISM];
+
+/// What holds if nobody says.
+pub const DEFAULT: Mechanism<Build> = delayed::MECHANISM;

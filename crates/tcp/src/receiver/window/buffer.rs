@@ -15,8 +15,10 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             default: Some("1 GiB"),
             doc: "receive buffer; by default the largest window that TCP can express (RFC 7323 §2.3), which limits nothing",
         }],
+        as_linux: true,
+        ..Info::PLAIN
     },
-    build: |values| Box::new(Buffer { size: values.bytes("size") }),
+    build: &|values| Box::new(Buffer { size: values.bytes("size") }),
 };
 
 struct Buffer {

@@ -43,8 +43,11 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "receive buffer: the largest window; a larger one is told in coarser units (RFC 7323 §2.2)",
             },
         ],
+        ..Info::PLAIN
     },
-    build: |values| Box::new(Dynamic::new(values.number("k"), values.bytes("initial"), values.bytes("size"))),
+    build: &|values| {
+        Box::new(Dynamic::new(values.number("k"), values.bytes("initial"), values.bytes("size")))
+    },
 };
 
 /// The smallest window, segments: one that is acknowledged at once, and one under way.

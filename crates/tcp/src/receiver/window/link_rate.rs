@@ -56,8 +56,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "what happens when the window falls: its right edge stays until it is reached, or moves left",
             },
         ],
+        ..Info::PLAIN
     },
-    build: |values| {
+    build: &|values| {
         Box::new(LinkRate {
             formula: match values.word("formula") {
                 "eq5.2" => Formula::Equation {

@@ -56,7 +56,10 @@ pub trait AdvertisedWindow: Send {
 }
 
 /// How a window is built.
-pub type Build = fn(&Values) -> Box<dyn AdvertisedWindow>;
+pub type Build = dyn Fn(&Values) -> Box<dyn AdvertisedWindow> + Send + Sync;
 
 /// All windows.
 pub const ALL: &[Mechanism<Build>] = &[buffer::MECHANISM, link_rate::MECHANISM, dynamic::MECHANISM];
+
+/// What holds if nobody says.
+pub const DEFAULT: Mechanism<Build> = buffer::MECHANISM;

@@ -48,8 +48,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "whether the window grows as Reno's would where that is faster (RFC 9438 §4.3)",
             },
         ],
+        ..Info::PLAIN
     },
-    build: |values, start| Box::new(Cubic::new(values, start)),
+    build: &|values, start| Box::new(Cubic::new(values, start)),
 };
 
 struct Cubic {

@@ -163,8 +163,11 @@ pub trait CongestionControl: Send {
 }
 
 /// How a congestion control is built.
-pub type Build = fn(&Values, Start) -> Box<dyn CongestionControl>;
+pub type Build = dyn Fn(&Values, Start) -> Box<dyn CongestionControl> + Send + Sync;
 
 /// All congestion controls.
 pub const ALL: &[Mechanism<Build>] =
     &[reno::MECHANISM, cubic::MECHANISM, westwood::MECHANISM, westwood_plus::MECHANISM, w_cw::MECHANISM];
+
+/// What holds if nobody says.
+pub const DEFAULT: Mechanism<Build> = reno::MECHANISM;

@@ -30,8 +30,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "cwnd after recovery: ssthresh, or min(ssthresh, flight + 1 segment) (RFC 6582 §3.2 step 3)",
             },
         ],
+        ..Info::PLAIN
     },
-    build: |values, start| Box::new(Reno::new(values, start)),
+    build: &|values, start| Box::new(Reno::new(values, start)),
 };
 
 pub(super) struct Reno {

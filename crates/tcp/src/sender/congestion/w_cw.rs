@@ -42,8 +42,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             IDLE,
             TIMES,
         ],
+        ..Info::PLAIN
     },
-    build: |values, start| {
+    build: &|values, start| {
         Box::new(WCw {
             westwood: Westwood::new(values, start),
             pace: match values.word("marks") {

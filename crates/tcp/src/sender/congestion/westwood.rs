@@ -16,8 +16,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         summary: "after a loss ssthresh is the estimated bandwidth times the smallest RTT",
         source: "Mascolo, Casetti, Gerla, Sanadidi, Wang: TCP Westwood, MobiCom 2001 §2.2 to §3",
         parameters: PARAMETERS,
+        ..Info::PLAIN
     },
-    build: |values, start| Box::new(Westwood::new(values, start)),
+    build: &|values, start| Box::new(Westwood::new(values, start)),
 };
 
 /// The estimate's parameters.

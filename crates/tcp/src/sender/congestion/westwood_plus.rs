@@ -22,8 +22,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             },
             TIMES,
         ],
+        ..Info::PLAIN
     },
-    build: |values, start| {
+    build: &|values, start| {
         Box::new(WestwoodPlus {
             window: Reno::plain(start),
             delivered: Delivered::new(start.mss),

@@ -15,8 +15,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             default: Some("2"),
             doc: "L: segments that one ACK may add in slow start; 1 after a timeout (RFC 3465 §2.2, §2.3)",
         }],
+        ..Info::PLAIN
     },
-    build: |values| Box::new(Bytes { limit: values.count("limit") }),
+    build: &|values| Box::new(Bytes { limit: values.count("limit") }),
 };
 
 struct Bytes {

@@ -45,8 +45,11 @@ pub trait AckCounting: Send {
 }
 
 /// How a counting is built.
-pub type Build = fn(&Values) -> Box<dyn AckCounting>;
+pub type Build = dyn Fn(&Values) -> Box<dyn AckCounting> + Send + Sync;
 
 /// All ways of counting.
 pub const ALL: &[Mechanism<Build>] =
     &[per_ack::MECHANISM, rfc5681::MECHANISM, bytes::MECHANISM, packets::MECHANISM];
+
+/// What holds if nobody says.
+pub const DEFAULT: Mechanism<Build> = rfc5681::MECHANISM;

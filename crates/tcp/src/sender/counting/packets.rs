@@ -10,9 +10,10 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         name: "packets",
         summary: "an ACK is worth the whole segments it completes (Linux)",
         source: "Linux tcp_slow_start, tcp_cong_avoid_ai; hasegawa §2.3 (Linux 2.2 and later)",
-        parameters: &[],
+        as_linux: true,
+        ..Info::PLAIN
     },
-    build: |_| Box::new(Packets),
+    build: &|_| Box::new(Packets),
 };
 
 struct Packets;

@@ -9,9 +9,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         name: "per_ack",
         summary: "each new ACK is worth one segment, whatever it covers",
         source: "RFC 2581 §3.1; hasegawa §2.3",
-        parameters: &[],
+        ..Info::PLAIN
     },
-    build: |_| Box::new(PerAck),
+    build: &|_| Box::new(PerAck),
 };
 
 struct PerAck;

@@ -9,9 +9,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         name: "rfc5681",
         summary: "slow start adds min(N, SMSS) for N acknowledged bytes, avoidance counts ACKs",
         source: "RFC 5681 §3.1, Eq. 2 and 3",
-        parameters: &[],
+        ..Info::PLAIN
     },
-    build: |_| Box::new(Rfc5681),
+    build: &|_| Box::new(Rfc5681),
 };
 
 struct Rfc5681;

@@ -9,7 +9,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         name: "always",
         summary: "every loss is taken for congestion",
         source: "RFC 5681 §3",
-        parameters: &[],
+        as_linux: true,
+        ..Info::PLAIN
     },
-    build: |_| None,
+    build: &|_| None,
 };

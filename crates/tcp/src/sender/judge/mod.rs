@@ -35,7 +35,10 @@ pub trait LossJudge: Send {
 }
 
 /// How a judge is built; `None`: every loss is congestion, and nobody is asked.
-pub type Build = fn(&Values) -> Option<Box<dyn LossJudge>>;
+pub type Build = dyn Fn(&Values) -> Option<Box<dyn LossJudge>> + Send + Sync;
 
 /// All judges of a sender.
 pub const ALL: &[Mechanism<Build>] = &[always::MECHANISM, tagged::MECHANISM];
+
+/// What holds if nobody says.
+pub const DEFAULT: Mechanism<Build> = always::MECHANISM;

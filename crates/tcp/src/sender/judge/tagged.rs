@@ -44,8 +44,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "what is restored when nothing was congestion",
             },
         ],
+        ..Info::PLAIN
     },
-    build: |values| {
+    build: &|values| {
         Some(Box::new(Tagged {
             per_window: values.count("per_window"),
             after_loss: match values.word("after_loss") {

@@ -101,11 +101,14 @@ pub trait LossRecovery: Send {
 }
 
 /// How a recovery is built.
-pub type Build = fn(&Values) -> Box<dyn LossRecovery>;
+pub type Build = dyn Fn(&Values) -> Box<dyn LossRecovery> + Send + Sync;
 
 /// All recoveries.
 pub const ALL: &[Mechanism<Build>] =
     &[tahoe::MECHANISM, reno::MECHANISM, new_reno::MECHANISM, sack::MECHANISM];
+
+/// What holds if nobody says.
+pub const DEFAULT: Mechanism<Build> = sack::MECHANISM;
 
 const LIMITED_TRANSMIT: Parameter = Parameter {
     name: "limited_transmit",
@@ -121,11 +124,15 @@ const COUNTED: Parameter = Parameter {
     doc: "whether FlightSize counts what limited transmit sent (RFC 6937 §3.1 does, RFC 5681 §3.2 forbids it)",
 };
 
-/// What takes the place of a recovery that needs SACK when the peer has none: NewReno (RFC 6582 §1).
-pub fn without_sack(choice: &Choice) -> Choice {
-    let mut new_reno = Choice::named(ALL, new_reno::MECHANISM.info.name);
-    for name in [LIMITED_TRANSMIT.name, COUNTED.name] {
-        new_reno.values.set(name, choice.values.value(name).clone());
+/// What takes the place of a recovery that needs SACK when the peer has none: NewReno (RFC 6582 §1), with those of its
+/// parameters that the other has too.
+pub fn without_sack(choice: &Choice<Build>) -> Choice<Build> {
+    let mut new_reno = Choice::of(&new_reno::MECHANISM);
+    for own in new_reno::MECHANISM.info.parameters {
+        let is_shared = choice.info.parameters.iter().any(|it| it.name == own.name && it.unit == own.unit);
+        if is_shared {
+            new_reno.values.set(own.name, choice.values.value(own.name).clone());
+        }
     }
     new_reno
 }

@@ -12,8 +12,10 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         summary: "fast recovery that retransmits on each partial ACK",
         source: "RFC 6582 §3.2; koga §2.1.6",
         parameters: &[LIMITED_TRANSMIT, COUNTED],
+        as_linux: true,
+        ..Info::PLAIN
     },
-    build: |values| {
+    build: &|values| {
         Box::new(NewReno {
             duplicates: Duplicates::new(values),
             recover: 0,

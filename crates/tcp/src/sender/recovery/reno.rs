@@ -26,8 +26,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                       outstanding at the last loss or timeout (RFC 6582 §3.2 step 2)",
             },
         ],
+        ..Info::PLAIN
     },
-    build: |values| {
+    build: &|values| {
         Box::new(Reno {
             duplicates: Duplicates::new(values),
             reenters: values.flag("reenter"),

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
-use lasthop_base::{Info, Mechanism, Parameter, Unit};
+use lasthop_base::{Info, Mechanism, Need, Parameter, Unit};
 
 /// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -26,8 +26,11 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "whether the last segment is sent again once per recovery when nothing else may be (NextSeg rule 4)",
             },
         ],
+        needs: &[Need::Sack],
+        as_linux: true,
+        ..Info::PLAIN
     },
-    build: |values| {
+    build: &|values| {
         Box::new(Sack {
             duplicates: Duplicates::new(values),
             rescues: values.flag("rescue"),

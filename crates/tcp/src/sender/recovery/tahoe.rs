@@ -16,8 +16,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         summary: "three duplicate ACKs: retransmit, and slow start from one segment",
         source: "Jacobson 1988; koga §2.1.5",
         parameters: &[LIMITED_TRANSMIT, COUNTED],
+        ..Info::PLAIN
     },
-    build: |values| Box::new(Tahoe { duplicates: Duplicates::new(values), recover: 0, must_send: false }),
+    build: &|values| Box::new(Tahoe { duplicates: Duplicates::new(values), recover: 0, must_send: false }),
 };
 
 struct Tahoe {

@@ -1,0 +1,117 @@
+//! The values of a mechanism's parameters.
+
+#[cfg(doc)]
+use super::Unit;
+use crate::rate::Rate;
+use crate::time::Duration;
+
+/// A parameter's value, already checked against its [`Unit`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// See [`Unit::Duration`].
+    Duration(Duration),
+    /// See [`Unit::Rate`].
+    Rate(Rate),
+    /// See [`Unit::Bytes`] and [`Unit::Room`].
+    Bytes(u64),
+    /// See [`Unit::Room`]: so many bandwidth-delay products. Whoever knows the path makes it [`Value::Bytes`] before a
+    /// mechanism is built.
+    Bdp(f64),
+    /// See [`Unit::Number`] and [`Unit::Probability`].
+    Number(f64),
+    /// See [`Unit::Count`].
+    Count(u64),
+    /// See [`Unit::Counts`].
+    Counts(Vec<u64>),
+    /// See [`Unit::Flag`].
+    Flag(bool),
+    /// See [`Unit::Word`].
+    Word(&'static str),
+}
+
+/// All parameters of one mechanism with their values.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Values(Vec<(&'static str, Value)>);
+
+impl Values {
+    /// No parameters.
+    pub fn new() -> Values {
+        Values::default()
+    }
+
+    /// Sets a value; an earlier one of the same name is replaced.
+    pub fn set(&mut self, name: &'static str, value: Value) {
+        match self.0.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, old)) => *old = value,
+            None => self.0.push((name, value)),
+        }
+    }
+
+    /// The same, for chaining.
+    pub fn with(mut self, name: &'static str, value: Value) -> Values {
+        self.set(name, value);
+        self
+    }
+
+    /// Name and value of each parameter, in the order in which they were set.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Value)> {
+        self.0.iter().map(|(name, value)| (*name, value))
+    }
+
+    /// The value of a parameter that the mechanism declares.
+    ///
+    /// # Panics
+    /// If the mechanism asks for a name it did not declare: a mistake in its own
+    /// file, which the test over all lists finds (every mechanism is built from its defaults there).
+    pub fn value(&self, name: &str) -> &Value {
+        match self.0.iter().find(|(known, _)| *known == name) {
+            Some((_, value)) => value,
+            None => panic!("parameter `{name}` is read but not declared"),
+        }
+    }
+
+    /// A list of whole numbers.
+    ///
+    /// # Panics
+    /// Like [`Values::value`], and if the parameter was declared with another unit.
+    pub fn counts(&self, name: &str) -> &[u64] {
+        match self.value(name) {
+            Value::Counts(counts) => counts,
+            other => panic!("parameter `{name}` is {other:?}, not a list"),
+        }
+    }
+}
+
+macro_rules! typed {
+    ($($(#[$doc:meta])* $method:ident -> $type:ty = $variant:ident;)*) => {
+        impl Values {
+            $($(#[$doc])*
+            ///
+            /// # Panics
+            /// Like [`Values::value`], and if the parameter was declared with another unit.
+            pub fn $method(&self, name: &str) -> $type {
+                match self.value(name) {
+                    Value::$variant(value) => *value,
+                    other => panic!("parameter `{name}` is {other:?}, not a {}", stringify!($method)),
+                }
+            })*
+        }
+    };
+}
+
+typed! {
+    /// A time.
+    duration -> Duration = Duration;
+    /// A rate.
+    rate -> Rate = Rate;
+    /// An amount in bytes.
+    bytes -> u64 = Bytes;
+    /// A number, share or probability.
+    number -> f64 = Number;
+    /// A whole number.
+    count -> u64 = Count;
+    /// A yes or no.
+    flag -> bool = Flag;
+    /// One of the declared words.
+    word -> &'static str = Word;
+}

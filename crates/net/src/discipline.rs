@@ -1,0 +1,44 @@
+//! How do packets wait for the transmitter? The answer to a link's seam `queue`, of two kinds.
+
+use crate::admission::Admission;
+use crate::queue::Queue;
+use lasthop_base::{Rate, Stream, Values};
+
+/// A queueing discipline.
+pub enum Discipline {
+    /// First in, first out: what becomes of a packet is decided when it comes.
+    Fifo(Box<dyn Admission>),
+    /// It decides when a packet leaves, or removes from the middle.
+    Scheduled(Box<dyn Queue>),
+}
+
+/// Where a queue is.
+pub struct Place {
+    /// The link's rate: at the beginning if it changes by plan, the mean if it is recorded.
+    pub rate: Rate,
+    /// Draws for those that draw.
+    pub random: Stream,
+}
+
+/// How a discipline is built.
+pub type Build = dyn Fn(&Values, Place) -> Discipline + Send + Sync;
+
+impl Discipline {
+    /// First in, first out, with this admission.
+    pub fn fifo(admission: impl Admission + 'static) -> Discipline {
+        Discipline::Fifo(Box::new(admission))
+    }
+
+    /// This queue.
+    pub fn scheduled(queue: impl Queue + 'static) -> Discipline {
+        Discipline::Scheduled(Box::new(queue))
+    }
+
+    /// Whether it ever marks a packet (ECN).
+    pub fn marks(&self) -> bool {
+        match self {
+            Discipline::Fifo(admission) => admission.marks(),
+            Discipline::Scheduled(queue) => queue.marks(),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The questions of the language and the mechanisms that answer them, of TCP and of links in one form.
+
+use crate::draft::Draft;
+use crate::problem::Problem;
+use lasthop_base::Question;
+use std::sync::Arc;
+
+/// What a scenario can name. [`Catalogue::default`] is what this project has; a caller's own mechanisms are added to it
+/// and are then found in documents, by `set`, in messages, lists and the schema exactly like the others.
+///
+/// ```
+/// use lasthop_base::{Info, Mechanism};
+/// use lasthop_scenario::Catalogue;
+/// use lasthop_tcp::sender::counting::{AckCounting, Build, News, Regime};
+///
+/// /// Every byte counts twice.
+/// struct Twice;
+///
+/// impl AckCounting for Twice {
+///     fn credit(&mut self, news: &News, _: Regime) -> u64 {
+///         2 * news.acked
+///     }
+/// }
+///
+/// const TWICE: Mechanism<Build> = Mechanism {
+///     info: Info { name: "twice", summary: "every byte counts twice", source: "an example", ..Info::PLAIN },
+///     build: &|_| Box::new(Twice),
+/// };
+///
+/// let mut catalogue = Catalogue::default();
+/// catalogue.tcp.counting.add(&TWICE);
+/// let draft = catalogue.load("rate=10Mbit/s,rtt=20ms,counting=twice")?;
+/// assert!(draft.show()?.contains(r#"counting = "twice""#));
+/// # Ok::<(), lasthop_scenario::Problem>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Catalogue {
+    /// What an endpoint is made of.
+    pub tcp: lasthop_tcp::Catalogue,
+    /// What a link is made of.
+    pub link: lasthop_net::Catalogue,
+}
+
+impl Catalogue {
+    /// Reads a scenario that may name what is in here; see [`Draft::load`].
+    ///
+    /// # Errors
+    /// As [`Draft::load`].
+    pub fn load(&self, path: &str) -> Result<Draft, Problem> {
+        Draft::load_with(&Arc::new(self.clone()), path)
+    }
+
+    /// Reads a scenario's text that may name what is in here; see [`Draft::parse`].
+    ///
+    /// # Errors
+    /// As [`Draft::parse`].
+    pub fn parse(&self, text: &str, name: &str) -> Result<Draft, Problem> {
+        Draft::parse_with(&Arc::new(self.clone()), text, name)
+    }
+
+    /// Every question: the sender's, the receiver's, the links'.
+    pub fn questions(&self) -> Vec<&Question> {
+        self.tcp.questions().into_iter().chain(self.link.questions()).collect()
+    }
+
+    /// The questions of one side.
+    pub(crate) fn of_side(&self, side: &str) -> Vec<&Question> {
+        self.questions().into_iter().filter(|question| question.side == side).collect()
+    }
+}
