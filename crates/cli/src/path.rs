@@ -13,6 +13,15 @@ use lasthop_tcp::Config;
 
 /// The flow whose place the real traffic takes: the first one of TCP.
 pub(crate) fn replaced(scenario: &Scenario) -> Result<usize, Failure> {
+    if let Some((node, choice)) = scenario.boxed_nodes().next() {
+        let (node, name) = (&scenario.nodes[node], choice.info.name);
+        return Err(Failure::bad_input(
+            format!(
+                "real traffic cannot pass the middlebox `{name}` at node `{node}`, which is for simulated TCP"
+            ),
+            format!("leave it out: --set node.{node}.middlebox=none"),
+        ));
+    }
     scenario.flows.iter().position(|flow| matches!(flow.traffic, Traffic::Tcp { .. })).ok_or_else(|| {
         Failure::bad_input(
             "the scenario has no TCP flow whose place real traffic could take",

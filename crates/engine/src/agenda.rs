@@ -78,6 +78,14 @@ impl Timers {
         self.0.first()
     }
 
+    /// The same timers as the first of `count`; the further ones are not set.
+    pub fn extended_to(&self, count: usize) -> Timers {
+        let mut all = Tournament::new(count);
+        let leaves = &self.0.nodes[self.0.nodes.len() / 2..];
+        leaves.iter().take(count).for_each(|(time, number)| all.set(*number, *time));
+        Timers(all)
+    }
+
     /// Timer `number` is to come up at `deadline` at the latest.
     #[inline]
     pub fn at_latest(&mut self, number: u32, deadline: Time) {

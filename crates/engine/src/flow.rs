@@ -226,6 +226,10 @@ pub struct FlowAccount {
     pub tags_lost: PerReason<u64>,
     /// Of the losses in queues, those of packets sent before the source noticed its first loss: slow start's overshoot.
     pub lost_to_overshoot: u64,
+    /// Packets that middleboxes made or repeated: on the way there, and on the way back.
+    pub born: [u64; 2],
+    /// Packets that middleboxes received in the place of the hosts that they were sent to, likewise.
+    pub received: [u64; 2],
     /// Datagrams that arrived.
     pub datagrams: u64,
     /// Judgements of losses against the truth.

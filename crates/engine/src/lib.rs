@@ -2,6 +2,7 @@
 //!
 //! * [`engine`]: flows, their endpoints, the links between them, and the loop.
 //! * [`pipe`]: one direction of a link with the packets on it.
+//! * [`node`]: where pipes meet, and a middlebox may stand.
 //! * [`agenda`]: which pipe or timer is next; a tournament for pipes, lazy timers apart.
 //! * [`flow`]: a TCP connection or a datagram source, and its accounts.
 //! * [`together`]: how flows share that are alive together.
@@ -21,6 +22,7 @@ pub mod agenda;
 pub mod engine;
 pub mod external;
 pub mod flow;
+pub mod node;
 pub mod observer;
 pub mod pipe;
 mod routes;
@@ -31,6 +33,7 @@ pub mod together;
 pub use engine::Engine;
 pub use external::{Entering, Left};
 pub use flow::{Accuracy, Datagrams, Flow, FlowAccount, Side, Traffic};
-pub use observer::{Fate, Observer};
+pub use node::{NodeAccount, NodeId};
+pub use observer::{Deed, Fate, Observer};
 pub use pipe::{PipeAccount, PipeId};
 pub use together::Share;

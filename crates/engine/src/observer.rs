@@ -1,6 +1,7 @@
 //! What a trace or a capture is told.
 
 use crate::flow::Side;
+use crate::node::NodeId;
 use crate::pipe::PipeId;
 use lasthop_base::Time;
 use lasthop_tcp::Event;
@@ -17,6 +18,11 @@ pub trait Observer: Any + Send {
         let _ = (now, pipe, packet, fate);
     }
 
+    /// A middlebox has made a packet, which sets out next, or a packet ends at it.
+    fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {
+        let _ = (now, node, packet, deed);
+    }
+
     /// An endpoint tells something.
     fn on_event(&mut self, now: Time, flow: FlowId, side: Side, event: &Event);
 }
@@ -30,4 +36,17 @@ pub enum Fate {
     Lost(LossReason),
     /// It is not decided yet.
     Open,
+}
+
+/// What a middlebox does with a packet, beside letting it pass.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Deed {
+    /// It repeats an earlier one: the copy has a number of its own.
+    Repeated,
+    /// It makes one.
+    Made,
+    /// It receives it in the place of the host that it was sent to.
+    Received,
+    /// It takes it out.
+    Dropped(LossReason),
 }

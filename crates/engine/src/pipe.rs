@@ -39,6 +39,18 @@ pub(crate) struct Pipe {
     /// Packets on it that go on to another pipe: those behind them may not be carried ahead.
     pub(crate) passing: u32,
     pub(crate) travelling: VecDeque<Travelling>,
+    pub(crate) behind: Behind,
+}
+
+/// What a packet that goes on meets at a pipe's end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Behind {
+    /// A node that forwards.
+    Nothing,
+    /// The way out of its host.
+    Host,
+    /// The middlebox of this node, by its place in the engine's list.
+    Middlebox(u32),
 }
 
 /// A packet on its way, or the news that it was given up.
@@ -57,6 +69,7 @@ impl Pipe {
             account: PipeAccount::default(),
             passing: 0,
             travelling: VecDeque::new(),
+            behind: Behind::Nothing,
         }
     }
 

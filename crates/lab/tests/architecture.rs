@@ -14,9 +14,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("os", &["base"]),
     ("agent", &["base", "wire", "tcp", "os"]),
     ("emu", &["base", "wire", "tcp", "host", "os", "engine", "capture"]),
-    ("engine", &["base", "wire", "net", "tcp"]),
-    ("scenario", &["base", "net", "tcp"]),
-    ("sim", &["base", "wire", "net", "tcp", "engine", "scenario", "capture"]),
+    ("middlebox", &["base", "wire", "tcp"]),
+    ("engine", &["base", "wire", "net", "tcp", "middlebox"]),
+    ("scenario", &["base", "net", "tcp", "middlebox"]),
+    ("sim", &["base", "wire", "net", "tcp", "middlebox", "engine", "scenario", "capture"]),
     ("lab", &["base", "wire", "net", "tcp", "engine", "scenario", "capture", "sim"]),
     (
         "",

@@ -1,4 +1,4 @@
-//! The questions of the language and the mechanisms that answer them, of TCP and of links in one form.
+//! The questions of the language and the mechanisms that answer them, of TCP, links and nodes in one form.
 
 use crate::draft::Draft;
 use crate::problem::Problem;
@@ -39,6 +39,8 @@ pub struct Catalogue {
     pub tcp: lasthop_tcp::Catalogue,
     /// What a link is made of.
     pub link: lasthop_net::Catalogue,
+    /// What stands at a node.
+    pub node: lasthop_middlebox::Catalogue,
 }
 
 impl Catalogue {
@@ -58,9 +60,10 @@ impl Catalogue {
         Draft::parse_with(&Arc::new(self.clone()), text, name)
     }
 
-    /// Every question: the sender's, the receiver's, the links'.
+    /// Every question: the sender's, the receiver's, the links', the nodes'.
     pub fn questions(&self) -> Vec<&Question> {
-        self.tcp.questions().into_iter().chain(self.link.questions()).collect()
+        let ends_and_links = self.tcp.questions().into_iter().chain(self.link.questions());
+        ends_and_links.chain(self.node.questions()).collect()
     }
 
     /// The questions of one side.

@@ -6,6 +6,7 @@ use crate::flows;
 use crate::key::{Key, Presence};
 use crate::language;
 use crate::links::{self, Net};
+use crate::nodes;
 use crate::problem::Problem;
 use crate::reader::{Head, Reader};
 use crate::resolved::Resolved;
@@ -51,6 +52,7 @@ pub(crate) fn check(
     let flows = flows::read(&mut reader, flows, &net, duration)?;
     let overrides = routes::overrides(&mut reader, document, &net)?;
     let routes = routes::find(&reader, &net, &overrides, &flows)?;
+    let middleboxes = nodes::read(&mut reader, document, &net, &flows, &routes)?;
     let flows: Vec<Flow> = flows.into_iter().map(|placed| placed.flow).collect();
     bdp::settle(&mut net, &flows, &routes, headers, &mut reader.resolved);
     let Net { nodes, links } = net;
@@ -63,6 +65,7 @@ pub(crate) fn check(
         headers,
         sample,
         nodes,
+        middleboxes,
         links,
         flows,
         routes,

@@ -47,6 +47,7 @@ pub(crate) fn document(title: &str) -> Vec<Key> {
             "time between two samples of a probe; longer by default in runs of over a million s",
         ),
         Key::table("link", "links by name; nodes come into being by being named in them"),
+        Key::table("node", "nodes by name: what stands at those that links name"),
         Key::table("flow", "flows by name"),
         Key::table("route", "node.destination = next node: overrides the shortest path (fewest links)"),
     ]
@@ -87,6 +88,11 @@ pub(crate) fn direction(catalogue: &Catalogue) -> Vec<Key> {
     ];
     keys.extend(answers(catalogue, "link"));
     keys
+}
+
+/// The keys of a node.
+pub(crate) fn node(catalogue: &Catalogue) -> Vec<Key> {
+    answers(catalogue, "node")
 }
 
 /// The keys that every flow has.
@@ -270,11 +276,12 @@ fn answers(catalogue: &Catalogue, side: &str) -> Vec<Key> {
     catalogue.of_side(side).into_iter().map(key).collect()
 }
 
-/// Whether a link's or a flow's table (`link`, `flow`) has a key of this name, whatever the kind.
+/// Whether a link's, a node's or a flow's table (`link`, `node`, `flow`) has a key of this name, whatever the kind.
 pub(crate) fn is_key_of(catalogue: &Catalogue, top: &str, name: &str) -> bool {
     let has = |keys: &[Key]| keys.iter().any(|key| key.name == name);
     match top {
         "link" => has(&link_ends()) || has(&direction(catalogue)),
+        "node" => has(&node(catalogue)),
         "flow" => TRAFFIC.iter().any(|kind| has(&flow(kind))),
         _ => true,
     }
@@ -285,6 +292,7 @@ pub(crate) fn homes(catalogue: &Catalogue, name: &str) -> Vec<String> {
     let mut tables = vec![
         ("the document, above all tables".to_owned(), document("")),
         ("[link.NAME]".to_owned(), link_ends().into_iter().chain(direction(catalogue)).collect()),
+        ("[node.NAME]".to_owned(), node(catalogue)),
         ("[flow.NAME.sender]".to_owned(), sender(catalogue)),
         ("[flow.NAME.receiver]".to_owned(), receiver(catalogue)),
     ];

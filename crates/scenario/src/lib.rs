@@ -9,8 +9,9 @@
 //! * `language`: every table and key of the language, with units, defaults and
 //!   meaning. `reader` checks documents against it; `resolved` and `show` print it,
 //!   [`Catalogue::schema`], [`Catalogue::list`] and [`Catalogue::reference`] describe it. Mechanisms and their
-//!   parameters are not there: they come from a [`Catalogue`], by default what `lasthop-tcp` and `lasthop-net` have.
-//! * `check`, `links`, `flows`, `routes`, `bdp`, `traces`: what a scenario means, from top to bottom.
+//!   parameters are not there: they come from a [`Catalogue`], by default what `lasthop-tcp`, `lasthop-net` and
+//!   `lasthop-middlebox` have.
+//! * `check`, `links`, `flows`, `routes`, `nodes`, `bdp`, `traces`: what a scenario means, from top to bottom.
 //! * `notes`: what is right, but hardly what was meant.
 //! * [`inline`]: scenarios in one line; `set`: `--set path=value`; `ready`: the files in `scenarios/`.
 //!
@@ -42,6 +43,7 @@ mod language;
 mod links;
 mod list;
 mod mechanisms;
+mod nodes;
 mod notes;
 mod problem;
 mod quantities;

@@ -47,7 +47,7 @@ impl Catalogue {
     /// What a path or a name means: the keys, in sections with those keys alone; and the mechanisms of this name, or of
     /// this key.
     ///
-    /// Names of links and flows, and the directions, may be there or not: `link.wireless.down.queue`, `link.down.queue`,
+    /// Names of links, nodes and flows, and the directions, may be there or not: `link.wireless.down.queue`, `link.down.queue`,
     /// `wireless.queue`, `queue`. A parameter may stand behind its key: `queue.packets`.
     pub fn explain(&self, path: &str) -> Vec<Section> {
         let wanted = parts(self, path);
@@ -55,8 +55,8 @@ impl Catalogue {
         if let [_, rest @ ..] = &wanted[..]
             && !rest.is_empty()
         {
-            // The name of a link or flow without the word in front.
-            ways.extend(["link", "flow"].map(|top| [&[top.to_owned()], rest].concat()));
+            // The name of a link, node or flow without the word in front.
+            ways.extend(["link", "node", "flow"].map(|top| [&[top.to_owned()], rest].concat()));
             ways.push(rest.to_vec());
         }
         ways.iter().map(|way| found(self, way)).find(|sections| !sections.is_empty()).unwrap_or_default()
@@ -87,6 +87,12 @@ fn sections(catalogue: &Catalogue) -> Vec<Section> {
         "In [link.NAME] itself they hold for both directions, unless one says otherwise.",
         "link.NAME.down",
         &language::direction(catalogue),
+    ));
+    sections.push(section(
+        "[node.NAME]",
+        "Of a node between links, at which no flow begins or ends.",
+        "node.NAME",
+        &language::node(catalogue),
     ));
     sections.push(section("[flow.NAME]", "Every flow.", "flow.NAME", &language::any_flow()));
     for kind in TRAFFIC {
@@ -179,6 +185,7 @@ fn described(table: &str, key: &Key) -> Described {
 fn place(question: &Question) -> String {
     match question.side {
         "link" => format!("link.NAME.down.{}", question.name),
+        "node" => format!("node.NAME.{}", question.name),
         side => format!("flow.NAME.{side}.{}", question.name),
     }
 }
@@ -218,7 +225,7 @@ fn found(catalogue: &Catalogue, wanted: &[String]) -> Vec<Section> {
     found
 }
 
-/// A path without the names of links and flows and without directions.
+/// A path without the names of links, nodes and flows and without directions.
 fn parts(catalogue: &Catalogue, path: &str) -> Vec<String> {
     let mut parts: Vec<String> = path.split('.').map(|part| part.trim().to_owned()).collect();
     if parts.len() > 2 && !language::is_key_of(catalogue, &parts[0], &parts[1]) {

@@ -58,7 +58,14 @@ pub(crate) fn overrides(reader: &mut Reader<'_>, document: &Table, net: &Net) ->
     Ok(overrides)
 }
 
-fn known(reader: &Reader<'_>, net: &Net, path: &str, name: &str, place: Span) -> Result<usize, Problem> {
+/// The number of a node by its name.
+pub(crate) fn known(
+    reader: &Reader<'_>,
+    net: &Net,
+    path: &str,
+    name: &str,
+    place: Span,
+) -> Result<usize, Problem> {
     net.node(name).ok_or_else(|| {
         let nodes: Vec<&str> = net.nodes.iter().map(String::as_str).collect();
         reader

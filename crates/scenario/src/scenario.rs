@@ -1,6 +1,6 @@
 //! A checked scenario: plain data, all that a run needs.
 
-use lasthop_base::{Duration, Rate, Time};
+use lasthop_base::{Choice, Duration, Rate, Time};
 
 /// What to simulate. Every index and every value in it is valid.
 #[derive(Clone, Debug)]
@@ -21,12 +21,21 @@ pub struct Scenario {
     pub sample: Duration,
     /// Names of the nodes, in the order in which links name them.
     pub nodes: Vec<String>,
+    /// For each node its middlebox; `none` where it only forwards, which it does where flows begin or end.
+    pub middleboxes: Vec<Choice<lasthop_middlebox::Build>>,
     /// The links, in the order of the document.
     pub links: Vec<Link>,
     /// The flows, in the order of the document, replicas one by one.
     pub flows: Vec<Flow>,
     /// For each flow the way there and back.
     pub routes: Vec<Route>,
+}
+
+impl Scenario {
+    /// The nodes at which a middlebox stands, by their places in [`Scenario::nodes`].
+    pub fn boxed_nodes(&self) -> impl Iterator<Item = (usize, &Choice<lasthop_middlebox::Build>)> {
+        self.middleboxes.iter().enumerate().filter(|(_, choice)| lasthop_middlebox::stands(choice))
+    }
 }
 
 /// What links charge per packet beside the payload.

@@ -28,6 +28,7 @@ fn document(catalogue: &Catalogue) -> Value {
         let schema = match key.name {
             "title" => json!({ "type": "string", "description": key.doc }),
             "link" => named(key.doc, link(catalogue)),
+            "node" => named(key.doc, object("", &language::node(catalogue))),
             "flow" => named(key.doc, json!({ "anyOf": flows.clone().collect::<Vec<_>>() })),
             "route" => routes(key.doc),
             _ => property(&key),

@@ -6,6 +6,7 @@ use crate::key::{Form, Key};
 use crate::language;
 use crate::links::SERVICES;
 use crate::mechanisms::as_table;
+use crate::nodes;
 use crate::problem::Problem;
 use crate::source::Span;
 use crate::suggest::{among, listed, nearest};
@@ -85,6 +86,9 @@ fn resolve(draft: &Draft, path: &str, place: Span) -> Result<Vec<Path>, Problem>
     if top.contains(&parts[0].as_str()) {
         return named(draft, parts, path, place);
     }
+    if language::is_key_of(&draft.catalogue, "node", &parts[0]) {
+        return inner_nodes(draft, &parts, path, place);
+    }
     let candidates = candidates(draft);
     for length in (1..=parts.len()).rev() {
         let (head, rest) = parts.split_at(length);
@@ -119,8 +123,16 @@ fn resolve(draft: &Draft, path: &str, place: Span) -> Result<Vec<Path>, Problem>
     )))
 }
 
-/// A full path, or one that leaves out the name of the only link, or of every flow: `link.down.queue`, `flow.sack`.
+/// A full path, or one that leaves out the name of the only link or node, or of every flow: `link.down.queue`,
+/// `node.middlebox`, `flow.sack`.
 fn named(draft: &Draft, parts: Path, written: &str, place: Span) -> Result<Vec<Path>, Problem> {
+    if let [top, key, ..] = &parts[..]
+        && top == "node"
+        && language::is_key_of(&draft.catalogue, top, key)
+        && nodes::linked(&draft.document).iter().all(|node| node != key)
+    {
+        return inner_nodes(draft, &parts[1..], written, place);
+    }
     let (Some(table), [top, key, ..]) = (draft.document.table(&parts[0]), &parts[..]) else {
         return Ok(vec![parts]);
     };
@@ -136,6 +148,22 @@ fn named(draft: &Draft, parts: Path, written: &str, place: Span) -> Result<Vec<P
     }
 }
 
+/// A node's key without its name: that of the only node between links.
+fn inner_nodes(draft: &Draft, key: &[String], written: &str, place: Span) -> Result<Vec<Path>, Problem> {
+    let with = |node: String| ["node".to_owned(), node].into_iter().chain(key.iter().cloned());
+    let meant: Vec<Path> =
+        nodes::inner(&draft.document).into_iter().map(|node| with(node).collect()).collect();
+    match meant.len() {
+        1 => Ok(meant),
+        0 => Err(problem(draft, place, format!("`{written}`: this path has no node between two links"))
+            .label("no such node")
+            .help(
+                "a path with such a node has two links in a row: hasegawa, lte; `lasthop show lte` prints it",
+            )),
+        _ => Err(ambiguous(draft, written, place, &meant)),
+    }
+}
+
 fn ambiguous(draft: &Draft, path: &str, place: Span, meant: &[Path]) -> Problem {
     let names: Vec<String> = meant.iter().map(|path| path.join(".")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -144,11 +172,15 @@ fn ambiguous(draft: &Draft, path: &str, place: Span, meant: &[Path]) -> Problem 
         .help(format!("write one of them in full: {}", listed(&names)))
 }
 
-/// Every path below `link` and `flow` that the document has, and every key that its flows could have.
+/// Every path below `link`, `node` and `flow` that the document has, and every key that its nodes and flows could have.
 fn candidates(draft: &Draft) -> Vec<Path> {
     let (document, catalogue) = (&draft.document, &draft.catalogue);
     let mut paths = Vec::new();
-    for top in ["link", "flow"] {
+    for node in nodes::linked(document) {
+        let path = |key: &Key| vec!["node".to_owned(), node.clone(), key.name.to_owned()];
+        paths.extend(language::node(catalogue).iter().map(path));
+    }
+    for top in ["link", "node", "flow"] {
         if let Some(table) = document.table(top) {
             walk(table, &mut vec![top.to_owned()], &mut paths);
         }
@@ -194,7 +226,7 @@ fn kind<'a>(document: &'a Table, flow: &str) -> &'a str {
 /// What may follow a path.
 enum Below {
     Keys(Vec<Key>),
-    /// Links or flows that there are; a further one only as a whole table.
+    /// Links, nodes or flows that there are; a further one only as a whole table.
     Names(Vec<String>),
     Anything,
     Nothing,
@@ -249,6 +281,8 @@ fn below(draft: &Draft, path: &[String]) -> Below {
         [] => Below::Keys(language::document("")),
         ["link"] => names("link"),
         ["flow"] => names("flow"),
+        ["node"] => Below::Names(nodes::linked(&draft.document)),
+        ["node", _] => Below::Keys(language::node(catalogue)),
         ["route"] | ["route", _] => Below::Anything,
         ["link", _] => {
             Below::Keys(language::link_ends().into_iter().chain(language::direction(catalogue)).collect())
@@ -260,6 +294,7 @@ fn below(draft: &Draft, path: &[String]) -> Below {
         ["link", _, key] | ["link", _, "down" | "up", key] => {
             parameters(&language::direction(catalogue), key)
         }
+        ["node", _, key] => parameters(&language::node(catalogue), key),
         ["flow", _, "sender", key] => parameters(&language::sender(catalogue), key),
         ["flow", _, "receiver", key] => parameters(&language::receiver(catalogue), key),
         _ => Below::Nothing,

@@ -1,10 +1,11 @@
 //! A checked scenario becomes an engine.
 
-use lasthop_base::{Duration, Stream, Time};
+use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_engine::flow::{Connection, Datagrams, OnOff, Overhead, Spacing};
-use lasthop_engine::{Engine, Flow, PipeId, Traffic};
+use lasthop_engine::{Engine, Flow, NodeId, PipeId, Traffic};
+use lasthop_middlebox::{Build, Exit, Middlebox, Place};
 use lasthop_net::{Line, Processing};
-use lasthop_scenario::{Headers, Hop, Pattern, Scenario, Transfer};
+use lasthop_scenario::{Headers, Hop, Link, Pattern, Route, Scenario, Transfer};
 use lasthop_tcp::{Endpoint, Role};
 use lasthop_wire::{FlowId, Seq};
 
@@ -29,7 +30,11 @@ pub fn is_deterministic(scenario: &Scenario) -> bool {
             || assemble_flow(scenario, index, scenario.seed).traffic.draws()
     };
     let mut directions = scenario.links.iter().flat_map(|link| [&link.down, &link.up]);
-    !directions.any(|config| Line::new(config, Stream::named(scenario.seed, "any")).draws())
+    let node_draws = |(node, choice): (usize, &Choice<Build>)| {
+        middlebox(scenario, node, choice, scenario.seed).is_some_and(|middlebox| middlebox.draws())
+    };
+    !scenario.boxed_nodes().any(node_draws)
+        && !directions.any(|config| Line::new(config, Stream::named(scenario.seed, "any")).draws())
         && !(0..scenario.flows.len()).any(flow_draws)
 }
 
@@ -107,10 +112,50 @@ fn over_links(scenario: &Scenario, seed: u64, flows: Vec<Flow>, hosts: Vec<(Flow
     for link in 0..scenario.links.len() {
         engine.couple(pipe_of(link, true), pipe_of(link, false));
     }
+    for (node, choice) in scenario.boxed_nodes() {
+        if let Some(middlebox) = middlebox(scenario, node, choice, seed) {
+            engine.stand(NodeId(node as u32), middlebox, &ending_at(scenario, node));
+        }
+    }
     if !hosts.is_empty() {
         engine.pass_in_hosts(hosts);
     }
     engine
+}
+
+/// What stands at a node.
+fn middlebox(
+    scenario: &Scenario,
+    node: usize,
+    choice: &Choice<Build>,
+    seed: u64,
+) -> Option<Box<dyn Middlebox>> {
+    let exits = |route: &Route| [&route.there, &route.back].map(|hops| exit(scenario, node, hops));
+    let random = Stream::named(seed, &format!("node.{}.middlebox", scenario.nodes[node]));
+    let place = Place { flows: scenario.routes.iter().map(exits).collect(), random };
+    (choice.build)(&choice.values, &place)
+}
+
+/// How packets on this way leave a node, if they come by.
+fn exit(scenario: &Scenario, node: usize, hops: &[Hop]) -> Option<Exit> {
+    let leaves = |hop: &&Hop| {
+        let link = &scenario.links[hop.link];
+        node == if hop.is_down { link.from } else { link.to }
+    };
+    let hop = hops.iter().skip(1).find(leaves)?;
+    let link = &scenario.links[hop.link];
+    let (there, back) = if hop.is_down { (&link.down, &link.up) } else { (&link.up, &link.down) };
+    let transmission = there.service.rate_at(Time::ZERO).time_for(1500);
+    Some(Exit { down: hop.is_down, round_trip: there.delay + back.delay + transmission })
+}
+
+/// The pipes that end at a node.
+fn ending_at(scenario: &Scenario, node: usize) -> Vec<PipeId> {
+    let ends = |(index, link): (usize, &Link)| {
+        let down = (link.to == node).then(|| pipe_of(index, true));
+        [down, (link.from == node).then(|| pipe_of(index, false))]
+    };
+    scenario.links.iter().enumerate().flat_map(ends).flatten().collect()
 }
 
 fn path(hops: &[Hop]) -> Vec<PipeId> {

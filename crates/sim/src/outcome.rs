@@ -237,8 +237,24 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         name: "acks_lost",
-        doc: "packets of the flow's destination (ACKs) lost on the way back, for any reason",
-        of: |flow| Some(flow.account.lost_back.total() as f64),
+        doc: "packets of the flow's destination (ACKs) lost on the way back, for any reason but `suppressed`",
+        of: |flow| {
+            let lost = &flow.account.lost_back;
+            Some((lost.total() - lost[LossReason::Suppressed]) as f64)
+        },
+    },
+    Metric {
+        name: "suppressed",
+        doc: "packets of the flow, ACKs included, that middleboxes took out on purpose",
+        of: |flow| {
+            let ways = [&flow.account.lost, &flow.account.lost_back];
+            Some(ways.map(|lost| lost[LossReason::Suppressed]).iter().sum::<u64>() as f64)
+        },
+    },
+    Metric {
+        name: "born_at_nodes",
+        doc: "packets of the flow, ACKs included, that middleboxes made or repeated",
+        of: |flow| Some(flow.account.born.iter().sum::<u64>() as f64),
     },
     Metric {
         name: "marked",

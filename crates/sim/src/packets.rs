@@ -1,11 +1,12 @@
-//! A packet's whole story: when its source sent it, what it carried, and how it ended.
+//! A packet's whole story: when it set out, what it carried, and how it ended.
 //!
 //! The engine tells of each hop as it happens. Here the hops of a packet come
 //! together, and stories leave in the order in which they began, as soon as they
-//! have ended: memory holds what is in flight, whatever the run's length.
+//! have ended: memory holds what is in flight, whatever the run's length. Numbers
+//! grow from story to story, but need not be dense.
 
 use lasthop_base::Time;
-use lasthop_engine::{Fate, PipeId};
+use lasthop_engine::{Deed, Fate, NodeId, PipeId};
 use lasthop_wire::{LossReason, Packet};
 use std::collections::VecDeque;
 
@@ -16,17 +17,23 @@ pub enum End {
     Arrived(Time),
     /// It was lost on this pipe.
     Lost(PipeId, LossReason),
+    /// The middlebox of this node received it in the place of the other end.
+    Received(NodeId),
+    /// The middlebox of this node took it out.
+    TakenOut(NodeId, LossReason),
     /// The run ended before it did.
     Unfinished,
 }
 
-/// A packet, from its first hop to its end.
+/// A packet, from where it set out to its end.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Story {
-    /// When the source sent it.
+    /// When it set out.
     pub sent: Time,
-    /// The packet as it was sent.
+    /// The packet as it set out.
     pub packet: Packet,
+    /// Whether it set out at a middlebox, not at an end of its flow.
+    pub born_at_node: bool,
     /// How it ended.
     pub end: End,
 }
@@ -34,30 +41,48 @@ pub struct Story {
 /// Collects stories.
 #[derive(Default)]
 pub struct Stories {
-    /// Packets by number from `first` on; `None` in between for those already told or never begun.
+    /// By the packets' numbers, with whether they have ended.
     open: VecDeque<(Story, bool)>,
-    first: u64,
 }
 
 impl Stories {
     /// A packet enters the `hop`-th pipe of `hops` on its way.
     pub fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, hops: usize, fate: Fate) {
         if packet.hop == 0 {
-            self.open.push_back((Story { sent: now, packet: *packet, end: End::Unfinished }, false));
+            self.begin(now, packet, false);
         }
         self.on_fate(pipe, packet, hops, fate);
     }
 
     /// The fate of a packet on the pipe where it is, of `hops` on its way, is known.
     pub fn on_fate(&mut self, pipe: PipeId, packet: &Packet, hops: usize, fate: Fate) {
-        let place = packet.number.checked_sub(self.first);
-        let Some((story, ended)) = place.and_then(|place| self.open.get_mut(place as usize)) else { return };
         match fate {
-            Fate::Lost(reason) => story.end = End::Lost(pipe, reason),
-            Fate::Arrives(at) if usize::from(packet.hop) + 1 == hops => story.end = End::Arrived(at),
-            Fate::Arrives(_) | Fate::Open => return,
+            Fate::Lost(reason) => self.end(packet, End::Lost(pipe, reason)),
+            Fate::Arrives(at) if usize::from(packet.hop) + 1 == hops => self.end(packet, End::Arrived(at)),
+            Fate::Arrives(_) | Fate::Open => {}
         }
-        *ended = true;
+    }
+
+    /// A middlebox has made a packet, or one has ended there.
+    pub fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {
+        match deed {
+            Deed::Repeated | Deed::Made => self.begin(now, packet, true),
+            Deed::Received => self.end(packet, End::Received(node)),
+            Deed::Dropped(reason) => self.end(packet, End::TakenOut(node, reason)),
+        }
+    }
+
+    fn begin(&mut self, now: Time, packet: &Packet, born_at_node: bool) {
+        let story = Story { sent: now, packet: *packet, born_at_node, end: End::Unfinished };
+        self.open.push_back((story, false));
+    }
+
+    fn end(&mut self, packet: &Packet, end: End) {
+        let place = self.open.binary_search_by_key(&packet.number, |(story, _)| story.packet.number);
+        if let Some((story, ended)) = place.ok().and_then(|place| self.open.get_mut(place)) {
+            story.end = end;
+            *ended = true;
+        }
     }
 
     /// When the oldest story that has not ended began: nothing that is still to come is older.
@@ -76,8 +101,6 @@ impl Stories {
 
     /// The next story, ended or not: for the run's end.
     pub fn next_of_all(&mut self) -> Option<Story> {
-        let (story, _) = self.open.pop_front()?;
-        self.first += 1;
-        Some(story)
+        self.open.pop_front().map(|(story, _)| story)
     }
 }

@@ -2,13 +2,14 @@
 //!
 //! One interface per link side that a source sends on. Every packet is recorded
 //! once: those that the source sends when it sends them, with its fate as a comment
-//! if it was lost; those that reach the source when they arrive. Headers,
+//! if it was lost; those that reach the source when they arrive. Of what middleboxes
+//! send, only what reaches the source is seen there. Headers,
 //! checksums and payload are real; times are virtual, in nanoseconds.
 
 use crate::packets::{End, Stories, Story};
 use lasthop_base::Time;
 use lasthop_capture::Capture;
-use lasthop_engine::{Fate, Observer, PipeId, Side};
+use lasthop_engine::{Deed, Fate, NodeId, Observer, PipeId, Side};
 use lasthop_scenario::{Scenario, Traffic};
 use lasthop_tcp::Event;
 use lasthop_wire::bytes::{Ends, Header, Payload, emit};
@@ -23,6 +24,7 @@ pub struct SourceCapture<W: Write + Send> {
     capture: Capture<W>,
     flows: Vec<Captured>,
     links: Vec<String>,
+    nodes: Vec<String>,
     stories: Stories,
     /// Records not yet written because an earlier one may still come.
     pending: BinaryHeap<Reverse<Record>>,
@@ -80,6 +82,7 @@ impl<W: Write + Send> SourceCapture<W> {
             },
             flows,
             links,
+            nodes: scenario.nodes.clone(),
             stories: Stories::default(),
             pending: BinaryHeap::new(),
             buffer: Vec::new(),
@@ -116,8 +119,14 @@ impl<W: Write + Send> SourceCapture<W> {
     }
 
     fn record(&mut self, story: Story) {
-        let Story { sent, packet, end } = story;
+        let Story { sent, packet, end, born_at_node } = story;
+        let node = |node: NodeId| &self.nodes[node.0 as usize];
         let (time, comment) = match (packet.forward, end) {
+            (true, _) if born_at_node => return,
+            (true, End::Received(at)) => (sent, Some(format!("received by the middlebox of {}", node(at)))),
+            (true, End::TakenOut(at, reason)) => {
+                (sent, Some(format!("taken out by the middlebox of {}: {}", node(at), reason.name())))
+            }
             (true, End::Lost(pipe, reason)) => {
                 let link = &self.links[pipe.0 as usize];
                 (sent, Some(format!("lost on {link}: {}", reason.name())))
@@ -169,6 +178,11 @@ impl<W: Write + Send + 'static> Observer for SourceCapture<W> {
     fn on_fate(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         let hops = self.hops_of(packet);
         self.stories.on_fate(pipe, packet, hops, fate);
+        self.tell(now);
+    }
+
+    fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {
+        self.stories.on_node(now, node, packet, deed);
         self.tell(now);
     }
 

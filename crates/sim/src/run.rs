@@ -5,7 +5,7 @@ use crate::link_metrics::LinkTraffic;
 use crate::outcome::{FlowOutcome, LinkOutcome, Outcome};
 use crate::probe::{Prober, Samples};
 use lasthop_base::Time;
-use lasthop_engine::{Engine, Fate, Observer, PipeId, Side};
+use lasthop_engine::{Deed, Engine, Fate, NodeId, Observer, PipeId, Side};
 use lasthop_scenario::{Hop, Scenario};
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, Packet};
@@ -30,6 +30,10 @@ impl Observer for Several {
 
     fn on_fate(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         self.0.iter_mut().for_each(|observer| observer.on_fate(now, pipe, packet, fate));
+    }
+
+    fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {
+        self.0.iter_mut().for_each(|observer| observer.on_node(now, node, packet, deed));
     }
 
     fn on_event(&mut self, now: Time, flow: FlowId, side: Side, event: &Event) {

@@ -1,14 +1,15 @@
 //! Every event of a run as a line of JSON, for people who look for a reason.
 //!
 //! Keys carry their units; offsets are absolute bytes of the stream (the SYN is
-//! byte 0). `kind` says what a line is: `sent`, `lost`, `event`.
+//! byte 0). `kind` says what a line is: `sent`, `lost`, `event`; at a middlebox also
+//! `repeated`, `made`, `received`.
 
 use lasthop_base::Time;
-use lasthop_engine::{Fate, Observer, PipeId, Side};
+use lasthop_engine::{Deed, Fate, NodeId, Observer, PipeId, Side};
 use lasthop_scenario::Scenario;
 use lasthop_tcp::Event;
 use lasthop_tcp::event::Cause;
-use lasthop_wire::{Body, FlowId, Packet};
+use lasthop_wire::{Body, FlowId, LossReason, Packet};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
@@ -27,11 +28,16 @@ const fn field(name: &'static str, doc: &'static str) -> Field {
 /// All fields of lines; a line has those that apply to it.
 pub const FIELDS: &[Field] = &[
     field("time_s", "when, virtual time, s"),
-    field("kind", "what the line is: `sent` (a packet leaves its source), `lost`, or `event`"),
+    field(
+        "kind",
+        "what the line is: `sent` (a packet leaves its source), `lost`, or `event`; by a middlebox: `repeated` (a copy of \
+         an earlier packet, with a number of its own), `made`, `received` (in the place of the other end)",
+    ),
     field("flow", "the flow's name"),
     field("packet", "number of the packet in this run, from both ends of all flows"),
     field("from", "which end sent the packet: `source` or `destination`"),
     field("link", "where it was lost: `wireless.down`"),
+    field("node", "at which node's middlebox it was repeated, made, received or lost"),
     field("cause", "why it was lost: `queue_full`, `channel`, `early_drop`, …"),
     field("flags", "TCP flags, a letter each"),
     field("seq", "sequence number on the wire"),
@@ -80,6 +86,7 @@ pub struct Trace<W: Write + Send> {
     writer: W,
     flows: Vec<String>,
     links: Vec<String>,
+    nodes: Vec<String>,
     failed: Option<io::Error>,
 }
 
@@ -92,7 +99,7 @@ impl<W: Write + Send> Trace<W> {
             .iter()
             .flat_map(|link| [format!("{}.down", link.name), format!("{}.up", link.name)])
             .collect();
-        Trace { writer, flows, links, failed: None }
+        Trace { writer, flows, links, nodes: scenario.nodes.clone(), failed: None }
     }
 
     /// Flushes and gives the writer back.
@@ -109,15 +116,25 @@ impl<W: Write + Send> Trace<W> {
         }
     }
 
-    fn packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+    /// A line about a packet: what happened to it at a link or a node (`link` or `node`, and its name), and why.
+    fn packet(
+        &mut self,
+        now: Time,
+        kind: &str,
+        packet: &Packet,
+        place: Option<(&str, &str)>,
+        cause: Option<LossReason>,
+    ) {
         let mut line = Map::new();
         line.insert("time_s".into(), json!(now.as_secs()));
-        line.insert("kind".into(), json!(if let Fate::Lost(_) = fate { "lost" } else { "sent" }));
+        line.insert("kind".into(), json!(kind));
         line.insert("flow".into(), json!(self.flows[packet.flow.0 as usize]));
         line.insert("packet".into(), json!(packet.number));
         line.insert("from".into(), json!(if packet.forward { "source" } else { "destination" }));
-        if let Fate::Lost(reason) = fate {
-            line.insert("link".into(), json!(self.links[pipe.0 as usize]));
+        if let Some((what, name)) = place {
+            line.insert(what.into(), json!(name));
+        }
+        if let Some(reason) = cause {
             line.insert("cause".into(), json!(reason.name()));
         }
         match &packet.body {
@@ -156,15 +173,29 @@ impl<W: Write + Send> Trace<W> {
 
 impl<W: Write + Send + 'static> Observer for Trace<W> {
     fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
-        if packet.hop == 0 || matches!(fate, Fate::Lost(_)) {
-            self.packet(now, pipe, packet, fate);
+        if let Fate::Lost(_) = fate {
+            self.on_fate(now, pipe, packet, fate);
+        } else if packet.hop == 0 {
+            self.packet(now, "sent", packet, None, None);
         }
     }
 
     fn on_fate(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
-        if matches!(fate, Fate::Lost(_)) {
-            self.packet(now, pipe, packet, fate);
+        if let Fate::Lost(reason) = fate {
+            let link = self.links[pipe.0 as usize].clone();
+            self.packet(now, "lost", packet, Some(("link", &link)), Some(reason));
         }
+    }
+
+    fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {
+        let (kind, cause) = match deed {
+            Deed::Repeated => ("repeated", None),
+            Deed::Made => ("made", None),
+            Deed::Received => ("received", None),
+            Deed::Dropped(reason) => ("lost", Some(reason)),
+        };
+        let node = self.nodes[node.0 as usize].clone();
+        self.packet(now, kind, packet, Some(("node", &node)), cause);
     }
 
     fn on_event(&mut self, now: Time, flow: FlowId, side: Side, event: &Event) {

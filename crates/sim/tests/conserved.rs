@@ -1,7 +1,7 @@
 //! Packets are conserved: what a source sends arrives, is lost for a stated cause, or is still on its way at the end.
 
 use lasthop_base::Time;
-use lasthop_engine::{Fate, Observer, PipeId, Side};
+use lasthop_engine::{Deed, Fate, NodeId, Observer, PipeId, Side};
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::packets::{End, Stories, Story};
 use lasthop_sim::{METRICS, Outcome, Watch, run_watched};
@@ -15,6 +15,10 @@ struct Counted {
     sent: u64,
     arrived: u64,
     under_way: u64,
+    /// Of those sent: by middleboxes.
+    born: u64,
+    received_at_nodes: u64,
+    taken_out: u64,
 }
 
 /// Counts packets by what an observer is told, flow by flow: those of the source, and those of the destination.
@@ -40,7 +44,10 @@ impl Counts {
     fn count(&mut self, story: &Story) {
         let counted = &mut self.flows[story.packet.flow.0 as usize][usize::from(!story.packet.forward)];
         counted.sent += 1;
+        counted.born += u64::from(story.born_at_node);
         match story.end {
+            End::Received(_) => counted.received_at_nodes += 1,
+            End::TakenOut(..) => counted.taken_out += 1,
             End::Arrived(at) if at <= self.end => counted.arrived += 1,
             End::Arrived(_) | End::Unfinished => counted.under_way += 1,
             End::Lost(..) => {}
@@ -57,6 +64,10 @@ impl Observer for Counts {
     fn on_fate(&mut self, _: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         let hops = self.hops_of(packet);
         self.stories.on_fate(pipe, packet, hops, fate);
+    }
+
+    fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {
+        self.stories.on_node(now, node, packet, deed);
     }
 
     fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
@@ -78,8 +89,9 @@ fn counted(path: &str, settings: &[(&str, &str)]) -> (Outcome, Vec<[Counted; 2]>
     (outcome, counts.flows)
 }
 
-/// The metrics that count a source's lost packets by cause: each packet in exactly one of them.
-const CAUSES: [&str; LossReason::ALL.len()] =
+/// The metrics that count a source's lost packets by cause: each packet in exactly one of them. What middleboxes take
+/// out is counted for both directions together.
+const CAUSES: [&str; LossReason::ALL.len() - 1] =
     ["lost_queue_full", "lost_channel", "lost_notice", "lost_discarded", "lost_early"];
 
 fn check(path: &str, settings: &[(&str, &str)], expected: &[&str]) {
@@ -91,11 +103,16 @@ fn check(path: &str, settings: &[(&str, &str)], expected: &[&str]) {
     for (flow, [there, back]) in counted.iter().enumerate() {
         let lost: u64 = CAUSES.iter().map(|name| number(flow, name)).sum();
         assert!(there.sent > 0, "{path}, flow {flow}");
-        assert_eq!(lost, there.sent - there.arrived - there.under_way, "{path}, flow {flow}");
+        let ended = |way: &Counted| way.arrived + way.under_way + way.received_at_nodes + way.taken_out;
+        assert_eq!(lost, there.sent - ended(there), "{path}, flow {flow}");
+        assert_eq!(number(flow, "acks_lost"), back.sent - ended(back), "{path}, flow {flow}: ACKs");
+        assert_eq!(number(flow, "suppressed"), there.taken_out + back.taken_out, "{path}, flow {flow}");
+        assert_eq!(number(flow, "born_at_nodes"), there.born + back.born, "{path}, flow {flow}");
+        let account = &outcome.flows[flow].account;
         assert_eq!(
-            number(flow, "acks_lost"),
-            back.sent - back.arrived - back.under_way,
-            "{path}, flow {flow}: ACKs"
+            account.received,
+            [there.received_at_nodes, back.received_at_nodes],
+            "{path}, flow {flow}"
         );
     }
     for name in expected {
@@ -158,4 +175,15 @@ fn several_links_and_both_kinds_of_flows() {
     };
     outcome("20 packets");
     outcome("{ kind = \"tag_drop\", packets = 20 }");
+}
+
+#[test]
+fn a_middlebox_that_takes_out_and_repeats() {
+    let air = [("link.wireless.down.arq", "none"), ("duration", "60 s"), ("node.bs.middlebox", "snoop")];
+    check("hasegawa", &air, &["lost_channel", "suppressed", "born_at_nodes"]);
+    let answers = [
+        ("node.bs.middlebox.acked_data", "answer"),
+        ("link.wireless.up.channel", "{ kind = \"iid\", loss = 0.3 }"),
+    ];
+    check("hasegawa", &[&air[..], &answers].concat(), &["lost_channel", "acks_lost", "suppressed"]);
 }

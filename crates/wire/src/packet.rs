@@ -31,7 +31,7 @@ pub enum Priority {
 /// A packet on its way.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Packet {
-    /// Its number in the run, counted from 0 as packets are first sent (for traces, not on the wire).
+    /// Its number in the run, counted from 0 as packets set out, at a host or a middlebox (for traces, not on the wire).
     pub number: u64,
     /// The flow it belongs to.
     pub flow: FlowId,

@@ -15,16 +15,19 @@ pub enum LossReason {
     Discarded,
     /// Dropped by active queue management before the queue was full (RED).
     EarlyDrop,
+    /// Taken out by a middlebox on purpose: a duplicate ACK that the sender need not see, say.
+    Suppressed,
 }
 
 impl LossReason {
     /// All there are, in the order of their column names.
-    pub const ALL: [LossReason; 5] = [
+    pub const ALL: [LossReason; 6] = [
         LossReason::QueueFull,
         LossReason::Channel,
         LossReason::Notice,
         LossReason::Discarded,
         LossReason::EarlyDrop,
+        LossReason::Suppressed,
     ];
 
     /// The word used in tables and traces.
@@ -35,6 +38,7 @@ impl LossReason {
             LossReason::Notice => "notice",
             LossReason::Discarded => "discarded",
             LossReason::EarlyDrop => "early_drop",
+            LossReason::Suppressed => "suppressed",
         }
     }
 

@@ -89,7 +89,10 @@ impl Engine {
         let id = FlowId(timer / 2);
         let side = if timer.is_multiple_of(2) { Side::Source } else { Side::Destination };
         let now = self.now;
-        let Carried { flow, routes: [route, _], sharing, .. } = &mut self.flows[id.0 as usize];
+        let Some(Carried { flow, routes: [route, _], sharing, .. }) = self.flows.get_mut(id.0 as usize)
+        else {
+            return self.wake_node(timer);
+        };
         let route = *route;
         let next = match &mut flow.traffic {
             Traffic::Datagrams(source) if now < source.stop => {
@@ -252,7 +255,7 @@ pub(super) fn endpoint_of(flow: &mut Flow, side: Side) -> Option<&mut Endpoint> 
     }
 }
 
-fn wire_bytes(segment: &Segment, overhead: Overhead) -> u32 {
+pub(super) fn wire_bytes(segment: &Segment, overhead: Overhead) -> u32 {
     segment.len
         + match overhead {
             Overhead::Real => TCP_IPV4_HEADER + segment.option_bytes(),

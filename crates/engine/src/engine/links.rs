@@ -5,7 +5,7 @@ use super::injected::note_left;
 use super::{Carried, Engine, IN_HOST};
 use crate::flow::{Side, Traffic};
 use crate::observer::Fate;
-use crate::pipe::{PipeId, Travelling};
+use crate::pipe::{Behind, PipeId, Travelling};
 use lasthop_base::Time;
 use lasthop_net::{Line, Output, Passage, rlc};
 use lasthop_tcp::{Notice, Range};
@@ -35,8 +35,10 @@ impl Engine {
         match next {
             _ if discarded => self.report(&travelling.packet, next.is_none()),
             Some(next) => {
-                if hop == IN_HOST {
-                    self.number(&mut travelling.packet);
+                match self.pipes[pipe as usize].behind {
+                    Behind::Nothing => {}
+                    Behind::Host => self.number(&mut travelling.packet),
+                    Behind::Middlebox(node) => return self.pass(node, travelling.packet),
                 }
                 self.send(&mut Packet { hop: next_hop, ..travelling.packet }, next);
             }

@@ -2,20 +2,24 @@
 //!
 //! * `links`: a packet on its way.
 //! * `hosts`: a packet at a host, and what a host sends.
+//! * `nodes`: a packet at a node with a middlebox.
 //! * `injected`: real traffic on its way through.
 
 mod hosts;
 mod injected;
 mod links;
+mod nodes;
 
 use crate::agenda::{Timers, Tournament};
 use crate::external::Left;
 use crate::flow::{Flow, FlowAccount, Side, Traffic};
+use crate::node::Node;
 use crate::observer::Observer;
-use crate::pipe::{Pipe, PipeAccount, PipeId};
+use crate::pipe::{Behind, Pipe, PipeAccount, PipeId};
 use crate::routes::{fuse, number_of};
 use crate::together::{Share, Sharing, Together};
 use lasthop_base::Time;
+use lasthop_middlebox::Onward;
 use lasthop_net::{Line, Output, rlc};
 use lasthop_tcp::{Endpoint, State};
 use lasthop_wire::{Backlog, FlowId};
@@ -30,6 +34,8 @@ pub struct Engine {
     horizon: Time,
     packets: u64,
     pipes: Vec<Pipe>,
+    /// Those that have a middlebox.
+    nodes: Vec<Node>,
     /// The routes that flows take, each once: they stay in the cache however many flows there are.
     routes: Vec<Vec<PipeId>>,
     flows: Vec<Carried>,
@@ -38,6 +44,8 @@ pub struct Engine {
     observer: Option<Box<dyn Observer>>,
     /// What elements decided, until it is dealt with; kept for its room.
     decided: Vec<Output>,
+    /// What a middlebox decided, likewise.
+    onward: Vec<Onward>,
     /// External packets that have gone, until somebody asks.
     left: Vec<Left>,
     together: Together,
@@ -82,6 +90,8 @@ impl Engine {
             routes,
             observer: None,
             decided: Vec::new(),
+            nodes: Vec::new(),
+            onward: Vec::new(),
             left: Vec::new(),
             together: Together::default(),
         };
@@ -124,7 +134,7 @@ impl Engine {
         for (flow, lines) in lines {
             for (side, line) in lines.into_iter().enumerate() {
                 self.flows[flow.0 as usize].hosts[side] = Some(PipeId(self.pipes.len() as u32));
-                self.pipes.push(Pipe::new(line));
+                self.pipes.push(Pipe { behind: Behind::Host, ..Pipe::new(line) });
             }
         }
         self.heads = Tournament::new(self.pipes.len());
@@ -181,7 +191,7 @@ impl Engine {
         self.together.share(&self.flows[flow.0 as usize].sharing)
     }
 
-    /// Packets that sources and destinations have sent so far, ACKs included.
+    /// Packets that sources, destinations and middleboxes have sent so far, ACKs included.
     pub fn packets_sent(&self) -> u64 {
         self.packets
     }

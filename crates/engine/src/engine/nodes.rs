@@ -1,0 +1,148 @@
+//! A packet at a node with a middlebox, between two links.
+
+use super::Engine;
+use super::hosts::wire_bytes;
+use super::injected::note_left;
+use crate::node::{Node, NodeAccount, NodeId, exits};
+use crate::observer::Deed;
+use crate::pipe::{Behind, PipeId};
+use lasthop_middlebox::{Middlebox, Onward};
+use lasthop_wire::{LossReason, Packet};
+
+impl Engine {
+    /// A middlebox stands at a node, where these pipes end: it sees all that comes from one of them and goes on. To be
+    /// called before the first event, and at most once for a pipe.
+    pub fn stand(&mut self, node: NodeId, middlebox: Box<dyn Middlebox>, ending: &[PipeId]) {
+        let place = self.nodes.len() as u32;
+        for pipe in ending {
+            self.pipes[pipe.0 as usize].behind = Behind::Middlebox(place);
+        }
+        let exits = exits(&self.routes, ending);
+        for (route, exit) in self.routes.iter().zip(&exits) {
+            if let Some(hop) = exit {
+                // Not all that comes goes on, nor does all that goes on come.
+                self.pipes[route[usize::from(*hop)].0 as usize].eager = false;
+            }
+        }
+        self.nodes.push(Node { id: node, middlebox, exits, account: NodeAccount::default() });
+        self.timers = self.timers.extended_to(2 * self.flows.len() + self.nodes.len());
+    }
+
+    /// What the middlebox of a node has done, if it has one.
+    pub fn node_account(&self, node: NodeId) -> Option<&NodeAccount> {
+        self.nodes.iter().find(|one| one.id == node).map(|node| &node.account)
+    }
+
+    /// A packet meets a middlebox.
+    #[inline(never)]
+    pub(super) fn pass(&mut self, place: u32, packet: Packet) {
+        let node = &mut self.nodes[place as usize];
+        node.account.came += 1;
+        node.middlebox.handle_packet(self.now, packet, &mut self.onward);
+        self.take_onward(place);
+        let deadline = self.nodes[place as usize].middlebox.poll_timeout();
+        self.timers.at_latest(2 * self.flows.len() as u32 + place, deadline);
+    }
+
+    /// A middlebox's timer has come up: its deadline is now, or has moved.
+    #[cold]
+    pub(super) fn wake_node(&mut self, timer: u32) {
+        let place = timer - 2 * self.flows.len() as u32;
+        let middlebox = &mut self.nodes[place as usize].middlebox;
+        if middlebox.poll_timeout() <= self.now {
+            middlebox.handle_timeout(self.now, &mut self.onward);
+            self.take_onward(place);
+        }
+        let deadline = self.nodes[place as usize].middlebox.poll_timeout();
+        self.timers.renew(timer, deadline);
+    }
+
+    /// Deals with what a middlebox has decided.
+    fn take_onward(&mut self, place: u32) {
+        let mut onward = std::mem::take(&mut self.onward);
+        for one in onward.drain(..) {
+            match one {
+                Onward::Same(packet) => {
+                    self.nodes[place as usize].account.passed += 1;
+                    self.leave(place, Packet { hop: packet.hop + 1, ..packet });
+                }
+                Onward::Again(packet) => {
+                    self.nodes[place as usize].account.repeated += 1;
+                    self.set_out(place, Packet { again: true, ..packet }, Deed::Repeated);
+                }
+                Onward::New(mut packet) => {
+                    self.nodes[place as usize].account.made += 1;
+                    let overhead = self.flows[packet.flow.0 as usize].flow.overhead;
+                    if let Some(segment) = packet.segment() {
+                        packet.wire_bytes = wire_bytes(segment, overhead);
+                    }
+                    self.set_out(place, packet, Deed::Made);
+                }
+                Onward::Received(packet) => self.end(place, &packet, None),
+                Onward::Dropped(packet, reason) => self.end(place, &packet, Some(reason)),
+            }
+        }
+        self.onward = onward;
+    }
+
+    /// A packet that was born here sets out, if its flow passes here in its direction.
+    fn set_out(&mut self, place: u32, mut packet: Packet, deed: Deed) {
+        let carried = &mut self.flows[packet.flow.0 as usize];
+        let route = carried.routes[usize::from(!packet.forward)];
+        let Node { id, exits, .. } = &self.nodes[place as usize];
+        let (id, Some(hop)) = (*id, exits[route as usize]) else { return };
+        carried.account.born[usize::from(!packet.forward)] += 1;
+        self.number(&mut packet);
+        let packet = Packet { route, hop, ..packet };
+        if let Some(observer) = &mut self.observer {
+            observer.on_node(self.now, id, &packet, deed);
+        }
+        self.leave(place, packet);
+    }
+
+    /// A packet goes on by its hop. Its middlebox hears if the queue there has no room.
+    fn leave(&mut self, place: u32, mut packet: Packet) {
+        let next = self.routes[packet.route as usize][usize::from(packet.hop)];
+        let sent = packet;
+        let refusals = self.refusals(next);
+        self.send(&mut packet, next);
+        if self.refusals(next) > refusals {
+            self.nodes[place as usize].middlebox.handle_refused(self.now, &sent);
+        }
+    }
+
+    fn refusals(&self, pipe: PipeId) -> u64 {
+        self.pipes[pipe.0 as usize].account.uplink_counts().dropped
+    }
+
+    /// A packet ends here: it was received, or dropped for a reason.
+    fn end(&mut self, place: u32, packet: &Packet, reason: Option<LossReason>) {
+        let node = &mut self.nodes[place as usize];
+        let deed = match reason {
+            None => Deed::Received,
+            Some(reason) => Deed::Dropped(reason),
+        };
+        if let Some(observer) = &mut self.observer {
+            observer.on_node(self.now, node.id, packet, deed);
+        }
+        let carried = &mut self.flows[packet.flow.0 as usize];
+        let way = usize::from(!packet.forward);
+        match reason {
+            None => {
+                node.account.received += 1;
+                carried.account.received[way] += 1;
+            }
+            Some(reason) => {
+                node.account.dropped += 1;
+                let lost =
+                    if packet.forward { &mut carried.account.lost } else { &mut carried.account.lost_back };
+                lost[reason] += 1;
+            }
+        }
+        if carried.flow.traffic.is_external() {
+            let from = self.routes[packet.route as usize][usize::from(packet.hop)];
+            let reason = reason.unwrap_or(LossReason::Suppressed);
+            note_left(&mut self.left, packet, self.now, Some((from, reason)));
+        }
+    }
+}

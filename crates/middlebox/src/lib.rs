@@ -1,0 +1,98 @@
+//! What stands at a node between links, and sees packets of both directions.
+//!
+//! * [`Middlebox`]: the trait. A packet comes in; the same goes on, or not, or others do.
+//! * [`snoop`]: keeps data until it is acknowledged, and repeats what the air lost.
+//! * `none`: the node only forwards.
+//! * [`Catalogue`]: all of them.
+//!
+//! What is absent: no clock, no queue and no link. A box says what goes on; the queue behind it belongs to the link.
+
+mod catalogue;
+mod none;
+mod numbers;
+pub mod snoop;
+
+pub use catalogue::Catalogue;
+
+use lasthop_base::{Choice, Duration, Mechanism, Stream, Time, Values};
+use lasthop_wire::{LossReason, Packet};
+
+/// What becomes of a packet at a node, or comes into being there.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Onward {
+    /// It goes on.
+    Same(Packet),
+    /// A copy of one that went on earlier takes that way again.
+    Again(Packet),
+    /// A packet of the box's own sets out in the direction that it says. Its size is that of its segment with the
+    /// flow's headers, whatever it says.
+    New(Packet),
+    /// It ends here, because the box is the end that it was sent to (a split connection).
+    Received(Packet),
+    /// It ends here, for this reason.
+    Dropped(Packet, LossReason),
+}
+
+/// A state machine at a node. What it decides goes to `out`, in the order in which packets go on.
+///
+/// Number, route and hop of a packet are the engine's matter: a box need neither read nor set them.
+pub trait Middlebox: Send {
+    /// A packet has come from a link and has another one before it.
+    fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Onward>);
+
+    /// The deadline has come.
+    fn handle_timeout(&mut self, now: Time, out: &mut Vec<Onward>);
+
+    /// When `handle_timeout` wants to be called, [`Time::NEVER`] if at no time.
+    fn poll_timeout(&self) -> Time;
+
+    /// A packet that it let go found no room in the queue of the link behind the node.
+    fn handle_refused(&mut self, now: Time, packet: &Packet) {
+        let _ = (now, packet);
+    }
+
+    /// Whether it draws random numbers, so that repetitions may differ. Whoever does not has to say so.
+    fn draws(&self) -> bool {
+        true
+    }
+}
+
+/// Where a middlebox is.
+pub struct Place {
+    /// For each flow of the run, by its number: how its packets leave the node on the way there, and on the way back.
+    pub flows: Vec<[Option<Exit>; 2]>,
+    /// Draws for those that draw.
+    pub random: Stream,
+}
+
+impl Place {
+    /// How packets of this flow and direction leave the node; `None` if they do not come by.
+    pub fn exit(&self, flow: usize, forward: bool) -> Option<Exit> {
+        self.flows.get(flow).and_then(|ways| ways[usize::from(!forward)])
+    }
+}
+
+/// How packets of a flow leave a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Exit {
+    /// Whether they go down, from the link's `from` to its `to`: towards the last hop.
+    pub down: bool,
+    /// What a packet of 1500 bytes takes over that link and its answer back, without queueing: both propagation delays
+    /// and one transmission.
+    pub round_trip: Duration,
+}
+
+/// How a middlebox is built; `None` if the node only forwards.
+pub type Build = dyn Fn(&Values, &Place) -> Option<Box<dyn Middlebox>> + Send + Sync;
+
+/// All middleboxes.
+pub const ALL: &[Mechanism<Build>] = &[none::MECHANISM, snoop::MECHANISM];
+
+/// What holds if nobody says.
+pub const DEFAULT: Mechanism<Build> = none::MECHANISM;
+
+/// Whether anything stands at a node of this choice.
+pub fn stands(choice: &Choice<Build>) -> bool {
+    let nowhere = Place { flows: Vec::new(), random: Stream::named(0, "any") };
+    (choice.build)(&choice.values, &nowhere).is_some()
+}

@@ -1,0 +1,102 @@
+//! What a snoop agent keeps of one direction of a flow: packets in the order of their numbers.
+
+use crate::numbers::{distance, end_of, is_before};
+use lasthop_base::Time;
+use lasthop_wire::{Packet, Seq};
+use std::collections::VecDeque;
+
+/// A packet that went on and is not acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kept {
+    pub(super) packet: Packet,
+    pub(super) seq: Seq,
+    pub(super) end: Seq,
+    /// When it went on last.
+    pub(super) sent_at: Time,
+    /// How often it was repeated here since the sender sent it last.
+    pub(super) repeats: u32,
+    /// The sender has sent it again, or it fills a gap that came from the sender's side: its loss is not the air's.
+    pub(super) again: bool,
+}
+
+impl Kept {
+    /// Whether it has this byte.
+    pub(super) fn has(&self, number: Seq) -> bool {
+        !is_before(number, self.seq) && is_before(number, self.end)
+    }
+}
+
+/// Ordered by sequence number, one packet for each.
+#[derive(Default, Debug)]
+pub(super) struct Cache(VecDeque<Kept>);
+
+/// Where a packet belongs.
+pub(super) enum Place {
+    /// The same one is there.
+    Taken(usize),
+    /// It goes there.
+    Free(usize),
+}
+
+impl Cache {
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    pub(super) fn first(&self) -> Option<&Kept> {
+        self.0.front()
+    }
+
+    pub(super) fn first_mut(&mut self) -> Option<&mut Kept> {
+        self.0.front_mut()
+    }
+
+    pub(super) fn at_mut(&mut self, place: usize) -> &mut Kept {
+        &mut self.0[place]
+    }
+
+    /// Looked for from the end, where nearly all belong.
+    pub(super) fn place(&self, seq: Seq) -> Place {
+        let behind = self.0.iter().rev().take_while(|kept| distance(kept.seq, seq) < 0).count();
+        let place = self.0.len() - behind;
+        match place.checked_sub(1) {
+            Some(before) if self.0[before].seq == seq => Place::Taken(before),
+            _ => Place::Free(place),
+        }
+    }
+
+    pub(super) fn insert(&mut self, place: usize, now: Time, packet: Packet, again: bool) {
+        let Some(segment) = packet.segment() else { return };
+        let (seq, end) = (segment.seq, end_of(segment));
+        self.0.insert(place, Kept { packet, seq, end, sent_at: now, repeats: 0, again });
+    }
+
+    /// Forgets what lies before `ack`; the last of it, if anything did.
+    pub(super) fn acknowledge(&mut self, ack: Seq) -> Option<Kept> {
+        let mut last = None;
+        while let Some(first) = self.0.front()
+            && !is_before(ack, first.end)
+        {
+            last = self.0.pop_front();
+        }
+        last
+    }
+
+    /// Forgets the packet of this number if it went on only once.
+    pub(super) fn forget(&mut self, seq: Seq) {
+        if let Place::Taken(place) = self.place(seq)
+            && self.0[place].repeats == 0
+        {
+            self.0.remove(place);
+        }
+    }
+
+    /// How many went on at `time` or later.
+    pub(super) fn sent_since(&self, time: Time) -> usize {
+        self.0.iter().filter(|kept| kept.sent_at >= time).count()
+    }
+}

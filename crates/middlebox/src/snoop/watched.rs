@@ -1,0 +1,291 @@
+//! The rules of a snoop agent, for the data of one direction of one flow.
+//!
+//! What the sources leave open is decided as in ns-2's `snoop.cc`, without its defects: duplicates are counted flow by
+//! flow, the round trip is smoothed as in RFC 6298, and fewer duplicates than none are never expected. Two rules are
+//! ours: the timeout keeps a margin, and the duplicate that a superfluous repeat brings does not bring the next repeat.
+
+use super::cache::{Cache, Kept, Place};
+use crate::Onward;
+use crate::numbers::{distance, end_of, is_before};
+use lasthop_base::{Duration, Time};
+use lasthop_wire::{Flags, LossReason, Packet, Segment, Seq};
+
+/// What can be set.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    pub(super) cache: usize,
+    pub(super) max_repeats: u32,
+    pub(super) threshold: u32,
+    pub(super) chases: bool,
+    pub(super) answers: bool,
+    pub(super) drops_old: bool,
+}
+
+/// Repeats that duplicate ACKs can bring about; then they are the sender's.
+const REPEATS_BY_DUPLICATES: u32 = 2;
+/// Smoothed round trip and its variation before the first sample (ns-2).
+const START: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(250));
+
+/// One direction of a flow's data.
+#[derive(Debug)]
+pub(super) struct Watched {
+    cache: Cache,
+    /// The last ACK that was new, as it came; without one, everything passes.
+    last: Option<Packet>,
+    /// The number behind all data that has come by.
+    highest: Option<Seq>,
+    /// Window and ECE of the last ACK that went on.
+    told: (u16, bool),
+    /// Duplicates of the last ACK so far.
+    duplicates: u32,
+    /// Duplicates that are still to come for a loss that was repaired here.
+    expected: u32,
+    /// Duplicates that superfluous repeats of what is acknowledged by now may bring.
+    echoes: u32,
+    /// Smoothed round trip over the air and its variation.
+    rtt: Option<(Duration, Duration)>,
+    limits: Limits,
+    timer: Time,
+}
+
+/// Bounds of the timeout.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// It is at least this.
+    pub(super) floor: Duration,
+    /// And later than the smoothed round trip by this: where the round trip is constant, its variation is nothing.
+    pub(super) margin: Duration,
+}
+
+impl Watched {
+    pub(super) fn new(limits: Limits) -> Watched {
+        Watched {
+            cache: Cache::default(),
+            last: None,
+            highest: None,
+            told: (0, false),
+            duplicates: 0,
+            expected: 0,
+            echoes: 0,
+            rtt: None,
+            limits,
+            timer: Time::NEVER,
+        }
+    }
+
+    /// Forgets everything but what the air is like.
+    pub(super) fn reset(&mut self) {
+        self.cache.clear();
+        *self =
+            Watched { cache: std::mem::take(&mut self.cache), rtt: self.rtt, ..Watched::new(self.limits) };
+    }
+
+    /// When [`Watched::expire`] has something to do.
+    pub(super) fn deadline(&self) -> Time {
+        self.timer
+    }
+
+    fn last_ack(&self) -> Option<Seq> {
+        self.last.as_ref().and_then(Packet::segment).map(|segment| segment.ack)
+    }
+
+    /// Data on its way down; whether it goes on.
+    pub(super) fn data(
+        &mut self,
+        now: Time,
+        rules: &Rules,
+        packet: &Packet,
+        segment: &Segment,
+        out: &mut Vec<Onward>,
+    ) -> bool {
+        if segment.flags.has(Flags::SYN) {
+            self.reset();
+            return true;
+        }
+        let Some(last) = self.last_ack() else { return true };
+        if segment.sequence_space() == 0 {
+            return true;
+        }
+        let end = end_of(segment);
+        if !is_before(last, end) {
+            // The mobile has it: its ACK must have been lost.
+            if let (true, Some(ack)) = (rules.answers, self.last) {
+                out.extend([Onward::Again(ack), Onward::Dropped(*packet, LossReason::Suppressed)]);
+                return false;
+            }
+            return true;
+        }
+        match self.cache.place(segment.seq) {
+            Place::Taken(place) => {
+                let kept = self.cache.at_mut(place);
+                *kept = Kept { packet: *packet, end, sent_at: now, repeats: 0, again: true, ..*kept };
+                self.restart(now, rules);
+            }
+            Place::Free(place) if self.cache.len() < rules.cache => {
+                let is_new = self.highest.is_none_or(|highest| !is_before(segment.seq, highest));
+                // What comes late was lost before the box: SACK senders fill more holes than the first.
+                self.cache.insert(place, now, *packet, !is_new);
+                if place == 0 {
+                    self.restart(now, rules);
+                }
+            }
+            Place::Free(_) => {}
+        }
+        if self.highest.is_none_or(|highest| is_before(highest, end)) {
+            self.highest = Some(end);
+        }
+        true
+    }
+
+    /// The link's queue had no room for a packet: its loss is congestion, which the sender is to see.
+    pub(super) fn refused(&mut self, now: Time, rules: &Rules, seq: Seq) {
+        let was_first = self.cache.first().is_some_and(|first| first.seq == seq);
+        self.cache.forget(seq);
+        if was_first {
+            self.restart(now, rules);
+        }
+    }
+
+    /// A segment from the mobile that acknowledges; whether it goes on.
+    pub(super) fn acknowledge(
+        &mut self,
+        now: Time,
+        rules: &Rules,
+        packet: &Packet,
+        segment: &Segment,
+        out: &mut Vec<Onward>,
+    ) -> bool {
+        let step = self.last_ack().map_or(1, |last| distance(last, segment.ack));
+        let goes_on = match step {
+            1.. => {
+                self.advance(now, rules, segment.ack, out);
+                self.last = Some(*packet);
+                self.restart(now, rules);
+                true
+            }
+            0 if self.is_duplicate(segment) => self.duplicate(now, rules, segment.ack, out),
+            0 => true,
+            _ => !(rules.drops_old && segment.is_pure_ack()),
+        };
+        match goes_on {
+            true => self.told = (segment.window, segment.flags.has(Flags::ECE)),
+            false => out.push(Onward::Dropped(*packet, LossReason::Suppressed)),
+        }
+        goes_on
+    }
+
+    /// A duplicate ACK tells of data that came out of order, and of nothing else (RFC 5681 §2). One with a new echo of a
+    /// mark, or with a D-SACK, has something to tell the sender.
+    fn is_duplicate(&self, segment: &Segment) -> bool {
+        segment.is_pure_ack()
+            && (segment.window, segment.flags.has(Flags::ECE)) == self.told
+            && !reports_duplicate(segment)
+            && self.highest.is_some_and(|highest| is_before(segment.ack, highest))
+    }
+
+    fn advance(&mut self, now: Time, rules: &Rules, ack: Seq, out: &mut Vec<Onward>) {
+        (self.duplicates, self.expected, self.echoes) = (0, 0, 0);
+        let Some(newest) = self.cache.acknowledge(ack) else { return };
+        self.echoes = newest.repeats.saturating_sub(1);
+        if newest.repeats == 0 && !newest.again {
+            self.sample(now.since(newest.sent_at));
+        }
+        let shows_next = rules.chases
+            && newest.repeats > 0
+            && self.cache.first().is_some_and(|first| {
+                first.has(ack) && first.repeats == 0 && !first.again && first.sent_at < newest.sent_at
+            });
+        if shows_next {
+            // It went on before the repeat that has arrived, so it is lost too; what went on since then will tell.
+            self.duplicates = rules.threshold;
+            self.expected = self.cache.sent_since(newest.sent_at) as u32;
+            self.repeat(now, out);
+        }
+    }
+
+    fn duplicate(&mut self, now: Time, rules: &Rules, ack: Seq, out: &mut Vec<Onward>) -> bool {
+        let Some(first) = self.cache.first() else { return true };
+        if !first.has(ack) || first.again {
+            return true;
+        }
+        if self.echoes > 0 {
+            self.echoes -= 1;
+            return false;
+        }
+        let repeats = first.repeats;
+        self.duplicates += 1;
+        if self.duplicates < rules.threshold {
+            return true;
+        }
+        if self.duplicates > rules.threshold {
+            if self.expected > 0 {
+                self.expected -= 1;
+                return false;
+            }
+            if repeats >= REPEATS_BY_DUPLICATES {
+                return true;
+            }
+        }
+        // Each packet behind the lost one brings a duplicate.
+        let behind = self.cache.len() as u32 - 1;
+        self.expected = behind.saturating_sub(self.duplicates);
+        self.repeat(now, out);
+        self.restart(now, rules);
+        false
+    }
+
+    /// The timer has expired, if it has.
+    pub(super) fn expire(&mut self, now: Time, rules: &Rules, out: &mut Vec<Onward>) {
+        if self.timer <= now {
+            self.repeat(now, out);
+            self.restart(now, rules);
+        }
+    }
+
+    fn repeat(&mut self, now: Time, out: &mut Vec<Onward>) {
+        if let Some(first) = self.cache.first_mut() {
+            first.sent_at = now;
+            first.repeats += 1;
+            out.push(Onward::Again(first.packet));
+        }
+    }
+
+    /// The timer is that of the first packet, if the mobile waits for it.
+    fn restart(&mut self, now: Time, rules: &Rules) {
+        let is_awaited = match (self.cache.first(), self.last_ack()) {
+            (Some(first), Some(ack)) => first.has(ack) && first.repeats < rules.max_repeats,
+            _ => false,
+        };
+        self.timer = if is_awaited { now + self.timeout() } else { Time::NEVER };
+    }
+
+    fn timeout(&self) -> Duration {
+        let (smoothed, variation) = self.rtt.unwrap_or(START);
+        (smoothed + (variation * 4).max(self.limits.margin)).max(self.limits.floor)
+    }
+
+    /// RFC 6298 §2.
+    fn sample(&mut self, rtt: Duration) {
+        self.rtt = Some(match self.rtt {
+            None => (rtt, rtt.divided_by(2)),
+            Some((smoothed, variation)) => {
+                let off = smoothed.abs_diff(rtt);
+                let part = |old: Duration, new: Duration, of: u64| {
+                    Duration::from_nanos(((of - 1) * old.as_nanos() + new.as_nanos()) / of)
+                };
+                (part(smoothed, rtt, 8), part(variation, off, 4))
+            }
+        });
+    }
+}
+
+/// Whether its first SACK block says that something arrived twice (RFC 2883 §4).
+fn reports_duplicate(segment: &Segment) -> bool {
+    let inside =
+        |inner: (Seq, Seq), outer: (Seq, Seq)| !is_before(inner.0, outer.0) && !is_before(outer.1, inner.1);
+    match segment.sack.as_slice() {
+        [first, ..] if !is_before(segment.ack, first.1) => true,
+        [first, second, ..] => inside(*first, *second),
+        _ => false,
+    }
+}

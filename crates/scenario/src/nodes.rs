@@ -1,0 +1,128 @@
+//! The tables under `node`: what stands at the nodes between links.
+
+use crate::flows::Placed;
+use crate::language;
+use crate::links::Net;
+use crate::problem::Problem;
+use crate::reader::{Head, Reader};
+use crate::routes::known;
+use crate::scenario::{Hop, Route};
+use crate::source::Span;
+use crate::suggest::listed;
+use crate::tree::Table;
+use lasthop_base::Choice;
+use lasthop_middlebox::Build;
+
+/// The nodes that a document's links name, each once.
+pub(crate) fn linked(document: &Table) -> Vec<String> {
+    ends(document, "link")
+}
+
+/// Of these, those at which none of its flows begins or ends.
+pub(crate) fn inner(document: &Table) -> Vec<String> {
+    let hosts = ends(document, "flow");
+    linked(document).into_iter().filter(|node| !hosts.contains(node)).collect()
+}
+
+/// What the tables under `top` name as their `from` and `to`.
+fn ends(document: &Table, top: &str) -> Vec<String> {
+    let tables = document.table(top).map(|tables| &tables.entries[..]).unwrap_or_default();
+    let mut names: Vec<String> = Vec::new();
+    for table in tables.iter().filter_map(|entry| entry.node.table()) {
+        for name in ["from", "to"].iter().filter_map(|end| table.find(end)?.node.scalar()) {
+            if !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
+            }
+        }
+    }
+    names
+}
+
+/// What stands at each node, in the order of [`Net::nodes`].
+pub(crate) fn read(
+    reader: &mut Reader<'_>,
+    document: &Table,
+    net: &Net,
+    flows: &[Placed],
+    routes: &[Route],
+) -> Result<Vec<Choice<Build>>, Problem> {
+    let empty = Table::default();
+    let tables = match document.find("node") {
+        Some(entry) => reader.table(Head { path: "", place: entry.place }, entry)?,
+        None => &empty,
+    };
+    for entry in &tables.entries {
+        known(reader, net, "node", &entry.key, entry.place)?;
+    }
+    let host_of =
+        |node: usize| flows.iter().find(|placed| [placed.flow.from, placed.flow.to].contains(&node));
+    let mut middleboxes = Vec::new();
+    for (node, name) in net.nodes.iter().enumerate() {
+        let (table, place) = match tables.find(name) {
+            Some(entry) => (reader.table(Head { path: "node", place: entry.place }, entry)?, entry.place),
+            None => (&empty, Span { source: 0, start: 0, end: 0 }),
+        };
+        let mut choice = Choice::of(&lasthop_middlebox::DEFAULT);
+        if host_of(node).is_some() && table.entries.is_empty() {
+            middleboxes.push(choice);
+            continue;
+        }
+        let path = format!("node.{name}");
+        let fields =
+            reader.read(Head { path: &path, place }, table, &empty, &language::node(reader.catalogue))?;
+        for question in reader.catalogue.of_side("node") {
+            if let Some(answer) = fields.answer(question.name) {
+                reader.catalogue.node.answer(&mut choice, question.name, answer);
+            }
+        }
+        if lasthop_middlebox::stands(&choice) {
+            let place = fields.place("middlebox").unwrap_or(place);
+            if let Some(Placed { flow, .. }) = host_of(node) {
+                let does = if flow.from == node { "begins" } else { "ends" };
+                let hosts = |node: &&String| host_of(net.node(node).unwrap_or_default()).is_some();
+                let others: Vec<&str> =
+                    net.nodes.iter().filter(|node| !hosts(node)).map(String::as_str).collect();
+                let help = match others.is_empty() {
+                    true => "this path has no node between two links: add one".to_owned(),
+                    false => format!("nodes between links: {}", listed(&others)),
+                };
+                return Err(reader
+                    .problem(place, format!("{path}: flow `{}` {does} there, at a host", flow.name))
+                    .label("stands between two links")
+                    .help(help));
+            }
+            refuse_one_way(reader, net, (node, place), flows, routes)?;
+        }
+        middleboxes.push(choice);
+    }
+    Ok(middleboxes)
+}
+
+/// A middlebox has to see both directions of whatever passes.
+fn refuse_one_way(
+    reader: &Reader<'_>,
+    net: &Net,
+    (node, place): (usize, Span),
+    flows: &[Placed],
+    routes: &[Route],
+) -> Result<(), Problem> {
+    let leads_there = |hop: &Hop| {
+        let link = &net.links[hop.link];
+        node == if hop.is_down { link.to } else { link.from }
+    };
+    let passes = |hops: &[Hop]| hops.iter().any(leads_there);
+    let Some((placed, route)) =
+        flows.iter().zip(routes).find(|(_, route)| passes(&route.there) != passes(&route.back))
+    else {
+        return Ok(());
+    };
+    let (way, other) = if passes(&route.there) { ("there", "back") } else { ("back", "there") };
+    let (name, flow) = (&net.nodes[node], &placed.flow.name);
+    Err(reader
+        .problem(
+            place,
+            format!("node.{name}: flow `{flow}` passes on its way {way}, but not on its way {other}"),
+        )
+        .label("sees one direction only")
+        .help("a middlebox needs both: change [route], or put it elsewhere"))
+}

@@ -1,0 +1,141 @@
+//! A snoop agent at the base station: what it changes on a path, and what it leaves alone.
+
+use lasthop_base::Time;
+use lasthop_engine::{Deed, Fate, NodeId, Observer, PipeId, Side};
+use lasthop_scenario::{Draft, Scenario};
+use lasthop_sim::{FlowOutcome, Watch, run, run_watched};
+use lasthop_tcp::Event;
+use lasthop_wire::{FlowId, Packet};
+use std::any::Any;
+
+type Setting<'a> = (&'a str, &'a str);
+
+fn scenario(path: &str, settings: &[&[Setting<'_>]]) -> Scenario {
+    let mut draft = Draft::load(path).expect("a path");
+    for (key, value) in settings.concat() {
+        draft.set(key, value).unwrap_or_else(|problem| panic!("{key}: {problem:?}"));
+    }
+    draft.check().unwrap_or_else(|problem| panic!("{problem:?}"))
+}
+
+const SNOOP: &[Setting<'_>] = &[("node.bs.middlebox", "snoop")];
+const AIR: &str = "link.wireless.down.channel";
+/// hasegawa's path without its link-layer repeats, 1040-byte packets: a BER of 1e-5 loses 8 % of them.
+const RAW: &[Setting<'_>] =
+    &[("link.wireless.down.arq", "none"), ("link.wireless.down.channel.rate", "1e-5"), ("duration", "100 s")];
+
+fn flow(scenario: &Scenario, seed: u64) -> FlowOutcome {
+    run(scenario, seed).flows.remove(0)
+}
+
+/// Mean and half width of its 95 % interval; 2.093 is Student's t for 19 degrees of freedom.
+fn interval(values: [f64; 20]) -> (f64, f64) {
+    let mean = values.iter().sum::<f64>() / 20.0;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / 19.0;
+    (mean, 2.093 * (variance / 20.0).sqrt())
+}
+
+/// A loss that the base station repairs within the air's round trip (some 7 ms) reaches the sender neither as three
+/// duplicates nor as silence: only a repair that fails several times does. Pairs of runs have the same seed.
+#[test]
+fn it_repairs_what_the_air_loses_before_the_sender_knows() {
+    let (plain, snoop) = (scenario("hasegawa", &[RAW]), scenario("hasegawa", &[RAW, SNOOP]));
+    let pairs: [(FlowOutcome, FlowOutcome); 20] =
+        std::array::from_fn(|seed| (flow(&plain, seed as u64 + 1), flow(&snoop, seed as u64 + 1)));
+    let gain = |of: &dyn Fn(&FlowOutcome) -> f64| {
+        interval(std::array::from_fn(|pair| of(&pairs[pair].1) - of(&pairs[pair].0)))
+    };
+    let (goodput, half) = gain(&FlowOutcome::goodput_kbps);
+    assert!(goodput - half > 0.0, "{goodput} ± {half}");
+    let (timeouts, half) = gain(&|flow| flow.source.timeouts as f64);
+    assert!(timeouts + half < 0.0, "{timeouts} ± {half}");
+    let (recoveries, half) = gain(&|flow| flow.source.recoveries as f64);
+    assert!(recoveries + half < 0.0, "{recoveries} ± {half}");
+    for (_, snoop) in &pairs {
+        // What was lost on the air was repeated there, and hardly anything by the sender.
+        let lost: u64 = snoop.account.lost.total();
+        assert!(lost > 100, "{lost}");
+        assert!(snoop.source.retransmitted * 5 < lost, "{} of {lost}", snoop.source.retransmitted);
+    }
+}
+
+/// Everything that an observer is told, as text, with the packets in the order in which they set out.
+#[derive(Default)]
+struct Told(Vec<String>);
+
+impl Observer for Told {
+    fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+        self.0.push(format!("{now:?} {pipe:?} {packet:?} {fate:?}"));
+    }
+
+    fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {
+        self.0.push(format!("{now:?} {node:?} {packet:?} {deed:?}"));
+    }
+
+    fn on_event(&mut self, now: Time, flow: FlowId, side: Side, event: &Event) {
+        self.0.push(format!("{now:?} {flow:?} {side:?} {event:?}"));
+    }
+}
+
+fn told(scenario: &Scenario) -> Vec<String> {
+    let watch = Watch { observers: vec![Box::new(Told::default())], probes: false };
+    let (_, _, mut observers) = run_watched(scenario, 1, watch);
+    let told: Box<dyn Any> = observers.pop().expect("what was put there");
+    told.downcast::<Told>().expect("the same").0
+}
+
+/// Two runs of which the same is told, to the byte.
+fn assert_same(one: &Scenario, other: &Scenario) {
+    let (one, other) = (told(one), told(other));
+    let differs = one.iter().zip(&other).position(|(one, other)| one != other);
+    assert_eq!(differs.map(|place| (&one[place], &other[place])), None);
+    assert_eq!(one.len(), other.len());
+}
+
+/// One packet in the middle of the transfer is lost on the air: the sender hears nothing of it, and one repeat is enough.
+#[test]
+fn one_loss_on_the_air_is_repeated_once_and_the_sender_hears_nothing() {
+    let one = &[(AIR, "{ kind = \"scripted\", packets = \"400\" }")];
+    let scenario = scenario("hasegawa", &[UNFILLED, one, SNOOP]);
+    let flow = flow(&scenario, 1);
+    assert_eq!(flow.source.duplicate_acks, 0);
+    assert_eq!((flow.source.recoveries, flow.source.timeouts, flow.source.retransmitted), (0, 0, 0));
+    assert_eq!(flow.account.born, [1, 0]);
+    let told = told(&scenario);
+    assert_eq!(told.iter().filter(|line| line.ends_with("Repeated")).count(), 1);
+}
+
+/// Nothing is lost in a queue: the receiver's window, 32 packets, is less than the bottleneck's queue.
+const UNFILLED: &[Setting<'_>] = &[
+    ("link.wireless.down.arq", "none"),
+    ("window", "{ kind = \"buffer\", size = \"32 KB\" }"),
+    ("duration", "20 s"),
+];
+
+/// What is lost before the base station is the sender's: the box lets every duplicate pass, and nothing else changes.
+#[test]
+fn a_loss_in_the_wired_net_is_none_of_its_business() {
+    let wired = &[(AIR, "none"), ("link.wired.down.channel", "{ kind = \"scripted\", packets = \"400\" }")];
+    let plain = scenario("hasegawa", &[UNFILLED, wired]);
+    let snoop = scenario("hasegawa", &[UNFILLED, wired, SNOOP]);
+    assert_eq!(flow(&snoop, 1).source.recoveries, 1);
+    assert_same(&snoop, &plain);
+}
+
+/// The base station's own queue overflows: that is congestion, and the sender is to see it as without the box.
+#[test]
+fn a_full_queue_behind_it_stays_the_senders() {
+    let full = &[("link.wireless.down.queue", "10 packets"), (AIR, "none"), ("duration", "20 s")];
+    let plain = scenario("hasegawa", &[&[("link.wireless.down.arq", "none")], full]);
+    let snoop = scenario("hasegawa", &[&[("link.wireless.down.arq", "none")], full, SNOOP]);
+    assert!(flow(&snoop, 1).source.recoveries > 0);
+    assert_same(&snoop, &plain);
+}
+
+/// Fused hops or not, the same happens.
+#[test]
+fn an_observer_changes_nothing() {
+    let scenario = scenario("hasegawa", &[RAW, SNOOP]);
+    let watch = Watch { observers: vec![Box::new(Told::default())], probes: false };
+    assert_eq!(run_watched(&scenario, 3, watch).0, run(&scenario, 3));
+}
