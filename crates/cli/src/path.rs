@@ -5,7 +5,8 @@ use crate::output;
 use crate::sender::Sender;
 use lasthop_base::Duration;
 use lasthop_emu::emulation::{Charge, End, Plan};
-use lasthop_emu::trial::{Outcome, Stream};
+use lasthop_emu::trial::{Outcome, Progress, Stream};
+use lasthop_lab::trials;
 use lasthop_os::namespace;
 use lasthop_scenario::{Headers, Scenario, Traffic, Transfer};
 use lasthop_sim::assemble::{EXTERNAL_FLOWS, assemble_around, replaced_with};
@@ -100,6 +101,18 @@ fn mtu(configs: &[[Config; 2]]) -> Result<u16, Failure> {
             "give all flows the same segment, of 88 to 65000 bytes: --set segment=1448bytes",
         )),
     }
+}
+
+/// What became of a trial's streams, to be compared.
+pub(crate) fn streams(outcome: Outcome) -> Vec<trials::Stream> {
+    let stream = |one: Progress| trials::Stream {
+        received_bytes: one.received,
+        active: one.active,
+        is_complete: one.is_complete,
+        retransmissions: one.retransmissions,
+        srtts_ms: one.srtts_ms,
+    };
+    outcome.streams.into_iter().map(stream).collect()
 }
 
 /// Removes what runs that were killed have left, and says so.

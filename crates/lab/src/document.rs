@@ -56,6 +56,19 @@ pub struct Table {
     pub rows: Vec<Vec<Cell>>,
 }
 
+impl Table {
+    /// The table in Markdown, without its caption.
+    pub fn markdown(&self) -> String {
+        let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
+        let rule = self.columns.iter().map(|_| "---").collect();
+        let mut text = line(self.columns.iter().map(String::as_str).collect()) + &line(rule);
+        for row in &self.rows {
+            text.push_str(&line(row.iter().map(Cell::text).collect()));
+        }
+        text
+    }
+}
+
 /// A cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {

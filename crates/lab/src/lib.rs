@@ -4,6 +4,7 @@
 //!   [`change`]: one mean against another.
 //! * [`runs`]: what is shown of one scenario's repetitions; [`compare`]: values beside each other, paired; [`mod@bench`]: speed; [`cost`]: what runs will take.
 //! * [`item`]: a published number beside ours; [`papers`]: the papers, each a folder.
+//! * [`trials`]: streams of real TCP in two ways beside each other: simulated and emulated, without the agent and with it.
 //! * [`document`], [`figure`], [`report`]: what a report says, what it draws, and the HTML that shows it.
 //! * [`progress`]: how far a long computation has come.
 
@@ -21,3 +22,4 @@ pub mod repeat;
 pub mod report;
 pub mod runs;
 pub mod stats;
+pub mod trials;

@@ -22,20 +22,6 @@ pub struct Progress {
     pub srtts_ms: Vec<(Time, f64)>,
 }
 
-impl Progress {
-    /// Bytes received over the time that it was active, kbit/s.
-    pub fn goodput_kbps(&self) -> f64 {
-        let seconds = self.active.as_secs();
-        if seconds > 0.0 { self.received as f64 * 8.0 / seconds / 1e3 } else { 0.0 }
-    }
-
-    /// Mean over time of the sender's smoothed RTT, ms.
-    pub fn srtt_ms(&self) -> Option<f64> {
-        let sum: f64 = self.srtts_ms.iter().map(|(_, srtt)| srtt).sum();
-        (!self.srtts_ms.is_empty()).then(|| sum / self.srtts_ms.len() as f64)
-    }
-}
-
 /// All streams', written by the threads that carry them.
 pub(super) struct Tally {
     streams: Vec<Marks>,
@@ -197,17 +183,18 @@ mod tests {
         tally.receive(0, 9000);
         let progress = tally.progress(&[stream(2), stream(1)], Time::ZERO + Duration::from_secs(10));
         assert_eq!((progress[0].received, progress[0].active.as_secs()), (1000, 8.0));
-        assert_eq!((progress[0].goodput_kbps(), progress[0].is_complete), (1.0, false));
+        assert!(!progress[0].is_complete);
         assert_eq!((progress[1].active.as_secs(), progress[1].is_complete), (2.0, true));
     }
 
     #[test]
-    fn round_trips_are_averaged_over_the_sightings_that_had_one() {
+    fn sightings_that_had_no_round_trip_leave_none() {
         let tally = Tally::new(1);
         for (count, millis) in [(0, 0), (1, 20), (4, 40)] {
             tally.sight(0, Time::ZERO, count, Duration::from_millis(millis));
         }
         let progress = tally.progress(&[stream(0)], Time::ZERO + Duration::from_secs(1));
-        assert_eq!((progress[0].retransmissions, progress[0].srtt_ms()), (4, Some(30.0)));
+        assert_eq!(progress[0].retransmissions, 4);
+        assert_eq!(progress[0].srtts_ms, [(Time::ZERO, 20.0), (Time::ZERO, 40.0)]);
     }
 }

@@ -4,12 +4,12 @@ use crate::failure::Failure;
 use crate::path::{self, Carried};
 use crate::sender::Sender;
 use crate::values::Assignment;
-use lasthop_base::{Duration, Time};
 use lasthop_emu::Trial;
-use lasthop_emu::trial::{Progress, Settings, Tcp};
+use lasthop_emu::trial::{Settings, Tcp};
+use lasthop_lab::trials::Stream;
+use lasthop_lab::trials::crosscheck::Results;
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::assemble::start_of;
-use lasthop_sim::{FlowOutcome, Samples};
 use lasthop_tcp::sender::congestion;
 
 /// What is simulated and emulated.
@@ -18,14 +18,14 @@ pub(super) struct Case {
     /// The scenario, with the sender's congestion control where the simulator has it.
     pub(super) scenario: Scenario,
     /// Whether it has.
-    pub(super) is_simulated: bool,
+    is_simulated: bool,
     /// The flow whose way the real traffic takes.
     pub(super) replaced: usize,
     /// The flows that are carried, by their places in the scenario.
-    pub(super) flows: Vec<usize>,
+    flows: Vec<usize>,
     trial: Trial,
     /// What the kernel could not be told.
-    pub(super) untold: Vec<String>,
+    untold: Vec<String>,
 }
 
 impl Case {
@@ -59,13 +59,13 @@ impl Case {
     }
 
     /// What the simulator says of the carried flows; nothing if it does not know this sender.
-    pub(super) fn simulate(&self, seed: u64) -> Option<Vec<Progress>> {
+    pub(super) fn simulate(&self, seed: u64) -> Option<Vec<Stream>> {
         if !self.is_simulated {
             return None;
         }
         let (outcome, samples) = lasthop_sim::run_probed(&self.scenario, seed);
         let start = |flow: usize| start_of(&self.scenario.flows[flow], seed);
-        let one = |flow: &usize| simulated(&outcome.flows[*flow], *flow, start(*flow), &samples);
+        let one = |flow: &usize| Stream::simulated(&outcome.flows[*flow], *flow, start(*flow), &samples);
         Some(self.flows.iter().map(one).collect())
     }
 
@@ -78,21 +78,17 @@ impl Case {
         trial
     }
 
-    /// The carried flows' names.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.flows.iter().map(|flow| self.scenario.flows[*flow].name.as_str())
-    }
-}
-
-/// The same of a simulated flow as of a real one.
-fn simulated(outcome: &FlowOutcome, flow: usize, start: Time, samples: &Samples) -> Progress {
-    let active = Duration::from_secs_f64(outcome.active_s);
-    let its = samples.flows.iter().filter(|it| it.flow == flow && it.time <= start + active);
-    Progress {
-        received: outcome.delivered_bytes,
-        active,
-        is_complete: outcome.account.completed.is_some(),
-        retransmissions: outcome.source.retransmitted,
-        srtts_ms: its.filter_map(|sample| Some((sample.time, sample.srtt_ms?))).collect(),
+    /// No results so far.
+    pub(super) fn results(&self) -> Results {
+        Results {
+            sender: self.sender.to_string(),
+            title: self.scenario.title.clone(),
+            duration: self.scenario.duration,
+            flows: self.flows.iter().map(|flow| self.scenario.flows[*flow].name.clone()).collect(),
+            is_simulated: self.is_simulated,
+            untold: self.untold.clone(),
+            pairs: Vec::new(),
+            thrown_away: 0,
+        }
     }
 }

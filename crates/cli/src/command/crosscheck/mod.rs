@@ -1,10 +1,8 @@
 //! `lasthop crosscheck PATH`.
 //!
 //! * `case`: a sender, the scenario that simulates it, and the trial that emulates it.
-//! * `results`: what came out of both, as a table, JSON and CSV.
 
 mod case;
-mod results;
 
 use crate::bar::Bar;
 use crate::failure::Failure;
@@ -22,8 +20,8 @@ use lasthop_emu::trial::Outcome;
 use lasthop_lab::progress::Progress;
 use lasthop_lab::repeat::seed_of;
 use lasthop_lab::report;
+use lasthop_lab::trials::crosscheck::{self, Pair, Results};
 use lasthop_os::SystemError;
-use results::{Pair, Results};
 use std::path::PathBuf;
 
 /// Simulate a scenario and emulate it with real TCP; print both, with 95 % intervals.
@@ -85,7 +83,7 @@ impl Crosscheck {
         let report = self.report.as_deref().map(Target::create).transpose()?;
         path::tidy();
         if self.format == Format::Csv {
-            output::print(&results::csv_header())?;
+            output::print(&crosscheck::csv_header())?;
         }
         let bar = Bar::default();
         let all = cases.len() * self.runs as usize;
@@ -93,8 +91,8 @@ impl Crosscheck {
         let mut done: Vec<Results> = Vec::new();
         let ran = patience::during(|| {
             cases.into_iter().try_for_each(|case| {
-                done.push(Results { case, pairs: Vec::new(), thrown_away: 0 });
-                done.last_mut().map_or(Ok(()), |results| self.repeat(results, &bar))
+                done.push(case.results());
+                done.last_mut().map_or(Ok(()), |results| self.repeat(&case, results, &bar))
             })
         });
         bar.end();
@@ -102,7 +100,7 @@ impl Crosscheck {
         done.retain(|results| !results.pairs.is_empty());
         if !done.is_empty() {
             if let Some(target) = report {
-                let mut document = results::document(&done);
+                let mut document = crosscheck::document(&done);
                 document.chapters.push(made::chapter(vec![made::scenario(draft.show()?)]));
                 target.write_and_note(&report::html(&document))?;
             }
@@ -116,9 +114,10 @@ impl Crosscheck {
     fn text(&self, done: &[Results]) -> String {
         match self.format {
             Format::Table => {
-                results::heading(done) + &crate::table::text(&results::table(done)) + &results::notes(done)
+                let table = crate::table::text(&crosscheck::table(done));
+                crosscheck::heading(done) + &table + &crosscheck::notes(done)
             }
-            Format::Markdown => results::markdown(&results::table(done)),
+            Format::Markdown => crosscheck::table(done).markdown(),
             Format::Json => done.iter().flat_map(Results::objects).map(|it| format!("{it}\n")).collect(),
             Format::Csv => String::new(),
         }
@@ -126,24 +125,26 @@ impl Crosscheck {
 
     /// Every repetition of a case, until the user wants no more. One that was not in time is thrown away and run again,
     /// so many times in all as there are repetitions.
-    fn repeat(&self, results: &mut Results, bar: &Bar) -> Result<(), Failure> {
-        let first = self.seed.unwrap_or(results.case.scenario.seed);
+    fn repeat(&self, case: &Case, results: &mut Results, bar: &Bar) -> Result<(), Failure> {
+        let first = self.seed.unwrap_or(case.scenario.seed);
         while results.pairs.len() < self.runs as usize && !patience::is_interrupted() {
             let seed = seed_of(first, results.pairs.len() as u32);
-            let emulated = emulate(&results.case, seed)?;
+            let emulated = emulate(case, seed)?;
             if patience::is_interrupted() {
                 break;
             }
             if !emulated.complaints.is_empty() {
                 results.thrown_away += 1;
                 if results.thrown_away > self.runs {
-                    return Err(path::not_in_time(&results.case.sender, &emulated, results.thrown_away));
+                    return Err(path::not_in_time(&case.sender, &emulated, results.thrown_away));
                 }
                 continue;
             }
-            let pair = Pair { seed, simulated: results.case.simulate(seed), emulated };
+            let lateness = [emulated.lateness.p99, emulated.lateness.max];
+            let emulated = path::streams(emulated);
+            let pair = Pair { seed, simulated: case.simulate(seed), emulated, lateness };
             if self.format == Format::Csv {
-                output::print(&results::csv_rows(&results.case, &pair))?;
+                output::print(&results.csv_rows(&pair))?;
             }
             results.pairs.push(pair);
             bar.step();

@@ -1,10 +1,8 @@
 //! `lasthop agent measure`: what the agent does for a path, measured with real senders.
 //!
 //! * `companion`: the agent, in the client's namespace.
-//! * `results`: both ways side by side, as a table, JSON and a report.
 
 mod companion;
-mod results;
 
 use super::Mechanisms;
 use crate::bar::Bar;
@@ -14,6 +12,7 @@ use crate::output::{self, Format};
 use crate::path::{self, Carried};
 use crate::sender::Sender;
 use crate::source::Source;
+use crate::table;
 use crate::target::{Target, patience};
 use crate::values;
 use clap::Args;
@@ -23,10 +22,10 @@ use lasthop_emu::trial::{Outcome, Settings, Tcp};
 use lasthop_lab::progress::Progress;
 use lasthop_lab::repeat::seed_of;
 use lasthop_lab::report;
+use lasthop_lab::trials::agent::{self, Measured, Results};
 use lasthop_os::SystemError;
 use lasthop_os::ends::Ends;
 use lasthop_scenario::Scenario;
-use results::Results;
 use std::any::Any;
 use std::path::PathBuf;
 
@@ -82,16 +81,20 @@ impl Measure {
         bar.end();
         let done = done?;
         let words = self.mechanisms.words();
-        let shown = results::Shown { scenario: &scenario, words: &words, runs: self.runs };
+        let (title, duration) = (scenario.title.as_str(), scenario.duration);
+        let measured = Measured { title, duration, words: &words, runs: self.runs };
         if let Some(target) = report {
-            let mut document = results::document(&shown, &done);
+            let mut document = agent::document(&measured, &done);
             document.chapters.push(made::chapter(vec![made::scenario(draft.show()?)]));
             target.write_and_note(&report::html(&document))?;
         }
         output::print(&match self.format {
-            Format::Table => results::text(&shown, &done),
+            Format::Table => {
+                let table = table::text(&agent::table(&done));
+                agent::heading(&measured) + &table + &agent::notes(&done)
+            }
             Format::Json => done.iter().map(|results| format!("{}\n", results.object())).collect(),
-            Format::Csv => results::csv(&done),
+            Format::Csv => agent::csv(&done),
         })
     }
 
@@ -106,7 +109,7 @@ impl Measure {
         bar: &Bar,
     ) -> Result<Results, Failure> {
         let first = self.seed.unwrap_or(scenario.seed);
-        let mut results = Results { sender: sender.clone(), pairs: Vec::new(), thrown_away: 0 };
+        let mut results = Results { sender: sender.to_string(), pairs: Vec::new(), thrown_away: 0 };
         while results.pairs.len() < self.runs as usize {
             let seed = seed_of(first, results.pairs.len() as u32);
             let run = |has_agent| -> Result<Outcome, Failure> {
@@ -131,7 +134,7 @@ impl Measure {
                 }
                 continue;
             }
-            results.pairs.push(pair);
+            results.pairs.push(pair.map(path::streams));
             bar.step();
             bar.step();
         }

@@ -1,0 +1,170 @@
+//! Real senders over an emulated path to this kernel's receiver: without the agent, and with it.
+
+use super::metric::{COMPLETED, GOODPUT, Metric, RETRANSMISSIONS, SRTT};
+use super::paired::Paired;
+use super::stream::Stream;
+use crate::document::{Block, Cell, Chapter, Document, Table};
+use crate::figure::Figure;
+use crate::runs::csv;
+use lasthop_base::Duration;
+use serde_json::{Map, Value, json};
+
+/// A sender's repetitions.
+#[derive(Clone, Debug)]
+pub struct Results {
+    /// Whose TCP sends.
+    pub sender: String,
+    /// By repetition: the streams without the agent, and with it.
+    pub pairs: Vec<[Vec<Stream>; 2]>,
+    /// Repetitions that were not in time.
+    pub thrown_away: u32,
+}
+
+/// What was measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured<'a> {
+    /// The scenario's title.
+    pub title: &'a str,
+    /// How long a repetition is.
+    pub duration: Duration,
+    /// What the agent did.
+    pub words: &'a str,
+    /// Repetitions.
+    pub runs: u32,
+}
+
+/// Names of both ways, and of the change.
+const NAMES: [&str; 3] = ["without", "with", "change_percent"];
+const METRICS: [Metric; 4] = [GOODPUT, SRTT, RETRANSMISSIONS, COMPLETED];
+
+impl Results {
+    /// All streams together.
+    fn paired(&self, metric: &Metric) -> Paired {
+        Paired::of([0, 1].map(|way| self.pairs.iter().map(move |pair| (metric.of)(&pair[way]))))
+    }
+
+    /// `None` if nobody has such a number.
+    fn row(&self, metric: &Metric) -> Option<Vec<Cell>> {
+        let paired = self.paired(metric);
+        let names = [Cell::Text(self.sender.clone()), Cell::Text(metric.label.to_owned())];
+        (!paired.is_empty()).then(|| names.into_iter().chain(paired.cells()).collect())
+    }
+
+    /// One object.
+    pub fn object(&self) -> Value {
+        let mut object = Map::new();
+        object.insert("sender".into(), json!(self.sender));
+        for metric in &METRICS {
+            object.insert(metric.name.into(), self.paired(metric).object(NAMES));
+        }
+        object.insert("thrown_away".into(), json!(self.thrown_away));
+        Value::Object(object)
+    }
+
+    /// The first repetition's round-trip times.
+    fn round_trips(&self, number: usize) -> Option<Figure> {
+        let ways = ["without the agent", "with it"].into_iter().zip(self.pairs.first()?);
+        Some(Figure {
+            id: format!("srtt-{number}"),
+            title: format!("{}: round-trip time", self.sender),
+            caption: "The sender's smoothed round-trip time in the first repetition (its first stream)."
+                .to_owned(),
+            x_label: "time, s".to_owned(),
+            y_label: "SRTT, ms".to_owned(),
+            x_log: false,
+            curves: ways.filter_map(|(name, streams)| Some(streams.first()?.srtt_curve(name))).collect(),
+        })
+    }
+}
+
+const COLUMNS: [&str; 5] = ["sender", "metric", "without", "with the agent", "change, %"];
+
+/// A row for each sender and metric.
+pub fn table(all: &[Results]) -> Table {
+    let rows = all.iter().flat_map(|results| METRICS.iter().filter_map(|metric| results.row(metric)));
+    Table { caption: String::new(), columns: COLUMNS.map(str::to_owned).to_vec(), rows: rows.collect() }
+}
+
+fn how(measured: &Measured<'_>) -> String {
+    format!(
+        "{} runs of {} without and with the agent ({}); means ± half of the 95 % interval, changes paired by seed; \
+         SRTT is the sender's, its mean over time, the beginning included",
+        measured.runs, measured.duration, measured.words
+    )
+}
+
+/// What ran, above the table.
+pub fn heading(measured: &Measured<'_>) -> String {
+    format!("{}\n{}\n\n", measured.title, how(measured))
+}
+
+/// What must be known of it, below the table.
+pub fn notes(all: &[Results]) -> String {
+    let again = all.iter().filter(|results| results.thrown_away > 0);
+    let note = |results: &Results| {
+        format!("{}: {} pairs were not in time and ran again\n", results.sender, results.thrown_away)
+    };
+    again.map(note).collect()
+}
+
+/// One row of CSV per sender, repetition and way, with a header.
+pub fn csv(all: &[Results]) -> String {
+    let names = ["sender", "run", "agent"].into_iter().chain(METRICS.iter().map(|metric| metric.name));
+    let mut text = csv::line(names);
+    for results in all {
+        for (run, pair) in results.pairs.iter().enumerate() {
+            for (has_agent, streams) in [false, true].iter().zip(pair) {
+                let mut fields = vec![results.sender.clone(), (run + 1).to_string(), has_agent.to_string()];
+                fields.extend(METRICS.iter().map(|metric| csv::number((metric.of)(streams))));
+                text.push_str(&csv::line(fields));
+            }
+        }
+    }
+    text
+}
+
+/// The report.
+pub fn document(measured: &Measured<'_>, all: &[Results]) -> Document {
+    let mut blocks = vec![Block::Text(format!("{}.", how(measured))), Block::Table(table(all))];
+    blocks
+        .extend(all.iter().enumerate().filter_map(|(number, it)| it.round_trips(number)).map(Block::Figure));
+    Document {
+        title: format!("{}: what the agent does", measured.title),
+        introduction:
+            "Real senders over an emulated path to this kernel's receiver, whose ACKs the agent changes or \
+             leaves alone."
+                .to_owned(),
+        chapters: vec![Chapter { id: "measured".to_owned(), title: "What came out".to_owned(), blocks }],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::Time;
+
+    fn streams(received_bytes: u64, srtt_ms: f64) -> Vec<Stream> {
+        vec![Stream {
+            received_bytes,
+            active: Duration::from_secs(8),
+            is_complete: false,
+            retransmissions: 0,
+            srtts_ms: vec![(Time::ZERO, srtt_ms)],
+        }]
+    }
+
+    #[test]
+    fn numbers_that_nobody_has_have_no_row() {
+        let pairs = vec![[streams(8000, 300.0), streams(8000, 60.0)]; 2];
+        let results = Results { sender: "kernel, cubic".into(), pairs, thrown_away: 1 };
+        let table = table(std::slice::from_ref(&results));
+        let labels: Vec<&str> = table.rows.iter().map(|row| row[1].text()).collect();
+        assert_eq!(labels, ["goodput, kbit/s", "SRTT, ms", "segments sent again"], "none is complete");
+        let object = results.object();
+        assert_eq!(object["goodput_kbps"]["without"]["mean"], json!(8.0));
+        // 300 ms to 60 ms in every pair.
+        assert_eq!(object["srtt_ms"]["change_percent"]["mean"], json!(-80.0));
+        assert_eq!(object["completed_s"]["with"], Value::Null);
+        assert_eq!(csv(&[results]).lines().count(), 1 + 2 * 2);
+    }
+}

@@ -1,0 +1,296 @@
+//! A scenario's flows simulated, and carried by real TCP over the emulated path.
+
+use super::metric::{GOODPUT, GOODPUT_TOGETHER, Metric, RETRANSMISSIONS, SRTT};
+use super::paired::Paired;
+use super::stream::Stream;
+use crate::document::{Block, Cell, Chapter, Document, Table};
+use crate::figure::Figure;
+use crate::runs::csv;
+use crate::stats::Estimate;
+use lasthop_base::Duration;
+use serde_json::{Map, Value, json};
+
+/// One repetition, both ways.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    /// Its seed.
+    pub seed: u64,
+    /// `None` if the simulator does not know this sender.
+    pub simulated: Option<Vec<Stream>>,
+    /// Real TCP's.
+    pub emulated: Vec<Stream>,
+    /// How late 99 packets of 100 were at most, and the latest one.
+    pub lateness: [Duration; 2],
+}
+
+/// All repetitions with one sender.
+#[derive(Clone, Debug)]
+pub struct Results {
+    /// Whose TCP.
+    pub sender: String,
+    /// The scenario's title.
+    pub title: String,
+    /// How long a repetition is.
+    pub duration: Duration,
+    /// The carried flows' names, in the order of the streams.
+    pub flows: Vec<String>,
+    /// Whether the simulator has such a sender.
+    pub is_simulated: bool,
+    /// What the kernel could not be told.
+    pub untold: Vec<String>,
+    /// By repetition.
+    pub pairs: Vec<Pair>,
+    /// Repetitions that were not in time.
+    pub thrown_away: u32,
+}
+
+/// Names of both ways, and of the difference.
+const NAMES: [&str; 3] = ["simulated", "emulated", "difference_percent"];
+const METRICS: [Metric; 3] = [GOODPUT, RETRANSMISSIONS, SRTT];
+
+/// Which flows a row is about.
+#[derive(Clone, Copy)]
+enum Of {
+    One(usize),
+    All,
+}
+
+impl Results {
+    /// Every flow, and all of them together if there are several.
+    fn rows(&self) -> impl Iterator<Item = (&str, Of)> {
+        let flows = self.flows.iter().enumerate().map(|(flow, name)| (name.as_str(), Of::One(flow)));
+        flows.chain((self.flows.len() > 1).then_some(("all", Of::All)))
+    }
+
+    fn paired(&self, metric: &Metric, of: Of) -> Paired {
+        let simulated = self.pairs.iter().map(|pair| number(metric, of, pair.simulated.as_ref()?));
+        let emulated = self.pairs.iter().map(|pair| number(metric, of, &pair.emulated));
+        Paired::of([simulated.collect::<Vec<_>>(), emulated.collect()].map(Vec::into_iter))
+    }
+
+    fn row(&self, name: &str, of: Of) -> Vec<Cell> {
+        let both = |metric: &Metric| {
+            let paired = self.paired(metric, of);
+            let [ours, theirs] = paired
+                .means
+                .map(|mean: Option<Estimate>| mean.map_or("–".to_owned(), |it| rounded(it.mean)));
+            if paired.is_empty() { Cell::Empty } else { Cell::Number(format!("{ours} / {theirs}")) }
+        };
+        let [ours, theirs, difference] = self.paired(&GOODPUT, of).cells();
+        vec![
+            Cell::Text(self.sender.clone()),
+            Cell::Text(name.to_owned()),
+            ours,
+            theirs,
+            difference,
+            both(&RETRANSMISSIONS),
+            both(&SRTT),
+        ]
+    }
+
+    /// The first repetition's round-trip times, a figure for each flow.
+    fn round_trips(&self, number: usize) -> Vec<Figure> {
+        let Some(pair) = self.pairs.first() else { return Vec::new() };
+        let figure = |(flow, name): (usize, &String)| {
+            let simulated = pair.simulated.as_ref().map(|all| all[flow].srtt_curve("simulated"));
+            Figure {
+                id: format!("srtt-{number}-{flow}"),
+                title: format!("{}, {name}: round-trip time", self.sender),
+                caption: format!(
+                    "The sender's smoothed round-trip time in the repetition of seed {}.",
+                    pair.seed
+                ),
+                x_label: "time, s".to_owned(),
+                y_label: "SRTT, ms".to_owned(),
+                x_log: false,
+                curves: simulated.into_iter().chain([pair.emulated[flow].srtt_curve("emulated")]).collect(),
+            }
+        };
+        self.flows.iter().enumerate().map(figure).collect()
+    }
+
+    /// An object for each flow; if there are several, a last one for all of them, whose `flow` is null.
+    pub fn objects(&self) -> Vec<Value> {
+        let object = |(name, of): (&str, Of)| {
+            let mut object = Map::new();
+            object.insert("sender".into(), json!(self.sender));
+            object.insert("flow".into(), if matches!(of, Of::All) { Value::Null } else { json!(name) });
+            for metric in &METRICS {
+                object.insert(metric.name.into(), self.paired(metric, of).object(NAMES));
+            }
+            object.insert("thrown_away".into(), json!(self.thrown_away));
+            object.insert("kernel_not_told".into(), json!(self.untold));
+            Value::Object(object)
+        };
+        self.rows().map(object).collect()
+    }
+
+    /// A row of CSV per flow of a repetition.
+    pub fn csv_rows(&self, pair: &Pair) -> String {
+        let row = |(flow, name): (usize, &String)| {
+            let mut fields = vec![self.sender.clone(), pair.seed.to_string(), name.clone()];
+            for metric in &METRICS {
+                let ours = pair.simulated.as_ref().and_then(|all| number(metric, Of::One(flow), all));
+                fields.push(csv::number(ours));
+                fields.push(csv::number(number(metric, Of::One(flow), &pair.emulated)));
+            }
+            csv::line(fields)
+        };
+        self.flows.iter().enumerate().map(row).collect()
+    }
+}
+
+/// Round-trip times of several flows have no meaning together.
+fn number(metric: &Metric, of: Of, streams: &[Stream]) -> Option<f64> {
+    match of {
+        Of::One(flow) => (metric.of)(&streams[flow..=flow]),
+        Of::All if metric.name == GOODPUT.name => (GOODPUT_TOGETHER.of)(streams),
+        Of::All if metric.name == SRTT.name => None,
+        Of::All => (metric.of)(streams),
+    }
+}
+
+/// Three digits, no more than one behind the point.
+fn rounded(mean: f64) -> String {
+    if mean < 100.0 { format!("{mean:.1}") } else { format!("{mean:.0}") }
+}
+
+/// Columns, with units.
+const COLUMNS: [&str; 7] =
+    ["TCP", "flow", "simulated, kbit/s", "emulated, kbit/s", "difference, %", "sent again", "SRTT, ms"];
+
+/// A row for each sender and flow.
+pub fn table(all: &[Results]) -> Table {
+    let rows = all.iter().flat_map(|results| results.rows().map(|(name, of)| results.row(name, of)));
+    Table { caption: String::new(), columns: COLUMNS.map(str::to_owned).to_vec(), rows: rows.collect() }
+}
+
+/// The report: the table, what must be known of it, and the first repetition by time.
+pub fn document(all: &[Results]) -> Document {
+    let mut blocks = vec![Block::Text(how(all)), Block::Table(table(all))];
+    blocks
+        .extend(notes(all).lines().filter(|line| !line.is_empty()).map(|line| Block::Text(line.to_owned())));
+    let figures = all.iter().enumerate().flat_map(|(number, results)| results.round_trips(number));
+    blocks.extend(figures.map(Block::Figure));
+    Document {
+        title: format!("{}: simulated and emulated", title(all)),
+        introduction:
+            "The same scenario in virtual time, and in real time with real TCP over the same links."
+                .to_owned(),
+        chapters: vec![Chapter { id: "compared".to_owned(), title: "What came out".to_owned(), blocks }],
+    }
+}
+
+fn title(all: &[Results]) -> &str {
+    all.first().map_or("", |first| &first.title)
+}
+
+/// What ran, above the table.
+pub fn heading(all: &[Results]) -> String {
+    format!("{}\n{}\n\n", title(all), how(all))
+}
+
+fn how(all: &[Results]) -> String {
+    let Some(first) = all.first() else { return String::new() };
+    let seeds = format!("seeds from {}", first.pairs.first().map_or(0, |pair| pair.seed));
+    format!(
+        "{} runs of {} each, {seeds}; goodput as means ± half of the 95 % interval, differences of the means paired by seed; \
+         \"sent again\" and SRTT: simulated / emulated",
+        first.pairs.len(),
+        first.duration
+    )
+}
+
+/// What must be known of the comparison, below the table.
+pub fn notes(all: &[Results]) -> String {
+    let mut notes = Vec::new();
+    for results in all {
+        let who = &results.sender;
+        if !results.is_simulated {
+            notes.push(format!("{who}: the simulator has no such congestion control"));
+        }
+        for untold in &results.untold {
+            notes.push(format!("{who}: cannot be told {untold}"));
+        }
+        if results.thrown_away > 0 {
+            notes.push(format!("{who}: {} runs were not in time and ran again", results.thrown_away));
+        }
+    }
+    let late = all.iter().flat_map(|results| &results.pairs).map(|pair| pair.lateness);
+    if let Some([p99, max]) = late.reduce(|one, other| [one[0].max(other[0]), one[1].max(other[1])]) {
+        let micros = |span: Duration| span.as_nanos() / 1000;
+        notes.push(format!(
+            "late by {} us at most for 99 packets of 100, in the worst run; the latest packet: {} us",
+            micros(p99),
+            micros(max)
+        ));
+    }
+    notes.iter().fold("\n".to_owned(), |text, note| text + note + "\n")
+}
+
+/// The names of the columns of [`Results::csv_rows`].
+pub fn csv_header() -> String {
+    let mut names = vec!["sender".to_owned(), "seed".to_owned(), "flow".to_owned()];
+    for metric in &METRICS {
+        names.extend(["simulated", "emulated"].map(|way| format!("{way}_{}", metric.name)));
+    }
+    csv::line(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::Time;
+
+    fn stream(received_bytes: u64, seconds: u64, srtt_ms: f64) -> Stream {
+        Stream {
+            received_bytes,
+            active: Duration::from_secs(seconds),
+            is_complete: false,
+            retransmissions: 2,
+            srtts_ms: vec![(Time::ZERO, srtt_ms)],
+        }
+    }
+
+    /// Two flows: 8 and 4 kbit/s simulated; the first one gets half as much in the emulation.
+    fn results() -> Results {
+        let pair = |seed| Pair {
+            seed,
+            simulated: Some(vec![stream(10_000, 10, 40.0), stream(1000, 2, 50.0)]),
+            emulated: vec![stream(5000, 10, 44.0), stream(1000, 2, 50.0)],
+            lateness: [Duration::from_micros(20 + seed), Duration::from_micros(900)],
+        };
+        Results {
+            sender: "lasthop".into(),
+            title: "A path".into(),
+            duration: Duration::from_secs(10),
+            flows: vec!["bulk".into(), "short".into()],
+            is_simulated: true,
+            untold: Vec::new(),
+            pairs: vec![pair(1), pair(2)],
+            thrown_away: 0,
+        }
+    }
+
+    #[test]
+    fn a_row_for_each_flow_and_one_for_all() {
+        let table = table(&[results()]);
+        let rows: Vec<Vec<&str>> =
+            table.rows.iter().map(|row| row.iter().map(Cell::text).collect()).collect();
+        assert_eq!(rows[0][..2], ["lasthop", "bulk"]);
+        assert_eq!(rows[0][5..], ["2.0 / 2.0", "40.0 / 44.0"]);
+        // Together over the time of the longer one: 88 kbit and 48 kbit in 10 s. Round trips have no mean of flows.
+        assert_eq!(rows[2][1], "all");
+        assert_eq!(rows[2][5..], ["4.0 / 4.0", "–"]);
+        let objects = results().objects();
+        let goodput = &objects[2]["goodput_kbps"];
+        assert_eq!((&goodput["simulated"]["mean"], &goodput["emulated"]["mean"]), (&json!(8.8), &json!(4.8)));
+        assert_eq!(objects[0]["goodput_kbps"]["difference_percent"]["mean"], json!(-50.0));
+    }
+
+    #[test]
+    fn the_worst_lateness_is_told() {
+        let notes = notes(&[results()]);
+        assert!(notes.contains("late by 22 us at most for 99 packets of 100"), "{notes}");
+    }
+}

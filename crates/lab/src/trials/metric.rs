@@ -1,0 +1,114 @@
+//! Numbers of a trial's streams.
+
+use super::Stream;
+
+/// A number of one stream, or of several together.
+#[derive(Clone, Copy, Debug)]
+pub struct Metric {
+    /// Name in JSON and CSV, with the unit.
+    pub name: &'static str,
+    /// What heads it in tables, with the unit.
+    pub label: &'static str,
+    /// Of some streams; `None` where it is undefined.
+    pub of: fn(&[Stream]) -> Option<f64>,
+}
+
+/// Bytes received over the time that a stream was active, kbit/s, summed over the streams.
+pub const GOODPUT: Metric = Metric {
+    name: "goodput_kbps",
+    label: "goodput, kbit/s",
+    of: |streams| {
+        Some(streams.iter().map(|stream| rate_kbps(stream.received_bytes, stream.active.as_secs())).sum())
+    },
+};
+
+/// Bytes received by all streams over the time of the one that was active longest, kbit/s.
+pub const GOODPUT_TOGETHER: Metric = Metric {
+    of: |streams| {
+        let seconds = streams.iter().map(|stream| stream.active.as_secs()).fold(0.0, f64::max);
+        let bytes = streams.iter().map(|stream| stream.received_bytes).sum();
+        (seconds > 0.0).then(|| rate_kbps(bytes, seconds))
+    },
+    ..GOODPUT
+};
+
+/// Segments sent again, summed over the streams.
+pub const RETRANSMISSIONS: Metric = Metric {
+    name: "retransmissions",
+    label: "segments sent again",
+    of: |streams| Some(streams.iter().map(|stream| stream.retransmissions as f64).sum()),
+};
+
+/// The sender's smoothed RTT, ms: its mean over time, and over the streams. Undefined if one of them has none.
+pub const SRTT: Metric = Metric {
+    name: "srtt_ms",
+    label: "SRTT, ms",
+    of: |streams| {
+        let means: Option<Vec<f64>> =
+            streams.iter().map(|stream| mean(stream.srtts_ms.iter().map(|(_, srtt)| *srtt))).collect();
+        mean(means?.into_iter())
+    },
+};
+
+/// How long the slowest stream took, s. Undefined unless all are complete.
+pub const COMPLETED: Metric = Metric {
+    name: "completed_s",
+    label: "completed after, s",
+    of: |streams| {
+        let seconds = |stream: &Stream| stream.is_complete.then(|| stream.active.as_secs());
+        streams.iter().map(seconds).try_fold(0.0, |most: f64, seconds| Some(most.max(seconds?)))
+    },
+};
+
+/// 0 for a stream that was never active.
+fn rate_kbps(bytes: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e3 } else { 0.0 }
+}
+
+fn mean(values: impl ExactSizeIterator<Item = f64>) -> Option<f64> {
+    let count = values.len();
+    (count > 0).then(|| values.sum::<f64>() / count as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::{Duration, Time};
+
+    fn stream(received_bytes: u64, seconds: u64, is_complete: bool, srtts_ms: &[f64]) -> Stream {
+        Stream {
+            received_bytes,
+            active: Duration::from_secs(seconds),
+            is_complete,
+            retransmissions: 3,
+            srtts_ms: srtts_ms.iter().map(|srtt| (Time::ZERO, *srtt)).collect(),
+        }
+    }
+
+    #[test]
+    fn rates_of_streams_of_different_length() {
+        // 8 kbit in 2 s and 8 kbit in 8 s: 4 and 1 kbit/s beside each other, but 16 kbit in 8 s together.
+        let streams = [stream(1000, 2, true, &[]), stream(1000, 8, true, &[])];
+        assert_eq!((GOODPUT.of)(&streams), Some(5.0));
+        assert_eq!((GOODPUT_TOGETHER.of)(&streams), Some(2.0));
+        let never = [stream(0, 0, false, &[])];
+        assert_eq!(((GOODPUT.of)(&never), (GOODPUT_TOGETHER.of)(&never)), (Some(0.0), None));
+    }
+
+    #[test]
+    fn a_mean_of_means_needs_every_stream() {
+        // Means over time of 30 and 50; one that was sighted more often weighs no more.
+        let both = [stream(1, 1, true, &[20.0, 40.0]), stream(1, 1, true, &[50.0, 50.0, 50.0])];
+        assert_eq!((SRTT.of)(&both), Some(40.0));
+        assert_eq!((SRTT.of)(&[both[0].clone(), stream(1, 1, true, &[])]), None);
+        assert_eq!((SRTT.of)(&[]), None);
+    }
+
+    #[test]
+    fn completion_is_that_of_the_slowest_if_all_are_complete() {
+        let streams = [stream(1, 2, true, &[]), stream(1, 8, true, &[])];
+        assert_eq!((COMPLETED.of)(&streams), Some(8.0));
+        assert_eq!((COMPLETED.of)(&[streams[0].clone(), stream(1, 9, false, &[])]), None);
+        assert_eq!((RETRANSMISSIONS.of)(&streams), Some(6.0));
+    }
+}
