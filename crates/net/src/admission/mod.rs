@@ -60,7 +60,7 @@ pub const ALL: &[Mechanism<Build>] = &[drop_tail::MECHANISM, red::MECHANISM, war
 pub const DEFAULT: Mechanism<Build> = drop_tail::MECHANISM;
 
 /// Marks a packet whose transport can be told so (RFC 3168 §5); false if it cannot.
-fn mark(packet: &mut Packet) -> bool {
+pub(crate) fn mark(packet: &mut Packet) -> bool {
     if packet.ecn == Ecn::Ect0 {
         packet.ecn = Ecn::Ce;
     }

@@ -1,6 +1,7 @@
 //! Queues that decide on leaving, or remove from the middle. They cannot tell a packet's passage when it joins.
 
 mod cbq;
+mod codel;
 mod tag_drop;
 
 pub use crate::discipline::{Build, Place};
@@ -39,4 +40,4 @@ pub trait Queue: Send {
 }
 
 /// All such queues.
-pub const ALL: &[Mechanism<Build>] = &[tag_drop::MECHANISM, cbq::MECHANISM];
+pub const ALL: &[Mechanism<Build>] = &[tag_drop::MECHANISM, cbq::MECHANISM, codel::MECHANISM];

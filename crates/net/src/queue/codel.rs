@@ -1,0 +1,321 @@
+//! CoDel: drops on leaving, more and more often, while packets wait too long (RFC 8289 §5).
+//!
+//! The queue stays as it is while one packet in each `interval` leaves within `target`. When none did, the next one is
+//! dropped, and the gap to the next drop is `interval` over the square root of how many were.
+//!
+//! # What is beside the pseudocode
+//! With `marks`, a packet whose transport can be told is marked in a drop's place (§3 leaves it open, Linux does so).
+
+use super::{Build, Dropped, Queue};
+use crate::admission::mark;
+use crate::discipline::Discipline;
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit, Values};
+use lasthop_wire::{Backlog, LossReason, Packet};
+use std::collections::VecDeque;
+
+const MS: Duration = Duration::from_millis(1);
+const LONGEST: Duration = Duration::from_secs(100);
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "codel",
+        summary: "controlled delay: drops or marks on leaving, more often the longer packets have waited too long",
+        source: "RFC 8289 §5; Nichols and Jacobson 2012",
+        parameters: &[
+            Parameter {
+                name: "target",
+                unit: Unit::Duration(Duration::from_micros(1), LONGEST),
+                default: Some("5 ms"),
+                doc: "waiting time that may stand",
+            },
+            Parameter {
+                name: "interval",
+                unit: Unit::Duration(MS, LONGEST),
+                default: Some("100 ms"),
+                doc: "how long it may be exceeded: about the longest round trip",
+            },
+            Parameter {
+                name: "packets",
+                unit: Unit::Count(0, 1_000_000_000),
+                default: Some("1000"),
+                doc: "most packets that may wait, the one in transmission not counted; 0: no limit",
+            },
+            Parameter {
+                name: "mtu",
+                unit: Unit::Bytes(1, 65_535),
+                default: Some("1500 bytes"),
+                doc: "nothing is dropped while no more than this waits behind the packet that leaves",
+            },
+            Parameter {
+                name: "marks",
+                unit: Unit::Flag,
+                default: Some("true"),
+                doc: "whether ECN-capable packets are marked instead of dropped",
+            },
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values, _| Discipline::scheduled(CoDel::new(values)),
+};
+
+struct CoDel {
+    target: Duration,
+    interval: Duration,
+    limit: usize,
+    mtu: u64,
+    marks: bool,
+    /// Packets with the times at which they came.
+    waiting: VecDeque<(Time, Packet)>,
+    bytes: u64,
+    /// When a waiting time above target will have lasted for an interval; `None` below target.
+    first_above: Option<Time>,
+    /// Whether it is in the dropping state, and when it drops next, or would have.
+    is_dropping: bool,
+    drops_at: Time,
+    /// Drops in this dropping state and, at its beginning, those it began with.
+    count: u64,
+    last_count: u64,
+}
+
+/// A packet that leaves, and whether packets have waited too long for an interval.
+type Leaving = (Option<Packet>, bool);
+
+impl CoDel {
+    fn new(values: &Values) -> CoDel {
+        CoDel {
+            target: values.duration("target"),
+            interval: values.duration("interval"),
+            limit: match values.count("packets") {
+                0 => usize::MAX,
+                packets => packets as usize,
+            },
+            mtu: values.bytes("mtu"),
+            marks: values.flag("marks"),
+            waiting: VecDeque::new(),
+            bytes: 0,
+            first_above: None,
+            is_dropping: false,
+            drops_at: Time::ZERO,
+            count: 0,
+            last_count: 0,
+        }
+    }
+
+    /// `dodequeue` (§5.6).
+    fn take(&mut self, now: Time) -> Leaving {
+        let Some((came, packet)) = self.waiting.pop_front() else {
+            self.first_above = None;
+            return (None, false);
+        };
+        self.bytes -= u64::from(packet.wire_bytes);
+        if now.since(came) < self.target || self.bytes <= self.mtu {
+            self.first_above = None;
+            return (Some(packet), false);
+        }
+        let above = *self.first_above.get_or_insert(now + self.interval);
+        (Some(packet), now >= above)
+    }
+
+    /// The control law (§5.3): when to drop after a drop at `from`.
+    fn next_after(&self, from: Time) -> Time {
+        from + Duration::from_secs_f64(self.interval.as_secs() / libm::sqrt(self.count as f64))
+    }
+
+    /// Marks the packet that leaves if it may, and leaves it its place; else drops it and takes the next one.
+    fn punish(&mut self, now: Time, packet: Option<Packet>, dropped: &mut Dropped) -> Leaving {
+        let Some(mut packet) = packet else { return (None, false) };
+        if self.marks && mark(&mut packet) {
+            return (Some(packet), true);
+        }
+        dropped.push((packet, LossReason::EarlyDrop));
+        self.take(now)
+    }
+
+    /// `dequeue` in the dropping state (§5.5).
+    fn go_on(
+        &mut self,
+        now: Time,
+        (mut packet, mut is_late): Leaving,
+        dropped: &mut Dropped,
+    ) -> Option<Packet> {
+        self.is_dropping = is_late;
+        // A large backlog may ask for the next drop at once.
+        while self.is_dropping && now >= self.drops_at {
+            self.count += 1;
+            let before = dropped.len();
+            (packet, is_late) = self.punish(now, packet, dropped);
+            self.is_dropping = is_late;
+            if is_late {
+                self.drops_at = self.next_after(self.drops_at);
+            }
+            if dropped.len() == before {
+                break;
+            }
+        }
+        packet
+    }
+
+    /// `dequeue` when the dropping state begins (§5.5).
+    fn begin(&mut self, now: Time, packet: Option<Packet>, dropped: &mut Dropped) -> Option<Packet> {
+        let (packet, _) = self.punish(now, packet, dropped);
+        self.is_dropping = true;
+        // Soon after the last time, the rate that was right then is a good one to begin with.
+        let more = self.count - self.last_count;
+        let is_soon = now.since(self.drops_at) < self.interval * 16;
+        self.count = if more > 1 && is_soon { more } else { 1 };
+        self.drops_at = self.next_after(now);
+        self.last_count = self.count;
+        packet
+    }
+}
+
+impl Queue for CoDel {
+    fn enqueue(&mut self, now: Time, packet: Packet, dropped: &mut Dropped) {
+        if self.waiting.len() >= self.limit {
+            return dropped.push((packet, LossReason::QueueFull));
+        }
+        self.bytes += u64::from(packet.wire_bytes);
+        self.waiting.push_back((now, packet));
+    }
+
+    fn dequeue(&mut self, now: Time, dropped: &mut Dropped) -> Option<Packet> {
+        let (packet, is_late) = self.take(now);
+        match (self.is_dropping, is_late) {
+            (true, _) => self.go_on(now, (packet, is_late), dropped),
+            (false, true) => self.begin(now, packet, dropped),
+            (false, false) => packet,
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        Backlog { waiting: self.waiting.len() as u32, in_service: false, bytes: self.bytes }
+    }
+
+    fn marks(&self) -> bool {
+        self.marks
+    }
+
+    fn draws(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::Value;
+    use lasthop_wire::{Body, Ecn, FlowId, Priority};
+
+    fn packet(ecn: Ecn) -> Packet {
+        Packet {
+            number: 0,
+            flow: FlowId(0),
+            route: 0,
+            wire_bytes: 1000,
+            forward: true,
+            again: false,
+            early: false,
+            ecn,
+            priority: Priority::Normal,
+            hop: 0,
+            body: Body::Datagram { number: 0 },
+        }
+    }
+
+    fn codel(settings: &[(&'static str, Value)]) -> CoDel {
+        let mut values = MECHANISM.info.defaults();
+        settings.iter().for_each(|(name, value)| values.set(name, value.clone()));
+        CoDel::new(&values)
+    }
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + MS * millis
+    }
+
+    /// One packet of 1000 bytes leaves every millisecond of a queue that is `waits` ms long when a packet joins, or as
+    /// long as it is left; whoever is dropped is replaced. Returns when packets were dropped, ms.
+    fn drops(codel: &mut CoDel, from: u64, until: u64, waits: u64, ecn: Ecn) -> Vec<u64> {
+        let (mut told, mut dropped) = (Vec::new(), Dropped::new());
+        for now in from..until {
+            // A packet that leaves now has waited for `waits` ms.
+            while (codel.waiting.len() as u64) < waits {
+                let came = at(now.saturating_sub(waits) + codel.waiting.len() as u64);
+                codel.enqueue(came, packet(ecn), &mut dropped);
+            }
+            let left = codel.dequeue(at(now), &mut dropped);
+            let is_marked = left.is_some_and(|packet| packet.ecn == Ecn::Ce);
+            told.extend((0..dropped.drain(..).count() + usize::from(is_marked)).map(|_| now));
+        }
+        told
+    }
+
+    /// Everything has left by `now`, and the transmitter asks once more.
+    fn empty(codel: &mut CoDel, now: u64) {
+        codel.waiting.clear();
+        codel.bytes = 0;
+        assert_eq!(codel.dequeue(at(now), &mut Dropped::new()), None);
+    }
+
+    /// §5.3: the first drop comes an interval after packets began to wait too long, each next one `interval / sqrt(count)`
+    /// after the one before: 100, 70.7, 57.7, 50 … ms, at the first packet that leaves then. The backlog never changes
+    /// its mind.
+    #[test]
+    fn a_queue_that_stands_is_dropped_from_by_the_control_law() {
+        let mut expected = vec![200];
+        let mut next = 200.0;
+        for count in 1..=8 {
+            next += 100.0 / f64::from(count).sqrt();
+            expected.push(f64::ceil(next) as u64);
+        }
+        let stands = drops(&mut codel(&[]), 100, expected[8] + 1, 50, Ecn::NotEct);
+        assert_eq!(stands, expected);
+        let marked = drops(&mut codel(&[]), 100, expected[8] + 1, 50, Ecn::Ect0);
+        assert_eq!(marked, expected, "marks come when drops would");
+    }
+
+    #[test]
+    fn a_queue_within_the_target_is_left_alone() {
+        assert!(drops(&mut codel(&[]), 100, 2000, 4, Ecn::NotEct).is_empty());
+        // A burst that is gone within an interval, too.
+        let mut bursty = codel(&[]);
+        assert!(drops(&mut bursty, 100, 190, 50, Ecn::NotEct).is_empty());
+        empty(&mut bursty, 190);
+        assert!(drops(&mut bursty, 190, 280, 50, Ecn::NotEct).is_empty());
+    }
+
+    /// §5.6: where one packet takes longer than the target, one may wait.
+    #[test]
+    fn what_waits_behind_the_last_packet_must_be_more_than_one_mtu() {
+        let (mut slow, mut dropped) = (codel(&[]), Dropped::new());
+        for now in 0..100u64 {
+            slow.enqueue(at(50 * now), packet(Ecn::NotEct), &mut dropped);
+            if now > 1 {
+                assert!(slow.dequeue(at(50 * now), &mut dropped).is_some());
+            }
+        }
+        // 100 ms of waiting and 2000 bytes behind the packet that leaves.
+        assert!(!dropped.is_empty());
+        let (mut slower, mut dropped) = (codel(&[("mtu", Value::Bytes(2000))]), Dropped::new());
+        for now in 0..100u64 {
+            slower.enqueue(at(50 * now), packet(Ecn::NotEct), &mut dropped);
+            if now > 1 {
+                assert!(slower.dequeue(at(50 * now), &mut dropped).is_some());
+            }
+        }
+        assert!(dropped.is_empty());
+    }
+
+    /// §5.5: back in the dropping state within 16 intervals, it begins with the drops of the last time; later with one.
+    #[test]
+    fn it_begins_where_it_was_if_that_is_not_long_ago() {
+        for (pause, expected) in [(200, 8), (1700, 1)] {
+            let mut codel = codel(&[]);
+            let first = drops(&mut codel, 100, 660, 50, Ecn::NotEct);
+            assert_eq!(first.len(), 9, "8 counted in the dropping state, and the one that began it");
+            empty(&mut codel, 660);
+            let again = drops(&mut codel, 660 + pause, 660 + pause + 101, 50, Ecn::NotEct);
+            assert_eq!((again[0], codel.last_count), (660 + pause + 100, expected));
+        }
+    }
+}
