@@ -1,5 +1,7 @@
 //! `show` prints a scenario that reads back as the same scenario.
 
+mod fixed;
+
 use lasthop_scenario::{Catalogue, Draft, Scenario, ready_paths};
 
 /// All that a scenario says, traces and parameters included.
@@ -86,7 +88,7 @@ fn a_trace_is_found_again_from_what_is_shown() {
 
 #[test]
 fn the_paper_s_scenario_is_shown_in_full() {
-    let mut draft = Draft::load("hasegawa").expect("a ready path");
+    let mut draft = fixed::catalogue().load("hasegawa").expect("a ready path");
     draft.set("shape", "split").expect("a key");
     insta::assert_snapshot!(draft.show().expect("valid"));
 }

@@ -77,6 +77,13 @@ impl<B: ?Sized> Seam<B> {
         }
     }
 
+    /// Keeps those answers alone of which this is true.
+    pub fn retain(&mut self, keeps: impl Fn(&Info) -> bool) {
+        let infos = std::mem::take(&mut self.question.mechanisms);
+        let both = infos.into_iter().zip(std::mem::take(&mut self.builds));
+        (self.question.mechanisms, self.builds) = both.filter(|(info, _)| keeps(info)).unzip();
+    }
+
     /// The question, with a description of every answer.
     pub fn question(&self) -> &Question {
         &self.question
@@ -174,6 +181,9 @@ mod tests {
         let text: &'static str = "at run time";
         seam.add_own(&MADE, Arc::new(move |_| text));
         assert_eq!(seam.question().names(), ["reno", "new_reno", "made"]);
+        assert_eq!([built(&seam, "reno"), built(&seam, "made")], [Some("theirs"), Some("at run time")]);
+        seam.retain(|info| info.name != "new_reno");
+        assert_eq!(seam.question().names(), ["reno", "made"]);
         assert_eq!([built(&seam, "reno"), built(&seam, "made")], [Some("theirs"), Some("at run time")]);
     }
 

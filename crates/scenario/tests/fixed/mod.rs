@@ -1,0 +1,27 @@
+//! A catalogue that does not change when a mechanism is added, for messages that name all answers to a question.
+
+use lasthop_base::Seam;
+use lasthop_scenario::Catalogue;
+
+/// A few well-known answers to each question.
+pub fn catalogue() -> Catalogue {
+    fn only<B: ?Sized>(seam: &mut Seam<B>, names: &[&str]) {
+        seam.retain(|info| names.contains(&info.name));
+    }
+    let mut catalogue = Catalogue::default();
+    only(&mut catalogue.tcp.recovery, &["tahoe", "reno", "new_reno", "sack"]);
+    only(&mut catalogue.tcp.congestion, &["reno", "cubic"]);
+    only(&mut catalogue.tcp.counting, &["per_ack", "rfc5681", "bytes"]);
+    only(&mut catalogue.tcp.judge, &["always", "tagged"]);
+    only(&mut catalogue.tcp.timing, &["immediate", "delayed"]);
+    only(&mut catalogue.tcp.shape, &["once", "split"]);
+    only(&mut catalogue.tcp.echo, &["latched", "per_packet"]);
+    only(&mut catalogue.tcp.window, &["buffer", "dynamic"]);
+    only(&mut catalogue.tcp.cause, &["always", "jtcp"]);
+    only(&mut catalogue.tcp.estimate, &["rate_times_rtt", "oracle"]);
+    only(&mut catalogue.link.queue, &["drop_tail", "red"]);
+    only(&mut catalogue.link.channel, &["none", "iid", "bit_error", "two_state"]);
+    only(&mut catalogue.link.arq, &["none", "repeat"]);
+    only(&mut catalogue.node.middlebox, &["none", "snoop"]);
+    catalogue
+}
