@@ -2,6 +2,7 @@
 //!
 //! * [`Middlebox`]: the trait. A packet comes in; the same goes on, or not, or others do.
 //! * [`snoop`]: keeps data until it is acknowledged, and repeats what the air lost.
+//! * [`split`]: two connections back to back.
 //! * `none`: the node only forwards.
 //! * [`Catalogue`]: all of them.
 //!
@@ -11,6 +12,7 @@ mod catalogue;
 mod none;
 mod numbers;
 pub mod snoop;
+pub mod split;
 
 pub use catalogue::Catalogue;
 
@@ -86,7 +88,7 @@ pub struct Exit {
 pub type Build = dyn Fn(&Values, &Place) -> Option<Box<dyn Middlebox>> + Send + Sync;
 
 /// All middleboxes.
-pub const ALL: &[Mechanism<Build>] = &[none::MECHANISM, snoop::MECHANISM];
+pub const ALL: &[Mechanism<Build>] = &[none::MECHANISM, snoop::MECHANISM, split::MECHANISM];
 
 /// What holds if nobody says.
 pub const DEFAULT: Mechanism<Build> = none::MECHANISM;

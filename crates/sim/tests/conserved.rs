@@ -187,3 +187,9 @@ fn a_middlebox_that_takes_out_and_repeats() {
     ];
     check("hasegawa", &[&air[..], &answers].concat(), &["lost_channel", "acks_lost", "suppressed"]);
 }
+
+#[test]
+fn a_middlebox_that_splits_the_connection() {
+    let split = [("link.wireless.down.arq", "none"), ("duration", "60 s"), ("node.bs.middlebox", "split")];
+    check("hasegawa", &split, &["lost_channel", "born_at_nodes"]);
+}

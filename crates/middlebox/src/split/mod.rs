@@ -1,0 +1,173 @@
+//! A split connection: the node ends the sender's connection and opens one of its own to the other end, each with its
+//! own retransmissions and its own window; what one receives, the other sends (I-TCP: Bakre and Badrinath, ICDCS 1995).
+//! Both ends believe that they speak to each other: addresses, ports and first numbers are theirs.
+//!
+//! * `relay`: the two connections of one flow, back to back.
+//!
+//! The node acknowledges what the other end has not got yet. Without it the data is lost, and the sender does not know.
+//!
+//! # What is not modelled
+//! There is no handoff: a run's base station stays. Congestion marks end at the node, which offers no ECN itself.
+
+mod relay;
+
+use crate::{Build, Middlebox, Onward};
+use lasthop_base::mechanism::find;
+use lasthop_base::{Choice, Duration, Info, Mechanism, Parameter, Stream, Time, Unit, Value, Values};
+use lasthop_tcp::Config;
+use lasthop_tcp::endpoint::opens;
+use lasthop_tcp::receiver::window;
+use lasthop_tcp::sender::{congestion, recovery};
+use lasthop_wire::{Packet, Segment};
+use relay::Relay;
+
+const RECOVERIES: &[&str] = &["tahoe", "reno", "new_reno", "sack"];
+const CONTROLS: &[&str] = &["reno", "cubic", "westwood", "westwood_plus"];
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "split",
+        summary: "ends the connection here and opens another one behind, back to back",
+        source: "Bakre and Badrinath, ICDCS 1995; RFC 3135 §2.4",
+        parameters: &[
+            Parameter {
+                name: "buffer",
+                unit: Unit::Bytes(1000, 1 << 30),
+                default: Some("64 KiB"),
+                doc: "most bytes of a flow and direction that it holds; its window is what is free",
+            },
+            Parameter {
+                name: "handshake",
+                unit: Unit::Word(&["far", "near"]),
+                default: Some("far"),
+                doc: "a SYN is answered when the other end has, or at once",
+            },
+            Parameter {
+                name: "recovery",
+                unit: Unit::Word(RECOVERIES),
+                default: Some("sack"),
+                doc: "loss recovery of both its senders; sack only where SYNs offer SACK, else new_reno",
+            },
+            Parameter {
+                name: "congestion",
+                unit: Unit::Word(CONTROLS),
+                default: Some("reno"),
+                doc: "congestion control of both its senders",
+            },
+            Parameter {
+                name: "initial_window",
+                unit: Unit::Count(1, 10_000),
+                default: Some("10"),
+                doc: "of both its senders, segments",
+            },
+            Parameter {
+                name: "min_rto",
+                unit: Unit::Duration(Duration::ZERO, Duration::from_secs(60)),
+                default: Some("200 ms"),
+                doc: "smallest retransmission timeout of both its senders",
+            },
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values, place| {
+        let flows = (0..place.flows.len()).map(|_| None).collect();
+        let random = place.random.clone();
+        let answers_at_once = values.word("handshake") == "near";
+        Some(Box::new(Split { config: config(values), answers_at_once, random, flows, next: Time::NEVER }))
+    },
+};
+
+/// What both connections have in common; what the SYN offers, comes with it.
+fn config(values: &Values) -> Config {
+    let mut config = Config { initial_window: values.count("initial_window") as u32, ..Config::default() };
+    config.rto.smallest = values.duration("min_rto");
+    config.window = Choice::named(window::ALL, "buffer");
+    config.window.values.set("size", Value::Bytes(values.bytes("buffer")));
+    if let Some(recovery) = find(recovery::ALL, values.word("recovery")) {
+        config.recovery = Choice::of(recovery);
+    }
+    if let Some(congestion) = find(congestion::ALL, values.word("congestion")) {
+        config.congestion = Choice::of(congestion);
+    }
+    config
+}
+
+/// Bytes of the timestamps option in every segment (RFC 7323 appendix A).
+const TIMESTAMP_BYTES: u32 = 12;
+
+/// The same with what a SYN offers, and not more.
+fn offered(config: &Config, syn: &Segment) -> Config {
+    let stamps = if syn.timestamps.is_some() { TIMESTAMP_BYTES } else { 0 };
+    let mss = syn.mss.map_or(config.default_mss, u32::from);
+    Config {
+        segment: mss.saturating_sub(stamps).max(1),
+        sack: syn.sack_permitted,
+        timestamps: syn.timestamps.is_some(),
+        ..config.clone()
+    }
+}
+
+/// See the file.
+struct Split {
+    config: Config,
+    answers_at_once: bool,
+    random: Stream,
+    /// For each flow its connections, once a SYN has come by.
+    flows: Vec<Option<Box<Relay>>>,
+    /// No timer expires before.
+    next: Time,
+}
+
+impl Middlebox for Split {
+    fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Onward>) {
+        let Some(segment) = packet.segment() else { return out.push(Onward::Same(packet)) };
+        let Some(place) = self.flows.get_mut(packet.flow.0 as usize) else {
+            return out.push(Onward::Same(packet));
+        };
+        let is_new = opens(segment) && place.as_ref().is_none_or(|relay| relay.is_over());
+        if is_new {
+            let config = offered(&self.config, segment);
+            *place = Some(Box::new(Relay::new(now, config, &packet, segment, &mut self.random)));
+        }
+        // What began without the node goes on without it.
+        let Some(relay) = place else { return out.push(Onward::Same(packet)) };
+        if is_new && self.answers_at_once {
+            relay.answer(now, &mut self.random);
+        }
+        out.push(Onward::Received(packet));
+        relay.handle_segment(now, &packet, segment, &mut self.random);
+        relay.pump(now, out);
+        self.next = self.next.min(relay.deadline());
+    }
+
+    fn handle_timeout(&mut self, now: Time, out: &mut Vec<Onward>) {
+        self.next = Time::NEVER;
+        for relay in self.flows.iter_mut().flatten() {
+            if relay.deadline() <= now {
+                relay.handle_timeout(now);
+                relay.pump(now, out);
+            }
+            self.next = self.next.min(relay.deadline());
+        }
+    }
+
+    fn poll_timeout(&self) -> Time {
+        self.next
+    }
+
+    fn draws(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_are_names_of_mechanisms() {
+        assert!(RECOVERIES.iter().all(|name| find(recovery::ALL, name).is_some()));
+        assert!(CONTROLS.iter().all(|name| find(congestion::ALL, name).is_some()));
+    }
+}

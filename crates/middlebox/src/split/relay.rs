@@ -1,0 +1,183 @@
+//! The two connections of one flow, back to back.
+
+use crate::Onward;
+use lasthop_base::{Stream, Time};
+use lasthop_tcp::endpoint::{Ended, reset_for};
+use lasthop_tcp::{Arriving, Config, Endpoint, Role, State};
+use lasthop_wire::{Body, Ecn, Flags, FlowId, Packet, Priority, Segment, Seq};
+
+/// One that faces the end which opened, and one that faces the end which is to answer.
+pub(super) struct Relay {
+    flow: FlowId,
+    config: Config,
+    /// The SYN that opened, and whether it came on the flow's way there.
+    syn: Segment,
+    forward: bool,
+    /// Faces the opener, once the SYN may be answered.
+    near: Option<Half>,
+    /// Faces the other end.
+    far: Half,
+    /// The opener was told that nobody answers.
+    refused: bool,
+}
+
+/// A connection's end, and how much of what it received has been given to the other one.
+struct Half {
+    endpoint: Endpoint,
+    relayed: u64,
+    closed: bool,
+}
+
+impl Half {
+    fn new(endpoint: Endpoint) -> Half {
+        Half { endpoint, relayed: 0, closed: false }
+    }
+
+    /// Payload that its peer has acknowledged, of `written` bytes.
+    fn acknowledged(&self, written: u64) -> u64 {
+        self.endpoint.sender().board().una().saturating_sub(1).min(written)
+    }
+
+    /// What it has received goes to `to`. It stays in the one buffer of this direction until it is acknowledged there.
+    fn relay(&mut self, to: &mut Half) {
+        let delivered = self.endpoint.delivered();
+        if delivered > self.relayed {
+            to.endpoint.write(delivered - self.relayed);
+            self.relayed = delivered;
+        }
+        self.endpoint.hold_unread(self.relayed - to.acknowledged(self.relayed));
+        if self.endpoint.receiver().has_finished() && !to.closed {
+            to.closed = true;
+            to.endpoint.close();
+        }
+        let is_broken = self.endpoint.ended().is_some_and(|how| how != Ended::Closed);
+        if is_broken && to.endpoint.ended().is_none() {
+            to.endpoint.abort();
+        }
+    }
+
+    fn send(&mut self, now: Time, flow: FlowId, forward: bool, out: &mut Vec<Onward>) {
+        while let Some(sending) = self.endpoint.poll_segment(now) {
+            let counters = self.endpoint.counters();
+            out.push(Onward::New(Packet {
+                again: sending.again,
+                early: counters.recoveries + counters.timeouts == 0,
+                ecn: if sending.ecn_capable { Ecn::Ect0 } else { Ecn::NotEct },
+                priority: sending.priority,
+                ..packet(flow, forward, sending.segment)
+            }));
+        }
+    }
+}
+
+/// A packet of the box's own.
+fn packet(flow: FlowId, forward: bool, segment: Segment) -> Packet {
+    Packet {
+        number: 0,
+        flow,
+        wire_bytes: 0,
+        forward,
+        again: false,
+        early: false,
+        ecn: Ecn::NotEct,
+        priority: Priority::Normal,
+        route: 0,
+        hop: 0,
+        body: Body::Tcp(segment),
+    }
+}
+
+impl Relay {
+    /// A SYN has come: the other end is asked with the same first number.
+    pub(super) fn new(
+        now: Time,
+        config: Config,
+        packet: &Packet,
+        syn: &Segment,
+        random: &mut Stream,
+    ) -> Relay {
+        let stream = Stream::named(random.draw(), "far");
+        let mut far = Endpoint::new(config.clone(), Role::Active, syn.seq, stream);
+        far.open(now);
+        let (flow, forward) = (packet.flow, packet.forward);
+        Relay { flow, config, syn: *syn, forward, near: None, far: Half::new(far), refused: false }
+    }
+
+    /// The SYN is answered without waiting for the other end, whose first number is therefore not its own.
+    pub(super) fn answer(&mut self, now: Time, random: &mut Stream) {
+        let number = Seq(random.draw() as u32);
+        self.answer_with(now, number, random);
+    }
+
+    fn answer_with(&mut self, now: Time, number: Seq, random: &mut Stream) {
+        let stream = Stream::named(random.draw(), "near");
+        let mut near = Endpoint::new(self.config.clone(), Role::Passive, number, stream);
+        near.open(now);
+        near.handle_segment(now, &self.syn, &Arriving::default());
+        self.near = Some(Half::new(near));
+    }
+
+    /// Whether both connections have ended, or there never were two.
+    pub(super) fn is_over(&self) -> bool {
+        let has_ended =
+            |half: &Half| half.endpoint.ended().is_some() || half.endpoint.state() == State::TimeWait;
+        has_ended(&self.far) && self.near.as_ref().is_none_or(has_ended)
+    }
+
+    pub(super) fn handle_segment(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        segment: &Segment,
+        random: &mut Stream,
+    ) {
+        let arriving = Arriving { marked: packet.ecn == Ecn::Ce };
+        if packet.forward == self.forward {
+            // A SYN that the other end has not answered yet is known: the box repeats it by itself.
+            let is_known = segment.seq == self.syn.seq && segment.flags.has(Flags::SYN);
+            return match &mut self.near {
+                Some(near) if !(is_known && near.endpoint.state() == State::SynReceived) => {
+                    near.endpoint.handle_segment(now, segment, &arriving);
+                }
+                None if segment.flags.has(Flags::RST) => self.far.endpoint.abort(),
+                _ => {}
+            };
+        }
+        let was_open = self.far.endpoint.state() != State::SynSent;
+        self.far.endpoint.handle_segment(now, segment, &arriving);
+        if !was_open && self.far.endpoint.state() == State::Established && self.near.is_none() {
+            self.answer_with(now, segment.seq, random);
+        }
+    }
+
+    pub(super) fn handle_timeout(&mut self, now: Time) {
+        for half in self.near.iter_mut().chain([&mut self.far]) {
+            if half.endpoint.poll_timeout() <= now {
+                half.endpoint.handle_timeout(now);
+            }
+        }
+    }
+
+    /// Passes on what was received, and sends what may be sent.
+    pub(super) fn pump(&mut self, now: Time, out: &mut Vec<Onward>) {
+        match &mut self.near {
+            Some(near) => {
+                near.relay(&mut self.far);
+                self.far.relay(near);
+                near.send(now, self.flow, !self.forward, out);
+            }
+            None if self.far.endpoint.ended().is_some() && !self.refused => {
+                self.refused = true;
+                let reset = reset_for(&self.syn).map(|reset| packet(self.flow, !self.forward, reset));
+                out.extend(reset.map(Onward::New));
+            }
+            None => {}
+        }
+        self.far.send(now, self.flow, self.forward, out);
+    }
+
+    pub(super) fn deadline(&self) -> Time {
+        let near = self.near.as_ref().map_or(Time::NEVER, |near| near.endpoint.poll_timeout());
+        near.min(self.far.endpoint.poll_timeout())
+    }
+}

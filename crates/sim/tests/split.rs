@@ -1,0 +1,122 @@
+//! A connection split at the base station: who repeats what, whose round trip is measured, and what it holds.
+
+use lasthop_base::{Duration, Time};
+use lasthop_engine::NodeId;
+use lasthop_scenario::{Draft, Scenario};
+use lasthop_sim::assemble::assemble;
+use lasthop_sim::{FlowOutcome, run};
+use lasthop_wire::FlowId;
+
+/// 10 Mbit/s and 20 ms there and back, then 2 Mbit/s and 100 ms; 2 MB.
+fn path(settings: &[(&str, &str)]) -> Scenario {
+    let text = r#"
+        duration = "120 s"
+        [link.wired]
+        from = "server"
+        to = "bs"
+        rate = "10 Mbit/s"
+        one_way_delay = "10 ms"
+        [link.air]
+        from = "bs"
+        to = "client"
+        rate = "2 Mbit/s"
+        one_way_delay = "50 ms"
+        [node.bs]
+        middlebox = "split"
+        [flow.bulk]
+        from = "server"
+        to = "client"
+        transfer = "2 MB"
+    "#;
+    let mut draft = Draft::parse(text, "split.toml").expect("TOML");
+    for (key, value) in settings {
+        draft.set(key, value).unwrap_or_else(|problem| panic!("{key}: {problem:?}"));
+    }
+    draft.check().unwrap_or_else(|problem| panic!("{problem:?}"))
+}
+
+const BOX: &str = "node.bs.middlebox";
+const AIR: (&str, &str) = ("link.air.down.channel", "{ kind = \"iid\", loss = 0.03 }");
+const AIR_UP: (&str, &str) = ("link.air.up.channel", "{ kind = \"iid\", loss = 0.03 }");
+const WIRE: (&str, &str) = ("link.wired.down.channel", "{ kind = \"iid\", loss = 0.01 }");
+const WIRE_UP: (&str, &str) = ("link.wired.up.channel", "{ kind = \"iid\", loss = 0.01 }");
+
+fn flow(scenario: &Scenario, seed: u64) -> FlowOutcome {
+    run(scenario, seed).flows.remove(0)
+}
+
+#[test]
+fn every_byte_arrives_whatever_is_lost_and_both_ends_close() {
+    for settings in [&[][..], &[(BOX, "{ kind = \"split\", handshake = \"near\" }")]] {
+        for losses in [&[][..], &[AIR, AIR_UP], &[WIRE, WIRE_UP], &[AIR, AIR_UP, WIRE, WIRE_UP]] {
+            let scenario = path(&[settings, losses].concat());
+            for seed in 1..=5 {
+                let mut engine = assemble(&scenario, seed);
+                engine.run_until(Time::ZERO + scenario.duration);
+                let (_, client) = engine.endpoints(FlowId(0)).expect("TCP");
+                assert_eq!(client.delivered(), 2_000_000, "seed {seed}, {losses:?}");
+                assert!(engine.is_done() && client.ended().is_some(), "seed {seed}, {losses:?}");
+                assert!(engine.account(FlowId(0)).completed.is_some());
+            }
+        }
+    }
+}
+
+/// The buffer and the wired queue take all of it: a closed window would be probed, which is sending again, too.
+#[test]
+fn what_the_air_loses_is_not_sent_again_over_the_wire() {
+    let (plain, split) = (
+        path(&[AIR, (BOX, "none")]),
+        path(&[
+            AIR,
+            (BOX, "{ kind = \"split\", buffer = \"4 MB\" }"),
+            ("link.wired.down.queue", "unlimited"),
+        ]),
+    );
+    for seed in 1..=5 {
+        assert!(flow(&plain, seed).source.retransmitted > 20);
+        let flow = flow(&split, seed);
+        assert_eq!((flow.source.retransmitted, flow.source.recoveries, flow.source.timeouts), (0, 0, 0));
+    }
+}
+
+#[test]
+fn the_servers_round_trip_has_no_air_in_it() {
+    let flow = flow(&path(&[AIR]), 1);
+    // 20 ms, a window of at most 64 KiB at 10 Mbit/s (52 ms) in the wired queue, and a delayed ACK (at most 200 ms) now
+    // and then.
+    assert!(flow.smallest_rtt_s.expect("measured") < 0.0225);
+    assert!(flow.mean_rtt_s.expect("measured") < 0.080);
+}
+
+/// The air is silent for 10 s: the window closes, and the node holds its buffer and no more.
+#[test]
+fn the_node_holds_no_more_than_its_buffer() {
+    let silent = ("link.air.down.plan", "2 Mbit/s for 3 s, 1 bit/s for 10 s, 2 Mbit/s for 107 s");
+    let scenario = path(&[silent, ("link.air.down.queue", "unlimited")]);
+    let mut engine = assemble(&scenario, 1);
+    let (mut most, mut at) = (0, Time::ZERO);
+    while at < Time::ZERO + scenario.duration {
+        engine.run_until(at);
+        let (server, client) = engine.endpoints(FlowId(0)).expect("TCP");
+        let acknowledged = server.sender().board().una().saturating_sub(1).min(2_000_000);
+        most = most.max(acknowledged.saturating_sub(client.delivered()));
+        at += Duration::from_millis(10);
+    }
+    // What has arrived and is not acknowledged over the air counts, too: so never more, and nearly all of it.
+    assert!(most <= 65_536, "{most}");
+    assert!(most > 50_000, "{most}");
+    let (_, client) = engine.endpoints(FlowId(0)).expect("TCP");
+    assert_eq!(client.delivered(), 2_000_000);
+}
+
+#[test]
+fn all_that_comes_is_received_and_all_that_leaves_is_its_own() {
+    let scenario = path(&[AIR]);
+    let mut engine = assemble(&scenario, 1);
+    engine.run_until(Time::ZERO + scenario.duration);
+    let account = engine.node_account(NodeId(1)).expect("a box");
+    assert_eq!((account.passed, account.repeated, account.dropped), (0, 0, 0));
+    assert_eq!(account.received, account.came);
+    assert!(account.made > 2_000_000 / 1448);
+}
