@@ -257,7 +257,7 @@ impl Sender {
         self.congestion.on_segment(mss);
         if self.board.outstanding() > 0 {
             self.board.cut(mss);
-            self.start_over(Reason::TooLong);
+            self.start_over(now, Reason::TooLong);
             self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
             self.take_stock();
         }

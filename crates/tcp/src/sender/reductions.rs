@@ -65,7 +65,7 @@ impl Sender {
                 self.reduce(now, flight, marked, true);
                 log.counters.recoveries += 1;
                 log.trace(now, Event::RecoveryEntered { flight, cwnd: self.congestion.window() });
-                self.start_over(Reason::FastRetransmit);
+                self.start_over(now, Reason::FastRetransmit);
             }
             Step::Leave => {
                 let recovered = self.review(now, log);

@@ -137,8 +137,7 @@ impl Sender {
             self.wait_for(now, Limit::Congestion);
             return None;
         }
-        if let Some(range) = self.repair.recovery.must_send(&self.board) {
-            self.board.mark_first_lost();
+        if let Some(range) = self.repair.recovery.must_send(&mut self.board) {
             let why = std::mem::replace(&mut self.repair.why, Reason::Hole);
             if why == Reason::FastRetransmit {
                 // The repair gets a whole timeout (RFC 6675 §6 leaves it open); partial ACKs do not (RFC 6582 §4).

@@ -250,6 +250,12 @@ impl Scoreboard {
         }
     }
 
+    /// Marks the first unacknowledged segment as lost, and says which it is.
+    pub fn lose_first(&mut self) -> Option<Range> {
+        self.mark_first_lost();
+        self.first()
+    }
+
     /// Marks everything unreported as lost and not yet sent again (after a timeout).
     ///
     /// If the first segment was reported by SACK, the receiver has reneged: all reports are forgotten (RFC 2018 §8).

@@ -41,7 +41,7 @@ impl Sender {
         self.congestion.on_timeout(&loss, expired.first);
         self.reductions.tells = true;
         self.rtt.back_off();
-        self.start_over(Reason::Timeout);
+        self.start_over(now, Reason::Timeout);
         self.repair.f_rto = question;
         self.timer.start((now + self.rtt.rto()).min(expired.end), Kind::Retransmit);
         self.take_stock();
@@ -49,8 +49,8 @@ impl Sender {
     }
 
     /// Everything outstanding is to be sent again.
-    pub(super) fn start_over(&mut self, why: Reason) {
-        self.board.mark_all_lost();
+    pub(super) fn start_over(&mut self, now: Time, why: Reason) {
+        self.repair.recovery.mark_at_timeout(now, &mut self.board);
         self.reductions.until = self.board.nxt();
         self.repair.start_over(why, &self.board);
         if let Some(judge) = &mut self.judge {

@@ -7,7 +7,7 @@ mod tahoe;
 
 use super::scoreboard::Scoreboard;
 use crate::ranges::Range;
-use lasthop_base::{Choice, Mechanism, Parameter, Unit, Values};
+use lasthop_base::{Choice, Mechanism, Parameter, Time, Unit, Values};
 
 /// Duplicate ACKs that tell a loss (RFC 5681 §3.2).
 pub const DUP_THRESH: u32 = 3;
@@ -60,14 +60,21 @@ pub trait LossRecovery: Send {
     /// An ACK, already entered in the board.
     fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step;
 
-    /// The retransmission timer expired and all that is outstanding was marked lost.
+    /// The retransmission timer expired: marks what is lost by that. The first segment is, and it must go out again.
+    fn mark_at_timeout(&mut self, now: Time, board: &mut Scoreboard) {
+        let _ = now;
+        board.mark_all_lost();
+    }
+
+    /// After [`LossRecovery::mark_at_timeout`]: what was lost goes out again.
     fn on_timeout(&mut self, board: &Scoreboard);
 
     /// The last timeout was spurious: nothing of what is outstanding is lost.
     fn on_spurious_timeout(&mut self, board: &Scoreboard);
 
-    /// What must go out now whatever the window says: the first retransmission of a recovery, NewReno's on a partial ACK.
-    fn must_send(&mut self, board: &Scoreboard) -> Option<Range>;
+    /// What must go out now whatever the window says: the first retransmission of a recovery, NewReno's on a partial ACK. It
+    /// is marked lost, if it was not yet.
+    fn must_send(&mut self, board: &mut Scoreboard) -> Option<Range>;
 
     /// What is to be sent again as soon as the window allows, before new data.
     fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range>;

@@ -48,8 +48,8 @@ impl LossRecovery for Tahoe {
         self.duplicates.reset();
     }
 
-    fn must_send(&mut self, board: &Scoreboard) -> Option<Range> {
-        if self.must_send { board.first() } else { None }
+    fn must_send(&mut self, board: &mut Scoreboard) -> Option<Range> {
+        if self.must_send { board.lose_first() } else { None }
     }
 
     fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
