@@ -55,6 +55,7 @@ fn play(control: &mut dyn CongestionControl, counting: &mut dyn AckCounting, ops
                     srtt: rtt,
                     in_flight: flight,
                     held,
+                    ..AckEvent::default()
                 };
                 control.on_ack(&ack, counting);
                 assert!(control.window() >= before, "an ACK lowers it");

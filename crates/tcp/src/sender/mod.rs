@@ -34,7 +34,7 @@ use crate::event::{Log, Reason};
 use crate::ranges::Range;
 use crate::rtt::RttEstimator;
 use application::Application;
-use congestion::{AckEvent, CongestionControl, Delivery, Phase, Start};
+use congestion::{AckEvent, CongestionControl, Phase, Start};
 use counting::AckCounting;
 use idle::Idle;
 use judge::LossJudge;
@@ -43,6 +43,7 @@ use lasthop_wire::Priority;
 use limit::Waiting;
 use peer::Peer;
 use persist::Persist;
+use recovery::AckNews;
 use reductions::Reductions;
 use repair::Repair;
 use scoreboard::Scoreboard;
@@ -333,7 +334,9 @@ impl Sender {
         let mut held = false;
         if self.watches {
             if self.observes {
-                self.congestion.observe(&Delivery { now, acked: acked.bytes, duplicate: false, rtt });
+                let acked = acked.bytes;
+                let news = AckNews { now, acked, rtt, mss: self.mss, ..AckNews::default() };
+                self.congestion.observe(&news);
             }
             held = self.leaves_window_unused(outstanding + acked.bytes);
         }
@@ -346,6 +349,7 @@ impl Sender {
             rtt,
             srtt: self.rtt.srtt(),
             in_flight: outstanding,
+            lost: 0,
             held,
         };
         self.congestion.on_ack(&event, &mut *self.counting);

@@ -19,6 +19,8 @@ pub(super) struct Reductions {
     pub(super) tells: bool,
     /// For the judge: what the window was when the last recovery was entered, and what was outstanding.
     entered: (Level, Range),
+    /// Bytes that were known to be lost at the last ACK, in all.
+    lost_known: u64,
     /// Whether new data waits for the timer when an echo comes at a window of one segment (RFC 3168 §6.1.2).
     may_hold: bool,
 }
@@ -30,8 +32,14 @@ impl Reductions {
             at: None,
             tells: false,
             entered: (Level::default(), Range { start: 1, end: 1 }),
+            lost_known: 0,
             may_hold,
         }
+    }
+
+    /// Bytes found lost since the last ACK, of so many in all.
+    pub(super) fn news_of_losses(&mut self, total: u64) -> u64 {
+        total - std::mem::replace(&mut self.lost_known, total)
     }
 
     /// The window was reduced because of something in the data before `until`.

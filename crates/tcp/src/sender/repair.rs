@@ -1,6 +1,6 @@
 //! While something is lost, reported or repeated: the long way that [`Sender::handle_ack`] and [`Sender::poll`] take then.
 
-use super::congestion::{AckEvent, Delivery, Phase};
+use super::congestion::{AckEvent, Phase};
 use super::f_rto::ForwardRto;
 use super::recovery::{AckNews, LastResort, LossRecovery, Step};
 use super::scoreboard::Scoreboard;
@@ -57,7 +57,8 @@ impl Sender {
         let advanced = ack.ack > self.board.una();
         let was_outstanding = self.board.outstanding() > 0;
         let acked = if advanced { self.board.acknowledge(ack.ack) } else { Default::default() };
-        if says_duplicate(ack) {
+        let twice = says_duplicate(ack);
+        if twice {
             log.counters.duplicates_told += 1;
         }
         let mut reported = 0;
@@ -86,11 +87,19 @@ impl Sender {
             self.rtt.sample(rtt);
         }
 
+        let news = AckNews {
+            now,
+            acked: acked.bytes,
+            duplicate,
+            twice,
+            rtt,
+            srtt: self.rtt.srtt(),
+            shortest: self.rtt.smallest(),
+            mss: self.mss,
+        };
         if self.observes && (advanced || duplicate) {
-            let duplicate = duplicate && !advanced;
-            self.congestion.observe(&Delivery { now, acked: acked.bytes, duplicate, rtt });
+            self.congestion.observe(&news);
         }
-        let news = AckNews { acked: acked.bytes, duplicate, mss: self.mss };
         let step = self.repair.recovery.on_ack(&news, &mut self.board);
         self.take_step(now, step, ack.ece, log);
         if step == Step::Leave && duplicate {
@@ -101,19 +110,19 @@ impl Sender {
         if ack.ece {
             self.heed_mark(now, log);
         }
-        let phase = self.phase();
-        // The ACK that ends a recovery has had its effect on the window.
-        if step != Step::Leave && (advanced || duplicate) {
+        let lost = self.reductions.news_of_losses(self.board.lost_total());
+        if advanced || duplicate {
             let in_flight = self.repair.recovery.in_flight(&self.board);
             let event = AckEvent {
                 now,
-                phase,
+                phase: if step == Step::Leave { Phase::Recovery } else { self.phase() },
                 acked: acked.bytes,
                 segments: acked.segments,
                 delivered: acked.delivered + reported,
                 rtt,
-                srtt: self.rtt.srtt(),
+                srtt: news.srtt,
                 in_flight,
+                lost,
                 held: ack.ece || self.leaves_window_unused(self.board.outstanding() + acked.bytes),
             };
             self.congestion.on_ack(&event, &mut *self.counting);

@@ -22,6 +22,8 @@ pub struct Scoreboard {
     sacked: RangeSet,
     sacked_bytes: u64,
     lost_bytes: u64,
+    /// All bytes that were ever marked lost, those marked again counted again.
+    lost_total: u64,
     again_bytes: u64,
     /// Records before this one have been examined for loss.
     lost_to: u64,
@@ -103,6 +105,11 @@ impl Scoreboard {
     /// Bytes marked lost and not reported by SACK.
     pub fn lost(&self) -> u64 {
         self.lost_bytes
+    }
+
+    /// Bytes found lost so far, those found lost again counted again: a running sum.
+    pub fn lost_total(&self) -> u64 {
+        self.lost_total
     }
 
     /// The byte behind the highest one reported by SACK, if any is.
@@ -269,10 +276,12 @@ impl Scoreboard {
         self.lost_bytes = 0;
         self.again_bytes = 0;
         for record in &mut self.records {
+            let is_known = record.marks & (LOST | AGAIN | SACKED) == LOST;
             record.marks &= !(AGAIN | LOST);
             if record.marks & SACKED == 0 {
                 record.marks |= LOST;
                 self.lost_bytes += record.end - start;
+                self.lost_total += if is_known { 0 } else { record.end - start };
             }
             start = record.end;
         }
@@ -372,6 +381,7 @@ impl Scoreboard {
         if record.marks & (SACKED | LOST) == 0 {
             record.marks |= LOST;
             self.lost_bytes += len;
+            self.lost_total += len;
         }
     }
 

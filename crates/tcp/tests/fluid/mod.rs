@@ -57,7 +57,7 @@ impl Path {
             rtt: Some(self.rtt),
             srtt: Some(self.rtt),
             in_flight,
-            held: false,
+            ..AckEvent::default()
         }
     }
 

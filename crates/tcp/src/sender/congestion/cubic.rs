@@ -13,7 +13,7 @@
 
 use super::reno::Reno;
 use super::{AckEvent, Build, CongestionControl, LossEvent, Phase, Recovered, Start};
-use crate::sender::counting::{AckCounting, News, Regime};
+use crate::sender::counting::{AckCounting, Regime};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit, Values};
 
 /// See the file.
@@ -227,8 +227,7 @@ impl CongestionControl for Cubic {
             }
             return;
         }
-        let news = News { acked: ack.acked, segments: ack.segments, mss: self.mss };
-        let credit = counting.credit(&news, Regime::Avoidance);
+        let credit = counting.credit(ack, self.mss, Regime::Avoidance);
         let grown = self.grown(ack, credit);
         self.window.set(self.bytes(grown).max(self.window.exact()));
     }

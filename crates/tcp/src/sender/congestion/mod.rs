@@ -8,6 +8,7 @@ mod westwood;
 mod westwood_plus;
 
 use crate::sender::counting::AckCounting;
+use crate::sender::recovery::AckNews;
 use lasthop_base::{Duration, Mechanism, Time, Values};
 
 /// What the window's rules start from.
@@ -22,7 +23,7 @@ pub struct Start {
 }
 
 /// One acknowledgement, new or duplicate.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct AckEvent {
     /// When it came.
     pub now: Time,
@@ -40,16 +41,19 @@ pub struct AckEvent {
     pub srtt: Option<Duration>,
     /// Bytes in the network after it.
     pub in_flight: u64,
+    /// Bytes found lost since the last one.
+    pub lost: u64,
     /// No reason to grow: it echoes a congestion mark (RFC 3168 §6.1.2), or the window was not used (RFC 7661 §4.4.1).
     pub held: bool,
 }
 
 /// Where the sender stands between losses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Phase {
     /// No loss known.
+    #[default]
     Open,
-    /// Fast recovery: the window does not grow.
+    /// Fast recovery, the ACK that ends it included: the window does not grow.
     Recovery,
     /// After a timeout (or Tahoe's restart), until what was outstanding then is acknowledged.
     Restart,
@@ -66,19 +70,6 @@ pub struct LossEvent {
     pub window: u64,
     /// The duplicate ACK that told it echoes a congestion mark.
     pub marked: bool,
-}
-
-/// What one acknowledgement says of the path, before anything is concluded from it.
-#[derive(Clone, Copy, Debug)]
-pub struct Delivery {
-    /// When it came.
-    pub now: Time,
-    /// Bytes newly and cumulatively acknowledged; 0 for a duplicate.
-    pub acked: u64,
-    /// It advances nothing and says that a segment has arrived out of order.
-    pub duplicate: bool,
-    /// The round-trip time it measured, if it did.
-    pub rtt: Option<Duration>,
 }
 
 /// How often a sender reacts to echoed marks.
@@ -128,9 +119,10 @@ pub trait CongestionControl: Send {
     fn window(&self) -> u64;
     /// Slow start threshold in bytes.
     fn ssthresh(&self) -> u64;
-    /// Every ACK that advances or is a duplicate, before it has any effect; only if [`CongestionControl::observes`].
-    fn observe(&mut self, delivery: &Delivery) {
-        let _ = delivery;
+    /// Every ACK that advances or is a duplicate, before it has any effect: what a bandwidth estimate learns from an ACK is
+    /// known when that ACK makes the window come down. Only if [`CongestionControl::observes`].
+    fn observe(&mut self, news: &AckNews) {
+        let _ = news;
     }
     /// Whether it wants [`CongestionControl::observe`].
     fn observes(&self) -> bool {
@@ -144,7 +136,8 @@ pub trait CongestionControl: Send {
     fn judges_by_mark(&self) -> bool {
         false
     }
-    /// Every ACK but the one that ends a recovery.
+    /// Every ACK that advances or is a duplicate, after recovery has had its say: the one that ends a recovery still
+    /// belongs to it.
     fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting);
     /// A loss that fast recovery repairs, judged to be congestion.
     fn on_loss(&mut self, loss: &LossEvent);

@@ -1,7 +1,7 @@
 //! Slow start and congestion avoidance (RFC 5681 §3.1): the window of Tahoe, Reno, NewReno and SACK alike.
 
 use super::{AckEvent, Build, CongestionControl, LossEvent, Phase, Recovered, Start};
-use crate::sender::counting::{AckCounting, News, Regime};
+use crate::sender::counting::{AckCounting, Regime};
 use lasthop_base::{Info, Mechanism, Parameter, Unit, Values};
 
 /// See the file.
@@ -140,14 +140,13 @@ impl CongestionControl for Reno {
         if ack.acked == 0 || ack.held || ack.phase == Phase::Recovery || self.is_full() {
             return;
         }
-        let news = News { acked: ack.acked, segments: ack.segments, mss: self.mss };
         let is_slow_start = self.in_slow_start();
         let regime = match (is_slow_start, ack.phase) {
             (false, _) => Regime::Avoidance,
             (true, Phase::Restart) => Regime::AfterTimeout,
             (true, _) => Regime::SlowStart,
         };
-        let credit = counting.credit(&news, regime);
+        let credit = counting.credit(ack, self.mss, regime);
         if is_slow_start && !counting.collects() {
             self.cwnd += credit as f64;
         } else if is_slow_start {

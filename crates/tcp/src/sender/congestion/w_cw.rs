@@ -9,8 +9,9 @@
 //! packet's mark (`echo = "per_packet"`).
 
 use super::westwood::{IDLE, TIME_CONSTANT, TIMES, Westwood};
-use super::{AckEvent, Build, CongestionControl, Delivery, LossEvent, MarkPace, Recovered};
+use super::{AckEvent, Build, CongestionControl, LossEvent, MarkPace, Recovered};
 use crate::sender::counting::AckCounting;
+use crate::sender::recovery::AckNews;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 
 /// See the file.
@@ -87,8 +88,8 @@ impl CongestionControl for WCw {
         true
     }
 
-    fn observe(&mut self, delivery: &Delivery) {
-        self.westwood.observe(delivery);
+    fn observe(&mut self, news: &AckNews) {
+        self.westwood.observe(news);
     }
 
     fn mark_pace(&self) -> MarkPace {
@@ -163,7 +164,7 @@ mod tests {
         let mut control = (MECHANISM.build)(&values, start);
         for k in 0..2000 {
             let rtt = Some(Duration::from_millis(200));
-            control.observe(&Delivery { now: at(10 * k), acked: 1000, duplicate: false, rtt });
+            control.observe(&AckNews { now: at(10 * k), acked: 1000, rtt, ..AckNews::default() });
         }
         control
     }

@@ -5,8 +5,9 @@
 
 use super::estimate::{Delivered, Tustin};
 use super::reno::Reno;
-use super::{AckEvent, Build, CongestionControl, Delivery, LossEvent, Recovered, Start};
+use super::{AckEvent, Build, CongestionControl, LossEvent, Recovered, Start};
 use crate::sender::counting::AckCounting;
+use crate::sender::recovery::AckNews;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit, Values};
 
 /// See the file.
@@ -105,12 +106,12 @@ impl CongestionControl for Westwood {
         true
     }
 
-    fn observe(&mut self, delivery: &Delivery) {
-        if let Some(rtt) = delivery.rtt {
+    fn observe(&mut self, news: &AckNews) {
+        if let Some(rtt) = news.rtt {
             self.rtt.on_sample(rtt);
         }
-        let bytes = self.delivered.count(delivery);
-        self.filter.on_delivered(delivery.now, bytes);
+        let bytes = self.delivered.count(news);
+        self.filter.on_delivered(news.now, bytes);
     }
 
     fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
@@ -172,7 +173,7 @@ mod tests {
             let at = |millis| Time::ZERO + Duration::from_millis(millis);
             for k in 0..2000 {
                 let rtt = Some(Duration::from_millis(if k == 700 { 80 } else { 120 }));
-                westwood.observe(&Delivery { now: at(10 * k), acked: 1000, duplicate: false, rtt });
+                westwood.observe(&AckNews { now: at(10 * k), acked: 1000, rtt, ..AckNews::default() });
             }
             let loss = LossEvent { now: at(19_990), flight: initial, window: initial, marked: false };
             westwood.on_loss(&loss);

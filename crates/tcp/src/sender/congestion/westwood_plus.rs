@@ -3,8 +3,9 @@
 use super::estimate::{Delivered, PerRtt};
 use super::reno::Reno;
 use super::westwood::{Rtt, TIMES};
-use super::{AckEvent, Build, CongestionControl, Delivery, LossEvent, Recovered};
+use super::{AckEvent, Build, CongestionControl, LossEvent, Recovered};
 use crate::sender::counting::AckCounting;
+use crate::sender::recovery::AckNews;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 
 /// See the file.
@@ -60,12 +61,12 @@ impl CongestionControl for WestwoodPlus {
         true
     }
 
-    fn observe(&mut self, delivery: &Delivery) {
-        if let Some(rtt) = delivery.rtt {
+    fn observe(&mut self, news: &AckNews) {
+        if let Some(rtt) = news.rtt {
             self.rtt.on_sample(rtt);
         }
-        let bytes = self.delivered.count(delivery);
-        self.filter.on_delivered(delivery.now, bytes, delivery.rtt);
+        let bytes = self.delivered.count(news);
+        self.filter.on_delivered(news.now, bytes, news.rtt);
     }
 
     fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {

@@ -1,6 +1,7 @@
 //! Appropriate byte counting (RFC 3465): the countermeasure to ACK splitting.
 
-use super::{AckCounting, Build, News, Regime};
+use super::{AckCounting, Build, Regime};
+use crate::sender::congestion::AckEvent;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 
 /// See the file.
@@ -25,11 +26,11 @@ struct Bytes {
 }
 
 impl AckCounting for Bytes {
-    fn credit(&mut self, news: &News, regime: Regime) -> u64 {
+    fn credit(&mut self, ack: &AckEvent, mss: u64, regime: Regime) -> u64 {
         match regime {
-            Regime::SlowStart => news.acked.min(self.limit * news.mss),
-            Regime::AfterTimeout => news.acked.min(news.mss),
-            Regime::Avoidance => news.acked,
+            Regime::SlowStart => ack.acked.min(self.limit * mss),
+            Regime::AfterTimeout => ack.acked.min(mss),
+            Regime::Avoidance => ack.acked,
         }
     }
 

@@ -8,18 +8,8 @@ mod packets;
 mod per_ack;
 mod rfc5681;
 
+use super::congestion::AckEvent;
 use lasthop_base::{Mechanism, Values};
-
-/// What a new acknowledgement said, as far as counting cares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct News {
-    /// Bytes newly and cumulatively acknowledged; more than 0.
-    pub acked: u64,
-    /// Segments of which the last byte is among them, those not counted that SACK had reported before.
-    pub segments: u32,
-    /// A full segment's payload, bytes.
-    pub mss: u64,
-}
 
 /// In which part of the window's growth the sender is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +24,9 @@ pub enum Regime {
 
 /// Turns acknowledgements into credit for the window's growth.
 pub trait AckCounting: Send {
-    /// Credit in bytes: slow start adds it to cwnd; avoidance adds a segment for each window of it.
-    fn credit(&mut self, news: &News, regime: Regime) -> u64;
+    /// Credit in bytes for an ACK that advances; a full segment's payload is `mss` bytes. Slow start adds it to cwnd;
+    /// avoidance adds a segment for each window of it.
+    fn credit(&mut self, ack: &AckEvent, mss: u64, regime: Regime) -> u64;
 
     /// Whether avoidance collects credit and adds a whole segment when it reaches cwnd (RFC 3465 §2.1,
     /// Linux), rather than a fraction with every ACK (RFC 5681 §3.1, Eq. 3).

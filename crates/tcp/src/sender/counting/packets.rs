@@ -1,7 +1,8 @@
 //! Whole segments acknowledged, as Linux counts: a part of a segment is worth nothing until the rest comes, and a segment
 //! that SACK had reported is worth nothing when the hole before it is filled.
 
-use super::{AckCounting, Build, News, Regime};
+use super::{AckCounting, Build, Regime};
+use crate::sender::congestion::AckEvent;
 use lasthop_base::{Info, Mechanism};
 
 /// See the file.
@@ -19,8 +20,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct Packets;
 
 impl AckCounting for Packets {
-    fn credit(&mut self, news: &News, _: Regime) -> u64 {
-        u64::from(news.segments) * news.mss
+    fn credit(&mut self, ack: &AckEvent, mss: u64, _: Regime) -> u64 {
+        u64::from(ack.segments) * mss
     }
 
     fn collects(&self) -> bool {

@@ -1,6 +1,7 @@
 //! Every new ACK counts as one segment, whatever it covers (RFC 2581; the papers' sender).
 
-use super::{AckCounting, Build, News, Regime};
+use super::{AckCounting, Build, Regime};
+use crate::sender::congestion::AckEvent;
 use lasthop_base::{Info, Mechanism};
 
 /// See the file.
@@ -17,7 +18,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct PerAck;
 
 impl AckCounting for PerAck {
-    fn credit(&mut self, news: &News, _: Regime) -> u64 {
-        news.mss
+    fn credit(&mut self, _: &AckEvent, mss: u64, _: Regime) -> u64 {
+        mss
     }
 }

@@ -1,6 +1,7 @@
 //! Bytes in slow start, ACKs after it (RFC 5681 §3.1, Eq. 2 and 3).
 
-use super::{AckCounting, Build, News, Regime};
+use super::{AckCounting, Build, Regime};
+use crate::sender::congestion::AckEvent;
 use lasthop_base::{Info, Mechanism};
 
 /// See the file.
@@ -17,10 +18,10 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct Rfc5681;
 
 impl AckCounting for Rfc5681 {
-    fn credit(&mut self, news: &News, regime: Regime) -> u64 {
+    fn credit(&mut self, ack: &AckEvent, mss: u64, regime: Regime) -> u64 {
         match regime {
-            Regime::SlowStart | Regime::AfterTimeout => news.acked.min(news.mss),
-            Regime::Avoidance => news.mss,
+            Regime::SlowStart | Regime::AfterTimeout => ack.acked.min(mss),
+            Regime::Avoidance => mss,
         }
     }
 }

@@ -7,20 +7,37 @@ mod tahoe;
 
 use super::scoreboard::Scoreboard;
 use crate::ranges::Range;
-use lasthop_base::{Choice, Mechanism, Parameter, Time, Unit, Values};
+use lasthop_base::{Choice, Duration, Mechanism, Parameter, Time, Unit, Values};
 
 /// Duplicate ACKs that tell a loss (RFC 5681 §3.2).
 pub const DUP_THRESH: u32 = 3;
 
-/// What an ACK said, after the scoreboard has taken it in.
-#[derive(Clone, Copy, Debug)]
+/// What an ACK said, once the scoreboard has taken it in, and before anything is concluded from it.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct AckNews {
+    /// When it came.
+    pub now: Time,
     /// Bytes by which `una` advanced.
     pub acked: u64,
     /// Whether it is a duplicate (RFC 5681 §2; with SACK: it reports something new, even if `una` advanced, RFC 6675 §2).
     pub duplicate: bool,
+    /// Whether it says that something arrived twice (D-SACK, RFC 2883).
+    pub twice: bool,
+    /// The round-trip time that it measured, if it did.
+    pub rtt: Option<Duration>,
+    /// The smoothed round-trip time after it (RFC 6298), once one was measured.
+    pub srtt: Option<Duration>,
+    /// The smallest round-trip time so far.
+    pub shortest: Option<Duration>,
     /// A full segment's payload, bytes.
     pub mss: u64,
+}
+
+impl AckNews {
+    /// Whether it advances nothing, and says that a segment has arrived out of order.
+    pub fn is_pure_duplicate(&self) -> bool {
+        self.duplicate && self.acked == 0
+    }
 }
 
 /// What a recovery concludes from an ACK.

@@ -1,6 +1,6 @@
 //! What an ACK says was delivered (Mascolo et al. 2001 §2.3, procedure AckedCount).
 
-use crate::sender::congestion::Delivery;
+use crate::sender::recovery::AckNews;
 
 /// Counts each byte once: a duplicate stands for a segment, and the ACK that closes the hole for what is left.
 ///
@@ -23,8 +23,8 @@ impl Delivered {
     }
 
     /// Bytes that this ACK adds.
-    pub(in crate::sender::congestion) fn count(&mut self, ack: &Delivery) -> u64 {
-        if ack.duplicate {
+    pub(in crate::sender::congestion) fn count(&mut self, ack: &AckNews) -> u64 {
+        if ack.is_pure_duplicate() {
             self.accounted += self.mss;
             return self.mss;
         }
@@ -42,10 +42,9 @@ impl Delivered {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lasthop_base::Time;
 
-    fn ack(acked: u64) -> Delivery {
-        Delivery { now: Time::ZERO, acked, duplicate: acked == 0, rtt: None }
+    fn ack(acked: u64) -> AckNews {
+        AckNews { acked, duplicate: acked == 0, ..AckNews::default() }
     }
 
     /// Segments 2 to 5 arrive behind a hole, then its repair: five segments in all.
