@@ -2,7 +2,7 @@
 
 use crate::Config;
 use crate::receiver::{cause, echo, estimate, shape, timing, window};
-use crate::sender::{congestion, counting, judge, recovery};
+use crate::sender::{congestion, counting, judge, recovery, reduction};
 use lasthop_base::{Answer, Question, Seam};
 
 /// The seams of an endpoint, in the order in which a reader would ask. [`Catalogue::default`] has this crate's mechanisms.
@@ -37,6 +37,8 @@ use lasthop_base::{Answer, Question, Seam};
 pub struct Catalogue {
     /// See [`recovery`].
     pub recovery: Seam<recovery::Build>,
+    /// See [`reduction`].
+    pub reduction: Seam<reduction::Build>,
     /// See [`congestion`].
     pub congestion: Seam<congestion::Build>,
     /// See [`counting`].
@@ -66,6 +68,13 @@ impl Default for Catalogue {
                 "what was lost, and what goes out again?",
                 &recovery::DEFAULT,
                 recovery::ALL,
+            ),
+            reduction: Seam::new(
+                "sender",
+                "reduction",
+                "how does the window come down?",
+                &reduction::DEFAULT,
+                reduction::ALL,
             ),
             congestion: Seam::new(
                 "sender",
@@ -121,6 +130,7 @@ impl Catalogue {
     pub fn questions(&self) -> Vec<&Question> {
         vec![
             self.recovery.question(),
+            self.reduction.question(),
             self.congestion.question(),
             self.counting.question(),
             self.judge.question(),
@@ -137,6 +147,7 @@ impl Catalogue {
     pub fn answer(&self, config: &mut Config, question: &str, answer: &Answer) -> bool {
         match question {
             "recovery" => self.recovery.answer(answer, &mut config.recovery),
+            "reduction" => self.reduction.answer(answer, &mut config.reduction),
             "congestion" => self.congestion.answer(answer, &mut config.congestion),
             "counting" => self.counting.answer(answer, &mut config.counting),
             "judge" => self.judge.answer(answer, &mut config.judge),

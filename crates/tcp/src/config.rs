@@ -3,7 +3,7 @@
 use crate::endpoint::KeepAlive;
 use crate::receiver::{cause, echo, estimate, shape, timing, window};
 use crate::rtt::RtoLimits;
-use crate::sender::{congestion, counting, judge, recovery};
+use crate::sender::{congestion, counting, judge, recovery, reduction};
 use lasthop_base::{Choice, Duration, Value};
 
 /// Everything about one endpoint. [`Config::default`] is a SACK host of today's RFCs.
@@ -52,6 +52,8 @@ pub struct Config {
     pub challenges: u32,
     /// Loss recovery.
     pub recovery: Choice<recovery::Build>,
+    /// How the window comes down while a loss is repaired.
+    pub reduction: Choice<reduction::Build>,
     /// Congestion control.
     pub congestion: Choice<congestion::Build>,
     /// What an ACK counts.
@@ -132,6 +134,7 @@ impl Default for Config {
             keep_alive: None,
             challenges: 10,
             recovery: Choice::of(&recovery::DEFAULT),
+            reduction: Choice::of(&reduction::DEFAULT),
             congestion: Choice::of(&congestion::DEFAULT),
             counting: Choice::of(&counting::DEFAULT),
             judge: Choice::of(&judge::DEFAULT),

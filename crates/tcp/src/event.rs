@@ -18,6 +18,8 @@ pub enum Reason {
     GoBackN,
     /// SACK doubts it and there was nothing else to send (RFC 6675 NextSeg rules 3 and 4).
     Rescue,
+    /// The end of a flight is probed (RFC 8985 §7).
+    TailProbe,
     /// A probe of a closed window.
     WindowProbe,
     /// The path takes no segments as long as it was (ICMP).
@@ -35,6 +37,7 @@ impl Reason {
             Reason::Timeout => "timeout",
             Reason::GoBackN => "go_back_n",
             Reason::Rescue => "rescue",
+            Reason::TailProbe => "tail_probe",
             Reason::WindowProbe => "window_probe",
             Reason::TooLong => "too_long",
             Reason::Handshake => "handshake",

@@ -82,5 +82,8 @@ impl Sender {
         if self.waiting.by != Some(limit) {
             self.waiting.turn(now, limit);
         }
+        if self.watches && limit == Limit::Application {
+            self.note_silence();
+        }
     }
 }

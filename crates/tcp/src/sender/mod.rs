@@ -10,7 +10,9 @@
 pub mod congestion;
 pub mod counting;
 pub mod judge;
+pub mod rate;
 pub mod recovery;
+pub mod reduction;
 pub mod scoreboard;
 
 mod application;
@@ -22,6 +24,7 @@ mod peer;
 mod persist;
 mod reductions;
 mod repair;
+mod tail;
 mod timeout;
 mod timer;
 mod user_timeout;
@@ -43,6 +46,7 @@ use lasthop_wire::Priority;
 use limit::Waiting;
 use peer::Peer;
 use persist::Persist;
+use rate::Rates;
 use recovery::AckNews;
 use reductions::Reductions;
 use repair::Repair;
@@ -70,7 +74,7 @@ pub struct Sender {
     observes: bool,
     /// Whether a window that is not used may not grow.
     validates: bool,
-    /// Either of the two.
+    /// Either of the two, or rates are sampled.
     watches: bool,
     application: Application,
     peer: Peer,
@@ -79,6 +83,8 @@ pub struct Sender {
     waiting: Waiting,
     idle: Idle,
     persist: Persist,
+    /// `None`: `congestion` wants neither rate samples nor pacing.
+    rates: Option<Box<Rates>>,
     repair: Repair,
     reductions: Reductions,
     user_timeout: UserTimeout,
@@ -131,8 +137,16 @@ impl Sender {
         };
         let congestion = (config.congestion.build)(&config.congestion.values, start);
         let recovery = (config.recovery.build)(&config.recovery.values);
+        let mut board = Scoreboard::starting_at(1);
+        if recovery.needs_times() || congestion.samples() {
+            board.keep_times();
+        }
+        let reduction = match congestion.conserves() {
+            true => None,
+            false => (config.reduction.build)(&config.reduction.values),
+        };
         Sender {
-            board: Scoreboard::starting_at(1),
+            board,
             cwnd: congestion.window(),
             counting: (config.counting.build)(&config.counting.values),
             judge: (config.judge.build)(&config.judge.values),
@@ -141,7 +155,8 @@ impl Sender {
             calm: true,
             observes: congestion.observes(),
             validates: config.validates_window,
-            watches: congestion.observes() || config.validates_window,
+            watches: congestion.observes() || config.validates_window || congestion.samples(),
+            rates: congestion.samples().then(Box::default),
             congestion,
             application: Application::new(config.nagle),
             peer: Peer::closed_at(1),
@@ -151,7 +166,7 @@ impl Sender {
             idle: Idle { since: Time::NEVER, window: config.restarts_after_idle.then_some(start.window) },
             persist: Persist::default(),
             repair: Repair::new(recovery, config.f_rto),
-            reductions: Reductions::new(config.ecn_waits),
+            reductions: Reductions::new(config.ecn_waits, reduction),
             user_timeout: UserTimeout::new(&config.patience),
         }
     }
@@ -205,9 +220,9 @@ impl Sender {
         self.repair.recovery.uses_sack()
     }
 
-    /// cwnd, bytes.
+    /// cwnd, bytes: in a recovery what the reduction leaves of it so far.
     pub fn window(&self) -> u64 {
-        self.cwnd
+        self.reductions.allowance().unwrap_or(self.cwnd)
     }
 
     /// Slow start threshold, bytes.
@@ -237,7 +252,7 @@ impl Sender {
 
     /// When the timer expires.
     pub fn timer(&self) -> Time {
-        self.timer.at()
+        self.timer.next()
     }
 
     /// Whether segments with new data leave some of a full segment to options.
@@ -258,7 +273,8 @@ impl Sender {
         self.congestion.on_segment(mss);
         if self.board.outstanding() > 0 {
             self.board.cut(mss);
-            self.start_over(now, Reason::TooLong);
+            self.board.mark_all_lost();
+            self.start_over(Reason::TooLong);
             self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
             self.take_stock();
         }
@@ -296,7 +312,7 @@ impl Sender {
 
     /// The connection is over: no timer runs.
     pub(crate) fn stop(&mut self) {
-        self.timer.stop();
+        self.timer = Timer::OFF;
     }
 
     /// Takes an acceptable acknowledgement (`una <= ack <= may_acknowledge()`).
@@ -322,6 +338,7 @@ impl Sender {
 
     /// A new acknowledgement while nothing is lost: what [`Sender::handle_ack`] comes down to then.
     fn advance_calmly(&mut self, now: Time, ack: &Ack<'_>) {
+        self.board.begin_ack();
         let acked = self.board.acknowledge(ack.ack);
         let rtt = match acked.sent_at {
             Some(sent_at) => Some(now.since(sent_at)),
@@ -331,8 +348,9 @@ impl Sender {
             self.rtt.sample(rtt);
         }
         let outstanding = self.board.outstanding();
-        let mut held = false;
+        let (mut held, mut rate) = (false, None);
         if self.watches {
+            rate = self.sample(now, acked.delivered);
             if self.observes {
                 let acked = acked.bytes;
                 let news = AckNews { now, acked, rtt, mss: self.mss, ..AckNews::default() };
@@ -350,12 +368,13 @@ impl Sender {
             srtt: self.rtt.srtt(),
             in_flight: outstanding,
             lost: 0,
+            rate,
             held,
         };
         self.congestion.on_ack(&event, &mut *self.counting);
         self.cwnd = self.congestion.window();
         self.user_timeout.moved();
-        self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
+        self.arm(now);
         if outstanding == 0 {
             self.idle.since = acked.sent_at.unwrap_or(now);
             self.timer.stop();
@@ -365,6 +384,9 @@ impl Sender {
     /// What goes out now, if anything may.
     #[inline]
     pub(crate) fn poll(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
+        if self.watches && self.is_paced(now) {
+            return None;
+        }
         if self.calm {
             let outstanding = self.board.outstanding();
             if !self.has_new_data() {

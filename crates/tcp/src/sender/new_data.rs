@@ -1,6 +1,6 @@
 //! New data: how much of it goes out next.
 
-use super::timer::Kind;
+use super::tail::Tail;
 use super::{Limit, Outgoing, Sender};
 use crate::ranges::Range;
 use lasthop_base::Time;
@@ -44,15 +44,22 @@ impl Sender {
     pub(super) fn send_new(&mut self, now: Time, range: Range) -> Outgoing {
         let begins = self.board.outstanding() == 0;
         if self.timer.is_off() || begins {
-            self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
+            self.arm(now);
             if begins {
                 self.restart_after_idle(now);
             }
         }
         self.persist.end();
         self.board.sent_new(range.len(), now);
+        if self.repair.tail != Tail::Off {
+            self.put_probe_off(now);
+        }
         if !self.calm {
             self.repair.recovery.on_sent(range, false);
+            self.reductions.on_sent(range.len());
+        }
+        if self.watches {
+            self.note_sent(now, range);
         }
         let priority = match &mut self.judge {
             Some(judge) => judge.on_sent(range, self.cwnd, &self.board),

@@ -2,14 +2,14 @@
 
 use super::Sender;
 use super::congestion::{Level, LossEvent, MarkPace, Phase, Recovered};
-use super::recovery::Step;
+use super::recovery::{AckNews, Step};
+use super::reduction::{Progress, Reduction};
 use super::timer::Kind;
 use crate::event::{Cause, Event, Log, Reason};
 use crate::ranges::Range;
 use lasthop_base::Time;
 
 /// What has reduced the window so far.
-#[derive(Clone, Copy, Debug)]
 pub(super) struct Reductions {
     /// Signals about data below this offset have had their effect.
     pub(super) until: u64,
@@ -19,34 +19,75 @@ pub(super) struct Reductions {
     pub(super) tells: bool,
     /// For the judge: what the window was when the last recovery was entered, and what was outstanding.
     entered: (Level, Range),
+    /// How the window comes down; `None`: at once.
+    rule: Option<Box<dyn Reduction>>,
+    /// What it allows to be in flight, bytes, while a recovery lasts.
+    allowance: Option<u64>,
+    /// Without SACK: bytes for which duplicates stand that are not acknowledged yet.
+    stood_for: u64,
     /// Bytes that were known to be lost at the last ACK, in all.
     lost_known: u64,
+    /// And those of them that the last one told.
+    lost_by_ack: u64,
     /// Whether new data waits for the timer when an echo comes at a window of one segment (RFC 3168 §6.1.2).
     may_hold: bool,
 }
 
 impl Reductions {
-    pub(super) fn new(may_hold: bool) -> Reductions {
+    pub(super) fn new(may_hold: bool, rule: Option<Box<dyn Reduction>>) -> Reductions {
         Reductions {
             until: 0,
             at: None,
             tells: false,
             entered: (Level::default(), Range { start: 1, end: 1 }),
+            rule,
+            allowance: None,
+            stood_for: 0,
             lost_known: 0,
+            lost_by_ack: 0,
             may_hold,
         }
     }
 
     /// Bytes found lost since the last ACK, of so many in all.
     pub(super) fn news_of_losses(&mut self, total: u64) -> u64 {
-        total - std::mem::replace(&mut self.lost_known, total)
+        self.lost_by_ack = total - std::mem::replace(&mut self.lost_known, total);
+        self.lost_by_ack
     }
 
     /// The window was reduced because of something in the data before `until`.
-    fn note(&mut self, now: Time, until: u64) {
+    pub(super) fn note(&mut self, now: Time, until: u64) {
         self.until = until;
         self.at = Some(now);
         self.tells = true;
+    }
+
+    /// What may be in flight while a recovery lasts, if the window does not come down at once.
+    #[inline]
+    pub(super) fn allowance(&self) -> Option<u64> {
+        self.allowance
+    }
+
+    /// Something goes out during a recovery.
+    pub(super) fn on_sent(&mut self, bytes: u64) {
+        if let Some(rule) = self.rule.as_mut().filter(|_| self.allowance.is_some()) {
+            rule.on_sent(bytes);
+        }
+    }
+
+    /// Bytes that an ACK delivers; without SACK a duplicate stands for a segment, which a later ACK does not deliver again
+    /// (RFC 9937 §6, DeliveredData).
+    fn delivered(&mut self, news: &AckNews, delivered: u64, uses_sack: bool) -> u64 {
+        if uses_sack {
+            return delivered;
+        }
+        if news.duplicate {
+            self.stood_for += news.mss;
+            return news.mss;
+        }
+        let stood_for = self.stood_for.min(news.acked);
+        self.stood_for -= stood_for;
+        news.acked - stood_for
     }
 }
 
@@ -64,6 +105,7 @@ impl Sender {
                 self.judge_by_mark(now, marked, log);
                 self.reduce(now, flight, marked, false);
                 self.repair.why = Reason::FastRetransmit;
+                self.forget_probe();
                 log.counters.recoveries += 1;
                 log.trace(now, Event::RecoveryEntered { flight, cwnd: self.congestion.window() });
             }
@@ -73,7 +115,8 @@ impl Sender {
                 self.reduce(now, flight, marked, true);
                 log.counters.recoveries += 1;
                 log.trace(now, Event::RecoveryEntered { flight, cwnd: self.congestion.window() });
-                self.start_over(now, Reason::FastRetransmit);
+                self.board.mark_all_lost();
+                self.start_over(Reason::FastRetransmit);
             }
             Step::Leave => {
                 let recovered = self.review(now, log);
@@ -131,6 +174,31 @@ impl Sender {
             self.congestion.on_loss(&loss);
         }
         self.reductions.note(now, self.board.nxt());
+    }
+
+    /// An ACK, or time, has had its effect on the window, which the recovery's `step` may have reduced: how much of the
+    /// reduction has to hold already. `delivered`: bytes that are new by it, `reported` of them by SACK.
+    pub(super) fn come_down(&mut self, step: Step, news: &AckNews, delivered: u64, reported: u64) {
+        let reductions = &mut self.reductions;
+        let Some(mut rule) = reductions.rule.take() else { return };
+        let recovery = &self.repair.recovery;
+        let uses_sack = recovery.uses_sack();
+        if matches!(step, Step::Enter | Step::Reenter) {
+            reductions.stood_for = 0;
+            // What SACK had reported before is not delivered any more (RFC 9937 §6, RecoverFS).
+            rule.on_entered(self.board.outstanding() + news.acked - (self.board.sacked() - reported));
+        }
+        reductions.allowance = recovery.is_recovering().then(|| {
+            rule.on_ack(&Progress {
+                delivered: reductions.delivered(news, delivered, uses_sack),
+                lost: reductions.lost_by_ack,
+                advanced: news.acked > 0,
+                in_flight: recovery.in_flight(&self.board),
+                target: self.congestion.window(),
+                mss: news.mss,
+            })
+        });
+        reductions.rule = Some(rule);
     }
 
     /// ECE: reduces once per window of data (RFC 3168 §6.1.2) or as often as the congestion control wants, not while a

@@ -4,6 +4,7 @@ use super::congestion::{AckEvent, Phase};
 use super::f_rto::ForwardRto;
 use super::recovery::{AckNews, LastResort, LossRecovery, Step};
 use super::scoreboard::Scoreboard;
+use super::tail::Tail;
 use super::timer::Kind;
 use super::{Ack, Limit, Outgoing, Sender};
 use crate::event::{Event, Log, Reason};
@@ -21,14 +22,25 @@ pub(super) struct Repair {
     /// Whether timeouts are asked if they were spurious (F-RTO), and the question that is open.
     pub(super) asks: bool,
     pub(super) f_rto: Option<ForwardRto>,
+    /// Whether `recovery` tells losses by time.
+    pub(super) times: bool,
+    pub(super) tail: Tail,
 }
 
 impl Repair {
     pub(super) fn new(recovery: Box<dyn LossRecovery>, asks: bool) -> Repair {
-        Repair { recovery, restart_until: 0, why: Reason::Hole, asks, f_rto: None }
+        Repair {
+            times: recovery.needs_times(),
+            tail: if recovery.probes_tail() { Tail::Quiet { expires: Time::NEVER } } else { Tail::Off },
+            recovery,
+            restart_until: 0,
+            why: Reason::Hole,
+            asks,
+            f_rto: None,
+        }
     }
 
-    /// All that is outstanding was marked lost.
+    /// What is outstanding was marked lost, or some of it.
     pub(super) fn start_over(&mut self, why: Reason, board: &Scoreboard) {
         self.f_rto = None;
         self.restart_until = board.nxt();
@@ -56,6 +68,7 @@ impl Sender {
     ) {
         let advanced = ack.ack > self.board.una();
         let was_outstanding = self.board.outstanding() > 0;
+        self.board.begin_ack();
         let acked = if advanced { self.board.acknowledge(ack.ack) } else { Default::default() };
         let twice = says_duplicate(ack);
         if twice {
@@ -100,12 +113,19 @@ impl Sender {
         if self.observes && (advanced || duplicate) {
             self.congestion.observe(&news);
         }
+        let delivered = acked.delivered + reported;
+        let rate = self.sample(now, delivered);
+        if self.repair.tail != Tail::Off {
+            self.conclude_probe(now, twice, advanced, ack.selective, log);
+        }
         let step = self.repair.recovery.on_ack(&news, &mut self.board);
         self.take_step(now, step, ack.ece, log);
+        let mut entered = step;
         if step == Step::Leave && duplicate {
             // It ends one recovery, and what it reports can begin the next (RFC 6675 §5).
             let next = self.repair.recovery.on_ack(&AckNews { acked: 0, ..news }, &mut self.board);
             self.take_step(now, next, ack.ece, log);
+            entered = next;
         }
         if ack.ece {
             self.heed_mark(now, log);
@@ -118,11 +138,12 @@ impl Sender {
                 phase: if step == Step::Leave { Phase::Recovery } else { self.phase() },
                 acked: acked.bytes,
                 segments: acked.segments,
-                delivered: acked.delivered + reported,
+                delivered,
                 rtt,
                 srtt: news.srtt,
                 in_flight,
                 lost,
+                rate,
                 held: ack.ece || self.leaves_window_unused(self.board.outstanding() + acked.bytes),
             };
             self.congestion.on_ack(&event, &mut *self.counting);
@@ -138,6 +159,7 @@ impl Sender {
             self.hold_back(now);
         }
         self.take_stock();
+        self.come_down(entered, &news, delivered, reported);
     }
 
     /// What goes out while something is lost, reported or repeated.
@@ -145,6 +167,11 @@ impl Sender {
         if self.timer.holds() {
             self.wait_for(now, Limit::Congestion);
             return None;
+        }
+        if self.repair.tail == Tail::Due
+            && let Some(outgoing) = self.poll_probe(now, log)
+        {
+            return Some(outgoing);
         }
         if let Some(range) = self.repair.recovery.must_send(&mut self.board) {
             let why = std::mem::replace(&mut self.repair.why, Reason::Hole);
@@ -155,7 +182,7 @@ impl Sender {
             return Some(self.again(now, range, why, log));
         }
         let in_flight = self.repair.recovery.in_flight(&self.board);
-        let room = self.cwnd.saturating_sub(in_flight);
+        let room = self.window().saturating_sub(in_flight);
         if self.repair.f_rto.is_some()
             && let Ok(outgoing) = self.poll_f_rto(now, room)
         {
@@ -206,6 +233,14 @@ impl Sender {
         log: &mut Log,
     ) -> Outgoing {
         self.repair.recovery.on_sent(range, true);
+        self.reductions.on_sent(range.len());
+        if self.watches {
+            self.note_sent(now, range);
+        }
+        if self.repair.times && range.start == self.board.una() {
+            // The first hole is filled once more: it has a whole timeout again, as Linux gives it.
+            self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
+        }
         if self.timer.is_off() {
             self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
         }
@@ -231,7 +266,16 @@ impl Sender {
     /// Notes what the window is now, and whether anything is lost.
     pub(super) fn take_stock(&mut self) {
         self.cwnd = self.congestion.window();
-        self.calm = !self.timer.holds()
+        if self.repair.times {
+            self.timer.look(self.repair.recovery.deadline());
+        }
+        let probes = match self.repair.tail {
+            Tail::Off => false,
+            Tail::Quiet { .. } => self.board.again() > 0,
+            Tail::Due | Tail::Asked { .. } => true,
+        };
+        self.calm = !probes
+            && !self.timer.holds()
             && self.board.sacked() == 0
             && self.board.lost() == 0
             && self.repair.recovery.is_idle();

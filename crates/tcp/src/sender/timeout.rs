@@ -1,6 +1,6 @@
 //! The timer expires (RFC 6298 §5, RFC 5681 §3.1).
 
-use super::recovery::Step;
+use super::recovery::{AckNews, Step};
 use super::timer::Kind;
 use super::{Expiry, Sender};
 use crate::event::{Event, Log, Reason};
@@ -9,11 +9,16 @@ use lasthop_base::Time;
 impl Sender {
     /// The timer expired (if `now` has reached it); `heard_at` is when the peer last said something acceptable.
     pub(crate) fn handle_timeout(&mut self, now: Time, heard_at: Time, log: &mut Log) -> Expiry {
+        self.timer.pace(Time::NEVER);
+        if now >= self.timer.look_at() {
+            self.look_for_losses(now, log);
+        }
         if now < self.timer.at() {
             return Expiry::GoesOn;
         }
         match self.timer.kind() {
             Kind::Retransmit => self.expire_retransmission(now, heard_at, log),
+            Kind::Probe => self.expire_probe(now),
             Kind::Persist => self.expire_persist(now, heard_at),
             Kind::Hold => {
                 self.timer.stop();
@@ -21,6 +26,14 @@ impl Sender {
                 Expiry::GoesOn
             }
         }
+    }
+
+    /// Time alone may tell that something is lost (RFC 8985 §6.2 step 5).
+    fn look_for_losses(&mut self, now: Time, log: &mut Log) {
+        let step = self.repair.recovery.on_deadline(now, &mut self.board);
+        self.take_step(now, step, false, log);
+        self.take_stock();
+        self.come_down(step, &AckNews { now, mss: self.mss, ..AckNews::default() }, 0, 0);
     }
 
     fn expire_retransmission(&mut self, now: Time, heard_at: Time, log: &mut Log) -> Expiry {
@@ -41,16 +54,17 @@ impl Sender {
         self.congestion.on_timeout(&loss, expired.first);
         self.reductions.tells = true;
         self.rtt.back_off();
-        self.start_over(now, Reason::Timeout);
+        self.repair.recovery.mark_at_timeout(now, &mut self.board);
+        self.start_over(Reason::Timeout);
         self.repair.f_rto = question;
         self.timer.start((now + self.rtt.rto()).min(expired.end), Kind::Retransmit);
         self.take_stock();
         Expiry::GoesOn
     }
 
-    /// Everything outstanding is to be sent again.
-    pub(super) fn start_over(&mut self, now: Time, why: Reason) {
-        self.repair.recovery.mark_at_timeout(now, &mut self.board);
+    /// What is outstanding is to be sent again as far as it was marked lost.
+    pub(super) fn start_over(&mut self, why: Reason) {
+        self.forget_probe();
         self.reductions.until = self.board.nxt();
         self.repair.start_over(why, &self.board);
         if let Some(judge) = &mut self.judge {
@@ -63,7 +77,7 @@ impl Sender {
         if self.board.outstanding() == 0 {
             self.timer.stop();
         } else if step != (Step::Partial { first: false }) || self.repair.recovery.uses_sack() {
-            self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
+            self.arm(now);
         }
     }
 }

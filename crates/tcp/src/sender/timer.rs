@@ -1,4 +1,4 @@
-//! The one timer of a sender (RFC 6298 §5), and what it stands for.
+//! The one timer of a sender (RFC 6298 §5), what it stands for, and two deadlines beside it.
 
 use lasthop_base::Time;
 
@@ -7,6 +7,8 @@ use lasthop_base::Time;
 pub(super) enum Kind {
     /// The oldest outstanding data goes out again.
     Retransmit,
+    /// The end of a flight is probed (RFC 8985 §7).
+    Probe,
     /// Nothing is outstanding and the receiver's window is closed: it is probed (RFC 9293 §3.8.6.1).
     Persist,
     /// Nothing is outstanding and a mark came at a window of one segment: new data may go out (RFC 3168 §6.1.2).
@@ -18,20 +20,58 @@ pub(super) enum Kind {
 pub(super) struct Timer {
     at: Time,
     kind: Kind,
+    /// When recovery wants to look for losses that time alone tells; and when the pacer lets the next packet go.
+    look: Time,
+    pace: Time,
+    /// The earlier of the two.
+    others: Time,
 }
 
 impl Timer {
     /// It does not run.
-    pub(super) const OFF: Timer = Timer { at: Time::NEVER, kind: Kind::Retransmit };
+    pub(super) const OFF: Timer = Timer {
+        at: Time::NEVER,
+        kind: Kind::Retransmit,
+        look: Time::NEVER,
+        pace: Time::NEVER,
+        others: Time::NEVER,
+    };
 
     /// It expires at `at`, whatever it stood for before.
     #[inline]
     pub(super) fn start(&mut self, at: Time, kind: Kind) {
-        *self = Timer { at, kind };
+        self.at = at;
+        self.kind = kind;
     }
 
+    /// It runs no more; the other deadlines stay.
     pub(super) fn stop(&mut self) {
-        *self = Timer::OFF;
+        self.start(Time::NEVER, Kind::Retransmit);
+    }
+
+    /// The earliest of all.
+    #[inline]
+    pub(super) fn next(&self) -> Time {
+        self.at.min(self.others)
+    }
+
+    /// Recovery wants to look for losses at `at`.
+    #[inline]
+    pub(super) fn look(&mut self, at: Time) {
+        self.look = at;
+        self.others = at.min(self.pace);
+    }
+
+    /// When it wants to.
+    pub(super) fn look_at(&self) -> Time {
+        self.look
+    }
+
+    /// What is next may leave at `at`. A time that has gone by must not stay: in states in which nothing is sent, nobody
+    /// would ever replace it.
+    pub(super) fn pace(&mut self, at: Time) {
+        self.pace = at;
+        self.others = at.min(self.look);
     }
 
     /// [`Time::NEVER`] if it does not run.
@@ -69,5 +109,21 @@ mod tests {
         assert!(timer.holds() && !timer.is_off());
         timer.stop();
         assert!(!timer.holds() && timer.is_off());
+    }
+
+    #[test]
+    fn the_earliest_deadline_counts() {
+        let at = |secs| Time::ZERO + Duration::from_secs(secs);
+        let mut timer = Timer::OFF;
+        timer.start(at(5), Kind::Retransmit);
+        assert_eq!(timer.next(), at(5));
+        timer.look(at(3));
+        timer.pace(at(2));
+        assert_eq!((timer.next(), timer.at(), timer.look_at()), (at(2), at(5), at(3)));
+        timer.pace(Time::NEVER);
+        assert_eq!(timer.next(), at(3));
+        timer.look(Time::NEVER);
+        timer.stop();
+        assert_eq!(timer.next(), Time::NEVER);
     }
 }

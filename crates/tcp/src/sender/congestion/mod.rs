@@ -8,8 +8,9 @@ mod westwood;
 mod westwood_plus;
 
 use crate::sender::counting::AckCounting;
+pub use crate::sender::rate::RateSample;
 use crate::sender::recovery::AckNews;
-use lasthop_base::{Duration, Mechanism, Time, Values};
+use lasthop_base::{Duration, Mechanism, Rate, Time, Values};
 
 /// What the window's rules start from.
 #[derive(Clone, Copy, Debug)]
@@ -43,8 +44,21 @@ pub struct AckEvent {
     pub in_flight: u64,
     /// Bytes found lost since the last one.
     pub lost: u64,
+    /// What it says of the rate at which the path delivers, if the control [asks](CongestionControl::samples).
+    pub rate: Option<RateSample>,
     /// No reason to grow: it echoes a congestion mark (RFC 3168 §6.1.2), or the window was not used (RFC 7661 §4.4.1).
     pub held: bool,
+}
+
+/// A segment that goes out, new or again.
+#[derive(Clone, Copy, Debug)]
+pub struct SentEvent {
+    /// When.
+    pub now: Time,
+    /// Its payload, bytes.
+    pub bytes: u64,
+    /// Bytes in the network with it.
+    pub in_flight: u64,
 }
 
 /// Where the sender stands between losses.
@@ -127,6 +141,22 @@ pub trait CongestionControl: Send {
     /// Whether it wants [`CongestionControl::observe`].
     fn observes(&self) -> bool {
         false
+    }
+    /// Whether it wants [`AckEvent::rate`], [`CongestionControl::on_sent`] and a pacer; read once.
+    fn samples(&self) -> bool {
+        false
+    }
+    /// Whether it sees to its window itself while a loss is repaired: no [reduction](crate::sender::reduction) stands between.
+    fn conserves(&self) -> bool {
+        false
+    }
+    /// A segment goes out; only if it [samples](CongestionControl::samples).
+    fn on_sent(&mut self, sent: &SentEvent) {
+        let _ = sent;
+    }
+    /// How fast payload may leave; `None`: as fast as the window lets it. Only if it [samples](CongestionControl::samples).
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
     }
     /// How often it reacts to marks.
     fn mark_pace(&self) -> MarkPace {

@@ -1,6 +1,7 @@
 //! What was lost, and what goes out again?
 
 mod new_reno;
+mod rack;
 mod reno;
 mod sack;
 mod tahoe;
@@ -118,6 +119,28 @@ pub trait LossRecovery: Send {
     /// would answer every new ACK with [`Step::Same`] and count all outstanding data as in flight, and is not asked.
     fn is_idle(&self) -> bool;
 
+    /// When [`LossRecovery::on_deadline`] wants to be called, [`Time::NEVER`] if at no time: while it is idle it does not. Only
+    /// read if it [needs times](LossRecovery::needs_times).
+    fn deadline(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// The deadline has come: time alone may tell that something is lost.
+    fn on_deadline(&mut self, now: Time, board: &mut Scoreboard) -> Step {
+        let _ = (now, board);
+        Step::Same
+    }
+
+    /// Whether the end of a flight is probed before the timer expires (RFC 8985 §7).
+    fn probes_tail(&self) -> bool {
+        false
+    }
+
+    /// Whether it tells losses by time, so that the scoreboard keeps times and deadlines are asked for.
+    fn needs_times(&self) -> bool {
+        false
+    }
+
     /// Whether SACK blocks are of use.
     fn uses_sack(&self) -> bool {
         false
@@ -129,7 +152,7 @@ pub type Build = dyn Fn(&Values) -> Box<dyn LossRecovery> + Send + Sync;
 
 /// All recoveries.
 pub const ALL: &[Mechanism<Build>] =
-    &[tahoe::MECHANISM, reno::MECHANISM, new_reno::MECHANISM, sack::MECHANISM];
+    &[tahoe::MECHANISM, reno::MECHANISM, new_reno::MECHANISM, sack::MECHANISM, rack::MECHANISM];
 
 /// What holds if nobody says.
 pub const DEFAULT: Mechanism<Build> = sack::MECHANISM;

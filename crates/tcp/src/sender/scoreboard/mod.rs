@@ -5,9 +5,14 @@
 //! changes, and each record is visited a bounded number of times in its life: the
 //! cost of an ACK depends neither on the window nor on the number of holes.
 
+mod times;
+
+pub use times::Newest;
+
 use crate::ranges::{Range, RangeSet};
 use lasthop_base::Time;
 use std::collections::VecDeque;
+use times::Times;
 
 /// The sender's view of its outstanding data, in absolute stream offsets (bytes).
 #[derive(Debug, Default)]
@@ -31,6 +36,8 @@ pub struct Scoreboard {
     again_from: u64,
     /// Where rule 3 of RFC 6675's NextSeg goes on looking.
     rule3_from: u64,
+    /// `None`: nobody asks.
+    times: Option<Box<Times>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -140,6 +147,9 @@ impl Scoreboard {
             record.marks |= AGAIN;
             self.again_bytes += len;
         }
+        if let Some(times) = &mut self.times {
+            times.sent_again(self.popped + index as u64, now);
+        }
     }
 
     /// The segment that begins at `start` goes out again without being counted in the pipe (RFC 6675 §4, NextSeg rule 4).
@@ -166,7 +176,12 @@ impl Scoreboard {
             if end > ack {
                 break;
             }
-            acked.segments += u32::from(marks & SACKED == 0);
+            if marks & SACKED == 0 {
+                acked.segments += 1;
+                if let Some(times) = &mut self.times {
+                    times.see(Record { end, sent_at, marks });
+                }
+            }
             seen |= marks & EVER_AGAIN;
             acked.sent_at = ((marks & SACKED) | seen == 0).then_some(sent_at);
             self.records.pop_front();
@@ -216,6 +231,9 @@ impl Scoreboard {
                 break;
             }
             let (len, marks) = (record.end - begin, record.marks);
+            if let Some(times) = &mut self.times {
+                times.see(*record);
+            }
             record.marks |= SACKED;
             begin = record.end;
             index += 1;
@@ -272,6 +290,9 @@ impl Scoreboard {
             self.sacked_bytes = 0;
             self.records.iter_mut().for_each(|record| record.marks &= !SACKED);
         }
+        if let Some(times) = &mut self.times {
+            times.forget_copies();
+        }
         let mut start = self.una;
         self.lost_bytes = 0;
         self.again_bytes = 0;
@@ -293,6 +314,9 @@ impl Scoreboard {
     /// Cuts what is longer than `longest` bytes into pieces that can go out again one by one, each with the marks of the
     /// whole.
     pub fn cut(&mut self, longest: u64) {
+        if let Some(times) = &mut self.times {
+            times.forget_copies();
+        }
         let whole = std::mem::take(&mut self.records);
         let places = [self.lost_to, self.again_from, self.rule3_from];
         let mut moved = places;
@@ -337,6 +361,9 @@ impl Scoreboard {
 
     /// The next segment that is lost and not yet sent again (RFC 6675 §4, NextSeg rule 1). Amortised O(1).
     pub fn next_lost(&mut self) -> Option<Range> {
+        if let Some(range) = self.next_lost_again() {
+            return Some(range);
+        }
         let mut index = self.again_from.max(self.popped);
         let found = loop {
             match self.records.get((index - self.popped) as usize) {

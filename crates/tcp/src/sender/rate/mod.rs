@@ -1,0 +1,68 @@
+//! How fast does the path deliver, and how fast may packets leave?
+//!
+//! * `sampler.rs`: one sample of the delivery rate for each ACK.
+//! * `pacer.rs`: when the next packet may leave.
+//!
+//! Both exist only where the congestion control [asks](super::congestion::CongestionControl::samples) for them.
+
+mod pacer;
+mod sampler;
+
+pub use sampler::RateSample;
+
+use super::congestion::SentEvent;
+use super::{Limit, Sender};
+use crate::ranges::Range;
+use lasthop_base::Time;
+use pacer::Pacer;
+use sampler::Sampler;
+
+/// What it takes to sample and to pace.
+#[derive(Debug, Default)]
+pub(super) struct Rates {
+    sampler: Sampler,
+    pacer: Pacer,
+}
+
+impl Sender {
+    /// What an ACK says of the path's rate, once the board has taken it in; `delivered` bytes are new by it.
+    #[inline]
+    pub(super) fn sample(&mut self, now: Time, delivered: u64) -> Option<RateSample> {
+        let rates = self.rates.as_mut()?;
+        rates.sampler.on_ack(now, delivered, &self.board, self.rtt.smallest())
+    }
+
+    /// Whether what is next has to wait for the pacer.
+    pub(super) fn is_paced(&mut self, now: Time) -> bool {
+        let Some(rates) = &self.rates else { return false };
+        let may_leave = rates.pacer.may_leave_at();
+        let waits = now < may_leave;
+        self.timer.pace(if waits { may_leave } else { Time::NEVER });
+        if waits {
+            self.wait_for(now, Limit::Congestion);
+        }
+        waits
+    }
+
+    /// The application has nothing to send.
+    pub(super) fn note_silence(&mut self) {
+        if let Some(rates) = &mut self.rates {
+            let in_flight = self.repair.recovery.in_flight(&self.board);
+            if in_flight < self.cwnd {
+                rates.sampler.on_silence(in_flight);
+            }
+        }
+    }
+
+    /// Something goes out, new or again, and is in the board.
+    pub(super) fn note_sent(&mut self, now: Time, range: Range) {
+        let Some(rates) = &mut self.rates else { return };
+        let begins = self.board.outstanding() == range.len();
+        rates.sampler.on_sent(now, range, begins);
+        if let Some(rate) = self.congestion.pacing_rate() {
+            rates.pacer.on_sent(now, range.len(), rate);
+        }
+        let in_flight = self.repair.recovery.in_flight(&self.board);
+        self.congestion.on_sent(&SentEvent { now, bytes: range.len(), in_flight });
+    }
+}

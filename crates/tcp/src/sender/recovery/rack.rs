@@ -1,0 +1,229 @@
+//! RACK-TLP (RFC 8985): lost is what was sent before something that has arrived, and long enough ago. The end of a flight is
+//! probed before the timer expires.
+//!
+//! # No timestamps
+//! RFC 8985 §6.2 step 2 may use a timestamp's echo to tell the ACK of a copy from that of the original. Here the time alone
+//! tells: an ACK that comes sooner than the smallest RTT after a copy went out is that of the original.
+
+use super::{AckNews, Build, DUP_THRESH, LossRecovery, Step};
+use crate::ranges::Range;
+use crate::sender::scoreboard::Scoreboard;
+use lasthop_base::{Duration, Info, Mechanism, Need, Parameter, Time, Unit};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "rack",
+        summary: "lost is what was sent before something that has arrived, and long enough ago; probes of the tail",
+        source: "RFC 8985",
+        parameters: &[Parameter {
+            name: "tail_probe",
+            unit: Unit::Flag,
+            default: Some("true"),
+            doc: "whether the end of a flight is probed before the timeout (TLP, RFC 8985 §7)",
+        }],
+        needs: &[Need::Sack],
+        ..Info::PLAIN
+    },
+    build: &|values| Box::new(Rack::new(values.flag("tail_probe"))),
+};
+
+/// Recoveries for which a wider reordering window stays (RACK.reo_wnd_persist).
+const PERSISTS: u32 = 16;
+/// The widest reordering window, in quarters of the smallest RTT; SRTT bounds it too.
+const WIDEST: u64 = 255;
+
+struct Rack {
+    probes_tail: bool,
+    /// RACK.xmit_ts and RACK.end_seq: of what has arrived, the segment sent last.
+    newest: Option<(Time, u64)>,
+    /// RACK.rtt: its round-trip time.
+    rtt: Duration,
+    /// RACK.reo_wnd_mult, and for how many recoveries it stays.
+    quarters: u64,
+    persists: u32,
+    /// RACK.dsack_round: until this byte is acknowledged, no further D-SACK widens the window.
+    widened_until: u64,
+    shortest: Duration,
+    srtt: Duration,
+    mss: u64,
+    /// The byte behind the last one outstanding when a recovery began, or the timer expired.
+    recover: u64,
+    recovering: bool,
+    /// After a timeout, until what was outstanding then is acknowledged.
+    restarting: bool,
+    must_send: bool,
+    deadline: Time,
+}
+
+impl Rack {
+    fn new(probes_tail: bool) -> Rack {
+        Rack {
+            probes_tail,
+            newest: None,
+            rtt: Duration::ZERO,
+            quarters: 1,
+            persists: 0,
+            widened_until: 0,
+            shortest: Duration::ZERO,
+            srtt: Duration::ZERO,
+            mss: 1,
+            recover: 0,
+            recovering: false,
+            restarting: false,
+            must_send: false,
+            deadline: Time::NEVER,
+        }
+    }
+
+    /// How long what was sent earlier may take longer (RFC 8985 §6.2 step 4): no time at all where nothing was ever
+    /// reordered and three segments, or a recovery, say that something is lost.
+    fn reordering_window(&self, board: &Scoreboard) -> Duration {
+        let is_repairing = self.recovering || self.restarting;
+        let is_told = board.sacked() >= u64::from(DUP_THRESH) * self.mss;
+        if !board.has_reordered() && (is_repairing || is_told) {
+            return Duration::ZERO;
+        }
+        (self.shortest.divided_by(4) * self.quarters).min(self.srtt)
+    }
+
+    /// RFC 8985 §6.2 step 5.
+    fn detect(&mut self, now: Time, board: &mut Scoreboard) {
+        self.deadline = match self.newest {
+            Some(newest) => board.mark_lost_by_time(now, newest, self.rtt + self.reordering_window(board)),
+            None => Time::NEVER,
+        };
+    }
+
+    /// RFC 8985 §6.2 step 2.
+    fn learn(&mut self, now: Time, board: &Scoreboard) {
+        let Some(seen) = board.newest() else { return };
+        let rtt = now.since(seen.sent_at);
+        let is_of_original = seen.again && rtt < self.shortest;
+        if !is_of_original && self.newest.is_none_or(|known| known < (seen.sent_at, seen.end)) {
+            self.newest = Some((seen.sent_at, seen.end));
+            self.rtt = rtt;
+        }
+    }
+
+    /// RFC 8985 §6.2 step 4: a D-SACK says that something was sent again for nothing, once in a round trip.
+    fn widen(&mut self, news: &AckNews, board: &Scoreboard) {
+        if news.twice && board.una() >= self.widened_until {
+            self.widened_until = board.nxt();
+            self.quarters = (self.quarters + 1).min(WIDEST);
+            self.persists = PERSISTS;
+        }
+    }
+
+    fn enter(&mut self, board: &Scoreboard) -> Step {
+        if self.recovering || self.restarting || board.lost() == 0 {
+            return Step::Same;
+        }
+        self.recovering = true;
+        self.must_send = true;
+        self.recover = board.nxt();
+        Step::Enter
+    }
+
+    fn leave(&mut self) -> Step {
+        self.recovering = false;
+        self.must_send = false;
+        self.persists = self.persists.saturating_sub(1);
+        if self.persists == 0 {
+            self.quarters = 1;
+        }
+        Step::Leave
+    }
+}
+
+impl LossRecovery for Rack {
+    fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step {
+        self.mss = news.mss;
+        self.srtt = news.srtt.unwrap_or(self.srtt);
+        self.shortest = news.shortest.unwrap_or(self.shortest);
+        self.widen(news, board);
+        self.learn(news.now, board);
+        self.restarting &= board.una() < self.recover;
+        self.detect(news.now, board);
+        if self.recovering && board.una() >= self.recover {
+            return self.leave();
+        }
+        if self.recovering && news.acked > 0 {
+            return Step::Partial { first: false };
+        }
+        self.enter(board)
+    }
+
+    fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    fn on_deadline(&mut self, now: Time, board: &mut Scoreboard) -> Step {
+        self.detect(now, board);
+        self.enter(board)
+    }
+
+    fn probes_tail(&self) -> bool {
+        self.probes_tail
+    }
+
+    fn needs_times(&self) -> bool {
+        true
+    }
+
+    /// RFC 8985 §6.3: the first segment, and what is overdue; what was sent of late may still arrive.
+    fn mark_at_timeout(&mut self, now: Time, board: &mut Scoreboard) {
+        if board.has_reneged() {
+            return board.mark_all_lost();
+        }
+        let wait = self.rtt + self.reordering_window(board);
+        board.mark_lost_by_time(now, (Time::NEVER, u64::MAX), wait);
+        board.lose_first_again();
+    }
+
+    fn on_timeout(&mut self, board: &Scoreboard) {
+        self.recover = board.nxt();
+        self.recovering = false;
+        self.restarting = true;
+        self.must_send = true;
+        self.deadline = Time::NEVER;
+    }
+
+    fn on_spurious_timeout(&mut self, board: &Scoreboard) {
+        self.recover = board.una();
+        self.restarting = false;
+        self.must_send = false;
+    }
+
+    fn must_send(&mut self, board: &mut Scoreboard) -> Option<Range> {
+        if self.must_send { board.next_lost() } else { None }
+    }
+
+    fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
+        if board.lost() > 0 { board.next_lost() } else { None }
+    }
+
+    fn on_sent(&mut self, _: Range, again: bool) {
+        self.must_send &= !again;
+    }
+
+    fn in_flight(&self, board: &Scoreboard) -> u64 {
+        board.pipe()
+    }
+
+    fn flight_at_loss(&self, board: &Scoreboard) -> u64 {
+        board.outstanding()
+    }
+
+    fn is_recovering(&self) -> bool {
+        self.recovering
+    }
+
+    fn is_idle(&self) -> bool {
+        !self.recovering && !self.restarting && !self.must_send && self.deadline == Time::NEVER
+    }
+
+    fn uses_sack(&self) -> bool {
+        true
+    }
+}

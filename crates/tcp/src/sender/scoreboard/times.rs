@@ -1,0 +1,183 @@
+//! When was it sent? What an ACK delivered last, whether the network reorders, and what is overdue by now.
+//!
+//! Kept only for those who ask: rate samples, and a recovery that tells losses by time (RFC 8985). No list in the order of
+//! times is needed: segments sent once stand in the ring in that order, and what was sent again is noted as it goes out.
+
+use super::{AGAIN, EVER_AGAIN, LOST, Record, SACKED, Scoreboard};
+use crate::ranges::Range;
+use lasthop_base::{Duration, Time};
+use std::collections::VecDeque;
+
+/// Of the segments that an ACK delivers, the one sent last (RFC 8985 §6.2 step 2: by time, then by sequence).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Newest {
+    /// The byte behind it.
+    pub end: u64,
+    /// When it was last sent.
+    pub sent_at: Time,
+    /// Whether it was sent more than once.
+    pub again: bool,
+}
+
+/// What is kept beside the sums.
+#[derive(Debug, Default)]
+pub(super) struct Times {
+    newest: Option<Newest>,
+    /// The byte behind the highest segment delivered before this ACK, and with it (RFC 8985 §6.2 step 3, RACK.fack).
+    highest_before: u64,
+    highest: u64,
+    reordered: bool,
+    /// What was sent again, in the order of the times: index and time.
+    resent: VecDeque<(u64, Time)>,
+    /// Indices of segments whose copies are lost too, to go out once more.
+    relost: VecDeque<u64>,
+}
+
+impl Times {
+    /// An ACK delivers this segment.
+    pub(super) fn see(&mut self, record: Record) {
+        let Record { end, sent_at, marks } = record;
+        let again = marks & EVER_AGAIN != 0;
+        self.reordered |= !again && end < self.highest_before;
+        self.highest = self.highest.max(end);
+        if self.newest.is_none_or(|known| (known.sent_at, known.end) < (sent_at, end)) {
+            self.newest = Some(Newest { end, sent_at, again });
+        }
+    }
+
+    pub(super) fn sent_again(&mut self, index: u64, now: Time) {
+        self.resent.push_back((index, now));
+    }
+
+    /// Whatever was sent again, nothing of it counts any more.
+    pub(super) fn forget_copies(&mut self) {
+        self.resent.clear();
+        self.relost.clear();
+    }
+}
+
+impl Scoreboard {
+    /// Keeps times from now on.
+    pub fn keep_times(&mut self) {
+        self.times = Some(Box::default());
+    }
+
+    /// An ACK is about to be taken in.
+    #[inline]
+    pub fn begin_ack(&mut self) {
+        if let Some(times) = &mut self.times {
+            times.newest = None;
+            times.highest_before = times.highest;
+        }
+    }
+
+    /// The newest segment delivered since [`Scoreboard::begin_ack`]; `None` also if no times are kept.
+    pub fn newest(&self) -> Option<Newest> {
+        self.times.as_ref()?.newest
+    }
+
+    /// Whether the network was seen to reorder: a segment sent once was delivered after a later one.
+    pub fn has_reordered(&self) -> bool {
+        self.times.as_ref().is_some_and(|times| times.reordered)
+    }
+
+    /// Marks as lost what was sent before the segment `newest` (its time, and the byte behind it), and `wait` or longer ago.
+    /// When the next of it will be overdue, [`Time::NEVER`] if there is none.
+    ///
+    /// Each segment is visited once for each time that it is sent.
+    pub fn mark_lost_by_time(&mut self, now: Time, newest: (Time, u64), wait: Duration) -> Time {
+        let mut next = Time::NEVER;
+        let mut index = self.lost_to.max(self.popped);
+        while let Some(record) = self.records.get((index - self.popped) as usize).copied() {
+            if record.marks & (SACKED | EVER_AGAIN) == 0 {
+                if (record.sent_at, record.end) >= newest {
+                    break;
+                }
+                if record.sent_at + wait > now {
+                    next = record.sent_at + wait;
+                    break;
+                }
+                self.mark_lost((index - self.popped) as usize);
+            }
+            index += 1;
+        }
+        self.lost_to = index;
+        while let Some((index, sent_at)) = self.first_resent() {
+            if let Some(record) = self.record_of(index)
+                && record.sent_at == sent_at
+                && record.marks & SACKED == 0
+            {
+                if (sent_at, record.end) >= newest {
+                    break;
+                }
+                if sent_at + wait > now {
+                    next = next.min(sent_at + wait);
+                    break;
+                }
+                self.lose_again(index);
+            }
+            if let Some(times) = &mut self.times {
+                times.resent.pop_front();
+            }
+        }
+        next
+    }
+
+    /// The first segment is lost, and its copy, if there is one.
+    pub fn lose_first_again(&mut self) {
+        if !self.records.is_empty() {
+            self.lose_again(self.popped);
+            self.lost_to = self.lost_to.max(self.popped + 1);
+            self.again_from = self.again_from.min(self.popped);
+        }
+    }
+
+    /// Whether the first segment was reported by SACK and is not acknowledged: the receiver has reneged (RFC 2018 §8).
+    pub fn has_reneged(&self) -> bool {
+        self.records.front().is_some_and(|record| record.marks & SACKED != 0)
+    }
+
+    /// The last outstanding segment.
+    pub fn last(&self) -> Option<Range> {
+        self.records.len().checked_sub(1).map(|index| self.range_at(index))
+    }
+
+    /// Bytes of which copies are in flight.
+    pub fn again(&self) -> u64 {
+        self.again_bytes
+    }
+
+    /// The next segment whose copy is lost too.
+    pub(super) fn next_lost_again(&mut self) -> Option<Range> {
+        loop {
+            let index = *self.times.as_ref()?.relost.front()?;
+            if self.record_of(index).is_some_and(|record| record.marks & (LOST | AGAIN | SACKED) == LOST) {
+                return Some(self.range_at((index - self.popped) as usize));
+            }
+            self.times.as_mut()?.relost.pop_front();
+        }
+    }
+
+    fn first_resent(&self) -> Option<(u64, Time)> {
+        self.times.as_ref()?.resent.front().copied()
+    }
+
+    fn record_of(&self, index: u64) -> Option<Record> {
+        self.records.get(index.checked_sub(self.popped)? as usize).copied()
+    }
+
+    fn lose_again(&mut self, index: u64) {
+        let at = (index - self.popped) as usize;
+        let len = self.len_of(at);
+        self.mark_lost(at);
+        let record = &mut self.records[at];
+        if record.marks & AGAIN != 0 {
+            record.marks &= !AGAIN;
+            self.again_bytes -= len;
+            self.lost_total += len;
+        }
+        if let Some(times) = &mut self.times {
+            times.relost.push_back(index);
+        }
+    }
+}
