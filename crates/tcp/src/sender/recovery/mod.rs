@@ -243,3 +243,24 @@ impl Duplicates {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever a recovery has for parameters, a peer without SACK gets one that needs none; what both have stays as it is.
+    #[test]
+    fn each_has_one_in_its_place_without_sack() {
+        for mechanism in ALL {
+            let mut choice = Choice::of(mechanism);
+            let limited = choice.values.iter().any(|(name, _)| name == LIMITED_TRANSMIT.name);
+            if limited {
+                choice.values.set(LIMITED_TRANSMIT.name, lasthop_base::Value::Flag(true));
+            }
+            let instead = without_sack(&choice);
+            let recovery = (instead.build)(&instead.values);
+            assert!(!recovery.uses_sack(), "{}", mechanism.info.name);
+            assert_eq!(instead.values.flag(LIMITED_TRANSMIT.name), limited, "{}", mechanism.info.name);
+        }
+    }
+}
