@@ -1,29 +1,119 @@
-//! RACK-TLP by the rules of RFC 8985, step by step. The round-trip time is 100 ms throughout.
+//! RACK-TLP by the rules of RFC 8985, step by step. The round-trip time is 100 ms throughout, the smallest timeout 1 s.
 
 mod script;
 
-use lasthop_base::Choice;
 use lasthop_tcp::Config;
 use lasthop_tcp::sender::recovery;
 use script::Step::*;
-use script::{Peer, Script, config};
-
-/// A window of `window` segments that is full; one segment was acknowledged before, so that the RTT is known.
-fn full(window: u32) -> Script {
-    let mut script = opened(window);
-    script.run([Write(1_000_000), New(1), Tick(100)]);
-    script
-}
+use script::{Peer, Script, choose, config};
 
 fn opened(window: u32) -> Script {
-    let recovery = Choice::named(recovery::ALL, "rack");
+    let recovery = choose(recovery::ALL, "rack", &[]);
     Script::opened(Config { recovery, sack: true, initial_window: window, ..config("sack") }, Peer::default())
 }
 
+/// A window that is full, 100 ms ago.
+fn full(window: u32) -> Script {
+    let mut script = opened(window);
+    script.run([Write(1_000_000), News(1, u64::from(window)), Nothing, Tick(100)]);
+    script
+}
+
+/// §6.2 step 4: nothing was ever reordered and three segments have arrived behind the hole: the window is zero.
 #[test]
-fn look() {
+fn three_reported_segments_tell_a_loss_at_once() {
+    let mut script = full(10);
+    script.run([Sack(1, &[(2, 5)]), Again(1), Cwnd(5), InFlight(7), Nothing]);
+    assert_eq!(script.endpoint.counters().recoveries, 1);
+}
+
+/// One segment behind the hole: it is given a quarter of the smallest RTT, 25 ms, to be overtaken; then it is lost.
+#[test]
+fn fewer_wait_for_the_reordering_window() {
+    let mut script = full(10);
+    script.run([Sack(1, &[(2, 3)]), New(11), Deadline(25), Tick(24), Nothing, Tick(1), Again(1), Nothing]);
+    assert_eq!(script.endpoint.counters().timeouts, 0);
+}
+
+/// A segment that arrives after a later one was not lost; from then on three reported segments wait too.
+#[test]
+fn reordering_is_seen_and_borne() {
+    let mut script = full(10);
+    script.run([Sack(1, &[(2, 3)]), New(11), Ack(3), News(12, 13), Nothing, Tick(10)]);
+    script.run([Sack(3, &[(4, 7)]), Deadline(25), Tick(25), Again(3)]);
+    assert_eq!(script.endpoint.counters().recoveries, 1);
+}
+
+/// What RFC 6675 leaves to the timer: a copy is lost too. What was sent after it arrives, and tells.
+#[test]
+fn a_lost_retransmission_goes_out_once_more() {
+    let mut script = full(10);
+    script.run([Sack(1, &[(2, 11)]), Again(1), News(11, 14), Nothing, Tick(100)]);
+    // The copy of 1 went out before 11 to 14, which arrive.
+    script.run([Sack(1, &[(2, 13)]), Again(1)]);
+    assert_eq!(script.endpoint.counters().timeouts, 0);
+}
+
+/// §7.2: two round trips after the last ACK the last segment goes out again, and its report shows what is lost before it;
+/// by RFC 6675 alone the timer would have to expire.
+#[test]
+fn the_tail_is_probed() {
     let mut script = opened(10);
-    script.run([Write(10_000), News(1, 10), Tick(100)]);
-    eprintln!("{:?}", script.endpoint.sender().rtt());
-    script.run([Sack(1, &[(2, 5)]), Again(1), Cwnd(5), InFlight(7)]);
+    script.run([
+        Write(5000),
+        News(1, 5),
+        Nothing,
+        Tick(100),
+        Ack(3),
+        Deadline(200),
+        Tick(200),
+        Again(5),
+        Nothing,
+    ]);
+    // The probe's answer: 5 has arrived; 3 and 4 went out before it.
+    script.run([Tick(100), Sack(3, &[(5, 6)]), Again(3), Again(4), Nothing]);
+    let counters = script.endpoint.counters();
+    assert_eq!((counters.timeouts, counters.recoveries), (0, 1));
+}
+
+/// New data is the better probe, even beyond cwnd (§7.3).
+#[test]
+fn new_data_probes_if_there_is_some() {
+    let mut script = full(4);
+    script.run([Deadline(100), Tick(100), New(5), Nothing, Deadline(1000)]);
+}
+
+/// A lone segment's ACK may be delayed: its probe waits 200 ms longer (§7.2).
+#[test]
+fn a_lone_segment_waits_for_a_delayed_ack() {
+    opened(10).run([Write(1000), New(1), Deadline(400), Tick(400), Again(1)]);
+}
+
+/// §7.4.2: a probe that repaired the only loss, so that nothing reports it, reduces the window all the same once later data
+/// is acknowledged; one that came twice, as D-SACK says, does not.
+#[test]
+fn a_loss_that_the_probe_repairs_is_a_loss() {
+    let probed = || {
+        let mut script = opened(10);
+        script.run([Write(4000), News(1, 4), Nothing, Tick(100), Ack(4), Deadline(400), Tick(400), Again(4)]);
+        script
+    };
+    let mut script = probed();
+    script.run([Tick(100), Ack(5), Cwnd(12), Write(1000), New(5), Tick(100), Ack(6)]);
+    assert_eq!(script.endpoint.counters().recoveries, 1);
+    let mut script = probed();
+    script.run([Tick(100), Ack(5), Sack(5, &[(4, 5)]), Write(1000), New(5), Tick(100), Ack(6)]);
+    assert_eq!(script.endpoint.counters().recoveries, 0);
+}
+
+/// §6.3: a timeout does not say that all is lost: what was sent of late may still arrive.
+#[test]
+fn a_timeout_spares_what_was_sent_of_late() {
+    let recovery = choose(recovery::ALL, "rack", &[("tail_probe", lasthop_base::Value::Flag(false))]);
+    let mut script = Script::opened(
+        Config { recovery, sack: true, initial_window: 4, nagle: false, ..config("sack") },
+        Peer::default(),
+    );
+    script.run([Write(2000), News(1, 2), Tick(990), Write(2000), News(3, 4), Tick(10), Again(1), Nothing]);
+    assert_eq!(script.endpoint.counters().timeouts, 1);
 }
