@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn what_is_not_there_is_answered_with_what_is() {
         for (word, meant) in
-            [("quue", "`queue`"), ("sakc", "`sack`"), ("xyzzy", "recovery, congestion"), ("", "kinds: ")]
+            [("quue", "`queue`"), ("sakc", "`sack`"), ("xyzzy", "kinds: recovery, "), ("", "kinds: ")]
         {
             let why = Catalogue::default().list_of(word).expect_err(word);
             assert!(why.contains(meant) && why.contains("channel") && why.contains("path"), "{word}: {why}");
