@@ -257,7 +257,7 @@ mod tests {
         }
         // Of one line, too.
         assert_eq!(titles("queue")[0], "In one line");
-        assert_eq!(titles("flow.bulk.sender.recovery"), titles("recovery"));
+        assert_eq!(titles("flow.bulk.sender.judge"), titles("judge"));
         assert_eq!(titles("flow.segment"), ["[flow.NAME] with kind = \"tcp\""]);
     }
 
