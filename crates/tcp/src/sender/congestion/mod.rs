@@ -3,12 +3,16 @@
 mod cubic;
 mod estimate;
 mod reno;
+mod variant;
 mod w_cw;
 mod westwood;
 mod westwood_plus;
 
-use crate::sender::counting::AckCounting;
 pub use crate::sender::rate::RateSample;
+pub use reno::Reno;
+pub use variant::{OnReno, Variant};
+
+use crate::sender::counting::AckCounting;
 use crate::sender::recovery::AckNews;
 use lasthop_base::{Duration, Mechanism, Rate, Time, Values};
 

@@ -35,7 +35,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values, start| Box::new(Reno::new(values, start)),
 };
 
-pub(super) struct Reno {
+/// The window of slow start and congestion avoidance, and the means of those who react [otherwise](super::Variant).
+pub struct Reno {
     /// Bytes, with fractions: avoidance adds MSS^2/cwnd per ACK.
     cwnd: f64,
     ssthresh: u64,
@@ -52,38 +53,38 @@ const LARGEST: f64 = (1u64 << 30) as f64;
 
 impl Reno {
     /// The window of [`MECHANISM`]'s defaults, for controls that differ in their reactions only.
-    pub(super) fn plain(start: Start) -> Reno {
+    pub fn plain(start: Start) -> Reno {
         Reno::new(&MECHANISM.info.defaults(), start)
     }
 
     /// ssthresh in bytes, at least two segments.
-    pub(super) fn set_ssthresh(&mut self, bytes: u64) {
+    pub fn set_ssthresh(&mut self, bytes: u64) {
         self.ssthresh = bytes.max(2 * self.mss);
         self.collected = 0;
     }
 
     /// Lowers cwnd to ssthresh; a smaller one stays.
-    pub(super) fn cap(&mut self) {
+    pub fn cap(&mut self) {
         self.cwnd = self.cwnd.min(self.ssthresh as f64);
     }
 
     /// cwnd with its fraction, bytes.
-    pub(super) fn exact(&self) -> f64 {
+    pub fn exact(&self) -> f64 {
         self.cwnd
     }
 
     /// Whether cwnd is as large as is of any use.
-    pub(super) fn is_full(&self) -> bool {
+    pub fn is_full(&self) -> bool {
         self.cwnd >= LARGEST
     }
 
     /// cwnd in bytes, at most the largest one of use.
-    pub(super) fn set(&mut self, bytes: f64) {
+    pub fn set(&mut self, bytes: f64) {
         self.cwnd = bytes.min(LARGEST);
     }
 
     /// Back to one segment.
-    pub(super) fn restart(&mut self) {
+    pub fn restart(&mut self) {
         self.collected = 0;
         self.cwnd = self.mss as f64;
     }
@@ -100,7 +101,8 @@ impl Reno {
         }
     }
 
-    pub(super) fn in_slow_start(&self) -> bool {
+    /// Whether cwnd is below ssthresh.
+    pub fn in_slow_start(&self) -> bool {
         let ssthresh = self.ssthresh as f64;
         self.cwnd < ssthresh || (self.slow_start_at_ssthresh && self.cwnd == ssthresh)
     }

@@ -9,8 +9,7 @@
 //! packet's mark (`echo = "per_packet"`).
 
 use super::westwood::{IDLE, TIME_CONSTANT, TIMES, Westwood};
-use super::{AckEvent, Build, CongestionControl, LossEvent, MarkPace, Recovered};
-use crate::sender::counting::AckCounting;
+use super::{Build, CongestionControl, LossEvent, MarkPace, OnReno, Recovered, Reno, Variant};
 use crate::sender::recovery::AckNews;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 
@@ -46,7 +45,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ..Info::PLAIN
     },
     build: &|values, start| {
-        Box::new(WCw {
+        let w_cw = WCw {
             westwood: Westwood::new(values, start),
             pace: match values.word("marks") {
                 "rtt" => MarkPace::Rtt,
@@ -55,7 +54,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             },
             halves_at_loss: values.word("marked_loss") == "halve",
             halves_at_timeout: values.word("after_timeout") == "half",
-        })
+        };
+        OnReno::boxed(start, w_cw)
     },
 };
 
@@ -66,24 +66,13 @@ struct WCw {
     halves_at_timeout: bool,
 }
 
-impl WCw {
-    /// Rate control (1).
-    fn halve(&mut self, loss: &LossEvent) {
-        let window = &mut self.westwood.window;
-        window.set_ssthresh(loss.flight.min(loss.window) / 2);
-        window.cap();
-    }
+/// Rate control (1).
+fn halve(reno: &mut Reno, loss: &LossEvent) {
+    reno.set_ssthresh(loss.flight.min(loss.window) / 2);
+    reno.cap();
 }
 
-impl CongestionControl for WCw {
-    fn window(&self) -> u64 {
-        self.westwood.window()
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.westwood.ssthresh()
-    }
-
+impl Variant for WCw {
     fn observes(&self) -> bool {
         true
     }
@@ -100,47 +89,31 @@ impl CongestionControl for WCw {
         true
     }
 
-    fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
-        self.westwood.on_ack(ack, counting);
-    }
-
-    fn on_loss(&mut self, loss: &LossEvent) {
+    fn on_loss(&mut self, reno: &mut Reno, loss: &LossEvent) {
         match (loss.marked, self.halves_at_loss) {
-            (true, true) => self.halve(loss),
-            (true, false) => {
-                let cwnd = self.window();
-                self.westwood.window.set_ssthresh(cwnd);
-            }
-            (false, _) => self.westwood.on_loss(loss),
+            (true, true) => halve(reno, loss),
+            (true, false) => reno.set_ssthresh(reno.window()),
+            (false, _) => self.westwood.on_loss(reno, loss),
         }
     }
 
-    fn on_restart(&mut self, loss: &LossEvent) {
-        self.on_loss(loss);
-        self.westwood.window.restart();
-    }
-
-    fn on_timeout(&mut self, loss: &LossEvent, first: bool) {
+    fn on_timeout(&mut self, reno: &mut Reno, loss: &LossEvent, first: bool) {
         if self.halves_at_timeout && first {
-            self.westwood.window.set_ssthresh(loss.flight.min(self.window()) / 2);
+            reno.set_ssthresh(loss.flight.min(reno.window()) / 2);
         }
-        self.westwood.on_timeout(loss, first && !self.halves_at_timeout);
+        self.westwood.on_timeout(reno, loss, first && !self.halves_at_timeout);
     }
 
-    fn on_mark(&mut self, loss: &LossEvent) {
-        self.halve(loss);
-    }
-
-    fn on_idle(&mut self, window: u64) {
-        self.westwood.on_idle(window);
+    fn on_mark(&mut self, reno: &mut Reno, loss: &LossEvent) {
+        halve(reno, loss);
     }
 
     fn on_segment(&mut self, mss: u64) {
         self.westwood.on_segment(mss);
     }
 
-    fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
-        self.westwood.on_recovered(flight, recovered);
+    fn on_recovered(&mut self, reno: &mut Reno, flight: u64, recovered: Recovered) {
+        self.westwood.on_recovered(reno, flight, recovered);
     }
 }
 

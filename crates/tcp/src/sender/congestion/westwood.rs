@@ -4,9 +4,7 @@
 //! An echoed mark is answered as a loss is: ssthresh from the estimate.
 
 use super::estimate::{Delivered, Tustin};
-use super::reno::Reno;
-use super::{AckEvent, Build, CongestionControl, LossEvent, Recovered, Start};
-use crate::sender::counting::AckCounting;
+use super::{Build, CongestionControl, LossEvent, OnReno, Recovered, Reno, Start, Variant};
 use crate::sender::recovery::AckNews;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit, Values};
 
@@ -19,7 +17,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         parameters: PARAMETERS,
         ..Info::PLAIN
     },
-    build: &|values, start| Box::new(Westwood::new(values, start)),
+    build: &|values, start| OnReno::boxed(start, Westwood::new(values, start)),
 };
 
 /// The estimate's parameters.
@@ -46,9 +44,8 @@ pub(super) const TIMES: Parameter = Parameter {
     doc: "which RTT the estimate is multiplied by: the smallest, or the latest one measured",
 };
 
-/// Bandwidth estimate and window; [`super::w_cw`] reacts otherwise.
+/// The bandwidth estimate, and what follows from it; [`super::w_cw`] reacts otherwise.
 pub(super) struct Westwood {
-    pub(super) window: Reno,
     delivered: Delivered,
     filter: Tustin,
     rtt: Rtt,
@@ -57,7 +54,6 @@ pub(super) struct Westwood {
 impl Westwood {
     pub(super) fn new(values: &Values, start: Start) -> Westwood {
         Westwood {
-            window: Reno::plain(start),
             delivered: Delivered::new(start.mss),
             filter: Tustin::new(values.duration(TIME_CONSTANT.name), values.count(IDLE.name)),
             rtt: Rtt::new(values),
@@ -65,9 +61,9 @@ impl Westwood {
     }
 
     /// ssthresh = estimate x RTT.
-    pub(super) fn adapt(&mut self, now: Time) {
+    fn adapt(&mut self, reno: &mut Reno, now: Time) {
         let bytes = self.filter.estimate(now) * self.rtt.secs();
-        self.window.set_ssthresh(bytes as u64);
+        reno.set_ssthresh(bytes as u64);
     }
 }
 
@@ -93,15 +89,7 @@ impl Rtt {
     }
 }
 
-impl CongestionControl for Westwood {
-    fn window(&self) -> u64 {
-        self.window.window()
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.window.ssthresh()
-    }
-
+impl Variant for Westwood {
     fn observes(&self) -> bool {
         true
     }
@@ -114,48 +102,31 @@ impl CongestionControl for Westwood {
         self.filter.on_delivered(news.now, bytes);
     }
 
-    fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
-        self.window.on_ack(ack, counting);
+    fn on_loss(&mut self, reno: &mut Reno, loss: &LossEvent) {
+        self.adapt(reno, loss.now);
+        reno.cap();
     }
 
-    fn on_loss(&mut self, loss: &LossEvent) {
-        self.adapt(loss.now);
-        self.window.cap();
-    }
-
-    fn on_restart(&mut self, loss: &LossEvent) {
-        self.adapt(loss.now);
-        self.window.restart();
-    }
-
-    fn on_timeout(&mut self, loss: &LossEvent, first: bool) {
+    fn on_timeout(&mut self, reno: &mut Reno, loss: &LossEvent, first: bool) {
         if first {
-            self.adapt(loss.now);
+            self.adapt(reno, loss.now);
         }
-        self.window.restart();
+        reno.restart();
     }
 
-    fn on_mark(&mut self, loss: &LossEvent) {
-        self.adapt(loss.now);
-        self.window.cap();
-    }
-
-    fn on_idle(&mut self, window: u64) {
-        self.window.on_idle(window);
+    fn on_mark(&mut self, reno: &mut Reno, loss: &LossEvent) {
+        self.on_loss(reno, loss);
     }
 
     fn on_segment(&mut self, mss: u64) {
-        self.window.on_segment(mss);
         self.delivered.on_segment(mss);
     }
 
-    fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
+    fn on_recovered(&mut self, reno: &mut Reno, flight: u64, recovered: Recovered) {
         match recovered {
             // It was capped when the loss was found, and does not grow during recovery.
-            Recovered::Kept => self.window.cap(),
-            Recovered::Revised { .. } | Recovered::Probed { .. } => {
-                self.window.on_recovered(flight, recovered)
-            }
+            Recovered::Kept => reno.cap(),
+            Recovered::Revised { .. } | Recovered::Probed { .. } => reno.on_recovered(flight, recovered),
         }
     }
 }

@@ -1,10 +1,8 @@
 //! TCP Westwood+: Westwood with a sample of the bandwidth per round-trip time.
 
 use super::estimate::{Delivered, PerRtt};
-use super::reno::Reno;
 use super::westwood::{Rtt, TIMES};
-use super::{AckEvent, Build, CongestionControl, LossEvent, Recovered};
-use crate::sender::counting::AckCounting;
+use super::{Build, CongestionControl, LossEvent, OnReno, Recovered, Reno, Variant};
 use crate::sender::recovery::AckNews;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 
@@ -26,37 +24,28 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ..Info::PLAIN
     },
     build: &|values, start| {
-        Box::new(WestwoodPlus {
-            window: Reno::plain(start),
+        let plus = WestwoodPlus {
             delivered: Delivered::new(start.mss),
             filter: PerRtt::new(values.number("weight")),
             rtt: Rtt::new(values),
-        })
+        };
+        OnReno::boxed(start, plus)
     },
 };
 
 struct WestwoodPlus {
-    window: Reno,
     delivered: Delivered,
     filter: PerRtt,
     rtt: Rtt,
 }
 
 impl WestwoodPlus {
-    fn adapt(&mut self) {
-        self.window.set_ssthresh((self.filter.estimate() * self.rtt.secs()) as u64);
+    fn adapt(&mut self, reno: &mut Reno) {
+        reno.set_ssthresh((self.filter.estimate() * self.rtt.secs()) as u64);
     }
 }
 
-impl CongestionControl for WestwoodPlus {
-    fn window(&self) -> u64 {
-        self.window.window()
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.window.ssthresh()
-    }
-
+impl Variant for WestwoodPlus {
     fn observes(&self) -> bool {
         true
     }
@@ -69,48 +58,31 @@ impl CongestionControl for WestwoodPlus {
         self.filter.on_delivered(news.now, bytes, news.rtt);
     }
 
-    fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
-        self.window.on_ack(ack, counting);
+    fn on_loss(&mut self, reno: &mut Reno, _: &LossEvent) {
+        self.adapt(reno);
+        reno.cap();
     }
 
-    fn on_loss(&mut self, _: &LossEvent) {
-        self.adapt();
-        self.window.cap();
-    }
-
-    fn on_restart(&mut self, _: &LossEvent) {
-        self.adapt();
-        self.window.restart();
-    }
-
-    fn on_timeout(&mut self, _: &LossEvent, first: bool) {
+    fn on_timeout(&mut self, reno: &mut Reno, _: &LossEvent, first: bool) {
         if first {
-            self.adapt();
+            self.adapt(reno);
         }
-        self.window.restart();
+        reno.restart();
     }
 
-    fn on_mark(&mut self, _: &LossEvent) {
-        self.adapt();
-        self.window.cap();
-    }
-
-    fn on_idle(&mut self, window: u64) {
-        self.window.on_idle(window);
+    fn on_mark(&mut self, reno: &mut Reno, loss: &LossEvent) {
+        self.on_loss(reno, loss);
     }
 
     fn on_segment(&mut self, mss: u64) {
-        self.window.on_segment(mss);
         self.delivered.on_segment(mss);
     }
 
-    fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
+    fn on_recovered(&mut self, reno: &mut Reno, flight: u64, recovered: Recovered) {
         match recovered {
             // It was capped when the loss was found, and does not grow during recovery.
-            Recovered::Kept => self.window.cap(),
-            Recovered::Revised { .. } | Recovered::Probed { .. } => {
-                self.window.on_recovered(flight, recovered)
-            }
+            Recovered::Kept => reno.cap(),
+            Recovered::Revised { .. } | Recovered::Probed { .. } => reno.on_recovered(flight, recovered),
         }
     }
 }
