@@ -42,13 +42,15 @@ fn metadata(arguments: &[&str]) -> Value {
 #[test]
 fn imports_go_one_way() {
     let metadata = metadata(&["--no-deps"]);
-    let packages = metadata["packages"].as_array().expect("packages");
+    let mut packages = metadata["packages"].as_array().expect("packages").clone();
+    // What stands in `examples/` is as if from outside.
+    packages.retain(|package| package["name"].as_str().is_some_and(|name| name.starts_with("lasthop")));
     assert_eq!(
         packages.len(),
         MAY_IMPORT.len(),
         "a crate is missing from this test and from ARCHITECTURE.md"
     );
-    for package in packages {
+    for package in &packages {
         let name = package["name"].as_str().expect("a name");
         let short = name.strip_prefix("lasthop").expect("ours").trim_start_matches('-');
         let (_, allowed) =

@@ -1,0 +1,55 @@
+//! A receiver's mechanism from outside: it acknowledges every segment at first, when the sender's window is small, and
+//! every second one later (Linux's quick acknowledgements, roughly).
+
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
+use lasthop_scenario::{Catalogue, Problem};
+use lasthop_tcp::receiver::timing::{AckTiming, Arrival, Build, When};
+
+/// What is added to the catalogue.
+pub const QUICK: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "quick",
+        summary: "every segment at once at first, then every second one",
+        source: "Linux tcp_enter_quickack_mode, without its end and its return",
+        parameters: &[Parameter {
+            name: "first",
+            unit: Unit::Count(0, 1_000_000),
+            default: Some("16"),
+            doc: "so many segments are acknowledged at once",
+        }],
+        ..Info::PLAIN
+    },
+    build: &|values| Box::new(Quick { left: values.count("first") }),
+};
+
+struct Quick {
+    left: u64,
+}
+
+impl AckTiming for Quick {
+    fn on_data(&mut self, arrival: &Arrival) -> When {
+        let is_early = self.left > 0;
+        self.left = self.left.saturating_sub(1);
+        match is_early || arrival.urgent || arrival.unacknowledged >= 2 * arrival.segment {
+            true => When::Now,
+            false => When::After(Duration::from_millis(40)),
+        }
+    }
+}
+
+/// How many segments the receiver sent for a transfer of a hundred.
+pub fn acks(timing: &str) -> Result<u64, Problem> {
+    let mut catalogue = Catalogue::default();
+    catalogue.tcp.timing.add(&QUICK);
+    let mut draft = catalogue.load("rate=10Mbit/s,rtt=40ms,transfer=100000bytes,segment=1000bytes")?;
+    draft.set("timing", timing)?;
+    Ok(lasthop_sim::run(&draft.check()?, 1).flows[0].destination.acks_sent)
+}
+
+/// Prints one line for each of four timings.
+pub fn main() -> Result<(), Problem> {
+    for timing in ["immediate", "delayed", "quick", r#"{ kind = "quick", first = 50 }"#] {
+        println!("{timing}: {} ACKs", acks(timing)?);
+    }
+    Ok(())
+}

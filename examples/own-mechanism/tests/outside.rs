@@ -1,0 +1,128 @@
+//! The examples run, and what they bring is found like what Lasthop has.
+
+#[path = "../examples/own_congestion.rs"]
+mod own_congestion;
+#[path = "../examples/own_queue.rs"]
+mod own_queue;
+#[path = "../examples/own_timing.rs"]
+mod own_timing;
+
+use lasthop_base::{Choice, Info};
+use lasthop_scenario::Catalogue;
+use lasthop_tcp::Config;
+use lasthop_tcp::receiver::timing::{self, AckTiming, When};
+use std::sync::Arc;
+
+fn catalogue() -> Catalogue {
+    let mut catalogue = Catalogue::default();
+    catalogue.tcp.congestion.add(&own_congestion::GAIMD);
+    catalogue.link.queue.add(&own_queue::DROP_FRONT);
+    catalogue.tcp.timing.add(&own_timing::QUICK);
+    catalogue
+}
+
+const PATH: &str = "rate=10Mbit/s,rtt=20ms,congestion=gaimd,queue=drop_front,timing=quick";
+
+#[test]
+fn the_programs_run() {
+    own_congestion::main().expect("valid");
+    own_queue::main().expect("valid");
+    own_timing::main().expect("valid");
+}
+
+/// Each ACK adds α / W and each packet is lost with probability p, so that the mean square of W is 2 α / (p (1 - β²)):
+/// 8 / (3 p) for general AIMD as for Reno. Its root bounds the mean from above, the closer the less W varies: 15 % are
+/// room for that, for slow start and for the spread of five runs.
+#[test]
+fn general_aimd_is_as_fast_as_its_rule_says() {
+    let segments = (8.0_f64 / (3.0 * 0.002)).sqrt();
+    let bound_kbps = segments * 1448.0 * 8.0 / 40.0;
+    let [gaimd, reno] =
+        ["gaimd", "reno"].map(|name| own_congestion::goodput_kbps(name).expect("valid") / bound_kbps);
+    assert!((0.85..1.0).contains(&gaimd) && reno < gaimd, "{gaimd} and {reno} of the bound");
+}
+
+/// Both lose one packet for each one that finds no room.
+#[test]
+fn a_queue_loses_from_its_front() {
+    let (lost, delivered) = own_queue::over(r#"{ kind = "drop_front", packets = 20 }"#).expect("valid");
+    let (_, by_tail) = own_queue::over("20 packets").expect("valid");
+    assert!(lost > 0);
+    assert!(delivered as f64 > 0.9 * by_tail as f64, "{delivered} of {by_tail}");
+}
+
+/// A hundred segments: each is acknowledged, or 16 of them and then every second one.
+#[test]
+fn a_receiver_acknowledges_quickly_at_first() {
+    let [all, quick] = ["immediate", "quick"].map(|timing| own_timing::acks(timing).expect("valid"));
+    assert_eq!(all - quick, (100 - 16) / 2);
+}
+
+#[test]
+fn they_are_written_and_listed_like_ours() {
+    let catalogue = catalogue();
+    let mut draft = catalogue.load(PATH).expect("valid");
+    draft.set("flow.bulk.sender.congestion.keeps", "0.6").expect("its parameter");
+    draft.set("sender", "gaimd").expect("a sender's mechanism");
+    draft.set("link.path.down.queue.packets", "30").expect("its parameter");
+    let shown = draft.show().expect("valid");
+    for line in
+        ["kind = \"gaimd\"", "kind = \"drop_front\"", "packets = 30", "kind = \"quick\"", "first = 16"]
+    {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+    let again = catalogue.parse(&shown, "shown.toml").expect("TOML").show().expect("valid");
+    assert_eq!(again, shown);
+    assert!(catalogue.schema().to_string().contains(r#""const":"gaimd""#));
+    assert_eq!(catalogue.list_of("drop_front").expect("it is there")[0].kind, "queue");
+    assert_eq!(catalogue.explain("gaimd")[0].keys[0].path, "flow.NAME.sender.congestion.keeps");
+}
+
+#[test]
+fn what_is_wrong_with_them_is_said_as_of_ours() {
+    let catalogue = catalogue();
+    let refused = |line: &str| {
+        let problem = catalogue.load(line).and_then(|draft| draft.check()).expect_err(line);
+        let help = miette::Diagnostic::help(&problem).map(|help| help.to_string());
+        format!("{problem}; {}", help.unwrap_or_default())
+    };
+    let misspelt = refused("rate=10Mbit/s,rtt=20ms,congestion=gamid");
+    assert!(misspelt.contains("no congestion is called `gamid`; did you mean `gaimd`?"), "{misspelt}");
+    let range = refused("rate=10Mbit/s,rtt=20ms,congestion={kind=\"gaimd\",keeps=2}");
+    assert!(range.contains("a number from 0.5 to 0.99"), "{range}");
+    // Without the catalogue nobody knows of it.
+    assert!(
+        Catalogue::default()
+            .load("rate=10Mbit/s,rtt=20ms,congestion=gaimd")
+            .is_ok_and(|d| d.check().is_err())
+    );
+}
+
+/// As from another language: a description and a function made at run time, which keeps what it needs.
+#[test]
+fn a_mechanism_may_be_made_at_run_time() {
+    struct Every(u64);
+    impl AckTiming for Every {
+        fn on_data(&mut self, arrival: &timing::Arrival) -> When {
+            match arrival.urgent || arrival.unacknowledged >= self.0 * arrival.segment {
+                true => When::Now,
+                false => When::After(lasthop_base::Duration::from_millis(100)),
+            }
+        }
+    }
+    let name: &'static str = Box::leak(format!("every_{}", 3).into_boxed_str());
+    let info: &'static Info = Box::leak(Box::new(Info { name, ..Info::PLAIN }));
+    let every = 3;
+    let build: Arc<timing::Build> = Arc::new(move |_| Box::new(Every(every)));
+    // In a configuration without any catalogue,
+    let config = Config { timing: Choice::own(info, Arc::clone(&build)), ..Config::default() };
+    assert!(format!("{config:?}").contains("every_3"));
+    // and by name in a scenario.
+    let mut catalogue = Catalogue::default();
+    catalogue.tcp.timing.add_own(info, build);
+    let line = "rate=10Mbit/s,rtt=40ms,transfer=90000bytes,segment=1000bytes,timing=every_3";
+    let scenario = catalogue.load(line).and_then(|draft| draft.check()).expect("valid");
+    let sent = lasthop_sim::run(&scenario, 1).flows[0].destination.acks_sent;
+    // 30 for 90 segments; the SYN-ACK and what ends the connection are a few more.
+    assert!((30..36).contains(&sent), "{sent}");
+}
