@@ -120,3 +120,68 @@ fn sender_and_receiver_never_meet() {
         assert!(files > 5);
     }
 }
+
+/// The modules at the top of a crate that a piece of it names as `crate::NAME` or `crate::{NAME, …}`.
+fn named(text: &str) -> Vec<String> {
+    let code =
+        text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
+    let word = |text: &str| text.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    let names = code.split("crate::").skip(1).flat_map(|rest| match rest.strip_prefix('{') {
+        Some(list) => {
+            list.split('}').next().unwrap_or_default().split(',').map(word).collect::<Vec<String>>()
+        }
+        None => vec![word(rest)],
+    });
+    names.collect()
+}
+
+/// Inside net, elements, link layers and links name each other in no circle.
+#[test]
+fn the_modules_of_net_have_no_circle() {
+    let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../net/src");
+    let mut modules: Vec<(String, String)> = Vec::new();
+    let mut folders = vec![source.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let below = path.strip_prefix(&source).expect("below it");
+            let module = below.iter().next().and_then(|part| part.to_str()).expect("a name");
+            modules.push((
+                module.trim_end_matches(".rs").to_owned(),
+                std::fs::read_to_string(&path).expect("text"),
+            ));
+        }
+    }
+    modules.retain(|(module, _)| module != "lib");
+    // What `lib.rs` exports again is its module's.
+    let home = |name: String| match name.as_str() {
+        "Config" | "Line" | "Link" | "Passage" => "link".to_owned(),
+        "Element" | "Output" => "element".to_owned(),
+        _ => name,
+    };
+    assert!(modules.len() > 20);
+    // The two kinds of queues and what they are in common are one room.
+    let one_room = ["discipline", "admission", "queue"];
+    let mut uses: Vec<(String, String)> = Vec::new();
+    for (module, text) in modules {
+        uses.extend(named(&text).into_iter().map(|name| (module.clone(), home(name))));
+    }
+    uses.retain(|(one, other)| one != other && !(one_room.contains(&&**one) && one_room.contains(&&**other)));
+    for (module, _) in &uses {
+        let mut reached = vec![module];
+        let mut at = 0;
+        while let Some(from) = reached.get(at).copied() {
+            for (_, to) in uses.iter().filter(|(one, _)| one == from) {
+                assert_ne!(to, module, "a circle through `{from}`");
+                if !reached.contains(&to) {
+                    reached.push(to);
+                }
+            }
+            at += 1;
+        }
+    }
+}

@@ -34,6 +34,14 @@ impl Discipline {
         Discipline::Scheduled(Box::new(queue))
     }
 
+    /// Whether it draws random numbers.
+    pub fn draws(&self) -> bool {
+        match self {
+            Discipline::Fifo(admission) => admission.draws(),
+            Discipline::Scheduled(queue) => queue.draws(),
+        }
+    }
+
     /// Whether it ever marks a packet (ECN).
     pub fn marks(&self) -> bool {
         match self {

@@ -4,7 +4,8 @@
 //! A [`crate::Link`] knows a packet's passage when it joins; an element learns it while time passes. It is told of
 //! packets and deadlines, in the order of time, and answers with what is decided by then.
 
-use crate::rlc;
+use crate::across::Across;
+use crate::counters::Counters;
 use lasthop_base::Time;
 use lasthop_wire::{Backlog, LinkReport, LossReason, Packet};
 
@@ -35,7 +36,7 @@ pub enum Output {
         at: Time,
     },
     /// The other direction of the same link is told something now.
-    Across(rlc::Across),
+    Across(Across),
     /// The hosts behind this end of the link are told something now.
     Report(LinkReport),
 }
@@ -55,10 +56,10 @@ pub trait Element: Send {
     fn backlog(&mut self, now: Time) -> Backlog;
 
     /// The other direction of the same link tells something.
-    fn handle_across(&mut self, _now: Time, _across: rlc::Across) {}
+    fn handle_across(&mut self, _now: Time, _across: Across) {}
 
-    /// What it has counted, if it is an RLC entity.
-    fn rlc(&self) -> Option<&rlc::Counters> {
+    /// What it has counted, if it cuts packets into PDUs (RLC).
+    fn rlc(&self) -> Option<&Counters> {
         None
     }
 

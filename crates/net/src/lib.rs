@@ -9,16 +9,19 @@
 //! * [`channel`]: does a transmission arrive intact?
 //! * [`rlc`]: a direction whose link layer cuts, repeats and reorders by itself.
 //! * [`processing`]: a host's own delay, in front of its first link.
+//! * [`across`]: what one direction of a link tells the other; [`counters`]: what is counted of PDUs.
 //! * [`arq`]: what does the link layer do when it does not?
 //! * [`catalogue`]: every mechanism of these folders, by seam.
 //!
 //! What is absent: no clock. A link says at once when a packet will arrive or that it
 //! will not, because nothing that comes later can change it; only elements wait.
 
+pub mod across;
 pub mod admission;
 pub mod arq;
 pub mod catalogue;
 pub mod channel;
+pub mod counters;
 pub mod discipline;
 pub mod element;
 pub mod link;

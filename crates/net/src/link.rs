@@ -6,9 +6,9 @@
 use crate::admission::{self, Admission, State, Verdict};
 use crate::arq::{self, Arq, LinkLayer, Partner, Parts};
 use crate::channel::{self, Air, Channel};
+use crate::counters::Counters;
 use crate::discipline::{self, Discipline, Place};
 use crate::element::Element;
-use crate::rlc;
 use crate::scheduled::Scheduled;
 use crate::service::{Server, Service};
 use lasthop_base::{Choice, Duration, Stream, Time};
@@ -45,14 +45,6 @@ impl Config {
     /// Whether its queue ever marks a packet (ECN).
     pub fn marks(&self) -> bool {
         self.queue_with(Stream::named(0, "any")).marks()
-    }
-
-    /// Whether its queue may stand before its link layer: one that decides on leaving leaves nothing to decide to a layer
-    /// that takes the whole direction over.
-    pub fn may_queue(&self) -> bool {
-        let is_whole = matches!((self.arq.build)(&self.arq.values), LinkLayer::Whole(_));
-        let is_scheduled = || matches!(self.queue_with(Stream::named(0, "any")), Discipline::Scheduled(_));
-        !(is_whole && is_scheduled())
     }
 
     /// Why the other direction must have the same link layer, if it must.
@@ -124,7 +116,7 @@ impl Line {
     }
 
     /// What an RLC entity has counted.
-    pub fn rlc(&self) -> Option<&rlc::Counters> {
+    pub fn rlc(&self) -> Option<&Counters> {
         match self {
             Line::Link(_) => None,
             Line::Element(element) => element.rlc(),

@@ -3,8 +3,9 @@
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::arq::Parts;
 use lasthop_net::channel::Channel;
+use lasthop_net::counters::Counters;
 use lasthop_net::discipline::Place;
-use lasthop_net::rlc::{Counters, Rlc};
+use lasthop_net::rlc::Rlc;
 use lasthop_net::service::{Plan, Service};
 use lasthop_net::{Config, Element, Output, admission, channel, rlc};
 use lasthop_wire::{Body, Ecn, FlowId, LinkReport, LossReason, Packet, Priority};

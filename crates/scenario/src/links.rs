@@ -10,7 +10,7 @@ use crate::scenario::Link;
 use crate::source::Span;
 use crate::traces;
 use crate::tree::{Entry, Table};
-use lasthop_base::{Duration, Rate, Value};
+use lasthop_base::{Duration, Rate};
 use lasthop_net::link::Config;
 use lasthop_net::service::{Plan, Service};
 use std::sync::Arc;
@@ -121,7 +121,6 @@ fn direction(reader: &mut Reader<'_>, link: &Entry, both: &Table, name: &str) ->
             reader.catalogue.link.answer(&mut config, question.name, answer);
         }
     }
-    refuse_scheduled_queue(reader, head, &fields, &config)?;
     Ok(config)
 }
 
@@ -137,31 +136,6 @@ fn refuse_rate_and_trace(reader: &Reader<'_>, head: Head<'_>, table: &Table) -> 
             .help("a link's rate is constant (`rate`), changes by plan (`plan`) or recorded (`trace`): leave one out")),
         _ => Ok(()),
     }
-}
-
-/// A link layer like RLC has a buffer of its own: a queue that decides on leaving has no place before it.
-fn refuse_scheduled_queue(
-    reader: &Reader<'_>,
-    head: Head<'_>,
-    fields: &Fields,
-    config: &Config,
-) -> Result<(), Problem> {
-    // How large a queue is that is given in bandwidth-delay products is known later, and does not matter here.
-    let mut any_room = config.clone();
-    for (name, value) in config.queue.values.iter() {
-        if matches!(value, Value::Bdp(_)) {
-            any_room.queue.values.set(name, Value::Bytes(0));
-        }
-    }
-    if any_room.may_queue() {
-        return Ok(());
-    }
-    let (queue, arq) = (config.queue.info.name, config.arq.info.name);
-    let place = fields.place("queue").unwrap_or(head.place);
-    Err(reader
-        .problem(place, format!("{}: `{queue}` cannot stand before arq = \"{arq}\"", head.key("queue")))
-        .label("decides when a packet leaves")
-        .help("it decides that itself: choose a limit such as \"15 packets\", or another ARQ"))
 }
 
 /// Status PDUs travel in the blocks of the other direction: it must have some.

@@ -21,7 +21,7 @@ pub mod trace;
 
 pub use assemble::is_deterministic;
 pub use lasthop_engine::Share;
-pub use lasthop_net::rlc::Counters as RlcCounters;
+pub use lasthop_net::counters::Counters as RlcCounters;
 pub use link_metrics::{LINK_METRICS, LinkMetric, LinkTraffic};
 pub use outcome::{FlowOutcome, LinkOutcome, METRICS, Metric, Outcome};
 pub use probe::{FlowSample, QueueSample, Samples};

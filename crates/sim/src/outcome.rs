@@ -3,7 +3,6 @@
 use crate::link_metrics::LinkTraffic;
 use lasthop_base::{Duration, Time};
 use lasthop_engine::{Engine, FlowAccount, PipeAccount, Share};
-use lasthop_net::rlc;
 use lasthop_scenario::{Flow, Traffic, Transfer};
 use lasthop_tcp::Counters;
 use lasthop_tcp::sender::Limited;
@@ -69,7 +68,7 @@ pub struct LinkOutcome {
     /// What each direction carried, down first.
     pub traffic: [LinkTraffic; 2],
     /// What RLC counted in each direction, down first; `None` where there is none.
-    pub rlc: [Option<rlc::Counters>; 2],
+    pub rlc: [Option<lasthop_net::counters::Counters>; 2],
 }
 
 impl FlowOutcome {

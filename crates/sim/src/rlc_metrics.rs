@@ -1,6 +1,6 @@
 //! Numbers that every direction of an RLC link has.
 
-use lasthop_net::rlc::Counters;
+use lasthop_net::counters::Counters;
 
 /// A number that every direction of an RLC link has, for tables and JSON.
 pub struct RlcMetric {

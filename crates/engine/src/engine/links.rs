@@ -7,7 +7,8 @@ use crate::flow::{Side, Traffic};
 use crate::observer::Fate;
 use crate::pipe::{Behind, PipeId, Travelling};
 use lasthop_base::Time;
-use lasthop_net::{Line, Output, Passage, rlc};
+use lasthop_net::across::Across;
+use lasthop_net::{Line, Output, Passage};
 use lasthop_tcp::{Notice, Range};
 use lasthop_wire::{Body, LinkReport, LossReason, Packet, Priority};
 
@@ -174,7 +175,7 @@ impl Engine {
     }
 
     /// One direction of a link tells the other something.
-    pub(super) fn tell_opposite(&mut self, at: PipeId, across: rlc::Across) {
+    pub(super) fn tell_opposite(&mut self, at: PipeId, across: Across) {
         let Some(other) = self.pipes[at.0 as usize].opposite else { return };
         let pipe = &mut self.pipes[other.0 as usize];
         if let Line::Element(element) = &mut pipe.line {

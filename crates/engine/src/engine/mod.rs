@@ -20,7 +20,8 @@ use crate::routes::{fuse, number_of};
 use crate::together::{Share, Sharing, Together};
 use lasthop_base::Time;
 use lasthop_middlebox::Onward;
-use lasthop_net::{Line, Output, rlc};
+use lasthop_net::counters::Counters;
+use lasthop_net::{Line, Output};
 use lasthop_tcp::{Endpoint, State};
 use lasthop_wire::{Backlog, FlowId};
 
@@ -214,7 +215,7 @@ impl Engine {
     }
 
     /// What a pipe's RLC entity has counted, if it is one.
-    pub fn rlc(&self, pipe: PipeId) -> Option<&rlc::Counters> {
+    pub fn rlc(&self, pipe: PipeId) -> Option<&Counters> {
         self.pipes[pipe.0 as usize].line.rlc()
     }
 

@@ -4,7 +4,6 @@
 //! * `transmitter`: what goes into the next block, what is sent again, what is given up.
 //! * `receiver`: whole SDUs in order, or after the waiting timer.
 //! * `status`: polls and status reports, where they are modelled.
-//! * `counters`: what is counted at both ends.
 //! * `parameters`: what can be set.
 //!
 //! Every transmission time interval carries a block as large as the link's rate times the interval; it is decoded at
@@ -14,28 +13,32 @@
 //! constant time after it arrived; the other direction carries no status, and its ACKs have the whole rate. With
 //! `status = "polled"` the sending side asks, and the answer travels in the other direction's blocks, before its data.
 //!
+//! Packets are cut as they come, and the queue (its limit) counts what is not sent yet. A queue that decides on leaving
+//! (`tag_drop`, `cbq`) keeps them instead: each block takes from it what it has room for, and a packet's life in the
+//! buffer (`discard`) begins then.
+//!
 //! # What is not modelled
 //! A discard is announced in the next block, whatever becomes of that. A block has at most one poll, on its last PDU of
 //! data. A status is one PDU: what its list has no room for, the next one tells. The sending side knows which PDUs a
 //! status can tell of: one that was sent again after it was made is not sent a third time because of it. Numbers never run out (TS 25.322 has 4096, and stalls). A recorded rate (`trace`) counts
 //! with its mean.
 
-mod counters;
 mod parameters;
 mod receiver;
 mod segmentation;
 mod status;
 mod transmitter;
 
-pub use counters::Counters;
 pub use parameters::MECHANISM;
-pub use status::{Across, Status};
 
-use crate::admission::{Admission, State, Verdict};
+use crate::across::{Across, Status};
+use crate::admission::{State, Verdict};
 use crate::arq::{Build, Layer, Partner, Parts};
 use crate::channel::{Air, Channel, Reception};
+use crate::counters::Counters;
 use crate::discipline::Discipline;
 use crate::element::{Element, Output};
+use crate::queue::Dropped;
 use crate::service::Service;
 use lasthop_base::{Duration, Mechanism, Rate, Time, Values};
 use lasthop_wire::{Backlog, LinkReport, Packet, Priority};
@@ -63,19 +66,6 @@ impl Layer for Acknowledged {
     }
 }
 
-/// What stands in for a queue that decides on leaving: blocks do that themselves.
-struct Unlimited;
-
-impl Admission for Unlimited {
-    fn admit(&mut self, _: Time, _: &mut Packet, _: &State) -> Verdict {
-        Verdict::Admit
-    }
-
-    fn draws(&self) -> bool {
-        false
-    }
-}
-
 /// All link layers of this kind.
 pub const ALL: &[Mechanism<Build>] = &[MECHANISM];
 
@@ -89,7 +79,9 @@ pub struct Rlc {
     announces: bool,
     loses_blocks: bool,
     numbers_overflow: bool,
-    admission: Box<dyn Admission>,
+    queue: Discipline,
+    /// When a queue that decides on leaving is to be asked next, [`Time::NEVER`] if it is empty.
+    asks_at: Time,
     channel: Box<dyn Channel>,
     segmentation: Segmentation,
     transmitter: Transmitter,
@@ -108,19 +100,16 @@ pub struct Rlc {
     /// Kept for their room.
     block: Vec<Run>,
     discarded: Vec<u64>,
+    dropped: Dropped,
 }
 
 impl Rlc {
-    /// A direction with these parameters; a queue that decides on leaving counts as unlimited.
+    /// A direction with these parameters.
     pub fn new(values: &Values, parts: Parts) -> Rlc {
         let discard = match values.word("discard") {
             "retransmissions" => Discard::Retransmissions(values.count("retransmissions") as u32),
             "timer" => Discard::Timer(values.duration("lifetime")),
             _ => Discard::Never,
-        };
-        let admission = match parts.queue {
-            Discipline::Fifo(admission) => admission,
-            Discipline::Scheduled(_) => Box::new(Unlimited),
         };
         let polls = values.word("status") == "polled";
         let payload = values.bytes("pdu").saturating_sub(values.bytes("header"));
@@ -132,7 +121,8 @@ impl Rlc {
             announces: values.flag("announce"),
             loses_blocks: values.word("loses") == "block",
             numbers_overflow: values.flag("number_overflow"),
-            admission,
+            queue: parts.queue,
+            asks_at: Time::NEVER,
             channel: parts.channel,
             segmentation: Segmentation::new(payload, values.flag("concatenate")),
             transmitter: Transmitter::new(discard, values.word("holds") == "unacknowledged", polls),
@@ -146,6 +136,7 @@ impl Rlc {
             service: parts.service,
             block: Vec::new(),
             discarded: Vec::new(),
+            dropped: Dropped::new(),
         }
     }
 
@@ -156,7 +147,7 @@ impl Rlc {
     /// When the next block begins, at the beginning of an interval.
     fn plan_block(&mut self, now: Time) {
         let at_once = !self.carried.is_empty() || (self.polling.is_some() && !self.discarded.is_empty());
-        let mut wanted = if at_once { now } else { self.transmitter.wants(now) };
+        let mut wanted = if at_once { now } else { self.transmitter.wants(now).min(self.asks_at) };
         if let Some(polling) = &mut self.polling {
             match self.transmitter.is_outstanding() {
                 true => wanted = wanted.min(polling.expires().max(now)),
@@ -175,18 +166,20 @@ impl Rlc {
         let arrives = ends + self.delay;
         self.transmitter.settle(now);
         self.transmitter.repeat(now, &mut self.discarded);
+        let bits = u128::from(self.rate(now).bps()) * u128::from(self.tti.as_nanos()) / 1_000_000_000;
+        let bytes = (bits / 8) as u64;
+        let room = (bytes / self.pdu).max(1);
+        self.take_from_queue(now, room, out);
         let only_asks = self.ask_again(now);
         self.receiver.run_until(arrives, &mut self.counters, out);
         for number in self.discarded.drain(..) {
             self.receiver.discard(arrives, number, self.announces, &mut self.counters, out);
         }
-        let bits = u128::from(self.rate(now).bps()) * u128::from(self.tti.as_nanos()) / 1_000_000_000;
-        let bytes = (bits / 8) as u64;
-        let room = (bytes / self.pdu).max(1);
         let mut block = std::mem::take(&mut self.block);
         let status = (self.carried.len() as u64).min(room);
         let only_asks = only_asks && status < room;
-        let last = self.transmitter.fill(room - status - u64::from(only_asks), &mut block);
+        let left = room - status - u64::from(only_asks);
+        let last = self.transmitter.fill(left, self.asks_at < Time::NEVER, &mut block);
         if status > 0 || only_asks || !block.is_empty() {
             self.free_at = ends;
             self.counters.blocks += 1;
@@ -200,6 +193,33 @@ impl Rlc {
         block.clear();
         self.block = block;
         self.plan_block(now);
+    }
+
+    /// A block of `room` PDUs is to be filled: what it has room for leaves a queue that decides on leaving.
+    fn take_from_queue(&mut self, now: Time, room: u64, out: &mut Vec<Output>) {
+        let Discipline::Scheduled(queue) = &mut self.queue else { return };
+        let mut refused = false;
+        while self.transmitter.ready() < room && !refused {
+            match queue.dequeue(now, &mut self.dropped) {
+                Some(packet) => {
+                    let pdus = self.segmentation.cut(packet.wire_bytes, self.transmitter.fresh());
+                    self.transmitter.push(now, packet.wire_bytes, pdus, &mut self.counters);
+                    self.receiver.expect(packet, pdus);
+                }
+                None => refused = true,
+            }
+        }
+        self.asks_at = match queue.backlog().waiting {
+            0 => Time::NEVER,
+            _ if refused => queue.ready_at(now),
+            _ => now,
+        };
+        self.tell_dropped(now, out);
+    }
+
+    fn tell_dropped(&mut self, now: Time, out: &mut Vec<Output>) {
+        self.counters.overflowed += self.dropped.len() as u64;
+        out.extend(self.dropped.drain(..).map(|(packet, reason)| Output::Lost { packet, at: now, reason }));
     }
 
     /// If the poll timer has expired and nothing else is to be sent, the last PDU goes again to carry the poll. Whether
@@ -318,10 +338,18 @@ struct Contents<'a> {
 impl Element for Rlc {
     fn handle_packet(&mut self, now: Time, mut packet: Packet, out: &mut Vec<Output>) {
         self.transmitter.settle(now);
+        if let Discipline::Scheduled(queue) = &mut self.queue {
+            queue.enqueue(now, packet, &mut self.dropped);
+            self.asks_at = self.asks_at.min(now);
+            self.tell_dropped(now, out);
+            return self.plan_block(now);
+        }
         let backlog = self.backlog(now);
         let idle = if backlog.waiting == 0 { now.since(self.free_at) } else { Duration::ZERO };
         let queue = State { backlog, idle };
-        if let Verdict::Drop(reason) = self.admission.admit(now, &mut packet, &queue) {
+        if let Discipline::Fifo(admission) = &mut self.queue
+            && let Verdict::Drop(reason) = admission.admit(now, &mut packet, &queue)
+        {
             self.counters.overflowed += 1;
             out.push(Output::Lost { packet, at: now, reason });
             if self.numbers_overflow {
@@ -350,7 +378,7 @@ impl Element for Rlc {
     }
 
     fn draws(&self) -> bool {
-        self.admission.draws() || self.channel.draws()
+        self.queue.draws() || self.channel.draws()
     }
 
     fn poll_timeout(&self) -> Time {
@@ -372,8 +400,12 @@ impl Element for Rlc {
 
     fn backlog(&mut self, now: Time) -> Backlog {
         self.transmitter.settle(now);
-        let (waiting, bytes) = self.transmitter.held();
-        Backlog { waiting, in_service: false, bytes }
+        let (held, held_bytes) = self.transmitter.held();
+        let queued = match &self.queue {
+            Discipline::Fifo(_) => Backlog::default(),
+            Discipline::Scheduled(queue) => queue.backlog(),
+        };
+        Backlog { waiting: held + queued.waiting, in_service: false, bytes: held_bytes + queued.bytes }
     }
 
     fn rlc(&self) -> Option<&Counters> {

@@ -3,8 +3,8 @@
 //! A hole begins to be waited for when a later SDU is whole. When WT has passed, all whole SDUs up to the next hole go
 //! up, and the next hole has its own wait, counted from when it became known. A late SDU goes up when it is whole.
 
-use super::counters::Counters;
 use super::segmentation::Pdus;
+use crate::counters::Counters;
 use crate::element::Output;
 use lasthop_base::{Duration, Time};
 use lasthop_wire::{LossReason, Packet};

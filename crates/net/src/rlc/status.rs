@@ -1,32 +1,9 @@
 //! Status by polling (3GPP TS 25.322 §9.7.1, §9.7.2): when the sending side asks, when the receiving side answers, and
 //! how much room the answer takes in the other direction's blocks.
 
+use crate::across::Status;
 use lasthop_base::{Duration, Time, Values};
 use std::collections::VecDeque;
-
-/// A status report of one PDU: which of the PDUs below a number had arrived when it was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Status {
-    pub(super) made: Time,
-    /// Of these and those above nothing is said: they had not arrived, or the list was full.
-    pub(super) until: u64,
-}
-
-/// What one direction of a link tells the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Across {
-    /// To be sent in the next block.
-    Send(Status),
-    /// Sent for the other direction: it is there at this time.
-    Arrives {
-        /// The report.
-        status: Status,
-        /// When.
-        at: Time,
-    },
-    /// Sent for the other direction, and destroyed.
-    Lost,
-}
 
 /// Bits of a status PDU's header and of its ACK field (TS 25.322 §9.2.1.5, §9.2.2.11.3).
 const STATUS_BITS: u64 = 4 + 16;

@@ -1,8 +1,9 @@
 //! The sending side: what goes into the next transport block, and what becomes of what was lost.
 
-use super::counters::Counters;
 use super::segmentation::Pdus;
-use super::status::{PDUS_IN_PAIR, Status};
+use super::status::PDUS_IN_PAIR;
+use crate::across::Status;
+use crate::counters::Counters;
 use lasthop_base::{Duration, Time};
 use std::collections::VecDeque;
 
@@ -103,8 +104,14 @@ impl Transmitter {
         }
     }
 
-    /// Fills a block of `room` PDUs: what is to be sent again first. Whether that was the last of its kind.
-    pub(super) fn fill(&mut self, mut room: u64, block: &mut Vec<Run>) -> bool {
+    /// PDUs that could be sent now.
+    pub(super) fn ready(&self) -> u64 {
+        self.again.iter().map(|run| run.pdus.len()).sum::<u64>() + self.fresh.len()
+    }
+
+    /// Fills a block of `room` PDUs: what is to be sent again first. Whether that was the last of its kind, if no more
+    /// packets wait before the buffer.
+    pub(super) fn fill(&mut self, mut room: u64, more_wait: bool, block: &mut Vec<Run>) -> bool {
         let before = (!self.again.is_empty(), !self.fresh.is_empty());
         while room > 0
             && let Some(run) = self.again.front_mut()
@@ -125,7 +132,7 @@ impl Transmitter {
             self.fresh.start += taken;
             self.note_sent();
         }
-        (before.0 && self.again.is_empty()) || (before.1 && self.fresh.is_empty())
+        (before.0 && self.again.is_empty()) || (before.1 && self.fresh.is_empty() && !more_wait)
     }
 
     /// A run's own report comes at `at`, or it arrives then and a status will tell; `at` never decreases.

@@ -1,4 +1,4 @@
-//! What an RLC entity counts, at both ends.
+//! What a link layer that cuts packets into PDUs counts, at both ends.
 
 use lasthop_base::Duration;
 

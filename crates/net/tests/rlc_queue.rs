@@ -1,0 +1,105 @@
+//! A queue that decides on leaving, before RLC: blocks take from it what they have room for.
+
+use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
+use lasthop_net::service::Service;
+use lasthop_net::{Config, Element, Line, Output, admission, queue, rlc};
+use lasthop_wire::{Body, Ecn, FlowId, LossReason, Packet, Priority};
+
+fn packet(number: u64, priority: Priority) -> Packet {
+    Packet {
+        number,
+        flow: FlowId(0),
+        route: 0,
+        // 8 PDUs of 40 bytes of payload: no PDU is shared or half full.
+        wire_bytes: 320,
+        forward: true,
+        again: false,
+        early: false,
+        ecn: Ecn::NotEct,
+        priority,
+        hop: 0,
+        body: Body::Datagram { number },
+    }
+}
+
+/// 384 kbit/s: blocks of 22 PDUs every 20 ms.
+fn link(queue: Config) -> Box<dyn Element> {
+    match Line::new(&queue, Stream::named(1, "channel")) {
+        Line::Element(element) => element,
+        Line::Link(_) => panic!("RLC is an element"),
+    }
+}
+
+fn config() -> Config {
+    let mut config = Config::wire(Service::Rate(Rate::from_bps(384_000)), Duration::from_millis(10));
+    config.arq = Choice::named(rlc::ALL, "rlc");
+    config
+}
+
+/// A queue of so many packets in which a tag is dropped as a notice.
+fn tag_drop(packets: u64) -> Config {
+    let mut config = config();
+    config.queue = Choice::named(queue::ALL, "tag_drop");
+    config.queue.values.set("packets", Value::Count(packets));
+    config.queue.values.set("bytes", Value::Bytes(0));
+    config
+}
+
+type End = (u64, Time, Option<LossReason>);
+
+/// Offers these packets at time zero, and runs for a second.
+fn offered(config: Config, packets: impl IntoIterator<Item = Packet>) -> Vec<End> {
+    let mut link = link(config);
+    let mut out = Vec::new();
+    packets.into_iter().for_each(|packet| link.handle_packet(Time::ZERO, packet, &mut out));
+    let end = Time::ZERO + Duration::from_secs(1);
+    while link.poll_timeout() <= end {
+        link.handle_timeout(link.poll_timeout(), &mut out);
+    }
+    assert_eq!(link.backlog(end).waiting, 0);
+    let ends = out.into_iter().filter_map(|output| match output {
+        Output::Arrives { packet, at } => Some((packet.number, at, None)),
+        Output::Lost { packet, at, reason } => Some((packet.number, at, Some(reason))),
+        _ => None,
+    });
+    ends.collect()
+}
+
+fn normal(count: u64) -> impl Iterator<Item = Packet> {
+    (0..count).map(|number| packet(number, Priority::Normal))
+}
+
+#[test]
+fn a_queue_that_drops_nothing_changes_nothing() {
+    let mut unlimited = config();
+    unlimited.queue = Choice::named(admission::ALL, "drop_tail");
+    unlimited.queue.values.set("packets", Value::Count(0));
+    let plain = offered(unlimited, normal(60));
+    assert_eq!(plain.len(), 60);
+    assert_eq!(offered(tag_drop(0), normal(60)), plain);
+}
+
+#[test]
+fn what_finds_no_room_in_it_is_lost_there() {
+    let ends = offered(tag_drop(12), normal(20));
+    let lost: Vec<u64> = ends.iter().filter(|end| end.2.is_some()).map(|end| end.0).collect();
+    // No block has begun yet, so that all 12 still wait.
+    assert_eq!(lost, (12..20).collect::<Vec<_>>());
+    assert!(ends.iter().all(|end| end.2.is_none_or(|reason| reason == LossReason::QueueFull)));
+}
+
+#[test]
+fn it_still_decides_when_a_packet_leaves() {
+    // Packet 3 has a tag; when the 13th finds no room it is taken from the middle, as a notice.
+    let packets =
+        (0..13).map(|number| packet(number, if number == 3 { Priority::Low } else { Priority::Normal }));
+    let ends = offered(tag_drop(12), packets);
+    let lost: Vec<(u64, LossReason)> =
+        ends.iter().filter_map(|(number, _, reason)| Some((*number, (*reason)?))).collect();
+    assert!(
+        lost.contains(&(3, LossReason::Notice)) && lost.contains(&(12, LossReason::QueueFull)),
+        "{lost:?}"
+    );
+    let arrived: Vec<u64> = ends.iter().filter(|end| end.2.is_none()).map(|end| end.0).collect();
+    assert_eq!(arrived, [0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11]);
+}
