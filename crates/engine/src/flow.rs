@@ -47,21 +47,22 @@ pub enum Overhead {
 pub enum Traffic {
     /// A TCP connection.
     Tcp(Connection),
+    /// Packets that no endpoint of ours answers. Packet by packet, two kinds are told apart faster than three.
+    Unanswered(Unanswered),
+}
+
+/// Packets that no endpoint of ours answers.
+pub enum Unanswered {
     /// Datagrams of a source that does not react.
     Datagrams(Datagrams),
+    /// External packets, which come from real traffic and go back there: they enter at the node where the flow's way
+    /// there, or back, begins ([`crate::Engine::inject`]).
+    External,
 }
 
 impl Traffic {
-    /// External packets, which come from real traffic and go back there: [`crate::Engine::inject`].
-    pub fn external() -> Traffic {
-        // Not a variant of its own: two are told apart faster than three, packet by packet.
-        let never = (Time::NEVER, Time::ZERO);
-        let source = Datagrams::new(Rate::from_bps(1), 1, never, None, Stream::named(0, "outside"));
-        Traffic::Datagrams(Datagrams { is_external: true, ..source })
-    }
-
     pub(crate) fn is_external(&self) -> bool {
-        matches!(self, Traffic::Datagrams(source) if source.is_external)
+        matches!(self, Traffic::Unanswered(Unanswered::External))
     }
 
     /// Whether anything in it draws random numbers, but for initial sequence numbers.
@@ -70,7 +71,8 @@ impl Traffic {
             Traffic::Tcp(connection) => {
                 [&connection.source, &connection.destination].iter().any(|end| end.receiver().draws())
             }
-            Traffic::Datagrams(source) => source.draws(),
+            Traffic::Unanswered(Unanswered::Datagrams(source)) => source.draws(),
+            Traffic::Unanswered(Unanswered::External) => false,
         }
     }
 }
@@ -113,8 +115,6 @@ pub struct Datagrams {
     pub(crate) next: Time,
     pub(crate) on_until: Time,
     pub(crate) number: u64,
-    /// It sends nothing itself: its packets are external.
-    pub(crate) is_external: bool,
 }
 
 /// An on-off pattern.
@@ -162,7 +162,6 @@ impl Datagrams {
             next: start,
             on_until: Time::NEVER,
             number: 0,
-            is_external: false,
         };
         if let Some(pattern) = pattern {
             datagrams.on_until = start + datagrams.length(pattern.on, pattern.exponential);

@@ -2,7 +2,7 @@
 
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_engine::flow::{Connection, Datagrams, OnOff, Overhead, Spacing};
-use lasthop_engine::{Engine, Flow, NodeId, PipeId, Traffic};
+use lasthop_engine::{Engine, Flow, NodeId, PipeId, Traffic, Unanswered};
 use lasthop_middlebox::{Build, Exit, Middlebox, Place};
 use lasthop_net::{Line, Processing};
 use lasthop_scenario::{Headers, Hop, Link, Pattern, Route, Scenario, Transfer};
@@ -74,7 +74,7 @@ pub fn assemble_around(scenario: &Scenario, replaced: usize, seed: u64) -> Engin
         forward: path(&route.there),
         backward: path(&route.back),
         overhead: Overhead::Real,
-        traffic: Traffic::external(),
+        traffic: Traffic::Unanswered(Unanswered::External),
     });
     let flows = external.chain(others.iter().map(|flow| assemble_flow(scenario, *flow, seed))).collect();
     over_links(scenario, seed, flows, hosts(scenario, seed, others.into_iter().zip(EXTERNAL_FLOWS as u32..)))
@@ -191,7 +191,7 @@ fn assemble_flow(scenario: &Scenario, index: usize, seed: u64) -> Flow {
             let times = (start_of(flow, seed), stop.unwrap_or(Time::NEVER));
             let spacing = Spacing { jitter: *jitter, burst: *burst };
             let source = Datagrams::new(*rate, *packet, times, pattern, stream("pattern"));
-            Traffic::Datagrams(source.spaced(spacing))
+            Traffic::Unanswered(Unanswered::Datagrams(source.spaced(spacing)))
         }
     };
     Flow {

@@ -2,7 +2,7 @@
 
 use super::injected::note_left;
 use super::{Carried, Engine, timer_of};
-use crate::flow::{Datagrams, Flow, Overhead, Side, Traffic};
+use crate::flow::{Datagrams, Flow, Overhead, Side, Traffic, Unanswered};
 use crate::pipe::{Pipe, PipeId};
 use crate::together::Together;
 use lasthop_base::Time;
@@ -23,9 +23,9 @@ impl Engine {
         let Carried { flow, account, sharing, .. } = &mut self.flows[id.0 as usize];
         let mut told = None;
         match &mut flow.traffic {
-            Traffic::Datagrams(source) => {
+            Traffic::Unanswered(kind) => {
                 account.datagrams += 1;
-                if source.is_external
+                if let Unanswered::External = kind
                     && let Some(first) = self.pipes[pipe as usize].first()
                 {
                     note_left(&mut self.left, &first.packet, now, None);
@@ -95,14 +95,14 @@ impl Engine {
         };
         let route = *route;
         let next = match &mut flow.traffic {
-            Traffic::Datagrams(source) if now < source.stop => {
+            Traffic::Unanswered(Unanswered::Datagrams(source)) if now < source.stop => {
                 let mut packet = datagram((self.packets, id, route), source, flow.overhead);
                 self.packets += 1;
                 let (next, stop) = (source.next, source.stop);
                 self.send_datagram(&mut packet);
                 if next < stop { next } else { Time::NEVER }
             }
-            Traffic::Datagrams(_) => Time::NEVER,
+            Traffic::Unanswered(_) => Time::NEVER,
             Traffic::Tcp(connection) => {
                 let endpoint = match side {
                     Side::Source => &mut connection.source,
@@ -126,7 +126,7 @@ impl Engine {
         match (&self.flows[id.0 as usize].flow.traffic, side) {
             (Traffic::Tcp(connection), Side::Source) => connection.source.poll_timeout(),
             (Traffic::Tcp(connection), Side::Destination) => connection.destination.poll_timeout(),
-            (Traffic::Datagrams(_), _) => Time::NEVER,
+            (Traffic::Unanswered(_), _) => Time::NEVER,
         }
     }
 
@@ -251,7 +251,7 @@ pub(super) fn endpoint_of(flow: &mut Flow, side: Side) -> Option<&mut Endpoint> 
     match (&mut flow.traffic, side) {
         (Traffic::Tcp(connection), Side::Source) => Some(&mut connection.source),
         (Traffic::Tcp(connection), Side::Destination) => Some(&mut connection.destination),
-        (Traffic::Datagrams(_), _) => None,
+        (Traffic::Unanswered(_), _) => None,
     }
 }
 

@@ -12,7 +12,7 @@ mod nodes;
 
 use crate::agenda::{Timers, Tournament};
 use crate::external::Left;
-use crate::flow::{Flow, FlowAccount, Side, Traffic};
+use crate::flow::{Flow, FlowAccount, Side, Traffic, Unanswered};
 use crate::node::Node;
 use crate::observer::Observer;
 use crate::pipe::{Behind, Pipe, PipeAccount, PipeId};
@@ -178,7 +178,7 @@ impl Engine {
     pub fn endpoints(&self, flow: FlowId) -> Option<(&Endpoint, &Endpoint)> {
         match &self.flows[flow.0 as usize].flow.traffic {
             Traffic::Tcp(connection) => Some((&connection.source, &connection.destination)),
-            Traffic::Datagrams(_) => None,
+            Traffic::Unanswered(_) => None,
         }
     }
 
@@ -237,7 +237,8 @@ impl Engine {
             Traffic::Tcp(connection) => {
                 connection.source.ended().is_some() || connection.source.state() == State::TimeWait
             }
-            Traffic::Datagrams(source) => source.next >= source.stop,
+            Traffic::Unanswered(Unanswered::Datagrams(source)) => source.next >= source.stop,
+            Traffic::Unanswered(Unanswered::External) => true,
         })
     }
 
