@@ -72,6 +72,10 @@ pub struct Config {
     pub estimate: Choice<estimate::Build>,
     /// How the receiver judges a loss.
     pub cause: Choice<cause::Build>,
+    /// Whether the sender takes a short way through its rules while nothing is lost. For the test that nothing but speed
+    /// depends on it.
+    #[doc(hidden)]
+    pub has_shortcut: bool,
 }
 
 /// When a peer that does not answer is given up (RFC 9293 §3.8.3).
@@ -144,6 +148,7 @@ impl Default for Config {
             window: buffer(4 << 20),
             estimate: Choice::of(&estimate::DEFAULT),
             cause: Choice::of(&cause::DEFAULT),
+            has_shortcut: true,
         }
     }
 }

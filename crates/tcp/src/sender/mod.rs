@@ -70,6 +70,8 @@ pub struct Sender {
     fits: u64,
     /// Nothing is lost, reported or repeated, so that all outstanding data is in flight: most of a connection's life.
     calm: bool,
+    /// Whether the short way is taken then.
+    has_shortcut: bool,
     /// Whether `congestion` wants to see every ACK before its effect.
     observes: bool,
     /// Whether a window that is not used may not grow.
@@ -152,7 +154,8 @@ impl Sender {
             judge: (config.judge.build)(&config.judge.values),
             mss,
             fits: mss,
-            calm: true,
+            calm: config.has_shortcut,
+            has_shortcut: config.has_shortcut,
             observes: congestion.observes(),
             validates: config.validates_window,
             watches: congestion.observes() || config.validates_window || congestion.samples(),

@@ -275,6 +275,7 @@ impl Sender {
             Tail::Due | Tail::Asked { .. } => true,
         };
         self.calm = !probes
+            && self.has_shortcut
             && !self.timer.holds()
             && self.board.sacked() == 0
             && self.board.lost() == 0

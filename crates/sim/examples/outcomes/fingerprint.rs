@@ -1,0 +1,75 @@
+//! A hash over every packet and event of a run.
+
+use lasthop_base::Time;
+use lasthop_engine::{Fate, Observer, PipeId, Side};
+use lasthop_tcp::Event;
+use lasthop_wire::{FlowId, Packet};
+use std::any::Any;
+use std::fmt::{self, Write};
+
+/// FNV-1a over what is told, in words that do not depend on how our types are called.
+pub struct Fingerprint {
+    /// The hash.
+    pub value: u64,
+    /// How much it was told.
+    pub told: u64,
+}
+
+impl Write for Fingerprint {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for byte in text.bytes() {
+            self.value = (self.value ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+        Ok(())
+    }
+}
+
+impl Fingerprint {
+    /// Of nothing.
+    pub fn new() -> Fingerprint {
+        Fingerprint { value: 0xcbf2_9ce4_8422_2325, told: 0 }
+    }
+
+    fn tell(&mut self, told: fmt::Arguments<'_>) {
+        self.told += 1;
+        // Writing into a number cannot fail.
+        let _ = self.write_fmt(told);
+    }
+
+    fn tell_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+        let (fate, until) = match fate {
+            Fate::Arrives(at) => ("arrives", at),
+            Fate::Lost(reason) => (reason.name(), now),
+            Fate::Open => ("open", now),
+        };
+        let (flow, forward, bytes) = (packet.flow.0, packet.forward, packet.wire_bytes);
+        let (ecn, priority) = (packet.ecn, packet.priority);
+        self.tell(format_args!(
+            "{now:?} {} {fate} {until:?} {flow} {forward} {bytes} {ecn:?} {priority:?}",
+            pipe.0
+        ));
+        if let Some(segment) = packet.segment() {
+            self.tell(format_args!("{segment:?}"));
+        }
+    }
+}
+
+impl Observer for Fingerprint {
+    fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+        self.tell_packet(now, pipe, packet, fate);
+    }
+
+    fn on_fate(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+        self.tell_packet(now, pipe, packet, fate);
+    }
+
+    fn on_event(&mut self, now: Time, flow: FlowId, side: Side, event: &Event) {
+        self.tell(format_args!("{now:?} {} {side:?} {event:?}", flow.0));
+    }
+}
+
+/// The one among a run's observers.
+pub fn of(observers: Vec<Box<dyn Observer>>) -> Fingerprint {
+    let mut all = observers.into_iter().map(|observer| observer as Box<dyn Any>);
+    *all.find_map(|any| any.downcast().ok()).expect("a fingerprint watched the run")
+}

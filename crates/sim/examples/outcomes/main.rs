@@ -1,0 +1,28 @@
+//! One line a run, with a hash over every packet and event: to see whether a change that is to change nothing changes
+//! something.
+//!
+//! ```text
+//! cargo run --example outcomes > before.txt   # then change the code
+//! cargo run --example outcomes > after.txt
+//! diff before.txt after.txt
+//! ```
+//!
+//! * `set`: the runs.
+//! * `fingerprint`: the hash.
+
+mod fingerprint;
+mod set;
+
+use fingerprint::Fingerprint;
+use lasthop_sim::{Watch, run_watched};
+
+fn main() {
+    set::each(6, 10, |named, scenario| {
+        let Some(scenario) = scenario else { return println!("{named} is refused") };
+        let watch = Watch { observers: vec![Box::new(Fingerprint::new())], probes: false };
+        let (outcome, _, observers) = run_watched(&scenario, 3, watch);
+        let delivered: u64 = outcome.flows.iter().map(|flow| flow.delivered_bytes).sum();
+        let Fingerprint { value, told } = fingerprint::of(observers);
+        println!("{named}: {value:016x} of {told}, {delivered} bytes");
+    });
+}

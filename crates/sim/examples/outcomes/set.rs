@@ -1,0 +1,72 @@
+//! A broad set of runs.
+//!
+//! Paths with and without radio, ECN and delayed ACKs; every loss recovery with every congestion control, in three
+//! settings of what else a sender may do; every ready path with each receiver that answers in more ACKs than one. A
+//! mechanism that is added has runs of its own.
+
+use lasthop_scenario::{Catalogue, Draft, Scenario, ready_paths};
+
+/// A key of a scenario and its value.
+type Setting<'a> = (&'a str, &'a str);
+
+const PATHS: &[(&str, &[Setting<'_>])] = &[
+    ("umts", &[]),
+    ("wifi", &[]),
+    ("rate=10Mbit/s,rtt=100ms,queue=50packets,loss=1%", &[]),
+    ("rate=5Mbit/s,rtt=30ms,queue=15packets,loss=4%", &[("timing", "delayed")]),
+    (
+        "rate=5Mbit/s,rtt=30ms,queue=50packets,loss=0.2%",
+        &[("ecn", "true"), ("link.path.down.queue", "red"), ("echo", "per_packet")],
+    ),
+    ("rate=5Mbit/s,rtt=30ms,queue=50packets,loss=0.5%", &[("ecn", "true"), ("link.path.down.queue", "red")]),
+];
+
+const SENDERS: &[&[Setting<'_>]] = &[
+    &[],
+    &[("f_rto", "true"), ("counting", "bytes")],
+    &[("judge", "tagged"), ("validate_window", "true"), ("counting", "packets")],
+];
+
+const RECEIVERS: &[&[Setting<'_>]] = &[
+    &[],
+    &[("timestamps", "true"), ("shape", "split"), ("cause", "jtcp")],
+    &[("shape", "copies"), ("timing", "delayed")],
+    &[("window", "dynamic")],
+];
+
+/// Calls `with` for each run of the set: what it is called, and its scenario if that is allowed. Some mechanisms need
+/// what a path does not have. Senders have `sender_s` seconds, receivers `receiver_s`.
+pub fn each(sender_s: u32, receiver_s: u32, mut with: impl FnMut(&str, Option<Scenario>)) {
+    let mut run = |path: &str, settings: &[Setting<'_>]| {
+        let named: Vec<String> = settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let named = format!("{path} {}", named.join(" "));
+        let mut draft = Draft::load(path).unwrap_or_else(|why| panic!("{path}: {why:?}"));
+        for (key, value) in settings {
+            draft.set(key, value).unwrap_or_else(|why| panic!("{named}: {why:?}"));
+        }
+        with(&named, draft.check().ok());
+    };
+    let [sender_s, receiver_s] = [sender_s, receiver_s].map(|seconds| format!("{seconds} s"));
+    for (path, of_path) in PATHS {
+        for recovery in names("recovery") {
+            for congestion in names("congestion") {
+                for sender in SENDERS {
+                    let ways =
+                        [("duration", sender_s.as_str()), ("recovery", recovery), ("congestion", congestion)];
+                    run(path, &[of_path, &ways[..], sender].concat());
+                }
+            }
+        }
+    }
+    for path in ready_paths() {
+        for receiver in RECEIVERS {
+            run(path, &[&[("duration", receiver_s.as_str())], *receiver].concat());
+        }
+    }
+}
+
+fn names(of_seam: &str) -> Vec<&'static str> {
+    let catalogue = Catalogue::default();
+    let questions = catalogue.questions().into_iter().filter(|question| question.name == of_seam);
+    questions.flat_map(|question| question.names()).collect()
+}

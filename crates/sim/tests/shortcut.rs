@@ -1,0 +1,71 @@
+//! The short way that a sender takes while nothing is lost is a matter of speed: without it every packet and event of a
+//! broad set of runs is the same.
+
+#[path = "../examples/outcomes/fingerprint.rs"]
+mod fingerprint;
+#[path = "../examples/outcomes/set.rs"]
+mod set;
+
+use fingerprint::Fingerprint;
+use lasthop_scenario::{Draft, Scenario, Traffic};
+use lasthop_sim::{Outcome, Samples, Watch, run_watched};
+
+/// All that can be known of a run: every packet and event as a hash, and each sender's state ten times a second.
+fn known(scenario: &Scenario) -> ((u64, u64), Outcome, Samples) {
+    let watch = Watch { observers: vec![Box::new(Fingerprint::new())], probes: true };
+    let (outcome, samples, observers) = run_watched(scenario, 3, watch);
+    let Fingerprint { value, told } = fingerprint::of(observers);
+    ((value, told), outcome, samples)
+}
+
+fn without_shortcut(mut scenario: Scenario) -> Scenario {
+    for flow in &mut scenario.flows {
+        if let Traffic::Tcp { source, destination, .. } = &mut flow.traffic {
+            (source.has_shortcut, destination.has_shortcut) = (false, false);
+        }
+    }
+    scenario
+}
+
+/// Returns how many packets and events there were.
+fn compare(named: &str, scenario: Scenario) -> u64 {
+    let (short, outcome, samples) = known(&scenario);
+    let (long, long_outcome, long_samples) = known(&without_shortcut(scenario));
+    for (one, other) in samples.flows.iter().zip(&long_samples.flows) {
+        assert_eq!(one, other, "{named}: a sender's state");
+    }
+    assert_eq!(short, long, "{named}: packets and events");
+    assert_eq!(outcome, long_outcome, "{named}");
+    short.1
+}
+
+#[test]
+fn the_long_way_comes_to_the_same() {
+    let (mut runs, mut told) = (0, 0);
+    set::each(2, 3, |named, scenario| {
+        let Some(scenario) = scenario else { return };
+        (runs, told) = (runs + 1, told + compare(named, scenario));
+    });
+    // Else the set would say little.
+    assert!(runs > 300 && told > 500_000, "{runs} runs, {told} packets and events");
+}
+
+/// A window that the peer's holds down, and transfers that end: what the set has little of.
+#[test]
+fn senders_that_others_limit_do_the_same_the_long_way() {
+    let path = "rate=5Mbit/s,rtt=100ms,queue=50packets,loss=0.3%,duration=20s";
+    let told: u64 = [
+        &[("window.size", "30 kB"), ("validate_window", "true")][..],
+        &[("window.size", "30 kB"), ("timing", "delayed"), ("counting", "bytes"), ("f_rto", "true")],
+        &[("link.path.down.channel.loss", "6 %"), ("timing", "delayed"), ("counting", "bytes")],
+        &[("flow.bulk.transfer", "300 kB"), ("validate_window", "true")],
+    ]
+    .into_iter()
+    .map(|settings| {
+        let mut draft = Draft::load(path).expect("it can be read");
+        settings.iter().for_each(|(key, value)| draft.set(key, value).expect(key));
+        compare(&format!("{settings:?}"), draft.check().expect("it is right"))
+    })
+    .sum();
+    assert!(told > 5000, "{told} packets and events");
+}
