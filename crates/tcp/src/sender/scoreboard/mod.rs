@@ -450,3 +450,15 @@ impl Scoreboard {
         Range { start: self.start_of(index), end: self.records[index].end }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One for each segment outstanding, and every ACK touches some: the end, when it was sent, the marks, rounded up to 8.
+    /// Where it begins is where the one before it ends.
+    #[test]
+    fn a_record_is_three_words() {
+        assert_eq!(size_of::<Record>(), 3 * 8);
+    }
+}
