@@ -1,11 +1,14 @@
 //! A connection split at the base station: who repeats what, whose round trip is measured, and what it holds.
 
 use lasthop_base::{Duration, Time};
-use lasthop_engine::NodeId;
+use lasthop_engine::{NodeId, Observer};
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::assemble::assemble;
-use lasthop_sim::{FlowOutcome, run};
+use lasthop_sim::pcap::SourceCapture;
+use lasthop_sim::trace::Trace;
+use lasthop_sim::{FlowOutcome, Watch, run, run_watched};
 use lasthop_wire::FlowId;
+use std::any::Any;
 
 /// 10 Mbit/s and 20 ms there and back, then 2 Mbit/s and 100 ms; 2 MB.
 fn path(settings: &[(&str, &str)]) -> Scenario {
@@ -119,4 +122,32 @@ fn all_that_comes_is_received_and_all_that_leaves_is_its_own() {
     assert_eq!((account.passed, account.repeated, account.dropped), (0, 0, 0));
     assert_eq!(account.received, account.came);
     assert!(account.made > 2_000_000 / 1448);
+}
+
+/// A capture at the server and a trace know where its packets ended, and which were born on the way.
+#[test]
+fn captures_and_traces_know_the_node() {
+    let scenario = path(&[AIR, ("duration", "5 s")]);
+    let observers: Vec<Box<dyn Observer>> = vec![
+        Box::new(SourceCapture::new(&scenario, Vec::new(), None).expect("memory")),
+        Box::new(Trace::new(&scenario, Vec::new())),
+    ];
+    let (outcome, _, observers) = run_watched(&scenario, 1, Watch { observers, probes: false });
+    let mut observers = observers.into_iter().map(|observer| observer as Box<dyn Any>);
+    let capture =
+        observers.next().and_then(|any| any.downcast::<SourceCapture<Vec<u8>>>().ok()).expect("first");
+    let capture = String::from_utf8_lossy(&capture.finish().expect("memory")).into_owned();
+    let account = &outcome.flows[0].account;
+    // One comment for each of the server's packets that came to the node; the rest were on the wire at the end.
+    let received = capture.matches("received by the middlebox of bs").count() as u64;
+    assert_eq!(received, account.received[0]);
+    assert!(received > 100);
+    let trace = observers.next().and_then(|any| any.downcast::<Trace<Vec<u8>>>().ok()).expect("second");
+    let trace = String::from_utf8(trace.finish().expect("memory")).expect("text");
+    let kind = |kind: &str| {
+        trace.lines().filter(|line| line.contains(&format!("\"kind\":\"{kind}\""))).count() as u64
+    };
+    assert_eq!(kind("made"), account.born.iter().sum::<u64>());
+    assert_eq!(kind("received"), account.received.iter().sum::<u64>());
+    assert!(trace.contains("\"node\":\"bs\""));
 }

@@ -1,0 +1,130 @@
+//! What holds for every middlebox, whatever comes.
+
+use lasthop_base::{Choice, Duration, Stream, Time};
+use lasthop_middlebox::{ALL, Exit, Middlebox, Onward, Place};
+use lasthop_wire::{Body, Ecn, Flags, FlowId, Packet, Priority, Segment, Seq, Timestamps};
+use proptest::prelude::*;
+
+const FLOWS: u32 = 2;
+
+/// The boxes at a node that the first flow passes with its data going down, the second with it going up.
+fn boxes() -> Vec<(&'static str, Box<dyn Middlebox>)> {
+    let exit = |down| Some(Exit { down, round_trip: Duration::from_millis(10) });
+    let flows = vec![[exit(true), exit(false)], [exit(false), exit(true)]];
+    let place = Place { flows, random: Stream::named(1, "test") };
+    let built = ALL.iter().filter_map(|mechanism| {
+        let choice = Choice::of(mechanism);
+        Some((choice.info.name, (choice.build)(&choice.values, &place)?))
+    });
+    built.collect()
+}
+
+/// Numbers that meet: few of them, on both sides of where the circle closes.
+fn number() -> impl Strategy<Value = Seq> {
+    (0u32..12).prop_map(|step| Seq((step * 700).wrapping_sub(4000)))
+}
+
+fn packet() -> impl Strategy<Value = Packet> {
+    let flags = prop_oneof![
+        6 => Just(Flags::ACK),
+        1 => Just(Flags::SYN),
+        1 => Just(Flags::SYN | Flags::ACK),
+        1 => any::<u8>().prop_map(Flags),
+    ];
+    let len = prop_oneof![Just(0), Just(700), 0u32..3000];
+    let sack = prop::collection::vec((number(), number()), 0..3);
+    let stamps = prop::option::of((any::<u32>(), any::<u32>()));
+    let body = (number(), number(), len, flags, prop_oneof![Just(500u16), any::<u16>()], sack, stamps);
+    (0..FLOWS, any::<bool>(), body, any::<bool>()).prop_map(|(flow, forward, body, marked)| {
+        let (seq, ack, len, flags, window, sack, stamps) = body;
+        let timestamps = stamps.map(|(value, echo)| Timestamps { value, echo });
+        let mut segment = Segment { seq, ack, len, flags, window, timestamps, ..Segment::default() };
+        if flags.has(Flags::SYN) {
+            (segment.mss, segment.sack_permitted) = (Some((len as u16).max(1)), true);
+        }
+        sack.iter().for_each(|(left, right)| segment.sack.push(*left, *right));
+        Packet {
+            number: 0,
+            flow: FlowId(flow),
+            wire_bytes: len + 40,
+            forward,
+            again: false,
+            early: false,
+            ecn: if marked { Ecn::Ce } else { Ecn::Ect0 },
+            priority: Priority::Normal,
+            route: 0,
+            hop: 0,
+            body: Body::Tcp(segment),
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Each packet goes on, is received or is dropped, once; what a box sends belongs to a flow that passes; and it
+    /// comes to rest: at one instant it does not go on sending for ever.
+    #[test]
+    fn each_packet_has_one_fate(packets in prop::collection::vec((packet(), 0u64..300), 1..80)) {
+        for (name, mut middlebox) in boxes() {
+            let (mut now, mut out) = (Time::ZERO, Vec::new());
+            for (packet, millis) in &packets {
+                now += Duration::from_millis(*millis);
+                let mut woken = 0;
+                while middlebox.poll_timeout() <= now {
+                    out.clear();
+                    middlebox.handle_timeout(now, &mut out);
+                    prop_assert!(out.iter().all(|one| matches!(one, Onward::Again(_) | Onward::New(_))), "{name}");
+                    woken += 1;
+                    prop_assert!(woken < 1000, "{name} does not come to rest");
+                }
+                out.clear();
+                middlebox.handle_packet(now, *packet, &mut out);
+                let mut fates = 0;
+                for one in &out {
+                    match one {
+                        Onward::Same(same) | Onward::Received(same) | Onward::Dropped(same, _) => {
+                            fates += 1;
+                            prop_assert_eq!(same, packet, "{}", name);
+                        }
+                        Onward::Again(own) | Onward::New(own) => prop_assert_eq!(own.flow, packet.flow, "{}", name),
+                    }
+                }
+                prop_assert_eq!(fates, 1, "{}", name);
+                // Now and then the queue behind has no room.
+                if millis % 7 == 0 {
+                    middlebox.handle_refused(now, packet);
+                }
+            }
+        }
+    }
+}
+
+/// A flow that does not come by, or that nobody named, passes through every box.
+#[test]
+fn what_is_not_its_own_passes() {
+    let nowhere = Place { flows: vec![[None, None]], random: Stream::named(1, "test") };
+    for mechanism in ALL {
+        let choice = Choice::of(mechanism);
+        let Some(mut middlebox) = (choice.build)(&choice.values, &nowhere) else { continue };
+        let mut out = Vec::new();
+        let segment = Segment { len: 100, flags: Flags::ACK, ..Segment::default() };
+        let packet = Packet {
+            number: 7,
+            flow: FlowId(9),
+            wire_bytes: 140,
+            forward: true,
+            again: false,
+            early: false,
+            ecn: Ecn::NotEct,
+            priority: Priority::Normal,
+            route: 0,
+            hop: 0,
+            body: Body::Tcp(segment),
+        };
+        middlebox.handle_packet(Time::ZERO, packet, &mut out);
+        let datagram = Packet { flow: FlowId(0), body: Body::Datagram { number: 1 }, ..packet };
+        middlebox.handle_packet(Time::ZERO, datagram, &mut out);
+        assert_eq!(out, [Onward::Same(packet), Onward::Same(datagram)], "{}", choice.info.name);
+    }
+}
