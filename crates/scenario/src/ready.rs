@@ -7,6 +7,7 @@ pub(crate) const ALL: &[(&str, &str)] = &[
     ("lte", include_str!("../../../scenarios/lte.toml")),
     ("nr-5g", include_str!("../../../scenarios/nr-5g.toml")),
     ("wifi", include_str!("../../../scenarios/wifi.toml")),
+    ("wavelan", include_str!("../../../scenarios/wavelan.toml")),
     ("geo-satellite", include_str!("../../../scenarios/geo-satellite.toml")),
     ("leo-satellite", include_str!("../../../scenarios/leo-satellite.toml")),
     ("dsl", include_str!("../../../scenarios/dsl.toml")),
