@@ -1,6 +1,6 @@
 //! Opening a connection (RFC 9293 §3.5), and what its options agree on.
 
-use super::{Agreed, Arriving, Ended, Endpoint, State};
+use super::{Agreed, Arriving, Ended, Endpoint, State, sender_stream};
 use crate::config::Config;
 use crate::event::Event;
 use crate::ranges::Range;
@@ -95,7 +95,8 @@ impl Endpoint {
         self.ts_recent = 0;
         self.receiver.stop();
         // The next peer may offer what this one did not.
-        self.sender = Sender::new(&self.config, self.config.segment).with_written_of(&self.sender);
+        self.sender = Sender::new(&self.config, self.config.segment, sender_stream(self.seed))
+            .with_written_of(&self.sender);
     }
 
     /// RFC 9293 §3.10.7.2. The data of a SYN is dropped and not acknowledged: nobody knows yet whether its sender is who
@@ -205,10 +206,11 @@ impl Endpoint {
 
     /// The sender that fits what was agreed: before anything was sent.
     fn rebuild_sender(&mut self, mss: u32) {
-        let mut sender = Sender::new(&self.config, mss);
+        let mut sender = Sender::new(&self.config, mss, sender_stream(self.seed));
         if sender.uses_sack() && !self.agreed.sack {
             let recovery = recovery::without_sack(&self.config.recovery);
-            sender = Sender::new(&Config { recovery, ..(*self.config).clone() }, mss);
+            sender =
+                Sender::new(&Config { recovery, ..(*self.config).clone() }, mss, sender_stream(self.seed));
         }
         self.sender = sender.with_written_of(&self.sender);
     }

@@ -84,6 +84,8 @@ pub struct Endpoint {
     /// One tick of the timestamp clock, ns, at least 1.
     tick_nanos: u64,
     role: Role,
+    /// Of the sender's random stream: a sender that is built anew begins it anew.
+    seed: u64,
     state: State,
     iss: Seq,
     /// The peer's initial sequence number, once known.
@@ -163,11 +165,19 @@ enum Special {
     KeepAlive,
 }
 
+/// The random stream of an endpoint's sender.
+fn sender_stream(seed: u64) -> Stream {
+    Stream::named(seed, "sender")
+}
+
 impl Endpoint {
     /// A closed endpoint. `iss` is its initial sequence number, `random` for mechanisms that draw.
     pub fn new(config: Config, role: Role, iss: Seq, random: Stream) -> Endpoint {
+        // A stream of the sender's own: what it draws changes nothing for the receiver.
+        let seed = random.clone().draw();
         Endpoint {
-            sender: Sender::new(&config, config.segment),
+            sender: Sender::new(&config, config.segment, sender_stream(seed)),
+            seed,
             receiver: Receiver::new(&config, random),
             handshake: Handshake::new(&config),
             echo: (config.echo.build)(&config.echo.values),

@@ -41,7 +41,7 @@ use congestion::{AckEvent, CongestionControl, Phase, Start};
 use counting::AckCounting;
 use idle::Idle;
 use judge::LossJudge;
-use lasthop_base::{Duration, Time};
+use lasthop_base::{Duration, Stream, Time};
 use lasthop_wire::Priority;
 use limit::Waiting;
 use peer::Peer;
@@ -129,14 +129,16 @@ pub struct Ack<'a> {
 }
 
 impl Sender {
-    /// A sender whose first byte of data is at offset 1, with this effective segment size.
-    pub fn new(config: &Config, mss: u32) -> Sender {
+    /// A sender whose first byte of data is at offset 1, with this effective segment size; `random` for mechanisms that draw.
+    pub fn new(config: &Config, mss: u32, random: Stream) -> Sender {
         let mss = u64::from(mss.max(1));
         let start = Start {
             window: u64::from(config.initial_window) * mss,
             ssthresh: config.initial_ssthresh.unwrap_or(1 << 30),
             mss,
+            random,
         };
+        let initial_window = start.window;
         let congestion = (config.congestion.build)(&config.congestion.values, start);
         let recovery = (config.recovery.build)(&config.recovery.values);
         let mut board = Scoreboard::starting_at(1);
@@ -166,7 +168,7 @@ impl Sender {
             rtt: RttEstimator::new(config.rto),
             timer: Timer::OFF,
             waiting: Waiting::NOT_YET,
-            idle: Idle { since: Time::NEVER, window: config.restarts_after_idle.then_some(start.window) },
+            idle: Idle { since: Time::NEVER, window: config.restarts_after_idle.then_some(initial_window) },
             persist: Persist::default(),
             repair: Repair::new(recovery, config.f_rto),
             reductions: Reductions::new(config.ecn_waits, reduction),

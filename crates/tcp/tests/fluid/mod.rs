@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test file is a program of its own and uses some of it")]
 
-use lasthop_base::{Choice, Duration, Time, Value};
+use lasthop_base::{Choice, Duration, Stream, Time, Value};
 use lasthop_tcp::sender::congestion::{
     self, AckEvent, CongestionControl, LossEvent, Phase, Recovered, Start,
 };
@@ -15,7 +15,12 @@ pub const MSS: u64 = 1000;
 pub fn cubic(values: &[(&'static str, Value)], window: u64, ssthresh: u64) -> Box<dyn CongestionControl> {
     let mut choice = Choice::named(congestion::ALL, "cubic");
     values.iter().for_each(|(name, value)| choice.values.set(name, value.clone()));
-    let start = Start { window: window * MSS, ssthresh: ssthresh * MSS, mss: MSS };
+    let start = Start {
+        window: window * MSS,
+        ssthresh: ssthresh * MSS,
+        mss: MSS,
+        random: Stream::named(1, "sender"),
+    };
     (choice.build)(&choice.values, start)
 }
 

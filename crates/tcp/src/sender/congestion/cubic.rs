@@ -106,7 +106,7 @@ impl Cubic {
     fn new(values: &Values, start: Start) -> Cubic {
         let beta = values.number("beta");
         Cubic {
-            window: Reno::plain(start),
+            window: Reno::plain(&start),
             mss: start.mss,
             c: values.number("c"),
             beta,

@@ -1,5 +1,6 @@
 //! How large is the congestion window?
 
+mod bbr;
 mod cubic;
 mod estimate;
 mod reno;
@@ -14,10 +15,10 @@ pub use variant::{OnReno, Variant};
 
 use crate::sender::counting::AckCounting;
 use crate::sender::recovery::AckNews;
-use lasthop_base::{Duration, Mechanism, Rate, Time, Values};
+use lasthop_base::{Duration, Mechanism, Rate, Stream, Time, Values};
 
 /// What the window's rules start from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Start {
     /// Initial window, bytes.
     pub window: u64,
@@ -25,6 +26,8 @@ pub struct Start {
     pub ssthresh: u64,
     /// A full segment's payload, bytes.
     pub mss: u64,
+    /// Draws for those that draw: a stream of this sender's own.
+    pub random: Stream,
 }
 
 /// One acknowledgement, new or duplicate.
@@ -193,8 +196,14 @@ pub trait CongestionControl: Send {
 pub type Build = dyn Fn(&Values, Start) -> Box<dyn CongestionControl> + Send + Sync;
 
 /// All congestion controls.
-pub const ALL: &[Mechanism<Build>] =
-    &[reno::MECHANISM, cubic::MECHANISM, westwood::MECHANISM, westwood_plus::MECHANISM, w_cw::MECHANISM];
+pub const ALL: &[Mechanism<Build>] = &[
+    reno::MECHANISM,
+    cubic::MECHANISM,
+    bbr::MECHANISM,
+    westwood::MECHANISM,
+    westwood_plus::MECHANISM,
+    w_cw::MECHANISM,
+];
 
 /// What holds if nobody says.
 pub const DEFAULT: Mechanism<Build> = reno::MECHANISM;

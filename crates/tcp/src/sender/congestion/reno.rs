@@ -32,7 +32,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ],
         ..Info::PLAIN
     },
-    build: &|values, start| Box::new(Reno::new(values, start)),
+    build: &|values, start| Box::new(Reno::new(values, &start)),
 };
 
 /// The window of slow start and congestion avoidance, and the means of those who react [otherwise](super::Variant).
@@ -53,7 +53,7 @@ const LARGEST: f64 = (1u64 << 30) as f64;
 
 impl Reno {
     /// The window of [`MECHANISM`]'s defaults, for controls that differ in their reactions only.
-    pub fn plain(start: Start) -> Reno {
+    pub fn plain(start: &Start) -> Reno {
         Reno::new(&MECHANISM.info.defaults(), start)
     }
 
@@ -89,7 +89,7 @@ impl Reno {
         self.cwnd = self.mss as f64;
     }
 
-    fn new(values: &Values, start: Start) -> Reno {
+    fn new(values: &Values, start: &Start) -> Reno {
         Reno {
             cwnd: start.window as f64,
             ssthresh: start.ssthresh,
@@ -227,7 +227,15 @@ mod tests {
     fn after(halve: &'static str, flight: u64, cwnd: u64, act: fn(&mut Reno, &LossEvent)) -> (u64, u64) {
         let mut values = MECHANISM.info.defaults();
         values.set("halve", Value::Word(halve));
-        let mut reno = Reno::new(&values, Start { window: cwnd * 1000, ssthresh: 1 << 30, mss: 1000 });
+        let mut reno = Reno::new(
+            &values,
+            &Start {
+                window: cwnd * 1000,
+                ssthresh: 1 << 30,
+                mss: 1000,
+                random: lasthop_base::Stream::named(1, "sender"),
+            },
+        );
         let (flight, window) = (flight * 1000, cwnd * 1000);
         act(&mut reno, &LossEvent { now: Time::ZERO, flight, window, marked: false });
         (reno.window() / 1000, reno.ssthresh() / 1000)

@@ -22,7 +22,7 @@ use crate::sender::recovery::AckNews;
 ///
 /// const GENTLE: Mechanism<Build> = Mechanism {
 ///     info: Info { name: "gentle", summary: "a loss takes an eighth", source: "an example", ..Info::PLAIN },
-///     build: &|_, start| OnReno::boxed(start, Gentle),
+///     build: &|_, start| OnReno::boxed(&start, Gentle),
 /// };
 /// ```
 pub trait Variant: Send {
@@ -96,7 +96,7 @@ pub struct OnReno<V> {
 
 impl<V: Variant + 'static> OnReno<V> {
     /// The window of Reno's defaults, and what is done otherwise.
-    pub fn boxed(start: Start, variant: V) -> Box<dyn CongestionControl> {
+    pub fn boxed(start: &Start, variant: V) -> Box<dyn CongestionControl> {
         Box::new(OnReno { reno: Reno::plain(start), variant })
     }
 }

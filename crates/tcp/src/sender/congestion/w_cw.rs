@@ -46,7 +46,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
     build: &|values, start| {
         let w_cw = WCw {
-            westwood: Westwood::new(values, start),
+            westwood: Westwood::new(values, &start),
             pace: match values.word("marks") {
                 "rtt" => MarkPace::Rtt,
                 "every" => MarkPace::Every,
@@ -55,7 +55,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             halves_at_loss: values.word("marked_loss") == "halve",
             halves_at_timeout: values.word("after_timeout") == "half",
         };
-        OnReno::boxed(start, w_cw)
+        OnReno::boxed(&start, w_cw)
     },
 };
 
@@ -133,7 +133,12 @@ mod tests {
         for (name, word) in changes {
             values.set(name, Value::Word(word));
         }
-        let start = Start { window: 30_000, ssthresh: 1 << 30, mss: 1000 };
+        let start = Start {
+            window: 30_000,
+            ssthresh: 1 << 30,
+            mss: 1000,
+            random: lasthop_base::Stream::named(1, "sender"),
+        };
         let mut control = (MECHANISM.build)(&values, start);
         for k in 0..2000 {
             let rtt = Some(Duration::from_millis(200));

@@ -17,7 +17,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         parameters: PARAMETERS,
         ..Info::PLAIN
     },
-    build: &|values, start| OnReno::boxed(start, Westwood::new(values, start)),
+    build: &|values, start| OnReno::boxed(&start, Westwood::new(values, &start)),
 };
 
 /// The estimate's parameters.
@@ -52,7 +52,7 @@ pub(super) struct Westwood {
 }
 
 impl Westwood {
-    pub(super) fn new(values: &Values, start: Start) -> Westwood {
+    pub(super) fn new(values: &Values, start: &Start) -> Westwood {
         Westwood {
             delivered: Delivered::new(start.mss),
             filter: Tustin::new(values.duration(TIME_CONSTANT.name), values.count(IDLE.name)),
@@ -139,7 +139,12 @@ mod tests {
     #[test]
     fn the_window_after_a_loss_is_the_pipe() {
         for (initial, after) in [(30_000, 8000), (5000, 5000)] {
-            let start = Start { window: initial, ssthresh: 1 << 30, mss: 1000 };
+            let start = Start {
+                window: initial,
+                ssthresh: 1 << 30,
+                mss: 1000,
+                random: lasthop_base::Stream::named(1, "sender"),
+            };
             let mut westwood = (MECHANISM.build)(&MECHANISM.info.defaults(), start);
             let at = |millis| Time::ZERO + Duration::from_millis(millis);
             for k in 0..2000 {

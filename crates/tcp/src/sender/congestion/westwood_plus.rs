@@ -29,7 +29,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             filter: PerRtt::new(values.number("weight")),
             rtt: Rtt::new(values),
         };
-        OnReno::boxed(start, plus)
+        OnReno::boxed(&start, plus)
     },
 };
 

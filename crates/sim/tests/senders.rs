@@ -1,0 +1,85 @@
+//! Today's senders on simulated paths: what each promises, where another sender does not keep it.
+
+use lasthop_scenario::Draft;
+use lasthop_sim::{FlowOutcome, run, run_probed};
+
+fn outcomes(path: &str, settings: &[(&str, &str)]) -> Vec<FlowOutcome> {
+    let mut draft = Draft::load(path).expect("an inline path");
+    draft.set("duration", "60 s").expect("a duration");
+    for (key, value) in settings {
+        draft.set(key, value).unwrap_or_else(|why| panic!("{key}: {why:?}"));
+    }
+    let scenario = draft.check().expect("a valid scenario");
+    (1..=3).map(|seed| run(&scenario, seed).flows.swap_remove(0)).collect()
+}
+
+/// BBR's window does not depend on losses: at 1 % it uses the link but for its headers and what is sent again (1448 of 1500
+/// bytes, 1 %: 9.55 of 10 Mbit/s). A sender that halves its window at each loss gets some 1.2 MSS / (RTT sqrt(p)), 1.4 Mbit/s
+/// (Mathis et al. 1997).
+#[test]
+fn bbr_does_not_take_a_loss_for_congestion() {
+    let path = "rate=10Mbit/s,rtt=100ms,queue=50packets,loss=1%";
+    for flow in outcomes(path, &[("congestion", "bbr"), ("recovery", "rack")]) {
+        assert!((9000.0..9560.0).contains(&flow.goodput_kbps()), "{}", flow.goodput_kbps());
+        assert_eq!(flow.source.timeouts, 0);
+    }
+    for flow in outcomes(path, &[("congestion", "reno"), ("recovery", "rack")]) {
+        assert!(flow.goodput_kbps() < 3000.0, "{}", flow.goodput_kbps());
+    }
+}
+
+/// At most twice the pipe is in flight: however long the queue, it holds a round-trip time's worth, and most of the time far
+/// less. Reno fills it.
+#[test]
+fn bbr_keeps_the_queue_short() {
+    let path = "rate=10Mbit/s,rtt=40ms,queue=8bdp";
+    for flow in outcomes(path, &[("congestion", "bbr")]) {
+        let mean = flow.mean_rtt_s.expect("samples");
+        assert!(mean < 0.08 && flow.goodput_kbps() > 9000.0, "{mean} s, {}", flow.goodput_kbps());
+    }
+    for flow in outcomes(path, &[("congestion", "reno")]) {
+        assert!(flow.mean_rtt_s.expect("samples") > 0.15, "{:?}", flow.mean_rtt_s);
+    }
+}
+
+/// Lost retransmissions and lost tails are what timeouts are left for; RACK-TLP finds both. At 3 % by RFC 6675 there are many.
+#[test]
+fn rack_needs_no_timeouts_at_random_losses() {
+    let path = "rate=10Mbit/s,rtt=40ms,queue=100packets,loss=3%";
+    let timeouts = |recovery| {
+        let flows = outcomes(path, &[("recovery", recovery)]);
+        flows.iter().map(|flow| flow.source.timeouts).sum::<u64>()
+    };
+    let (by_sack, by_rack) = (timeouts("sack"), timeouts("rack"));
+    assert!(by_rack <= 1 && by_sack >= 10, "rack {by_rack}, sack {by_sack}");
+}
+
+/// PRR changes when packets go out in a recovery, not how large the window is after it: at few losses the goodput is the
+/// same within some percent.
+#[test]
+fn prr_leaves_the_window_as_it_is() {
+    let path = "rate=10Mbit/s,rtt=100ms,queue=1bdp,loss=0.05%";
+    let goodput = |reduction| {
+        let flows = outcomes(path, &[("reduction", reduction), ("recovery", "rack")]);
+        flows.iter().map(FlowOutcome::goodput_kbps).sum::<f64>()
+    };
+    let ratio = goodput("prr") / goodput("at_once");
+    assert!((0.9..1.1).contains(&ratio), "{ratio}");
+}
+
+/// Every ten seconds or so four segments are in flight for 200 ms, so that the queue drains and the smallest RTT shows
+/// (draft-cardwell-iccrg-bbr §4.3.5): four to six times in a minute.
+#[test]
+fn bbr_looks_for_the_smallest_rtt() {
+    let mut draft = Draft::load("rate=10Mbit/s,rtt=40ms,queue=8bdp").expect("an inline path");
+    for (key, value) in [("duration", "60 s"), ("congestion", "bbr"), ("sample", "50 ms")] {
+        draft.set(key, value).expect("a key of every path");
+    }
+    let (_, samples) = run_probed(&draft.check().expect("a valid scenario"), 1);
+    let small: Vec<bool> = samples.flows.iter().map(|sample| sample.cwnd_bytes == 4 * 1448).collect();
+    let episodes = small.windows(2).filter(|pair| pair == &[false, true]).count();
+    let share = small.iter().filter(|small| **small).count() as f64 / small.len() as f64;
+    assert!((4..=6).contains(&episodes), "{episodes}");
+    // Some 200 to 300 ms of ten seconds.
+    assert!((0.015..0.035).contains(&share), "{share}");
+}
