@@ -10,6 +10,7 @@ pub fn catalogue() -> Catalogue {
     }
     let mut catalogue = Catalogue::default();
     only(&mut catalogue.tcp.recovery, &["tahoe", "reno", "new_reno", "sack"]);
+    only(&mut catalogue.tcp.reduction, &["at_once"]);
     only(&mut catalogue.tcp.congestion, &["reno", "cubic"]);
     only(&mut catalogue.tcp.counting, &["per_ack", "rfc5681", "bytes"]);
     only(&mut catalogue.tcp.judge, &["always", "tagged"]);
