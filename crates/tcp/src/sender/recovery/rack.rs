@@ -4,6 +4,11 @@
 //! # No timestamps
 //! RFC 8985 §6.2 step 2 may use a timestamp's echo to tell the ACK of a copy from that of the original. Here the time alone
 //! tells: an ACK that comes sooner than the smallest RTT after a copy went out is that of the original.
+//!
+//! # A lost copy reduces nothing further
+//! RFC 5681 §4.3 takes the loss of a retransmission for a second sign of congestion. Here it goes out once more within the
+//! same recovery, at the window that recovery began with. Where slow start has overshot by a whole window, that window may be
+//! more than the path takes, and repairs are lost for some round trips; by RFC 6675 a timeout ends that sooner.
 
 use super::{AckNews, Build, DUP_THRESH, LossRecovery, Step};
 use crate::ranges::Range;
