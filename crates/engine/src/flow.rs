@@ -26,6 +26,8 @@ pub struct Flow {
     pub backward: Vec<PipeId>,
     /// Packet sizes that links charge.
     pub overhead: Overhead,
+    /// Middleboxes cannot read its packets, and let them pass.
+    pub opaque: bool,
     /// What it carries.
     pub traffic: Traffic,
 }

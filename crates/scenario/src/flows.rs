@@ -69,6 +69,7 @@ fn flow(
         Some(rate) => datagrams(reader, head, &fields, rate, last)?,
     };
     let span = |key| fields.duration(key).unwrap_or(Duration::ZERO);
+    let opaque = fields.flag("opaque").unwrap_or(false);
     let (stagger, start_spread, processing) = (span("stagger"), span("start_spread"), span("processing"));
     for number in 0..count {
         let name = match count {
@@ -76,7 +77,8 @@ fn flow(
             _ => format!("{}.{}", entry.key, number + 1),
         };
         let start = first + stagger * number;
-        let flow = Flow { name, from, to, start, start_spread, processing, traffic: traffic.clone() };
+        let traffic = traffic.clone();
+        let flow = Flow { name, from, to, start, start_spread, processing, opaque, traffic };
         flows.push(Placed { flow, place });
     }
     Ok(())

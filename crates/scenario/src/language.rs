@@ -205,6 +205,11 @@ fn tcp() -> Vec<Key> {
             "0 s",
             "each packet leaves its host later by a random time up to this, in order (as ns-2's overhead_)",
         ),
+        flag(
+            "opaque",
+            false,
+            "its headers are encrypted (IPsec): middleboxes cannot read them, and let it pass",
+        ),
         time("time_wait", config.time_wait, Duration::ZERO, LONGEST, "length of TIME-WAIT (2 MSL)"),
         Key::table("sender", "the end that sends"),
         Key::table("receiver", "the end that receives"),

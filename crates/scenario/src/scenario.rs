@@ -79,6 +79,8 @@ pub struct Flow {
     pub start_spread: Duration,
     /// Each of a TCP flow's packets leaves its host later by a random time up to this; none overtakes another.
     pub processing: Duration,
+    /// Middleboxes cannot read its packets, as if they were encrypted, and let them pass.
+    pub opaque: bool,
     /// What it sends.
     pub traffic: Traffic,
 }

@@ -74,6 +74,7 @@ pub fn assemble_around(scenario: &Scenario, replaced: usize, seed: u64) -> Engin
         forward: path(&route.there),
         backward: path(&route.back),
         overhead: Overhead::Real,
+        opaque: true,
         traffic: Traffic::Unanswered(Unanswered::External),
     });
     let flows = external.chain(others.iter().map(|flow| assemble_flow(scenario, *flow, seed))).collect();
@@ -203,6 +204,7 @@ fn assemble_flow(scenario: &Scenario, index: usize, seed: u64) -> Flow {
             Headers::None => Overhead::Fixed(0),
             Headers::Nominal(bytes) => Overhead::Fixed(bytes),
         },
+        opaque: flow.opaque,
         traffic,
     }
 }

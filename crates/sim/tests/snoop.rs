@@ -139,3 +139,14 @@ fn an_observer_changes_nothing() {
     let watch = Watch { observers: vec![Box::new(Told::default())], probes: false };
     assert_eq!(run_watched(&scenario, 3, watch).0, run(&scenario, 3));
 }
+
+/// Encrypted headers make a wire of every box (koga §2.1.7; hasegawa §1): the run is that without one.
+#[test]
+fn what_it_cannot_read_passes() {
+    let opaque: &[Setting<'_>] = &[("opaque", "true")];
+    assert_same(&scenario("hasegawa", &[RAW, opaque, SNOOP]), &scenario("hasegawa", &[RAW]));
+    assert_same(
+        &scenario("hasegawa", &[RAW, opaque, &[("middlebox", "split")]]),
+        &scenario("hasegawa", &[RAW]),
+    );
+}

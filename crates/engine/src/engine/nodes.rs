@@ -2,7 +2,6 @@
 
 use super::Engine;
 use super::hosts::wire_bytes;
-use super::injected::note_left;
 use crate::node::{Node, NodeAccount, NodeId, exits};
 use crate::observer::Deed;
 use crate::pipe::{Behind, PipeId};
@@ -38,7 +37,10 @@ impl Engine {
     pub(super) fn pass(&mut self, place: u32, packet: Packet) {
         let node = &mut self.nodes[place as usize];
         node.account.came += 1;
-        node.middlebox.handle_packet(self.now, packet, &mut self.onward);
+        match self.flows[packet.flow.0 as usize].flow.opaque {
+            true => self.onward.push(Onward::Same(packet)),
+            false => node.middlebox.handle_packet(self.now, packet, &mut self.onward),
+        }
         self.take_onward(place);
         let deadline = self.nodes[place as usize].middlebox.poll_timeout();
         self.timers.at_latest(2 * self.flows.len() as u32 + place, deadline);
@@ -138,11 +140,6 @@ impl Engine {
                     if packet.forward { &mut carried.account.lost } else { &mut carried.account.lost_back };
                 lost[reason] += 1;
             }
-        }
-        if carried.flow.traffic.is_external() {
-            let from = self.routes[packet.route as usize][usize::from(packet.hop)];
-            let reason = reason.unwrap_or(LossReason::Suppressed);
-            note_left(&mut self.left, packet, self.now, Some((from, reason)));
         }
     }
 }
