@@ -11,14 +11,15 @@ use std::sync::Arc;
 /// ```
 /// use lasthop_base::{Info, Mechanism};
 /// use lasthop_scenario::Catalogue;
-/// use lasthop_tcp::sender::counting::{AckCounting, Build, News, Regime};
+/// use lasthop_tcp::sender::congestion::AckEvent;
+/// use lasthop_tcp::sender::counting::{AckCounting, Build, Regime};
 ///
 /// /// Every byte counts twice.
 /// struct Twice;
 ///
 /// impl AckCounting for Twice {
-///     fn credit(&mut self, news: &News, _: Regime) -> u64 {
-///         2 * news.acked
+///     fn credit(&mut self, ack: &AckEvent, _: u64, _: Regime) -> u64 {
+///         2 * ack.acked
 ///     }
 /// }
 ///
