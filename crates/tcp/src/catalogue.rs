@@ -143,6 +143,17 @@ impl Catalogue {
         ]
     }
 
+    /// An endpoint of any mechanisms with their defaults, for tests that run over all there are: the numbers choose an
+    /// answer to each question in turn, modulo how many there are; where they end, what holds if nobody says.
+    pub fn pick(&self, numbers: &[u8]) -> Config {
+        let mut config = Config::default();
+        for (question, number) in self.questions().into_iter().zip(numbers) {
+            let info = question.mechanisms[usize::from(*number) % question.mechanisms.len()];
+            self.answer(&mut config, question.name, &Answer { info, values: info.defaults() });
+        }
+        config
+    }
+
     /// Puts the answer to the question of this name into a configuration; false if there is no such question or answer.
     pub fn answer(&self, config: &mut Config, question: &str, answer: &Answer) -> bool {
         match question {

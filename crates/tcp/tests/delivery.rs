@@ -3,7 +3,9 @@
 
 mod pipe;
 
-use pipe::{CAUSES, COUNTINGS, Host, Pipe, RECOVERIES, Run, SHAPES, TIMINGS, host, pipe};
+use lasthop_tcp::receiver::{cause, timing};
+use lasthop_tcp::sender::{counting, recovery};
+use pipe::{Host, Pipe, Run, host, names, pipe, shapes};
 use proptest::prelude::*;
 
 proptest! {
@@ -19,17 +21,17 @@ proptest! {
 #[test]
 fn every_combination_delivers() {
     let mut seed = 0;
-    for recovery in RECOVERIES {
-        for counting in COUNTINGS {
-            for timing in TIMINGS {
-                for shape in SHAPES {
+    for recovery in names(recovery::ALL) {
+        for counting in names(counting::ALL) {
+            for timing in names(timing::ALL) {
+                for shape in shapes() {
                     seed += 1;
                     let host = |iss: u32, writes| Host {
                         recovery,
                         counting,
                         timing,
                         shape,
-                        cause: CAUSES[seed as usize % 4],
+                        cause: names(cause::ALL)[seed as usize % cause::ALL.len()],
                         limited_transmit: seed % 2 == 0,
                         reenter: seed % 3 == 0,
                         sack: true,
@@ -42,6 +44,7 @@ fn every_combination_delivers() {
                         reads: 1 << 20,
                         iss,
                         writes,
+                        others: [seed as u8; 16],
                     };
                     let hosts = [host(u32::MAX - 30_000, 100_000), host(u32::MAX - 10, 20_000)];
                     let pipe = Pipe {

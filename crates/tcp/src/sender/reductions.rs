@@ -17,8 +17,9 @@ pub(super) struct Reductions {
     at: Option<Time>,
     /// Whether the next new segment tells the receiver (CWR, RFC 3168 §6.1.2).
     pub(super) tells: bool,
-    /// For the judge: what the window was when the last recovery was entered, and what was outstanding.
-    entered: (Level, Range),
+    /// For the judge: what the window was when the last recovery was entered, and what was outstanding; nothing since a
+    /// timeout.
+    entered: Option<(Level, Range)>,
     /// How the window comes down; `None`: at once.
     rule: Option<Box<dyn Reduction>>,
     /// What it allows to be in flight, bytes, while a recovery lasts.
@@ -39,7 +40,7 @@ impl Reductions {
             until: 0,
             at: None,
             tells: false,
-            entered: (Level::default(), Range { start: 1, end: 1 }),
+            entered: None,
             rule,
             allowance: None,
             stood_for: 0,
@@ -66,6 +67,16 @@ impl Reductions {
     #[inline]
     pub(super) fn allowance(&self) -> Option<u64> {
         self.allowance
+    }
+
+    /// Everything is to be sent again: what was before the last recovery is not what is to be restored.
+    pub(super) fn forget_entry(&mut self) {
+        self.entered = None;
+    }
+
+    /// No recovery lasts any more, whether an ACK or a timeout has ended it: the window is the control's again.
+    pub(super) fn end(&mut self) {
+        self.allowance = None;
     }
 
     /// Something goes out during a recovery.
@@ -140,17 +151,19 @@ impl Sender {
         let Some(judge) = &mut self.judge else { return };
         let outstanding = Range { start: self.board.una(), end: self.board.nxt() };
         // The 1990s' Reno reduces again while it recovers: what is restored is what was before it all.
-        let before = if step == Step::Reenter { self.reductions.entered.0 } else { level };
-        self.reductions.entered = (before, outstanding);
+        let first = self.reductions.entered.filter(|_| step == Step::Reenter);
+        let before = first.map_or(level, |(before, _)| before);
+        self.reductions.entered = Some((before, outstanding));
         judge.on_entered(outstanding.end);
     }
 
     /// A recovery is over: whether its reduction stays.
     fn review(&mut self, now: Time, log: &mut Log) -> Recovered {
         let from = self.level();
-        let Some(judge) = &mut self.judge else { return Recovered::Kept };
+        let (Some(judge), Some((before, range))) = (&mut self.judge, self.reductions.entered) else {
+            return Recovered::Kept;
+        };
         let cause = judge.review();
-        let (before, range) = self.reductions.entered;
         log.judged(now, range, cause);
         let ssthresh = if judge.restores_ssthresh() { before.ssthresh } else { from.ssthresh };
         match cause {

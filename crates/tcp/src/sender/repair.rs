@@ -266,6 +266,9 @@ impl Sender {
     /// Notes what the window is now, and whether anything is lost.
     pub(super) fn take_stock(&mut self) {
         self.cwnd = self.congestion.window();
+        if !self.repair.recovery.is_recovering() {
+            self.reductions.end();
+        }
         if self.repair.times {
             self.timer.look(self.repair.recovery.deadline());
         }

@@ -69,6 +69,7 @@ impl Sender {
         self.repair.start_over(why, &self.board);
         if let Some(judge) = &mut self.judge {
             judge.on_timeout();
+            self.reductions.forget_entry();
         }
     }
 
