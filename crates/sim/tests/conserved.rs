@@ -2,7 +2,7 @@
 
 use lasthop_base::Time;
 use lasthop_engine::{Deed, Fate, NodeId, Observer, PipeId, Side};
-use lasthop_scenario::{Draft, Scenario};
+use lasthop_scenario::{Catalogue, Draft, Scenario};
 use lasthop_sim::packets::{End, Stories, Story};
 use lasthop_sim::{METRICS, Outcome, Watch, run_watched};
 use lasthop_tcp::Event;
@@ -123,6 +123,24 @@ fn check(path: &str, settings: &[(&str, &str)], expected: &[&str]) {
 
 /// A short queue on 2 Mbit/s, 30 s.
 const PATH: &str = "rate=2Mbit/s,rtt=40ms,queue=10packets,duration=30s";
+
+/// Each with its defaults over a path that loses, newcomers too.
+#[test]
+fn every_mechanism_of_links_and_of_tcp() {
+    let catalogue = Catalogue::default();
+    for question in catalogue.questions() {
+        let table = match question.side {
+            "link" => "link.path.down".to_owned(),
+            "node" => continue,
+            side => format!("flow.bulk.{side}"),
+        };
+        for info in &question.mechanisms {
+            let value = (info.one_of)(&info.defaults()).map_or(info.name, |missing| missing.example);
+            let loss = ("link.path.down.channel", "{ kind = \"iid\", loss = 0.01 }");
+            check(PATH, &[loss, (&format!("{table}.{}", question.name), value)], &[]);
+        }
+    }
+}
 
 #[test]
 fn full_queues_and_the_air() {

@@ -143,10 +143,9 @@ impl Catalogue {
         ]
     }
 
-    /// An endpoint of any mechanisms with their defaults, for tests that run over all there are: the numbers choose an
-    /// answer to each question in turn, modulo how many there are; where they end, what holds if nobody says.
-    pub fn pick(&self, numbers: &[u8]) -> Config {
-        let mut config = Config::default();
+    /// The same endpoint of any mechanisms with their defaults, for tests that run over all there are: the numbers choose
+    /// an answer to each question in turn, modulo how many there are; where they end, the configuration's own stay.
+    pub fn pick(&self, mut config: Config, numbers: &[u8]) -> Config {
         for (question, number) in self.questions().into_iter().zip(numbers) {
             let info = question.mechanisms[usize::from(*number) % question.mechanisms.len()];
             self.answer(&mut config, question.name, &Answer { info, values: info.defaults() });

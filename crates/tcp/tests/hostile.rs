@@ -102,7 +102,7 @@ impl Victim {
             window: Config::default().window,
             timestamps,
             f_rto: timestamps,
-            ..Catalogue::default().pick(mechanisms)
+            ..Catalogue::default().pick(Config::default(), mechanisms)
         };
         let judges = (config.judge.build)(&config.judge.values).is_some();
         let is_at_once = (config.reduction.build)(&config.reduction.values).is_none();

@@ -11,7 +11,7 @@ use super::middle::{self, Said};
 use super::script::{Deed, Script};
 use lasthop_base::{Duration, Time};
 use lasthop_host::{Error, Handle, Host, Info};
-use lasthop_tcp::State;
+use lasthop_tcp::{Config, State};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
@@ -39,6 +39,16 @@ struct Side {
     send_buffer: usize,
     receive_buffer: u64,
     counting: &'static str,
+    /// Only of Reno it is known by how much its window may grow, and only where it comes down at once and nobody gives
+    /// back what a loss has taken.
+    is_plain: bool,
+}
+
+/// Whether the window grows as RFC 5681 says, and never else.
+fn is_plain(config: &Config) -> bool {
+    config.congestion.info.name == "reno"
+        && (config.reduction.build)(&config.reduction.values).is_none()
+        && (config.judge.build)(&config.judge.values).is_none()
 }
 
 /// A whole play.
@@ -97,6 +107,7 @@ impl<'a> Play<'a> {
                 send_buffer: options.send_buffer,
                 receive_buffer: options.receive_buffer.expect("it is set"),
                 counting: options.tcp.counting.info.name,
+                is_plain: is_plain(&options.tcp),
             }
         });
         let server = SocketAddr::new(address(1), 80);
@@ -177,7 +188,9 @@ impl<'a> Play<'a> {
         let before = self.info(to);
         self.sides[to].host.handle_packet(now, packet);
         if let (Some(before), Some(after)) = (before, self.info(to)) {
-            self.sides[to].check_window(&before, &after);
+            if self.sides[to].is_plain {
+                self.sides[to].check_window(&before, &after);
+            }
             self.sides[to].check_room(&after);
         }
         let flying: usize = self.flying.values().map(|(_, packet)| 2 * packet.capacity() + 100).sum();

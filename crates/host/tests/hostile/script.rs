@@ -3,9 +3,8 @@
 use arbitrary::{Arbitrary, Result, Unstructured};
 use lasthop_base::Choice;
 use lasthop_host::Options;
-use lasthop_tcp::Config;
 use lasthop_tcp::receiver::timing;
-use lasthop_tcp::sender::{counting, recovery};
+use lasthop_tcp::{Catalogue, Config};
 
 /// Two hosts, what they have to say to each other, and what happens to their packets.
 #[derive(Clone, Debug)]
@@ -26,8 +25,8 @@ pub const MOST_BYTES: u16 = 20_000;
 /// A host's options.
 #[derive(Arbitrary, Clone, Debug)]
 pub struct Setup {
-    pub recovery: u8,
-    pub counting: u8,
+    /// See [`Catalogue::pick`].
+    pub mechanisms: [u8; 16],
     pub sack: bool,
     pub timestamps: bool,
     pub ecn: bool,
@@ -135,18 +134,14 @@ impl Deed {
 impl Setup {
     pub fn options(&self) -> Options {
         let Setup { sack, timestamps, ecn, nagle, .. } = *self;
-        let name = |index: u8, names: Vec<&'static str>| names[usize::from(index) % names.len()];
-        let recoveries = recovery::ALL.iter().map(|one| one.info.name).collect();
-        let countings = counting::ALL.iter().map(|one| one.info.name).collect();
         let tcp = Config {
             sack,
             timestamps,
             ecn,
             nagle,
-            recovery: Choice::named(recovery::ALL, name(self.recovery, recoveries)),
-            counting: Choice::named(counting::ALL, name(self.counting, countings)),
             timing: Choice::named(timing::ALL, if self.delays_acks { "delayed" } else { "immediate" }),
-            ..Options::default().tcp
+            window: Options::default().tcp.window,
+            ..Catalogue::default().pick(Options::default().tcp, &self.mechanisms)
         };
         Options {
             tcp,

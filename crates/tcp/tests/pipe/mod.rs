@@ -105,7 +105,7 @@ impl Host {
             shape,
             cause: Choice::named(cause::ALL, self.cause),
             window: set(window::ALL, "buffer", &[("size", Value::Bytes(self.buffer))]),
-            ..Catalogue::default().pick(&self.others)
+            ..Catalogue::default().pick(Config::default(), &self.others)
         }
     }
 }
