@@ -1,0 +1,179 @@
+//! What the scoreboard knows of times, against a model that looks at every segment each time (RFC 8985 §6.2).
+
+use lasthop_base::{Duration, Time};
+use lasthop_tcp::Range;
+use lasthop_tcp::sender::scoreboard::{Newest, Scoreboard};
+use proptest::prelude::*;
+
+const MSS: u64 = 100;
+
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    end: u64,
+    sent_at: Time,
+    sacked: bool,
+    lost: bool,
+    /// Its copy is in flight.
+    again: bool,
+    ever_again: bool,
+}
+
+#[derive(Default)]
+struct Model {
+    segments: Vec<Segment>,
+    una: u64,
+    nxt: u64,
+    lost_total: u64,
+    highest: u64,
+    reordered: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    Send,
+    /// So many of the outstanding segments are acknowledged, and one stretch above them is reported.
+    Ack {
+        segments: usize,
+        from: f64,
+        len: usize,
+    },
+    /// The next lost segment goes out again.
+    Repair,
+    /// The last one does, lost or not: a probe of the tail.
+    Probe,
+    /// Losses are looked for by time.
+    Look {
+        wait_ms: u64,
+        bounded: bool,
+    },
+}
+
+impl Model {
+    /// Takes an ACK in; the newest segment that it delivers.
+    fn ack(&mut self, ack: u64, block: Range) -> Option<Newest> {
+        let before = self.highest;
+        let mut newest: Option<Newest> = None;
+        for segment in &mut self.segments {
+            let is_covered = segment.end <= ack;
+            let is_reported = segment.end - MSS >= block.start && segment.end <= block.end;
+            if segment.sacked || !(is_covered || is_reported) {
+                continue;
+            }
+            segment.sacked = true;
+            segment.again &= is_covered;
+            self.reordered |= !segment.ever_again && segment.end < before;
+            self.highest = self.highest.max(segment.end);
+            if newest.is_none_or(|known| (known.sent_at, known.end) < (segment.sent_at, segment.end)) {
+                let Segment { end, sent_at, ever_again: again, .. } = *segment;
+                newest = Some(Newest { end, sent_at, again });
+            }
+        }
+        self.segments.retain(|segment| segment.end > ack);
+        self.una = ack;
+        newest
+    }
+
+    fn look(&mut self, now: Time, newest: (Time, u64), wait: Duration) -> Time {
+        let mut next = Time::NEVER;
+        for segment in self.segments.iter_mut().filter(|segment| !segment.sacked) {
+            let waits_for_repair = segment.lost && !segment.again;
+            if waits_for_repair || (segment.sent_at, segment.end) >= newest {
+                continue;
+            }
+            if segment.sent_at + wait > now {
+                next = next.min(segment.sent_at + wait);
+                continue;
+            }
+            self.lost_total += MSS * (u64::from(!segment.lost) + u64::from(segment.again));
+            (segment.lost, segment.again) = (true, false);
+        }
+        next
+    }
+
+    fn pipe(&self) -> u64 {
+        let open = self.segments.iter().filter(|segment| !segment.sacked);
+        open.map(|segment| MSS * (u64::from(!segment.lost) + u64::from(segment.again))).sum()
+    }
+
+    fn send_again(&mut self, end: u64, now: Time) {
+        if let Some(segment) = self.segments.iter_mut().find(|segment| segment.end == end) {
+            segment.sent_at = now;
+            segment.ever_again = true;
+            segment.again = !segment.sacked;
+        }
+    }
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        4 => Just(Op::Send),
+        3 => (0..3usize, 0.0..1.0f64, 0..4usize).prop_map(|(segments, from, len)| Op::Ack { segments, from, len }),
+        3 => Just(Op::Repair),
+        1 => Just(Op::Probe),
+        3 => (0..30u64, any::<bool>()).prop_map(|(wait_ms, bounded)| Op::Look { wait_ms, bounded }),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn the_board_agrees_with_a_look_at_every_segment(ops in prop::collection::vec((1..10u64, op()), 1..120)) {
+        let (mut model, mut board) = (Model::default(), Scoreboard::starting_at(0));
+        board.keep_times();
+        let mut now = Time::ZERO;
+        let mut newest = None;
+        for (passes, op) in ops {
+            now += Duration::from_millis(passes);
+            match op {
+                Op::Send => {
+                    model.nxt += MSS;
+                    let end = model.nxt;
+                    let (sacked, lost, again, ever_again) = (false, false, false, false);
+                    model.segments.push(Segment { end, sent_at: now, sacked, lost, again, ever_again });
+                    board.sent_new(MSS, now);
+                }
+                Op::Ack { segments, from, len } => {
+                    let outstanding = (model.nxt - model.una) / MSS;
+                    let ack = model.una + MSS * (segments as u64).min(outstanding);
+                    let start = ack + MSS * (1 + (from * (model.nxt - ack) as f64) as u64 / MSS);
+                    let block = Range { start, end: (start + MSS * len as u64).min(model.nxt) };
+                    board.begin_ack();
+                    if ack > model.una {
+                        board.acknowledge(ack);
+                    }
+                    board.sack(block);
+                    let seen = model.ack(ack, block);
+                    prop_assert_eq!(board.newest(), seen);
+                    newest = newest.max(seen.map(|seen| (seen.sent_at, seen.end)));
+                }
+                Op::Repair => {
+                    if let Some(range) = board.next_lost() {
+                        let waits = model.segments.iter().find(|segment| segment.end == range.end);
+                        prop_assert!(waits.is_some_and(|it| it.lost && !it.again && !it.sacked), "{range:?}");
+                        board.sent_again(range.start, now);
+                        model.send_again(range.end, now);
+                    } else {
+                        let open = model.segments.iter().filter(|it| it.lost && !it.again && !it.sacked);
+                        prop_assert_eq!(open.count(), 0);
+                    }
+                }
+                Op::Probe => {
+                    if let Some(range) = board.last() {
+                        board.sent_again(range.start, now);
+                        model.send_again(range.end, now);
+                    }
+                }
+                Op::Look { wait_ms, bounded } => {
+                    let until = if bounded { newest } else { Some((Time::NEVER, u64::MAX)) };
+                    if let Some(until) = until {
+                        let wait = Duration::from_millis(wait_ms);
+                        let next = board.mark_lost_by_time(now, until, wait);
+                        prop_assert_eq!(next, model.look(now, until, wait));
+                    }
+                }
+            }
+            prop_assert_eq!(board.pipe(), model.pipe());
+            prop_assert_eq!(board.lost_total(), model.lost_total);
+            prop_assert_eq!(board.has_reordered(), model.reordered);
+        }
+    }
+}
