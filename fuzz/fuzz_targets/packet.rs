@@ -2,14 +2,14 @@
 //! an ICMP error, or the reason why not.
 #![no_main]
 
-use lasthop_wire::bytes::{Checksums, Content, EmitError, Payload, emit, parse, parse_notice};
+use lasthop_wire::bytes::{Checksums, Content, EmitError, Payload, emit, parse, parse_icmp_error};
 use lasthop_wire::Body;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    if let Err(error) = parse_notice(bytes, Checksums::Ignore) {
+    if let Err(error) = parse_icmp_error(bytes, Checksums::Ignore) {
         assert!(!error.to_string().is_empty());
-        assert!(parse_notice(bytes, Checksums::Verify).is_err());
+        assert!(parse_icmp_error(bytes, Checksums::Verify).is_err());
     }
     let parsed = match parse(bytes, Checksums::Ignore) {
         Ok(parsed) => parsed,

@@ -104,8 +104,8 @@ fn mtu(configs: &[[Config; 2]]) -> Result<u16, Failure> {
 }
 
 /// What became of a trial's streams, to be compared.
-pub(crate) fn streams(outcome: Outcome) -> Vec<trials::Stream> {
-    let stream = |one: Progress| trials::Stream {
+pub(crate) fn streams(outcome: Outcome) -> Vec<trials::StreamOutcome> {
+    let stream = |one: Progress| trials::StreamOutcome {
         received_bytes: one.received,
         active: one.active,
         is_complete: one.is_complete,

@@ -1,4 +1,4 @@
-//! What is next: the pipes' heads in one tournament, the timers, which are lazy, in another.
+//! The event queue: what is next? The pipes' heads in one tournament, the timers, which are lazy, in another.
 
 use lasthop_base::Time;
 

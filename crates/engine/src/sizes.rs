@@ -43,7 +43,7 @@ fn what_is_written_for_each_packet_is_no_larger_than_it_has_to_be() {
 fn a_connection_takes_few_cache_lines() {
     let limits = [
         // What every ACK touches comes first; then the parts that losses, idle times and closed windows need, and of rate
-        // samples, pacing and tail probes (off by default) no more than where to find them.
+        // samples and pacing (off by default) no more than where to find them.
         ("Sender", size_of::<Sender>(), 13),
         // Reassembly with its ranges, four mechanisms in boxes, and the estimate of the path.
         ("Receiver", size_of::<Receiver>(), 8),

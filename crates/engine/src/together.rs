@@ -1,4 +1,4 @@
-//! How those flows share that are alive together.
+//! Fair shares: how those flows share that are alive together.
 //!
 //! A TCP flow is alive from its start until its last byte is delivered. While at least two are, what is delivered counts
 //! for its flow, and an equal part of it as the fair share of each flow alive: the virtual time of fair queueing

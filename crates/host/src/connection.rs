@@ -1,7 +1,7 @@
 //! One connection: an endpoint, its bytes, and what the application still wants of it. What routers say of its packets
-//! is in `notices.rs`.
+//! is in `connection/icmp.rs`.
 
-mod notices;
+mod icmp;
 
 use crate::error::Error;
 use crate::incoming::Incoming;

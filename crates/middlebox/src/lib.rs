@@ -60,14 +60,14 @@ pub trait Middlebox: Send {
 }
 
 /// Where a middlebox is.
-pub struct Place {
+pub struct Site {
     /// For each flow of the run, by its number: how its packets leave the node on the way there, and on the way back.
     pub flows: Vec<[Option<Exit>; 2]>,
     /// Draws for those that draw.
     pub random: Stream,
 }
 
-impl Place {
+impl Site {
     /// How packets of this flow and direction leave the node; `None` if they do not come by.
     pub fn exit(&self, flow: usize, forward: bool) -> Option<Exit> {
         self.flows.get(flow).and_then(|ways| ways[usize::from(!forward)])
@@ -85,7 +85,7 @@ pub struct Exit {
 }
 
 /// How a middlebox is built; `None` if the node only forwards.
-pub type Build = dyn Fn(&Values, &Place) -> Option<Box<dyn Middlebox>> + Send + Sync;
+pub type Build = dyn Fn(&Values, &Site) -> Option<Box<dyn Middlebox>> + Send + Sync;
 
 /// All middleboxes.
 pub const ALL: &[Mechanism<Build>] = &[none::MECHANISM, snoop::MECHANISM, split::MECHANISM];
@@ -95,6 +95,6 @@ pub const DEFAULT: Mechanism<Build> = none::MECHANISM;
 
 /// Whether anything stands at a node of this choice.
 pub fn stands(choice: &Choice<Build>) -> bool {
-    let nowhere = Place { flows: Vec::new(), random: Stream::named(0, "any") };
+    let nowhere = Site { flows: Vec::new(), random: Stream::named(0, "any") };
     (choice.build)(&choice.values, &nowhere).is_some()
 }

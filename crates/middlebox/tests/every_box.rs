@@ -1,7 +1,7 @@
 //! What holds for every middlebox, whatever comes.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
-use lasthop_middlebox::{ALL, Exit, Middlebox, Onward, Place};
+use lasthop_middlebox::{ALL, Exit, Middlebox, Onward, Site};
 use lasthop_wire::{Body, Ecn, Flags, FlowId, Packet, Priority, Segment, Seq, Timestamps};
 use proptest::prelude::*;
 
@@ -11,7 +11,7 @@ const FLOWS: u32 = 2;
 fn boxes() -> Vec<(&'static str, Box<dyn Middlebox>)> {
     let exit = |down| Some(Exit { down, round_trip: Duration::from_millis(10) });
     let flows = vec![[exit(true), exit(false)], [exit(false), exit(true)]];
-    let place = Place { flows, random: Stream::named(1, "test") };
+    let place = Site { flows, random: Stream::named(1, "test") };
     let built = ALL.iter().filter_map(|mechanism| {
         let choice = Choice::of(mechanism);
         Some((choice.info.name, (choice.build)(&choice.values, &place)?))
@@ -103,7 +103,7 @@ proptest! {
 /// A flow that does not come by, or that nobody named, passes through every box.
 #[test]
 fn what_is_not_its_own_passes() {
-    let nowhere = Place { flows: vec![[None, None]], random: Stream::named(1, "test") };
+    let nowhere = Site { flows: vec![[None, None]], random: Stream::named(1, "test") };
     for mechanism in ALL {
         let choice = Choice::of(mechanism);
         let Some(mut middlebox) = (choice.build)(&choice.values, &nowhere) else { continue };

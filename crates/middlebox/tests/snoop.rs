@@ -1,7 +1,7 @@
 //! The snoop agent's rules, a packet at a time.
 
 use lasthop_base::{Choice, Duration, Stream, Time, Value};
-use lasthop_middlebox::{ALL, Exit, Middlebox, Onward, Place};
+use lasthop_middlebox::{ALL, Exit, Middlebox, Onward, Site};
 use lasthop_wire::{Body, Ecn, Flags, FlowId, LossReason, Packet, Priority, Segment, Seq};
 
 /// The numbers wrap in the middle of every test.
@@ -63,7 +63,7 @@ impl Script {
         let mut choice = Choice::named(ALL, "snoop");
         settings.iter().for_each(|(name, value)| choice.values.set(name, value.clone()));
         let exit = |down| Some(Exit { down, round_trip: Duration::from_millis(10) });
-        let place = Place { flows: vec![[exit(true), exit(false)]], random: Stream::named(1, "test") };
+        let place = Site { flows: vec![[exit(true), exit(false)]], random: Stream::named(1, "test") };
         let snoop = (choice.build)(&choice.values, &place).expect("a box");
         Script { snoop, now: Time::ZERO }
     }

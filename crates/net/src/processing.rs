@@ -1,4 +1,4 @@
-//! What a host takes to handle a packet before it leaves: a random time, in which packets keep their order.
+//! Processing delay: what a host takes to handle a packet before it leaves. It is random, and packets keep their order.
 //!
 //! It breaks the phase effects of drop-tail queues (Floyd and Jacobson 1992, §3), as ns-2's `overhead_` does. That one
 //! draws a time for each burst of a sender; here each packet has one of its own, at both ends.

@@ -274,3 +274,10 @@ fn traces_are_found_beside_the_scenario_and_from_where_one_types() {
     assert_eq!(opportunities(last(lte.check().unwrap_or_else(|problem| panic!("{problem}")))), 3);
     assert_eq!(opportunities(last(load(&format!("lte,trace={}", trace.display())))), 3);
 }
+
+/// The name that scenarios had before its siblings' spelling was taken over.
+#[test]
+fn per_ack_with_a_hyphen_is_the_same() {
+    let scenario = load("rate=10Mbit/s,rtt=20ms,counting=per-ack");
+    assert_eq!(tcp(&scenario, 0).1.counting.info.name, "per_ack");
+}

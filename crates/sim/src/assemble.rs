@@ -3,7 +3,7 @@
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_engine::flow::{Connection, Datagrams, OnOff, Overhead, Spacing};
 use lasthop_engine::{Engine, Flow, NodeId, PipeId, Traffic, Unanswered};
-use lasthop_middlebox::{Build, Exit, Middlebox, Place};
+use lasthop_middlebox::{Build, Exit, Middlebox, Site};
 use lasthop_net::{Line, Processing};
 use lasthop_scenario::{Headers, Hop, Link, Pattern, Route, Scenario, Transfer};
 use lasthop_tcp::{Endpoint, Role};
@@ -133,7 +133,7 @@ fn middlebox(
 ) -> Option<Box<dyn Middlebox>> {
     let exits = |route: &Route| [&route.there, &route.back].map(|hops| exit(scenario, node, hops));
     let random = Stream::named(seed, &format!("node.{}.middlebox", scenario.nodes[node]));
-    let place = Place { flows: scenario.routes.iter().map(exits).collect(), random };
+    let place = Site { flows: scenario.routes.iter().map(exits).collect(), random };
     (choice.build)(&choice.values, &place)
 }
 

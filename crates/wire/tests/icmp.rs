@@ -3,7 +3,7 @@
 use etherparse::icmpv4::{DestUnreachableHeader, ParameterProblemHeader, TimeExceededCode};
 use etherparse::{Icmpv4Type, Icmpv6Type, PacketBuilder};
 use lasthop_wire::Seq;
-use lasthop_wire::bytes::{Checksums, Ends, Notice, ParseError, Part, Problem, parse_notice};
+use lasthop_wire::bytes::{Checksums, Ends, IcmpError, ParseError, Part, Problem, parse_icmp_error};
 use proptest::prelude::*;
 use std::net::IpAddr;
 
@@ -48,15 +48,15 @@ fn raw6(kind: u8, code: u8) -> Vec<u8> {
     v6(Icmpv6Type::Unknown { type_u8: kind, code_u8: code, bytes5to8: [0; 4] }, &ours6()[..48])
 }
 
-fn read(bytes: &[u8]) -> Result<Notice, ParseError> {
-    parse_notice(bytes, Checksums::Verify)
+fn read(bytes: &[u8]) -> Result<IcmpError, ParseError> {
+    parse_icmp_error(bytes, Checksums::Verify)
 }
 
 /// RFC 792: eight bytes behind the quoted header are all that is sure.
 #[test]
 fn the_quoted_segment_is_found() {
     let unreachable = Icmpv4Type::DestinationUnreachable(DestUnreachableHeader::Host);
-    let expected = Notice {
+    let expected = IcmpError {
         to: IpAddr::from(US),
         ends: Ends { source: (US, 4000).into(), destination: (PEER, 80).into() },
         seq: Seq(SEQ),
@@ -65,7 +65,7 @@ fn the_quoted_segment_is_found() {
     for quoted in [28, 40, 1040] {
         assert_eq!(read(&v4(unreachable.clone(), &ours()[..quoted])), Ok(expected));
     }
-    let expected = Notice {
+    let expected = IcmpError {
         to: IpAddr::from(US6),
         ends: Ends { source: (US6, 4000).into(), destination: (PEER6, 80).into() },
         problem: Problem::NoRoute,
@@ -172,14 +172,14 @@ fn what_is_not_about_a_segment_is_named() {
     let mut flipped = v4(problem, &ours()[..28]);
     flipped[30] ^= 1;
     assert!(matches!(read(&flipped), Err(ParseError::Checksum { part: Part::Icmp, at: 22, .. })));
-    assert!(parse_notice(&flipped, Checksums::Ignore).is_ok());
+    assert!(parse_icmp_error(&flipped, Checksums::Ignore).is_ok());
     let mut flipped = raw6(3, 0);
     flipped[60] ^= 1;
     assert!(matches!(read(&flipped), Err(ParseError::Checksum { part: Part::Icmp, at: 42, .. })));
     // ICMP of the other version means nothing.
     let mut wrong = raw4(3, 3);
     wrong[9] = 58;
-    assert_eq!(parse_notice(&wrong, Checksums::Ignore), Err(ParseError::Protocol { number: 58 }));
+    assert_eq!(parse_icmp_error(&wrong, Checksums::Ignore), Err(ParseError::Protocol { number: 58 }));
     assert_eq!(
         ParseError::NoIcmpError { at: 20, kind: 8, code: 0 }.to_string(),
         "ICMP at byte 20 is no error that is known: type 8, code 0"
@@ -206,12 +206,12 @@ proptest! {
             bytes[at] = byte;
         }
         bytes.truncate(len);
-        let lenient = parse_notice(&bytes, Checksums::Ignore);
+        let lenient = parse_icmp_error(&bytes, Checksums::Ignore);
         if let Err(error) = lenient {
             prop_assert!(!error.to_string().is_empty());
-            prop_assert!(parse_notice(&bytes, Checksums::Verify).is_err());
+            prop_assert!(parse_icmp_error(&bytes, Checksums::Verify).is_err());
         }
-        if let Ok(Notice { to, ends, problem, .. }) = lenient {
+        if let Ok(IcmpError { to, ends, problem, .. }) = lenient {
             prop_assert_eq!(to.is_ipv4(), is_v4);
             prop_assert_eq!(ends.source.is_ipv4(), ends.destination.is_ipv4());
             prop_assert!(!is_v4 || problem != (Problem::TooLong { mtu: 0 }), "nothing is that short");
@@ -220,7 +220,7 @@ proptest! {
 
     #[test]
     fn nor_do_arbitrary_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        let _ = parse_notice(&bytes, Checksums::Ignore);
+        let _ = parse_icmp_error(&bytes, Checksums::Ignore);
     }
 
     /// RFC 1071: one flipped bit of the message is always noticed.

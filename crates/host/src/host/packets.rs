@@ -5,7 +5,9 @@ use super::{Handle, Host, Kind, MOST_STRAYS, Socket};
 use lasthop_base::Time;
 use lasthop_tcp::Role;
 use lasthop_tcp::endpoint::{opens, reset_for};
-use lasthop_wire::bytes::{Checksums, Content, Ends, Header, ParseError, Payload, emit, parse, parse_notice};
+use lasthop_wire::bytes::{
+    Checksums, Content, Ends, Header, ParseError, Payload, emit, parse, parse_icmp_error,
+};
 use lasthop_wire::{Body, Ecn, Flags, Segment, Seq};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -19,7 +21,7 @@ impl Host {
         self.counters.packets_in += 1;
         let parsed = match parse(packet, Checksums::Verify) {
             Ok(parsed) => parsed,
-            Err(ParseError::Protocol { number: ICMP | ICMP6 }) => return self.handle_notice(now, packet),
+            Err(ParseError::Protocol { number: ICMP | ICMP6 }) => return self.handle_icmp_error(now, packet),
             Err(ParseError::Protocol { .. }) => {
                 self.counters.not_for_us += 1;
                 return;
@@ -49,9 +51,9 @@ impl Host {
     }
 
     /// ICMP arrived: an error about a segment of a connection, perhaps.
-    fn handle_notice(&mut self, now: Time, packet: &[u8]) {
-        let notice = match parse_notice(packet, Checksums::Verify) {
-            Ok(notice) => notice,
+    fn handle_icmp_error(&mut self, now: Time, packet: &[u8]) {
+        let error = match parse_icmp_error(packet, Checksums::Verify) {
+            Ok(error) => error,
             Err(ParseError::Protocol { .. } | ParseError::NoIcmpError { .. }) => {
                 self.counters.not_for_us += 1;
                 return;
@@ -61,8 +63,8 @@ impl Host {
                 return;
             }
         };
-        let Ends { source, destination } = notice.ends;
-        if notice.to != source.ip() || !self.addresses.contains(&notice.to) {
+        let Ends { source, destination } = error.ends;
+        if error.to != source.ip() || !self.addresses.contains(&error.to) {
             self.counters.not_for_us += 1;
             return;
         }
@@ -71,7 +73,7 @@ impl Host {
         let socket = handle.and_then(|handle| self.sockets.get_mut(handle));
         let is_heeded = match socket {
             Some(Socket { kind: Kind::Connection { connection, .. }, .. }) => {
-                connection.handle_notice(now, &notice)
+                connection.handle_icmp_error(now, &error)
             }
             _ => false,
         };

@@ -2,7 +2,7 @@
 
 use super::metric::{COMPLETED, GOODPUT, Metric, RETRANSMISSIONS, SRTT};
 use super::paired::Paired;
-use super::stream::Stream;
+use super::stream::StreamOutcome;
 use crate::document::{Block, Cell, Chapter, Document, Table};
 use crate::figure::Figure;
 use crate::runs::csv;
@@ -15,14 +15,14 @@ pub struct Results {
     /// Whose TCP sends.
     pub sender: String,
     /// By repetition: the streams without the agent, and with it.
-    pub pairs: Vec<[Vec<Stream>; 2]>,
+    pub pairs: Vec<[Vec<StreamOutcome>; 2]>,
     /// Repetitions that were not in time.
     pub thrown_away: u32,
 }
 
 /// What was measured.
 #[derive(Clone, Copy, Debug)]
-pub struct Measured<'a> {
+pub struct Setup<'a> {
     /// The scenario's title.
     pub title: &'a str,
     /// How long a repetition is.
@@ -85,17 +85,17 @@ pub fn table(all: &[Results]) -> Table {
     Table { caption: String::new(), columns: COLUMNS.map(str::to_owned).to_vec(), rows: rows.collect() }
 }
 
-fn how(measured: &Measured<'_>) -> String {
+fn how(setup: &Setup<'_>) -> String {
     format!(
         "{} runs of {} without and with the agent ({}); means ± half of the 95 % interval, changes paired by seed; \
          SRTT is the sender's, its mean over time, the beginning included",
-        measured.runs, measured.duration, measured.words
+        setup.runs, setup.duration, setup.words
     )
 }
 
 /// What ran, above the table.
-pub fn heading(measured: &Measured<'_>) -> String {
-    format!("{}\n{}\n\n", measured.title, how(measured))
+pub fn heading(setup: &Setup<'_>) -> String {
+    format!("{}\n{}\n\n", setup.title, how(setup))
 }
 
 /// What must be known of it, below the table.
@@ -124,12 +124,12 @@ pub fn csv(all: &[Results]) -> String {
 }
 
 /// The report.
-pub fn document(measured: &Measured<'_>, all: &[Results]) -> Document {
-    let mut blocks = vec![Block::Text(format!("{}.", how(measured))), Block::Table(table(all))];
+pub fn document(setup: &Setup<'_>, all: &[Results]) -> Document {
+    let mut blocks = vec![Block::Text(format!("{}.", how(setup))), Block::Table(table(all))];
     blocks
         .extend(all.iter().enumerate().filter_map(|(number, it)| it.round_trips(number)).map(Block::Figure));
     Document {
-        title: format!("{}: what the agent does", measured.title),
+        title: format!("{}: what the agent does", setup.title),
         introduction:
             "Real senders over an emulated path to this kernel's receiver, whose ACKs the agent changes or \
              leaves alone."
@@ -143,8 +143,8 @@ mod tests {
     use super::*;
     use lasthop_base::Time;
 
-    fn streams(received_bytes: u64, srtt_ms: f64) -> Vec<Stream> {
-        vec![Stream {
+    fn streams(received_bytes: u64, srtt_ms: f64) -> Vec<StreamOutcome> {
+        vec![StreamOutcome {
             received_bytes,
             active: Duration::from_secs(8),
             is_complete: false,

@@ -2,7 +2,7 @@
 
 use super::metric::{GOODPUT, GOODPUT_TOGETHER, Metric, RETRANSMISSIONS, SRTT};
 use super::paired::Paired;
-use super::stream::Stream;
+use super::stream::StreamOutcome;
 use crate::document::{Block, Cell, Chapter, Document, Table};
 use crate::figure::Figure;
 use crate::runs::csv;
@@ -16,9 +16,9 @@ pub struct Pair {
     /// Its seed.
     pub seed: u64,
     /// `None` if the simulator does not know this sender.
-    pub simulated: Option<Vec<Stream>>,
+    pub simulated: Option<Vec<StreamOutcome>>,
     /// Real TCP's.
-    pub emulated: Vec<Stream>,
+    pub emulated: Vec<StreamOutcome>,
     /// How late 99 packets of 100 were at most, and the latest one.
     pub lateness: [Duration; 2],
 }
@@ -141,7 +141,7 @@ impl Results {
 }
 
 /// Round-trip times of several flows have no meaning together.
-fn number(metric: &Metric, of: Of, streams: &[Stream]) -> Option<f64> {
+fn number(metric: &Metric, of: Of, streams: &[StreamOutcome]) -> Option<f64> {
     match of {
         Of::One(flow) => (metric.of)(&streams[flow..=flow]),
         Of::All if metric.name == GOODPUT.name => (GOODPUT_TOGETHER.of)(streams),
@@ -242,8 +242,8 @@ mod tests {
     use super::*;
     use lasthop_base::Time;
 
-    fn stream(received_bytes: u64, seconds: u64, srtt_ms: f64) -> Stream {
-        Stream {
+    fn stream(received_bytes: u64, seconds: u64, srtt_ms: f64) -> StreamOutcome {
+        StreamOutcome {
             received_bytes,
             active: Duration::from_secs(seconds),
             is_complete: false,

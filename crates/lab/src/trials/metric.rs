@@ -1,6 +1,6 @@
 //! Numbers of a trial's streams.
 
-use super::Stream;
+use super::StreamOutcome;
 
 /// A number of one stream, or of several together.
 #[derive(Clone, Copy, Debug)]
@@ -10,7 +10,7 @@ pub struct Metric {
     /// What heads it in tables, with the unit.
     pub label: &'static str,
     /// Of some streams; `None` where it is undefined.
-    pub of: fn(&[Stream]) -> Option<f64>,
+    pub of: fn(&[StreamOutcome]) -> Option<f64>,
 }
 
 /// Bytes received over the time that a stream was active, kbit/s, summed over the streams.
@@ -55,7 +55,7 @@ pub const COMPLETED: Metric = Metric {
     name: "completed_s",
     label: "completed after, s",
     of: |streams| {
-        let seconds = |stream: &Stream| stream.is_complete.then(|| stream.active.as_secs());
+        let seconds = |stream: &StreamOutcome| stream.is_complete.then(|| stream.active.as_secs());
         streams.iter().map(seconds).try_fold(0.0, |most: f64, seconds| Some(most.max(seconds?)))
     },
 };
@@ -75,8 +75,8 @@ mod tests {
     use super::*;
     use lasthop_base::{Duration, Time};
 
-    fn stream(received_bytes: u64, seconds: u64, is_complete: bool, srtts_ms: &[f64]) -> Stream {
-        Stream {
+    fn stream(received_bytes: u64, seconds: u64, is_complete: bool, srtts_ms: &[f64]) -> StreamOutcome {
+        StreamOutcome {
             received_bytes,
             active: Duration::from_secs(seconds),
             is_complete,

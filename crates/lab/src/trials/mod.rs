@@ -10,4 +10,4 @@ pub mod metric;
 pub mod paired;
 pub mod stream;
 
-pub use stream::Stream;
+pub use stream::StreamOutcome;

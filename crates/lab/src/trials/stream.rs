@@ -6,7 +6,7 @@ use lasthop_sim::{FlowOutcome, Samples};
 
 /// A stream from one application to another, when it is over.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Stream {
+pub struct StreamOutcome {
     /// Bytes that the receiver's application got, in order.
     pub received_bytes: u64,
     /// From its start to its end, or the trial's.
@@ -19,12 +19,12 @@ pub struct Stream {
     pub srtts_ms: Vec<(Time, f64)>,
 }
 
-impl Stream {
+impl StreamOutcome {
     /// The same of a simulated flow, which began at `start`, by its place in the scenario.
-    pub fn simulated(outcome: &FlowOutcome, flow: usize, start: Time, samples: &Samples) -> Stream {
+    pub fn simulated(outcome: &FlowOutcome, flow: usize, start: Time, samples: &Samples) -> StreamOutcome {
         let active = Duration::from_secs_f64(outcome.active_s);
         let its = samples.flows.iter().filter(|it| it.flow == flow && it.time <= start + active);
-        Stream {
+        StreamOutcome {
             received_bytes: outcome.delivered_bytes,
             active,
             is_complete: outcome.account.completed.is_some(),

@@ -31,7 +31,7 @@ impl Kept {
 pub(super) struct Cache(VecDeque<Kept>);
 
 /// Where a packet belongs.
-pub(super) enum Place {
+pub(super) enum Slot {
     /// The same one is there.
     Taken(usize),
     /// It goes there.
@@ -60,12 +60,12 @@ impl Cache {
     }
 
     /// Looked for from the end, where nearly all belong.
-    pub(super) fn place(&self, seq: Seq) -> Place {
+    pub(super) fn slot(&self, seq: Seq) -> Slot {
         let behind = self.0.iter().rev().take_while(|kept| distance(kept.seq, seq) < 0).count();
         let place = self.0.len() - behind;
         match place.checked_sub(1) {
-            Some(before) if self.0[before].seq == seq => Place::Taken(before),
-            _ => Place::Free(place),
+            Some(before) if self.0[before].seq == seq => Slot::Taken(before),
+            _ => Slot::Free(place),
         }
     }
 
@@ -88,7 +88,7 @@ impl Cache {
 
     /// Forgets the packet of this number if it went on only once.
     pub(super) fn forget(&mut self, seq: Seq) {
-        if let Place::Taken(place) = self.place(seq)
+        if let Slot::Taken(place) = self.slot(seq)
             && self.0[place].repeats == 0
         {
             self.0.remove(place);

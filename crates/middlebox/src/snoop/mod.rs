@@ -14,7 +14,7 @@
 mod cache;
 mod watched;
 
-use crate::{Build, Middlebox, Onward, Place};
+use crate::{Build, Middlebox, Onward, Site};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{Flags, Packet};
 use watched::{Limits, Rules, Watched};
@@ -97,7 +97,7 @@ struct Snoop {
 const MARGIN: Duration = Duration::from_millis(10);
 
 impl Snoop {
-    fn new(rules: Rules, floor: Duration, place: &Place) -> Snoop {
+    fn new(rules: Rules, floor: Duration, place: &Site) -> Snoop {
         let watched = |flow, forward| {
             let exit = place.exit(flow, forward).filter(|exit| exit.down)?;
             Some(Watched::new(Limits { floor, margin: exit.round_trip + MARGIN }))

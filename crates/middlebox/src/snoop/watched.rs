@@ -4,7 +4,7 @@
 //! flow, the round trip is smoothed as in RFC 6298, and fewer duplicates than none are never expected. Two rules are
 //! ours: the timeout keeps a margin, and the duplicate that a superfluous repeat brings does not bring the next repeat.
 
-use super::cache::{Cache, Kept, Place};
+use super::cache::{Cache, Kept, Slot};
 use crate::Onward;
 use crate::numbers::{distance, end_of, is_before};
 use lasthop_base::{Duration, Time};
@@ -115,13 +115,13 @@ impl Watched {
             }
             return true;
         }
-        match self.cache.place(segment.seq) {
-            Place::Taken(place) => {
+        match self.cache.slot(segment.seq) {
+            Slot::Taken(place) => {
                 let kept = self.cache.at_mut(place);
                 *kept = Kept { packet: *packet, end, sent_at: now, repeats: 0, again: true, ..*kept };
                 self.restart(now, rules);
             }
-            Place::Free(place) if self.cache.len() < rules.cache => {
+            Slot::Free(place) if self.cache.len() < rules.cache => {
                 let is_new = self.highest.is_none_or(|highest| !is_before(segment.seq, highest));
                 // What comes late was lost before the box: SACK senders fill more holes than the first.
                 self.cache.insert(place, now, *packet, !is_new);
@@ -129,7 +129,7 @@ impl Watched {
                     self.restart(now, rules);
                 }
             }
-            Place::Free(_) => {}
+            Slot::Free(_) => {}
         }
         if self.highest.is_none_or(|highest| is_before(highest, end)) {
             self.highest = Some(end);

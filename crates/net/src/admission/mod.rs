@@ -1,4 +1,4 @@
-//! May a packet join the queue?
+//! Admission and active queue management: may a packet join the queue?
 
 mod average;
 mod drop_tail;

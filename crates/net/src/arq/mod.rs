@@ -1,4 +1,4 @@
-//! What does the link layer do when a transmission is lost?
+//! ARQ: what does the link layer do when a transmission is lost?
 
 mod none;
 mod repeat;

@@ -1,4 +1,4 @@
-//! No repeats: what the channel destroys is lost.
+//! No ARQ: what the channel destroys is lost.
 
 use super::{Arq, Build, Carried, LinkLayer};
 use crate::channel::{Air, Channel, Reception};

@@ -1,4 +1,5 @@
-//! A bounded number of repeats, each a fixed time later (hasegawa §4.1, with every reading of its open questions).
+//! ARQ with a bounded number of repeats, each a fixed time later (hasegawa §4.1, with every reading of its open
+//! questions).
 
 use super::{Arq, Build, Carried, LinkLayer};
 use crate::channel::{Air, Channel, Reception};

@@ -1,4 +1,4 @@
-//! Each transmission is lost with the same probability, independently of all others.
+//! Independent losses: each transmission is lost with the same probability, whatever becomes of the others.
 
 use super::{Air, Build, Channel, PacketDraws, Reception, Threshold};
 use lasthop_base::{Info, Mechanism, Parameter, Unit};

@@ -1,4 +1,4 @@
-//! Does a transmission arrive intact?
+//! The channel: does a transmission arrive intact?
 
 mod bit_error;
 mod fading;

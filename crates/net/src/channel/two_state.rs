@@ -1,4 +1,4 @@
-//! Two states, good and bad: bursts of losses (Gilbert 1960, Elliott 1963).
+//! The Gilbert-Elliott channel (Gilbert 1960, Elliott 1963): two states, good and bad, for bursts of losses.
 //!
 //! By packets, the chain steps once for each packet, as netem's `loss gemodel`; a
 //! repeat by ARQ meets the state of its packet. By time, the states last

@@ -1,4 +1,4 @@
-//! How long does a packet occupy the link?
+//! Service time: how long does a packet occupy the link?
 
 mod fading;
 mod plan;

@@ -1,4 +1,4 @@
-//! A segment in a synchronised state, in the order of RFC 9293 §3.10.7.4.
+//! Segment arrives (RFC 9293 §3.10.7.4): what a segment does in a synchronised state, in that section's order.
 
 use super::{Arriving, Ended, Endpoint, Role, State};
 use crate::event::Event;

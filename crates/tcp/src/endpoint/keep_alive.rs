@@ -1,4 +1,4 @@
-//! Is the peer still there? Asked on connections that are idle, if the application wants it (RFC 9293 §3.8.4).
+//! Keep-alive (RFC 9293 §3.8.4): is the peer still there? Asked on connections that are idle, if the application wants it.
 
 use super::{Ended, Endpoint, Special};
 use lasthop_base::{Duration, Time};

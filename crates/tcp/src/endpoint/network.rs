@@ -1,4 +1,4 @@
-//! What routers, or the host at the end, say of segments that they did not pass on: ICMP errors (RFC 9293 §3.9.2.2).
+//! ICMP errors (RFC 9293 §3.9.2.2): what routers, or the host at the end, say of segments that they did not pass on.
 //!
 //! Anybody can write one, so that each is believed only as far as it can do no harm (RFC 5927): it must quote a segment
 //! that is on its way; an open connection is not given up for it, not even at a hard error (§5.2, RFC 5461); and that the

@@ -1,4 +1,4 @@
-//! What the receiver knows of the path: RTT from its own timestamp echoes, and the sender's window from RTT and rate.
+//! The path as the receiver estimates it: RTT from its own timestamp echoes, and the sender's window from RTT and rate.
 
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit, Values};
 

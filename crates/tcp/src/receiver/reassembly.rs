@@ -1,4 +1,4 @@
-//! What arrived, in order and out of order, and what SACK says of it.
+//! Reassembly: what arrived, in order and out of order, and what SACK says of it.
 
 use crate::ranges::{Range, RangeSet};
 use lasthop_wire::SackBlocks;

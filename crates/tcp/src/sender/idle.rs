@@ -1,4 +1,4 @@
-//! Nothing is sent for a while: what does cwnd still say of the path (RFC 5681 §4.1)?
+//! Restart after idle (RFC 5681 §4.1): nothing was sent for a while, and cwnd says little of the path.
 
 use super::Sender;
 use lasthop_base::Time;

@@ -1,4 +1,4 @@
-//! What a sender waits for, and for how long: as Linux counts it for `tcp_info` (`tcp_chrono`: `tcpi_busy_time`,
+//! What limits a sender, and for how long: as Linux counts it for `tcp_info` (`tcp_chrono`: `tcpi_busy_time`,
 //! `tcpi_rwnd_limited`), with cwnd and the application as states of their own.
 //!
 //! The state is that in which sending has stopped last; it holds until sending stops in another one. Where both windows

@@ -1,4 +1,4 @@
-//! What the peer's window admits.
+//! The peer's advertised window (SND.WND, RFC 9293 §3.3.1): what it admits.
 
 /// The receiver's window as the sender knows it, in absolute offsets.
 #[derive(Clone, Copy, Debug, Default)]

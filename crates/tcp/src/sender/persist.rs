@@ -1,4 +1,4 @@
-//! Nothing is outstanding, and the receiver's window is closed: probes until it opens (RFC 9293 §3.8.6.1).
+//! Zero-window probes (RFC 9293 §3.8.6.1): nothing is outstanding and the receiver's window is closed, until it opens.
 
 use super::timer::Kind;
 use super::{Expiry, Outgoing, Sender};

@@ -1,4 +1,4 @@
-//! The timer expires (RFC 6298 §5, RFC 5681 §3.1).
+//! The retransmission timeout: the timer expires (RFC 6298 §5, RFC 5681 §3.1).
 
 use super::recovery::{AckNews, Step};
 use super::timer::Kind;

@@ -1,4 +1,4 @@
-//! Nothing moves: how long is that borne (RFC 9293 §3.8.3; the user timeout of RFC 5482)?
+//! User timeout (RFC 9293 §3.8.3, RFC 5482): how long is it borne that nothing moves?
 
 use super::Sender;
 use crate::config::Patience;

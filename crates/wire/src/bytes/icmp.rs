@@ -13,10 +13,10 @@ use etherparse::{
 };
 use std::net::{IpAddr, SocketAddr};
 
-/// What an ICMP error says. Anybody can send one: it is believed only if [`Notice::seq`] is of a segment that is on its
+/// What an ICMP error says. Anybody can send one: it is believed only if [`IcmpError::seq`] is of a segment that is on its
 /// way (RFC 5927 §4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Notice {
+pub struct IcmpError {
     /// Whom it was sent to.
     pub to: IpAddr,
     /// The ends of the segment that it is about: the source sent it.
@@ -75,7 +75,7 @@ const SMALLEST_MTU: u32 = 68;
 ///
 /// # Errors
 /// If the bytes are not such a packet: see [`ParseError`].
-pub fn parse_notice(bytes: &[u8], checksums: Checksums) -> Result<Notice, ParseError> {
+pub fn parse_icmp_error(bytes: &[u8], checksums: Checksums) -> Result<IcmpError, ParseError> {
     let ip = ip(bytes, checksums)?;
     let is_v4 = ip.source.is_ipv4();
     match ip.protocol {
@@ -85,7 +85,7 @@ pub fn parse_notice(bytes: &[u8], checksums: Checksums) -> Result<Notice, ParseE
     }
 }
 
-fn v4(ip: &Ip<'_>, checksums: Checksums) -> Result<Notice, ParseError> {
+fn v4(ip: &Ip<'_>, checksums: Checksums) -> Result<IcmpError, ParseError> {
     let icmp = Icmpv4Slice::from_slice(ip.payload)
         .map_err(|error| truncated(Part::Icmp, ip.at, error.required_len, ip.payload))?;
     if checksums == Checksums::Verify && checksum::plain(ip.payload) != 0 {
@@ -133,13 +133,13 @@ fn v4(ip: &Ip<'_>, checksums: Checksums) -> Result<Notice, ParseError> {
         protocol: header.protocol(),
         header: header.slice().len(),
     };
-    quoted.notice(ip, at, quote, problem)
+    quoted.error(ip, at, quote, problem)
 }
 
 /// Type 4, with code 0; etherparse does not know it any more.
 const SOURCE_QUENCH: u8 = 4;
 
-fn v6(ip: &Ip<'_>, checksums: Checksums) -> Result<Notice, ParseError> {
+fn v6(ip: &Ip<'_>, checksums: Checksums) -> Result<IcmpError, ParseError> {
     let icmp = Icmpv6Slice::from_slice(ip.payload)
         .map_err(|error| truncated(Part::Icmp, ip.at, error.required_len, ip.payload))?;
     if checksums == Checksums::Verify {
@@ -172,7 +172,7 @@ fn v6(ip: &Ip<'_>, checksums: Checksums) -> Result<Notice, ParseError> {
         protocol: header.next_header(),
         header: Ipv6Header::LEN,
     };
-    quoted.notice(ip, at, quote, problem)
+    quoted.error(ip, at, quote, problem)
 }
 
 fn no_error(ip: &Ip<'_>, kind: u8, code: u8) -> ParseError {
@@ -196,14 +196,14 @@ struct Quoted {
 const TCP_START: usize = 8;
 
 impl Quoted {
-    fn notice(&self, ip: &Ip<'_>, at: usize, quote: &[u8], problem: Problem) -> Result<Notice, ParseError> {
+    fn error(&self, ip: &Ip<'_>, at: usize, quote: &[u8], problem: Problem) -> Result<IcmpError, ParseError> {
         if self.protocol != IpNumber::TCP {
             return Err(ParseError::Protocol { number: self.protocol.0 });
         }
         let needed = self.header + TCP_START;
         let tcp = quote.get(self.header..needed).ok_or_else(|| cut(at, needed, quote))?;
         let port = |at: usize| u16::from_be_bytes([tcp[at], tcp[at + 1]]);
-        Ok(Notice {
+        Ok(IcmpError {
             to: ip.destination,
             ends: Ends {
                 source: SocketAddr::new(self.source, port(0)),

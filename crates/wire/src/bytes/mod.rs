@@ -2,7 +2,7 @@
 //!
 //! * [`emit`]: plain structs to bytes.
 //! * [`parse`]: bytes to plain structs; nothing that arrives can make it panic.
-//! * [`parse_notice`]: an ICMP error about a TCP segment; they are read, not written.
+//! * [`parse_icmp_error`]: an ICMP error about a TCP segment; they are read, not written.
 //! * [`rewrite()`]: another acknowledgement number and window in a packet as it is.
 //! * `header`: what a real packet has beside its segment: addresses, ports, ECN, id, hop limit.
 //! * `payload`: the bytes carried: given ones, or a pattern that depends on their numbers alone.
@@ -28,7 +28,7 @@ mod rewrite;
 pub use emit::emit;
 pub use error::{EmitError, ParseError, Part};
 pub use header::{Ends, Header};
-pub use icmp::{Notice, Problem, parse_notice};
+pub use icmp::{IcmpError, Problem, parse_icmp_error};
 pub use parse::{Checksums, Content, Parsed, parse};
 pub use payload::Payload;
 pub use rewrite::rewrite;

@@ -6,7 +6,7 @@ use crate::sender::Sender;
 use crate::values::Assignment;
 use lasthop_emu::Trial;
 use lasthop_emu::trial::{Settings, Tcp};
-use lasthop_lab::trials::Stream;
+use lasthop_lab::trials::StreamOutcome;
 use lasthop_lab::trials::crosscheck::Results;
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::assemble::start_of;
@@ -59,13 +59,14 @@ impl Case {
     }
 
     /// What the simulator says of the carried flows; nothing if it does not know this sender.
-    pub(super) fn simulate(&self, seed: u64) -> Option<Vec<Stream>> {
+    pub(super) fn simulate(&self, seed: u64) -> Option<Vec<StreamOutcome>> {
         if !self.is_simulated {
             return None;
         }
         let (outcome, samples) = lasthop_sim::run_probed(&self.scenario, seed);
         let start = |flow: usize| start_of(&self.scenario.flows[flow], seed);
-        let one = |flow: &usize| Stream::simulated(&outcome.flows[*flow], *flow, start(*flow), &samples);
+        let one =
+            |flow: &usize| StreamOutcome::simulated(&outcome.flows[*flow], *flow, start(*flow), &samples);
         Some(self.flows.iter().map(one).collect())
     }
 

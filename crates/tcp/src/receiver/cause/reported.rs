@@ -1,4 +1,4 @@
-//! The link layer tells which packets it discarded (hasegawa's MAC method): the truth, where a host can have it.
+//! The MAC method (hasegawa §3.2.1): the link layer tells which packets it discarded, the truth where a host can have it.
 
 use super::{Build, Cause, Gap, LossCause, Observation};
 use crate::ranges::Range;

@@ -1,4 +1,4 @@
-//! Chance, weighted by how far the RTT has risen between its extremes (hasegawa §3.2.3, Eq. 3).
+//! The RTT method: chance, weighted by how far the RTT has risen between its extremes (hasegawa §3.2.3, Eq. 3).
 
 use super::{Build, Cause, Gap, LossCause, Observation};
 use crate::receiver::estimate::PathEstimate;

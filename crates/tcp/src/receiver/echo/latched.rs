@@ -1,4 +1,5 @@
-//! From the first mark on, every ACK carries the echo until the sender says that it has reduced its window.
+//! ECE until CWR (RFC 3168 §6.1.3): from the first mark on, every ACK carries the echo until the sender says that it
+//! has reduced its window.
 
 use super::{Build, MarkEcho};
 use lasthop_base::{Info, Mechanism};

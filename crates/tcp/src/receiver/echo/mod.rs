@@ -1,4 +1,4 @@
-//! How is a congestion mark echoed to the sender (ECE)?
+//! ECN echo (ECE): how is the sender told of a congestion mark?
 
 mod latched;
 mod per_packet;

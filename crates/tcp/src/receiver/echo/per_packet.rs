@@ -1,4 +1,5 @@
-//! Each packet's mark in its own ACK, so that a duplicate ACK tells the state of the queue its packet has passed.
+//! ECE per packet: each packet's mark in its own ACK, so that a duplicate ACK tells the state of the queue that its
+//! packet has passed.
 //!
 //! A marked packet is acknowledged at once, whatever the timing; an ACK that a packet without a mark was waiting for
 //! goes out with it and carries the echo for both.

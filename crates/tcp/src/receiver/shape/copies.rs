@@ -1,4 +1,4 @@
-//! Several identical acknowledgements, so that one survives the radio link (miyoshi).
+//! ACK duplication: several identical acknowledgements, so that one survives the radio link (miyoshi).
 //!
 //! # A fixed number
 //! The estimate of the loss rate and the choice of the number from it are in `by_loss.rs`.

@@ -1,4 +1,4 @@
-//! In how many pieces is data acknowledged?
+//! ACK splitting and duplication: in how many ACKs is data acknowledged?
 
 mod by_loss;
 mod copies;

@@ -1,4 +1,5 @@
-//! Every second full segment is acknowledged, the rest after a short while (RFC 1122 §4.2.3.2, RFC 5681 §4.2).
+//! Delayed ACKs (RFC 1122 §4.2.3.2, RFC 5681 §4.2): every second full segment is acknowledged, the rest after a short
+//! while.
 
 use super::{AckTiming, Arrival, Build, When};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};

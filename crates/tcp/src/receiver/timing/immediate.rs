@@ -1,4 +1,4 @@
-//! Every segment is acknowledged at once.
+//! No delayed ACKs: every segment is acknowledged at once.
 
 use super::{AckTiming, Arrival, Build, When};
 use lasthop_base::{Info, Mechanism};

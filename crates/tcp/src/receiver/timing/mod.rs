@@ -1,4 +1,4 @@
-//! When is data acknowledged?
+//! ACK timing: when is data acknowledged?
 
 mod delayed;
 mod immediate;

@@ -1,4 +1,4 @@
-//! What is free in the receive buffer.
+//! The receive buffer (RFC 9293 §3.8.6): the window is what is free in it.
 
 use super::{AdvertisedWindow, Build, WindowInput};
 use lasthop_base::{Info, Mechanism, Parameter, Unit};

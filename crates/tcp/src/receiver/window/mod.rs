@@ -1,4 +1,4 @@
-//! How much may come?
+//! The advertised window (rwnd): how much may come?
 
 mod buffer;
 mod dynamic;

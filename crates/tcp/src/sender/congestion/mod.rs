@@ -1,4 +1,4 @@
-//! How large is the congestion window?
+//! Congestion control: how large is the congestion window?
 
 mod bbr;
 mod cubic;

@@ -1,4 +1,4 @@
-//! What is an acknowledgement worth to the window?
+//! ACK counting: what is an acknowledgement worth to the window?
 //!
 //! ACK splitting (hasegawa) lives on the answer: a sender that counts ACKs can be
 //! fed more of them, one that counts bytes or packets cannot.

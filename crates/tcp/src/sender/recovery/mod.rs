@@ -1,4 +1,4 @@
-//! What was lost, and what goes out again?
+//! Loss recovery: what was lost, and what goes out again?
 
 mod new_reno;
 mod rack;

@@ -1,4 +1,4 @@
-//! How does the window come down while a loss is repaired?
+//! Rate reduction: how does the window come down while a loss is repaired?
 //!
 //! The congestion control says what it comes down to; what may be in flight until it is there is this seam's answer.
 

@@ -1,4 +1,4 @@
-//! What was sent and is not yet acknowledged, with running sums.
+//! The scoreboard (RFC 6675 §3): what was sent and is not yet acknowledged, with running sums.
 //!
 //! A ring of records, one per segment, contiguous from `una` to `nxt`. Every sum
 //! that a recovery asks for (outstanding, SACKed, lost, retransmitted) is kept as it

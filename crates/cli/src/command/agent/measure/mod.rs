@@ -22,7 +22,7 @@ use lasthop_emu::trial::{Outcome, Settings, Tcp};
 use lasthop_lab::progress::Progress;
 use lasthop_lab::repeat::seed_of;
 use lasthop_lab::report;
-use lasthop_lab::trials::agent::{self, Measured, Results};
+use lasthop_lab::trials::agent::{self, Results, Setup};
 use lasthop_os::SystemError;
 use lasthop_os::ends::Ends;
 use lasthop_scenario::Scenario;
@@ -82,16 +82,16 @@ impl Measure {
         let done = done?;
         let words = self.mechanisms.words();
         let (title, duration) = (scenario.title.as_str(), scenario.duration);
-        let measured = Measured { title, duration, words: &words, runs: self.runs };
+        let setup = Setup { title, duration, words: &words, runs: self.runs };
         if let Some(target) = report {
-            let mut document = agent::document(&measured, &done);
+            let mut document = agent::document(&setup, &done);
             document.chapters.push(made::chapter(vec![made::scenario(draft.show()?)]));
             target.write_and_note(&report::html(&document))?;
         }
         output::print(&match self.format {
             Format::Table => {
                 let table = table::text(&agent::table(&done));
-                agent::heading(&measured) + &table + &agent::notes(&done)
+                agent::heading(&setup) + &table + &agent::notes(&done)
             }
             Format::Json => done.iter().map(|results| format!("{}\n", results.object())).collect(),
             Format::Csv => agent::csv(&done),

@@ -3,7 +3,7 @@
 use super::Connection;
 use crate::error::Error;
 use lasthop_base::Time;
-use lasthop_wire::bytes::{Notice, Problem};
+use lasthop_wire::bytes::{IcmpError, Problem};
 
 /// No path over IPv4 is believed to take less, bytes: shorter ones are found in attacks rather than in networks (Linux's
 /// `ip_rt_min_pmtu`).
@@ -13,31 +13,31 @@ const SMALLEST_MTU_6: u32 = 1280;
 
 impl Connection {
     /// Somebody says what became of a segment: whether it is heeded.
-    pub(crate) fn handle_notice(&mut self, now: Time, notice: &Notice) -> bool {
-        let error = match notice.problem {
+    pub(crate) fn handle_icmp_error(&mut self, now: Time, message: &IcmpError) -> bool {
+        let error = match message.problem {
             // RFC 9293 §3.9.2.2, MUST-55; RFC 6633 §6.
             Problem::SourceQuench => return false,
-            Problem::TooLong { mtu } => return self.handle_too_long(now, notice, mtu),
+            Problem::TooLong { mtu } => return self.handle_too_long(now, message, mtu),
             Problem::NoRoute | Problem::NetworkRefused => Error::NetworkUnreachable,
             Problem::NoHost | Problem::HostRefused | Problem::TimeExceeded => Error::HostUnreachable,
             Problem::NoProtocol | Problem::NoPort => Error::ConnectionRefused,
             Problem::Parameter => Error::Protocol,
         };
-        let is_heeded = self.endpoint.handle_undelivered(notice.seq, notice.problem.is_hard());
+        let is_heeded = self.endpoint.handle_undelivered(message.seq, message.problem.is_hard());
         if is_heeded {
             self.complaint = Some(error);
         }
         is_heeded
     }
 
-    fn handle_too_long(&mut self, now: Time, notice: &Notice, mtu: u32) -> bool {
+    fn handle_too_long(&mut self, now: Time, message: &IcmpError, mtu: u32) -> bool {
         // Fixed headers of IP and TCP.
         let (mtu, headers) = match self.ends.source.is_ipv4() {
             true => (mtu.max(SMALLEST_MTU), 40),
             false if mtu < SMALLEST_MTU_6 => return false,
             false => (mtu, 60),
         };
-        self.endpoint.handle_too_long(now, notice.seq, mtu - headers)
+        self.endpoint.handle_too_long(now, message.seq, mtu - headers)
     }
 
     /// What is said of the connection's packets, if nothing has got through since.
