@@ -217,6 +217,38 @@ fn the_timeout_keeps_its_floor_and_its_margin() {
     }
 }
 
+/// Every repair here takes ten round trips. Were the wait of what came behind the hole a sample, each repair would be
+/// later than the one before.
+#[test]
+fn a_repair_makes_the_next_one_no_later() {
+    let mut script = Script::new(&[]);
+    let mut timeouts = Vec::new();
+    for round in 0..10 {
+        let first = 3 * SIZE * round;
+        script.send([first, first + SIZE, first + 2 * SIZE]);
+        script.after(20).ack(first + SIZE);
+        let sent = script.now;
+        assert_eq!(script.expire(), [Out::Again(first + SIZE)]);
+        timeouts.push(script.now.since(sent));
+        script.after(200).ack(first + 3 * SIZE);
+    }
+    assert!(timeouts.windows(2).all(|pair| pair[1] <= pair[0]), "{timeouts:?}");
+}
+
+/// The sender fills a hole that the full cache cannot hold: what came behind it has waited for that.
+#[test]
+fn a_hole_that_is_not_kept_gives_no_sample() {
+    let mut script = Script::new(&[("cache", Value::Count(2))]);
+    script.send([1000, 2000]);
+    script.after(500).send([0]);
+    script.ack(3000);
+    script.send([3000]);
+    let sent = script.now;
+    assert_eq!(script.expire(), [Out::Again(3000)]);
+    // 100 ms and 4 x 250 ms, as before the first sample.
+    assert_eq!(script.now.since(sent), Duration::from_millis(1100));
+}
+
 #[test]
 fn acks_that_say_something_else_pass() {
     let mut script = Script::new(&[]);

@@ -75,15 +75,18 @@ impl Cache {
         self.0.insert(place, Kept { packet, seq, end, sent_at: now, repeats: 0, again });
     }
 
-    /// Forgets what lies before `ack`; the last of it, if anything did.
-    pub(super) fn acknowledge(&mut self, ack: Seq) -> Option<Kept> {
-        let mut last = None;
+    /// Forgets what lies before `ack`; the last of it, if anything did, and whether all from `from` on was kept and went
+    /// on only once: then nothing waited for a repair.
+    pub(super) fn acknowledge(&mut self, from: Option<Seq>, ack: Seq) -> Option<(Kept, bool)> {
+        let (mut last, mut once, mut next) = (None, true, from);
         while let Some(first) = self.0.front()
             && !is_before(ack, first.end)
         {
+            once &= first.repeats == 0 && !first.again && next.is_some_and(|next| first.has(next));
+            next = Some(first.end);
             last = self.0.pop_front();
         }
-        last
+        last.map(|last| (last, once))
     }
 
     /// Forgets the packet of this number if it went on only once.

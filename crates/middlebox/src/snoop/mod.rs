@@ -7,6 +7,10 @@
 //!
 //! Only data that goes down is watched ([`crate::Exit::down`]); a mobile that sends gets no help.
 //!
+//! # With SACK
+//! An ACK that passes tells a SACK sender of every further hole, and it repairs what the box is about to repair; with
+//! NewReno it does not know. docs/middleboxes.md has the figures.
+//!
 //! # What is not modelled
 //! A repeat joins the queue at its end, not at its head: where packets wait at the base station, a repair takes as long
 //! as the queue. There is no handoff, so no neighbour's cache is filled. A flow is watched as long as the run lasts.

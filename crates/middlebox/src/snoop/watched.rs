@@ -1,8 +1,9 @@
 //! The rules of a snoop agent, for the data of one direction of one flow.
 //!
 //! What the sources leave open is decided as in ns-2's `snoop.cc`, without its defects: duplicates are counted flow by
-//! flow, the round trip is smoothed as in RFC 6298, and fewer duplicates than none are never expected. Two rules are
-//! ours: the timeout keeps a margin, and the duplicate that a superfluous repeat brings does not bring the next repeat.
+//! flow, the round trip is smoothed as in RFC 6298, and fewer duplicates than none are never expected. Three rules are
+//! ours: the timeout keeps a margin; an ACK gives no sample if anything that it covers waited for a repair; and the duplicate that a superfluous
+//! repeat brings does not bring the next repeat.
 
 use super::cache::{Cache, Kept, Slot};
 use crate::Onward;
@@ -185,9 +186,10 @@ impl Watched {
 
     fn advance(&mut self, now: Time, rules: &Rules, ack: Seq, out: &mut Vec<Onward>) {
         (self.duplicates, self.expected, self.echoes) = (0, 0, 0);
-        let Some(newest) = self.cache.acknowledge(ack) else { return };
+        let Some((newest, once)) = self.cache.acknowledge(self.last_ack(), ack) else { return };
         self.echoes = newest.repeats.saturating_sub(1);
-        if newest.repeats == 0 && !newest.again {
+        // What waited at the mobile for a repair would make the timeout longer, and so the next repair later.
+        if once {
             self.sample(now.since(newest.sent_at));
         }
         let shows_next = rules.chases
