@@ -30,13 +30,15 @@ impl Engine {
         if next.is_none() && !discarded {
             return self.deliver(pipe, id, forward);
         }
-        let Some(mut travelling) = self.pipes[pipe as usize].pop() else { return };
-        self.pipes[pipe as usize].passing -= u32::from(next.is_some() && !discarded);
-        self.heads.set(pipe, self.pipes[pipe as usize].due());
+        let here = &mut self.pipes[pipe as usize];
+        let Some(mut travelling) = here.pop() else { return };
+        here.passing -= u32::from(next.is_some() && !discarded);
+        let behind = here.behind;
+        self.heads.set(pipe, here.due());
         match next {
             _ if discarded => self.report(&travelling.packet, next.is_none()),
             Some(next) => {
-                match self.pipes[pipe as usize].behind {
+                match behind {
                     Behind::Nothing => {}
                     Behind::Host => self.number(&mut travelling.packet),
                     Behind::Middlebox(node) => return self.pass(node, travelling.packet),
