@@ -9,7 +9,36 @@
 //! * the driver calls [`Host::handle_packet`] for what arrived, [`Host::poll_packet`] until `None` for what is to
 //!   leave, and [`Host::handle_timeout`] at [`Host::poll_timeout`].
 //!
-//! Where to look:
+//! ```
+//! use lasthop_base::{Duration, Time};
+//! use lasthop_host::{Host, Options};
+//! use std::net::SocketAddr;
+//!
+//! let [here, there]: [SocketAddr; 2] = ["10.0.0.1:0", "10.0.0.2:80"].map(|text| text.parse().expect("an address"));
+//! let (mut client, mut server) =
+//!     (Host::new(&[here.ip()], 1500, [1; 16]), Host::new(&[there.ip()], 1500, [2; 16]));
+//! let mut now = Time::ZERO;
+//! let listener = server.listen(there, 8, &Options::default())?;
+//! let socket = client.connect(now, None, there, &Options::default())?;
+//! for _ in 0..3 {
+//!     now += Duration::from_millis(10);
+//!     while let Some(packet) = client.poll_packet(now) {
+//!         server.handle_packet(now, packet);
+//!     }
+//!     while let Some(packet) = server.poll_packet(now) {
+//!         client.handle_packet(now, packet);
+//!     }
+//! }
+//! let (accepted, from) = server.accept(listener)?;
+//! assert_eq!(from.ip(), here.ip());
+//! assert_eq!(client.send(socket, b"hello")?, 5);
+//! # let _ = accepted;
+//! # Ok::<(), lasthop_host::Error>(())
+//! ```
+//!
+//! A server that answers, and a client that asks it, are `examples/echo.rs`.
+//!
+//! # Where to look
 //! * [`host`]: what applications ask for; which socket a packet belongs to, timers, what leaves next.
 //! * `connection`: an endpoint with its bytes, and what routers say of its packets; `outgoing` and `incoming`: its two buffers.
 //! * `listener`: connections that wait to be accepted.

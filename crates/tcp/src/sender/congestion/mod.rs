@@ -5,6 +5,7 @@ mod cubic;
 mod estimate;
 mod reno;
 mod variant;
+mod veno;
 mod w_cw;
 mod westwood;
 mod westwood_plus;
@@ -203,6 +204,7 @@ pub const ALL: &[Mechanism<Build>] = &[
     westwood::MECHANISM,
     westwood_plus::MECHANISM,
     w_cw::MECHANISM,
+    veno::MECHANISM,
 ];
 
 /// What holds if nobody says.

@@ -52,7 +52,7 @@ pub struct Reno {
 const LARGEST: f64 = (1u64 << 30) as f64;
 
 impl Reno {
-    /// The window of [`MECHANISM`]'s defaults, for controls that differ in their reactions only.
+    /// The window of its defaults, for controls that differ in their reactions only.
     pub fn plain(start: &Start) -> Reno {
         Reno::new(&MECHANISM.info.defaults(), start)
     }

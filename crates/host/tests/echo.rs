@@ -1,0 +1,11 @@
+//! The example is right.
+
+#[path = "../examples/echo.rs"]
+mod echo;
+
+#[test]
+fn every_byte_comes_back() {
+    echo::main().expect("it runs");
+    let text: Vec<u8> = (0..100_000u32).map(|at| (at % 251) as u8).collect();
+    assert_eq!(echo::answer_to(&text).expect("it runs"), text);
+}

@@ -1,0 +1,71 @@
+//! Two endpoints over a path of 20 ms that loses every twentieth segment with data: a driver in fifty lines.
+//!
+//! A driver is whoever has a clock: it hands in what arrived and that time has passed, and carries away what is to be sent,
+//! until there is nothing more to do.
+
+use lasthop_base::{Choice, Duration, Stream, Time};
+use lasthop_tcp::sender::congestion;
+use lasthop_tcp::{Arriving, Config, Endpoint, Role, State};
+use lasthop_wire::{Segment, Seq};
+use std::collections::VecDeque;
+
+/// One way.
+const DELAY: Duration = Duration::from_millis(20);
+
+/// Segments under way to one side, with the times at which they arrive.
+type Wire = VecDeque<(Time, Segment)>;
+
+/// Sends so many bytes from one end to the other; returns when both have closed, how many arrived, and how many segments
+/// were lost and sent again.
+pub fn transfer(bytes: u64) -> (Time, u64, u64, u64) {
+    let config = Config { congestion: Choice::named(congestion::ALL, "cubic"), ..Config::default() };
+    let mut ends = [
+        Endpoint::new(config.clone(), Role::Active, Seq(1_000), Stream::named(1, "client")),
+        Endpoint::new(config, Role::Passive, Seq(5_000_000), Stream::named(1, "server")),
+    ];
+    let mut wires: [Wire; 2] = Default::default();
+    let (mut now, mut sent, mut lost) = (Time::ZERO, 0, 0);
+    for end in &mut ends {
+        end.open(now);
+    }
+    ends[0].write(bytes);
+    ends[0].close_when_sent();
+    ends[1].close_when_sent();
+    loop {
+        for side in 0..2 {
+            while let Some(sending) = ends[side].poll_segment(now) {
+                let has_data = sending.segment.len > 0;
+                sent += u64::from(has_data);
+                if has_data && sent % 20 == 0 {
+                    lost += 1;
+                } else {
+                    wires[1 - side].push_back((now + DELAY, sending.segment));
+                }
+            }
+        }
+        // What comes next: a segment, or a deadline of one of the ends.
+        let arrival = |wire: &Wire| wire.front().map_or(Time::NEVER, |(at, _)| *at);
+        let next = ends.iter().map(Endpoint::poll_timeout).chain(wires.iter().map(arrival)).min();
+        now = match next {
+            Some(next) if next != Time::NEVER => next.max(now),
+            _ => break,
+        };
+        for side in 0..2 {
+            while arrival(&wires[side]) <= now {
+                let Some((_, segment)) = wires[side].pop_front() else { break };
+                ends[side].handle_segment(now, &segment, &Arriving::default());
+            }
+            if ends[side].poll_timeout() <= now {
+                ends[side].handle_timeout(now);
+            }
+        }
+    }
+    assert!(ends.iter().all(|end| end.state() == State::Closed), "both have closed");
+    (now, ends[1].delivered(), lost, ends[0].counters().retransmitted)
+}
+
+/// Prints one line.
+pub fn main() {
+    let (end, delivered, lost, again) = transfer(1_000_000);
+    println!("{delivered} bytes arrived, {lost} segments were lost, {again} sent again; closed at {end}");
+}

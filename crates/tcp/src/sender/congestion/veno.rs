@@ -1,0 +1,172 @@
+//! TCP Veno: Vegas' estimate of what waits in the queue tells random losses from congestion.
+//!
+//! Of a window W the path holds W · base / RTT, the rest waits: N = W (RTT - base) / RTT segments. While N is below
+//! `beta` a loss is taken for a random one and costs a fifth of the window; from `beta` on it halves, and avoidance grows
+//! with every other ACK only.
+
+use super::{AckEvent, Build, CongestionControl, LossEvent, OnReno, Reno, Start, Variant};
+use crate::sender::counting::AckCounting;
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit, Values};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "veno",
+        summary: "Reno that takes losses for random ones while little waits in the queue, by Vegas' estimate",
+        source: "Fu and Liew, IEEE JSAC 21(2), 2003 §3",
+        parameters: &[
+            Parameter {
+                name: "beta",
+                unit: Unit::Number(0.0, 1000.0),
+                default: Some("3"),
+                doc: "segments that wait from which on the path counts as congested",
+            },
+            Parameter {
+                name: "keeps",
+                unit: Unit::Number(0.5, 1.0),
+                default: Some("0.8"),
+                doc: "share of the window that a random loss leaves",
+            },
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values, start| OnReno::boxed(&start, Veno::new(values, &start)),
+};
+
+struct Veno {
+    beta: f64,
+    keeps: f64,
+    mss: f64,
+    /// The smallest round-trip time since the last loss (§3: every loss begins it anew).
+    base: Option<Duration>,
+    /// The smoothed one.
+    rtt: Option<Duration>,
+    /// Whether the last ACK made the window grow while much waited.
+    has_grown: bool,
+}
+
+impl Veno {
+    fn new(values: &Values, start: &Start) -> Veno {
+        Veno {
+            beta: values.number("beta"),
+            keeps: values.number("keeps"),
+            mss: start.mss as f64,
+            base: None,
+            rtt: None,
+            has_grown: false,
+        }
+    }
+
+    /// Whether as much waits in the queue as a congested path has (Eq. 1 and 2); nobody knows before a round trip was measured.
+    fn is_congested(&self, window: f64) -> bool {
+        let (Some(base), Some(rtt)) = (self.base, self.rtt) else { return true };
+        let queueing = rtt.as_nanos().saturating_sub(base.as_nanos());
+        window * queueing as f64 >= self.beta * self.mss * rtt.as_nanos() as f64
+    }
+}
+
+impl Variant for Veno {
+    fn on_ack(&mut self, reno: &mut Reno, ack: &AckEvent, counting: &mut dyn AckCounting) {
+        if let Some(rtt) = ack.rtt {
+            self.base = Some(self.base.map_or(rtt, |base| base.min(rtt)));
+        }
+        self.rtt = ack.srtt;
+        let is_slow = self.base.is_some() && !reno.in_slow_start() && self.is_congested(reno.exact());
+        if ack.acked > 0 && is_slow {
+            self.has_grown = !self.has_grown;
+            if !self.has_grown {
+                return;
+            }
+        }
+        reno.on_ack(ack, counting);
+    }
+
+    fn on_loss(&mut self, reno: &mut Reno, loss: &LossEvent) {
+        match self.is_congested(reno.exact()) {
+            true => reno.on_loss(loss),
+            false => {
+                let whole = loss.flight.min(reno.window()) as f64;
+                reno.set_ssthresh((self.keeps * whole) as u64);
+                reno.set(reno.ssthresh() as f64);
+            }
+        }
+        self.base = None;
+    }
+
+    fn on_timeout(&mut self, reno: &mut Reno, loss: &LossEvent, first: bool) {
+        reno.on_timeout(loss, first);
+        self.base = None;
+    }
+
+    fn on_segment(&mut self, mss: u64) {
+        self.mss = mss as f64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sender::counting;
+    use lasthop_base::{Choice, Stream, Time};
+
+    const MSS: u64 = 1000;
+
+    /// A Veno in avoidance with a window of so many segments over a path of 100 ms, whose smoothed RTT is this now.
+    fn veno(window: u64, srtt_ms: u64) -> Box<dyn CongestionControl> {
+        let random = Stream::named(1, "veno");
+        let start = Start { window: window * MSS, ssthresh: 2 * MSS, mss: MSS, random };
+        let mut veno = (MECHANISM.build)(&MECHANISM.info.defaults(), start);
+        ack(&mut *veno, 0, srtt_ms);
+        veno
+    }
+
+    fn ack(veno: &mut dyn CongestionControl, acked: u64, srtt_ms: u64) {
+        let counting = Choice::of(&counting::DEFAULT);
+        let event = AckEvent {
+            acked,
+            segments: (acked / MSS) as u32,
+            rtt: Some(Duration::from_millis(100)),
+            srtt: Some(Duration::from_millis(srtt_ms)),
+            ..AckEvent::default()
+        };
+        veno.on_ack(&event, &mut *(counting.build)(&counting.values));
+    }
+
+    fn after_loss(window: u64, srtt_ms: u64) -> u64 {
+        let mut veno = veno(window, srtt_ms);
+        let whole = window * MSS;
+        veno.on_loss(&LossEvent { now: Time::ZERO, flight: whole, window: whole, marked: false });
+        veno.window()
+    }
+
+    /// §3.B: with an RTT of 150 ms a third of the window waits: 10 of 30 segments, and 3 of 9, which is beta; of 8 it is
+    /// 2.7. Without a queue nothing waits, however large the window.
+    #[test]
+    fn a_loss_costs_a_fifth_while_less_than_beta_waits_and_else_half() {
+        assert_eq!([after_loss(30, 150), after_loss(9, 150)], [15 * MSS, 4500]);
+        assert_eq!([after_loss(8, 150), after_loss(30, 100)], [6400, 24 * MSS]);
+    }
+
+    /// §3.A: a window of ACKs adds a segment, or half a one where beta or more waits.
+    #[test]
+    fn a_full_queue_halves_the_growth() {
+        for (srtt_ms, added) in [(100, 1.0), (150, 0.5)] {
+            let mut veno = veno(20, srtt_ms);
+            (0..20).for_each(|_| ack(&mut *veno, MSS, srtt_ms));
+            // MSS² / cwnd an ACK, and cwnd grows meanwhile: 2.5 % less at most.
+            let grown = (veno.window() - 20 * MSS) as f64 / MSS as f64;
+            assert!((added * 0.97..=added).contains(&grown), "{grown} segments at {srtt_ms} ms");
+        }
+    }
+
+    /// §3: every loss begins the base RTT anew, and until one was measured a loss halves.
+    #[test]
+    fn a_second_loss_without_a_round_trip_between_halves() {
+        let mut veno = veno(20, 100);
+        let loss = |flight| LossEvent { now: Time::ZERO, flight, window: flight, marked: false };
+        veno.on_loss(&loss(20 * MSS));
+        assert_eq!(veno.window(), 16 * MSS);
+        veno.on_loss(&loss(16 * MSS));
+        assert_eq!(veno.window(), 8 * MSS);
+    }
+}
