@@ -4,7 +4,7 @@ mod script;
 
 use lasthop_base::Value;
 use lasthop_tcp::Config;
-use lasthop_tcp::sender::judge;
+use lasthop_tcp::sender::{judge, recovery};
 use lasthop_wire::Priority;
 use script::Step::*;
 use script::{Script, choose, config};
@@ -61,4 +61,15 @@ fn a_timeout_restores_nothing() {
     script.run([News(1, 8), Tick(100), Ack(2), News(9, 10), Sack(2, &[(3, 6)]), Again(2), Cwnd(4)]);
     script.run([Timeout, Cwnd(1), Again(2), Ack(11), Cwnd(2)]);
     assert_eq!(script.endpoint.counters().judged_wireless, 0);
+}
+
+/// After a timeout nothing is known of an earlier recovery: what the judge gives back is the window that the second loss
+/// found, here two segments, and not one of before (the 1990s' Reno finds that loss although it repairs already).
+#[test]
+fn after_a_timeout_no_window_of_before_is_restored() {
+    let judge = choose(judge::ALL, "tagged", &[]);
+    let recovery = choose(recovery::ALL, "reno", &[("reenter", Value::Flag(true))]);
+    let mut script = Script::sender(Config { initial_window: 16, judge, recovery, ..config("reno") });
+    script.run([News(1, 16), Timeout, Again(1), Tick(10), Ack(2), Again(2), Again(3), Cwnd(2)]);
+    script.run([Acks(2, 3), Again(2), Cwnd(2), Ack(3), Cwnd(2)]);
 }

@@ -10,7 +10,7 @@ use crate::target::patience;
 use clap::{Args, Subcommand};
 use lasthop_agent::daemon::Options;
 use lasthop_agent::{Agent as Running, Settings, SystemError, report, watchdog};
-use lasthop_base::Choice;
+use lasthop_base::{Choice, Need};
 use lasthop_tcp::receiver::cause;
 use lasthop_tcp::receiver::window;
 use measure::Measure;
@@ -117,7 +117,8 @@ impl Agent {
 impl Run {
     fn execute(&self) -> Result<(), Failure> {
         let options = self.options()?;
-        if self.mechanisms.cause.as_ref().is_some_and(|cause| cause.info.name == "jtcp") {
+        let needs_times = |cause: &Choice<cause::Build>| cause.info.needs.contains(&Need::Timestamps);
+        if self.mechanisms.cause.as_ref().is_some_and(needs_times) {
             offload::warn();
         }
         patience::during(|| {
