@@ -2,6 +2,8 @@
 
 #[path = "../examples/own_congestion.rs"]
 mod own_congestion;
+#[path = "../examples/own_middlebox.rs"]
+mod own_middlebox;
 #[path = "../examples/own_queue.rs"]
 mod own_queue;
 #[path = "../examples/own_timing.rs"]
@@ -26,6 +28,7 @@ const PATH: &str = "rate=10Mbit/s,rtt=20ms,congestion=gaimd,queue=drop_front,tim
 #[test]
 fn the_programs_run() {
     own_congestion::main().expect("valid");
+    own_middlebox::main().expect("valid");
     own_queue::main().expect("valid");
     own_timing::main().expect("valid");
 }
@@ -49,6 +52,14 @@ fn a_queue_loses_from_its_front() {
     let (_, by_tail) = own_queue::over("20 packets").expect("valid");
     assert!(lost > 0);
     assert!(delivered as f64 > 0.9 * by_tail as f64, "{delivered} of {by_tail}");
+}
+
+/// Nothing else is lost on the way back; a FIN or what is under way at the end may be one more.
+#[test]
+fn a_middlebox_takes_every_second_ack() {
+    let (_, acks, ended) = own_middlebox::over("thinned").expect("valid");
+    assert!(acks > 100 && ended.abs_diff(acks / 2) <= 2, "{ended} of {acks}");
+    assert_eq!(own_middlebox::over("none").expect("valid").2, 0);
 }
 
 /// A hundred segments: each is acknowledged, or 16 of them and then every second one.

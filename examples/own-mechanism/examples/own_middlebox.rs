@@ -1,0 +1,73 @@
+//! A middlebox from outside: at the base station it lets only every second pure ACK go on, as some routers thin out the
+//! uplink (ACK filtering, RFC 3449 §5.2.1, without looking at queues).
+
+use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
+use lasthop_middlebox::{Build, Middlebox, Onward};
+use lasthop_scenario::{Catalogue, Problem};
+use lasthop_wire::{Flags, LossReason, Packet, Segment};
+
+/// What is added to the catalogue.
+pub const THINNED: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "thinned",
+        summary: "of so many pure ACKs one goes on",
+        source: "RFC 3449 §5.2.1, much simplified",
+        parameters: &[Parameter {
+            name: "one_of",
+            unit: Unit::Count(1, 1000),
+            default: Some("2"),
+            doc: "so many ACKs come for one that goes on",
+        }],
+        ..Info::PLAIN
+    },
+    build: &|values, _| Some(Box::new(Thinned { one_of: values.count("one_of"), seen: 0 })),
+};
+
+struct Thinned {
+    one_of: u64,
+    seen: u64,
+}
+
+impl Middlebox for Thinned {
+    fn handle_packet(&mut self, _: Time, packet: Packet, out: &mut Vec<Onward>) {
+        let is_pure = |segment: &Segment| segment.len == 0 && segment.flags == Flags::ACK;
+        let is_ack = !packet.forward && packet.segment().is_some_and(is_pure);
+        // The first goes on, the others that belong to it do not.
+        let ends = is_ack && self.seen % self.one_of != 0;
+        self.seen += u64::from(is_ack);
+        out.push(match ends {
+            true => Onward::Dropped(packet, LossReason::Suppressed),
+            false => Onward::Same(packet),
+        });
+    }
+
+    fn handle_timeout(&mut self, _: Time, _: &mut Vec<Onward>) {}
+
+    fn poll_timeout(&self) -> Time {
+        Time::NEVER
+    }
+
+    fn draws(&self) -> bool {
+        false
+    }
+}
+
+/// Over the path of a paper: segments that arrived, ACKs that the receiver sent, and ACKs that ended on their way.
+pub fn over(middlebox: &str) -> Result<(u64, u64, u64), Problem> {
+    let mut catalogue = Catalogue::default();
+    catalogue.node.middlebox.add(&THINNED);
+    let mut draft = catalogue.load("hasegawa")?;
+    draft.set("duration", "20 s")?;
+    draft.set("node.bs.middlebox", middlebox)?;
+    let flow = &lasthop_sim::run(&draft.check()?, 1).flows[0];
+    Ok((flow.destination.data_received, flow.destination.acks_sent, flow.account.lost_back.total()))
+}
+
+/// Prints one line with it and one without.
+pub fn main() -> Result<(), Problem> {
+    for middlebox in ["none", "thinned"] {
+        let (data, acks, ended) = over(middlebox)?;
+        println!("{middlebox}: {data} segments arrived, {acks} ACKs were sent, {ended} ended on their way");
+    }
+    Ok(())
+}
