@@ -33,7 +33,7 @@ impl Middlebox for Thinned {
         let is_pure = |segment: &Segment| segment.len == 0 && segment.flags == Flags::ACK;
         let is_ack = !packet.forward && packet.segment().is_some_and(is_pure);
         // The first goes on, the others that belong to it do not.
-        let ends = is_ack && self.seen % self.one_of != 0;
+        let ends = is_ack && !self.seen.is_multiple_of(self.one_of);
         self.seen += u64::from(is_ack);
         out.push(match ends {
             true => Onward::Dropped(packet, LossReason::Suppressed),
