@@ -5,7 +5,7 @@ use lasthop_os::ends::{DEVICE, Ends};
 use lasthop_os::error::SystemError;
 use lasthop_os::namespace;
 use lasthop_tcp::Config;
-use lasthop_tcp::receiver::timing::{Arrival, When};
+use lasthop_tcp::receiver::timing::at_once;
 use std::fs;
 
 /// What a namespace's kernel is told.
@@ -51,7 +51,7 @@ impl Settings {
         let mut route = vec!["initcwnd".to_owned(), source.initial_window.to_string()];
         route.extend(["rto_min".to_owned(), format!("{}ms", source.rto.smallest.as_millis().ceil())]);
         route.extend(["window".to_owned(), window.to_string()]);
-        if acknowledges_at_once(destination)[0] {
+        if at_once(&destination.timing)[0] {
             route.extend(["quickack".to_owned(), "1".to_owned()]);
         }
         let sysctls = sysctls.map(|(name, value)| (name.to_owned(), value)).to_vec();
@@ -94,15 +94,6 @@ fn window_of(destination: &Config) -> u64 {
     }
 }
 
-/// Whether the first of two segments in order is acknowledged at once, and whether the second is.
-fn acknowledges_at_once(destination: &Config) -> [bool; 2] {
-    let mut timing = (destination.timing.build)(&destination.timing.values);
-    let segment = u64::from(destination.segment);
-    [segment, 2 * segment].map(|unacknowledged| {
-        timing.on_data(&Arrival { unacknowledged, segment, urgent: false }) == When::Now
-    })
-}
-
 fn untold_sender(source: &Config) -> Vec<String> {
     let (recovery, counting) = (&source.recovery, &source.counting);
     let is_limited = recovery.values.iter().any(|told| told == ("limited_transmit", &Value::Flag(true)));
@@ -129,7 +120,7 @@ fn untold_sender(source: &Config) -> Vec<String> {
 }
 
 fn untold_receiver(destination: &Config) -> Vec<String> {
-    let [first, second] = acknowledges_at_once(destination);
+    let [first, second] = at_once(&destination.timing);
     fn usual<B: ?Sized>(choice: &Choice<B>) -> (bool, String) {
         (choice.info.as_linux, format!("the receiver's mechanism `{}`", choice.info.name))
     }

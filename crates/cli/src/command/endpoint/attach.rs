@@ -16,6 +16,7 @@ use lasthop_os::{Interface, SystemError, Tun};
 use lasthop_scenario::{Draft, Traffic};
 use lasthop_sim::trace::describe;
 use lasthop_tcp::Config;
+use lasthop_tcp::receiver::timing::at_once;
 use serde_json::{Map, Value, json};
 use std::io::Write;
 use std::net::IpAddr;
@@ -113,7 +114,7 @@ impl Attach {
         if self.impairments.impairment() != Impairment::default() {
             station.impair(self.impairments.impairment(), self.impairments.seed);
         }
-        if options.tcp.timing.info.name == "immediate" {
+        if at_once(&options.tcp.timing)[0] {
             station.answer_each();
         }
         if let Some(capture) = capture {

@@ -3,7 +3,7 @@
 mod delayed;
 mod immediate;
 
-use lasthop_base::{Duration, Mechanism, Values};
+use lasthop_base::{Choice, Duration, Mechanism, Values};
 
 /// A data segment that arrived, as timing sees it.
 #[derive(Clone, Copy, Debug)]
@@ -39,3 +39,12 @@ pub const ALL: &[Mechanism<Build>] = &[immediate::MECHANISM, delayed::MECHANISM]
 
 /// What holds if nobody says.
 pub const DEFAULT: Mechanism<Build> = delayed::MECHANISM;
+
+/// Whether the first of two full segments in order is acknowledged at once, and whether the second is.
+pub fn at_once(choice: &Choice<Build>) -> [bool; 2] {
+    let mut timing = (choice.build)(&choice.values);
+    let segment = 1000;
+    [segment, 2 * segment].map(|unacknowledged| {
+        timing.on_data(&Arrival { unacknowledged, segment, urgent: false }) == When::Now
+    })
+}
