@@ -373,7 +373,7 @@ impl Sender {
             srtt: self.rtt.srtt(),
             in_flight: outstanding,
             lost: 0,
-            rate,
+            rate: rate.as_ref(),
             held,
         };
         self.congestion.on_ack(&event, &mut *self.counting);

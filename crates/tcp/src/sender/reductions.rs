@@ -63,6 +63,12 @@ impl Reductions {
         self.tells = true;
     }
 
+    /// Whether the window does not come down at once.
+    #[inline]
+    pub(super) fn is_gradual(&self) -> bool {
+        self.rule.is_some()
+    }
+
     /// What may be in flight while a recovery lasts, if the window does not come down at once.
     #[inline]
     pub(super) fn allowance(&self) -> Option<u64> {

@@ -106,8 +106,7 @@ impl Sender {
             duplicate,
             twice,
             rtt,
-            srtt: self.rtt.srtt(),
-            shortest: self.rtt.smallest(),
+            rtts: if self.repair.times { self.rtt.srtt().zip(self.rtt.smallest()) } else { None },
             mss: self.mss,
         };
         if self.observes && (advanced || duplicate) {
@@ -140,10 +139,10 @@ impl Sender {
                 segments: acked.segments,
                 delivered,
                 rtt,
-                srtt: news.srtt,
+                srtt: self.rtt.srtt(),
                 in_flight,
                 lost,
-                rate,
+                rate: rate.as_ref(),
                 held: ack.ece || self.leaves_window_unused(self.board.outstanding() + acked.bytes),
             };
             self.congestion.on_ack(&event, &mut *self.counting);
@@ -159,7 +158,9 @@ impl Sender {
             self.hold_back(now);
         }
         self.take_stock();
-        self.come_down(entered, &news, delivered, reported);
+        if self.reductions.is_gradual() {
+            self.come_down(entered, &news, delivered, reported);
+        }
     }
 
     /// What goes out while something is lost, reported or repeated.

@@ -33,7 +33,9 @@ impl Sender {
         let step = self.repair.recovery.on_deadline(now, &mut self.board);
         self.take_step(now, step, false, log);
         self.take_stock();
-        self.come_down(step, &AckNews { now, mss: self.mss, ..AckNews::default() }, 0, 0);
+        if self.reductions.is_gradual() {
+            self.come_down(step, &AckNews { now, mss: self.mss, ..AckNews::default() }, 0, 0);
+        }
     }
 
     fn expire_retransmission(&mut self, now: Time, heard_at: Time, log: &mut Log) -> Expiry {

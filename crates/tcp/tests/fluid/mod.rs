@@ -51,7 +51,7 @@ impl Path {
         self.control.window() as f64 / MSS as f64
     }
 
-    pub fn event(&self) -> AckEvent {
+    pub fn event(&self) -> AckEvent<'static> {
         let in_flight = self.control.window().min(self.wanted).saturating_sub(MSS);
         AckEvent {
             now: self.now,

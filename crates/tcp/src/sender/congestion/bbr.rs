@@ -353,7 +353,7 @@ impl CongestionControl for Bbr {
     }
 
     fn on_ack(&mut self, ack: &AckEvent, _: &mut dyn AckCounting) {
-        if let Some(rate) = &ack.rate {
+        if let Some(rate) = ack.rate {
             self.on_sample(rate);
         }
         self.advance_state(ack);

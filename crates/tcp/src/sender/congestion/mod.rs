@@ -33,7 +33,7 @@ pub struct Start {
 
 /// One acknowledgement, new or duplicate.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct AckEvent {
+pub struct AckEvent<'a> {
     /// When it came.
     pub now: Time,
     /// Whether a recovery or the repair after a timeout is under way.
@@ -53,7 +53,7 @@ pub struct AckEvent {
     /// Bytes found lost since the last one.
     pub lost: u64,
     /// What it says of the rate at which the path delivers, if the control [asks](CongestionControl::samples).
-    pub rate: Option<RateSample>,
+    pub rate: Option<&'a RateSample>,
     /// No reason to grow: it echoes a congestion mark (RFC 3168 §6.1.2), or the window was not used (RFC 7661 §4.4.1).
     pub held: bool,
 }

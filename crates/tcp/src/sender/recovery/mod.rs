@@ -26,10 +26,9 @@ pub struct AckNews {
     pub twice: bool,
     /// The round-trip time that it measured, if it did.
     pub rtt: Option<Duration>,
-    /// The smoothed round-trip time after it (RFC 6298), once one was measured.
-    pub srtt: Option<Duration>,
-    /// The smallest round-trip time so far.
-    pub shortest: Option<Duration>,
+    /// The smoothed round-trip time after it (RFC 6298), and the smallest so far, once one was measured; told to a recovery that
+    /// [needs times](LossRecovery::needs_times).
+    pub rtts: Option<(Duration, Duration)>,
     /// A full segment's payload, bytes.
     pub mss: u64,
 }

@@ -144,8 +144,7 @@ impl Rack {
 impl LossRecovery for Rack {
     fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step {
         self.mss = news.mss;
-        self.srtt = news.srtt.unwrap_or(self.srtt);
-        self.shortest = news.shortest.unwrap_or(self.shortest);
+        (self.srtt, self.shortest) = news.rtts.unwrap_or((self.srtt, self.shortest));
         self.widen(news, board);
         self.learn(news.now, board);
         self.restarting &= board.una() < self.recover;
