@@ -355,7 +355,9 @@ impl Sender {
         let outstanding = self.board.outstanding();
         let (mut held, mut rate) = (false, None);
         if self.watches {
-            rate = self.sample(now, acked.delivered);
+            if self.rates.is_some() {
+                rate = self.sample(now, acked.delivered);
+            }
             if self.observes {
                 let acked = acked.bytes;
                 let news = AckNews { now, acked, rtt, mss: self.mss, ..AckNews::default() };

@@ -197,6 +197,7 @@ impl Sender {
 
     /// An ACK, or time, has had its effect on the window, which the recovery's `step` may have reduced: how much of the
     /// reduction has to hold already. `delivered`: bytes that are new by it, `reported` of them by SACK.
+    #[inline(never)]
     pub(super) fn come_down(&mut self, step: Step, news: &AckNews, delivered: u64, reported: u64) {
         let reductions = &mut self.reductions;
         let Some(mut rule) = reductions.rule.take() else { return };

@@ -113,7 +113,7 @@ impl Sender {
             self.congestion.observe(&news);
         }
         let delivered = acked.delivered + reported;
-        let rate = self.sample(now, delivered);
+        let rate = if self.rates.is_some() { self.sample(now, delivered) } else { None };
         if self.repair.tail != Tail::Off {
             self.conclude_probe(now, twice, advanced, ack.selective, log);
         }

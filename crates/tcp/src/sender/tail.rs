@@ -37,6 +37,7 @@ impl Sender {
     }
 
     /// New data went out behind what is outstanding: the probe waits for it too, at most until the timer would expire.
+    #[inline(never)]
     pub(super) fn put_probe_off(&mut self, now: Time) {
         if let Tail::Quiet { expires } = self.repair.tail
             && self.timer.kind() == Kind::Probe
@@ -46,6 +47,7 @@ impl Sender {
     }
 
     /// RFC 8985 §7.2, TLP_calc_PTO.
+    #[inline(never)]
     fn arm_probe(&mut self, now: Time, expires: Time) {
         let is_lone = self.board.outstanding() <= self.mss;
         let timeout = match self.rtt.srtt() {
@@ -57,6 +59,7 @@ impl Sender {
     }
 
     /// No loss is repaired and nothing is reported: else recovery asks by itself.
+    #[inline(never)]
     fn is_undisturbed(&self) -> bool {
         self.board.sacked() == 0
             && self.board.lost() == 0
@@ -73,6 +76,7 @@ impl Sender {
     }
 
     /// The probe, whatever cwnd says: new data, or the last segment again (RFC 8985 §7.3).
+    #[inline(never)]
     pub(super) fn poll_probe(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
         if let Ok(range) = self.next_new(self.mss) {
             self.repair.tail = Tail::Asked { end: range.end, again: false };
@@ -85,6 +89,7 @@ impl Sender {
 
     /// An ACK came; `twice`: it tells of something that arrived twice; `advanced`: it is new. Whether the probe has repaired a
     /// loss, for which the window is reduced as for one that recovery repairs (RFC 8985 §7.4.2).
+    #[inline(never)]
     pub(super) fn conclude_probe(
         &mut self,
         now: Time,

@@ -29,6 +29,7 @@ impl Sender {
     }
 
     /// Time alone may tell that something is lost (RFC 8985 §6.2 step 5).
+    #[cold]
     fn look_for_losses(&mut self, now: Time, log: &mut Log) {
         let step = self.repair.recovery.on_deadline(now, &mut self.board);
         self.take_step(now, step, false, log);

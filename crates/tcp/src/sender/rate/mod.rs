@@ -25,14 +25,17 @@ pub(super) struct Rates {
 }
 
 impl Sender {
+    // Out of line: most senders ask for nothing of this, and their path stays short.
+
     /// What an ACK says of the path's rate, once the board has taken it in; `delivered` bytes are new by it.
-    #[inline]
+    #[inline(never)]
     pub(super) fn sample(&mut self, now: Time, delivered: u64) -> Option<RateSample> {
         let rates = self.rates.as_mut()?;
         rates.sampler.on_ack(now, delivered, &self.board, self.rtt.smallest())
     }
 
     /// Whether what is next has to wait for the pacer.
+    #[inline(never)]
     pub(super) fn is_paced(&mut self, now: Time) -> bool {
         let Some(rates) = &self.rates else { return false };
         let may_leave = rates.pacer.may_leave_at();
@@ -45,6 +48,7 @@ impl Sender {
     }
 
     /// The application has nothing to send.
+    #[inline(never)]
     pub(super) fn note_silence(&mut self) {
         if let Some(rates) = &mut self.rates {
             let in_flight = self.repair.recovery.in_flight(&self.board);
@@ -55,6 +59,7 @@ impl Sender {
     }
 
     /// Something goes out, new or again, and is in the board.
+    #[inline(never)]
     pub(super) fn note_sent(&mut self, now: Time, range: Range) {
         let Some(rates) = &mut self.rates else { return };
         let begins = self.board.outstanding() == range.len();
