@@ -1,0 +1,64 @@
+//! Proportional rate reduction (RFC 9937) in a sender: 20 segments in flight, the first one lost.
+
+mod script;
+
+use lasthop_base::Value;
+use lasthop_tcp::Config;
+use lasthop_tcp::sender::{recovery, reduction};
+use script::Step::*;
+use script::{SEGMENT, Script, choose, config};
+
+/// A full window of 20 segments, a round-trip time ago; limited transmit as in RFC 6937 §3.1.
+fn full(reduction: &str) -> Script {
+    let on = Value::Flag(true);
+    let values = [("limited_transmit", on.clone()), ("limited_transmit_counts", on)];
+    let mut script = Script::sender(Config {
+        recovery: choose(recovery::ALL, "sack", &values),
+        reduction: choose(reduction::ALL, reduction, &[]),
+        initial_window: 20,
+        ..config("sack")
+    });
+    script.run([News(1, 20), Nothing, Tick(100)]);
+    script
+}
+
+/// What goes out with the report of each of the segments 2 to 20, and what is in flight after the last.
+fn sent(script: &mut Script) -> (Vec<usize>, u64) {
+    let sent = (2..=20).map(|arrived| {
+        script.sack(1, &[(2, arrived + 1)]);
+        std::iter::from_fn(|| script.endpoint.poll_segment(script.now)).count()
+    });
+    (sent.collect(), script.endpoint.sender().in_flight() / SEGMENT)
+}
+
+/// RFC 9937 §6: at the third report the lost segment goes again, then a segment for about every other report, until what is
+/// in flight is ssthresh, 11 segments; without PRR nothing goes out for eight reports (RFC 6937 §3.1).
+#[test]
+fn what_goes_out_is_in_proportion_to_what_arrives() {
+    let (at_once, _) = sent(&mut full("at_once"));
+    assert_eq!(at_once[..12], [1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+    let (prr, in_flight) = sent(&mut full("prr"));
+    assert_eq!(prr[..3], [1, 1, 1]);
+    assert!(prr.iter().all(|sent| *sent <= 1), "{prr:?}");
+    assert!(prr.windows(3).all(|three| three.iter().sum::<usize>() >= 1), "no silence: {prr:?}");
+    assert_eq!(in_flight, 11);
+}
+
+/// The ACK of the repair ends it: cwnd is ssthresh, and the next ACK finds nothing left of the reduction.
+#[test]
+fn the_window_after_it_is_ssthresh() {
+    let mut script = full("prr");
+    sent(&mut script);
+    let next = script.endpoint.sender().board().nxt() / SEGMENT + 1;
+    script.run([Ack(21), Cwnd(11), Ssthresh(11)]);
+    assert_eq!(script.endpoint.sender().board().nxt() / SEGMENT + 1, next);
+}
+
+/// A timeout ends the recovery: what its reduction allowed does not outlive it.
+#[test]
+fn a_timeout_ends_it() {
+    let mut script = full("prr");
+    sent(&mut script);
+    assert!(script.endpoint.sender().window() > 5 * SEGMENT);
+    script.run([Timeout, Cwnd(1), Again(1), Nothing]);
+}
