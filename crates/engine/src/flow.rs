@@ -70,9 +70,9 @@ impl Traffic {
     /// Whether anything in it draws random numbers, but for initial sequence numbers.
     pub fn draws(&self) -> bool {
         match self {
-            Traffic::Tcp(connection) => {
-                [&connection.source, &connection.destination].iter().any(|end| end.receiver().draws())
-            }
+            Traffic::Tcp(connection) => [&connection.source, &connection.destination]
+                .iter()
+                .any(|end| end.receiver().draws() || end.sender().draws()),
             Traffic::Unanswered(Unanswered::Datagrams(source)) => source.draws(),
             Traffic::Unanswered(Unanswered::External) => false,
         }

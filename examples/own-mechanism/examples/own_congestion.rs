@@ -66,6 +66,10 @@ impl CongestionControl for Gaimd {
         self.ssthresh as u64
     }
 
+    fn draws(&self) -> bool {
+        false
+    }
+
     /// It counts bytes itself, whatever the scenario's `counting` says (RFC 3465).
     fn on_ack(&mut self, ack: &AckEvent, _: &mut dyn AckCounting) {
         if ack.held || ack.phase == Phase::Recovery {

@@ -60,6 +60,13 @@ mod tests {
         assert_eq!(of(&[lossy]).note(), None);
     }
 
+    /// BBR begins to probe in a phase that it draws.
+    #[test]
+    fn a_sender_that_draws_is_repeated() {
+        assert_eq!(of(&["rate=10Mbit/s,rtt=20ms,queue=20packets,congestion=bbr"]).worth_running(10), 10);
+        assert_eq!(of(&["rate=10Mbit/s,rtt=20ms,queue=20packets,congestion=veno"]).worth_running(10), 1);
+    }
+
     #[test]
     fn several_flows_are_told_what_helps() {
         let mut draft = Draft::load("rate=10Mbit/s,rtt=20ms,queue=20packets").unwrap();

@@ -17,12 +17,23 @@ use lasthop_base::{Choice, Duration, Info, Mechanism, Parameter, Stream, Time, U
 use lasthop_tcp::Config;
 use lasthop_tcp::endpoint::opens;
 use lasthop_tcp::receiver::window;
-use lasthop_tcp::sender::{congestion, recovery};
+use lasthop_tcp::sender::{Sender, congestion, recovery};
 use lasthop_wire::{Packet, Segment};
 use relay::Relay;
 
-const RECOVERIES: &[&str] = &["tahoe", "reno", "new_reno", "sack"];
-const CONTROLS: &[&str] = &["reno", "cubic", "westwood", "westwood_plus"];
+const RECOVERIES: &[&str] = &names::<_, { recovery::ALL.len() }>(recovery::ALL);
+const CONTROLS: &[&str] = &names::<_, { congestion::ALL.len() }>(congestion::ALL);
+
+/// What the mechanisms of a list are called: a newcomer there is known here.
+const fn names<B: ?Sized, const N: usize>(list: &[Mechanism<B>]) -> [&'static str; N] {
+    let mut names = [""; N];
+    let mut index = 0;
+    while index < N {
+        names[index] = list[index].info.name;
+        index += 1;
+    }
+    names
+}
 
 /// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -47,7 +58,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "recovery",
                 unit: Unit::Word(RECOVERIES),
                 default: Some("sack"),
-                doc: "loss recovery of both its senders; sack only where SYNs offer SACK, else new_reno",
+                doc: "loss recovery of both its senders; one that needs SACK only where SYNs offer it, else new_reno",
             },
             Parameter {
                 name: "congestion",
@@ -73,8 +84,13 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values, place| {
         let flows = (0..place.flows.len()).map(|_| None).collect();
         let random = place.random.clone();
-        let answers_at_once = values.word("handshake") == "near";
-        Some(Box::new(Split { config: config(values), answers_at_once, random, flows, next: Time::NEVER }))
+        Some(Box::new(Split {
+            config: config(values),
+            answers_at_once: values.word("handshake") == "near",
+            random,
+            flows,
+            next: Time::NEVER,
+        }))
     },
 };
 
@@ -157,7 +173,8 @@ impl Middlebox for Split {
     }
 
     fn draws(&self) -> bool {
-        false
+        let mss = self.config.segment;
+        Sender::new(&self.config, mss, self.random.clone()).draws()
     }
 }
 
@@ -165,9 +182,18 @@ impl Middlebox for Split {
 mod tests {
     use super::*;
 
+    /// Whatever stands in the lists may be chosen here.
     #[test]
-    fn the_words_are_names_of_mechanisms() {
-        assert!(RECOVERIES.iter().all(|name| find(recovery::ALL, name).is_some()));
-        assert!(CONTROLS.iter().all(|name| find(congestion::ALL, name).is_some()));
+    fn each_recovery_and_each_control_has_its_word() {
+        let mut values = MECHANISM.info.defaults();
+        for (recovery, congestion) in
+            RECOVERIES.iter().flat_map(|one| CONTROLS.iter().map(move |two| (one, two)))
+        {
+            values.set("recovery", Value::Word(recovery));
+            values.set("congestion", Value::Word(congestion));
+            let config = config(&values);
+            assert_eq!((config.recovery.info.name, config.congestion.info.name), (*recovery, *congestion));
+        }
+        assert!(RECOVERIES.contains(&"rack") && CONTROLS.contains(&"bbr"));
     }
 }

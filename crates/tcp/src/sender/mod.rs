@@ -300,6 +300,11 @@ impl Sender {
         self.congestion.judges_by_mark()
     }
 
+    /// Whether its congestion control draws random numbers, so that repetitions may differ.
+    pub fn draws(&self) -> bool {
+        self.congestion.draws()
+    }
+
     /// Whether fast recovery is under way.
     pub fn is_recovering(&self) -> bool {
         self.repair.recovery.is_recovering()

@@ -213,6 +213,10 @@ impl CongestionControl for Cubic {
         self.window.ssthresh()
     }
 
+    fn draws(&self) -> bool {
+        false
+    }
+
     fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
         if ack.acked == 0 || ack.phase == Phase::Recovery || self.window.is_full() {
             return;

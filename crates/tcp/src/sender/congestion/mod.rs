@@ -166,6 +166,10 @@ pub trait CongestionControl: Send {
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
+    /// Whether it draws from [`Start::random`], so that repetitions may differ. Whoever does not has to say so.
+    fn draws(&self) -> bool {
+        true
+    }
     /// How often it reacts to marks.
     fn mark_pace(&self) -> MarkPace {
         MarkPace::Window

@@ -138,6 +138,10 @@ impl CongestionControl for Reno {
         self.ssthresh
     }
 
+    fn draws(&self) -> bool {
+        false
+    }
+
     fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
         if ack.acked == 0 || ack.held || ack.phase == Phase::Recovery || self.is_full() {
             return;

@@ -36,6 +36,11 @@ pub trait Variant: Send {
         false
     }
 
+    /// See [`CongestionControl::draws`]: Reno does not.
+    fn draws(&self) -> bool {
+        false
+    }
+
     /// See [`CongestionControl::mark_pace`].
     fn mark_pace(&self) -> MarkPace {
         MarkPace::Window
@@ -116,6 +121,10 @@ impl<V: Variant> CongestionControl for OnReno<V> {
 
     fn observes(&self) -> bool {
         self.variant.observes()
+    }
+
+    fn draws(&self) -> bool {
+        self.variant.draws()
     }
 
     fn mark_pace(&self) -> MarkPace {
