@@ -262,6 +262,28 @@ fn an_echo_at_one_segment_waits_for_the_timer() {
     assert_eq!((script.endpoint.counters().timeouts, script.endpoint.counters().retransmitted), (0, 0));
 }
 
+/// A peer takes more than the probe of its closed window, while data waits for the timer because of an echo: the wait is
+/// over with the timer, and data goes out again once something is acknowledged. It must not stop for good.
+#[test]
+fn a_wait_for_the_timer_does_not_outlive_it() {
+    let setup = Config { ecn: true, ecn_waits: true, initial_window: 1, ..config("new_reno") };
+    let mut script = Script::opened(setup, Peer { ecn: true, ..Peer::default() });
+    script.endpoint.write(1 << 30);
+    script.run([
+        New(1),
+        Tick(100),
+        PeerWindow(0),
+        Echo(2),
+        Nothing,
+        Timeout,
+        Nothing,
+        Timeout,
+        Bytes(1000, 1001),
+    ]);
+    script.acknowledge(1001, &[], Flags::ACK | Flags::ECE);
+    script.run([PeerWindow(60_000), AckBytes(1002), Bytes(1002, 2002)]);
+}
+
 /// One reduction per window of data, whichever signal comes first: an echo, then a loss of the same window.
 #[test]
 fn an_echo_and_a_loss_reduce_once() {

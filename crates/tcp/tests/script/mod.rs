@@ -370,7 +370,7 @@ impl Script {
         (self.base + number - 1) * SEGMENT
     }
 
-    fn acknowledge(&mut self, bytes: u64, blocks: &[(u64, u64)], flags: Flags) {
+    pub fn acknowledge(&mut self, bytes: u64, blocks: &[(u64, u64)], flags: Flags) {
         self.acked = bytes;
         let mut segment = self.plain();
         segment.flags = flags;
