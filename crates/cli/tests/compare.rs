@@ -25,6 +25,7 @@ fn chosen_metrics_are_shown_and_no_others() {
     let names: Vec<[&str; 2]> = rows(&table).iter().map(|row| [row[0], row[1]]).collect();
     let each = |name| [[name, "sack"], [name, "reno"]];
     assert_eq!(names, [each("goodput_kbps"), each("retransmissions")].concat(), "{table}");
+    assert_eq!(stdout(&with(&["--metric", "goodput_kbps,retransmissions"])), table);
 
     let lines = objects(&stdout(&with(&[&chosen[..], &["--format", "json"]].concat())));
     let keys: Vec<&str> = lines[0].keys().map(String::as_str).collect();

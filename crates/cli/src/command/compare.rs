@@ -33,8 +33,8 @@ pub(crate) struct Compare {
     vary: Vec<Choices>,
     #[command(flatten)]
     repetitions: Repetitions,
-    /// A number to compare, once or more: goodput_kbps. By default goodput, and all that the values change
-    #[arg(long, value_name = "NAME", value_parser = quantity)]
+    /// What to compare: goodput_kbps,timeouts; once or more. By default goodput, and all that the values change
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = quantity)]
     metric: Vec<Quantity>,
     /// How to print
     #[arg(long, value_enum, default_value = "table")]
