@@ -2,8 +2,8 @@
 //!
 //! What the sources leave open is decided as in ns-2's `snoop.cc`, without its defects: duplicates are counted flow by
 //! flow, the round trip is smoothed as in RFC 6298, and fewer duplicates than none are never expected. Three rules are
-//! ours: the timeout keeps a margin; an ACK gives no sample if anything that it covers waited for a repair; and the duplicate that a superfluous
-//! repeat brings does not bring the next repeat.
+//! ours: the timeout keeps a margin; an ACK gives no sample if anything that it covers waited for a repair; and the
+//! duplicate that a superfluous repeat brings does not bring the next repeat.
 
 use super::cache::{Cache, Kept, Slot};
 use crate::Onward;

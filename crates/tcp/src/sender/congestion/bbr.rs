@@ -391,6 +391,8 @@ impl CongestionControl for Bbr {
 
     fn on_recovered(&mut self, _: u64, recovered: Recovered) {
         self.conserves_in = None;
+        // A tail probe repairs a loss without an ACK in between.
+        self.enters = false;
         match recovered {
             Recovered::Probed { window } => self.cwnd = window,
             Recovered::Kept | Recovered::Revised { .. } => self.restore_window(),
@@ -429,6 +431,20 @@ mod tests {
         bandwidth.begin_round(10);
         bandwidth.add(10, 90.0);
         assert_eq!(bandwidth.largest, 100.0);
+    }
+
+    /// A recovery that is over before an ACK tells of it, as where a tail probe was the repair, leaves the window alone.
+    #[test]
+    fn what_is_repaired_at_once_costs_nothing() {
+        let random = Stream::named(1, "sender");
+        let mut bbr = Bbr::new(Start { window: 100_000, ssthresh: LARGEST, mss: 1000, random });
+        let loss = LossEvent { now: Time::ZERO, flight: 10_000, window: 100_000, marked: false };
+        bbr.on_loss(&loss);
+        bbr.on_recovered(10_000, Recovered::Kept);
+        let mut counting = (crate::sender::counting::DEFAULT.build)(&lasthop_base::Values::new());
+        let ack = AckEvent { acked: 1000, delivered: 1000, in_flight: 10_000, ..AckEvent::default() };
+        bbr.on_ack(&ack, &mut *counting);
+        assert!(bbr.window() >= 100_000, "{}", bbr.window());
     }
 
     /// A round lasts until data arrives that was sent in it.
