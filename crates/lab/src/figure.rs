@@ -3,7 +3,7 @@
 use crate::stats::Estimate;
 
 /// A plot: labelled axes with units, and curves.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Default)]
 pub struct Figure {
     /// Anchor and file name: `fig7`.
     pub id: String,
@@ -17,6 +17,14 @@ pub struct Figure {
     pub y_label: String,
     /// Whether the x axis is logarithmic.
     pub x_log: bool,
+    /// Whether the y axis is logarithmic.
+    pub y_log: bool,
+    /// Names of the places 1, 2, … on the x axis, where x is no quantity: each is drawn by itself, never joined by a line.
+    pub x_categories: Vec<String>,
+    /// The ends of what the quantity can be (0 and 1 for a share): neither the axis nor an interval goes beyond.
+    pub y_bounds: Option<[f64; 2]>,
+    /// The command that gives it: `lasthop reproduce saad`; empty if there is none.
+    pub source: String,
     /// The curves.
     pub curves: Vec<Curve>,
 }

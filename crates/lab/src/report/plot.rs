@@ -304,6 +304,7 @@ mod tests {
                 kind: CurveKind::Measured,
                 points: vec![Point::exact(0.0, 5.0), Point::exact(1.0, 4.0)],
             }],
+            ..Figure::default()
         };
         assert_eq!(notes(&figure), ["Not shown, because the axis is logarithmic: points at x ≤ 0 (1)."]);
         let plot: serde_json::Value = serde_json::from_str(&json(&figure)).unwrap();

@@ -201,6 +201,7 @@ pub(crate) fn figure(id: &str, title: &str, caption: &str, y_label: &str, curves
         y_label: y_label.to_owned(),
         x_log: false,
         curves,
+        ..Figure::default()
     }
 }
 

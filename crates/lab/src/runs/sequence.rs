@@ -127,6 +127,7 @@ impl Marks {
             y_label: "segment".into(),
             x_log: false,
             curves: curves.into_iter().filter(|curve| !curve.points.is_empty()).collect(),
+            ..Figure::default()
         }
     }
 }

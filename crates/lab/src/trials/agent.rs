@@ -73,6 +73,7 @@ impl Results {
             y_label: "SRTT, ms".to_owned(),
             x_log: false,
             curves: ways.filter_map(|(name, streams)| Some(streams.first()?.srtt_curve(name))).collect(),
+            ..Figure::default()
         })
     }
 }

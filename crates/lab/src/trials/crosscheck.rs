@@ -104,6 +104,7 @@ impl Results {
                 y_label: "SRTT, ms".to_owned(),
                 x_log: false,
                 curves: simulated.into_iter().chain([pair.emulated[flow].srtt_curve("emulated")]).collect(),
+                ..Figure::default()
             }
         };
         self.flows.iter().enumerate().map(figure).collect()

@@ -87,6 +87,7 @@ fn goodput() -> Figure {
             published("split <4> & SACK, paper", [1700.0, 1450.0, 1400.0, 480.0]),
             published("upper bound", [1950.0, 1940.0, 1930.0, 1800.0]),
         ],
+        ..Figure::default()
     }
 }
 
@@ -113,6 +114,7 @@ fn gain() -> Figure {
             Curve { name: "gain".to_string(), kind: CurveKind::Measured, points: points.collect() },
             flat,
         ],
+        ..Figure::default()
     }
 }
 
@@ -137,6 +139,7 @@ fn long() -> Figure {
         y_label: FIGURES[2].2.to_string(),
         x_log: false,
         curves: vec![series("RTT", 120.0), series("queueing", 10.0)],
+        ..Figure::default()
     }
 }
 
@@ -163,6 +166,7 @@ fn window() -> Figure {
             saw("flow 2", CurveKind::Steps, 61, 0.5),
             saw("threshold", CurveKind::Line, 200, 0.05),
         ],
+        ..Figure::default()
     }
 }
 
@@ -186,6 +190,7 @@ fn many() -> Figure {
         y_label: FIGURES[4].2.to_string(),
         x_log: false,
         curves: curves.collect(),
+        ..Figure::default()
     }
 }
 

@@ -168,5 +168,6 @@ fn figure(id: &str, title: &str, caption: &str, y_label: &str, curves: Vec<Curve
         y_label: y_label.to_owned(),
         x_log: false,
         curves,
+        ..Figure::default()
     }
 }

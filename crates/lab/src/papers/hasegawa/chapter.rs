@@ -175,6 +175,7 @@ fn over_ber(
         y_label: y_label.into(),
         x_log: false,
         curves: receivers.iter().map(|one| curve(one.name(), points(*one))).collect(),
+        ..Figure::default()
     })
 }
 
@@ -204,6 +205,7 @@ fn gain_figure(grid: &Grid) -> Block {
         y_label: "gain over SACK, %".into(),
         x_log: false,
         curves,
+        ..Figure::default()
     })
 }
 
@@ -233,6 +235,7 @@ fn congestion_origin(grid: &Grid) -> Block {
             curve("jtcp, later", points(Receiver::Jtcp, true)),
             curve("rtt, later", points(Receiver::Rtt, true)),
         ],
+        ..Figure::default()
     })
 }
 
@@ -267,6 +270,7 @@ fn window_figure(episode: &Episode) -> Block {
         y_label: "cwnd, segments".into(),
         x_log: false,
         curves: vec![steps("sack", &episode.plain), steps("mac", &episode.split), estimate],
+        ..Figure::default()
     })
 }
 
@@ -296,6 +300,7 @@ fn queue_figure(episode: &Episode) -> Block {
             by_packet("dQ", &drained),
             by_packet("ACK_i", &|at| f64::from(packets[at].acks)),
         ],
+        ..Figure::default()
     })
 }
 

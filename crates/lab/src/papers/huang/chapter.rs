@@ -134,6 +134,7 @@ fn throughput_figure(wireless: &Wireless, link: Link, id: &str, title: &str) -> 
         y_label: "throughput, kbit/s".into(),
         x_log: false,
         curves: Method::ALL.iter().map(|method| curve(*method)).collect(),
+        ..Figure::default()
     })
 }
 
@@ -161,6 +162,7 @@ fn gain_figure(wireless: &Wireless) -> Block {
         y_label: "gain over SACK, %".into(),
         x_log: false,
         curves,
+        ..Figure::default()
     })
 }
 
@@ -175,6 +177,7 @@ fn tags_figure(wireless: &Wireless) -> Block {
         y_label: "share of tags sent".into(),
         x_log: false,
         curves: Link::ALL.iter().map(curve).collect(),
+        ..Figure::default()
     })
 }
 
@@ -206,6 +209,7 @@ fn wired_figure(wired: &Wired, rows: &[(Row, Wired)]) -> Block {
         y_label: "throughput, Mbit/s".into(),
         x_log: false,
         curves,
+        ..Figure::default()
     })
 }
 

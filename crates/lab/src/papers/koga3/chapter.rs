@@ -168,6 +168,7 @@ fn throughput_figure(items: &[Item], numbers: &[Published]) -> Block {
         y_label: "throughput, Mbit/s".into(),
         x_log: false,
         curves,
+        ..Figure::default()
     })
 }
 
@@ -195,6 +196,7 @@ fn course_figure(course: &Course, mixed: bool) -> Block {
         y_label: "throughput, Mbit/s".into(),
         x_log: false,
         curves,
+        ..Figure::default()
     })
 }
 

@@ -173,6 +173,7 @@ fn disorder(wait: &Grid) -> Block {
                 points: published.map(|(x, y)| Point::exact(x, y)).to_vec(),
             },
         ],
+        ..Figure::default()
     })
 }
 
@@ -197,6 +198,7 @@ fn window_figure(windows: &[(f64, Samples)]) -> Block {
         y_label: "cwnd, segments".into(),
         x_log: false,
         curves: windows.iter().map(curve).collect(),
+        ..Figure::default()
     })
 }
 

@@ -78,6 +78,7 @@ fn figure(id: &str, title: &str, caption: &str, y_label: &str, of: impl Fn(u32, 
         y_label: y_label.into(),
         x_log: false,
         curves: curves(of),
+        ..Figure::default()
     }
 }
 

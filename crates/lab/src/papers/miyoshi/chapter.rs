@@ -372,5 +372,6 @@ fn figure(id: &str, title: &str, caption: &str, [x_label, y_label]: [&str; 2], c
         y_label: y_label.into(),
         x_log: false,
         curves,
+        ..Figure::default()
     })
 }

@@ -166,6 +166,7 @@ fn goodput_figure(grid: &Goodput, id: &str, title: &str, senders: &[Sender], cap
         y_label: "goodput, kbit/s".into(),
         x_log: true,
         curves: senders.iter().map(|one| curve(one.name(), CurveKind::Measured, points(*one))).collect(),
+        ..Figure::default()
     })
 }
 
@@ -197,6 +198,7 @@ fn fairness_figure(fair: &[Shared]) -> Block {
         y_label: "Jain's index".into(),
         x_log: false,
         curves,
+        ..Figure::default()
     })
 }
 
@@ -219,6 +221,7 @@ fn friendliness_figure(items: &[Item], at: usize) -> Block {
         y_label: "mean goodput per flow, kbit/s".into(),
         x_log: false,
         curves,
+        ..Figure::default()
     })
 }
 
@@ -239,6 +242,7 @@ fn test_figure(items: &[Item]) -> Block {
         y_label: "share judged right".into(),
         x_log: true,
         curves: vec![of("Acc_w"), of("Acc_c")],
+        ..Figure::default()
     })
 }
 
@@ -277,6 +281,7 @@ fn threshold_figure(rows: &[Row]) -> Block {
         y_label: "mean goodput per flow, kbit/s".into(),
         x_log: false,
         curves: vec![of(Sender::RENO), of(Sender::W_CW)],
+        ..Figure::default()
     })
 }
 

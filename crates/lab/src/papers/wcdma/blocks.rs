@@ -104,6 +104,7 @@ impl Plot {
             y_label: format!("{}, {}", self.metric.0, self.metric.1),
             x_log: false,
             curves,
+            ..Figure::default()
         })
     }
 }
