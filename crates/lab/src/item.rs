@@ -4,6 +4,9 @@ use crate::stats::Estimate;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
+/// The reading that has no answers: the paper's text alone.
+pub const DEFAULT: &str = "default";
+
 /// A published number, claim or point of a figure, and what we measure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Item {
@@ -31,6 +34,12 @@ pub struct Item {
     pub runs: usize,
     /// Whether the two agree; `None` without a published number or claim.
     pub verdict: Option<Verdict>,
+    /// How far ours lies from the published number, % of it; `None` where there is none, or it is 0.
+    pub deviation_pct: Option<f64>,
+    /// How far from the published number counts as near, in the row's unit.
+    pub margin: Option<f64>,
+    /// Which answers to the open questions: `default`, `best`, or the one that is tried.
+    pub reading: String,
     /// What a reader should know.
     pub note: String,
 }
@@ -50,6 +59,9 @@ impl Item {
             ci95: None,
             runs: 0,
             verdict: None,
+            deviation_pct: None,
+            margin: None,
+            reading: DEFAULT.into(),
             note: String::new(),
         }
     }
@@ -103,6 +115,19 @@ impl Item {
         }
     }
 
+    /// A claim in words: at which share of its points it holds in the mean, and the verdict.
+    pub fn said(self, words: &str, share: f64, points: usize, verdict: Verdict) -> Item {
+        Item {
+            metric: "share of points at which it holds".into(),
+            published: Some(1.0),
+            measured: Some(share),
+            runs: points,
+            verdict: Some(verdict),
+            note: words.into(),
+            ..self
+        }
+    }
+
     /// What a reader should know.
     pub fn note(self, note: impl Into<String>) -> Item {
         Item { note: note.into(), ..self }
@@ -119,6 +144,8 @@ pub enum Verdict {
     Shape,
     /// The claim does not hold.
     Differs,
+    /// More repetitions would tell.
+    Inconclusive,
 }
 
 impl Verdict {
@@ -128,6 +155,7 @@ impl Verdict {
             Verdict::Agrees => "agrees",
             Verdict::Shape => "shape",
             Verdict::Differs => "differs",
+            Verdict::Inconclusive => "inconclusive",
         }
     }
 

@@ -22,4 +22,5 @@ pub mod repeat;
 pub mod report;
 pub mod runs;
 pub mod stats;
+pub mod study;
 pub mod trials;

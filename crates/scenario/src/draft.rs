@@ -117,6 +117,11 @@ impl Draft {
         done
     }
 
+    /// The names in one of its tables, in the document's order: of `flow`, `link` or `node`.
+    pub fn names(&self, table: &str) -> Vec<&str> {
+        self.document.table(table).map(Table::keys).unwrap_or_default()
+    }
+
     /// Checks everything.
     ///
     /// # Errors

@@ -41,6 +41,17 @@ impl Problem {
         }))
     }
 
+    /// A problem of another document in TOML that goes with scenarios: `file` is what messages call it, `span` the
+    /// bytes of `text` to underline.
+    pub fn at(file: &str, text: &str, span: Range<usize>, message: impl Into<String>) -> Problem {
+        Problem::new(&Source::new(file, text), span, message)
+    }
+
+    /// Adds what would be right.
+    pub fn advise(self, help: impl Into<String>) -> Problem {
+        self.help(help)
+    }
+
     pub(crate) fn label(mut self, label: impl Into<String>) -> Problem {
         self.0.label = printable(&label.into());
         self

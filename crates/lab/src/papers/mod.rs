@@ -1,6 +1,6 @@
 //! The papers, each a folder: its experiments, its published numbers beside ours, its figures.
 
-mod cells;
+pub(crate) mod cells;
 pub mod deviation;
 pub mod hasegawa;
 pub mod huang;
@@ -33,7 +33,8 @@ pub struct Paper {
 }
 
 /// CPU time, s, measured where the bench case `hasegawa` takes [`CpuTime::BENCH_CASE_S`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CpuTime {
     /// With fewer repetitions and points.
     pub quick_s: f64,

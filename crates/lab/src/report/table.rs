@@ -52,6 +52,7 @@ fn class(table: &Table, column: usize, cell: &Cell) -> &'static str {
         Cell::Verdict(Some(Verdict::Agrees)) => " class=\"agrees\"",
         Cell::Verdict(Some(Verdict::Shape)) => " class=\"shape\"",
         Cell::Verdict(Some(Verdict::Differs)) => " class=\"differs\"",
+        Cell::Verdict(Some(Verdict::Inconclusive)) => " class=\"inconclusive\"",
         Cell::Verdict(None) => " class=\"none\"",
         Cell::Empty if is_numeric(table, column) => " class=\"number none\"",
         Cell::Empty => " class=\"none\"",

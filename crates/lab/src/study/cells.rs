@@ -1,0 +1,305 @@
+//! From a grid's cell to its scenario: which changes apply there, and in which order.
+//!
+//! Where an axis and an answer set the same key the axis wins: the cell is about its value. Keys are set from the
+//! shorter to the longer, so that a mechanism is chosen before its parameters, whoever asks for either.
+
+use super::expression::{Expression, Scope};
+use super::file::{Axis, Changes, Draw, Grid, Ordered, Part};
+use super::study::Study;
+use super::value::{Pick, Place, Texts, Value, matches};
+use lasthop_base::Stream;
+use lasthop_scenario::{Draft, Problem, Scenario};
+
+/// How much is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mode {
+    /// Fewer repetitions and points.
+    pub quick: bool,
+    /// Under an answer to an open question, or as few repetitions of the default reading beside these.
+    pub tries: bool,
+}
+
+impl Mode {
+    /// The values of an axis that are run.
+    pub fn values<'a>(&self, axis: &'a Axis) -> &'a [Value] {
+        let quick = axis.quick.as_ref().filter(|_| self.quick);
+        let tries = axis.quick_questions.as_ref().filter(|_| self.quick).or(axis.questions.as_ref());
+        let tries = tries.filter(|_| self.tries);
+        tries.or(quick).unwrap_or(&axis.values)
+    }
+
+    fn of(&self, runs: &super::file::Runs) -> u32 {
+        match (self.quick, self.tries) {
+            (false, false) => runs.full,
+            (true, false) => runs.quick,
+            (false, true) => runs.questions,
+            (true, true) => runs.quick_questions,
+        }
+    }
+
+    /// Repetitions of a grid.
+    pub fn runs(&self, grid: &Grid) -> u32 {
+        self.of(&grid.runs)
+    }
+
+    /// How many times longer its runs are.
+    pub fn length(&self, grid: &Grid) -> u32 {
+        grid.length.as_ref().map_or(1, |length| self.of(length)).max(1)
+    }
+}
+
+/// A cell: a grid, a place in it, and the answers under which it is run.
+#[derive(Clone)]
+pub struct Cell<'a> {
+    /// The paper.
+    pub study: &'a Study,
+    /// The grid's name.
+    pub name: &'a str,
+    /// The grid.
+    pub grid: &'a Grid,
+    /// Where.
+    pub place: Place,
+    /// The answers' parts.
+    pub parts: &'a [&'a Part],
+    /// How much is run.
+    pub mode: Mode,
+}
+
+/// A key and its value, and who wrote it.
+struct Assignment {
+    key: String,
+    value: String,
+    /// As it stands in the file.
+    written: String,
+}
+
+impl<'a> Cell<'a> {
+    /// All changes but the answers', the more special ones later.
+    fn own(&self) -> Vec<&'a Changes> {
+        let mut changes = vec![&self.grid.set];
+        for name in &self.grid.axes {
+            let Some(axis) = self.study.file.axis.get(name) else { continue };
+            let instead = self.applying().find_map(|part| part.axis.get(name));
+            changes.push(instead.unwrap_or(&axis.set));
+            let value = self.place.get(name).map(Value::to_string).unwrap_or_default();
+            let case = axis.case.iter().find(|(text, _)| self.place[name].is(text) || **text == value);
+            changes.extend(case.map(|(_, changes)| changes));
+        }
+        let here = self.grid.case.iter().filter(|case| is_at(&case.when, &self.place));
+        changes.extend(here.map(|case| &case.changes));
+        changes
+    }
+
+    /// The answers' parts that apply here.
+    fn applying(&self) -> impl Iterator<Item = &'a Part> + use<'a, '_> {
+        let is_meant = |part: &&&Part| {
+            (part.grids.all().is_empty() || part.grids.matches(self.name)) && is_at(&part.when, &self.place)
+        };
+        self.parts.iter().filter(is_meant).copied()
+    }
+
+    /// Groups of flows here.
+    pub fn groups(&self) -> Ordered<Texts> {
+        let mut groups = self.grid.groups.clone();
+        for changes in self.own() {
+            groups.extend(changes.groups.clone());
+        }
+        groups
+    }
+
+    /// The scenario's file.
+    ///
+    /// # Errors
+    /// If nobody names one.
+    pub fn path(&self) -> Result<&'a str, Problem> {
+        let answers = self.applying().map(|part| &part.changes);
+        let named =
+            self.own().into_iter().chain(answers).filter_map(|changes| changes.path.as_deref()).last();
+        named.or(self.grid.path.as_deref()).ok_or_else(|| {
+            let text = &self.study.text;
+            let heading = format!("[grid.{}]", self.name);
+            text.about(&[&heading], "axes", format!("the grid `{}` has no `path`", self.name))
+                .advise("name the file of its scenario: path = \"path.toml\"")
+        })
+    }
+
+    /// The scenario with this seed: what is drawn follows from it.
+    ///
+    /// # Errors
+    /// A key that the path has not, a value that it does not take.
+    pub fn scenario(&self, seed: u64) -> Result<Scenario, Problem> {
+        let path = self.path()?;
+        let about = |message: String| self.study.text.about(&[], path, message);
+        let mut draft = self.study.source.draft(path, about)?;
+        for assignment in self.assignments(&draft, seed)? {
+            draft
+                .set(&assignment.key, &assignment.value)
+                .map_err(|problem| self.located(&assignment, problem))?;
+        }
+        let mut scenario = draft.check()?;
+        let answers = self.applying().map(|part| &part.changes);
+        let dropped: Vec<&Texts> =
+            self.own().into_iter().chain(answers).map(|changes| &changes.drop).collect();
+        scenario.flows.retain(|flow| !dropped.iter().any(|patterns| patterns.matches(&flow.name)));
+        Ok(scenario)
+    }
+
+    /// What makes this scenario differ from all others of the paper, as a text.
+    ///
+    /// # Errors
+    /// As [`Cell::scenario`].
+    pub fn key(&self) -> Result<String, Problem> {
+        let path = self.path()?;
+        let draft = self.study.source.draft(path, |message| self.study.text.about(&[], path, message))?;
+        let mut key = format!("{path}\n");
+        // Draws are told apart by the seed alone.
+        for assignment in self.assignments(&draft, 0)? {
+            key += &format!("{} = {}\n", assignment.key, assignment.value);
+        }
+        let answers = self.applying().map(|part| &part.changes);
+        for changes in self.own().into_iter().chain(answers) {
+            changes.drop.all().iter().for_each(|name| key += &format!("without {name}\n"));
+        }
+        Ok(key)
+    }
+
+    /// Whether something is drawn for each repetition.
+    pub fn draws(&self) -> bool {
+        self.drawn().next().is_some()
+    }
+
+    fn drawn(&self) -> impl Iterator<Item = &'a Draw> + use<'a, '_> {
+        let answers = self.applying().flat_map(|part| &part.draw);
+        self.grid.draw.iter().chain(answers).filter(|draw| is_at(&draw.when, &self.place))
+    }
+
+    /// All keys with their values, in the order in which they are set.
+    fn assignments(&self, draft: &Draft, seed: u64) -> Result<Vec<Assignment>, Problem> {
+        let mut names = self.grid.names.clone();
+        for changes in self.own() {
+            names.extend(changes.names.clone());
+        }
+        let mut set: Ordered<Assignment> = Ordered::new();
+        let mut put = |assignment: Assignment| {
+            set.insert(assignment.key.clone(), assignment);
+        };
+        for draw in self.drawn() {
+            self.draw(draft, draw, seed).into_iter().for_each(&mut put);
+        }
+        let answers = self.applying().map(|part| &part.changes);
+        for changes in answers.chain(self.own()) {
+            for (written, value) in &changes.keys {
+                for key in self.places(draft, written, &names)? {
+                    put(Assignment { key, value: self.filled(&value.to_string()), written: written.clone() });
+                }
+            }
+        }
+        let mut all: Vec<Assignment> = set.into_values().collect();
+        all.sort_by_key(|assignment| assignment.key.matches('.').count());
+        Ok(all)
+    }
+
+    fn draw(&self, draft: &Draft, draw: &Draw, seed: u64) -> Vec<Assignment> {
+        let mut random = Stream::named(seed, &draw.stream);
+        let keys = draw
+            .keys
+            .all()
+            .iter()
+            .flat_map(|written| starred(draft, written).into_iter().map(move |key| (written, key)));
+        keys.map(|(written, key)| {
+            let value = draw.from + (draw.to - draw.from) * random.uniform();
+            let value = if draw.whole { value.floor() } else { value };
+            Assignment { key, value: format!("{value} {}", draw.unit), written: written.clone() }
+        })
+        .collect()
+    }
+
+    /// The keys that are meant: `@NAME` stands for its places, `*` for all names of a table.
+    fn places(&self, draft: &Draft, written: &str, names: &Ordered<Texts>) -> Result<Vec<String>, Problem> {
+        let Some(named) = written.strip_prefix('@') else { return Ok(starred(draft, written)) };
+        let (name, rest) = named.split_once('.').map_or((named, None), |(name, rest)| (name, Some(rest)));
+        let Some(places) = names.get(name) else {
+            return match self.study.has_name(name) {
+                // Elsewhere it means something, here nothing.
+                true => Ok(Vec::new()),
+                false => Err(self
+                    .study
+                    .text
+                    .about(&[], written, format!("`@{name}` is not a name of any grid or axis"))
+                    .advise(format!("write in the grid: names = {{ {name} = [\"flow.bulk\"] }}"))),
+            };
+        };
+        let full =
+            places.all().iter().map(|place| rest.map_or(place.clone(), |rest| format!("{place}.{rest}")));
+        Ok(full.flat_map(|key| starred(draft, &key)).collect())
+    }
+
+    /// A value's text with what stands in braces replaced: an axis, `length`, or a formula of both.
+    pub fn filled(&self, text: &str) -> String {
+        let mut filled = String::new();
+        let mut rest = text;
+        while let Some((before, from)) = rest.split_once('{') {
+            filled += before;
+            let inner = from.split_once('}').and_then(|(inner, after)| Some((self.inner(inner)?, after)));
+            match inner {
+                Some((value, after)) => {
+                    filled += &value;
+                    rest = after;
+                }
+                None => {
+                    filled.push('{');
+                    rest = from;
+                }
+            }
+        }
+        filled + rest
+    }
+
+    fn inner(&self, inner: &str) -> Option<String> {
+        if let Some(value) = self.place.get(inner.trim()) {
+            return Some(value.to_string());
+        }
+        Expression::parse(inner).ok()?.value(self).map(|value| value.to_string())
+    }
+
+    /// What a scenario says of a key, at the place where the paper wrote it.
+    fn located(&self, assignment: &Assignment, problem: Problem) -> Problem {
+        let message = format!("{} (in the grid `{}`)", problem.message(), self.name);
+        let located = self.study.text.about(&[], &assignment.written, message);
+        match problem.advice() {
+            Some(advice) => located.advise(advice),
+            None => located,
+        }
+    }
+}
+
+impl Scope for Cell<'_> {
+    fn name(&self, name: &str) -> Option<f64> {
+        match name {
+            "length" => Some(f64::from(self.mode.length(self.grid))),
+            _ => self.place.get(name).and_then(Value::number),
+        }
+    }
+
+    fn flows(&self, _: &Expression, _: Option<&str>) -> Vec<f64> {
+        Vec::new()
+    }
+}
+
+/// Whether a place is one of those meant; an axis that it has not is nowhere.
+pub fn is_at(when: &Ordered<Pick>, place: &Place) -> bool {
+    when.iter().all(|(axis, pick)| place.get(axis).is_some_and(|value| pick.takes(value)))
+}
+
+/// `flow.t*.sack` for each flow of the draft whose name matches.
+fn starred(draft: &Draft, key: &str) -> Vec<String> {
+    let parts: Vec<&str> = key.splitn(3, '.').collect();
+    match &parts[..] {
+        [table, pattern, rest @ ..] if pattern.contains('*') => {
+            let names = draft.names(table).into_iter().filter(|name| matches(pattern, name));
+            let tail: String = rest.iter().map(|rest| format!(".{rest}")).collect();
+            names.map(|name| format!("{table}.{name}{tail}")).collect()
+        }
+        _ => vec![key.to_owned()],
+    }
+}

@@ -1,0 +1,268 @@
+//! What a paper says in words: each condition tried at its points.
+
+use super::file::{Claim, Condition, Quantity, Than, Word};
+use super::measure::{Sample, View};
+use super::order::{self, MARGIN, Point};
+use super::runs::{places, with_value};
+use super::study::{Asked, Asking};
+use super::value::{Place, Value};
+use crate::item::Item;
+
+/// A claim's row; `None` if nothing of it was run.
+pub fn row(view: &View<'_>, claim: &Claim) -> Option<Item> {
+    let mut points = Vec::new();
+    let mut value = None;
+    for condition in claim.holds.all() {
+        let tried = Tried { view, condition };
+        for place in tried.places()? {
+            value = value.or_else(|| tried.sample(&place).and_then(|sample| sample.mean()));
+            points.extend(tried.at(&place));
+        }
+    }
+    let verdict = order::verdict(&points)?;
+    let holds = points.iter().filter(|point| point.holds).count();
+    let share = holds as f64 / points.len() as f64;
+    let shown = value.map_or("undefined".into(), |value| crate::papers::cells::number(value));
+    let words = claim.words.replace("{value}", &shown);
+    let item = Item::new(&view.study.file.paper, claim.item.as_str(), claim.series.as_str());
+    Some(item.said(&words, share, points.len(), verdict))
+}
+
+/// A condition before some results.
+struct Tried<'a> {
+    view: &'a View<'a>,
+    condition: &'a Condition,
+}
+
+impl Tried<'_> {
+    /// The points at which it is tried.
+    fn places(&self) -> Option<Vec<Place>> {
+        let mut axes = Vec::new();
+        for written in self.condition.at_each.all() {
+            let (axis, only) = split(written);
+            let values = self.view.results(self.condition.asked())?.axis(axis);
+            let kept: Vec<Value> =
+                values.iter().filter(|value| only.is_none_or(|only| only.takes(value))).cloned().collect();
+            axes.push((axis.to_owned(), kept));
+        }
+        Some(places(&axes))
+    }
+
+    /// The combinations that must all hold at a point, and how each stands.
+    fn at(&self, place: &Place) -> Vec<Point> {
+        let several: Vec<(String, Vec<Value>)> = self
+            .condition
+            .at
+            .iter()
+            .map(|(axis, pick)| (axis.clone(), self.run(axis, pick.values())))
+            .collect();
+        let each: Vec<Vec<Point>> = places(&several)
+            .into_iter()
+            .map(|more| place.iter().map(|(axis, value)| (axis.clone(), value.clone())).chain(more).collect())
+            .map(|place: Place| self.here(&place))
+            .collect();
+        let along = each.first().map_or(0, Vec::len);
+        (0..along)
+            .filter_map(|at| {
+                let all: Vec<Point> = each.iter().filter_map(|points| points.get(at).copied()).collect();
+                Point::all(&all)
+            })
+            .collect()
+    }
+
+    /// Of these values, those that were run; all of them if the axis is not varied.
+    fn run(&self, axis: &str, values: &[Value]) -> Vec<Value> {
+        let run =
+            self.view.results(self.condition.asked()).map(|results| results.axis(axis)).unwrap_or_default();
+        match run.is_empty() {
+            true => values.to_vec(),
+            false => values.iter().filter(|value| run.iter().any(|one| one.same(value))).cloned().collect(),
+        }
+    }
+
+    fn sample(&self, place: &Place) -> Option<Sample> {
+        let mut full = place.clone();
+        for (axis, pick) in &self.condition.at {
+            if let [one] = pick.values() {
+                full.insert(axis.clone(), one.clone());
+            }
+        }
+        self.view.sample(self.condition.asked(), &full)
+    }
+
+    /// Its points at one place: one, or one for each step along an axis.
+    fn here(&self, place: &Place) -> Vec<Point> {
+        let points = match self.condition.is {
+            Word::Grows | Word::Falls | Word::NeverFalls | Word::NeverGrows => self.steps(place),
+            Word::HigherAtEnd | Word::LowerAtEnd => self.ends(place).map(|point| vec![point]),
+            Word::LargestAt | Word::SmallestAt => self.extreme(place).map(|point| vec![point]),
+            Word::Alike => self.alike(place).map(|point| vec![point]),
+            _ => self.one(place).map(|point| vec![point]),
+        };
+        points.unwrap_or_else(|| vec![Point::known(self.condition.undefined_holds)])
+    }
+
+    fn one(&self, place: &Place) -> Option<Point> {
+        let condition = self.condition;
+        let ours = self.view.sample(condition.asked(), place)?;
+        if condition.is == Word::Zero {
+            let values = ours.defined();
+            return (!values.is_empty()).then(|| Point::known(values.iter().all(|value| *value == 0.0)));
+        }
+        if let (Word::Between, Some(Than::Range([from, to]))) = (condition.is, &condition.than) {
+            let (low, high) = (above(&ours, *from, false)?, above(&ours.times(-1.0), -to, false)?);
+            return Some(low.and(high));
+        }
+        let (difference, base) = match &condition.than {
+            Some(Than::Quantity(other)) => {
+                let other = self.other(other, place)?;
+                let base = other.mean()?;
+                (ours.with(&other, |one, other| one - other), base)
+            }
+            Some(Than::Number(number)) => (shifted(ours, *number), *number),
+            _ => (ours, 0.0),
+        };
+        let margin = MARGIN * base.abs();
+        Some(match condition.is {
+            Word::Above => above(&difference, 0.0, true)?,
+            Word::Below => above(&difference.times(-1.0), 0.0, true)?,
+            Word::AtLeast => above(&difference, -margin, false)?,
+            Word::AtMost => above(&difference.times(-1.0), -margin, false)?,
+            Word::Within => {
+                let by = condition.by.unwrap_or(MARGIN) * base.abs();
+                let low = above(&difference, -by, false)?;
+                low.and(above(&difference.times(-1.0), -by, false)?)
+            }
+            _ => return None,
+        })
+    }
+
+    /// What it is compared with: the same quantity elsewhere, or another one.
+    fn other(&self, other: &Quantity, place: &Place) -> Option<Sample> {
+        let mut there = place.clone();
+        for (axis, pick) in &other.at {
+            there.insert(axis.clone(), pick.values().first()?.clone());
+        }
+        let own = self.condition.asked();
+        let asked = match other.metric.is_some() || other.measure.is_some() {
+            true => Asked { grid: other.grid.as_deref().or(own.grid), ..other.asked() },
+            false => own,
+        };
+        let sample = self.view.sample(asked, &there)?;
+        Some(sample.times(other.times.unwrap_or(1.0)))
+    }
+
+    /// The samples along the axis, with their values.
+    fn along(&self, place: &Place) -> Option<Vec<(Value, Sample)>> {
+        let axis = self.condition.along.as_deref()?;
+        let only = self.condition.along_only.as_deref().map(|written| split(written).1);
+        let values = self.view.results(self.condition.asked())?.axis(axis);
+        let kept = values.iter().filter(|value| only.flatten().is_none_or(|only| only.takes(value)));
+        let of = |value: &Value| {
+            let sample = self.view.sample(self.condition.asked(), &with_value(place, axis, value));
+            Some((value.clone(), sample.filter(|sample| sample.mean().is_some())?))
+        };
+        let found: Vec<(Value, Sample)> = kept.filter_map(of).collect();
+        (!found.is_empty()).then_some(found)
+    }
+
+    fn steps(&self, place: &Place) -> Option<Vec<Point>> {
+        let samples = self.along(place)?;
+        let goes_down = matches!(self.condition.is, Word::Falls | Word::NeverGrows);
+        let sign = if goes_down { -1.0 } else { 1.0 };
+        let mut points = Vec::new();
+        for pair in samples.windows(2) {
+            let margin = MARGIN * pair[0].1.mean()?.abs();
+            let step = pair[1].1.with(&pair[0].1, |now, before| sign * (now - before));
+            points.push(above(&step, -margin, false)?);
+        }
+        if matches!(self.condition.is, Word::Grows | Word::Falls) {
+            points.push(self.end(&samples, sign)?);
+        }
+        Some(points)
+    }
+
+    fn ends(&self, place: &Place) -> Option<Point> {
+        let sign = if self.condition.is == Word::LowerAtEnd { -1.0 } else { 1.0 };
+        self.end(&self.along(place)?, sign)
+    }
+
+    fn end(&self, samples: &[(Value, Sample)], sign: f64) -> Option<Point> {
+        let ((_, first), (_, last)) = (samples.first()?, samples.last()?);
+        above(&last.with(first, |last, first| sign * (last - first)), 0.0, true)
+    }
+
+    /// No other value of the axis is better by more than the margin of an order.
+    fn extreme(&self, place: &Place) -> Option<Point> {
+        let samples = self.along(place)?;
+        let there = match self.condition.than.as_ref()? {
+            Than::Number(number) => Value::Number(*number),
+            Than::Named(name) => Value::Text(name.clone()),
+            Than::Range(_) | Than::Quantity(_) => return None,
+        };
+        let sign = if self.condition.is == Word::SmallestAt { -1.0 } else { 1.0 };
+        let (_, best) = samples.iter().find(|(value, _)| value.same(&there))?;
+        let margin = MARGIN * best.mean()?.abs();
+        let others = samples.iter().filter(|(value, _)| !value.same(&there));
+        let points: Option<Vec<Point>> = others
+            .map(|(_, other)| above(&best.with(other, |best, other| sign * (best - other)), -margin, false))
+            .collect();
+        Point::all(&points?)
+    }
+
+    /// No value lies further below the largest than the share `by` of it.
+    fn alike(&self, place: &Place) -> Option<Point> {
+        let samples = self.along(place)?;
+        let kept = 1.0 - self.condition.by.unwrap_or(MARGIN);
+        let mean = |sample: &Sample| sample.mean().unwrap_or(f64::NEG_INFINITY);
+        let (_, largest) = samples.iter().max_by(|(_, one), (_, other)| mean(one).total_cmp(&mean(other)))?;
+        let points: Option<Vec<Point>> = samples
+            .iter()
+            .map(|(_, one)| above(&one.with(largest, |one, largest| one - kept * largest), 0.0, false))
+            .collect();
+        Point::all(&points?)
+    }
+}
+
+fn above(sample: &Sample, least: f64, strictly: bool) -> Option<Point> {
+    Point::above(&sample.defined(), least, strictly, sample.is_exact)
+}
+
+fn shifted(mut sample: Sample, by: f64) -> Sample {
+    for value in sample.values.iter_mut().flatten() {
+        *value -= by;
+    }
+    sample
+}
+
+/// An axis and which of its values: `ber >= 5e-5`.
+fn split(written: &str) -> (&str, Option<Bound>) {
+    for (sign, of) in SIGNS {
+        if let Some((axis, number)) = written.split_once(sign) {
+            return (axis.trim(), number.trim().parse().ok().map(|number| Bound { of: *of, number }));
+        }
+    }
+    (written.trim(), None)
+}
+
+type Test = fn(f64, f64) -> bool;
+
+const SIGNS: &[(&str, Test)] = &[
+    (">=", |value, bound| value >= bound * (1.0 - 1e-9)),
+    ("<=", |value, bound| value <= bound * (1.0 + 1e-9)),
+    (">", |value, bound| value > bound * (1.0 + 1e-9)),
+    ("<", |value, bound| value < bound * (1.0 - 1e-9)),
+];
+
+/// Values of an axis up to, or from a number.
+#[derive(Clone, Copy)]
+struct Bound {
+    of: Test,
+    number: f64,
+}
+
+impl Bound {
+    fn takes(&self, value: &Value) -> bool {
+        value.number().is_some_and(|value| (self.of)(value, self.number))
+    }
+}

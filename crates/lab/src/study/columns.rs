@@ -1,0 +1,200 @@
+//! What the names in a formula stand for: columns of flows and links, and the axes of the cell.
+
+use super::expression::{Expression, Named, Scope};
+use super::file::Ordered;
+use super::value::{Place, Texts, matches};
+use lasthop_scenario::{Scenario, nearest};
+use lasthop_sim::{FlowOutcome, LINK_METRICS, METRICS, Metric, Outcome, RLC_METRICS};
+
+/// Columns that studies need besides those of `lasthop run`.
+pub const COUNTS: &[Metric] = &[
+    Metric {
+        name: "segments_received",
+        doc: "data segments that reached the destination, copies included",
+        of: |flow| Some(flow.destination.data_received as f64),
+    },
+    Metric {
+        name: "acks_sent",
+        doc: "ACKs sent by the destination",
+        of: |flow| Some(flow.destination.acks_sent as f64),
+    },
+    Metric {
+        name: "wireless_judged",
+        doc: "wireless losses that were judged",
+        of: |flow| Some(flow.account.accuracy.wireless as f64),
+    },
+    Metric {
+        name: "wireless_right",
+        doc: "of these, judged wireless",
+        of: |flow| Some(flow.account.accuracy.wireless_right as f64),
+    },
+    Metric {
+        name: "congestion_judged",
+        doc: "congestion losses that were judged",
+        of: |flow| Some(flow.account.accuracy.congestion as f64),
+    },
+    Metric {
+        name: "congestion_right",
+        doc: "of these, judged congestion",
+        of: |flow| Some(flow.account.accuracy.congestion_right as f64),
+    },
+];
+
+/// RLC counts that studies need besides those of `lasthop run`.
+const SDUS_BEHIND_A_GAP: &str = "sdus_behind_gap";
+
+fn column(name: &str) -> Option<&'static Metric> {
+    METRICS.iter().chain(COUNTS).find(|metric| metric.name == name)
+}
+
+fn of_link(outcome: &Outcome, name: &str) -> Option<f64> {
+    let (place, column) = name.rsplit_once('.')?;
+    let (link, direction) = place.rsplit_once('.')?;
+    let link = outcome.links.iter().find(|one| one.name == link)?;
+    let way = match direction {
+        "down" => 0,
+        "up" => 1,
+        _ => return None,
+    };
+    if let Some(metric) = LINK_METRICS.iter().find(|metric| metric.name == column) {
+        return Some((metric.of)(&link.traffic[way]));
+    }
+    let counters = link.rlc[way].as_ref()?;
+    if column == SDUS_BEHIND_A_GAP {
+        return Some(counters.behind_gap as f64);
+    }
+    (RLC_METRICS.iter().find(|metric| metric.name == column)?.of)(counters)
+}
+
+/// One run, seen by a formula.
+pub struct Run<'a> {
+    /// What came out.
+    pub outcome: &'a Outcome,
+    /// Where in the grid.
+    pub place: &'a Place,
+    /// Groups of flows.
+    pub groups: &'a Ordered<Texts>,
+}
+
+impl Scope for Run<'_> {
+    fn name(&self, name: &str) -> Option<f64> {
+        if let Some(metric) = column(name) {
+            return match &self.outcome.flows[..] {
+                [flow] => (metric.of)(flow),
+                _ => None,
+            };
+        }
+        if let Some(value) = self.place.get(name) {
+            return value.number();
+        }
+        of_link(self.outcome, name)
+    }
+
+    fn flows(&self, of: &Expression, group: Option<&str>) -> Vec<f64> {
+        let members = group.map(|group| self.groups.get(group));
+        let is_meant = |flow: &&FlowOutcome| match members {
+            None => true,
+            Some(patterns) => patterns.is_some_and(|patterns| is_member(patterns, &flow.name)),
+        };
+        let flows = self.outcome.flows.iter().filter(is_meant);
+        flows.filter_map(|flow| of.value(&OfFlow { run: self, flow })).collect()
+    }
+}
+
+/// Whether a flow is of a group; the flows of a `count` are called `bulk.1`, `bulk.2` ….
+pub fn is_member(patterns: &Texts, flow: &str) -> bool {
+    let whole = flow.rsplit_once('.').map_or(flow, |(name, _)| name);
+    patterns.all().iter().any(|pattern| matches(pattern, flow) || matches(pattern, whole))
+}
+
+/// One flow of a run.
+struct OfFlow<'a> {
+    run: &'a Run<'a>,
+    flow: &'a FlowOutcome,
+}
+
+impl Scope for OfFlow<'_> {
+    fn name(&self, name: &str) -> Option<f64> {
+        match column(name) {
+            Some(metric) => (metric.of)(self.flow),
+            None => self.run.name(name),
+        }
+    }
+
+    fn flows(&self, of: &Expression, group: Option<&str>) -> Vec<f64> {
+        self.run.flows(of, group)
+    }
+}
+
+/// Whether all names of a formula mean something in a scenario.
+///
+/// # Errors
+/// The first name that does not, and what would.
+pub fn check(
+    formula: &Expression,
+    scenario: &Scenario,
+    place: &Place,
+    groups: &Ordered<Texts>,
+) -> Result<(), (String, String)> {
+    let mut wrong = None;
+    formula.each_name(&mut |named| {
+        if wrong.is_none() {
+            wrong = match named {
+                Named::Group(group) => unknown_group(group, groups),
+                Named::Column { name, of_flows } => unknown_column(name, of_flows, scenario, place),
+            };
+        }
+    });
+    wrong.map_or(Ok(()), Err)
+}
+
+fn unknown_group(group: &str, groups: &Ordered<Texts>) -> Option<(String, String)> {
+    if groups.contains_key(group) {
+        return None;
+    }
+    let known: Vec<&str> = groups.keys().map(String::as_str).collect();
+    let help = match known.is_empty() {
+        true => "the grid has no `groups`".to_owned(),
+        false => format!("its groups: {}", known.join(", ")),
+    };
+    Some((format!("`@ {group}` is not a group of flows of this grid"), help))
+}
+
+fn unknown_column(
+    name: &str,
+    of_flows: bool,
+    scenario: &Scenario,
+    place: &Place,
+) -> Option<(String, String)> {
+    if column(name).is_some() {
+        let several = scenario.flows.len() > 1 && !of_flows;
+        return several.then(|| {
+            let count = scenario.flows.len();
+            (
+                format!("`{name}` of which flow? there are {count}"),
+                format!("write sum({name}), mean({name}), jain({name}) …"),
+            )
+        });
+    }
+    if place.contains_key(name) {
+        return None;
+    }
+    let links =
+        scenario.links.iter().flat_map(|link| ["down", "up"].map(|way| format!("{}.{way}", link.name)));
+    let links: Vec<String> = links.collect();
+    if let Some((prefix, column)) = name.rsplit_once('.')
+        && links.iter().any(|link| link == prefix)
+    {
+        let known = LINK_METRICS.iter().map(|metric| metric.name);
+        let known: Vec<&str> =
+            known.chain(RLC_METRICS.iter().map(|metric| metric.name)).chain([SDUS_BEHIND_A_GAP]).collect();
+        let message = || format!("`{column}` is not a column of links");
+        return (!known.contains(&column)).then(|| (message(), format!("its columns: {}", known.join(", "))));
+    }
+    let known: Vec<&str> = METRICS.iter().chain(COUNTS).map(|metric| metric.name).collect();
+    let help = match nearest(name, known.iter().copied()) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("columns: {}; of links: {}.COLUMN", known.join(", "), links.join(".COLUMN, ")),
+    };
+    Some((format!("`{name}` is neither a column, nor an axis of this grid"), help))
+}

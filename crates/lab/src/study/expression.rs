@@ -1,0 +1,358 @@
+//! Formulas of metrics: `lost_queue_full - lost_overshoot`, `sum(goodput_kbps @ reno) / sum(goodput_kbps @ w_cw)`.
+//!
+//! Grammar: numbers, names, `+ - * /`, parentheses, functions of numbers (`min`, `max`, `sqrt`, `log10`), and functions
+//! over flows (`sum`, `mean`, `jain`, `cv`, `count`), whose argument is computed for each flow, of all flows or of
+//! those of a group (`@ GROUP`). What is undefined makes everything undefined that it enters, but for functions over
+//! flows, which leave out the flows where it is.
+
+/// A formula.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expression {
+    /// A constant.
+    Number(f64),
+    /// A column, an axis, or `LINK.DIRECTION.COLUMN`.
+    Name(String),
+    /// `+ - * /` of two.
+    Of(char, Box<Expression>, Box<Expression>),
+    /// A function of numbers.
+    Call(Function, Vec<Expression>),
+    /// A function over flows.
+    Over(Total, Box<Expression>, Option<String>),
+}
+
+/// Functions of numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Function {
+    /// The smaller of two.
+    Min,
+    /// The larger of two.
+    Max,
+    /// Square root.
+    Sqrt,
+    /// Decimal logarithm.
+    Log10,
+}
+
+/// Functions over flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Total {
+    /// The sum.
+    Sum,
+    /// The mean.
+    Mean,
+    /// Jain's index: 1 if all are equal, 1/n if one has all (Jain, Chiu, Hawe 1984).
+    Jain,
+    /// Coefficient of variation, of the population: 0 if all are equal.
+    Cv,
+    /// How many.
+    Count,
+}
+
+impl Total {
+    /// Of these values; `None` without any.
+    pub fn of(self, values: &[f64]) -> Option<f64> {
+        let n = values.len() as f64;
+        let sum = || values.iter().sum::<f64>();
+        if values.is_empty() && self != Total::Count {
+            return None;
+        }
+        Some(match self {
+            Total::Sum => sum(),
+            Total::Mean => sum() / n,
+            Total::Count => n,
+            Total::Jain => {
+                let squares: f64 = values.iter().map(|value| value * value).sum();
+                if squares == 0.0 { 1.0 } else { sum() * sum() / (n * squares) }
+            }
+            Total::Cv => {
+                let mean = sum() / n;
+                let variance = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / n;
+                if mean > 0.0 { variance.sqrt() / mean } else { 0.0 }
+            }
+        })
+    }
+}
+
+/// What names stand for.
+pub trait Scope {
+    /// The value of a name; `None` where it is undefined.
+    fn name(&self, name: &str) -> Option<f64>;
+    /// A formula's values for each flow of a group, or of all flows.
+    fn flows(&self, of: &Expression, group: Option<&str>) -> Vec<f64>;
+}
+
+impl Expression {
+    /// Reads a formula.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub fn parse(text: &str) -> Result<Expression, String> {
+        let mut reader = Reader { rest: text };
+        let expression = reader.sum()?;
+        match reader.peek() {
+            None => Ok(expression),
+            Some(c) => Err(format!("`{c}` is not expected in `{text}`")),
+        }
+    }
+
+    /// Its value; `None` where it is undefined.
+    pub fn value(&self, scope: &dyn Scope) -> Option<f64> {
+        let value = match self {
+            Expression::Number(number) => *number,
+            Expression::Name(name) => scope.name(name)?,
+            Expression::Of(operator, one, other) => {
+                let (one, other) = (one.value(scope)?, other.value(scope)?);
+                match operator {
+                    '+' => one + other,
+                    '-' => one - other,
+                    '*' => one * other,
+                    _ => one / other,
+                }
+            }
+            Expression::Call(function, arguments) => {
+                let values: Option<Vec<f64>> = arguments.iter().map(|one| one.value(scope)).collect();
+                let values = values?;
+                let first = *values.first()?;
+                match function {
+                    Function::Min => values.iter().copied().fold(first, f64::min),
+                    Function::Max => values.iter().copied().fold(first, f64::max),
+                    Function::Sqrt => libm::sqrt(first),
+                    Function::Log10 => libm::log10(first),
+                }
+            }
+            Expression::Over(total, of, group) => total.of(&scope.flows(of, group.as_deref()))?,
+        };
+        value.is_finite().then_some(value)
+    }
+
+    /// Calls `see` for each name in it, with whether it stands within a function over flows, and each group.
+    pub fn each_name(&self, see: &mut dyn FnMut(Named<'_>)) {
+        self.walk(false, see);
+    }
+
+    fn walk(&self, of_flows: bool, see: &mut dyn FnMut(Named<'_>)) {
+        match self {
+            Expression::Number(_) => {}
+            Expression::Name(name) => see(Named::Column { name, of_flows }),
+            Expression::Of(_, one, other) => {
+                one.walk(of_flows, see);
+                other.walk(of_flows, see);
+            }
+            Expression::Call(_, arguments) => arguments.iter().for_each(|one| one.walk(of_flows, see)),
+            Expression::Over(_, of, group) => {
+                if let Some(group) = group {
+                    see(Named::Group(group));
+                }
+                of.walk(true, see);
+            }
+        }
+    }
+}
+
+/// A name in a formula.
+pub enum Named<'a> {
+    /// A column or an axis.
+    Column {
+        /// Its name.
+        name: &'a str,
+        /// Whether it is computed for each flow.
+        of_flows: bool,
+    },
+    /// A group of flows.
+    Group(&'a str),
+}
+
+struct Reader<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Reader<'a> {
+    fn peek(&mut self) -> Option<char> {
+        self.rest = self.rest.trim_start();
+        self.rest.chars().next()
+    }
+
+    fn take(&mut self, wanted: char) -> bool {
+        let found = self.peek() == Some(wanted);
+        if found {
+            self.rest = &self.rest[wanted.len_utf8()..];
+        }
+        found
+    }
+
+    fn expect(&mut self, wanted: char) -> Result<(), String> {
+        match self.take(wanted) {
+            true => Ok(()),
+            false => Err(format!("`{wanted}` is missing before `{}`", self.rest)),
+        }
+    }
+
+    fn sum(&mut self) -> Result<Expression, String> {
+        self.chain(&['+', '-'], Reader::product)
+    }
+
+    fn product(&mut self) -> Result<Expression, String> {
+        self.chain(&['*', '/'], Reader::factor)
+    }
+
+    fn chain(
+        &mut self,
+        operators: &[char],
+        part: fn(&mut Self) -> Result<Expression, String>,
+    ) -> Result<Expression, String> {
+        let mut left = part(self)?;
+        while let Some(operator) = operators.iter().copied().find(|operator| self.take(*operator)) {
+            left = Expression::Of(operator, Box::new(left), Box::new(part(self)?));
+        }
+        Ok(left)
+    }
+
+    fn factor(&mut self) -> Result<Expression, String> {
+        if self.take('-') {
+            let of = self.factor()?;
+            return Ok(Expression::Of('-', Box::new(Expression::Number(0.0)), Box::new(of)));
+        }
+        if self.take('(') {
+            let inner = self.sum()?;
+            self.expect(')')?;
+            return Ok(inner);
+        }
+        match self.peek() {
+            Some(c) if c.is_ascii_digit() => self.number(),
+            Some(c) if c.is_alphabetic() => self.named(),
+            Some(c) => Err(format!("`{c}` is not expected")),
+            None => Err("the formula ends too early".into()),
+        }
+    }
+
+    fn number(&mut self) -> Result<Expression, String> {
+        let is_part = |(at, c): (usize, char)| {
+            let after_e = at > 0 && matches!(self.rest.as_bytes()[at - 1], b'e' | b'E');
+            c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E') || (matches!(c, '+' | '-') && after_e)
+        };
+        let end = self.rest.char_indices().find(|one| !is_part(*one)).map_or(self.rest.len(), |(at, _)| at);
+        let (text, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        text.parse().map(Expression::Number).map_err(|_| format!("`{text}` is not a number"))
+    }
+
+    fn word(&mut self) -> &'a str {
+        self.rest = self.rest.trim_start();
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
+        let end = self.rest.find(|c| !is_part(c)).unwrap_or(self.rest.len());
+        let (word, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        word
+    }
+
+    fn named(&mut self) -> Result<Expression, String> {
+        let word = self.word();
+        if !self.take('(') {
+            return Ok(Expression::Name(word.into()));
+        }
+        let over = match word {
+            "sum" => Some(Total::Sum),
+            "mean" => Some(Total::Mean),
+            "jain" => Some(Total::Jain),
+            "cv" => Some(Total::Cv),
+            "count" => Some(Total::Count),
+            _ => None,
+        };
+        if let Some(total) = over {
+            let of = self.sum()?;
+            let group = self.take('@').then(|| self.word().to_owned());
+            self.expect(')')?;
+            return Ok(Expression::Over(total, Box::new(of), group));
+        }
+        let (function, arguments) = match word {
+            "min" => (Function::Min, 2),
+            "max" => (Function::Max, 2),
+            "sqrt" => (Function::Sqrt, 1),
+            "log10" => (Function::Log10, 1),
+            _ => {
+                return Err(format!(
+                    "`{word}` is not a function: sum, mean, jain, cv, count (over flows), min, max, sqrt, log10"
+                ));
+            }
+        };
+        let mut given = vec![self.sum()?];
+        while self.take(',') {
+            given.push(self.sum()?);
+        }
+        self.expect(')')?;
+        match given.len() == arguments {
+            true => Ok(Expression::Call(function, given)),
+            false => Err(format!("`{word}` takes {arguments}, not {}", given.len())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Flows;
+
+    impl Scope for Flows {
+        fn name(&self, name: &str) -> Option<f64> {
+            match name {
+                "a" => Some(2.0),
+                "wireless.down.lost" => Some(7.0),
+                _ => None,
+            }
+        }
+
+        fn flows(&self, _: &Expression, group: Option<&str>) -> Vec<f64> {
+            if group == Some("odd") { vec![1.0, 3.0] } else { vec![1.0, 2.0, 3.0] }
+        }
+    }
+
+    fn value(text: &str) -> Option<f64> {
+        Expression::parse(text).expect(text).value(&Flows)
+    }
+
+    #[test]
+    fn formulas_by_hand() {
+        for (text, result) in [
+            ("1 + 2 * 3", 7.0),
+            ("(1 + 2) * 3", 9.0),
+            ("8 - 2 - 1", 5.0),
+            ("8 / 2 / 2", 2.0),
+            ("-a + 1e-1", -1.9),
+            ("sum(x @ odd) / mean(x)", 2.0),
+            ("count(x @ odd)", 2.0),
+            ("wireless.down.lost * 2", 14.0),
+            ("min(a, 3) + max(a, 3) + sqrt(9) + log10(100)", 10.0),
+        ] {
+            assert!((value(text).unwrap() - result).abs() < 1e-12, "{text}");
+        }
+        assert_eq!(value("a / 0"), None, "undefined, not infinite");
+        assert_eq!(value("unknown + 1"), None);
+    }
+
+    #[test]
+    fn totals_by_hand() {
+        assert_eq!(Total::Jain.of(&[1.0, 0.0, 0.0, 0.0]), Some(0.25));
+        assert_eq!(Total::Jain.of(&[1.0; 3]), Some(1.0));
+        // Mean 5, standard deviation 2: the standard example.
+        let cv = Total::Cv.of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
+        assert!((cv - 0.4).abs() < 1e-12);
+        assert_eq!(Total::Mean.of(&[]), None);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for (text, message) in [
+            ("1 +", "the formula ends too early"),
+            ("(1", "`)` is missing before ``"),
+            ("1 2", "`2` is not expected in `1 2`"),
+            (
+                "total(a)",
+                "`total` is not a function: sum, mean, jain, cv, count (over flows), min, max, sqrt, log10",
+            ),
+            ("min(1)", "`min` takes 2, not 1"),
+        ] {
+            assert_eq!(Expression::parse(text).unwrap_err(), message);
+        }
+    }
+}

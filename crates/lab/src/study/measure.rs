@@ -1,0 +1,229 @@
+//! Numbers of a paper's results: a metric at a place, or a measure made of such.
+
+use super::file::{Comparison, Measure, Ordered, Over};
+use super::runs::{Frame, Results, with_value};
+use super::study::{Asked, Asking, Study, Wanted};
+use super::value::{Place, Value};
+use crate::stats::Estimate;
+
+/// A number by repetition: pairs of the same repetition met the same losses.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// By repetition; `None` where it is undefined.
+    pub values: Vec<Option<f64>>,
+    /// Where it was found, if that was looked for: axis and value.
+    pub found: Option<(String, Value)>,
+    /// Whether nothing is random.
+    pub is_exact: bool,
+}
+
+impl Sample {
+    fn new(values: Vec<Option<f64>>, is_exact: bool) -> Sample {
+        Sample { values, found: None, is_exact }
+    }
+
+    /// A computed number.
+    pub fn exactly(value: f64) -> Sample {
+        Sample::new(vec![Some(value)], true)
+    }
+
+    /// The values that are defined.
+    pub fn defined(&self) -> Vec<f64> {
+        self.values.iter().flatten().copied().collect()
+    }
+
+    /// Their mean.
+    pub fn mean(&self) -> Option<f64> {
+        self.estimate().map(|estimate| estimate.mean)
+    }
+
+    /// Their mean with its interval; a point if nothing is random.
+    pub fn estimate(&self) -> Option<Estimate> {
+        let plain = Estimate::of(&self.defined())?;
+        Some(if self.is_exact { Estimate { ci95: [plain.mean; 2], ..plain } } else { plain })
+    }
+
+    /// A function of this and another number of the same repetition.
+    pub fn with(&self, other: &Sample, of: impl Fn(f64, f64) -> f64) -> Sample {
+        let pairs = self.values.iter().zip(&other.values);
+        let values = pairs.map(|(one, other)| one.zip(*other).map(|(one, other)| of(one, other)));
+        let finite = values.map(|value| value.filter(|value| value.is_finite())).collect();
+        Sample::new(finite, self.is_exact && other.is_exact)
+    }
+
+    /// Times a factor.
+    pub fn times(mut self, factor: f64) -> Sample {
+        for value in self.values.iter_mut().flatten() {
+            *value *= factor;
+        }
+        self
+    }
+}
+
+/// Looks at results.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    /// The paper.
+    pub study: &'a Study,
+    /// What came out.
+    pub frame: &'a Frame,
+}
+
+impl<'a> View<'a> {
+    /// What a table asks for, at a place; `None` where it was not run or is not defined.
+    pub fn sample(&self, asked: Asked<'_>, place: &Place) -> Option<Sample> {
+        match self.study.wanted(asked, &[]).ok()? {
+            Wanted::Metric { metric, grid } => {
+                let results = self.frame.get(grid)?;
+                Some(Sample::new(results.values(metric, place)?.to_vec(), results.is_exact))
+            }
+            Wanted::Measure { measure, .. } => self.measure(measure, asked.grid, place),
+        }
+    }
+
+    /// The results of the grid that a table asks about.
+    pub fn results(&self, asked: Asked<'_>) -> Option<&'a Results> {
+        let study = self.study;
+        let grid = match study.wanted(asked, &[]).ok()? {
+            Wanted::Metric { grid, .. } => grid.to_owned(),
+            Wanted::Measure { measure, .. } => {
+                let grid = measure.grid.as_deref().or(asked.grid);
+                return self.results(Asked { grid, ..measure.asked() });
+            }
+        };
+        self.frame.get(&grid)
+    }
+
+    fn measure(&self, measure: &Measure, grid: Option<&str>, place: &Place) -> Option<Sample> {
+        if let Some(formula) = &measure.formula {
+            return super::formula::value(formula, place).map(Sample::exactly);
+        }
+        if let Some(by) = &measure.by {
+            return super::computed::number(by, &measure.with, place).map(Sample::exactly);
+        }
+        let asked = Asked { grid: measure.grid.as_deref().or(grid), ..measure.asked() };
+        let place = laid(&measure.at, place);
+        let axis = |wanted: &[Over]| {
+            let found = measure.over.iter().find(|(_, over)| wanted.contains(over));
+            found.map(|(axis, over)| (axis.as_str(), *over))
+        };
+        let before = axis(&[Over::Sum, Over::Mean]);
+        let compared = |place: &Place| self.compared(measure, asked, place, before);
+        let Some((name, over)) = axis(&[Over::Repetitions, Over::Largest, Over::Crossing]) else {
+            return compared(&place);
+        };
+        let values = self.results(asked)?.axis(name);
+        match over {
+            Over::Repetitions => {
+                let means = values.iter().map(|value| compared(&with_value(&place, name, value))?.mean());
+                Some(Sample::new(means.collect(), false))
+            }
+            Over::Crossing => {
+                let against = measure.against.as_ref()?;
+                self.crossing(asked, &place, &over_laid(&place, against), name, values)
+            }
+            _ => {
+                let samples = values.iter().filter_map(|value| {
+                    let sample = compared(&with_value(&place, name, value))?;
+                    Some((sample.mean()?, value, sample))
+                });
+                let (_, value, sample) = samples.max_by(|(one, ..), (other, ..)| one.total_cmp(other))?;
+                Some(Sample { found: Some((name.to_owned(), value.clone())), ..sample })
+            }
+        }
+    }
+
+    /// `at` and `against`, each summed over an axis first if that is wanted.
+    fn compared(
+        &self,
+        measure: &Measure,
+        asked: Asked<'_>,
+        place: &Place,
+        before: Option<(&str, Over)>,
+    ) -> Option<Sample> {
+        let one = self.gathered(asked, place, before)?;
+        let (Some(against), Some(comparison)) = (&measure.against, measure.comparison) else {
+            return Some(one);
+        };
+        let other = self.gathered(asked, &over_laid(place, against), before)?;
+        Some(match comparison {
+            Comparison::Difference => one.with(&other, |one, other| one - other),
+            Comparison::Ratio => one.with(&other, |one, other| one / other),
+            Comparison::Change => one.with(&other, |one, other| 100.0 * (one / other - 1.0)),
+            Comparison::ChangeOfMeans => change_of_means(&one, &other)?,
+        })
+    }
+
+    fn gathered(&self, asked: Asked<'_>, place: &Place, before: Option<(&str, Over)>) -> Option<Sample> {
+        let Some((axis, over)) = before else { return self.sample(asked, place) };
+        let values = self.results(asked)?.axis(axis);
+        let samples: Option<Vec<Sample>> =
+            values.iter().map(|value| self.sample(asked, &with_value(place, axis, value))).collect();
+        let mut samples = samples?.into_iter();
+        let first = samples.next()?;
+        let count = values.len() as f64;
+        let sum = samples.fold(first, |sum, one| sum.with(&one, |sum, one| sum + one));
+        Some(if over == Over::Mean { sum.times(1.0 / count) } else { sum })
+    }
+
+    /// From which value of an axis on `at` is above `against` at every one, by repetition. A repetition in which it
+    /// never is counts as one step beyond the last.
+    fn crossing(
+        &self,
+        asked: Asked<'_>,
+        at: &Place,
+        against: &Place,
+        axis: &str,
+        values: &[Value],
+    ) -> Option<Sample> {
+        let numbers: Option<Vec<f64>> = values.iter().map(Value::number).collect();
+        let numbers = numbers?;
+        let last = *numbers.last()?;
+        let beyond = last + numbers.len().checked_sub(2).map_or(0.0, |before| last - numbers[before]);
+        let of = |place: &Place, value| self.sample(asked, &with_value(place, axis, value));
+        let pairs: Option<Vec<Sample>> = values
+            .iter()
+            .map(|value| Some(of(at, value)?.with(&of(against, value)?, |one, other| one - other)))
+            .collect();
+        let pairs = pairs?;
+        let runs = pairs.first()?.values.len();
+        let of_run = |run: usize| {
+            let is_above = |sample: &Sample| sample.values[run].is_some_and(|difference| difference > 0.0);
+            match pairs.iter().rposition(|sample| !is_above(sample)) {
+                None => numbers[0],
+                Some(place) => numbers.get(place + 1).copied().unwrap_or(beyond),
+            }
+        };
+        let crossing = Sample::new((0..runs).map(|run| Some(of_run(run))).collect(), pairs[0].is_exact);
+        let means = pairs.iter().rposition(|sample| sample.mean().is_none_or(|mean| mean <= 0.0));
+        let first = means.map_or(Some(0), |place| (place + 1 < values.len()).then_some(place + 1));
+        let found = first.map(|first| (axis.to_owned(), values[first].clone()));
+        Some(Sample { found, ..crossing })
+    }
+}
+
+/// The measure's own place under the row's: the row's wins.
+fn laid(own: &Ordered<Value>, place: &Place) -> Place {
+    let own = own.iter().map(|(axis, value)| (axis.clone(), value.clone()));
+    own.chain(place.iter().map(|(axis, value)| (axis.clone(), value.clone()))).collect()
+}
+
+/// The same place with other values on some axes.
+pub fn over_laid(place: &Place, over: &Ordered<Value>) -> Place {
+    let mut place = place.clone();
+    place.extend(over.iter().map(|(axis, value)| (axis.clone(), value.clone())));
+    place
+}
+
+/// 100 (mean / mean - 1) with each repetition's linear part in it, so that its interval is the ratio's
+/// ([`crate::stats::change_of_means`]).
+fn change_of_means(ones: &Sample, others: &Sample) -> Option<Sample> {
+    let pairs = ones.with(others, |one, _| one);
+    let base = others.with(ones, |other, _| other);
+    let (one, other) = (pairs.mean()?, base.mean()?);
+    if other <= 0.0 {
+        return None;
+    }
+    let ratio = one / other;
+    Some(pairs.with(&base, |one, of| 100.0 * (ratio + (one - ratio * of) / other - 1.0)))
+}

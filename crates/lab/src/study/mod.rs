@@ -1,0 +1,29 @@
+//! A paper as data: what is varied, run, measured and claimed stands in `study.toml`; this folder runs it.
+//!
+//! * [`file`]: what `study.toml` may say; [`source`]: where the files are; [`study`]: all files, read and checked;
+//!   [`value`]: values of axes; [`published`]: the paper's numbers.
+//! * [`cells`]: from a place in a grid to its scenario; [`runs`]: all runs, each once; [`columns`], [`expression`],
+//!   [`formula`]: what metrics are made of; [`computed`]: the few things that are Rust.
+//! * [`measure`]: numbers of the results; [`class`]: the verdict on a number; [`order`]: the verdict on words;
+//!   [`claims`], [`rows`]: all rows.
+//! * [`reproduce`]: a whole paper.
+
+pub mod cells;
+pub mod claims;
+pub mod class;
+pub mod columns;
+pub mod computed;
+pub mod expression;
+pub mod file;
+pub mod formula;
+pub mod measure;
+pub mod order;
+pub mod published;
+mod references;
+pub mod reproduce;
+pub mod rows;
+pub mod runs;
+pub mod source;
+#[allow(clippy::module_inception, reason = "a study's files and the folder that runs them")]
+pub mod study;
+pub mod value;

@@ -1,0 +1,135 @@
+//! The verdict on words: at each point a claim surely holds, surely fails, or is open.
+//!
+//! It *agrees* if it surely holds at all points (an intersection of tests needs no correction), *differs* if it surely
+//! fails at one (97.5 % one-sided, corrected for the number of points: Holm, Scand. J. Stat. 6, 1979), has the *shape*
+//! if in the mean it holds everywhere, and is *inconclusive* otherwise.
+
+use crate::item::Verdict;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// Below as much, as a share, one curve is not worse than another.
+pub const MARGIN: f64 = 0.02;
+/// One-sided: an interval of 95 % ends here.
+const LEVEL: f64 = 0.025;
+
+/// A claim at one point: how it stands, and how sure that is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Whether it holds in the mean.
+    pub holds: bool,
+    /// The probability to see at least as much for the claim if it did not hold.
+    pub if_not: f64,
+    /// The probability to see at least as much against it if it held.
+    pub if_so: f64,
+}
+
+impl Point {
+    /// What needs no test.
+    pub const fn known(holds: bool) -> Point {
+        match holds {
+            true => Point { holds, if_not: 0.0, if_so: 1.0 },
+            false => Point { holds, if_not: 1.0, if_so: 0.0 },
+        }
+    }
+
+    /// Whether the mean of `values` is above `least` (`strictly`: not at it, in the mean). `None` without values.
+    ///
+    /// `is_exact`: nothing is random, so that one value is known.
+    pub fn above(values: &[f64], least: f64, strictly: bool, is_exact: bool) -> Option<Point> {
+        let n = values.len() as f64;
+        if values.is_empty() {
+            return None;
+        }
+        let mean = values.iter().sum::<f64>() / n;
+        let holds = if strictly { mean > least } else { mean >= least };
+        let variance = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / (n - 1.0);
+        if values.len() == 1 {
+            let open = Point { holds, if_not: 0.5, if_so: 0.5 };
+            return Some(if is_exact { Point::known(holds) } else { open });
+        }
+        if variance <= 1e-24 * (mean * mean + least * least) {
+            return Some(Point::known(holds));
+        }
+        let t = (mean - least) / libm::sqrt(variance / n);
+        let beyond = StudentsT::new(0.0, 1.0, n - 1.0).map_or(0.5, |students| students.sf(t));
+        Some(Point { holds, if_not: beyond, if_so: 1.0 - beyond })
+    }
+
+    /// Both must hold.
+    pub fn and(self, other: Point) -> Point {
+        Point::all(&[self, other]).unwrap_or(self)
+    }
+
+    /// All must hold; `None` without any.
+    pub fn all(points: &[Point]) -> Option<Point> {
+        let least = points.iter().map(|point| point.if_so).fold(1.0, f64::min);
+        (!points.is_empty()).then(|| Point {
+            holds: points.iter().all(|point| point.holds),
+            if_not: points.iter().map(|point| point.if_not).fold(0.0, f64::max),
+            // As many chances to fail.
+            if_so: (least * points.len() as f64).min(1.0),
+        })
+    }
+
+    /// Whether it surely holds.
+    pub fn is_sure(&self) -> bool {
+        self.if_not <= LEVEL
+    }
+}
+
+/// The verdict on all points; `None` without any.
+pub fn verdict(points: &[Point]) -> Option<Verdict> {
+    if points.is_empty() {
+        return None;
+    }
+    let least_likely = points.iter().map(|point| point.if_so).fold(1.0, f64::min);
+    Some(match () {
+        () if points.iter().all(Point::is_sure) => Verdict::Agrees,
+        // Holm's first step: one failure is enough to differ.
+        () if least_likely * points.len() as f64 <= LEVEL => Verdict::Differs,
+        () if points.iter().all(|point| point.holds) => Verdict::Shape,
+        () => Verdict::Inconclusive,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_point_by_the_tables() {
+        // Mean 3, standard error sqrt(0.5): t = 2.776 at 4 degrees of freedom is the 97.5 % quantile.
+        let values = [1.0, 2.0, 3.0, 4.0, 5.0];
+        let at = |least| Point::above(&values, least, true, false).unwrap();
+        let edge = 3.0 - 2.776 * 0.5_f64.sqrt();
+        assert!((at(edge).if_not - 0.025).abs() < 1e-4);
+        assert!(at(edge - 0.1).is_sure() && !at(edge + 0.1).is_sure());
+        assert!(!at(4.0).holds && at(2.9).holds);
+    }
+
+    #[test]
+    fn one_sure_failure_differs_and_chance_is_counted() {
+        let sure = Point { holds: true, if_not: 0.001, if_so: 0.999 };
+        let open = Point { holds: true, if_not: 0.2, if_so: 0.8 };
+        let failed = Point { holds: false, if_not: 0.98, if_so: 0.02 };
+        assert_eq!(verdict(&[sure, sure]), Some(Verdict::Agrees));
+        assert_eq!(verdict(&[sure, open]), Some(Verdict::Shape));
+        assert_eq!(verdict(&[failed]), Some(Verdict::Differs));
+        // The same failure at one of ten points happens by chance.
+        assert_eq!(
+            verdict(&[sure, sure, sure, sure, sure, sure, sure, sure, sure, failed]),
+            Some(Verdict::Inconclusive)
+        );
+        assert_eq!(verdict(&[sure, Point { if_so: 0.001, ..failed }]), Some(Verdict::Differs));
+        assert_eq!(verdict(&[]), None);
+    }
+
+    #[test]
+    fn what_does_not_vary_is_known() {
+        assert_eq!(Point::above(&[0.0, 0.0], 0.0, true, false), Some(Point::known(false)));
+        assert_eq!(Point::above(&[0.0, 0.0], 0.0, false, false), Some(Point::known(true)));
+        assert_eq!(Point::above(&[1.0], 0.0, true, true), Some(Point::known(true)));
+        assert!(!Point::above(&[1.0], 0.0, true, false).unwrap().is_sure());
+        assert_eq!(Point::above(&[], 0.0, true, true), None);
+    }
+}

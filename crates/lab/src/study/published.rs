@@ -1,0 +1,92 @@
+//! `published.csv`: a paper's numbers.
+//!
+//! Columns: item, series, x (`name=number` or `name=word`, several with `;`), metric, unit, value, source (section and words).
+
+use super::class::half_digit;
+use super::source::Source;
+use lasthop_scenario::Problem;
+use serde::Deserialize;
+
+/// A published number.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// The item it belongs to: `gain-mac`, `table1`.
+    pub item: String,
+    /// The curve or setting.
+    pub series: String,
+    x: String,
+    /// What is measured.
+    pub metric: String,
+    /// Its unit.
+    pub unit: String,
+    /// The number as it is printed.
+    value: String,
+    /// Where it stands, and in which words.
+    pub source: String,
+}
+
+impl Published {
+    /// The number.
+    pub fn value(&self) -> f64 {
+        self.value.parse().unwrap_or(f64::NAN)
+    }
+
+    /// Half of its last printed digit.
+    pub fn half_digit(&self) -> f64 {
+        half_digit(&self.value)
+    }
+
+    /// Its coordinates as they are written, in the file's order.
+    pub fn coordinates(&self) -> impl Iterator<Item = (&str, &str)> {
+        let parts = self.x.split(';').filter_map(|part| part.split_once('='));
+        parts.map(|(name, text)| (name.trim(), text.trim()))
+    }
+
+    /// One coordinate that is a number.
+    pub fn number(&self, name: &str) -> Option<f64> {
+        self.coordinates().find(|(known, _)| *known == name).and_then(|(_, text)| text.parse().ok())
+    }
+}
+
+/// All numbers of a paper, in the file's order; none if it has no such file.
+///
+/// # Errors
+/// What is wrong with the first line that cannot be read.
+pub fn read(source: &Source) -> Result<Vec<Published>, Problem> {
+    let name = source.path("published.csv");
+    let Some(text) = source.text("published.csv")? else { return Ok(Vec::new()) };
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let mut numbers = Vec::new();
+    for row in reader.deserialize::<Published>() {
+        let row = row.map_err(|error| {
+            let at = error.position().map_or(0, |position| position.byte() as usize);
+            let end = text[at..].find('\n').map_or(text.len(), |length| at + length);
+            Problem::at(&name, &text, at..end, format!("{error}"))
+                .advise("its columns: item, series, x, metric, unit, value, source")
+        })?;
+        if let Some(wrong) = mistake(&row) {
+            let at = text.find(&row.x).unwrap_or(0);
+            return Err(Problem::at(&name, &text, at..at + row.x.len(), wrong));
+        }
+        numbers.push(row);
+    }
+    Ok(numbers)
+}
+
+fn mistake(row: &Published) -> Option<String> {
+    if !row.value().is_finite() {
+        return Some(format!("{}: `{}` is not a number", row.item, row.value));
+    }
+    let parts = row.x.split(';').filter(|part| !part.trim().is_empty());
+    for part in parts {
+        let Some((_, text)) = part.split_once('=') else {
+            return Some(format!("{}: `{part}` is not NAME=VALUE", row.item));
+        };
+        // A word does not look like a number that was mistyped.
+        if text.parse::<f64>().is_err() && !text.trim().starts_with(char::is_alphabetic) {
+            return Some(format!("{}: `{text}` is neither a number nor a word", row.item));
+        }
+    }
+    None
+}

@@ -1,0 +1,82 @@
+//! Which metrics each grid must measure: all that rows, points, claims and figures ask for. On the way every name that
+//! they use is looked up.
+
+use super::file::Than;
+use super::study::{Asked, Asking, Study, Wanted};
+use lasthop_scenario::Problem;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Metrics by grid.
+type Measured = BTreeMap<String, BTreeSet<String>>;
+
+/// Gathers them.
+///
+/// # Errors
+/// The first name that does not exist.
+pub fn measured(study: &Study) -> Result<Measured, Problem> {
+    let mut measured = Measured::new();
+    let file = &study.file;
+    for grid in file.grid.iter().flat_map(|(name, grid)| grid.axes.iter().map(move |axis| (name, axis))) {
+        if !file.axis.contains_key(grid.1) {
+            let known: Vec<&str> = file.axis.keys().map(String::as_str).collect();
+            return Err(study.unknown(&[&format!("[grid.{}]", grid.0)], "axis", grid.1, &known));
+        }
+    }
+    for (name, measure) in &file.measure {
+        if measure.formula.is_none() && measure.by.is_none() {
+            note(study, measure.asked(), &[&format!("[measure.{name}]")], &mut measured)?;
+        }
+    }
+    for binding in &file.published {
+        let rows = binding.rows.all().first().map_or("", String::as_str);
+        note(study, binding.asked(), &["[[published]]", rows], &mut measured)?;
+        if let Some(axis) = binding.series_is.as_ref().filter(|axis| !file.axis.contains_key(*axis)) {
+            let known: Vec<&str> = file.axis.keys().map(String::as_str).collect();
+            return Err(study.unknown(&["[[published]]", rows], "axis", axis, &known));
+        }
+    }
+    for points in &file.points {
+        note(study, points.asked(), &["[[points]]", &points.item], &mut measured)?;
+    }
+    for claim in &file.claim {
+        for condition in claim.holds.all() {
+            let context = ["[[claim]]", &claim.item];
+            note(study, condition.asked(), &context, &mut measured)?;
+            if let Some(Than::Quantity(other)) = &condition.than
+                && (other.metric.is_some() || other.measure.is_some())
+            {
+                let grid = other.grid.as_deref().or(condition.grid.as_deref());
+                note(study, Asked { grid, ..other.asked() }, &context, &mut measured)?;
+            }
+        }
+    }
+    for (name, figure) in &file.figure {
+        let heading = format!("[figure.{name}]");
+        if figure.metric.is_some() || figure.measure.is_some() {
+            note(study, figure.asked(), &[&heading], &mut measured)?;
+        }
+        for curve in &figure.curve {
+            if curve.metric.is_some() || curve.measure.is_some() {
+                let grid = curve.grid.as_deref().or(figure.grid.as_deref());
+                note(study, Asked { grid, ..curve.asked() }, &[&heading, &curve.name], &mut measured)?;
+            }
+        }
+    }
+    Ok(measured)
+}
+
+fn note(study: &Study, asked: Asked<'_>, context: &[&str], into: &mut Measured) -> Result<(), Problem> {
+    match study.wanted(asked, context)? {
+        Wanted::Metric { metric, grid } => {
+            into.entry(grid.to_owned()).or_default().insert(metric.to_owned());
+            Ok(())
+        }
+        Wanted::Measure { measure, name } => match measure.formula.is_some() || measure.by.is_some() {
+            true => Ok(()),
+            false => {
+                let grid = measure.grid.as_deref().or(asked.grid);
+                note(study, Asked { grid, ..measure.asked() }, &[&format!("[measure.{name}]")], into)
+            }
+        },
+    }
+}

@@ -1,0 +1,106 @@
+//! A whole paper: all runs of all readings and answers, then its rows.
+
+use super::cells::Mode;
+use super::file::{Part, Try};
+use super::measure::View;
+use super::rows;
+use super::runs::{self, Frame, Order};
+use super::study::Study;
+use crate::item::Item;
+use crate::papers::Settings;
+use crate::progress::Progress;
+use lasthop_scenario::Problem;
+
+/// An answer that is tried.
+pub struct Tried<'a> {
+    /// Which of the paper's tries.
+    pub number: usize,
+    /// The try.
+    pub tried: &'a Try,
+    /// `question: answer`, or `default`.
+    pub label: String,
+    /// The question.
+    pub question: &'a str,
+    /// The answer.
+    pub answer: &'a str,
+    /// What came out.
+    pub frame: Frame,
+    /// Its rows.
+    pub items: Vec<Item>,
+}
+
+/// What a paper's runs gave.
+pub struct Done<'a> {
+    /// Under the default reading.
+    pub frame: Frame,
+    /// Its rows.
+    pub items: Vec<Item>,
+    /// Under each answer.
+    pub tried: Vec<Tried<'a>>,
+}
+
+struct Asked<'a> {
+    number: usize,
+    tried: &'a Try,
+    question: &'a str,
+    answer: &'a str,
+    parts: Vec<&'a Part>,
+}
+
+/// Runs a paper.
+///
+/// # Errors
+/// The first thing that is wrong with its files.
+pub fn run<'a>(study: &'a Study, settings: &Settings, progress: &dyn Progress) -> Result<Done<'a>, Problem> {
+    let grids = study.file.grid.keys().map(String::as_str).collect();
+    let mut orders =
+        vec![Order { grids, parts: Vec::new(), mode: Mode { quick: settings.quick, tries: false } }];
+    let asked = asked(study);
+    let mode = Mode { quick: settings.quick, tries: true };
+    orders.extend(asked.iter().map(|one| Order {
+        grids: one.tried.grids.iter().map(String::as_str).collect(),
+        parts: one.parts.clone(),
+        mode,
+    }));
+    let mut frames = runs::run(study, &orders, settings.seed, progress)?.into_iter();
+    let frame = frames.next().unwrap_or_default();
+    let items = rows::all(&View { study, frame: &frame });
+    let tried = asked.into_iter().zip(frames).map(|(one, frame)| {
+        let label = label(one.question, one.answer);
+        let mut items = rows::tried(&View { study, frame: &frame }, one.tried);
+        for item in &mut items {
+            item.item = format!("sensitivity-{}", item.item);
+            item.x.insert("setting".into(), label.clone().into());
+            item.reading = label.clone();
+        }
+        let Asked { number, tried, question, answer, .. } = one;
+        Tried { number, tried, label, question, answer, frame, items }
+    });
+    Ok(Done { tried: tried.collect(), frame, items })
+}
+
+/// `smallest RTO: 1 s`, or `default`.
+pub fn label(question: &str, answer: &str) -> String {
+    match question {
+        "" => "default".into(),
+        question => format!("{question}: {answer}"),
+    }
+}
+
+/// Every answer of every try, the default reading first where it is wanted.
+fn asked(study: &Study) -> Vec<Asked<'_>> {
+    let mut asked = Vec::new();
+    for (number, tried) in study.file.tries.iter().enumerate() {
+        if tried.default {
+            asked.push(Asked { number, tried, question: "", answer: "", parts: Vec::new() });
+        }
+        for (question, answers) in
+            study.file.question.iter().filter(|(name, _)| tried.questions.matches(name))
+        {
+            for (answer, parts) in answers {
+                asked.push(Asked { number, tried, question, answer, parts: parts.parts().iter().collect() });
+            }
+        }
+    }
+    asked
+}

@@ -1,0 +1,219 @@
+//! The rows of a paper's results: its numbers beside ours, points of figures, claims.
+
+use super::cells::is_at;
+use super::claims;
+use super::class::Judged;
+use super::file::{Binding, Points, Try, Within};
+use super::measure::{Sample, View};
+use super::published::Published;
+use super::runs::{Results, places};
+use super::study::{Asked, Asking, Study, Wanted};
+use super::value::{Place, Value};
+use crate::item::Item;
+use serde_json::Map;
+
+/// All rows of a frame: published numbers, points, claims.
+pub fn all(view: &View<'_>) -> Vec<Item> {
+    let study = view.study;
+    let numbers = study.published.iter().filter_map(|published| number(view, published));
+    let points = study.file.points.iter().flat_map(|points| drawn(view, points));
+    let claims = study.file.claim.iter().filter_map(|claim| claims::row(view, claim));
+    numbers.chain(claims).chain(points).collect()
+}
+
+/// The rows that are looked at again under an answer.
+pub fn tried(view: &View<'_>, tried: &Try) -> Vec<Item> {
+    let study = view.study;
+    let again = study.published.iter().filter(|published| tried.rows.matches(&published.item));
+    let numbers = again.filter_map(|published| number(view, published));
+    let claims = study.file.claim.iter().filter(|claim| tried.claims.matches(&claim.item));
+    let claims = claims.filter_map(|claim| claims::row(view, claim));
+    let points = study.file.points.iter().filter(|points| tried.points.matches(&points.item));
+    numbers.chain(claims).chain(points.flat_map(|points| drawn(view, points))).collect()
+}
+
+/// How a published number is measured.
+pub fn binding<'a>(study: &'a Study, published: &Published) -> Option<&'a Binding> {
+    study.file.published.iter().find(|binding| {
+        let filter = &binding.filter;
+        binding.rows.matches(&published.item)
+            && filter.series.as_ref().is_none_or(|series| series.matches(&published.series))
+            && filter.metric.as_ref().is_none_or(|metric| metric.matches(&published.metric))
+    })
+}
+
+/// Where a published number is in the grid, and its coordinates.
+pub fn place_of(
+    study: &Study,
+    binding: &Binding,
+    published: &Published,
+) -> (Place, Map<String, serde_json::Value>) {
+    let mut place = Place::new();
+    let mut x = Map::new();
+    for (name, text) in published.coordinates() {
+        let value = text.parse().map_or_else(|_| Value::Text(text.into()), Value::Number);
+        x.insert(name.to_owned(), value.json());
+        let axis = study.file.axis.iter().find(|(axis, about)| {
+            (*axis == name || about.column.as_deref() == Some(name))
+                && about.values.iter().any(|one| one.is(text))
+        });
+        match axis {
+            Some((axis, about)) => {
+                let value = about.values.iter().find(|one| one.is(text)).unwrap_or(&value);
+                place.insert(axis.clone(), value.clone());
+            }
+            None => {
+                place.insert(name.to_owned(), value);
+            }
+        }
+    }
+    for (axis, about) in &study.file.axis {
+        let stands_here = |coordinates: &super::file::Ordered<Value>| {
+            coordinates.iter().all(|(name, value)| {
+                published.coordinates().any(|(known, text)| known == name && value.is(text))
+            })
+        };
+        if let Some((value, _)) = about.stands_for.iter().find(|(_, coordinates)| stands_here(coordinates)) {
+            let value = about.values.iter().find(|one| one.is(value)).cloned();
+            place.insert(axis.clone(), value.unwrap_or(Value::Text(String::new())));
+        }
+    }
+    if let Some(axis) = &binding.series_is {
+        let values = study.file.axis.get(axis).map(|axis| &axis.values[..]).unwrap_or_default();
+        let value = values.iter().find(|value| value.is(&published.series)).cloned();
+        place.insert(axis.clone(), value.unwrap_or(Value::Text(published.series.clone())));
+    }
+    for (axis, value) in &binding.at {
+        place.insert(axis.clone(), value.clone());
+    }
+    (place, x)
+}
+
+/// A published number beside ours; `None` if it was not run.
+fn number(view: &View<'_>, published: &Published) -> Option<Item> {
+    let study = view.study;
+    let binding = binding(study, published)?;
+    let (place, mut x) = place_of(study, binding, published);
+    let sample = view.sample(binding.asked(), &place)?;
+    let mut note = format!("published: {}", published.source);
+    if let Some((axis, value)) = &sample.found {
+        let column = column(study, axis);
+        if let Some(there) = published.coordinates().find(|(name, _)| *name == column) {
+            note += &format!("; there at {} {}", there.0, there.1);
+        }
+        x.insert(column.to_owned(), value.json());
+    }
+    let item = Item::new(&study.file.paper, published.item.as_str(), published.series.as_str());
+    let item =
+        Item { x, published: Some(published.value()), ..item.metric(&published.metric, &published.unit) };
+    Some(judged(item.note(note), binding, published, &sample, asked_runs(view, binding.asked())))
+}
+
+fn asked_runs(view: &View<'_>, asked: Asked<'_>) -> usize {
+    view.results(asked).map_or(1, |results| results.runs)
+}
+
+/// Our number with its interval, and the verdict.
+fn judged(item: Item, binding: &Binding, published: &Published, sample: &Sample, runs: usize) -> Item {
+    let class = binding.class;
+    let value = published.value();
+    let margin = match &binding.within {
+        Some(Within::All(within)) => Some(*within),
+        Some(Within::Series(by)) => by.get(&published.series).copied(),
+        None => None,
+    };
+    let margin = margin.unwrap_or_else(|| class.margin(value)).max(published.half_digit());
+    let values = sample.defined();
+    let estimate = if sample.is_exact { sample.estimate() } else { class.interval(&values) };
+    let Some(ours) = estimate else {
+        return Item { margin: Some(margin), ..item };
+    };
+    let mean = ours.mean;
+    let n = values.len() as f64;
+    let variance = values.iter().map(|one| (one - mean) * (one - mean)).sum::<f64>() / (n - 1.0).max(1.0);
+    let of_runs =
+        if values.len() == sample.values.len() { values.len() } else { runs.max(sample.values.len()) };
+    let judged = Judged {
+        published: value,
+        margin,
+        class,
+        ours: &ours,
+        is_exact: sample.is_exact,
+        spread: libm::sqrt(variance),
+        of_runs,
+    };
+    let judgement = judged.verdict();
+    let note = match judgement.note.is_empty() {
+        true => item.note.clone(),
+        false => format!("{}; {}", judgement.note, item.note),
+    };
+    Item {
+        verdict: Some(judgement.verdict),
+        deviation_pct: (value != 0.0).then(|| 100.0 * (mean - value) / value.abs()),
+        margin: Some(margin),
+        ..item.measured(Some(ours)).note(note)
+    }
+}
+
+/// An axis' coordinate in rows.
+pub fn column<'a>(study: &'a Study, axis: &'a str) -> &'a str {
+    study.file.axis.get(axis).and_then(|about| about.column.as_deref()).unwrap_or(axis)
+}
+
+/// The coordinates that a value stands for.
+pub fn coordinates(study: &Study, axis: &str, value: &Value) -> Vec<(String, Value)> {
+    let stands_for = study.file.axis.get(axis).and_then(|about| about.stands_for.get(&value.to_string()));
+    match stands_for {
+        Some(several) => several.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+        None => vec![(column(study, axis).to_owned(), value.clone())],
+    }
+}
+
+/// The places of a grid that a table means, and the axes that vary over them.
+pub fn chosen(results: &Results, is_meant: impl Fn(&Place) -> bool) -> (Vec<Place>, Vec<String>) {
+    let places: Vec<Place> = places(&results.axes).into_iter().filter(is_meant).collect();
+    let varies = |axis: &str| {
+        let mut values = places.iter().filter_map(|place| place.get(axis));
+        let first = values.next();
+        values.any(|value| Some(value) != first)
+    };
+    let axes = results.axes.iter().map(|(axis, _)| axis.clone()).filter(|axis| varies(axis)).collect();
+    (places, axes)
+}
+
+/// A name with its axes in braces filled in.
+pub fn filled(template: &str, place: &Place) -> String {
+    let mut text = template.to_owned();
+    for (axis, value) in place {
+        text = text.replace(&format!("{{{axis}}}"), &value.to_string());
+    }
+    text
+}
+
+/// Points of a figure; the paper prints no numbers for them.
+fn drawn(view: &View<'_>, points: &Points) -> Vec<Item> {
+    let study = view.study;
+    let Some(results) = view.results(points.asked()) else { return Vec::new() };
+    let (places, axes) = chosen(results, |place| is_at(&points.at, place));
+    let default = axes.first().map_or(String::new(), |axis| format!("{{{axis}}}"));
+    let template = points.series.as_deref().unwrap_or(&default);
+    let (metric, unit) = match study.wanted(points.asked(), &[]) {
+        Ok(Wanted::Metric { metric, .. }) => {
+            (metric, study.file.metric.get(metric).map_or("", |one| &one.unit))
+        }
+        Ok(Wanted::Measure { name, measure }) => (name, &*measure.unit),
+        Err(_) => return Vec::new(),
+    };
+    let row = |place: &Place| {
+        let mut item = Item::new(&study.file.paper, points.item.as_str(), filled(template, place));
+        for axis in axes.iter().filter(|axis| !template.contains(&format!("{{{axis}}}"))) {
+            for (name, value) in coordinates(study, axis, &place[axis]) {
+                item = item.at(&name, value.json());
+            }
+        }
+        let estimate = view.sample(points.asked(), place).and_then(|sample| sample.estimate());
+        let note = if estimate.is_none() { "undefined: it did not occur" } else { &points.note };
+        item.metric(metric, unit).measured(estimate).note(note)
+    };
+    places.iter().map(row).collect()
+}

@@ -1,0 +1,197 @@
+//! A paper's files, read and checked: every name that is used exists.
+
+use super::expression::Expression;
+use super::file::{File, Measure};
+use super::published::{self, Published};
+use super::source::{Source, Text};
+use crate::papers::deviation::{self, Deviation};
+use lasthop_scenario::{Problem, nearest};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A paper as data.
+#[derive(Debug)]
+pub struct Study {
+    /// Where its files come from.
+    pub source: Source,
+    /// `study.toml` as a text, for messages.
+    pub text: Text,
+    /// `study.toml`.
+    pub file: File,
+    /// `published.csv`.
+    pub published: Vec<Published>,
+    /// `deviations.toml`.
+    pub deviations: Vec<Deviation>,
+    /// `chapter.md`.
+    pub prose: Option<String>,
+    /// Formulas of metrics.
+    formulas: BTreeMap<String, Expression>,
+    /// Metrics that each grid measures.
+    measured: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Study {
+    /// Reads a paper.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with its files.
+    pub fn read(source: Source) -> Result<Study, Problem> {
+        let name = source.path("study.toml");
+        let text = source.text("study.toml")?.ok_or_else(|| {
+            Problem::at(&name, &name, 0..name.len(), format!("there is no file `{name}`"))
+                .advise("a paper's folder has study.toml, published.csv and its paths; see docs/papers.md")
+        })?;
+        let text = Text { name, text };
+        let file: File = toml::from_str(&text.text)
+            .map_err(|error| text.at(error.span().unwrap_or(0..0), error.message().trim()))?;
+        let published = published::read(&source)?;
+        let deviations = match source.text("deviations.toml")? {
+            None => Vec::new(),
+            Some(inner) => deviation::read(&inner).map_err(|error| {
+                let span = error.span().unwrap_or(0..0);
+                Problem::at(&source.path("deviations.toml"), &inner, span, error.message().trim())
+            })?,
+        };
+        let prose = source.text("chapter.md")?;
+        let mut study = Study {
+            source,
+            text,
+            file,
+            published,
+            deviations,
+            prose,
+            formulas: BTreeMap::new(),
+            measured: BTreeMap::new(),
+        };
+        study.formulas = study.formulas()?;
+        study.measured = super::references::measured(&study)?;
+        Ok(study)
+    }
+
+    fn formulas(&self) -> Result<BTreeMap<String, Expression>, Problem> {
+        let parse = |(name, metric): (&String, &super::file::Metric)| match Expression::parse(&metric.of) {
+            Ok(formula) => Ok((name.clone(), formula)),
+            Err(why) => Err(self.text.about(&[], &metric.of, format!("the metric `{name}`: {why}"))),
+        };
+        self.file.metric.iter().map(parse).collect()
+    }
+
+    /// The metrics that are measured in a grid, with their formulas.
+    pub fn metrics_of(&self, grid: &str) -> Vec<(String, Expression)> {
+        let names = self.measured.get(grid).into_iter().flatten();
+        names.filter_map(|name| Some((name.clone(), self.formulas.get(name)?.clone()))).collect()
+    }
+
+    /// Whether `@name` means something in some grid.
+    pub fn has_name(&self, name: &str) -> bool {
+        let of_axes = self.file.axis.values().flat_map(|axis| axis.case.values().chain([&axis.set]));
+        let of_grids = self.file.grid.values();
+        of_grids.clone().any(|grid| {
+            let cases = grid.case.iter().map(|case| &case.changes).chain([&grid.set]);
+            grid.names.contains_key(name) || cases.into_iter().any(|changes| changes.names.contains_key(name))
+        }) || of_axes.into_iter().any(|changes| changes.names.contains_key(name))
+    }
+
+    /// The grid that is meant: named, or the only one.
+    ///
+    /// # Errors
+    /// If there is none of this name, or several and none is named.
+    pub fn grid<'a>(&'a self, named: Option<&'a str>, context: &[&str]) -> Result<&'a str, Problem> {
+        let names: Vec<&str> = self.file.grid.keys().map(String::as_str).collect();
+        match (named, &names[..]) {
+            (Some(name), _) if names.contains(&name) => Ok(name),
+            (Some(name), _) => Err(self.unknown(context, "grid", name, &names)),
+            (None, [only]) => Ok(only),
+            (None, _) => Err(self
+                .text
+                .about(context, "metric", "of which grid?")
+                .advise(format!("write grid = \"…\": {}", names.join(", ")))),
+        }
+    }
+
+    /// A name that is not there.
+    pub fn unknown(&self, context: &[&str], what: &str, name: &str, known: &[&str]) -> Problem {
+        let help = match nearest(name, known.iter().copied()) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None if known.is_empty() => format!("this paper has no {what}"),
+            None => format!("known: {}", known.join(", ")),
+        };
+        self.text.about(context, name, format!("`{name}` is not a {what} of this paper")).advise(help)
+    }
+
+    /// What is meant by a metric or a measure.
+    ///
+    /// # Errors
+    /// If there is no such name, or neither or both are given.
+    pub fn wanted<'a>(&'a self, asked: Asked<'a>, context: &[&str]) -> Result<Wanted<'a>, Problem> {
+        match (asked.metric, asked.measure) {
+            (Some(metric), None) => {
+                let known: Vec<&str> = self.file.metric.keys().map(String::as_str).collect();
+                if !known.contains(&metric) {
+                    return Err(self.unknown(context, "metric", metric, &known));
+                }
+                Ok(Wanted::Metric { metric, grid: self.grid(asked.grid, context)? })
+            }
+            (None, Some(name)) => {
+                let known: Vec<&str> = self.file.measure.keys().map(String::as_str).collect();
+                let Some((name, measure)) = self.file.measure.get_key_value(name) else {
+                    return Err(self.unknown(context, "measure", name, &known));
+                };
+                Ok(Wanted::Measure { name, measure })
+            }
+            _ => Err(self.text.about(context, "grid", "either `metric` or `measure` is wanted, one of them")),
+        }
+    }
+}
+
+/// What a table of the file asks for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Asked<'a> {
+    /// A metric.
+    pub metric: Option<&'a str>,
+    /// A measure.
+    pub measure: Option<&'a str>,
+    /// The grid.
+    pub grid: Option<&'a str>,
+}
+
+/// What is meant.
+#[derive(Clone, Copy, Debug)]
+pub enum Wanted<'a> {
+    /// A metric in a grid.
+    Metric {
+        /// Its name.
+        metric: &'a str,
+        /// The grid's.
+        grid: &'a str,
+    },
+    /// A measure.
+    Measure {
+        /// Its name.
+        name: &'a str,
+        /// What it is.
+        measure: &'a Measure,
+    },
+}
+
+/// Implements [`Asking`] for tables that have `metric`, `measure` and `grid`.
+macro_rules! asking {
+    ($($table:ident),*) => {
+        $(impl Asking for crate::study::file::$table {
+            fn asked(&self) -> Asked<'_> {
+                Asked {
+                    metric: self.metric.as_deref(),
+                    measure: self.measure.as_deref(),
+                    grid: self.grid.as_deref(),
+                }
+            }
+        })*
+    };
+}
+
+/// A table of the file that asks for a number.
+pub trait Asking {
+    /// What it asks for.
+    fn asked(&self) -> Asked<'_>;
+}
+
+asking!(Quantity, Measure, Binding, Points, Condition, Figure, Curve);

@@ -1,0 +1,177 @@
+//! Values of axes, and patterns of names.
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A value of an axis: a number, or the name of a setting.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// `0.059`.
+    Number(f64),
+    /// `tagged, tags shielded`.
+    Text(String),
+    /// `true`: one answer of two.
+    Flag(bool),
+}
+
+impl Value {
+    /// The number, if it is one.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Value::Number(number) => Some(*number),
+            Value::Text(_) | Value::Flag(_) => None,
+        }
+    }
+
+    /// The value as a row's coordinate.
+    pub fn json(&self) -> serde_json::Value {
+        match self {
+            // Whole numbers are counts: 3, not 3.0.
+            Value::Number(number) if number.fract() == 0.0 && number.abs() < 1e15 => (*number as i64).into(),
+            Value::Number(number) => (*number).into(),
+            Value::Text(text) => text.as_str().into(),
+            Value::Flag(flag) => (*flag).into(),
+        }
+    }
+
+    /// Whether a text from `published.csv` means this value.
+    pub fn is(&self, text: &str) -> bool {
+        match self {
+            Value::Number(number) => text.parse().is_ok_and(|one: f64| same(one, *number)),
+            Value::Text(own) => own == text,
+            Value::Flag(flag) => text == flag.to_string(),
+        }
+    }
+
+    /// Whether two values are one, up to the rounding of what was written.
+    pub fn same(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::Number(one), Value::Number(other)) => same(*one, *other),
+            _ => self == other,
+        }
+    }
+}
+
+fn same(one: f64, other: f64) -> bool {
+    (one - other).abs() <= 1e-9 * one.abs().max(other.abs())
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Number(number) => write!(f, "{number}"),
+            Value::Text(text) => f.write_str(text),
+            Value::Flag(flag) => write!(f, "{flag}"),
+        }
+    }
+}
+
+/// Where a cell is: a value for each axis, by the axis' name.
+pub type Place = BTreeMap<String, Value>;
+
+/// Which values of an axis are meant.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Pick {
+    /// One of them.
+    One(Value),
+    /// Several.
+    Some(Vec<Value>),
+}
+
+impl Pick {
+    /// Whether `value` is meant.
+    pub fn takes(&self, value: &Value) -> bool {
+        match self {
+            Pick::One(one) => one.same(value),
+            Pick::Some(several) => several.iter().any(|one| one.same(value)),
+        }
+    }
+
+    /// The values, in the order in which they were written.
+    pub fn values(&self) -> &[Value] {
+        match self {
+            Pick::One(one) => std::slice::from_ref(one),
+            Pick::Some(several) => several,
+        }
+    }
+}
+
+/// One text or several.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Texts {
+    /// One.
+    One(String),
+    /// Several.
+    Several(Vec<String>),
+}
+
+impl Default for Texts {
+    fn default() -> Texts {
+        Texts::Several(Vec::new())
+    }
+}
+
+impl Texts {
+    /// All of them.
+    pub fn all(&self) -> &[String] {
+        match self {
+            Texts::One(one) => std::slice::from_ref(one),
+            Texts::Several(several) => several,
+        }
+    }
+
+    /// Whether `name` matches one of these patterns.
+    pub fn matches(&self, name: &str) -> bool {
+        self.all().iter().any(|pattern| matches(pattern, name))
+    }
+}
+
+/// Whether `name` matches `pattern`, in which `*` stands for anything.
+pub fn matches(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
+    for part in middle {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.len() >= last.len() && rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        for (pattern, name, is_match) in [
+            ("gain-*", "gain-mac", true),
+            ("gain-*", "wired", false),
+            ("*-kbps", "gain-mac-kbps", true),
+            ("t*", "t12", true),
+            ("reno.*", "reno", false),
+            ("a*b*c", "a-b-b-c", true),
+            ("a*a", "a", false),
+            ("wired", "wired", true),
+            ("wired", "wired2", false),
+        ] {
+            assert_eq!(matches(pattern, name), is_match, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_compared_as_numbers() {
+        assert!(Value::Number(7e-5).is("0.00007"));
+        assert!(!Value::Number(7e-5).is("0.00008"));
+        assert_eq!(Value::Number(3.0).json(), serde_json::json!(3));
+        assert_eq!(Value::Number(0.5).json(), serde_json::json!(0.5));
+    }
+}
