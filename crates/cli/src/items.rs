@@ -217,6 +217,7 @@ fn sign(verdict: Option<Verdict>) -> &'static str {
         Some(Verdict::Agrees) => "✓",
         Some(Verdict::Shape) => "~",
         Some(Verdict::Differs) => "✗",
+        Some(Verdict::Inconclusive) => "?",
         None => "",
     }
 }

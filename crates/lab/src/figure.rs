@@ -23,6 +23,9 @@ pub struct Figure {
     pub x_categories: Vec<String>,
     /// The ends of what the quantity can be (0 and 1 for a share): neither the axis nor an interval goes beyond.
     pub y_bounds: Option<[f64; 2]>,
+    /// Whether each curve has a panel of its own, one above the other on the same axes: for courses that would cover
+    /// each other.
+    pub panels: bool,
     /// The command that gives it: `lasthop reproduce saad`; empty if there is none.
     pub source: String,
     /// The curves.

@@ -27,27 +27,69 @@ fn drawn(page: &str) -> Option<String> {
     None
 }
 
+/// The picture that the button of `figure` would save, put upon the page by a script.
+const SAVED: &str = "<script>
+const made = [];
+URL.createObjectURL = (blob) => { made.push(blob); return \"data:,\"; };
+HTMLAnchorElement.prototype.click = () => {};
+document.querySelectorAll(\".save\").forEach((button) => button.click());
+Promise.all(made.map((blob) => blob.text())).then((pictures) => {
+  const parser = new DOMParser();
+  const whole = pictures.filter((one) => !parser.parseFromString(one, \"image/svg+xml\").querySelector(\"parsererror\"));
+  document.documentElement.dataset.saved = whole.length;
+  document.body.append(Object.assign(document.createElement(\"pre\"), { id: \"saved\", textContent: whole[0] }));
+  const area = document.querySelector(\".area\"), marker = area.querySelector(\"use\"), box = marker.getBoundingClientRect();
+  const at = { clientX: box.left + 4, clientY: box.top + 4, bubbles: true };
+  area.dispatchEvent(new PointerEvent(\"pointermove\", at));
+});
+</script></body>";
+
 #[test]
-fn every_figure_is_drawn_with_labelled_axes() {
-    let Some(page) = drawn(&html(&document())) else {
+fn the_script_names_points_and_saves_pictures() {
+    let Some(page) = drawn(&html(&document()).replace("</body>", SAVED)) else {
         eprintln!("skipped: no Chromium to draw the page with");
         return;
     };
-    assert!(page.contains("data-plots=\"drawn\""), "the script has not come to its end");
-    assert_eq!(page.matches("<figure id=").count(), FIGURES.len());
-    for (id, x, y) in FIGURES {
-        let (_, rest) = page.split_once(&format!("<figure id=\"{id}\">")).expect(id);
-        let (figure, _) = rest.split_once("</figure>").expect(id);
-        assert!(figure.contains("<svg class=\"main-svg\""), "{id}: no plot");
-        for (class, title) in [("xtitle", x), ("ytitle", y)] {
-            let (_, rest) = figure.split_once(&format!("class=\"{class}\"")).expect(id);
-            let (element, _) = rest.split_once("</text>").expect(id);
-            // A long title takes lines, each in an element of its own.
-            for word in title.split(' ') {
-                let word = word.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-                assert!(element.contains(&word), "{id}: {class} without {word}: {element}");
-            }
-        }
-        assert!(figure.contains("class=\"legend\""), "{id}: no legend");
+    assert!(page.contains(&format!("data-saved=\"{}\"", FIGURES.len())), "a picture for each figure");
+    let (_, saved) = page.split_once("id=\"saved\">").expect("a picture");
+    let (saved, _) = saved.split_once("</pre>").expect("its end");
+    for part in ["Reno (published)", "goodput (kbit/s)", "bit error rate", "stroke-dasharray=", "fill=\"rgb("]
+    {
+        assert!(saved.contains(part), "{part}: {saved}");
     }
+    assert!(!saved.contains("var(") && !saved.contains("class="), "it needs no style sheet: {saved}");
+    let (_, tip) = page.split_once("class=\"tip\"").expect("a tip");
+    let (tip, _) = tip.split_once("</div>").expect("its end");
+    // The first point of the first curve, with the interval that the sample gives it.
+    assert!(
+        tip.contains("Reno\nbit error rate: 1e-6\ngoodput (kbit/s): 1727.3\n95 % interval: 1623.6 to 1813.6"),
+        "{tip}"
+    );
+}
+
+/// At the width of a telephone, without a script: everything is there, and the page does not scroll sideways.
+#[test]
+fn a_narrow_page_without_scripts_has_all() {
+    // The only script measures.
+    let measure = "<script>document.documentElement.dataset.sideways = document.documentElement.scrollWidth - \
+                   document.documentElement.clientWidth;</script></body>";
+    let page = html(&document());
+    let (before, after) = page.split_once("<script>").expect("a script");
+    let (_, after) = after.split_once("</script>").expect("its end");
+    // Chromium's windows are not narrower than 500 pixels; a frame is.
+    let bare = format!("{before}{after}").replace("</body>", measure);
+    let frame = format!(
+        "<!DOCTYPE html><iframe style=\"width:420px;height:900px\" srcdoc=\"{}\"></iframe><script>onload = () => {{ \
+         const inner = document.querySelector(\"iframe\").contentDocument; \
+         document.documentElement.dataset.seen = inner.documentElement.dataset.sideways + \" \" + \
+         [...inner.querySelectorAll(\".area\")].filter((one) => one.getBoundingClientRect().width > 250).length; }};</script>",
+        bare.replace('&', "&amp;").replace('"', "&quot;")
+    );
+    let Some(page) = drawn(&frame) else {
+        eprintln!("skipped: no Chromium to draw the page with");
+        return;
+    };
+    // One figure has two panels.
+    let seen = format!("data-seen=\"0 {}\"", FIGURES.len() + 1);
+    assert!(page.contains(&seen), "{seen}: {}", &page[..page.len().min(200)]);
 }

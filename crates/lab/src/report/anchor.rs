@@ -9,6 +9,11 @@ pub struct Anchors {
 }
 
 impl Anchors {
+    /// None yet but `names`.
+    pub fn beside(names: impl IntoIterator<Item = String>) -> Anchors {
+        Anchors { taken: names.into_iter().collect() }
+    }
+
     /// `wanted` in letters that need no escaping; with a number after it if the name is taken.
     pub fn unique(&mut self, wanted: &str) -> String {
         let plain = plain(wanted);
@@ -33,6 +38,12 @@ fn plain(wanted: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_pages_own_names_are_not_given_away() {
+        let mut anchors = Anchors::beside(["top".to_string()]);
+        assert_eq!(anchors.unique("top"), "top-2");
+    }
 
     #[test]
     fn names_are_plain_and_unique() {

@@ -1,90 +1,119 @@
-// Draws the figures: each is a box and, after it, a script element with its JSON.
+// What a pointer at a plot says, and a button that saves the picture. Plots are there without it.
 "use strict";
 (() => {
-  const boxes = [...document.querySelectorAll(".plot")];
-  const root = document.documentElement;
-  const height = 390; // of a figure without its legend
-  const font = 13;
-  const brush = document.createElement("canvas").getContext("2d");
+  const say = (tag, text, className) => Object.assign(document.createElement(tag), { textContent: text, className });
 
-  const family = () => getComputedStyle(document.body).fontFamily;
-  const width = (text) => {
-    brush.font = `${font}px ${family()}`;
-    return brush.measureText(text.replace(/&lt;|&gt;|&amp;/g, "x")).width;
-  };
+  // A row of the data: series, x, y, and the ends of its interval if there are any.
+  const fields = (row) => [...row.matchAll(/("(?:[^"]|"")*"|[^,]*)(?:,|$)/g)]
+    .map(([, field]) => field.replace(/^"|"$/g, "").replaceAll('""', '"'));
 
-  // Labels do not break by themselves.
-  const broken = (text, room) => {
-    const lines = [""];
-    for (const word of text.split(" ")) {
-      const longer = lines.at(-1) ? `${lines.at(-1)} ${word}` : word;
-      if (!lines.at(-1) || width(longer) <= room) lines[lines.length - 1] = longer;
-      else lines.push(word);
+  const label = (figure, axis) => figure.querySelector(`.${axis}-label`).textContent;
+
+  // The nearest marker, in words; null if none is near.
+  const marked = (figure, area, right, down) => {
+    let nearest = [24, null];
+    for (const marker of area.querySelectorAll("g[data-row] > use")) {
+      const off = Math.hypot(marker.x.baseVal.value - right, marker.y.baseVal.value - down);
+      if (off < nearest[0]) nearest = [off, marker];
     }
-    return lines.join("<br>");
+    const [, marker] = nearest;
+    if (!marker) return null;
+    const before = [...marker.parentNode.children].indexOf(marker);
+    const rows = figure.querySelector(".data pre").textContent.trim().split("\n");
+    const [series, x, y, low, high] = fields(rows[1 + Number(marker.parentNode.dataset.row) + before]);
+    const interval = low ? `\n95 % interval: ${low} to ${high}` : "";
+    return `${series}\n${label(figure, "x")}: ${x}\n${label(figure, "y")}: ${y}${interval}`;
   };
 
-  // Colours are names in the style sheet, which knows whether the page is dark.
-  const colored = (value, style) => {
-    if (typeof value === "string") {
-      return value.replace(/^var\((--\w+)\)$/, (_, name) => style.getPropertyValue(name).trim());
-    }
-    if (Array.isArray(value)) return typeof value[0] === "object" ? value.map((one) => colored(one, style)) : value;
-    if (value === null || typeof value !== "object") return value;
-    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, colored(one, style)]));
+  // The value at a share of an axis.
+  const value = (scale, share) => {
+    const [low, high, log] = scale.split(" ");
+    const between = log
+      ? low * (high / low) ** share
+      : Number(low) + (high - low) * share;
+    return Number(between.toPrecision(3));
   };
 
-  const draw = (box, room) => {
-    const style = getComputedStyle(root);
-    const { data, layout, config } = colored(JSON.parse(box.nextElementSibling.textContent), style);
-    const names = data.filter((trace) => trace.showlegend !== false).map((trace) => trace.name);
-    const entry = Math.max(...names.map(width), 0) + layout.legend.itemwidth + 20;
-    const rows = Math.ceil(names.length / Math.max(1, Math.floor((room - 80) / entry)));
-    layout.width = room;
-    layout.margin.t = 12 + rows * 20;
-    layout.height = height + layout.margin.t;
-    layout.font = { family: family(), size: font, color: style.getPropertyValue("--ink").trim() };
-    layout.xaxis.title.font = layout.yaxis.title.font = { size: font };
-    layout.xaxis.title.text = broken(layout.xaxis.title.text, room - 90);
-    layout.yaxis.title.text = broken(layout.yaxis.title.text, height - 60);
-    layout.hoverlabel.font = layout.font;
-    layout.hoverlabel.bgcolor = style.getPropertyValue("--raised").trim();
-    // A finger that drags wants to scroll the page, and has no use for buttons that hide the legend.
-    if (matchMedia("(hover: none)").matches) {
-      layout.dragmode = false;
-      config.displayModeBar = false;
-    }
-    box.drawn = room;
-    // From scratch: updating a plot leaves a legend that has got more rows where it was, upon the data.
-    Plotly.purge(box);
-    Plotly.newPlot(box, data, layout, config);
+  const here = (figure, area, right, down, box) => {
+    if (!area.dataset.x || right < 0 || down < 0 || right > box.width || down > box.height) return null;
+    const x = value(area.dataset.x, right / box.width);
+    const y = value(area.dataset.y, 1 - down / box.height);
+    return `${label(figure, "x")}: ${x}\n${label(figure, "y")}: ${y}`;
   };
 
-  const redraw = () => boxes.filter((box) => box.drawn).forEach((box) => draw(box, box.clientWidth));
-
-  // One after the other, so that the page can be read meanwhile.
-  const next = (index) => {
-    if (index === boxes.length) {
-      root.dataset.plots = "drawn";
-      return;
-    }
-    if (!boxes[index].drawn) draw(boxes[index], boxes[index].clientWidth);
-    setTimeout(next, 0, index + 1);
-  };
-  next(0);
-
-  new ResizeObserver(() => {
-    boxes.filter((box) => box.drawn && box.drawn !== box.clientWidth).forEach((box) => draw(box, box.clientWidth));
-  }).observe(document.querySelector("main"));
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-
-  // Paper is white, and as narrow as A4 or Letter.
-  addEventListener("beforeprint", () => {
-    root.dataset.light = "";
-    boxes.forEach((box) => draw(box, 660));
+  const tip = document.body.appendChild(say("div", "", "tip"));
+  tip.hidden = true;
+  addEventListener("pointermove", (event) => {
+    const area = event.target.closest?.(".area");
+    const figure = area?.closest("figure");
+    const box = figure && area.getBoundingClientRect();
+    const place = figure && [event.clientX - box.left, event.clientY - box.top];
+    const text = figure && (marked(figure, area, ...place) ?? here(figure, area, ...place, box));
+    tip.hidden = !text;
+    if (!text) return;
+    tip.textContent = text;
+    const left = event.clientX + 14 + tip.offsetWidth > innerWidth ? event.clientX - 14 - tip.offsetWidth : event.clientX + 14;
+    tip.style.left = `${Math.max(0, left)}px`;
+    tip.style.top = `${Math.max(0, event.clientY - tip.offsetHeight - 10)}px`;
   });
-  addEventListener("afterprint", () => {
-    delete root.dataset.light;
-    redraw();
-  });
+
+  // A picture by itself: every mark with its place and looks as they are on the page now.
+  const picture = (plot) => {
+    const name = plot.querySelector("svg").namespaceURI;
+    const frame = plot.getBoundingClientRect();
+    const svg = document.createElementNS(name, "svg");
+    const add = (tag, style, looks, attributes, text) => {
+      const element = document.createElementNS(name, tag);
+      for (const look of looks) element.setAttribute(look, style.getPropertyValue(look));
+      for (const [key, one] of Object.entries(attributes)) element.setAttribute(key, one);
+      element.textContent = text ?? "";
+      svg.append(element);
+    };
+    const strokes = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity", "vector-effect"];
+    const letters = ["fill", "font-family", "font-size", "text-anchor"];
+    const [width, height] = [Math.ceil(frame.width) + 8, Math.ceil(frame.height) + 8];
+    Object.entries({ xmlns: name, width, height, viewBox: `0 0 ${width} ${height}` })
+      .forEach(([key, one]) => svg.setAttribute(key, one));
+    add("rect", getComputedStyle(document.body), [], { width, height, fill: getComputedStyle(document.body).backgroundColor });
+    for (const mark of plot.querySelectorAll("path, use, text")) {
+      const style = getComputedStyle(mark);
+      if (style.display === "none") continue;
+      const { a, b, c, d, e, f } = mark.getScreenCTM().translate(
+        ...mark.matches("use") ? [mark.x.baseVal.value, mark.y.baseVal.value] : [0, 0],
+      );
+      const transform = `matrix(${[a, b, c, d, e - frame.left + 4, f - frame.top + 4].map((one) => +one.toFixed(3))})`;
+      if (mark.matches("text")) {
+        const [x, y] = [mark.x.baseVal[0]?.value ?? 0, mark.y.baseVal[0]?.value ?? 0];
+        add("text", style, letters, { transform, x, y });
+        for (const part of mark.childNodes) svg.lastChild.append(part.cloneNode(true));
+        svg.querySelectorAll("tspan").forEach((part) => part.setAttribute("font-size", "10px"));
+      } else {
+        const path = mark.matches("use") ? document.querySelector(mark.getAttribute("href")) : mark;
+        add("path", style, strokes, { transform, d: path.getAttribute("d") });
+      }
+    }
+    // Text of the page around the plot.
+    for (const words of plot.querySelectorAll(".legend li, .x-label, .y-label")) {
+      const range = document.createRange();
+      range.selectNodeContents(words.lastChild ?? words);
+      const [box] = range.getClientRects();
+      const style = getComputedStyle(words);
+      if (box) add("text", style, ["font-family", "font-size"], { fill: style.color, x: box.left - frame.left + 4, y: box.bottom - frame.top }, words.textContent);
+    }
+    return new XMLSerializer().serializeToString(svg);
+  };
+
+  for (const plot of document.querySelectorAll("figure > .plot")) {
+    const figure = plot.parentNode;
+    const button = say("button", "save SVG", "save");
+    button.type = "button";
+    button.addEventListener("click", () => {
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([picture(plot)], { type: "image/svg+xml" }));
+      link.download = `${figure.id}.svg`;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    });
+    figure.querySelector(".title").append(button);
+  }
 })();

@@ -1,313 +1,237 @@
-//! A figure as Plotly's JSON.
+//! A figure's plot: an SVG that needs no script, between labels of the page.
+//!
+//! Text is text of a fixed size at any width: places on the axes are shares of the plot, the plot is as wide as the
+//! page. Lines are paths in units that the page stretches, at strokes that it does not.
 
-use super::escape::label;
-use super::palette::{Look, legend_name, looks};
-use super::thin::{LONGEST, SPANS, thinned};
-use crate::figure::{CurveKind, Figure, Point};
-use plotly::common::{
-    Anchor, DashType, ErrorData, ErrorType, ExponentFormat, Fill, HoverInfo, Label, Line, LineShape, Marker,
-    Mode, Orientation, Title,
-};
-use plotly::configuration::{ImageButtonFormats, ModeBarButtonName, ToImageButtonOptions};
-use plotly::layout::{Axis, AxisType, HoverMode, Legend, Margin, ModeBar, RangeMode, TicksDirection};
-use plotly::{Configuration, Layout, Plot, Scatter};
+use super::axes::Axes;
+use super::curves::{self, Part, drawn, has_line, percent};
+use super::data::Data;
+use super::escape::escaped;
+use super::looks::{Look, Looks, legend_name, partner};
+use super::path::{HEIGHT, Pen, WIDTH};
+use super::scale::{Scale, Tick};
+use crate::figure::{Curve, CurveKind, Figure};
+use std::fmt::Write;
 
-/// Up to as many points have markers and bars; more than that make a line and a band.
-const SPARSE: usize = 40;
-/// Beyond as many points dashes fall between the points, and the line is solid.
-const DASHED: usize = 1000;
-/// No colour at all: the page's shows through.
-const CLEAR: &str = "rgba(0,0,0,0)";
+/// About how many numbers stand at the x axis, at the y axis, and at that of a panel.
+const TICKS: (usize, usize, usize) = (8, 5, 3);
+/// More numbers than these have every second one left out on a narrow page.
+const FEW: usize = 5;
+/// About the width of a character of an axis' label, and what narrow and wide plots have at least, pixels.
+const CHARACTER: f64 = 7.2;
+const NARROW: f64 = 290.0;
+const USUAL: f64 = 760.0;
 
-/// Plotly itself, in a script element.
-///
-/// The crate's sources come with a typesetter of formulas after it, which no label needs: half as much again.
-pub fn library() -> String {
-    let sources = Plot::offline_js_sources();
-    match sources.split_once("</script>") {
-        Some((plotly, _)) => format!("{plotly}</script>\n"),
-        None => sources,
-    }
-}
-
-/// What Plotly draws for `figure`: `data`, `layout` and `config`.
-///
-/// Colours are `var(--…)` of the page's style sheet, which `page.js` looks up.
-pub fn json(figure: &Figure) -> String {
-    let mut plot = Plot::new();
-    for (curve, look) in figure.curves.iter().zip(looks(&figure.curves)) {
-        let name = label(&legend_name(curve, &figure.curves));
-        let shown: Vec<Point> =
-            curve.points.iter().copied().filter(|point| is_shown(point, figure)).collect();
-        let points = thinned(&shown, figure.x_log);
-        if has_band(&points) {
-            plot.add_trace(band(&points, &look, &name));
-        }
-        plot.add_trace(trace(curve.kind, &points, &look, &name));
-    }
-    plot.set_layout(layout(figure));
-    plot.set_configuration(configuration(figure));
-    plot.to_json()
+/// The plot with legend and labels, and the data it shows, folded.
+pub fn html(figure: &Figure, looks: &Looks) -> (String, String) {
+    let looks = looks.assign(&figure.curves);
+    let axes = Axes::of(figure);
+    let data = Data::of(figure, axes.as_ref());
+    let plot = match axes {
+        Some(axes) => plot(figure, &axes, &looks, &data),
+        None => "<p class=\"notice\">No point to draw.</p>\n".to_string(),
+    };
+    (plot, data.html())
 }
 
 /// What a reader should know of how `figure` is drawn.
 pub fn notes(figure: &Figure) -> Vec<String> {
     let mut notes = Vec::new();
     let points = || figure.curves.iter().flat_map(|curve| &curve.points);
-    if points().any(|point| point.ci95.is_some_and(is_finite)) {
+    if points().any(|point| super::axes::interval(point).is_some()) {
         notes.push("Bars and bands are 95 % intervals.".to_string());
     }
-    let hidden = points().filter(|point| !is_shown(point, figure)).count();
-    if hidden > 0 {
-        notes.push(format!("Not shown, because the axis is logarithmic: points at x ≤ 0 ({hidden})."));
+    for (name, log, of) in [
+        ("x", figure.x_log, (|point| point.x) as fn(&crate::figure::Point) -> f64),
+        ("y", figure.y_log, |point| point.y),
+    ] {
+        let hidden = points().filter(|point| log && of(point) <= 0.0).count();
+        if hidden > 0 {
+            notes.push(format!(
+                "Not shown, because the axis is logarithmic: points at {name} ≤ 0 ({hidden})."
+            ));
+        }
     }
-    let longest = figure.curves.iter().map(|curve| curve.points.len()).max().unwrap_or(0);
-    if longest > LONGEST {
-        notes.push(format!(
-            "Long series (up to {longest} points) are drawn by the first, lowest, highest and last point in each \
-             of {SPANS} spans."
-        ));
-    }
+    notes.extend(curves::note(figure));
     notes
 }
 
-fn trace(kind: CurveKind, points: &[Point], look: &Look, name: &str) -> Box<Scatter<f64, f64>> {
-    let trace = curve(points).name(name);
-    let trace = if has_band(points) { trace.legend_group(name) } else { trace };
-    let dash = if points.len() <= DASHED { look.dash.clone() } else { DashType::Solid };
-    let line = Line::new().color(look.color).dash(dash);
-    let marker = Marker::new().color(look.color).symbol(look.symbol.clone());
-    match kind {
-        CurveKind::Line => trace.mode(Mode::Lines).line(line.width(1.5)),
-        CurveKind::Steps => trace.mode(Mode::Lines).line(line.width(1.5).shape(LineShape::Hv)),
-        CurveKind::Dots => trace.mode(Mode::Markers).marker(marker.size(5)),
-        CurveKind::Published => {
-            trace.mode(Mode::Markers).marker(marker.size(12).line(Line::new().width(2.0).color(look.color)))
+fn plot(figure: &Figure, axes: &Axes, looks: &[Look], data: &Data) -> String {
+    let parts: Vec<Part<'_>> = figure
+        .curves
+        .iter()
+        .zip(looks)
+        .enumerate()
+        .map(|(index, (curve, look))| Part {
+            index,
+            curve,
+            look,
+            row: data.rows.get(index).copied().flatten(),
+        })
+        .collect();
+    let panels = if figure.panels { panels(figure, parts) } else { vec![parts] };
+    let y_ticks = axes.y.ticks(if figure.panels { TICKS.2 } else { TICKS.1 });
+    let widest = y_ticks.iter().map(|tick| tick.label.width()).max().unwrap_or(0);
+    let (x_labels, tilt) = x_labels(figure, axes);
+    let class = if figure.panels { " panels" } else { "" };
+    let mut out = format!(
+        "<div class=\"plot{class}{tilt}\" style=\"--left:{widest};--below:{}\">\n{}<p class=\"y-label\">{}</p>\n",
+        figure.x_categories.iter().map(|name| name.chars().count()).max().unwrap_or(0),
+        legend(figure, looks),
+        escaped(&figure.y_label)
+    );
+    let last = panels.len().saturating_sub(1);
+    for (index, parts) in panels.iter().enumerate() {
+        let drawn = drawn(figure, axes, parts);
+        let _ = writeln!(
+            out,
+            "<div class=\"box\"><svg class=\"area\" role=\"img\" aria-label=\"{}\"{}>{}{}\
+             <svg width=\"100%\" height=\"100%\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" preserveAspectRatio=\"none\">{}{}</svg>{}</svg></div>",
+            escaped(&figure.title),
+            scales(figure, axes),
+            if index == last { x_labels.as_str() } else { "" },
+            y_labels(&y_ticks),
+            grid(axes, &y_ticks, figure),
+            drawn.paths,
+            drawn.markers
+        );
+    }
+    let _ = write!(out, "<p class=\"x-label\">{}</p>\n</div>\n", escaped(&figure.x_label));
+    out
+}
+
+/// One of our curves in each panel, with what was published of it; what belongs to none comes last, by itself.
+fn panels<'a>(figure: &Figure, parts: Vec<Part<'a>>) -> Vec<Vec<Part<'a>>> {
+    let mut panels: Vec<(Option<usize>, Vec<Part<'a>>)> = Vec::new();
+    let own = |curve: &Curve| curve.kind != CurveKind::Published;
+    for part in parts {
+        let of = if own(part.curve) { Some(part.index) } else { partner(part.curve, &figure.curves) };
+        match panels.iter_mut().find(|(panel, _)| *panel == of) {
+            Some((_, panel)) => panel.push(part),
+            None => panels.push((of, vec![part])),
         }
-        CurveKind::Measured if points.len() > SPARSE => trace.mode(Mode::Lines).line(line.width(2.0)),
-        CurveKind::Measured => {
-            let trace = trace.mode(Mode::LinesMarkers).line(line.width(2.0)).marker(marker.size(8));
-            match bars(points) {
-                Some(bars) => trace.error_y(bars.color(look.color).thickness(1.5).width(4)),
-                None => trace,
-            }
+    }
+    panels.into_iter().map(|(_, panel)| panel).collect()
+}
+
+/// What a script needs to say where the pointer is: the ends of the axes, and which are logarithmic.
+fn scales(figure: &Figure, axes: &Axes) -> String {
+    let ends = |scale: &Scale| format!("{} {}{}", scale.low, scale.high, if scale.log { " log" } else { "" });
+    let x = if figure.x_categories.is_empty() { ends(&axes.x) } else { String::new() };
+    format!(" data-x=\"{x}\" data-y=\"{}\"", ends(&axes.y))
+}
+
+/// Labels below the plot, and the class that turns them where they would not fit.
+fn x_labels(figure: &Figure, axes: &Axes) -> (String, &'static str) {
+    if figure.x_categories.is_empty() {
+        let ticks = axes.x.ticks(TICKS.0);
+        let mut out = String::from("<g class=\"ticks x\" transform=\"translate(0 18)\">");
+        for (index, tick) in ticks.iter().enumerate() {
+            let class = if ticks.len() > FEW && index % 2 == 1 { " class=\"odd\"" } else { "" };
+            let _ =
+                write!(out, "<text{class} x=\"{}\" y=\"100%\">{}</text>", percent(tick.at), tick.label.svg());
         }
+        return (out + "</g>", "");
     }
+    let widest = figure.x_categories.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let room = (widest as f64 + 1.0) * CHARACTER * figure.x_categories.len() as f64;
+    let mut out = String::from("<g class=\"ticks x\" transform=\"translate(0 6)\">");
+    for (index, name) in figure.x_categories.iter().enumerate() {
+        let at = percent(axes.x.place(index as f64 + 1.0));
+        // A picture of its own, so that the style sheet can turn the name about its place.
+        let _ = write!(out, "<svg x=\"{at}\" y=\"100%\"><text y=\"12\">{}</text></svg>", escaped(name));
+    }
+    let tilt = match room {
+        ..NARROW => "",
+        ..USUAL => " turn-narrow",
+        _ => " turn",
+    };
+    (out + "</g>", tilt)
 }
 
-/// `points` with what hovering over them says.
-fn curve(points: &[Point]) -> Box<Scatter<f64, f64>> {
-    let trace = Scatter::new(xs(points), ys(points));
-    let head = "<b>%{fullData.name}</b><br>%{xaxis.title.text}: %{x}<br>%{yaxis.title.text}";
-    if points.iter().any(|point| interval(point).is_some()) {
-        // Plotly would show the bars' lengths beside y itself.
-        trace
-            .custom_data(points.iter().map(ordinate).collect())
-            .hover_template(format!("{head}: %{{customdata}}<extra></extra>"))
-    } else {
-        trace.hover_template(format!("{head}: %{{y}}<extra></extra>"))
+fn y_labels(ticks: &[Tick]) -> String {
+    let mut out = String::from("<g class=\"ticks y\" transform=\"translate(-8 4)\">");
+    for tick in ticks {
+        let _ = write!(out, "<text y=\"{}\">{}</text>", percent(1.0 - tick.at), tick.label.svg());
     }
+    out + "</g>"
 }
 
-/// A point's ordinate and interval in words.
-fn ordinate(point: &Point) -> String {
-    let y = digits(point.y);
-    match interval(point) {
-        Some([low, high]) => format!("{y}<br>95 % interval: {} to {}", digits(low), digits(high)),
-        None => y,
-    }
+/// Lines behind the curves, and a frame around them.
+fn grid(axes: &Axes, y_ticks: &[Tick], figure: &Figure) -> String {
+    let lines = |xs: &[f64], ys: &[f64]| {
+        let mut pen = Pen::new(10);
+        for x in xs {
+            pen.move_to((x * WIDTH, 0.0));
+            pen.line_to((x * WIDTH, HEIGHT));
+        }
+        for y in ys {
+            pen.move_to((0.0, (1.0 - y) * HEIGHT));
+            pen.line_to((WIDTH, (1.0 - y) * HEIGHT));
+        }
+        pen.data()
+    };
+    let x_ticks = if figure.x_categories.is_empty() { axes.x.ticks(TICKS.0) } else { Vec::new() };
+    let places = |ticks: &[Tick]| ticks.iter().map(|tick| tick.at).collect::<Vec<f64>>();
+    let minor = lines(&axes.x.minor(), &axes.y.minor());
+    let minor = if minor.is_empty() { minor } else { format!("<path class=\"grid minor\" d=\"{minor}\"/>") };
+    let major = lines(&places(&x_ticks), &places(y_ticks));
+    format!(
+        "{minor}<path class=\"grid\" d=\"{major}\"/><path class=\"frame\" d=\"m0 0h{WIDTH}v{HEIGHT}h-{WIDTH}z\"/>"
+    )
 }
 
-/// Four significant digits.
-fn digits(value: f64) -> String {
-    let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
-    if rounded != 0.0 && !(1e-4..1e7).contains(&rounded.abs()) {
-        format!("{rounded:e}")
-    } else {
-        format!("{rounded}")
-    }
-}
-
-fn bars(points: &[Point]) -> Option<ErrorData> {
-    points.iter().any(|point| interval(point).is_some()).then(|| {
-        let half = |side: fn(&Point, [f64; 2]) -> f64| {
-            points.iter().map(|point| interval(point).map_or(0.0, |ends| side(point, ends))).collect()
+fn legend(figure: &Figure, looks: &[Look]) -> String {
+    let mut out = String::from("<ul class=\"legend\">\n");
+    for (curve, look) in figure.curves.iter().zip(looks) {
+        let width = if has_line(figure, curve) { 32 } else { 14 };
+        let line = match (has_line(figure, curve), curve.kind) {
+            (true, CurveKind::Measured) => format!("<path class=\"{}\" d=\"M0 7h{width}\"/>", look.dash),
+            (true, _) => format!("<path class=\"{} thin\" d=\"M0 7h{width}\"/>", look.dash),
+            (false, _) => String::new(),
         };
-        ErrorData::new(ErrorType::Data)
-            .symmetric(false)
-            .array(half(|point, ends| ends[1] - point.y))
-            .array_minus(half(|point, ends| point.y - ends[0]))
-    })
-}
-
-fn has_band(points: &[Point]) -> bool {
-    points.len() > SPARSE && points.iter().any(|point| interval(point).is_some())
-}
-
-/// The intervals of `points`: there along their upper ends, back along the lower; a hole where one is missing.
-fn band(points: &[Point], look: &Look, name: &str) -> Box<Scatter<f64, f64>> {
-    let (mut x, mut y) = (Vec::new(), Vec::new());
-    for run in points.chunk_by(|one, next| interval(one).is_some() == interval(next).is_some()) {
-        let ends: Vec<(f64, [f64; 2])> =
-            run.iter().filter_map(|point| interval(point).map(|ends| (point.x, ends))).collect();
-        if !ends.is_empty() && !x.is_empty() {
-            x.push(f64::NAN);
-            y.push(f64::NAN);
-        }
-        let back = ends.iter().rev();
-        x.extend(ends.iter().chain(back.clone()).map(|(x, _)| x));
-        y.extend(ends.iter().map(|(_, ends)| ends[1]).chain(back.map(|(_, ends)| ends[0])));
+        let marker = match super::axes::has_markers(figure, curve) {
+            true => format!("<use href=\"#{}\" x=\"{}\" y=\"7\"/>", curves::marker(curve, look), width / 2),
+            false => String::new(),
+        };
+        let hollow = if curve.kind == CurveKind::Published { " hollow" } else { "" };
+        let _ = writeln!(
+            out,
+            "<li><svg class=\"{}{hollow}\" width=\"{width}\" height=\"14\" aria-hidden=\"true\">{line}{marker}</svg>{}</li>",
+            look.color,
+            escaped(&legend_name(curve, &figure.curves))
+        );
     }
-    Scatter::new(x, y)
-        .name(name)
-        .legend_group(name)
-        .show_legend(false)
-        .mode(Mode::Lines)
-        .line(Line::new().width(0.0).dash(DashType::Solid).color(look.color))
-        .fill(Fill::ToSelf)
-        .fill_color(look.color)
-        .opacity(0.25)
-        .hover_info(HoverInfo::Skip)
-}
-
-fn layout(figure: &Figure) -> Layout {
-    let x = axis(&figure.x_label);
-    let x = if figure.x_log {
-        x.type_(AxisType::Log).exponent_format(ExponentFormat::Power)
-    } else {
-        x.type_(AxisType::Linear)
-    };
-    let y = axis(&figure.y_label).type_(AxisType::Linear).range_mode(y_range(figure));
-    Layout::new()
-        .auto_size(true)
-        .paper_background_color(CLEAR)
-        .plot_background_color(CLEAR)
-        .margin(Margin::new().left(56).right(16).top(8).bottom(48))
-        .hover_mode(HoverMode::Closest)
-        .hover_label(Label::new().name_length(-1).align("left"))
-        .mode_bar(ModeBar::new().background_color(CLEAR).color("var(--muted)").active_color("var(--ink)"))
-        .show_legend(true)
-        .legend(
-            Legend::new()
-                .orientation(Orientation::Horizontal)
-                .background_color(CLEAR)
-                .x(0.0)
-                .x_anchor(Anchor::Left)
-                .y(1.02)
-                .y_anchor(Anchor::Bottom)
-                .trace_group_gap(0)
-                .item_width(44),
-        )
-        .x_axis(x)
-        .y_axis(y)
-}
-
-fn axis(title: &str) -> Axis {
-    Axis::new()
-        .title(Title::with_text(label(title)))
-        .auto_margin(true)
-        .color("var(--ink)")
-        .line_color("var(--muted)")
-        .show_line(true)
-        .mirror(true)
-        .grid_color("var(--grid)")
-        .zero_line(false)
-        .ticks(TicksDirection::Outside)
-        .tick_length(4)
-        .exponent_format(ExponentFormat::None)
-        .separate_thousands(true)
-}
-
-/// From zero unless that would leave the lower half of the plot empty.
-fn y_range(figure: &Figure) -> RangeMode {
-    let values = || {
-        let points = figure.curves.iter().flat_map(|curve| &curve.points);
-        points.filter(|point| is_shown(point, figure)).map(|point| point.y).filter(|y| y.is_finite())
-    };
-    let low = values().fold(f64::INFINITY, f64::min);
-    let high = values().fold(f64::NEG_INFINITY, f64::max);
-    if low >= 0.0 && low <= high / 2.0 { RangeMode::ToZero } else { RangeMode::Normal }
-}
-
-fn configuration(figure: &Figure) -> Configuration {
-    Configuration::new()
-        .display_logo(false)
-        .mode_bar_buttons_to_remove(vec![
-            ModeBarButtonName::Select2d,
-            ModeBarButtonName::Lasso2d,
-            ModeBarButtonName::AutoScale2d,
-        ])
-        .to_image_button_options(
-            ToImageButtonOptions::new().format(ImageButtonFormats::Svg).filename(&figure.id),
-        )
-}
-
-/// Whether a point has a place on the x axis.
-fn is_shown(point: &Point, figure: &Figure) -> bool {
-    !figure.x_log || point.x > 0.0
-}
-
-fn interval(point: &Point) -> Option<[f64; 2]> {
-    point.ci95.filter(|&ends| is_finite(ends))
-}
-
-fn is_finite(ends: [f64; 2]) -> bool {
-    ends.iter().all(|end| end.is_finite())
-}
-
-fn xs(points: &[Point]) -> Vec<f64> {
-    points.iter().map(|point| point.x).collect()
-}
-
-fn ys(points: &[Point]) -> Vec<f64> {
-    points.iter().map(|point| point.y).collect()
+    out + "</ul>\n"
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::Curve;
-
-    #[test]
-    fn numbers_have_four_digits() {
-        for (value, text) in
-            [(1187.46, "1187"), (0.0123456, "0.01235"), (-2.0, "-2"), (0.0, "0"), (3.14159e-6, "3.142e-6")]
-        {
-            assert_eq!(digits(value), text);
-        }
-    }
-
-    #[test]
-    fn a_band_goes_round_each_run_of_intervals() {
-        let mut points: Vec<Point> =
-            (0..50u8).map(|x| Point { x: f64::from(x), y: 1.0, ci95: Some([0.0, f64::from(x)]) }).collect();
-        points[2].ci95 = Some([f64::NEG_INFINITY, f64::INFINITY]);
-        let look =
-            Look { color: "var(--c1)", dash: DashType::Solid, symbol: plotly::common::MarkerSymbol::Circle };
-        let band = serde_json::to_value(band(&points, &look, "band")).unwrap();
-        let x: Vec<Option<f64>> = band["x"].as_array().unwrap().iter().map(|x| x.as_f64()).collect();
-        assert_eq!(x[..6], [Some(0.0), Some(1.0), Some(1.0), Some(0.0), None, Some(3.0)]);
-        assert_eq!(x.len(), 4 + 1 + 2 * 47);
-    }
+    use crate::figure::Point;
 
     #[test]
     fn a_point_without_a_place_is_counted_not_dropped_in_silence() {
-        let figure = Figure {
-            id: "log".to_string(),
-            title: String::new(),
-            caption: String::new(),
-            x_label: "loss".to_string(),
-            y_label: "goodput (kbit/s)".to_string(),
-            x_log: true,
-            curves: vec![Curve {
-                name: "ours".to_string(),
-                kind: CurveKind::Measured,
-                points: vec![Point::exact(0.0, 5.0), Point::exact(1.0, 4.0)],
-            }],
-            ..Figure::default()
-        };
-        assert_eq!(notes(&figure), ["Not shown, because the axis is logarithmic: points at x ≤ 0 (1)."]);
-        let plot: serde_json::Value = serde_json::from_str(&json(&figure)).unwrap();
-        assert_eq!(plot["data"][0]["x"], serde_json::json!([1.0]));
+        let points = vec![Point::exact(0.0, 5.0), Point::exact(1.0, 4.0), Point::exact(2.0, 0.0)];
+        let curves = vec![Curve { name: "ours".to_string(), kind: CurveKind::Measured, points }];
+        let figure = Figure { x_log: true, y_log: true, curves, ..Figure::default() };
+        assert_eq!(
+            notes(&figure),
+            [
+                "Not shown, because the axis is logarithmic: points at x ≤ 0 (1).",
+                "Not shown, because the axis is logarithmic: points at y ≤ 0 (1)."
+            ]
+        );
+        let (plot, data) = html(&figure, &Looks::of([&figure].into_iter()));
+        // The legend has a marker, too.
+        assert_eq!(plot.matches("<use").count(), 2, "{plot}");
+        assert!(data.contains("ours,1,4\nours,0,5\nours,2,0\n"), "the data have all: {data}");
+    }
+
+    #[test]
+    fn a_figure_without_points_says_so() {
+        let figure = Figure::default();
+        let nothing = ("<p class=\"notice\">No point to draw.</p>\n".to_string(), String::new());
+        assert_eq!(html(&figure, &Looks::default()), nothing);
     }
 }

@@ -2,9 +2,8 @@
 
 use super::escape::escaped;
 use crate::document::{Block, Cell, Document, Table};
-use crate::item::Verdict;
 
-/// What the words of the verdicts mean, in [`Verdict`]'s terms.
+/// What the words of the verdicts mean, in [`Verdict`](crate::item::Verdict)'s terms.
 pub const VERDICTS: &str = "\
 <dl class=\"verdicts\" aria-label=\"Verdicts\">\n\
 <div><dt class=\"agrees\">agrees</dt><dd>The published number lies within our 95&nbsp;% interval, or within 5&nbsp;per \
@@ -46,23 +45,22 @@ pub fn html(table: &Table) -> String {
     html + "</tbody>\n</table>\n</div>\n"
 }
 
-fn class(table: &Table, column: usize, cell: &Cell) -> &'static str {
-    match cell {
-        Cell::Number(_) => " class=\"number\"",
-        Cell::Verdict(Some(Verdict::Agrees)) => " class=\"agrees\"",
-        Cell::Verdict(Some(Verdict::Shape)) => " class=\"shape\"",
-        Cell::Verdict(Some(Verdict::Differs)) => " class=\"differs\"",
-        Cell::Verdict(Some(Verdict::Inconclusive)) => " class=\"inconclusive\"",
-        Cell::Verdict(None) => " class=\"none\"",
-        Cell::Empty if is_numeric(table, column) => " class=\"number none\"",
-        Cell::Empty => " class=\"none\"",
+/// A verdict's class is its name.
+fn class(table: &Table, column: usize, cell: &Cell) -> String {
+    let name = match cell {
+        Cell::Number(_) => "number",
+        Cell::Verdict(Some(verdict)) => verdict.name(),
+        Cell::Verdict(None) => "none",
+        Cell::Empty if is_numeric(table, column) => "number none",
+        Cell::Empty => "none",
         // A long note takes lines, a short word never does; between them the table's width decides.
         Cell::Text(text) => match text.chars().count() {
-            41.. => " class=\"note\"",
-            21..=40 => "",
-            _ => " class=\"word\"",
+            41.. => "note",
+            21..=40 => return String::new(),
+            _ => "word",
         },
-    }
+    };
+    format!(" class=\"{name}\"")
 }
 
 /// Whether a column holds numbers, and nothing but them and gaps.

@@ -3,8 +3,8 @@
 use crate::figure::Point;
 use std::borrow::Cow;
 
-/// Equal spans that an axis is cut into: about one for each pixel of a laptop's plot.
-pub const SPANS: usize = 1000;
+/// Equal spans that an axis is cut into: about one for every two pixels of a laptop's plot.
+pub const SPANS: usize = 500;
 
 /// The longest series that is drawn as it is: as many points as spans give at most.
 pub const LONGEST: usize = 4 * SPANS;

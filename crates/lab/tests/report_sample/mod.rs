@@ -5,7 +5,7 @@ use lasthop_lab::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_lab::item::Verdict;
 
 /// What the page calls the figures below, with the labels of their axes.
-pub const FIGURES: [(&str, &str, &str); 5] = [
+pub const FIGURES: [(&str, &str, &str); 7] = [
     ("first-fig7", "bit error rate", "goodput (kbit/s)"),
     ("first-fig8", "mean burst (packets)", "gain (%)"),
     ("first-long", "time (s)", "RTT & queue <raw> (ms)"),
@@ -15,6 +15,8 @@ pub const FIGURES: [(&str, &str, &str); 5] = [
         "number of parallel connections that share the access link (connections)",
         "fairness index",
     ),
+    ("second-tables", "flows of the other kind, of six", "share of the link"),
+    ("second-panels", "time (s)", "congestion window (bytes)"),
 ];
 
 /// The report.
@@ -47,7 +49,13 @@ fn second() -> Chapter {
     Chapter {
         id: "second".to_string(),
         title: "Second paper".to_string(),
-        blocks: vec![Block::Figure(window()), Block::Figure(many()), Block::Table(wide())],
+        blocks: vec![
+            Block::Figure(window()),
+            Block::Figure(many()),
+            Block::Table(wide()),
+            Block::Figure(tables()),
+            Block::Figure(Figure { id: "panels".to_string(), panels: true, ..window() }),
+        ],
     }
 }
 
@@ -87,6 +95,7 @@ fn goodput() -> Figure {
             published("split <4> & SACK, paper", [1700.0, 1450.0, 1400.0, 480.0]),
             published("upper bound", [1950.0, 1940.0, 1930.0, 1800.0]),
         ],
+        source: "lasthop reproduce first --quick".to_string(),
         ..Figure::default()
     }
 }
@@ -161,11 +170,7 @@ fn window() -> Figure {
         x_label: FIGURES[3].1.to_string(),
         y_label: FIGURES[3].2.to_string(),
         x_log: false,
-        curves: vec![
-            saw("flow 1", CurveKind::Steps, 37, 1.0),
-            saw("flow 2", CurveKind::Steps, 61, 0.5),
-            saw("threshold", CurveKind::Line, 200, 0.05),
-        ],
+        curves: vec![saw("flow 1", CurveKind::Steps, 37, 1.0), saw("flow 2", CurveKind::Steps, 61, 0.5)],
         ..Figure::default()
     }
 }
@@ -190,6 +195,35 @@ fn many() -> Figure {
         y_label: FIGURES[4].2.to_string(),
         x_log: false,
         curves: curves.collect(),
+        ..Figure::default()
+    }
+}
+
+/// A table's columns, which are no quantity, and shares whose intervals would go beyond 1.
+fn tables() -> Figure {
+    let shares = |name: &str, kind, values: [f64; 3], half: f64| Curve {
+        name: name.to_string(),
+        kind,
+        points: (1..=3u8)
+            .zip(values)
+            .map(|(x, y)| Point { x: f64::from(x), y, ci95: (half > 0.0).then_some([y - half, y + half]) })
+            .collect(),
+    };
+    Figure {
+        id: "tables".to_string(),
+        title: "Shares, as printed".to_string(),
+        caption: "Three columns of a table.".to_string(),
+        x_label: FIGURES[5].1.to_string(),
+        y_label: FIGURES[5].2.to_string(),
+        x_categories: ["2.5 flows", "5 flows, shielded from the others", "7.5 flows"]
+            .map(String::from)
+            .to_vec(),
+        y_bounds: Some([0.0, 1.0]),
+        curves: vec![
+            shares("flow 2", CurveKind::Measured, [0.9, 0.55, 0.12], 0.2),
+            shares("flow 2, published", CurveKind::Published, [0.85, 0.5, 0.2], 0.0),
+            shares("flow 3", CurveKind::Measured, [0.1, 0.45, 0.88], 0.05),
+        ],
         ..Figure::default()
     }
 }

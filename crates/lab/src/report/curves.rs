@@ -1,0 +1,270 @@
+//! The curves of a figure as SVG: lines and intervals in units that are stretched to the page, markers that are not.
+
+use super::axes::{Axes, has_markers, interval};
+use super::looks::Look;
+use super::path::{HEIGHT, Pen, Place, WIDTH};
+use super::thin::{LONGEST, SPANS, thinned};
+use crate::figure::{Curve, CurveKind, Figure, Point};
+use std::fmt::Write;
+
+/// Beyond as many points dashes fall between the points, and the line is solid.
+const DASHED: usize = 300;
+/// Beyond as many, events are round dots of one path and have no forms.
+const FORMS: usize = 1000;
+
+/// What is drawn of some curves.
+#[derive(Debug, Default)]
+pub struct Drawn {
+    /// Paths in [`WIDTH`] by [`HEIGHT`] units.
+    pub paths: String,
+    /// Markers, in per cent of the plot.
+    pub markers: String,
+}
+
+/// A curve with its number in the figure, its look, and the row of the data that its first marker stands for.
+pub struct Part<'a> {
+    /// Its number in the figure.
+    pub index: usize,
+    /// The curve.
+    pub curve: &'a Curve,
+    /// Its look.
+    pub look: &'a Look,
+    /// The row.
+    pub row: Option<usize>,
+}
+
+/// `parts` of `figure` between `axes`: bands below, then lines and bars, then markers, the published ones on top.
+pub fn drawn(figure: &Figure, axes: &Axes, parts: &[Part<'_>]) -> Drawn {
+    let mut drawn = Drawn::default();
+    let mut lines = String::new();
+    let published = |part: &&Part<'_>| part.curve.kind == CurveKind::Published;
+    for part in parts.iter().filter(|part| !published(part)).chain(parts.iter().filter(published)) {
+        let marked = has_markers(figure, part.curve);
+        let color = &part.look.color;
+        let path = |into: &mut String, class: &str, data: String| {
+            if !data.is_empty() {
+                let _ = write!(into, "<path class=\"{color}{class}\" d=\"{data}\"/>");
+            }
+        };
+        let points = thinned(&part.curve.points, figure.x_log);
+        let sight = Sight { axes, index: part.index, coarse: points.len() < part.curve.points.len(), marked };
+        if !marked {
+            path(&mut drawn.paths, " band", sight.band(&points));
+        }
+        if figure.x_categories.is_empty() {
+            let dash = if points.len() <= DASHED { &*part.look.dash } else { "d0" };
+            match part.curve.kind {
+                CurveKind::Measured => path(&mut lines, &format!(" {dash}"), sight.line(&points)),
+                CurveKind::Line => path(&mut lines, &format!(" {dash} thin"), sight.line(&points)),
+                CurveKind::Steps => path(&mut lines, &format!(" {dash} thin"), sight.steps(&points)),
+                CurveKind::Dots if points.len() > FORMS => path(&mut lines, " dots", sight.dots(&points)),
+                CurveKind::Dots | CurveKind::Published => {}
+            }
+        }
+        if marked {
+            path(&mut lines, " bar", sight.bars(&points));
+            if part.curve.kind != CurveKind::Dots || points.len() <= FORMS {
+                drawn.markers += &sight.markers(&points, part);
+            }
+        }
+    }
+    drawn.paths += &lines;
+    drawn
+}
+
+/// The id of a curve's marker.
+pub fn marker(curve: &Curve, look: &Look) -> String {
+    match curve.kind {
+        CurveKind::Dots => look.marker.replacen('f', "t", 1),
+        _ => look.marker.clone(),
+    }
+}
+
+/// How long series are drawn, if `figure` has any.
+pub fn note(figure: &Figure) -> Option<String> {
+    let longest = figure.curves.iter().map(|curve| curve.points.len()).max().unwrap_or(0);
+    (longest > LONGEST).then(|| {
+        format!(
+            "Long series (up to {longest} points) are drawn by the first, lowest, highest and last point in each of \
+             {SPANS} spans."
+        )
+    })
+}
+
+/// Whether a curve has lines at all, for the legend.
+pub fn has_line(figure: &Figure, curve: &Curve) -> bool {
+    figure.x_categories.is_empty()
+        && matches!(curve.kind, CurveKind::Measured | CurveKind::Line | CurveKind::Steps)
+}
+
+/// A share of the plot in per cent, as short as a hundredth of a per cent allows.
+pub fn percent(share: f64) -> String {
+    format!("{}%", libm::round(share * 1e4) / 1e2)
+}
+
+/// Points of one curve, seen between the axes.
+struct Sight<'a> {
+    axes: &'a Axes,
+    index: usize,
+    /// Whether the points were thinned: then all of a span stand above each other.
+    coarse: bool,
+    marked: bool,
+}
+
+impl Sight<'_> {
+    fn pen(&self) -> Pen {
+        Pen::new(if self.marked { 10 } else { 1 })
+    }
+
+    fn place(&self, point: &Point) -> Place {
+        let (x, y) = self.axes.place(self.index, point);
+        let x = match self.coarse {
+            true => (libm::floor(x * SPANS as f64).min(SPANS as f64 - 1.0) + 0.5) / SPANS as f64,
+            false => x,
+        };
+        (x * WIDTH, y * HEIGHT)
+    }
+
+    /// Stretches without a gap.
+    fn stretches(&self, points: &[Point]) -> Vec<Vec<Place>> {
+        let runs = points.chunk_by(|one, next| self.axes.shows(one) == self.axes.shows(next));
+        runs.filter(|run| self.axes.shows(&run[0]))
+            .map(|run| run.iter().map(|point| self.place(point)).collect())
+            .collect()
+    }
+
+    fn line(&self, points: &[Point]) -> String {
+        let mut pen = self.pen();
+        self.stretches(points).iter().for_each(|places| pen.polyline(places));
+        pen.data()
+    }
+
+    fn steps(&self, points: &[Point]) -> String {
+        let mut pen = self.pen();
+        self.stretches(points).iter().for_each(|places| pen.steps_through(places));
+        pen.data()
+    }
+
+    fn dots(&self, points: &[Point]) -> String {
+        let mut pen = self.pen();
+        let mut places: Vec<Place> = self.stretches(points).concat();
+        places.dedup_by_key(|(x, y)| (libm::round(*x) as i64, libm::round(*y) as i64));
+        places.into_iter().for_each(|place| pen.dot(place));
+        pen.data()
+    }
+
+    fn bars(&self, points: &[Point]) -> String {
+        let mut pen = self.pen();
+        for point in points.iter().filter(|point| self.axes.shows(point)) {
+            if let Some((low, high)) = self.axes.interval(point) {
+                let (x, _) = self.place(point);
+                pen.move_to((x, low * HEIGHT));
+                pen.line_to((x, high * HEIGHT));
+            }
+        }
+        pen.data()
+    }
+
+    /// Round each run of intervals: there along their upper ends, back along the lower.
+    fn band(&self, points: &[Point]) -> String {
+        let mut pen = self.pen();
+        let has = |point: &Point| self.axes.shows(point) && interval(point).is_some();
+        for run in points.chunk_by(|one, next| has(one) == has(next)).filter(|run| has(&run[0])) {
+            let ends = run.iter().filter_map(|point| {
+                let (low, high) = self.axes.interval(point)?;
+                let (x, _) = self.place(point);
+                Some(((x, low * HEIGHT), (x, high * HEIGHT)))
+            });
+            let (low, mut round): (Vec<Place>, Vec<Place>) = ends.unzip();
+            round.extend(low.iter().rev());
+            pen.polyline(&round);
+            pen.close();
+        }
+        pen.data()
+    }
+
+    fn markers(&self, points: &[Point], part: &Part<'_>) -> String {
+        let id = marker(part.curve, part.look);
+        let row = part.row.map_or(String::new(), |row| format!(" data-row=\"{row}\""));
+        let hollow = if part.curve.kind == CurveKind::Published { " hollow" } else { "" };
+        let mut out = format!("<g class=\"{}{hollow}\"{row}>", part.look.color);
+        for point in points.iter().filter(|point| self.axes.shows(point)) {
+            let (x, y) = self.axes.place(self.index, point);
+            let _ = write!(out, "<use href=\"#{id}\" x=\"{}\" y=\"{}\"/>", percent(x), percent(y));
+        }
+        out + "</g>"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(figure: &Figure) -> Drawn {
+        let look = Look { color: "c1".into(), dash: "d1".into(), marker: "f0".into() };
+        let axes = Axes::of(figure).unwrap();
+        drawn(figure, &axes, &[Part { index: 0, curve: &figure.curves[0], look: &look, row: None }])
+    }
+
+    fn figure(kind: CurveKind, points: Vec<Point>) -> Figure {
+        Figure { curves: vec![Curve { name: "ours".into(), kind, points }], ..Figure::default() }
+    }
+
+    #[test]
+    fn few_points_are_a_line_with_bars_and_markers() {
+        let points = [(0.0, 0.0), (1.0, 50.0), (2.0, 100.0)];
+        let points = points.map(|(x, y)| Point { x, y, ci95: Some([y - 1.0, y + 1.0]) });
+        let mut figure = figure(CurveKind::Measured, points.to_vec());
+        figure.curves[0].points[1].ci95 = Some([f64::NEG_INFINITY, f64::INFINITY]);
+        let drawn = part(&figure);
+        assert_eq!(drawn.paths.matches("<path").count(), 2, "{}", drawn.paths);
+        assert_eq!(drawn.markers.matches("<use").count(), 3);
+        let (_, bars) = drawn.paths.split_once("c1 bar").unwrap();
+        assert_eq!(bars.matches('v').count(), 2, "an endless interval has no bar: {bars}");
+    }
+
+    #[test]
+    fn a_band_goes_round_each_run_of_intervals() {
+        let points =
+            (0..50u8).map(|x| Point { x: f64::from(x), y: 1.0, ci95: Some([0.0, 2.0 + f64::from(x % 2)]) });
+        let mut figure = figure(CurveKind::Measured, points.collect());
+        figure.curves[0].points[2].ci95 = Some([f64::NEG_INFINITY, f64::INFINITY]);
+        let drawn = part(&figure);
+        let (_, band) = drawn.paths.split_once("c1 band\" d=\"").unwrap();
+        let (band, _) = band.split_once('"').unwrap();
+        assert_eq!(band.matches('z').count(), 2, "{band}");
+        assert_eq!(band.matches('m').count(), 2, "{band}");
+        assert!(drawn.markers.is_empty());
+    }
+
+    #[test]
+    fn a_gap_is_no_line() {
+        let points =
+            (0..9u8).map(|x| Point::exact(f64::from(x), if x == 4 { f64::NAN } else { f64::from(x) }));
+        let figure = figure(CurveKind::Line, points.collect());
+        assert_eq!(part(&figure).paths.matches('m').count(), 2);
+    }
+
+    #[test]
+    fn categories_are_never_joined() {
+        let points = vec![Point::exact(1.0, 5.0), Point::exact(2.0, 6.0)];
+        for kind in [CurveKind::Measured, CurveKind::Line, CurveKind::Steps] {
+            let mut figure = figure(kind, points.clone());
+            figure.x_categories = vec!["2.5 flows".into(), "5 flows".into()];
+            let drawn = part(&figure);
+            assert!(drawn.paths.is_empty() && drawn.markers.matches("<use").count() == 2, "{drawn:?}");
+        }
+    }
+
+    /// A minute of noise is as large as its spans: at most four levels in each.
+    #[test]
+    fn a_long_course_stays_small() {
+        let noise = |index: u32| f64::from(index.wrapping_mul(2_654_435_761) >> 20);
+        for (kind, most) in [(CurveKind::Line, 15_000), (CurveKind::Steps, 15_000), (CurveKind::Dots, 20_000)]
+        {
+            let points = (0..100_000).map(|index| Point::exact(f64::from(index), noise(index)));
+            let drawn = part(&figure(kind, points.collect()));
+            assert!(drawn.paths.len() < most, "{kind:?}: {} bytes", drawn.paths.len());
+        }
+    }
+}

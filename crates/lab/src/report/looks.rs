@@ -1,0 +1,207 @@
+//! How series are told apart: by colour, and by marker and dashes for those who see none. A series looks alike in all
+//! pictures of a chapter.
+
+use crate::figure::{Curve, CurveKind, Figure};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Colours of the style sheet, `c1` and on; `c0` is the ink.
+const COLORS: usize = 6;
+/// Of another period than the colours, so that the seventh series is not the first again.
+const DASHES: usize = 5;
+/// Forms of markers.
+const SHAPES: usize = 7;
+/// Forms of markers for what the papers name and we do not have.
+const STRANGERS: usize = 4;
+
+/// How a curve is drawn, in classes of the style sheet and markers of the page.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Look {
+    /// The class that gives it its colour.
+    pub color: String,
+    /// The class that gives its line dashes.
+    pub dash: String,
+    /// The id of its marker.
+    pub marker: String,
+}
+
+impl Look {
+    fn ours(index: usize) -> Look {
+        Look {
+            color: format!("c{}", index % COLORS + 1),
+            dash: format!("d{}", index % DASHES),
+            marker: format!("f{}", index % SHAPES),
+        }
+    }
+
+    /// The hollow form of a series of ours, so that a point which agrees lies in a ring.
+    fn published(index: usize) -> Look {
+        Look { marker: format!("h{}", index % SHAPES), ..Look::ours(index) }
+    }
+
+    fn stranger(index: usize) -> Look {
+        Look { color: "c0".into(), dash: "d0".into(), marker: format!("s{}", index % STRANGERS) }
+    }
+}
+
+/// The looks of a chapter's series, by name.
+#[derive(Debug, Default)]
+pub struct Looks {
+    ours: BTreeMap<String, usize>,
+}
+
+impl Looks {
+    /// Series that share a picture differ; those that never do may look alike, so that six colours go far.
+    pub fn of<'a>(figures: impl Iterator<Item = &'a Figure> + Clone) -> Looks {
+        let mut together: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for figure in figures.clone() {
+            for name in own_names(figure) {
+                together.entry(name).or_default().extend(own_names(figure));
+            }
+        }
+        let mut ours: BTreeMap<String, usize> = BTreeMap::new();
+        for name in figures.flat_map(own_names) {
+            if !ours.contains_key(name) {
+                let beside = together.get(name).into_iter().flatten();
+                let taken: Vec<usize> = beside.filter_map(|other| ours.get(*other).copied()).collect();
+                ours.insert(name.to_owned(), free(&taken));
+            }
+        }
+        Looks { ours }
+    }
+
+    /// How `curves` of one figure look, and beside which of our curves each one stands (as [`partner`]).
+    pub fn assign(&self, curves: &[Curve]) -> Vec<Look> {
+        let mut strangers = 0;
+        let mut looks = Vec::with_capacity(curves.len());
+        for curve in curves {
+            looks.push(match curve.kind {
+                CurveKind::Published => match self.partner(curve, curves) {
+                    Some(index) => Look::published(index),
+                    None => {
+                        strangers += 1;
+                        Look::stranger(strangers - 1)
+                    }
+                },
+                _ => Look::ours(self.ours.get(&curve.name).copied().unwrap_or(0)),
+            });
+        }
+        looks
+    }
+
+    /// The series that `published` is named after: one of its own picture, else of the chapter.
+    fn partner(&self, published: &Curve, curves: &[Curve]) -> Option<usize> {
+        let here = partner(published, curves).map(|index| curves[index].name.as_str());
+        let name = here.or_else(|| longest_within(&published.name, self.ours.keys().map(String::as_str)))?;
+        self.ours.get(name).copied()
+    }
+}
+
+/// Which of `curves` (ours, not the papers') `published` is named after: the longest name within its own.
+pub fn partner(published: &Curve, curves: &[Curve]) -> Option<usize> {
+    let ours = || curves.iter().filter(|curve| curve.kind != CurveKind::Published);
+    let name = longest_within(&published.name, ours().map(|curve| curve.name.as_str()))?;
+    curves.iter().position(|curve| curve.kind != CurveKind::Published && curve.name == name)
+}
+
+/// The name in the legend: says that a published curve is published where its name alone would not.
+pub fn legend_name(curve: &Curve, curves: &[Curve]) -> String {
+    let twin = curves.iter().any(|other| other.kind != CurveKind::Published && other.name == curve.name);
+    if curve.kind == CurveKind::Published && twin {
+        format!("{} (published)", curve.name)
+    } else {
+        curve.name.clone()
+    }
+}
+
+fn own_names(figure: &Figure) -> impl Iterator<Item = &str> {
+    let ours = figure.curves.iter().filter(|curve| curve.kind != CurveKind::Published);
+    ours.map(|curve| curve.name.as_str())
+}
+
+/// The first look of another colour than all of `taken`; if there is none, the first other one.
+fn free(taken: &[usize]) -> usize {
+    let is_new = |index: &usize| taken.iter().all(|other| other % COLORS != index % COLORS);
+    let other = || (0..=taken.len()).find(|index| !taken.contains(index));
+    (0..COLORS).find(is_new).or_else(other).unwrap_or(0)
+}
+
+fn longest_within<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    candidates
+        .filter(|candidate| has_words(name, candidate))
+        .reduce(|best, other| if other.len() > best.len() { other } else { best })
+}
+
+/// Whether `words` stand in `name` as words: `cw` does not stand in `w_cw`.
+fn has_words(name: &str, words: &str) -> bool {
+    let (name, words) = (name.to_lowercase(), words.to_lowercase());
+    let is_part = |character: char| character.is_alphanumeric() || character == '_';
+    !words.is_empty()
+        && name
+            .match_indices(&words)
+            .any(|(at, _)| !name[..at].ends_with(is_part) && !name[at + words.len()..].starts_with(is_part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curve(name: &str, kind: CurveKind) -> Curve {
+        Curve { name: name.to_string(), kind, points: Vec::new() }
+    }
+
+    fn figure(names: &[&str]) -> Figure {
+        let curves = names.iter().map(|name| curve(name, CurveKind::Measured)).collect();
+        Figure { curves, ..Figure::default() }
+    }
+
+    #[test]
+    fn published_curves_follow_the_one_they_are_named_after() {
+        let curves = vec![
+            curve("Reno", CurveKind::Measured),
+            curve("New Reno", CurveKind::Measured),
+            curve("new reno, paper", CurveKind::Published),
+            curve("Reno", CurveKind::Published),
+            curve("Snoop", CurveKind::Published),
+        ];
+        let figure = Figure { curves: curves.clone(), ..Figure::default() };
+        let looks = Looks::of([&figure].into_iter()).assign(&curves);
+        assert_eq!((&*looks[2].color, &*looks[2].marker), (&*looks[1].color, "h1"));
+        assert_eq!(looks[3].color, looks[0].color);
+        assert_eq!(looks[4].color, "c0");
+        assert_ne!(looks[0].color, looks[1].color);
+        assert_eq!(legend_name(&curves[3], &curves), "Reno (published)");
+        assert_eq!(legend_name(&curves[2], &curves), "new reno, paper");
+    }
+
+    #[test]
+    fn a_series_looks_alike_in_all_pictures_of_a_chapter() {
+        let figures =
+            [figure(&["sack", "mac", "jtcp"]), figure(&["mac", "jtcp"]), figure(&["jtcp", "new", "mac"])];
+        let looks = Looks::of(figures.iter());
+        let first = looks.assign(&figures[0].curves);
+        let second = looks.assign(&figures[1].curves);
+        assert_eq!((&second[0], &second[1]), (&first[1], &first[2]));
+        let third = looks.assign(&figures[2].curves);
+        assert_eq!((&third[0], &third[2]), (&first[2], &first[1]));
+        assert_eq!(third[1], first[0], "sack's look is free where sack is not");
+        // A published point of a picture without the series itself keeps the series' colour.
+        let alone = [curve("mac, published", CurveKind::Published)];
+        assert_eq!(looks.assign(&alone)[0].color, first[1].color);
+    }
+
+    #[test]
+    fn names_are_compared_by_words() {
+        assert!(has_words("w_cw, published", "w_cw") && has_words("W_CW (paper)", "w_cw"));
+        assert!(!has_words("w_cw", "cw") && !has_words("11 ACKs", "1 ACK") && !has_words("a", ""));
+    }
+
+    #[test]
+    fn thirty_curves_differ() {
+        let names: Vec<String> = (0..30).map(|index| format!("series {index}")).collect();
+        let figure = figure(&names.iter().map(String::as_str).collect::<Vec<_>>());
+        let mut seen = Looks::of([&figure].into_iter()).assign(&figure.curves);
+        seen.sort();
+        seen.dedup();
+        assert_eq!(seen.len(), 30);
+    }
+}

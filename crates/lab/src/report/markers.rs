@@ -1,0 +1,69 @@
+//! The forms of markers, once in a page: plots refer to them.
+
+use std::fmt::Write;
+
+/// Half the width of an event's marker, pixels.
+const TINY: f64 = 2.5;
+/// Of a filled marker.
+const FILLED: f64 = 4.0;
+/// Of a hollow marker, which a filled one fits into.
+const HOLLOW: f64 = 6.5;
+
+/// The markers `t0`… (tiny), `f0`… (filled), `h0`… (hollow) and `s0`… (strokes), in an SVG that shows nothing.
+pub fn definitions() -> String {
+    let mut out = String::from("<svg class=\"markers\" width=\"0\" height=\"0\" aria-hidden=\"true\"><defs>");
+    for (name, size) in [("t", TINY), ("f", FILLED), ("h", HOLLOW)] {
+        for (index, corners) in SHAPES.iter().enumerate() {
+            let _ = write!(out, "<path id=\"{name}{index}\" d=\"{}\"/>", outline(corners, size));
+        }
+    }
+    for (index, strokes) in STROKES.iter().enumerate() {
+        let _ = write!(out, "<path id=\"s{index}\" d=\"{strokes}\"/>");
+    }
+    out + "</defs></svg>\n"
+}
+
+/// Names that no other part of a page may have.
+pub fn ids() -> impl Iterator<Item = String> {
+    let forms = ["t", "f", "h"]
+        .into_iter()
+        .flat_map(|name| (0..SHAPES.len()).map(move |index| format!("{name}{index}")));
+    forms.chain((0..STROKES.len()).map(|index| format!("s{index}")))
+}
+
+/// Corners in tenths of the size, of about the same area; none is a circle.
+const SHAPES: [&[(i8, i8)]; 7] = [
+    &[],
+    &[(-9, -9), (9, -9), (9, 9), (-9, 9)],
+    &[(0, -12), (11, 8), (-11, 8)],
+    &[(0, -13), (13, 0), (0, 13), (-13, 0)],
+    &[(0, 12), (11, -8), (-11, -8)],
+    &[(0, -14), (4, -4), (13, -4), (6, 3), (8, 12), (0, 7), (-8, 12), (-6, 3), (-13, -4), (-4, -4)],
+    &[
+        (-4, -12),
+        (4, -12),
+        (4, -4),
+        (12, -4),
+        (12, 4),
+        (4, 4),
+        (4, 12),
+        (-4, 12),
+        (-4, 4),
+        (-12, 4),
+        (-12, -4),
+        (-4, -4),
+    ],
+];
+
+const STROKES: [&str; 4] =
+    ["M-5-5 5 5M-5 5 5-5", "M-7 0H7M0-7V7", "M-6-3 6 3M-6 3 6-3M0-7V7", "M0-6 6 0 0 6-6 0z"];
+
+fn outline(corners: &[(i8, i8)], size: f64) -> String {
+    if corners.is_empty() {
+        let (left, across) = (-size, 2.0 * size);
+        return format!("M{left} 0a{size} {size} 0 0 0 {across} 0a{size} {size} 0 0 0 -{across} 0z");
+    }
+    let place = |tenths: i8| libm::round(f64::from(tenths) * size) / 10.0;
+    let places: Vec<String> = corners.iter().map(|(x, y)| format!("{} {}", place(*x), place(*y))).collect();
+    format!("M{}z", places.join(" "))
+}

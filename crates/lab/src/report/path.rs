@@ -1,0 +1,202 @@
+//! Lines as an SVG's path data, in few bytes: rounded coordinates, each relative to the last.
+
+use std::fmt::Write;
+
+/// How wide a plot is in the units of its paths. They are stretched to the page, whose pixels are about as large.
+pub const WIDTH: f64 = 1000.0;
+/// How high it is.
+pub const HEIGHT: f64 = 500.0;
+
+/// How far a line may pass from a point that it leaves out, units.
+const SLACK: f64 = 0.5;
+
+/// A place: units to the right, units down.
+pub type Place = (f64, f64);
+
+/// Path data as it is written.
+pub struct Pen {
+    data: String,
+    /// Steps in a unit: 1 for long lines, 10 where a marker sits on the line.
+    fine: f64,
+    /// Where the pen is, in steps.
+    at: (i64, i64),
+    command: char,
+}
+
+impl Pen {
+    /// A pen that rounds to one in `fine` of a unit.
+    pub fn new(fine: u8) -> Pen {
+        Pen { data: String::new(), fine: f64::from(fine.max(1)), at: (0, 0), command: ' ' }
+    }
+
+    /// What was drawn.
+    pub fn data(self) -> String {
+        self.data
+    }
+
+    /// Lifts the pen and puts it down there.
+    pub fn move_to(&mut self, place: Place) {
+        let (x, y) = self.steps(place);
+        self.put('m', &[x - self.at.0, y - self.at.1]);
+        self.at = (x, y);
+    }
+
+    /// Draws to there.
+    pub fn line_to(&mut self, place: Place) {
+        let (x, y) = self.steps(place);
+        match (x - self.at.0, y - self.at.1) {
+            (0, 0) => {}
+            (right, 0) => self.put('h', &[right]),
+            (0, down) => self.put('v', &[down]),
+            (right, down) => self.put('l', &[right, down]),
+        }
+        self.at = (x, y);
+    }
+
+    /// Draws a point: a line without length, which round ends make visible.
+    pub fn dot(&mut self, place: Place) {
+        self.move_to(place);
+        self.put('h', &[0]);
+    }
+
+    /// Back to where the pen was put down.
+    pub fn close(&mut self) {
+        self.data.push('z');
+        self.command = ' ';
+    }
+
+    /// One line through `places`, without those it passes anyway.
+    pub fn polyline(&mut self, places: &[Place]) {
+        for (index, place) in simplified(places).into_iter().enumerate() {
+            if index == 0 { self.move_to(place) } else { self.line_to(place) }
+        }
+    }
+
+    /// Steps: level from each place to the next one's x, then up or down.
+    pub fn steps_through(&mut self, places: &[Place]) {
+        let Some(first) = places.first() else { return };
+        self.move_to(*first);
+        let mut before = first.1;
+        for (index, (x, y)) in places.iter().enumerate().skip(1) {
+            // Level across many places is one line.
+            if *y != before || index + 1 == places.len() {
+                self.line_to((*x, before));
+                self.line_to((*x, *y));
+                before = *y;
+            }
+        }
+    }
+
+    fn steps(&self, (x, y): Place) -> (i64, i64) {
+        (libm::round(x * self.fine) as i64, libm::round(y * self.fine) as i64)
+    }
+
+    fn put(&mut self, command: char, numbers: &[i64]) {
+        // What follows the numbers of a move would be a line.
+        let repeats = command == self.command && command != 'm';
+        if !repeats {
+            self.data.push(command);
+        }
+        for (index, number) in numbers.iter().enumerate() {
+            if *number >= 0 && (repeats || index > 0) {
+                self.data.push(' ');
+            }
+            self.number(*number);
+        }
+        self.command = command;
+    }
+
+    fn number(&mut self, steps: i64) {
+        let text = (steps as f64 / self.fine).to_string();
+        let text = text.replacen("0.", ".", usize::from(text.trim_start_matches('-').starts_with("0.")));
+        let _ = write!(self.data, "{text}");
+    }
+}
+
+/// `places` without those that the line between their neighbours passes within [`SLACK`] (Douglas and Peucker 1973).
+fn simplified(places: &[Place]) -> Vec<Place> {
+    let mut kept = vec![false; places.len()];
+    let Some(last) = places.len().checked_sub(1) else { return Vec::new() };
+    (kept[0], kept[last]) = (true, true);
+    let mut open = vec![(0, last)];
+    while let Some((from, to)) = open.pop() {
+        let mut worst = (SLACK, None);
+        for index in from + 1..to {
+            let off = distance(places[index], places[from], places[to]);
+            if off > worst.0 {
+                worst = (off, Some(index));
+            }
+        }
+        if let (_, Some(index)) = worst {
+            kept[index] = true;
+            open.extend([(from, index), (index, to)]);
+        }
+    }
+    places.iter().zip(kept).filter_map(|(place, kept)| kept.then_some(*place)).collect()
+}
+
+/// How far `place` is from the line between two others.
+fn distance(place: Place, from: Place, to: Place) -> f64 {
+    let (along, down) = (to.0 - from.0, to.1 - from.1);
+    let (right, below) = (place.0 - from.0, place.1 - from.1);
+    let length = libm::hypot(along, down);
+    let share =
+        if length > 0.0 { ((right * along + below * down) / (length * length)).clamp(0.0, 1.0) } else { 0.0 };
+    libm::hypot(right - share * along, below - share * down)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coordinates_are_relative_and_short() {
+        let mut pen = Pen::new(1);
+        pen.polyline(&[(10.0, 20.0), (30.0, 0.0), (30.0, 40.2), (90.0, 40.0), (91.0, 3.0)]);
+        assert_eq!(pen.data(), "m10 20l20-20v40h60l1-37");
+        let mut pen = Pen::new(10);
+        pen.move_to((0.5, 0.25));
+        pen.line_to((0.0, 10.0));
+        assert_eq!(pen.data(), "m.5 .3l-.5 9.7");
+        let mut pen = Pen::new(1);
+        pen.dot((3.0, 4.0));
+        pen.dot((5.0, 1.0));
+        assert_eq!(pen.data(), "m3 4h0m2-3h0");
+    }
+
+    #[test]
+    fn repeated_commands_share_their_letter() {
+        let mut pen = Pen::new(1);
+        for x in [0.0, 1.0, 2.0, 3.0] {
+            pen.line_to((x, x * x));
+        }
+        assert_eq!(pen.data(), "l1 1 1 3 1 5");
+    }
+
+    #[test]
+    fn rounding_adds_no_error_up() {
+        // A thousand moves of 0.4 units: rounded one by one they would all be nothing.
+        let mut pen = Pen::new(1);
+        for index in 0..=1000 {
+            pen.line_to((f64::from(index) * 0.4, 0.0));
+        }
+        assert_eq!(pen.at, (400, 0));
+    }
+
+    #[test]
+    fn steps_go_level_first() {
+        let mut pen = Pen::new(1);
+        pen.steps_through(&[(0.0, 0.0), (5.0, 0.0), (10.0, 30.0), (15.0, 30.0), (20.0, 30.0)]);
+        assert_eq!(pen.data(), "m0 0h10v30h10");
+    }
+
+    #[test]
+    fn a_line_keeps_its_corners_only() {
+        let saw: Vec<Place> =
+            (0..=100).map(|index| (f64::from(index), f64::from(index % 50) * 4.0)).collect();
+        assert_eq!(simplified(&saw), [(0.0, 0.0), (49.0, 196.0), (50.0, 0.0), (99.0, 196.0), (100.0, 0.0)]);
+        assert!(simplified(&[]).is_empty());
+        let there_and_back = [(0.0, 0.0), (0.0, 50.0), (0.0, 0.0)];
+        assert_eq!(simplified(&there_and_back), there_and_back);
+    }
+}
