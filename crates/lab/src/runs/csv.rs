@@ -98,6 +98,13 @@ pub struct Column {
     of: fn(&FlowSample) -> Option<f64>,
 }
 
+impl Column {
+    /// Its value; `None` where it is undefined.
+    pub fn value(&self, flow: &FlowSample) -> Option<f64> {
+        (self.of)(flow)
+    }
+}
+
 /// What is sampled of a flow.
 pub const COLUMNS: &[Column] = &[
     Column { name: "cwnd_bytes", doc: "congestion window, bytes", of: |flow| Some(flow.cwnd_bytes as f64) },

@@ -3,7 +3,7 @@
 use super::value::Place;
 use crate::figure::Curve;
 use crate::progress::Progress;
-use crate::study::study::Study;
+use super::study::Study;
 use lasthop_scenario::Problem;
 
 /// A number at a place.
@@ -19,4 +19,22 @@ pub const CURVES: &[(&str, Curves)] = &[];
 /// A number; `None` if there is no such computation, or it is undefined there.
 pub fn number(name: &str, with: &toml::Table, place: &Place) -> Option<f64> {
     NUMBERS.iter().find(|(known, _)| *known == name).and_then(|(_, of)| of(with, place))
+}
+
+/// Curves.
+///
+/// # Errors
+/// If there is no such computation; or what its run says.
+pub fn curves(
+    study: &Study,
+    name: &str,
+    with: &toml::Table,
+    seed: u64,
+    progress: &dyn Progress,
+) -> Result<Vec<Curve>, Problem> {
+    let known: Vec<&str> = CURVES.iter().map(|(name, _)| *name).collect();
+    match CURVES.iter().find(|(known, _)| *known == name) {
+        Some((_, of)) => of(study, with, seed, progress),
+        None => Err(study.unknown(&["by"], "computation", name, &known)),
+    }
 }

@@ -635,6 +635,8 @@ pub struct Figure {
     pub at: Ordered<Pick>,
     /// The axis along which it is drawn.
     pub x: Option<String>,
+    /// Where the default reading stands, if x is `question: …`, whose answers begin with a number.
+    pub x_default: Option<f64>,
     /// Its label; by default the axis'.
     pub x_label: Option<String>,
     /// A factor of the abscissa.

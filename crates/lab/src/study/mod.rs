@@ -6,19 +6,25 @@
 //!   [`formula`]: what metrics are made of; [`computed`]: the few things that are Rust.
 //! * [`measure`]: numbers of the results; [`class`]: the verdict on a number; [`order`]: the verdict on words;
 //!   [`claims`], [`rows`]: all rows.
-//! * [`reproduce`]: a whole paper.
+//! * [`reproduce`]: a whole paper; [`readings`]: sets of answers beside each other; [`counts`]: verdicts together.
+//! * [`prose`]: its chapter, with [`figures`], [`courses`] and [`tables`].
 
 pub mod cells;
 pub mod claims;
 pub mod class;
 pub mod columns;
 pub mod computed;
+pub mod counts;
+pub mod courses;
 pub mod expression;
+pub mod figures;
 pub mod file;
 pub mod formula;
 pub mod measure;
 pub mod order;
+pub mod prose;
 pub mod published;
+pub mod readings;
 mod references;
 pub mod reproduce;
 pub mod rows;
@@ -26,4 +32,5 @@ pub mod runs;
 pub mod source;
 #[allow(clippy::module_inception, reason = "a study's files and the folder that runs them")]
 pub mod study;
+pub mod tables;
 pub mod value;

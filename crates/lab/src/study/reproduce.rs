@@ -3,9 +3,11 @@
 use super::cells::Mode;
 use super::file::{Part, Try};
 use super::measure::View;
-use super::rows;
+use super::readings::{self, Read};
 use super::runs::{self, Frame, Order};
 use super::study::Study;
+use super::{prose, rows};
+use crate::document::Chapter;
 use crate::item::Item;
 use crate::papers::Settings;
 use crate::progress::Progress;
@@ -37,6 +39,24 @@ pub struct Done<'a> {
     pub items: Vec<Item>,
     /// Under each answer.
     pub tried: Vec<Tried<'a>>,
+    /// Under other sets of answers.
+    pub readings: Vec<Read<'a>>,
+}
+
+impl Tried<'_> {
+    /// The answer in words, without what the question says of the grid: `window limit: none`.
+    pub fn answer_words(&self) -> String {
+        let question = self.question.rsplit(": ").next().unwrap_or(self.question);
+        format!("{question}: {}", self.answer)
+    }
+}
+
+impl Done<'_> {
+    /// All rows: the default reading's, the other readings', and those under each answer.
+    pub fn rows(&self) -> impl Iterator<Item = &Item> {
+        let readings = self.readings.iter().flat_map(|read| &read.items);
+        self.items.iter().chain(readings).chain(self.tried.iter().flat_map(|tried| &tried.items))
+    }
 }
 
 struct Asked<'a> {
@@ -64,7 +84,14 @@ pub fn run<'a>(study: &'a Study, settings: &Settings, progress: &dyn Progress) -
     }));
     let mut frames = runs::run(study, &orders, settings.seed, progress)?.into_iter();
     let frame = frames.next().unwrap_or_default();
-    let items = rows::all(&View { study, frame: &frame });
+    let mut items = rows::all(&View { study, frame: &frame });
+    let read = |(name, reading): (&'a String, _)| {
+        let frame = frames.next().unwrap_or_default();
+        let of_reading = |item| Item { reading: name.clone(), ..item };
+        let items = rows::all(&View { study, frame: &frame }).into_iter().map(of_reading).collect();
+        Read { name, reading, items }
+    };
+    let readings: Vec<Read<'a>> = study.file.reading.iter().map(read).collect();
     let tried = asked.into_iter().zip(frames).map(|(one, frame)| {
         let label = label(one.question, one.answer);
         let mut items = rows::tried(&View { study, frame: &frame }, one.tried);
@@ -76,7 +103,27 @@ pub fn run<'a>(study: &'a Study, settings: &Settings, progress: &dyn Progress) -
         let Asked { number, tried, question, answer, .. } = one;
         Tried { number, tried, label, question, answer, frame, items }
     });
-    Ok(Done { tried: tried.collect(), frame, items })
+    let tried: Vec<Tried<'a>> = tried.collect();
+    for item in &mut items {
+        if let Some(words) = readings::tried(item, &tried) {
+            item.note = format!("{words}; {}", item.note);
+        }
+    }
+    Ok(Done { frame, items, tried, readings })
+}
+
+/// Runs a paper and writes its chapter.
+///
+/// # Errors
+/// As [`run`]; or what is wrong with its text.
+pub fn chapter(
+    study: &Study,
+    settings: &Settings,
+    progress: &dyn Progress,
+) -> Result<(Vec<Item>, Chapter), Problem> {
+    let done = run(study, settings, progress)?;
+    let chapter = prose::chapter(study, &done, settings.seed, progress)?;
+    Ok((done.rows().cloned().collect(), chapter))
 }
 
 /// `smallest RTO: 1 s`, or `default`.

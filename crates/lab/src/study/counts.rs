@@ -1,0 +1,143 @@
+//! The verdicts of a paper together: how many of each, and how many would differ by chance.
+
+use crate::item::{Item, Verdict};
+use crate::stats::quantile;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// How many rows have which verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Agree.
+    pub agrees: usize,
+    /// Differ.
+    pub differs: usize,
+    /// More runs would tell.
+    pub inconclusive: usize,
+    /// Hold in the mean, not surely.
+    pub shape: usize,
+}
+
+impl Counts {
+    /// Of these rows.
+    pub fn of<'a>(items: impl Iterator<Item = &'a Item>) -> Counts {
+        let mut counts = Counts::default();
+        for verdict in items.filter_map(|item| item.verdict) {
+            match verdict {
+                Verdict::Agrees => counts.agrees += 1,
+                Verdict::Differs => counts.differs += 1,
+                Verdict::Inconclusive => counts.inconclusive += 1,
+                Verdict::Shape => counts.shape += 1,
+            }
+        }
+        counts
+    }
+
+    /// All of them.
+    pub fn all(&self) -> usize {
+        self.agrees + self.differs + self.inconclusive + self.shape
+    }
+
+    /// `6 agree, 2 differ, 4 are inconclusive, 1 has the shape`, without what there is none of.
+    pub fn words(&self) -> String {
+        let one = |count: usize, singular: &str, plural: &str| {
+            (count > 0).then(|| format!("{count} {}", if count == 1 { singular } else { plural }))
+        };
+        let parts = [
+            one(self.agrees, "agrees", "agree"),
+            one(self.differs, "differs", "differ"),
+            one(self.inconclusive, "is inconclusive", "are inconclusive"),
+            one(self.shape, "has the shape", "have the shape"),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        parts.join(", ")
+    }
+}
+
+/// How far chance alone would go.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Chance {
+    /// Rows with a verdict.
+    pub rows: usize,
+    /// Rows that would wrongly differ at most, on average, were the papers exact: 2.5 % of them.
+    pub expected: f64,
+    /// Numbers that differ.
+    pub differ: usize,
+    /// Of these, those that stay if at most 5 % of them may be wrong (Benjamini, Hochberg, J. R. Stat. Soc. B 57(1), 1995).
+    pub kept: usize,
+}
+
+impl Chance {
+    /// Of these rows.
+    pub fn of<'a>(items: impl Iterator<Item = &'a Item> + Clone) -> Chance {
+        let rows = items.clone().filter(|item| item.verdict.is_some()).count();
+        let mut chances: Vec<f64> = items.clone().filter_map(by_chance).collect();
+        chances.sort_by(f64::total_cmp);
+        let count = chances.len() as f64;
+        let is_kept = |(at, chance): (usize, &f64)| (*chance <= 0.05 * (at as f64 + 1.0) / count).then_some(at + 1);
+        let kept = chances.iter().enumerate().filter_map(is_kept).next_back().unwrap_or(0);
+        let is_number = |item: &&Item| item.margin.is_some() && item.verdict == Some(Verdict::Differs);
+        Chance { rows, expected: 0.025 * rows as f64, differ: items.filter(is_number).count(), kept }
+    }
+
+    /// In a sentence.
+    pub fn words(&self) -> String {
+        format!(
+            "Were the paper exact, each of {} rows would still differ with a probability of at most 2.5 %: up to {:.1} by \
+             chance. Of {} numbers that differ, {} stay if at most 5 % of them may be wrong.",
+            self.rows,
+            self.expected,
+            self.differ,
+            self.kept.min(self.differ)
+        )
+    }
+}
+
+/// The probability to lie as far outside of the margin if the paper were right at its edge.
+fn by_chance(item: &Item) -> Option<f64> {
+    let (published, margin, mean) = (item.published?, item.margin?, item.measured?);
+    let [low, high] = item.ci95?;
+    let beyond = (mean - published).abs() - margin;
+    if !(low.is_finite() && high.is_finite()) {
+        return None;
+    }
+    let half = (high - low) / 2.0;
+    if half <= 0.0 || item.runs < 2 {
+        return Some(if beyond > 0.0 { 0.0 } else { 1.0 });
+    }
+    let freedom = item.runs - 1;
+    let error = half / quantile(freedom);
+    let students = StudentsT::new(0.0, 1.0, freedom as f64).ok()?;
+    Some(students.sf(beyond / error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::Estimate;
+
+    fn number(mean: f64, half: f64, verdict: Verdict) -> Item {
+        let ours = Estimate { mean, ci95: [mean - half, mean + half], runs: 10 };
+        let item = Item::new("test", "one", "").measured(Some(ours));
+        Item { published: Some(100.0), margin: Some(5.0), verdict: Some(verdict), ..item }
+    }
+
+    #[test]
+    fn one_that_barely_differs_among_many_does_not_stay() {
+        let mut items: Vec<Item> = (0..39).map(|_| number(100.0, 1.0, Verdict::Agrees)).collect();
+        // Just outside: 2.5 % by chance, and 40 rows were looked at.
+        items.push(number(107.0, 1.99, Verdict::Differs));
+        let chance = Chance::of(items.iter());
+        assert_eq!((chance.rows, chance.differ, chance.kept), (40, 1, 0));
+        assert!((chance.expected - 1.0).abs() < 1e-12);
+        items.push(number(150.0, 1.0, Verdict::Differs));
+        assert_eq!(Chance::of(items.iter()).kept, 1);
+    }
+
+    #[test]
+    fn counts_in_words() {
+        let items = [number(100.0, 1.0, Verdict::Agrees), number(120.0, 1.0, Verdict::Differs)];
+        let counts = Counts::of(items.iter());
+        assert_eq!(counts.words(), "1 agrees, 1 differs");
+        assert_eq!(counts.all(), 2);
+    }
+}

@@ -1,0 +1,121 @@
+//! Courses: one run each, sampled over time.
+
+use super::cells::{Cell, Mode};
+use super::columns::is_member;
+use super::expression::{Expression, Scope};
+use super::figures::kind;
+use super::file::{self, Ordered};
+use super::study::Study;
+use super::value::{Place, Texts, Value};
+use crate::figure::{Curve, Point};
+use crate::runs::csv::COLUMNS;
+use lasthop_base::quantity;
+use lasthop_scenario::{Problem, Scenario};
+use lasthop_sim::{FlowSample, run_probed};
+use rayon::prelude::*;
+
+/// The curves of a picture of courses.
+///
+/// # Errors
+/// If a curve has no valid scenario, or no formula.
+pub fn curves(
+    study: &Study,
+    figure: &file::Figure,
+    course: &Ordered<Value>,
+    seed: u64,
+) -> Result<Vec<Curve>, Problem> {
+    let one = |curve: &file::Curve| self::curve(study, figure, course, curve, seed);
+    figure.curve.par_iter().map(one).collect()
+}
+
+fn curve(
+    study: &Study,
+    figure: &file::Figure,
+    course: &Ordered<Value>,
+    curve: &file::Curve,
+    seed: u64,
+) -> Result<Curve, Problem> {
+    let context = ["[figure.", figure.title.as_str(), curve.name.as_str()];
+    let wrong = |message: String| study.text.about(&context, &curve.name, message);
+    let name = study.grid(curve.grid.as_deref().or(figure.grid.as_deref()), &context)?;
+    let written = curve.column.as_deref().unwrap_or("cwnd_bytes");
+    let formula = Expression::parse(written).map_err(|why| wrong(format!("`{written}`: {why}")))?;
+    let mut place: Place = curve.at.iter().map(|(axis, value)| (axis.clone(), value.clone())).collect();
+    let grid = &study.file.grid[name];
+    // Axes of which the curve does not speak keep their first value.
+    for axis in &grid.axes {
+        if let Some(first) = study.file.axis.get(axis).and_then(|about| about.values.first()) {
+            place.entry(axis.clone()).or_insert_with(|| first.clone());
+        }
+    }
+    let mode = Mode { quick: true, tries: false };
+    let cell = Cell { study, name, grid, place, parts: &[], mode };
+    let mut scenario = cell.scenario(seed)?;
+    for (key, value) in course {
+        let time = quantity::duration(&value.to_string()).map_err(|why| wrong(format!("{key}: {why}")))?;
+        match key.as_str() {
+            "duration" => scenario.duration = time,
+            "sample" => scenario.sample = time,
+            _ => return Err(wrong(format!("a course has `duration` and `sample`, not `{key}`"))),
+        }
+    }
+    let (_, samples) = run_probed(&scenario, seed);
+    let groups = cell.groups();
+    let instants = samples.flows.chunk_by(|one, next| one.time == next.time);
+    let value = |flows: &[FlowSample]| {
+        let at = Instant { flows, scenario: &scenario, groups: &groups };
+        Some((flows.first()?.time.as_secs(), formula.value(&at)?))
+    };
+    let values: Vec<(f64, f64)> = instants.filter_map(value).collect();
+    let times = curve.times.unwrap_or(1.0) * figure.y_times.unwrap_or(1.0);
+    let points = match curve.per_second {
+        false => values.iter().map(|(time, value)| Point::exact(*time, times * value)).collect(),
+        true => values
+            .windows(2)
+            .map(|pair| Point::exact(pair[1].0, times * (pair[1].1 - pair[0].1) / (pair[1].0 - pair[0].0)))
+            .collect(),
+    };
+    Ok(Curve { name: curve.name.clone(), kind: kind(curve.draw), points })
+}
+
+/// All flows at one time.
+struct Instant<'a> {
+    flows: &'a [FlowSample],
+    scenario: &'a Scenario,
+    groups: &'a Ordered<Texts>,
+}
+
+impl Scope for Instant<'_> {
+    fn name(&self, name: &str) -> Option<f64> {
+        match self.flows {
+            [flow] => sampled(flow, name),
+            _ => None,
+        }
+    }
+
+    fn flows(&self, of: &Expression, group: Option<&str>) -> Vec<f64> {
+        let members = group.map(|group| self.groups.get(group));
+        let is_meant = |flow: &&FlowSample| {
+            let name = &self.scenario.flows[flow.flow].name;
+            members.is_none_or(|patterns| patterns.is_some_and(|patterns| is_member(patterns, name)))
+        };
+        self.flows.iter().filter(is_meant).filter_map(|flow| of.value(&One(flow))).collect()
+    }
+}
+
+/// One flow at one time.
+struct One<'a>(&'a FlowSample);
+
+impl Scope for One<'_> {
+    fn name(&self, name: &str) -> Option<f64> {
+        sampled(self.0, name)
+    }
+
+    fn flows(&self, _: &Expression, _: Option<&str>) -> Vec<f64> {
+        Vec::new()
+    }
+}
+
+fn sampled(flow: &FlowSample, name: &str) -> Option<f64> {
+    COLUMNS.iter().find(|column| column.name == name).and_then(|column| column.value(flow))
+}

@@ -1,0 +1,238 @@
+//! Pictures from a paper's results.
+
+use super::cells::is_at;
+use super::computed;
+use super::courses;
+use super::file::{self, Drawn};
+use super::measure::View;
+use super::reproduce::Done;
+use super::rows::{binding, chosen, column, filled, place_of};
+use super::study::{Asked, Asking, Study};
+use super::value::{Place, Value};
+use crate::figure::{Curve, CurveKind, Figure, Point};
+use crate::progress::Progress;
+use lasthop_scenario::Problem;
+
+/// A picture.
+///
+/// # Errors
+/// If a run of its own has no valid scenario.
+pub fn figure(
+    study: &Study,
+    done: &Done<'_>,
+    (id, figure): (&str, &file::Figure),
+    caption: &str,
+    seed: u64,
+    progress: &dyn Progress,
+) -> Result<Figure, Problem> {
+    let view = View { study, frame: &done.frame };
+    let drawing = Drawing { study, figure, view };
+    let (curves, categories) = match (&figure.by, &figure.course) {
+        (Some(by), _) => (computed::curves(study, by, &figure.with, seed, progress)?, Vec::new()),
+        (None, Some(course)) => (courses::curves(study, figure, course, seed)?, Vec::new()),
+        (None, None) => match figure.x.as_deref().and_then(|x| x.strip_prefix("question: ")) {
+            Some(question) => (drawing.over_answers(done, question), Vec::new()),
+            None => drawing.over_axis(done),
+        },
+    };
+    let label = figure.x.as_deref().map(|x| axis_label(study, x));
+    Ok(Figure {
+        id: id.into(),
+        title: figure.title.clone(),
+        caption: if caption.is_empty() { figure.caption.clone() } else { caption.into() },
+        x_label: figure.x_label.clone().or(label).unwrap_or_else(|| "time, s".into()),
+        y_label: figure.y_label.clone(),
+        x_log: figure.x_log,
+        y_log: figure.y_log,
+        x_categories: categories,
+        y_bounds: drawing.bounds(),
+        source: format!("lasthop reproduce {}", study.file.paper),
+        curves,
+    })
+}
+
+fn axis_label(study: &Study, axis: &str) -> String {
+    study.file.axis.get(axis).and_then(|about| about.label.clone()).unwrap_or_else(|| axis.to_owned())
+}
+
+/// A picture that is being drawn.
+struct Drawing<'a> {
+    study: &'a Study,
+    figure: &'a file::Figure,
+    view: View<'a>,
+}
+
+impl Drawing<'_> {
+    /// The ends of what is drawn, times the ordinate's factor.
+    fn bounds(&self) -> Option<[f64; 2]> {
+        let of_curves = self.figure.curve.iter().find_map(|curve| curve.metric.as_ref());
+        let metric = self.figure.metric.as_ref().or(of_curves)?;
+        let bounds = self.study.file.metric.get(metric)?.bounds?;
+        Some(bounds.map(|end| end * self.figure.y_times.unwrap_or(1.0)))
+    }
+
+    /// The curves along an axis, and its values' names where they are no numbers.
+    fn over_axis(&self, done: &Done<'_>) -> (Vec<Curve>, Vec<String>) {
+        let Some(x) = self.figure.x.as_deref() else { return (Vec::new(), Vec::new()) };
+        let mut curves = match self.figure.curve.is_empty() {
+            true => self.of_series(self.view, x, |name| name),
+            false => self.one_by_one(x),
+        };
+        if let Some(label) = &self.figure.also_under
+            && let Some(tried) = done.tried.iter().find(|tried| tried.label == *label)
+        {
+            let view = View { study: self.study, frame: &tried.frame };
+            curves.extend(self.of_series(view, x, |name| format!("{name}, {}", tried.answer_words())));
+        }
+        let values = self.values(x);
+        let is_quantity = values.iter().all(|value| value.number().is_some());
+        let names = values.iter().map(Value::to_string).collect();
+        (curves, if is_quantity { Vec::new() } else { names })
+    }
+
+    fn values(&self, x: &str) -> Vec<Value> {
+        let asked = if self.figure.curve.is_empty() { self.figure.asked() } else { self.asked_by(&self.figure.curve[0]) };
+        self.view.results(asked).map(|results| results.axis(x).to_vec()).unwrap_or_default()
+    }
+
+    /// Where a value of the abscissa's axis is drawn.
+    fn abscissa(&self, x: &str, value: &Value) -> Option<f64> {
+        let place = || self.values(x).iter().position(|one| one.same(value)).map(|at| at as f64 + 1.0);
+        Some(value.number().or_else(place)? * self.figure.x_times.unwrap_or(1.0))
+    }
+
+    /// A curve for each combination of the axes that vary besides x, each with the paper's points.
+    fn of_series(&self, view: View<'_>, x: &str, name: impl Fn(String) -> String) -> Vec<Curve> {
+        let asked = self.figure.asked();
+        let Some(results) = view.results(asked) else { return Vec::new() };
+        let (places, axes) = chosen(results, |place| is_at(&self.figure.at, place));
+        let others: Vec<String> = axes.into_iter().filter(|axis| axis != x).collect();
+        let default: Vec<String> = others.iter().map(|axis| format!("{{{axis}}}")).collect();
+        let template = self.figure.series.clone().unwrap_or_else(|| default.join(", "));
+        let mut curves: Vec<(String, Vec<Place>)> = Vec::new();
+        for place in places {
+            let series = filled(&template, &place);
+            match curves.iter_mut().find(|(known, _)| *known == series) {
+                Some((_, places)) => places.push(place),
+                None => curves.push((series, vec![place])),
+            }
+        }
+        let mut drawn = Vec::new();
+        for (series, places) in curves {
+            let points = places.iter().filter_map(|place| self.point(view, asked, place, x, 1.0)).collect();
+            let shown = if series.is_empty() { "ours".to_owned() } else { series.clone() };
+            drawn.push(Curve { name: name(shown.clone()), kind: CurveKind::Measured, points });
+            let points = self.published(x, &template, &series);
+            if !points.is_empty() {
+                drawn.push(Curve { name: format!("{shown}, published"), kind: CurveKind::Published, points });
+            }
+        }
+        drawn
+    }
+
+    fn point(&self, view: View<'_>, asked: Asked<'_>, place: &Place, x: &str, times: f64) -> Option<Point> {
+        let estimate = view.sample(asked, place)?.times(times * self.figure.y_times.unwrap_or(1.0)).estimate()?;
+        let point = Point::of(self.abscissa(x, place.get(x)?)?, &estimate);
+        // What does not vary needs no bar.
+        let ci95 = point.ci95.filter(|ends| ends[0] < ends[1]);
+        Some(Point { ci95, ..point })
+    }
+
+    /// The paper's points of a series.
+    fn published(&self, x: &str, template: &str, series: &str) -> Vec<Point> {
+        let rows = self.study.published.iter().filter(|row| self.figure.published.matches(&row.item));
+        rows.filter_map(|row| {
+            let binding = binding(self.study, row)?;
+            let (place, _) = place_of(self.study, binding, row);
+            let at = place.get(x)?;
+            let is_here = filled(template, &place) == series || row.series == series;
+            is_here.then_some(())?;
+            Some(Point::exact(self.abscissa(x, at)?, row.value() * self.figure.y_times.unwrap_or(1.0)))
+        })
+        .collect()
+    }
+
+    fn asked_by<'b>(&'b self, curve: &'b file::Curve) -> Asked<'b> {
+        let own = curve.asked();
+        let grid = own.grid.or(self.figure.grid.as_deref());
+        match own.metric.is_some() || own.measure.is_some() {
+            true => Asked { grid, ..own },
+            false => Asked { grid, ..self.figure.asked() },
+        }
+    }
+
+    fn one_by_one(&self, x: &str) -> Vec<Curve> {
+        let curve = |curve: &file::Curve| {
+            let points = match curve.published.all().is_empty() {
+                true => self.measured(curve, x),
+                false => self.printed(curve, x),
+            };
+            let kind = if curve.published.all().is_empty() { kind(curve.draw) } else { CurveKind::Published };
+            Curve { name: curve.name.clone(), kind, points }
+        };
+        self.figure.curve.iter().map(curve).collect()
+    }
+
+    fn measured(&self, curve: &file::Curve, x: &str) -> Vec<Point> {
+        let asked = self.asked_by(curve);
+        let Some(results) = self.view.results(asked) else { return Vec::new() };
+        let is_meant = |place: &Place| {
+            is_at(&self.figure.at, place)
+                && curve.at.iter().all(|(axis, value)| place.get(axis).is_some_and(|one| one.same(value)))
+        };
+        let (places, _) = chosen(results, is_meant);
+        let times = curve.times.unwrap_or(1.0);
+        // Axes that a measure goes over are not the curve's.
+        let mut seen: Vec<Value> = Vec::new();
+        let firsts = places.iter().filter(|place| {
+            let new = place.get(x).is_some_and(|value| !seen.iter().any(|one| one.same(value)));
+            seen.extend(place.get(x).filter(|_| new).cloned());
+            new
+        });
+        firsts.filter_map(|place| self.point(self.view, asked, place, x, times)).collect()
+    }
+
+    /// Published rows, drawn along x by the coordinate of its column.
+    fn printed(&self, curve: &file::Curve, x: &str) -> Vec<Point> {
+        let rows = self.study.published.iter().filter(|row| {
+            curve.published.matches(&row.item) && curve.of_series.as_ref().is_none_or(|series| *series == row.series)
+        });
+        let factor = curve.times.unwrap_or(1.0) * self.figure.y_times.unwrap_or(1.0);
+        rows.filter_map(|row| {
+            let at = row.number(column(self.study, x)).map(Value::Number)?;
+            Some(Point::exact(self.abscissa(x, &at)?, row.value() * factor))
+        })
+        .collect()
+    }
+
+    /// A question's answers as abscissae: those that begin with a number, and the default reading's.
+    fn over_answers(&self, done: &Done<'_>, question: &str) -> Vec<Curve> {
+        let leading = |text: &str| text.split([' ', ',']).next().and_then(|number| number.parse::<f64>().ok());
+        let mut frames: Vec<(f64, View<'_>)> = Vec::new();
+        for tried in &done.tried {
+            let own = (tried.question == question).then(|| leading(tried.answer)).flatten();
+            let default = self.figure.x_default.filter(|_| tried.question.is_empty());
+            if let Some(x) = own.or(default) {
+                frames.push((x, View { study: self.study, frame: &tried.frame }));
+            }
+        }
+        frames.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        let curve = |curve: &file::Curve| {
+            let place: Place = curve.at.iter().map(|(axis, value)| (axis.clone(), value.clone())).collect();
+            let asked = self.asked_by(curve);
+            let point = |(x, view): &(f64, View<'_>)| Some(Point::of(*x, &view.sample(asked, &place)?.estimate()?));
+            Curve { name: curve.name.clone(), kind: kind(curve.draw), points: frames.iter().filter_map(point).collect() }
+        };
+        self.figure.curve.iter().map(curve).collect()
+    }
+}
+
+/// How a curve of our own is drawn.
+pub fn kind(drawn: Drawn) -> CurveKind {
+    match drawn {
+        Drawn::Points => CurveKind::Measured,
+        Drawn::Line => CurveKind::Line,
+        Drawn::Steps => CurveKind::Steps,
+        Drawn::Dots => CurveKind::Dots,
+    }
+}

@@ -1,0 +1,210 @@
+//! `chapter.md`: the text of a chapter, with directives for what the results give.
+//!
+//! Paragraphs, `## headings`, and directives on lines of their own: `{verdicts}`, `{table:ID}`, `{figure:ID}`,
+//! `{readings}`, `{deviations}`. The lines right below a figure are its caption. Within a sentence:
+//! `{value:ITEM, series=…, x=…}` is our number with its interval, `{published:…}` the paper's, `{count:agrees}` how
+//! many rows have that verdict.
+
+use super::counts::{Chance, Counts};
+use super::reproduce::Done;
+use super::study::Study;
+use super::{figures, readings, tables};
+use crate::document::{Block, Chapter};
+use crate::item::Item;
+use crate::papers::cells::number;
+use crate::progress::Progress;
+use lasthop_scenario::Problem;
+
+/// A paper's chapter.
+///
+/// # Errors
+/// A directive that means nothing; or what a figure's own run says.
+pub fn chapter(study: &Study, done: &Done<'_>, seed: u64, progress: &dyn Progress) -> Result<Chapter, Problem> {
+    let default = written_by_default(study);
+    let text = study.prose.as_deref().unwrap_or(&default);
+    let writer = Writer { study, done, text, seed, progress };
+    let mut blocks = vec![Block::Text(study.file.citation.clone())];
+    for paragraph in paragraphs(text) {
+        blocks.extend(writer.blocks(paragraph)?);
+    }
+    Ok(Chapter { id: study.file.paper.clone(), title: study.file.title.clone(), blocks })
+}
+
+/// What stands where a paper has no text of its own.
+fn written_by_default(study: &Study) -> String {
+    let mut text = String::from("{verdicts}\n\n");
+    for name in study.file.table.keys() {
+        text += &format!("{{table:{name}}}\n\n");
+    }
+    if study.file.table.is_empty() {
+        text += "{rows}\n\n";
+    }
+    for name in study.file.figure.keys() {
+        text += &format!("{{figure:{name}}}\n\n");
+    }
+    text + "{readings}\n\n{deviations}\n"
+}
+
+/// Parts between empty lines.
+fn paragraphs(text: &str) -> impl Iterator<Item = &str> {
+    text.split("\n\n").map(str::trim).filter(|part| !part.is_empty())
+}
+
+struct Writer<'a> {
+    study: &'a Study,
+    done: &'a Done<'a>,
+    text: &'a str,
+    seed: u64,
+    progress: &'a dyn Progress,
+}
+
+impl Writer<'_> {
+    /// The blocks of a paragraph: lines that are directives or headings, and text between them.
+    fn blocks(&self, paragraph: &str) -> Result<Vec<Block>, Problem> {
+        let (first, rest) = paragraph.split_once('\n').unwrap_or((paragraph, ""));
+        let first = first.trim();
+        if let Some(heading) = first.strip_prefix("## ") {
+            let mut blocks = vec![Block::Heading(heading.trim().into())];
+            if !rest.trim().is_empty() {
+                blocks.extend(self.blocks(rest.trim())?);
+            }
+            return Ok(blocks);
+        }
+        let Some(directive) = first.strip_prefix('{').and_then(|inner| inner.strip_suffix('}')) else {
+            return Ok(vec![Block::Text(self.filled(&joined(paragraph))?)]);
+        };
+        let (kind, name) = directive.split_once(':').unwrap_or((directive, ""));
+        let caption = self.filled(&joined(rest))?;
+        let mut blocks = match kind {
+            "figure" => {
+                let figure = self.known("figure", name, self.study.file.figure.get(name), directive)?;
+                let drawn =
+                    figures::figure(self.study, self.done, (name, figure), &caption, self.seed, self.progress)?;
+                return Ok(vec![Block::Figure(drawn)]);
+            }
+            "table" => {
+                let table = self.known("table", name, self.study.file.table.get(name), directive)?;
+                vec![Block::Table(tables::table(self.done, table))]
+            }
+            "rows" => {
+                let judged = self.done.items.iter().filter(|item| item.verdict.is_some());
+                vec![Block::Table(tables::rows("Published numbers and claims beside ours", judged))]
+            }
+            "verdicts" => vec![Block::Text(self.verdicts())],
+            "readings" => readings::blocks(self.study, self.done),
+            "deviations" if self.study.deviations.is_empty() => Vec::new(),
+            "deviations" => vec![Block::Table(tables::deviations(&self.study.deviations))],
+            _ => return Ok(vec![Block::Text(self.filled(&joined(paragraph))?)]),
+        };
+        if !caption.is_empty() {
+            blocks.push(Block::Text(caption));
+        }
+        Ok(blocks)
+    }
+
+    fn known<'b, T>(&self, what: &str, name: &str, found: Option<&'b T>, directive: &str) -> Result<&'b T, Problem> {
+        found.ok_or_else(|| self.wrong(directive, format!("`{name}` is not a {what} of study.toml")))
+    }
+
+    fn wrong(&self, directive: &str, message: String) -> Problem {
+        let at = self.text.find(directive).unwrap_or(0);
+        let file = self.study.source.path("chapter.md");
+        Problem::at(&file, self.text, at..at + directive.len(), message)
+    }
+
+    fn verdicts(&self) -> String {
+        let counts = Counts::of(self.done.items.iter());
+        let chance = Chance::of(self.done.items.iter());
+        format!(
+            "What we get under the default reading, the paper's text alone: of {} published numbers and claims {}. A number \
+             agrees if our whole 95 % interval lies within the margin of the published one, differs if it lies outside, and \
+             is inconclusive otherwise. A claim agrees if it surely holds at all of its points, and differs if it surely \
+             fails at one. {}",
+            counts.all(),
+            counts.words(),
+            chance.words()
+        )
+    }
+
+    /// A text with its values.
+    fn filled(&self, text: &str) -> Result<String, Problem> {
+        let mut filled = String::new();
+        let mut rest = text;
+        while let Some((before, from)) = rest.split_once('{') {
+            filled += before;
+            let Some((directive, after)) = from.split_once('}') else {
+                return Err(self.wrong("{", "a `}` is missing".into()));
+            };
+            filled += &self.value(directive)?;
+            rest = after;
+        }
+        Ok(filled + rest)
+    }
+
+    fn value(&self, directive: &str) -> Result<String, Problem> {
+        let (kind, wanted) = directive.split_once(':').unwrap_or((directive, ""));
+        if kind == "count" {
+            let counts = Counts::of(self.done.items.iter());
+            let count = match wanted {
+                "agrees" => counts.agrees,
+                "differs" => counts.differs,
+                "inconclusive" => counts.inconclusive,
+                "shape" => counts.shape,
+                "all" => counts.all(),
+                _ => return Err(self.wrong(directive, format!("`{wanted}` is not a verdict"))),
+            };
+            return Ok(count.to_string());
+        }
+        if !matches!(kind, "value" | "published") {
+            let known = "value, published, count; on a line of its own: verdicts, rows, table, figure, readings, deviations";
+            return Err(self.wrong(directive, format!("`{{{kind}}}` means nothing here")).advise(format!("known: {known}")));
+        }
+        if kind == "published" {
+            let row = self.study.published.iter().find(|row| {
+                let mut coordinates = wanted.split(separator(wanted)).map(str::trim);
+                coordinates.next() == Some(&row.item)
+                    && coordinates.all(|part| match part.split_once('=') {
+                        Some(("series", series)) => row.series == series.trim(),
+                        Some(("metric", metric)) => row.metric == metric.trim(),
+                        Some((name, value)) => row.coordinates().any(|one| one == (name.trim(), value.trim())),
+                        None => false,
+                    })
+            });
+            let row = row.ok_or_else(|| self.wrong(directive, format!("published.csv has no row `{wanted}`")))?;
+            return Ok(with_unit(number(row.value()), &row.unit));
+        }
+        let item = self.item(wanted);
+        // A quick run has fewer points: what it has not is a dash.
+        let Some(item) = item else { return Ok("–".into()) };
+        Ok(with_unit(crate::papers::cells::measured(item).text().to_owned(), &item.unit))
+    }
+
+    fn item(&self, wanted: &str) -> Option<&Item> {
+        self.done.items.iter().find(|item| {
+            let mut parts = wanted.split(separator(wanted)).map(str::trim);
+            parts.next() == Some(&item.item)
+                && parts.all(|part| match part.split_once('=') {
+                    Some(("series", series)) => item.series == series.trim(),
+                    Some(("metric", metric)) => item.metric == metric.trim(),
+                    Some((name, value)) => item.x.get(name.trim()).is_some_and(|x| {
+                        x.as_str() == Some(value.trim()) || x.as_f64() == value.trim().parse().ok()
+                    }),
+                    None => false,
+                })
+        })
+    }
+}
+
+/// A series' name may have commas in it: then `;` stands between the parts.
+fn separator(wanted: &str) -> char {
+    if wanted.contains(';') { ';' } else { ',' }
+}
+
+fn with_unit(number: String, unit: &str) -> String {
+    if unit.is_empty() { number } else { format!("{number} {unit}") }
+}
+
+/// Lines of a paragraph as one.
+fn joined(paragraph: &str) -> String {
+    paragraph.lines().map(str::trim).collect::<Vec<&str>>().join(" ").trim().to_owned()
+}

@@ -1,0 +1,144 @@
+//! Readings: sets of answers besides the paper's text alone, beside each other.
+
+use super::counts::Counts;
+use super::file::{Part, Reading};
+use super::reproduce::Done;
+use super::study::Study;
+use crate::document::{Block, Cell, Table};
+use crate::item::{Item, Verdict};
+use crate::papers::cells::{measured, number, place};
+use lasthop_scenario::Problem;
+
+/// The parts of a reading's answers, in their order.
+///
+/// # Errors
+/// If an answer is not one of the paper's questions.
+pub fn parts<'a>(study: &'a Study, name: &str, reading: &'a Reading) -> Result<Vec<&'a Part>, Problem> {
+    let mut parts = Vec::new();
+    for label in &reading.answers {
+        let found = study.file.question.iter().find_map(|(question, answers)| {
+            let answer = label.strip_prefix(question.as_str())?.strip_prefix(": ")?;
+            answers.get(answer)
+        });
+        let heading = format!("[reading.{name}]");
+        let found = found.ok_or_else(|| {
+            let known: Vec<String> = study.file.question.iter().flat_map(|(question, answers)| answers.keys().map(move |answer| format!("{question}: {answer}"))).collect();
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            study.unknown(&[&heading], "answer", label, &known)
+        })?;
+        parts.extend(found.parts());
+    }
+    Ok(parts)
+}
+
+/// A reading's results.
+pub struct Read<'a> {
+    /// Its name: `best`.
+    pub name: &'a str,
+    /// What it is.
+    pub reading: &'a Reading,
+    /// Its rows.
+    pub items: Vec<Item>,
+}
+
+/// What the chapter says of each reading: what was answered, how it was found, and all numbers beside the default's.
+pub fn blocks(study: &Study, done: &Done<'_>) -> Vec<Block> {
+    done.readings.iter().flat_map(|read| of(study, done, read)).collect()
+}
+
+fn of(study: &Study, done: &Done<'_>, read: &Read<'_>) -> Vec<Block> {
+    let is_fitted = |answer: &&String| read.reading.fitted.contains(answer);
+    let list = |answers: Vec<&String>| match answers.is_empty() {
+        true => "none".to_owned(),
+        false => answers.iter().map(|answer| answer.as_str()).collect::<Vec<&str>>().join("; "),
+    };
+    let fitted = list(read.reading.answers.iter().filter(is_fitted).collect());
+    let others = list(read.reading.answers.iter().filter(|answer| !is_fitted(answer)).collect());
+    let numbers = |items: &[Item]| Counts::of(items.iter().filter(|item| item.margin.is_some()));
+    let near = |items: &[Item]| items.iter().filter(|item| is_near(item)).count();
+    let (before, after) = (numbers(&done.items), numbers(&read.items));
+    let text = format!(
+        "{} One set of answers for all tables. Fitted, so that numbers come out: {fitted}. From the text or the era: \
+         {others}. Searched: {} By: {} Sets tried: {}. Within the margin in the mean are {} of {} numbers (default \
+         reading: {} of {}); of them surely, {} agree (default: {}).",
+        read.reading.words,
+        read.reading.space,
+        read.reading.rule,
+        read.reading.tried,
+        near(&read.items),
+        after.all(),
+        near(&done.items),
+        before.all(),
+        after.agrees,
+        before.agrees,
+    );
+    vec![
+        Block::Heading(format!("The {} reading of {}", read.name, study.file.paper)),
+        Block::Text(text.trim().to_owned()),
+        Block::Table(table(done, read)),
+    ]
+}
+
+/// Whether ours lies within the margin in the mean.
+fn is_near(item: &Item) -> bool {
+    match (item.published, item.measured, item.margin) {
+        (Some(published), Some(ours), Some(margin)) => (ours - published).abs() <= margin,
+        _ => false,
+    }
+}
+
+fn table(done: &Done<'_>, read: &Read<'_>) -> Table {
+    let columns = ["item", "series", "at", "published", "default", "verdict", read.name, "verdict"];
+    let twin = |item: &Item| {
+        let is_it = |one: &&Item| {
+            (&one.item, &one.series, &one.metric) == (&item.item, &item.series, &item.metric)
+                && (one.x == item.x || one.published.is_some() && one.published == item.published)
+        };
+        read.items.iter().find(is_it)
+    };
+    let row = |item: &Item| {
+        let other = twin(item);
+        vec![
+            Cell::Text(item.item.clone()),
+            Cell::Text(item.series.clone()),
+            Cell::Text(place(item)),
+            item.published.map_or(Cell::Empty, |value| Cell::Number(number(value))),
+            measured(item),
+            Cell::Verdict(item.verdict),
+            other.map_or(Cell::Empty, measured),
+            Cell::Verdict(other.and_then(|other| other.verdict)),
+        ]
+    };
+    Table {
+        caption: format!("The default reading and the {} one", read.name),
+        columns: columns.map(String::from).to_vec(),
+        rows: done.items.iter().filter(|item| item.verdict.is_some()).map(row).collect(),
+    }
+}
+
+/// Answers under which a row that differs would not: for the note of the row.
+pub fn tried(item: &Item, tried: &[super::reproduce::Tried<'_>]) -> Option<String> {
+    if item.verdict != Some(Verdict::Differs) {
+        return None;
+    }
+    let mut held: Vec<&str> = Vec::new();
+    let mut count = 0;
+    for one in tried.iter().filter(|one| !one.question.is_empty()) {
+        let twin = one.items.iter().find(|other| {
+            other.item.strip_prefix("sensitivity-") == Some(&item.item)
+                && (&other.series, &other.metric) == (&item.series, &item.metric)
+                && item.x.iter().all(|(name, value)| other.x.get(name) == Some(value) || item.margin.is_some() && other.published == item.published)
+        });
+        let Some(verdict) = twin.and_then(|twin| twin.verdict) else { continue };
+        count += 1;
+        if matches!(verdict, Verdict::Agrees | Verdict::Shape) {
+            held.push(&one.label);
+        }
+    }
+    let held = match held.len() {
+        0 => "differs or is open under each".to_owned(),
+        1..=3 => format!("holds under {}", held.join(" / ")),
+        many => format!("holds under {many} of them"),
+    };
+    (count > 0).then(|| format!("tried: {count} other answers, {held}"))
+}
