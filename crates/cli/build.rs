@@ -1,4 +1,5 @@
-//! Tells the program which compiler made it: how many instructions a packet takes depends on it.
+//! Tells the program which compiler made it (how many instructions a packet takes depends on it), and from which
+//! commit, which its results name.
 
 use std::env;
 use std::process::Command;
@@ -8,5 +9,18 @@ fn main() {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let said = Command::new(rustc).arg("--version").output().map(|output| output.stdout).unwrap_or_default();
     let target = env::var("TARGET").unwrap_or_default();
+    let git = |arguments: &[&str]| {
+        let output =
+            Command::new("git").args(arguments).output().ok().filter(|output| output.status.success());
+        output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default()
+    };
+    // Another commit makes another program; what is not committed is not told apart.
+    for file in ["HEAD", "logs/HEAD"] {
+        let path = git(&["rev-parse", "--git-path", file]);
+        if !path.is_empty() {
+            println!("cargo::rerun-if-changed={path}");
+        }
+    }
+    println!("cargo::rustc-env=LASTHOP_COMMIT={}", git(&["log", "-1", "--format=%h of %cs"]));
     println!("cargo::rustc-env=LASTHOP_COMPILER={} {target}", String::from_utf8_lossy(&said).trim());
 }

@@ -1,5 +1,6 @@
 //! What a reproduction found: tables for people, an object or a row an item for programs.
 
+use crate::provenance::Provenance;
 use crate::table;
 use lasthop_lab::document::{Cell, Table};
 use lasthop_lab::item::{Item, Verdict};
@@ -24,15 +25,15 @@ pub(crate) fn tables(reproduction: &Reproduction) -> String {
     let (stated, drawn): (Vec<&Item>, Vec<&Item>) =
         items.into_iter().partition(|item| item.published.is_some() || item.verdict.is_some());
     let curves = grouped(&drawn, |item| [item.item.clone(), item.series.clone(), item.metric.clone()]);
-    let tables = [numbers(reproduction.paper, &stated), summaries(&curves), questions(&sensitivity)];
+    let tables = [numbers(&reproduction.paper, &stated), summaries(&curves), questions(&sensitivity)];
     let shown: Vec<String> =
         tables.iter().filter(|table| !table.rows.is_empty()).map(|table| table::text(table) + "\n").collect();
     shown.concat()
 }
 
 /// One object a line, in order.
-pub(crate) fn json(items: &[Item]) -> String {
-    items.iter().filter_map(|item| serde_json::to_string(item).ok()).map(|line| line + "\n").collect()
+pub(crate) fn json(items: &[Item], provenance: &Provenance<'_>) -> String {
+    items.iter().filter_map(|item| provenance.json(item)).map(|line| line + "\n").collect()
 }
 
 /// The names of the columns of [`csv`].
@@ -50,6 +51,9 @@ pub(crate) fn csv_header() -> String {
         "ci95_high",
         "runs",
         "verdict",
+        "deviation_pct",
+        "margin",
+        "reading",
         "note",
     ])
 }
@@ -70,6 +74,9 @@ pub(crate) fn csv(items: &[Item]) -> String {
             fields::number(item.ci95.map(|ci95| ci95[1])),
             item.runs.to_string(),
             item.verdict.map_or("", Verdict::name).to_owned(),
+            fields::number(item.deviation_pct),
+            fields::number(item.margin),
+            item.reading.clone(),
             item.note.clone(),
         ])
     };
@@ -86,13 +93,16 @@ fn numbers(paper: &str, items: &[&Item]) -> Table {
             word(&coordinates(&item.x)),
             item.published.map_or(Cell::Empty, |published| Cell::Number(plain(published) + &unit)),
             measured(item).map_or(Cell::Empty, |text| Cell::Number(text + &unit)),
+            item.deviation_pct
+                .filter(|_| item.margin.is_some())
+                .map_or(Cell::Empty, |off| Cell::Number(format!("{off:+.1} %"))),
             Cell::Verdict(item.verdict),
             word(&item.note),
         ]
     });
     table(
         format!("{paper}: published numbers and claims, beside ours"),
-        &["item", "series", "metric", "x", "published", "measured", "verdict", "note"],
+        &["item", "series", "metric", "x", "published", "measured", "off by", "verdict", "note"],
         rows.collect(),
     )
 }
@@ -157,7 +167,9 @@ fn questions(items: &[&Item]) -> Table {
     columns.extend(names.iter().map(|name| short(name)));
     columns.extend(["claims that hold", "the others"].map(String::from));
     Table {
-        caption: "Open questions, answered otherwise one at a time (✓ agrees, ~ shape, ✗ differs)".into(),
+        caption:
+            "Open questions, answered otherwise one at a time (✓ agrees, ~ shape, ✗ differs, ? inconclusive)"
+                .into(),
         columns,
         rows: rows.collect(),
     }
@@ -184,7 +196,7 @@ fn grouped<'a, const N: usize>(items: &[&'a Item], key: impl Fn(&Item) -> [Strin
 }
 
 /// `1915 ± 12`, or the number alone.
-fn measured(item: &Item) -> Option<String> {
+pub(crate) fn measured(item: &Item) -> Option<String> {
     let mean = item.measured.filter(|mean| mean.is_finite())?;
     Some(match item.ci95 {
         Some(ci95) => with_interval(&Estimate { mean, ci95, runs: item.runs }),
@@ -193,7 +205,7 @@ fn measured(item: &Item) -> Option<String> {
 }
 
 /// `ber=7e-5, setting=default`.
-fn coordinates(x: &Map<String, Value>) -> String {
+pub(crate) fn coordinates(x: &Map<String, Value>) -> String {
     let each: Vec<String> = x.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect();
     each.join(", ")
 }

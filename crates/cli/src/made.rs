@@ -1,15 +1,14 @@
 //! How a report was made: the command line and the scenario, at its end.
 
+use crate::provenance;
 use lasthop_lab::document::{Block, Chapter};
 
 /// A chapter with the command line and what else was given, each folded: its title, and its text.
 pub(crate) fn chapter(given: Vec<(String, String)>) -> Chapter {
     let command = ("The command line".to_owned(), command_line(std::env::args()));
     let folded = |(title, text)| Block::Folded { title, text };
-    let version = format!(
-        "By lasthop {}. The same scenario and seed give the same numbers.",
-        env!("CARGO_PKG_VERSION")
-    );
+    let version =
+        format!("By lasthop {}. The same scenario and seed give the same numbers.", provenance::version());
     let mut blocks = vec![Block::Text(version)];
     blocks.extend(std::iter::once(command).chain(given).map(folded));
     Chapter { id: "made".to_owned(), title: "How this was made".to_owned(), blocks }
@@ -21,7 +20,7 @@ pub(crate) fn scenario(shown: String) -> (String, String) {
 }
 
 /// What a shell takes for the same call, by the program's name alone; without `--jobs`, which changes nothing.
-fn command_line(arguments: impl Iterator<Item = String>) -> String {
+pub(crate) fn command_line(arguments: impl Iterator<Item = String>) -> String {
     let mut words = vec!["lasthop".to_owned()];
     let mut arguments = arguments.skip(1);
     while let Some(argument) = arguments.next() {

@@ -24,11 +24,13 @@ mod made;
 mod output;
 #[cfg(target_os = "linux")]
 mod path;
+mod provenance;
 mod reference;
 #[cfg(target_os = "linux")]
 mod sender;
 mod source;
 mod spoken;
+mod summary;
 mod table;
 mod target;
 mod values;

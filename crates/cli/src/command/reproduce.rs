@@ -4,10 +4,10 @@ use crate::bar::Bar;
 use crate::failure::Failure;
 use crate::made;
 use crate::output::{self, Format};
+use crate::provenance::Provenance;
 use crate::spoken;
 use crate::target::Target;
-use crate::values::Named;
-use crate::{items, values};
+use crate::{items, summary, values};
 use clap::Args;
 use lasthop_lab::bench::CASES;
 use lasthop_lab::document::Document;
@@ -23,12 +23,13 @@ use std::time::Instant;
 
 /// Reproduce papers: their numbers beside ours, with intervals and verdicts, and a report with their figures.
 ///
-/// Says first how long that takes, and prints each paper as soon as it is done.
+/// Says first how long that takes, and prints each paper as soon as it is done: how many of its numbers and claims agree,
+/// and what differs. A paper of your own is a folder; docs/papers.md says how to write one.
 #[derive(Args)]
 pub(crate) struct Reproduce {
-    /// The papers; all by default
-    #[arg(value_name = "PAPER", value_parser = Named { names, parse: paper })]
-    papers: Vec<&'static Paper>,
+    /// The papers, or folders with a study.toml; all papers by default
+    #[arg(value_name = "PAPER")]
+    papers: Vec<String>,
     /// Fewer repetitions and points: every number, in about a sixth of the time
     #[arg(long)]
     quick: bool,
@@ -38,6 +39,9 @@ pub(crate) struct Reproduce {
     /// Seed of the first repetition, the others count up
     #[arg(long, value_name = "S", default_value = "1", allow_negative_numbers = true, value_parser = values::seed)]
     seed: u64,
+    /// Print every number, curve and answer, and not only counts and what differs
+    #[arg(long)]
+    all: bool,
     /// How to print
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
@@ -48,12 +52,12 @@ pub(crate) struct Reproduce {
 
 impl Reproduce {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
+        let chosen = self.chosen()?;
         // Begun now, so that a mistake in its path shows before minutes of work.
         let path = self.report_path()?;
         let target = Target::create(&path)?;
         let settings = Settings { quick: self.quick, seed: self.seed };
         let bar = Bar::default();
-        let chosen: Vec<&Paper> = self.chosen().collect();
         let pace = Pace::measured(self.jobs)?;
         output::note(&self.plan(&chosen, &settings, &pace));
         if self.format == Format::Csv {
@@ -64,12 +68,13 @@ impl Reproduce {
             let time = spoken::time(pace.seconds(paper, &settings));
             output::note(&format!(
                 "{} ({number} of {}), about {time}: {}",
-                paper.name,
+                paper.name(),
                 chosen.len(),
-                paper.summary
+                paper.summary()
             ));
-            let reproduction = on_threads(self.jobs, || (paper.reproduce)(&settings, &bar))?;
-            output::print(&self.text(&reproduction))?;
+            let reproduction = on_threads(self.jobs, || paper.reproduce(&settings, &bar))?;
+            let provenance = Provenance::new(&paper.origin(), paper.digest()?, &settings);
+            output::print(&self.text(&reproduction, paper.summary(), &provenance))?;
             chapters.push(reproduction.chapter);
         }
         chapters.push(made::chapter(Vec::new()));
@@ -84,6 +89,11 @@ impl Reproduce {
         target.write_and_finish(&report::html(&document))?;
         let last = format!("report: {}", path.display());
         match self.format {
+            Format::Table if !self.all => output::print_line(&format!(
+                "A number agrees if its whole 95 % interval lies within the margin, differs if it lies outside.\n\
+                 every number and answer: --all, --format json; the pictures: {}",
+                path.display()
+            )),
             Format::Table => output::print_line(&last),
             Format::Json | Format::Csv => {
                 output::note(&last);
@@ -92,18 +102,27 @@ impl Reproduce {
         }
     }
 
-    /// Each paper once, in the order in which they stand.
-    fn chosen(&self) -> impl Iterator<Item = &'static Paper> {
-        papers::ALL.iter().filter(|paper| {
-            self.papers.is_empty() || self.papers.iter().any(|named| named.name == paper.name)
-        })
+    /// Each paper once, in the order in which they stand, then folders as they are named.
+    fn chosen(&self) -> Result<Vec<Paper>, Failure> {
+        let named = |name: &&str| self.papers.is_empty() || self.papers.iter().any(|one| one == name);
+        let mut chosen: Vec<Paper> = Vec::new();
+        for paper in papers::NAMES.iter().filter(|name| named(name)).filter_map(|name| Paper::named(name)) {
+            chosen.push(paper?);
+        }
+        for other in self.papers.iter().filter(|name| !papers::NAMES.contains(&name.as_str())) {
+            if !Path::new(other).is_dir() {
+                return Err(unknown(other));
+            }
+            chosen.push(Paper::in_folder(Path::new(other))?);
+        }
+        Ok(chosen)
     }
 
     /// What is going to happen, and how long it takes.
-    fn plan(&self, chosen: &[&Paper], settings: &Settings, pace: &Pace) -> String {
+    fn plan(&self, chosen: &[Paper], settings: &Settings, pace: &Pace) -> String {
         let total = |settings| chosen.iter().map(|paper| pace.seconds(paper, settings)).sum::<f64>();
         let papers = match chosen {
-            [paper] => paper.name.to_owned(),
+            [paper] => paper.name().to_owned(),
             _ => format!("{} papers", chosen.len()),
         };
         let how = if settings.quick { "with fewer repetitions" } else { "in full" };
@@ -118,10 +137,11 @@ impl Reproduce {
         plan
     }
 
-    fn text(&self, reproduction: &Reproduction) -> String {
+    fn text(&self, reproduction: &Reproduction, summary: &str, provenance: &Provenance<'_>) -> String {
         match self.format {
-            Format::Table => items::tables(reproduction),
-            Format::Json => items::json(&reproduction.items),
+            Format::Table if self.all => items::tables(reproduction),
+            Format::Table => summary::text(reproduction, summary),
+            Format::Json => items::json(&reproduction.items, provenance),
             Format::Csv => items::csv(&reproduction.items),
         }
     }
@@ -162,7 +182,7 @@ impl Pace {
 
     /// Real time that a paper takes, s.
     fn seconds(&self, paper: &Paper, settings: &Settings) -> f64 {
-        paper.effort.of(settings) * self.case_s / CpuTime::BENCH_CASE_S / self.threads as f64
+        paper.effort().of(settings) * self.case_s / CpuTime::BENCH_CASE_S / self.threads as f64
     }
 
     fn told(&self, seconds: f64) -> String {
@@ -172,16 +192,11 @@ impl Pace {
     }
 }
 
-fn names() -> Vec<&'static str> {
-    papers::ALL.iter().map(|paper| paper.name).collect()
-}
-
-fn paper(name: &str) -> Result<&'static Paper, String> {
-    papers::ALL.iter().find(|paper| paper.name == name).ok_or_else(|| {
-        let all = names().join(", ");
-        match nearest(name, names()) {
-            Some(meant) => format!("did you mean `{meant}`? the papers: {all}"),
-            None => format!("expected a paper: {all}"),
-        }
-    })
+fn unknown(name: &str) -> Failure {
+    let all = papers::NAMES.join(", ");
+    let help = match nearest(name, papers::NAMES) {
+        Some(meant) => format!("did you mean `{meant}`? the papers: {all}"),
+        None => format!("the papers: {all}; or a folder with a study.toml"),
+    };
+    Failure::bad_input(format!("`{name}` is neither a paper nor a folder"), help)
 }

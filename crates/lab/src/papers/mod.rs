@@ -2,8 +2,8 @@
 
 pub(crate) mod cells;
 pub mod deviation;
+mod files;
 pub mod hasegawa;
-pub mod huang;
 pub mod koga3;
 pub mod koga4;
 pub mod koga5;
@@ -16,10 +16,24 @@ mod wcdma;
 use crate::document::Chapter;
 use crate::item::Item;
 use crate::progress::Progress;
+use crate::study::reproduce;
+use crate::study::source::Source;
+use crate::study::study::Study;
 use lasthop_scenario::Problem;
+use std::path::Path;
 
 /// A paper that can be reproduced.
-pub struct Paper {
+#[derive(Debug)]
+pub enum Paper {
+    /// As data.
+    Data(Box<Study>),
+    /// In Rust.
+    Rust(&'static InRust),
+}
+
+/// A paper whose experiments are Rust.
+#[derive(Debug)]
+pub struct InRust {
     /// The name on the command line and of its folder.
     pub name: &'static str,
     /// What it is about, one line.
@@ -30,6 +44,82 @@ pub struct Paper {
     pub effort: CpuTime,
     /// Runs its experiments.
     pub reproduce: fn(&Settings, &dyn Progress) -> Result<Reproduction, Problem>,
+}
+
+impl Paper {
+    /// A paper in a folder of its own.
+    ///
+    /// # Errors
+    /// What is wrong with its files.
+    pub fn in_folder(folder: &Path) -> Result<Paper, Problem> {
+        Study::read(Source::Folder(folder.to_owned())).map(|study| Paper::Data(Box::new(study)))
+    }
+
+    /// One of [`NAMES`].
+    ///
+    /// # Errors
+    /// What is wrong with its files: a test reads them all.
+    pub fn named(name: &str) -> Option<Result<Paper, Problem>> {
+        if let Some(known) = IN_RUST.iter().find(|one| one.name == name) {
+            return Some(Ok(Paper::Rust(known)));
+        }
+        let (name, files) = files::ALL.iter().find(|(known, _)| *known == name)?;
+        Some(Study::read(Source::Within(name, files)).map(|study| Paper::Data(Box::new(study))))
+    }
+
+    /// The name on the command line and of its folder.
+    pub fn name(&self) -> &str {
+        match self {
+            Paper::Data(study) => &study.file.paper,
+            Paper::Rust(paper) => paper.name,
+        }
+    }
+
+    /// What names it on the command line: its name, or its folder.
+    pub fn origin(&self) -> String {
+        match self {
+            Paper::Data(study) => study.source.origin(),
+            Paper::Rust(paper) => paper.name.to_owned(),
+        }
+    }
+
+    /// SHA-256 of its files, the first 16 digits.
+    ///
+    /// # Errors
+    /// If a file cannot be read any more.
+    pub fn digest(&self) -> Result<String, Problem> {
+        match self {
+            Paper::Data(study) => study.digest(),
+            Paper::Rust(_) => Ok(String::new()),
+        }
+    }
+
+    /// What it is about, one line.
+    pub fn summary(&self) -> &str {
+        match self {
+            Paper::Data(study) => &study.file.summary,
+            Paper::Rust(paper) => paper.summary,
+        }
+    }
+
+    /// CPU time that it takes.
+    pub fn effort(&self) -> CpuTime {
+        match self {
+            Paper::Data(study) => study.file.effort,
+            Paper::Rust(paper) => paper.effort,
+        }
+    }
+
+    /// Runs its experiments.
+    ///
+    /// # Errors
+    /// A scenario that is not valid.
+    pub fn reproduce(&self, settings: &Settings, progress: &dyn Progress) -> Result<Reproduction, Problem> {
+        match self {
+            Paper::Data(study) => reproduce::chapter(study, settings, progress),
+            Paper::Rust(paper) => (paper.reproduce)(settings, progress),
+        }
+    }
 }
 
 /// CPU time, s, measured where the bench case `hasegawa` takes [`CpuTime::BENCH_CASE_S`].
@@ -53,8 +143,10 @@ impl CpuTime {
 }
 
 /// All papers, in the order in which they are reproduced.
-pub const ALL: &[Paper] =
-    &[hasegawa::PAPER, huang::PAPER, saad::PAPER, miyoshi::PAPER, koga3::PAPER, koga4::PAPER, koga5::PAPER];
+pub const NAMES: [&str; 7] = ["hasegawa", "huang", "saad", "miyoshi", "koga3", "koga4", "koga5"];
+
+const IN_RUST: &[&InRust] =
+    &[&hasegawa::PAPER, &saad::PAPER, &miyoshi::PAPER, &koga3::PAPER, &koga4::PAPER, &koga5::PAPER];
 
 /// How much to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +161,7 @@ pub struct Settings {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reproduction {
     /// The paper's name.
-    pub paper: &'static str,
+    pub paper: String,
     /// Every published number and claim beside ours, the default setting of each open question first.
     pub items: Vec<Item>,
     /// The report's chapter.

@@ -1,9 +1,9 @@
 //! What is Rust: real computations that papers name by `by = "…"`, one short list.
 
+use super::study::Study;
 use super::value::Place;
 use crate::figure::Curve;
 use crate::progress::Progress;
-use super::study::Study;
 use lasthop_scenario::Problem;
 
 /// A number at a place.

@@ -73,7 +73,8 @@ impl Chance {
         let mut chances: Vec<f64> = items.clone().filter_map(by_chance).collect();
         chances.sort_by(f64::total_cmp);
         let count = chances.len() as f64;
-        let is_kept = |(at, chance): (usize, &f64)| (*chance <= 0.05 * (at as f64 + 1.0) / count).then_some(at + 1);
+        let is_kept =
+            |(at, chance): (usize, &f64)| (*chance <= 0.05 * (at as f64 + 1.0) / count).then_some(at + 1);
         let kept = chances.iter().enumerate().filter_map(is_kept).next_back().unwrap_or(0);
         let is_number = |item: &&Item| item.margin.is_some() && item.verdict == Some(Verdict::Differs);
         Chance { rows, expected: 0.025 * rows as f64, differ: items.filter(is_number).count(), kept }

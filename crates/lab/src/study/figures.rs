@@ -91,7 +91,11 @@ impl Drawing<'_> {
     }
 
     fn values(&self, x: &str) -> Vec<Value> {
-        let asked = if self.figure.curve.is_empty() { self.figure.asked() } else { self.asked_by(&self.figure.curve[0]) };
+        let asked = if self.figure.curve.is_empty() {
+            self.figure.asked()
+        } else {
+            self.asked_by(&self.figure.curve[0])
+        };
         self.view.results(asked).map(|results| results.axis(x).to_vec()).unwrap_or_default()
     }
 
@@ -131,7 +135,8 @@ impl Drawing<'_> {
     }
 
     fn point(&self, view: View<'_>, asked: Asked<'_>, place: &Place, x: &str, times: f64) -> Option<Point> {
-        let estimate = view.sample(asked, place)?.times(times * self.figure.y_times.unwrap_or(1.0)).estimate()?;
+        let estimate =
+            view.sample(asked, place)?.times(times * self.figure.y_times.unwrap_or(1.0)).estimate()?;
         let point = Point::of(self.abscissa(x, place.get(x)?)?, &estimate);
         // What does not vary needs no bar.
         let ci95 = point.ci95.filter(|ends| ends[0] < ends[1]);
@@ -195,7 +200,8 @@ impl Drawing<'_> {
     /// Published rows, drawn along x by the coordinate of its column.
     fn printed(&self, curve: &file::Curve, x: &str) -> Vec<Point> {
         let rows = self.study.published.iter().filter(|row| {
-            curve.published.matches(&row.item) && curve.of_series.as_ref().is_none_or(|series| *series == row.series)
+            curve.published.matches(&row.item)
+                && curve.of_series.as_ref().is_none_or(|series| *series == row.series)
         });
         let factor = curve.times.unwrap_or(1.0) * self.figure.y_times.unwrap_or(1.0);
         rows.filter_map(|row| {
@@ -207,7 +213,8 @@ impl Drawing<'_> {
 
     /// A question's answers as abscissae: those that begin with a number, and the default reading's.
     fn over_answers(&self, done: &Done<'_>, question: &str) -> Vec<Curve> {
-        let leading = |text: &str| text.split([' ', ',']).next().and_then(|number| number.parse::<f64>().ok());
+        let leading =
+            |text: &str| text.split([' ', ',']).next().and_then(|number| number.parse::<f64>().ok());
         let mut frames: Vec<(f64, View<'_>)> = Vec::new();
         for tried in &done.tried {
             let own = (tried.question == question).then(|| leading(tried.answer)).flatten();
@@ -220,8 +227,13 @@ impl Drawing<'_> {
         let curve = |curve: &file::Curve| {
             let place: Place = curve.at.iter().map(|(axis, value)| (axis.clone(), value.clone())).collect();
             let asked = self.asked_by(curve);
-            let point = |(x, view): &(f64, View<'_>)| Some(Point::of(*x, &view.sample(asked, &place)?.estimate()?));
-            Curve { name: curve.name.clone(), kind: kind(curve.draw), points: frames.iter().filter_map(point).collect() }
+            let point =
+                |(x, view): &(f64, View<'_>)| Some(Point::of(*x, &view.sample(asked, &place)?.estimate()?));
+            Curve {
+                name: curve.name.clone(),
+                kind: kind(curve.draw),
+                points: frames.iter().filter_map(point).collect(),
+            }
         };
         self.figure.curve.iter().map(curve).collect()
     }

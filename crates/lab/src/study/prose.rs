@@ -19,7 +19,12 @@ use lasthop_scenario::Problem;
 ///
 /// # Errors
 /// A directive that means nothing; or what a figure's own run says.
-pub fn chapter(study: &Study, done: &Done<'_>, seed: u64, progress: &dyn Progress) -> Result<Chapter, Problem> {
+pub fn chapter(
+    study: &Study,
+    done: &Done<'_>,
+    seed: u64,
+    progress: &dyn Progress,
+) -> Result<Chapter, Problem> {
     let default = written_by_default(study);
     let text = study.prose.as_deref().unwrap_or(&default);
     let writer = Writer { study, done, text, seed, progress };
@@ -78,8 +83,14 @@ impl Writer<'_> {
         let mut blocks = match kind {
             "figure" => {
                 let figure = self.known("figure", name, self.study.file.figure.get(name), directive)?;
-                let drawn =
-                    figures::figure(self.study, self.done, (name, figure), &caption, self.seed, self.progress)?;
+                let drawn = figures::figure(
+                    self.study,
+                    self.done,
+                    (name, figure),
+                    &caption,
+                    self.seed,
+                    self.progress,
+                )?;
                 return Ok(vec![Block::Figure(drawn)]);
             }
             "table" => {
@@ -102,7 +113,13 @@ impl Writer<'_> {
         Ok(blocks)
     }
 
-    fn known<'b, T>(&self, what: &str, name: &str, found: Option<&'b T>, directive: &str) -> Result<&'b T, Problem> {
+    fn known<'b, T>(
+        &self,
+        what: &str,
+        name: &str,
+        found: Option<&'b T>,
+        directive: &str,
+    ) -> Result<&'b T, Problem> {
         found.ok_or_else(|| self.wrong(directive, format!("`{name}` is not a {what} of study.toml")))
     }
 
@@ -157,7 +174,9 @@ impl Writer<'_> {
         }
         if !matches!(kind, "value" | "published") {
             let known = "value, published, count; on a line of its own: verdicts, rows, table, figure, readings, deviations";
-            return Err(self.wrong(directive, format!("`{{{kind}}}` means nothing here")).advise(format!("known: {known}")));
+            return Err(self
+                .wrong(directive, format!("`{{{kind}}}` means nothing here"))
+                .advise(format!("known: {known}")));
         }
         if kind == "published" {
             let row = self.study.published.iter().find(|row| {
@@ -166,11 +185,14 @@ impl Writer<'_> {
                     && coordinates.all(|part| match part.split_once('=') {
                         Some(("series", series)) => row.series == series.trim(),
                         Some(("metric", metric)) => row.metric == metric.trim(),
-                        Some((name, value)) => row.coordinates().any(|one| one == (name.trim(), value.trim())),
+                        Some((name, value)) => {
+                            row.coordinates().any(|one| one == (name.trim(), value.trim()))
+                        }
                         None => false,
                     })
             });
-            let row = row.ok_or_else(|| self.wrong(directive, format!("published.csv has no row `{wanted}`")))?;
+            let row =
+                row.ok_or_else(|| self.wrong(directive, format!("published.csv has no row `{wanted}`")))?;
             return Ok(with_unit(number(row.value()), &row.unit));
         }
         let item = self.item(wanted);

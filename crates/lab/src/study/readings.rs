@@ -22,7 +22,14 @@ pub fn parts<'a>(study: &'a Study, name: &str, reading: &'a Reading) -> Result<V
         });
         let heading = format!("[reading.{name}]");
         let found = found.ok_or_else(|| {
-            let known: Vec<String> = study.file.question.iter().flat_map(|(question, answers)| answers.keys().map(move |answer| format!("{question}: {answer}"))).collect();
+            let known: Vec<String> = study
+                .file
+                .question
+                .iter()
+                .flat_map(|(question, answers)| {
+                    answers.keys().map(move |answer| format!("{question}: {answer}"))
+                })
+                .collect();
             let known: Vec<&str> = known.iter().map(String::as_str).collect();
             study.unknown(&[&heading], "answer", label, &known)
         })?;
@@ -127,7 +134,10 @@ pub fn tried(item: &Item, tried: &[super::reproduce::Tried<'_>]) -> Option<Strin
         let twin = one.items.iter().find(|other| {
             other.item.strip_prefix("sensitivity-") == Some(&item.item)
                 && (&other.series, &other.metric) == (&item.series, &item.metric)
-                && item.x.iter().all(|(name, value)| other.x.get(name) == Some(value) || item.margin.is_some() && other.published == item.published)
+                && item.x.iter().all(|(name, value)| {
+                    other.x.get(name) == Some(value)
+                        || item.margin.is_some() && other.published == item.published
+                })
         });
         let Some(verdict) = twin.and_then(|twin| twin.verdict) else { continue };
         count += 1;

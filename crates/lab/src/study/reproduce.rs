@@ -7,9 +7,8 @@ use super::readings::{self, Read};
 use super::runs::{self, Frame, Order};
 use super::study::Study;
 use super::{prose, rows};
-use crate::document::Chapter;
 use crate::item::Item;
-use crate::papers::Settings;
+use crate::papers::{Reproduction, Settings};
 use crate::progress::Progress;
 use lasthop_scenario::Problem;
 
@@ -116,14 +115,10 @@ pub fn run<'a>(study: &'a Study, settings: &Settings, progress: &dyn Progress) -
 ///
 /// # Errors
 /// As [`run`]; or what is wrong with its text.
-pub fn chapter(
-    study: &Study,
-    settings: &Settings,
-    progress: &dyn Progress,
-) -> Result<(Vec<Item>, Chapter), Problem> {
+pub fn chapter(study: &Study, settings: &Settings, progress: &dyn Progress) -> Result<Reproduction, Problem> {
     let done = run(study, settings, progress)?;
     let chapter = prose::chapter(study, &done, settings.seed, progress)?;
-    Ok((done.rows().cloned().collect(), chapter))
+    Ok(Reproduction { paper: study.file.paper.clone(), items: done.rows().cloned().collect(), chapter })
 }
 
 /// `smallest RTO: 1 s`, or `default`.

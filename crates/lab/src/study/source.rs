@@ -25,6 +25,14 @@ impl Source {
         }
     }
 
+    /// What names the paper on the command line.
+    pub fn origin(&self) -> String {
+        match self {
+            Source::Within(folder, _) => (*folder).to_owned(),
+            Source::Folder(folder) => folder.display().to_string(),
+        }
+    }
+
     /// The text of a file; `None` if there is none.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ use super::published::{self, Published};
 use super::source::{Source, Text};
 use crate::papers::deviation::{self, Deviation};
 use lasthop_scenario::{Problem, nearest};
+use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A paper as data.
@@ -79,6 +80,34 @@ impl Study {
     pub fn metrics_of(&self, grid: &str) -> Vec<(String, Expression)> {
         let names = self.measured.get(grid).into_iter().flatten();
         names.filter_map(|name| Some((name.clone(), self.formulas.get(name)?.clone()))).collect()
+    }
+
+    /// SHA-256 of its files that decide results (study.toml, published.csv, the paths), the first 16 digits.
+    ///
+    /// # Errors
+    /// If a file cannot be read any more.
+    pub fn digest(&self) -> Result<String, Problem> {
+        let mut digest = Sha256::new();
+        digest.update(&self.text.text);
+        digest.update(self.source.text("published.csv")?.unwrap_or_default());
+        for path in self.paths() {
+            digest.update(self.source.text(path)?.unwrap_or_default());
+        }
+        Ok(digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// The files of its paths, each once.
+    fn paths(&self) -> BTreeSet<&str> {
+        let of_axes = self.file.axis.values().flat_map(|axis| axis.case.values().chain([&axis.set]));
+        let of_grids = self
+            .file
+            .grid
+            .values()
+            .flat_map(|grid| grid.case.iter().map(|case| &case.changes).chain([&grid.set]));
+        let answers = self.file.question.values().flat_map(|answers| answers.values());
+        let of_answers = answers.flat_map(|answer| answer.parts().iter().map(|part| &part.changes));
+        let named = of_axes.chain(of_grids).chain(of_answers).filter_map(|changes| changes.path.as_deref());
+        named.chain(self.file.grid.values().filter_map(|grid| grid.path.as_deref())).collect()
     }
 
     /// Whether `@name` means something in some grid.

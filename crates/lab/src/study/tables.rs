@@ -17,7 +17,8 @@ pub fn table(done: &Done<'_>, table: &file::Table) -> Table {
 
 /// Rows with their published numbers, ours and verdicts.
 pub fn rows<'a>(caption: &str, items: impl Iterator<Item = &'a Item>) -> Table {
-    let columns = ["item", "series", "at", "published", "ours", "unit", "off by", "margin", "verdict", "what"];
+    let columns =
+        ["item", "series", "at", "published", "ours", "unit", "off by", "margin", "verdict", "what"];
     Table {
         caption: caption.into(),
         columns: columns.map(String::from).to_vec(),

@@ -19,7 +19,7 @@ mod points;
 mod questions;
 mod setting;
 
-use super::{CpuTime, Paper, Reproduction, Settings, tried};
+use super::{CpuTime, InRust, Reproduction, Settings, tried};
 use crate::item::Item;
 use crate::progress::Progress;
 use grid::Grid;
@@ -27,7 +27,7 @@ use lasthop_scenario::Problem;
 use setting::{Receiver, Setting};
 
 /// See the folder.
-pub const PAPER: Paper = Paper {
+pub const PAPER: InRust = InRust {
     name: "hasegawa",
     summary: "receiver-based ACK splitting after wireless losses",
     citation: "G. Hasegawa, M. Nakata, H. Nakano: Receiver-Based ACK Splitting Mechanism for TCP over \
@@ -108,7 +108,7 @@ fn reproduce(settings: &Settings, progress: &dyn Progress) -> Result<Reproductio
         &[("fairness-", "the bit error rates, numbers of flows and judges of the table under Fairness")],
     );
     let chapter = chapter::chapter(&items, &grid, &sensitivity, &fairness, &episode);
-    Ok(Reproduction { paper: PAPER.name, items, chapter })
+    Ok(Reproduction { paper: PAPER.name.into(), items, chapter })
 }
 
 /// A row of the sensitivity table: a setting, its gains and whether the claims hold under it.

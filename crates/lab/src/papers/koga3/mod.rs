@@ -12,14 +12,14 @@ mod grid;
 mod setting;
 mod tables;
 
-use super::{CpuTime, Paper, Reproduction, Settings, published, tried};
+use super::{CpuTime, InRust, Reproduction, Settings, published, tried};
 use crate::progress::Progress;
 use grid::Grid;
 use lasthop_scenario::Problem;
 use setting::Setting;
 
 /// See the folder.
-pub const PAPER: Paper = Paper {
+pub const PAPER: InRust = InRust {
     name: "koga3",
     summary: "TCP variants beside priority traffic behind a CBQ gateway",
     citation: "H. Koga: doctoral dissertation, chapter 3: Performance Comparison of TCP Implementations in QoS \
@@ -58,7 +58,7 @@ fn reproduce(settings: &Settings, progress: &dyn Progress) -> Result<Reproductio
     let courses = course::run(settings.seed)?;
     tried::note(&mut items, &[]);
     let chapter = chapter::chapter(&items, &sensitivity, &courses, &numbers);
-    Ok(Reproduction { paper: PAPER.name, items, chapter })
+    Ok(Reproduction { paper: PAPER.name.into(), items, chapter })
 }
 
 /// Repetitions of the tables and of the sensitivity rows.

@@ -16,13 +16,13 @@ mod windows;
 
 use super::wcdma::blocks;
 use super::wcdma::row::Row;
-use super::{CpuTime, Paper, Reproduction, Settings, tried};
+use super::{CpuTime, InRust, Reproduction, Settings, tried};
 use crate::progress::Progress;
 use experiments::Experiments;
 use lasthop_scenario::Problem;
 
 /// See the folder.
-pub const PAPER: Paper = Paper {
+pub const PAPER: InRust = InRust {
     name: "koga4",
     summary: "TCP over W-CDMA: out-of-order delivery by the link layer's repeats",
     citation: "H. Koga: dissertation on TCP over QoS links and over W-CDMA, chapter 4: Out-of-sequence in packet \
@@ -56,5 +56,5 @@ fn reproduce(settings: &Settings, progress: &dyn Progress) -> Result<Reproductio
     let windows = windows::run(settings.seed)?;
     tried::note(&mut items, &[]);
     let chapter = chapter::chapter(&items, &measured, &rows, &windows);
-    Ok(Reproduction { paper: PAPER.name, items, chapter })
+    Ok(Reproduction { paper: PAPER.name.into(), items, chapter })
 }

@@ -14,13 +14,13 @@ mod questions;
 
 use super::wcdma::blocks;
 use super::wcdma::row::Row;
-use super::{CpuTime, Paper, Reproduction, Settings, tried};
+use super::{CpuTime, InRust, Reproduction, Settings, tried};
 use crate::progress::Progress;
 use experiments::Experiments;
 use lasthop_scenario::Problem;
 
 /// See the folder.
-pub const PAPER: Paper = Paper {
+pub const PAPER: InRust = InRust {
     name: "koga5",
     summary: "TCP over W-CDMA: the receiver's window from link-layer information",
     citation: "H. Koga: dissertation on TCP over QoS links and over W-CDMA, chapter 5: TCP flow control using link \
@@ -58,5 +58,5 @@ fn reproduce(settings: &Settings, progress: &dyn Progress) -> Result<Reproductio
         )],
     );
     let chapter = chapter::chapter(&items, &measured, &rows);
-    Ok(Reproduction { paper: PAPER.name, items, chapter })
+    Ok(Reproduction { paper: PAPER.name.into(), items, chapter })
 }

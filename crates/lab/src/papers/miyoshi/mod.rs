@@ -18,7 +18,7 @@ mod setting;
 mod tables;
 mod ways;
 
-use super::{CpuTime, Paper, Reproduction, Settings, published, tried};
+use super::{CpuTime, InRust, Reproduction, Settings, published, tried};
 use crate::progress::Progress;
 use grid::Grid;
 use lasthop_scenario::Problem;
@@ -26,7 +26,7 @@ use setting::{Acks, Nodes, P_ERRS, Setting};
 use ways::Way;
 
 /// See the folder.
-pub const PAPER: Paper = Paper {
+pub const PAPER: InRust = InRust {
     name: "miyoshi",
     summary: "several identical ACKs per segment, so that one survives",
     citation: "M. Miyoshi, M. Sugano, M. Murata: An Acknowledgement Control Approach for Performance Improvement of \
@@ -88,5 +88,5 @@ fn reproduce(settings: &Settings, progress: &dyn Progress) -> Result<Reproductio
         &[("table", "the answers of the table under What the open questions decide, at fewer p_err")],
     );
     let chapter = chapter::chapter(&items, [&one, &five], (&sensitivity, &ways), &course, &numbers);
-    Ok(Reproduction { paper: PAPER.name, items, chapter })
+    Ok(Reproduction { paper: PAPER.name.into(), items, chapter })
 }

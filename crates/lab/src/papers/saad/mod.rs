@@ -19,7 +19,7 @@ mod sender;
 mod setting;
 
 use super::published::{self, Published};
-use super::{CpuTime, Paper, Reproduction, Settings, tried};
+use super::{CpuTime, InRust, Reproduction, Settings, tried};
 use crate::item::Item;
 use crate::progress::Progress;
 use fairness::{FairRow, Points};
@@ -29,7 +29,7 @@ use sender::Sender;
 use setting::{Setting, Topology};
 
 /// See the folder.
-pub const PAPER: Paper = Paper {
+pub const PAPER: InRust = InRust {
     name: "saad",
     summary: "TCP W_CW: Westwood's estimate with congestion warning",
     citation: "E. S. Saad, J. R. Elbergali, M. A. Ashibani: Enhancing TCP Performance over Heterogeneous Networks \
@@ -147,7 +147,7 @@ fn reproduce(settings: &Settings, progress: &dyn Progress) -> Result<Reproductio
 
     tried::note(&mut items, &[]);
     let chapter = chapter::chapter(&items, [&short, &long], &fair, (&rows, &fair_rows));
-    Ok(Reproduction { paper: PAPER.name, items, chapter })
+    Ok(Reproduction { paper: PAPER.name.into(), items, chapter })
 }
 
 fn row_steps(effort: &Effort) -> u64 {

@@ -1,0 +1,115 @@
+//! What a reproduction found, in few lines: a paper's verdicts counted, then what differs, the furthest first.
+
+use crate::items::{coordinates, measured};
+use lasthop_lab::item::{Item, Verdict};
+use lasthop_lab::papers::Reproduction;
+use lasthop_lab::runs::number::plain;
+use lasthop_lab::study::counts::Counts;
+
+/// So many lines about one paper.
+const MOST: usize = 4;
+/// A line is not longer.
+const WIDEST: usize = 118;
+
+/// A paper's lines.
+pub(crate) fn text(reproduction: &Reproduction, summary: &str) -> String {
+    let default = || {
+        reproduction.items.iter().filter(|item| {
+            item.reading == lasthop_lab::item::DEFAULT && !item.item.starts_with("sensitivity-")
+        })
+    };
+    let counts = Counts::of(default());
+    let mut text =
+        format!("{}: {summary}\n  {} rows: {}\n", reproduction.paper, counts.all(), counts.words());
+    let groups = groups(default());
+    for group in groups.iter().take(MOST) {
+        text += &format!("  {}\n", shortened(&line(group)));
+    }
+    if let Some(more) = groups.len().checked_sub(MOST).filter(|more| *more > 0) {
+        text += &format!("  ✗ and {more} more items\n");
+    }
+    text
+}
+
+/// The rows that differ, by item, the furthest first in each and among them; claims last.
+fn groups<'a>(items: impl Iterator<Item = &'a Item>) -> Vec<Vec<&'a Item>> {
+    let mut groups: Vec<Vec<&Item>> = Vec::new();
+    for item in items.filter(|item| item.verdict == Some(Verdict::Differs)) {
+        let key = |one: &Item| (one.item.clone(), one.metric.clone(), one.margin.is_none());
+        match groups.iter_mut().find(|group| key(group[0]) == key(item) && item.margin.is_some()) {
+            Some(group) => group.push(item),
+            None => groups.push(vec![item]),
+        }
+    }
+    let far = |item: &Item| match (item.published, item.measured, item.margin) {
+        (Some(published), Some(ours), Some(margin)) if margin > 0.0 => (ours - published).abs() / margin,
+        _ => 0.0,
+    };
+    for group in &mut groups {
+        group.sort_by(|one, other| far(other).total_cmp(&far(one)));
+    }
+    groups.sort_by(|one, other| far(other[0]).total_cmp(&far(one[0])));
+    groups
+}
+
+fn line(group: &[&Item]) -> String {
+    let item = group[0];
+    let ours = measured(item).unwrap_or_else(|| "undefined".to_owned());
+    if item.margin.is_none() {
+        let share = item.measured.unwrap_or(0.0) * item.runs as f64;
+        return format!("✗ {}: holds at {share:.0} of {} points: {}", item.item, item.runs, item.note);
+    }
+    let several =
+        if group.len() > 1 { format!(" ({} numbers; the furthest)", group.len()) } else { String::new() };
+    let at = coordinates(&item.x);
+    let at = if at.is_empty() { at } else { format!(" at {at}") };
+    let unit = if item.unit.is_empty() { String::new() } else { format!(" {}", item.unit) };
+    let published = item.published.map_or(String::new(), plain);
+    let off = item.deviation_pct.map_or(String::new(), |off| format!(" ({off:+.0} %)"));
+    format!("✗ {}{several}: {}{at}: {ours}{unit}, published {published}{off}", item.item, item.series)
+}
+
+fn shortened(line: &str) -> String {
+    match line.chars().count() > WIDEST {
+        true => line.chars().take(WIDEST - 1).chain(['…']).collect(),
+        false => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_lab::document::Chapter;
+    use lasthop_lab::stats::Estimate;
+
+    fn differing(item: &str, published: f64, mean: f64) -> Item {
+        let ours = Estimate { mean, ci95: [mean - 1.0, mean + 1.0], runs: 10 };
+        let item =
+            Item::new("test", item, "reno").metric("goodput", "kbit/s").at("loss", 0.1).measured(Some(ours));
+        Item {
+            published: Some(published),
+            verdict: Some(Verdict::Differs),
+            margin: Some(0.05 * published),
+            deviation_pct: Some(100.0 * (mean / published - 1.0)),
+            ..item
+        }
+    }
+
+    #[test]
+    fn few_lines_with_the_furthest_first() {
+        let mut items: Vec<Item> =
+            (0..6).map(|at| differing(&format!("table{at}"), 100.0, 110.0 + f64::from(at))).collect();
+        items.push(differing("table3", 100.0, 190.0));
+        items.push(Item { reading: "best".into(), ..differing("table9", 100.0, 900.0) });
+        let reproduction = Reproduction { paper: "test".into(), items, chapter: Chapter::default() };
+        let text = text(&reproduction, "what it is about");
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[..2], ["test: what it is about", "  7 rows: 7 differ"]);
+        assert_eq!(
+            lines[2],
+            "  ✗ table3 (2 numbers; the furthest): reno at loss=0.1: 190.0 ± 1.0 kbit/s, published 100 (+90 %)"
+        );
+        assert_eq!(lines.last(), Some(&"  ✗ and 2 more items"));
+        assert_eq!(lines.len(), 2 + MOST + 1);
+    }
+}
