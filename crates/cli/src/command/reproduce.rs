@@ -16,6 +16,7 @@ use lasthop_lab::papers::{self, CpuTime, Paper, Reproduction, Settings};
 use lasthop_lab::progress::Silent;
 use lasthop_lab::repeat::{on_threads, repeat};
 use lasthop_lab::report;
+use lasthop_lab::study::store::Store;
 use lasthop_scenario::nearest;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,6 +40,9 @@ pub(crate) struct Reproduce {
     /// Seed of the first repetition, the others count up
     #[arg(long, value_name = "S", default_value = "1", allow_negative_numbers = true, value_parser = values::seed)]
     seed: u64,
+    /// Run everything again, also what an earlier start of the same program has finished
+    #[arg(long)]
+    fresh: bool,
     /// Print every number, curve and answer, and not only counts and what differs
     #[arg(long)]
     all: bool,
@@ -63,6 +67,8 @@ impl Reproduce {
         if self.format == Format::Csv {
             output::print(&items::csv_header())?;
         }
+        let store =
+            if self.fresh { Store::none() } else { kept().map_or_else(Store::none, |at| Store::open(&at)) };
         let mut chapters = Vec::new();
         for (number, paper) in (1..).zip(&chosen) {
             let time = spoken::time(pace.seconds(paper, &settings));
@@ -72,7 +78,7 @@ impl Reproduce {
                 chosen.len(),
                 paper.summary()
             ));
-            let reproduction = on_threads(self.jobs, || paper.reproduce(&settings, &bar))?;
+            let reproduction = on_threads(self.jobs, || paper.reproduce(&settings, &store, &bar))?;
             let provenance = Provenance::new(&paper.origin(), paper.digest()?, &settings);
             output::print(&self.text(&reproduction, paper.summary(), &provenance))?;
             chapters.push(reproduction.chapter);
@@ -190,6 +196,16 @@ impl Pace {
             if self.threads == 1 { "one thread".to_owned() } else { format!("{} threads", self.threads) };
         format!("about {} on {threads} at this machine's present speed", spoken::time(seconds))
     }
+}
+
+/// Where finished runs are kept: below target, or in the user's cache.
+fn kept() -> Option<PathBuf> {
+    if Path::new("target").is_dir() {
+        return Some(Path::new("target").join("lasthop").join("cells"));
+    }
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache"));
+    Some(cache.filter(|cache| cache.is_absolute()).or_else(home)?.join("lasthop").join("cells"))
 }
 
 fn unknown(name: &str) -> Failure {

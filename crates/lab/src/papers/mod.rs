@@ -18,6 +18,7 @@ use crate::item::Item;
 use crate::progress::Progress;
 use crate::study::reproduce;
 use crate::study::source::Source;
+use crate::study::store::Store;
 use crate::study::study::Study;
 use lasthop_scenario::Problem;
 use std::path::Path;
@@ -114,9 +115,14 @@ impl Paper {
     ///
     /// # Errors
     /// A scenario that is not valid.
-    pub fn reproduce(&self, settings: &Settings, progress: &dyn Progress) -> Result<Reproduction, Problem> {
+    pub fn reproduce(
+        &self,
+        settings: &Settings,
+        store: &Store,
+        progress: &dyn Progress,
+    ) -> Result<Reproduction, Problem> {
         match self {
-            Paper::Data(study) => reproduce::chapter(study, settings, progress),
+            Paper::Data(study) => reproduce::chapter(study, settings, store, progress),
             Paper::Rust(paper) => (paper.reproduce)(settings, progress),
         }
     }

@@ -131,12 +131,17 @@ impl<'a> Cell<'a> {
         let path = self.path()?;
         let about = |message: String| self.study.text.about(&[], path, message);
         let mut draft = self.study.source.draft(path, about)?;
-        for assignment in self.assignments(&draft, seed)? {
-            draft
-                .set(&assignment.key, &assignment.value)
-                .map_err(|problem| self.located(&assignment, problem))?;
+        let assignments = self.assignments(&draft, seed)?;
+        for assignment in &assignments {
+            let set = draft.set(&assignment.key, &assignment.value);
+            set.map_err(|problem| self.located(assignment, &problem))?;
         }
-        let mut scenario = draft.check()?;
+        let mut scenario = draft.check().map_err(|problem| {
+            // What a change made wrong is wrong where the change is written.
+            let underlined = problem.underlined().to_owned();
+            let made = assignments.iter().find(|one| [&one.key, &one.value].contains(&&underlined));
+            made.map_or(problem.clone(), |one| self.located(one, &problem))
+        })?;
         let answers = self.applying().map(|part| &part.changes);
         let dropped: Vec<&Texts> =
             self.own().into_iter().chain(answers).map(|changes| &changes.drop).collect();
@@ -263,7 +268,7 @@ impl<'a> Cell<'a> {
     }
 
     /// What a scenario says of a key, at the place where the paper wrote it.
-    fn located(&self, assignment: &Assignment, problem: Problem) -> Problem {
+    fn located(&self, assignment: &Assignment, problem: &Problem) -> Problem {
         let message = format!("{} (in the grid `{}`)", problem.message(), self.name);
         let located = self.study.text.about(&[], &assignment.written, message);
         match problem.advice() {

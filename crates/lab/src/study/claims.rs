@@ -12,7 +12,7 @@ use crate::item::Item;
 pub fn row(view: &View<'_>, claim: &Claim) -> Option<Item> {
     let mut points = Vec::new();
     let mut value = None;
-    for condition in claim.holds.all() {
+    for condition in &claim.holds.0 {
         let tried = Tried { view, condition };
         for place in tried.places()? {
             value = value.or_else(|| tried.sample(&place).and_then(|sample| sample.mean()));

@@ -4,7 +4,7 @@
 //! all that is not such a word is a key, and is checked when the scenario is made.
 
 use super::class::Class;
-use super::value::{Pick, Texts, Value};
+use super::value::{OneOrMore, Pick, Texts, Value};
 use crate::papers::CpuTime;
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -244,7 +244,7 @@ pub enum Over {
     /// Its values count as repetitions: where nothing else varies.
     #[serde(rename = "as repetitions")]
     Repetitions,
-    /// The number where its mean is largest, with the place.
+    /// The number where its mean is largest, with the place, which is looked for on half of the repetitions.
     #[serde(rename = "largest mean")]
     Largest,
     /// The first value from which on `at` is above `against` at every further one.
@@ -390,31 +390,11 @@ pub struct Claim {
     /// What it is about: a column of the report's first picture.
     pub theme: Option<String>,
     /// Conditions: each is tried at its points.
-    pub holds: Conditions,
+    pub holds: OneOrMore<Condition>,
 }
 
 fn claim_series() -> String {
     "claim".into()
-}
-
-/// One condition or several.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-pub enum Conditions {
-    /// One.
-    One(Box<Condition>),
-    /// Several.
-    Several(Vec<Condition>),
-}
-
-impl Conditions {
-    /// All of them.
-    pub fn all(&self) -> &[Condition] {
-        match self {
-            Conditions::One(one) => std::slice::from_ref(one),
-            Conditions::Several(several) => several,
-        }
-    }
 }
 
 /// A condition, tried at points.
@@ -510,24 +490,7 @@ pub enum Word {
 }
 
 /// An answer to an open question: one change, or several that belong together.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-pub enum Answer {
-    /// One.
-    One(Box<Part>),
-    /// Several.
-    Several(Vec<Part>),
-}
-
-impl Answer {
-    /// All of its parts.
-    pub fn parts(&self) -> &[Part] {
-        match self {
-            Answer::One(one) => std::slice::from_ref(one),
-            Answer::Several(several) => several,
-        }
-    }
-}
+pub type Answer = OneOrMore<Part>;
 
 /// A part of an answer.
 #[derive(Debug, Deserialize)]

@@ -51,6 +51,17 @@ impl Sample {
         Sample::new(finite, self.is_exact && other.is_exact)
     }
 
+    /// The first half of the repetitions, and the others; both all of them if there are fewer than two, or nothing is
+    /// random.
+    fn halves(self) -> (Sample, Sample) {
+        let half = self.values.len() / 2;
+        if half == 0 || self.is_exact {
+            return (self.clone(), self);
+        }
+        let of = |values: &[Option<f64>]| Sample::new(values.to_vec(), false);
+        (of(&self.values[..half]), of(&self.values[half..]))
+    }
+
     /// Times a factor.
     pub fn times(mut self, factor: f64) -> Sample {
         for value in self.values.iter_mut().flatten() {
@@ -123,9 +134,11 @@ impl<'a> View<'a> {
                 self.crossing(asked, &place, &over_laid(&place, against), name, values)
             }
             _ => {
+                // The place is chosen on the first half of the repetitions and measured on the others: where the largest
+                // of several means is looked for and measured on the same ones, it is biased upwards.
                 let samples = values.iter().filter_map(|value| {
-                    let sample = compared(&with_value(&place, name, value))?;
-                    Some((sample.mean()?, value, sample))
+                    let (chooses, measured) = compared(&with_value(&place, name, value))?.halves();
+                    Some((chooses.mean()?, value, measured))
                 });
                 let (_, value, sample) = samples.max_by(|(one, ..), (other, ..)| one.total_cmp(other))?;
                 Some(Sample { found: Some((name.to_owned(), value.clone())), ..sample })

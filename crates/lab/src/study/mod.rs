@@ -2,7 +2,7 @@
 //!
 //! * [`file`]: what `study.toml` may say; [`source`]: where the files are; [`study`]: all files, read and checked;
 //!   [`value`]: values of axes; [`published`]: the paper's numbers.
-//! * [`cells`]: from a place in a grid to its scenario; [`runs`]: all runs, each once; [`columns`], [`expression`],
+//! * [`cells`]: from a place in a grid to its scenario; [`runs`]: all runs, each once; [`store`]: finished runs on disk; [`columns`], [`expression`],
 //!   [`formula`]: what metrics are made of; [`computed`]: the few things that are Rust.
 //! * [`measure`]: numbers of the results; [`class`]: the verdict on a number; [`order`]: the verdict on words;
 //!   [`claims`], [`rows`]: all rows.
@@ -30,6 +30,7 @@ pub mod reproduce;
 pub mod rows;
 pub mod runs;
 pub mod source;
+pub mod store;
 #[allow(clippy::module_inception, reason = "a study's files and the folder that runs them")]
 pub mod study;
 pub mod tables;

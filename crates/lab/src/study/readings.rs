@@ -33,7 +33,7 @@ pub fn parts<'a>(study: &'a Study, name: &str, reading: &'a Reading) -> Result<V
             let known: Vec<&str> = known.iter().map(String::as_str).collect();
             study.unknown(&[&heading], "answer", label, &known)
         })?;
-        parts.extend(found.parts());
+        parts.extend(&found.0);
     }
     Ok(parts)
 }

@@ -39,7 +39,7 @@ pub fn measured(study: &Study) -> Result<Measured, Problem> {
         note(study, points.asked(), &["[[points]]", &points.item], &mut measured)?;
     }
     for claim in &file.claim {
-        for condition in claim.holds.all() {
+        for condition in &claim.holds.0 {
             let context = ["[[claim]]", &claim.item];
             note(study, condition.asked(), &context, &mut measured)?;
             if let Some(Than::Quantity(other)) = &condition.than

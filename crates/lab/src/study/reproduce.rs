@@ -5,6 +5,7 @@ use super::file::{Part, Try};
 use super::measure::View;
 use super::readings::{self, Read};
 use super::runs::{self, Frame, Order};
+use super::store::Store;
 use super::study::Study;
 use super::{prose, rows};
 use crate::item::Item;
@@ -70,18 +71,15 @@ struct Asked<'a> {
 ///
 /// # Errors
 /// The first thing that is wrong with its files.
-pub fn run<'a>(study: &'a Study, settings: &Settings, progress: &dyn Progress) -> Result<Done<'a>, Problem> {
-    let grids = study.file.grid.keys().map(String::as_str).collect();
-    let mut orders =
-        vec![Order { grids, parts: Vec::new(), mode: Mode { quick: settings.quick, tries: false } }];
+pub fn run<'a>(
+    study: &'a Study,
+    settings: &Settings,
+    store: &Store,
+    progress: &dyn Progress,
+) -> Result<Done<'a>, Problem> {
     let asked = asked(study);
-    let mode = Mode { quick: settings.quick, tries: true };
-    orders.extend(asked.iter().map(|one| Order {
-        grids: one.tried.grids.iter().map(String::as_str).collect(),
-        parts: one.parts.clone(),
-        mode,
-    }));
-    let mut frames = runs::run(study, &orders, settings.seed, progress)?.into_iter();
+    let orders = orders(study, &asked, settings.quick)?;
+    let mut frames = runs::run(study, &orders, settings.seed, store, progress)?.into_iter();
     let frame = frames.next().unwrap_or_default();
     let mut items = rows::all(&View { study, frame: &frame });
     let read = |(name, reading): (&'a String, _)| {
@@ -111,12 +109,42 @@ pub fn run<'a>(study: &'a Study, settings: &Settings, progress: &dyn Progress) -
     Ok(Done { frame, items, tried, readings })
 }
 
+/// Makes every scenario of a paper, in full or quick, without running any: how many cells there are.
+///
+/// # Errors
+/// The first thing that is wrong with its files.
+pub fn check(study: &Study, settings: &Settings) -> Result<usize, Problem> {
+    runs::check(study, &orders(study, &asked(study), settings.quick)?, settings.seed)
+}
+
+/// What is run: the default reading, the other readings, and every answer of every try.
+fn orders<'a>(study: &'a Study, asked: &[Asked<'a>], quick: bool) -> Result<Vec<Order<'a>>, Problem> {
+    let grids = || study.file.grid.keys().map(String::as_str).collect();
+    let once = Mode { quick, tries: false };
+    let mut orders = vec![Order { grids: grids(), parts: Vec::new(), mode: once }];
+    for (name, reading) in &study.file.reading {
+        orders.push(Order { grids: grids(), parts: readings::parts(study, name, reading)?, mode: once });
+    }
+    let mode = Mode { quick, tries: true };
+    orders.extend(asked.iter().map(|one| Order {
+        grids: one.tried.grids.iter().map(String::as_str).collect(),
+        parts: one.parts.clone(),
+        mode,
+    }));
+    Ok(orders)
+}
+
 /// Runs a paper and writes its chapter.
 ///
 /// # Errors
 /// As [`run`]; or what is wrong with its text.
-pub fn chapter(study: &Study, settings: &Settings, progress: &dyn Progress) -> Result<Reproduction, Problem> {
-    let done = run(study, settings, progress)?;
+pub fn chapter(
+    study: &Study,
+    settings: &Settings,
+    store: &Store,
+    progress: &dyn Progress,
+) -> Result<Reproduction, Problem> {
+    let done = run(study, settings, store, progress)?;
     let chapter = prose::chapter(study, &done, settings.seed, progress)?;
     Ok(Reproduction { paper: study.file.paper.clone(), items: done.rows().cloned().collect(), chapter })
 }
@@ -140,7 +168,7 @@ fn asked(study: &Study) -> Vec<Asked<'_>> {
             study.file.question.iter().filter(|(name, _)| tried.questions.matches(name))
         {
             for (answer, parts) in answers {
-                asked.push(Asked { number, tried, question, answer, parts: parts.parts().iter().collect() });
+                asked.push(Asked { number, tried, question, answer, parts: parts.0.iter().collect() });
             }
         }
     }

@@ -3,9 +3,10 @@
 use super::cells::{Cell, Mode};
 use super::columns::{self, Run};
 use super::expression::Expression;
-use super::file::{Grid, Part};
+use super::file::{Grid, Ordered, Part};
+use super::store::{self, Store, Values};
 use super::study::Study;
-use super::value::{Place, Value};
+use super::value::{Place, Texts, Value};
 use crate::progress::Progress;
 use crate::repeat::seed_of;
 use lasthop_scenario::{Problem, Scenario};
@@ -96,6 +97,8 @@ struct Job<'a> {
     cell: Cell<'a>,
     metrics: Arc<Vec<(String, Expression)>>,
     scenario: Option<Arc<Scenario>>,
+    /// The scenario's keys as they are set.
+    written: String,
     seed: u64,
 }
 
@@ -107,6 +110,7 @@ pub fn run(
     study: &Study,
     orders: &[Order<'_>],
     seed: u64,
+    store: &Store,
     progress: &dyn Progress,
 ) -> Result<Vec<Frame>, Problem> {
     let mut jobs: Vec<Job<'_>> = Vec::new();
@@ -132,12 +136,8 @@ pub fn run(
                                 shared = Some(checked(&cell, &metrics, seed)?);
                             }
                             let scenario = shared.clone().filter(|_| !cell.draws());
-                            jobs.push(Job {
-                                cell: cell.clone(),
-                                metrics: Arc::clone(&metrics),
-                                scenario,
-                                seed,
-                            });
+                            let (cell, written) = (cell.clone(), key.clone());
+                            jobs.push(Job { cell, metrics: Arc::clone(&metrics), scenario, written, seed });
                             known.insert(full, jobs.len() - 1);
                             jobs.len() - 1
                         }
@@ -149,11 +149,31 @@ pub fn run(
         }
     }
     progress.begin(&study.file.paper, jobs.len() as u64);
-    let done: Result<Vec<Vec<Option<f64>>>, Problem> = jobs.par_iter().map(|job| job.run(progress)).collect();
+    let done: Result<Vec<Values>, Problem> = jobs.par_iter().map(|job| job.run(store, progress)).collect();
     progress.end();
     let done = done?;
     let mut wanted = wanted.into_iter();
     Ok(orders.iter().map(|order| frame(study, order, &mut wanted, &done)).collect())
+}
+
+/// Makes a scenario of every cell without running it, and checks every formula there.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn check(study: &Study, orders: &[Order<'_>], seed: u64) -> Result<usize, Problem> {
+    let mut cells = 0;
+    for order in orders {
+        for name in &order.grids {
+            let Some((name, grid)) = study.file.grid.get_key_value(*name) else { continue };
+            let metrics = study.metrics_of(name);
+            for place in places(&axes(study, grid, order.mode)) {
+                let cell = Cell { study, name, grid, place, parts: &order.parts, mode: order.mode };
+                checked(&cell, &metrics, seed)?;
+                cells += 1;
+            }
+        }
+    }
+    Ok(cells)
 }
 
 /// The cell's first scenario, in which every formula has been checked.
@@ -165,26 +185,46 @@ fn checked(cell: &Cell<'_>, metrics: &[(String, Expression)], seed: u64) -> Resu
             let quoted = format!("[metric.\"{metric}\"]");
             let text = &cell.study.text;
             let heading = if text.text.contains(&heading) { heading } else { quoted };
-            text.about(&[&heading], "of ", format!("{message} (in the grid `{}`)", cell.name)).advise(help)
+            text.about(
+                &[&heading],
+                &cell.study.file.metric[metric].of,
+                format!("{message} (in the grid `{}`)", cell.name),
+            )
+            .advise(help)
         })?;
     }
     Ok(Arc::new(scenario))
 }
 
 impl Job<'_> {
-    fn run(&self, progress: &dyn Progress) -> Result<Vec<Option<f64>>, Problem> {
+    fn run(&self, store: &Store, progress: &dyn Progress) -> Result<Values, Problem> {
         if progress.is_cancelled() {
             return Ok(vec![None; self.metrics.len()]);
         }
-        let outcome = match &self.scenario {
-            Some(scenario) => lasthop_sim::run(scenario, self.seed),
-            None => lasthop_sim::run(&self.cell.scenario(self.seed)?, self.seed),
+        let scenario = match &self.scenario {
+            Some(scenario) => Arc::clone(scenario),
+            None => Arc::new(self.cell.scenario(self.seed)?),
         };
         let groups = self.cell.groups();
-        let run = Run { outcome: &outcome, place: &self.cell.place, groups: &groups };
-        let values = self.metrics.iter().map(|(_, formula)| formula.value(&run)).collect();
+        let key = self.key(&scenario, &groups);
+        let values = match store.find(&key) {
+            Some(values) => values.clone(),
+            None => {
+                let outcome = lasthop_sim::run(&scenario, self.seed);
+                let run = Run { outcome: &outcome, place: &self.cell.place, groups: &groups };
+                let values = self.metrics.iter().map(|(_, formula)| formula.value(&run)).collect();
+                store.keep(&key, &values);
+                values
+            }
+        };
         progress.step();
         Ok(values)
+    }
+
+    /// All that decides its numbers: the scenario as it is written and as it is read, the metrics, the seed.
+    fn key(&self, scenario: &Scenario, groups: &Ordered<Texts>) -> String {
+        let metrics = format!("{:?} {groups:?} {:?}", self.metrics, self.cell.place);
+        store::key(&[&self.written, &format!("{scenario:?}"), &metrics, &self.seed.to_string()])
     }
 }
 
@@ -192,7 +232,7 @@ fn frame(
     study: &Study,
     order: &Order<'_>,
     wanted: &mut impl Iterator<Item = Vec<usize>>,
-    done: &[Vec<Option<f64>>],
+    done: &[Values],
 ) -> Frame {
     let mut frame = Frame::new();
     for name in &order.grids {

@@ -105,7 +105,7 @@ impl Study {
             .values()
             .flat_map(|grid| grid.case.iter().map(|case| &case.changes).chain([&grid.set]));
         let answers = self.file.question.values().flat_map(|answers| answers.values());
-        let of_answers = answers.flat_map(|answer| answer.parts().iter().map(|part| &part.changes));
+        let of_answers = answers.flat_map(|answer| answer.0.iter().map(|part| &part.changes));
         let named = of_axes.chain(of_grids).chain(of_answers).filter_map(|changes| changes.path.as_deref());
         named.chain(self.file.grid.values().filter_map(|grid| grid.path.as_deref())).collect()
     }
@@ -141,10 +141,10 @@ impl Study {
     pub fn unknown(&self, context: &[&str], what: &str, name: &str, known: &[&str]) -> Problem {
         let help = match nearest(name, known.iter().copied()) {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None if known.is_empty() => format!("this paper has no {what}"),
+            None if known.is_empty() => format!("it has no {what} at all"),
             None => format!("known: {}", known.join(", ")),
         };
-        self.text.about(context, name, format!("`{name}` is not a {what} of this paper")).advise(help)
+        self.text.about(context, name, format!("this paper has no {what} `{name}`")).advise(help)
     }
 
     /// What is meant by a metric or a measure.

@@ -1,8 +1,11 @@
 //! Values of axes, and patterns of names.
 
-use serde::Deserialize;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::marker::PhantomData;
 
 /// A value of an axis: a number, or the name of a setting.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -96,6 +99,34 @@ impl Pick {
             Pick::One(one) => std::slice::from_ref(one),
             Pick::Some(several) => several,
         }
+    }
+}
+
+/// One table or a list of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OneOrMore<T>(pub Vec<T>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMore<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<OneOrMore<T>, D::Error> {
+        deserializer.deserialize_any(Tables(PhantomData))
+    }
+}
+
+struct Tables<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Tables<T> {
+    type Value = OneOrMore<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table, or a list of tables")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<OneOrMore<T>, M::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(|one| OneOrMore(vec![one]))
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(self, seq: S) -> Result<OneOrMore<T>, S::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(seq)).map(OneOrMore)
     }
 }
 

@@ -1,0 +1,168 @@
+//! Finished runs on disk: a second start goes on where the first was stopped.
+//!
+//! One file for each build of the program, one line for each run: the key, a SHA-256 of all that decides the run, and
+//! its metrics as the bits of their numbers. Lines are appended as runs finish; a line that was torn by a stop is
+//! passed over. What cannot be read or written is run again: a store never fails.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+/// Builds whose runs are kept.
+const KEPT: usize = 6;
+
+/// A run's metrics.
+pub type Values = Vec<Option<f64>>;
+
+/// Finished runs.
+#[derive(Debug, Default)]
+pub struct Store {
+    known: BTreeMap<String, Values>,
+    file: Option<Mutex<File>>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    key: String,
+    bits: Vec<Option<u64>>,
+}
+
+impl Store {
+    /// Keeps nothing.
+    pub fn none() -> Store {
+        Store::default()
+    }
+
+    /// The runs of this build of the program, in a folder.
+    pub fn open(folder: &Path) -> Store {
+        let Some(path) = engine().map(|engine| folder.join(format!("{engine}.jsonl"))) else {
+            return Store::none();
+        };
+        if fs::create_dir_all(folder).is_err() {
+            return Store::none();
+        }
+        prune(folder, &path);
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        let read = |line: &str| serde_json::from_str::<Line>(line).ok();
+        let values =
+            |line: Line| (line.key, line.bits.into_iter().map(|bits| bits.map(f64::from_bits)).collect());
+        let known = text.lines().filter_map(read).map(values).collect();
+        let mut file = OpenOptions::new().create(true).append(true).open(&path).ok();
+        // A torn last line must not swallow the next one.
+        if !text.is_empty() && !text.ends_with('\n') {
+            file = file.and_then(|mut file| file.write_all(b"\n").ok().map(|()| file));
+        }
+        Store { known, file: file.map(Mutex::new) }
+    }
+
+    /// How many runs it knows.
+    pub fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Whether it knows none.
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    /// A run's metrics, if it is finished.
+    pub fn find(&self, key: &str) -> Option<&Values> {
+        self.known.get(key)
+    }
+
+    /// Keeps a finished run.
+    pub fn keep(&self, key: &str, values: &Values) {
+        let Some(file) = &self.file else { return };
+        let bits = values.iter().map(|value| value.map(f64::to_bits)).collect();
+        let Ok(mut line) = serde_json::to_string(&Line { key: key.to_owned(), bits }) else { return };
+        line.push('\n');
+        if let Ok(mut file) = file.lock() {
+            // One write for a line: what a stop tears is the last one.
+            let _ = file.write_all(line.as_bytes());
+        }
+    }
+}
+
+/// The key of what these parts decide.
+pub fn key(parts: &[&str]) -> String {
+    let mut digest = Sha256::new();
+    for part in parts {
+        digest.update((part.len() as u64).to_le_bytes());
+        digest.update(part);
+    }
+    digest.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// This build of the program: a digest of its file.
+fn engine() -> Option<String> {
+    let mut file = File::open(std::env::current_exe().ok()?).ok()?;
+    let mut digest = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut buffer).ok()? {
+            0 => break,
+            read => digest.update(&buffer[..read]),
+        }
+    }
+    Some(digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Removes the runs of builds that were not used for longest.
+fn prune(folder: &Path, own: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let files = entries.flatten().map(|entry| entry.path());
+    let is_ours = |path: &PathBuf| path.extension().is_some_and(|end| end == "jsonl") && path != own;
+    let age = |path: &PathBuf| fs::metadata(path).and_then(|about| about.modified()).ok();
+    let mut others: Vec<PathBuf> = files.filter(is_ours).collect();
+    others.sort_by_key(|path| std::cmp::Reverse(age(path)));
+    for path in others.iter().skip(KEPT - 1) {
+        let _ = fs::remove_file(path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_finished_is_found_again_to_the_bit() {
+        let folder = tempfile::tempdir().unwrap();
+        let values = vec![Some(0.1 + 0.2), None, Some(-0.0)];
+        let store = Store::open(folder.path());
+        assert!(store.is_empty());
+        store.keep(&key(&["one"]), &values);
+        drop(store);
+        let again = Store::open(folder.path());
+        let found = again.find(&key(&["one"])).unwrap();
+        assert_eq!(
+            found.iter().map(|value| value.map(f64::to_bits)).collect::<Vec<_>>(),
+            values.iter().map(|value| value.map(f64::to_bits)).collect::<Vec<_>>()
+        );
+        assert_eq!(again.find(&key(&["other"])), None);
+    }
+
+    #[test]
+    fn a_torn_line_loses_only_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path());
+        store.keep(&key(&["one"]), &vec![Some(1.0)]);
+        drop(store);
+        let path = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
+        fs::write(&path, fs::read_to_string(&path).unwrap() + "{\"key\":\"torn\",\"bi").unwrap();
+        let store = Store::open(folder.path());
+        assert_eq!(store.len(), 1);
+        store.keep(&key(&["two"]), &vec![Some(2.0)]);
+        drop(store);
+        let again = Store::open(folder.path());
+        assert_eq!((again.len(), again.find(&key(&["two"]))), (2, Some(&vec![Some(2.0)])));
+    }
+
+    #[test]
+    fn parts_do_not_run_into_each_other() {
+        assert_ne!(key(&["ab", "c"]), key(&["a", "bc"]));
+    }
+}

@@ -1,0 +1,160 @@
+//! Papers as data: every one can be read and run, a new one is a folder, and mistakes are told with their place.
+
+use lasthop_lab::item::{Item, Verdict};
+use lasthop_lab::papers::{NAMES, Paper, Settings};
+use lasthop_lab::progress::Silent;
+use lasthop_lab::study::reproduce;
+use lasthop_lab::study::source::Source;
+use lasthop_lab::study::store::Store;
+use lasthop_lab::study::study::Study;
+use std::fs;
+use std::path::Path;
+
+const QUICK: Settings = Settings { quick: true, seed: 1 };
+
+const PATH: &str = r#"
+title = "a wire and a lossy last hop"
+duration = "8 s"
+headers = "40 bytes"
+[link.wire]
+from = "server"
+to = "bs"
+rate = "10 Mbit/s"
+one_way_delay = "40 ms"
+[link.air]
+from = "bs"
+to = "client"
+rate = "2 Mbit/s"
+one_way_delay = "1 ms"
+down.queue = "50 packets"
+down.channel = { kind = "iid", loss = 0.001 }
+[flow.bulk]
+from = "server"
+to = "client"
+segment = "1000 bytes"
+sender.recovery = "new_reno"
+"#;
+
+/// The study that docs/papers.md shows.
+fn shown() -> String {
+    let page =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/papers.md")).unwrap();
+    let (_, from) = page.split_once("```toml\n").unwrap();
+    from.split_once("```").unwrap().0.to_owned()
+}
+
+fn folder(study: &str, published: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("study.toml"), study).unwrap();
+    fs::write(folder.path().join("path.toml"), PATH).unwrap();
+    if !published.is_empty() {
+        fs::write(folder.path().join("published.csv"), published).unwrap();
+    }
+    folder
+}
+
+fn reproduced(folder: &Path, store: &Store) -> Vec<Item> {
+    Paper::in_folder(folder).unwrap().reproduce(&QUICK, store, &Silent).unwrap().items
+}
+
+#[test]
+fn the_papers_are_valid_in_every_cell() {
+    for name in NAMES {
+        let paper = Paper::named(name).expect(name).unwrap_or_else(|problem| panic!("{name}: {problem}"));
+        let Paper::Data(study) = paper else { continue };
+        for quick in [true, false] {
+            let cells = reproduce::check(&study, &Settings { quick, seed: 1 });
+            let cells = cells.unwrap_or_else(|problem| {
+                panic!("{}:{}: {problem} `{}`", problem.file(), problem.line(), problem.underlined())
+            });
+            assert!(cells > 0, "{name}");
+        }
+        // Every printed number is measured by somebody.
+        for row in &study.published {
+            let binding = lasthop_lab::study::rows::binding(&study, row);
+            assert!(binding.is_some(), "{name}: nobody measures {} {} {}", row.item, row.series, row.metric);
+        }
+    }
+}
+
+#[test]
+fn the_first_study_of_the_page_runs() {
+    let folder = folder(&shown(), "");
+    let items = reproduced(folder.path(), &Store::none());
+    let claim = items.iter().find(|item| item.item == "claim-above").unwrap();
+    assert_eq!((claim.runs, claim.reading.as_str()), (2, "default"), "the two loss rates of a quick run");
+    // Two senders, two loss rates, six repetitions.
+    let points: Vec<&Item> = items.iter().filter(|item| item.item == "goodput").collect();
+    assert_eq!(points.len(), 4);
+    assert!(points.iter().all(|item| item.runs == 6 && item.verdict.is_none()));
+    let under: Vec<&Item> = items.iter().filter(|item| item.item == "sensitivity-claim-above").collect();
+    assert_eq!(under.iter().map(|item| item.reading.as_str()).collect::<Vec<_>>(), ["delayed ACKs: on"]);
+}
+
+#[test]
+fn a_published_number_is_judged_by_its_class() {
+    let binding = "\n[[published]]\nrows = \"table\"\nmetric = \"goodput\"\nseries_is = \"sender\"\nclass = \"quantity\"\n";
+    let first = folder(&shown(), "");
+    let items = reproduced(first.path(), &Store::none());
+    let ours =
+        items.iter().find(|item| item.series == "reno" && item.x["loss"] == 0.001).unwrap().measured.unwrap();
+    // A printed number at ours, and one at twice ours.
+    let csv = format!(
+        "item,series,x,metric,unit,value,source\ntable,reno,loss=0.001,goodput,kbit/s,{ours:.1},here\n\
+         table,reno,loss=0.001,goodput,kbit/s,{:.1},there\n",
+        2.0 * ours
+    );
+    let second = folder(&(shown() + binding), &csv);
+    let items = reproduced(second.path(), &Store::none());
+    let rows: Vec<&Item> = items.iter().filter(|item| item.item == "table").collect();
+    assert_ne!(rows[0].verdict, Some(Verdict::Differs), "{:?}", rows[0]);
+    assert_eq!(rows[1].verdict, Some(Verdict::Differs));
+    assert!((rows[1].deviation_pct.unwrap() + 50.0).abs() < 0.1);
+    assert!((rows[1].margin.unwrap() - 0.1 * ours).abs() < 0.01);
+}
+
+#[test]
+fn a_second_start_goes_on_and_gives_the_same() {
+    let (study, kept) = (folder(&shown(), ""), tempfile::tempdir().unwrap());
+    let first = reproduced(study.path(), &Store::open(kept.path()));
+    let store = Store::open(kept.path());
+    // 2 senders x 2 loss rates x 6, and under the answer 4 cells x 4.
+    assert_eq!(store.len(), 24 + 16);
+    assert_eq!(reproduced(study.path(), &store), first);
+    assert_eq!(Store::open(kept.path()).len(), store.len(), "nothing was run again");
+    assert_eq!(reproduced(study.path(), &Store::none()), first);
+}
+
+/// What is said of a study with one thing changed.
+fn said(from: &str, to: &str) -> String {
+    let study = shown();
+    assert!(study.contains(from), "{from}");
+    let folder = folder(&study.replacen(from, to, 1), "");
+    let problem = Study::read(Source::Folder(folder.path().to_owned()))
+        .and_then(|study| reproduce::check(&study, &QUICK).map(|_| ()))
+        .expect_err(to);
+    format!(
+        "line {}: {}\n  `{}`\n  help: {}",
+        problem.line(),
+        problem.message(),
+        problem.underlined(),
+        problem.advice().unwrap_or("–")
+    )
+}
+
+#[test]
+fn mistakes_are_told_with_their_place() {
+    let all = [
+        said("metric = \"goodput\"", "metric = \"goodputs\""),
+        said("of   = \"goodput_kbps\"", "of   = \"goodput_mbps\""),
+        said("of   = \"goodput_kbps\"", "of   = \"sum(goodput_kbps\""),
+        said("axes = [\"sender\", \"loss\"]", "axes = [\"sender\", \"los\"]"),
+        said("measure = \"gain\", at_each", "measure = \"gains\", at_each"),
+        said("is = \"above\"", "is = \"larger\""),
+        said("\"link.air.down.channel.loss\" = \"{loss}\"", "\"link.air.down.channel.lose\" = \"{loss}\""),
+        said("\"flow.bulk.receiver.timing\"", "\"@bulk.receiver.timing\""),
+        said("path = \"path.toml\"", "path = \"paths.toml\""),
+        said("citation =", "cites ="),
+    ];
+    insta::assert_snapshot!(all.join("\n\n"));
+}
