@@ -9,7 +9,7 @@ use std::process::Stdio;
 use std::sync::mpsc;
 use std::thread;
 
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 20] = [
     "paper",
     "item",
     "series",
@@ -21,7 +21,15 @@ const KEYS: [&str; 12] = [
     "ci95",
     "runs",
     "verdict",
+    "deviation_pct",
+    "margin",
+    "reading",
     "note",
+    "version",
+    "seed",
+    "quick",
+    "digest",
+    "command",
 ];
 
 #[test]
@@ -40,11 +48,15 @@ fn every_item_is_an_object_and_the_report_is_written() {
     for item in &items {
         assert_eq!(item.keys().map(String::as_str).collect::<Vec<_>>(), KEYS);
         let verdict = item["verdict"].as_str();
-        assert!(verdict.is_none_or(|verdict| ["agrees", "shape", "differs"].contains(&verdict)), "{item:?}");
+        assert!(
+            verdict.is_none_or(|verdict| ["agrees", "shape", "differs", "inconclusive"].contains(&verdict)),
+            "{item:?}"
+        );
         if item["published"].is_null() && item["item"].as_str().unwrap().starts_with("fig") {
             assert!(verdict.is_none(), "{item:?}");
         }
     }
+    assert!(items.iter().any(|item| item["verdict"] == "inconclusive"), "three repetitions cannot tell all");
     for name in ["gain-mac", "gain-jtcp", "gain-rtt", "gain-mac-kbps", "gain-jtcp-kbps", "gain-rtt-kbps"] {
         assert!(items.iter().any(|item| item["item"] == name && item["x"]["ber"].is_number()), "{name}");
     }

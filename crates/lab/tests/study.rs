@@ -136,7 +136,7 @@ fn said(from: &str, to: &str) -> String {
     format!(
         "line {}: {}\n  `{}`\n  help: {}",
         problem.line(),
-        problem.message(),
+        problem.message().replace(&folder.path().display().to_string(), "FOLDER"),
         problem.underlined(),
         problem.advice().unwrap_or("–")
     )

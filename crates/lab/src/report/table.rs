@@ -6,10 +6,11 @@ use crate::document::{Block, Cell, Document, Table};
 /// What the words of the verdicts mean, in [`Verdict`](crate::item::Verdict)'s terms.
 pub const VERDICTS: &str = "\
 <dl class=\"verdicts\" aria-label=\"Verdicts\">\n\
-<div><dt class=\"agrees\">agrees</dt><dd>The published number lies within our 95&nbsp;% interval, or within 5&nbsp;per \
-cent of ours (5&nbsp;points for a gain).</dd></div>\n\
-<div><dt class=\"shape\">shape</dt><dd>The claim holds, the number does not.</dd></div>\n\
-<div><dt class=\"differs\">differs</dt><dd>The claim does not hold.</dd></div>\n\
+<div><dt class=\"agrees\">agrees</dt><dd>Our whole 95&nbsp;% interval lies within the margin of the published number; a \
+claim surely holds at all of its points.</dd></div>\n\
+<div><dt class=\"differs\">differs</dt><dd>The interval lies outside of the margin; a claim surely fails at a point.</dd></div>\n\
+<div><dt class=\"inconclusive\">inconclusive</dt><dd>Neither: more repetitions would tell.</dd></div>\n\
+<div><dt class=\"shape\">shape</dt><dd>Of claims alone: it holds at all points in the mean, not surely at all.</dd></div>\n\
 </dl>\n";
 
 /// Whether any table of `document` has a verdict to explain.

@@ -22,7 +22,7 @@ pub fn row(view: &View<'_>, claim: &Claim) -> Option<Item> {
     let verdict = order::verdict(&points)?;
     let holds = points.iter().filter(|point| point.holds).count();
     let share = holds as f64 / points.len() as f64;
-    let shown = value.map_or("undefined".into(), |value| crate::papers::cells::number(value));
+    let shown = value.map_or("undefined".into(), crate::papers::cells::number);
     let words = claim.words.replace("{value}", &shown);
     let item = Item::new(&view.study.file.paper, claim.item.as_str(), claim.series.as_str());
     Some(item.said(&words, share, points.len(), verdict))

@@ -48,6 +48,7 @@ pub fn figure(
         y_bounds: drawing.bounds(),
         source: format!("lasthop reproduce {}", study.file.paper),
         curves,
+        ..Figure::default()
     })
 }
 
