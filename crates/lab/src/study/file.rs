@@ -308,7 +308,7 @@ pub struct Measure {
 pub struct Binding {
     /// Which rows, by patterns of their item.
     pub rows: Texts,
-    /// Of these, which: by `series` and `metric`.
+    /// Of these, which: by `series`, `metric` and coordinates.
     #[serde(default, rename = "where")]
     pub filter: Filter,
     /// A metric.
@@ -342,6 +342,9 @@ pub struct Filter {
     pub series: Option<Texts>,
     /// By pattern of the metric.
     pub metric: Option<Texts>,
+    /// By coordinates, as they are written in `published.csv`.
+    #[serde(default)]
+    pub x: Ordered<Pick>,
 }
 
 /// A margin in the row's unit.

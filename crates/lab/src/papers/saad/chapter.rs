@@ -182,7 +182,7 @@ fn fairness_figure(fair: &[Shared]) -> Block {
             .iter()
             .filter(|number| number.item == "table1" && number.series == sender.name())
             .filter(|number| number.coordinate("flows") == Some(FLOWS[0] as f64))
-            .filter_map(|number| Some(Point::exact(number.coordinate("loss")?, number.value)))
+            .filter_map(|number| Some(Point::exact(number.coordinate("loss_percent")?, number.value)))
             .collect();
         curves.push(curve(sender.name(), CurveKind::Measured, measured));
         if !sender.wants_red() {
@@ -325,7 +325,7 @@ fn fairness_sensitivity_table(rows: &[FairRow]) -> Block {
             number.item == "table1"
                 && number.series == one.sender.name()
                 && number.coordinate("flows") == Some(one.flows as f64)
-                && number.coordinate("loss") == Some(one.loss)
+                && number.coordinate("loss_percent") == Some(one.loss)
         };
         numbers().iter().find(is_it).map_or(String::new(), |number| format!(" ({})", number.value))
     };

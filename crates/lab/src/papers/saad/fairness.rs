@@ -73,7 +73,7 @@ pub(super) fn run(
 pub(super) fn items(all: &[Shared], setting: &Setting) -> Vec<Item> {
     let mut items = Vec::new();
     for number in numbers().iter().filter(|number| number.item == "table1") {
-        let (loss, flows) = (number.coordinate("loss"), number.coordinate("flows"));
+        let (loss, flows) = (number.coordinate("loss_percent"), number.coordinate("flows"));
         let Some(shared) = all.iter().find(|one| {
             one.sender.name() == number.series && Some(one.loss) == loss && Some(one.flows as f64) == flows
         }) else {
