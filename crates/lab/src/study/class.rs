@@ -79,6 +79,20 @@ impl Class {
     }
 }
 
+/// The margin of a place: half of the way to the nearer of the grid's next values, so that no other value of the grid
+/// lies within; of a place between two values, half of the step that it lies in.
+pub fn margin_of_place(published: f64, grid: &[f64]) -> Option<f64> {
+    let slack = 1e-9 * published.abs();
+    let below = grid.iter().copied().filter(|value| *value < published - slack).reduce(f64::max);
+    let above = grid.iter().copied().filter(|value| *value > published + slack).reduce(f64::min);
+    let is_on_it = grid.iter().any(|value| (value - published).abs() <= slack);
+    if !is_on_it {
+        return Some((above? - below?) / 2.0);
+    }
+    let ways = [below.map(|below| published - below), above.map(|above| above - published)];
+    ways.into_iter().flatten().reduce(f64::min).map(|way| way / 2.0)
+}
+
 /// The interval of a share: Student's t of its logit, which stays within 0 and `whole`; the rule of three at the ends.
 fn bounded(plain: &Estimate, whole: f64, is_none: bool, is_all: bool) -> [f64; 2] {
     let (share, half) = (plain.mean / whole, plain.half_width() / whole);
@@ -289,6 +303,18 @@ mod tests {
         let values = [0.49, 0.5, 0.51, 0.5];
         let (logit, plain) = (Class::Share.interval(&values).unwrap(), Estimate::of(&values).unwrap());
         assert!((logit.ci95[0] - plain.ci95[0]).abs() < 1e-4);
+    }
+
+    #[test]
+    fn a_place_is_one_value_of_the_grid() {
+        let grid = [0.0, 0.01, 0.05, 0.1, 0.2];
+        let margin = |published| margin_of_place(published, &grid).map(|margin| (1e9 * margin).round() / 1e9);
+        assert_eq!(margin(0.05), Some(0.02));
+        assert_eq!(margin(0.1), Some(0.025));
+        // At the grid's end there is one way only; between two values both are as near as can be.
+        assert_eq!(margin(0.2), Some(0.05));
+        assert_eq!(margin(0.06), Some(0.025));
+        assert_eq!(margin(0.3), None);
     }
 
     #[test]

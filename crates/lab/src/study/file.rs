@@ -142,8 +142,12 @@ pub struct Grid {
     /// Values of some axes to which it keeps.
     #[serde(default)]
     pub only: Ordered<Pick>,
-    /// Repetitions.
+    /// Repetitions; a kind of run without any leaves the grid out.
+    #[serde(default)]
     pub runs: Runs,
+    /// Whether nothing of it is run: its axes are those of what is computed (`by`, `formula`).
+    #[serde(default)]
+    pub computed: bool,
     /// The variable `{length}`, by the kind of run: how many times longer a run is; 1 by default.
     pub length: Option<Runs>,
     /// Whether anything in it is random; if not, one run says all and has no interval.
@@ -300,6 +304,13 @@ pub struct Measure {
     /// Its unit.
     #[serde(default)]
     pub unit: String,
+}
+
+impl Measure {
+    /// Whether nothing is run for it.
+    pub const fn is_computed(&self) -> bool {
+        self.formula.is_some() || self.by.is_some()
+    }
 }
 
 /// How rows of `published.csv` are measured.

@@ -97,6 +97,7 @@ impl<'a> View<'a> {
         let study = self.study;
         let grid = match study.wanted(asked, &[]).ok()? {
             Wanted::Metric { grid, .. } => grid.to_owned(),
+            Wanted::Measure { measure, .. } if measure.is_computed() => measure.grid.clone()?,
             Wanted::Measure { measure, .. } => {
                 let grid = measure.grid.as_deref().or(asked.grid);
                 return self.results(Asked { grid, ..measure.asked() });

@@ -1,6 +1,7 @@
 //! Which metrics each grid must measure: all that rows, points, claims and figures ask for. On the way every name that
 //! they use is looked up.
 
+use super::computed::NUMBERS;
 use super::file::Than;
 use super::study::{Asked, Asking, Study, Wanted};
 use lasthop_scenario::Problem;
@@ -22,8 +23,21 @@ pub fn measured(study: &Study) -> Result<Measured, Problem> {
             return Err(study.unknown(&[&format!("[grid.{}]", grid.0)], "axis", grid.1, &known));
         }
     }
+    for (name, grid) in &file.grid {
+        if !grid.computed && grid.runs.full == 0 && grid.runs.questions == 0 {
+            let heading = format!("[grid.{name}]");
+            return Err(study
+                .text
+                .about(&[&heading], "axes", format!("nothing of the grid `{name}` is run"))
+                .advise("write runs = { full = 10, quick = 3 }, or computed = true"));
+        }
+    }
     for (name, measure) in &file.measure {
-        if measure.formula.is_none() && measure.by.is_none() {
+        if let Some(by) = measure.by.as_ref().filter(|by| !NUMBERS.iter().any(|(known, _)| *known == **by)) {
+            let known: Vec<&str> = NUMBERS.iter().map(|(name, _)| *name).collect();
+            return Err(study.unknown(&[&format!("[measure.{name}]")], "computation", by, &known));
+        }
+        if !measure.is_computed() {
             note(study, measure.asked(), &[&format!("[measure.{name}]")], &mut measured)?;
         }
     }
@@ -71,7 +85,7 @@ fn note(study: &Study, asked: Asked<'_>, context: &[&str], into: &mut Measured) 
             into.entry(grid.to_owned()).or_default().insert(metric.to_owned());
             Ok(())
         }
-        Wanted::Measure { measure, name } => match measure.formula.is_some() || measure.by.is_some() {
+        Wanted::Measure { measure, name } => match measure.is_computed() {
             true => Ok(()),
             false => {
                 let grid = measure.grid.as_deref().or(asked.grid);

@@ -2,12 +2,12 @@
 
 use super::cells::is_at;
 use super::claims;
-use super::class::Judged;
-use super::file::{Binding, Points, Try, Within};
+use super::class::{Class, Judged, margin_of_place};
+use super::file::{Binding, Over, Points, Try, Within};
 use super::measure::{Sample, View};
 use super::published::Published;
 use super::runs::{Results, places};
-use super::study::{Asked, Asking, Study, Wanted};
+use super::study::{Asking, Study, Wanted};
 use super::value::{Pick, Place, Value};
 use crate::item::Item;
 use serde_json::Map;
@@ -113,15 +113,26 @@ fn number(view: &View<'_>, published: &Published) -> Option<Item> {
     let item = Item::new(&study.file.paper, published.item.as_str(), published.series.as_str());
     let item =
         Item { x, published: Some(published.value()), ..item.metric(&published.metric, &published.unit) };
-    Some(judged(item.note(note), binding, published, &sample, asked_runs(view, binding.asked())))
+    let runs = view.results(binding.asked()).map_or(1, |results| results.runs);
+    let along = values_along(view, binding);
+    Some(judged(item.note(note), (binding, published), &sample, runs, along))
 }
 
-fn asked_runs(view: &View<'_>, asked: Asked<'_>) -> usize {
-    view.results(asked).map_or(1, |results| results.runs)
+/// The values of the axis along which a place is looked for.
+fn values_along(view: &View<'_>, binding: &Binding) -> Option<Vec<f64>> {
+    let Wanted::Measure { measure, .. } = view.study.wanted(binding.asked(), &[]).ok()? else { return None };
+    let (axis, _) = measure.over.iter().find(|(_, over)| **over == Over::Crossing)?;
+    view.results(binding.asked())?.axis(axis).iter().map(Value::number).collect()
 }
 
 /// Our number with its interval, and the verdict.
-fn judged(item: Item, binding: &Binding, published: &Published, sample: &Sample, runs: usize) -> Item {
+fn judged(
+    item: Item,
+    (binding, published): (&Binding, &Published),
+    sample: &Sample,
+    runs: usize,
+    along: Option<Vec<f64>>,
+) -> Item {
     let class = binding.class;
     let value = published.value();
     let margin = match &binding.within {
@@ -129,7 +140,10 @@ fn judged(item: Item, binding: &Binding, published: &Published, sample: &Sample,
         Some(Within::Series(by)) => by.get(&published.series).copied(),
         None => None,
     };
-    let margin = margin.unwrap_or_else(|| class.margin(value)).max(published.half_digit());
+    // A value of the grid is exact, however few digits it has.
+    let of_place = along.filter(|_| class == Class::Place).and_then(|grid| margin_of_place(value, &grid));
+    let printed = || margin.unwrap_or_else(|| class.margin(value)).max(published.half_digit());
+    let margin = of_place.filter(|_| margin.is_none()).unwrap_or_else(printed);
     let values = sample.defined();
     let estimate = if sample.is_exact { sample.estimate() } else { class.interval(&values) };
     let Some(ours) = estimate else {

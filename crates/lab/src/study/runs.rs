@@ -65,6 +65,14 @@ pub struct Order<'a> {
     pub mode: Mode,
 }
 
+impl<'a> Order<'a> {
+    /// The grids of which something is run.
+    fn run(&self, study: &'a Study) -> impl Iterator<Item = (&'a String, &'a Grid)> {
+        let grids = self.grids.iter().filter_map(|name| study.file.grid.get_key_value(*name));
+        grids.filter(|(_, grid)| !grid.computed && self.mode.runs(grid) > 0)
+    }
+}
+
 /// The axes of a grid with the values that are run.
 pub fn axes(study: &Study, grid: &Grid, mode: Mode) -> Vec<(String, Vec<Value>)> {
     let axis = |name: &String| {
@@ -118,8 +126,7 @@ pub fn run(
     // By order, grid, cell and repetition: the job.
     let mut wanted = Vec::new();
     for order in orders {
-        for name in &order.grids {
-            let Some((name, grid)) = study.file.grid.get_key_value(*name) else { continue };
+        for (name, grid) in order.run(study) {
             let metrics = Arc::new(study.metrics_of(name));
             for place in places(&axes(study, grid, order.mode)) {
                 let cell = Cell { study, name, grid, place, parts: &order.parts, mode: order.mode };
@@ -235,8 +242,11 @@ fn frame(
     done: &[Values],
 ) -> Frame {
     let mut frame = Frame::new();
-    for name in &order.grids {
-        let Some(grid) = study.file.grid.get(*name) else { continue };
+    for (name, grid) in study.file.grid.iter().filter(|(_, grid)| grid.computed) {
+        let axes = axes(study, grid, order.mode);
+        frame.insert(name.clone(), Results { axes, is_exact: true, ..Results::default() });
+    }
+    for (name, grid) in order.run(study) {
         let axes = axes(study, grid, order.mode);
         let metrics: Vec<String> = study.metrics_of(name).into_iter().map(|(metric, _)| metric).collect();
         let cells = places(&axes)
@@ -250,7 +260,7 @@ fn frame(
             })
             .collect();
         let runs = order.mode.runs(grid) as usize;
-        frame.insert((*name).to_owned(), Results { axes, runs, is_exact: !grid.random, cells });
+        frame.insert(name.clone(), Results { axes, runs, is_exact: !grid.random, cells });
     }
     frame
 }

@@ -1,11 +1,11 @@
 //! Figs. 5 and 6: the analysis, in its forms side by side.
 
 use super::PAPER;
-use super::model::{Joined, best_with_two, loss, throughput, throughput_as_printed};
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use crate::item::Item;
 use crate::papers::published::Published;
 use crate::stats::Estimate;
+use crate::study::computed::miyoshi_model::{Joined, best_with_two, loss, throughput, throughput_as_printed};
 
 /// §2.4: p_buff = 0.01, RTT = 100 ms, To = 400 ms; b = 2.
 const P_BUFF: f64 = 0.01;

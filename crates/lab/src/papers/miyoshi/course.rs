@@ -1,12 +1,10 @@
 //! p while flows join (Fig. 4), and cwnd against time (Figs. 7 and 8).
 
 use super::setting::{Acks, Nodes, Setting};
+use crate::study::computed::miyoshi_losses::Losses;
 use lasthop_base::{Duration, Time};
-use lasthop_engine::{Fate, Observer, PipeId, Side};
 use lasthop_scenario::Problem;
 use lasthop_sim::{Samples, Watch, run_probed, run_watched};
-use lasthop_tcp::Event;
-use lasthop_wire::{FlowId, Packet};
 use std::any::Any;
 
 /// What is drawn.
@@ -45,59 +43,4 @@ pub(super) fn run(seed: u64) -> Result<Course, Problem> {
         observers.into_iter().filter_map(|one| (one as Box<dyn Any>).downcast::<Losses>().ok()).next();
     let p = losses.map_or(Vec::new(), |losses| losses.smoothed());
     Ok(Course { p, windows })
-}
-
-/// Segments sent and triple duplicate ACKs, by second.
-#[derive(Default)]
-struct Losses {
-    seconds: Vec<(u64, u64)>,
-}
-
-impl Losses {
-    fn at(&mut self, now: Time) -> &mut (u64, u64) {
-        let second = now.since(Time::ZERO).as_secs() as usize;
-        if self.seconds.len() <= second {
-            self.seconds.resize(second + 1, (0, 0));
-        }
-        &mut self.seconds[second]
-    }
-
-    /// p of each second, and p = 7/8 now + 1/8 before (Eq. 4).
-    fn smoothed(&self) -> Vec<(f64, f64)> {
-        let mut average: Option<f64> = None;
-        self.seconds
-            .iter()
-            .map(|(sent, found)| {
-                let now = *found as f64 / (*sent).max(1) as f64;
-                let next = average.map_or(now, |old| (7.0 * now + old) / 8.0);
-                average = Some(next);
-                (now, next)
-            })
-            .collect()
-    }
-}
-
-impl Observer for Losses {
-    fn on_packet(&mut self, now: Time, _: PipeId, packet: &Packet, _: Fate) {
-        if packet.forward && packet.hop == 0 {
-            self.at(now).0 += 1;
-        }
-    }
-
-    fn on_event(&mut self, now: Time, _: FlowId, side: Side, event: &Event) {
-        if side == Side::Source && matches!(event, Event::RecoveryEntered { .. }) {
-            self.at(now).1 += 1;
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_moving_average_of_equation_4() {
-        let losses = Losses { seconds: vec![(100, 8), (100, 0), (0, 0)] };
-        assert_eq!(losses.smoothed(), [(0.08, 0.08), (0.0, 0.01), (0.0, 0.00125)]);
-    }
 }

@@ -4,7 +4,6 @@
 //! * `grid.rs`: goodput over p_err; from where two ACKs win.
 //! * `tables.rs`: Tables 2 and 3 and the crossings beside the paper's.
 //! * `ways.rs`: the adaptive terminal by how it learns p.
-//! * `model.rs`: the analysis of §2.4.
 //! * `analysis.rs`: Figs. 5 and 6.
 //! * `course.rs`: p while flows join (Fig. 4), cwnd against time (Figs. 7 and 8).
 //! * `chapter.rs`: the report's chapter.
@@ -13,7 +12,6 @@ mod analysis;
 mod chapter;
 mod course;
 mod grid;
-mod model;
 mod setting;
 mod tables;
 mod ways;

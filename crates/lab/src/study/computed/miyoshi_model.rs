@@ -1,8 +1,12 @@
-//! The paper's analysis (§2.4): how often a window ends in a loss event with n ACKs per segment, and the throughput.
+//! miyoshi's analysis (§2.4): how often a window ends in a loss event with n ACKs per segment, and the throughput.
+//!
+//! A place has `n`, `p` (p_err) and `joined`; the parameters are p_buff, rtt_s, t0_s (s) and b, segments per ACK.
+
+use crate::study::value::{Place, Value};
 
 /// How the loss of all n ACKs (a timeout) joins Eq. 5, which counts triple duplicates alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Joined {
+pub(crate) enum Joined {
     /// Not at all, as Eq. 5 is printed.
     AsPrinted,
     /// p(n) + p_err^n.
@@ -15,10 +19,10 @@ pub(super) enum Joined {
 
 impl Joined {
     /// The default first.
-    pub(super) const ALL: [Joined; 4] =
+    pub(crate) const ALL: [Joined; 4] =
         [Joined::Independent, Joined::Sum, Joined::Largest, Joined::AsPrinted];
 
-    pub(super) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Joined::AsPrinted => "not at all (Eq. 5 as printed)",
             Joined::Sum => "p(n) + p_err^n",
@@ -28,8 +32,52 @@ impl Joined {
     }
 }
 
+/// p(n), Eq. 5.
+pub fn loss_at(with: &toml::Table, place: &Place) -> Option<f64> {
+    let n = place.get("n")?.number()? as u32;
+    Some(loss(n, place.get("p")?.number()?, parameter(with, "p_buff")?, joined(place)?))
+}
+
+/// Throughput in segments per second, by Padhye's formula.
+pub fn throughput_at(with: &toml::Table, place: &Place) -> Option<f64> {
+    by_formula(throughput, with, place)
+}
+
+/// The same as Eq. 13 prints it.
+pub fn throughput_as_printed_at(with: &toml::Table, place: &Place) -> Option<f64> {
+    by_formula(throughput_as_printed, with, place)
+}
+
+/// The smallest p_err at which two ACKs lose least.
+pub fn two_best_from(with: &toml::Table, place: &Place) -> Option<f64> {
+    best_with_two(parameter(with, "p_buff")?, joined(place)?).map(|[from, _]| from)
+}
+
+/// The end of the range that begins there.
+pub fn two_best_to(with: &toml::Table, place: &Place) -> Option<f64> {
+    best_with_two(parameter(with, "p_buff")?, joined(place)?).map(|[_, to]| to)
+}
+
+type Formula = fn(f64, f64, f64, f64) -> f64;
+
+fn by_formula(formula: Formula, with: &toml::Table, place: &Place) -> Option<f64> {
+    let [rtt, t0, b] = ["rtt_s", "t0_s", "b"].map(|name| parameter(with, name));
+    let value = formula(loss_at(with, place)?, rtt?, t0?, b?);
+    value.is_finite().then_some(value)
+}
+
+fn parameter(with: &toml::Table, name: &str) -> Option<f64> {
+    let value = with.get(name)?;
+    value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64))
+}
+
+fn joined(place: &Place) -> Option<Joined> {
+    let Value::Text(name) = place.get("joined")? else { return None };
+    Joined::ALL.into_iter().find(|joined| joined.name() == name)
+}
+
 /// Probability that `least` or more of `n` ACKs arrive, each lost with probability `p_err` (Eqs. 10 to 12).
-pub(super) fn received(least: u32, n: u32, p_err: f64) -> f64 {
+pub(crate) fn received(least: u32, n: u32, p_err: f64) -> f64 {
     (least..=n)
         .map(|i| binomial(n, i) * libm::pow(1.0 - p_err, f64::from(i)) * libm::pow(p_err, f64::from(n - i)))
         .sum()
@@ -40,7 +88,7 @@ fn binomial(n: u32, i: u32) -> f64 {
 }
 
 /// Probability of three and more duplicate ACKs (Eqs. 5 to 9), then joined with the loss of all n.
-pub(super) fn loss(n: u32, p_err: f64, p_buff: f64, joined: Joined) -> f64 {
+pub(crate) fn loss(n: u32, p_err: f64, p_buff: f64, joined: Joined) -> f64 {
     let q = libm::cbrt(p_buff);
     let states = [1.0 - q, q - q * q, q * q - q * q * q];
     let needs = [3, 2, 1];
@@ -57,12 +105,12 @@ pub(super) fn loss(n: u32, p_err: f64, p_buff: f64, joined: Joined) -> f64 {
 }
 
 /// Throughput in segments per second (Padhye et al., SIGCOMM 1998, Eq. 30 without the window's limit); `rtt` and `t0` in s.
-pub(super) fn throughput(p: f64, rtt: f64, t0: f64, b: f64) -> f64 {
+pub(crate) fn throughput(p: f64, rtt: f64, t0: f64, b: f64) -> f64 {
     1.0 / (rtt * libm::sqrt(2.0 * b * p / 3.0) + t0 * timeouts(p, b))
 }
 
 /// The same as Eq. 13 prints it: the root spans both terms, and the last factor stands outside.
-pub(super) fn throughput_as_printed(p: f64, rtt: f64, t0: f64, b: f64) -> f64 {
+pub(crate) fn throughput_as_printed(p: f64, rtt: f64, t0: f64, b: f64) -> f64 {
     let least = (3.0 * libm::sqrt(3.0 * b * p / 8.0)).min(1.0);
     1.0 / (rtt * libm::sqrt(2.0 * b * p / 3.0 + t0 * least) * p * (1.0 + 32.0 * p * p))
 }
@@ -72,7 +120,7 @@ fn timeouts(p: f64, b: f64) -> f64 {
 }
 
 /// The range of p_err in which two ACKs lose least of one, two and three: scanned in steps of 1e-4; `None` if nowhere.
-pub(super) fn best_with_two(p_buff: f64, joined: Joined) -> Option<[f64; 2]> {
+pub(crate) fn best_with_two(p_buff: f64, joined: Joined) -> Option<[f64; 2]> {
     let is_best = |p_err: &f64| {
         let of = |n| loss(n, *p_err, p_buff, joined);
         of(2) < of(1) && of(2) < of(3)

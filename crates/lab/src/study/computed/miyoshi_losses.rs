@@ -1,0 +1,94 @@
+//! miyoshi, Fig. 4: how often segments are lost while flows join, as the senders see it.
+
+use super::With;
+use crate::figure::{Curve, CurveKind, Point};
+use crate::progress::Progress;
+use crate::study::study::Study;
+use lasthop_base::{Duration, Time};
+use lasthop_engine::{Fate, Observer, PipeId, Side};
+use lasthop_scenario::Problem;
+use lasthop_sim::{Watch, run_watched};
+use lasthop_tcp::Event;
+use lasthop_wire::{FlowId, Packet};
+use std::any::Any;
+
+/// p of each second, and its moving average, while a flow joins every `apart_s` seconds.
+///
+/// # Errors
+/// If `with` names no cell, or lacks `apart_s`.
+pub fn curves(study: &Study, with: &toml::Table, seed: u64, _: &dyn Progress) -> Result<Vec<Curve>, Problem> {
+    let with = With { study, name: "miyoshi::losses", table: with };
+    let apart = Duration::from_secs_f64(with.number("apart_s")?);
+    let mut scenario = with.scenario(seed)?;
+    scenario.duration = apart * scenario.flows.len() as u64;
+    for (number, flow) in scenario.flows.iter_mut().enumerate() {
+        flow.start = Time::ZERO + apart * number as u64;
+    }
+    let watch = Watch { observers: vec![Box::new(Losses::default())], probes: false };
+    let (_, _, observers) = run_watched(&scenario, seed, watch);
+    let losses =
+        observers.into_iter().filter_map(|one| (one as Box<dyn Any>).downcast::<Losses>().ok()).next();
+    let p = losses.map_or(Vec::new(), |losses| losses.smoothed());
+    let points = |of: fn(&(f64, f64)) -> f64| {
+        p.iter().enumerate().map(|(second, one)| Point::exact(second as f64, of(one))).collect()
+    };
+    Ok(vec![
+        Curve { name: "p of each second".into(), kind: CurveKind::Dots, points: points(|one| one.0) },
+        Curve { name: "moving average".into(), kind: CurveKind::Line, points: points(|one| one.1) },
+    ])
+}
+
+/// Segments sent and triple duplicate ACKs, by second.
+#[derive(Default)]
+pub(crate) struct Losses {
+    seconds: Vec<(u64, u64)>,
+}
+
+impl Losses {
+    fn at(&mut self, now: Time) -> &mut (u64, u64) {
+        let second = now.since(Time::ZERO).as_secs() as usize;
+        if self.seconds.len() <= second {
+            self.seconds.resize(second + 1, (0, 0));
+        }
+        &mut self.seconds[second]
+    }
+
+    /// p of each second, and p = 7/8 now + 1/8 before (Eq. 4).
+    pub(crate) fn smoothed(&self) -> Vec<(f64, f64)> {
+        let mut average: Option<f64> = None;
+        self.seconds
+            .iter()
+            .map(|(sent, found)| {
+                let now = *found as f64 / (*sent).max(1) as f64;
+                let next = average.map_or(now, |old| (7.0 * now + old) / 8.0);
+                average = Some(next);
+                (now, next)
+            })
+            .collect()
+    }
+}
+
+impl Observer for Losses {
+    fn on_packet(&mut self, now: Time, _: PipeId, packet: &Packet, _: Fate) {
+        if packet.forward && packet.hop == 0 {
+            self.at(now).0 += 1;
+        }
+    }
+
+    fn on_event(&mut self, now: Time, _: FlowId, side: Side, event: &Event) {
+        if side == Side::Source && matches!(event, Event::RecoveryEntered { .. }) {
+            self.at(now).1 += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_moving_average_of_equation_4() {
+        let losses = Losses { seconds: vec![(100, 8), (100, 0), (0, 0)] };
+        assert_eq!(losses.smoothed(), [(0.08, 0.08), (0.0, 0.01), (0.0, 0.00125)]);
+    }
+}
