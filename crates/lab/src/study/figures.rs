@@ -206,7 +206,10 @@ impl Drawing<'_> {
         });
         let factor = curve.times.unwrap_or(1.0) * self.figure.y_times.unwrap_or(1.0);
         rows.filter_map(|row| {
-            let at = row.number(column(self.study, x)).map(Value::Number)?;
+            // By the row's place in the grid, and else by the coordinate as it is written.
+            let place = binding(self.study, row).map(|binding| place_of(self.study, binding, row).0);
+            let at = place.and_then(|place| place.get(x).cloned());
+            let at = at.or_else(|| row.number(column(self.study, x)).map(Value::Number))?;
             Some(Point::exact(self.abscissa(x, &at)?, row.value() * factor))
         })
         .collect()

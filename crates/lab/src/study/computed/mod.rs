@@ -62,7 +62,8 @@ impl With<'_> {
     /// A parameter.
     fn number(&self, key: &str) -> Result<f64, Problem> {
         let value = self.table.get(key).cloned().and_then(|value| value.try_into::<Value>().ok());
-        let number = value.and_then(|value| value.number()).filter(|number| number.is_finite() && *number >= 0.0);
+        let number =
+            value.and_then(|value| value.number()).filter(|number| number.is_finite() && *number >= 0.0);
         number.ok_or_else(|| self.wrong(format!("`{}` wants `{key}`, a number from 0 on", self.name)))
     }
 
@@ -73,7 +74,8 @@ impl With<'_> {
         let grid = &self.study.file.grid[name];
         let at = self.table.get("at").and_then(toml::Value::as_table);
         let value = |axis: &String| {
-            let value = at.and_then(|at| at.get(axis)).cloned().and_then(|value| value.try_into::<Value>().ok());
+            let value =
+                at.and_then(|at| at.get(axis)).cloned().and_then(|value| value.try_into::<Value>().ok());
             let missing = || self.wrong(format!("`{}` wants the cell: `at` lacks `{axis}`", self.name));
             Ok((axis.clone(), value.ok_or_else(missing)?))
         };
