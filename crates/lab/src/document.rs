@@ -2,6 +2,7 @@
 
 use crate::figure::Figure;
 use crate::item::Verdict;
+use crate::overview::{Forest, Matrix};
 
 /// A report: one page, or one page for each chapter.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -36,6 +37,10 @@ pub enum Block {
     Figure(Figure),
     /// A table.
     Table(Table),
+    /// Chapters by themes, with counts of verdicts.
+    Matrix(Matrix),
+    /// Our numbers beside the published ones, in margins.
+    Forest(Forest),
     /// Text of fixed width that shows when it is asked for.
     Folded {
         /// What it is.

@@ -5,7 +5,7 @@
 //! * [`runs`]: what is shown of one scenario's repetitions; [`compare`]: values beside each other, paired; [`mod@bench`]: speed; [`cost`]: what runs will take.
 //! * [`item`]: a published number beside ours; [`papers`]: the papers, each a folder.
 //! * [`trials`]: streams of real TCP in two ways beside each other: simulated and emulated, without the agent and with it.
-//! * [`document`], [`figure`], [`report`]: what a report says, what it draws, and the HTML that shows it.
+//! * [`document`], [`figure`], [`overview`], [`report`]: what a report says, what it draws, what it shows first, and the HTML for it.
 //! * [`progress`]: how far a long computation has come.
 
 pub mod bench;
@@ -16,6 +16,7 @@ pub mod document;
 pub mod figure;
 pub mod in_order;
 pub mod item;
+pub mod overview;
 pub mod papers;
 pub mod progress;
 pub mod repeat;

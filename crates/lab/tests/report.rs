@@ -25,7 +25,7 @@ fn every_figure_has_its_anchor_plot_and_entry_in_the_contents() {
         }
         assert!(count(figure(&page, id), "<svg class=\"area\" role=\"img\" aria-label=\"") >= 1, "{id}");
     }
-    for chapter in ["first", "second"] {
+    for chapter in ["overview", "first", "second"] {
         assert!(page.contains(&format!("<section id=\"{chapter}\">")), "{chapter}");
         assert!(page.contains(&format!("<li><a href=\"#{chapter}\">")), "{chapter}");
     }
@@ -93,6 +93,48 @@ fn colours_belong_to_names() {
     assert_eq!(color("second-tables", "flow 2"), color("second-fig7", "flow 2"));
     assert_eq!(color("second-panels", "flow 2"), color("second-fig7", "flow 2"));
     assert_eq!(color("first-fig7", "upper bound"), "c0");
+}
+
+#[test]
+fn the_matrix_counts_and_links() {
+    let page = html(&document());
+    let (_, matrix) = page.split_once("<table class=\"matrix\">").expect("a matrix");
+    let (matrix, key) = matrix.split_once("</table>").expect("its end");
+    let row = "<th scope=\"row\"><a href=\"#first\">First &lt;paper&gt;</a><p>Splitting helps as much as printed; who gains \
+               most is another one.</p></th><td class=\"agrees\"><a href=\"#first-fig7\">12\u{a0}✓</a></td>\
+               <td class=\"differs\"><a href=\"#first-Numbers\">3\u{a0}✓ 1\u{a0}~ 2\u{a0}✗</a></td>\
+               <td class=\"none\">–</td><td class=\"inconclusive\">4\u{a0}✓ 5\u{a0}?</td>";
+    assert!(matrix.contains(row), "{matrix}");
+    // The second chapter has no cell but the first: the others are there all the same.
+    assert_eq!(count(matrix, "<td class=\"none\">–</td>"), 1 + 4);
+    for link in matrix.split("href=\"#").skip(1) {
+        let (name, _) = link.split_once('"').expect("a name");
+        assert_eq!(count(&page, &format!(" id=\"{name}\"")), 1, "{name}");
+    }
+    let (key, _) = key.split_once("</p>").expect("a key");
+    assert!(key.contains("? inconclusive") && key.contains("✗ differs"), "{key}");
+}
+
+#[test]
+fn the_forest_has_a_row_for_each_number() {
+    let page = html(&document());
+    let (_, forest) = page.split_once("<table class=\"forest\">").expect("a forest");
+    let (forest, after) = forest.split_once("</table>").expect("its end");
+    let rows: Vec<&str> = forest.split("<tr><th").skip(1).collect();
+    assert_eq!(rows.len(), 40);
+    assert!(
+        after.starts_with("\n<p>3 further numbers are in the chapters&#39; tables.</p>")
+            || after.starts_with("\n<p>3 further numbers are in the chapters' tables.</p>")
+    );
+    // 4.84 of 8.8 margins from the left.
+    assert!(rows[0].contains("<use href=\"#f0\" x=\"55%\" y=\"45%\"/>"), "{}", rows[0]);
+    assert!(
+        rows[0].contains("first: largest gain of &lt;split&gt;</a>") && rows[0].contains("0.4 (−0.1 to 1.0)")
+    );
+    assert!(rows[2].contains("#f0") && rows[2].contains("#h0"), "both readings: {}", rows[2]);
+    assert!(rows[3].contains("#to-right") && rows[5].contains("#to-left"), "beyond the edges");
+    assert!(rows[3].contains("#on-right"), "the best reading's interval goes on");
+    assert!(!rows[4].contains("<use"), "undefined");
 }
 
 /// The style sheet knows whether the page is dark; the plots do not.
@@ -176,7 +218,7 @@ fn the_same_document_gives_the_same_bytes() {
 #[test]
 fn verdicts_are_worded_and_explained_where_there_are_any() {
     let page = html(&document());
-    for verdict in ["agrees", "shape", "differs"] {
+    for verdict in ["agrees", "shape", "differs", "inconclusive"] {
         assert!(page.contains(&format!("<td class=\"{verdict}\">{verdict}</td>")));
         assert!(page.contains(&format!("<dt class=\"{verdict}\">{verdict}</dt>")));
     }
@@ -186,6 +228,7 @@ fn verdicts_are_worded_and_explained_where_there_are_any() {
     let mut document = document();
     for chapter in &mut document.chapters {
         strip_verdicts(chapter);
+        chapter.blocks.retain(|block| !matches!(block, Block::Matrix(_)));
     }
     assert!(!html(&document).contains("<dl class=\"verdicts\""));
 }

@@ -1,5 +1,6 @@
 //! Names that links can point to.
 
+use super::escape::escaped;
 use std::collections::BTreeSet;
 
 /// The names a page has given away.
@@ -25,6 +26,12 @@ impl Anchors {
         }
         name
     }
+}
+
+/// `words` as a link to the part of this name, or as they are without a name.
+pub fn link(name: &str, words: &str) -> String {
+    let words = escaped(words);
+    if name.is_empty() { words } else { format!("<a href=\"#{}\">{words}</a>", plain(name)) }
 }
 
 /// Letters, digits, `-`, `_` and `.`; what lies between becomes one dash.

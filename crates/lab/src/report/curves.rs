@@ -52,7 +52,7 @@ pub fn drawn(figure: &Figure, axes: &Axes, parts: &[Part<'_>]) -> Drawn {
             path(&mut drawn.paths, " band", sight.band(&points));
         }
         if figure.x_categories.is_empty() {
-            let dash = if points.len() <= DASHED { &*part.look.dash } else { "d0" };
+            let dash = dash(figure, part.curve, part.look);
             match part.curve.kind {
                 CurveKind::Measured => path(&mut lines, &format!(" {dash}"), sight.line(&points)),
                 CurveKind::Line => path(&mut lines, &format!(" {dash} thin"), sight.line(&points)),
@@ -70,6 +70,11 @@ pub fn drawn(figure: &Figure, axes: &Axes, parts: &[Part<'_>]) -> Drawn {
     }
     drawn.paths += &lines;
     drawn
+}
+
+/// The dashes of a curve's line: none where they would fall between its points, or where no other line is near.
+pub fn dash<'a>(figure: &Figure, curve: &Curve, look: &'a Look) -> &'a str {
+    if curve.points.len() <= DASHED && !figure.panels { &look.dash } else { "d0" }
 }
 
 /// The id of a curve's marker.

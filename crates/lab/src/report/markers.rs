@@ -9,7 +9,7 @@ const FILLED: f64 = 4.0;
 /// Of a hollow marker, which a filled one fits into.
 const HOLLOW: f64 = 6.5;
 
-/// The markers `t0`… (tiny), `f0`… (filled), `h0`… (hollow) and `s0`… (strokes), in an SVG that shows nothing.
+/// The markers `t0`… (tiny), `f0`… (filled), `h0`… (hollow) `s0`… (strokes) and arrows, in an SVG that shows nothing.
 pub fn definitions() -> String {
     let mut out = String::from("<svg class=\"markers\" width=\"0\" height=\"0\" aria-hidden=\"true\"><defs>");
     for (name, size) in [("t", TINY), ("f", FILLED), ("h", HOLLOW)] {
@@ -20,7 +20,7 @@ pub fn definitions() -> String {
     for (index, strokes) in STROKES.iter().enumerate() {
         let _ = write!(out, "<path id=\"s{index}\" d=\"{strokes}\"/>");
     }
-    out + "</defs></svg>\n"
+    out + ARROWS + "</defs></svg>\n"
 }
 
 /// Names that no other part of a page may have.
@@ -28,7 +28,8 @@ pub fn ids() -> impl Iterator<Item = String> {
     let forms = ["t", "f", "h"]
         .into_iter()
         .flat_map(|name| (0..SHAPES.len()).map(move |index| format!("{name}{index}")));
-    forms.chain((0..STROKES.len()).map(|index| format!("s{index}")))
+    let strokes = (0..STROKES.len()).map(|index| format!("s{index}"));
+    forms.chain(strokes).chain(["to-left", "to-right", "on-left", "on-right"].map(String::from))
 }
 
 /// Corners in tenths of the size, of about the same area; none is a circle.
@@ -57,6 +58,10 @@ const SHAPES: [&[(i8, i8)]; 7] = [
 
 const STROKES: [&str; 4] =
     ["M-5-5 5 5M-5 5 5-5", "M-7 0H7M0-7V7", "M-6-3 6 3M-6 3 6-3M0-7V7", "M0-6 6 0 0 6-6 0z"];
+
+/// For what lies beyond an edge, and for what goes on beyond it.
+const ARROWS: &str = "<path id=\"to-left\" d=\"M-8 0l10-6v12z\"/><path id=\"to-right\" d=\"M8 0l-10-6v12z\"/>\
+    <path id=\"on-left\" d=\"M-3-5l-5 5 5 5\"/><path id=\"on-right\" d=\"M3-5l5 5-5 5\"/>";
 
 fn outline(corners: &[(i8, i8)], size: f64) -> String {
     if corners.is_empty() {

@@ -4,6 +4,7 @@
 //! * `plot`: a figure's plot, from its `axes` (each a `scale`) and its `curves` (`thin` for long series, `path` for short
 //!   path data, `markers`), with `looks` that a series keeps throughout a chapter, and its `data`; `plot.css` has the
 //!   colours.
+//! * `matrix`, `forest`: what a reader sees first.
 //! * `table`: tables, and what the words in their verdicts mean.
 //! * `anchor`: names for links; `escape`: data within markup.
 //!
@@ -19,8 +20,10 @@ mod axes;
 mod curves;
 mod data;
 mod escape;
+mod forest;
 mod looks;
 mod markers;
+mod matrix;
 mod path;
 mod plot;
 mod scale;
@@ -47,10 +50,9 @@ pub fn html(document: &Document) -> String {
         document.chapters.iter().map(|chapter| section(chapter, &mut anchors)).collect();
     let contents = contents(&chapters);
     let verdicts = if table::has_verdicts(document) { table::VERDICTS } else { "" };
-    let (markers, script) = match has_figures(document) {
-        true => (markers::definitions(), format!("<script>\n{SCRIPT}</script>\n")),
-        false => (String::new(), String::new()),
-    };
+    let markers = if has_plots(document) { markers::definitions() } else { String::new() };
+    let has_figures = document.chapters.iter().flat_map(figures).next().is_some();
+    let script = if has_figures { format!("<script>\n{SCRIPT}</script>\n") } else { String::new() };
     let title = escaped(&document.title);
     let introduction = paragraphs(&document.introduction);
     let body: String = chapters.into_iter().map(|chapter| chapter.html).collect();
@@ -120,6 +122,8 @@ fn section(chapter: &Chapter, anchors: &mut Anchors) -> Section {
                 html += &drawing(figure, &looks, &entry);
                 entries.push(entry);
             }
+            Block::Matrix(matrix) => html += &matrix::html(matrix),
+            Block::Forest(forest) => html += &forest::html(forest),
             Block::Table(table) => html += &table::html(table),
             Block::Folded { title, text } => html += &folded(title, text),
         }
@@ -185,8 +189,10 @@ fn paragraphs(text: &str) -> String {
         .collect()
 }
 
-fn has_figures(document: &Document) -> bool {
-    document.chapters.iter().flat_map(figures).next().is_some()
+/// Whether anything refers to markers.
+fn has_plots(document: &Document) -> bool {
+    let mut blocks = document.chapters.iter().flat_map(|chapter| &chapter.blocks);
+    blocks.any(|block| matches!(block, Block::Figure(_) | Block::Forest(_)))
 }
 
 fn figures(chapter: &Chapter) -> impl Iterator<Item = &Figure> + Clone {

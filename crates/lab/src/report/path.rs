@@ -20,13 +20,15 @@ pub struct Pen {
     fine: f64,
     /// Where the pen is, in steps.
     at: (i64, i64),
+    /// Where it was put down last.
+    start: (i64, i64),
     command: char,
 }
 
 impl Pen {
     /// A pen that rounds to one in `fine` of a unit.
     pub fn new(fine: u8) -> Pen {
-        Pen { data: String::new(), fine: f64::from(fine.max(1)), at: (0, 0), command: ' ' }
+        Pen { data: String::new(), fine: f64::from(fine.max(1)), at: (0, 0), start: (0, 0), command: ' ' }
     }
 
     /// What was drawn.
@@ -38,7 +40,7 @@ impl Pen {
     pub fn move_to(&mut self, place: Place) {
         let (x, y) = self.steps(place);
         self.put('m', &[x - self.at.0, y - self.at.1]);
-        self.at = (x, y);
+        (self.at, self.start) = ((x, y), (x, y));
     }
 
     /// Draws to there.
@@ -62,6 +64,7 @@ impl Pen {
     /// Back to where the pen was put down.
     pub fn close(&mut self) {
         self.data.push('z');
+        self.at = self.start;
         self.command = ' ';
     }
 
@@ -162,6 +165,15 @@ mod tests {
         pen.dot((3.0, 4.0));
         pen.dot((5.0, 1.0));
         assert_eq!(pen.data(), "m3 4h0m2-3h0");
+    }
+
+    #[test]
+    fn a_closed_line_ends_where_it_began() {
+        let mut pen = Pen::new(1);
+        pen.polyline(&[(10.0, 10.0), (20.0, 10.0), (20.0, 30.0)]);
+        pen.close();
+        pen.move_to((15.0, 10.0));
+        assert_eq!(pen.data(), "m10 10h10v20zm5 0");
     }
 
     #[test]

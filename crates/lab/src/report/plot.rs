@@ -185,9 +185,10 @@ fn legend(figure: &Figure, looks: &[Look]) -> String {
     let mut out = String::from("<ul class=\"legend\">\n");
     for (curve, look) in figure.curves.iter().zip(looks) {
         let width = if has_line(figure, curve) { 32 } else { 14 };
+        let dash = curves::dash(figure, curve, look);
         let line = match (has_line(figure, curve), curve.kind) {
-            (true, CurveKind::Measured) => format!("<path class=\"{}\" d=\"M0 7h{width}\"/>", look.dash),
-            (true, _) => format!("<path class=\"{} thin\" d=\"M0 7h{width}\"/>", look.dash),
+            (true, CurveKind::Measured) => format!("<path class=\"{dash}\" d=\"M0 7h{width}\"/>"),
+            (true, _) => format!("<path class=\"{dash} thin\" d=\"M0 7h{width}\"/>"),
             (false, _) => String::new(),
         };
         let marker = match super::axes::has_markers(figure, curve) {

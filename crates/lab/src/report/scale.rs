@@ -102,7 +102,8 @@ impl Scale {
                 })
                 .collect()
         };
-        let every = ((last - first).unsigned_abs() as usize).div_ceil(wanted.max(1)).max(1);
+        // A power takes less room than another number: half as many again may stand.
+        let every = of(1, &[1]).len().div_ceil(wanted + wanted.div_ceil(2)).max(1);
         let (powers, more) = (of(every, &[1]), of(1, &[1, 2, 5]));
         match (powers.len(), more.len()) {
             (3.., _) => powers,
@@ -240,8 +241,10 @@ mod tests {
         assert_eq!(labels(0.5, 2000.0, true, 8), ["1", "10", "100", "1,000"]);
         assert_eq!(labels(8e-6, 2e-4, true, 8), ["^-5", "2^-5", "5^-5", "^-4", "2^-4"]);
         assert_eq!(labels(3.0, 4.0, true, 5), ["3.0", "3.2", "3.4", "3.6", "3.8", "4.0"]);
-        // Twenty decades and eight labels: every third.
-        assert_eq!(labels(1e-20, 1.0, true, 8)[..2], ["^-20", "^-17"]);
+        // Four decades and five labels, not two of them.
+        assert_eq!(labels(0.005, 300.0, true, 5), ["0.01", "0.1", "1", "10", "100"]);
+        // Twenty decades and eight labels: every second.
+        assert_eq!(labels(1e-20, 1.0, true, 8)[..2], ["^-20", "^-18"]);
     }
 
     #[test]

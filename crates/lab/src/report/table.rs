@@ -13,13 +13,14 @@ claim surely holds at all of its points.</dd></div>\n\
 <div><dt class=\"shape\">shape</dt><dd>Of claims alone: it holds at all points in the mean, not surely at all.</dd></div>\n\
 </dl>\n";
 
-/// Whether any table of `document` has a verdict to explain.
+/// Whether any part of `document` has a verdict to explain.
 pub fn has_verdicts(document: &Document) -> bool {
-    let blocks = document.chapters.iter().flat_map(|chapter| &chapter.blocks);
-    blocks
-        .filter_map(|block| if let Block::Table(table) = block { Some(table) } else { None })
-        .flat_map(|table| table.rows.iter().flatten())
-        .any(|cell| matches!(cell, Cell::Verdict(Some(_))))
+    let mut blocks = document.chapters.iter().flat_map(|chapter| &chapter.blocks);
+    blocks.any(|block| match block {
+        Block::Table(table) => table.rows.iter().flatten().any(|cell| matches!(cell, Cell::Verdict(Some(_)))),
+        Block::Matrix(_) => true,
+        _ => false,
+    })
 }
 
 /// `table` within a box of its own that scrolls if the table is wider than the page.

@@ -3,6 +3,7 @@
 use lasthop_lab::document::{Block, Cell, Chapter, Document, Table};
 use lasthop_lab::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_lab::item::Verdict;
+use lasthop_lab::overview::{Counts, Distance, Forest, ForestRow, Matrix, MatrixCell, MatrixRow};
 
 /// What the page calls the figures below, with the labels of their axes.
 pub const FIGURES: [(&str, &str, &str); 7] = [
@@ -25,7 +26,72 @@ pub fn document() -> Document {
         title: "Samples: a < b & \"c\"".to_string(),
         introduction: "What was published beside what we measure.\n\nA second paragraph, with <script>alert(1)</script> in it."
             .to_string(),
-        chapters: vec![first(), second()],
+        chapters: vec![overview(), first(), second()],
+    }
+}
+
+/// What a reader sees first.
+fn overview() -> Chapter {
+    let cell = |agrees, shape, inconclusive, differs, anchor: &str| MatrixCell {
+        counts: Counts { agrees, shape, inconclusive, differs },
+        anchor: anchor.to_string(),
+    };
+    let row = |title: &str, anchor: &str, sentence: &str, cells| MatrixRow {
+        title: title.to_string(),
+        anchor: anchor.to_string(),
+        sentence: sentence.to_string(),
+        cells,
+    };
+    let matrix = Matrix {
+        caption: "How the claims come out".to_string(),
+        themes: ["the cure helps", "order of the cures", "mechanism", "fairness", "tables"]
+            .map(String::from)
+            .to_vec(),
+        rows: vec![
+            row(
+                "First <paper>",
+                "first",
+                "Splitting helps as much as printed; who gains most is another one.",
+                vec![
+                    cell(12, 0, 0, 0, "first-fig7"),
+                    cell(3, 1, 0, 2, "first-Numbers"),
+                    cell(0, 0, 0, 0, ""),
+                    cell(4, 0, 5, 0, ""),
+                    cell(7, 2, 0, 0, "first"),
+                ],
+            ),
+            row("Second", "second", "", vec![cell(1, 0, 0, 0, "second-fig7")]),
+        ],
+    };
+    let number = |label: &str, default: Option<[f64; 3]>, best: Option<[f64; 3]>| {
+        let distance = |[margins, low, high]: [f64; 3]| Distance { margins, ci95: Some([low, high]) };
+        ForestRow {
+            label: label.to_string(),
+            anchor: "first-fig7".to_string(),
+            default: default.map(distance),
+            best: best.map(distance),
+        }
+    };
+    let mut rows = vec![
+        number("first: largest gain of <split>", Some([0.44, -0.1, 1.0]), None),
+        number("first: goodput without errors", Some([-0.05, -0.06, -0.04]), None),
+        number("second: Table 2, p_err = 0.3", Some([-3.2, -3.9, -2.5]), Some([-0.6, -1.4, 0.2])),
+        number(
+            "second: Table 3, a sum that is far away from what was printed there",
+            Some([17.0, 15.0, 19.0]),
+            Some([2.1, -1.0, 5.2]),
+        ),
+        number("second: never defined", None, None),
+        number("second: below", Some([-6.0, -7.0, -3.0]), None),
+    ];
+    rows.extend((7..=43).map(|index| number(&format!("number {index}"), Some([0.1, -0.5, 0.7]), None)));
+    Chapter {
+        id: "overview".to_string(),
+        title: "Overview".to_string(),
+        blocks: vec![
+            Block::Matrix(matrix),
+            Block::Forest(Forest { caption: "How far the numbers are".to_string(), rows }),
+        ],
     }
 }
 
@@ -253,6 +319,7 @@ fn numbers() -> Table {
                 Some(Verdict::Differs),
                 "The paper's timer has a granularity of half a second, which its text does not say & its code does.",
             ),
+            row("rare", "3", "2.9 ± 4.1", Some(Verdict::Inconclusive), ""),
             row("fig7, no number", "", "970 ± 25", None, ""),
         ],
     }

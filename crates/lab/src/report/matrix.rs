@@ -1,0 +1,53 @@
+//! Chapters by themes: how many numbers and claims come out how.
+
+use super::anchor::link;
+use super::escape::escaped;
+use crate::item::Verdict;
+use crate::overview::{Counts, Matrix, MatrixCell};
+
+/// The matrix within a box of its own that scrolls if it is wider than the page, and what its signs mean.
+pub fn html(matrix: &Matrix) -> String {
+    let caption = escaped(&matrix.caption);
+    let mut html = format!(
+        "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{caption}\">\n<table class=\"matrix\">\n\
+         <caption><span>{caption}</span></caption>\n<thead><tr><td></td>"
+    );
+    for theme in &matrix.themes {
+        html += &format!("<th scope=\"col\">{}</th>", escaped(theme));
+    }
+    html += "</tr></thead>\n<tbody>\n";
+    for row in &matrix.rows {
+        html += &format!(
+            "<tr><th scope=\"row\">{}<p>{}</p></th>",
+            link(&row.anchor, &row.title),
+            escaped(&row.sentence)
+        );
+        let cells =
+            row.cells.iter().map(cell).chain(std::iter::repeat("<td class=\"none\">–</td>".to_string()));
+        html.extend(cells.take(matrix.themes.len()));
+        html += "</tr>\n";
+    }
+    html += "</tbody>\n</table>\n</div>\n<p class=\"key\">";
+    for (verdict, _) in Counts::default().each() {
+        let name = verdict.name();
+        html += &format!("<span class=\"{name}\">{} {name}</span> ", sign(verdict));
+    }
+    html + "A cell has the colour of its worst.</p>\n"
+}
+
+fn cell(cell: &MatrixCell) -> String {
+    let Some(worst) = cell.counts.worst() else { return "<td class=\"none\">–</td>".to_string() };
+    let counts = cell.counts.each().into_iter().filter(|(_, count)| *count > 0);
+    let counts: Vec<String> =
+        counts.map(|(verdict, count)| format!("{count}\u{a0}{}", sign(verdict))).collect();
+    format!("<td class=\"{}\">{}</td>", worst.name(), link(&cell.anchor, &counts.join(" ")))
+}
+
+fn sign(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Agrees => "✓",
+        Verdict::Shape => "~",
+        Verdict::Inconclusive => "?",
+        Verdict::Differs => "✗",
+    }
+}
