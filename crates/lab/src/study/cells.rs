@@ -181,7 +181,8 @@ impl<'a> Cell<'a> {
     /// All keys with their values, in the order in which they are set.
     fn assignments(&self, draft: &Draft, seed: u64) -> Result<Vec<Assignment>, Problem> {
         let mut names = self.grid.names.clone();
-        for changes in self.own() {
+        let answers = self.applying().map(|part| &part.changes);
+        for changes in self.own().into_iter().chain(answers) {
             names.extend(changes.names.clone());
         }
         let mut set: Ordered<Assignment> = Ordered::new();
@@ -306,5 +307,62 @@ fn starred(draft: &Draft, key: &str) -> Vec<String> {
             names.map(|name| format!("{table}.{name}{tail}")).collect()
         }
         _ => vec![key.to_owned()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::source::Source;
+
+    const STUDY: &str = r#"
+paper = "p"
+title = "p"
+summary = "p"
+citation = "p"
+lives_at = "link"
+
+[axis.fer]
+values = [1.5]
+set = { "@loss" = "{fer}e-2" }
+
+[grid.g]
+path = "path.toml"
+axes = ["fer"]
+runs = { full = 1, quick = 1 }
+names = { loss = "link.air.down.channel.loss" }
+
+[question.fading]
+bursts = { "link.air.down.channel" = "two_state", "link.air.down.channel.mean_burst" = "3", names = { loss = "link.air.down.channel.mean_loss" } }
+"#;
+    const PATH: &str = r#"
+duration = "1 s"
+
+[link.air]
+from = "a"
+to = "b"
+rate = "1 Mbit/s"
+one_way_delay = "1 ms"
+down.channel = { kind = "iid", loss = 0.5 }
+
+[flow.f]
+from = "a"
+to = "b"
+"#;
+
+    #[test]
+    fn an_answer_with_another_channel_says_how_its_error_rate_is_called() {
+        let study = Study::read(Source::Within("p", &[("study.toml", STUDY), ("path.toml", PATH)])).unwrap();
+        let (name, grid) = study.file.grid.first().unwrap();
+        let place = Place::from([("fer".into(), Value::Number(1.5))]);
+        let mode = Mode { quick: true, tries: false };
+        let parts: Vec<&Part> = study.file.question["fading"]["bursts"].0.iter().collect();
+        let under = |parts: &[&Part]| {
+            let cell = Cell { study: &study, name, grid, place: place.clone(), parts, mode };
+            cell.scenario(1).unwrap();
+            cell.key().unwrap()
+        };
+        assert!(under(&[]).contains("channel.loss = 1.5e-2"));
+        assert!(under(&parts).contains("channel.mean_loss = 1.5e-2"));
     }
 }

@@ -50,6 +50,9 @@ impl Tried<'_> {
 
     /// The combinations that must all hold at a point, and how each stands.
     fn at(&self, place: &Place) -> Vec<Point> {
+        if !self.is_run() {
+            return Vec::new();
+        }
         let several: Vec<(String, Vec<Value>)> = self
             .condition
             .at
@@ -78,6 +81,13 @@ impl Tried<'_> {
             true => values.to_vec(),
             false => values.iter().filter(|value| run.iter().any(|one| one.same(value))).cloned().collect(),
         }
+    }
+
+    /// Whether what it is compared with was run: under an answer some values of an axis are left out.
+    fn is_run(&self) -> bool {
+        let Some(Than::Quantity(other)) = &self.condition.than else { return true };
+        let is_own = other.metric.is_none() && other.measure.is_none();
+        !is_own || other.at.iter().all(|(axis, pick)| !self.run(axis, pick.values()).is_empty())
     }
 
     fn sample(&self, place: &Place) -> Option<Sample> {

@@ -110,6 +110,12 @@ fn bounded(plain: &Estimate, whole: f64, is_none: bool, is_all: bool) -> [f64; 2
     ends.map(|end| end * whole)
 }
 
+/// The most that one more run may count of what none of `n` runs has seen: if all have the same rate, each of k events
+/// falls into that run with probability 1/(n + 1); k as long as that is above 2.5 %.
+fn most_unseen(n: f64) -> f64 {
+    (libm::log(1.0 / 0.025) / libm::log(n + 1.0)).floor()
+}
+
 /// Half of the last printed digit of a number: 0.05 of `15.2`, 0.5 of `83`.
 pub fn half_digit(printed: &str) -> f64 {
     let digits = printed.trim_start_matches(['-', '+']);
@@ -181,14 +187,17 @@ impl Judged<'_> {
         let n = self.ours.runs as f64;
         let half =
             quantile(self.ours.runs.saturating_sub(1).max(1)) * self.spread * libm::sqrt(1.0 + 1.0 / n);
-        let one_more = [self.ours.mean - half, self.ours.mean + half];
+        let one_more = match self.ours.mean == 0.0 && self.spread == 0.0 {
+            true => [0.0, most_unseen(n)],
+            false => [self.ours.mean - half, self.ours.mean + half],
+        };
         let is_apart = one_more[1] < band[0] || one_more[0] > band[1];
         let is_near = band[0] <= self.ours.ci95[0] && self.ours.ci95[1] <= band[1];
         let note = |note: &str| note.to_owned();
         match (is_apart, is_near) {
             (true, _) => Judgement { verdict: Verdict::Differs, note: String::new() },
             (false, true) => Judgement { verdict: Verdict::Agrees, note: String::new() },
-            (false, false) if half > self.margin => Judgement {
+            (false, false) if one_more[1] - self.ours.mean > self.margin => Judgement {
                 verdict: Verdict::Inconclusive,
                 note: note("one run of the paper's cannot tell: single runs vary by more than the margin"),
             },
@@ -290,6 +299,30 @@ mod tests {
         // t(19) = 2.093: one more run lies within 80 ± 6.4, the band ends at 70.35.
         assert_eq!(of(80.0, 3.0), Verdict::Differs);
         assert_eq!(of(80.0, 8.0), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn what_a_few_runs_have_not_seen_may_still_happen() {
+        let of = |runs: usize, published| {
+            let ours = Class::OneRun.interval(&vec![0.0; runs]).unwrap();
+            let margin = Class::OneRun.margin(published);
+            let judged = Judged {
+                published,
+                margin,
+                class: Class::OneRun,
+                ours: &ours,
+                is_exact: false,
+                spread: 0.0,
+                of_runs: runs,
+            };
+            judged.verdict().verdict
+        };
+        // One event falls into the ninth of nine runs with probability 1/9; two do with 1/81, below 2.5 %.
+        assert_eq!(of(8, 1.0), Verdict::Inconclusive);
+        assert_eq!(of(8, 3.0), Verdict::Differs);
+        // 1/40 is 2.5 %, 1/41 is less.
+        assert_eq!(of(38, 1.0), Verdict::Inconclusive);
+        assert_eq!(of(40, 1.0), Verdict::Differs);
     }
 
     #[test]

@@ -203,6 +203,7 @@ impl Drawing<'_> {
         let rows = self.study.published.iter().filter(|row| {
             curve.published.matches(&row.item)
                 && curve.of_series.as_ref().is_none_or(|series| *series == row.series)
+                && curve.of_metric.as_ref().is_none_or(|metric| *metric == row.metric)
         });
         let factor = curve.times.unwrap_or(1.0) * self.figure.y_times.unwrap_or(1.0);
         rows.filter_map(|row| {

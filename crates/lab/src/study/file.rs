@@ -672,6 +672,8 @@ pub struct Curve {
     pub published: Texts,
     /// Of these, those of a series.
     pub of_series: Option<String>,
+    /// Of these, those of a metric.
+    pub of_metric: Option<String>,
     /// A factor of the ordinate.
     pub times: Option<f64>,
     /// How it is drawn.
