@@ -27,11 +27,15 @@ pub struct Axes {
 impl Axes {
     /// The axes that show all points of `figure`; `None` if it has none.
     pub fn of(figure: &Figure) -> Option<Axes> {
-        let bounds = figure.y_bounds.filter(|ends| is_finite(*ends) && ends[0] < ends[1]);
         let is_log = |value: f64, log: bool| value.is_finite() && (!log || value > 0.0);
         let points = figure.curves.iter().flat_map(|curve| &curve.points);
         let shown: Vec<&Point> =
             points.filter(|point| is_log(point.x, figure.x_log) && is_log(point.y, figure.y_log)).collect();
+        // Bounds that a point breaks are none of its quantity.
+        let holds = |[least, most]: &[f64; 2]| {
+            least < most && shown.iter().all(|point| (*least..=*most).contains(&point.y))
+        };
+        let bounds = figure.y_bounds.filter(|ends| is_finite(*ends) && holds(ends));
         let x = x_axis(figure, &shown)?;
         let y = y_axis(figure, &shown, bounds)?;
         Some(Axes { x, y, bounds, shifts: shifts(figure) })
@@ -167,6 +171,9 @@ mod tests {
             [0.97, 0.999].map(|y| Point { x: y, y, ci95: Some([y - 0.01, y + 0.01]) }).to_vec();
         let axes = Axes::of(&shares).unwrap();
         assert!(axes.y.low > 0.95 && axes.y.high == 1.0, "{axes:?}");
+        // A share in per cent is none of 1: nothing falls out of the picture.
+        shares.curves[0].points.push(Point::exact(3.0, 43.0));
+        assert!(Axes::of(&shares).unwrap().y.high > 43.0);
     }
 
     #[test]
