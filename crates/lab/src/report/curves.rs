@@ -8,7 +8,7 @@ use crate::figure::{Curve, CurveKind, Figure, Point};
 use std::fmt::Write;
 
 /// Beyond as many points dashes fall between the points, and the line is solid.
-const DASHED: usize = 300;
+const DASHED: usize = 1000;
 /// Beyond as many, events are round dots of one path and have no forms.
 const FORMS: usize = 1000;
 

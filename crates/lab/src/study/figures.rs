@@ -47,8 +47,8 @@ pub fn figure(
         x_categories: categories,
         y_bounds: drawing.bounds(),
         source: format!("lasthop reproduce {}", study.file.paper),
+        panels: figure.panels,
         curves,
-        ..Figure::default()
     })
 }
 

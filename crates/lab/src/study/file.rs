@@ -628,6 +628,9 @@ pub struct Figure {
     /// Whether the ordinate is logarithmic.
     #[serde(default)]
     pub y_log: bool,
+    /// Whether each curve has a panel of its own: for courses that would cover each other.
+    #[serde(default)]
+    pub panels: bool,
     /// The name of each curve, `{AXIS}` in braces; one curve for each combination of the axes that vary besides x.
     pub series: Option<String>,
     /// Curves one by one, instead.
