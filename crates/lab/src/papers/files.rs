@@ -10,5 +10,9 @@ macro_rules! papers {
 }
 
 papers! {
+    "hasegawa": "study.toml" "published.csv" "deviations.toml" "chapter.md" "sack.toml" "mac.toml" "jtcp.toml" "rtt.toml" "fairness-2.toml" "fairness-10.toml";
     "huang": "study.toml" "published.csv" "deviations.toml" "chapter.md" "wireless.toml" "wired.toml";
+    "saad": "study.toml" "published.csv" "deviations.toml" "chapter.md" "goodput.toml" "long.toml" "fairness.toml" "friendliness.toml";
+    "miyoshi": "study.toml" "published.csv" "deviations.toml" "chapter.md" "one-node.toml" "five-nodes.toml";
+    "rfc9438": "study.toml" "published.csv" "deviations.toml" "chapter.md" "path.toml";
 }

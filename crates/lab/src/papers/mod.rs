@@ -3,13 +3,10 @@
 pub(crate) mod cells;
 pub mod deviation;
 mod files;
-pub mod hasegawa;
 pub mod koga3;
 pub mod koga4;
 pub mod koga5;
-pub mod miyoshi;
 pub mod published;
-pub mod saad;
 mod tried;
 mod wcdma;
 
@@ -149,10 +146,9 @@ impl CpuTime {
 }
 
 /// All papers, in the order in which they are reproduced.
-pub const NAMES: [&str; 7] = ["hasegawa", "huang", "saad", "miyoshi", "koga3", "koga4", "koga5"];
+pub const NAMES: [&str; 8] = ["hasegawa", "huang", "saad", "miyoshi", "koga3", "koga4", "koga5", "rfc9438"];
 
-const IN_RUST: &[&InRust] =
-    &[&hasegawa::PAPER, &saad::PAPER, &miyoshi::PAPER, &koga3::PAPER, &koga4::PAPER, &koga5::PAPER];
+const IN_RUST: &[&InRust] = &[&koga3::PAPER, &koga4::PAPER, &koga5::PAPER];
 
 /// How much to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

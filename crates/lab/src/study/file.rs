@@ -340,6 +340,8 @@ pub struct Binding {
     /// Whether what is published is a number of our own, made from words of the paper.
     #[serde(default)]
     pub ours: bool,
+    /// What its rows are about: a column of the report's first picture; `tables` by default.
+    pub theme: Option<String>,
     /// Whether its rows stand in the report's first picture.
     #[serde(default)]
     pub headline: bool,

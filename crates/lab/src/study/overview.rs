@@ -1,0 +1,90 @@
+//! What a paper gives to the report's first screen: its verdicts by theme, and its headline numbers in margins.
+
+use super::counts::Counts;
+use super::reproduce::Done;
+use super::rows::binding;
+use super::study::Study;
+use crate::item::{Item, Verdict};
+use crate::overview::{Distance, ForestRow, Matrix, MatrixCell, MatrixRow};
+
+/// What claims and numbers can be about.
+pub const THEMES: [&str; 5] = ["the cure helps", "order of the cures", "mechanism", "fairness", "tables"];
+
+/// So many headline numbers a paper has at most.
+const HEADLINES: usize = 4;
+
+/// A paper on the first screen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Overview {
+    /// Its row of the matrix.
+    pub row: MatrixRow,
+    /// Its headline numbers.
+    pub headlines: Vec<ForestRow>,
+}
+
+/// Of a paper's results.
+pub fn of(study: &Study, done: &Done<'_>) -> Overview {
+    let paper = &study.file.paper;
+    let verdicts = |theme: &str| -> Vec<Verdict> {
+        let items = done.items.iter().filter(|item| theme_of(study, item) == theme);
+        items.filter_map(|item| item.verdict).collect()
+    };
+    let cell = |theme: &&str| MatrixCell {
+        counts: crate::overview::Counts::of(verdicts(theme)),
+        anchor: paper.clone(),
+    };
+    let counts = Counts::of(done.items.iter());
+    let row = MatrixRow {
+        title: paper.clone(),
+        anchor: paper.clone(),
+        sentence: format!("{}: {}.", study.file.summary, counts.words()),
+        cells: THEMES.iter().map(cell).collect(),
+    };
+    let is_headline = |item: &&Item| {
+        let row = study.published.iter().find(|row| is_row(row, item));
+        row.and_then(|row| binding(study, row)).is_some_and(|binding| binding.headline)
+    };
+    let best = done.readings.first();
+    let headline = |item: &Item| {
+        let twin = best.and_then(|read| read.items.iter().find(|one| is_twin(one, item)));
+        let words: Vec<String> = item.x.values().map(|value| value.to_string().trim_matches('"').to_owned()).collect();
+        ForestRow {
+            label: format!("{paper}: {} {} {}", item.item, item.series, words.join(" ")).trim().to_owned(),
+            anchor: paper.clone(),
+            default: distance(item),
+            best: twin.and_then(distance),
+        }
+    };
+    Overview { row, headlines: done.items.iter().filter(is_headline).take(HEADLINES).map(headline).collect() }
+}
+
+/// The matrix of several papers.
+pub fn matrix(overviews: &[Overview]) -> Matrix {
+    Matrix {
+        caption: "How the published numbers and claims come out, by what they are about, under the default reading".into(),
+        themes: THEMES.map(String::from).to_vec(),
+        rows: overviews.iter().map(|overview| overview.row.clone()).collect(),
+    }
+}
+
+/// What a row is about: a claim says so itself, a number is of a table unless its rows say otherwise.
+fn theme_of<'a>(study: &'a Study, item: &Item) -> &'a str {
+    let claim = study.file.claim.iter().find(|claim| claim.item == item.item && claim.series == item.series);
+    if let (Some(claim), None) = (claim, item.margin) {
+        return claim.theme.as_deref().unwrap_or("mechanism");
+    }
+    let row = study.published.iter().find(|row| is_row(row, item));
+    row.and_then(|row| binding(study, row)).and_then(|binding| binding.theme.as_deref()).unwrap_or("tables")
+}
+
+fn is_row(row: &super::published::Published, item: &Item) -> bool {
+    row.item == item.item && row.series == item.series && row.metric == item.metric && Some(row.value()) == item.published
+}
+
+fn is_twin(one: &Item, item: &Item) -> bool {
+    (&one.item, &one.series, &one.metric) == (&item.item, &item.series, &item.metric) && one.published == item.published
+}
+
+fn distance(item: &Item) -> Option<Distance> {
+    Distance::of(item.measured?, item.ci95, item.published?, item.margin?)
+}
