@@ -562,6 +562,8 @@ pub struct Reading {
     /// What is said of it.
     #[serde(default)]
     pub words: String,
+    /// The grids that are run; all by default.
+    pub grids: Option<Vec<String>>,
     /// Answers, as `question: answer`.
     #[serde(default)]
     pub answers: Vec<String>,

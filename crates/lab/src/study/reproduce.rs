@@ -123,7 +123,9 @@ fn orders<'a>(study: &'a Study, asked: &[Asked<'a>], quick: bool) -> Result<Vec<
     let once = Mode { quick, tries: false };
     let mut orders = vec![Order { grids: grids(), parts: Vec::new(), mode: once }];
     for (name, reading) in &study.file.reading {
-        orders.push(Order { grids: grids(), parts: readings::parts(study, name, reading)?, mode: once });
+        let named = reading.grids.as_ref().map(|names| names.iter().map(String::as_str).collect());
+        let parts = readings::parts(study, name, reading)?;
+        orders.push(Order { grids: named.unwrap_or_else(grids), parts, mode: once });
     }
     let mode = Mode { quick, tries: true };
     orders.extend(asked.iter().map(|one| Order {
