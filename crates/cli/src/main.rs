@@ -19,6 +19,7 @@ mod command;
 mod cost;
 mod failure;
 mod finished;
+mod first;
 mod items;
 mod made;
 mod output;

@@ -4,7 +4,7 @@ use crate::items::{coordinates, measured};
 use lasthop_lab::item::{Item, Verdict};
 use lasthop_lab::papers::Reproduction;
 use lasthop_lab::runs::number::plain;
-use lasthop_lab::study::counts::Counts;
+use lasthop_lab::study::counts;
 
 /// So many lines about one paper.
 const MOST: usize = 4;
@@ -18,9 +18,9 @@ pub(crate) fn text(reproduction: &Reproduction, summary: &str) -> String {
             item.reading == lasthop_lab::item::DEFAULT && !item.item.starts_with("sensitivity-")
         })
     };
-    let counts = Counts::of(default());
+    let found = counts::of(default());
     let mut text =
-        format!("{}: {summary}\n  {} rows: {}\n", reproduction.paper, counts.all(), counts.words());
+        format!("{}: {summary}\n  {} rows: {}\n", reproduction.paper, found.all(), counts::words(&found));
     let groups = groups(default());
     for group in groups.iter().take(MOST) {
         text += &format!("  {}\n", shortened(&line(group)));
@@ -101,7 +101,8 @@ mod tests {
             (0..6).map(|at| differing(&format!("table{at}"), 100.0, 110.0 + f64::from(at))).collect();
         items.push(differing("table3", 100.0, 190.0));
         items.push(Item { reading: "best".into(), ..differing("table9", 100.0, 900.0) });
-        let reproduction = Reproduction { paper: "test".into(), items, chapter: Chapter::default() };
+        let reproduction =
+            Reproduction { paper: "test".into(), items, chapter: Chapter::default(), overview: None };
         let text = text(&reproduction, "what it is about");
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[..2], ["test: what it is about", "  7 rows: 7 differ"]);

@@ -74,6 +74,11 @@ impl Counts {
         ]
     }
 
+    /// All of them.
+    pub fn all(&self) -> usize {
+        self.agrees + self.shape + self.inconclusive + self.differs
+    }
+
     /// The worst that occurs; `None` without any.
     pub fn worst(&self) -> Option<Verdict> {
         self.each().into_iter().rev().find(|(_, count)| *count > 0).map(|(verdict, _)| verdict)

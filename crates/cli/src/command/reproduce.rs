@@ -7,7 +7,7 @@ use crate::output::{self, Format};
 use crate::provenance::Provenance;
 use crate::spoken;
 use crate::target::Target;
-use crate::{items, summary, values};
+use crate::{first, items, summary, values};
 use clap::Args;
 use lasthop_lab::bench::CASES;
 use lasthop_lab::document::Document;
@@ -69,7 +69,8 @@ impl Reproduce {
         }
         let store =
             if self.fresh { Store::none() } else { kept().map_or_else(Store::none, |at| Store::open(&at)) };
-        let mut chapters = Vec::new();
+        let (mut chapters, mut overviews, mut digests) = (Vec::new(), Vec::new(), Vec::new());
+        let mut rows = Vec::new();
         for (number, paper) in (1..).zip(&chosen) {
             let time = spoken::time(pace.seconds(paper, &settings));
             output::note(&format!(
@@ -81,8 +82,12 @@ impl Reproduce {
             let reproduction = on_threads(self.jobs, || paper.reproduce(&settings, &store, &bar))?;
             let provenance = Provenance::new(&paper.origin(), paper.digest()?, &settings);
             output::print(&self.text(&reproduction, paper.summary(), &provenance))?;
+            digests.push(format!("{} {}", paper.name(), paper.digest()?));
             chapters.push(reproduction.chapter);
+            overviews.extend(reproduction.overview);
+            rows.extend(reproduction.items);
         }
+        chapters.insert(0, first::chapter(&overviews, &rows, &settings, &digests));
         chapters.push(made::chapter(Vec::new()));
         let document = Document {
             title: "Papers reproduced".into(),

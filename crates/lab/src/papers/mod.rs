@@ -13,6 +13,7 @@ mod wcdma;
 use crate::document::Chapter;
 use crate::item::Item;
 use crate::progress::Progress;
+use crate::study::overview::Overview;
 use crate::study::reproduce;
 use crate::study::source::Source;
 use crate::study::store::Store;
@@ -168,4 +169,6 @@ pub struct Reproduction {
     pub items: Vec<Item>,
     /// The report's chapter.
     pub chapter: Chapter,
+    /// Its part of the report's first screen.
+    pub overview: Option<Overview>,
 }

@@ -1,56 +1,28 @@
 //! The verdicts of a paper together: how many of each, and how many would differ by chance.
 
 use crate::item::{Item, Verdict};
+use crate::overview::Counts;
 use crate::stats::quantile;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// How many rows have which verdict.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Agree.
-    pub agrees: usize,
-    /// Differ.
-    pub differs: usize,
-    /// More runs would tell.
-    pub inconclusive: usize,
-    /// Hold in the mean, not surely.
-    pub shape: usize,
+/// How many of these rows have which verdict.
+pub fn of<'a>(items: impl Iterator<Item = &'a Item>) -> Counts {
+    Counts::of(items.filter_map(|item| item.verdict))
 }
 
-impl Counts {
-    /// Of these rows.
-    pub fn of<'a>(items: impl Iterator<Item = &'a Item>) -> Counts {
-        let mut counts = Counts::default();
-        for verdict in items.filter_map(|item| item.verdict) {
-            match verdict {
-                Verdict::Agrees => counts.agrees += 1,
-                Verdict::Differs => counts.differs += 1,
-                Verdict::Inconclusive => counts.inconclusive += 1,
-                Verdict::Shape => counts.shape += 1,
-            }
-        }
-        counts
-    }
-
-    /// All of them.
-    pub fn all(&self) -> usize {
-        self.agrees + self.differs + self.inconclusive + self.shape
-    }
-
-    /// `6 agree, 2 differ, 4 are inconclusive, 1 has the shape`, without what there is none of.
-    pub fn words(&self) -> String {
-        let one = |count: usize, singular: &str, plural: &str| {
-            (count > 0).then(|| format!("{count} {}", if count == 1 { singular } else { plural }))
-        };
-        let parts = [
-            one(self.agrees, "agrees", "agree"),
-            one(self.differs, "differs", "differ"),
-            one(self.inconclusive, "is inconclusive", "are inconclusive"),
-            one(self.shape, "has the shape", "have the shape"),
-        ];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        parts.join(", ")
-    }
+/// `6 agree, 2 differ, 4 are inconclusive, 1 has the shape`, without what there is none of.
+pub fn words(counts: &Counts) -> String {
+    let one = |count: usize, singular: &str, plural: &str| {
+        (count > 0).then(|| format!("{count} {}", if count == 1 { singular } else { plural }))
+    };
+    let parts = [
+        one(counts.agrees, "agrees", "agree"),
+        one(counts.differs, "differs", "differ"),
+        one(counts.inconclusive, "is inconclusive", "are inconclusive"),
+        one(counts.shape, "has the shape", "have the shape"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    parts.join(", ")
 }
 
 /// How far chance alone would go.
@@ -137,8 +109,8 @@ mod tests {
     #[test]
     fn counts_in_words() {
         let items = [number(100.0, 1.0, Verdict::Agrees), number(120.0, 1.0, Verdict::Differs)];
-        let counts = Counts::of(items.iter());
-        assert_eq!(counts.words(), "1 agrees, 1 differs");
+        let counts = of(items.iter());
+        assert_eq!(words(&counts), "1 agrees, 1 differs");
         assert_eq!(counts.all(), 2);
     }
 }

@@ -6,7 +6,8 @@
 //!   [`formula`]: what metrics are made of; [`computed`]: the few things that are Rust.
 //! * [`measure`]: numbers of the results; [`class`]: the verdict on a number; [`order`]: the verdict on words;
 //!   [`claims`], [`rows`]: all rows.
-//! * [`reproduce`]: a whole paper; [`readings`]: sets of answers beside each other; [`counts`]: verdicts together.
+//! * [`reproduce`]: a whole paper; [`readings`]: sets of answers beside each other; [`counts`]: verdicts together; [`overview`]: its part of the report's
+//!   first screen.
 //! * [`prose`]: its chapter, with [`figures`], [`courses`] and [`tables`].
 
 pub mod cells;
@@ -22,6 +23,7 @@ pub mod file;
 pub mod formula;
 pub mod measure;
 pub mod order;
+pub mod overview;
 pub mod prose;
 pub mod published;
 pub mod readings;

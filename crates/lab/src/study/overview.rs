@@ -1,11 +1,11 @@
 //! What a paper gives to the report's first screen: its verdicts by theme, and its headline numbers in margins.
 
-use super::counts::Counts;
+use super::counts;
 use super::reproduce::Done;
 use super::rows::binding;
 use super::study::Study;
 use crate::item::{Item, Verdict};
-use crate::overview::{Distance, ForestRow, Matrix, MatrixCell, MatrixRow};
+use crate::overview::{Counts, Distance, ForestRow, Matrix, MatrixCell, MatrixRow};
 
 /// What claims and numbers can be about.
 pub const THEMES: [&str; 5] = ["the cure helps", "order of the cures", "mechanism", "fairness", "tables"];
@@ -29,15 +29,12 @@ pub fn of(study: &Study, done: &Done<'_>) -> Overview {
         let items = done.items.iter().filter(|item| theme_of(study, item) == theme);
         items.filter_map(|item| item.verdict).collect()
     };
-    let cell = |theme: &&str| MatrixCell {
-        counts: crate::overview::Counts::of(verdicts(theme)),
-        anchor: paper.clone(),
-    };
-    let counts = Counts::of(done.items.iter());
+    let cell = |theme: &&str| MatrixCell { counts: Counts::of(verdicts(theme)), anchor: paper.clone() };
+    let counts = counts::of(done.items.iter());
     let row = MatrixRow {
         title: paper.clone(),
         anchor: paper.clone(),
-        sentence: format!("{}: {}.", study.file.summary, counts.words()),
+        sentence: format!("{}: {}.", study.file.summary, counts::words(&counts)),
         cells: THEMES.iter().map(cell).collect(),
     };
     let is_headline = |item: &&Item| {
@@ -47,7 +44,8 @@ pub fn of(study: &Study, done: &Done<'_>) -> Overview {
     let best = done.readings.first();
     let headline = |item: &Item| {
         let twin = best.and_then(|read| read.items.iter().find(|one| is_twin(one, item)));
-        let words: Vec<String> = item.x.values().map(|value| value.to_string().trim_matches('"').to_owned()).collect();
+        let words: Vec<String> =
+            item.x.values().map(|value| value.to_string().trim_matches('"').to_owned()).collect();
         ForestRow {
             label: format!("{paper}: {} {} {}", item.item, item.series, words.join(" ")).trim().to_owned(),
             anchor: paper.clone(),
@@ -61,7 +59,9 @@ pub fn of(study: &Study, done: &Done<'_>) -> Overview {
 /// The matrix of several papers.
 pub fn matrix(overviews: &[Overview]) -> Matrix {
     Matrix {
-        caption: "How the published numbers and claims come out, by what they are about, under the default reading".into(),
+        caption:
+            "How the published numbers and claims come out, by what they are about, under the default reading"
+                .into(),
         themes: THEMES.map(String::from).to_vec(),
         rows: overviews.iter().map(|overview| overview.row.clone()).collect(),
     }
@@ -78,11 +78,15 @@ fn theme_of<'a>(study: &'a Study, item: &Item) -> &'a str {
 }
 
 fn is_row(row: &super::published::Published, item: &Item) -> bool {
-    row.item == item.item && row.series == item.series && row.metric == item.metric && Some(row.value()) == item.published
+    row.item == item.item
+        && row.series == item.series
+        && row.metric == item.metric
+        && Some(row.value()) == item.published
 }
 
 fn is_twin(one: &Item, item: &Item) -> bool {
-    (&one.item, &one.series, &one.metric) == (&item.item, &item.series, &item.metric) && one.published == item.published
+    (&one.item, &one.series, &one.metric) == (&item.item, &item.series, &item.metric)
+        && one.published == item.published
 }
 
 fn distance(item: &Item) -> Option<Distance> {

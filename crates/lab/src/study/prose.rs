@@ -5,7 +5,7 @@
 //! `{value:ITEM, series=…, x=…}` is our number with its interval, `{published:…}` the paper's, `{count:agrees}` how
 //! many rows have that verdict.
 
-use super::counts::{Chance, Counts};
+use super::counts::{self, Chance};
 use super::reproduce::Done;
 use super::study::Study;
 use super::{figures, readings, tables};
@@ -130,7 +130,7 @@ impl Writer<'_> {
     }
 
     fn verdicts(&self) -> String {
-        let counts = Counts::of(self.done.items.iter());
+        let counts = counts::of(self.done.items.iter());
         let chance = Chance::of(self.done.items.iter());
         format!(
             "What we get under the default reading, the paper's text alone: of {} published numbers and claims {}. A number \
@@ -138,7 +138,7 @@ impl Writer<'_> {
              is inconclusive otherwise. A claim agrees if it surely holds at all of its points, and differs if it surely \
              fails at one. {}",
             counts.all(),
-            counts.words(),
+            counts::words(&counts),
             chance.words()
         )
     }
@@ -161,7 +161,7 @@ impl Writer<'_> {
     fn value(&self, directive: &str) -> Result<String, Problem> {
         let (kind, wanted) = directive.split_once(':').unwrap_or((directive, ""));
         if kind == "count" {
-            let counts = Counts::of(self.done.items.iter());
+            let counts = counts::of(self.done.items.iter());
             let count = match wanted {
                 "agrees" => counts.agrees,
                 "differs" => counts.differs,

@@ -1,6 +1,6 @@
 //! Readings: sets of answers besides the paper's text alone, beside each other.
 
-use super::counts::Counts;
+use super::counts;
 use super::file::{Part, Reading};
 use super::reproduce::Done;
 use super::study::Study;
@@ -61,7 +61,7 @@ fn of(study: &Study, done: &Done<'_>, read: &Read<'_>) -> Vec<Block> {
     };
     let fitted = list(read.reading.answers.iter().filter(is_fitted).collect());
     let others = list(read.reading.answers.iter().filter(|answer| !is_fitted(answer)).collect());
-    let numbers = |items: &[Item]| Counts::of(items.iter().filter(|item| item.margin.is_some()));
+    let numbers = |items: &[Item]| counts::of(items.iter().filter(|item| item.margin.is_some()));
     let near = |items: &[Item]| items.iter().filter(|item| is_near(item)).count();
     let (before, after) = (numbers(&done.items), numbers(&read.items));
     let text = format!(

@@ -7,7 +7,7 @@ use super::readings::{self, Read};
 use super::runs::{self, Frame, Order};
 use super::store::Store;
 use super::study::Study;
-use super::{prose, rows};
+use super::{overview, prose, rows};
 use crate::item::Item;
 use crate::papers::{Reproduction, Settings};
 use crate::progress::Progress;
@@ -148,7 +148,13 @@ pub fn chapter(
 ) -> Result<Reproduction, Problem> {
     let done = run(study, settings, store, progress)?;
     let chapter = prose::chapter(study, &done, settings.seed, progress)?;
-    Ok(Reproduction { paper: study.file.paper.clone(), items: done.rows().cloned().collect(), chapter })
+    let overview = Some(overview::of(study, &done));
+    Ok(Reproduction {
+        paper: study.file.paper.clone(),
+        items: done.rows().cloned().collect(),
+        chapter,
+        overview,
+    })
 }
 
 /// `smallest RTO: 1 s`, or `default`.

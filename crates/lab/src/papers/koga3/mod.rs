@@ -58,7 +58,7 @@ fn reproduce(settings: &Settings, progress: &dyn Progress) -> Result<Reproductio
     let courses = course::run(settings.seed)?;
     tried::note(&mut items, &[]);
     let chapter = chapter::chapter(&items, &sensitivity, &courses, &numbers);
-    Ok(Reproduction { paper: PAPER.name.into(), items, chapter })
+    Ok(Reproduction { paper: PAPER.name.into(), items, chapter, overview: None })
 }
 
 /// Repetitions of the tables and of the sensitivity rows.

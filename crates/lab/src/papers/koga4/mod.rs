@@ -56,5 +56,5 @@ fn reproduce(settings: &Settings, progress: &dyn Progress) -> Result<Reproductio
     let windows = windows::run(settings.seed)?;
     tried::note(&mut items, &[]);
     let chapter = chapter::chapter(&items, &measured, &rows, &windows);
-    Ok(Reproduction { paper: PAPER.name.into(), items, chapter })
+    Ok(Reproduction { paper: PAPER.name.into(), items, chapter, overview: None })
 }

@@ -58,5 +58,5 @@ fn reproduce(settings: &Settings, progress: &dyn Progress) -> Result<Reproductio
         )],
     );
     let chapter = chapter::chapter(&items, &measured, &rows);
-    Ok(Reproduction { paper: PAPER.name.into(), items, chapter })
+    Ok(Reproduction { paper: PAPER.name.into(), items, chapter, overview: None })
 }

@@ -1,0 +1,50 @@
+//! The report's first screen: all papers in one matrix, their headline numbers in one picture, and where it all comes from.
+
+use crate::made;
+use crate::provenance;
+use lasthop_lab::document::{Block, Chapter};
+use lasthop_lab::item::{DEFAULT, Item};
+use lasthop_lab::overview::Forest;
+use lasthop_lab::papers::Settings;
+use lasthop_lab::study::counts::{self, Chance};
+use lasthop_lab::study::overview::{Overview, matrix};
+
+/// The chapter that comes first.
+pub(crate) fn chapter(
+    overviews: &[Overview],
+    rows: &[Item],
+    settings: &Settings,
+    digests: &[String],
+) -> Chapter {
+    let default = || rows.iter().filter(|item| item.reading == DEFAULT);
+    let found = counts::of(default());
+    let chance = Chance::of(default());
+    let quick = if settings.quick {
+        "A quick run: few repetitions, so that many rows are inconclusive. "
+    } else {
+        ""
+    };
+    let words = format!(
+        "{quick}Of {} published numbers and claims {}. {}",
+        found.all(),
+        counts::words(&found),
+        chance.words()
+    );
+    let mut blocks = vec![Block::Text(words), Block::Matrix(matrix(overviews))];
+    let headlines: Vec<_> = overviews.iter().flat_map(|overview| overview.headlines.clone()).collect();
+    if !headlines.is_empty() {
+        let caption = "Headline numbers: ours over the published one, in margins, with 95 % intervals. Filled: the paper's text \
+                       alone; hollow: the best set of answers to what it leaves open."
+            .into();
+        blocks.push(Block::Forest(Forest { caption, rows: headlines }));
+    }
+    let runs = if settings.quick { "quick" } else { "in full" };
+    blocks.push(Block::Text(format!(
+        "lasthop {}, {runs}, seed {}: {}. Papers by the SHA-256 of their files: {}.",
+        provenance::version(),
+        settings.seed,
+        made::command_line(std::env::args()),
+        digests.join(", ")
+    )));
+    Chapter { id: "overview".into(), title: "At a glance".into(), blocks }
+}
