@@ -81,6 +81,7 @@ mod tests {
     use super::*;
     use lasthop_lab::document::Chapter;
     use lasthop_lab::stats::Estimate;
+    use lasthop_lab::study::overview::Overview;
 
     fn differing(item: &str, published: f64, mean: f64) -> Item {
         let ours = Estimate { mean, ci95: [mean - 1.0, mean + 1.0], runs: 10 };
@@ -101,8 +102,12 @@ mod tests {
             (0..6).map(|at| differing(&format!("table{at}"), 100.0, 110.0 + f64::from(at))).collect();
         items.push(differing("table3", 100.0, 190.0));
         items.push(Item { reading: "best".into(), ..differing("table9", 100.0, 900.0) });
-        let reproduction =
-            Reproduction { paper: "test".into(), items, chapter: Chapter::default(), overview: None };
+        let reproduction = Reproduction {
+            paper: "test".into(),
+            items,
+            chapter: Chapter::default(),
+            overview: Overview::default(),
+        };
         let text = text(&reproduction, "what it is about");
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[..2], ["test: what it is about", "  7 rows: 7 differ"]);

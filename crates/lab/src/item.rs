@@ -87,34 +87,6 @@ impl Item {
         }
     }
 
-    /// The paper's number, and the verdict on it: within the interval or `tolerance` it agrees, else `claim_holds` decides.
-    pub fn published(self, value: f64, tolerance: f64, claim_holds: bool) -> Item {
-        let estimate =
-            self.measured.zip(self.ci95).map(|(mean, ci95)| Estimate { mean, ci95, runs: self.runs });
-        let verdict = estimate.map(|estimate| Verdict::of(value, &estimate, tolerance, claim_holds));
-        Item { published: Some(value), verdict, ..self }
-    }
-
-    /// A claim in words: at which share of `points` points it holds. It agrees if everywhere, has the shape if at nine
-    /// of ten or more, differs otherwise.
-    pub fn claim(self, words: &str, share: f64, points: usize) -> Item {
-        let verdict = match share {
-            s if s >= 1.0 => Verdict::Agrees,
-            s if s >= 0.9 => Verdict::Shape,
-            _ => Verdict::Differs,
-        };
-        let is_defined = points > 0;
-        Item {
-            metric: "share of points at which it holds".into(),
-            published: Some(1.0),
-            measured: is_defined.then_some(share),
-            runs: points,
-            verdict: is_defined.then_some(verdict),
-            note: words.into(),
-            ..self
-        }
-    }
-
     /// A claim in words: at which share of its points it holds in the mean, and the verdict.
     pub fn said(self, words: &str, share: f64, points: usize, verdict: Verdict) -> Item {
         Item {
@@ -134,17 +106,17 @@ impl Item {
     }
 }
 
-/// Whether a published number or claim comes out.
+/// Whether a published number or claim comes out: [`crate::study::class`] judges numbers, [`crate::study::order`] words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// The published number lies within the interval, or within 5 per cent of ours (5 points for a gain).
+    /// Our whole 95 % interval lies within the margin of the published number; a claim surely holds at all of its points.
     Agrees,
-    /// The claim holds, the number does not.
+    /// Of claims alone: it holds at all points in the mean, not surely at all.
     Shape,
-    /// The claim does not hold.
+    /// The interval lies outside of the margin; a claim surely fails at a point.
     Differs,
-    /// More repetitions would tell.
+    /// Neither: more repetitions would tell.
     Inconclusive,
 }
 
@@ -158,19 +130,6 @@ impl Verdict {
             Verdict::Inconclusive => "inconclusive",
         }
     }
-
-    /// Judges a number: within the interval or within `tolerance` (same unit) it agrees; else the claim decides.
-    pub fn of(published: f64, measured: &Estimate, tolerance: f64, claim_holds: bool) -> Verdict {
-        let within =
-            measured.ci95[0].is_finite() && measured.ci95[0] <= published && published <= measured.ci95[1];
-        if within || (published - measured.mean).abs() <= tolerance {
-            Verdict::Agrees
-        } else if claim_holds {
-            Verdict::Shape
-        } else {
-            Verdict::Differs
-        }
-    }
 }
 
 fn finite<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -179,18 +138,4 @@ fn finite<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S:
 
 fn finite_pair<S: Serializer>(pair: &Option<[f64; 2]>, serializer: S) -> Result<S::Ok, S::Error> {
     pair.filter(|pair| pair.iter().all(|end| end.is_finite())).serialize(serializer)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn verdicts_follow_the_rule() {
-        let measured = Estimate { mean: 90.0, ci95: [88.0, 92.0], runs: 10 };
-        assert_eq!(Verdict::of(91.5, &measured, 0.0, false), Verdict::Agrees);
-        assert_eq!(Verdict::of(94.0, &measured, 5.0, false), Verdict::Agrees);
-        assert_eq!(Verdict::of(97.0, &measured, 5.0, true), Verdict::Shape);
-        assert_eq!(Verdict::of(97.0, &measured, 5.0, false), Verdict::Differs);
-    }
 }

@@ -80,11 +80,11 @@ impl Reproduce {
                 paper.summary()
             ));
             let reproduction = on_threads(self.jobs, || paper.reproduce(&settings, &store, &bar))?;
-            let provenance = Provenance::new(&paper.origin(), paper.digest()?, &settings);
+            let provenance = Provenance::new(&paper.study.source.origin(), paper.study.digest()?, &settings);
             output::print(&self.text(&reproduction, paper.summary(), &provenance))?;
-            digests.push(format!("{} {}", paper.name(), paper.digest()?));
+            digests.push(format!("{} {}", paper.name(), paper.study.digest()?));
             chapters.push(reproduction.chapter);
-            overviews.extend(reproduction.overview);
+            overviews.push(reproduction.overview);
             rows.extend(reproduction.items);
         }
         chapters.insert(0, first::chapter(&overviews, &rows, &settings, &digests));

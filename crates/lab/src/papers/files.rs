@@ -14,5 +14,8 @@ papers! {
     "huang": "study.toml" "published.csv" "deviations.toml" "chapter.md" "wireless.toml" "wired.toml";
     "saad": "study.toml" "published.csv" "deviations.toml" "chapter.md" "goodput.toml" "long.toml" "fairness.toml" "friendliness.toml";
     "miyoshi": "study.toml" "published.csv" "deviations.toml" "chapter.md" "one-node.toml" "five-nodes.toml";
+    "koga3": "study.toml" "published.csv" "deviations.toml" "chapter.md" "tcp-only.toml" "large-cbr.toml" "multiple-cbr.toml";
+    "koga4": "study.toml" "published.csv" "deviations.toml" "chapter.md" "ordered.toml";
+    "koga5": "study.toml" "published.csv" "deviations.toml" "chapter.md" "original.toml" "proposed.toml" "changing.toml";
     "rfc9438": "study.toml" "published.csv" "deviations.toml" "chapter.md" "path.toml";
 }

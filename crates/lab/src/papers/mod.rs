@@ -1,14 +1,8 @@
-//! The papers, each a folder: its experiments, its published numbers beside ours, its figures.
+//! The papers that come with the program, and those of the user's own: each a folder of data ([`crate::study`] runs it).
 
 pub(crate) mod cells;
 pub mod deviation;
 mod files;
-pub mod koga3;
-pub mod koga4;
-pub mod koga5;
-pub mod published;
-mod tried;
-mod wcdma;
 
 use crate::document::Chapter;
 use crate::item::Item;
@@ -23,26 +17,9 @@ use std::path::Path;
 
 /// A paper that can be reproduced.
 #[derive(Debug)]
-pub enum Paper {
-    /// As data.
-    Data(Box<Study>),
-    /// In Rust.
-    Rust(&'static InRust),
-}
-
-/// A paper whose experiments are Rust.
-#[derive(Debug)]
-pub struct InRust {
-    /// The name on the command line and of its folder.
-    pub name: &'static str,
-    /// What it is about, one line.
-    pub summary: &'static str,
-    /// Authors, title, where it appeared.
-    pub citation: &'static str,
-    /// What that takes.
-    pub effort: CpuTime,
-    /// Runs its experiments.
-    pub reproduce: fn(&Settings, &dyn Progress) -> Result<Reproduction, Problem>,
+pub struct Paper {
+    /// Its files.
+    pub study: Study,
 }
 
 impl Paper {
@@ -51,62 +28,31 @@ impl Paper {
     /// # Errors
     /// What is wrong with its files.
     pub fn in_folder(folder: &Path) -> Result<Paper, Problem> {
-        Study::read(Source::Folder(folder.to_owned())).map(|study| Paper::Data(Box::new(study)))
+        Study::read(Source::Folder(folder.to_owned())).map(|study| Paper { study })
     }
 
-    /// One of [`NAMES`].
+    /// One of [`NAMES`]; `None` if there is none of this name.
     ///
     /// # Errors
     /// What is wrong with its files: a test reads them all.
     pub fn named(name: &str) -> Option<Result<Paper, Problem>> {
-        if let Some(known) = IN_RUST.iter().find(|one| one.name == name) {
-            return Some(Ok(Paper::Rust(known)));
-        }
         let (name, files) = files::ALL.iter().find(|(known, _)| *known == name)?;
-        Some(Study::read(Source::Within(name, files)).map(|study| Paper::Data(Box::new(study))))
+        Some(Study::read(Source::Within(name, files)).map(|study| Paper { study }))
     }
 
     /// The name on the command line and of its folder.
     pub fn name(&self) -> &str {
-        match self {
-            Paper::Data(study) => &study.file.paper,
-            Paper::Rust(paper) => paper.name,
-        }
-    }
-
-    /// What names it on the command line: its name, or its folder.
-    pub fn origin(&self) -> String {
-        match self {
-            Paper::Data(study) => study.source.origin(),
-            Paper::Rust(paper) => paper.name.to_owned(),
-        }
-    }
-
-    /// SHA-256 of its files, the first 16 digits.
-    ///
-    /// # Errors
-    /// If a file cannot be read any more.
-    pub fn digest(&self) -> Result<String, Problem> {
-        match self {
-            Paper::Data(study) => study.digest(),
-            Paper::Rust(_) => Ok(String::new()),
-        }
+        &self.study.file.paper
     }
 
     /// What it is about, one line.
     pub fn summary(&self) -> &str {
-        match self {
-            Paper::Data(study) => &study.file.summary,
-            Paper::Rust(paper) => paper.summary,
-        }
+        &self.study.file.summary
     }
 
     /// CPU time that it takes.
     pub fn effort(&self) -> CpuTime {
-        match self {
-            Paper::Data(study) => study.file.effort,
-            Paper::Rust(paper) => paper.effort,
-        }
+        self.study.file.effort
     }
 
     /// Runs its experiments.
@@ -119,10 +65,7 @@ impl Paper {
         store: &Store,
         progress: &dyn Progress,
     ) -> Result<Reproduction, Problem> {
-        match self {
-            Paper::Data(study) => reproduce::chapter(study, settings, store, progress),
-            Paper::Rust(paper) => (paper.reproduce)(settings, progress),
-        }
+        reproduce::chapter(&self.study, settings, store, progress)
     }
 }
 
@@ -149,8 +92,6 @@ impl CpuTime {
 /// All papers, in the order in which they are reproduced.
 pub const NAMES: [&str; 8] = ["hasegawa", "huang", "saad", "miyoshi", "koga3", "koga4", "koga5", "rfc9438"];
 
-const IN_RUST: &[&InRust] = &[&koga3::PAPER, &koga4::PAPER, &koga5::PAPER];
-
 /// How much to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -165,10 +106,10 @@ pub struct Settings {
 pub struct Reproduction {
     /// The paper's name.
     pub paper: String,
-    /// Every published number and claim beside ours, the default setting of each open question first.
+    /// Every published number and claim beside ours, the default reading first.
     pub items: Vec<Item>,
     /// The report's chapter.
     pub chapter: Chapter,
     /// Its part of the report's first screen.
-    pub overview: Option<Overview>,
+    pub overview: Overview,
 }

@@ -14,7 +14,7 @@ pub const THEMES: [&str; 5] = ["the cure helps", "order of the cures", "mechanis
 const HEADLINES: usize = 4;
 
 /// A paper on the first screen.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overview {
     /// Its row of the matrix.
     pub row: MatrixRow,

@@ -148,7 +148,7 @@ pub fn chapter(
 ) -> Result<Reproduction, Problem> {
     let done = run(study, settings, store, progress)?;
     let chapter = prose::chapter(study, &done, settings.seed, progress)?;
-    let overview = Some(overview::of(study, &done));
+    let overview = overview::of(study, &done);
     Ok(Reproduction {
         paper: study.file.paper.clone(),
         items: done.rows().cloned().collect(),
