@@ -172,6 +172,9 @@ pub fn check(study: &Study, orders: &[Order<'_>], seed: u64) -> Result<usize, Pr
     for order in orders {
         for name in &order.grids {
             let Some((name, grid)) = study.file.grid.get_key_value(*name) else { continue };
+            if order.mode.runs(grid) == 0 {
+                continue;
+            }
             let metrics = study.metrics_of(name);
             for place in places(&axes(study, grid, order.mode)) {
                 let cell = Cell { study, name, grid, place, parts: &order.parts, mode: order.mode };
