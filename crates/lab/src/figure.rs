@@ -21,7 +21,7 @@ pub struct Figure {
     pub y_log: bool,
     /// Names of the places 1, 2, … on the x axis, where x is no quantity: each is drawn by itself, never joined by a line.
     pub x_categories: Vec<String>,
-    /// The ends of what the quantity can be (0 and 1 for a share): neither the axis nor an interval goes beyond.
+    /// The ends of what the quantity can be (0 and 1 for a share, 0 and infinity for a rate): neither the axis nor an interval goes beyond.
     pub y_bounds: Option<[f64; 2]>,
     /// Whether each curve has a panel of its own, one above the other on the same axes: for courses that would cover
     /// each other.

@@ -35,7 +35,7 @@ impl Axes {
         let holds = |[least, most]: &[f64; 2]| {
             least < most && shown.iter().all(|point| (*least..=*most).contains(&point.y))
         };
-        let bounds = figure.y_bounds.filter(|ends| is_finite(*ends) && holds(ends));
+        let bounds = figure.y_bounds.filter(holds);
         let x = x_axis(figure, &shown)?;
         let y = y_axis(figure, &shown, bounds)?;
         Some(Axes { x, y, bounds, shifts: shifts(figure) })
@@ -171,6 +171,12 @@ mod tests {
             [0.97, 0.999].map(|y| Point { x: y, y, ci95: Some([y - 0.01, y + 0.01]) }).to_vec();
         let axes = Axes::of(&shares).unwrap();
         assert!(axes.y.low > 0.95 && axes.y.high == 1.0, "{axes:?}");
+        // A quantity that has but one end: an interval is cut there alone.
+        shares.y_bounds = Some([0.0, f64::INFINITY]);
+        shares.curves[0].points = vec![Point { x: 1.0, y: 2.0, ci95: Some([-3.0, 7.0]) }];
+        let axes = Axes::of(&shares).unwrap();
+        assert!(axes.y.low == 0.0 && axes.y.high > 7.0 && axes.y.high < 8.0, "{axes:?}");
+        shares.y_bounds = Some([0.0, 1.0]);
         // A share in per cent is none of 1: nothing falls out of the picture.
         shares.curves[0].points.push(Point::exact(3.0, 43.0));
         assert!(Axes::of(&shares).unwrap().y.high > 43.0);
