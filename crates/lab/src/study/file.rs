@@ -251,7 +251,10 @@ pub enum Over {
     /// The number where its mean is largest, with the place, which is looked for on half of the repetitions.
     #[serde(rename = "largest mean")]
     Largest,
-    /// The first value from which on `at` is above `against` at every further one.
+    /// The place where its mean is largest.
+    #[serde(rename = "place of the largest mean")]
+    LargestPlace,
+    /// The place from which on the mean of `at` is above that of `against`.
     #[serde(rename = "crossing")]
     Crossing,
 }

@@ -1,6 +1,7 @@
 //! Numbers of a paper's results: a metric at a place, or a measure made of such.
 
 use super::file::{Comparison, Measure, Ordered, Over};
+use super::place;
 use super::runs::{Frame, Results, with_value};
 use super::study::{Asked, Asking, Study, Wanted};
 use super::value::{Place, Value};
@@ -15,11 +16,18 @@ pub struct Sample {
     pub found: Option<(String, Value)>,
     /// Whether nothing is random.
     pub is_exact: bool,
+    /// A place with its interval, if this is one: then `values` has it alone.
+    pub place: Option<Estimate>,
 }
 
 impl Sample {
     fn new(values: Vec<Option<f64>>, is_exact: bool) -> Sample {
-        Sample { values, found: None, is_exact }
+        Sample { values, found: None, is_exact, place: None }
+    }
+
+    /// One that is random.
+    pub fn of(values: Vec<Option<f64>>) -> Sample {
+        Sample::new(values, false)
     }
 
     /// A computed number.
@@ -39,6 +47,9 @@ impl Sample {
 
     /// Their mean with its interval; a point if nothing is random.
     pub fn estimate(&self) -> Option<Estimate> {
+        if let Some(place) = self.place {
+            return Some(place);
+        }
         let plain = Estimate::of(&self.defined())?;
         Some(if self.is_exact { Estimate { ci95: [plain.mean; 2], ..plain } } else { plain })
     }
@@ -67,6 +78,8 @@ impl Sample {
         for value in self.values.iter_mut().flatten() {
             *value *= factor;
         }
+        // A number times a place is none any more.
+        self.place = self.place.filter(|_| factor == 1.0);
         self
     }
 }
@@ -121,7 +134,8 @@ impl<'a> View<'a> {
         };
         let before = axis(&[Over::Sum, Over::Mean]);
         let compared = |place: &Place| self.compared(measure, asked, place, before);
-        let Some((name, over)) = axis(&[Over::Repetitions, Over::Largest, Over::Crossing]) else {
+        let found = [Over::Repetitions, Over::Largest, Over::LargestPlace, Over::Crossing];
+        let Some((name, over)) = axis(&found) else {
             return compared(&place);
         };
         let values = self.results(asked)?.axis(name);
@@ -130,9 +144,21 @@ impl<'a> View<'a> {
                 let means = values.iter().map(|value| compared(&with_value(&place, name, value))?.mean());
                 Some(Sample::new(means.collect(), false))
             }
+            Over::LargestPlace => {
+                let along: Option<Vec<Sample>> =
+                    values.iter().map(|value| compared(&with_value(&place, name, value))).collect();
+                Self::place(name, values, &along?, place::largest)
+            }
             Over::Crossing => {
-                let against = measure.against.as_ref()?;
-                self.crossing(asked, &place, &over_laid(&place, against), name, values)
+                let against = over_laid(&place, measure.against.as_ref()?);
+                let of = |place: &Place, value| self.gathered(asked, &with_value(place, name, value), before);
+                let along: Option<Vec<Sample>> = values
+                    .iter()
+                    .map(|value| {
+                        Some(of(&place, value)?.with(&of(&against, value)?, |one, other| one - other))
+                    })
+                    .collect();
+                Self::place(name, values, &along?, place::crossing)
             }
             _ => {
                 // The place is chosen on the first half of the repetitions and measured on the others: where the largest
@@ -180,39 +206,14 @@ impl<'a> View<'a> {
         Some(if over == Over::Mean { sum.times(1.0 / count) } else { sum })
     }
 
-    /// From which value of an axis on `at` is above `against` at every one, by repetition. A repetition in which it
-    /// never is counts as one step beyond the last.
-    fn crossing(
-        &self,
-        asked: Asked<'_>,
-        at: &Place,
-        against: &Place,
-        axis: &str,
-        values: &[Value],
-    ) -> Option<Sample> {
+    /// A place on an axis, looked for in samples along it.
+    fn place(axis: &str, values: &[Value], along: &[Sample], of: place::Place) -> Option<Sample> {
         let numbers: Option<Vec<f64>> = values.iter().map(Value::number).collect();
-        let numbers = numbers?;
-        let last = *numbers.last()?;
-        let beyond = last + numbers.len().checked_sub(2).map_or(0.0, |before| last - numbers[before]);
-        let of = |place: &Place, value| self.sample(asked, &with_value(place, axis, value));
-        let pairs: Option<Vec<Sample>> = values
-            .iter()
-            .map(|value| Some(of(at, value)?.with(&of(against, value)?, |one, other| one - other)))
-            .collect();
-        let pairs = pairs?;
-        let runs = pairs.first()?.values.len();
-        let of_run = |run: usize| {
-            let is_above = |sample: &Sample| sample.values[run].is_some_and(|difference| difference > 0.0);
-            match pairs.iter().rposition(|sample| !is_above(sample)) {
-                None => numbers[0],
-                Some(place) => numbers.get(place + 1).copied().unwrap_or(beyond),
-            }
-        };
-        let crossing = Sample::new((0..runs).map(|run| Some(of_run(run))).collect(), pairs[0].is_exact);
-        let means = pairs.iter().rposition(|sample| sample.mean().is_none_or(|mean| mean <= 0.0));
-        let first = means.map_or(Some(0), |place| (place + 1 < values.len()).then_some(place + 1));
-        let found = first.map(|first| (axis.to_owned(), values[first].clone()));
-        Some(Sample { found, ..crossing })
+        let (at, estimate) = place::found(&numbers?, along, of)?;
+        let found = at.and_then(|at| values.get(at)).map(|value| (axis.to_owned(), value.clone()));
+        let is_exact = along.iter().all(|sample| sample.is_exact);
+        let sample = Sample::new(vec![Some(estimate.mean)], is_exact);
+        Some(Sample { found, place: Some(estimate), ..sample })
     }
 }
 

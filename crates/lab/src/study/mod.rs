@@ -4,7 +4,7 @@
 //!   [`value`]: values of axes; [`published`]: the paper's numbers.
 //! * [`cells`]: from a place in a grid to its scenario; [`runs`]: all runs, each once; [`store`]: finished runs on disk; [`columns`], [`expression`],
 //!   [`formula`]: what metrics are made of; [`computed`]: the few things that are Rust.
-//! * [`measure`]: numbers of the results; [`class`]: the verdict on a number; [`order`]: the verdict on words;
+//! * [`measure`]: numbers of the results; [`place`]: places on an axis; [`class`]: the verdict on a number; [`order`]: the verdict on words;
 //!   [`claims`], [`rows`]: all rows.
 //! * [`reproduce`]: a whole paper; [`readings`]: sets of answers beside each other; [`counts`]: verdicts together; [`overview`]: its part of the report's
 //!   first screen.
@@ -24,6 +24,7 @@ pub mod formula;
 pub mod measure;
 pub mod order;
 pub mod overview;
+pub mod place;
 pub mod prose;
 pub mod published;
 pub mod readings;

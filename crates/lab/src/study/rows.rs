@@ -121,7 +121,8 @@ fn number(view: &View<'_>, published: &Published) -> Option<Item> {
 /// The values of the axis along which a place is looked for.
 fn values_along(view: &View<'_>, binding: &Binding) -> Option<Vec<f64>> {
     let Wanted::Measure { measure, .. } = view.study.wanted(binding.asked(), &[]).ok()? else { return None };
-    let (axis, _) = measure.over.iter().find(|(_, over)| **over == Over::Crossing)?;
+    let (axis, _) =
+        measure.over.iter().find(|(_, over)| matches!(over, Over::Crossing | Over::LargestPlace))?;
     view.results(binding.asked())?.axis(axis).iter().map(Value::number).collect()
 }
 
@@ -145,7 +146,8 @@ fn judged(
     let printed = || margin.unwrap_or_else(|| class.margin(value)).max(published.half_digit());
     let margin = of_place.filter(|_| margin.is_none()).unwrap_or_else(printed);
     let values = sample.defined();
-    let estimate = if sample.is_exact { sample.estimate() } else { class.interval(&values) };
+    let is_as_it_is = sample.is_exact || sample.place.is_some();
+    let estimate = if is_as_it_is { sample.estimate() } else { class.interval(&values) };
     let Some(ours) = estimate else {
         return Item { margin: Some(margin), ..item };
     };

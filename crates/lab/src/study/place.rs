@@ -1,0 +1,111 @@
+//! Places on an axis: where a curve is the largest, from where on one lies above another. The place is that of the means
+//! over all repetitions; its interval is the bootstrap's over repetitions (Efron, Ann. Stat. 7(1), 1979).
+
+use super::measure::Sample;
+use crate::stats::Estimate;
+use lasthop_base::Stream;
+
+/// Which of some means along an axis is the place; `None` where there is none.
+pub type Place = fn(&[Option<f64>]) -> Option<usize>;
+
+/// Where the mean is the largest.
+pub fn largest(means: &[Option<f64>]) -> Option<usize> {
+    let known = means.iter().enumerate().filter_map(|(at, mean)| Some((at, (*mean)?)));
+    known.max_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(at, _)| at)
+}
+
+/// From where on all means are above 0.
+pub fn crossing(means: &[Option<f64>]) -> Option<usize> {
+    let last_below = means.iter().rposition(|mean| mean.is_none_or(|mean| mean <= 0.0));
+    let first = last_below.map_or(0, |at| at + 1);
+    (first < means.len()).then_some(first)
+}
+
+/// How often the repetitions are drawn again.
+const DRAWS: usize = 1000;
+/// So many of these lie outside at each end: 2.5 %.
+const OUTSIDE: usize = DRAWS / 40;
+/// With fewer repetitions all draws are too much alike.
+const FEWEST: usize = 4;
+
+/// Where the place is among the values of an axis, and as a number; no place counts as one step beyond the last value.
+///
+/// `along` has for each value its sample, with the same repetitions.
+pub fn found(values: &[f64], along: &[Sample], place: Place) -> Option<(Option<usize>, Estimate)> {
+    let runs = along.iter().map(|sample| sample.values.len()).min()?;
+    let is_exact = along.iter().all(|sample| sample.is_exact);
+    let last = *values.last()?;
+    let beyond = last + values.len().checked_sub(2).map_or(0.0, |before| last - values[before]);
+    let of = |chosen: &[usize]| {
+        let means: Vec<Option<f64>> = along.iter().map(|sample| mean(sample, chosen)).collect();
+        place(&means)
+    };
+    let number = |at: Option<usize>| at.and_then(|at| values.get(at)).copied().unwrap_or(beyond);
+    let all: Vec<usize> = (0..runs).collect();
+    let at = of(&all);
+    let mean = number(at);
+    let ci95 = match () {
+        () if is_exact => [mean; 2],
+        () if runs < FEWEST => [f64::NEG_INFINITY, f64::INFINITY],
+        () => {
+            let mut random = Stream::named(runs as u64, "study.place");
+            let mut draw = || (random.uniform() * runs as f64) as usize;
+            let mut drawn: Vec<f64> =
+                (0..DRAWS).map(|_| number(of(&(0..runs).map(|_| draw()).collect::<Vec<_>>()))).collect();
+            drawn.sort_by(f64::total_cmp);
+            [drawn[OUTSIDE], drawn[DRAWS - 1 - OUTSIDE]]
+        }
+    };
+    Some((at, Estimate { mean, ci95, runs }))
+}
+
+fn mean(sample: &Sample, chosen: &[usize]) -> Option<f64> {
+    let known: Vec<f64> = chosen.iter().filter_map(|run| sample.values[*run]).collect();
+    (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VALUES: [f64; 3] = [1.0, 2.0, 4.0];
+
+    fn along(runs: &[[f64; 3]]) -> Vec<Sample> {
+        (0..3).map(|at| Sample::of(runs.iter().map(|run| Some(run[at])).collect())).collect()
+    }
+
+    #[test]
+    fn the_place_is_that_of_the_means() {
+        assert_eq!(largest(&[Some(1.0), None, Some(3.0), Some(2.0)]), Some(2));
+        assert_eq!(crossing(&[Some(-1.0), Some(1.0), Some(2.0)]), Some(1));
+        assert_eq!(crossing(&[Some(1.0), Some(-1.0), Some(2.0)]), Some(2));
+        assert_eq!(crossing(&[Some(1.0), Some(1.0), Some(0.0)]), None);
+        assert_eq!(crossing(&[Some(1.0), Some(1.0), Some(1.0)]), Some(0));
+    }
+
+    #[test]
+    fn where_all_repetitions_agree_the_interval_is_that_value() {
+        let runs = [[-1.0, 1.0, 2.0], [-2.0, 3.0, 1.0], [-1.0, 2.0, 2.0], [-1.0, 2.0, 1.0]];
+        let (at, place) = found(&VALUES, &along(&runs), crossing).unwrap();
+        assert_eq!((at, place.mean, place.ci95, place.runs), (Some(1), 2.0, [2.0, 2.0], 4));
+    }
+
+    #[test]
+    fn where_they_do_not_it_is_wider() {
+        // One of five is so far below 0 that a draw without it crosses at 1 (0.8^5 = 33 %), with it later.
+        let runs = [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [-9.0, -3.0, 1.0]];
+        let (at, place) = found(&VALUES, &along(&runs), crossing).unwrap();
+        assert_eq!((at, place.mean), (Some(1), 2.0));
+        // At least two of five draws are the last one in 26 %: then the second mean is below 0 as well.
+        assert_eq!(place.ci95, [1.0, 4.0]);
+    }
+
+    #[test]
+    fn no_place_is_a_step_beyond_and_few_repetitions_have_no_interval() {
+        let runs = [[1.0, 1.0, -1.0]; 4];
+        let (at, place) = found(&VALUES, &along(&runs), crossing).unwrap();
+        assert_eq!((at, place.mean), (None, 6.0));
+        let (_, few) = found(&VALUES, &along(&runs[..3]), crossing).unwrap();
+        assert!(few.ci95.iter().all(|end| end.is_infinite()));
+    }
+}
