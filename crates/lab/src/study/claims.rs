@@ -4,7 +4,7 @@ use super::file::{Claim, Condition, Quantity, Than, Word};
 use super::measure::{Sample, View};
 use super::order::{self, MARGIN, Point};
 use super::runs::{places, with_value};
-use super::study::{Asked, Asking, Wanted};
+use super::study::{Asked, Asking};
 use super::value::{Place, Value};
 use crate::item::Item;
 
@@ -37,15 +37,6 @@ struct Tried<'a> {
 impl Tried<'_> {
     /// The points at which it is tried.
     fn places(&self) -> Option<Vec<Place>> {
-        let asked = self.condition.asked();
-        let is_computed = matches!(
-            self.view.study.wanted(asked, &[]),
-            Ok(Wanted::Measure { measure, .. }) if measure.is_computed()
-        );
-        // Nothing is said of a grid that was not run.
-        if !is_computed {
-            self.view.results(asked)?;
-        }
         let mut axes = Vec::new();
         for written in self.condition.at_each.all() {
             let (axis, only) = split(written);

@@ -160,7 +160,8 @@ impl Judged<'_> {
         let band = [self.published - self.margin, self.published + self.margin];
         let ci95 = if self.is_exact { [self.ours.mean; 2] } else { self.ours.ci95 };
         if ci95.iter().any(|end| !end.is_finite()) {
-            return of(Verdict::Inconclusive, "one repetition has no interval");
+            let few = if self.ours.runs == 1 { "one repetition has" } else { "so few repetitions have" };
+            return of(Verdict::Inconclusive, &format!("{few} no interval"));
         }
         if 5 * self.ours.runs < 4 * self.of_runs {
             let note = format!("defined in {} of {} runs", self.ours.runs, self.of_runs);
