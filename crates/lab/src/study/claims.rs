@@ -4,7 +4,7 @@ use super::file::{Claim, Condition, Quantity, Than, Word};
 use super::measure::{Sample, View};
 use super::order::{self, MARGIN, Point};
 use super::runs::{places, with_value};
-use super::study::{Asked, Asking};
+use super::study::{Asked, Asking, Wanted};
 use super::value::{Place, Value};
 use crate::item::Item;
 
@@ -83,8 +83,14 @@ impl Tried<'_> {
         }
     }
 
-    /// Whether what it is compared with was run: under an answer some values of an axis are left out.
+    /// Whether its grid was run, and what it is compared with: under an answer some values of an axis are left out.
     fn is_run(&self) -> bool {
+        let asked = self.condition.asked();
+        let wanted = self.view.study.wanted(asked, &[]);
+        let is_computed = matches!(wanted, Ok(Wanted::Measure { measure, .. }) if measure.is_computed());
+        if !is_computed && self.view.results(asked).is_none() {
+            return false;
+        }
         let Some(Than::Quantity(other)) = &self.condition.than else { return true };
         let is_own = other.metric.is_none() && other.measure.is_none();
         !is_own || other.at.iter().all(|(axis, pick)| !self.run(axis, pick.values()).is_empty())
