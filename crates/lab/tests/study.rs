@@ -69,10 +69,10 @@ fn the_papers_are_valid_in_every_cell() {
             });
             assert!(cells > 0, "{name}");
         }
-        // Every printed number is measured by somebody.
+        // Every item with printed numbers is measured by somebody.
         for row in &study.published {
-            let binding = lasthop_lab::study::rows::binding(&study, row);
-            assert!(binding.is_some(), "{name}: nobody measures {} {} {}", row.item, row.series, row.metric);
+            let is_bound = study.file.published.iter().any(|binding| binding.rows.matches(&row.item));
+            assert!(is_bound, "{name}: nobody measures {}", row.item);
         }
     }
 }
