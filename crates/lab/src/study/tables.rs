@@ -11,7 +11,10 @@ use crate::papers::deviation::Deviation;
 pub fn table(done: &Done<'_>, table: &file::Table) -> Table {
     match table.answers {
         Some(number) => answers(done, table, number),
-        None => rows(&table.caption, done.items.iter().filter(|item| table.rows.matches(&item.item))),
+        None => {
+            let is_meant = |item: &&Item| item.verdict.is_some() && table.rows.matches(&item.item);
+            rows(&table.caption, done.items.iter().filter(is_meant))
+        }
     }
 }
 
