@@ -158,3 +158,77 @@ fn mistakes_are_told_with_their_place() {
     ];
     insta::assert_snapshot!(all.join("\n\n"));
 }
+
+/// A grid that is run under answers alone, one of which nothing is run, and a computation of our own.
+const GRIDS: &str = r#"
+paper    = "mine"
+title    = "grids"
+summary  = "which grids are run"
+lives_at = "sender"
+citation = "an example, not a paper"
+axis.sender = { values = ["reno", "new_reno"], set = { "flow.bulk.sender.recovery" = "{sender}" } }
+axis.n = { values = [1, 2, 3] }
+grid.under = { path = "path.toml", axes = ["sender"], runs = { questions = 4, quick_questions = 2 } }
+grid.squares = { computed = true, axes = ["n"] }
+metric.goodput = { of = "goodput_kbps", unit = "kbit/s" }
+measure.square = { grid = "squares", formula = "n * n" }
+question."delayed ACKs".on = { "flow.bulk.receiver.timing" = "delayed" }
+points = [{ item = "under", grid = "under", metric = "goodput" }, { item = "square", measure = "square" }]
+try = [{ grids = ["under"], points = "under", claims = "claim-*" }]
+[[claim]]
+item = "claim-under"
+words = "NewReno carries something"
+holds = { metric = "goodput", grid = "under", at = { sender = "new_reno" }, is = "above", than = 0 }
+"#;
+
+#[test]
+fn what_is_run_under_answers_alone_has_no_row_by_default() {
+    let items = reproduced(folder(GRIDS, "").path(), &Store::none());
+    let of = |reading: &str| -> Vec<(String, u64)> {
+        let items = items.iter().filter(|item| item.reading == reading);
+        items.map(|item| (item.item.clone(), item.measured.unwrap_or(-1.0) as u64)).collect()
+    };
+    let squares = [1, 4, 9].map(|square| ("square".to_owned(), square));
+    assert_eq!(of("default"), squares);
+    let under: Vec<String> = of("delayed ACKs: on").into_iter().map(|(item, _)| item).collect();
+    assert_eq!(under, ["sensitivity-claim-under", "sensitivity-under", "sensitivity-under"]);
+}
+
+#[test]
+fn a_grid_without_runs_and_an_unknown_computation_are_mistakes() {
+    let said = |from: &str, to: &str| {
+        let folder = folder(&GRIDS.replacen(from, to, 1), "");
+        let problem = Study::read(Source::Folder(folder.path().to_owned())).expect_err(to);
+        (problem.message().to_owned(), problem.advice().unwrap_or_default().to_owned())
+    };
+    let (message, _) = said("computed = true, ", "");
+    assert_eq!(message, "nothing of the grid `squares` is run");
+    let (message, advice) = said("formula = \"n * n\"", "by = \"miyoshi::los\"");
+    assert!(message.contains("no computation `miyoshi::los`"), "{message}");
+    assert!(advice.contains("`miyoshi::loss`"), "{advice}");
+}
+
+#[test]
+fn a_binding_may_take_some_rows_of_an_item_by_their_coordinates() {
+    let study = shown()
+        + r#"
+[[published]]
+rows   = "goodput"
+where  = { x = { loss = 0.001 } }
+metric = "goodput"
+at     = { sender = "reno" }
+class  = "quantity"
+[[published]]
+rows   = "goodput"
+metric = "goodput"
+at     = { sender = "reno" }
+class  = "exact"
+"#;
+    let published = "item,series,x,metric,unit,value,source\n\
+                     goodput,reno,loss=0.001,goodput,kbit/s,1000,Fig. 1\n\
+                     goodput,reno,loss=0.01,goodput,kbit/s,1000,Fig. 1\n";
+    let items = reproduced(folder(&study, published).path(), &Store::none());
+    let margins: Vec<f64> = items.iter().filter_map(|item| item.margin).collect();
+    // 5 % of 1000, and half of its last digit.
+    assert_eq!(margins, [50.0, 0.5]);
+}
