@@ -3,7 +3,7 @@
 use crate::made;
 use crate::provenance;
 use lasthop_lab::document::{Block, Chapter};
-use lasthop_lab::item::{DEFAULT, Item};
+use lasthop_lab::item::Item;
 use lasthop_lab::overview::Forest;
 use lasthop_lab::papers::Settings;
 use lasthop_lab::study::counts::{self, Chance};
@@ -16,7 +16,7 @@ pub(crate) fn chapter(
     settings: &Settings,
     digests: &[String],
 ) -> Chapter {
-    let default = || rows.iter().filter(|item| item.reading == DEFAULT);
+    let default = || rows.iter().filter(|item| item.is_of_default());
     let found = counts::of(default());
     let chance = Chance::of(default());
     let quick = if settings.quick {

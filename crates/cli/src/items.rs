@@ -199,6 +199,9 @@ fn grouped<'a, const N: usize>(items: &[&'a Item], key: impl Fn(&Item) -> [Strin
 pub(crate) fn measured(item: &Item) -> Option<String> {
     let mean = item.measured.filter(|mean| mean.is_finite())?;
     Some(match item.ci95 {
+        Some([low, high]) if item.is_skewed() => {
+            format!("{} ({} to {})", plain(mean), plain(low), plain(high))
+        }
         Some(ci95) => with_interval(&Estimate { mean, ci95, runs: item.runs }),
         None => plain(mean),
     })

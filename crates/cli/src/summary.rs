@@ -7,17 +7,13 @@ use lasthop_lab::runs::number::plain;
 use lasthop_lab::study::counts;
 
 /// So many lines about one paper.
-const MOST: usize = 4;
+const MOST: usize = 3;
 /// A line is not longer.
 const WIDEST: usize = 118;
 
 /// A paper's lines.
 pub(crate) fn text(reproduction: &Reproduction, summary: &str) -> String {
-    let default = || {
-        reproduction.items.iter().filter(|item| {
-            item.reading == lasthop_lab::item::DEFAULT && !item.item.starts_with("sensitivity-")
-        })
-    };
+    let default = || reproduction.items.iter().filter(|item| item.is_of_default());
     let found = counts::of(default());
     let mut text =
         format!("{}: {summary}\n  {} rows: {}\n", reproduction.paper, found.all(), counts::words(&found));
@@ -115,7 +111,7 @@ mod tests {
             lines[2],
             "  ✗ table3 (2 numbers; the furthest): reno at loss=0.1: 190.0 ± 1.0 kbit/s, published 100 (+90 %)"
         );
-        assert_eq!(lines.last(), Some(&"  ✗ and 2 more items"));
+        assert_eq!(lines.last(), Some(&"  ✗ and 3 more items"));
         assert_eq!(lines.len(), 2 + MOST + 1);
     }
 }

@@ -7,6 +7,9 @@ use serde_json::{Map, Value};
 /// The reading that has no answers: the paper's text alone.
 pub const DEFAULT: &str = "default";
 
+/// What names of rows begin with that are looked at again under an answer to an open question.
+pub const AGAIN: &str = "sensitivity-";
+
 /// A published number, claim or point of a figure, and what we measure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Item {
@@ -64,6 +67,18 @@ impl Item {
             reading: DEFAULT.into(),
             note: String::new(),
         }
+    }
+
+    /// Whether its interval lies so much to one side that a half width would mislead.
+    pub fn is_skewed(&self) -> bool {
+        let (Some(mean), Some([low, high])) = (self.measured, self.ci95) else { return false };
+        let (half, middle) = ((high - low) / 2.0, (low + high) / 2.0);
+        half.is_finite() && (mean - middle).abs() > 0.2 * half
+    }
+
+    /// Whether it belongs to the default reading itself, and not to what is tried beside it.
+    pub fn is_of_default(&self) -> bool {
+        self.reading == DEFAULT && !self.item.starts_with(AGAIN)
     }
 
     /// What is measured, and its unit (empty for a share or a count).

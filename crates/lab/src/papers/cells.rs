@@ -7,6 +7,9 @@ use serde_json::Value;
 /// An item's number with half of its 95 % interval; the number alone where there is no interval.
 pub(crate) fn measured(item: &Item) -> Cell {
     match (item.measured, item.ci95) {
+        (Some(mean), Some([low, high])) if item.is_skewed() => {
+            Cell::Number(format!("{} ({} to {})", number(mean), number(low), number(high)))
+        }
         (Some(mean), Some(ci95)) if ci95.iter().all(|end| end.is_finite()) => {
             Cell::Number(format!("{} ± {}", number(mean), number((ci95[1] - ci95[0]) / 2.0)))
         }

@@ -103,7 +103,7 @@ pub fn run<'a>(
     let tried: Vec<Tried<'a>> = tried.collect();
     for item in &mut items {
         if let Some(words) = readings::tried(item, &tried) {
-            item.note = format!("{words}; {}", item.note);
+            item.note = format!("{}; {words}", item.note);
         }
     }
     Ok(Done { frame, items, tried, readings })
