@@ -7,6 +7,7 @@ use crate::output::{self, Format};
 use crate::provenance::Provenance;
 use crate::spoken;
 use crate::target::Target;
+use crate::values::Named;
 use crate::{first, items, summary, values};
 use clap::Args;
 use lasthop_lab::bench::CASES;
@@ -29,7 +30,7 @@ use std::time::Instant;
 #[derive(Args)]
 pub(crate) struct Reproduce {
     /// The papers, or folders with a study.toml; all papers by default
-    #[arg(value_name = "PAPER")]
+    #[arg(value_name = "PAPER", value_parser = Named { names, parse: paper })]
     papers: Vec<String>,
     /// Fewer repetitions and points: every number, in about a sixth of the time
     #[arg(long)]
@@ -121,9 +122,6 @@ impl Reproduce {
             chosen.push(paper?);
         }
         for other in self.papers.iter().filter(|name| !papers::NAMES.contains(&name.as_str())) {
-            if !Path::new(other).is_dir() {
-                return Err(unknown(other));
-            }
             chosen.push(Paper::in_folder(Path::new(other))?);
         }
         Ok(chosen)
@@ -213,11 +211,18 @@ fn kept() -> Option<PathBuf> {
     Some(cache.filter(|cache| cache.is_absolute()).or_else(home)?.join("lasthop").join("cells"))
 }
 
-fn unknown(name: &str) -> Failure {
+fn names() -> Vec<&'static str> {
+    papers::NAMES.to_vec()
+}
+
+/// A paper's name, or a folder.
+fn paper(name: &str) -> Result<String, String> {
+    if papers::NAMES.contains(&name) || Path::new(name).is_dir() {
+        return Ok(name.to_owned());
+    }
     let all = papers::NAMES.join(", ");
-    let help = match nearest(name, papers::NAMES) {
+    Err(match nearest(name, papers::NAMES) {
         Some(meant) => format!("did you mean `{meant}`? the papers: {all}"),
-        None => format!("the papers: {all}; or a folder with a study.toml"),
-    };
-    Failure::bad_input(format!("`{name}` is neither a paper nor a folder"), help)
+        None => format!("expected a paper ({all}), or a folder with a study.toml"),
+    })
 }
