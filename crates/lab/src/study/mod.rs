@@ -1,6 +1,6 @@
 //! A paper as data: what is varied, run, measured and claimed stands in `study.toml`; this folder runs it.
 //!
-//! * [`file`]: what `study.toml` may say; [`source`]: where the files are; [`study`]: all files, read and checked;
+//! * [`mod@file`]: what `study.toml` may say; [`source`]: where the files are; [`study`]: all files, read and checked;
 //!   [`value`]: values of axes; [`published`]: the paper's numbers.
 //! * [`cells`]: from a place in a grid to its scenario; [`runs`]: all runs, each once; [`store`]: finished runs on disk; [`columns`], [`expression`],
 //!   [`formula`]: what metrics are made of; [`computed`]: the few things that are Rust.
