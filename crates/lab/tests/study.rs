@@ -143,6 +143,15 @@ fn said(from: &str, to: &str) -> String {
 }
 
 #[test]
+fn a_course_of_a_column_that_is_not_sampled_is_refused() {
+    let course = "\n[figure.cwnd]\ntitle = \"cwnd\"\ny_label = \"cwnd, bytes\"\ncourse = { duration = \"5 s\" }\n\
+                  curve = [{ name = \"reno\", column = \"cwnd_r\" }]\n";
+    let folder = folder(&(shown() + course), "");
+    let problem = Study::read(Source::Folder(folder.path().to_owned())).expect_err("no such column");
+    assert_eq!((problem.underlined(), problem.advice()), ("cwnd_r", Some("did you mean `cwnd_r_segments`?")));
+}
+
+#[test]
 fn mistakes_are_told_with_their_place() {
     let all = [
         said("metric = \"goodput\"", "metric = \"goodputs\""),

@@ -2,8 +2,10 @@
 //! they use is looked up.
 
 use super::computed::NUMBERS;
-use super::file::Than;
+use super::expression::{Expression, Named};
+use super::file::{Curve, Than};
 use super::study::{Asked, Asking, Study, Wanted};
+use crate::runs::csv::COLUMNS;
 use lasthop_scenario::Problem;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,6 +72,9 @@ pub fn measured(study: &Study) -> Result<Measured, Problem> {
             note(study, figure.asked(), &[&heading], &mut measured)?;
         }
         for curve in &figure.curve {
+            if figure.course.is_some() {
+                sampled(study, curve, &[&heading, &curve.name])?;
+            }
             if curve.metric.is_some() || curve.measure.is_some() {
                 let grid = curve.grid.as_deref().or(figure.grid.as_deref());
                 note(study, Asked { grid, ..curve.asked() }, &[&heading, &curve.name], &mut measured)?;
@@ -77,6 +82,23 @@ pub fn measured(study: &Study) -> Result<Measured, Problem> {
         }
     }
     Ok(measured)
+}
+
+/// Whether the columns of a course are sampled.
+fn sampled(study: &Study, curve: &Curve, context: &[&str]) -> Result<(), Problem> {
+    let Some(written) = &curve.column else { return Ok(()) };
+    let formula = Expression::parse(written)
+        .map_err(|why| study.text.about(context, written, format!("`{written}`: {why}")))?;
+    let mut unknown = None;
+    formula.each_name(&mut |named| {
+        if let Named::Column { name, .. } = named
+            && !COLUMNS.iter().any(|column| column.name == name)
+        {
+            unknown = unknown.take().or_else(|| Some(name.to_owned()));
+        }
+    });
+    let known: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
+    unknown.map_or(Ok(()), |name| Err(study.unknown(context, "sampled column", &name, &known)))
 }
 
 fn note(study: &Study, asked: Asked<'_>, context: &[&str], into: &mut Measured) -> Result<(), Problem> {

@@ -20,8 +20,7 @@ pub fn table(done: &Done<'_>, table: &file::Table) -> Table {
 
 /// Rows with their published numbers, ours and verdicts.
 pub fn rows<'a>(caption: &str, items: impl Iterator<Item = &'a Item>) -> Table {
-    let columns =
-        ["item", "series", "at", "published", "ours", "unit", "off by", "margin", "verdict", "what"];
+    let columns = ["row", "published", "ours", "off by", "margin", "verdict", "what"];
     Table {
         caption: caption.into(),
         columns: columns.map(String::from).to_vec(),
@@ -30,26 +29,31 @@ pub fn rows<'a>(caption: &str, items: impl Iterator<Item = &'a Item>) -> Table {
 }
 
 fn row(item: &Item) -> Vec<Cell> {
-    let text = |text: &str| Cell::Text(text.to_owned());
-    let is_claim = item.margin.is_none() && item.verdict.is_some();
-    let unit = match (is_claim, item.unit.as_str()) {
-        (true, _) => format!("of {} points", item.runs),
-        (false, "") => item.metric.clone(),
-        (false, unit) => unit.to_owned(),
-    };
-    let off = item.deviation_pct.filter(|_| !is_claim);
-    vec![
-        text(&item.item),
-        text(&item.series),
-        Cell::Text(place(item)),
-        item.published.map_or(Cell::Empty, |value| Cell::Number(number(value))),
-        measured(item),
-        Cell::Text(unit),
-        off.map_or(Cell::Empty, |off| Cell::Number(format!("{off:+.1} %"))),
-        item.margin.map_or(Cell::Empty, |margin| Cell::Number(format!("± {}", number(margin)))),
-        Cell::Verdict(item.verdict),
-        text(&item.note),
-    ]
+    let parts = [item.item.clone(), item.series.clone(), place(item)];
+    let named: Vec<String> = parts.into_iter().filter(|part| !part.is_empty() && part != "claim").collect();
+    let mut cells = vec![Cell::Text(named.join(", "))];
+    match item.margin {
+        None => {
+            // A claim: at how many of its points it holds.
+            let holds = item.measured.map(|share| (share * item.runs as f64).round());
+            let ours = holds.map(|holds| Cell::Number(format!("{holds} of {} points", item.runs)));
+            cells.extend([Cell::Empty, ours.unwrap_or(Cell::Empty), Cell::Empty, Cell::Empty]);
+        }
+        Some(margin) => {
+            let unit = if item.unit.is_empty() { String::new() } else { format!(" {}", item.unit) };
+            let with_unit = |cell: Cell| match cell {
+                Cell::Number(number) => Cell::Number(number + &unit),
+                other => other,
+            };
+            let off = item.deviation_pct.map(|off| Cell::Number(format!("{off:+.1} %")));
+            cells.push(item.published.map_or(Cell::Empty, |value| with_unit(Cell::Number(number(value)))));
+            cells.push(with_unit(measured(item)));
+            cells.push(off.unwrap_or(Cell::Empty));
+            cells.push(Cell::Number(format!("± {}", number(margin))));
+        }
+    }
+    cells.extend([Cell::Verdict(item.verdict), Cell::Text(item.note.clone())]);
+    cells
 }
 
 /// A row for each answer of a try.
@@ -103,5 +107,44 @@ pub fn deviations(deviations: &[Deviation]) -> Table {
             .iter()
             .map(|one| vec![text(&one.about), text(&one.quote), text(&one.choice), text(&one.reason)])
             .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::item::Verdict;
+    use crate::stats::Estimate;
+
+    #[test]
+    fn a_number_and_a_claim_share_their_columns() {
+        let ours = Estimate { mean: 132.0, ci95: [130.0, 134.0], runs: 20 };
+        let number = Item::new("saad", "table2", "reno").metric("mean throughput", "kbit/s").at("flows", 6);
+        let number = Item {
+            published: Some(139.1),
+            margin: Some(6.96),
+            deviation_pct: Some(-5.1),
+            verdict: Some(Verdict::Inconclusive),
+            ..number.measured(Some(ours)).note("Table II")
+        };
+        let claim =
+            Item::new("saad", "claim-fig6", "claim").said("W_CW above Reno", 0.25, 8, Verdict::Differs);
+        let table = rows("caption", [&number, &claim].into_iter());
+        let texts: Vec<Vec<&str>> =
+            table.rows.iter().map(|row| row.iter().map(Cell::text).collect()).collect();
+        assert_eq!(
+            texts[0],
+            [
+                "table2, reno, 6 flows",
+                "139 kbit/s",
+                "132 ± 2.00 kbit/s",
+                "-5.1 %",
+                "± 6.96",
+                "inconclusive",
+                "Table II"
+            ]
+        );
+        assert_eq!(texts[1], ["claim-fig6", "–", "2 of 8 points", "–", "–", "differs", "W_CW above Reno"]);
+        assert!(table.rows.iter().all(|row| row.len() == table.columns.len()));
     }
 }
