@@ -1,0 +1,148 @@
+//! Pictures and tables.
+
+use super::Ordered;
+use crate::study::value::{Pick, Texts, Value};
+use serde::Deserialize;
+
+/// How a curve is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Drawn {
+    /// Points joined by a line, with intervals.
+    #[default]
+    Points,
+    /// A line alone.
+    Line,
+    /// A step function.
+    Steps,
+    /// Dots alone.
+    Dots,
+}
+
+/// A picture.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// Title above it.
+    pub title: String,
+    /// Below it, unless the chapter's text says it.
+    #[serde(default)]
+    pub caption: String,
+    /// The grid, unless curves name theirs.
+    pub grid: Option<String>,
+    /// A metric.
+    pub metric: Option<String>,
+    /// Or a measure.
+    pub measure: Option<String>,
+    /// Where.
+    #[serde(default)]
+    pub at: Ordered<Pick>,
+    /// The axis along which it is drawn.
+    pub x: Option<String>,
+    /// Where the default reading stands, if x is `question: …`, whose answers begin with a number.
+    pub x_default: Option<f64>,
+    /// Its label; by default the axis'.
+    pub x_label: Option<String>,
+    /// A factor of the abscissa.
+    pub x_times: Option<f64>,
+    /// Whether the abscissa is logarithmic.
+    #[serde(default)]
+    pub x_log: bool,
+    /// Label of the ordinate, with its unit.
+    pub y_label: String,
+    /// A factor of the ordinate.
+    pub y_times: Option<f64>,
+    /// Whether the ordinate is logarithmic.
+    #[serde(default)]
+    pub y_log: bool,
+    /// Whether each curve has a panel of its own: for courses that would cover each other.
+    #[serde(default)]
+    pub panels: bool,
+    /// The name of each curve, `{AXIS}` in braces; one curve for each combination of the axes that vary besides x.
+    pub series: Option<String>,
+    /// Curves one by one, instead.
+    #[serde(default)]
+    pub curve: Vec<Curve>,
+    /// Rows of `published.csv` whose numbers are drawn beside, by patterns of their item.
+    #[serde(default)]
+    pub published: Texts,
+    /// Another answer's curves besides: `question: answer`.
+    pub also_under: Option<String>,
+    /// One run each, sampled over time, with these changes: then the curves' `column` says of what.
+    pub course: Option<Ordered<Value>>,
+    /// Something computed in Rust.
+    pub by: Option<String>,
+    /// What that is told.
+    #[serde(default)]
+    pub with: toml::Table,
+}
+
+/// A curve of its own.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Curve {
+    /// Its name.
+    pub name: String,
+    /// A metric.
+    pub metric: Option<String>,
+    /// Or a measure.
+    pub measure: Option<String>,
+    /// The grid.
+    pub grid: Option<String>,
+    /// Where.
+    #[serde(default)]
+    pub at: Ordered<Value>,
+    /// Of a course: a formula of the samples' columns.
+    pub column: Option<String>,
+    /// Of a course: whether the change per second is drawn.
+    #[serde(default)]
+    pub per_second: bool,
+    /// Published rows instead: their items.
+    #[serde(default)]
+    pub published: Texts,
+    /// Of these, those of a series.
+    pub of_series: Option<String>,
+    /// Of these, those of a metric.
+    pub of_metric: Option<String>,
+    /// A factor of the ordinate.
+    pub times: Option<f64>,
+    /// How it is drawn.
+    #[serde(default)]
+    pub draw: Drawn,
+}
+
+/// A table.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// Above it.
+    pub caption: String,
+    /// Rows with a verdict, by patterns of their item.
+    #[serde(default)]
+    pub rows: Texts,
+    /// A row for each answer: the number of the try, from 0.
+    pub answers: Option<usize>,
+    /// The columns of such a table.
+    #[serde(default)]
+    pub column: Vec<Column>,
+}
+
+/// A column of a table of answers: one row of the results.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Column {
+    /// Its heading.
+    pub heading: String,
+    /// The row's item.
+    pub item: String,
+    /// Its series, if several have that item.
+    pub series: Option<String>,
+    /// Its metric.
+    pub metric: Option<String>,
+    /// Its coordinates.
+    #[serde(default)]
+    pub at: Ordered<Value>,
+    /// Whether its verdict is shown, and not its number.
+    #[serde(default)]
+    pub verdict: bool,
+}
