@@ -1,6 +1,7 @@
 //! What a paper gives to the report's first screen: its verdicts by theme, and its headline numbers in margins.
 
 use super::counts;
+use super::readings::twin;
 use super::reproduce::Done;
 use super::rows::binding;
 use super::study::Study;
@@ -43,14 +44,14 @@ pub fn of(study: &Study, done: &Done<'_>) -> Overview {
     };
     let best = done.readings.first();
     let headline = |item: &Item| {
-        let twin = best.and_then(|read| read.items.iter().find(|one| is_twin(one, item)));
+        let other = best.and_then(|read| twin(item, &read.items));
         let words: Vec<String> =
             item.x.values().map(|value| value.to_string().trim_matches('"').to_owned()).collect();
         ForestRow {
             label: format!("{paper}: {} {} {}", item.item, item.series, words.join(" ")).trim().to_owned(),
             anchor: paper.clone(),
             default: distance(item),
-            best: twin.and_then(distance),
+            best: other.and_then(distance),
         }
     };
     Overview { row, headlines: done.items.iter().filter(is_headline).take(HEADLINES).map(headline).collect() }
@@ -82,11 +83,6 @@ fn is_row(row: &super::published::Published, item: &Item) -> bool {
         && row.series == item.series
         && row.metric == item.metric
         && Some(row.value()) == item.published
-}
-
-fn is_twin(one: &Item, item: &Item) -> bool {
-    (&one.item, &one.series, &one.metric) == (&item.item, &item.series, &item.metric)
-        && one.published == item.published
 }
 
 fn distance(item: &Item) -> Option<Distance> {

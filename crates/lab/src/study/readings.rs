@@ -5,7 +5,7 @@ use super::file::{Part, Reading};
 use super::reproduce::Done;
 use super::study::Study;
 use crate::document::{Block, Cell, Table};
-use crate::item::{Item, Verdict};
+use crate::item::{AGAIN, Item, Verdict};
 use crate::papers::cells::{measured, number, place};
 use lasthop_scenario::Problem;
 
@@ -96,15 +96,8 @@ fn is_near(item: &Item) -> bool {
 
 fn table(done: &Done<'_>, read: &Read<'_>) -> Table {
     let columns = ["item", "series", "at", "published", "default", "verdict", read.name, "verdict"];
-    let twin = |item: &Item| {
-        let is_it = |one: &&Item| {
-            (&one.item, &one.series, &one.metric) == (&item.item, &item.series, &item.metric)
-                && (one.x == item.x || one.published.is_some() && one.published == item.published)
-        };
-        read.items.iter().find(is_it)
-    };
     let row = |item: &Item| {
-        let other = twin(item);
+        let other = twin(item, &read.items);
         vec![
             Cell::Text(item.item.clone()),
             Cell::Text(item.series.clone()),
@@ -123,6 +116,19 @@ fn table(done: &Done<'_>, read: &Read<'_>) -> Table {
     }
 }
 
+/// The row of other results that says the same of the same place; where a place was looked for, which may be another one,
+/// the row beside the same published number.
+pub fn twin<'a>(item: &Item, others: &'a [Item]) -> Option<&'a Item> {
+    let is_named = |one: &&Item| {
+        let name = one.item.strip_prefix(AGAIN).unwrap_or(&one.item);
+        name == item.item && one.series == item.series && one.metric == item.metric
+    };
+    let is_there = |one: &&Item| item.x.iter().all(|(name, value)| one.x.get(name) == Some(value));
+    let is_beside = |one: &&Item| item.margin.is_some() && one.published == item.published;
+    let named = || others.iter().filter(is_named);
+    named().find(is_there).or_else(|| named().find(is_beside))
+}
+
 /// Answers under which a row that differs would not: for the note of the row.
 pub fn tried(item: &Item, tried: &[super::reproduce::Tried<'_>]) -> Option<String> {
     if item.verdict != Some(Verdict::Differs) {
@@ -131,14 +137,7 @@ pub fn tried(item: &Item, tried: &[super::reproduce::Tried<'_>]) -> Option<Strin
     let mut held: Vec<&str> = Vec::new();
     let mut count = 0;
     for one in tried.iter().filter(|one| !one.question.is_empty()) {
-        let twin = one.items.iter().find(|other| {
-            other.item.strip_prefix("sensitivity-") == Some(&item.item)
-                && (&other.series, &other.metric) == (&item.series, &item.metric)
-                && item.x.iter().all(|(name, value)| {
-                    other.x.get(name) == Some(value)
-                        || item.margin.is_some() && other.published == item.published
-                })
-        });
+        let twin = twin(item, &one.items);
         let Some(verdict) = twin.and_then(|twin| twin.verdict) else { continue };
         count += 1;
         if matches!(verdict, Verdict::Agrees | Verdict::Shape) {
@@ -151,4 +150,24 @@ pub fn tried(item: &Item, tried: &[super::reproduce::Tried<'_>]) -> Option<Strin
         many => format!("holds under {many} of them"),
     };
     (count > 0).then(|| format!("tried: {count} other answers, {held}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_twin_is_at_the_same_place_before_it_has_the_same_number() {
+        let at = |awnd: i32, measured: f64| Item {
+            published: Some(1.0),
+            margin: Some(0.5),
+            measured: Some(measured),
+            ..Item::new("koga5", "table5.1", "64 kbit/s").at("awnd", awnd)
+        };
+        let others = [at(5, 1.25), at(6, 0.75)];
+        assert_eq!(twin(&at(6, 0.0), &others).and_then(|one| one.measured), Some(0.75));
+        // A largest gain is where it is found: there at another place.
+        assert_eq!(twin(&at(7, 0.0), &others).and_then(|one| one.measured), Some(1.25));
+        assert_eq!(twin(&Item { item: "other".into(), ..at(5, 0.0) }, &others), None);
+    }
 }
