@@ -114,6 +114,28 @@ fn a_published_number_is_judged_by_its_class() {
 }
 
 #[test]
+fn a_claim_along_an_axis_that_its_grid_has_not_is_refused() {
+    let refused = |from: &str, to: &str| {
+        let folder = folder(&shown().replace(from, to), "");
+        Study::read(Source::Folder(folder.path().to_owned())).unwrap_err().message().to_owned()
+    };
+    let at_each = "at_each = \"loss\", is = \"above\"";
+    assert_eq!(
+        refused(at_each, "at_each = \"lost > 0 and lost < 1\", is = \"above\""),
+        "this paper has no axis `lost`"
+    );
+    assert_eq!(
+        refused(at_each, "along = \"loss\", along_only = \"sender > 1\", is = \"falls\""),
+        "`along_only` is about `sender`, `along` about `loss`"
+    );
+    // A bound that is no number would take every value.
+    assert_eq!(
+        refused(at_each, "along = \"loss\", along_only = \"loss > few\", is = \"falls\""),
+        "`loss > few`: `few` is not a number"
+    );
+}
+
+#[test]
 fn a_second_start_goes_on_and_gives_the_same() {
     let (study, kept) = (folder(&shown(), ""), tempfile::tempdir().unwrap());
     let first = reproduced(study.path(), &Store::open(kept.path()));

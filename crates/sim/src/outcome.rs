@@ -52,6 +52,8 @@ pub struct FlowOutcome {
     pub largest_rtt_s: Option<f64>,
     /// cwnd at the end, bytes.
     pub cwnd_bytes: u64,
+    /// The same, inflated by what has left the network during recovery, bytes.
+    pub inflated_bytes: u64,
     /// How long what limited the source; `None` for datagrams.
     pub limited: Option<Limited>,
 }
@@ -90,6 +92,7 @@ impl FlowOutcome {
             smallest_rtt_s: None,
             largest_rtt_s: None,
             cwnd_bytes: 0,
+            inflated_bytes: 0,
             limited: None,
         };
         if let Some((source, destination)) = engine.endpoints(id) {
@@ -102,6 +105,7 @@ impl FlowOutcome {
             outcome.smallest_rtt_s = rtt.smallest().map(|smallest| smallest.as_secs());
             outcome.largest_rtt_s = rtt.largest().map(|largest| largest.as_secs());
             outcome.cwnd_bytes = source.sender().window();
+            outcome.inflated_bytes = source.sender().inflated_window();
             outcome.limited = Some(match account.completed {
                 Some(_) => account.limited,
                 None => source.sender().limited(end),

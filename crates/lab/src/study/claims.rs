@@ -41,8 +41,7 @@ impl Tried<'_> {
         for written in self.condition.at_each.all() {
             let (axis, only) = split(written);
             let values = self.view.results(self.condition.asked())?.axis(axis);
-            let kept: Vec<Value> =
-                values.iter().filter(|value| only.is_none_or(|only| only.takes(value))).cloned().collect();
+            let kept: Vec<Value> = values.iter().filter(|value| takes(&only, value)).cloned().collect();
             axes.push((axis.to_owned(), kept));
         }
         Some(places(&axes))
@@ -171,9 +170,9 @@ impl Tried<'_> {
     /// The samples along the axis, with their values.
     fn along(&self, place: &Place) -> Option<Vec<(Value, Sample)>> {
         let axis = self.condition.along.as_deref()?;
-        let only = self.condition.along_only.as_deref().map(|written| split(written).1);
+        let only = self.condition.along_only.as_deref().map(|written| split(written).1).unwrap_or_default();
         let values = self.view.results(self.condition.asked())?.axis(axis);
-        let kept = values.iter().filter(|value| only.flatten().is_none_or(|only| only.takes(value)));
+        let kept = values.iter().filter(|value| takes(&only, value));
         let of = |value: &Value| {
             let sample = self.view.sample(self.condition.asked(), &with_value(place, axis, value));
             Some((value.clone(), sample.filter(|sample| sample.mean().is_some())?))
@@ -251,14 +250,29 @@ fn shifted(mut sample: Sample, by: f64) -> Sample {
     sample
 }
 
-/// An axis and which of its values: `ber >= 5e-5`.
-fn split(written: &str) -> (&str, Option<Bound>) {
-    for (sign, of) in SIGNS {
-        if let Some((axis, number)) = written.split_once(sign) {
-            return (axis.trim(), number.trim().parse().ok().map(|number| Bound { of: *of, number }));
-        }
-    }
-    (written.trim(), None)
+/// An axis and which of its values: `ber >= 5e-5`, `awnd >= 4 and awnd <= 13`.
+fn split(written: &str) -> (&str, Vec<Bound>) {
+    let bounds = parts(written).filter_map(|(_, bound)| bound.and_then(Result::ok)).collect();
+    (parts(written).next().map_or("", |(axis, _)| axis), bounds)
+}
+
+/// The axes that are written, and what is no number behind a sign.
+pub(super) fn axes(written: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
+    parts(written).map(|(axis, bound)| (axis, bound.and_then(Result::err)))
+}
+
+fn parts(written: &str) -> impl Iterator<Item = (&str, Option<Result<Bound, &str>>)> {
+    written.split(" and ").map(|part| {
+        let signed = SIGNS.iter().find_map(|(sign, of)| Some((part.split_once(sign)?, *of)));
+        let Some(((axis, number), of)) = signed else { return (part.trim(), None) };
+        let bound = number.trim().parse().map(|number| Bound { of, number });
+        (axis.trim(), Some(bound.map_err(|_| number.trim())))
+    })
+}
+
+/// Whether a value lies within all bounds.
+fn takes(bounds: &[Bound], value: &Value) -> bool {
+    bounds.iter().all(|bound| bound.takes(value))
 }
 
 type Test = fn(f64, f64) -> bool;
@@ -280,5 +294,28 @@ struct Bound {
 impl Bound {
     fn takes(&self, value: &Value) -> bool {
         value.number().is_some_and(|value| (self.of)(value, self.number))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_axis_between_two_numbers() {
+        let kept = |written: &str| {
+            let (axis, bounds) = split(written);
+            let values = [3.0, 4.0, 10.0, 13.0, 15.0].map(Value::Number);
+            let kept: Vec<String> =
+                values.iter().filter(|value| takes(&bounds, value)).map(Value::to_string).collect();
+            (axis.to_owned(), kept.join(" "))
+        };
+        let of = |kept: &str| ("awnd".to_owned(), kept.to_owned());
+        assert_eq!(kept("awnd"), of("3 4 10 13 15"));
+        assert_eq!(kept("awnd >= 4"), of("4 10 13 15"));
+        assert_eq!(kept("awnd > 3 and awnd <= 13"), of("4 10 13"));
+        assert_eq!(kept("awnd < 3"), of(""));
+        // A word has no place between numbers.
+        assert!(!takes(&split("link > 1").1, &Value::Text("64 kbit/s".into())));
     }
 }

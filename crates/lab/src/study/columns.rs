@@ -19,6 +19,16 @@ pub const COUNTS: &[Metric] = &[
         of: |flow| Some(flow.destination.acks_sent as f64),
     },
     Metric {
+        name: "cwnd_bytes",
+        doc: "congestion window at the end, bytes",
+        of: |flow| Some(flow.cwnd_bytes as f64),
+    },
+    Metric {
+        name: "cwnd_inflated_bytes",
+        doc: "the same as papers draw it: inflated by what has left the network during recovery, bytes",
+        of: |flow| Some(flow.inflated_bytes as f64),
+    },
+    Metric {
         name: "wireless_judged",
         doc: "wireless losses that were judged",
         of: |flow| Some(flow.account.accuracy.wireless as f64),

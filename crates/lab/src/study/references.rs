@@ -1,9 +1,10 @@
 //! Which metrics each grid must measure: all that rows, points, claims and figures ask for. On the way every name that
 //! they use is looked up.
 
+use super::claims;
 use super::computed::NUMBERS;
 use super::expression::{Expression, Named};
-use super::file::{Curve, Than};
+use super::file::{Condition, Curve, Than};
 use super::study::{Asked, Asking, Study, Wanted};
 use crate::runs::csv::COLUMNS;
 use lasthop_scenario::Problem;
@@ -58,6 +59,7 @@ pub fn measured(study: &Study) -> Result<Measured, Problem> {
         for condition in &claim.holds.0 {
             let context = ["[[claim]]", &claim.item];
             note(study, condition.asked(), &context, &mut measured)?;
+            along_axes(study, condition, &context)?;
             if let Some(Than::Quantity(other)) = &condition.than
                 && (other.metric.is_some() || other.measure.is_some())
             {
@@ -82,6 +84,44 @@ pub fn measured(study: &Study) -> Result<Measured, Problem> {
         }
     }
     Ok(measured)
+}
+
+/// Whether the axes along which a condition is tried are those of its grid: of others it would have no point at all.
+fn along_axes(study: &Study, condition: &Condition, context: &[&str]) -> Result<(), Problem> {
+    let Some(grid) = grid_of(study, condition.asked()).and_then(|name| study.file.grid.get(name)) else {
+        return Ok(());
+    };
+    let known: Vec<&str> = grid.axes.iter().map(String::as_str).collect();
+    let (along, only) = (condition.along.as_deref(), condition.along_only.as_deref());
+    let written = condition.at_each.all().iter().map(String::as_str).chain(along).chain(only);
+    for (written, (axis, wrong)) in written.flat_map(|one| claims::axes(one).map(move |axis| (one, axis))) {
+        if !known.contains(&axis) {
+            return Err(study.unknown(context, "axis", axis, &known));
+        }
+        if let Some(wrong) = wrong {
+            let message = format!("`{written}`: `{wrong}` is not a number");
+            return Err(study.text.about(context, written, message));
+        }
+    }
+    let (Some(along), Some(only)) = (along, only) else { return Ok(()) };
+    match claims::axes(only).find(|(axis, _)| *axis != along) {
+        Some((axis, _)) => Err(study
+            .text
+            .about(context, only, format!("`along_only` is about `{axis}`, `along` about `{along}`"))
+            .advise(format!("write along_only = \"{along} >= …\""))),
+        None => Ok(()),
+    }
+}
+
+/// The grid that a table asks about.
+fn grid_of<'a>(study: &'a Study, asked: Asked<'a>) -> Option<&'a str> {
+    match study.wanted(asked, &[]).ok()? {
+        Wanted::Metric { grid, .. } => Some(grid),
+        Wanted::Measure { measure, .. } if measure.is_computed() => measure.grid.as_deref(),
+        Wanted::Measure { measure, .. } => {
+            grid_of(study, Asked { grid: measure.grid.as_deref().or(asked.grid), ..measure.asked() })
+        }
+    }
 }
 
 /// Whether the columns of a course are sampled.

@@ -38,7 +38,7 @@ pub struct Condition {
     /// Where.
     #[serde(default)]
     pub at: Ordered<Pick>,
-    /// The axes whose every combination is a point: `ber`, `ber >= 5e-5`.
+    /// The axes whose every combination is a point: `ber`, `ber >= 5e-5`, `awnd >= 4 and awnd <= 13`.
     #[serde(default)]
     pub at_each: Texts,
     /// What must hold.
@@ -49,7 +49,7 @@ pub struct Condition {
     pub by: Option<f64>,
     /// The axis along which it grows, falls, ends or is best.
     pub along: Option<String>,
-    /// Values of that axis at which it is looked at; all by default.
+    /// Values of that axis at which it is looked at, as in `at_each`; all by default.
     pub along_only: Option<String>,
     /// Whether a point at which it is undefined counts as holding.
     #[serde(default)]
