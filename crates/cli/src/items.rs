@@ -53,6 +53,9 @@ pub(crate) fn csv_header() -> String {
         "verdict",
         "deviation_pct",
         "margin",
+        "ns2",
+        "ns2_ci95_low",
+        "ns2_ci95_high",
         "reading",
         "note",
     ])
@@ -76,6 +79,9 @@ pub(crate) fn csv(items: &[Item]) -> String {
             item.verdict.map_or("", Verdict::name).to_owned(),
             fields::number(item.deviation_pct),
             fields::number(item.margin),
+            fields::number(item.ns2),
+            fields::number(item.ns2_ci95.map(|ci95| ci95[0])),
+            fields::number(item.ns2_ci95.map(|ci95| ci95[1])),
             item.reading.clone(),
             item.note.clone(),
         ])
@@ -84,9 +90,10 @@ pub(crate) fn csv(items: &[Item]) -> String {
 }
 
 fn numbers(paper: &str, items: &[&Item]) -> Table {
+    let has_ns2 = items.iter().any(|item| item.ns2.is_some());
     let rows = items.iter().map(|item| {
         let unit = if item.unit.is_empty() { String::new() } else { format!(" {}", item.unit) };
-        vec![
+        let mut row = vec![
             word(&item.item),
             word(&item.series),
             word(&item.metric),
@@ -98,13 +105,25 @@ fn numbers(paper: &str, items: &[&Item]) -> Table {
                 .map_or(Cell::Empty, |off| Cell::Number(format!("{off:+.1} %"))),
             Cell::Verdict(item.verdict),
             word(&item.note),
-        ]
+        ];
+        if has_ns2 {
+            row.insert(NS2_AT, ns2(item).map_or(Cell::Empty, |text| Cell::Number(text + &unit)));
+        }
+        row
     });
-    table(
-        format!("{paper}: published numbers and claims, beside ours"),
-        &["item", "series", "metric", "x", "published", "measured", "off by", "verdict", "note"],
-        rows.collect(),
-    )
+    let mut columns =
+        vec!["item", "series", "metric", "x", "published", "measured", "off by", "verdict", "note"];
+    if has_ns2 {
+        columns.insert(NS2_AT, "ns-2");
+    }
+    table(format!("{paper}: published numbers and claims, beside ours"), &columns, rows.collect())
+}
+
+/// Where ns-2's column stands, if a row has its number.
+const NS2_AT: usize = 6;
+
+fn ns2(item: &Item) -> Option<String> {
+    measured(&Item { measured: item.ns2, ci95: item.ns2_ci95, ..item.clone() })
 }
 
 fn summaries(curves: &[Vec<&Item>]) -> Table {

@@ -9,7 +9,7 @@ use std::process::Stdio;
 use std::sync::mpsc;
 use std::thread;
 
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 22] = [
     "paper",
     "item",
     "series",
@@ -23,6 +23,8 @@ const KEYS: [&str; 20] = [
     "verdict",
     "deviation_pct",
     "margin",
+    "ns2",
+    "ns2_ci95",
     "reading",
     "note",
     "version",

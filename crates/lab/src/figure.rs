@@ -56,6 +56,15 @@ pub enum CurveKind {
     Dots,
     /// The paper's numbers: markers alone.
     Published,
+    /// Another program's numbers: markers with their intervals.
+    Other,
+}
+
+impl CurveKind {
+    /// Whether it is a series of ours, and not numbers of somebody else beside one.
+    pub const fn is_ours(self) -> bool {
+        !matches!(self, CurveKind::Published | CurveKind::Other)
+    }
 }
 
 /// A point, with its interval if it has one.

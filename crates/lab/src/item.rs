@@ -41,6 +41,10 @@ pub struct Item {
     pub deviation_pct: Option<f64>,
     /// How far from the published number counts as near, in the row's unit.
     pub margin: Option<f64>,
+    /// What ns-2 gives for the same, where it was run; in the row's unit.
+    pub ns2: Option<f64>,
+    /// Its 95 % interval.
+    pub ns2_ci95: Option<[f64; 2]>,
     /// Which answers to the open questions: `default`, `best`, or the one that is tried.
     pub reading: String,
     /// What a reader should know.
@@ -64,6 +68,8 @@ impl Item {
             verdict: None,
             deviation_pct: None,
             margin: None,
+            ns2: None,
+            ns2_ci95: None,
             reading: DEFAULT.into(),
             note: String::new(),
         }

@@ -33,6 +33,16 @@ impl Estimate {
         Some(Estimate { mean, ci95: [mean - half, mean + half], runs })
     }
 
+    /// The same with an interval that ends where the quantity does; what has no interval gets none.
+    pub fn within(self, bounds: Option<[f64; 2]>) -> Estimate {
+        match bounds {
+            Some([least, most]) if self.ci95.iter().all(|end| end.is_finite()) => {
+                Estimate { ci95: [self.ci95[0].max(least), self.ci95[1].min(most)], ..self }
+            }
+            _ => self,
+        }
+    }
+
     /// Half the interval's width.
     pub fn half_width(&self) -> f64 {
         (self.ci95[1] - self.ci95[0]) / 2.0
@@ -94,5 +104,16 @@ mod tests {
         // t = 12.706 at one degree of freedom: 12.706 x 75.
         assert!((estimate.half_width() - 952.97).abs() < 0.1);
         assert_eq!(change_of_means(&[], &[]), None);
+    }
+
+    #[test]
+    fn an_interval_ends_where_its_quantity_does() {
+        let of = |values: &[f64], bounds| Estimate::of(values).unwrap().within(bounds);
+        assert_eq!(of(&[0.8, 1.0, 0.9], Some([0.0, 1.0])).ci95[1], 1.0);
+        // Student's t of two values: 12.7 standard errors to either side.
+        let counts = of(&[0.0, 2.0], Some([0.0, f64::INFINITY]));
+        assert!(counts.ci95[0] == 0.0 && counts.ci95[1] > 13.0, "{counts:?}");
+        assert!(of(&[0.0, 2.0], None).ci95[0] < -11.0);
+        assert!(of(&[0.5], Some([0.0, 1.0])).ci95.iter().all(|end| end.is_infinite()));
     }
 }

@@ -1,5 +1,7 @@
 //! Papers as data: every one can be read and run, a new one is a folder, and mistakes are told with their place.
 
+use lasthop_lab::document::Block;
+use lasthop_lab::figure::CurveKind;
 use lasthop_lab::item::{Item, Verdict};
 use lasthop_lab::papers::{NAMES, Paper, Settings};
 use lasthop_lab::progress::Silent;
@@ -93,7 +95,6 @@ fn the_first_study_of_the_page_runs() {
 
 #[test]
 fn a_published_number_is_judged_by_its_class() {
-    let binding = "\n[[published]]\nrows = \"table\"\nmetric = \"goodput\"\nseries_is = \"sender\"\nclass = \"quantity\"\n";
     let first = folder(&shown(), "");
     let items = reproduced(first.path(), &Store::none());
     let ours =
@@ -104,13 +105,80 @@ fn a_published_number_is_judged_by_its_class() {
          table,reno,loss=0.001,goodput,kbit/s,{:.1},there\n",
         2.0 * ours
     );
-    let second = folder(&(shown() + binding), &csv);
+    let second = folder(&(shown() + BINDING), &csv);
     let items = reproduced(second.path(), &Store::none());
     let rows: Vec<&Item> = items.iter().filter(|item| item.item == "table").collect();
     assert_ne!(rows[0].verdict, Some(Verdict::Differs), "{:?}", rows[0]);
     assert_eq!(rows[1].verdict, Some(Verdict::Differs));
     assert!((rows[1].deviation_pct.unwrap() + 50.0).abs() < 0.1);
     assert!((rows[1].margin.unwrap() - 0.1 * ours).abs() < 0.01);
+}
+
+const BINDING: &str =
+    "\n[[published]]\nrows = \"table\"\nmetric = \"goodput\"\nseries_is = \"sender\"\nclass = \"quantity\"\n";
+const TABLE: &str = "item,series,x,metric,unit,value,source\ntable,reno,loss=0.01,goodput,kbit/s,500,here\ntable,westwood+,loss=0.01,goodput,kbit/s,500,here\n";
+const NS2: &str = "item,series,x,metric,reading,value,half_width,source\n";
+
+#[test]
+fn ns2_stands_beside_its_row_and_in_the_tables_and_pictures() {
+    let study = (shown() + BINDING).replace("y_label = \"goodput", "ns2 = \"table\"\ny_label = \"goodput");
+    let folder = folder(&study, TABLE);
+    let ns2 = "table,reno,loss=0.01,goodput,,512.5,7.5,there\ngoodput,reno,loss=0.01,goodput,delayed ACKs: on,400,,there\n";
+    fs::write(folder.path().join("ns2.csv"), NS2.to_owned() + ns2).unwrap();
+    let done = Paper::in_folder(folder.path()).unwrap().reproduce(&QUICK, &Store::none(), &Silent).unwrap();
+    let beside: Vec<(&str, Option<[f64; 2]>)> = done
+        .items
+        .iter()
+        .filter(|item| item.ns2.is_some())
+        .map(|item| (item.series.as_str(), item.ns2_ci95))
+        .collect();
+    // The other number is under an answer whose try asks for claims alone.
+    assert_eq!(beside, [("reno", Some([505.0, 520.0]))]);
+    let tables = done.chapter.blocks.iter().filter_map(|block| match block {
+        Block::Table(table) if table.columns.contains(&"ns-2".to_owned()) => Some(table),
+        _ => None,
+    });
+    let cells: Vec<Vec<&str>> =
+        tables.flat_map(|table| &table.rows).map(|row| vec![row[0].text(), row[3].text()]).collect();
+    assert_eq!(
+        cells[..2],
+        [["table, reno, loss 0.01", "512 ± 7.50 kbit/s"], ["table, westwood+, loss 0.01", "–"]]
+    );
+    let curves = done.chapter.blocks.iter().filter_map(|block| match block {
+        Block::Figure(figure) => figure.curves.iter().find(|curve| curve.kind == CurveKind::Other),
+        _ => None,
+    });
+    let points: Vec<(&str, usize)> = curves.map(|curve| (curve.name.as_str(), curve.points.len())).collect();
+    assert_eq!(points, [("reno, ns-2", 1)]);
+}
+
+#[test]
+fn a_number_of_ns2_beside_no_row_or_answer_is_refused() {
+    let refused = |row: &str| {
+        let folder = folder(&(shown() + BINDING), TABLE);
+        fs::write(folder.path().join("ns2.csv"), format!("{NS2}{row}\n")).unwrap();
+        let problem = Study::read(Source::Folder(folder.path().to_owned())).unwrap_err();
+        assert!(problem.file().ends_with("ns2.csv"), "{problem}");
+        problem.message().to_owned()
+    };
+    assert_eq!(refused("tables,reno,loss=0.01,goodput,,1,,there"), "this paper has no item `tables`");
+    let answer = "this paper has no answer `delayed ACKs: off`";
+    assert_eq!(refused("table,reno,loss=0.01,goodput,delayed ACKs: off,1,,there"), answer);
+}
+
+#[test]
+fn a_picture_of_a_measure_keeps_to_the_measures_place() {
+    let measure =
+        "\n[figure.gain]\ntitle = \"gain\"\nmeasure = \"gain\"\nx = \"loss\"\ny_label = \"gain, %\"\n";
+    let folder = folder(&(shown() + measure), "");
+    let done = Paper::in_folder(folder.path()).unwrap().reproduce(&QUICK, &Store::none(), &Silent).unwrap();
+    let figures = done.chapter.blocks.iter().filter_map(|block| match block {
+        Block::Figure(figure) if figure.id == "gain" => Some(figure),
+        _ => None,
+    });
+    // Westwood+ against Reno, and not Reno against Reno beside it.
+    let curves: Vec<usize> = figures.map(|figure| figure.curves.len()).collect();
+    assert_eq!(curves, [1]);
 }
 
 #[test]

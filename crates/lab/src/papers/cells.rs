@@ -18,14 +18,18 @@ pub(crate) fn measured(item: &Item) -> Cell {
     }
 }
 
-/// Three significant digits or so.
+/// Three significant digits, and no fewer than the whole ones; small numbers as powers of ten, such as 4.5e-5.
 pub(crate) fn number(value: f64) -> String {
-    match value.abs() {
+    let rounded: f64 = format!("{value:.2e}").parse().unwrap_or(value);
+    match rounded.abs() {
         v if v >= 100.0 => format!("{value:.0}"),
-        v if v >= 10.0 => format!("{value:.1}"),
-        v if v >= 1.0 => format!("{value:.2}"),
+        v if v >= 10.0 => format!("{rounded:.1}"),
+        v if v >= 1.0 => format!("{rounded:.2}"),
+        v if v >= 0.1 => format!("{rounded:.3}"),
+        v if v >= 0.01 => format!("{rounded:.4}"),
+        v if v >= 0.001 => format!("{rounded:.5}"),
         0.0 => "0".into(),
-        _ => format!("{value:.3}"),
+        _ => format!("{rounded:e}"),
     }
 }
 
@@ -35,10 +39,15 @@ pub(crate) fn place(item: &Item) -> String {
     words.join(", ")
 }
 
+/// A number as short as it can be: 7e-5 and not 0.00007.
+fn short(number: f64) -> String {
+    if number != 0.0 && number.abs() < 1e-3 { format!("{number:e}") } else { number.to_string() }
+}
+
 fn coordinate(name: &str, value: &Value) -> String {
     let text = match value {
         Value::String(text) => text.clone(),
-        value => value.as_f64().map_or_else(|| value.to_string(), |number| number.to_string()),
+        value => value.as_f64().map_or_else(|| value.to_string(), short),
     };
     let share = || value.as_f64().map_or(text.clone(), |share| format!("{:.1}", 100.0 * share));
     match name {
@@ -60,10 +69,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn numbers_keep_three_digits_however_small() {
+        for (value, text) in [
+            (1234.5, "1234"),
+            (99.96, "100"),
+            (9.996, "10.0"),
+            (0.388, "0.388"),
+            (0.9996, "1.00"),
+            (0.0442, "0.0442"),
+            (-0.02, "-0.0200"),
+            (0.0012345, "0.00123"),
+            (7e-5, "7e-5"),
+            (4.5678e-5, "4.57e-5"),
+            (-1.25e-5, "-1.25e-5"),
+            (0.0, "0"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+    }
+
+    #[test]
     fn places_have_units() {
         let item =
             Item::new("test", "one", "series").at("fer", 0.059).at("rate_kbps", 384.0).at("wt_ms", 0.0);
         assert_eq!(place(&item), "FER 5.9 %, 384 kbit/s, WT 0 ms");
         assert_eq!(place(&Item::new("test", "one", "series").at("p_err", 0.01)), "p_err 0.01");
+        assert_eq!(place(&Item::new("test", "one", "series").at("ber", 4.5e-5)), "ber 4.5e-5");
     }
 }

@@ -69,7 +69,7 @@ pub fn has_markers(figure: &Figure, curve: &Curve) -> bool {
     !figure.x_categories.is_empty()
         || match curve.kind {
             CurveKind::Measured => curve.points.len() <= SPARSE,
-            CurveKind::Dots | CurveKind::Published => true,
+            CurveKind::Dots | CurveKind::Published | CurveKind::Other => true,
             CurveKind::Line | CurveKind::Steps => false,
         }
 }
@@ -117,7 +117,7 @@ fn shifts(figure: &Figure) -> Vec<f64> {
     if figure.x_categories.is_empty() {
         return Vec::new();
     }
-    let own = |curve: &&Curve| curve.kind != CurveKind::Published;
+    let own = |curve: &&Curve| curve.kind.is_ours();
     let count = figure.curves.iter().filter(own).count();
     let (most, together) = BESIDE;
     let apart = most.min(together / count.max(1) as f64);
@@ -126,7 +126,7 @@ fn shifts(figure: &Figure) -> Vec<f64> {
         (place as f64 - (count.saturating_sub(1)) as f64 / 2.0) * apart
     };
     let of = |(index, curve): (usize, &Curve)| match curve.kind {
-        CurveKind::Published => partner(curve, &figure.curves).map_or(0.0, shift),
+        CurveKind::Published | CurveKind::Other => partner(curve, &figure.curves).map_or(0.0, shift),
         _ => shift(index),
     };
     figure.curves.iter().enumerate().map(of).collect()

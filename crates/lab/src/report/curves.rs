@@ -37,7 +37,7 @@ pub struct Part<'a> {
 pub fn drawn(figure: &Figure, axes: &Axes, parts: &[Part<'_>]) -> Drawn {
     let mut drawn = Drawn::default();
     let mut lines = String::new();
-    let published = |part: &&Part<'_>| part.curve.kind == CurveKind::Published;
+    let published = |part: &&Part<'_>| !part.curve.kind.is_ours();
     for part in parts.iter().filter(|part| !published(part)).chain(parts.iter().filter(published)) {
         let marked = has_markers(figure, part.curve);
         let color = &part.look.color;
@@ -58,7 +58,7 @@ pub fn drawn(figure: &Figure, axes: &Axes, parts: &[Part<'_>]) -> Drawn {
                 CurveKind::Line => path(&mut lines, &format!(" {dash} thin"), sight.line(&points)),
                 CurveKind::Steps => path(&mut lines, &format!(" {dash} thin"), sight.steps(&points)),
                 CurveKind::Dots if points.len() > FORMS => path(&mut lines, " dots", sight.dots(&points)),
-                CurveKind::Dots | CurveKind::Published => {}
+                CurveKind::Dots | CurveKind::Published | CurveKind::Other => {}
             }
         }
         if marked {
@@ -191,7 +191,7 @@ impl Sight<'_> {
     fn markers(&self, points: &[Point], part: &Part<'_>) -> String {
         let id = marker(part.curve, part.look);
         let row = part.row.map_or(String::new(), |row| format!(" data-row=\"{row}\""));
-        let hollow = if part.curve.kind == CurveKind::Published { " hollow" } else { "" };
+        let hollow = if !part.curve.kind.is_ours() { " hollow" } else { "" };
         let mut out = format!("<g class=\"{}{hollow}\"{row}>", part.look.color);
         for point in points.iter().filter(|point| self.axes.shows(point)) {
             let (x, y) = self.axes.place(self.index, point);

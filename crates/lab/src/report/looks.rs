@@ -38,6 +38,12 @@ impl Look {
         Look { marker: format!("h{}", index % SHAPES), ..Look::ours(index) }
     }
 
+    /// A form of its own in the colour of the series that it stands beside.
+    fn other(index: Option<usize>) -> Look {
+        let beside = index.map_or(Look::stranger(0), Look::ours);
+        Look { dash: "d0".into(), marker: "s4".into(), ..beside }
+    }
+
     fn stranger(index: usize) -> Look {
         Look { color: "c0".into(), dash: "d0".into(), marker: format!("s{}", index % STRANGERS) }
     }
@@ -75,6 +81,7 @@ impl Looks {
         let mut looks = Vec::with_capacity(curves.len());
         for curve in curves {
             looks.push(match curve.kind {
+                CurveKind::Other => Look::other(self.partner(curve, curves)),
                 CurveKind::Published => match self.partner(curve, curves) {
                     Some(index) => Look::published(index),
                     None => {
@@ -98,9 +105,9 @@ impl Looks {
 
 /// Which of `curves` (ours, not the papers') `published` is named after: the longest name within its own.
 pub fn partner(published: &Curve, curves: &[Curve]) -> Option<usize> {
-    let ours = || curves.iter().filter(|curve| curve.kind != CurveKind::Published);
+    let ours = || curves.iter().filter(|curve| curve.kind.is_ours());
     let name = longest_within(&published.name, ours().map(|curve| curve.name.as_str()))?;
-    curves.iter().position(|curve| curve.kind != CurveKind::Published && curve.name == name)
+    curves.iter().position(|curve| curve.kind.is_ours() && curve.name == name)
 }
 
 /// The name in the legend: says that a published curve is published where its name alone would not.
@@ -114,7 +121,7 @@ pub fn legend_name(curve: &Curve, curves: &[Curve]) -> String {
 }
 
 fn own_names(figure: &Figure) -> impl Iterator<Item = &str> {
-    let ours = figure.curves.iter().filter(|curve| curve.kind != CurveKind::Published);
+    let ours = figure.curves.iter().filter(|curve| curve.kind.is_ours());
     ours.map(|curve| curve.name.as_str())
 }
 

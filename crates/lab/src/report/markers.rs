@@ -56,8 +56,14 @@ const SHAPES: [&[(i8, i8)]; 7] = [
     ],
 ];
 
-const STROKES: [&str; 4] =
-    ["M-5-5 5 5M-5 5 5-5", "M-7 0H7M0-7V7", "M-6-3 6 3M-6 3 6-3M0-7V7", "M0-6 6 0 0 6-6 0z"];
+/// The last is of other programs, which stand beside a series of ours: arms that leave room for its marker.
+const STROKES: [&str; 5] = [
+    "M-5-5 5 5M-5 5 5-5",
+    "M-7 0H7M0-7V7",
+    "M-6-3 6 3M-6 3 6-3M0-7V7",
+    "M0-6 6 0 0 6-6 0z",
+    "M-9-9-3-3M9 9 3 3M-9 9-3 3M9-9 3-3",
+];
 
 /// For what lies beyond an edge, and for what goes on beyond it.
 const ARROWS: &str = "<path id=\"to-left\" d=\"M-8 0l10-6v12z\"/><path id=\"to-right\" d=\"M8 0l-10-6v12z\"/>\

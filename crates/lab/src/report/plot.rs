@@ -103,7 +103,7 @@ fn plot(figure: &Figure, axes: &Axes, looks: &[Look], data: &Data) -> String {
 /// One of our curves in each panel, with what was published of it; what belongs to none comes last, by itself.
 fn panels<'a>(figure: &Figure, parts: Vec<Part<'a>>) -> Vec<Vec<Part<'a>>> {
     let mut panels: Vec<(Option<usize>, Vec<Part<'a>>)> = Vec::new();
-    let own = |curve: &Curve| curve.kind != CurveKind::Published;
+    let own = |curve: &Curve| curve.kind.is_ours();
     for part in parts {
         let of = if own(part.curve) { Some(part.index) } else { partner(part.curve, &figure.curves) };
         match panels.iter_mut().find(|(panel, _)| *panel == of) {
@@ -195,7 +195,7 @@ fn legend(figure: &Figure, looks: &[Look]) -> String {
             true => format!("<use href=\"#{}\" x=\"{}\" y=\"7\"/>", curves::marker(curve, look), width / 2),
             false => String::new(),
         };
-        let hollow = if curve.kind == CurveKind::Published { " hollow" } else { "" };
+        let hollow = if !curve.kind.is_ours() { " hollow" } else { "" };
         let _ = writeln!(
             out,
             "<li><svg class=\"{}{hollow}\" width=\"{width}\" height=\"14\" aria-hidden=\"true\">{line}{marker}</svg>{}</li>",

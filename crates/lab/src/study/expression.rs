@@ -125,6 +125,20 @@ impl Expression {
         value.is_finite().then_some(value)
     }
 
+    /// Whether it cannot be below 0: nothing in it is, and nothing is taken away.
+    pub fn is_never_negative(&self, is_name: &dyn Fn(&str) -> bool) -> bool {
+        let is = |one: &Expression| one.is_never_negative(is_name);
+        match self {
+            Expression::Number(number) => *number >= 0.0,
+            Expression::Name(name) => is_name(name),
+            Expression::Of(operator, one, other) => *operator != '-' && is(one) && is(other),
+            Expression::Call(Function::Log10, _) => false,
+            Expression::Call(_, arguments) => arguments.iter().all(is),
+            Expression::Over(Total::Count | Total::Jain | Total::Cv, ..) => true,
+            Expression::Over(_, of, _) => is(of),
+        }
+    }
+
     /// Calls `see` for each name in it, with whether it stands within a function over flows, and each group.
     pub fn each_name(&self, see: &mut dyn FnMut(Named<'_>)) {
         self.walk(false, see);
@@ -353,6 +367,18 @@ mod tests {
             ("min(1)", "`min` takes 2, not 1"),
         ] {
             assert_eq!(Expression::parse(text).unwrap_err(), message);
+        }
+    }
+
+    #[test]
+    fn what_only_adds_multiplies_and_divides_is_never_negative() {
+        let is = |text: &str| Expression::parse(text).unwrap().is_never_negative(&|name| name != "offset");
+        for text in ["goodput_kbps", "8 * sum(delivered_bytes @ tcp) / 20 / 1e6", "min(cwnd_bytes / 100, 20)"]
+        {
+            assert!(is(text), "{text}");
+        }
+        for text in ["lost - overshoot", "log10(loss)", "goodput_kbps * offset", "-1 * rate"] {
+            assert!(!is(text), "{text}");
         }
     }
 }

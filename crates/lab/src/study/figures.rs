@@ -1,6 +1,5 @@
 //! Pictures from a paper's results.
 
-use super::cells::is_at;
 use super::computed;
 use super::courses;
 use super::file::{self, Drawn};
@@ -8,8 +7,9 @@ use super::measure::View;
 use super::reproduce::Done;
 use super::rows::{binding, chosen, column, filled, place_of};
 use super::study::{Asked, Asking, Study};
-use super::value::{Place, Value};
+use super::value::{Pick, Place, Value};
 use crate::figure::{Curve, CurveKind, Figure, Point};
+use crate::item::DEFAULT;
 use crate::progress::Progress;
 use lasthop_scenario::Problem;
 
@@ -66,9 +66,15 @@ struct Drawing<'a> {
 impl Drawing<'_> {
     /// The ends of what is drawn, times the ordinate's factor.
     fn bounds(&self) -> Option<[f64; 2]> {
-        let of_curves = self.figure.curve.iter().find_map(|curve| curve.metric.as_ref());
-        let metric = self.figure.metric.as_ref().or(of_curves)?;
-        let bounds = self.study.file.metric.get(metric)?.bounds?;
+        let own = |curve: &&file::Curve| curve.published.all().is_empty();
+        let mut each: Vec<Asked<'_>> =
+            self.figure.curve.iter().filter(own).map(|curve| self.asked_by(curve)).collect();
+        if self.figure.curve.is_empty() {
+            each.push(self.figure.asked());
+        }
+        let each: Option<Vec<[f64; 2]>> = each.into_iter().map(|asked| self.study.bounds(asked)).collect();
+        let wider = |one: [f64; 2], other: [f64; 2]| [one[0].min(other[0]), one[1].max(other[1])];
+        let bounds = each?.into_iter().reduce(wider)?;
         Some(bounds.map(|end| end * self.figure.y_times.unwrap_or(1.0)))
     }
 
@@ -76,14 +82,15 @@ impl Drawing<'_> {
     fn over_axis(&self, done: &Done<'_>) -> (Vec<Curve>, Vec<String>) {
         let Some(x) = self.figure.x.as_deref() else { return (Vec::new(), Vec::new()) };
         let mut curves = match self.figure.curve.is_empty() {
-            true => self.of_series(self.view, x, |name| name),
+            true => self.of_series(self.view, x, DEFAULT, |name| name),
             false => self.one_by_one(x),
         };
         if let Some(label) = &self.figure.also_under
             && let Some(tried) = done.tried.iter().find(|tried| tried.label == *label)
         {
             let view = View { study: self.study, frame: &tried.frame };
-            curves.extend(self.of_series(view, x, |name| format!("{name}, {}", tried.answer_words())));
+            let named = |name| format!("{name}, {}", tried.answer_words());
+            curves.extend(self.of_series(view, x, &tried.label, named));
         }
         let values = self.values(x);
         let is_quantity = values.iter().all(|value| value.number().is_some());
@@ -106,11 +113,17 @@ impl Drawing<'_> {
         Some(value.number().or_else(place)? * self.figure.x_times.unwrap_or(1.0))
     }
 
-    /// A curve for each combination of the axes that vary besides x, each with the paper's points.
-    fn of_series(&self, view: View<'_>, x: &str, name: impl Fn(String) -> String) -> Vec<Curve> {
+    /// A curve for each combination of the axes that vary besides x, each with the paper's points and ns-2's.
+    fn of_series(
+        &self,
+        view: View<'_>,
+        x: &str,
+        reading: &str,
+        name: impl Fn(String) -> String,
+    ) -> Vec<Curve> {
         let asked = self.figure.asked();
         let Some(results) = view.results(asked) else { return Vec::new() };
-        let (places, axes) = chosen(results, |place| is_at(&self.figure.at, place));
+        let (places, axes) = chosen(&view, asked, results, &self.figure.at);
         let others: Vec<String> = axes.into_iter().filter(|axis| axis != x).collect();
         let default: Vec<String> = others.iter().map(|axis| format!("{{{axis}}}")).collect();
         let template = self.figure.series.clone().unwrap_or_else(|| default.join(", "));
@@ -127,9 +140,16 @@ impl Drawing<'_> {
             let points = places.iter().filter_map(|place| self.point(view, asked, place, x, 1.0)).collect();
             let shown = if series.is_empty() { "ours".to_owned() } else { series.clone() };
             drawn.push(Curve { name: name(shown.clone()), kind: CurveKind::Measured, points });
-            let points = self.published(x, &template, &series);
-            if !points.is_empty() {
-                drawn.push(Curve { name: format!("{shown}, published"), kind: CurveKind::Published, points });
+            let published = match reading {
+                DEFAULT => self.published(x, &template, &series),
+                _ => Vec::new(),
+            };
+            let beside = [
+                ("published", CurveKind::Published, published),
+                ("ns-2", CurveKind::Other, self.of_ns2(x, reading, &series)),
+            ];
+            for (whose, kind, points) in beside.into_iter().filter(|(.., points)| !points.is_empty()) {
+                drawn.push(Curve { name: format!("{}, {whose}", name(shown.clone())), kind, points });
             }
         }
         drawn
@@ -158,6 +178,21 @@ impl Drawing<'_> {
         .collect()
     }
 
+    /// ns-2's points of a series, under a reading.
+    fn of_ns2(&self, x: &str, reading: &str, series: &str) -> Vec<Point> {
+        let rows = self.study.ns2.iter().filter(|row| self.figure.ns2.matches(&row.item));
+        let rows = rows.filter(|row| row.series == series && row.is_of(reading));
+        let times = self.figure.y_times.unwrap_or(1.0);
+        let column = column(self.study, x);
+        rows.filter_map(|row| {
+            let (_, text) = row.coordinates().find(|(name, _)| *name == column)?;
+            let value = text.parse().map_or_else(|_| Value::Text(text.into()), Value::Number);
+            let ci95 = row.ci95().map(|ends| ends.map(|end| times * end)).filter(|ends| ends[0] < ends[1]);
+            Some(Point { x: self.abscissa(x, &value)?, y: times * row.value, ci95 })
+        })
+        .collect()
+    }
+
     fn asked_by<'b>(&'b self, curve: &'b file::Curve) -> Asked<'b> {
         let own = curve.asked();
         let grid = own.grid.or(self.figure.grid.as_deref());
@@ -182,13 +217,11 @@ impl Drawing<'_> {
     fn measured(&self, curve: &file::Curve, x: &str) -> Vec<Point> {
         let asked = self.asked_by(curve);
         let Some(results) = self.view.results(asked) else { return Vec::new() };
-        let is_meant = |place: &Place| {
-            is_at(&self.figure.at, place)
-                && curve.at.iter().all(|(axis, value)| place.get(axis).is_some_and(|one| one.same(value)))
-        };
-        let (places, _) = chosen(results, is_meant);
+        let mut at = self.figure.at.clone();
+        at.extend(curve.at.iter().map(|(axis, value)| (axis.clone(), Pick::One(value.clone()))));
+        let (places, _) = chosen(&self.view, asked, results, &at);
         let times = curve.times.unwrap_or(1.0);
-        // Axes that a measure goes over are not the curve's.
+        // Axes of which neither speaks keep their first value.
         let mut seen: Vec<Value> = Vec::new();
         let firsts = places.iter().filter(|place| {
             let new = place.get(x).is_some_and(|value| !seen.iter().any(|one| one.same(value)));

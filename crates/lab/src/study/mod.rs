@@ -1,7 +1,7 @@
 //! A paper as data: what is varied, run, measured and claimed stands in `study.toml`; this folder runs it.
 //!
 //! * [`mod@file`]: what `study.toml` may say; [`source`]: where the files are; [`study`]: all files, read and checked;
-//!   [`value`]: values of axes; [`published`]: the paper's numbers.
+//!   [`value`]: values of axes; [`published`]: the paper's numbers; [`ns2`]: ns-2's beside them.
 //! * [`cells`]: from a place in a grid to its scenario; [`runs`]: all runs, each once; [`store`]: finished runs on disk; [`columns`], [`expression`],
 //!   [`formula`]: what metrics are made of; [`computed`]: the few things that are Rust.
 //! * [`measure`]: numbers of the results; [`place`]: places on an axis; [`class`]: the verdict on a number; [`order`]: the verdict on words;
@@ -22,6 +22,7 @@ pub mod figures;
 pub mod file;
 pub mod formula;
 pub mod measure;
+pub mod ns2;
 pub mod order;
 pub mod overview;
 pub mod place;

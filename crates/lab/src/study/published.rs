@@ -6,6 +6,9 @@ use super::class::half_digit;
 use super::source::Source;
 use lasthop_scenario::Problem;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+const FILE: &str = "published.csv";
 
 /// A published number.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -39,8 +42,7 @@ impl Published {
 
     /// Its coordinates as they are written, in the file's order.
     pub fn coordinates(&self) -> impl Iterator<Item = (&str, &str)> {
-        let parts = self.x.split(';').filter_map(|part| part.split_once('='));
-        parts.map(|(name, text)| (name.trim(), text.trim()))
+        coordinates(&self.x)
     }
 
     /// One coordinate that is a number.
@@ -54,24 +56,39 @@ impl Published {
 /// # Errors
 /// What is wrong with the first line that cannot be read.
 pub fn read(source: &Source) -> Result<Vec<Published>, Problem> {
-    let name = source.path("published.csv");
-    let Some(text) = source.text("published.csv")? else { return Ok(Vec::new()) };
+    let numbers: Vec<Published> = rows(source, FILE, "item, series, x, metric, unit, value, source")?;
+    match numbers.iter().find_map(|row| Some((row, mistake(row)?))) {
+        Some((row, wrong)) => {
+            let text = source.text(FILE)?.unwrap_or_default();
+            let at = text.find(&row.x).unwrap_or(0);
+            Err(Problem::at(&source.path(FILE), &text, at..at + row.x.len(), wrong))
+        }
+        None => Ok(numbers),
+    }
+}
+
+/// The rows of a file with these columns; none if the paper has no such file.
+///
+/// # Errors
+/// What is wrong with the first line that cannot be read.
+pub fn rows<T: DeserializeOwned>(source: &Source, file: &str, columns: &str) -> Result<Vec<T>, Problem> {
+    let Some(text) = source.text(file)? else { return Ok(Vec::new()) };
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let mut numbers = Vec::new();
-    for row in reader.deserialize::<Published>() {
-        let row = row.map_err(|error| {
+    let row = |row: Result<T, csv::Error>| {
+        row.map_err(|error| {
             let at = error.position().map_or(0, |position| position.byte() as usize);
             let end = text[at..].find('\n').map_or(text.len(), |length| at + length);
-            Problem::at(&name, &text, at..end, format!("{error}"))
-                .advise("its columns: item, series, x, metric, unit, value, source")
-        })?;
-        if let Some(wrong) = mistake(&row) {
-            let at = text.find(&row.x).unwrap_or(0);
-            return Err(Problem::at(&name, &text, at..at + row.x.len(), wrong));
-        }
-        numbers.push(row);
-    }
-    Ok(numbers)
+            Problem::at(&source.path(file), &text, at..end, format!("{error}"))
+                .advise(format!("its columns: {columns}"))
+        })
+    };
+    reader.deserialize().map(row).collect()
+}
+
+/// Coordinates, as `name=number;name=word`.
+pub fn coordinates(x: &str) -> impl Iterator<Item = (&str, &str)> {
+    let parts = x.split(';').filter_map(|part| part.split_once('='));
+    parts.map(|(name, text)| (name.trim(), text.trim()))
 }
 
 fn mistake(row: &Published) -> Option<String> {

@@ -7,7 +7,7 @@ use super::readings::{self, Read};
 use super::runs::{self, Frame, Order};
 use super::store::Store;
 use super::study::Study;
-use super::{overview, prose, rows};
+use super::{ns2, overview, prose, rows};
 use crate::item::Item;
 use crate::papers::{Reproduction, Settings};
 use crate::progress::Progress;
@@ -88,7 +88,7 @@ pub fn run<'a>(
         let items = rows::all(&View { study, frame: &frame }).into_iter().map(of_reading).collect();
         Read { name, reading, items }
     };
-    let readings: Vec<Read<'a>> = study.file.reading.iter().map(read).collect();
+    let mut readings: Vec<Read<'a>> = study.file.reading.iter().map(read).collect();
     let tried = asked.into_iter().zip(frames).map(|(one, frame)| {
         let label = label(one.question, one.answer);
         let mut items = rows::tried(&View { study, frame: &frame }, one.tried);
@@ -100,7 +100,10 @@ pub fn run<'a>(
         let Asked { number, tried, question, answer, .. } = one;
         Tried { number, tried, label, question, answer, frame, items }
     });
-    let tried: Vec<Tried<'a>> = tried.collect();
+    let mut tried: Vec<Tried<'a>> = tried.collect();
+    let others = readings.iter_mut().map(|read| &mut read.items);
+    let others = others.chain(tried.iter_mut().map(|tried| &mut tried.items)).flatten();
+    ns2::attach(study, items.iter_mut().chain(others));
     for item in &mut items {
         if let Some(words) = readings::tried(item, &tried) {
             item.note = format!("{}; {words}", item.note);

@@ -3,11 +3,11 @@
 use super::cells::is_at;
 use super::claims;
 use super::class::{Class, Judged, margin_of_place};
-use super::file::{Binding, Over, Points, Try, Within};
+use super::file::{Binding, Ordered, Over, Points, Try, Within};
 use super::measure::{Sample, View};
 use super::published::Published;
 use super::runs::{Results, places};
-use super::study::{Asking, Study, Wanted};
+use super::study::{Asked, Asking, Study, Wanted};
 use super::value::{Pick, Place, Value};
 use crate::item::Item;
 use serde_json::Map;
@@ -75,7 +75,7 @@ pub fn place_of(
         }
     }
     for (axis, about) in &study.file.axis {
-        let stands_here = |coordinates: &super::file::Ordered<Value>| {
+        let stands_here = |coordinates: &Ordered<Value>| {
             coordinates.iter().all(|(name, value)| {
                 published.coordinates().any(|(known, text)| known == name && value.is(text))
             })
@@ -115,7 +115,8 @@ fn number(view: &View<'_>, published: &Published) -> Option<Item> {
         Item { x, published: Some(published.value()), ..item.metric(&published.metric, &published.unit) };
     let runs = view.results(binding.asked()).map_or(1, |results| results.runs);
     let along = values_along(view, binding);
-    Some(judged(item.note(note), (binding, published), &sample, runs, along))
+    let bounds = study.bounds(binding.asked());
+    Some(judged(item.note(note), (binding, published), &sample, runs, along, bounds))
 }
 
 /// The values of the axis along which a place is looked for.
@@ -133,6 +134,7 @@ fn judged(
     sample: &Sample,
     runs: usize,
     along: Option<Vec<f64>>,
+    bounds: Option<[f64; 2]>,
 ) -> Item {
     let class = binding.class;
     let value = published.value();
@@ -148,7 +150,7 @@ fn judged(
     let values = sample.defined();
     let is_as_it_is = sample.is_exact || sample.place.is_some();
     let estimate = if is_as_it_is { sample.estimate() } else { class.interval(&values) };
-    let Some(ours) = estimate else {
+    let Some(ours) = estimate.map(|estimate| estimate.within(bounds)) else {
         return Item { margin: Some(margin), ..item };
     };
     let mean = ours.mean;
@@ -192,15 +194,29 @@ pub fn coordinates(study: &Study, axis: &str, value: &Value) -> Vec<(String, Val
     }
 }
 
-/// The places of a grid that a table means, and the axes that vary over them.
-pub fn chosen(results: &Results, is_meant: impl Fn(&Place) -> bool) -> (Vec<Place>, Vec<String>) {
-    let places: Vec<Place> = places(&results.axes).into_iter().filter(is_meant).collect();
+/// The places of a grid that a table means, and the axes that vary over them: `at` says where, and where it is silent the
+/// measure itself; an axis that the measure goes over is none of its places.
+pub fn chosen(
+    view: &View<'_>,
+    asked: Asked<'_>,
+    results: &Results,
+    at: &Ordered<Pick>,
+) -> (Vec<Place>, Vec<String>) {
+    let own = view.study.own_place(asked);
+    let is_own = |place: &Place| {
+        own.iter().all(|(axis, value)| at.contains_key(axis) || place.get(axis) == Some(value))
+    };
+    let over = view.study.gone_over(asked);
+    let axes = results.axes.iter().filter(|(axis, _)| !over.contains(&axis.as_str()));
+    let axes: Vec<(String, Vec<Value>)> = axes.cloned().collect();
+    let places = places(&axes).into_iter().filter(|place| is_at(at, place) && is_own(place));
+    let places: Vec<Place> = places.collect();
     let varies = |axis: &str| {
         let mut values = places.iter().filter_map(|place| place.get(axis));
         let first = values.next();
         values.any(|value| Some(value) != first)
     };
-    let axes = results.axes.iter().map(|(axis, _)| axis.clone()).filter(|axis| varies(axis)).collect();
+    let axes = axes.into_iter().map(|(axis, _)| axis).filter(|axis| varies(axis)).collect();
     (places, axes)
 }
 
@@ -217,7 +233,8 @@ pub fn filled(template: &str, place: &Place) -> String {
 fn drawn(view: &View<'_>, points: &Points) -> Vec<Item> {
     let study = view.study;
     let Some(results) = view.results(points.asked()) else { return Vec::new() };
-    let (places, axes) = chosen(results, |place| is_at(&points.at, place));
+    let (places, axes) = chosen(view, points.asked(), results, &points.at);
+    let bounds = study.bounds(points.asked());
     let default = axes.first().map_or(String::new(), |axis| format!("{{{axis}}}"));
     let template = points.series.as_deref().unwrap_or(&default);
     let (metric, unit) = match study.wanted(points.asked(), &[]) {
@@ -235,6 +252,7 @@ fn drawn(view: &View<'_>, points: &Points) -> Vec<Item> {
             }
         }
         let estimate = view.sample(points.asked(), place).and_then(|sample| sample.estimate());
+        let estimate = estimate.map(|estimate| estimate.within(bounds));
         let note = if estimate.is_none() { "undefined: it did not occur" } else { &points.note };
         item.metric(metric, unit).measured(estimate).note(note)
     };

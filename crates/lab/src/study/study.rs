@@ -1,9 +1,12 @@
 //! A paper's files, read and checked: every name that is used exists.
 
 use super::expression::Expression;
-use super::file::{File, Measure};
+use super::file::{Comparison, File, Measure, Over};
+use super::measure::over_laid;
+use super::ns2::{self, Ns2};
 use super::published::{self, Published};
 use super::source::{Source, Text};
+use super::value::{Place, Value};
 use crate::papers::deviation::{self, Deviation};
 use lasthop_scenario::{Problem, nearest};
 use sha2::{Digest, Sha256};
@@ -20,6 +23,8 @@ pub struct Study {
     pub file: File,
     /// `published.csv`.
     pub published: Vec<Published>,
+    /// `ns2.csv`.
+    pub ns2: Vec<Ns2>,
     /// `deviations.toml`.
     pub deviations: Vec<Deviation>,
     /// `chapter.md`.
@@ -45,6 +50,7 @@ impl Study {
         let file: File = toml::from_str(&text.text)
             .map_err(|error| text.at(error.span().unwrap_or(0..0), error.message().trim()))?;
         let published = published::read(&source)?;
+        let ns2 = ns2::read(&source)?;
         let deviations = match source.text("deviations.toml")? {
             None => Vec::new(),
             Some(inner) => deviation::read(&inner).map_err(|error| {
@@ -58,6 +64,7 @@ impl Study {
             text,
             file,
             published,
+            ns2,
             deviations,
             prose,
             formulas: BTreeMap::new(),
@@ -65,6 +72,7 @@ impl Study {
         };
         study.formulas = study.formulas()?;
         study.measured = super::references::measured(&study)?;
+        ns2::check(&study)?;
         Ok(study)
     }
 
@@ -82,7 +90,7 @@ impl Study {
         names.filter_map(|name| Some((name.clone(), self.formulas.get(name)?.clone()))).collect()
     }
 
-    /// SHA-256 of its files that decide results (study.toml, published.csv, the paths), the first 16 digits.
+    /// SHA-256 of its files that decide results (study.toml, published.csv, ns2.csv, the paths), the first 16 digits.
     ///
     /// # Errors
     /// If a file cannot be read any more.
@@ -90,6 +98,7 @@ impl Study {
         let mut digest = Sha256::new();
         digest.update(&self.text.text);
         digest.update(self.source.text("published.csv")?.unwrap_or_default());
+        digest.update(self.source.text("ns2.csv")?.unwrap_or_default());
         for path in self.paths() {
             digest.update(self.source.text(path)?.unwrap_or_default());
         }
@@ -135,6 +144,53 @@ impl Study {
                 .about(context, "metric", "of which grid?")
                 .advise(format!("write grid = \"…\": {}", names.join(", ")))),
         }
+    }
+
+    /// The ends that what a table asks for cannot pass, such as 0 and 1.
+    pub fn bounds(&self, asked: Asked<'_>) -> Option<[f64; 2]> {
+        match (asked.metric, asked.measure) {
+            (Some(metric), _) => {
+                let own = self.file.metric.get(metric)?.bounds;
+                // No column is below 0; an axis may be.
+                let is_name = |name: &str| {
+                    let values = self.file.axis.get(name).map(|axis| &axis.values[..]).unwrap_or_default();
+                    values.iter().filter_map(Value::number).all(|value| value >= 0.0)
+                };
+                let formula = self.formulas.get(metric);
+                own.or_else(|| formula?.is_never_negative(&is_name).then_some([0.0, f64::INFINITY]))
+            }
+            (None, Some(measure)) => {
+                let measure = self.file.measure.get(measure)?;
+                // A mean of several, or the largest of them, ends where each does; a place does not.
+                let over = |over: &Over| matches!(over, Over::Mean | Over::Repetitions | Over::Largest);
+                let own = self.bounds(measure.asked()).filter(|_| measure.over.values().all(over));
+                let is_positive = own.is_some_and(|[least, _]| least >= 0.0);
+                let compared = match (&measure.against, measure.comparison) {
+                    (None, _) => own,
+                    (_, Some(Comparison::Ratio)) if is_positive => Some([0.0, f64::INFINITY]),
+                    (_, Some(Comparison::Change | Comparison::ChangeOfMeans)) if is_positive => {
+                        Some([-100.0, f64::INFINITY])
+                    }
+                    _ => None,
+                };
+                measure.bounds.or(compared)
+            }
+            (None, None) => None,
+        }
+    }
+
+    /// Where a table asks: its measure's own place, the outer measure's over the inner one's.
+    pub fn own_place(&self, asked: Asked<'_>) -> Place {
+        let measure = asked.measure.and_then(|measure| self.file.measure.get(measure));
+        measure.map_or_else(Place::new, |measure| over_laid(&self.own_place(measure.asked()), &measure.at))
+    }
+
+    /// The axes that a table's measure goes over: it has one number for all of their values.
+    pub fn gone_over(&self, asked: Asked<'_>) -> Vec<&str> {
+        let measure = asked.measure.and_then(|measure| self.file.measure.get(measure));
+        let Some(measure) = measure else { return Vec::new() };
+        let own = measure.over.keys().map(String::as_str);
+        own.chain(self.gone_over(measure.asked())).collect()
     }
 
     /// A name that is not there.

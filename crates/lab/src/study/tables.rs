@@ -20,11 +20,31 @@ pub fn table(done: &Done<'_>, table: &file::Table) -> Table {
 
 /// Rows with their published numbers, ours and verdicts.
 pub fn rows<'a>(caption: &str, items: impl Iterator<Item = &'a Item>) -> Table {
-    let columns = ["row", "published", "ours", "off by", "margin", "verdict", "what"];
-    Table {
-        caption: caption.into(),
-        columns: columns.map(String::from).to_vec(),
-        rows: items.map(row).collect(),
+    let items: Vec<&Item> = items.collect();
+    let mut columns =
+        ["row", "published", "ours", "off by", "margin", "verdict", "what"].map(String::from).to_vec();
+    let mut rows: Vec<Vec<Cell>> = items.iter().map(|item| row(item)).collect();
+    if items.iter().any(|item| item.ns2.is_some()) {
+        columns.insert(NS2_AT, "ns-2".into());
+        for (row, item) in rows.iter_mut().zip(&items) {
+            row.insert(NS2_AT, ns2(item));
+        }
+    }
+    Table { caption: caption.into(), columns, rows }
+}
+
+/// Where ns-2's column stands, if a row has its number.
+const NS2_AT: usize = 3;
+
+fn ns2(item: &Item) -> Cell {
+    let of_ns2 = Item { measured: item.ns2, ci95: item.ns2_ci95, ..item.clone() };
+    with_unit(measured(&of_ns2), &item.unit)
+}
+
+fn with_unit(cell: Cell, unit: &str) -> Cell {
+    match cell {
+        Cell::Number(number) if !unit.is_empty() => Cell::Number(format!("{number} {unit}")),
+        other => other,
     }
 }
 
@@ -40,14 +60,12 @@ fn row(item: &Item) -> Vec<Cell> {
             cells.extend([Cell::Empty, ours.unwrap_or(Cell::Empty), Cell::Empty, Cell::Empty]);
         }
         Some(margin) => {
-            let unit = if item.unit.is_empty() { String::new() } else { format!(" {}", item.unit) };
-            let with_unit = |cell: Cell| match cell {
-                Cell::Number(number) => Cell::Number(number + &unit),
-                other => other,
-            };
             let off = item.deviation_pct.map(|off| Cell::Number(format!("{off:+.1} %")));
-            cells.push(item.published.map_or(Cell::Empty, |value| with_unit(Cell::Number(number(value)))));
-            cells.push(with_unit(measured(item)));
+            cells.push(
+                item.published
+                    .map_or(Cell::Empty, |value| with_unit(Cell::Number(number(value)), &item.unit)),
+            );
+            cells.push(with_unit(measured(item), &item.unit));
             cells.push(off.unwrap_or(Cell::Empty));
             cells.push(Cell::Number(format!("± {}", number(margin))));
         }

@@ -66,6 +66,9 @@ pub struct Figure {
     /// Rows of `published.csv` whose numbers are drawn beside, by patterns of their item.
     #[serde(default)]
     pub published: Texts,
+    /// Rows of `ns2.csv` whose numbers are drawn beside, by patterns of their item.
+    #[serde(default)]
+    pub ns2: Texts,
     /// Another answer's curves besides: `question: answer`.
     pub also_under: Option<String>,
     /// One run each, sampled over time, with these changes: then the curves' `column` says of what.

@@ -14,7 +14,8 @@ pub struct Metric {
     /// Its unit.
     #[serde(default)]
     pub unit: String,
-    /// Ends that it cannot pass, such as 0 and 1: intervals end there.
+    /// Ends that it cannot pass, such as 0 and 1, or 0 and `inf`: intervals end there. By default 0 and `inf` if nothing in
+    /// its formula can be negative.
     pub bounds: Option<[f64; 2]>,
 }
 
@@ -106,6 +107,8 @@ pub struct Measure {
     /// Its unit.
     #[serde(default)]
     pub unit: String,
+    /// Ends that it cannot pass, where its metric's are not its own.
+    pub bounds: Option<[f64; 2]>,
 }
 
 impl Measure {

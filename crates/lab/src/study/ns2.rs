@@ -1,0 +1,141 @@
+//! `ns2.csv`: what ns-2 gives where it can run the same, beside the paper's number and ours.
+//!
+//! Columns: item, series, x, metric (as of the row that it stands beside), reading (`question: answer`; empty: the default),
+//! value, half_width (of the 95 % interval; empty if nothing varies), source.
+
+use super::published::{self, coordinates};
+use super::source::Source;
+use super::study::Study;
+use crate::item::{AGAIN, DEFAULT, Item};
+use lasthop_scenario::Problem;
+use serde::Deserialize;
+
+const FILE: &str = "ns2.csv";
+
+/// What ns-2 gives.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ns2 {
+    /// The item of the row that it stands beside.
+    pub item: String,
+    /// Its series.
+    pub series: String,
+    x: String,
+    /// What is measured.
+    pub metric: String,
+    /// Under which answer; empty for the default reading.
+    pub reading: String,
+    /// The mean of ns-2's runs, in the row's unit.
+    pub value: f64,
+    half_width: Option<f64>,
+    /// Where it stands.
+    pub source: String,
+}
+
+impl Ns2 {
+    /// Its 95 % interval.
+    pub fn ci95(&self) -> Option<[f64; 2]> {
+        // Both are decimals of a few digits, and so are the ends.
+        let decimal = |end: f64| libm::round(end * 1e9) / 1e9;
+        self.half_width.map(|half| [self.value - half, self.value + half].map(decimal))
+    }
+
+    /// Its coordinates as they are written.
+    pub fn coordinates(&self) -> impl Iterator<Item = (&str, &str)> {
+        coordinates(&self.x)
+    }
+
+    /// Whether it stands beside rows of this reading.
+    pub fn is_of(&self, reading: &str) -> bool {
+        self.reading == reading || (self.reading.is_empty() && reading == DEFAULT)
+    }
+
+    fn is_beside(&self, item: &Item) -> bool {
+        let name = item.item.strip_prefix(AGAIN).unwrap_or(&item.item);
+        let is_there = |(name, text): (&str, &str)| {
+            let number: Option<f64> = text.parse().ok();
+            item.x.get(name).is_some_and(|x| {
+                x.as_str() == Some(text) || number.is_some_and(|number| x.as_f64() == Some(number))
+            })
+        };
+        self.item == name
+            && self.series == item.series
+            && self.metric == item.metric
+            && self.is_of(&item.reading)
+            && self.coordinates().all(is_there)
+    }
+}
+
+/// All of a paper; none if it has no such file.
+///
+/// # Errors
+/// The first line that cannot be read, or stands beside no row of the paper.
+pub fn read(source: &Source) -> Result<Vec<Ns2>, Problem> {
+    published::rows(source, FILE, "item, series, x, metric, reading, value, half_width, source")
+}
+
+/// Whether every number stands beside a row, and under an answer that is tried.
+///
+/// # Errors
+/// The first that does not.
+pub fn check(study: &Study) -> Result<(), Problem> {
+    let file = &study.file;
+    for one in &study.ns2 {
+        let is_known = study.published.iter().any(|row| row.item == one.item)
+            || file.points.iter().any(|points| points.item == one.item);
+        let answers = file.question.iter().flat_map(|(question, answers)| {
+            answers.keys().map(move |answer| super::reproduce::label(question, answer))
+        });
+        let wrong = match () {
+            () if !is_known => &one.item,
+            () if !one.reading.is_empty() && !answers.into_iter().any(|label| label == one.reading) => {
+                &one.reading
+            }
+            () => continue,
+        };
+        let text = study.source.text(FILE)?.unwrap_or_default();
+        let at = text.find(wrong.as_str()).unwrap_or(0);
+        let what = if wrong == &one.item { "no item" } else { "no answer" };
+        let message = format!("this paper has {what} `{wrong}`");
+        return Err(Problem::at(&study.source.path(FILE), &text, at..at + wrong.len(), message));
+    }
+    Ok(())
+}
+
+/// Puts ns-2's numbers beside ours.
+pub fn attach<'a>(study: &Study, items: impl Iterator<Item = &'a mut Item>) {
+    for item in items {
+        if let Some(one) = study.ns2.iter().find(|one| one.is_beside(item)) {
+            item.ns2 = Some(one.value);
+            item.ns2_ci95 = one.ci95();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_stands_beside_the_row_of_its_place_and_reading() {
+        let one = Ns2 {
+            item: "fig2a".into(),
+            series: "sack".into(),
+            x: "bad_ms=5".into(),
+            metric: "throughput".into(),
+            reading: "lost to: end".into(),
+            value: 483.0,
+            half_width: Some(7.9),
+            source: String::new(),
+        };
+        let item = |item: &str, bad: f64, reading: &str| Item {
+            reading: reading.into(),
+            ..Item::new("huang", item, "sack").metric("throughput", "kbit/s").at("bad_ms", bad)
+        };
+        assert!(one.is_beside(&item("sensitivity-fig2a", 5.0, "lost to: end")));
+        assert!(!one.is_beside(&item("sensitivity-fig2a", 1.0, "lost to: end")));
+        assert!(!one.is_beside(&item("fig2a", 5.0, DEFAULT)));
+        assert!(Ns2 { reading: String::new(), ..one.clone() }.is_beside(&item("fig2a", 5.0, DEFAULT)));
+        assert_eq!(one.ci95(), Some([475.1, 490.9]));
+    }
+}
