@@ -22,7 +22,15 @@ pub(crate) struct Bar {
 
 enum Part {
     Drawn(ProgressBar),
-    Told { steps: Sender<u64>, teller: JoinHandle<()> },
+    Told { news: Sender<News>, teller: JoinHandle<()> },
+}
+
+/// What a teller hears.
+enum News {
+    /// So many further steps are done.
+    Done(u64),
+    /// There will be so many in all.
+    Expected(u64),
 }
 
 impl Bar {
@@ -35,7 +43,16 @@ impl Bar {
         self.with(|part| match part {
             Some(Part::Drawn(bar)) => bar.inc(steps),
             // It listens until the part ends.
-            Some(Part::Told { steps: sender, .. }) => drop(sender.send(steps)),
+            Some(Part::Told { news, .. }) => drop(news.send(News::Done(steps))),
+            None => {}
+        });
+    }
+
+    /// The part will have so many steps in all, as far as one knows now.
+    pub(crate) fn expect(&self, steps: u64) {
+        self.with(|part| match part {
+            Some(Part::Drawn(bar)) => bar.set_length(steps),
+            Some(Part::Told { news, .. }) => drop(news.send(News::Expected(steps))),
             None => {}
         });
     }
@@ -66,8 +83,8 @@ impl Progress for Bar {
     fn end(&self) {
         self.with(|part| match part.take() {
             Some(Part::Drawn(bar)) => bar.finish_and_clear(),
-            Some(Part::Told { steps, teller }) => {
-                drop(steps);
+            Some(Part::Told { news, teller }) => {
+                drop(news);
                 let _ = teller.join();
             }
             None => {}
@@ -86,12 +103,13 @@ fn drawn(bar: ProgressBar, part: &str) -> Part {
 
 /// `None` if there is no thread to be had for it.
 fn told(mut pace: Pace) -> Option<Part> {
-    let (steps, news) = channel();
+    let (told, news) = channel();
     let begun = Instant::now();
     let tell = move || {
         loop {
             match news.recv_timeout(SELDOM) {
-                Ok(steps) => pace.done += steps,
+                Ok(News::Done(steps)) => pace.done += steps,
+                Ok(News::Expected(steps)) => pace.steps = steps,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
@@ -101,7 +119,7 @@ fn told(mut pace: Pace) -> Option<Part> {
         }
     };
     let teller = thread::Builder::new().spawn(tell).ok()?;
-    Some(Part::Told { steps, teller })
+    Some(Part::Told { news: told, teller })
 }
 
 /// When a line is due, and what it says.

@@ -112,6 +112,18 @@ impl From<Problem> for Failure {
     }
 }
 
+impl From<lasthop_sweep::store::Error> for Failure {
+    /// What a store is not is a mistake in what was given; what happens to it is a failure.
+    fn from(error: lasthop_sweep::store::Error) -> Failure {
+        use lasthop_sweep::store::Error;
+        let (message, help) = (error.to_string(), error.help());
+        match error {
+            Error::InUse(_) | Error::Full(_) | Error::Broken(..) => Failure::failed(message, help),
+            _ => Failure::bad_input(message, help),
+        }
+    }
+}
+
 impl fmt::Display for Complaint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)

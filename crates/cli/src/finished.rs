@@ -9,7 +9,7 @@ use lasthop_lab::progress::Progress;
 use std::time::{Duration, Instant};
 
 /// How soon an interruption is noticed.
-const SOON: Duration = Duration::from_millis(20);
+pub(crate) const SOON: Duration = Duration::from_millis(20);
 
 /// What became of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

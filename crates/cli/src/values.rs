@@ -1,6 +1,10 @@
 //! How the values of flags are read.
 
+use crate::failure::Failure;
 use clap::builder::{PossibleValue, TypedValueParser};
+use lasthop_lab::compare::{Quantity, Variation};
+use lasthop_sweep::driver::Shard;
+use lasthop_sweep::rule::Precision;
 use std::ffi::OsStr;
 use std::str::FromStr;
 
@@ -78,6 +82,61 @@ impl FromStr for Choices {
     }
 }
 
+/// `path=a,b,c` of a sweep's `--set`; an empty value takes the key away.
+#[derive(Clone, Debug)]
+pub(crate) struct Setting(pub(crate) Choices);
+
+impl FromStr for Setting {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Setting, String> {
+        match text.parse::<Assignment>()? {
+            Assignment { path, value } if value.is_empty() => {
+                Ok(Setting(Choices { path, values: vec![value] }))
+            }
+            _ => text.parse().map(Setting),
+        }
+    }
+}
+
+impl From<&Choices> for Variation {
+    fn from(Choices { path, values }: &Choices) -> Variation {
+        Variation { path: path.clone(), values: values.clone() }
+    }
+}
+
+/// More combinations than this are surely a mistake.
+const MOST_CASES: usize = 10_000;
+
+/// Refuses keys that cannot be varied, or are given twice by this flag, and more combinations than anybody wants.
+pub(crate) fn refuse_nonsense<'c>(
+    flag: &str,
+    all: impl Iterator<Item = &'c Choices> + Clone,
+) -> Result<(), Failure> {
+    for Choices { path, values } in all.clone() {
+        if values.len() > 1 && (path == "seed" || path == "runs") {
+            return Err(Failure::bad_input(
+                format!("`{path}` cannot be varied: every value runs with the same seeds"),
+                format!("use --{path}"),
+            ));
+        }
+        if all.clone().filter(|other| other.path == *path).count() > 1 {
+            return Err(Failure::bad_input(
+                format!("`{path}` is varied twice"),
+                format!("write all its values at once: {flag} {path}=a,b,c"),
+            ));
+        }
+    }
+    let count = all.clone().try_fold(1_usize, |count, choices| count.checked_mul(choices.values.len()));
+    match count {
+        Some(count) if count <= MOST_CASES => Ok(()),
+        _ => Err(Failure::bad_input(
+            format!("there are more than {MOST_CASES} combinations"),
+            "vary fewer keys or values at once",
+        )),
+    }
+}
+
 /// The parts between commas that stand outside of quotes and brackets, without blanks around them.
 fn between_commas(text: &str) -> Vec<String> {
     let (mut parts, mut part) = (Vec::new(), String::new());
@@ -101,6 +160,25 @@ fn between_commas(text: &str) -> Vec<String> {
     parts
 }
 
+/// `--until`: a share of the mean, `2%`.
+pub(crate) fn precision(text: &str) -> Result<Precision, String> {
+    let wrong = || "expected a percentage of the mean from 0.01% to 50%, like 2%".to_owned();
+    let number =
+        text.trim().strip_suffix('%').ok_or_else(wrong)?.trim().parse::<f64>().map_err(|_| wrong())?;
+    let is_meant = (0.01..=50.0).contains(&number);
+    Precision::new(number / 100.0).filter(|_| is_meant).ok_or_else(wrong)
+}
+
+/// `--shard`: `2/8`.
+pub(crate) fn shard(text: &str) -> Result<Shard, String> {
+    let wrong =
+        || "expected the number of this part and how many there are, like 1/4, 2/4, 3/4 and 4/4".to_owned();
+    let (number, of) = text.split_once('/').ok_or_else(wrong)?;
+    let of = whole(of.trim(), 1, 100_000).map_err(|_| wrong())?;
+    let number = whole(number.trim(), 1, of).map_err(|_| wrong())?;
+    Ok(Shard { number, of })
+}
+
 /// `--runs`.
 pub(crate) fn runs(text: &str) -> Result<u32, String> {
     whole(text, 1, 1_000_000)
@@ -119,6 +197,14 @@ pub(crate) fn snap(text: &str) -> Result<u32, String> {
 /// `--seed`.
 pub(crate) fn seed(text: &str) -> Result<u64, String> {
     whole(text, 0, i64::MAX as u64)
+}
+
+/// `--metric`.
+pub(crate) fn quantity(name: &str) -> Result<Quantity, String> {
+    Quantity::named(name).ok_or_else(|| {
+        let known: Vec<&str> = Quantity::all().map(Quantity::name).collect();
+        format!("expected one of {}", known.join(", "))
+    })
 }
 
 fn whole<N: FromStr + PartialOrd + std::fmt::Display>(text: &str, least: N, most: N) -> Result<N, String> {
@@ -140,6 +226,28 @@ mod tests {
         assert!("recovery=sack,,reno".parse::<Choices>().is_err());
         assert!("recovery".parse::<Choices>().is_err());
         assert_eq!("x=a,b,a".parse::<Choices>().unwrap_err(), "`a` is given twice: write each value once");
+    }
+
+    #[test]
+    fn a_setting_has_one_value_or_several_or_none() {
+        let values = |text: &str| text.parse::<Setting>().map(|Setting(choices)| choices.values);
+        assert_eq!(values("recovery=sack,reno").unwrap(), ["sack", "reno"]);
+        assert_eq!(values("duration=7 s").unwrap(), ["7 s"]);
+        assert_eq!(values("source=").unwrap(), [""]);
+        assert!(values("recovery=sack,").is_err() && values("recovery").is_err() && values("=1").is_err());
+    }
+
+    #[test]
+    fn a_precision_is_a_percentage_and_a_shard_one_of_several() {
+        assert_eq!(precision("2%").ok(), Precision::new(0.02));
+        assert_eq!(precision(" 0.5 %").ok(), Precision::new(0.005));
+        for wrong in ["2", "0%", "-1%", "51%", "NaN%", "%", ""] {
+            assert!(precision(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(shard("2/8"), Ok(Shard { number: 2, of: 8 }));
+        for wrong in ["0/8", "9/8", "2", "2/0", "a/b", "-1/2", ""] {
+            assert!(shard(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

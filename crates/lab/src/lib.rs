@@ -6,12 +6,14 @@
 //! * [`item`]: a published number beside ours; [`papers`]: the papers, each a folder.
 //! * [`trials`]: streams of real TCP in two ways beside each other: simulated and emulated, without the agent and with it.
 //! * [`document`], [`figure`], [`overview`], [`report`]: what a report says, what it draws, what it shows first, and the HTML for it.
+//! * [`digest`]: the key of what decides a result.
 //! * [`progress`]: how far a long computation has come.
 
 pub mod bench;
 pub mod change;
 pub mod compare;
 pub mod cost;
+pub mod digest;
 pub mod document;
 pub mod figure;
 pub mod in_order;

@@ -19,11 +19,12 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("scenario", &["base", "net", "tcp", "middlebox"]),
     ("sim", &["base", "wire", "net", "tcp", "middlebox", "engine", "scenario", "capture"]),
     ("lab", &["base", "wire", "net", "tcp", "engine", "scenario", "capture", "sim"]),
+    ("sweep", &["lab", "scenario", "sim"]),
     (
         "",
         &[
             "base", "wire", "net", "tcp", "host", "os", "emu", "agent", "engine", "scenario", "capture",
-            "sim", "lab",
+            "sim", "lab", "sweep",
         ],
     ),
 ];

@@ -138,6 +138,15 @@ impl Draft {
         check(&self.catalogue, &self.sources, &self.document, &self.title)
             .map(|(_, resolved)| show::text(&resolved))
     }
+
+    /// The scenario, and [`Draft::show`]'s text without comments.
+    ///
+    /// # Errors
+    /// As [`Draft::check`].
+    pub fn check_and_show(&self) -> Result<(Scenario, String), Problem> {
+        check(&self.catalogue, &self.sources, &self.document, &self.title)
+            .map(|(scenario, resolved)| (scenario, show::bare(&resolved)))
+    }
 }
 
 impl Scenario {

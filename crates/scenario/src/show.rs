@@ -22,6 +22,21 @@ pub(crate) fn text(resolved: &Resolved) -> String {
     text
 }
 
+/// The same without a comment: only keys that are set.
+pub(crate) fn bare(resolved: &Resolved) -> String {
+    let mut text = String::new();
+    for section in &resolved.sections {
+        if !section.path.is_empty() {
+            text.push_str(&format!("[{}]\n", section.path));
+        }
+        for line in section.lines.iter().filter(|line| line.holds) {
+            text.push_str(&assignment(line));
+            text.push('\n');
+        }
+    }
+    text
+}
+
 fn lines(section: &Section, text: &mut String) {
     let width =
         section.lines.iter().map(assignment).map(|line| line.chars().count()).filter(|n| *n < 48).max();

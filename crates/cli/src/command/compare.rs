@@ -9,7 +9,7 @@ use crate::output::{self, Format};
 use crate::source::Source;
 use crate::table;
 use crate::target::{self, Target};
-use crate::values::Choices;
+use crate::values::{self, Choices};
 use clap::Args;
 use lasthop_lab::compare::{self, Case, Comparison, Quantity, Variation};
 use lasthop_lab::cost::{Plan, estimate};
@@ -19,9 +19,6 @@ use lasthop_lab::runs::Repetition;
 use lasthop_lab::runs::random::Repeats;
 use lasthop_sim::Samples;
 use std::path::PathBuf;
-
-/// More combinations than this are surely a mistake.
-const MOST_CASES: usize = 10_000;
 
 /// Compare values of a key, paired: each meets the same losses. Prints differences to the first.
 #[derive(Args)]
@@ -34,7 +31,7 @@ pub(crate) struct Compare {
     #[command(flatten)]
     repetitions: Repetitions,
     /// What to compare: goodput_kbps,timeouts; once or more. By default goodput, and all that the values change
-    #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = quantity)]
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = values::quantity)]
     metric: Vec<Quantity>,
     /// How to print
     #[arg(long, value_enum, default_value = "table")]
@@ -51,11 +48,7 @@ impl Compare {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
         self.refuse_nonsense()?;
         let draft = self.source.draft()?;
-        let variations: Vec<Variation> = self
-            .vary
-            .iter()
-            .map(|choices| Variation { path: choices.path.clone(), values: choices.values.clone() })
-            .collect();
+        let variations: Vec<Variation> = self.vary.iter().map(Variation::from).collect();
         let cases = compare::cases(&draft, &variations)?;
         if lengths(&cases).contains(" to ") {
             output::note(
@@ -142,38 +135,8 @@ impl Compare {
     }
 
     fn refuse_nonsense(&self) -> Result<(), Failure> {
-        for Choices { path, .. } in &self.vary {
-            if path == "seed" || path == "runs" {
-                return Err(Failure::bad_input(
-                    format!("`{path}` cannot be varied: every value runs with the same seeds"),
-                    format!("use --{path}"),
-                ));
-            }
-            if self.vary.iter().filter(|other| other.path == *path).count() > 1 {
-                return Err(Failure::bad_input(
-                    format!("`{path}` is varied twice"),
-                    format!("write all its values at once: --vary {path}=a,b,c"),
-                ));
-            }
-        }
-        let count =
-            self.vary.iter().try_fold(1_usize, |count, choices| count.checked_mul(choices.values.len()));
-        match count {
-            Some(count) if count <= MOST_CASES => Ok(()),
-            _ => Err(Failure::bad_input(
-                format!("there are more than {MOST_CASES} combinations"),
-                "vary fewer keys or values at once",
-            )),
-        }
+        values::refuse_nonsense("--vary", self.vary.iter())
     }
-}
-
-/// A metric by its name.
-fn quantity(name: &str) -> Result<Quantity, String> {
-    Quantity::named(name).ok_or_else(|| {
-        let known: Vec<&str> = Quantity::all().map(Quantity::name).collect();
-        format!("expected one of {}", known.join(", "))
-    })
 }
 
 /// How long runs are: `60 s`, or `5 s to 60 s`.

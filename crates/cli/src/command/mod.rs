@@ -24,9 +24,11 @@ mod linux;
 mod list;
 mod man;
 mod reproduce;
+mod results;
 mod run;
 mod schema;
 mod show;
+mod sweep;
 
 use crate::failure::Failure;
 use clap::Subcommand;
@@ -41,6 +43,8 @@ use linux::LinuxOnly;
 pub(crate) enum Command {
     Run(run::Run),
     Compare(compare::Compare),
+    Sweep(sweep::Sweep),
+    Results(results::Results),
     Reproduce(reproduce::Reproduce),
     Check(check::Check),
     Show(show::Show),
@@ -62,6 +66,8 @@ impl Command {
         match self {
             Command::Run(run) => run.execute(),
             Command::Compare(compare) => compare.execute(),
+            Command::Sweep(sweep) => sweep.execute(),
+            Command::Results(results) => results.execute(),
             Command::Reproduce(reproduce) => reproduce.execute(),
             Command::Check(check) => check.execute(),
             Command::Show(show) => show.execute(),

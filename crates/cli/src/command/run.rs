@@ -58,6 +58,11 @@ impl Repetitions {
         self.runs.unwrap_or_else(|| repeats.worth_running(scenario.runs))
     }
 
+    /// As many as asked for.
+    pub(crate) fn most(&self) -> Option<u32> {
+        self.runs
+    }
+
     pub(crate) fn seed(&self, scenario: &Scenario) -> u64 {
         self.seed.unwrap_or(scenario.seed)
     }

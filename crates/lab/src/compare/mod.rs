@@ -48,6 +48,15 @@ pub struct Case {
 /// # Errors
 /// The first value that the scenario does not take.
 pub fn cases(draft: &Draft, variations: &[Variation]) -> Result<Vec<Case>, Problem> {
+    let drafts = drafts(draft, variations)?.into_iter();
+    drafts.map(|(values, draft)| Ok(Case { values, scenario: draft.check()? })).collect()
+}
+
+/// The same before they are checked, each with its values.
+///
+/// # Errors
+/// The first key that the scenario has not.
+pub fn drafts(draft: &Draft, variations: &[Variation]) -> Result<Vec<(Vec<String>, Draft)>, Problem> {
     let mut drafts = vec![(Vec::new(), draft.clone())];
     for variation in variations {
         let mut next = Vec::new();
@@ -60,7 +69,7 @@ pub fn cases(draft: &Draft, variations: &[Variation]) -> Result<Vec<Case>, Probl
         }
         drafts = next;
     }
-    drafts.into_iter().map(|(values, draft)| Ok(Case { values, scenario: draft.check()? })).collect()
+    Ok(drafts)
 }
 
 /// Cases and their outcomes.

@@ -49,10 +49,12 @@ impl Completion {
 
     /// Of the finite transfers among these flows; `None` if there are none.
     pub fn of<'a>(flows: impl Iterator<Item = &'a FlowOutcome>) -> Option<Completion> {
-        let mut times: Vec<(f64, bool)> = flows
-            .filter(|flow| flow.is_finite)
-            .map(|flow| (flow.active_s, flow.account.completed.is_some()))
-            .collect();
+        let finite = flows.filter(|flow| flow.is_finite);
+        Completion::of_times(finite.map(|flow| (flow.active_s, flow.account.completed.is_some())).collect())
+    }
+
+    /// Of transfers by how long each was watched, s, and whether it was complete then; `None` without any.
+    pub fn of_times(mut times: Vec<(f64, bool)>) -> Option<Completion> {
         // At the same instant what is complete comes before what is cut off.
         times.sort_by(|one, other| one.0.total_cmp(&other.0).then(other.1.cmp(&one.1)));
         let watched_s = times.last()?.0;

@@ -6,10 +6,10 @@ use lasthop_scenario::{Described, Section};
 use lasthop_sim::trace::{EVENTS, FIELDS};
 use lasthop_sim::{LINK_METRICS, METRICS, RLC_METRICS};
 
-/// Columns in front of the metrics of `run --format csv`; `compare` has the varied keys before them.
+/// Columns in front of the metrics of `run --format csv`; `compare` and `results` have the varied keys before them.
 const FIRST: &[(&str, &str)] = &[
     ("flow", "the flow's name"),
-    ("run", "number of the repetition, from 1"),
+    ("run", "number of the repetition, from 1; `results` has none"),
     ("seed", "its seed: the same seed means the same losses"),
 ];
 
@@ -18,7 +18,8 @@ const OBJECTS: &[(&str, &str)] = &[
     ("flow", "the flow's name; null for all flows together"),
     ("flows", "of all flows together: how many there are"),
     ("link", "the direction of a link: wireless.down"),
-    ("x", "compare: the varied keys and their values"),
+    ("sweep", "results: the number of the sweep in its store"),
+    ("x", "compare, results: the varied keys and their values"),
     ("mean", "of a metric: its mean over the repetitions in which it is defined"),
     ("ci95", "of a metric: ends of the 95 % interval; null for one repetition"),
     ("runs", "of a metric: in how many repetitions it is defined"),

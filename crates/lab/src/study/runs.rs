@@ -4,9 +4,10 @@ use super::cells::{Cell, Mode};
 use super::columns::{self, Run};
 use super::expression::Expression;
 use super::file::{Grid, Ordered, Part};
-use super::store::{self, Store, Values};
+use super::store::{Store, Values};
 use super::study::Study;
 use super::value::{Place, Texts, Value};
+use crate::digest;
 use crate::progress::Progress;
 use crate::repeat::seed_of;
 use lasthop_scenario::{Problem, Scenario};
@@ -234,7 +235,7 @@ impl Job<'_> {
     /// All that decides its numbers: the scenario as it is written and as it is read, the metrics, the seed.
     fn key(&self, scenario: &Scenario, groups: &Ordered<Texts>) -> String {
         let metrics = format!("{:?} {groups:?} {:?}", self.metrics, self.cell.place);
-        store::key(&[&self.written, &format!("{scenario:?}"), &metrics, &self.seed.to_string()])
+        digest::key(&[&self.written, &format!("{scenario:?}"), &metrics, &self.seed.to_string()])
     }
 }
 

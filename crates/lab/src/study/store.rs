@@ -87,16 +87,6 @@ impl Store {
     }
 }
 
-/// The key of what these parts decide.
-pub fn key(parts: &[&str]) -> String {
-    let mut digest = Sha256::new();
-    for part in parts {
-        digest.update((part.len() as u64).to_le_bytes());
-        digest.update(part);
-    }
-    digest.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// This build of the program: a digest of its file.
 fn engine() -> Option<String> {
     let mut file = File::open(std::env::current_exe().ok()?).ok()?;
@@ -127,6 +117,7 @@ fn prune(folder: &Path, own: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::digest::key;
 
     #[test]
     fn what_was_finished_is_found_again_to_the_bit() {
@@ -159,10 +150,5 @@ mod tests {
         drop(store);
         let again = Store::open(folder.path());
         assert_eq!((again.len(), again.find(&key(&["two"]))), (2, Some(&vec![Some(2.0)])));
-    }
-
-    #[test]
-    fn parts_do_not_run_into_each_other() {
-        assert_ne!(key(&["ab", "c"]), key(&["a", "bc"]));
     }
 }

@@ -1,0 +1,166 @@
+//! `lasthop sweep PATH --set path=a,b,c --store FILE`.
+
+use super::results;
+use super::run::Repetitions;
+use crate::bar::Bar;
+use crate::cost;
+use crate::failure::Failure;
+use crate::finished::{Ended, SOON};
+use crate::output::{self, Format};
+use crate::target::patience;
+use crate::values::{self, Choices, Setting};
+use clap::Args;
+use lasthop_lab::compare::{Quantity, Variation};
+use lasthop_lab::cost::{Plan, estimate};
+use lasthop_lab::in_order::threads;
+use lasthop_lab::progress::Progress;
+use lasthop_lab::runs::random::Repeats;
+use lasthop_scenario::{Draft, Scenario};
+use lasthop_sim::METRICS;
+use lasthop_sweep::crew::Crew;
+use lasthop_sweep::driver::{Count, Driver, Shard};
+use lasthop_sweep::grid::Grid;
+use lasthop_sweep::results::Wanted;
+use lasthop_sweep::rule::{MOST, Precision};
+use lasthop_sweep::store::Store;
+use std::path::PathBuf;
+
+/// What is good to know of it.
+const MORE: &str = "\
+The same command again goes on where the first was stopped or killed: what is in the store is not run again.
+`lasthop results FILE` lists, filters and exports what is in it, and merges shards.";
+
+/// Run every combination of values, into a store that outlives a kill. Prints a row for each.
+#[derive(Args)]
+#[command(after_help = MORE)]
+pub(crate) struct Sweep {
+    /// A scenario file, a ready path's name, or one line: rate=10Mbit/s,rtt=20ms,loss=1% or lte,loss=1%
+    path: String,
+    /// A key with one value or several: recovery=sack,reno. Several --set: every combination
+    #[arg(long, value_name = "PATH=A,B,C")]
+    set: Vec<Setting>,
+    /// Where the runs are kept: a file, made if it is not there
+    #[arg(long, value_name = "FILE")]
+    store: PathBuf,
+    #[command(flatten)]
+    repetitions: Repetitions,
+    /// Run each point until half of the 95 % interval of every --metric is within so much of its mean (10 runs or more; with
+    /// --runs at most so many, else 10000)
+    #[arg(long, value_name = "2%", value_parser = values::precision)]
+    until: Option<Precision>,
+    /// Do the I-th of N parts only, each with a store of its own, to be merged by `lasthop results`
+    #[arg(long, value_name = "I/N", value_parser = values::shard, default_value = "1/1", hide_default_value = true)]
+    shard: Shard,
+    /// What to print, and what --until looks at: goodput_kbps,timeouts; once or more. By default goodput
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = values::quantity)]
+    metric: Vec<Quantity>,
+    /// How to print
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+}
+
+impl Sweep {
+    pub(crate) fn execute(&self) -> Result<(), Failure> {
+        let choices = || self.set.iter().map(|Setting(choices)| choices);
+        values::refuse_nonsense("--set", choices())?;
+        let settings: Vec<Variation> = choices()
+            .filter(|Choices { path, .. }| path != "seed" && path != "runs")
+            .map(Variation::from)
+            .collect();
+        let mut draft = Draft::load(&self.path)?;
+        for Choices { path, values } in
+            choices().filter(|Choices { path, .. }| path == "seed" || path == "runs")
+        {
+            draft.set(path, &values[0])?;
+        }
+        let grid = Grid::of(&draft, &settings)?;
+        let scenarios = || grid.points.iter().map(|point| &*point.scenario);
+        let first = &grid.points[0].scenario;
+        let (count, seed) = (self.count(first, &Repeats::of(scenarios())), self.repetitions.seed(first));
+        self.say_cost(&count, scenarios());
+        let driver = Driver::begin(Store::open(&self.store)?, &grid, count, seed, self.shard)?;
+        self.drive(driver)
+    }
+
+    fn count(&self, first: &Scenario, repeats: &Repeats) -> Count {
+        match self.until {
+            None => Count::Runs(self.repetitions.runs(first, repeats)),
+            Some(precision) => {
+                let chosen = match self.metric.is_empty() {
+                    true => vec![Quantity::OfFlow(&METRICS[0])],
+                    false => self.metric.clone(),
+                };
+                Count::Until(precision, chosen, self.repetitions.most().unwrap_or(MOST))
+            }
+        }
+    }
+
+    fn say_cost<'s>(&self, count: &Count, scenarios: impl ExactSizeIterator<Item = &'s Scenario>) {
+        // With a rule nobody knows before how many it takes.
+        let Count::Runs(runs) = count else { return };
+        let points = scenarios.len();
+        let share = (*runs as usize).div_ceil(self.shard.of as usize);
+        let plan = Plan {
+            runs: share,
+            threads: threads(self.repetitions.jobs, share * points),
+            keeps_outcomes: false,
+            sampled: 0,
+        };
+        cost::say_if_large(&estimate(scenarios, plan), &plan);
+    }
+
+    /// Does the runs, and shows what is in the store then.
+    fn drive(&self, mut driver: Driver) -> Result<(), Failure> {
+        if driver.found() > 0 {
+            let (found, left) = (driver.found(), driver.left());
+            output::note(&format!("note: {found} runs are in the store already, {left} are left"));
+        }
+        let threads = threads(self.repetitions.jobs, driver.left().try_into().unwrap_or(usize::MAX));
+        let crew = Crew::of(threads).map_err(Failure::no_threads)?;
+        let bar = Bar::default();
+        bar.begin("sweep", driver.left());
+        let worked = patience::during(|| work(&mut driver, crew, &bar));
+        bar.end();
+        // Whatever else is wrong, what came back is kept if it can be.
+        let kept = driver.commit();
+        worked.and(kept.map_err(Failure::from))?;
+        let (done, of) = (driver.done(), driver.done() + driver.left());
+        let (failed, inexact, sweep) = (driver.failed().to_vec(), driver.inexact(), driver.sweep());
+        let store = driver.into_store()?;
+        let wanted = Wanted { quantities: self.metric.clone(), ..Wanted::default() };
+        results::show(&store.contents(), sweep, &wanted, self.format)?;
+        store.close();
+        if inexact > 0 {
+            output::note(&format!(
+                "note: {inexact} points are not as exact as --until asks for after so many runs"
+            ));
+        }
+        if let Some(first) = failed.first() {
+            let message = format!("{} of {of} runs failed; the first: {first}", failed.len());
+            return Err(Failure::failed(message, "the same command again tries them once more"));
+        }
+        Ended::of(done as usize, of as usize).into_result()
+    }
+}
+
+/// Until all is done or the user wants no more.
+fn work(driver: &mut Driver, mut crew: Crew, bar: &Bar) -> Result<(), Failure> {
+    loop {
+        while crew.has_room()
+            && let Some(job) = driver.poll_job()
+        {
+            crew.begin(job);
+        }
+        if crew.is_idle() || patience::is_interrupted() {
+            return Ok(());
+        }
+        match crew.next_within(SOON) {
+            Some(row) => {
+                driver.handle_row(row)?;
+                bar.expect(driver.done() + driver.left());
+                bar.advance(1);
+            }
+            None => driver.handle_time()?,
+        }
+    }
+}

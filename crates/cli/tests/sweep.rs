@@ -1,0 +1,201 @@
+//! Sweeps as a user runs them: killed, interrupted, begun twice, given the wrong file.
+
+mod common;
+
+use common::{call_in, lasthop, objects, stderr_of};
+use lasthop_base::Stream;
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Some ten milliseconds a run.
+const PATH: &str = "rate=10Mbit/s,rtt=40ms,queue=40packets,loss=0.1%,duration=60s";
+/// Ten points.
+const POINTS: [&str; 4] = ["--set", "recovery=sack,reno", "--set", "channel.loss=0.1%,0.2%,0.5%,1%,2%"];
+/// Until this the machine may be busy with something else.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// `sweep` into a store, with these runs of each point.
+fn sweep<'a>(store: &'a str, runs: &'a str) -> Vec<&'a str> {
+    [&["sweep", PATH][..], &POINTS, &["--runs", runs, "--jobs", "2", "--store", store]].concat()
+}
+
+fn begun(folder: &Path, arguments: &[&str]) -> Child {
+    let mut command = lasthop();
+    command.args(arguments).current_dir(folder).stdin(Stdio::null());
+    command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn good(output: Output) -> String {
+    assert_eq!(output.status.code(), Some(0), "{}", stderr_of(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn rows(folder: &Path, store: &str) -> String {
+    good(call_in(folder, &["results", store, "--format", "csv"]))
+}
+
+/// Kills a sweep of so many runs so often, at moments that are drawn up to this, and lets it end then.
+fn killed(runs_each: u32, kills: u32, latest: Duration) {
+    let folder = tempfile::tempdir().unwrap();
+    let runs = runs_each.to_string();
+    good(call_in(folder.path(), &sweep("whole", &runs)));
+    let mut moments = Stream::named(1, "kills");
+    let mut met = 0;
+    for _ in 0..kills {
+        let mut child = begun(folder.path(), &sweep("killed", &runs));
+        sleep(latest.mul_f64(moments.uniform()));
+        // SIGKILL: nothing is told of it.
+        child.kill().unwrap();
+        // On a fast machine the last ones find it finished.
+        met += u32::from(child.wait().unwrap().code().is_none());
+    }
+    assert!(2 * met >= kills, "it was too soon finished: {met} of {kills}");
+    println!("{met} of {kills} kills met it at work");
+    let last = call_in(folder.path(), &sweep("killed", &runs));
+    let said = stderr_of(&last);
+    good(last);
+    assert!(said.contains("runs are in the store already"), "a kill left nothing: {said}");
+    let (whole, killed) = (rows(folder.path(), "whole"), rows(folder.path(), "killed"));
+    assert_eq!(whole.lines().count(), 1 + 10 * runs_each as usize, "a row for each run");
+    assert!(whole == killed, "the killed sweep's rows are others");
+}
+
+#[test]
+fn a_sweep_that_is_killed_goes_on_where_it_was() {
+    killed(30, 6, Duration::from_millis(500));
+}
+
+/// The full measure: 2,000 runs, 50 kills. `cargo test --release -p lasthop --test sweep -- --ignored`
+#[test]
+#[ignore = "takes a minute"]
+fn a_sweep_of_2000_runs_outlives_50_kills() {
+    killed(200, 50, Duration::from_millis(700));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_sweep_keeps_what_is_finished_and_says_how_many() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = begun(folder.path(), &sweep("r", "100000"));
+    let begun = Instant::now();
+    // Readers do not wait for the writer.
+    let finished = || {
+        let output = call_in(folder.path(), &["results", "r", "--format", "csv"]);
+        String::from_utf8_lossy(&output.stdout).lines().count().saturating_sub(1)
+    };
+    while finished() < 5 && begun.elapsed() < PATIENCE {
+        sleep(Duration::from_millis(20));
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{said}");
+    let last = said.lines().last().unwrap_or_default();
+    assert_eq!(last, format!("interrupted: {} of 1000000 runs are done", finished()));
+}
+
+#[test]
+fn a_second_sweep_into_the_same_store_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = begun(folder.path(), &sweep("r", "100000"));
+    let begun = Instant::now();
+    while !folder.path().join("r").exists() && begun.elapsed() < PATIENCE {
+        sleep(Duration::from_millis(10));
+    }
+    let second = call_in(folder.path(), &sweep("r", "1"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(second.status.code(), Some(1), "{}", stderr_of(&second));
+    assert!(stderr_of(&second).contains("another process is writing to `r`"), "{}", stderr_of(&second));
+}
+
+#[test]
+fn shards_are_merged_into_the_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    good(call_in(folder.path(), &sweep("whole", "3")));
+    for (store, shard) in [("one", "1/2"), ("two", "2/2")] {
+        let arguments = [&sweep(store, "3")[..], &["--shard", shard]].concat();
+        good(call_in(folder.path(), &arguments));
+    }
+    let merged = call_in(folder.path(), &["results", "merged", "--merge", "one", "two", "--format", "csv"]);
+    let said = stderr_of(&merged);
+    assert!(said.contains("one: 15 new runs") && said.contains("two: 15 new runs"), "{said}");
+    assert_eq!(good(merged), rows(folder.path(), "whole"));
+}
+
+/// The same seeds and numbers as `run`, the same words as `compare`.
+#[test]
+fn numbers_are_those_of_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = good(call_in(folder.path(), &sweep("r", "3")));
+    let json = good(call_in(folder.path(), &["results", "r", "--format", "json"]));
+    let run = ["run", PATH, "--set", "recovery=reno", "--set", "channel.loss=0.5%", "--runs", "3"];
+    let expected = objects(&good(call_in(folder.path(), &[&run[..], &["--format", "json"]].concat())));
+    let ours = objects(&json);
+    for expected in expected {
+        let is_it = |object: &&serde_json::Map<String, serde_json::Value>| {
+            object["x"]["recovery"] == "reno"
+                && object["x"]["channel.loss"] == "0.5%"
+                && object.get("flow") == expected.get("flow")
+                && object.get("link") == expected.get("link")
+        };
+        let found = ours.iter().find(is_it).expect("an object for each of run's");
+        for (key, value) in &expected {
+            assert_eq!(found.get(key), Some(value), "{key}");
+        }
+    }
+    let text = good(call_in(folder.path(), &run));
+    let goodput = text.lines().find(|line| line.starts_with("goodput_kbps")).unwrap();
+    let mean = goodput.split_whitespace().nth(1).unwrap();
+    let row = table.lines().find(|line| line.starts_with("reno") && line.contains(" 0.5% ")).unwrap();
+    assert!(row.contains(&format!(" {mean} ± ")), "{row}: {mean}");
+}
+
+#[test]
+fn results_are_filtered() {
+    let folder = tempfile::tempdir().unwrap();
+    good(call_in(folder.path(), &sweep("r", "2")));
+    let call = |arguments: &[&str]| call_in(folder.path(), &[&["results", "r"], arguments].concat());
+    let text = good(call(&["--where", "recovery=sack", "--where", "channel.loss=1%,2%", "--format", "csv"]));
+    assert_eq!(text.lines().count(), 1 + 4);
+    assert!(text.lines().skip(1).all(|row| row.starts_with("sack,1%,") || row.starts_with("sack,2%,")));
+    let text = good(call(&["--metric", "timeouts,goodput_kbps", "--format", "csv"]));
+    assert!(text.starts_with("recovery,channel.loss,flow,seed,timeouts,goodput_kbps\n"), "{text}");
+    let text = good(call(&["--links", "--format", "csv"]));
+    assert_eq!(text.lines().count(), 1 + 2 * 20);
+    for (arguments, message) in [
+        (&["--where", "recovry=sack"][..], "no sweep varies `recovry`"),
+        (&["--sweep", "2"], "`r` has no sweep 2"),
+        (&["--links"], "--links is about --format csv"),
+        (&["--flow", "nobody"], "no flow is called `nobody`"),
+    ] {
+        let output = call(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr_of(&output).contains(message), "{}", stderr_of(&output));
+    }
+}
+
+#[test]
+fn mistakes_are_told_before_anything_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("notes.txt"), "not a store\n").unwrap();
+    for (arguments, message) in [
+        (&["--set", "recovery=sack,rneo", "--store", "r"][..], "rneo"),
+        (&["--set", "seed=1,2", "--store", "r"], "`seed` cannot be varied"),
+        (&["--set", "recovery=sack", "--set", "recovery=reno", "--store", "r"], "`recovery` is varied twice"),
+        (&["--store", "notes.txt"], "`notes.txt` is not a store"),
+        (&["--store", "none/r"], "there is no directory `none`"),
+        (&["--store", "r", "--until", "2"], "percentage"),
+        (&["--store", "r", "--shard", "3/2"], "1/4, 2/4"),
+    ] {
+        let output = call_in(folder.path(), &[&["sweep", PATH], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr_of(&output));
+        assert!(stderr_of(&output).contains(message), "{}", stderr_of(&output));
+    }
+    assert_eq!(common::names_in(folder.path()), ["notes.txt"]);
+    assert_eq!(fs::read_to_string(folder.path().join("notes.txt")).unwrap(), "not a store\n");
+}

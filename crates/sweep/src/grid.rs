@@ -1,0 +1,136 @@
+//! The points of a sweep, and what tells one from another.
+
+use lasthop_lab::compare::{Variation, drafts};
+use lasthop_lab::digest::key;
+use lasthop_scenario::{Draft, Problem, Scenario};
+use std::sync::Arc;
+
+/// The engine: its version, and a hash of its sources. Another one may give other numbers, so its runs are others.
+pub const ENGINE: &str = env!("LASTHOP_ENGINE");
+
+/// Every combination of some values.
+#[derive(Clone, Debug)]
+pub struct Grid {
+    /// The scenario's title.
+    pub title: String,
+    /// The keys that have several values.
+    pub paths: Vec<String>,
+    /// The combinations, the last key's values changing fastest.
+    pub points: Vec<Point>,
+}
+
+/// One combination.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// Its value of each of the grid's paths.
+    pub values: Vec<String>,
+    /// What it is: see [`digest`]. Two combinations that come to the same scenario have the same.
+    pub digest: String,
+    /// The resolved scenario as TOML.
+    pub text: String,
+    /// The scenario.
+    pub scenario: Arc<Scenario>,
+}
+
+impl Grid {
+    /// Every combination of the values; a key with one value has it everywhere and is no path of the grid.
+    ///
+    /// # Errors
+    /// The first key or value that the scenario does not take.
+    pub fn of(draft: &Draft, settings: &[Variation]) -> Result<Grid, Problem> {
+        let is_varied: Vec<bool> = settings.iter().map(|setting| setting.values.len() > 1).collect();
+        let varied = |values: Vec<String>| -> Vec<String> {
+            values.into_iter().zip(&is_varied).filter_map(|(value, varied)| varied.then_some(value)).collect()
+        };
+        let point = |(values, draft): (Vec<String>, Draft)| {
+            let (scenario, text) = draft.check_and_show()?;
+            Ok(Point {
+                values: varied(values),
+                digest: digest(&scenario),
+                text,
+                scenario: Arc::new(scenario),
+            })
+        };
+        let points: Vec<Point> =
+            drafts(draft, settings)?.into_iter().map(point).collect::<Result<_, Problem>>()?;
+        let title = points.first().map_or(String::new(), |point| point.scenario.title.clone());
+        let paths = varied(settings.iter().map(|setting| setting.path.clone()).collect());
+        Ok(Grid { title, paths, points })
+    }
+
+    /// What it is: equal for the same paths, values and points in the same order.
+    pub fn digest(&self) -> String {
+        let mut parts: Vec<&str> = vec![&self.title];
+        parts.extend(self.paths.iter().map(String::as_str));
+        for point in &self.points {
+            parts.extend(point.values.iter().map(String::as_str).chain([point.digest.as_str()]));
+        }
+        key(&parts)
+    }
+}
+
+/// The key of a scenario's runs: this engine, and all of the checked scenario (recorded links with it) but its title and
+/// source, its seed, its number of runs and its samples. A mechanism from outside is known by its name and its values.
+pub fn digest(scenario: &Scenario) -> String {
+    let mut scenario = scenario.clone();
+    scenario.title.clear();
+    scenario.source = None;
+    (scenario.seed, scenario.runs, scenario.sample) = (0, 1, scenario.duration);
+    key(&[ENGINE, &format!("{scenario:?}")])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATH: &str = "rate=2Mbit/s,rtt=40ms,queue=20packets,loss=1%,duration=5s";
+
+    fn settings(all: &[(&str, &[&str])]) -> Vec<Variation> {
+        let values = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect();
+        all.iter().map(|(path, all)| Variation { path: (*path).to_owned(), values: values(all) }).collect()
+    }
+
+    fn grid(all: &[(&str, &[&str])]) -> Grid {
+        Grid::of(&Draft::load(PATH).unwrap(), &settings(all)).unwrap()
+    }
+
+    #[test]
+    fn a_key_with_one_value_is_no_path() {
+        let grid = grid(&[
+            ("recovery", &["sack", "reno"]),
+            ("duration", &["7 s"]),
+            ("counting", &["bytes", "packets"]),
+        ]);
+        assert_eq!(grid.paths, ["recovery", "counting"]);
+        let values: Vec<String> = grid.points.iter().map(|point| point.values.join(" ")).collect();
+        assert_eq!(values, ["sack bytes", "sack packets", "reno bytes", "reno packets"]);
+        assert!(grid.points.iter().all(|point| point.scenario.duration.as_secs() == 7.0));
+    }
+
+    #[test]
+    fn what_changes_no_run_changes_no_digest() {
+        let of = |key: &str, value: &str| grid(&[(key, &[value])]).points[0].digest.clone();
+        let same = of("title", "one");
+        for (key, value) in [("title", "two"), ("seed", "7"), ("runs", "3"), ("sample", "1 s")] {
+            assert_eq!(of(key, value), same, "{key}");
+        }
+        // Another spelling of the same value is the same point.
+        assert_eq!(of("queue", "20packets"), same);
+        for (key, value) in
+            [("duration", "6 s"), ("recovery", "reno"), ("loss", "1.5%"), ("queue", "21packets")]
+        {
+            assert_ne!(of(key, value), same, "{key}");
+        }
+    }
+
+    /// What a store says of a point can be run again.
+    #[test]
+    fn a_point_reads_back_as_the_same_scenario() {
+        for path in lasthop_scenario::ready_paths() {
+            let grid = Grid::of(&Draft::load(path).unwrap(), &[]).unwrap();
+            let again = Draft::parse(&grid.points[0].text, "store").and_then(|draft| draft.check());
+            let again = again.unwrap_or_else(|problem| panic!("{path}: {}", problem.message()));
+            assert_eq!(digest(&again), grid.points[0].digest, "{path}");
+        }
+    }
+}

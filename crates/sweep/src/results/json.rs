@@ -1,0 +1,63 @@
+//! Means over runs, an object for each combination and flow, for all flows together, and for each direction of a link; the
+//! same fields as `lasthop run --format json`, the combination's values in front.
+
+use super::{Wanted, completion, flow_names, has_several_flows};
+use crate::store::{Place, Run, Sweep};
+use lasthop_lab::compare::Quantity;
+use lasthop_lab::runs::completion::COMPLETED;
+use lasthop_lab::runs::summary::{completed_value, value};
+use lasthop_lab::stats::Estimate;
+use serde_json::{Map, Value, json};
+
+/// The objects of a combination.
+pub fn objects(sweep: &Sweep, place: &Place, runs: &[Run], wanted: &Wanted) -> Vec<Value> {
+    let Some(first) = runs.first() else { return Vec::new() };
+    let head = |of: &str, name: Value| {
+        let x = sweep.paths.iter().cloned().zip(place.x.iter().map(|value| json!(value)));
+        let mut object = Map::new();
+        object.insert("sweep".into(), json!(sweep.number));
+        object.insert("x".into(), Value::Object(x.collect()));
+        object.insert(of.into(), name);
+        object
+    };
+    let mut flows: Vec<Option<&str>> =
+        flow_names(runs).into_iter().filter(|name| wanted.takes_flow(name)).map(Some).collect();
+    flows.extend((wanted.flow.is_none() && has_several_flows(runs)).then_some(None));
+    let mut objects = Vec::new();
+    for flow in flows {
+        let mut object = head("flow", json!(flow));
+        for quantity in quantities(wanted) {
+            let mean = match (flow, quantity) {
+                (Some(_), Quantity::Together(_)) => continue,
+                (Some(flow), Quantity::OfFlow(metric)) => mean(runs, |run| run.of_flow(flow, metric.name)),
+                (None, _) => mean(runs, |run| run.of_all(quantity)),
+            };
+            let shown = match quantity.name() {
+                COMPLETED => completed_value(mean, completion(runs, flow)),
+                _ => mean,
+            };
+            object.insert(quantity.name().into(), shown);
+        }
+        objects.push(Value::Object(object));
+    }
+    if wanted.quantities.is_empty() && wanted.flow.is_none() {
+        for (name, part) in first.links() {
+            let mut object = head("link", json!(name));
+            for (metric, _) in &part.numbers {
+                let of = |run: &Run| run.links().find(|(known, _)| *known == name)?.1.number(metric);
+                object.insert(metric.to_string(), mean(runs, of));
+            }
+            objects.push(Value::Object(object));
+        }
+    }
+    objects
+}
+
+fn quantities(wanted: &Wanted) -> Vec<Quantity> {
+    if wanted.quantities.is_empty() { Quantity::all().collect() } else { wanted.quantities.clone() }
+}
+
+fn mean(runs: &[Run], of: impl Fn(&Run) -> Option<f64>) -> Value {
+    let values: Vec<f64> = runs.iter().filter_map(of).collect();
+    Estimate::of(&values).map_or(Value::Null, |estimate| value(&estimate))
+}

@@ -1,0 +1,100 @@
+//! A table for people: a row for each combination and flow, a column for each number.
+
+use super::{Wanted, completion, flow_names, has_several_flows};
+use crate::store::{Place, Run, Sweep};
+use lasthop_lab::compare::Quantity;
+use lasthop_lab::document::{Cell, Table};
+use lasthop_lab::runs::completion::COMPLETED;
+use lasthop_lab::runs::number::with_interval;
+use lasthop_lab::runs::summary::TOGETHER;
+use lasthop_lab::stats::Estimate;
+use lasthop_sim::METRICS;
+
+/// With more flows than this a table has their means only.
+const MOST_FLOWS: usize = 4;
+
+/// Rows of a table under way.
+pub struct Rows {
+    paths: Vec<String>,
+    wanted: Wanted,
+    /// Whether any combination has several flows, so that each row says whose it is.
+    has_several_flows: bool,
+    /// Each row's values, its flow, its runs and its numbers.
+    rows: Vec<(Vec<String>, String, usize, Vec<Option<String>>)>,
+    quantities: Vec<Quantity>,
+}
+
+impl Rows {
+    /// None yet.
+    pub fn of(sweep: &Sweep, wanted: &Wanted) -> Rows {
+        let quantities = match wanted.quantities.is_empty() {
+            true => std::iter::once(Quantity::OfFlow(&METRICS[0]))
+                .chain(TOGETHER.iter().map(Quantity::Together))
+                .collect(),
+            false => wanted.quantities.clone(),
+        };
+        let (paths, wanted) = (sweep.paths.clone(), wanted.clone());
+        Rows { paths, wanted, has_several_flows: false, rows: Vec::new(), quantities }
+    }
+
+    /// Adds a combination; one without runs has a row too.
+    pub fn add(&mut self, place: &Place, runs: &[Run]) {
+        let several = has_several_flows(runs);
+        self.has_several_flows |= several;
+        let names = flow_names(runs);
+        let shown = if names.len() <= MOST_FLOWS || self.wanted.flow.is_some() { &names[..] } else { &[] };
+        for name in shown {
+            if self.wanted.takes_flow(name) {
+                self.push(place, runs, Some(name));
+            }
+        }
+        if names.is_empty() || (several && self.wanted.flow.is_none()) {
+            self.push(place, runs, None);
+        }
+    }
+
+    fn push(&mut self, place: &Place, runs: &[Run], flow: Option<&str>) {
+        let is_whole = completion(runs, flow).is_none_or(|it| it.is_whole());
+        let cell = |quantity: &Quantity| {
+            // A mean of those that finished alone says nothing.
+            if quantity.name() == COMPLETED && !is_whole {
+                return completion(runs, flow).map(|it| it.count());
+            }
+            let of = |run: &Run| match (flow, quantity) {
+                (Some(flow), Quantity::OfFlow(metric)) => run.of_flow(flow, metric.name),
+                // Of a flow among others it is none.
+                (Some(_), Quantity::Together(_)) if run.flows().count() > 1 => None,
+                (_, quantity) => run.of_all(*quantity),
+            };
+            let values: Vec<f64> = runs.iter().filter_map(of).collect();
+            Estimate::of(&values).map(|estimate| with_interval(&estimate))
+        };
+        let cells = self.quantities.iter().map(cell).collect();
+        let name = flow.map_or_else(|| "all".to_owned(), str::to_owned);
+        self.rows.push((place.x.clone(), name, runs.len(), cells));
+    }
+
+    /// The table.
+    pub fn table(self) -> Table {
+        // Without several flows there is nothing together, unless the user wants to see it.
+        let is_shown = |quantity: &Quantity| {
+            let is_together = matches!(quantity, Quantity::Together(_));
+            self.has_several_flows || !is_together || !self.wanted.quantities.is_empty()
+        };
+        let shown: Vec<bool> = self.quantities.iter().map(is_shown).collect();
+        let mut columns = self.paths.clone();
+        columns.extend(self.has_several_flows.then(|| "flow".to_owned()));
+        columns.push("runs".to_owned());
+        let numbers = self.quantities.iter().zip(&shown).filter(|(_, shown)| **shown);
+        columns.extend(numbers.map(|(quantity, _)| quantity.name().to_owned()));
+        let row = |(x, flow, runs, cells): (Vec<String>, String, usize, Vec<Option<String>>)| {
+            let mut row: Vec<Cell> = x.into_iter().map(Cell::Text).collect();
+            row.extend(self.has_several_flows.then_some(Cell::Text(flow)));
+            row.push(Cell::Number(runs.to_string()));
+            let cells = cells.into_iter().zip(&shown).filter(|(_, shown)| **shown);
+            row.extend(cells.map(|(text, _)| text.map_or(Cell::Empty, Cell::Number)));
+            row
+        };
+        Table { caption: String::new(), columns, rows: self.rows.into_iter().map(row).collect() }
+    }
+}

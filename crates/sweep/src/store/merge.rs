@@ -1,0 +1,115 @@
+//! What comes from another store: a shard's runs, or a colleague's.
+
+use super::write::Fault;
+use super::{Error, Reader, Store};
+use std::path::Path;
+
+/// What a merge brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Merged {
+    /// Runs that were not there before.
+    pub new: u64,
+    /// Runs that both had.
+    pub known: u64,
+}
+
+/// Numbers of the tables differ between stores; digests and names do not.
+const MATCHES: &str = "
+    CREATE TEMP TABLE points AS
+        SELECT theirs.id AS their, ours.id AS our
+        FROM other.point AS theirs JOIN main.point AS ours USING (digest);
+    CREATE UNIQUE INDEX temp.points_their ON points (their);
+    CREATE TEMP TABLE names AS
+        SELECT theirs.id AS their, ours.id AS our
+        FROM other.name AS theirs JOIN main.name AS ours USING (name);
+    CREATE UNIQUE INDEX temp.names_their ON names (their);";
+
+/// What the other store has beside runs.
+const FRAME: &str = "
+    INSERT INTO main.point (digest, engine, scenario)
+        SELECT digest, engine, scenario FROM other.point WHERE true ORDER BY id ON CONFLICT DO NOTHING;
+    INSERT INTO main.sweep (digest, title, paths)
+        SELECT digest, title, paths FROM other.sweep WHERE true ORDER BY id ON CONFLICT DO NOTHING;
+    INSERT INTO main.name (name)
+        SELECT name FROM other.name WHERE true ORDER BY id ON CONFLICT DO NOTHING;";
+
+/// What stands in both, with our numbers.
+const WITHIN: &str = "
+    INSERT INTO main.place (sweep, number, point, x)
+        SELECT ours.id, place.number, points.our, place.x
+        FROM other.place AS place JOIN other.sweep AS theirs ON theirs.id = place.sweep
+        JOIN main.sweep AS ours ON ours.digest = theirs.digest JOIN points ON points.their = place.point
+        WHERE true ON CONFLICT DO NOTHING;
+    INSERT INTO main.subject (point, number, kind, name)
+        SELECT points.our, subject.number, kind, subject.name
+        FROM other.subject AS subject JOIN points ON points.their = subject.point
+        WHERE true ON CONFLICT DO NOTHING;
+    CREATE TEMP TABLE both AS
+        SELECT theirs.id AS their, ours.id AS our
+        FROM other.run AS theirs JOIN points ON points.their = theirs.point
+        JOIN main.run AS ours ON ours.point = points.our AND ours.seed = theirs.seed
+        WHERE ours.state = 'done' AND theirs.state = 'done';
+    CREATE UNIQUE INDEX temp.both_their ON both (their);";
+
+/// Runs that both have with other numbers.
+const DIFFERING: &str = "
+    SELECT count(*) FROM both WHERE
+        (SELECT count(*) FROM other.metric WHERE run = both.their)
+            <> (SELECT count(*) FROM main.metric WHERE run = both.our)
+        OR EXISTS (
+            SELECT 1 FROM other.metric AS theirs JOIN names ON names.their = theirs.name
+            LEFT JOIN main.metric AS ours
+                ON ours.run = both.our AND ours.subject = theirs.subject AND ours.name = names.our
+            WHERE theirs.run = both.their AND theirs.value IS NOT ours.value)";
+
+/// Runs that are new, or had failed here, and their numbers.
+const RUNS: &str = "
+    INSERT INTO main.run (point, seed, state, attempt, wall_s, error)
+        SELECT points.our, seed, state, attempt, wall_s, error
+        FROM other.run AS theirs JOIN points ON points.their = theirs.point
+        WHERE theirs.id NOT IN (SELECT their FROM both) ORDER BY theirs.id
+        ON CONFLICT (point, seed) DO UPDATE
+        SET state = excluded.state, attempt = attempt + excluded.attempt, wall_s = excluded.wall_s,
+            error = excluded.error
+        WHERE state = 'failed' AND excluded.state = 'done';
+    INSERT INTO main.metric (run, subject, name, value)
+        SELECT ours.id, metric.subject, names.our, metric.value
+        FROM other.run AS theirs JOIN points ON points.their = theirs.point
+        JOIN main.run AS ours ON ours.point = points.our AND ours.seed = theirs.seed
+        JOIN other.metric AS metric ON metric.run = theirs.id JOIN names ON names.their = metric.name
+        WHERE theirs.state = 'done' AND theirs.id NOT IN (SELECT their FROM both);";
+
+const CLEAR: &str = "DROP TABLE temp.points; DROP TABLE temp.names; DROP TABLE temp.both;";
+
+impl Store {
+    /// Adds what another store has. Which of the two is merged into which changes nothing but the order of sweeps.
+    ///
+    /// # Errors
+    /// If the other is none, cannot be read, or has other numbers for the same run; then nothing is merged.
+    pub fn merge(&mut self, other: &Path) -> Result<Merged, Error> {
+        // It says what is wrong with the other one; and while it is open, closing the attached one leaves its log alone.
+        let reader = Reader::open(other)?;
+        let failed = |error| Error::of(other, &error);
+        let text = other.to_str().ok_or_else(|| Error::Broken(other.into(), "its name is no text".into()))?;
+        self.connection.execute("ATTACH ?1 AS other", [text]).map_err(failed)?;
+        let merged = self.within(|transaction| {
+            transaction.execute_batch(FRAME)?;
+            transaction.execute_batch(MATCHES)?;
+            transaction.execute_batch(WITHIN)?;
+            let differing: i64 = transaction.query_row(DIFFERING, [], |row| row.get(0))?;
+            if differing > 0 {
+                return Err(Fault::Other(Error::Disagree { path: other.into(), runs: differing as u64 }));
+            }
+            let count = "SELECT count(*) FROM main.run WHERE state = 'done'";
+            let before: i64 = transaction.query_row(count, [], |row| row.get(0))?;
+            let known: i64 = transaction.query_row("SELECT count(*) FROM both", [], |row| row.get(0))?;
+            transaction.execute_batch(RUNS)?;
+            let after: i64 = transaction.query_row(count, [], |row| row.get(0))?;
+            transaction.execute_batch(CLEAR)?;
+            Ok(Merged { new: (after - before) as u64, known: known as u64 })
+        });
+        let _ = self.connection.execute("DETACH other", []);
+        drop(reader);
+        merged
+    }
+}

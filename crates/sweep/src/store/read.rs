@@ -1,0 +1,263 @@
+//! What comes out of a store.
+
+use super::whose::Whose;
+use super::{Error, PATIENCE, flags};
+use crate::row::{Part, Subject};
+use lasthop_lab::compare::Quantity;
+use rusqlite::{Connection, OpenFlags, params};
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+/// A store, open for reading; somebody else may be writing.
+#[derive(Debug)]
+pub struct Reader {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl Reader {
+    /// Opens a store.
+    ///
+    /// # Errors
+    /// If there is none, if it is something else or of a newer version, if it cannot be read.
+    pub fn open(path: &Path) -> Result<Reader, Error> {
+        let whose = Whose::of(path)?;
+        whose.refuse_others(path)?;
+        if whose == Whose::Nobodys {
+            let is_there = path.exists();
+            return Err(if is_there { Error::NoDatabase(path.into()) } else { Error::Missing(path.into()) });
+        }
+        let failed = |error| Error::of(path, &error);
+        let connection =
+            Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_ONLY)).map_err(failed)?;
+        connection.busy_timeout(PATIENCE).map_err(failed)?;
+        Ok(Reader { connection, path: path.to_owned() })
+    }
+
+    /// What is in it.
+    pub fn contents(&self) -> Contents<'_> {
+        Contents { connection: &self.connection, path: &self.path }
+    }
+}
+
+/// What is in a store.
+#[derive(Clone, Copy, Debug)]
+pub struct Contents<'c> {
+    pub(super) connection: &'c Connection,
+    pub(super) path: &'c Path,
+}
+
+/// A sweep in a store.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sweep {
+    /// Its number there, from 1.
+    pub number: i64,
+    /// The scenario's title.
+    pub title: String,
+    /// The keys that have several values.
+    pub paths: Vec<String>,
+    /// How many combinations it has.
+    pub places: u64,
+    /// Runs of them that are done, and that failed.
+    pub done: u64,
+    /// See there.
+    pub failed: u64,
+    /// What it took, s, all threads together.
+    pub wall_s: f64,
+    /// The engines that its points are of.
+    pub engines: Vec<String>,
+}
+
+/// A combination of a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// Its value of each of the sweep's paths.
+    pub x: Vec<String>,
+    /// The digest of its point.
+    pub digest: String,
+    /// The resolved scenario as TOML.
+    pub scenario: String,
+}
+
+/// A run with its numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// Its seed.
+    pub seed: u64,
+    /// Its flows in their order, all of them together, each direction of its links.
+    pub parts: Vec<Part>,
+}
+
+impl Run {
+    /// Its flows, by name, in their order.
+    pub fn flows(&self) -> impl Iterator<Item = (&str, &Part)> {
+        self.parts.iter().filter_map(|part| match &part.subject {
+            Subject::Flow(name) => Some((name.as_str(), part)),
+            _ => None,
+        })
+    }
+
+    /// The directions of its links, by name, in their order.
+    pub fn links(&self) -> impl Iterator<Item = (&str, &Part)> {
+        self.parts.iter().filter_map(|part| match &part.subject {
+            Subject::Link(name) => Some((name.as_str(), part)),
+            _ => None,
+        })
+    }
+
+    /// What its flows have together.
+    pub fn together(&self, name: &str) -> Option<f64> {
+        self.parts.iter().find(|part| part.subject == Subject::All)?.number(name)
+    }
+
+    /// Of the flow of this name.
+    pub fn of_flow(&self, flow: &str, name: &str) -> Option<f64> {
+        self.flows().find(|(known, _)| *known == flow)?.1.number(name)
+    }
+
+    /// Of all flows: the mean of what each has, or what they have together.
+    pub fn of_all(&self, quantity: Quantity) -> Option<f64> {
+        match quantity {
+            Quantity::OfFlow(metric) => {
+                let values: Vec<f64> =
+                    self.flows().filter_map(|(_, flow)| flow.number(metric.name)).collect();
+                (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+            }
+            Quantity::Together((name, ..)) => self.together(name),
+        }
+    }
+}
+
+impl Contents<'_> {
+    /// The sweeps, in the order in which they were begun.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn sweeps(&self) -> Result<Vec<Sweep>, Error> {
+        let sweeps = || -> rusqlite::Result<Vec<Sweep>> {
+            let mut select = self.connection.prepare("SELECT id, title, paths FROM sweep ORDER BY id")?;
+            let rows = select.query_map([], |row| {
+                Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?))
+            })?;
+            rows.map(|row| self.sweep(row?)).collect()
+        };
+        sweeps().map_err(|error| Error::of(self.path, &error))
+    }
+
+    fn sweep(&self, (number, title, paths): (i64, String, String)) -> rusqlite::Result<Sweep> {
+        // Two places may be one point, whose runs count once.
+        let (done, failed, wall_s) = self.connection.query_row(
+            "SELECT count(*) FILTER (WHERE state = 'done'), count(*) FILTER (WHERE state = 'failed'),
+             coalesce(sum(wall_s), 0.0) FROM run WHERE point IN (SELECT point FROM place WHERE sweep = ?1)",
+            [number],
+            |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get(2)?)),
+        )?;
+        let places: i64 =
+            self.connection
+                .query_row("SELECT count(*) FROM place WHERE sweep = ?1", [number], |row| row.get(0))?;
+        let mut select = self.connection.prepare(
+            "SELECT DISTINCT engine FROM point JOIN place ON place.point = point.id WHERE sweep = ?1 ORDER BY engine",
+        )?;
+        let engines = select.query_map([number], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+        Ok(Sweep {
+            number,
+            title,
+            paths: words(&paths),
+            places: places as u64,
+            done: done as u64,
+            failed: failed as u64,
+            wall_s,
+            engines,
+        })
+    }
+
+    /// A sweep's combinations, in their order.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn places(&self, sweep: i64) -> Result<Vec<Place>, Error> {
+        let places = || -> rusqlite::Result<Vec<Place>> {
+            let mut select = self.connection.prepare(
+                "SELECT x, digest, scenario FROM place JOIN point ON point.id = place.point
+                 WHERE sweep = ?1 ORDER BY number",
+            )?;
+            let rows = select.query_map([sweep], |row| {
+                Ok(Place { x: words(&row.get::<_, String>(0)?), digest: row.get(1)?, scenario: row.get(2)? })
+            })?;
+            rows.collect()
+        };
+        places().map_err(|error| Error::of(self.path, &error))
+    }
+
+    /// The names of all flows.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn flows(&self) -> Result<Vec<String>, Error> {
+        let flows = || -> rusqlite::Result<Vec<String>> {
+            let mut select = self.connection.prepare(
+                "SELECT name FROM subject WHERE kind = 'flow' GROUP BY name ORDER BY min(point), min(number)",
+            )?;
+            select.query_map([], |row| row.get(0))?.collect()
+        };
+        flows().map_err(|error| Error::of(self.path, &error))
+    }
+
+    /// A point's runs that are done, by seed; without their numbers if those are not wanted.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn runs(&self, digest: &str, with_numbers: bool) -> Result<Vec<Run>, Error> {
+        let runs = || -> rusqlite::Result<Vec<Run>> {
+            let mut select = self.connection.prepare_cached(
+                "SELECT run.id, seed FROM run JOIN point ON point.id = run.point
+                 WHERE digest = ?1 AND state = 'done'",
+            )?;
+            let mut numbers = self.connection.prepare_cached(NUMBERS)?;
+            let mut rows = select.query([digest])?;
+            let mut runs = Vec::new();
+            while let Some(row) = rows.next()? {
+                let seed = row.get::<_, i64>(1)?.cast_unsigned();
+                let mut parts: Vec<Part> = Vec::new();
+                if with_numbers {
+                    let mut found = numbers.query(params![row.get::<_, i64>(0)?])?;
+                    let mut last = None;
+                    while let Some(number) = found.next()? {
+                        let at: i64 = number.get(0)?;
+                        if last.replace(at) != Some(at) {
+                            let subject = subject(&number.get::<_, String>(1)?, number.get(2)?);
+                            parts.push(Part { subject, numbers: Vec::new() });
+                        }
+                        if let (Some(part), Some(name)) = (parts.last_mut(), number.get(3)?) {
+                            part.numbers.push((Cow::Owned(name), number.get(4)?));
+                        }
+                    }
+                }
+                runs.push(Run { seed, parts });
+            }
+            runs.sort_by_key(|run| run.seed);
+            Ok(runs)
+        };
+        runs().map_err(|error| Error::of(self.path, &error))
+    }
+}
+
+/// A subject without any number is a part too: a flow that nothing is known of has a row.
+const NUMBERS: &str = "
+    SELECT subject.number, kind, subject.name, name.name, value
+    FROM run JOIN subject ON subject.point = run.point
+    LEFT JOIN metric ON metric.run = run.id AND metric.subject = subject.number
+    LEFT JOIN name ON name.id = metric.name
+    WHERE run.id = ?1 ORDER BY subject.number, metric.name";
+
+fn subject(kind: &str, name: String) -> Subject {
+    match kind {
+        "flow" => Subject::Flow(name),
+        "link" => Subject::Link(name),
+        _ => Subject::All,
+    }
+}
+
+fn words(json: &str) -> Vec<String> {
+    serde_json::from_str(json).unwrap_or_default()
+}

@@ -1,0 +1,78 @@
+//! The tables, and how a file gets them.
+
+use rusqlite::{Connection, TransactionBehavior};
+
+/// `LHOP`: SQLite's `application_id`, by which a file says whose it is.
+pub(super) const APPLICATION: u32 = 0x4c48_4f50;
+
+/// What brings a store from each version to the next.
+const STEPS: &[&str] = &[FIRST];
+
+/// The version that this program writes.
+pub(super) const VERSION: u32 = STEPS.len() as u32;
+
+/// A point is a scenario and an engine, by its digest; a run a point with a seed. A sweep's places are points with the
+/// values that led there. A run's numbers stand at the places of what they are about: its flows, all of them, its links.
+const FIRST: &str = "
+    CREATE TABLE sweep (
+        id INTEGER PRIMARY KEY,
+        digest TEXT NOT NULL UNIQUE,
+        title TEXT NOT NULL,
+        paths TEXT NOT NULL             -- a JSON array
+    ) STRICT;
+    CREATE TABLE point (
+        id INTEGER PRIMARY KEY,
+        digest TEXT NOT NULL UNIQUE,
+        engine TEXT NOT NULL,           -- version, and hash of its sources
+        scenario TEXT NOT NULL          -- resolved, as TOML
+    ) STRICT;
+    CREATE TABLE place (
+        sweep INTEGER NOT NULL REFERENCES sweep,
+        number INTEGER NOT NULL,        -- from 0
+        point INTEGER NOT NULL REFERENCES point,
+        x TEXT NOT NULL,                -- the values of the sweep's paths, a JSON array
+        PRIMARY KEY (sweep, number)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE subject (
+        point INTEGER NOT NULL REFERENCES point,
+        number INTEGER NOT NULL,        -- from 0
+        kind TEXT NOT NULL CHECK (kind IN ('flow', 'all', 'link')),
+        name TEXT NOT NULL,
+        PRIMARY KEY (point, number)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE run (
+        id INTEGER PRIMARY KEY,
+        point INTEGER NOT NULL REFERENCES point,
+        seed INTEGER NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('done', 'failed')),
+        attempt INTEGER NOT NULL,       -- from 1
+        wall_s REAL NOT NULL,
+        error TEXT,
+        UNIQUE (point, seed)
+    ) STRICT;
+    CREATE TABLE name (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE       -- of a metric, with its unit
+    ) STRICT;
+    CREATE TABLE metric (
+        run INTEGER NOT NULL REFERENCES run,
+        subject INTEGER NOT NULL,       -- its number at the run's point
+        name INTEGER NOT NULL REFERENCES name,
+        value REAL NOT NULL,
+        PRIMARY KEY (run, subject, name)
+    ) STRICT, WITHOUT ROWID;
+";
+
+/// Gives a file what it lacks, all or nothing.
+pub(super) fn bring_up(connection: &mut Connection) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let version: u32 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if version < VERSION {
+        for step in &STEPS[version as usize..] {
+            transaction.execute_batch(step)?;
+        }
+        transaction.pragma_update(None, "application_id", APPLICATION)?;
+        transaction.pragma_update(None, "user_version", VERSION)?;
+    }
+    transaction.commit()
+}

@@ -1,0 +1,71 @@
+//! Whether a file is a store, by its first bytes (SQLite's documentation, "Database File Format", §1.3): nothing is opened.
+
+use super::Error;
+use super::schema::{APPLICATION, VERSION};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+/// What a file begins with that SQLite made.
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+/// Where the version that its user gave it stands, and whose it is: big-endian words.
+const USER_VERSION: usize = 60;
+const APPLICATION_ID: usize = 68;
+
+/// What a file is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Whose {
+    /// There is none, or it is empty.
+    Nobodys,
+    /// A store of this version.
+    Ours(u32),
+    /// A database of something else.
+    AnotherDatabase,
+    /// Anything else.
+    NoDatabase,
+}
+
+impl Whose {
+    /// Looks at a file.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(super) fn of(path: &Path) -> Result<Whose, Error> {
+        let mut head = Vec::new();
+        match File::open(path).and_then(|file| file.take(100).read_to_end(&mut head)) {
+            Ok(0) => return Ok(Whose::Nobodys),
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Whose::Nobodys),
+            Err(error) => return Err(Error::unreadable(path, &error)),
+        }
+        let word = |at: usize| {
+            head.get(at..at + 4)
+                .map_or(0, |bytes| u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+        };
+        Ok(match (head.starts_with(MAGIC), word(APPLICATION_ID)) {
+            (false, _) => Whose::NoDatabase,
+            (true, APPLICATION) => Whose::Ours(word(USER_VERSION)),
+            // A store whose first transaction was cut off: its journal says that there was nothing.
+            (true, 0) if beside(path, "-journal").exists() && word(USER_VERSION) == 0 => Whose::Nobodys,
+            (true, _) => Whose::AnotherDatabase,
+        })
+    }
+
+    /// What is no store that this program can go on with.
+    pub(super) fn refuse_others(self, path: &Path) -> Result<(), Error> {
+        match self {
+            Whose::Ours(version) if version > VERSION => Err(Error::Newer { path: path.to_owned(), version }),
+            Whose::Nobodys | Whose::Ours(_) => Ok(()),
+            Whose::AnotherDatabase => Err(Error::AnotherDatabase(path.to_owned())),
+            Whose::NoDatabase => Err(Error::NoDatabase(path.to_owned())),
+        }
+    }
+}
+
+/// The file's name with this behind it.
+pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(end);
+    PathBuf::from(name)
+}

@@ -1,0 +1,85 @@
+//! Sweeps and their stores, without a process around them.
+
+mod file;
+mod merged;
+mod resumed;
+
+use lasthop_lab::compare::{Quantity, Variation};
+use lasthop_scenario::Draft;
+use lasthop_sweep::driver::{Count, Driver, Job, Shard};
+use lasthop_sweep::grid::Grid;
+use lasthop_sweep::results::{Wanted, flow_header, flow_rows, link_rows};
+use lasthop_sweep::row::{self, Row};
+use lasthop_sweep::store::{Contents, Reader, Store};
+use std::path::Path;
+
+/// A lossy path, short enough for hundreds of runs.
+const PATH: &str = "rate=2Mbit/s,rtt=40ms,queue=20packets,loss=1%,duration=1s";
+
+/// Two keys with two and three values.
+fn grid() -> Grid {
+    grid_of(&[("recovery", &["sack", "reno"]), ("channel.loss", &["0.5%", "1%", "3%"])])
+}
+
+fn grid_of(settings: &[(&str, &[&str])]) -> Grid {
+    let values = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect();
+    let settings: Vec<Variation> = settings
+        .iter()
+        .map(|(path, all)| Variation { path: (*path).to_owned(), values: values(all) })
+        .collect();
+    Grid::of(&Draft::load(PATH).unwrap(), &settings).unwrap()
+}
+
+fn goodput() -> Vec<Quantity> {
+    vec![Quantity::named("goodput_kbps").unwrap()]
+}
+
+/// A driver of a store, its seeds from 1.
+fn driver(store: &Path, grid: &Grid, count: &Count, shard: Shard) -> Driver {
+    Driver::begin(Store::open(store).unwrap(), grid, count.clone(), 1, shard).unwrap()
+}
+
+fn done(job: &Job) -> Row {
+    row::run(&job.scenario, &job.digest, job.seed)
+}
+
+/// Does at most so many runs, a few at a time, those that began last coming back first. How many were done.
+fn work(driver: &mut Driver, most: usize) -> usize {
+    let mut finished = 0;
+    while finished < most {
+        let jobs: Vec<Job> = std::iter::from_fn(|| driver.poll_job()).take(5.min(most - finished)).collect();
+        if jobs.is_empty() {
+            break;
+        }
+        for job in jobs.iter().rev() {
+            driver.handle_row(done(job)).unwrap();
+            finished += 1;
+        }
+    }
+    finished
+}
+
+/// A sweep from its beginning or its middle to its end; how many runs were done.
+fn whole(store: &Path, grid: &Grid, count: &Count, shard: Shard) -> usize {
+    let mut driver = driver(store, grid, count, shard);
+    let finished = work(&mut driver, usize::MAX);
+    assert_eq!(driver.left(), 0);
+    driver.into_store().unwrap().close();
+    finished
+}
+
+/// Every row of the first sweep, of flows and of links.
+fn exported(contents: &Contents<'_>) -> String {
+    let sweep = contents.sweeps().unwrap().remove(0);
+    let mut text = flow_header(&sweep.paths, &Wanted::default());
+    for place in contents.places(sweep.number).unwrap() {
+        let runs = contents.runs(&place.digest, true).unwrap();
+        text += &flow_rows(&place, &runs, &Wanted::default());
+        text += &link_rows(&place, &runs);
+    }
+    text
+}
+
+fn exported_from(store: &Path) -> String {
+    exported(&Reader::open(store).unwrap().contents())
+}

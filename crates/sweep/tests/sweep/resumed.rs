@@ -1,0 +1,176 @@
+//! What is in a store is not run again, and how a sweep was cut into pieces does not show.
+
+use super::*;
+use lasthop_sweep::rule::Precision;
+
+#[test]
+fn every_point_has_the_same_seeds() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.sqlite");
+    assert_eq!(whole(&path, &grid(), &Count::Runs(4), Shard::WHOLE), 24);
+    let reader = Reader::open(&path).unwrap();
+    let [sweep] = &reader.contents().sweeps().unwrap()[..] else { panic!("one sweep") };
+    assert_eq!((sweep.places, sweep.done, sweep.failed), (6, 24, 0));
+    assert_eq!(sweep.paths, ["recovery", "channel.loss"]);
+    for place in reader.contents().places(sweep.number).unwrap() {
+        let seeds: Vec<u64> =
+            reader.contents().runs(&place.digest, false).unwrap().iter().map(|run| run.seed).collect();
+        assert_eq!(seeds, [1, 2, 3, 4]);
+    }
+}
+
+/// A number out of the store is the run's, to the bit.
+#[test]
+fn numbers_come_back_as_they_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.sqlite");
+    let grid = grid();
+    whole(&path, &grid, &Count::Runs(2), Shard::WHOLE);
+    let reader = Reader::open(&path).unwrap();
+    for point in &grid.points {
+        for run in reader.contents().runs(&point.digest, true).unwrap() {
+            let expected = row::parts(&lasthop_sim::run(&point.scenario, run.seed));
+            assert_eq!(run.parts.len(), expected.len());
+            for (part, expected) in run.parts.iter().zip(&expected) {
+                assert_eq!(part.subject, expected.subject);
+                assert_eq!(part.numbers.len(), expected.numbers.len());
+                for (name, value) in &expected.numbers {
+                    assert_eq!(part.number(name).map(f64::to_bits), Some(value.to_bits()), "{name}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_there_is_not_run_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.sqlite");
+    assert_eq!(whole(&path, &grid(), &Count::Runs(3), Shard::WHOLE), 18);
+    assert_eq!(whole(&path, &grid(), &Count::Runs(3), Shard::WHOLE), 0);
+    assert_eq!(whole(&path, &grid(), &Count::Runs(5), Shard::WHOLE), 12);
+    // Another sweep that shares a point, however its value is spelt.
+    let shared = grid_of(&[("recovery", &["sack", "tahoe"]), ("channel.loss", &["0.01"])]);
+    assert_eq!(whole(&path, &shared, &Count::Runs(5), Shard::WHOLE), 5);
+    assert_eq!(Reader::open(&path).unwrap().contents().sweeps().unwrap().len(), 2);
+}
+
+#[test]
+fn a_sweep_cut_into_pieces_is_the_same_with_and_without_a_rule() {
+    let folder = tempfile::tempdir().unwrap();
+    let rule = Count::Until(Precision::new(0.1).unwrap(), goodput(), 60);
+    for (name, count) in [("runs", Count::Runs(12)), ("until", rule)] {
+        let (at_once, in_pieces) = (folder.path().join(name), folder.path().join(format!("{name}-pieces")));
+        let all = whole(&at_once, &grid(), &count, Shard::WHOLE);
+        assert!(all >= 60, "{name}: {all}");
+        let mut pieces = 0;
+        for most in [1, 7, 19, 40] {
+            let mut driver = driver(&in_pieces, &grid(), &count, Shard::WHOLE);
+            pieces += work(&mut driver, most);
+            driver.into_store().unwrap().close();
+        }
+        pieces += whole(&in_pieces, &grid(), &count, Shard::WHOLE);
+        assert_eq!(pieces, all, "{name}: nothing twice");
+        assert_eq!(exported_from(&in_pieces), exported_from(&at_once), "{name}");
+    }
+}
+
+/// What has come back and is not yet committed is lost with the process, and only that.
+#[test]
+fn without_a_commit_there_is_nothing_half_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.sqlite");
+    let mut driver = driver(&path, &grid(), &Count::Runs(2), Shard::WHOLE);
+    work(&mut driver, 5);
+    driver.commit().unwrap();
+    let job = driver.poll_job().unwrap();
+    driver.handle_row(done(&job)).unwrap();
+    drop(driver);
+    assert_eq!(Reader::open(&path).unwrap().contents().sweeps().unwrap()[0].done, 5);
+}
+
+#[test]
+fn the_rule_stops_each_point_when_it_is_exact_enough() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.sqlite");
+    let (precision, grid) = (Precision::new(0.1).unwrap(), grid());
+    let mut driver = driver(&path, &grid, &Count::Until(precision, goodput(), 10_000), Shard::WHOLE);
+    work(&mut driver, usize::MAX);
+    assert_eq!((driver.inexact(), driver.left()), (0, 0));
+    drop(driver.into_store().unwrap());
+    let reader = Reader::open(&path).unwrap();
+    let mut counts = Vec::new();
+    for point in &grid.points {
+        let runs = reader.contents().runs(&point.digest, true).unwrap();
+        let values: Vec<Option<f64>> = runs.iter().map(|run| run.of_all(goodput()[0])).collect();
+        assert!(precision.is_reached(&values));
+        let mut look = Precision::next_look(0);
+        while look < values.len() as u32 {
+            assert!(!precision.is_reached(&values[..look as usize]), "it would have stopped at {look}");
+            look = Precision::next_look(look);
+        }
+        assert_eq!(look as usize, values.len());
+        counts.push(values.len());
+    }
+    counts.dedup();
+    assert!(counts.len() > 1, "some need more than others");
+}
+
+#[test]
+fn a_rule_that_is_not_reached_ends_all_the_same_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.sqlite");
+    let count = Count::Until(Precision::new(0.000_2).unwrap(), goodput(), 25);
+    let mut driver = driver(&path, &grid(), &count, Shard::WHOLE);
+    assert_eq!(work(&mut driver, usize::MAX), 6 * 25);
+    assert_eq!((driver.inexact(), driver.left()), (6, 0));
+}
+
+/// Where nothing is random one run says it all.
+#[test]
+fn a_rule_runs_a_deterministic_point_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.sqlite");
+    let grid = grid_of(&[("path.down.channel", &["none", "{kind=\"iid\", loss=0.02}"])]);
+    let count = Count::Until(Precision::new(0.3).unwrap(), goodput(), 100);
+    whole(&path, &grid, &count, Shard::WHOLE);
+    let reader = Reader::open(&path).unwrap();
+    let runs = |at: usize| reader.contents().runs(&grid.points[at].digest, false).unwrap().len();
+    assert_eq!(runs(0), 1);
+    assert!(runs(1) >= 10);
+}
+
+#[test]
+fn a_run_that_failed_is_tried_again_by_the_next_driver() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.sqlite");
+    let grid = grid_of(&[]);
+    let mut first = driver(&path, &grid, &Count::Runs(2), Shard::WHOLE);
+    let job = first.poll_job().unwrap();
+    first.handle_row(Row { outcome: Err("it broke".into()), ..done(&job) }).unwrap();
+    assert_eq!(work(&mut first, usize::MAX), 1, "not again by the same one");
+    assert_eq!(first.failed(), ["seed 1: it broke"]);
+    let store = first.into_store().unwrap();
+    let sweep = store.contents().sweeps().unwrap().remove(0);
+    assert_eq!((sweep.done, sweep.failed), (1, 1));
+    drop(store);
+    assert_eq!(whole(&path, &grid, &Count::Runs(2), Shard::WHOLE), 1);
+    let sweep = Reader::open(&path).unwrap().contents().sweeps().unwrap().remove(0);
+    assert_eq!((sweep.done, sweep.failed), (2, 0));
+}
+
+/// A row that nobody asked for, or that comes twice, changes nothing.
+#[test]
+fn a_row_counts_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.sqlite");
+    let mut driver = driver(&path, &grid(), &Count::Runs(1), Shard::WHOLE);
+    let row = done(&driver.poll_job().unwrap());
+    driver.handle_row(row.clone()).unwrap();
+    driver.handle_row(row.clone()).unwrap();
+    driver.handle_row(Row { seed: 99, ..row.clone() }).unwrap();
+    driver.handle_row(Row { digest: "another".into(), ..row }).unwrap();
+    assert_eq!((driver.done(), driver.left()), (1, 5));
+    let store = driver.into_store().unwrap();
+    assert_eq!(store.contents().sweeps().unwrap()[0].done, 1);
+}
