@@ -19,9 +19,17 @@ pub struct Rows {
     wanted: Wanted,
     /// Whether any combination has several flows, so that each row says whose it is.
     has_several_flows: bool,
-    /// Each row's values, its flow, its runs and its numbers.
-    rows: Vec<(Vec<String>, String, usize, Vec<Option<String>>)>,
+    rows: Vec<Row>,
     quantities: Vec<Quantity>,
+}
+
+/// A combination and a flow.
+struct Row {
+    x: Vec<String>,
+    flow: String,
+    runs: usize,
+    /// One for each number.
+    cells: Vec<Option<String>>,
 }
 
 impl Rows {
@@ -71,7 +79,7 @@ impl Rows {
         };
         let cells = self.quantities.iter().map(cell).collect();
         let name = flow.map_or_else(|| "all".to_owned(), str::to_owned);
-        self.rows.push((place.x.clone(), name, runs.len(), cells));
+        self.rows.push(Row { x: place.x.clone(), flow: name, runs: runs.len(), cells });
     }
 
     /// The table.
@@ -87,7 +95,7 @@ impl Rows {
         columns.push("runs".to_owned());
         let numbers = self.quantities.iter().zip(&shown).filter(|(_, shown)| **shown);
         columns.extend(numbers.map(|(quantity, _)| quantity.name().to_owned()));
-        let row = |(x, flow, runs, cells): (Vec<String>, String, usize, Vec<Option<String>>)| {
+        let row = |Row { x, flow, runs, cells }: Row| {
             let mut row: Vec<Cell> = x.into_iter().map(Cell::Text).collect();
             row.extend(self.has_several_flows.then_some(Cell::Text(flow)));
             row.push(Cell::Number(runs.to_string()));
