@@ -2,7 +2,7 @@
 
 use crate::Config;
 use crate::receiver::{cause, echo, estimate, shape, timing, window};
-use crate::sender::{congestion, counting, judge, recovery, reduction};
+use crate::sender::{congestion, counting, judge, recovery, reduction, slow_start};
 use lasthop_base::{Answer, Question, Seam};
 
 /// The seams of an endpoint, in the order in which a reader would ask. [`Catalogue::default`] has this crate's mechanisms.
@@ -39,6 +39,8 @@ pub struct Catalogue {
     pub recovery: Seam<recovery::Build>,
     /// See [`reduction`].
     pub reduction: Seam<reduction::Build>,
+    /// See [`slow_start`].
+    pub slow_start: Seam<slow_start::Build>,
     /// See [`congestion`].
     pub congestion: Seam<congestion::Build>,
     /// See [`counting`].
@@ -75,6 +77,13 @@ impl Default for Catalogue {
                 "how does the window come down?",
                 &reduction::DEFAULT,
                 reduction::ALL,
+            ),
+            slow_start: Seam::new(
+                "sender",
+                "slow_start",
+                "what ends slow start, beside a loss?",
+                &slow_start::DEFAULT,
+                slow_start::ALL,
             ),
             congestion: Seam::new(
                 "sender",
@@ -131,6 +140,7 @@ impl Catalogue {
         vec![
             self.recovery.question(),
             self.reduction.question(),
+            self.slow_start.question(),
             self.congestion.question(),
             self.counting.question(),
             self.judge.question(),
@@ -158,6 +168,7 @@ impl Catalogue {
         match question {
             "recovery" => self.recovery.answer(answer, &mut config.recovery),
             "reduction" => self.reduction.answer(answer, &mut config.reduction),
+            "slow_start" => self.slow_start.answer(answer, &mut config.slow_start),
             "congestion" => self.congestion.answer(answer, &mut config.congestion),
             "counting" => self.counting.answer(answer, &mut config.counting),
             "judge" => self.judge.answer(answer, &mut config.judge),

@@ -3,7 +3,7 @@
 use crate::endpoint::KeepAlive;
 use crate::receiver::{cause, echo, estimate, shape, timing, window};
 use crate::rtt::RtoLimits;
-use crate::sender::{congestion, counting, judge, recovery, reduction};
+use crate::sender::{congestion, counting, judge, recovery, reduction, slow_start};
 use lasthop_base::{Choice, Duration, Value};
 
 /// Everything about one endpoint. [`Config::default`] is a SACK host of today's RFCs.
@@ -54,6 +54,8 @@ pub struct Config {
     pub recovery: Choice<recovery::Build>,
     /// How the window comes down while a loss is repaired.
     pub reduction: Choice<reduction::Build>,
+    /// What ends slow start, beside a loss.
+    pub slow_start: Choice<slow_start::Build>,
     /// Congestion control.
     pub congestion: Choice<congestion::Build>,
     /// What an ACK counts.
@@ -125,6 +127,7 @@ impl Default for Config {
                 smallest: Duration::from_millis(200),
                 largest: Duration::from_secs(60),
                 tick: Duration::from_millis(1),
+                above_srtt: false,
             },
             nagle: true,
             sack: true,
@@ -139,6 +142,7 @@ impl Default for Config {
             challenges: 10,
             recovery: Choice::of(&recovery::DEFAULT),
             reduction: Choice::of(&reduction::DEFAULT),
+            slow_start: Choice::of(&slow_start::DEFAULT),
             congestion: Choice::of(&congestion::DEFAULT),
             counting: Choice::of(&counting::DEFAULT),
             judge: Choice::of(&judge::DEFAULT),

@@ -36,10 +36,11 @@
 //!
 //! # Where to look
 //! * [`endpoint`]: the only place that knows both halves: handshake, teardown, what goes out next.
-//! * [`config`]: what an endpoint is made of; [`catalogue`]: every mechanism there is for it, by seam.
+//! * [`config`]: what an endpoint is made of; [`catalogue`]: every mechanism there is for it, by seam; [`profile`]: whole
+//!   TCPs, as defaults of a scenario.
 //! * [`sender`]: what is outstanding and what may be sent; its seams:
 //!   [`sender::recovery`] (what was lost, what goes again), [`sender::reduction`] (how the window comes down meanwhile),
-//!   [`sender::congestion`] (how large the window is), [`sender::counting`] (what an ACK is worth),
+//!   [`sender::slow_start`] (what ends it), [`sender::congestion`] (how large the window is), [`sender::counting`] (what an ACK is worth),
 //!   [`sender::judge`] (was a loss congestion, after all?).
 //! * [`receiver`]: what arrived and how it is acknowledged; its seams:
 //!   [`receiver::timing`] (when), [`receiver::shape`] (in how many pieces), [`receiver::echo`] (how is a mark echoed?),
@@ -56,6 +57,7 @@ pub mod config;
 pub mod endpoint;
 pub mod event;
 pub mod notice;
+pub mod profile;
 pub mod ranges;
 pub mod receiver;
 pub mod rtt;

@@ -30,6 +30,8 @@ pub struct RtoLimits {
     pub largest: Duration,
     /// Clock granularity G: the timeout is a multiple of it; zero for an exact clock.
     pub tick: Duration,
+    /// Whether `smallest` bounds what the timeout adds to SRTT, as Linux does, and not the whole.
+    pub above_srtt: bool,
 }
 
 impl RttEstimator {
@@ -122,7 +124,8 @@ impl RttEstimator {
 
     fn computed(&self) -> Duration {
         let Some(srtt) = self.srtt else { return self.limits.initial };
-        let spread = self.limits.tick.max(self.variation * 4);
+        let floor = if self.limits.above_srtt { self.limits.smallest } else { self.limits.tick };
+        let spread = floor.max(self.limits.tick).max(self.variation * 4);
         let rto = srtt + spread;
         let tick = self.limits.tick.as_nanos();
         let coarse = match tick {
@@ -141,7 +144,13 @@ mod tests {
 
     fn estimator(smallest: Duration, tick: Duration) -> RttEstimator {
         let largest = Duration::from_secs(60);
-        RttEstimator::new(RtoLimits { initial: Duration::from_secs(1), smallest, largest, tick })
+        RttEstimator::new(RtoLimits {
+            initial: Duration::from_secs(1),
+            smallest,
+            largest,
+            tick,
+            above_srtt: false,
+        })
     }
 
     #[test]
@@ -171,6 +180,18 @@ mod tests {
         assert_eq!(seen, [400, 800, 1600, 3200, 6400, 12800, 25600, 51200, 60000, 60000]);
         rtt.sample(MS * 10);
         assert_eq!(rtt.rto(), MS * 200);
+    }
+
+    /// Linux: SRTT + max(200 ms, 4 RTTVAR), so that on a steady path of 600 ms the timeout is 800 ms; by RFC 6298 it comes
+    /// down to the round trip itself.
+    #[test]
+    fn a_bound_of_the_variation_keeps_a_distance_from_the_round_trip() {
+        for (above_srtt, expected) in [(false, MS * 600), (true, MS * 800)] {
+            let limits = RtoLimits { above_srtt, ..estimator(MS * 200, Duration::ZERO).limits };
+            let mut rtt = RttEstimator::new(limits);
+            (0..200).for_each(|_| rtt.sample(MS * 600));
+            assert_eq!(rtt.rto(), expected);
+        }
     }
 
     #[test]

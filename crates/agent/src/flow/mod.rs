@@ -43,6 +43,8 @@ pub struct Flow {
     /// Since when somebody decides again.
     lapsed: Option<Time>,
     told: Told,
+    /// Bytes that arrived: the kernel does not say what was read of them.
+    arrived: u64,
     fins: u8,
     seen: Time,
 }
@@ -107,6 +109,7 @@ impl Flow {
             is_ours: true,
             lapsed: None,
             told: Told::default(),
+            arrived: 0,
             fins: 0,
             seen: Time::ZERO,
         }
@@ -279,8 +282,10 @@ impl Flow {
         if let Some(rtt) = rtt {
             self.told.min_rtt = Some(self.told.min_rtt.map_or(rtt, |least| least.min(rtt)));
         }
+        self.arrived += bytes;
+        let (read, segment) = (self.arrived, self.segment());
         if let Some(window) = &mut self.window {
-            window.on_arrival(&window::PathSample { now, bytes, rtt });
+            window.on_arrival(&window::PathSample { now, bytes, rtt, read, segment });
         }
     }
 

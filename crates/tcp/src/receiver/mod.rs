@@ -265,7 +265,7 @@ impl Receiver {
             self.consider(now, data, highest, change.opened, log);
         }
         if self.window_measures {
-            self.window.on_arrival(&window::PathSample { now, bytes: data.range.len(), rtt: data.rtt });
+            self.measure(now, data.range.len(), data.rtt);
         }
         if self.tells_arrivals {
             let missing = change.opened.map_or(0, |gap| gap.len().div_ceil(self.segment));
@@ -277,12 +277,19 @@ impl Receiver {
         self.reports = self.reassembly.has_holes() || self.duplicate.is_some();
         let urgent = change.had_holes || change.advanced == 0 || fin || data.marked;
         let unacknowledged = self.reassembly.next().saturating_sub(self.acknowledged);
-        let arrival = timing::Arrival { unacknowledged, segment: self.segment, urgent };
+        let grows = self.window_measures && self.window.is_growing();
+        let arrival = timing::Arrival { now, unacknowledged, segment: self.segment, urgent, repeated, grows };
         self.due = match (self.timing.on_data(&arrival), self.due) {
             (When::Now, _) => Pending::Now,
             (When::After(_), due @ (Pending::At(_) | Pending::Now | Pending::Bare)) => due,
             (When::After(span), Pending::Nothing) => Pending::At(now + span),
         };
+    }
+
+    /// The window is told what arrived.
+    fn measure(&mut self, now: Time, bytes: u64, rtt: Option<Duration>) {
+        let read = self.reassembly.next().saturating_sub(self.unread);
+        self.window.on_arrival(&window::PathSample { now, bytes, rtt, read, segment: self.segment });
     }
 
     /// Data arrived that had arrived before: the next SACK option begins with it (RFC 2883 §4).
@@ -314,7 +321,7 @@ impl Receiver {
     /// The handshake took so long.
     pub(crate) fn handle_handshake(&mut self, now: Time, rtt: Duration) {
         if self.window_measures {
-            self.window.on_arrival(&window::PathSample { now, bytes: 0, rtt: Some(rtt) });
+            self.measure(now, 0, Some(rtt));
         }
     }
 

@@ -14,6 +14,7 @@ pub mod rate;
 pub mod recovery;
 pub mod reduction;
 pub mod scoreboard;
+pub mod slow_start;
 
 mod application;
 mod f_rto;
@@ -51,6 +52,7 @@ use recovery::AckNews;
 use reductions::Reductions;
 use repair::Repair;
 use scoreboard::Scoreboard;
+use slow_start::{Divided, Growth, Sample, SlowStart};
 use timer::{Kind, Timer};
 use user_timeout::UserTimeout;
 
@@ -74,9 +76,11 @@ pub struct Sender {
     has_shortcut: bool,
     /// Whether `congestion` wants to see every ACK before its effect.
     observes: bool,
+    /// Whether the ACK that ends a recovery may let the window grow.
+    counts_end: bool,
     /// Whether a window that is not used may not grow.
     validates: bool,
-    /// Either of the two, or rates are sampled.
+    /// Either of the two, or rates are sampled, or slow start is watched.
     watches: bool,
     application: Application,
     peer: Peer,
@@ -87,6 +91,8 @@ pub struct Sender {
     persist: Persist,
     /// `None`: `congestion` wants neither rate samples nor pacing.
     rates: Option<Box<Rates>>,
+    /// `None`: a loss alone ends slow start.
+    slow_start: Option<Box<dyn SlowStart>>,
     repair: Repair,
     reductions: Reductions,
     user_timeout: UserTimeout,
@@ -145,14 +151,17 @@ impl Sender {
         if recovery.needs_times() || congestion.samples() {
             board.keep_times();
         }
+        let slow_start = (config.slow_start.build)(&config.slow_start.values);
         let reduction = match congestion.conserves() {
             true => None,
             false => (config.reduction.build)(&config.reduction.values),
         };
+        let counting = (config.counting.build)(&config.counting.values);
         Sender {
             board,
             cwnd: congestion.window(),
-            counting: (config.counting.build)(&config.counting.values),
+            counts_end: counting.counts_end(),
+            counting,
             judge: (config.judge.build)(&config.judge.values),
             mss,
             fits: mss,
@@ -160,8 +169,12 @@ impl Sender {
             has_shortcut: config.has_shortcut,
             observes: congestion.observes(),
             validates: config.validates_window,
-            watches: congestion.observes() || config.validates_window || congestion.samples(),
+            watches: congestion.observes()
+                || config.validates_window
+                || congestion.samples()
+                || slow_start.is_some(),
             rates: congestion.samples().then(Box::default),
+            slow_start,
             congestion,
             application: Application::new(config.nagle),
             peer: Peer::closed_at(1),
@@ -376,6 +389,7 @@ impl Sender {
             acked: acked.bytes,
             segments: acked.segments,
             delivered: acked.delivered,
+            reported: 0,
             rtt,
             srtt: self.rtt.srtt(),
             in_flight: outstanding,
@@ -383,7 +397,10 @@ impl Sender {
             rate: rate.as_ref(),
             held,
         };
-        self.congestion.on_ack(&event, &mut *self.counting);
+        match self.watches && self.is_watched_slow_start() {
+            true => self.grow_watched(&event),
+            false => self.congestion.on_ack(&event, &mut *self.counting),
+        }
         self.cwnd = self.congestion.window();
         self.user_timeout.moved();
         self.arm(now);
@@ -414,6 +431,28 @@ impl Sender {
             };
         }
         self.poll_in_repair(now, log)
+    }
+
+    /// Whether this is slow start, and somebody watches it.
+    fn is_watched_slow_start(&self) -> bool {
+        self.slow_start.is_some() && self.cwnd < self.congestion.ssthresh()
+    }
+
+    /// An ACK has its effect on the window in a slow start that is watched.
+    #[inline(never)]
+    fn grow_watched(&mut self, event: &AckEvent) {
+        let Some(watch) = self.slow_start.as_mut().filter(|_| event.acked > 0) else {
+            return self.congestion.on_ack(event, &mut *self.counting);
+        };
+        let (una, nxt, window) = (self.board.una(), self.board.nxt(), self.cwnd);
+        let sample = Sample { now: event.now, una, nxt, rtt: event.rtt, window, mss: self.mss };
+        let mut by = 1;
+        match watch.on_ack(&sample) {
+            Growth::Full => {}
+            Growth::Divided(divisor) => by = divisor,
+            Growth::Over => self.congestion.leave_slow_start(),
+        }
+        self.congestion.on_ack(event, &mut Divided { counting: &mut *self.counting, by });
     }
 
     fn has_new_data(&self) -> bool {

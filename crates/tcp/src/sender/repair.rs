@@ -134,10 +134,11 @@ impl Sender {
             let in_flight = self.repair.recovery.in_flight(&self.board);
             let event = AckEvent {
                 now,
-                phase: if step == Step::Leave { Phase::Recovery } else { self.phase() },
+                phase: if step == Step::Leave && !self.counts_end { Phase::Recovery } else { self.phase() },
                 acked: acked.bytes,
                 segments: acked.segments,
                 delivered,
+                reported,
                 rtt,
                 srtt: self.rtt.srtt(),
                 in_flight,
@@ -145,7 +146,10 @@ impl Sender {
                 rate: rate.as_ref(),
                 held: ack.ece || self.leaves_window_unused(self.board.outstanding() + acked.bytes),
             };
-            self.congestion.on_ack(&event, &mut *self.counting);
+            match event.phase != Phase::Recovery && self.is_watched_slow_start() {
+                true => self.grow_watched(&event),
+                false => self.congestion.on_ack(&event, &mut *self.counting),
+            }
         }
         if advanced {
             self.user_timeout.moved();

@@ -55,6 +55,9 @@ impl Sender {
         let question = self.ask_about_timeout();
         let loss = self.loss_event(now, self.board.outstanding());
         self.congestion.on_timeout(&loss, expired.first);
+        if let Some(watch) = &mut self.slow_start {
+            watch.on_timeout();
+        }
         self.reductions.tells = true;
         self.rtt.back_off();
         self.repair.recovery.mark_at_timeout(now, &mut self.board);

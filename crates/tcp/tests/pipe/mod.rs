@@ -98,6 +98,7 @@ impl Host {
                 smallest: Duration::from_millis(200),
                 largest: Duration::from_secs(2),
                 tick: Duration::ZERO,
+                above_srtt: false,
             },
             recovery,
             counting: Choice::named(counting::ALL, self.counting),

@@ -118,6 +118,7 @@ pub fn config(recovery: &str) -> Config {
             smallest: Duration::from_secs(1),
             largest: Duration::from_secs(64),
             tick: Duration::ZERO,
+            above_srtt: false,
         },
         timestamps: false,
         sack: recovery == "sack",

@@ -2,18 +2,32 @@
 
 mod delayed;
 mod immediate;
+mod linux;
 
-use lasthop_base::{Choice, Duration, Mechanism, Values};
+use lasthop_base::{Choice, Duration, Mechanism, Time, Values};
 
 /// A data segment that arrived, as timing sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
+    /// When.
+    pub now: Time,
     /// Bytes by which the cumulative ACK can now advance since the last ACK sent.
     pub unacknowledged: u64,
     /// A full segment's payload, bytes.
     pub segment: u64,
     /// Whether it opened a gap, filled one, repeated something or carried a mark: told at once (RFC 5681 §4.2, RFC 3168 §6.1.3).
     pub urgent: bool,
+    /// Whether all of it had arrived before.
+    pub repeated: bool,
+    /// Whether the advertised window opens further with it.
+    pub grows: bool,
+}
+
+impl Arrival {
+    /// The next full segment in order, and nothing special about it.
+    pub fn plain(now: Time, segment: u64) -> Arrival {
+        Arrival { now, unacknowledged: segment, segment, urgent: false, repeated: false, grows: false }
+    }
 }
 
 /// When to acknowledge.
@@ -35,7 +49,7 @@ pub trait AckTiming: Send {
 pub type Build = dyn Fn(&Values) -> Box<dyn AckTiming> + Send + Sync;
 
 /// All timings.
-pub const ALL: &[Mechanism<Build>] = &[immediate::MECHANISM, delayed::MECHANISM];
+pub const ALL: &[Mechanism<Build>] = &[immediate::MECHANISM, delayed::MECHANISM, linux::MECHANISM];
 
 /// What holds if nobody says.
 pub const DEFAULT: Mechanism<Build> = delayed::MECHANISM;
@@ -45,6 +59,6 @@ pub fn at_once(choice: &Choice<Build>) -> [bool; 2] {
     let mut timing = (choice.build)(&choice.values);
     let segment = 1000;
     [segment, 2 * segment].map(|unacknowledged| {
-        timing.on_data(&Arrival { unacknowledged, segment, urgent: false }) == When::Now
+        timing.on_data(&Arrival { unacknowledged, ..Arrival::plain(Time::ZERO, segment) }) == When::Now
     })
 }

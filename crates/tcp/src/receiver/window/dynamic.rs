@@ -187,11 +187,15 @@ mod tests {
 
     const SEGMENT: u64 = 1448;
 
+    fn arrived(now: Time, bytes: u64, rtt_ms: u64) -> PathSample {
+        PathSample { now, bytes, rtt: Some(Duration::from_millis(rtt_ms)), read: 0, segment: SEGMENT }
+    }
+
     /// Segments every 1.2 ms (1500 bytes at 10 Mbit/s) for so many milliseconds, with this RTT.
     fn feed(window: &mut Dynamic, from: u64, millis: u64, rtt: u64) {
         for n in 0..millis * 10 / 12 {
             let now = Time::from_nanos(from * 1_000_000 + n * 1_200_000);
-            window.on_arrival(&PathSample { now, bytes: SEGMENT, rtt: Some(Duration::from_millis(rtt)) });
+            window.on_arrival(&arrived(now, SEGMENT, rtt));
         }
     }
 
@@ -223,7 +227,7 @@ mod tests {
         let mut window = dynamic();
         for n in 0..30 {
             let now = Time::ZERO + Duration::from_secs(n);
-            window.on_arrival(&PathSample { now, bytes: 10, rtt: Some(Duration::from_millis(5)) });
+            window.on_arrival(&arrived(now, 10, 5));
         }
         assert_eq!(bytes(&mut window), 2 * SEGMENT);
         assert_eq!(window.bytes(&WindowInput { unread: (1 << 22) - 100, segment: SEGMENT }), 100);

@@ -1,5 +1,6 @@
 //! The advertised window (rwnd): how much may come?
 
+mod autotuned;
 mod buffer;
 mod dynamic;
 mod link_rate;
@@ -24,6 +25,10 @@ pub struct PathSample {
     pub bytes: u64,
     /// The round trip that its timestamp's echo, or the handshake, measures.
     pub rtt: Option<Duration>,
+    /// Bytes in order that the application has read, from the connection's start.
+    pub read: u64,
+    /// A full segment's payload, bytes.
+    pub segment: u64,
 }
 
 /// The window that the receiver advertises.
@@ -49,6 +54,11 @@ pub trait AdvertisedWindow: Send {
         false
     }
 
+    /// Whether the arrival told last has let it open further.
+    fn is_growing(&self) -> bool {
+        false
+    }
+
     /// Whether the right edge may move left (RFC 9293 §3.8.6 advises against it).
     fn shrinks(&self) -> bool {
         false
@@ -59,7 +69,8 @@ pub trait AdvertisedWindow: Send {
 pub type Build = dyn Fn(&Values) -> Box<dyn AdvertisedWindow> + Send + Sync;
 
 /// All windows.
-pub const ALL: &[Mechanism<Build>] = &[buffer::MECHANISM, link_rate::MECHANISM, dynamic::MECHANISM];
+pub const ALL: &[Mechanism<Build>] =
+    &[buffer::MECHANISM, link_rate::MECHANISM, dynamic::MECHANISM, autotuned::MECHANISM];
 
 /// What holds if nobody says.
 pub const DEFAULT: Mechanism<Build> = buffer::MECHANISM;

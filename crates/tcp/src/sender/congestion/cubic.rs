@@ -9,8 +9,9 @@
 //! # Where the RFC leaves a choice
 //! * cwnd = ssthresh is avoidance (§4.10 says slow start; RFC 5681 §3.1 leaves it open, Linux does as here).
 //! * An ACK never lowers cwnd, also where Reno's estimate takes over from a cubic that has run ahead of itself.
-//! * Slow start is Reno's, and ends with a loss.
+//! * Slow start is Reno's, and ends with a loss, or as `slow_start` says.
 
+use super::cubic_linux::CubicLinux;
 use super::reno::Reno;
 use super::{AckEvent, Build, CongestionControl, LossEvent, Phase, Recovered, Start};
 use crate::sender::counting::{AckCounting, Regime};
@@ -23,6 +24,12 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         summary: "the window is a cubic function of the time since it was last reduced, never below Reno's",
         source: "RFC 9438 §4",
         parameters: &[
+            Parameter {
+                name: "variant",
+                unit: Unit::Word(&["rfc9438", "linux"]),
+                default: Some("rfc9438"),
+                doc: "the RFC's, or Linux's: RFC 8312 with an estimate of Reno's window of its own (netdev, August 2024)",
+            },
             Parameter {
                 name: "c",
                 unit: Unit::Number(0.001, 1000.0),
@@ -50,7 +57,10 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ],
         ..Info::PLAIN
     },
-    build: &|values, start| Box::new(Cubic::new(values, start)),
+    build: &|values, start| match values.word("variant") {
+        "linux" => Box::new(CubicLinux::new(values, &start)),
+        _ => Box::new(Cubic::new(values, start)),
+    },
 };
 
 struct Cubic {
@@ -264,6 +274,10 @@ impl CongestionControl for Cubic {
         let before = self.window.exact();
         let left = self.lower_ssthresh(loss.flight.min(self.window())).max(self.bytes(1.0));
         self.window.set(left.min(before));
+    }
+
+    fn leave_slow_start(&mut self) {
+        self.window.leave_slow_start();
     }
 
     fn on_idle(&mut self, window: u64) {

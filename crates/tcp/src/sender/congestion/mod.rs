@@ -2,6 +2,7 @@
 
 mod bbr;
 mod cubic;
+mod cubic_linux;
 mod estimate;
 mod reno;
 mod variant;
@@ -44,6 +45,8 @@ pub struct AckEvent<'a> {
     pub segments: u32,
     /// Bytes that it reports for the first time, SACK included.
     pub delivered: u64,
+    /// Of these, bytes that SACK reports beyond it.
+    pub reported: u64,
     /// The round-trip time it measured, if it did.
     pub rtt: Option<Duration>,
     /// The smoothed round-trip time after it (RFC 6298), once one was measured.
@@ -75,7 +78,8 @@ pub enum Phase {
     /// No loss known.
     #[default]
     Open,
-    /// Fast recovery, the ACK that ends it included: the window does not grow.
+    /// Fast recovery: the window does not grow. The ACK that ends it is included, unless it
+    /// [counts](crate::sender::counting::AckCounting::counts_end).
     Recovery,
     /// After a timeout (or Tahoe's restart), until what was outstanding then is acknowledged.
     Restart,
@@ -178,8 +182,7 @@ pub trait CongestionControl: Send {
     fn judges_by_mark(&self) -> bool {
         false
     }
-    /// Every ACK that advances or is a duplicate, after recovery has had its say: the one that ends a recovery still
-    /// belongs to it.
+    /// Every ACK that advances or is a duplicate, after recovery has had its say.
     fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting);
     /// A loss that fast recovery repairs, judged to be congestion.
     fn on_loss(&mut self, loss: &LossEvent);
@@ -189,6 +192,9 @@ pub trait CongestionControl: Send {
     fn on_timeout(&mut self, loss: &LossEvent, first: bool);
     /// The receiver echoed a congestion mark (ECE), for the first time in this window of data.
     fn on_mark(&mut self, loss: &LossEvent);
+    /// Slow start is over although nothing was lost ([`SlowStart`](crate::sender::slow_start::SlowStart)): ssthresh is cwnd.
+    /// Who has no slow start to leave does nothing.
+    fn leave_slow_start(&mut self) {}
     /// Nothing was sent for a timeout: cwnd is `window` at most, bytes (RFC 5681 §4.1).
     fn on_idle(&mut self, window: u64);
     /// A full segment has `mss` bytes of payload from now on: the path takes no more. cwnd stays, it counts bytes.

@@ -13,9 +13,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         parameters: &[
             Parameter {
                 name: "halve",
-                unit: Unit::Word(&["flight", "window"]),
+                unit: Unit::Word(&["flight", "window", "cwnd"]),
                 default: Some("flight"),
-                doc: "what ssthresh is half of: FlightSize (RFC 5681 Eq. 4), or min(cwnd, awnd) (koga §2.1.6)",
+                doc: "what ssthresh is half of: FlightSize (RFC 5681 Eq. 4), min(cwnd, awnd) (koga §2.1.6), cwnd in whole segments (Linux)",
             },
             Parameter {
                 name: "slow_start_at_ssthresh",
@@ -43,9 +43,19 @@ pub struct Reno {
     mss: u64,
     /// Credit not yet turned into a segment, where the counting collects.
     collected: u64,
-    halves_window: bool,
+    halves: Halves,
     slow_start_at_ssthresh: bool,
     exits_to_flight: bool,
+}
+
+/// What a loss leaves half of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Halves {
+    Flight,
+    /// min(cwnd, advertised window).
+    Window,
+    /// In whole segments.
+    Cwnd,
 }
 
 /// The largest window that a scaled 16-bit field can advertise (RFC 7323 §2.3): no more is ever useful.
@@ -95,7 +105,11 @@ impl Reno {
             ssthresh: start.ssthresh,
             mss: start.mss,
             collected: 0,
-            halves_window: values.word("halve") == "window",
+            halves: match values.word("halve") {
+                "window" => Halves::Window,
+                "cwnd" => Halves::Cwnd,
+                _ => Halves::Flight,
+            },
             slow_start_at_ssthresh: values.flag("slow_start_at_ssthresh"),
             exits_to_flight: values.word("exit") == "flight",
         }
@@ -109,14 +123,22 @@ impl Reno {
 
     /// What a loss leaves the half of, bytes.
     fn whole(&self, loss: &LossEvent) -> u64 {
-        if self.halves_window { loss.window } else { loss.flight }
+        match self.halves {
+            Halves::Flight => loss.flight,
+            Halves::Window => loss.window,
+            Halves::Cwnd => self.window(),
+        }
     }
 
     /// RFC 5681 Eq. 4: ssthresh is half of what was in flight, at least two segments. It is never more than cwnd:
     /// FlightSize can be far above a window that was lowered while more was outstanding, and a loss is no reason to
     /// raise it.
     fn halve(&mut self, whole: u64) {
-        self.set_ssthresh((whole / 2).min(self.window()));
+        let half = match self.halves {
+            Halves::Cwnd => whole / self.mss / 2 * self.mss,
+            _ => whole / 2,
+        };
+        self.set_ssthresh(half.min(self.window()));
     }
 
     /// Half of what was in flight or of cwnd, whichever is less.
@@ -197,6 +219,10 @@ impl CongestionControl for Reno {
     fn on_mark(&mut self, loss: &LossEvent) {
         self.halve_the_less(self.whole(loss));
         self.cap();
+    }
+
+    fn leave_slow_start(&mut self) {
+        self.set_ssthresh(self.window());
     }
 
     fn on_idle(&mut self, window: u64) {

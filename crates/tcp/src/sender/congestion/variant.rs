@@ -155,6 +155,10 @@ impl<V: Variant> CongestionControl for OnReno<V> {
         self.variant.on_mark(&mut self.reno, loss);
     }
 
+    fn leave_slow_start(&mut self) {
+        self.reno.leave_slow_start();
+    }
+
     fn on_idle(&mut self, window: u64) {
         self.variant.on_idle(&mut self.reno, window);
     }

@@ -4,6 +4,7 @@
 //! fed more of them, one that counts bytes or packets cannot.
 
 mod bytes;
+mod delivered;
 mod packets;
 mod per_ack;
 mod rfc5681;
@@ -33,6 +34,11 @@ pub trait AckCounting: Send {
     fn collects(&self) -> bool {
         false
     }
+
+    /// Whether the ACK that ends a recovery is worth something, too.
+    fn counts_end(&self) -> bool {
+        false
+    }
 }
 
 /// How a counting is built.
@@ -40,7 +46,7 @@ pub type Build = dyn Fn(&Values) -> Box<dyn AckCounting> + Send + Sync;
 
 /// All ways of counting.
 pub const ALL: &[Mechanism<Build>] =
-    &[per_ack::MECHANISM, rfc5681::MECHANISM, bytes::MECHANISM, packets::MECHANISM];
+    &[per_ack::MECHANISM, rfc5681::MECHANISM, bytes::MECHANISM, packets::MECHANISM, delivered::MECHANISM];
 
 /// What holds if nobody says.
 pub const DEFAULT: Mechanism<Build> = rfc5681::MECHANISM;

@@ -28,6 +28,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             doc: "whether the end of a flight is probed before the timeout (TLP, RFC 8985 §7)",
         }],
         needs: &[Need::Sack],
+        as_linux: true,
         ..Info::PLAIN
     },
     build: &|values| Box::new(Rack::new(values.flag("tail_probe"))),

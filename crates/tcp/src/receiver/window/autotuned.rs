@@ -1,0 +1,169 @@
+//! A window that grows with what the application reads (dynamic right-sizing, Fisk and Feng 2001), as Linux has it.
+//!
+//! The buffer is enlarged when the application has read more in a round trip than ever before: to twice that, and as much
+//! more as the last round trip's growth asks for. The window opens towards what the buffer allows by two segments for each
+//! that arrives.
+//!
+//! # What is not modelled
+//! What packets cost beside their payload: half of the buffer is the window (`tcp_rmem` is twice `initial` and `size`).
+//! Without timestamps no round trip is known but the handshake's.
+
+use super::{AdvertisedWindow, Build, PathSample, WindowInput};
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "autotuned",
+        summary: "the free part of a buffer that grows with what the application reads in a round trip (Linux)",
+        source: "Fisk, Feng: Dynamic right-sizing in TCP, LACSI 2001; ip-sysctl, tcp_moderate_rcvbuf",
+        parameters: &[
+            Parameter {
+                name: "initial",
+                unit: Unit::Bytes(1, 1 << 30),
+                default: Some("64 KiB"),
+                doc: "window at first (half of tcp_rmem's second value)",
+            },
+            Parameter {
+                name: "size",
+                unit: Unit::Bytes(1, 1 << 30),
+                default: Some("16 MiB"),
+                doc: "the largest window (half of tcp_rmem's third value)",
+            },
+        ],
+        as_linux: true,
+        ..Info::PLAIN
+    },
+    build: &|values| Box::new(Autotuned::new(values.bytes("initial"), values.bytes("size"))),
+};
+
+/// What is read in a round trip has to exceed this before the buffer grows, segments: the initial window of RFC 6928.
+const AT_FIRST: u64 = 10;
+/// Room beside twice what was read, segments.
+const SPARE: u64 = 16;
+/// What a small segment is: it opens the window no further.
+const SMALL: u64 = 128;
+
+struct Autotuned {
+    size: u64,
+    /// What the buffer allows now.
+    room: u64,
+    /// How far the window has opened towards it.
+    opened: u64,
+    is_growing: bool,
+    /// The most that was read in a round trip; 0 before the first.
+    most_read: u64,
+    rtt: Option<Duration>,
+    /// When this round trip began, and what had been read by then.
+    round: Option<(Time, u64)>,
+}
+
+impl Autotuned {
+    fn new(initial: u64, size: u64) -> Autotuned {
+        let room = initial.min(size);
+        Autotuned { size, room, opened: room, is_growing: false, most_read: 0, rtt: None, round: None }
+    }
+
+    fn end_round(&mut self, read: u64, segment: u64) {
+        let known = self.most_read.max(AT_FIRST * segment);
+        if read <= known {
+            return;
+        }
+        self.most_read = read;
+        let wanted = 2 * read + SPARE * segment;
+        let growth = u128::from(wanted) * u128::from(read - known) / u128::from(known.max(1));
+        let wanted = u128::from(wanted) + 2 * growth;
+        self.room = self.room.max(u64::try_from(wanted).unwrap_or(u64::MAX)).min(self.size);
+    }
+}
+
+impl AdvertisedWindow for Autotuned {
+    fn bytes(&mut self, input: &WindowInput) -> u64 {
+        self.room.saturating_sub(input.unread).min(self.opened)
+    }
+
+    fn largest(&self) -> u64 {
+        self.size
+    }
+
+    fn needs_arrivals(&self) -> bool {
+        true
+    }
+
+    fn on_arrival(&mut self, arrived: &PathSample) {
+        if let Some(rtt) = arrived.rtt {
+            self.rtt = Some(self.rtt.map_or(rtt, |known| (known * 7 + rtt).divided_by(8)));
+        }
+        self.is_growing = self.opened < self.room && arrived.bytes >= SMALL;
+        if self.is_growing {
+            self.opened = (self.opened + 2 * arrived.segment).min(self.room);
+        }
+        let Some(rtt) = self.rtt else { return };
+        match self.round {
+            Some((began, read)) if arrived.now.since(began) >= rtt => {
+                self.end_round(arrived.read - read, arrived.segment);
+                self.round = Some((arrived.now, arrived.read));
+            }
+            Some(_) => {}
+            None => self.round = Some((arrived.now, arrived.read)),
+        }
+    }
+
+    fn is_growing(&self) -> bool {
+        self.is_growing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEGMENT: u64 = 1000;
+
+    /// Round trips of 100 ms in each of which so many segments arrive and are read; the window after each.
+    fn windows(rounds: &[u64], size: u64) -> Vec<u64> {
+        let mut window = Autotuned::new(65_536, size);
+        let (mut now, mut read) = (Time::ZERO, 0);
+        let rtt = Duration::from_millis(100);
+        let mut told = |bytes: u64, now, window: &mut Autotuned| {
+            read += bytes;
+            window.on_arrival(&PathSample { now, bytes, rtt: Some(rtt), read, segment: SEGMENT });
+        };
+        told(0, now, &mut window);
+        let mut after = Vec::new();
+        for segments in rounds {
+            for number in 1..=*segments {
+                told(SEGMENT, now + rtt.divided_by(*segments) * number, &mut window);
+            }
+            now += rtt;
+            after.push(window.bytes(&WindowInput { unread: 0, segment: SEGMENT }));
+        }
+        after
+    }
+
+    /// A slow start is not held up: in no round trip is the window below twice what arrived in it. (Twice, because the sender
+    /// doubles.)
+    #[test]
+    fn a_slow_start_finds_room() {
+        let rounds: Vec<u64> = (0..8).map(|round| 10 << round).collect();
+        for (segments, window) in rounds.iter().zip(windows(&rounds, 16 << 20)) {
+            assert!(window >= 2 * segments * SEGMENT, "{segments}: {window}");
+        }
+    }
+
+    /// It stays where the application reads no more than before, and never exceeds its size.
+    #[test]
+    fn it_grows_only_with_what_is_read() {
+        let steady = windows(&[20, 20, 20, 20, 20, 20, 20, 20], 16 << 20);
+        assert_eq!(steady[6], steady[7]);
+        assert_eq!(windows(&[8, 8, 8, 8], 16 << 20), [65_536; 4]);
+        assert!(windows(&[10, 20, 40, 80, 160, 320], 100_000).iter().all(|window| *window <= 100_000));
+    }
+
+    /// What is not read takes its room.
+    #[test]
+    fn unread_data_fills_it() {
+        let mut window = Autotuned::new(65_536, 1 << 20);
+        assert_eq!(window.bytes(&WindowInput { unread: 60_000, segment: SEGMENT }), 5_536);
+    }
+}

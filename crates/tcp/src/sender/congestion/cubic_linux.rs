@@ -1,0 +1,252 @@
+//! CUBIC as Linux has it: RFC 8312 in whole segments, with an estimate of Reno's window of its own.
+//!
+//! What it does otherwise than RFC 9438, each a fact of the kernel's behaviour that its mailing list and the paper below
+//! describe:
+//! * The window is a number of segments. An ACK of avoidance collects credit; a segment is added whenever as much has been
+//!   collected as one costs. What it costs is computed when an ACK comes, and holds for 31 ms if cwnd has not changed (netdev,
+//!   August 2024, "tcp_cubic: fix to achieve at least the same throughput as Reno").
+//! * It costs no less than two segments of credit, and while no plateau is known no more than 20: 5 % per round trip.
+//! * Beyond its target, cwnd grows by a segment per hundred windows.
+//! * The target is that of one smallest round-trip time ahead, and bounded by the cost alone.
+//! * Reno's window is estimated with α = 8/15 always: it does not become 1 where the window was before the loss (the same
+//!   thread), and lags by a round trip.
+//! * ssthresh is 0.7 of cwnd, not of FlightSize.
+//! * A timeout forgets everything, the plateau too. Time without anything sent does not count for the cubic.
+//! * A reduction that is taken back restores cwnd and ssthresh, and not the plateau.
+
+use super::reno::Reno;
+use super::{AckEvent, CongestionControl, LossEvent, Phase, Recovered, Start};
+use crate::sender::counting::{AckCounting, Regime};
+use lasthop_base::{Duration, Time, Values};
+
+/// For so long what a segment costs is not computed anew while cwnd stays.
+const HOLDS: Duration = Duration::from_micros(31_250);
+/// For so long after a stage has begun its round-trip times are not believed to be the smallest.
+const UNSETTLED: Duration = Duration::from_secs(1);
+/// The most that a segment costs while no plateau is known, and the least that it ever does, in segments of credit.
+const DEAREST: f64 = 20.0;
+const CHEAPEST: f64 = 2.0;
+
+/// See the file. Windows in segments.
+pub(super) struct CubicLinux {
+    /// cwnd, ssthresh and slow start.
+    window: Reno,
+    mss: u64,
+    c: f64,
+    beta: f64,
+    fast_convergence: bool,
+    /// Windows of credit per segment of Reno's estimate; `None`: nobody compares.
+    reno_pace: Option<f64>,
+    /// W_max; 0: unknown.
+    plateau: f64,
+    /// The smallest round-trip time since the start or the last timeout.
+    shortest: Option<Duration>,
+    stage: Option<Stage>,
+    /// Credit not yet spent.
+    collected: f64,
+    /// When the last ACK came, to leave out the time in which nothing was sent.
+    last_ack: Time,
+    was_idle: bool,
+}
+
+/// A stage of avoidance.
+struct Stage {
+    began: Time,
+    /// K, seconds.
+    rise: f64,
+    /// Where the cubic has its plateau.
+    origin: f64,
+    /// Credit on its way to Reno's next segment, and the estimate of Reno's window.
+    credit: f64,
+    reno: f64,
+    /// What a segment costs, when that was computed and for which cwnd.
+    cost: f64,
+    computed: Time,
+    of: f64,
+}
+
+impl CubicLinux {
+    pub(super) fn new(values: &Values, start: &Start) -> CubicLinux {
+        let beta = values.number("beta");
+        // The kernel's integer: eighths, rounded down.
+        let eighths = libm::floor(8.0 * (1.0 + beta) / (3.0 * (1.0 - beta)));
+        CubicLinux {
+            window: Reno::plain(start),
+            mss: start.mss,
+            c: values.number("c"),
+            beta,
+            fast_convergence: values.flag("fast_convergence"),
+            reno_pace: values.flag("reno_friendly").then_some(eighths / 8.0),
+            plateau: 0.0,
+            shortest: None,
+            stage: None,
+            collected: 0.0,
+            last_ack: Time::ZERO,
+            was_idle: false,
+        }
+    }
+
+    /// cwnd in whole segments.
+    fn segments(&self) -> f64 {
+        (self.window.window() / self.mss) as f64
+    }
+
+    fn note_rtt(&mut self, ack: &AckEvent) {
+        let is_settled = self.stage.as_ref().is_none_or(|stage| ack.now.since(stage.began) >= UNSETTLED);
+        if let Some(rtt) = ack.rtt.filter(|_| is_settled) {
+            self.shortest = Some(self.shortest.map_or(rtt, |known| known.min(rtt)));
+        }
+    }
+
+    fn begin(&self, now: Time, cwnd: f64) -> Stage {
+        let origin = self.plateau.max(cwnd);
+        let rise = libm::cbrt((origin - cwnd) / self.c);
+        Stage { began: now, rise, origin, credit: 0.0, reno: cwnd, cost: 0.0, computed: now, of: 0.0 }
+    }
+
+    /// What a segment costs now, in segments of credit; `acked` are new.
+    fn cost(&mut self, now: Time, acked: f64) -> f64 {
+        let cwnd = self.segments();
+        let mut stage = match self.stage.take() {
+            Some(stage) => stage,
+            None => self.begin(now, cwnd),
+        };
+        stage.credit += acked;
+        let is_fresh = stage.of == cwnd && now.since(stage.computed) <= HOLDS;
+        if !is_fresh {
+            let ahead = now.since(stage.began) + self.shortest.unwrap_or(Duration::ZERO);
+            let past = ahead.as_secs() - stage.rise;
+            let target = stage.origin + self.c * past * past * past;
+            stage.cost = if target > cwnd { cwnd / (target - cwnd) } else { 100.0 * cwnd };
+            if self.plateau == 0.0 {
+                stage.cost = stage.cost.min(DEAREST);
+            }
+            if let Some(pace) = self.reno_pace {
+                let whole = libm::floor(cwnd * pace).max(1.0);
+                let more = libm::ceil(stage.credit / whole) - 1.0;
+                if more > 0.0 {
+                    stage.credit -= more * whole;
+                    stage.reno += more;
+                }
+                if stage.reno > cwnd {
+                    stage.cost = stage.cost.min(cwnd / (stage.reno - cwnd));
+                }
+            }
+            // The kernel counts in integers.
+            stage.cost = libm::floor(stage.cost).max(CHEAPEST);
+            (stage.computed, stage.of) = (now, cwnd);
+        }
+        let cost = stage.cost;
+        self.stage = Some(stage);
+        cost
+    }
+
+    /// What a loss or a mark leaves of cwnd, segments: ssthresh. The next stage's plateau is where this one ended.
+    fn lower_ssthresh(&mut self) -> f64 {
+        let cwnd = self.segments();
+        let sinks = self.fast_convergence && cwnd < self.plateau;
+        self.plateau = if sinks { cwnd * (1.0 + self.beta) / 2.0 } else { cwnd };
+        self.stage = None;
+        let left = libm::floor(cwnd * self.beta).max(2.0);
+        self.window.set_ssthresh((left * self.mss as f64) as u64);
+        left
+    }
+}
+
+impl CongestionControl for CubicLinux {
+    fn window(&self) -> u64 {
+        self.window.window()
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.window.ssthresh()
+    }
+
+    fn draws(&self) -> bool {
+        false
+    }
+
+    fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
+        self.note_rtt(ack);
+        let since = ack.now.since(self.last_ack);
+        self.last_ack = ack.now;
+        if std::mem::take(&mut self.was_idle)
+            && let Some(stage) = &mut self.stage
+        {
+            stage.began += since.saturating_sub(ack.rtt.unwrap_or(Duration::ZERO));
+        }
+        if ack.acked == 0 || ack.held || ack.phase == Phase::Recovery || self.window.is_full() {
+            return;
+        }
+        if self.window.in_slow_start() {
+            return self.window.on_ack(ack, counting);
+        }
+        let acked = counting.credit(ack, self.mss, Regime::Avoidance) as f64 / self.mss as f64;
+        let cost = self.cost(ack.now, acked);
+        let mut grown = self.window.exact();
+        // What was collected while a segment was dearer buys one at most.
+        if self.collected >= cost {
+            self.collected = 0.0;
+            grown += self.mss as f64;
+        }
+        self.collected += acked;
+        if self.collected >= cost {
+            let more = libm::floor(self.collected / cost);
+            self.collected -= more * cost;
+            grown += more * self.mss as f64;
+        }
+        self.window.set(grown);
+    }
+
+    fn on_loss(&mut self, _: &LossEvent) {
+        let left = self.lower_ssthresh();
+        self.window.set(left * self.mss as f64);
+    }
+
+    fn on_restart(&mut self, _: &LossEvent) {
+        self.lower_ssthresh();
+        self.window.restart();
+    }
+
+    fn on_timeout(&mut self, _: &LossEvent, first: bool) {
+        if first {
+            self.lower_ssthresh();
+        }
+        self.plateau = 0.0;
+        self.stage = None;
+        self.shortest = None;
+        self.collected = 0.0;
+        self.window.restart();
+    }
+
+    fn on_mark(&mut self, _: &LossEvent) {
+        self.lower_ssthresh();
+        self.window.cap();
+    }
+
+    fn leave_slow_start(&mut self) {
+        self.window.leave_slow_start();
+    }
+
+    fn on_idle(&mut self, window: u64) {
+        self.was_idle = true;
+        self.window.on_idle(window);
+    }
+
+    fn on_segment(&mut self, mss: u64) {
+        let more = self.mss as f64 / mss as f64;
+        self.plateau *= more;
+        self.stage = None;
+        self.mss = mss;
+        self.window.on_segment(mss);
+    }
+
+    fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
+        match recovered {
+            Recovered::Kept => self.window.cap(),
+            Recovered::Probed { .. } | Recovered::Revised { .. } => {
+                self.window.on_recovered(flight, recovered);
+            }
+        }
+    }
+}

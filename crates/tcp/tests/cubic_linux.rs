@@ -1,0 +1,86 @@
+//! CUBIC as Linux has it: where it follows the closed form, and where it does not do as RFC 9438.
+
+mod fluid;
+
+use fluid::{MSS, Path, cubic};
+use lasthop_base::Value;
+use lasthop_tcp::sender::congestion::CongestionControl;
+
+fn linux(friendly: bool, window: u64, ssthresh: u64) -> Box<dyn CongestionControl> {
+    let values = [("variant", Value::Word("linux")), ("reno_friendly", Value::Flag(friendly))];
+    cubic(&values, window, ssthresh)
+}
+
+/// RFC 8312 §4.1: after a loss at 400 segments the window is C (t - K)^3 + 400 with K = cbrt(0.3 400 / 0.4) = 6.7 s. Its
+/// target is an RTT ahead, a segment is whole, and its cost is rounded down and may be 31 ms old.
+#[test]
+fn the_window_is_the_cubic_of_the_time_since_the_loss() {
+    let mut path = Path::new(linux(false, 400, 1), 100);
+    path.lose();
+    assert_eq!((path.control.window(), path.control.ssthresh()), (280 * MSS, 280 * MSS));
+    path.acknowledge();
+    let (began, rise) = (path.now, (0.3 * 400.0 / 0.4f64).cbrt());
+    for second in 1..=10 {
+        path.acknowledge_for(began.as_secs() + f64::from(second) - path.now.as_secs());
+        let t = path.now.since(began).as_secs();
+        let expected = 0.4 * (t - rise).powi(3) + 400.0;
+        assert!((path.window() - expected).abs() < 4.0, "{t} s: {}, not {expected}", path.window());
+    }
+}
+
+/// What a window grows by in an RTT on a path so short that Reno's estimate leads, while it is above what it was before the loss.
+fn growth_above_the_last_maximum(variant: &'static str) -> f64 {
+    let mut path = Path::new(cubic(&[("variant", Value::Word(variant))], 40, 1), 5);
+    path.lose();
+    while path.window() < 42.0 {
+        path.acknowledge();
+    }
+    let (from, began) = (path.window(), path.now);
+    path.acknowledge_for(0.3);
+    (path.window() - from) / (path.now.since(began).as_secs() / 0.005)
+}
+
+/// RFC 9438 §4.3 has α = 1 there. Linux keeps 8/15 (netdev, August 2024).
+#[test]
+fn alpha_does_not_become_one_above_the_last_maximum() {
+    let (linux, rfc) = (growth_above_the_last_maximum("linux"), growth_above_the_last_maximum("rfc9438"));
+    assert!((linux - 8.0 / 15.0).abs() < 0.07, "{linux}");
+    assert!((rfc - 1.0).abs() < 0.07, "{rfc}");
+}
+
+/// A loss leaves 0.7 of cwnd in whole segments, whatever is in flight, and two at least.
+#[test]
+fn a_loss_leaves_whole_segments_of_cwnd() {
+    for (window, left) in [(15, 10), (10, 7), (2, 2)] {
+        let mut path = Path::new(linux(true, window, 1), 100);
+        path.wanted = MSS;
+        path.lose();
+        assert_eq!(path.control.ssthresh(), left * MSS, "{window}");
+    }
+}
+
+/// After a timeout no plateau is known: a segment costs 20 at most, so that 100 of them grow by 5 % in an RTT.
+#[test]
+fn a_timeout_forgets_the_plateau() {
+    let mut path = Path::new(linux(false, 1000, 1), 100);
+    path.control.on_timeout(&path.signal(), true);
+    while path.control.window() < path.control.ssthresh() {
+        path.acknowledge();
+    }
+    let from = path.window();
+    assert!((from - 700.0).abs() < 1.0, "{from}");
+    path.acknowledge_for(0.1);
+    assert!((path.window() / from - 1.05).abs() < 0.01, "{}", path.window() / from);
+}
+
+/// Slow start that ends early goes on in avoidance from where it is, with nothing lowered.
+#[test]
+fn leaving_slow_start_keeps_the_window() {
+    for variant in ["linux", "rfc9438"] {
+        let mut path = Path::new(cubic(&[("variant", Value::Word(variant))], 50, 1000), 100);
+        path.control.leave_slow_start();
+        assert_eq!((path.control.window(), path.control.ssthresh()), (50 * MSS, 50 * MSS));
+        path.acknowledge_for(0.1);
+        assert!(path.window() < 53.0, "{variant}: {}", path.window());
+    }
+}
