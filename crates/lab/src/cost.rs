@@ -141,7 +141,7 @@ mod tests {
     /// 10 Mbit/s for 120 s are 150 MB: 100,000 packets of 1500 bytes, in each run.
     #[test]
     fn packets_fill_the_slowest_link() {
-        let path = "rate=10Mbit/s,rtt=20ms,duration=120s,segment=1448bytes";
+        let path = "profile=plain,rate=10Mbit/s,rtt=20ms,duration=120s,segment=1448bytes";
         assert!((of(path, ONE).packets - 1e5).abs() < 1.0);
         assert!((of(path, Plan { runs: 4, ..ONE }).packets - 4e5).abs() < 1.0);
         // Two links in a row, the slower of 2 Mbit/s: what run says it delivers is a little less.
@@ -153,7 +153,7 @@ mod tests {
     /// What stays in memory grows with what is kept, and with nothing else.
     #[test]
     fn memory_is_what_is_kept() {
-        let path = "rate=10Mbit/s,rtt=20ms,duration=10s,sample=10ms";
+        let path = "profile=plain,rate=10Mbit/s,rtt=20ms,duration=10s,sample=10ms";
         let one = of(path, ONE).memory_bytes;
         assert_eq!(of(path, Plan { runs: 1_000_000, ..ONE }).memory_bytes, one, "rows are written, not kept");
         assert_eq!(of(path, Plan { threads: 3, ..ONE }).memory_bytes, 3.0 * one);

@@ -5,6 +5,7 @@ use crate::key::Key;
 use crate::language::{self, MOST_FLOWS};
 use crate::links::{Net, check_name};
 use crate::problem::Problem;
+use crate::profiles;
 use crate::reader::{Head, Reader};
 use crate::scenario::{Flow, Pattern, Traffic, Transfer};
 use crate::source::Span;
@@ -13,6 +14,7 @@ use crate::tree::{Entry, Table};
 use lasthop_base::{Duration, Info, Need, Rate, Time, Value};
 use lasthop_tcp::Config;
 use lasthop_tcp::config::Patience;
+use lasthop_tcp::profile::{self, Profile};
 
 /// A flow, and where its `to` stands.
 pub(crate) struct Placed {
@@ -176,9 +178,10 @@ fn tcp(reader: &mut Reader<'_>, head: Head<'_>, table: &Table, fields: &Fields) 
     // Nobody sits before a simulated application: it waits as long as the run lasts.
     both.patience = Patience { data: None, syn: None, ..both.patience };
     let (mut source, mut destination) = (both.clone(), both);
-    let sender = end_of(reader, head, table, "sender", &language::sender(reader.catalogue), &mut source)?;
+    let profile = fields.word("profile").and_then(profile::find).unwrap_or(profile::DEFAULT);
+    let sender = end_of(reader, head, table, profile, "sender", &mut source)?;
     timers(reader, &head.key("sender"), &sender, &mut source)?;
-    end_of(reader, head, table, "receiver", &language::receiver(reader.catalogue), &mut destination)?;
+    end_of(reader, head, table, profile, "receiver", &mut destination)?;
     Ok(Traffic::Tcp { transfer, source, destination })
 }
 
@@ -187,8 +190,8 @@ fn end_of(
     reader: &mut Reader<'_>,
     flow: Head<'_>,
     table: &Table,
+    profile: &Profile,
     side: &str,
-    keys: &[Key],
     config: &mut Config,
 ) -> Result<Fields, Problem> {
     let empty = Table::default();
@@ -198,7 +201,12 @@ fn end_of(
     };
     let path = flow.key(side);
     let head = Head { path: &path, place };
-    let fields = reader.read(head, own, &empty, keys)?;
+    let keys = match side {
+        "sender" => language::sender(reader.catalogue),
+        _ => language::receiver(reader.catalogue),
+    };
+    let keys = profiles::applied(keys, profile, side, own);
+    let fields = reader.read(head, own, &empty, &keys)?;
     for question in reader.catalogue.of_side(side) {
         let Some(answer) = fields.answer(question.name) else { continue };
         if let Some(missing) = missing_option(answer.info, config) {
@@ -237,6 +245,7 @@ fn timers(reader: &Reader<'_>, path: &str, fields: &Fields, config: &mut Config)
     limits.largest = fields.duration("max_rto").unwrap_or(limits.largest);
     limits.initial = fields.duration("initial_rto").unwrap_or(limits.initial);
     limits.tick = fields.duration("tick").unwrap_or(limits.tick);
+    limits.above_srtt = fields.word("rto") == Some("linux");
     let ordered = [("min_rto", limits.smallest), ("initial_rto", limits.initial)];
     match ordered.into_iter().find(|(_, span)| *span > limits.largest) {
         None => Ok(()),

@@ -1,6 +1,7 @@
 //! Scenarios in one line: `rate=10Mbit/s,rtt=20ms,queue=100packets,loss=1%`.
 //!
-//! One link called `path` from `server` to `client` and one flow called `bulk` over it. Behind the name of a ready path
+//! One link called `path` from `server` to `client` and one flow called `bulk` over it, between two Linux hosts
+//! (`profile=linux`). Behind the name of a ready path
 //! or of a file the same keys change that one (`lte,loss=1%`): "down" is then the direction in which the first flow
 //! sends over the last link of its way, the last hop. [`KEYS`] has their meanings.
 //!
@@ -43,6 +44,9 @@ pub const KEYS: &[(&str, &str, &str)] = &[
     ("channel", "{kind=\"iid\",loss=0.01}", "a channel down, instead of `loss`"),
     ("arq", "{kind=\"repeat\",transmissions=3}", "what the link layer does about losses down"),
 ];
+
+/// What both ends of the flow are, unless `profile` says otherwise: today's hosts.
+const USUAL_PROFILE: &str = "linux";
 
 /// Their names.
 fn names() -> Vec<&'static str> {
@@ -210,7 +214,9 @@ fn document(catalogue: &Catalogue, source: &Source, items: &[Item<'_>]) -> Resul
     link.set("down", whole, table(down));
     link.set("up", whole, table(up));
     let mut document = Table::default();
-    for (top, name, inner) in [("link", "path", link), ("flow", "bulk", named_ends(whole))] {
+    let mut flow = named_ends(whole);
+    flow.set("profile", whole, Node::text(whole, USUAL_PROFILE));
+    for (top, name, inner) in [("link", "path", link), ("flow", "bulk", flow)] {
         let mut named = Table::default();
         named.set(name, whole, table(inner));
         document.set(top, whole, table(named));

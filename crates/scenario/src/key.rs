@@ -1,6 +1,7 @@
 //! How the language describes its own keys: what the reader, `show`, `list` and the schema are derived from.
 
 use lasthop_base::{Info, Parameter, Question, Unit};
+use lasthop_tcp::profile::Preset;
 
 /// A key of one of the language's tables.
 #[derive(Clone, Debug)]
@@ -10,6 +11,8 @@ pub(crate) struct Key {
     pub(crate) presence: Presence,
     /// Meaning, one line.
     pub(crate) doc: &'static str,
+    /// Of a mechanism: parameters whose default a profile replaces.
+    pub(crate) presets: Vec<Preset>,
 }
 
 /// What a key takes.
@@ -44,11 +47,11 @@ pub(crate) enum Presence {
 
 impl Key {
     pub(crate) fn required(name: &'static str, form: Form, doc: &'static str) -> Key {
-        Key { name, form, presence: Presence::Required, doc }
+        Key { name, form, presence: Presence::Required, doc, presets: Vec::new() }
     }
 
     pub(crate) fn optional(name: &'static str, form: Form, example: &'static str, doc: &'static str) -> Key {
-        Key { name, form, presence: Presence::Optional(example), doc }
+        Key { name, form, presence: Presence::Optional(example), doc, presets: Vec::new() }
     }
 
     pub(crate) fn default(
@@ -57,12 +60,12 @@ impl Key {
         default: impl Into<String>,
         doc: &'static str,
     ) -> Key {
-        Key { name, form, presence: Presence::Default(default.into()), doc }
+        Key { name, form, presence: Presence::Default(default.into()), doc, presets: Vec::new() }
     }
 
     /// A table below this one; tables are read on their own.
     pub(crate) fn table(name: &'static str, doc: &'static str) -> Key {
-        Key { name, form: Form::Table, presence: Presence::Optional("{}"), doc }
+        Key::optional(name, Form::Table, "{}", doc)
     }
 
     /// The same key where another one may stand in for it.
@@ -80,11 +83,23 @@ impl From<&Parameter> for Key {
             Some(text) => Presence::Default(text.to_owned()),
             None => Presence::Required,
         };
-        Key { name: parameter.name, form: Form::Unit(parameter.unit), presence, doc: parameter.doc }
+        let form = Form::Unit(parameter.unit);
+        Key { name: parameter.name, form, presence, doc: parameter.doc, presets: Vec::new() }
     }
 }
 
 /// The keys of a mechanism's table besides `kind`.
 pub(crate) fn parameters(info: &Info) -> Vec<Key> {
     info.parameters.iter().map(Key::from).collect()
+}
+
+/// The same for the answer to `question`, with what a profile has for defaults.
+pub(crate) fn preset_parameters(question: &Key, info: &Info) -> Vec<Key> {
+    let mut keys = parameters(info);
+    for preset in question.presets.iter().filter(|preset| preset.with.1 == info.name) {
+        if let Some(key) = keys.iter_mut().find(|key| key.name == preset.key) {
+            key.presence = Presence::Default(preset.value.to_owned());
+        }
+    }
+    keys
 }

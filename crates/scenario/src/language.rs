@@ -6,6 +6,7 @@ use crate::mechanisms::USUAL_LIMIT;
 use crate::text::plain;
 use lasthop_base::{Duration, Question, Unit, Value};
 use lasthop_tcp::Config;
+use lasthop_tcp::profile;
 
 /// Longest run.
 const LONGEST: Duration = Duration::from_secs(10_000_000);
@@ -172,6 +173,12 @@ fn tcp() -> Vec<Key> {
     };
     vec![
         Key::default(
+            "profile",
+            Form::Unit(Unit::Word(profile::NAMES)),
+            profile::DEFAULT.name,
+            "what sender and receiver are where they say nothing; one-line and most ready paths say linux",
+        ),
+        Key::default(
             "transfer",
             Form::WordOr(&["bulk"], Unit::Bytes(1, 1_000_000_000_000_000)),
             "bulk",
@@ -254,6 +261,12 @@ pub(crate) fn sender(catalogue: &Catalogue) -> Vec<Key> {
             "an echo at a window of one segment makes the next wait for the timer (RFC 3168)",
         ),
         flag("f_rto", config.f_rto, "spurious timeouts are found and undone (F-RTO, RFC 5682)"),
+        Key::default(
+            "rto",
+            Form::Unit(Unit::Word(&["rfc6298", "linux"])),
+            "rfc6298",
+            "the timeout: min_rto at least in all (RFC 6298), or SRTT + max(min_rto, 4 RTTVAR) (Linux)",
+        ),
         time("min_rto", limits.smallest, Duration::ZERO, "smallest retransmission timeout (RFC 6298: 1 s)"),
         time("max_rto", limits.largest, SHORTEST, "largest, back-off included (RFC 6298: at least 60 s)"),
         time(

@@ -46,6 +46,7 @@ mod mechanisms;
 mod nodes;
 mod notes;
 mod problem;
+mod profiles;
 mod quantities;
 mod reader;
 mod ready;

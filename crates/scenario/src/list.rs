@@ -4,11 +4,12 @@ use crate::catalogue::Catalogue;
 use crate::draft::Draft;
 use crate::ready;
 use crate::suggest;
+use lasthop_tcp::profile;
 
 /// One line of `lasthop list`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Entry {
-    /// The seam (`recovery`, `channel` …), or `path` for a ready path.
+    /// The seam (`recovery`, `channel` …), `profile`, or `path` for a ready path.
     pub kind: &'static str,
     /// The word in scenarios.
     pub name: &'static str,
@@ -19,7 +20,7 @@ pub struct Entry {
 }
 
 impl Catalogue {
-    /// Every mechanism by seam, then every ready path.
+    /// Every mechanism by seam, then every profile, then every ready path.
     pub fn list(&self) -> Vec<Entry> {
         entries(self)
     }
@@ -52,7 +53,13 @@ fn entries(catalogue: &Catalogue) -> Vec<Entry> {
             source: scenario.source.unwrap_or_default(),
         })
     });
-    mechanisms.chain(paths).collect()
+    let profiles = profile::ALL.iter().map(|profile| Entry {
+        kind: "profile",
+        name: profile.name,
+        summary: profile.summary.to_owned(),
+        source: profile.source.to_owned(),
+    });
+    mechanisms.chain(profiles).chain(paths).collect()
 }
 
 fn entries_of(all: &[Entry], word: &str) -> Result<Vec<Entry>, String> {

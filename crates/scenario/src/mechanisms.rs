@@ -2,7 +2,7 @@
 //! `unlimited`.
 
 use crate::catalogue::Catalogue;
-use crate::key::{Form, Key, Presence, parameters};
+use crate::key::{Form, Key, Presence, preset_parameters};
 use crate::problem::Problem;
 use crate::quantities::expected;
 use crate::reader::{Head, Reader};
@@ -89,7 +89,7 @@ fn with_parameters(
 ) -> Result<Answer, Problem> {
     let path = head.key(key.name);
     let inner = Head { path: &path, place: node.place };
-    let keys = parameters(info);
+    let keys = preset_parameters(key, info);
     for entry in &table.entries {
         if entry.key != "kind" && !keys.iter().any(|key| key.name == entry.key) {
             return Err(unknown_parameter(reader, inner, question, info, entry));

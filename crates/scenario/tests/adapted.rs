@@ -83,7 +83,7 @@ fn ready_paths_have_other_names() {
 
 #[test]
 fn a_whole_sender_by_the_name_of_a_mechanism() {
-    let of = |word: &str| sender(&set("umts", &[("sender", word)]));
+    let of = |word: &str| sender(&set("umts", &[("profile", "plain"), ("sender", word)]));
     assert_eq!(of("newreno"), ("new_reno", "reno"));
     assert_eq!(of("reno"), ("reno", "reno"));
     assert_eq!(of("cubic"), ("sack", "cubic"));

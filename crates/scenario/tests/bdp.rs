@@ -78,7 +78,8 @@ fn of_a_rate_that_changes_the_mean_counts() {
 
 #[test]
 fn the_resolved_scenario_shows_the_room_and_what_it_comes_from() {
-    let shown = Draft::load("rate=10Mbit/s,rtt=20ms").and_then(|draft| draft.show()).expect("valid");
+    let shown =
+        Draft::load("profile=plain,rate=10Mbit/s,rtt=20ms").and_then(|draft| draft.show()).expect("valid");
     assert!(shown.contains("bytes = \"25 KB\""), "{shown}");
     let in_one_line = shown.replace("\n# ", " ");
     assert!(in_one_line.contains("here: 1 bdp of 10 Mbit/s and 20 ms"), "{shown}");
@@ -90,7 +91,7 @@ fn the_resolved_scenario_shows_the_room_and_what_it_comes_from() {
 /// The largest window that TCP can express limits nothing: 1 Gbit/s times 100 ms, and the queue, are 25 MB.
 #[test]
 fn the_receive_window_limits_nothing_unless_the_scenario_says_so() {
-    let scenario = load("rate=1Gbit/s,rtt=100ms");
+    let scenario = load("profile=plain,rate=1Gbit/s,rtt=100ms");
     let lasthop_scenario::Traffic::Tcp { destination, .. } = &scenario.flows[0].traffic else {
         panic!("TCP")
     };

@@ -49,7 +49,7 @@ fn a_window_limited_sender_sends_a_window_per_round_trip() {
         ("duration", "60 s"),
         ("timing", "immediate"),
     ];
-    let outcome = run("rate=100Mbit/s,rtt=100ms,queue=1000packets", &settings);
+    let outcome = run("profile=plain,rate=100Mbit/s,rtt=100ms,queue=1000packets", &settings);
     let rtt = 0.1 + (1052.0 + 52.0) * 8.0 / 100e6;
     near(outcome.flows[0].goodput_kbps(), 20.0 * 8.0 / rtt, 0.005);
 }
@@ -75,7 +75,7 @@ fn limited_by_losses(recovery: &str, timing: &str, p: f64) -> FlowOutcome {
         // 2000 losses or more: a standard error of some 2 % of their number, 1 % of the rate.
         ("duration", if p < 0.001 { "10000 s" } else { "5000 s" }),
     ];
-    let mut outcome = run("rate=1000Mbit/s,rtt=100ms,queue=100000packets,loss=1%", &settings);
+    let mut outcome = run("profile=plain,rate=1000Mbit/s,rtt=100ms,queue=100000packets,loss=1%", &settings);
     let flow = outcome.flows.remove(0);
     assert_eq!(flow.account.lost[LossReason::QueueFull], 0, "no queue");
     flow
@@ -142,7 +142,10 @@ fn cubic_has_the_rate_of_reno_on_a_short_path() {
                 ("receiver.window.size", "100000000 bytes"),
                 ("duration", "1000 s"),
             ];
-            sent(&run("rate=1000Mbit/s,rtt=10ms,queue=100000packets,loss=1%", &settings).flows[0])
+            sent(
+                &run("profile=plain,rate=1000Mbit/s,rtt=10ms,queue=100000packets,loss=1%", &settings).flows
+                    [0],
+            )
         };
         near(sent_by("cubic"), sent_by("reno"), 0.15);
     }

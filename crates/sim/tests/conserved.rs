@@ -122,7 +122,7 @@ fn check(path: &str, settings: &[(&str, &str)], expected: &[&str]) {
 }
 
 /// A short queue on 2 Mbit/s, 30 s.
-const PATH: &str = "rate=2Mbit/s,rtt=40ms,queue=10packets,duration=30s";
+const PATH: &str = "profile=plain,rate=2Mbit/s,rtt=40ms,queue=10packets,duration=30s";
 
 /// Each with its defaults over a path that loses, newcomers too.
 #[test]

@@ -4,7 +4,8 @@ use lasthop_scenario::Draft;
 use lasthop_sim::Outcome;
 
 fn outcome(settings: &[(&str, &str)]) -> Outcome {
-    let mut draft = Draft::load("rate=10Mbit/s,rtt=20ms,queue=500packets,duration=120s").expect("a path");
+    let mut draft =
+        Draft::load("profile=plain,rate=10Mbit/s,rtt=20ms,queue=500packets,duration=120s").expect("a path");
     for (key, value) in settings {
         draft.set(key, value).expect("a key of that path");
     }

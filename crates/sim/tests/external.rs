@@ -28,7 +28,7 @@ fn millis(millis: u64) -> Time {
 #[test]
 fn arrivals_are_computed_however_late_the_engine_is_asked() {
     // 1250 bytes take 10 ms, and the way 10 ms.
-    let scenario = scenario("rate=1Mbit/s,rtt=20ms");
+    let scenario = scenario("profile=plain,rate=1Mbit/s,rtt=20ms");
     let expected: Vec<Time> = (1..=10).map(|n| millis(10 * n + 10)).collect();
     for asked_every in [1, 7, 1000] {
         let mut engine = assemble_around(&scenario, 0, 1);
@@ -51,7 +51,7 @@ fn arrivals_are_computed_however_late_the_engine_is_asked() {
 
 #[test]
 fn each_direction_has_its_own_link() {
-    let mut engine = assemble_around(&scenario("rate=1Mbit/s,up=500kbit/s,rtt=20ms"), 0, 1);
+    let mut engine = assemble_around(&scenario("profile=plain,rate=1Mbit/s,up=500kbit/s,rtt=20ms"), 0, 1);
     engine.inject(FlowId(0), &packet(true, 1250));
     engine.inject(FlowId(0), &packet(false, 1250));
     engine.run_until(millis(1000));
@@ -61,7 +61,7 @@ fn each_direction_has_its_own_link() {
 
 #[test]
 fn what_is_lost_is_told_with_its_place_and_reason() {
-    let mut engine = assemble_around(&scenario("rate=1Mbit/s,rtt=20ms,queue=3packets"), 0, 1);
+    let mut engine = assemble_around(&scenario("profile=plain,rate=1Mbit/s,rtt=20ms,queue=3packets"), 0, 1);
     for _ in 0..6 {
         engine.inject(FlowId(0), &packet(true, 1250));
     }

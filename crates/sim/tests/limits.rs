@@ -23,7 +23,7 @@ fn a_small_receive_window() {
     // larger ever after.
     let settings = [("receiver.window.size", "20000 bytes"), ("segment", "1000 bytes"), ("duration", "60 s")];
     let [cwnd, receiver, application] =
-        shares(&run("rate=100Mbit/s,rtt=100ms,queue=1000packets,timing=immediate", &settings));
+        shares(&run("profile=plain,rate=100Mbit/s,rtt=100ms,queue=1000packets,timing=immediate", &settings));
     assert!((receiver - 100.0 * (60.0 - 0.3) / 60.0).abs() < 0.1, "{receiver}");
     assert!(cwnd < 0.4 && application == 0.0, "{cwnd} {application}");
 }
@@ -31,7 +31,8 @@ fn a_small_receive_window() {
 #[test]
 fn a_queue_that_drops() {
     let settings = [("receiver.window.size", "16 MiB"), ("duration", "60 s")];
-    let [cwnd, receiver, application] = shares(&run("rate=10Mbit/s,rtt=20ms,queue=50packets", &settings));
+    let [cwnd, receiver, application] =
+        shares(&run("profile=plain,rate=10Mbit/s,rtt=20ms,queue=50packets", &settings));
     // All but the handshake: 20 ms of 60 s.
     assert!((cwnd - 100.0 * (60.0 - 0.02) / 60.0).abs() < 0.01, "{cwnd}");
     assert_eq!([receiver, application], [0.0; 2]);
@@ -40,7 +41,8 @@ fn a_queue_that_drops() {
 #[test]
 fn timeouts_are_the_networks() {
     // Every other packet is lost: nearly all of the time is spent in waiting for the timer.
-    let [cwnd, receiver, application] = shares(&run("rate=10Mbit/s,rtt=20ms,queue=50packets,loss=30%", &[]));
+    let [cwnd, receiver, application] =
+        shares(&run("profile=plain,rate=10Mbit/s,rtt=20ms,queue=50packets,loss=30%", &[]));
     assert!(cwnd > 90.0, "{cwnd}");
     assert_eq!([receiver, application], [0.0; 2]);
 }
@@ -48,7 +50,7 @@ fn timeouts_are_the_networks() {
 #[test]
 fn a_transfer_that_fits_the_first_window() {
     // The handshake takes a round trip; then all of it is under way for half of one, and 0.9 ms at 100 Mbit/s.
-    let flow = run("rate=100Mbit/s,rtt=100ms", &[("transfer", "10000 bytes")]);
+    let flow = run("profile=plain,rate=100Mbit/s,rtt=100ms", &[("transfer", "10000 bytes")]);
     let [cwnd, receiver, application] = shares(&flow);
     assert!((application - 100.0 / 3.0).abs() < 0.5, "{application}");
     assert_eq!([cwnd, receiver], [0.0; 2]);

@@ -34,7 +34,7 @@ fn with_random_and_burst_losses_too() {
     ];
     for settings in [iid.as_slice(), burst.as_slice()] {
         for seed in 1..=4 {
-            let path = "rate=10Mbit/s,rtt=40ms,queue=100packets";
+            let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=100packets";
             let (lost, again, timeouts) = lost_and_sent_again(path, settings, seed);
             assert!(lost > 100, "seed {seed}: {lost} losses");
             if timeouts == 0 {

@@ -17,7 +17,7 @@ fn scenario(path: &str, settings: &[(&str, &str)]) -> Scenario {
     draft.check().unwrap_or_else(|problem| panic!("{problem}"))
 }
 
-const TWO: &str = "rate=10Mbit/s,rtt=40ms,queue=50packets,duration=60s";
+const TWO: &str = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=50packets,duration=60s";
 
 fn two(settings: &[(&str, &str)]) -> Scenario {
     scenario(TWO, &[&[("flow.bulk.count", "2")], settings].concat())
@@ -107,7 +107,7 @@ fn watched(scenario: &Scenario) -> Leaving {
 
 #[test]
 fn processing_keeps_the_order_and_moves_no_other_draw() {
-    let path = "rate=10Mbit/s,rtt=40ms,queue=1000packets,loss=2%,duration=60s";
+    let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=1000packets,loss=2%,duration=60s";
     let [off, on] = ["0 s", "5 ms"].map(|most| watched(&scenario(path, &[("processing", most)])));
     let ascend = |numbers: &[u32]| numbers.windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) < 1 << 31);
     assert!(on.new.len() > 1000 && ascend(&on.new) && ascend(&on.acks));
@@ -131,7 +131,7 @@ fn processing_adds_its_mean_at_both_ends() {
         ("recovery", "new_reno"),
         ("duration", "120 s"),
     ];
-    let outcome = run(&scenario("rate=100Mbit/s,rtt=100ms,queue=10packets", &settings), 1);
+    let outcome = run(&scenario("profile=plain,rate=100Mbit/s,rtt=100ms,queue=10packets", &settings), 1);
     let rtt = 0.1 + (1040.0 + 40.0) * 8.0 / 100e6 + 0.01;
     // Some 1080 round trips, each with the deviation of two such times: 5 ms x sqrt(2 / 3).
     let error = 0.01 * (2.0f64 / 12.0).sqrt() / 1080f64.sqrt();
@@ -141,7 +141,7 @@ fn processing_adds_its_mean_at_both_ends() {
 
 #[test]
 fn no_processing_and_no_spread_are_as_before() {
-    let path = "rate=5Mbit/s,rtt=30ms,queue=20packets,loss=0.5%,duration=10s";
+    let path = "profile=plain,rate=5Mbit/s,rtt=30ms,queue=20packets,loss=0.5%,duration=10s";
     let plain = run(&scenario(path, &[("flow.bulk.count", "3")]), 1);
     let off = [("flow.bulk.count", "3"), ("processing", "0 s"), ("start_spread", "0 s")];
     assert_eq!(plain, run(&scenario(path, &off), 1));

@@ -15,7 +15,7 @@ fn flows(path: &str, settings: &[(&str, &str)]) -> Vec<FlowOutcome> {
     (1..=5).map(|seed| outcome(path, settings, seed).flows.remove(0)).collect()
 }
 
-const RED: &str = "rate=20Mbit/s,rtt=24ms,queue=red,duration=60s";
+const RED: &str = "profile=plain,rate=20Mbit/s,rtt=24ms,queue=red,duration=60s";
 
 /// 20 Mbit/s carry 19.3 of payload. RED with its thresholds of 5 and 15 packets, below the path's 40, costs part of that,
 /// but one flow's windows are never lost whole: a few timeouts a minute at most.
@@ -34,7 +34,8 @@ fn a_flow_of_today_s_defaults_fills_most_of_the_link() {
 /// must end below the window that was too much.
 #[test]
 fn new_reno_overshoots_once() {
-    let path = "rate=10Mbit/s,rtt=40ms,queue=60packets,loss=0.1%,recovery=new_reno,duration=30s";
+    let path =
+        "profile=plain,rate=10Mbit/s,rtt=40ms,queue=60packets,loss=0.1%,recovery=new_reno,duration=30s";
     for flow in flows(path, &[]) {
         assert!(flow.source.timeouts <= 3, "{}", flow.source.timeouts);
     }

@@ -49,14 +49,15 @@ fn scenarios() -> Vec<Scenario> {
     }
     scenarios.push(polled());
     scenarios.push(classes());
-    let mut draft = Draft::load("rate=5Mbit/s,rtt=30ms,queue=50packets,loss=0.2%").expect("an inline path");
+    let mut draft =
+        Draft::load("profile=plain,rate=5Mbit/s,rtt=30ms,queue=50packets,loss=0.2%").expect("an inline path");
     draft.set("congestion", "cubic").expect("a key of every path");
     scenarios.push(draft.check().expect("a valid scenario"));
     // Queues that mark, and senders that heed marks.
     let marked = [("ecn", "true"), ("echo", "per_packet"), ("congestion", "w_cw"), ("recovery", "reno")];
     for queue in ["red", "warn"] {
-        let mut draft =
-            Draft::load("rate=5Mbit/s,rtt=30ms,queue=50packets,loss=0.2%").expect("an inline path");
+        let mut draft = Draft::load("profile=plain,rate=5Mbit/s,rtt=30ms,queue=50packets,loss=0.2%")
+            .expect("an inline path");
         draft.set("link.path.down.queue", queue).expect("a queue");
         for (key, value) in marked {
             draft.set(key, value).expect("a key of every path");
@@ -202,8 +203,8 @@ fn fused_hops_change_nothing() {
 fn a_receiver_does_not_change_which_packets_the_channel_destroys() {
     // Every packet is lost with probability 1 or 0 by its number: the same numbers whatever the receiver does.
     let lost = |shape: &str| {
-        let mut draft =
-            Draft::load("rate=5Mbit/s,rtt=30ms,queue=1000packets,loss=2%").expect("an inline path");
+        let mut draft = Draft::load("profile=plain,rate=5Mbit/s,rtt=30ms,queue=1000packets,loss=2%")
+            .expect("an inline path");
         draft.set("duration", "100 s").expect("a duration");
         draft.set("shape", shape).expect("a shape");
         let (_, _, observers) = run_watched(

@@ -18,7 +18,7 @@ fn outcomes(path: &str, settings: &[(&str, &str)]) -> Vec<FlowOutcome> {
 /// (Mathis et al. 1997).
 #[test]
 fn bbr_does_not_take_a_loss_for_congestion() {
-    let path = "rate=10Mbit/s,rtt=100ms,queue=50packets,loss=1%";
+    let path = "profile=plain,rate=10Mbit/s,rtt=100ms,queue=50packets,loss=1%";
     for flow in outcomes(path, &[("congestion", "bbr"), ("recovery", "rack")]) {
         assert!((9000.0..9560.0).contains(&flow.goodput_kbps()), "{}", flow.goodput_kbps());
         assert_eq!(flow.source.timeouts, 0);
@@ -32,7 +32,7 @@ fn bbr_does_not_take_a_loss_for_congestion() {
 /// less. Reno fills it.
 #[test]
 fn bbr_keeps_the_queue_short() {
-    let path = "rate=10Mbit/s,rtt=40ms,queue=8bdp";
+    let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=8bdp";
     for flow in outcomes(path, &[("congestion", "bbr")]) {
         let mean = flow.mean_rtt_s.expect("samples");
         assert!(mean < 0.08 && flow.goodput_kbps() > 9000.0, "{mean} s, {}", flow.goodput_kbps());
@@ -45,7 +45,7 @@ fn bbr_keeps_the_queue_short() {
 /// Lost retransmissions and lost tails are what timeouts are left for; RACK-TLP finds both. At 3 % by RFC 6675 there are many.
 #[test]
 fn rack_needs_no_timeouts_at_random_losses() {
-    let path = "rate=10Mbit/s,rtt=40ms,queue=100packets,loss=3%";
+    let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=100packets,loss=3%";
     let timeouts = |recovery| {
         let flows = outcomes(path, &[("recovery", recovery)]);
         flows.iter().map(|flow| flow.source.timeouts).sum::<u64>()
@@ -58,7 +58,7 @@ fn rack_needs_no_timeouts_at_random_losses() {
 /// same within some percent.
 #[test]
 fn prr_leaves_the_window_as_it_is() {
-    let path = "rate=10Mbit/s,rtt=100ms,queue=1bdp,loss=0.05%";
+    let path = "profile=plain,rate=10Mbit/s,rtt=100ms,queue=1bdp,loss=0.05%";
     let goodput = |reduction| {
         let flows = outcomes(path, &[("reduction", reduction), ("recovery", "rack")]);
         flows.iter().map(FlowOutcome::goodput_kbps).sum::<f64>()
@@ -71,7 +71,7 @@ fn prr_leaves_the_window_as_it_is() {
 /// (draft-cardwell-iccrg-bbr §4.3.5): four to six times in a minute.
 #[test]
 fn bbr_looks_for_the_smallest_rtt() {
-    let mut draft = Draft::load("rate=10Mbit/s,rtt=40ms,queue=8bdp").expect("an inline path");
+    let mut draft = Draft::load("profile=plain,rate=10Mbit/s,rtt=40ms,queue=8bdp").expect("an inline path");
     for (key, value) in [("duration", "60 s"), ("congestion", "bbr"), ("sample", "50 ms")] {
         draft.set(key, value).expect("a key of every path");
     }
@@ -82,4 +82,32 @@ fn bbr_looks_for_the_smallest_rtt() {
     assert!((4..=6).contains(&episodes), "{episodes}");
     // Some 200 to 300 ms of ten seconds.
     assert!((0.015..0.035).contains(&share), "{share}");
+}
+
+/// A slow start that only a loss ends overshoots by what a round trip adds to a window that fills pipe and queue, here 133
+/// segments. HyStart and HyStart++ leave it before that, and lose nothing by it (Ha and Rhee 2011, §5; RFC 9406 §1).
+#[test]
+fn slow_start_that_is_left_early_does_not_overshoot() {
+    let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=100packets,congestion=cubic,recovery=rack";
+    let overshoot = |exit| {
+        let flow = outcomes(path, &[("slow_start", exit)]).swap_remove(0);
+        assert!(flow.goodput_kbps() > 9400.0, "{exit}: {}", flow.goodput_kbps());
+        flow.source.retransmitted
+    };
+    let [none, hystart, hystart_pp] = ["none", "hystart", "hystart_pp"].map(overshoot);
+    assert!(none > 100 && hystart < 60 && hystart_pp < 60, "{none}, {hystart}, {hystart_pp}");
+}
+
+/// Two Linux hosts: lost retransmissions are found without a timeout, and no more is sent again than is lost. (Linux 6.18 over
+/// the same emulated path has none in twenty runs, docs/validation.md.)
+#[test]
+fn linux_hosts_need_no_timeouts_at_random_losses() {
+    for congestion in ["reno", "cubic"] {
+        let path = "rate=10Mbit/s,rtt=40ms,queue=100packets,loss=3%";
+        for flow in outcomes(path, &[("congestion", congestion)]) {
+            assert!(flow.source.timeouts <= 1, "{congestion}: {}", flow.source.timeouts);
+            let share = flow.source.retransmitted as f64 / flow.source.data_sent as f64;
+            assert!((0.02..0.05).contains(&share), "{congestion}: {share}");
+        }
+    }
 }

@@ -53,7 +53,7 @@ fn the_long_way_comes_to_the_same() {
 /// A window that the peer's holds down, and transfers that end: what the set has little of.
 #[test]
 fn senders_that_others_limit_do_the_same_the_long_way() {
-    let path = "rate=5Mbit/s,rtt=100ms,queue=50packets,loss=0.3%,duration=20s";
+    let path = "profile=plain,rate=5Mbit/s,rtt=100ms,queue=50packets,loss=0.3%,duration=20s";
     let told: u64 = [
         &[("window.size", "30 kB"), ("validate_window", "true")][..],
         &[("window.size", "30 kB"), ("timing", "delayed"), ("counting", "bytes"), ("f_rto", "true")],

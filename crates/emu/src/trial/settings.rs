@@ -34,6 +34,7 @@ impl Settings {
     pub fn like(source: &Config, destination: &Config) -> (Settings, Untold) {
         let has_sack = source.recovery.info.needs.contains(&Need::Sack) && source.sack && destination.sack;
         let window = window_of(destination);
+        let tuned = tuned_from(destination);
         let switch = |is_on: bool| u8::from(is_on).to_string();
         let sysctls = [
             ("tcp_no_metrics_save", switch(true)),
@@ -43,15 +44,16 @@ impl Settings {
             ("tcp_ecn", switch(source.ecn && destination.ecn)),
             ("tcp_frto", if source.f_rto { "2" } else { "0" }.to_owned()),
             ("tcp_slow_start_after_idle", switch(source.restarts_after_idle)),
-            // Linux takes half of the buffer for what packets cost beside their payload, until it knows better.
-            ("tcp_moderate_rcvbuf", switch(false)),
-            ("tcp_rmem", format!("4096 {0} {0}", (2 * window).clamp(1 << 13, 1 << 30))),
+            ("tcp_moderate_rcvbuf", switch(tuned.is_some())),
+            ("tcp_rmem", format!("4096 {} {}", buffer_of(tuned.unwrap_or(window)), buffer_of(window))),
             ("tcp_wmem", format!("4096 {0} {1}", 1 << 18, 1 << 26)),
         ];
         let mut route = vec!["initcwnd".to_owned(), source.initial_window.to_string()];
         route.extend(["rto_min".to_owned(), format!("{}ms", source.rto.smallest.as_millis().ceil())]);
-        route.extend(["window".to_owned(), window.to_string()]);
-        if at_once(&destination.timing)[0] {
+        if tuned.is_none() {
+            route.extend(["window".to_owned(), window.to_string()]);
+        }
+        if !destination.timing.info.as_linux && at_once(&destination.timing)[0] {
             route.extend(["quickack".to_owned(), "1".to_owned()]);
         }
         let sysctls = sysctls.map(|(name, value)| (name.to_owned(), value)).to_vec();
@@ -86,6 +88,21 @@ impl Settings {
     }
 }
 
+/// The buffer in which a kernel has such a window: it takes half of it for what packets cost beside their payload, until it
+/// knows better.
+fn buffer_of(window: u64) -> u64 {
+    (2 * window).clamp(1 << 13, 1 << 30)
+}
+
+/// The window at first of a receiver whose window grows as the kernel's does.
+fn tuned_from(destination: &Config) -> Option<u64> {
+    let first = destination.window.values.iter().find(|(name, _)| *name == "initial");
+    match first {
+        Some((_, Value::Bytes(first))) if destination.window.info.as_linux => Some(*first),
+        _ => None,
+    }
+}
+
 /// The largest window that the receiver would advertise, bytes; 4 MiB, as by default, if its mechanism has no size.
 fn window_of(destination: &Config) -> u64 {
     match destination.window.values.iter().find(|(name, _)| *name == "size") {
@@ -96,7 +113,7 @@ fn window_of(destination: &Config) -> u64 {
 
 fn untold_sender(source: &Config) -> Vec<String> {
     let (recovery, counting) = (&source.recovery, &source.counting);
-    let is_limited = recovery.values.iter().any(|told| told == ("limited_transmit", &Value::Flag(true)));
+    let is_limited = !recovery.values.iter().any(|told| told == ("limited_transmit", &Value::Flag(false)));
     unless([
         (
             recovery.info.as_linux,
@@ -149,7 +166,7 @@ fn unless<const N: usize>(told: [(bool, String); N]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lasthop_tcp::receiver::timing;
+    use lasthop_tcp::receiver::{timing, window};
     use lasthop_tcp::sender::{counting, recovery};
 
     fn value<'a>(settings: &'a Settings, name: &str) -> &'a str {
@@ -169,6 +186,27 @@ mod tests {
         assert_eq!(settings.route.join(" "), "initcwnd 3 rto_min 200ms window 4194304 quickack 1");
         let without = Config { recovery: Choice::named(recovery::ALL, "new_reno"), ..source };
         assert_eq!(value(&Settings::like(&without, &destination).0, "tcp_sack"), "0");
+    }
+
+    /// A flow between Linux hosts asks for what a kernel does by itself, and there is nothing that it cannot be told.
+    #[test]
+    fn a_kernel_is_left_to_itself_where_a_kernel_is_simulated() {
+        let source = Config {
+            recovery: Choice::named(recovery::ALL, "rack"),
+            counting: Choice::named(counting::ALL, "delivered"),
+            ..Config::default()
+        };
+        let destination = Config {
+            timing: Choice::named(timing::ALL, "linux"),
+            window: Choice::named(window::ALL, "autotuned"),
+            ..Config::default()
+        };
+        let (settings, untold) = Settings::like(&source, &destination);
+        assert_eq!(settings.route.join(" "), "initcwnd 10 rto_min 200ms");
+        // ip-sysctl: the default of tcp_rmem's second value is 131072.
+        assert_eq!(value(&settings, "tcp_rmem"), "4096 131072 33554432");
+        assert_eq!(value(&settings, "tcp_moderate_rcvbuf"), "1");
+        assert_eq!(untold, Untold::default());
     }
 
     #[test]

@@ -212,7 +212,8 @@ mod tests {
     const GOODPUT: Quantity = Quantity::OfFlow(&METRICS[0]);
 
     fn comparison(paths: &[&str], values: &[&[&str]]) -> Comparison {
-        let draft = Draft::load("rate=2Mbit/s,rtt=40ms,queue=20packets,loss=2%,duration=5s").unwrap();
+        let draft =
+            Draft::load("profile=plain,rate=2Mbit/s,rtt=40ms,queue=20packets,loss=2%,duration=5s").unwrap();
         let variations: Vec<Variation> = paths
             .iter()
             .zip(values)
@@ -283,7 +284,8 @@ mod tests {
     #[test]
     fn transfers_that_are_cut_off_are_compared_too() {
         // 1 MB in 5 s takes 1.6 Mbit/s: with 1 % of losses many transfers are not complete by then, with none all are.
-        let mut draft = Draft::load("rate=2Mbit/s,rtt=40ms,queue=20packets,duration=5s").unwrap();
+        let mut draft =
+            Draft::load("profile=plain,rate=2Mbit/s,rtt=40ms,queue=20packets,duration=5s").unwrap();
         draft.set("flow.bulk.transfer", "1 MB").unwrap();
         let channels = ["none", "{kind=\"iid\", loss=0.01}", "{kind=\"iid\", loss=0.3}"];
         let variation = Variation {

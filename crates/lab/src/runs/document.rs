@@ -222,7 +222,8 @@ mod tests {
     #[test]
     fn losses_are_drawn_whatever_their_cause() {
         let mut draft =
-            lasthop_scenario::Draft::load("rate=10Mbit/s,rtt=20ms,loss=0.3%,duration=20s").unwrap();
+            lasthop_scenario::Draft::load("profile=plain,rate=10Mbit/s,rtt=20ms,loss=0.3%,duration=20s")
+                .unwrap();
         draft.set("link.path.down.queue", "red").unwrap();
         let (outcome, samples) = lasthop_sim::run_probed(&draft.check().unwrap(), 1);
         let figure = losses(&samples.queues);

@@ -104,8 +104,8 @@ mod tests {
         let described: Vec<String> =
             sections().into_iter().flat_map(|section| section.keys).map(|key| key.name).collect();
         let known = |name: &str| described.iter().any(|known| known == name);
-        let scenario =
-            Scenario::load("rate=2Mbit/s,rtt=40ms,loss=1%,duration=2s,count=2").expect("a valid scenario");
+        let scenario = Scenario::load("profile=plain,rate=2Mbit/s,rtt=40ms,loss=1%,duration=2s,count=2")
+            .expect("a valid scenario");
         let run = |seed| Repetition::run(&scenario, seed, Watch { probes: true, ..Watch::default() });
         let (first, second) = (run(1), run(2));
         let samples = csv::samples(&scenario, &first.watched.expect("it was sampled").samples);

@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn the_line_says_what_limits_most_first() {
         let small = [("receiver.window.size", "20000 bytes"), ("duration", "20 s")];
-        let lines = of("rate=100Mbit/s,rtt=100ms,queue=1000packets", &small);
+        let lines = of("profile=plain,rate=100Mbit/s,rtt=100ms,queue=1000packets", &small);
         // Handshake 0.5 %, and cwnd for one round trip or two.
         assert!(lines[0].starts_with("bulk is limited by: receive window 99 %, cwnd 1 %"), "{lines:?}");
         // Whoever sets a window means it.
@@ -105,16 +105,16 @@ mod tests {
     #[test]
     fn a_long_queue_is_told() {
         // A second of packets at 10 Mbit/s beside 20 ms.
-        let lines = of("rate=10Mbit/s,rtt=20ms,queue=833packets,duration=60s", &[]);
+        let lines = of("profile=plain,rate=10Mbit/s,rtt=20ms,queue=833packets,duration=60s", &[]);
         assert!(lines.iter().any(|line| line.contains("wait long in a queue")), "{lines:?}");
-        let lines = of("rate=10Mbit/s,rtt=20ms,queue=17packets,duration=60s", &[]);
+        let lines = of("profile=plain,rate=10Mbit/s,rtt=20ms,queue=17packets,duration=60s", &[]);
         assert_eq!(lines, ["bulk is limited by: cwnd 100 %"]);
     }
 
     #[test]
     fn many_flows_have_one_line() {
         let settings = [("flow.bulk.count", "5"), ("duration", "10 s")];
-        let lines = of("rate=10Mbit/s,rtt=20ms,queue=50packets", &settings);
+        let lines = of("profile=plain,rate=10Mbit/s,rtt=20ms,queue=50packets", &settings);
         assert_eq!(lines, ["each of 5 flows, in the mean, is limited by: cwnd 100 %"]);
     }
 }

@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn a_link_is_never_used_by_more_than_all_of_it() {
         // An unlimited queue that is full of seconds at the end: what has not arrived does not count.
-        let text = "rate=10Mbit/s,rtt=20ms,queue=unlimited,duration=10s";
+        let text = "profile=plain,rate=10Mbit/s,rtt=20ms,queue=unlimited,duration=10s";
         let mut draft = Draft::load(text).unwrap();
         draft.set("flow.bulk.receiver.window", "{ kind = \"buffer\", size = \"64 MiB\" }").unwrap();
         let outcome = lasthop_sim::run(&draft.check().unwrap(), 1);
@@ -126,7 +126,9 @@ mod tests {
 
     #[test]
     fn of_flows_alive_at_the_same_time_fairness_is_jains_index_of_their_goodputs() {
-        let mut draft = Draft::load("rate=5Mbit/s,rtt=60ms,queue=20packets,loss=0.5%,duration=10s").unwrap();
+        let mut draft =
+            Draft::load("profile=plain,rate=5Mbit/s,rtt=60ms,queue=20packets,loss=0.5%,duration=10s")
+                .unwrap();
         draft.set("flow.bulk.count", "4").unwrap();
         let outcome = lasthop_sim::run(&draft.check().unwrap(), 3);
         let goodputs: Vec<f64> = outcome.flows.iter().map(|flow| flow.goodput_kbps()).collect();

@@ -51,11 +51,11 @@ mod tests {
 
     #[test]
     fn one_run_where_nothing_is_random() {
-        let fixed = "rate=10Mbit/s,rtt=20ms,queue=20packets";
+        let fixed = "profile=plain,rate=10Mbit/s,rtt=20ms,queue=20packets";
         assert_eq!(of(&[fixed]).worth_running(10), 1);
         assert_eq!(of(&[fixed]).note(), Some("deterministic: repetitions are equal"));
         // One of several that differs is enough: they are paired.
-        let lossy = "rate=10Mbit/s,rtt=20ms,queue=20packets,loss=1%";
+        let lossy = "profile=plain,rate=10Mbit/s,rtt=20ms,queue=20packets,loss=1%";
         assert_eq!(of(&[fixed, lossy]).worth_running(10), 10);
         assert_eq!(of(&[lossy]).note(), None);
     }
@@ -63,13 +63,19 @@ mod tests {
     /// BBR begins to probe in a phase that it draws.
     #[test]
     fn a_sender_that_draws_is_repeated() {
-        assert_eq!(of(&["rate=10Mbit/s,rtt=20ms,queue=20packets,congestion=bbr"]).worth_running(10), 10);
-        assert_eq!(of(&["rate=10Mbit/s,rtt=20ms,queue=20packets,congestion=veno"]).worth_running(10), 1);
+        assert_eq!(
+            of(&["profile=plain,rate=10Mbit/s,rtt=20ms,queue=20packets,congestion=bbr"]).worth_running(10),
+            10
+        );
+        assert_eq!(
+            of(&["profile=plain,rate=10Mbit/s,rtt=20ms,queue=20packets,congestion=veno"]).worth_running(10),
+            1
+        );
     }
 
     #[test]
     fn several_flows_are_told_what_helps() {
-        let mut draft = Draft::load("rate=10Mbit/s,rtt=20ms,queue=20packets").unwrap();
+        let mut draft = Draft::load("profile=plain,rate=10Mbit/s,rtt=20ms,queue=20packets").unwrap();
         draft.set("flow.bulk.count", "2").unwrap();
         let fixed = Repeats::of([draft.check().unwrap()].iter());
         assert!(fixed.note().is_some_and(|note| note.contains("add `start_spread`")));

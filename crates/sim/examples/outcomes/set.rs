@@ -1,8 +1,8 @@
 //! A broad set of runs.
 //!
 //! Paths with and without radio, ECN and delayed ACKs; every loss recovery with every congestion control, in three
-//! settings of what else a sender may do; every ready path with each receiver that answers in more ACKs than one. A
-//! mechanism that is added has runs of its own.
+//! settings of what else a sender may do; every ready path with each receiver that answers in more ACKs than one, and with
+//! each profile. A mechanism that is added has runs of its own.
 
 use lasthop_scenario::{Catalogue, Draft, Scenario, ready_paths};
 
@@ -32,6 +32,8 @@ const RECEIVERS: &[&[Setting<'_>]] = &[
     &[("timestamps", "true"), ("shape", "split"), ("cause", "jtcp")],
     &[("shape", "copies"), ("timing", "delayed")],
     &[("window", "dynamic")],
+    &[("profile", "rfc")],
+    &[("profile", "linux")],
 ];
 
 /// Calls `with` for each run of the set: what it is called, and its scenario if that is allowed. Some mechanisms need
@@ -41,6 +43,7 @@ pub fn each(sender_s: u32, receiver_s: u32, mut with: impl FnMut(&str, Option<Sc
         let named: Vec<String> = settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let named = format!("{path} {}", named.join(" "));
         let mut draft = Draft::load(path).unwrap_or_else(|why| panic!("{path}: {why:?}"));
+        draft.set("profile", "plain").unwrap_or_else(|why| panic!("{path}: {why:?}"));
         for (key, value) in settings {
             draft.set(key, value).unwrap_or_else(|why| panic!("{named}: {why:?}"));
         }

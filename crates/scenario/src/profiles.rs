@@ -1,0 +1,52 @@
+//! Profiles: the defaults of a flow's keys as those of a whole TCP that exists.
+
+use crate::key::{Form, Key, Presence};
+use crate::tree::{Content, Table};
+use lasthop_tcp::profile::Profile;
+
+/// The keys of one side (`sender` or `receiver`) with the profile's values as their defaults; `own` is what the flow says
+/// there.
+pub(crate) fn applied(keys: Vec<Key>, profile: &Profile, side: &str, own: &Table) -> Vec<Key> {
+    let values = match side {
+        "sender" => profile.sender,
+        _ => profile.receiver,
+    };
+    let mut keys = keys;
+    for (name, value) in values {
+        preset(&mut keys, name, value);
+    }
+    for key in &mut keys {
+        let of_this = profile.parameters.iter().filter(|preset| preset.with.0 == key.name);
+        key.presets = of_this.copied().collect();
+    }
+    if side == "sender" {
+        for beside in profile.beside {
+            if chosen(&keys, own, beside.with.0) == beside.with.1 {
+                preset(&mut keys, beside.key, beside.value);
+            }
+        }
+    }
+    keys
+}
+
+fn preset(keys: &mut [Key], name: &str, value: &str) {
+    if let Some(key) = keys.iter_mut().find(|key| key.name == name) {
+        key.presence = Presence::Default(value.to_owned());
+    }
+}
+
+/// The name of the mechanism that answers a question: the flow's, or else the default's. A table without `kind` is of the
+/// question's own default.
+fn chosen<'a>(keys: &'a [Key], own: &'a Table, question: &str) -> &'a str {
+    let key = keys.iter().find(|key| key.name == question);
+    match (own.find(question).map(|entry| &entry.node.content), key) {
+        (Some(Content::Text(word)), _) => word,
+        (Some(Content::Table(table)), _) if let Some(kind) = table.find("kind") => match &kind.node.content {
+            Content::Text(word) => word,
+            _ => "",
+        },
+        (Some(_), Some(Key { form: Form::Mechanism(question), .. })) => question.default.name,
+        (None, Some(Key { presence: Presence::Default(text), .. })) => text,
+        _ => "",
+    }
+}

@@ -1,0 +1,89 @@
+//! `profile`: what both ends of a flow are where the flow says nothing.
+
+use lasthop_scenario::{Draft, Scenario, Traffic};
+use lasthop_tcp::Config;
+
+fn ends(line: &str) -> [Config; 2] {
+    let scenario = Scenario::load(line).unwrap_or_else(|problem| panic!("{line}: {problem:?}"));
+    match scenario.flows[0].traffic.clone() {
+        Traffic::Tcp { source, destination, .. } => [source, destination],
+        Traffic::Datagrams { .. } => panic!("datagrams"),
+    }
+}
+
+const PATH: &str = "rate=10Mbit/s,rtt=40ms";
+
+/// One line means today's hosts.
+#[test]
+fn a_line_means_two_linux_hosts() {
+    let [source, destination] = ends(PATH);
+    assert_eq!(source.recovery.info.name, "rack");
+    assert_eq!(source.reduction.info.name, "prr");
+    assert_eq!(source.congestion.info.name, "cubic");
+    assert_eq!(source.congestion.values.word("variant"), "linux");
+    assert_eq!(source.slow_start.info.name, "hystart");
+    assert!(source.rto.above_srtt && source.f_rto);
+    assert_eq!((destination.timing.info.name, destination.window.info.name), ("linux", "autotuned"));
+}
+
+/// A key that the flow says overrides the profile, alone.
+#[test]
+fn a_single_key_overrides_it() {
+    let [source, destination] = ends(&format!("{PATH},recovery=sack,timing=immediate,min_rto=1s"));
+    assert_eq!((source.recovery.info.name, source.reduction.info.name), ("sack", "prr"));
+    assert_eq!(source.rto.smallest.as_millis(), 1000.0);
+    assert_eq!((destination.timing.info.name, destination.window.info.name), ("immediate", "autotuned"));
+}
+
+/// In Linux HyStart is CUBIC's: with another control there is none, unless the flow says so. A parameter that the profile
+/// presets holds for its mechanism however that is chosen.
+#[test]
+fn what_goes_with_a_mechanism_goes_with_it() {
+    let [reno, _] = ends(&format!("{PATH},congestion=reno"));
+    assert_eq!((reno.slow_start.info.name, reno.congestion.values.word("halve")), ("none", "cwnd"));
+    let [reno, _] = ends(&format!("{PATH},congestion=reno,slow_start=hystart_pp"));
+    assert_eq!(reno.slow_start.info.name, "hystart_pp");
+    let [cubic, _] = ends(&format!("{PATH},congestion={{kind=\"cubic\",beta=0.5}}"));
+    assert_eq!((cubic.congestion.values.word("variant"), cubic.slow_start.info.name), ("linux", "hystart"));
+    let [rfc, _] = ends(&format!("{PATH},congestion={{kind=\"cubic\",variant=\"rfc9438\"}}"));
+    assert_eq!(rfc.congestion.values.word("variant"), "rfc9438");
+}
+
+/// `plain` is what a file means that says nothing: the endpoints' own defaults.
+#[test]
+fn plain_changes_nothing() {
+    let [source, destination] = ends(&format!("{PATH},profile=plain"));
+    let own = Config::default();
+    for (plain, own) in [(&source, &own), (&destination, &own)] {
+        assert_eq!(format!("{:?}", plain.recovery), format!("{:?}", own.recovery));
+        assert_eq!(format!("{:?}", plain.congestion), format!("{:?}", own.congestion));
+        assert_eq!(format!("{:?}", plain.counting), format!("{:?}", own.counting));
+        assert_eq!(format!("{:?}", plain.timing), format!("{:?}", own.timing));
+        assert_eq!(plain.rto, own.rto);
+    }
+    let [rfc, _] = ends(&format!("{PATH},profile=rfc"));
+    assert_eq!((rfc.slow_start.info.name, rfc.congestion.values.word("variant")), ("hystart_pp", "rfc9438"));
+    assert_eq!(rfc.rto.smallest.as_millis(), 1000.0);
+}
+
+/// `show` prints all that a profile sets, and what it prints means the same.
+#[test]
+fn what_is_shown_reads_back_the_same() {
+    for profile in ["plain", "rfc", "linux"] {
+        let line = format!("{PATH},profile={profile},congestion=reno");
+        let shown = Draft::load(&line).and_then(|draft| draft.show()).expect("it is shown");
+        assert!(shown.contains(&format!("profile = \"{profile}\"")), "{shown}");
+        let again = Scenario::parse(&shown, "shown").expect("it reads back");
+        assert_eq!(
+            format!("{:?}", again.flows),
+            format!("{:?}", Scenario::load(&line).expect("it loads").flows)
+        );
+    }
+}
+
+#[test]
+fn an_unknown_profile_is_answered_with_those_there_are() {
+    let problem = Scenario::load(&format!("{PATH},profile=linus")).expect_err("there is none");
+    let text = format!("{problem:?}");
+    assert!(text.contains("linux") && text.contains("rfc"), "{text}");
+}
