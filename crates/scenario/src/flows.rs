@@ -240,6 +240,7 @@ fn timers(reader: &Reader<'_>, path: &str, fields: &Fields, config: &mut Config)
     config.validates_window = fields.flag("validate_window").unwrap_or(config.validates_window);
     config.ecn_waits = fields.flag("ecn_waits").unwrap_or(config.ecn_waits);
     config.f_rto = fields.flag("f_rto").unwrap_or(config.f_rto);
+    config.dsack_undo = fields.flag("dsack_undo").unwrap_or(config.dsack_undo);
     let limits = &mut config.rto;
     limits.smallest = fields.duration("min_rto").unwrap_or(limits.smallest);
     limits.largest = fields.duration("max_rto").unwrap_or(limits.largest);

@@ -261,6 +261,11 @@ pub(crate) fn sender(catalogue: &Catalogue) -> Vec<Key> {
             "an echo at a window of one segment makes the next wait for the timer (RFC 3168)",
         ),
         flag("f_rto", config.f_rto, "spurious timeouts are found and undone (F-RTO, RFC 5682)"),
+        flag(
+            "dsack_undo",
+            config.dsack_undo,
+            "a recovery is undone if all that it sent again had arrived already (D-SACK, RFC 3708)",
+        ),
         Key::default(
             "rto",
             Form::Unit(Unit::Word(&["rfc6298", "linux"])),

@@ -25,6 +25,8 @@ pub struct Config {
     pub validates_window: bool,
     /// Whether the ACKs after a timeout are asked if it was spurious, and its effects undone then (F-RTO, RFC 5682).
     pub f_rto: bool,
+    /// Whether a recovery is taken back if all that it sent again had arrived already (D-SACK, RFC 3708).
+    pub dsack_undo: bool,
     /// Bounds and granularity of the retransmission timeout.
     pub rto: RtoLimits,
     /// Whether a short segment waits while data is outstanding (RFC 9293 §3.7.4).
@@ -122,6 +124,7 @@ impl Default for Config {
             restarts_after_idle: true,
             validates_window: false,
             f_rto: false,
+            dsack_undo: false,
             rto: RtoLimits {
                 initial: Duration::from_secs(1),
                 smallest: Duration::from_millis(200),

@@ -130,6 +130,8 @@ pub struct Counters {
     pub timeouts: u64,
     /// Timeouts found to be spurious and undone (F-RTO).
     pub timeouts_undone: u64,
+    /// Recoveries undone, because all that they sent again had arrived already (D-SACK).
+    pub recoveries_undone: u64,
     /// Fast recoveries (or Tahoe restarts) entered.
     pub recoveries: u64,
     /// Segments without data and with ACK sent.

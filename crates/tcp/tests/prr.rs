@@ -6,7 +6,7 @@ use lasthop_base::Value;
 use lasthop_tcp::Config;
 use lasthop_tcp::sender::{recovery, reduction};
 use script::Step::*;
-use script::{SEGMENT, Script, choose, config};
+use script::{Peer, SEGMENT, Script, choose, config};
 
 /// A full window of 20 segments, a round-trip time ago; limited transmit as in RFC 6937 §3.1.
 fn full(reduction: &str) -> Script {
@@ -61,4 +61,34 @@ fn a_timeout_ends_it() {
     sent(&mut script);
     assert!(script.endpoint.sender().window() > 5 * SEGMENT);
     script.run([Timeout, Cwnd(1), Again(1), Nothing]);
+}
+
+/// What goes out with each ACK of a window of 20 segments that all echo a mark, and cwnd after the last.
+fn sent_when_marked(reduction: &str) -> (Vec<usize>, u64) {
+    let peer = Peer { mss: 1000, window: 60_000, scale: None, sack: false, timestamps: false, ecn: true };
+    let reduction = choose(reduction::ALL, reduction, &[]);
+    let mut script =
+        Script::opened(Config { ecn: true, reduction, initial_window: 20, ..config("new_reno") }, peer);
+    script.endpoint.write(1 << 30);
+    script.run([News(1, 20), Nothing, Tick(100)]);
+    let sent = (2..=21).map(|ack| {
+        script.run([Echo(ack)]);
+        std::iter::from_fn(|| script.endpoint.poll_segment(script.now)).count()
+    });
+    (sent.collect(), script.endpoint.sender().window())
+}
+
+/// A mark's reduction is as gradual as a loss's (RFC 9937 §1 names ECN; Linux: CWR): one segment for about every other ACK in
+/// place of silence until half of the window has left.
+#[test]
+fn a_mark_brings_the_window_down_in_proportion() {
+    let (at_once, after) = sent_when_marked("at_once");
+    // 19 outstanding, halved: nothing until 9 are left.
+    assert_eq!(at_once[..9], [0; 9]);
+    assert_eq!(after, 9500);
+    let (prr, after) = sent_when_marked("prr");
+    assert!(prr.iter().all(|sent| *sent <= 1), "{prr:?}");
+    // The first one goes at once (RFC 9937 §6), ahead of its share.
+    assert!(prr.windows(4).all(|four| four.contains(&1)), "no silence: {prr:?}");
+    assert_eq!(after, 9500);
 }

@@ -21,6 +21,7 @@ pub(super) const PROFILE: Profile = Profile {
         ("initial_window", "10"),
         ("validate_window", "true"),
         ("f_rto", "true"),
+        ("dsack_undo", "true"),
         ("rto", "linux"),
         ("min_rto", "200 ms"),
         ("max_rto", "120 s"),

@@ -28,6 +28,7 @@ mod repair;
 mod tail;
 mod timeout;
 mod timer;
+mod undo;
 mod user_timeout;
 
 pub use limit::{Limit, Limited};
@@ -183,7 +184,7 @@ impl Sender {
             waiting: Waiting::NOT_YET,
             idle: Idle { since: Time::NEVER, window: config.restarts_after_idle.then_some(initial_window) },
             persist: Persist::default(),
-            repair: Repair::new(recovery, config.f_rto),
+            repair: Repair::new(recovery, config.f_rto, config.dsack_undo),
             reductions: Reductions::new(config.ecn_waits, reduction),
             user_timeout: UserTimeout::new(&config.patience),
         }

@@ -22,8 +22,10 @@ pub(super) struct Reductions {
     entered: Option<(Level, Range)>,
     /// How the window comes down; `None`: at once.
     rule: Option<Box<dyn Reduction>>,
-    /// What it allows to be in flight, bytes, while a recovery lasts.
+    /// What it allows to be in flight, bytes, while a recovery or a mark's reduction lasts.
     allowance: Option<u64>,
+    /// A mark's reduction lasts, until `until` is acknowledged.
+    by_mark: Option<ByMark>,
     /// Without SACK: bytes for which duplicates stand that are not acknowledged yet.
     stood_for: u64,
     /// Bytes that were known to be lost at the last ACK, in all.
@@ -32,6 +34,13 @@ pub(super) struct Reductions {
     lost_by_ack: u64,
     /// Whether new data waits for the timer when an echo comes at a window of one segment (RFC 3168 §6.1.2).
     may_hold: bool,
+}
+
+/// How far a mark's reduction is (the state that Linux calls CWR).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum ByMark {
+    Begins,
+    GoesOn,
 }
 
 impl Reductions {
@@ -43,6 +52,7 @@ impl Reductions {
             entered: None,
             rule,
             allowance: None,
+            by_mark: None,
             stood_for: 0,
             lost_known: 0,
             lost_by_ack: 0,
@@ -85,6 +95,25 @@ impl Reductions {
         self.allowance = None;
     }
 
+    /// Whether the window still comes down because of a mark.
+    #[inline]
+    pub(super) fn lasts_by_mark(&self) -> bool {
+        self.by_mark.is_some()
+    }
+
+    /// So far everything is acknowledged: a mark's reduction may be over.
+    #[inline]
+    pub(super) fn reach(&mut self, una: u64) {
+        if una >= self.until {
+            self.by_mark = None;
+        }
+    }
+
+    /// A loss or a timeout takes the place of a mark's reduction.
+    pub(super) fn forget_mark(&mut self) {
+        self.by_mark = None;
+    }
+
     /// Something goes out during a recovery.
     pub(super) fn on_sent(&mut self, bytes: u64) {
         if let Some(rule) = self.rule.as_mut().filter(|_| self.allowance.is_some()) {
@@ -118,6 +147,8 @@ impl Sender {
                 if step == Step::Reenter {
                     self.reductions.until = 0;
                 }
+                self.reductions.forget_mark();
+                self.note_before_recovery();
                 self.note_entry(step);
                 self.judge_by_mark(now, marked, log);
                 self.reduce(now, flight, marked, false);
@@ -203,12 +234,15 @@ impl Sender {
         let Some(mut rule) = reductions.rule.take() else { return };
         let recovery = &self.repair.recovery;
         let uses_sack = recovery.uses_sack();
-        if matches!(step, Step::Enter | Step::Reenter) {
+        let begins_by_mark = reductions.by_mark == Some(ByMark::Begins);
+        if matches!(step, Step::Enter | Step::Reenter) || begins_by_mark {
+            reductions.by_mark = reductions.by_mark.map(|_| ByMark::GoesOn);
             reductions.stood_for = 0;
             // What SACK had reported before is not delivered any more (RFC 9937 §6, RecoverFS).
             rule.on_entered(self.board.outstanding() + news.acked - (self.board.sacked() - reported));
         }
-        reductions.allowance = recovery.is_recovering().then(|| {
+        let lasts = recovery.is_recovering() || reductions.lasts_by_mark();
+        reductions.allowance = lasts.then(|| {
             rule.on_ack(&Progress {
                 delivered: reductions.delivered(news, delivered, uses_sack),
                 lost: reductions.lost_by_ack,
@@ -222,7 +256,7 @@ impl Sender {
     }
 
     /// ECE: reduces once per window of data (RFC 3168 §6.1.2) or as often as the congestion control wants, not while a
-    /// loss is being repaired.
+    /// loss is being repaired. Where the window does not come down at once after a loss, it does not after a mark either.
     ///
     /// CWR goes out with the byte at `until`: an ACK that does not cover it cannot have stopped echoing.
     pub(super) fn heed_mark(&mut self, now: Time, log: &mut Log) {
@@ -240,6 +274,10 @@ impl Sender {
         let loss = self.loss_event(now, self.board.outstanding());
         self.congestion.on_mark(&loss);
         self.reductions.note(now, self.board.nxt());
+        let has_more = self.board.outstanding() > 0 && self.congestion.mark_pace() == MarkPace::Window;
+        if self.reductions.is_gradual() && has_more {
+            self.reductions.by_mark = Some(ByMark::Begins);
+        }
         log.counters.marks += 1;
         log.trace(now, Event::MarkEchoed { cwnd: self.congestion.window() });
     }

@@ -6,6 +6,7 @@ use super::recovery::{AckNews, LastResort, LossRecovery, Step};
 use super::scoreboard::Scoreboard;
 use super::tail::Tail;
 use super::timer::Kind;
+use super::undo::Undo;
 use super::{Ack, Limit, Outgoing, Sender};
 use crate::event::{Event, Log, Reason};
 use crate::ranges::Range;
@@ -22,13 +23,16 @@ pub(super) struct Repair {
     /// Whether timeouts are asked if they were spurious (F-RTO), and the question that is open.
     pub(super) asks: bool,
     pub(super) f_rto: Option<ForwardRto>,
+    /// Whether recoveries that repaired nothing are taken back, and what the last one changed.
+    pub(super) undoes: bool,
+    pub(super) undo: Option<Undo>,
     /// Whether `recovery` tells losses by time.
     pub(super) times: bool,
     pub(super) tail: Tail,
 }
 
 impl Repair {
-    pub(super) fn new(recovery: Box<dyn LossRecovery>, asks: bool) -> Repair {
+    pub(super) fn new(recovery: Box<dyn LossRecovery>, asks: bool, undoes: bool) -> Repair {
         Repair {
             times: recovery.needs_times(),
             tail: if recovery.probes_tail() { Tail::Quiet { expires: Time::NEVER } } else { Tail::Off },
@@ -37,12 +41,15 @@ impl Repair {
             why: Reason::Hole,
             asks,
             f_rto: None,
+            undoes,
+            undo: None,
         }
     }
 
     /// What is outstanding was marked lost, or some of it.
     pub(super) fn start_over(&mut self, why: Reason, board: &Scoreboard) {
         self.f_rto = None;
+        self.undo = None;
         self.restart_until = board.nxt();
         self.why = why;
         self.recovery.on_timeout(board);
@@ -70,9 +77,13 @@ impl Sender {
         let was_outstanding = self.board.outstanding() > 0;
         self.board.begin_ack();
         let acked = if advanced { self.board.acknowledge(ack.ack) } else { Default::default() };
+        self.reductions.reach(ack.ack);
         let twice = says_duplicate(ack);
         if twice {
             log.counters.duplicates_told += 1;
+            if let Some(undo) = &mut self.repair.undo {
+                undo.on_told();
+            }
         }
         let mut reported = 0;
         if self.repair.recovery.uses_sack() {
@@ -125,6 +136,9 @@ impl Sender {
             let next = self.repair.recovery.on_ack(&AckNews { acked: 0, ..news }, &mut self.board);
             self.take_step(now, next, ack.ece, log);
             entered = next;
+        }
+        if self.repair.undo.is_some() {
+            self.undo_recovery(log);
         }
         if ack.ece {
             self.heed_mark(now, log);
@@ -249,6 +263,9 @@ impl Sender {
         if self.timer.is_off() {
             self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
         }
+        if let Some(undo) = &mut self.repair.undo {
+            undo.on_sent_again();
+        }
         log.counters.retransmitted += 1;
         log.trace(now, Event::Retransmitted { range, reason });
         let priority = match &mut self.judge {
@@ -259,7 +276,7 @@ impl Sender {
     }
 
     pub(super) fn phase(&self) -> Phase {
-        if self.repair.recovery.is_recovering() {
+        if self.repair.recovery.is_recovering() || self.reductions.lasts_by_mark() {
             Phase::Recovery
         } else if self.board.una() < self.repair.restart_until {
             Phase::Restart
@@ -271,7 +288,7 @@ impl Sender {
     /// Notes what the window is now, and whether anything is lost.
     pub(super) fn take_stock(&mut self) {
         self.cwnd = self.congestion.window();
-        if !self.repair.recovery.is_recovering() {
+        if !self.repair.recovery.is_recovering() && !self.reductions.lasts_by_mark() {
             self.reductions.end();
         }
         if self.repair.times {
@@ -287,6 +304,7 @@ impl Sender {
             && !self.timer.holds()
             && self.board.sacked() == 0
             && self.board.lost() == 0
+            && !self.reductions.lasts_by_mark()
             && self.repair.recovery.is_idle();
     }
 }

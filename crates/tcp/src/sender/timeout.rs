@@ -71,6 +71,7 @@ impl Sender {
     /// What is outstanding is to be sent again as far as it was marked lost.
     pub(super) fn start_over(&mut self, why: Reason) {
         self.forget_probe();
+        self.reductions.forget_mark();
         self.reductions.until = self.board.nxt();
         self.repair.start_over(why, &self.board);
         if let Some(judge) = &mut self.judge {

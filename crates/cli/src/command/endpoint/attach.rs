@@ -146,7 +146,7 @@ impl Attach {
 
     /// The endpoint's configuration, in the language of scenarios: as its sender and as its receiver.
     fn config(&self) -> Result<Config, Failure> {
-        let mut draft = Draft::load("rate=1Gbit/s,rtt=1ms")?;
+        let mut draft = Draft::load("profile=plain,rate=1Gbit/s,rtt=1ms")?;
         // Unlike in a simulation, what the application has not read is in memory.
         draft.set("window", "{ kind = \"buffer\", size = \"4 MiB\" }")?;
         for Assignment { path, value } in &self.set {

@@ -1,0 +1,52 @@
+//! Recoveries that repaired nothing are taken back (D-SACK, RFC 3708), those that repaired something are not.
+
+mod script;
+
+use lasthop_tcp::Config;
+use lasthop_tcp::sender::recovery;
+use script::Step::*;
+use script::{Peer, Script, choose, config};
+
+/// Ten segments, 100 ms ago; 2 to 4 have arrived before 1, which goes out again at half of the window.
+fn recovering(dsack_undo: bool) -> Script {
+    let recovery = choose(recovery::ALL, "rack", &[]);
+    let config = Config { recovery, dsack_undo, sack: true, initial_window: 10, ..config("sack") };
+    let mut script = Script::opened(config, Peer::default());
+    script.run([Write(1_000_000), News(1, 10), Nothing, Tick(100)]);
+    script.run([Sack(1, &[(2, 5)]), Again(1), Cwnd(5)]);
+    script
+}
+
+/// The original of 1 arrives, and then its copy, of which the receiver tells: the window is as before.
+#[test]
+fn a_reordering_taken_for_a_loss_is_undone() {
+    for (undoes, window) in [(true, 10), (false, 5)] {
+        let mut script = recovering(undoes);
+        script.run([Ack(11), Tick(10)]);
+        script.sack(11, &[(1, 2)]);
+        assert_eq!(script.endpoint.sender().window(), window * script::SEGMENT, "{undoes}");
+        assert_eq!(script.endpoint.counters().recoveries_undone, u64::from(undoes));
+    }
+}
+
+/// Two went out again and one of them was needed: the reduction stays.
+#[test]
+fn one_needed_repair_is_enough() {
+    let mut script = recovering(true);
+    script.run([Tick(1), Sack(1, &[(2, 5), (6, 11)]), Again(5)]);
+    script.run([Ack(11), Tick(10)]);
+    script.sack(11, &[(1, 2)]);
+    assert_eq!(script.endpoint.counters().recoveries_undone, 0);
+    assert!(script.endpoint.sender().window() <= 6 * script::SEGMENT);
+}
+
+/// The receiver's word comes while another loss is repaired: only when that is over, and only if nothing of it was needed.
+#[test]
+fn it_waits_for_the_end_of_the_recovery() {
+    let mut script = recovering(true);
+    script.sack(5, &[(1, 2)]);
+    assert_eq!(script.endpoint.sender().window(), 5 * script::SEGMENT);
+    script.run([Ack(11)]);
+    assert_eq!(script.endpoint.counters().recoveries_undone, 1);
+    assert_eq!(script.endpoint.sender().window(), 10 * script::SEGMENT);
+}
