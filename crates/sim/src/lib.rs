@@ -1,7 +1,8 @@
 //! Runs a scenario in virtual time.
 //!
 //! * [`assemble`]: a checked scenario becomes an engine with endpoints, links and named random streams.
-//! * [`mod@run`]: one repetition, from the start to the scenario's end: [`run::run`], [`run::run_probed`], [`run::run_watched`].
+//! * [`mod@run`]: one repetition, from the start to the scenario's end: [`run::run`], [`run::run_probed`], [`run::run_watched`]; piece by piece:
+//!   [`run::Running`].
 //! * [`outcome`]: what came out, in numbers with their units.
 //! * [`link_metrics`]: what each direction of a link carried; [`rlc_metrics`]: what RLC counted.
 //! * [`probe`]: cwnd, SRTT, queues … sampled over time.
@@ -26,4 +27,4 @@ pub use link_metrics::{LINK_METRICS, LinkMetric, LinkTraffic};
 pub use outcome::{FlowOutcome, LinkOutcome, METRICS, Metric, Outcome};
 pub use probe::{FlowSample, QueueSample, Samples};
 pub use rlc_metrics::{RLC_METRICS, RlcMetric};
-pub use run::{Watch, run, run_probed, run_watched};
+pub use run::{Running, Watch, run, run_probed, run_watched};

@@ -60,28 +60,58 @@ pub fn run_watched(
     seed: u64,
     watch: Watch,
 ) -> (Outcome, Samples, Vec<Box<dyn Observer>>) {
-    let mut engine = assemble(scenario, seed);
-    if !watch.observers.is_empty() {
-        engine.observe(Box::new(Several(watch.observers)));
-    }
-    let end = end_of(scenario);
-    let mut samples = Samples::default();
-    if watch.probes {
-        engine.unfuse();
-        let mut prober = Prober::new(scenario);
-        let mut at = Time::ZERO;
-        while at < end {
-            engine.run_until(at);
-            prober.sample(at, &mut engine, &mut samples);
-            at += scenario.sample;
+    let mut running = Running::new(scenario, seed, watch);
+    while running.advance(usize::MAX) {}
+    running.finish()
+}
+
+/// A run under way, for callers who may want to stop it before its end or to do something else in between. How it is
+/// divided changes nothing in what comes out.
+pub struct Running<'s> {
+    scenario: &'s Scenario,
+    seed: u64,
+    engine: Engine,
+    samples: Samples,
+    prober: Option<Prober>,
+    /// When to sample next.
+    next_sample: Time,
+}
+
+impl<'s> Running<'s> {
+    /// A run at time zero.
+    pub fn new(scenario: &'s Scenario, seed: u64, watch: Watch) -> Running<'s> {
+        let mut engine = assemble(scenario, seed);
+        if !watch.observers.is_empty() {
+            engine.observe(Box::new(Several(watch.observers)));
         }
+        if watch.probes {
+            engine.unfuse();
+        }
+        let prober = watch.probes.then(|| Prober::new(scenario));
+        Running { scenario, seed, engine, samples: Samples::default(), prober, next_sample: Time::ZERO }
     }
-    engine.run_until(end);
-    let outcome = outcome(scenario, seed, &engine);
-    let several = engine.take_observer().map(|observer| observer as Box<dyn Any>);
-    let observers =
-        several.and_then(|any| any.downcast::<Several>().ok()).map_or(Vec::new(), |several| several.0);
-    (outcome, samples, observers)
+
+    /// Carries at most so many events; true if it is not at its end then.
+    pub fn advance(&mut self, most: usize) -> bool {
+        let end = end_of(self.scenario);
+        while let Some(prober) = self.prober.as_mut().filter(|_| self.next_sample < end) {
+            if self.engine.advance(self.next_sample, most) {
+                return true;
+            }
+            prober.sample(self.next_sample, &mut self.engine, &mut self.samples);
+            self.next_sample += self.scenario.sample;
+        }
+        self.engine.advance(end, most)
+    }
+
+    /// What came out, and what watched it; as of now if it is not at its end.
+    pub fn finish(mut self) -> (Outcome, Samples, Vec<Box<dyn Observer>>) {
+        let outcome = outcome(self.scenario, self.seed, &self.engine);
+        let several = self.engine.take_observer().map(|observer| observer as Box<dyn Any>);
+        let observers =
+            several.and_then(|any| any.downcast::<Several>().ok()).map_or(Vec::new(), |several| several.0);
+        (outcome, self.samples, observers)
+    }
 }
 
 fn end_of(scenario: &Scenario) -> Time {

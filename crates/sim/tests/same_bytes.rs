@@ -3,7 +3,7 @@
 use lasthop_base::Time;
 use lasthop_engine::{Fate, Observer, PipeId, Side};
 use lasthop_scenario::{Draft, Scenario, ready_paths};
-use lasthop_sim::{Watch, run, run_watched};
+use lasthop_sim::{Running, Watch, run, run_watched};
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, LossReason, Packet};
 
@@ -181,6 +181,26 @@ fn tags_are_sent_lost_and_dropped() {
 fn twice_is_the_same() {
     for scenario in scenarios() {
         assert_eq!(run(&scenario, 7), run(&scenario, 7), "{}", scenario.title);
+    }
+}
+
+/// However a run is divided, sampled or not.
+#[test]
+fn in_pieces_is_the_same() {
+    for scenario in scenarios().into_iter().step_by(3) {
+        let mut running = Running::new(&scenario, 3, Watch::default());
+        let mut pieces = 1;
+        while running.advance(100 + pieces % 7) {
+            pieces += 1;
+        }
+        assert!(pieces > 1, "{}", scenario.title);
+        assert_eq!(running.finish().0, run(&scenario, 3), "{}", scenario.title);
+        let watch = || Watch { probes: true, ..Watch::default() };
+        let mut running = Running::new(&scenario, 3, watch());
+        while running.advance(7) {}
+        let (whole, pieces) = (run_watched(&scenario, 3, watch()), running.finish());
+        assert_eq!((whole.0, whole.1.flows.len()), (pieces.0, pieces.1.flows.len()), "{}", scenario.title);
+        assert_eq!((whole.1.flows, whole.1.queues), (pieces.1.flows, pieces.1.queues), "{}", scenario.title);
     }
 }
 

@@ -167,6 +167,22 @@ impl Engine {
         self.now = self.now.max(until);
     }
 
+    /// Runs every event up to and including `until`, but so many at most; true if there are more. Whoever calls it until it
+    /// is false has what one [`Engine::run_until`] gives.
+    pub fn advance(&mut self, until: Time, most: usize) -> bool {
+        self.horizon = until;
+        for _ in 0..most {
+            match self.next_event() {
+                Some(at) if at <= until => self.step(),
+                _ => {
+                    self.now = self.now.max(until);
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
     /// When the next event is due, if there is one.
     #[inline]
     pub fn next_event(&self) -> Option<Time> {
