@@ -1,13 +1,14 @@
 # Everything that is needed to work on Lasthop. `make test` is what continuous integration runs.
 
 CARGO ?= cargo
+PYTHON ?= python3
 
 # Programs that tests call, each with Debian's package if that has another name.
 PROGRAMS = tshark tcptrace chromium iptables ethtool ip:iproute2 ss:iproute2 nft:nftables setpriv:util-linux valgrind
 
-.PHONY: test tools format lint unit doc bench count count-update crosscheck-ns2 crosscheck-kernel
+.PHONY: test tools format lint unit doc python stubs bench count count-update crosscheck-ns2 crosscheck-kernel
 
-test: tools format lint unit doc
+test: tools format lint unit doc python
 
 # On Debian as root what is missing is installed; otherwise it says what tests will be skipped for.
 tools:
@@ -44,6 +45,32 @@ unit:
 
 doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
+
+# The Python package: one wheel, installed into an environment of its own, and its tests there.
+python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: there is no Python 3.11 or later"; exit 1; }
+	@# Debian's Python has neither venv nor pip without this package.
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { \
+		command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && apt-get install -y -qq --no-install-recommends python3-venv >/dev/null; \
+	} || { echo "make: Python's venv is missing: apt install python3-venv"; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(VENV)/bin/pip install --quiet --group test
+	rm -rf target/python/wheels
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(VENV)/bin/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir target/python/wheels .
+	$(VENV)/bin/pip install --quiet --no-deps target/python/wheels/lasthop-*.whl
+	$(VENV)/bin/auditwheel show target/python/wheels/lasthop-*.whl
+	$(VENV)/bin/abi3audit --strict --summary target/python/wheels/lasthop-*.whl
+	$(VENV)/bin/python -m pytest
+
+VENV = target/python/venv
+
+# What the extension says of its types, anew.
+stubs:
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" maturin generate-stubs --features stubs --out target/python/stubs
+	cp target/python/stubs/lasthop/_lasthop.pyi python/lasthop/_lasthop.pyi
+	$(VENV)/bin/python python/build/keys.py > target/python/keys.py
+	mv target/python/keys.py python/lasthop/keys.py
 
 # Packets per CPU second and peak memory on fixed cases.
 bench:

@@ -1,0 +1,70 @@
+//! What is wrong, as `lasthop.Error`: the sentence, its place and the remedy, drawn as the command draws it.
+
+use lasthop_scenario::Problem;
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+use std::fmt;
+
+/// `lasthop.Error` of a scenario's mistake.
+pub fn of_problem(py: Python<'_>, problem: &Problem) -> PyErr {
+    let place = (problem.file(), problem.line(), problem.column(), problem.underlined());
+    made(py, problem.message(), problem.advice(), Some(place), &drawn(problem))
+}
+
+/// `lasthop.Error` of something that has no place in a document.
+pub fn bad_input(py: Python<'_>, message: impl Into<String>, help: impl Into<String>) -> PyErr {
+    let complaint = Complaint { message: message.into(), help: help.into() };
+    made(py, &complaint.message, Some(&complaint.help), None, &drawn(&complaint))
+}
+
+/// File, line, column and the text to underline.
+type Place<'a> = (&'a str, usize, usize, &'a str);
+
+fn made(py: Python<'_>, message: &str, help: Option<&str>, place: Option<Place<'_>>, drawn: &str) -> PyErr {
+    static ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let (file, line, column, underlined) = match place {
+        Some((file, line, column, underlined)) => (Some(file), Some(line), Some(column), Some(underlined)),
+        None => (None, None, None, None),
+    };
+    let error = ERROR
+        .import(py, "lasthop._error", "Error")
+        .and_then(|class| class.call1((message, help, file, line, column, underlined, drawn)));
+    match error {
+        Ok(error) => PyErr::from_value(error),
+        Err(error) => error,
+    }
+}
+
+/// As on a terminal without colours, in whole lines.
+fn drawn(problem: &dyn Diagnostic) -> String {
+    let mut text = String::new();
+    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor())
+        .with_links(false)
+        .with_wrap_lines(false);
+    match handler.render_report(&mut text, problem) {
+        Ok(()) => text.trim_end().to_owned(),
+        Err(fmt::Error) => problem.to_string(),
+    }
+}
+
+#[derive(Debug)]
+struct Complaint {
+    message: String,
+    help: String,
+}
+
+impl fmt::Display for Complaint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Complaint {}
+
+impl Diagnostic for Complaint {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        (!self.help.is_empty()).then(|| Box::new(&self.help) as Box<dyn fmt::Display>)
+    }
+}

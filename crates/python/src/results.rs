@@ -1,0 +1,236 @@
+//! What came out of runs: every number of every repetition, the means, and what was seen of the first.
+
+use crate::events::Events;
+use crate::table::{Columns, Table};
+use lasthop_lab::compare::Comparison as Cases;
+use lasthop_lab::runs::random::Repeats;
+use lasthop_lab::runs::{csv, links, summary};
+use lasthop_scenario::Scenario;
+use lasthop_sim::{LINK_METRICS, METRICS, Outcome, RLC_METRICS, Samples};
+use pyo3::prelude::*;
+use std::any::Any;
+use std::sync::Arc;
+
+/// Repetitions of a scenario.
+#[pyclass(frozen, module = "lasthop._lasthop")]
+pub struct Runs {
+    pub scenario: Arc<Scenario>,
+    pub outcomes: Vec<Outcome>,
+    /// Of the first one, if it was to be sampled.
+    pub samples: Option<Samples>,
+    /// Of the first one, if it was to be observed.
+    pub events: Option<Events>,
+}
+
+#[pymethods]
+impl Runs {
+    /// How many repetitions there are.
+    #[getter]
+    fn runs(&self) -> usize {
+        self.outcomes.len()
+    }
+
+    /// A row per repetition and flow, with every metric.
+    fn flows(&self, py: Python<'_>) -> PyResult<Table> {
+        py.detach(|| of_flows(Columns::default(), &numbered(&self.outcomes))).table(py)
+    }
+
+    /// A row per repetition and direction of a link, with every metric.
+    fn links(&self, py: Python<'_>) -> PyResult<Table> {
+        py.detach(|| of_links(Columns::default(), &numbered(&self.outcomes))).table(py)
+    }
+
+    /// What `lasthop run --format json` prints: an object a line.
+    fn json(&self, py: Python<'_>) -> String {
+        py.detach(|| {
+            let repeats = Repeats::of(std::iter::once(&*self.scenario));
+            let outcomes = repeats.independent(&self.outcomes);
+            let mut objects = summary::objects(outcomes);
+            objects.extend(links::objects(outcomes));
+            objects.iter().map(|object| format!("{object}\n")).collect()
+        })
+    }
+
+    /// The first repetition's flows over time; None if it was not sampled.
+    fn samples(&self, py: Python<'_>) -> PyResult<Option<Table>> {
+        let Some(samples) = &self.samples else { return Ok(None) };
+        let columns = py.detach(|| {
+            let rows = || samples.flows.iter();
+            let named =
+                |sample: &lasthop_sim::FlowSample| Some(self.scenario.flows[sample.flow].name.as_str());
+            let columns = Columns::default()
+                .numbers("time_s", "when, virtual time, s", rows().map(|row| Some(row.time.as_secs())))
+                .words("flow", "the flow's name", rows().map(named));
+            csv::COLUMNS.iter().fold(columns, |columns, column| {
+                columns.numbers(column.name, column.doc, rows().map(|row| column.value(row)))
+            })
+        });
+        columns.table(py).map(Some)
+    }
+
+    /// The first repetition's queues over time; None if it was not sampled.
+    fn queues(&self, py: Python<'_>) -> PyResult<Option<Table>> {
+        let Some(samples) = &self.samples else { return Ok(None) };
+        let columns = py.detach(|| {
+            let rows = || samples.queues.iter();
+            let named = |row: &lasthop_sim::QueueSample| {
+                let side = if row.down { "down" } else { "up" };
+                Some(format!("{}.{side}", self.scenario.links[row.link].name))
+            };
+            let whole = |number: u64| Some(i64::try_from(number).unwrap_or(i64::MAX));
+            Columns::default()
+                .numbers("time_s", "when, virtual time, s", rows().map(|row| Some(row.time.as_secs())))
+                .words("link", "the direction of a link: wireless.down", rows().map(named))
+                .counts("queue_packets", "packets that wait", rows().map(|row| Some(i64::from(row.packets))))
+                .counts("queue_bytes", "bytes that wait", rows().map(|row| whole(row.bytes)))
+                .numbers(
+                    "queue_average_packets",
+                    "RED's average of what waits, where the queue has one",
+                    rows().map(|row| row.average),
+                )
+                .counts(
+                    "lost_packets",
+                    "packets lost so far in this direction, by any cause",
+                    rows().map(|row| whole(row.lost.total())),
+                )
+        });
+        columns.table(py).map(Some)
+    }
+
+    /// Every packet and event of the first repetition; None if it was not observed.
+    fn events(&self, py: Python<'_>) -> PyResult<Option<Table>> {
+        let Some(events) = &self.events else { return Ok(None) };
+        py.detach(|| events.columns(&self.scenario)).table(py).map(Some)
+    }
+}
+
+/// The same scenario with other values, paired by repetition.
+#[pyclass(frozen, module = "lasthop._lasthop")]
+pub struct Comparison(pub Cases);
+
+#[pymethods]
+impl Comparison {
+    /// The varied keys.
+    #[getter]
+    fn paths(&self) -> Vec<String> {
+        self.0.paths.clone()
+    }
+
+    /// How many repetitions each case has.
+    #[getter]
+    fn runs(&self) -> usize {
+        self.0.outcomes.first().map_or(0, Vec::len)
+    }
+
+    /// A row per case, repetition and flow: the varied keys, then every metric.
+    fn flows(&self, py: Python<'_>) -> PyResult<Table> {
+        py.detach(|| {
+            let rows = self.rows();
+            let columns = self.varied(&rows, |_, outcome| outcome.flows.len());
+            of_flows(columns, &rows.iter().map(|(_, run, outcome)| (*run, *outcome)).collect::<Vec<_>>())
+        })
+        .table(py)
+    }
+
+    /// A row per case, repetition and direction of a link.
+    fn links(&self, py: Python<'_>) -> PyResult<Table> {
+        py.detach(|| {
+            let rows = self.rows();
+            let columns = self.varied(&rows, |_, outcome| 2 * outcome.links.len());
+            of_links(columns, &rows.iter().map(|(_, run, outcome)| (*run, *outcome)).collect::<Vec<_>>())
+        })
+        .table(py)
+    }
+
+    /// What `lasthop compare --format json` prints: an object a line.
+    fn json(&self, py: Python<'_>) -> String {
+        py.detach(|| self.0.objects().iter().map(|object| format!("{object}\n")).collect())
+    }
+}
+
+/// A case's place, the repetition's number from 1, what came out.
+type Row<'o> = (usize, usize, &'o Outcome);
+
+impl Comparison {
+    fn rows(&self) -> Vec<Row<'_>> {
+        let of_case = |(case, outcomes): (usize, &'_ Vec<Outcome>)| -> Vec<(usize, usize)> {
+            (0..outcomes.len()).map(|run| (case, run)).collect()
+        };
+        let places = self.0.outcomes.iter().enumerate().flat_map(of_case);
+        places.map(|(case, run)| (case, run + 1, &self.0.outcomes[case][run])).collect()
+    }
+
+    /// A column for each varied key, each row as often as `times` says.
+    fn varied(&self, rows: &[Row<'_>], times: impl Fn(usize, &Outcome) -> usize) -> Columns {
+        self.0.paths.iter().enumerate().fold(Columns::default(), |columns, (key, path)| {
+            let values = rows.iter().flat_map(|(case, _, outcome)| {
+                let value = self.0.cases[*case].values[key].as_str();
+                std::iter::repeat_n(Some(value), times(*case, outcome))
+            });
+            columns.words(path, "the varied key's value", values)
+        })
+    }
+}
+
+fn numbered(outcomes: &[Outcome]) -> Vec<(usize, &Outcome)> {
+    (1..).zip(outcomes).collect()
+}
+
+fn of_flows(columns: Columns, runs: &[(usize, &Outcome)]) -> Columns {
+    let rows = || {
+        runs.iter().flat_map(|(run, outcome)| outcome.flows.iter().map(move |flow| (*run, *outcome, flow)))
+    };
+    let columns = columns
+        .words("flow", "the flow's name", rows().map(|(_, _, flow)| Some(flow.name.as_str())))
+        .counts("run", "number of the repetition, from 1", rows().map(|(run, ..)| i64::try_from(run).ok()))
+        .seeds(
+            "seed",
+            "its seed: the same seed means the same losses",
+            rows().map(|(_, outcome, _)| outcome.seed),
+        );
+    METRICS.iter().fold(columns, |columns, metric| {
+        let values = rows().map(|(_, _, flow)| (metric.of)(flow).filter(|value| value.is_finite()));
+        columns.numbers(metric.name, metric.doc, values)
+    })
+}
+
+fn of_links(columns: Columns, runs: &[(usize, &Outcome)]) -> Columns {
+    let rows = || {
+        runs.iter().flat_map(|(run, outcome)| {
+            outcome.links.iter().flat_map(move |link| [0, 1].map(|side| (*run, *outcome, link, side)))
+        })
+    };
+    let name =
+        |link: &lasthop_sim::LinkOutcome, side: usize| format!("{}.{}", link.name, ["down", "up"][side]);
+    let columns = columns
+        .words(
+            "link",
+            "the direction of a link: wireless.down",
+            rows().map(|(_, _, link, side)| Some(name(link, side))),
+        )
+        .counts("run", "number of the repetition, from 1", rows().map(|(run, ..)| i64::try_from(run).ok()))
+        .seeds("seed", "its seed", rows().map(|(_, outcome, ..)| outcome.seed));
+    let columns = LINK_METRICS.iter().fold(columns, |columns, metric| {
+        columns.numbers(
+            metric.name,
+            metric.doc,
+            rows().map(|(_, _, link, side)| Some((metric.of)(&link.traffic[side]))),
+        )
+    });
+    if !runs.iter().any(|(_, outcome)| outcome.links.iter().any(|link| link.rlc.iter().any(Option::is_some)))
+    {
+        return columns;
+    }
+    RLC_METRICS.iter().fold(columns, |columns, metric| {
+        let value =
+            |link: &lasthop_sim::LinkOutcome, side: usize| link.rlc[side].as_ref().and_then(metric.of);
+        columns.numbers(metric.name, metric.doc, rows().map(|(_, _, link, side)| value(link, side)))
+    })
+}
+
+/// The events among what watched a run.
+pub fn events_of(observers: Vec<Box<dyn lasthop_engine::Observer>>) -> Option<Events> {
+    let mut found =
+        observers.into_iter().filter_map(|observer| (observer as Box<dyn Any>).downcast::<Events>().ok());
+    found.next().map(|events| *events)
+}

@@ -1,0 +1,132 @@
+//! A scenario with its changes: what it may name, and what is wrong with it.
+
+use crate::error::{bad_input, of_problem};
+use crate::strategy::{self, Strategy};
+use lasthop_scenario::{Catalogue, Draft};
+use pyo3::prelude::*;
+use std::sync::Arc;
+
+/// A scenario, checked.
+#[pyclass(frozen, module = "lasthop._lasthop")]
+pub struct Scenario {
+    pub draft: Draft,
+    pub checked: Arc<lasthop_scenario::Scenario>,
+    /// Whether something in it is a Python object, so that it runs on one thread.
+    pub has_strategies: bool,
+}
+
+#[pymethods]
+impl Scenario {
+    /// A ready path's name, a file or a line; or, with a name for messages, the text of a document. Then changes of single
+    /// values, and the mechanisms that it may name beside the project's own: the seam of each, its name and the object
+    /// that is copied for each use.
+    #[new]
+    #[pyo3(signature = (source, name=None, changes=Vec::new(), strategies=Vec::new()))]
+    fn new(
+        py: Python<'_>,
+        source: &str,
+        name: Option<&str>,
+        changes: Vec<(String, String)>,
+        strategies: Vec<(String, String, Py<PyAny>)>,
+    ) -> PyResult<Scenario> {
+        let has_strategies = !strategies.is_empty();
+        let mut catalogue = Catalogue::default();
+        for (seam, name, object) in strategies {
+            strategy::add(py, &mut catalogue, &seam, Strategy::new(&name, object))?;
+        }
+        let draft = match name {
+            Some(name) => catalogue.parse(source, name),
+            None => catalogue.load(source),
+        };
+        let mut draft = draft.map_err(|problem| of_problem(py, &problem))?;
+        for (path, value) in &changes {
+            draft.set(path, value).map_err(|problem| of_problem(py, &problem))?;
+        }
+        let checked = draft.check().map_err(|problem| of_problem(py, &problem))?;
+        Ok(Scenario { draft, checked: Arc::new(checked), has_strategies })
+    }
+
+    /// The whole scenario as commented TOML.
+    fn show(&self, py: Python<'_>) -> PyResult<String> {
+        self.draft.show().map_err(|problem| of_problem(py, &problem))
+    }
+
+    /// What its author should know, a sentence each; mostly nothing.
+    fn notes(&self) -> Vec<String> {
+        self.checked.notes()
+    }
+
+    /// One line that says what it is.
+    #[getter]
+    fn title(&self) -> &str {
+        &self.checked.title
+    }
+
+    /// Length of a run, virtual time, s.
+    #[getter]
+    fn duration_s(&self) -> f64 {
+        self.checked.duration.as_secs()
+    }
+
+    /// Its own number of repetitions.
+    #[getter]
+    fn runs(&self) -> u32 {
+        self.checked.runs
+    }
+
+    /// Its own first seed.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.checked.seed
+    }
+
+    /// Whether nothing in it is random, so that one run says it all.
+    #[getter]
+    fn is_deterministic(&self) -> bool {
+        lasthop_sim::is_deterministic(&self.checked)
+    }
+
+    /// The flows' names.
+    #[getter]
+    fn flows(&self) -> Vec<String> {
+        self.checked.flows.iter().map(|flow| flow.name.clone()).collect()
+    }
+
+    /// The links' names.
+    #[getter]
+    fn links(&self) -> Vec<String> {
+        self.checked.links.iter().map(|link| link.name.clone()).collect()
+    }
+}
+
+/// The names of the ready paths.
+#[pyfunction]
+pub fn ready_paths() -> Vec<&'static str> {
+    lasthop_scenario::ready_paths()
+}
+
+/// Every mechanism and ready path: kind, name, what it is, where it comes from.
+#[pyfunction]
+pub fn mechanisms() -> Vec<(&'static str, &'static str, String, String)> {
+    let all = Catalogue::default().list().into_iter();
+    all.map(|entry| (entry.kind, entry.name, entry.summary, entry.source)).collect()
+}
+
+/// JSON Schema of scenarios.
+#[pyfunction]
+pub fn schema() -> String {
+    Catalogue::default().schema().to_string()
+}
+
+/// A number of repetitions as the command takes it.
+pub fn checked_runs(py: Python<'_>, runs: Option<i64>) -> PyResult<Option<u32>> {
+    match runs {
+        None => Ok(None),
+        Some(runs @ 1..=1_000_000) => Ok(u32::try_from(runs).ok()),
+        Some(runs) => Err(bad_input(
+            py,
+            format!("runs = {runs}: expected a whole number from 1 to 1000000"),
+            "for instance runs=10",
+        )),
+    }
+}

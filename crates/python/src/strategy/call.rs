@@ -1,0 +1,109 @@
+//! A copy of a strategy's object, and how its hooks are called.
+
+use super::{Strategy, fail};
+use crate::error::bad_input;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+
+/// An object whose hooks are called until one of them raises.
+pub struct Object {
+    name: String,
+    /// `None` once a hook has raised.
+    object: Option<Py<PyAny>>,
+}
+
+impl Object {
+    /// A copy of a strategy's object.
+    pub fn new(strategy: &Strategy) -> Object {
+        Python::attach(|py| match strategy.copied(py) {
+            Ok(object) => Object { name: strategy.name.clone(), object: Some(object) },
+            Err(error) => {
+                fail(error);
+                Object { name: strategy.name.clone(), object: None }
+            }
+        })
+    }
+
+    /// Does something with the object; `None` from the first exception on.
+    #[inline]
+    pub fn attempt<T>(&mut self, work: impl FnOnce(&Hooks<'_, '_>) -> PyResult<T>) -> Option<T> {
+        let object = self.object.as_ref()?;
+        let done = Python::attach(|py| work(&Hooks { name: &self.name, object: object.bind(py) }));
+        match done {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.object = None;
+                fail(error);
+                None
+            }
+        }
+    }
+
+    /// A flag of its class.
+    pub fn flag(&mut self, name: &str) -> bool {
+        self.attempt(|hooks| hooks.flag(name)).unwrap_or(false)
+    }
+}
+
+/// The object, while Python's lock is held.
+pub struct Hooks<'a, 'py> {
+    name: &'a str,
+    pub object: &'a Bound<'py, PyAny>,
+}
+
+impl<'py> Hooks<'_, 'py> {
+    pub fn py(&self) -> Python<'py> {
+        self.object.py()
+    }
+
+    /// Calls a hook.
+    pub fn call(
+        &self,
+        name: &Bound<'py, PyString>,
+        arguments: impl IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error = PyErr>
+        + pyo3::call::PyCallArgs<'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.object.call_method1(name, arguments)
+    }
+
+    /// A number among its attributes, from `least` on.
+    #[inline]
+    pub fn number(&self, name: &Bound<'py, PyString>, least: f64) -> PyResult<f64> {
+        let value = self.object.getattr(name)?;
+        match value.extract::<f64>() {
+            Ok(number) if number >= least => Ok(number),
+            _ => Err(self.wrong(&name.to_string_lossy(), &value, &format!("a number, at least {least}"))),
+        }
+    }
+
+    /// What a hook answered, as a number from `least` on.
+    pub fn answer(&self, hook: &str, value: &Bound<'py, PyAny>, least: f64) -> PyResult<f64> {
+        match value.extract::<f64>() {
+            Ok(number) if number >= least => Ok(number),
+            _ => Err(self.wrong(&format!("{hook}()"), value, &format!("a number, at least {least}"))),
+        }
+    }
+
+    pub fn flag(&self, name: &str) -> PyResult<bool> {
+        self.object.getattr(name)?.is_truthy()
+    }
+
+    /// `Aimd.cwnd is nan: expected …`.
+    pub fn wrong(&self, what: &str, value: &Bound<'py, PyAny>, expected: &str) -> PyErr {
+        let shown = value.repr().map_or_else(|_| "something".to_owned(), |text| text.to_string());
+        let short: String = shown.chars().take(60).collect();
+        bad_input(
+            self.py(),
+            format!("{}.{what} is {short}: expected {expected}", self.name),
+            "see docs/python.md, or the class's own documentation: help(lasthop.CongestionControl)",
+        )
+    }
+}
+
+/// Whether the object has a hook of its own, or only what its base has.
+pub fn overrides(hooks: &Hooks<'_, '_>, base: &str, hook: &str) -> PyResult<bool> {
+    let py = hooks.py();
+    let base = py.import(intern!(py, "lasthop.strategy"))?.getattr(base)?.getattr(hook)?;
+    Ok(!hooks.object.get_type().getattr(hook)?.is(&base))
+}

@@ -1,0 +1,234 @@
+//! A router's strategies that are Python objects: may a packet join, and which one leaves next.
+
+use super::Strategy;
+use super::call::{Hooks, Object};
+use lasthop_base::{Time, Values};
+use lasthop_net::admission::{Admission, Build, Place, State, Verdict};
+use lasthop_net::discipline::Discipline;
+use lasthop_net::queue::{Dropped, Queue};
+use lasthop_wire::{Backlog, Ecn, LossReason};
+use pyo3::intern;
+use pyo3::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A packet on its way.
+#[pyclass(frozen, module = "lasthop")]
+#[derive(Clone)]
+pub struct Packet(lasthop_wire::Packet);
+
+#[pymethods]
+impl Packet {
+    /// Its number in the run.
+    #[getter]
+    fn number(&self) -> u64 {
+        self.0.number
+    }
+
+    /// Which flow it belongs to, by its place in the scenario.
+    #[getter]
+    fn flow(&self) -> u32 {
+        self.0.flow.0
+    }
+
+    /// What links charge for it, bytes.
+    #[getter]
+    fn wire_bytes(&self) -> u32 {
+        self.0.wire_bytes
+    }
+
+    /// Payload, bytes.
+    #[getter]
+    fn payload_bytes(&self) -> u32 {
+        self.0.segment().map_or(self.0.wire_bytes, |segment| segment.len)
+    }
+
+    /// Whether it travels from the flow's source to its destination.
+    #[getter]
+    fn forward(&self) -> bool {
+        self.0.forward
+    }
+
+    /// Whether a mark reaches its endpoints (ECN, RFC 3168).
+    #[getter]
+    fn can_be_marked(&self) -> bool {
+        self.0.ecn != Ecn::NotEct
+    }
+
+    /// Whether its sender gave it low priority.
+    #[getter]
+    fn low_priority(&self) -> bool {
+        self.0.priority == lasthop_wire::Priority::Low
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Packet {} of flow {}: {} bytes>", self.0.number, self.0.flow.0, self.0.wire_bytes)
+    }
+}
+
+/// A queue when a packet arrives.
+#[pyclass(frozen, get_all, module = "lasthop")]
+pub struct QueueState {
+    /// Packets that wait, the one in transmission not counted.
+    packets: u32,
+    /// Bytes that wait.
+    bytes: u64,
+    /// Whether a packet is in transmission.
+    in_service: bool,
+    /// How long the transmitter has had nothing to send, s; 0 while it sends.
+    idle_s: f64,
+}
+
+pub fn admission(strategy: Strategy) -> Arc<Build> {
+    Arc::new(move |_: &Values, mut place: Place| {
+        let mut object = Object::new(&strategy);
+        let [draws, marks] = ["draws", "marks"].map(|name| object.flag(name));
+        begin(&mut object, &mut place);
+        Discipline::fifo(Gate { object, draws, marks })
+    })
+}
+
+fn begin(object: &mut Object, place: &mut Place) {
+    let start = (place.rate.bps(), place.random.draw());
+    object.attempt(|hooks| hooks.call(intern!(hooks.py(), "on_start"), start).map(drop));
+}
+
+struct Gate {
+    object: Object,
+    draws: bool,
+    marks: bool,
+}
+
+impl Admission for Gate {
+    fn admit(&mut self, now: Time, packet: &mut lasthop_wire::Packet, queue: &State) -> Verdict {
+        let state = QueueState {
+            packets: queue.backlog.waiting,
+            bytes: queue.backlog.bytes,
+            in_service: queue.backlog.in_service,
+            idle_s: queue.idle.as_secs(),
+        };
+        let arguments = (now.as_secs(), Packet(*packet), state);
+        let verdict = self.object.attempt(|hooks| {
+            let answer = hooks.call(intern!(hooks.py(), "admit"), arguments)?;
+            if let Ok(admits) = answer.extract::<bool>() {
+                return Ok(if admits { Answer::Admit } else { Answer::Drop(LossReason::QueueFull) });
+            }
+            match answer.extract::<String>().as_deref() {
+                Ok("mark") => Ok(Answer::Mark),
+                Ok("early_drop") => Ok(Answer::Drop(LossReason::EarlyDrop)),
+                _ => Err(hooks.wrong("admit()", &answer, "True, False, \"mark\" or \"early_drop\"")),
+            }
+        });
+        match verdict {
+            Some(Answer::Drop(reason)) => Verdict::Drop(reason),
+            Some(Answer::Mark) => {
+                if packet.ecn == Ecn::Ect0 {
+                    packet.ecn = Ecn::Ce;
+                }
+                Verdict::Admit
+            }
+            Some(Answer::Admit) | None => Verdict::Admit,
+        }
+    }
+
+    fn marks(&self) -> bool {
+        self.marks
+    }
+
+    fn draws(&self) -> bool {
+        self.draws
+    }
+}
+
+enum Answer {
+    Admit,
+    Mark,
+    Drop(LossReason),
+}
+
+pub fn queue(strategy: Strategy) -> Arc<Build> {
+    Arc::new(move |_: &Values, mut place: Place| {
+        let mut object = Object::new(&strategy);
+        let draws = object.flag("draws");
+        begin(&mut object, &mut place);
+        Discipline::scheduled(Line { object, draws, waiting: BTreeMap::new(), bytes: 0 })
+    })
+}
+
+struct Line {
+    object: Object,
+    draws: bool,
+    /// What joined and has neither left nor been dropped, by number.
+    waiting: BTreeMap<u64, lasthop_wire::Packet>,
+    bytes: u64,
+}
+
+impl Line {
+    /// What the object has dropped since it was asked last.
+    fn tell_dropped(&mut self, dropped: &mut Dropped) {
+        let told = self.object.attempt(|hooks| {
+            let list = hooks.object.getattr(intern!(hooks.py(), "dropped"))?;
+            if list.len()? == 0 {
+                return Ok(Vec::new());
+            }
+            let told = list.extract::<Vec<Bound<'_, PyAny>>>()?;
+            list.call_method0(intern!(hooks.py(), "clear"))?;
+            told.iter().map(|packet| taken(hooks, "drop()", packet, &self.waiting)).collect()
+        });
+        for number in told.unwrap_or_default() {
+            if let Some(packet) = self.take(number) {
+                dropped.push((packet, LossReason::QueueFull));
+            }
+        }
+    }
+
+    fn take(&mut self, number: u64) -> Option<lasthop_wire::Packet> {
+        let packet = self.waiting.remove(&number)?;
+        self.bytes -= u64::from(packet.wire_bytes);
+        Some(packet)
+    }
+}
+
+/// The number of a packet that waits.
+fn taken(
+    hooks: &Hooks<'_, '_>,
+    hook: &str,
+    packet: &Bound<'_, PyAny>,
+    waiting: &BTreeMap<u64, lasthop_wire::Packet>,
+) -> PyResult<u64> {
+    match packet.cast::<Packet>() {
+        Ok(packet) if waiting.contains_key(&packet.get().0.number) => Ok(packet.get().0.number),
+        _ => Err(hooks.wrong(hook, packet, "a packet that waits in this queue, each once")),
+    }
+}
+
+impl Queue for Line {
+    fn enqueue(&mut self, now: Time, packet: lasthop_wire::Packet, dropped: &mut Dropped) {
+        self.bytes += u64::from(packet.wire_bytes);
+        self.waiting.insert(packet.number, packet);
+        let arguments = (now.as_secs(), Packet(packet));
+        self.object.attempt(|hooks| hooks.call(intern!(hooks.py(), "enqueue"), arguments).map(drop));
+        self.tell_dropped(dropped);
+    }
+
+    fn dequeue(&mut self, now: Time, dropped: &mut Dropped) -> Option<lasthop_wire::Packet> {
+        let next = self.object.attempt(|hooks| {
+            let answer = hooks.call(intern!(hooks.py(), "dequeue"), (now.as_secs(),))?;
+            match answer.is_none() {
+                true => Ok(None),
+                false => taken(hooks, "dequeue()", &answer, &self.waiting).map(Some),
+            }
+        });
+        let packet = next.flatten().and_then(|number| self.take(number));
+        self.tell_dropped(dropped);
+        packet
+    }
+
+    fn backlog(&self) -> Backlog {
+        Backlog { waiting: self.waiting.len() as u32, in_service: false, bytes: self.bytes }
+    }
+
+    fn draws(&self) -> bool {
+        self.draws
+    }
+}

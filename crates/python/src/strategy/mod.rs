@@ -1,0 +1,90 @@
+//! Mechanisms that are Python objects: each seam has one adapter, which calls the object's hooks.
+//!
+//! A hook that raises ends its mechanism: no hook of it is called again, and the exception is kept for the run, which
+//! ends before its next piece. Runs with such mechanisms stay on one thread, so that the place is a thread's own.
+
+mod call;
+mod congestion;
+mod link;
+mod receiver;
+
+pub use congestion::{Ack, Loss, Recovered, Start};
+pub use link::{Packet, QueueState};
+pub use receiver::{Arrival, Due, Gap, PathEstimate};
+
+use crate::error::bad_input;
+use lasthop_base::Info;
+use lasthop_scenario::Catalogue;
+use pyo3::prelude::*;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+thread_local! {
+    static FAILURE: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+/// Forgets what an earlier run left.
+pub fn begin() {
+    FAILURE.take();
+}
+
+/// The first exception of a hook since [`begin`].
+pub fn failure() -> PyResult<()> {
+    FAILURE.take().map_or(Ok(()), Err)
+}
+
+fn fail(error: PyErr) {
+    FAILURE.with_borrow_mut(|first| {
+        first.get_or_insert(error);
+    });
+}
+
+/// A Python object under the name that scenarios call it.
+pub struct Strategy {
+    name: String,
+    object: Py<PyAny>,
+}
+
+impl Strategy {
+    pub fn new(name: &str, object: Py<PyAny>) -> Strategy {
+        Strategy { name: name.to_owned(), object }
+    }
+
+    /// Its description, for the length of the program, as descriptions are: one for each name.
+    fn info(&self) -> &'static Info {
+        static KNOWN: Mutex<BTreeMap<String, &'static Info>> = Mutex::new(BTreeMap::new());
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(self.name.clone()).or_insert_with(|| {
+            let name: &'static str = Box::leak(self.name.clone().into_boxed_str());
+            Box::leak(Box::new(Info {
+                name,
+                summary: "a Python object",
+                source: "given to the run",
+                ..Info::PLAIN
+            }))
+        })
+    }
+
+    /// A copy of the object, for one use.
+    fn copied(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let copy = py.import("copy")?.getattr("deepcopy")?;
+        Ok(copy.call1((self.object.bind(py),))?.unbind())
+    }
+}
+
+/// Adds a strategy to the seam of this name.
+pub fn add(py: Python<'_>, catalogue: &mut Catalogue, seam: &str, strategy: Strategy) -> PyResult<()> {
+    let (info, tcp) = (strategy.info(), &mut catalogue.tcp);
+    match seam {
+        "congestion" => tcp.congestion.add_own(info, congestion::build(strategy)),
+        "timing" => tcp.timing.add_own(info, receiver::timing(strategy)),
+        "shape" => tcp.shape.add_own(info, receiver::shape(strategy)),
+        "window" => tcp.window.add_own(info, receiver::window(py, strategy)?),
+        "cause" => tcp.cause.add_own(info, receiver::cause(strategy)),
+        "admission" => catalogue.link.queue.add_own(info, link::admission(strategy)),
+        "queue" => catalogue.link.queue.add_own(info, link::queue(strategy)),
+        other => return Err(bad_input(py, format!("no strategy answers `{other}`"), "")),
+    }
+    Ok(())
+}

@@ -1,0 +1,282 @@
+//! A receiver's strategies that are Python objects: when, in which form, with which window it answers, and why it lost.
+
+use super::Strategy;
+use super::call::{Object, overrides};
+use lasthop_base::{Duration, Stream, Values};
+use lasthop_tcp::Range;
+use lasthop_tcp::event::Cause;
+use lasthop_tcp::receiver::cause::{self, LossCause, Observation};
+use lasthop_tcp::receiver::estimate;
+use lasthop_tcp::receiver::shape::{self, AckShape, Arrived, Needs, Shape};
+use lasthop_tcp::receiver::timing::{self, AckTiming, When};
+use lasthop_tcp::receiver::window::{self, AdvertisedWindow, PathSample, WindowInput};
+use pyo3::intern;
+use pyo3::prelude::*;
+use std::sync::Arc;
+
+/// A data segment that arrived.
+#[pyclass(frozen, get_all, module = "lasthop")]
+pub struct Arrival {
+    /// Bytes by which the cumulative ACK can advance since the last ACK sent.
+    unacknowledged_bytes: u64,
+    /// A full segment's payload, bytes.
+    segment_bytes: u64,
+    /// It opened a gap, filled one, repeated something or carried a mark: told at once (RFC 5681 §4.2).
+    urgent: bool,
+}
+
+/// An acknowledgement that is due.
+#[pyclass(frozen, get_all, module = "lasthop")]
+pub struct Due {
+    /// First byte that it acknowledges for the first time.
+    start: u64,
+    /// The byte behind the last; equal to `start` for a duplicate.
+    end: u64,
+    /// A full segment's payload, bytes.
+    segment_bytes: u64,
+    /// Packets that wait in this host's uplink queue; only for classes with `needs_uplink = True`.
+    uplink_packets: u32,
+}
+
+/// The path as the receiver estimates it.
+#[pyclass(frozen, get_all, module = "lasthop")]
+pub struct PathEstimate {
+    /// Smoothed RTT, s; 0 before the first sample.
+    srtt_s: f64,
+    /// Smallest RTT, s.
+    min_rtt_s: f64,
+    /// Largest RTT, s.
+    max_rtt_s: f64,
+    /// The latest RTT, s.
+    latest_rtt_s: f64,
+    /// The sender's window as the receiver sees it, segments.
+    cwnd_r_segments: f64,
+}
+
+/// A gap that has just opened in the sequence space.
+#[pyclass(frozen, get_all, module = "lasthop")]
+pub struct Gap {
+    /// First missing byte.
+    start: u64,
+    /// The byte behind the last.
+    end: u64,
+    /// A full segment's payload, bytes.
+    segment_bytes: u64,
+}
+
+impl From<&estimate::PathEstimate> for PathEstimate {
+    fn from(path: &estimate::PathEstimate) -> PathEstimate {
+        PathEstimate {
+            srtt_s: path.srtt.as_secs(),
+            min_rtt_s: path.min_rtt.as_secs(),
+            max_rtt_s: path.max_rtt.as_secs(),
+            latest_rtt_s: path.latest_rtt.as_secs(),
+            cwnd_r_segments: path.cwnd_r,
+        }
+    }
+}
+
+pub fn timing(strategy: Strategy) -> Arc<timing::Build> {
+    Arc::new(move |_: &Values| Box::new(Timing(Object::new(&strategy))))
+}
+
+struct Timing(Object);
+
+impl AckTiming for Timing {
+    fn on_data(&mut self, arrival: &timing::Arrival) -> When {
+        let arrival = Arrival {
+            unacknowledged_bytes: arrival.unacknowledged,
+            segment_bytes: arrival.segment,
+            urgent: arrival.urgent,
+        };
+        let after_s = self.0.attempt(|hooks| {
+            let answer = hooks.call(intern!(hooks.py(), "on_data"), (arrival,))?;
+            hooks.answer("on_data", &answer, 0.0)
+        });
+        match after_s {
+            Some(after) if after > 0.0 => When::After(Duration::from_secs_f64(after)),
+            _ => When::Now,
+        }
+    }
+}
+
+pub fn shape(strategy: Strategy) -> Arc<shape::Build> {
+    Arc::new(move |_: &Values| {
+        let mut object = Object::new(&strategy);
+        let needs = Needs {
+            uplink: object.flag("needs_uplink"),
+            estimate: object.flag("needs_estimate"),
+            arrivals: object.attempt(|hooks| overrides(hooks, "AckShape", "on_arrival")).unwrap_or(false),
+            counts: false,
+        };
+        Box::new(Form { object, needs })
+    })
+}
+
+struct Form {
+    object: Object,
+    needs: Needs,
+}
+
+impl AckShape for Form {
+    fn shape(&mut self, due: &shape::Due, path: &estimate::PathEstimate) -> Shape {
+        let event = Due {
+            start: due.advance.start,
+            end: due.advance.end,
+            segment_bytes: due.segment,
+            uplink_packets: due.uplink.waiting,
+        };
+        let path = PathEstimate::from(path);
+        let shape = self.object.attempt(|hooks| {
+            let answer = hooks.call(intern!(hooks.py(), "shape"), (event, path))?;
+            if let Ok(copies @ 1..=1000) = answer.extract::<u32>() {
+                return Ok(if copies == 1 { Shape::Once } else { Shape::Copies(copies) });
+            }
+            match answer.extract::<(u32, u64)>() {
+                Ok((count @ 1..=100_000, start)) if start < due.advance.end => {
+                    Ok(Shape::Slices { count, of: Range { start, end: due.advance.end } })
+                }
+                _ => Err(hooks.wrong(
+                    "shape()",
+                    &answer,
+                    "how many copies, 1 to 1000, or lasthop.Slices(pieces, start) with start before due.end",
+                )),
+            }
+        });
+        shape.unwrap_or(Shape::Once)
+    }
+
+    fn on_loss(&mut self, cause: Cause, path: &estimate::PathEstimate) {
+        let (cause, path) = (word(cause), PathEstimate::from(path));
+        self.object.attempt(|hooks| hooks.call(intern!(hooks.py(), "on_loss"), (cause, path)).map(drop));
+    }
+
+    fn on_arrival(&mut self, arrived: &Arrived) {
+        let arrived = (arrived.now.as_secs(), arrived.missing, arrived.repeated);
+        self.object.attempt(|hooks| hooks.call(intern!(hooks.py(), "on_arrival"), arrived).map(drop));
+    }
+
+    fn needs(&self) -> Needs {
+        self.needs
+    }
+}
+
+fn word(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Congestion => "congestion",
+        Cause::Wireless => "wireless",
+    }
+}
+
+pub fn window(py: Python<'_>, strategy: Strategy) -> PyResult<Arc<window::Build>> {
+    // The scale is chosen for it before anything runs: what is wrong with it is said now.
+    let largest = strategy.copied(py)?.getattr(py, "largest_bytes")?;
+    if !largest.extract::<f64>(py).is_ok_and(|bytes| (1.0..=LARGEST).contains(&bytes)) {
+        let shown = largest.bind(py).repr()?.to_string();
+        return Err(crate::error::bad_input(
+            py,
+            format!("{}.largest_bytes is {shown}: expected a number from 1 to {LARGEST}", strategy.name),
+            "the window scale is chosen for it (RFC 7323 §2.2)",
+        ));
+    }
+    Ok(Arc::new(move |_: &Values| {
+        let mut object = Object::new(&strategy);
+        let largest = object.attempt(|hooks| hooks.number(intern!(hooks.py(), "largest_bytes"), 1.0));
+        Box::new(Window {
+            largest: largest.unwrap_or(LARGEST) as u64,
+            shrinks: object.flag("shrinks"),
+            is_told: object
+                .attempt(|hooks| overrides(hooks, "AdvertisedWindow", "on_arrival"))
+                .unwrap_or(false),
+            object,
+        })
+    }))
+}
+
+/// The largest window that there is (RFC 7323 §2.3), bytes.
+const LARGEST: f64 = (1u64 << 30) as f64;
+
+struct Window {
+    object: Object,
+    largest: u64,
+    shrinks: bool,
+    is_told: bool,
+}
+
+impl AdvertisedWindow for Window {
+    fn bytes(&mut self, input: &WindowInput) -> u64 {
+        let (unread, segment) = (input.unread, input.segment);
+        let bytes = self.object.attempt(|hooks| {
+            let answer = hooks.call(intern!(hooks.py(), "window_bytes"), (unread, segment))?;
+            hooks.answer("window_bytes", &answer, 0.0)
+        });
+        bytes.map_or(self.largest, |bytes| (bytes as u64).min(self.largest))
+    }
+
+    fn largest(&self) -> u64 {
+        self.largest
+    }
+
+    fn on_arrival(&mut self, arrived: &PathSample) {
+        let arrived = (arrived.now.as_secs(), arrived.bytes, arrived.rtt.map(|rtt| rtt.as_secs()));
+        self.object.attempt(|hooks| hooks.call(intern!(hooks.py(), "on_arrival"), arrived).map(drop));
+    }
+
+    fn needs_arrivals(&self) -> bool {
+        self.is_told
+    }
+
+    fn shrinks(&self) -> bool {
+        self.shrinks
+    }
+}
+
+pub fn cause(strategy: Strategy) -> Arc<cause::Build> {
+    Arc::new(move |_: &Values| {
+        let mut object = Object::new(&strategy);
+        let [draws, needs_estimate] = ["draws", "needs_estimate"].map(|name| object.flag(name));
+        let observes = object.attempt(|hooks| overrides(hooks, "LossCause", "observe")).unwrap_or(false);
+        Box::new(Judge { object, draws, needs_estimate, observes })
+    })
+}
+
+struct Judge {
+    object: Object,
+    draws: bool,
+    needs_estimate: bool,
+    observes: bool,
+}
+
+impl LossCause for Judge {
+    fn observe(&mut self, observation: &Observation) {
+        if !self.observes {
+            return;
+        }
+        let (now_s, range) = (observation.now.as_secs(), observation.range);
+        let arguments = (now_s, range.start, range.end, observation.sent.map(|sent| sent.as_secs()));
+        self.object.attempt(|hooks| hooks.call(intern!(hooks.py(), "observe"), arguments).map(drop));
+    }
+
+    fn judge(&mut self, gap: &cause::Gap, path: &estimate::PathEstimate, random: &mut Stream) -> Cause {
+        let uniform = if self.draws { random.uniform() } else { 0.0 };
+        let gap = Gap { start: gap.range.start, end: gap.range.end, segment_bytes: gap.segment };
+        let path = PathEstimate::from(path);
+        let cause = self.object.attempt(|hooks| {
+            let answer = hooks.call(intern!(hooks.py(), "judge"), (gap, path, uniform))?;
+            match answer.extract::<String>().as_deref() {
+                Ok("congestion") => Ok(Cause::Congestion),
+                Ok("wireless") => Ok(Cause::Wireless),
+                _ => Err(hooks.wrong("judge()", &answer, "\"congestion\" or \"wireless\"")),
+            }
+        });
+        cause.unwrap_or(Cause::Congestion)
+    }
+
+    fn needs_estimate(&self) -> bool {
+        self.needs_estimate
+    }
+
+    fn draws(&self) -> bool {
+        self.draws
+    }
+}

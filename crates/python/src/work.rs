@@ -1,0 +1,215 @@
+//! Repetitions without Python's lock, which Ctrl-C ends.
+//!
+//! Runs without a Python object go on all cores; the calling thread waits without the lock and looks for signals. Runs
+//! that call Python stay on the calling thread, one after the other: signals arrive and other threads run between pieces.
+
+use crate::error::bad_input;
+use crate::events::Events;
+use crate::results::{self, Comparison, Runs};
+use crate::scenario::{Scenario, checked_runs};
+use crate::strategy;
+use lasthop_lab::compare::{Comparison as Cases, Quantity, Variation, cases};
+use lasthop_lab::in_order::{InOrder, Next};
+use lasthop_lab::repeat::seed_of;
+use lasthop_lab::runs::random::Repeats;
+use lasthop_sim::{Outcome, Running, Samples, Watch};
+use pyo3::prelude::*;
+use std::num::NonZero;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// How often the calling thread looks for signals.
+const SOON: Duration = Duration::from_millis(20);
+/// So many events are carried between two looks: a millisecond or two.
+const PIECE: usize = 4096;
+/// The same of runs that call Python, which are slower.
+const PIECE_HERE: usize = 512;
+
+/// What came out of one repetition.
+struct Done {
+    outcome: Outcome,
+    samples: Samples,
+    events: Option<Events>,
+}
+
+/// Runs a scenario several times.
+#[pyfunction]
+#[pyo3(signature = (scenario, runs=None, seed=None, jobs=None, samples=false, events=false))]
+pub fn run(
+    py: Python<'_>,
+    scenario: &Scenario,
+    runs: Option<i64>,
+    seed: Option<u64>,
+    jobs: Option<i64>,
+    samples: bool,
+    events: bool,
+) -> PyResult<Runs> {
+    let checked = scenario.checked.clone();
+    let repeats = Repeats::of(std::iter::once(&*checked));
+    let runs = checked_runs(py, runs)?.unwrap_or_else(|| repeats.worth_running(checked.runs));
+    let seed = seed.unwrap_or(checked.seed);
+    let piece = move |run: usize| Piece {
+        scenario: checked.clone(),
+        seed: seed_of(seed, run as u32),
+        samples: samples && run == 0,
+        events: events && run == 0,
+    };
+    let mut all =
+        Runs { scenario: scenario.checked.clone(), outcomes: Vec::new(), samples: None, events: None };
+    each(py, runs as usize, jobs, scenario.has_strategies, piece, |done| {
+        if all.outcomes.is_empty() {
+            all.samples = samples.then_some(done.samples);
+            all.events = done.events;
+        }
+        all.outcomes.push(done.outcome);
+    })?;
+    Ok(all)
+}
+
+/// Runs every combination of the values, paired: each meets the same losses.
+#[pyfunction]
+#[pyo3(signature = (scenario, vary, runs=None, seed=None, jobs=None, metrics=Vec::new()))]
+pub fn compare(
+    py: Python<'_>,
+    scenario: &Scenario,
+    vary: Vec<(String, Vec<String>)>,
+    runs: Option<i64>,
+    seed: Option<u64>,
+    jobs: Option<i64>,
+    metrics: Vec<String>,
+) -> PyResult<Comparison> {
+    let chosen = metrics.iter().map(|name| quantity(py, name)).collect::<PyResult<Vec<Quantity>>>()?;
+    let variations: Vec<Variation> =
+        vary.into_iter().map(|(path, values)| Variation { path, values }).collect();
+    let cases =
+        cases(&scenario.draft, &variations).map_err(|problem| crate::error::of_problem(py, &problem))?;
+    let repeats = Repeats::of(cases.iter().map(|case| &case.scenario));
+    let Some(first) = cases.first().map(|case| &case.scenario) else {
+        return Err(bad_input(py, "there is nothing to compare", "give each key at least one value"));
+    };
+    let runs = checked_runs(py, runs)?.unwrap_or_else(|| repeats.worth_running(first.runs));
+    let seed = seed.unwrap_or(first.seed);
+    let paths = variations.into_iter().map(|variation| variation.path).collect();
+    let mut done = Cases::new(paths, cases, chosen);
+    let scenarios: Vec<_> = done.cases.iter().map(|case| Arc::new(case.scenario.clone())).collect();
+    let count = runs as usize * scenarios.len();
+    let piece = move |at: usize| Piece {
+        scenario: scenarios[at % scenarios.len()].clone(),
+        seed: seed_of(seed, (at / scenarios.len()) as u32),
+        samples: false,
+        events: false,
+    };
+    each(py, count, jobs, scenario.has_strategies, piece, |one| {
+        let (case, _) = done.next_place();
+        done.keep(case, one.outcome);
+    })?;
+    done.keep_independent(&repeats);
+    Ok(Comparison(done))
+}
+
+fn quantity(py: Python<'_>, name: &str) -> PyResult<Quantity> {
+    Quantity::named(name).ok_or_else(|| {
+        let known: Vec<&str> = Quantity::all().map(Quantity::name).collect();
+        bad_input(py, format!("there is no metric `{name}`"), format!("expected one of {}", known.join(", ")))
+    })
+}
+
+/// One repetition to be done.
+struct Piece {
+    scenario: Arc<lasthop_scenario::Scenario>,
+    seed: u64,
+    samples: bool,
+    events: bool,
+}
+
+impl Piece {
+    fn watch(&self) -> Watch {
+        let observers: Vec<Box<dyn lasthop_engine::Observer>> =
+            if self.events { vec![Box::<Events>::default()] } else { Vec::new() };
+        Watch { observers, probes: self.samples }
+    }
+
+    fn done(running: Running<'_>) -> Done {
+        let (outcome, samples, observers) = running.finish();
+        Done { outcome, samples, events: results::events_of(observers) }
+    }
+
+    /// `None` if it was stopped.
+    fn run_unless(&self, stop: &AtomicBool) -> Option<Done> {
+        let mut running = Running::new(&self.scenario, self.seed, self.watch());
+        while running.advance(PIECE) {
+            if stop.load(Ordering::Relaxed) {
+                return None;
+            }
+        }
+        Some(Piece::done(running))
+    }
+
+    /// On this thread, with what Python says in between.
+    fn run_here(&self, py: Python<'_>) -> PyResult<Done> {
+        strategy::begin();
+        let mut running = Running::new(&self.scenario, self.seed, self.watch());
+        loop {
+            let goes_on = running.advance(PIECE_HERE);
+            strategy::failure()?;
+            if !goes_on {
+                return Ok(Piece::done(running));
+            }
+            py.check_signals()?;
+            // Whoever waits for the lock has it now.
+            py.detach(|| ());
+        }
+    }
+}
+
+/// Does all pieces, and hands over what came out in order.
+fn each(
+    py: Python<'_>,
+    count: usize,
+    jobs: Option<i64>,
+    here: bool,
+    piece: impl Fn(usize) -> Piece + Send + Sync + 'static,
+    mut take: impl FnMut(Done),
+) -> PyResult<()> {
+    let jobs = match jobs {
+        None => None,
+        Some(jobs @ 1..=1024) => usize::try_from(jobs).ok(),
+        Some(jobs) => {
+            let message = format!("jobs = {jobs}: expected a whole number from 1 to 1024");
+            return Err(bad_input(py, message, "leave it out for one thread per core"));
+        }
+    };
+    if here {
+        for at in 0..count {
+            take(piece(at).run_here(py)?);
+        }
+        return Ok(());
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = stop.clone();
+    let mut work = InOrder::begin(count, jobs.or(cores()), move |at| piece(at).run_unless(&stopped))
+        .map_err(|error| {
+            bad_input(
+                py,
+                format!("cannot start a thread: {error}"),
+                "are there too many of them? see ulimit -u",
+            )
+        })?;
+    loop {
+        match py.detach(|| work.next_within(SOON)) {
+            Next::Item(Some(done)) => take(done),
+            Next::Item(None) | Next::NotYet => {}
+            Next::End => return Ok(()),
+        }
+        if let Err(interrupt) = py.check_signals() {
+            stop.store(true, Ordering::Relaxed);
+            return Err(interrupt);
+        }
+    }
+}
+
+fn cores() -> Option<usize> {
+    thread::available_parallelism().ok().map(NonZero::get)
+}

@@ -1,0 +1,129 @@
+"""Writes python/lasthop/keys.py: the names of scenarios as types, from what the engine says of itself.
+
+    python python/build/keys.py > python/lasthop/keys.py
+"""
+
+import json
+import keyword
+import textwrap
+
+from lasthop import _lasthop
+
+HEAD = '''"""The names of scenarios as types: editors complete them, and type checkers know them.
+
+Made by python/build/keys.py from the engine's own schema; a test compares the two.
+"""
+
+from collections.abc import Mapping
+from typing import Literal, TypeAlias, TypedDict
+
+from lasthop.strategy import (
+    AckShape,
+    AckTiming,
+    Admission,
+    AdvertisedWindow,
+    CongestionControl,
+    LossCause,
+    Queue,
+)
+'''
+
+# Where a class of Python may stand.
+STRATEGIES = {
+    "congestion": ["CongestionControl"],
+    "timing": ["AckTiming"],
+    "shape": ["AckShape"],
+    "window": ["AdvertisedWindow"],
+    "cause": ["LossCause"],
+    "queue": ["Admission", "Queue"],
+}
+
+
+def written(schema: dict) -> str:
+    """The module's text."""
+    parts = [HEAD]
+    for name, definition in schema["$defs"].items():
+        if name != "name":
+            parts.append(mechanism(name, definition))
+    link = schema["properties"]["link"]["additionalProperties"]
+    flow = schema["properties"]["flow"]["additionalProperties"]["anyOf"]
+    ends = {"sender": "Sender", "receiver": "Receiver"}
+    merged: dict = {}
+    for kind in flow:
+        for key, value in kind["properties"].items():
+            merged.setdefault(key, value)
+    merged["kind"] = {"enum": [kind["properties"]["kind"]["const"] for kind in flow], "description": "what it sends"}
+    parts.append(table("Direction", link["properties"]["down"]["properties"], {}, "One direction of a link."))
+    parts.append(table("Link", link["properties"], {"down": "Direction", "up": "Direction"}, "A link between two nodes."))
+    parts.append(
+        table("Node", schema["properties"]["node"]["additionalProperties"]["properties"], {}, "A node between links.")
+    )
+    for key, name in ends.items():
+        parts.append(table(name, merged[key]["properties"], {}, f"A flow's {key}."))
+    parts.append(table("Flow", merged, ends, "A flow of packets between two nodes."))
+    tables = {
+        "link": "Mapping[str, Link]",
+        "node": "Mapping[str, Node]",
+        "flow": "Mapping[str, Flow]",
+        "route": "Mapping[str, Mapping[str, str]]",
+    }
+    parts.append(table("ScenarioKeys", schema["properties"], tables, "A scenario."))
+    return "\n\n".join(parts)
+
+
+def mechanism(name: str, definition: dict) -> str:
+    """The names of a question's answers; a table with parameters, or a class of one's own."""
+    names = [form["const"] for form in definition["anyOf"] if "const" in form]
+    forms = [f"Literal[{', '.join(json.dumps(one) for one in names)}]", "str", "Mapping[str, object]"]
+    forms += [form for one in STRATEGIES.get(name, []) for form in (one, f"type[{one}]")]
+    alias = f"{name.title()}Choice: TypeAlias = {' | '.join(forms)}"
+    if len(alias) > 110:
+        alias = f"{name.title()}Choice: TypeAlias = (\n    " + "\n    | ".join(forms) + "\n)"
+    return alias + f'\n"""{definition["description"]}"""\n'
+
+
+def table(name: str, properties: dict, known: dict, doc: str) -> str:
+    """A table's keys with what they take."""
+    reserved = [key for key in properties if keyword.iskeyword(key)]
+    base, before = "TypedDict", ""
+    if reserved:
+        base = f"_{name}Words"
+        inner = ", ".join(f'"{key}": {kind(properties[key], known.get(key))}' for key in reserved)
+        before = f'{base} = TypedDict("{base}", {{{inner}}}, total=False)\n\n\n'
+    lines = [f"{before}class {name}({base}, total=False):", f'    """{doc}"""', ""]
+    for key, value in properties.items():
+        if key in reserved:
+            continue
+        lines.append(f"    {key}: {kind(value, known.get(key))}")
+        said = value.get("description", "")
+        if "default" in value:
+            said += f"; {json.dumps(value['default'])} by default"
+        if said:
+            body = textwrap.fill(said, 110, initial_indent='    """', subsequent_indent="    ")
+            lines.append(body.replace("\\", "\\\\") + '"""')
+    return "\n".join(lines) + "\n"
+
+
+def kind(value: dict, known: str | None) -> str:
+    """The type that a key takes."""
+    if known:
+        return known
+    if "$ref" in value:
+        name = value["$ref"].rsplit("/", 1)[1]
+        return "str" if name == "name" else f"{name.title()}Choice"
+    if "enum" in value:
+        words = [json.dumps(word) for word in value["enum"] if isinstance(word, str)]
+        if True in value["enum"]:
+            return "bool | str"
+        return f"Literal[{', '.join(words)}] | str"
+    if "anyOf" in value:
+        types = [one.get("type") for one in value["anyOf"]]
+        for number, python in (("integer", "int | str"), ("number", "float | str")):
+            if number in types:
+                return python
+        return "str"
+    return {"integer": "int", "number": "float", "object": "Mapping[str, object]"}.get(value.get("type", ""), "str")
+
+
+if __name__ == "__main__":
+    print(written(json.loads(_lasthop.schema())), end="")

@@ -1,0 +1,77 @@
+"""TCP over wireless last hops: a deterministic simulator, with the cures of the literature.
+
+    import lasthop
+
+    results = lasthop.run("umts", runs=10)
+    results.to_pandas()                       # a row for each run and flow; units in the columns' names
+    results.mean("goodput_kbps")              # with its 95 % interval
+    lasthop.compare("umts", vary={"recovery": ["sack", "reno"]})
+
+A scenario is a ready path (`ready_paths()`), a TOML file, a line of text (`"rate=10Mbit/s,rtt=20ms,loss=1%"`), or a
+dict with the names of TOML. What is wrong is an `Error` with its place. Mechanisms of your own are small classes:
+`CongestionControl` and the others. `lasthop.plot` draws (it needs matplotlib).
+"""
+
+from lasthop._error import Error
+from lasthop._lasthop import (
+    Ack,
+    Arrival,
+    Due,
+    Gap,
+    Loss,
+    Packet,
+    PathEstimate,
+    QueueState,
+    Recovered,
+    Start,
+    __version__,
+)
+from lasthop.results import Comparison, Estimate, Reproduction, Results
+from lasthop.running import compare, crosscheck, reproduce, run
+from lasthop.scenario import Scenario, mechanisms, ready_paths
+from lasthop.strategy import (
+    AckShape,
+    AckTiming,
+    Admission,
+    AdvertisedWindow,
+    CongestionControl,
+    LossCause,
+    Queue,
+    Slices,
+)
+from lasthop.table import Table
+
+__all__ = [
+    "Ack",
+    "AckShape",
+    "AckTiming",
+    "Admission",
+    "AdvertisedWindow",
+    "Arrival",
+    "Comparison",
+    "CongestionControl",
+    "Due",
+    "Error",
+    "Estimate",
+    "Gap",
+    "Loss",
+    "LossCause",
+    "Packet",
+    "PathEstimate",
+    "Queue",
+    "QueueState",
+    "Recovered",
+    "Reproduction",
+    "Results",
+    "Scenario",
+    "Slices",
+    "Start",
+    "Table",
+    "__version__",
+    "compare",
+    "crosscheck",
+    "mechanisms",
+    "ready_paths",
+    "reproduce",
+    "run",
+]

@@ -1,0 +1,313 @@
+"""The names of scenarios as types: editors complete them, and type checkers know them.
+
+Made by python/build/keys.py from the engine's own schema; a test compares the two.
+"""
+
+from collections.abc import Mapping
+from typing import Literal, TypeAlias, TypedDict
+
+from lasthop.strategy import (
+    AckShape,
+    AckTiming,
+    Admission,
+    AdvertisedWindow,
+    CongestionControl,
+    LossCause,
+    Queue,
+)
+
+
+RecoveryChoice: TypeAlias = Literal["tahoe", "reno", "new_reno", "sack", "rack"] | str | Mapping[str, object]
+"""what was lost, and what goes out again?"""
+
+
+ReductionChoice: TypeAlias = Literal["at_once", "prr"] | str | Mapping[str, object]
+"""how does the window come down?"""
+
+
+CongestionChoice: TypeAlias = (
+    Literal["reno", "cubic", "bbr", "westwood", "westwood_plus", "w_cw", "veno"]
+    | str
+    | Mapping[str, object]
+    | CongestionControl
+    | type[CongestionControl]
+)
+"""how large is the congestion window?"""
+
+
+CountingChoice: TypeAlias = Literal["per_ack", "rfc5681", "bytes", "packets"] | str | Mapping[str, object]
+"""what is an acknowledgement worth?"""
+
+
+JudgeChoice: TypeAlias = Literal["always", "tagged"] | str | Mapping[str, object]
+"""was it congestion, after all?"""
+
+
+TimingChoice: TypeAlias = (
+    Literal["immediate", "delayed"]
+    | str
+    | Mapping[str, object]
+    | AckTiming
+    | type[AckTiming]
+)
+"""when is data acknowledged?"""
+
+
+ShapeChoice: TypeAlias = (
+    Literal["once", "copies", "by_loss", "split"]
+    | str
+    | Mapping[str, object]
+    | AckShape
+    | type[AckShape]
+)
+"""in how many acknowledgements?"""
+
+
+EchoChoice: TypeAlias = Literal["latched", "per_packet"] | str | Mapping[str, object]
+"""how is a congestion mark echoed?"""
+
+
+WindowChoice: TypeAlias = (
+    Literal["buffer", "link_rate", "dynamic"]
+    | str
+    | Mapping[str, object]
+    | AdvertisedWindow
+    | type[AdvertisedWindow]
+)
+"""how much may come?"""
+
+
+CauseChoice: TypeAlias = (
+    Literal["always", "mac", "jtcp", "rtt"]
+    | str
+    | Mapping[str, object]
+    | LossCause
+    | type[LossCause]
+)
+"""why was it lost?"""
+
+
+EstimateChoice: TypeAlias = Literal["rate_times_rtt", "oracle"] | str | Mapping[str, object]
+"""how large is the sender's window?"""
+
+
+QueueChoice: TypeAlias = (
+    Literal["drop_tail", "red", "warn", "tag_drop", "cbq", "codel"]
+    | str
+    | Mapping[str, object]
+    | Admission
+    | type[Admission]
+    | Queue
+    | type[Queue]
+)
+"""may a packet join the queue, and which one leaves it next?"""
+
+
+ChannelChoice: TypeAlias = (
+    Literal["none", "iid", "bit_error", "two_state", "fading", "scripted"]
+    | str
+    | Mapping[str, object]
+)
+"""does a transmission arrive intact?"""
+
+
+ArqChoice: TypeAlias = Literal["none", "repeat", "rlc"] | str | Mapping[str, object]
+"""what does the link layer do if not?"""
+
+
+MiddleboxChoice: TypeAlias = Literal["none", "snoop", "split"] | str | Mapping[str, object]
+"""what stands between its links and sees both directions?"""
+
+
+class Direction(TypedDict, total=False):
+    """One direction of a link."""
+
+    rate: str
+    """constant rate; or else `plan` or `trace`"""
+    plan: str
+    """rate that changes at given times instead, from the start again after the last"""
+    trace: str
+    """recorded rate instead: a packet-delivery trace in Mahimahi's format, beside the scenario's file"""
+    one_way_delay: str
+    """propagation delay"""
+    queue: QueueChoice
+    """may a packet join the queue, and which one leaves it next?"""
+    channel: ChannelChoice
+    """does a transmission arrive intact?"""
+    arq: ArqChoice
+    """what does the link layer do if not?"""
+
+
+_LinkWords = TypedDict("_LinkWords", {"from": str}, total=False)
+
+
+class Link(_LinkWords, total=False):
+    """A link between two nodes."""
+
+    to: str
+    """node at the lower end"""
+    down: Direction
+    """the direction from -> to, where it differs"""
+    up: Direction
+    """the direction to -> from, where it differs"""
+    rate: str
+    """constant rate; or else `plan` or `trace`"""
+    plan: str
+    """rate that changes at given times instead, from the start again after the last"""
+    trace: str
+    """recorded rate instead: a packet-delivery trace in Mahimahi's format, beside the scenario's file"""
+    one_way_delay: str
+    """propagation delay"""
+    queue: QueueChoice
+    """may a packet join the queue, and which one leaves it next?"""
+    channel: ChannelChoice
+    """does a transmission arrive intact?"""
+    arq: ArqChoice
+    """what does the link layer do if not?"""
+
+
+class Node(TypedDict, total=False):
+    """A node between links."""
+
+    middlebox: MiddleboxChoice
+    """what stands between its links and sees both directions?; "none" by default"""
+
+
+class Sender(TypedDict, total=False):
+    """A flow's sender."""
+
+    recovery: RecoveryChoice
+    """what was lost, and what goes out again?; "sack" by default"""
+    reduction: ReductionChoice
+    """how does the window come down?; "at_once" by default"""
+    congestion: CongestionChoice
+    """how large is the congestion window?; "reno" by default"""
+    counting: CountingChoice
+    """what is an acknowledgement worth?; "rfc5681" by default"""
+    judge: JudgeChoice
+    """was it congestion, after all?; "always" by default"""
+    initial_window: int | str
+    """segments (RFC 6928: 10; the papers of the 2000s: 1 or 2); 10 by default"""
+    initial_ssthresh: str
+    """initial slow start threshold: "unlimited" or an amount; "unlimited" by default"""
+    validate_window: bool | str
+    """cwnd grows only while at least half of it is used (RFC 7661); false by default"""
+    ecn_waits: bool | str
+    """an echo at a window of one segment makes the next wait for the timer (RFC 3168); false by default"""
+    f_rto: bool | str
+    """spurious timeouts are found and undone (F-RTO, RFC 5682); false by default"""
+    min_rto: str
+    """smallest retransmission timeout (RFC 6298: 1 s); "200 ms" by default"""
+    max_rto: str
+    """largest, back-off included (RFC 6298: at least 60 s); "60 s" by default"""
+    initial_rto: str
+    """before the first round trip is measured (RFC 6298: 1 s); "1 s" by default"""
+    tick: str
+    """granularity of the timeout's clock; "0 s": exact; "1 ms" by default"""
+
+
+class Receiver(TypedDict, total=False):
+    """A flow's receiver."""
+
+    timing: TimingChoice
+    """when is data acknowledged?; "delayed" by default"""
+    shape: ShapeChoice
+    """in how many acknowledgements?; "once" by default"""
+    echo: EchoChoice
+    """how is a congestion mark echoed?; "latched" by default"""
+    window: WindowChoice
+    """how much may come?; "buffer" by default"""
+    cause: CauseChoice
+    """why was it lost?; "always" by default"""
+    estimate: EstimateChoice
+    """how large is the sender's window?; "rate_times_rtt" by default"""
+
+
+_FlowWords = TypedDict("_FlowWords", {"from": str}, total=False)
+
+
+class Flow(_FlowWords, total=False):
+    """A flow of packets between two nodes."""
+
+    to: str
+    """node that receives"""
+    kind: Literal["tcp", "cbr", "on_off"] | str
+    """what it sends"""
+    start: str
+    """when it begins; "0 s" by default"""
+    count: int | str
+    """how many such flows; two and more are called NAME.1, NAME.2 …; 1 by default"""
+    stagger: str
+    """time between the starts of two of them; "0 s" by default"""
+    start_spread: str
+    """each begins later by a random time up to this, in each run by another; "0 s" by default"""
+    transfer: str
+    """"bulk": as much as it can until the run ends; or an amount; "bulk" by default"""
+    segment: str
+    """payload of a full segment; "1448 bytes" by default"""
+    sack: bool | str
+    """offer selective acknowledgements (RFC 2018); true by default"""
+    dsack: bool | str
+    """with SACK, tell the sender what arrived twice (RFC 2883); true by default"""
+    timestamps: bool | str
+    """offer timestamps (RFC 7323); true by default"""
+    timestamp_tick: str
+    """tick of the timestamps' clock (RFC 7323: 1 ms to 1 s; "1 us" is as good as exact); "1 ms" by default"""
+    ecn: bool | str
+    """offer explicit congestion notification (RFC 3168); false by default"""
+    nagle: bool | str
+    """a short segment waits while data is outstanding (RFC 9293, section 3.7.4); true by default"""
+    processing: str
+    """each packet leaves its host later by a random time up to this, in order (as ns-2's overhead_); "0 s" by
+    default"""
+    opaque: bool | str
+    """its headers are encrypted (IPsec): middleboxes cannot read them, and let it pass; false by default"""
+    time_wait: str
+    """length of TIME-WAIT (2 MSL); "60 s" by default"""
+    sender: Sender
+    """the end that sends"""
+    receiver: Receiver
+    """the end that receives"""
+    rate: str
+    """rate while it sends, payload only"""
+    packet: str
+    """payload of a datagram"""
+    stop: str
+    """when it ends; without it, with the run"""
+    jitter: str
+    """each datagram is late by a random time up to this; they keep their order; "0 s" by default"""
+    burst: int | str
+    """so many datagrams leave back to back, at the same mean rate; 1: evenly spaced; 1 by default"""
+    on: str
+    """length of a burst, or its mean"""
+    off: str
+    """length of a pause, or its mean"""
+    period: Literal["fixed", "exponential"] | str
+    """whether bursts and pauses are always that long, or exponentially distributed; "fixed" by default"""
+
+
+class ScenarioKeys(TypedDict, total=False):
+    """A scenario."""
+
+    title: str
+    """what this is, one line"""
+    source: str
+    """where its numbers come from"""
+    duration: str
+    """length of a run, in virtual time; "60 s" by default"""
+    seed: int | str
+    """where random numbers begin; each repetition has streams of its own; 1 by default"""
+    runs: int | str
+    """number of repetitions; 10 by default"""
+    headers: str
+    """what links charge per packet beside the payload: "real", "none" or an amount; "real" by default"""
+    sample: str
+    """time between two samples of a probe; longer by default in runs of over a million s; "100 ms" by default"""
+    link: Mapping[str, Link]
+    """links by name; nodes come into being by being named in them"""
+    node: Mapping[str, Node]
+    """nodes by name: what stands at those that links name"""
+    flow: Mapping[str, Flow]
+    """flows by name"""
+    route: Mapping[str, Mapping[str, str]]
+    """node.destination = next node: overrides the shortest path (fewest links)"""

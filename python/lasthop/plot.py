@@ -1,0 +1,427 @@
+"""Figures of results, with matplotlib: colour-blind safe, legible in print, units on every axis.
+
+Each function draws into `ax` if it is given, else into a figure of its own, and returns the axes (`time_series` a list):
+`plot.series(…).figure.savefig("figure.pdf")`, or `.svg`. Colours are those of Okabe and Ito; lines also differ in their
+dashes and markers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import cycle
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+
+from lasthop._error import Error
+from lasthop.results import Comparison, Reproduction, Results
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "cdf",
+    "completion_times",
+    "paper",
+    "queue",
+    "series",
+    "time_sequence",
+    "time_series",
+]
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Okabe and Ito's, the best told apart first."""
+_DASHES = ("-", "--", "-.", ":")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+_STYLE: Any = {
+    "axes.grid": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.axisbelow": True,
+    "figure.constrained_layout.use": True,
+    "figure.figsize": (6.4, 3.6),
+    "font.size": 10,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "lines.linewidth": 1.4,
+    "pdf.fonttype": 42,
+    "svg.fonttype": "none",
+}
+_UNITS = {
+    "kbps": "kbit/s",
+    "bps": "bit/s",
+    "bytes": "bytes",
+    "s": "s",
+    "ms": "ms",
+    "pct": "%",
+    "packets": "packets",
+    "segments": "segments",
+}
+
+
+def series(
+    comparison: Comparison,
+    metric: str = "goodput_kbps",
+    *,
+    x: str | None = None,
+    flow: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """A metric's means with their 95 % intervals over a varied key `x` (the first one), a line for each value of the others."""
+    x = x or comparison.paths[0]
+    if x not in comparison.paths:
+        raise Error(f"`{x}` was not varied", f"the varied keys: {', '.join(comparison.paths)}")
+    objects = [one for one in comparison.summary if flow is None or one["flow"] == flow]
+    if not objects:
+        raise Error(f"there is no flow `{flow}`", f"the flows: {', '.join(comparison.scenario.flows)}")
+    first = objects[0]["flow"]
+    objects = [one for one in objects if one["flow"] == first]
+    if metric not in objects[0]:
+        comparison.flows.doc(metric)
+    lines: dict[str, list[tuple[str, Any]]] = {}
+    for one in objects:
+        others = ", ".join(str(value) for key, value in one["x"].items() if key != x)
+        lines.setdefault(others, []).append((str(one["x"][x]), one[metric]))
+    places = {value: _number(value) for line in lines.values() for value, _ in line}
+    numeric = all(place is not None for place in places.values())
+    with _axes(ax) as ax:
+        for (name, line), (colour, dash, marker) in zip(lines.items(), _looks(), strict=False):
+            defined = [(value, mean) for value, mean in line if mean is not None and mean["mean"] is not None]
+            at = [_place(value, places, numeric) for value, _ in defined]
+            means = [mean["mean"] for _, mean in defined]
+            ends = [mean["ci95"] or (mean["mean"], mean["mean"]) for _, mean in defined]
+            below = [mean - low for mean, (low, _) in zip(means, ends, strict=True)]
+            above = [high - mean for mean, (_, high) in zip(means, ends, strict=True)]
+            ax.errorbar(
+                at,
+                means,
+                yerr=[below, above],
+                label=name or None,
+                color=colour,
+                linestyle=dash if numeric else "none",
+                marker=marker,
+                markersize=4.5,
+                capsize=3,
+            )
+        if numeric:
+            _scale_x(ax, [place for place in places.values() if place is not None])
+        else:
+            ax.set_xticks(range(len(places)), list(places))
+            ax.margins(x=0.15)
+        ax.set_xlabel(_key_label(x, places))
+        ax.set_ylabel(_label(metric))
+        ax.set_ylim(bottom=0)
+        _legend(ax, len(lines))
+    return ax
+
+
+def time_series(
+    results: Results,
+    columns: Sequence[str] = ("cwnd_bytes", "srtt_ms"),
+    *,
+    flows: Iterable[str] | None = None,
+) -> list[Axes]:
+    """Samples of the first repetition over time, one below the other: `run(…, samples=True)`."""
+    table = results.samples
+    names = list(flows) if flows is not None else results.scenario.flows
+    times, whose = table["time_s"], table["flow"]
+    with mpl.rc_context(_STYLE):
+        figure, grid = plt.subplots(
+            len(columns), 1, sharex=True, squeeze=False, figsize=(6.4, 1.4 + 1.7 * len(columns))
+        )
+        axes: list[Axes] = list(grid[:, 0])
+        for ax, column in zip(axes, columns, strict=True):
+            values = table[column]
+            for name, (colour, dash, _) in zip(names, _looks(), strict=False):
+                mine = [at for at, one in enumerate(whose) if one == name]
+                ax.plot(
+                    [times[at] for at in mine],
+                    [_float(values[at]) for at in mine],
+                    color=colour,
+                    linestyle=dash,
+                    label=name,
+                )
+            ax.set_ylabel(_label(column))
+            ax.set_ylim(bottom=0)
+        axes[-1].set_xlabel("time (s)")
+        _legend(axes[0], len(names))
+    return axes
+
+
+def queue(results: Results, links: Iterable[str] | None = None, *, ax: Axes | None = None) -> Axes:
+    """What waits at directions of links over time; by default at those where anything waits: `run(…, samples=True)`."""
+    table = results.queues
+    times, whose, packets = table["time_s"], table["link"], table["queue_packets"]
+    used = list(dict.fromkeys(name for name, waiting in zip(whose, packets, strict=True) if waiting))
+    every = list(dict.fromkeys(whose))
+    names = list(links) if links is not None else used[: len(COLOURS)] or every[:1]
+    for name in names:
+        if name not in every:
+            raise Error(f"there is no direction `{name}`", f"the directions: {', '.join(every)}")
+    with _axes(ax) as ax:
+        for name, (colour, dash, _) in zip(names, _looks(), strict=False):
+            mine = [at for at, one in enumerate(whose) if one == name]
+            ax.plot(
+                [times[at] for at in mine],
+                [packets[at] for at in mine],
+                color=colour,
+                linestyle=dash,
+                label=name,
+                drawstyle="steps-post",
+            )
+        ax.set_xlabel("time (s)")
+        ax.set_ylabel("queue (packets)")
+        ax.set_ylim(bottom=0)
+        _legend(ax, 2)
+    return ax
+
+
+def time_sequence(
+    results: Results,
+    flow: str | None = None,
+    *,
+    start_s: float = 0.0,
+    end_s: float | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Each segment of a flow as tcptrace draws it: `run(…, events=True)`.
+
+    A vertical line is a segment, from its first byte to its last: as it leaves, orange if it goes again; a cross is a
+    loss. The steps are what the receiver acknowledges, the pale lines what it reports by SACK.
+    """
+    name = flow or results.scenario.flows[0]
+    if name not in results.scenario.flows:
+        raise Error(f"there is no flow `{name}`", f"the flows: {', '.join(results.scenario.flows)}")
+    table = results.events
+    end_s = results.scenario.duration_s if end_s is None else end_s
+    columns = ("time_s", "kind", "flow", "from", "flags", "seq", "ack", "len_bytes", "again", "sack")
+    packets = zip(*(table[column] for column in columns), strict=True)
+    origin: int | None = None
+    sent: list[tuple[float, float, float]] = []
+    again: list[tuple[float, float, float]] = []
+    lost: list[tuple[float, float]] = []
+    acks: list[tuple[float, float]] = []
+    blocks: list[tuple[float, float, float]] = []
+    for time, kind, whose, end, flags, seq, ack, size, repeated, sack in packets:
+        if whose != name or flags is None or kind not in ("sent", "lost"):
+            continue
+        if origin is None:
+            origin = seq
+        if not start_s <= time <= end_s:
+            continue
+        if end == "source" and size:
+            first = _offset(seq, origin) / 1000
+            last = first + size / 1000
+            if kind == "lost":
+                lost.append((time, (first + last) / 2))
+            else:
+                (again if repeated else sent).append((time, first, last))
+        elif end == "destination" and kind == "sent":
+            acks.append((time, _offset(ack, origin) / 1000))
+            for left, right in zip((sack or [])[::2], (sack or [])[1::2], strict=True):
+                blocks.append((time, _offset(left, origin) / 1000, _offset(right, origin) / 1000))
+    with _axes(ax) as ax:
+        bars: list[tuple[list[tuple[float, float, float]], Any]] = [
+            (blocks, {"color": COLOURS[3], "linewidth": 0.8, "alpha": 0.5, "label": "SACK"}),
+            (sent, {"color": COLOURS[0], "linewidth": 1.6, "label": "sent"}),
+            (again, {"color": COLOURS[1], "linewidth": 2.2, "label": "sent again"}),
+        ]
+        for rows, looks in bars:
+            at, low, high = _columns(rows)
+            ax.vlines(at, low, high, **looks)
+        ax.plot(*_columns(acks, 2), color=COLOURS[2], linewidth=1.0, drawstyle="steps-post", label="acknowledged")
+        ax.plot(*_columns(lost, 2), "x", color=COLOURS[6], markersize=5, label="lost")
+        ax.set_xlabel("time (s)")
+        ax.set_ylabel("sequence (kB)")
+        shown = {"SACK": blocks, "sent": sent, "sent again": again, "acknowledged": acks, "lost": lost}
+        handles, labels = ax.get_legend_handles_labels()
+        some = [(handle, label) for handle, label in zip(handles, labels, strict=True) if shown[label]]
+        if some:
+            ax.legend(*zip(*some, strict=True), loc="best")
+    return ax
+
+
+def cdf(
+    results: Results | Comparison, metric: str = "goodput_kbps", *, by: str | None = None, ax: Axes | None = None
+) -> Axes:
+    """The share of runs and flows up to each value of a metric; `by` is a column with a line for each of its values."""
+    table = results.flows
+    if by is None and isinstance(results, Comparison):
+        by = results.paths[0]
+    groups = table[by] if by is not None else [""] * len(table)
+    values: dict[str, list[float]] = {}
+    for group, value in zip(groups, table[metric], strict=True):
+        if value is not None:
+            values.setdefault(str(group), []).append(value)
+    with _axes(ax) as ax:
+        for (name, line), (colour, dash, _) in zip(values.items(), _looks(), strict=False):
+            ax.ecdf(line, label=name or None, color=colour, linestyle=dash)
+        ax.set_xlabel(_label(metric))
+        ax.set_ylabel("share of runs up to it")
+        ax.set_ylim(0, 1.02)
+        _legend(ax, len(values))
+    return ax
+
+
+def completion_times(results: Results | Comparison, *, by: str | None = None, ax: Axes | None = None) -> Axes:
+    """The share of finite transfers complete by each time; those cut off by the run's end count as "later than that" (the
+    product-limit estimate; Kaplan and Meier 1958), a tick each."""
+    table = results.flows
+    if by is None and isinstance(results, Comparison):
+        by = results.paths[0]
+    groups = table[by] if by is not None else [""] * len(table)
+    watched: dict[str, list[tuple[float, bool]]] = {}
+    rows = zip(groups, table["restricted_completed_s"], table["completed_s"], strict=True)
+    for group, seconds, completed in rows:
+        if seconds is not None:
+            watched.setdefault(str(group), []).append((seconds, completed is not None))
+    if not watched:
+        raise Error("there are no finite transfers", 'give the flows a size: set={"transfer": "1 MB"}')
+    with _axes(ax) as ax:
+        for (name, times), (colour, dash, _) in zip(watched.items(), _looks(), strict=False):
+            steps, cut = product_limit(times)
+            ax.step(*_columns(steps, 2), where="post", label=name or None, color=colour, linestyle=dash)
+            ax.plot(*_columns(cut, 2), "|", color=colour, markersize=8)
+        ax.set_xlabel("time from the start (s)")
+        ax.set_ylabel("share complete by then")
+        ax.set_ylim(0, 1.02)
+        ax.set_xlim(left=0)
+        _legend(ax, len(watched))
+    return ax
+
+
+def paper(reproduction: Reproduction, item: str, *, x: str | None = None, ax: Axes | None = None) -> Axes:
+    """A figure of a paper: our points with their 95 % intervals, a line for each series; open markers are published ones."""
+    items = [one for one in reproduction.items if one["item"] == item and one["reading"] == "default"]
+    if not items:
+        names = dict.fromkeys(one["item"] for one in reproduction.items)
+        raise Error(f"there is no item `{item}`", f"the items: {', '.join(names)}")
+    keys = list(items[0]["x"])
+    numeric = [key for key in keys if all(isinstance(one["x"].get(key), int | float) for one in items)]
+    if x is None:
+        varied = [key for key in numeric if len({one["x"][key] for one in items}) > 1]
+        if not (varied or numeric):
+            raise Error(f"`{item}` has no numbers to draw over", f"its coordinates: {', '.join(keys) or 'none'}")
+        x = (varied or numeric)[0]
+    lines: dict[str, list[dict[str, Any]]] = {}
+    for one in items:
+        others = [f"{key} {value}" for key, value in one["x"].items() if key != x]
+        lines.setdefault(", ".join(filter(None, [one["series"], *others])), []).append(one)
+    with _axes(ax) as ax:
+        for (name, line), (colour, dash, marker) in zip(lines.items(), _looks(), strict=False):
+            line.sort(key=lambda one: one["x"][x])
+            ours = [one for one in line if one["measured"] is not None]
+            at = [one["x"][x] for one in ours]
+            means = [one["measured"] for one in ours]
+            ends = [one["ci95"] or (one["measured"], one["measured"]) for one in ours]
+            below = [max(0.0, mean - low) for mean, (low, _) in zip(means, ends, strict=True)]
+            above = [max(0.0, high - mean) for mean, (_, high) in zip(means, ends, strict=True)]
+            ax.errorbar(
+                at, means, yerr=[below, above], label=name, color=colour, linestyle=dash, marker=marker, markersize=3.5, capsize=2
+            )
+            told = [one for one in line if one["published"] is not None]
+            ax.plot(
+                [one["x"][x] for one in told],
+                [one["published"] for one in told],
+                linestyle="none",
+                marker=marker,
+                markersize=8,
+                markerfacecolor="none",
+                markeredgecolor=colour,
+            )
+        _scale_x(ax, [one["x"][x] for one in items])
+        unit = items[0]["unit"]
+        ax.set_xlabel(x)
+        ax.set_ylabel(f"{items[0]['metric']} ({unit})" if unit else items[0]["metric"])
+        ax.set_title(f"{items[0]['paper']}: {item}")
+        _legend(ax, 2)
+    return ax
+
+
+def product_limit(times: list[tuple[float, bool]]) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
+    """The share complete as steps (time, share), and where a transfer was cut off; of (time, whether it was complete)."""
+    left, share = len(times), 0.0
+    steps, cut = [(0.0, 0.0)], []
+    # At the same instant what is complete comes before what is cut off.
+    for seconds, complete in sorted(times, key=lambda one: (one[0], not one[1])):
+        if complete:
+            share = 1 - (1 - share) * (left - 1) / left
+            steps.append((seconds, share))
+        else:
+            cut.append((seconds, share))
+        left -= 1
+    if cut:
+        steps.append((max(seconds for seconds, _ in cut), share))
+    return steps, cut
+
+
+@contextmanager
+def _axes(ax: Axes | None) -> Iterator[Axes]:
+    """The axes to draw into; those of a figure of our own have our style."""
+    if ax is not None:
+        yield ax
+        return
+    with mpl.rc_context(_STYLE):
+        yield plt.subplots()[1]
+
+
+def _looks() -> Iterator[tuple[str, str, str]]:
+    return zip(cycle(COLOURS), cycle(_DASHES), cycle(_MARKERS), strict=False)
+
+
+def _legend(ax: Axes, lines: int) -> None:
+    if lines > 1 and ax.get_legend_handles_labels()[1]:
+        ax.legend(loc="best", fontsize="small")
+
+
+def _scale_x(ax: Axes, places: Sequence[float]) -> None:
+    """Values over several powers of ten need their logarithms."""
+    if min(places) > 0 and max(places) / min(places) >= 50:
+        ax.set_xscale("log")
+
+
+def _label(name: str) -> str:
+    """`goodput (kbit/s)` of `goodput_kbps`."""
+    words, _, unit = name.rpartition("_")
+    if words and unit in _UNITS:
+        return f"{words.replace('_', ' ')} ({_UNITS[unit]})"
+    return name.replace("_", " ")
+
+
+def _key_label(key: str, values: Iterable[str]) -> str:
+    """A varied key, with the unit that its values have."""
+    units = {value.strip().lstrip("+-0123456789.eE ").strip() for value in values}
+    unit = units.pop() if len(units) == 1 else ""
+    return f"{key} ({unit})" if unit and all(_number(value) is not None for value in values) else key
+
+
+def _number(value: str) -> float | None:
+    """The number that a value begins with; values of one key have one unit, or are compared as words."""
+    import re
+
+    found = re.match(r"^\s*([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)\s*([A-Za-zµ/%]*)\s*$", value)
+    try:
+        return float(found.group(1)) if found else None
+    except ValueError:
+        return None
+
+
+def _place(value: str, places: dict[str, float | None], numeric: bool) -> float:
+    place = places[value]
+    return place if numeric and place is not None else list(places).index(value)
+
+
+def _float(value: float | None) -> float:
+    return float("nan") if value is None else value
+
+
+def _offset(number: int, origin: int) -> int:
+    """Bytes since the beginning, of a 32-bit number that may have wrapped once."""
+    return (number - origin) % (1 << 32)
+
+
+def _columns(rows: Sequence[tuple[float, ...]], width: int = 3) -> list[list[float]]:
+    return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(width)]

@@ -1,0 +1,189 @@
+"""What came out of runs."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lasthop._error import Error
+from lasthop.table import Table
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+    from lasthop import _lasthop
+    from lasthop.scenario import Scenario
+
+
+class Estimate(NamedTuple):
+    """A mean over repetitions with its Student-t 95 % interval."""
+
+    mean: float
+    ci95: tuple[float, float] | None
+    """The interval's ends; None for one repetition."""
+    runs: int
+    """In how many repetitions it is defined."""
+
+    def __str__(self) -> str:
+        half = f" ± {(self.ci95[1] - self.ci95[0]) / 2:.3g}" if self.ci95 else ""
+        return f"{self.mean:.6g}{half}"
+
+
+class _Numbers:
+    """Every number of every repetition, and the means."""
+
+    _made: _lasthop.Runs | _lasthop.Comparison
+
+    @property
+    def runs(self) -> int:
+        """How many repetitions there are."""
+        return self._made.runs
+
+    @cached_property
+    def flows(self) -> Table:
+        """A row for each repetition and flow: flow, run, seed, then every metric."""
+        return Table(self._made.flows())
+
+    @cached_property
+    def links(self) -> Table:
+        """A row for each repetition and direction of a link, with what it carried."""
+        return Table(self._made.links())
+
+    def to_json(self) -> str:
+        """What the command prints with `--format json`, byte for byte: an object a line."""
+        return self._made.json()
+
+    @cached_property
+    def summary(self) -> list[dict[str, Any]]:
+        """The means with their intervals: the objects of `to_json`."""
+        return [json.loads(line) for line in self.to_json().splitlines()]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """`flows` as a data frame of pandas."""
+        return self.flows.to_pandas()
+
+    def to_polars(self) -> polars.DataFrame:
+        """`flows` as a data frame of polars."""
+        return self.flows.to_polars()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.flows.__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        return self.flows.__arrow_c_schema__()
+
+
+class Results(_Numbers):
+    """Repetitions of a scenario; `lasthop.run` makes one."""
+
+    scenario: Scenario
+    """What was run."""
+    _made: _lasthop.Runs
+
+    def __init__(self, scenario: Scenario, made: _lasthop.Runs) -> None:
+        self.scenario = scenario
+        self._made = made
+
+    @cached_property
+    def samples(self) -> Table:
+        """cwnd, RTT, bytes in flight … of the first repetition over time: `run(…, samples=True)`."""
+        return _kept(self._made.samples(), "samples")
+
+    @cached_property
+    def queues(self) -> Table:
+        """What waits at each direction of each link over time, of the first repetition: `run(…, samples=True)`."""
+        return _kept(self._made.queues(), "samples")
+
+    @cached_property
+    def events(self) -> Table:
+        """Every packet, loss and event of the first repetition: `run(…, events=True)`. Fields as of `lasthop run --trace`."""
+        return _kept(self._made.events(), "events")
+
+    def mean(self, metric: str, flow: str | None = None) -> Estimate | None:
+        """A metric's mean over the repetitions, of a flow (the first one by default); None where it is undefined."""
+        objects = [one for one in self.summary if "flow" in one]
+        names = [one["flow"] for one in objects]
+        if flow is not None and flow not in names:
+            raise Error(f"there is no flow `{flow}`", f"the flows: {', '.join(filter(None, names))}")
+        found = next(one for one in objects if flow is None or one["flow"] == flow)
+        if metric not in found:
+            self.flows.doc(metric)  # says what is meant
+            raise Error(f"`{metric}` is no metric of flows")
+        value = found[metric]
+        if value is None or value["mean"] is None:
+            return None
+        ci95 = value["ci95"]
+        return Estimate(value["mean"], (ci95[0], ci95[1]) if ci95 else None, value["runs"])
+
+    def __repr__(self) -> str:
+        goodputs = (f"{one['flow']} {self.mean('goodput_kbps', one['flow'])} kbit/s" for one in self.summary if one.get("flow"))
+        return f"<lasthop.Results of {self.runs} runs of {self.scenario.title!r}: goodput {', '.join(goodputs)}>"
+
+    def _repr_html_(self) -> str:
+        """Every metric's mean, for notebooks."""
+        from html import escape
+
+        flows = [one for one in self.summary if one.get("flow")]
+        head = "".join(f"<th>{escape(one['flow'])}</th>" for one in flows)
+        rows = []
+        for name in flows[0] if flows else ():
+            means = [None if name == "flow" else self.mean(name, one["flow"]) for one in flows]
+            if any(means):
+                cells = "".join(f"<td>{escape(str(mean)) if mean else '–'}</td>" for mean in means)
+                about = escape(self.flows.doc(name))
+                rows.append(f"<tr><td>{escape(name)}</td>{cells}<td style='text-align:left'>{about}</td></tr>")
+        return f"<table><tr><th>metric</th>{head}<th>what it is</th></tr>{''.join(rows)}</table>"
+
+
+class Comparison(_Numbers):
+    """A scenario with other values, paired by repetition; `lasthop.compare` makes one."""
+
+    scenario: Scenario
+    """With the values that are not varied."""
+    paths: list[str]
+    """The varied keys: the first columns of `flows` and `links`."""
+    _made: _lasthop.Comparison
+
+    def __init__(self, scenario: Scenario, made: _lasthop.Comparison) -> None:
+        self.scenario = scenario
+        self._made = made
+        self.paths = made.paths
+
+    def __repr__(self) -> str:
+        return f"<lasthop.Comparison of {', '.join(self.paths)} over {self.scenario.title!r}, {self.runs} runs each>"
+
+
+class Reproduction:
+    """Published numbers beside ours; `lasthop.reproduce` makes one."""
+
+    items: list[dict[str, Any]]
+    """One object for each published number or claim, as `lasthop reproduce --format json` prints them."""
+
+    def __init__(self, items: list[dict[str, Any]]) -> None:
+        self.items = items
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A row for each item."""
+        import pandas
+
+        return pandas.DataFrame(self.items)
+
+    def to_polars(self) -> polars.DataFrame:
+        """A row for each item."""
+        import polars
+
+        rows = [{**item, "x": json.dumps(item["x"])} for item in self.items]
+        return polars.DataFrame(rows, infer_schema_length=None)
+
+    def __repr__(self) -> str:
+        verdicts = [item["verdict"] for item in self.items if item["verdict"]]
+        counts = ", ".join(f"{verdicts.count(one)} {one}" for one in dict.fromkeys(verdicts))
+        return f"<lasthop.Reproduction of {len(self.items)} items: {counts}>"
+
+
+def _kept(table: _lasthop.Table | None, asked: str) -> Table:
+    if table is None:
+        raise Error(f"the run kept no {asked}", f"ask for them: lasthop.run(…, {asked}=True)")
+    return Table(table)

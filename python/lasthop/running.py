@@ -1,0 +1,140 @@
+"""Runs of scenarios."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+
+from lasthop import _command, _lasthop, _toml
+from lasthop._error import Error
+from lasthop.results import Comparison, Reproduction, Results
+from lasthop.scenario import Scenario, Source
+from lasthop.strategy import Strategies
+
+
+def run(
+    source: Source,
+    *,
+    set: Mapping[str, object] | None = None,
+    runs: int | None = None,
+    seed: int | None = None,
+    jobs: int | None = None,
+    samples: bool = False,
+    events: bool = False,
+) -> Results:
+    """Runs a scenario several times.
+
+    `source` and `set` are as of `Scenario`. `runs` repetitions have the seeds `seed`, `seed + 1` …, by default the
+    scenario's own; one if nothing is random. `jobs` threads work on them, by default one per core: the results are the
+    same for any. Of the first repetition `samples` keeps cwnd, RTT and queues over time, `events` every packet.
+    """
+    scenario = source if isinstance(source, Scenario) and not set else Scenario(source, set=set)
+    _note(scenario)
+    made = _lasthop.run(
+        scenario._made,
+        _whole("runs", runs, 1, 1_000_000),
+        _whole("seed", seed, 0, 2**63 - 1),
+        _whole("jobs", jobs, 1, 1024),
+        bool(samples),
+        bool(events),
+    )
+    return Results(scenario, made)
+
+
+def compare(
+    source: Source,
+    *,
+    vary: Mapping[str, Iterable[object]],
+    set: Mapping[str, object] | None = None,
+    runs: int | None = None,
+    seed: int | None = None,
+    jobs: int | None = None,
+    metrics: Iterable[str] = (),
+) -> Comparison:
+    """Compares values of keys, paired: each meets the same losses. The first value is what the others are compared with.
+
+    `vary` is `{"recovery": ["sack", "new_reno", "reno"]}`; of several keys every combination runs. `metrics` restricts
+    `summary` and `to_json` to these.
+    """
+    if not isinstance(vary, Mapping) or not vary:
+        raise Error(f"`vary` is {vary!r}: expected a dict with a key or more", 'vary={"recovery": ["sack", "reno"]}')
+    strategies = Strategies()
+    varied = []
+    for path, values in vary.items():
+        if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
+            raise Error(f"`vary` has {values!r} for {path!r}: expected a list of values", 'vary={"recovery": ["sack", "reno"]}')
+        listed = [_toml.typed(str(path), value, strategies) for value in values]
+        if not listed:
+            raise Error(f"`vary` has no value for {path!r}", "give at least one")
+        if path in ("seed", "runs"):
+            raise Error(f"`{path}` cannot be varied: every value runs with the same seeds", f"use {path}=")
+        varied.append((str(path), listed))
+    scenario = Scenario.__new__(Scenario)
+    scenario._make(source, set, strategies)
+    _note(scenario)
+    if isinstance(metrics, str):
+        metrics = [metrics]
+    made = _lasthop.compare(
+        scenario._made,
+        varied,
+        _whole("runs", runs, 1, 1_000_000),
+        _whole("seed", seed, 0, 2**63 - 1),
+        _whole("jobs", jobs, 1, 1024),
+        list(metrics),
+    )
+    return Comparison(scenario, made)
+
+
+def reproduce(
+    *papers: str,
+    quick: bool = False,
+    seed: int = 1,
+    jobs: int | None = None,
+    fresh: bool = False,
+    report: str | None = None,
+) -> Reproduction:
+    """Reproduces papers (all by default): their numbers beside ours. Runs the command `lasthop reproduce`.
+
+    A paper is a name (`"hasegawa"`) or a folder with a study.toml. `report` keeps the report with the figures there.
+    Progress goes to standard error. What an earlier start has finished is not run again, unless `fresh`.
+    """
+    arguments = ["reproduce", *papers, "--seed", str(_whole("seed", seed, 0, 2**63 - 1))]
+    arguments += ["--quick"] * quick + ["--fresh"] * fresh + _jobs(jobs)
+    return Reproduction(_command.objects(arguments, report))
+
+
+def crosscheck(source: str, *, set: Mapping[str, object] | None = None, arguments: Iterable[str] = ()) -> str:
+    """Runs a scenario simulated, and emulated with real TCP: `lasthop crosscheck` (Linux, as root); what it prints.
+
+    It takes real time. `arguments` are further ones of the command.
+    """
+    strategies = Strategies()
+    changes = [f"--set={path}={_toml.typed(path, value, strategies)}" for path, value in (set or {}).items()]
+    if strategies.for_engine():
+        raise Error("a strategy in Python cannot carry real packets in time", "crosscheck takes the engine's own mechanisms")
+    return _command.output(["crosscheck", str(source), *changes, *arguments])
+
+
+def _jobs(jobs: int | None) -> list[str]:
+    jobs = _whole("jobs", jobs, 1, 1024)
+    return [] if jobs is None else ["--jobs", str(jobs)]
+
+
+def _whole(name: str, value: object, least: int, most: int) -> int | None:
+    """A whole number in its range, also one of numpy's."""
+    if value is None:
+        return None
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = value.__index__()  # type: ignore[attr-defined]
+    except (AttributeError, TypeError):
+        number = None
+    if number is None or not least <= number <= most:
+        raise Error(f"`{name}` is {value!r}: expected a whole number from {least} to {most}")
+    return int(number)
+
+
+def _note(scenario: Scenario) -> None:
+    for note in scenario.notes:
+        warnings.warn(note, stacklevel=3)

@@ -1,0 +1,325 @@
+"""Mechanisms of your own: classes with the hooks of the engine.
+
+A class derived from one of those here is given to a scenario where a mechanism's name would stand::
+
+    lasthop.run("umts", set={"congestion": MyControl})
+    lasthop.compare("umts", vary={"congestion": ["reno", "cubic", MyControl]})
+
+A class is made once without arguments; of an object of it (`MyControl(beta=0.8)`) each flow of each repetition gets a
+deep copy, before its `on_start`. Runs with such classes stay on one thread, and depend on the scenario and the seed
+alone as long as the class does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, NamedTuple, Self
+
+from lasthop._error import Error
+from lasthop._lasthop import (
+    Ack,
+    Arrival,
+    Due,
+    Gap,
+    Loss,
+    Packet,
+    PathEstimate,
+    QueueState,
+    Recovered,
+    Start,
+)
+
+__all__ = [
+    "AckShape",
+    "AckTiming",
+    "Admission",
+    "AdvertisedWindow",
+    "CongestionControl",
+    "LossCause",
+    "Queue",
+    "Slices",
+    "Strategies",
+    "Strategy",
+]
+
+
+class Strategy:
+    """A mechanism; derive from one of the classes below."""
+
+    _seam: ClassVar[str] = ""
+    _required: ClassVar[tuple[str, ...]] = ()
+
+    draws: bool = True
+    """Whether it draws random numbers. Say False if it does not: a scenario without any runs once."""
+
+
+class CongestionControl(Strategy):
+    """How large is the congestion window? Write `on_ack` and `on_loss`; the other hooks do what Reno does.
+
+    Keep the window in `self.cwnd` and the slow start threshold in `self.ssthresh`, both in bytes; `self.mss` is a full
+    segment's payload. They are set before `on_start` and read after each hook.
+    """
+
+    _seam = "congestion"
+    _required = ("on_ack", "on_loss")
+
+    cwnd: float
+    """Congestion window, bytes, at least 1."""
+    ssthresh: float
+    """Slow start threshold, bytes."""
+    mss: int
+    """A full segment's payload, bytes."""
+    pacing_rate_bps: float | None = None
+    """How fast payload may leave, bit/s; None: as fast as the window lets it. Only with `samples`."""
+    samples: bool = False
+    """Whether it wants `ack.rate_bps`, `on_sent` and a pacer."""
+    conserves: bool = False
+    """Whether it sees to its window itself while a loss is repaired (as BBR does)."""
+
+    def on_start(self, start: Start) -> None:
+        """The connection begins."""
+
+    def observe(self, now_s: float, acked_bytes: int, duplicate: bool) -> None:
+        """An ACK has come, before it has any effect: for estimates that must be there when the window comes down."""
+
+    def on_sent(self, now_s: float, sent_bytes: int, in_flight_bytes: int) -> None:
+        """A segment goes out; only with `samples`."""
+
+    def on_ack(self, ack: Ack) -> None:
+        """An ACK has come that advances or is a duplicate."""
+        raise NotImplementedError
+
+    def on_loss(self, loss: Loss) -> None:
+        """A loss that fast recovery repairs: lower `ssthresh` and `cwnd`."""
+        raise NotImplementedError
+
+    def on_restart(self, loss: Loss) -> None:
+        """A loss after which the window starts from one segment (Tahoe)."""
+        self.on_loss(loss)
+        self.cwnd = self.mss
+
+    def on_timeout(self, loss: Loss, first: bool) -> None:
+        """The retransmission timer has expired; `first`: for the first time for this data."""
+        if first:
+            self.on_loss(loss)
+        self.cwnd = self.mss
+
+    def on_mark(self, loss: Loss) -> None:
+        """The receiver echoed a congestion mark (ECN), for the first time in this window of data."""
+        before = self.cwnd
+        self.on_loss(loss)
+        self.cwnd = min(self.cwnd, before)
+
+    def on_idle(self, window_bytes: int) -> None:
+        """Nothing was sent for a timeout: cwnd is so much at most (RFC 5681 §4.1)."""
+        self.cwnd = min(self.cwnd, window_bytes)
+
+    def on_segment(self, mss_bytes: int) -> None:
+        """A full segment has so many bytes from now on; `self.mss` has it already."""
+
+    def on_recovered(self, flight_bytes: int, recovered: Recovered) -> None:
+        """Recovery is over; so many bytes are outstanding."""
+        if recovered.ssthresh_bytes is not None:
+            self.ssthresh = recovered.ssthresh_bytes
+        self.cwnd = self.ssthresh if recovered.window_bytes is None else recovered.window_bytes
+
+
+class AckTiming(Strategy):
+    """When is data acknowledged? Write `on_data`."""
+
+    _seam = "timing"
+    _required = ("on_data",)
+
+    def on_data(self, arrival: Arrival) -> float:
+        """A segment has arrived: how long its ACK may wait for another one, s; 0: at once."""
+        raise NotImplementedError
+
+
+class Slices(NamedTuple):
+    """The bytes from `start` on, each of `pieces` equal parts acknowledged by an ACK of its own."""
+
+    pieces: int
+    start: int
+
+
+class AckShape(Strategy):
+    """In how many acknowledgements? Write `shape`."""
+
+    _seam = "shape"
+    _required = ("shape",)
+
+    needs_uplink: bool = False
+    """Whether it reads `due.uplink_packets`."""
+    needs_estimate: bool = False
+    """Whether it reads the path's estimate."""
+
+    def shape(self, due: Due, path: PathEstimate) -> int | Slices:
+        """An ACK is due: how often it goes out, at least once; or the slices of what it acknowledges."""
+        raise NotImplementedError
+
+    def on_loss(self, cause: str, path: PathEstimate) -> None:
+        """A gap opened and was judged "congestion" or "wireless"."""
+
+    def on_arrival(self, now_s: float, missing_segments: int, repeated: bool) -> None:
+        """A data segment has arrived; so many are missing before it if it opened a gap."""
+
+
+class AdvertisedWindow(Strategy):
+    """How much may come? Write `window_bytes`."""
+
+    _seam = "window"
+    _required = ("window_bytes",)
+
+    largest_bytes: int = 1 << 20
+    """The largest window that it will ever ask for."""
+    shrinks: bool = False
+    """Whether the right edge may move left (RFC 9293 §3.8.6 advises against it)."""
+
+    def window_bytes(self, unread_bytes: int, segment_bytes: int) -> float:
+        """So many bytes may come after the next one expected."""
+        raise NotImplementedError
+
+    def on_arrival(self, now_s: float, payload_bytes: int, rtt_s: float | None) -> None:
+        """A segment has arrived, with the round trip that it measured if it did."""
+
+
+class LossCause(Strategy):
+    """Why was it lost? Write `judge`."""
+
+    _seam = "cause"
+    _required = ("judge",)
+
+    needs_estimate: bool = False
+    """Whether it reads the path's estimate."""
+
+    def observe(self, now_s: float, start: int, end: int, sent_s: float | None) -> None:
+        """A packet has arrived above all earlier ones; `sent_s` is the sender's clock, whose differences mean something."""
+
+    def judge(self, gap: Gap, path: PathEstimate, uniform: float) -> str:
+        """A gap opened below it: "congestion" or "wireless". `uniform` is a random number from [0, 1) if it `draws`."""
+        raise NotImplementedError
+
+
+class Admission(Strategy):
+    """May a packet join a queue (first in, first out)? Write `admit`."""
+
+    _seam = "admission"
+    _required = ("admit",)
+
+    marks: bool = False
+    """Whether it ever answers "mark"."""
+
+    def on_start(self, rate_bps: int, seed: int) -> None:
+        """The link's rate, and a number for random.Random: another one for each queue and repetition."""
+
+    def admit(self, now_s: float, packet: Packet, queue: QueueState) -> bool | str:
+        """True: it joins. False: there is no room. "early_drop": dropped before that. "mark": it joins, and is marked if
+        `packet.can_be_marked`."""
+        raise NotImplementedError
+
+
+class Queue(Strategy):
+    """Which packet leaves next, or is taken out? Write `enqueue` and `dequeue`."""
+
+    _seam = "queue"
+    _required = ("enqueue", "dequeue")
+
+    dropped: list[Packet]
+    """What `drop` was told since the last hook."""
+
+    def __new__(cls, *_: object, **__: object) -> Self:
+        queue = super().__new__(cls)
+        queue.dropped = []
+        return queue
+
+    def drop(self, packet: Packet) -> None:
+        """Drops a packet that waits, also the one that just came."""
+        self.dropped.append(packet)
+
+    def on_start(self, rate_bps: int, seed: int) -> None:
+        """The link's rate, and a number for random.Random."""
+
+    def enqueue(self, now_s: float, packet: Packet) -> None:
+        """A packet joins; `drop` it or others if there is no room."""
+        raise NotImplementedError
+
+    def dequeue(self, now_s: float) -> Packet | None:
+        """The transmitter is free: the packet to send, None if none waits."""
+        raise NotImplementedError
+
+
+_BASES: Sequence[type[Strategy]] = (
+    CongestionControl,
+    AckTiming,
+    AckShape,
+    AdvertisedWindow,
+    LossCause,
+    Admission,
+    Queue,
+)
+
+
+class Strategies:
+    """The strategies of one scenario, each under a name that scenarios can have."""
+
+    def __init__(self) -> None:
+        self._given: list[tuple[object, str, str, Strategy]] = []
+
+    def name_of(self, value: object) -> str | None:
+        """Under which name a class or an object stands; None if it is no strategy."""
+        for given, _, name, _ in self._given:
+            if given is value:
+                return name
+        if isinstance(value, Strategy):
+            made = value
+        elif isinstance(value, type) and issubclass(value, Strategy):
+            made = _made(value)
+        elif isinstance(value, type):
+            raise _foreign(value)
+        else:
+            return None
+        _check(type(made))
+        name = type(made).__name__
+        taken = sum(1 for _, _, known, _ in self._given if known == name or known.startswith(f"{name}_"))
+        name = f"{name}_{taken + 1}" if taken else name
+        self._given.append((value, made._seam, name, made))
+        return name
+
+    def for_engine(self) -> list[tuple[str, str, object]]:
+        """Seam, name and object of each."""
+        return [(seam, name, made) for _, seam, name, made in self._given]
+
+
+def _made(of: type[Strategy]) -> Strategy:
+    _check(of)
+    try:
+        return of()
+    except TypeError as error:
+        raise Error(
+            f"`{of.__name__}` cannot be made without arguments: {error}",
+            f"give an object instead of the class: {of.__name__}(…)",
+        ) from error
+
+
+def _check(of: type[Strategy]) -> None:
+    base = next((base for base in _BASES if issubclass(of, base)), None)
+    if base is None or of is base:
+        raise _foreign(of)
+    for hook in base._required:
+        mine = getattr(of, hook, None)
+        if mine is getattr(base, hook) or not callable(mine):
+            wanted = getattr(base, hook)
+            names = wanted.__code__.co_varnames[: wanted.__code__.co_argcount]
+            said = (wanted.__doc__ or "").splitlines()[0]
+            raise Error(
+                f"`{of.__name__}` has no `{hook}`",
+                f"a {base.__name__} needs it: def {hook}({', '.join(names)}): … # {said}",
+            )
+
+
+def _foreign(of: type) -> Error:
+    bases = ", ".join(f"lasthop.{base.__name__}" for base in _BASES)
+    return Error(
+        f"`{of.__name__}` is no strategy",
+        f"derive the class from the one whose question it answers: {bases}",
+    )

@@ -1,0 +1,94 @@
+"""Tables in Arrow's form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+    from lasthop import _lasthop
+
+
+class Table:
+    """Named columns of equal length; each name has its unit (`goodput_kbps`).
+
+    Every library that knows Arrow's PyCapsule interface reads it without a copy: `pyarrow.table(t)`,
+    `polars.DataFrame(t)`, `duckdb.sql("from t")`.
+    """
+
+    __slots__ = ("_table",)
+
+    def __init__(self, table: _lasthop.Table) -> None:
+        self._table = table
+
+    @property
+    def column_names(self) -> list[str]:
+        """The columns' names, in order."""
+        return self._table.column_names
+
+    def __len__(self) -> int:
+        return self._table.num_rows
+
+    def __getitem__(self, name: str) -> list[Any]:
+        """A column's values; None where one is undefined."""
+        return self._table.column(name)
+
+    def doc(self, name: str) -> str:
+        """What a column is, one line."""
+        return self._table.doc(name)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Every column by its name."""
+        return {name: self[name] for name in self.column_names}
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A data frame of pandas; with pyarrow installed it is made without lists in between."""
+        import pandas
+
+        try:
+            import pyarrow  # type: ignore[import-untyped]
+        except ImportError:
+            columns = self.to_dict()
+            series = {
+                name: pandas.Series(columns[name], dtype="float64" if kind == "Float64" else None)
+                for name, kind in zip(self.column_names, self._table.column_types, strict=True)
+            }
+            return pandas.DataFrame(series)
+        frame: pandas.DataFrame = pyarrow.table(self).to_pandas()
+        return frame
+
+    def to_polars(self) -> polars.DataFrame:
+        """A data frame of polars."""
+        import polars
+
+        return polars.DataFrame(self)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        return self._table.__arrow_c_schema__()
+
+    def __repr__(self) -> str:
+        return f"<lasthop.Table of {len(self)} rows: {', '.join(self.column_names)}>"
+
+    def _repr_html_(self) -> str:
+        """The first rows, for notebooks."""
+        from html import escape
+
+        shown = min(len(self), 10)
+        columns = self.to_dict()
+        head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(_short(values[row]))}</td>" for values in columns.values()) + "</tr>"
+            for row in range(shown)
+        )
+        return f"<table><tr>{head}</tr>{body}</table><p>{shown} of {len(self)} rows</p>"
+
+
+def _short(value: object) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

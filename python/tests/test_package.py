@@ -1,0 +1,76 @@
+"""What was installed: quick to start, the same command, honest types."""
+
+import hashlib
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import lasthop
+from lasthop import _command
+
+ROOT = Path(__file__).parents[2]
+
+
+def best(command: list[str], times: int = 7) -> float:
+    """The shortest real time, s."""
+
+    def once() -> float:
+        began = time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True)
+        return time.perf_counter() - began
+
+    return min(once() for _ in range(times))
+
+
+def test_import_takes_less_than_150_ms_and_brings_no_data_frames() -> None:
+    alone, both = (best([sys.executable, "-c", line]) for line in ("pass", "import lasthop"))
+    assert both - alone < 0.15
+    heavy = "import sys, lasthop; print([name for name in ('pandas', 'matplotlib', 'polars', 'pyarrow', 'numpy') if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", heavy], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+def test_the_command_starts_within_30_ms() -> None:
+    assert best([_command.path(), "--version"]) < 0.03
+
+
+def test_the_command_is_cargos() -> None:
+    built = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "lasthop"
+    if not built.is_file():
+        pytest.skip("there is no release build beside the package")
+    digests = [hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in (built, _command.path())]
+    ours, theirs = (
+        subprocess.run([path, "run", "umts", "--runs", "2", "--format", "csv"], capture_output=True, check=True).stdout
+        for path in (str(built), _command.path())
+    )
+    assert ours == theirs
+    assert digests[0] == digests[1]
+    told = subprocess.run([sys.executable, "-m", "lasthop", "--version"], capture_output=True, text=True, check=True)
+    assert told.stdout.startswith(f"lasthop {lasthop.__version__}")
+
+
+def test_types_hold() -> None:
+    """mypy --strict over the package, its tests and what is generated."""
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "python/lasthop", "python/tests"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_stubs_say_what_the_extension_has() -> None:
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy.stubtest", "lasthop._lasthop"], capture_output=True, text=True
+    )
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    assert (Path(lasthop.__file__).parent / "py.typed").is_file()
+
+
+def test_names_of_scenarios_are_the_engines() -> None:
+    made = subprocess.run([sys.executable, str(ROOT / "python/build/keys.py")], capture_output=True, text=True, check=True)
+    assert made.stdout == (ROOT / "python/lasthop/keys.py").read_text(encoding="utf-8"), "make stubs"

@@ -1,0 +1,198 @@
+"""Scenarios built in Python, and what is wrong with them: the command's words, with their place."""
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+import lasthop
+from lasthop import _lasthop
+
+from conftest import Command
+
+BUILT: dict[str, Any] = {
+    "title": "one hop",
+    "duration": "5 s",
+    "link": {
+        "wireless": {
+            "from": "base",
+            "to": "mobile",
+            "rate": "2 Mbit/s",
+            "one_way_delay": "45 ms",
+            "down": {"queue": "50 packets", "channel": {"kind": "iid", "loss": 0.01}},
+        }
+    },
+    "flow": {"bulk": {"from": "base", "to": "mobile", "sender": {"recovery": "sack"}}},
+}
+TOML = """\
+title = "one hop"
+duration = "5 s"
+[link.wireless]
+from = "base"
+to = "mobile"
+rate = "2 Mbit/s"
+one_way_delay = "45 ms"
+[link.wireless.down]
+queue = "50 packets"
+channel = { kind = "iid", loss = 0.01 }
+[flow.bulk]
+from = "base"
+to = "mobile"
+[flow.bulk.sender]
+recovery = "sack"
+"""
+
+
+def test_a_dict_is_the_same_scenario_as_toml(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(TOML)
+    built = lasthop.Scenario(BUILT)
+    assert built.to_toml() == lasthop.Scenario.from_toml(TOML).to_toml() == lasthop.Scenario(file).to_toml()
+    assert lasthop.run(built, runs=2).to_json() == lasthop.run(str(file), runs=2).to_json()
+    assert (built.title, built.duration_s, built.flows, built.links) == ("one hop", 5.0, ["bulk"], ["wireless"])
+
+
+def test_what_to_toml_says_reads_back() -> None:
+    for path in lasthop.ready_paths():
+        scenario = lasthop.Scenario(path)
+        again = lasthop.Scenario.from_toml(scenario.to_toml())
+        assert again.to_toml() == scenario.to_toml()
+
+
+def test_changes_take_the_types_of_python() -> None:
+    changes = {"sack": False, "recovery": "reno", "segment": "1000 bytes", "wireless.down.channel.loss": 0.02, "runs": numpy.int64(3)}
+    scenario = lasthop.Scenario(BUILT, set=changes)
+    text = scenario.to_toml()
+    for line in ("sack = false", "loss = 0.02", "runs = 3"):
+        assert line in text
+    assert lasthop.Scenario(scenario, set={"runs": None, "wireless.down.channel": {"kind": "none"}}).is_deterministic
+    assert lasthop.Scenario(BUILT, set={"runs": numpy.float64(2.0)}).to_toml()
+
+
+@pytest.mark.parametrize(
+    "source, change",
+    [
+        ("umts", "recovry=reno"),
+        ("umts", "recovery=renno"),
+        ("umts", "wireless.down.rate=-2 Mbit/s"),
+        ("umts", "wireless.down.rate=nan"),
+        ("umts", "wireless.down.queue=many"),
+        ("umtz", ""),
+        ("rtt=20ms", ""),
+        ("rate=10Mbit/s,rtt=20ms,loss=200%", ""),
+        ("nowhere.toml", ""),
+    ],
+)
+def test_errors_are_the_commands(command: Command, source: str, change: str) -> None:
+    path, _, value = change.partition("=")
+    told = command("run", source, *(["--set", change] if change else []))
+    assert told.returncode == 2
+    with pytest.raises(lasthop.Error) as caught:
+        lasthop.run(source, set={path: value} if change else None)
+    assert str(caught.value).strip("\n") == told.stderr.strip("\n")
+    assert caught.value.line == 1 and caught.value.column
+
+
+def test_a_file_with_a_mistake_is_shown_with_its_line(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(TOML.replace("2 Mbit/s", "2 furlongs"))
+    with pytest.raises(lasthop.Error) as caught:
+        lasthop.Scenario(file)
+    error = caught.value
+    assert (error.file, error.line, error.underlined) == (str(file), 6, '"2 furlongs"')
+    assert str(error).strip("\n") == command("check", str(file)).stderr.strip("\n")
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"rate": ["2 Mbit/s"]}, "`link.wireless.rate` is ['2 Mbit/s']: a scenario cannot hold a list"),
+        ({"rate": object()}, "a scenario cannot hold a object"),
+        ({"rate": float("nan")}, "link.wireless.rate: `nan` does not begin with a number"),
+        ({"rate": -2e6}, "link.wireless.rate: "),
+        ({"rate": int}, "`int` is no strategy"),
+        ({3: "x"}, "a key is 3: expected text"),
+        ({"rte": "2 Mbit/s"}, "rte"),
+        ({"one_way_delay": "45"}, "one_way_delay"),
+    ],
+)
+def test_what_python_can_get_wrong(change: dict[Any, Any], words: str) -> None:
+    link = {"wireless": {**BUILT["link"]["wireless"], **change}}
+    with pytest.raises(lasthop.Error) as caught:
+        lasthop.Scenario({**BUILT, "link": link})
+    assert words in str(caught.value)
+    assert caught.value.help
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ({"runs": 0}, "`runs` is 0: expected a whole number from 1 to 1000000"),
+        ({"runs": "3"}, "`runs` is '3'"),
+        ({"runs": True}, "`runs` is True"),
+        ({"runs": 2.5}, "`runs` is 2.5"),
+        ({"seed": -1}, "`seed` is -1"),
+        ({"jobs": 0}, "`jobs` is 0"),
+        ({"set": ["recovery=reno"]}, "`set` is ['recovery=reno']: expected a dict"),
+        ({"set": {1: "reno"}}, "`set` has the key 1"),
+    ],
+)
+def test_arguments_of_the_wrong_kind(arguments: dict[str, Any], words: str) -> None:
+    with pytest.raises(lasthop.Error) as caught:
+        lasthop.run("umts", **arguments)
+    assert words in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ({"vary": {}}, "`vary` is {}"),
+        ({"vary": {"recovery": "reno"}}, "expected a list of values"),
+        ({"vary": {"recovery": []}}, "has no value"),
+        ({"vary": {"seed": [1, 2]}}, "`seed` cannot be varied"),
+        ({"vary": {"recovery": ["sack", "renno"]}}, "did you mean"),
+        ({"vary": {"recovery": ["sack"]}, "metrics": ["goodput"]}, "there is no metric `goodput`"),
+    ],
+)
+def test_comparisons_of_the_wrong_kind(arguments: dict[str, Any], words: str) -> None:
+    with pytest.raises(lasthop.Error) as caught:
+        lasthop.compare("umts", **arguments)
+    assert words in str(caught.value)
+
+
+def test_what_was_not_kept_is_said() -> None:
+    results = lasthop.run("umts", runs=1, set={"duration": "1 s"})
+    with pytest.raises(lasthop.Error, match="events=True"):
+        _ = results.events
+    with pytest.raises(lasthop.Error, match="there is no column `goodput`"):
+        results.flows["goodput"]
+    with pytest.raises(lasthop.Error, match="there is no kind"):
+        lasthop.mechanisms("colour")
+
+
+def test_pickles_read_back_and_those_of_another_version_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    for scenario in (lasthop.Scenario(BUILT, set={"recovery": "reno"}), lasthop.Scenario.from_toml(TOML)):
+        pickled = pickle.dumps(scenario)
+        assert pickle.loads(pickled).to_toml() == scenario.to_toml()
+    monkeypatch.setattr(_lasthop, "__version__", "9.9.9")
+    foreign = pickle.dumps(lasthop.Scenario("umts"))
+    monkeypatch.undo()
+    with pytest.raises(lasthop.Error, match=r"pickled by lasthop 9\.9\.9"):
+        pickle.loads(foreign)
+
+
+def test_notes_are_warnings() -> None:
+    with pytest.warns(UserWarning, match="no queue on the way marks"):
+        lasthop.run("rate=10Mbit/s,rtt=20ms,queue=20packets,ecn=true,duration=1s")
+
+
+def test_a_commands_mistake_is_an_error() -> None:
+    with pytest.raises(lasthop.Error, match="hasegawa"):
+        lasthop.reproduce("hasegaw")
+
+
+def test_crosscheck_says_what_it_lacks_or_compares(command: Command) -> None:
+    with pytest.raises(lasthop.Error, match="umts"):
+        lasthop.crosscheck("umtss")
