@@ -37,6 +37,13 @@ pub enum Block {
     Figure(Figure),
     /// A table.
     Table(Table),
+    /// A table that can be shown under other settings.
+    Switched {
+        /// As it stands, and as it is without scripts.
+        table: Table,
+        /// What may be chosen instead.
+        settings: Vec<Setting>,
+    },
     /// Chapters by themes, with counts of verdicts.
     Matrix(Matrix),
     /// Our numbers beside the published ones, in margins.
@@ -72,6 +79,15 @@ impl Table {
         }
         text
     }
+}
+
+/// Another setting of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    /// What is chosen: `delayed ACKs: on`.
+    pub label: String,
+    /// The cells that it changes: row and column, from 0, and what stands there then.
+    pub cells: Vec<(usize, usize, Cell)>,
 }
 
 /// A cell.

@@ -98,7 +98,7 @@ fn colours_belong_to_names() {
 #[test]
 fn the_matrix_counts_and_links() {
     let page = html(&document());
-    let (_, matrix) = page.split_once("<table class=\"matrix\">").expect("a matrix");
+    let (_, matrix) = page.split_once("<table class=\"matrix\"").expect("a matrix");
     let (matrix, key) = matrix.split_once("</table>").expect("its end");
     let row = "<th scope=\"row\"><a href=\"#first\">First &lt;paper&gt;</a><p>Splitting helps as much as printed; who gains \
                most is another one.</p></th><td class=\"agrees\"><a href=\"#first-fig7\">12\u{a0}✓</a></td>\

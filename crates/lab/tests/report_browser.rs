@@ -2,6 +2,8 @@
 
 mod report_sample;
 
+use lasthop_lab::document::{Block, Cell, Chapter, Document, Setting, Table};
+use lasthop_lab::item::Verdict;
 use lasthop_lab::report::html;
 use report_sample::{FIGURES, document};
 use std::fs;
@@ -92,4 +94,40 @@ fn a_narrow_page_without_scripts_has_all() {
     // One figure has two panels.
     let seen = format!("data-seen=\"0 {}\"", FIGURES.len() + 1);
     assert!(page.contains(&seen), "{seen}: {}", &page[..page.len().min(200)]);
+}
+
+#[test]
+fn another_answer_can_be_chosen_above_a_table_and_the_default_again() {
+    let cells = |verdict| vec![Cell::Text("gain".into()), Cell::Verdict(Some(verdict))];
+    let table = Table {
+        columns: vec!["row".into(), "verdict".into()],
+        rows: vec![cells(Verdict::Differs), cells(Verdict::Shape)],
+        ..Table::default()
+    };
+    let setting = |label: &str, row, verdict| Setting {
+        label: label.into(),
+        cells: vec![(row, 1, Cell::Verdict(Some(verdict)))],
+    };
+    let settings =
+        vec![setting("first", 0, Verdict::Agrees), setting("delayed ACKs: \"on\"", 1, Verdict::Inconclusive)];
+    let chapter = Chapter { blocks: vec![Block::Switched { table, settings }], ..Chapter::default() };
+    let document = Document { chapters: vec![chapter], ..Document::default() };
+    let chosen = |choices: &str| {
+        let script = format!(
+            "<script>const choice = document.querySelector(\"select\");
+            for (const one of {choices}) {{ choice.selectedIndex = one; choice.dispatchEvent(new Event(\"change\")); }}
+            document.body.dataset.seen = [...document.querySelectorAll(\"tbody td\")].map((cell) => cell.className).join();
+            </script></body>"
+        );
+        drawn(&html(&document).replace("</body>", &script))
+    };
+    let Some(second) = chosen("[1, 2]") else {
+        eprintln!("skipped: no Chromium to draw the page with");
+        return;
+    };
+    // What the first answer changed is as it was.
+    assert!(second.contains("data-seen=\"word,differs,word,inconclusive switched\""), "{second}");
+    assert!(second.contains("delayed ACKs: \"on\"</option>"), "{second}");
+    let again = chosen("[2, 0]").expect("the same browser");
+    assert!(again.contains("data-seen=\"word,differs,word,shape\""), "{again}");
 }

@@ -9,8 +9,9 @@ use crate::overview::{Counts, Matrix, MatrixCell};
 pub fn html(matrix: &Matrix) -> String {
     let caption = escaped(&matrix.caption);
     let mut html = format!(
-        "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{caption}\">\n<table class=\"matrix\">\n\
-         <caption><span>{caption}</span></caption>\n<thead><tr><td></td>"
+        "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{caption}\">\n<table class=\"matrix\" style=\"--themes:{}\">\n\
+         <caption><span>{caption}</span></caption>\n<thead><tr><td></td>",
+        matrix.themes.len()
     );
     for theme in &matrix.themes {
         html += &format!("<th scope=\"col\">{}</th>", escaped(theme));

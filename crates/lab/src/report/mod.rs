@@ -8,8 +8,8 @@
 //! * `table`: tables, and what the words in their verdicts mean.
 //! * `anchor`: names for links; `escape`: data within markup.
 //!
-//! Plots are SVG that is there without a script; `page.js` only adds what a pointer at a point says, and a button that
-//! saves a picture. The SVG is written here and not by a library: the one that fits best, `plotters`, gives each element
+//! Plots are SVG that is there without a script; `page.js` only adds what a pointer at a point says, a button that
+//! saves a picture, and the choice of another answer above a table. The SVG is written here and not by a library: the one that fits best, `plotters`, gives each element
 //! its colour (a page that is light or dark needs classes of a style sheet), fixes text and width (a page of 420 pixels
 //! needs text of the same size), and takes 22 kB for four curves of eight points where these files take 4.
 //!
@@ -51,8 +51,9 @@ pub fn html(document: &Document) -> String {
     let contents = contents(&chapters);
     let verdicts = if table::has_verdicts(document) { table::VERDICTS } else { "" };
     let markers = if has_plots(document) { markers::definitions() } else { String::new() };
-    let has_figures = document.chapters.iter().flat_map(figures).next().is_some();
-    let script = if has_figures { format!("<script>\n{SCRIPT}</script>\n") } else { String::new() };
+    let mut blocks = document.chapters.iter().flat_map(|chapter| &chapter.blocks);
+    let is_scripted = blocks.any(|block| matches!(block, Block::Figure(_) | Block::Switched { .. }));
+    let script = if is_scripted { format!("<script>\n{SCRIPT}</script>\n") } else { String::new() };
     let title = escaped(&document.title);
     let introduction = paragraphs(&document.introduction);
     let body: String = chapters.into_iter().map(|chapter| chapter.html).collect();
@@ -125,6 +126,7 @@ fn section(chapter: &Chapter, anchors: &mut Anchors) -> Section {
             Block::Matrix(matrix) => html += &matrix::html(matrix),
             Block::Forest(forest) => html += &forest::html(forest),
             Block::Table(table) => html += &table::html(table),
+            Block::Switched { table, settings } => html += &table::switched(table, settings),
             Block::Folded { title, text } => html += &folded(title, text),
         }
     }

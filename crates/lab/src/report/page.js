@@ -1,4 +1,5 @@
-// What a pointer at a plot says, and a button that saves the picture. Plots are there without it.
+// What a pointer at a plot says, a button that saves the picture, and the choice of an answer to an open question above a
+// table. Plots and tables are there without it.
 "use strict";
 (() => {
   const say = (tag, text, className) => Object.assign(document.createElement(tag), { textContent: text, className });
@@ -102,6 +103,26 @@
     }
     return new XMLSerializer().serializeToString(svg);
   };
+
+  for (const table of document.querySelectorAll("[data-settings]")) {
+    const settings = JSON.parse(table.dataset.settings);
+    const choice = document.createElement("select");
+    choice.append(new Option("default reading", -1), ...settings.map(([label], at) => new Option(label, at)));
+    let before = [];
+    const put = ([cell, textContent, className]) => {
+      const old = [cell, cell.textContent, cell.className];
+      Object.assign(cell, { textContent, className });
+      return old;
+    };
+    choice.addEventListener("change", () => {
+      before.forEach(put);
+      const [, cells] = settings[choice.value] ?? ["", []];
+      before = cells.map(([row, column, text, name]) => put([table.tBodies[0].rows[row].cells[column], text, `${name} switched`]));
+    });
+    const label = say("label", "Under: ", "switch");
+    label.append(choice);
+    table.closest(".wide").before(label);
+  }
 
   for (const plot of document.querySelectorAll("figure > .plot")) {
     const figure = plot.parentNode;

@@ -8,7 +8,7 @@
 //!   [`claims`], [`rows`]: all rows.
 //! * [`reproduce`]: a whole paper; [`readings`]: sets of answers beside each other; [`counts`]: verdicts together; [`overview`]: its part of the report's
 //!   first screen.
-//! * [`prose`]: its chapter, with [`figures`], [`courses`] and [`tables`].
+//! * [`prose`]: its chapter, with [`figures`], [`courses`], [`tables`] and [`switches`] in them.
 
 pub mod cells;
 pub mod claims;
@@ -37,5 +37,6 @@ pub mod source;
 pub mod store;
 #[allow(clippy::module_inception, reason = "a study's files and the folder that runs them")]
 pub mod study;
+pub mod switches;
 pub mod tables;
 pub mod value;

@@ -7,6 +7,7 @@ use super::rows::binding;
 use super::study::Study;
 use crate::item::{Item, Verdict};
 use crate::overview::{Counts, Distance, ForestRow, Matrix, MatrixCell, MatrixRow};
+use crate::papers::cells::place;
 
 /// What claims and numbers can be about.
 pub const THEMES: [&str; 5] = ["the cure helps", "order of the cures", "mechanism", "fairness", "tables"];
@@ -45,10 +46,10 @@ pub fn of(study: &Study, done: &Done<'_>) -> Overview {
     let best = done.readings.first();
     let headline = |item: &Item| {
         let other = best.and_then(|read| twin(item, &read.items));
-        let words: Vec<String> =
-            item.x.values().map(|value| value.to_string().trim_matches('"').to_owned()).collect();
+        let parts = [item.item.clone(), item.series.clone(), place(item)];
+        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         ForestRow {
-            label: format!("{paper}: {} {} {}", item.item, item.series, words.join(" ")).trim().to_owned(),
+            label: format!("{paper}: {}", parts.join(", ")),
             anchor: paper.clone(),
             default: distance(item),
             best: other.and_then(distance),

@@ -95,11 +95,10 @@ impl Writer<'_> {
             }
             "table" => {
                 let table = self.known("table", name, self.study.file.table.get(name), directive)?;
-                vec![Block::Table(tables::table(self.done, table))]
+                vec![tables::table(self.done, table)]
             }
             "rows" => {
-                let judged = self.done.items.iter().filter(|item| item.verdict.is_some());
-                vec![Block::Table(tables::rows("Published numbers and claims beside ours", judged))]
+                vec![tables::rows(self.done, "Published numbers and claims beside ours", |_| true)]
             }
             "verdicts" => vec![Block::Text(self.verdicts())],
             "readings" => readings::blocks(self.study, self.done),

@@ -2,35 +2,46 @@
 
 use super::file;
 use super::reproduce::{Done, Tried};
-use crate::document::{Cell, Table};
+use super::switches::switched;
+use crate::document::{Block, Cell, Table};
 use crate::item::Item;
 use crate::papers::cells::{measured, number, place};
 use crate::papers::deviation::Deviation;
 
 /// A table of the file.
-pub fn table(done: &Done<'_>, table: &file::Table) -> Table {
+pub fn table(done: &Done<'_>, table: &file::Table) -> Block {
     match table.answers {
-        Some(number) => answers(done, table, number),
-        None => {
-            let is_meant = |item: &&Item| item.verdict.is_some() && table.rows.matches(&item.item);
-            rows(&table.caption, done.items.iter().filter(is_meant))
-        }
+        Some(number) => Block::Table(answers(done, table, number)),
+        None => rows(done, &table.caption, |item| table.rows.matches(&item.item)),
     }
 }
 
-/// Rows with their published numbers, ours and verdicts.
-pub fn rows<'a>(caption: &str, items: impl Iterator<Item = &'a Item>) -> Table {
+/// Rows with their published numbers, ours and verdicts; where answers to open questions decide, they can be chosen.
+pub fn rows(done: &Done<'_>, caption: &str, is_meant: impl Fn(&Item) -> bool) -> Block {
+    let items = done.items.iter().filter(|item| item.verdict.is_some() && is_meant(item));
     let items: Vec<&Item> = items.collect();
-    let mut columns =
-        ["row", "published", "ours", "off by", "margin", "verdict", "what"].map(String::from).to_vec();
-    let mut rows: Vec<Vec<Cell>> = items.iter().map(|item| row(item)).collect();
-    if items.iter().any(|item| item.ns2.is_some()) {
+    let table = plain(caption, &items);
+    let has_ns2 = table.columns.len() > COLUMNS.len();
+    let cells = |item: &Item| if has_ns2 { with_ns2(item) } else { row(item) };
+    switched(done, table, &items, cells)
+}
+
+const COLUMNS: [&str; 7] = ["row", "published", "ours", "off by", "margin", "verdict", "what"];
+
+fn plain(caption: &str, items: &[&Item]) -> Table {
+    let mut columns = COLUMNS.map(String::from).to_vec();
+    let has_ns2 = items.iter().any(|item| item.ns2.is_some());
+    if has_ns2 {
         columns.insert(NS2_AT, "ns-2".into());
-        for (row, item) in rows.iter_mut().zip(&items) {
-            row.insert(NS2_AT, ns2(item));
-        }
     }
-    Table { caption: caption.into(), columns, rows }
+    let row = if has_ns2 { with_ns2 } else { row };
+    Table { caption: caption.into(), columns, rows: items.iter().map(|item| row(item)).collect() }
+}
+
+fn with_ns2(item: &Item) -> Vec<Cell> {
+    let mut cells = row(item);
+    cells.insert(NS2_AT, ns2(item));
+    cells
 }
 
 /// Where ns-2's column stands, if a row has its number.
@@ -147,7 +158,7 @@ mod tests {
         };
         let claim =
             Item::new("saad", "claim-fig6", "claim").said("W_CW above Reno", 0.25, 8, Verdict::Differs);
-        let table = rows("caption", [&number, &claim].into_iter());
+        let table = plain("caption", &[&number, &claim]);
         let texts: Vec<Vec<&str>> =
             table.rows.iter().map(|row| row.iter().map(Cell::text).collect()).collect();
         assert_eq!(

@@ -1,0 +1,62 @@
+//! Tables in which an open question can be switched: the rows that come out otherwise under an answer.
+
+use super::readings::twin;
+use super::reproduce::Done;
+use crate::document::{Block, Cell, Setting, Table};
+use crate::item::{Item, Verdict};
+
+/// The columns that an answer changes, by their headings.
+const CHANGED: [&str; 3] = ["ours", "off by", "verdict"];
+
+/// A table of rows that can be switched to the readings and answers under which a verdict is another one; as it is, if
+/// there are none. `row` gives the cells of an item, as in `table`.
+pub fn switched(done: &Done<'_>, table: Table, items: &[&Item], row: impl Fn(&Item) -> Vec<Cell>) -> Block {
+    let readings = done.readings.iter().map(|read| (format!("{} reading", read.name), &read.items));
+    let tried = done.tried.iter().filter(|tried| !tried.question.is_empty());
+    let tried = tried.map(|tried| (tried.label.clone(), &tried.items));
+    let columns: Vec<usize> = CHANGED
+        .iter()
+        .filter_map(|heading| table.columns.iter().position(|column| column == heading))
+        .collect();
+    let setting = |(label, others): (String, &Vec<Item>)| {
+        let twins: Vec<(usize, &Item)> =
+            items.iter().enumerate().filter_map(|(at, item)| Some((at, twin(item, others)?))).collect();
+        let matters = twins.iter().any(|(at, other)| is_decided_otherwise(items[*at], other));
+        let cells = |(at, other): (usize, &Item)| {
+            let other = row(other);
+            columns.iter().map(|column| (at, *column, other[*column].clone())).collect::<Vec<_>>()
+        };
+        matters.then(|| Setting { label, cells: twins.into_iter().flat_map(cells).collect() })
+    };
+    let settings: Vec<Setting> = readings.chain(tried).filter_map(setting).collect();
+    match settings.is_empty() {
+        true => Block::Table(table),
+        false => Block::Switched { table, settings },
+    }
+}
+
+/// Whether one holds and the other fails; what more repetitions would tell does not matter.
+fn is_decided_otherwise(one: &Item, other: &Item) -> bool {
+    let holds = |item: &Item| match item.verdict? {
+        Verdict::Agrees | Verdict::Shape => Some(true),
+        Verdict::Differs => Some(false),
+        Verdict::Inconclusive => None,
+    };
+    holds(one).zip(holds(other)).is_some_and(|(one, other)| one != other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_matters_if_it_decides_otherwise() {
+        let item = |verdict| Item { verdict, ..Item::new("p", "i", "s") };
+        let matters = |one, other| is_decided_otherwise(&item(Some(one)), &item(Some(other)));
+        assert!(matters(Verdict::Differs, Verdict::Agrees) && matters(Verdict::Shape, Verdict::Differs));
+        assert!(
+            !matters(Verdict::Shape, Verdict::Agrees) && !matters(Verdict::Differs, Verdict::Inconclusive)
+        );
+        assert!(!is_decided_otherwise(&item(None), &item(Some(Verdict::Agrees))));
+    }
+}
