@@ -39,8 +39,8 @@ pub(crate) fn place(item: &Item) -> String {
     words.join(", ")
 }
 
-/// A number as short as it can be: 7e-5 and not 0.00007.
-fn short(number: f64) -> String {
+/// A number as short as it can be, such as a published one: 139.1, and 7e-5 and not 0.00007.
+pub(crate) fn short(number: f64) -> String {
     if number != 0.0 && number.abs() < 1e-3 { format!("{number:e}") } else { number.to_string() }
 }
 

@@ -11,7 +11,7 @@ use super::study::Study;
 use super::{figures, readings, tables};
 use crate::document::{Block, Chapter};
 use crate::item::Item;
-use crate::papers::cells::number;
+use crate::papers::cells::short;
 use crate::progress::Progress;
 use lasthop_scenario::Problem;
 
@@ -192,7 +192,7 @@ impl Writer<'_> {
             });
             let row =
                 row.ok_or_else(|| self.wrong(directive, format!("published.csv has no row `{wanted}`")))?;
-            return Ok(with_unit(number(row.value()), &row.unit));
+            return Ok(with_unit(short(row.value()), &row.unit));
         }
         let item = self.item(wanted);
         // A quick run has fewer points: what it has not is a dash.

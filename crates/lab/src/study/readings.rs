@@ -6,7 +6,7 @@ use super::reproduce::Done;
 use super::study::Study;
 use crate::document::{Block, Cell, Table};
 use crate::item::{AGAIN, Item, Verdict};
-use crate::papers::cells::{measured, number, place};
+use crate::papers::cells::{measured, place, short};
 use lasthop_scenario::Problem;
 
 /// The parts of a reading's answers, in their order.
@@ -102,7 +102,7 @@ fn table(done: &Done<'_>, read: &Read<'_>) -> Table {
             Cell::Text(item.item.clone()),
             Cell::Text(item.series.clone()),
             Cell::Text(place(item)),
-            item.published.map_or(Cell::Empty, |value| Cell::Number(number(value))),
+            item.published.map_or(Cell::Empty, |value| Cell::Number(short(value))),
             measured(item),
             Cell::Verdict(item.verdict),
             other.map_or(Cell::Empty, measured),

@@ -5,7 +5,7 @@ use super::reproduce::{Done, Tried};
 use super::switches::switched;
 use crate::document::{Block, Cell, Table};
 use crate::item::Item;
-use crate::papers::cells::{measured, number, place};
+use crate::papers::cells::{measured, number, place, short};
 use crate::papers::deviation::Deviation;
 
 /// A table of the file.
@@ -73,8 +73,7 @@ fn row(item: &Item) -> Vec<Cell> {
         Some(margin) => {
             let off = item.deviation_pct.map(|off| Cell::Number(format!("{off:+.1} %")));
             cells.push(
-                item.published
-                    .map_or(Cell::Empty, |value| with_unit(Cell::Number(number(value)), &item.unit)),
+                item.published.map_or(Cell::Empty, |value| with_unit(Cell::Number(short(value)), &item.unit)),
             );
             cells.push(with_unit(measured(item), &item.unit));
             cells.push(off.unwrap_or(Cell::Empty));
@@ -165,7 +164,7 @@ mod tests {
             texts[0],
             [
                 "table2, reno, 6 flows",
-                "139 kbit/s",
+                "139.1 kbit/s",
                 "132 ± 2.00 kbit/s",
                 "-5.1 %",
                 "± 6.96",
