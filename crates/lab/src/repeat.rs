@@ -3,7 +3,7 @@
 use crate::progress::Progress;
 use crate::stats::Estimate;
 use lasthop_scenario::Scenario;
-use lasthop_sim::{FlowOutcome, Metric, Outcome};
+use lasthop_sim::{Metric, Outcome};
 use rayon::prelude::*;
 
 /// The seed of the `run`-th repetition: repetitions of different scenarios with the same number meet the same losses.
@@ -55,12 +55,4 @@ pub fn estimate(outcomes: &[Outcome], flow: usize, metric: &Metric) -> Option<Es
 pub fn estimate_by(outcomes: &[Outcome], of: impl Fn(&Outcome) -> Option<f64>) -> Option<Estimate> {
     let values: Vec<f64> = outcomes.iter().filter_map(of).collect();
     Estimate::of(&values)
-}
-
-/// The sum of a metric over all flows of each outcome, over repetitions.
-pub fn estimate_total(outcomes: &[Outcome], of: impl Fn(&FlowOutcome) -> Option<f64>) -> Option<Estimate> {
-    estimate_by(outcomes, |outcome| {
-        let values: Vec<f64> = outcome.flows.iter().filter_map(&of).collect();
-        (!values.is_empty()).then(|| values.iter().sum())
-    })
 }

@@ -49,17 +49,34 @@ impl Estimate {
     }
 }
 
-/// 100 (mean of `ones` / mean of `others` - 1), with the interval of the linearised ratio over the repetitions in pairs
-/// (the delta method: good where the others' spread is small beside their mean; else [`crate::change::Change`]).
-pub fn change_of_means(ones: &[f64], others: &[f64]) -> Option<Estimate> {
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let base = mean(others);
-    if ones.is_empty() || ones.len() != others.len() || base <= 0.0 {
-        return None;
+/// The ratio of two means over the same repetitions, linearised: each repetition's part in it (the delta method: good where
+/// the second one's spread is small beside its mean; else [`crate::change::Change`]).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RatioOfMeans {
+    ratio: f64,
+    base: f64,
+}
+
+impl RatioOfMeans {
+    /// The ratio of the mean of `ones` to that of `others`, in pairs; `None` without any, or if the latter is not above 0.
+    pub fn of(ones: &[f64], others: &[f64]) -> Option<RatioOfMeans> {
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        let base = mean(others);
+        let is_defined = !ones.is_empty() && ones.len() == others.len() && base > 0.0;
+        is_defined.then(|| RatioOfMeans { ratio: mean(ones) / base, base })
     }
-    let ratio = mean(ones) / base;
-    let linear = ones.iter().zip(others).map(|(one, other)| ratio + (one - ratio * other) / base);
-    let changes: Vec<f64> = linear.map(|ratio| 100.0 * (ratio - 1.0)).collect();
+
+    /// The change in per cent as one repetition's pair has it: the mean of these is 100 (ratio - 1), and their spread that
+    /// of the ratio.
+    pub fn change(&self, one: f64, other: f64) -> f64 {
+        100.0 * (self.ratio + (one - self.ratio * other) / self.base - 1.0)
+    }
+}
+
+/// 100 (mean of `ones` / mean of `others` - 1) with its interval ([`RatioOfMeans`]).
+pub fn change_of_means(ones: &[f64], others: &[f64]) -> Option<Estimate> {
+    let ratio = RatioOfMeans::of(ones, others)?;
+    let changes: Vec<f64> = ones.iter().zip(others).map(|(one, other)| ratio.change(*one, *other)).collect();
     Estimate::of(&changes)
 }
 

@@ -37,6 +37,17 @@ impl Mode {
         }
     }
 
+    /// Whether cells are run more often where an interval is wide.
+    pub fn grows(&self) -> bool {
+        !self.quick && !self.tries
+    }
+
+    /// The most repetitions of a grid's cell.
+    pub fn most(&self, grid: &Grid) -> u32 {
+        let runs = self.runs(grid);
+        if self.grows() { grid.runs.most.unwrap_or(runs).max(runs) } else { runs }
+    }
+
     /// Repetitions of a grid.
     pub fn runs(&self, grid: &Grid) -> u32 {
         self.of(&grid.runs)
@@ -147,25 +158,6 @@ impl<'a> Cell<'a> {
             self.own().into_iter().chain(answers).map(|changes| &changes.drop).collect();
         scenario.flows.retain(|flow| !dropped.iter().any(|patterns| patterns.matches(&flow.name)));
         Ok(scenario)
-    }
-
-    /// What makes this scenario differ from all others of the paper, as a text.
-    ///
-    /// # Errors
-    /// As [`Cell::scenario`].
-    pub fn key(&self) -> Result<String, Problem> {
-        let path = self.path()?;
-        let draft = self.study.source.draft(path, |message| self.study.text.about(&[], path, message))?;
-        let mut key = format!("{path}\n");
-        // Draws are told apart by the seed alone.
-        for assignment in self.assignments(&draft, 0)? {
-            key += &format!("{} = {}\n", assignment.key, assignment.value);
-        }
-        let answers = self.applying().map(|part| &part.changes);
-        for changes in self.own().into_iter().chain(answers) {
-            changes.drop.all().iter().for_each(|name| key += &format!("without {name}\n"));
-        }
-        Ok(key)
     }
 
     /// Whether something is drawn for each repetition.
@@ -283,12 +275,12 @@ impl Scope for Cell<'_> {
     fn name(&self, name: &str) -> Option<f64> {
         match name {
             "length" => Some(f64::from(self.mode.length(self.grid))),
-            _ => self.place.get(name).and_then(Value::number),
+            _ => self.place.name(name),
         }
     }
 
-    fn flows(&self, _: &Expression, _: Option<&str>) -> Vec<f64> {
-        Vec::new()
+    fn flows(&self, of: &Expression, group: Option<&str>) -> Vec<f64> {
+        self.place.flows(of, group)
     }
 }
 
@@ -360,7 +352,9 @@ to = "b"
         let under = |parts: &[&Part]| {
             let cell = Cell { study: &study, name, grid, place: place.clone(), parts, mode };
             cell.scenario(1).unwrap();
-            cell.key().unwrap()
+            let draft = study.source.draft("path.toml", |_| unreachable!()).unwrap();
+            let set = cell.assignments(&draft, 1).unwrap();
+            set.iter().map(|one| format!("{} = {}\n", one.key, one.value)).collect::<String>()
         };
         assert!(under(&[]).contains("channel.loss = 1.5e-2"));
         assert!(under(&parts).contains("channel.mean_loss = 1.5e-2"));

@@ -5,6 +5,8 @@
 //! those of a group (`@ GROUP`). What is undefined makes everything undefined that it enters, but for functions over
 //! flows, which leave out the flows where it is.
 
+use super::value::{Place, Value};
+
 /// A formula.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expression {
@@ -79,6 +81,17 @@ pub trait Scope {
     fn name(&self, name: &str) -> Option<f64>;
     /// A formula's values for each flow of a group, or of all flows.
     fn flows(&self, of: &Expression, group: Option<&str>) -> Vec<f64>;
+}
+
+/// A place's own coordinates: no flows.
+impl Scope for Place {
+    fn name(&self, name: &str) -> Option<f64> {
+        self.get(name).and_then(Value::number)
+    }
+
+    fn flows(&self, _: &Expression, _: Option<&str>) -> Vec<f64> {
+        Vec::new()
+    }
 }
 
 impl Expression {

@@ -25,7 +25,7 @@ pub fn figure(
     seed: u64,
     progress: &dyn Progress,
 ) -> Result<Figure, Problem> {
-    let view = View { study, frame: &done.frame };
+    let view = View::of(study, &done.frame);
     let drawing = Drawing { study, figure, view };
     let (curves, categories) = match (&figure.by, &figure.course) {
         (Some(by), _) => (computed::curves(study, by, &figure.with, seed, progress)?, Vec::new()),
@@ -88,7 +88,7 @@ impl Drawing<'_> {
         if let Some(label) = &self.figure.also_under
             && let Some(tried) = done.tried.iter().find(|tried| tried.label == *label)
         {
-            let view = View { study: self.study, frame: &tried.frame };
+            let view = View::of(self.study, &tried.frame);
             let named = |name| format!("{name}, {}", tried.answer_words());
             curves.extend(self.of_series(view, x, &tried.label, named));
         }
@@ -258,7 +258,7 @@ impl Drawing<'_> {
             let own = (tried.question == question).then(|| leading(tried.answer)).flatten();
             let default = self.figure.x_default.filter(|_| tried.question.is_empty());
             if let Some(x) = own.or(default) {
-                frames.push((x, View { study: self.study, frame: &tried.frame }));
+                frames.push((x, View::of(self.study, &tried.frame)));
             }
         }
         frames.sort_by(|(one, _), (other, _)| one.total_cmp(other));

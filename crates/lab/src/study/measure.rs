@@ -1,11 +1,14 @@
 //! Numbers of a paper's results: a metric at a place, or a measure made of such.
 
+use super::expression::Expression;
 use super::file::{Comparison, Measure, Ordered, Over};
 use super::place;
 use super::runs::{Frame, Results, with_value};
 use super::study::{Asked, Asking, Study, Wanted};
 use super::value::{Place, Value};
-use crate::stats::Estimate;
+use crate::stats::{Estimate, RatioOfMeans};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 /// A number by repetition: pairs of the same repetition met the same losses.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,15 +94,29 @@ pub struct View<'a> {
     pub study: &'a Study,
     /// What came out.
     pub frame: &'a Frame,
+    /// Where to note what is read.
+    pub reads: Option<&'a RefCell<Reads>>,
 }
 
+/// Cells that were read: grid and number.
+pub type Reads = BTreeSet<(String, usize)>;
+
 impl<'a> View<'a> {
+    /// Of a paper's results.
+    pub fn of(study: &'a Study, frame: &'a Frame) -> View<'a> {
+        View { study, frame, reads: None }
+    }
+
     /// What a table asks for, at a place; `None` where it was not run or is not defined.
     pub fn sample(&self, asked: Asked<'_>, place: &Place) -> Option<Sample> {
         match self.study.wanted(asked, &[]).ok()? {
             Wanted::Metric { metric, grid } => {
                 let results = self.frame.get(grid)?;
-                Some(Sample::new(results.values(metric, place)?.to_vec(), results.is_exact))
+                let cell = results.cell(place)?;
+                if let Some(reads) = self.reads {
+                    reads.borrow_mut().insert((grid.to_owned(), cell));
+                }
+                Some(Sample::new(results.values(metric, cell)?.to_vec(), results.is_exact))
             }
             Wanted::Measure { measure, .. } => self.measure(measure, asked.grid, place),
         }
@@ -121,7 +138,7 @@ impl<'a> View<'a> {
 
     fn measure(&self, measure: &Measure, grid: Option<&str>, place: &Place) -> Option<Sample> {
         if let Some(formula) = &measure.formula {
-            return super::formula::value(formula, place).map(Sample::exactly);
+            return Expression::parse(formula).ok()?.value(place).map(Sample::exactly);
         }
         if let Some(by) = &measure.by {
             return super::computed::number(by, &measure.with, place).map(Sample::exactly);
@@ -230,15 +247,9 @@ pub fn over_laid(place: &Place, over: &Ordered<Value>) -> Place {
     place
 }
 
-/// 100 (mean / mean - 1) with each repetition's linear part in it, so that its interval is the ratio's
-/// ([`crate::stats::change_of_means`]).
+/// 100 (mean / mean - 1), each repetition with its part in it, so that the interval is the ratio's.
 fn change_of_means(ones: &Sample, others: &Sample) -> Option<Sample> {
-    let pairs = ones.with(others, |one, _| one);
-    let base = others.with(ones, |other, _| other);
-    let (one, other) = (pairs.mean()?, base.mean()?);
-    if other <= 0.0 {
-        return None;
-    }
-    let ratio = one / other;
-    Some(pairs.with(&base, |one, of| 100.0 * (ratio + (one - ratio * of) / other - 1.0)))
+    let (one, other) = (ones.with(others, |one, _| one), others.with(ones, |other, _| other));
+    let ratio = RatioOfMeans::of(&one.defined(), &other.defined())?;
+    Some(one.with(&other, |one, other| ratio.change(one, other)))
 }

@@ -2,8 +2,7 @@
 //!
 //! * [`mod@file`]: what `study.toml` may say; [`source`]: where the files are; [`study`]: all files, read and checked;
 //!   [`value`]: values of axes; [`published`]: the paper's numbers; [`ns2`]: ns-2's beside them.
-//! * [`cells`]: from a place in a grid to its scenario; [`runs`]: all runs, each once; [`store`]: finished runs on disk; [`columns`], [`expression`],
-//!   [`formula`]: what metrics are made of; [`computed`]: the few things that are Rust.
+//! * [`cells`]: from a place in a grid to its scenario; [`runs`], [`jobs`]: all runs, each once; [`width`]: which are repeated more often; [`store`]: finished runs on disk; [`columns`], [`expression`]: what metrics are made of; [`computed`]: the few things that are Rust.
 //! * [`measure`]: numbers of the results; [`place`]: places on an axis; [`class`]: the verdict on a number; [`order`]: the verdict on words;
 //!   [`claims`], [`rows`]: all rows.
 //! * [`reproduce`]: a whole paper; [`readings`]: sets of answers beside each other; [`counts`]: verdicts together; [`overview`]: its part of the report's
@@ -20,7 +19,7 @@ pub mod courses;
 pub mod expression;
 pub mod figures;
 pub mod file;
-pub mod formula;
+pub mod jobs;
 pub mod measure;
 pub mod ns2;
 pub mod order;
@@ -40,3 +39,4 @@ pub mod study;
 pub mod switches;
 pub mod tables;
 pub mod value;
+pub mod width;

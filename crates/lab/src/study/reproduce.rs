@@ -81,17 +81,17 @@ pub fn run<'a>(
     let orders = orders(study, &asked, settings.quick)?;
     let mut frames = runs::run(study, &orders, settings.seed, store, progress)?.into_iter();
     let frame = frames.next().unwrap_or_default();
-    let mut items = rows::all(&View { study, frame: &frame });
+    let mut items = rows::all(&View::of(study, &frame));
     let read = |(name, reading): (&'a String, _)| {
         let frame = frames.next().unwrap_or_default();
         let of_reading = |item| Item { reading: name.clone(), ..item };
-        let items = rows::all(&View { study, frame: &frame }).into_iter().map(of_reading).collect();
+        let items = rows::all(&View::of(study, &frame)).into_iter().map(of_reading).collect();
         Read { name, reading, items }
     };
     let mut readings: Vec<Read<'a>> = study.file.reading.iter().map(read).collect();
     let tried = asked.into_iter().zip(frames).map(|(one, frame)| {
         let label = label(one.question, one.answer);
-        let mut items = rows::tried(&View { study, frame: &frame }, one.tried);
+        let mut items = rows::tried(&View::of(study, &frame), one.tried);
         for item in &mut items {
             item.item = format!("sensitivity-{}", item.item);
             item.x.insert("setting".into(), label.clone().into());

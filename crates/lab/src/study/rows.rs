@@ -97,7 +97,7 @@ pub fn place_of(
 }
 
 /// A published number beside ours; `None` if it was not run.
-fn number(view: &View<'_>, published: &Published) -> Option<Item> {
+pub fn number(view: &View<'_>, published: &Published) -> Option<Item> {
     let study = view.study;
     let binding = binding(study, published)?;
     let (place, mut x) = place_of(study, binding, published);

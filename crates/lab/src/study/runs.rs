@@ -1,17 +1,18 @@
-//! All runs of a paper: each scenario once with each seed, on all cores; what is kept of a run are its metrics.
+//! All runs of a paper, grid by grid and cell by cell; what is kept of a run are its metrics.
 
 use super::cells::{Cell, Mode};
-use super::columns::{self, Run};
+use super::columns;
 use super::expression::Expression;
-use super::file::{Grid, Ordered, Part};
-use super::store::{Store, Values};
+use super::file::{Grid, Part};
+use super::jobs::{Jobs, Metrics, Reader, Resolved, Ticket};
+use super::measure::View;
+use super::store::Store;
 use super::study::Study;
-use super::value::{Place, Texts, Value};
-use crate::digest;
+use super::value::{Place, Value};
+use super::width;
 use crate::progress::Progress;
 use crate::repeat::seed_of;
 use lasthop_scenario::{Problem, Scenario};
-use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -36,15 +37,20 @@ struct CellResults {
 }
 
 impl Results {
-    /// A metric's values by repetition at a place; axes with one value need not be named.
-    pub fn values(&self, metric: &str, place: &Place) -> Option<&[Option<f64>]> {
-        let is_there = |cell: &&CellResults| {
+    /// Which cell a place means; axes with one value need not be named.
+    pub fn cell(&self, place: &Place) -> Option<usize> {
+        let is_there = |cell: &CellResults| {
             self.axes.iter().all(|(axis, values)| match place.get(axis) {
                 Some(value) => cell.place[axis].same(value),
                 None => values.len() == 1,
             })
         };
-        self.cells.iter().find(is_there)?.values.get(metric).map(Vec::as_slice)
+        self.cells.iter().position(is_there)
+    }
+
+    /// A metric's values by repetition in a cell.
+    pub fn values(&self, metric: &str, cell: usize) -> Option<&[Option<f64>]> {
+        self.cells.get(cell)?.values.get(metric).map(Vec::as_slice)
     }
 
     /// The values of an axis that were run.
@@ -102,19 +108,40 @@ pub fn with_value(place: &Place, axis: &str, value: &Value) -> Place {
     place
 }
 
-struct Job<'a> {
+/// A cell that is run, and what is known of it.
+struct Asked<'a> {
     cell: Cell<'a>,
-    metrics: Arc<Vec<(String, Expression)>>,
-    scenario: Option<Arc<Scenario>>,
-    /// The scenario's keys as they are set.
-    written: String,
-    seed: u64,
+    /// Which of the orders asks for it.
+    order: usize,
+    /// Which of its grid's places it is.
+    number: usize,
+    reader: Reader,
+    /// Where nothing is drawn all repetitions have one scenario.
+    fixed: Option<Resolved>,
+    /// Repetitions that are wanted.
+    runs: u32,
+    /// Those that were asked for.
+    tickets: Vec<Ticket>,
 }
 
-/// Runs all orders; one frame for each. Equal scenarios are run once.
+impl Asked<'_> {
+    fn ask(&mut self, jobs: &mut Jobs, seed: u64) -> Result<(), Problem> {
+        for run in self.tickets.len() as u32..self.runs {
+            let seed = seed_of(seed, run);
+            self.tickets.push(match &self.fixed {
+                Some(fixed) => jobs.ask(fixed, seed, &self.reader),
+                None => jobs.ask(&Resolved::of(self.cell.scenario(seed)?), seed, &self.reader),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Runs all orders; one frame for each. Equal scenarios are run once. In full, cells of published numbers beside which our
+/// interval is wide are run more often ([`width`]).
 ///
 /// # Errors
-/// The first thing that is wrong with any of their scenarios, before anything is run; or that the user stopped it.
+/// The first thing that is wrong with any of their scenarios, before anything is run.
 pub fn run(
     study: &Study,
     orders: &[Order<'_>],
@@ -122,46 +149,65 @@ pub fn run(
     store: &Store,
     progress: &dyn Progress,
 ) -> Result<Vec<Frame>, Problem> {
-    let mut jobs: Vec<Job<'_>> = Vec::new();
-    let mut known: BTreeMap<(&str, String, u64), usize> = BTreeMap::new();
-    // By order, grid, cell and repetition: the job.
-    let mut wanted = Vec::new();
-    for order in orders {
+    let mut asked = asked(study, orders, seed)?;
+    let mut jobs = Jobs::default();
+    loop {
+        asked.iter_mut().try_for_each(|one| one.ask(&mut jobs, seed))?;
+        progress.begin(&study.file.paper, jobs.open() as u64);
+        jobs.run(store, progress);
+        progress.end();
+        let frames = frames(study, orders, &asked, &jobs);
+        if progress.is_cancelled() || !grown(study, orders, &frames, &mut asked) {
+            return Ok(frames);
+        }
+    }
+}
+
+/// Every cell of every order, with its first repetitions.
+fn asked<'a>(study: &'a Study, orders: &'a [Order<'a>], seed: u64) -> Result<Vec<Asked<'a>>, Problem> {
+    let mut asked = Vec::new();
+    for (number, order) in orders.iter().enumerate() {
         for (name, grid) in order.run(study) {
-            let metrics = Arc::new(study.metrics_of(name));
-            for place in places(&axes(study, grid, order.mode)) {
+            let metrics: Metrics = Arc::new(study.metrics_of(name));
+            for (at, place) in places(&axes(study, grid, order.mode)).into_iter().enumerate() {
                 let cell = Cell { study, name, grid, place, parts: &order.parts, mode: order.mode };
-                let key = cell.key()?;
-                let mut shared = None;
-                let mut numbers = Vec::new();
-                for run in 0..order.mode.runs(grid) {
-                    let seed = seed_of(seed, run);
-                    let full = (name.as_str(), key.clone(), seed);
-                    let number = match known.get(&full) {
-                        Some(number) => *number,
-                        None => {
-                            if shared.is_none() {
-                                shared = Some(checked(&cell, &metrics, seed)?);
-                            }
-                            let scenario = shared.clone().filter(|_| !cell.draws());
-                            let (cell, written) = (cell.clone(), key.clone());
-                            jobs.push(Job { cell, metrics: Arc::clone(&metrics), scenario, written, seed });
-                            known.insert(full, jobs.len() - 1);
-                            jobs.len() - 1
-                        }
-                    };
-                    numbers.push(number);
-                }
-                wanted.push(numbers);
+                let resolved = Resolved::of(checked(&cell, &metrics, seed)?);
+                asked.push(Asked {
+                    reader: Reader::of(&cell, Arc::clone(&metrics)),
+                    fixed: (!cell.draws()).then_some(resolved),
+                    cell,
+                    order: number,
+                    number: at,
+                    runs: order.mode.runs(grid),
+                    tickets: Vec::new(),
+                });
             }
         }
     }
-    progress.begin(&study.file.paper, jobs.len() as u64);
-    let done: Result<Vec<Values>, Problem> = jobs.par_iter().map(|job| job.run(store, progress)).collect();
-    progress.end();
-    let done = done?;
-    let mut wanted = wanted.into_iter();
-    Ok(orders.iter().map(|order| frame(study, order, &mut wanted, &done)).collect())
+    Ok(asked)
+}
+
+/// Whether some cells are run more often.
+fn grown(study: &Study, orders: &[Order<'_>], frames: &[Frame], asked: &mut [Asked<'_>]) -> bool {
+    let mut has_grown = false;
+    for (number, order) in orders.iter().enumerate().filter(|(_, order)| order.mode.grows()) {
+        for reads in width::wide(&View::of(study, &frames[number])) {
+            let is_read = |one: &&mut Asked<'_>| {
+                one.order == number && reads.contains(&(one.cell.name.to_owned(), one.number))
+            };
+            let mut read: Vec<&mut Asked<'_>> = asked.iter_mut().filter(is_read).collect();
+            let grids = read.iter().map(|one| one.cell.grid);
+            let most = grids.filter(|grid| grid.random).map(|grid| order.mode.most(grid)).min().unwrap_or(0);
+            // All that it compares have the same number.
+            let fewest = read.iter().map(|one| one.tickets.len() as u32).min().unwrap_or(0);
+            let wanted = width::next(fewest, most);
+            for one in read.iter_mut().filter(|one| one.runs < wanted) {
+                one.runs = wanted;
+                has_grown = true;
+            }
+        }
+    }
+    has_grown
 }
 
 /// Makes a scenario of every cell without running it, and checks every formula there.
@@ -188,7 +234,7 @@ pub fn check(study: &Study, orders: &[Order<'_>], seed: u64) -> Result<usize, Pr
 }
 
 /// The cell's first scenario, in which every formula has been checked.
-fn checked(cell: &Cell<'_>, metrics: &[(String, Expression)], seed: u64) -> Result<Arc<Scenario>, Problem> {
+fn checked(cell: &Cell<'_>, metrics: &[(String, Expression)], seed: u64) -> Result<Scenario, Problem> {
     let scenario = cell.scenario(seed)?;
     for (metric, formula) in metrics {
         columns::check(formula, &scenario, &cell.place, &cell.groups()).map_err(|(message, help)| {
@@ -204,46 +250,22 @@ fn checked(cell: &Cell<'_>, metrics: &[(String, Expression)], seed: u64) -> Resu
             .advise(help)
         })?;
     }
-    Ok(Arc::new(scenario))
+    Ok(scenario)
 }
 
-impl Job<'_> {
-    fn run(&self, store: &Store, progress: &dyn Progress) -> Result<Values, Problem> {
-        if progress.is_cancelled() {
-            return Ok(vec![None; self.metrics.len()]);
-        }
-        let scenario = match &self.scenario {
-            Some(scenario) => Arc::clone(scenario),
-            None => Arc::new(self.cell.scenario(self.seed)?),
-        };
-        let groups = self.cell.groups();
-        let key = self.key(&scenario, &groups);
-        let values = match store.find(&key) {
-            Some(values) => values.clone(),
-            None => {
-                let outcome = lasthop_sim::run(&scenario, self.seed);
-                let run = Run { outcome: &outcome, place: &self.cell.place, groups: &groups };
-                let values = self.metrics.iter().map(|(_, formula)| formula.value(&run)).collect();
-                store.keep(&key, &values);
-                values
-            }
-        };
-        progress.step();
-        Ok(values)
-    }
-
-    /// All that decides its numbers: the scenario as it is written and as it is read, the metrics, the seed.
-    fn key(&self, scenario: &Scenario, groups: &Ordered<Texts>) -> String {
-        let metrics = format!("{:?} {groups:?} {:?}", self.metrics, self.cell.place);
-        digest::key(&[&self.written, &format!("{scenario:?}"), &metrics, &self.seed.to_string()])
-    }
+fn frames(study: &Study, orders: &[Order<'_>], asked: &[Asked<'_>], jobs: &Jobs) -> Vec<Frame> {
+    let of = |(number, order)| {
+        let own = asked.iter().filter(|one| one.order == number);
+        frame(study, order, own, jobs)
+    };
+    orders.iter().enumerate().map(of).collect()
 }
 
-fn frame(
+fn frame<'a>(
     study: &Study,
     order: &Order<'_>,
-    wanted: &mut impl Iterator<Item = Vec<usize>>,
-    done: &[Values],
+    asked: impl Iterator<Item = &'a Asked<'a>>,
+    jobs: &Jobs,
 ) -> Frame {
     let mut frame = Frame::new();
     for (name, grid) in study.file.grid.iter().filter(|(_, grid)| grid.computed) {
@@ -251,20 +273,16 @@ fn frame(
         frame.insert(name.clone(), Results { axes, is_exact: true, ..Results::default() });
     }
     for (name, grid) in order.run(study) {
-        let axes = axes(study, grid, order.mode);
-        let metrics: Vec<String> = study.metrics_of(name).into_iter().map(|(metric, _)| metric).collect();
-        let cells = places(&axes)
-            .into_iter()
-            .zip(wanted.by_ref())
-            .map(|(place, jobs)| {
-                let of = |at: usize| jobs.iter().map(|job| done[*job][at]).collect();
-                let values =
-                    metrics.iter().enumerate().map(|(at, metric)| (metric.clone(), of(at))).collect();
-                CellResults { place, values }
-            })
-            .collect();
-        let runs = order.mode.runs(grid) as usize;
-        frame.insert(name.clone(), Results { axes, runs, is_exact: !grid.random, cells });
+        let (axes, runs) = (axes(study, grid, order.mode), order.mode.runs(grid) as usize);
+        frame.insert(name.clone(), Results { axes, runs, is_exact: !grid.random, cells: Vec::new() });
+    }
+    for one in asked {
+        let of = |at: usize| one.tickets.iter().map(|ticket| jobs.values(*ticket)?[at]).collect();
+        let metrics = one.reader.metrics().enumerate();
+        let values = metrics.map(|(at, metric)| (metric.to_owned(), of(at))).collect();
+        if let Some(results) = frame.get_mut(one.cell.name) {
+            results.cells.push(CellResults { place: one.cell.place.clone(), values });
+        }
     }
     frame
 }

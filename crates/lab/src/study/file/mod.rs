@@ -126,9 +126,11 @@ pub struct Axis {
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Runs {
-    /// In full.
+    /// In full; at first, where there is `most`.
     #[serde(default)]
     pub full: u32,
+    /// At most in full: cells of published numbers are run more often until our interval is narrow beside the margin.
+    pub most: Option<u32>,
     /// Quick.
     #[serde(default)]
     pub quick: u32,
