@@ -8,6 +8,7 @@ use lasthop_lab::papers::Reproduction;
 use lasthop_lab::runs::csv as fields;
 use lasthop_lab::runs::number::{plain, with_interval};
 use lasthop_lab::stats::Estimate;
+use lasthop_lab::study::tables::distance;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -167,15 +168,19 @@ fn questions(items: &[&Item]) -> Table {
         let mut row = vec![word(&label)];
         row.extend(names.iter().map(|name| {
             let item = group.iter().find(|item| item.item == *name);
-            let text = item.and_then(|item| Some(format!("{} {}", measured(item)?, sign(item.verdict))));
-            text.map_or(Cell::Empty, |text| Cell::Number(text.trim_end().to_owned()))
+            let text = item.and_then(|item| {
+                let apart = distance(item).map_or(String::new(), |distance| format!(" ({distance})"));
+                Some(format!("{}{apart}", measured(item)?))
+            });
+            text.map_or(Cell::Empty, Cell::Number)
         }));
         let claims: Vec<&&Item> = group.iter().filter(|item| is_claim(item)).collect();
-        let fail = claims.iter().filter(|item| item.verdict != Some(Verdict::Agrees));
-        let fail: Vec<String> =
-            fail.map(|item| format!("{} {}", without(&item.item, CLAIM), sign(item.verdict))).collect();
-        row.push(word(&format!("{} of {}", claims.len() - fail.len(), claims.len())));
-        row.push(word(&fail.join(", ")));
+        let partly = claims.iter().filter(|item| item.measured.is_none_or(|share| share < 1.0));
+        let partly: Vec<String> = partly
+            .map(|item| format!("{} {}", without(&item.item, CLAIM), distance(item).unwrap_or_default()))
+            .collect();
+        row.push(word(&format!("{} of {}", claims.len() - partly.len(), claims.len())));
+        row.push(word(&partly.join(", ")));
         Some(row)
     });
     let short = |name: &str| {
@@ -184,10 +189,11 @@ fn questions(items: &[&Item]) -> Table {
     };
     let mut columns = vec!["setting".to_owned()];
     columns.extend(names.iter().map(|name| short(name)));
-    columns.extend(["claims that hold", "the others"].map(String::from));
+    columns.extend(["claims that hold at all points", "the others, and at how many"].map(String::from));
     Table {
         caption:
-            "Open questions, answered otherwise one at a time (✓ agrees, ~ shape, ✗ differs, ? inconclusive)"
+            "Open questions, answered otherwise one at a time (in parentheses the distance from the published number in \
+             its margins: within ±1 is near)"
                 .into(),
         columns,
         rows: rows.collect(),
@@ -244,16 +250,6 @@ fn shown(value: &Value) -> String {
 
 fn first_unit(items: &[&Item]) -> String {
     items.first().map_or(String::new(), |item| item.unit.clone())
-}
-
-fn sign(verdict: Option<Verdict>) -> &'static str {
-    match verdict {
-        Some(Verdict::Agrees) => "✓",
-        Some(Verdict::Shape) => "~",
-        Some(Verdict::Differs) => "✗",
-        Some(Verdict::Inconclusive) => "?",
-        None => "",
-    }
 }
 
 fn table(caption: String, columns: &[&str], rows: Vec<Vec<Cell>>) -> Table {

@@ -14,6 +14,7 @@
 //!
 //! Exit status: 0, 1 (failed), 2 (bad input), 3 (`emulate`, `crosscheck`: not in time), 130 (interrupted).
 
+mod again;
 mod bar;
 mod command;
 mod cost;

@@ -8,7 +8,7 @@ use crate::provenance::Provenance;
 use crate::spoken;
 use crate::target::Target;
 use crate::values::Named;
-use crate::{first, items, summary, values};
+use crate::{again, first, items, summary, values};
 use clap::Args;
 use lasthop_lab::bench::CASES;
 use lasthop_lab::document::Document;
@@ -44,6 +44,13 @@ pub(crate) struct Reproduce {
     /// Run everything again, also what an earlier start of the same program has finished
     #[arg(long)]
     fresh: bool,
+    /// Run the archived rows of a file (--format json) again, and compare them byte for byte
+    #[arg(
+        long,
+        value_name = "FILE.jsonl",
+        conflicts_with_all = ["papers", "quick", "seed", "fresh", "all", "format", "report"],
+    )]
+    again: Option<PathBuf>,
     /// Print every number, curve and answer, and not only counts and what differs
     #[arg(long)]
     all: bool,
@@ -57,6 +64,9 @@ pub(crate) struct Reproduce {
 
 impl Reproduce {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
+        if let Some(file) = &self.again {
+            return again::run(file, self.jobs);
+        }
         let chosen = self.chosen()?;
         // Begun now, so that a mistake in its path shows before minutes of work.
         let path = self.report_path()?;

@@ -4,7 +4,7 @@ use super::file;
 use super::reproduce::{Done, Tried};
 use super::switches::switched;
 use crate::document::{Block, Cell, Table};
-use crate::item::Item;
+use crate::item::{AGAIN, Item};
 use crate::papers::cells::{measured, number, place, short};
 use crate::papers::deviation::Deviation;
 
@@ -94,12 +94,30 @@ fn answers(done: &Done<'_>, table: &file::Table, number: usize) -> Table {
     rows.extend(tried().map(|tried| line(&tried.label, table, |column| tried.find(column))));
     let mut columns = vec!["open question: answer".to_owned()];
     columns.extend(table.column.iter().map(|column| column.heading.clone()));
-    Table { caption: table.caption.clone(), columns, rows }
+    let has_distances = table.column.iter().any(|column| column.verdict);
+    let caption =
+        if has_distances { format!("{} ({DISTANCES})", table.caption) } else { table.caption.clone() };
+    Table { caption, columns, rows }
+}
+
+/// How answers are set beside the paper: few repetitions decide nothing, so that there is no verdict.
+pub const DISTANCES: &str = "a number's distance from the published one in its margins: within ±1 is near; a claim's points at which it holds in the mean";
+
+/// A row under an answer: how far it is from what the paper says.
+pub fn distance(item: &Item) -> Option<String> {
+    let measured = item.measured.filter(|measured| measured.is_finite())?;
+    match (item.published, item.margin) {
+        (Some(published), Some(margin)) if margin > 0.0 => {
+            Some(format!("{:+.1}", (measured - published) / margin))
+        }
+        (Some(_), None) => Some(format!("{} of {}", (measured * item.runs as f64).round(), item.runs)),
+        _ => None,
+    }
 }
 
 fn line<'a>(label: &str, table: &file::Table, find: impl Fn(&file::Column) -> Option<&'a Item>) -> Vec<Cell> {
     let cell = |column: &file::Column| match (find(column), column.verdict) {
-        (Some(item), true) => Cell::Verdict(item.verdict),
+        (Some(item), true) => distance(item).map_or(Cell::Empty, Cell::Number),
         (Some(item), false) => measured(item),
         (None, _) => Cell::Empty,
     };
@@ -115,7 +133,7 @@ impl Tried<'_> {
 /// The item of a column.
 fn find<'a>(items: &'a [Item], column: &file::Column) -> Option<&'a Item> {
     items.iter().find(|item| {
-        let name = item.item.strip_prefix("sensitivity-").unwrap_or(&item.item);
+        let name = item.item.strip_prefix(AGAIN).unwrap_or(&item.item);
         name == column.item
             && column.series.as_ref().is_none_or(|series| *series == item.series)
             && column.metric.as_ref().is_none_or(|metric| *metric == item.metric)
@@ -143,6 +161,20 @@ mod tests {
     use super::*;
     use crate::item::Verdict;
     use crate::stats::Estimate;
+
+    #[test]
+    fn under_an_answer_there_is_a_distance_and_no_verdict() {
+        let number = Item {
+            published: Some(100.0),
+            margin: Some(5.0),
+            measured: Some(88.0),
+            ..Item::new("p", "i", "s")
+        };
+        assert_eq!(distance(&number).as_deref(), Some("-2.4"));
+        let claim = Item::new("p", "claim", "claim").said("words", 0.25, 8, Verdict::Differs);
+        assert_eq!(distance(&claim).as_deref(), Some("2 of 8"));
+        assert_eq!(distance(&Item { measured: None, ..number }), None);
+    }
 
     #[test]
     fn a_number_and_a_claim_share_their_columns() {
