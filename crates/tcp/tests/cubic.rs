@@ -364,3 +364,25 @@ fn in_a_connection() {
     // The eight of before, and slow start's one for the ACK.
     script.run([Tick(100), Ack(2), News(9, 10), Nothing, Ack(3), Cwnd(9), SsthreshBytes(1 << 30)]);
 }
+
+/// The ACK that ends a recovery counts what it delivers, where it counts at all: one segment. What SACK had reported before it,
+/// eight more, went into no estimate. W_est from 7 segments: 0.53 / 7 more by that one, 0.68 by all nine.
+#[test]
+fn the_ack_that_ends_a_recovery_counts_what_it_delivers() {
+    let mut script = Script::sender(Config {
+        congestion: Choice::named(congestion::ALL, "cubic"),
+        counting: Choice::named(counting::ALL, "delivered"),
+        recovery: Choice::named(recovery::ALL, "rack"),
+        initial_window: 10,
+        ..config("sack")
+    });
+    script.run([News(1, 10), Nothing, Tick(100)]);
+    script.sack(1, &[(2, 10)]);
+    script.run([Again(1), Tick(100)]);
+    let lowered = script.endpoint.sender().ssthresh();
+    let nxt = script.endpoint.sender().board().nxt() / script::SEGMENT + 1;
+    script.run([Ack(nxt)]);
+    let grown = script.endpoint.sender().window() - lowered;
+    assert!(!script.endpoint.sender().is_recovering());
+    assert!(grown > 0 && grown < script::SEGMENT / 4, "{grown} bytes");
+}

@@ -40,6 +40,7 @@ pub const CASES: &[Case] = &[
         text: DUMBBELL,
         change: Some(("flow.bulk.count", "1000")),
     },
+    Case { name: "cubic-linux", counted_s: [10, 30], text: LINUX, change: None },
 ];
 
 impl Case {
@@ -120,6 +121,23 @@ initial_window = 2
 
 [flow.bulk.receiver]
 timing = "immediate"
+"#;
+
+/// One flow between two Linux hosts: RACK-TLP, PRR, Linux's CUBIC, its receiver; one packet in a thousand is lost.
+const LINUX: &str = r#"
+duration = "60 s"
+
+[link.path]
+from = "server"
+to = "client"
+one_way_delay = "12 ms"
+down = { rate = "100 Mbit/s", queue = "300 packets", channel = { kind = "iid", loss = 0.001 } }
+up = { rate = "100 Mbit/s" }
+
+[flow.bulk]
+from = "server"
+to = "client"
+profile = "linux"
 "#;
 
 /// Bulk SACK flows that share one access link on each side and a bottleneck between them.

@@ -53,7 +53,7 @@ use recovery::AckNews;
 use reductions::Reductions;
 use repair::Repair;
 use scoreboard::Scoreboard;
-use slow_start::{Divided, Growth, Sample, SlowStart};
+use slow_start::SlowStart;
 use timer::{Kind, Timer};
 use user_timeout::UserTimeout;
 
@@ -432,28 +432,6 @@ impl Sender {
             };
         }
         self.poll_in_repair(now, log)
-    }
-
-    /// Whether this is slow start, and somebody watches it.
-    fn is_watched_slow_start(&self) -> bool {
-        self.slow_start.is_some() && self.cwnd < self.congestion.ssthresh()
-    }
-
-    /// An ACK has its effect on the window in a slow start that is watched.
-    #[inline(never)]
-    fn grow_watched(&mut self, event: &AckEvent) {
-        let Some(watch) = self.slow_start.as_mut().filter(|_| event.acked > 0) else {
-            return self.congestion.on_ack(event, &mut *self.counting);
-        };
-        let (una, nxt, window) = (self.board.una(), self.board.nxt(), self.cwnd);
-        let sample = Sample { now: event.now, una, nxt, rtt: event.rtt, window, mss: self.mss };
-        let mut by = 1;
-        match watch.on_ack(&sample) {
-            Growth::Full => {}
-            Growth::Divided(divisor) => by = divisor,
-            Growth::Over => self.congestion.leave_slow_start(),
-        }
-        self.congestion.on_ack(event, &mut Divided { counting: &mut *self.counting, by });
     }
 
     fn has_new_data(&self) -> bool {

@@ -146,10 +146,12 @@ impl Sender {
         let lost = self.reductions.news_of_losses(self.board.lost_total());
         if advanced || duplicate {
             let in_flight = self.repair.recovery.in_flight(&self.board);
+            let counts_end = step == Step::Leave && self.counts_end;
             let event = AckEvent {
                 now,
-                phase: if step == Step::Leave && !self.counts_end { Phase::Recovery } else { self.phase() },
-                acked: acked.bytes,
+                phase: if step == Step::Leave && !counts_end { Phase::Recovery } else { self.phase() },
+                // What SACK had reported during the recovery counts no more.
+                acked: if counts_end { acked.delivered } else { acked.bytes },
                 segments: acked.segments,
                 delivered,
                 reported,
