@@ -4,7 +4,7 @@ CARGO ?= cargo
 PYTHON ?= python3
 
 # Programs that tests call, each with Debian's package if that has another name.
-PROGRAMS = tshark tcptrace chromium iptables ethtool ip:iproute2 ss:iproute2 nft:nftables setpriv:util-linux valgrind
+PROGRAMS = tshark tcptrace chromium iptables ethtool ip:iproute2 ss:iproute2 nft:nftables setpriv:util-linux valgrind python3
 
 .PHONY: test tools format lint unit doc python stubs bench count count-update crosscheck-ns2 crosscheck-kernel
 
@@ -51,7 +51,8 @@ python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: there is no Python 3.11 or later"; exit 1; }
 	@# Debian's Python has neither venv nor pip without this package.
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { \
-		command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && apt-get install -y -qq --no-install-recommends python3-venv >/dev/null; \
+		command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && \
+		{ apt-get update -qq || true; } && apt-get install -y -qq --no-install-recommends python3-venv >/dev/null; \
 	} || { echo "make: Python's venv is missing: apt install python3-venv"; exit 1; }
 	$(PYTHON) -m venv --clear $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'

@@ -1,6 +1,6 @@
 """Writes python/lasthop/keys.py: the names of scenarios as types, from what the engine says of itself.
 
-    python python/build/keys.py > python/lasthop/keys.py
+python python/build/keys.py > python/lasthop/keys.py
 """
 
 import json
@@ -52,11 +52,23 @@ def written(schema: dict) -> str:
     for kind in flow:
         for key, value in kind["properties"].items():
             merged.setdefault(key, value)
-    merged["kind"] = {"enum": [kind["properties"]["kind"]["const"] for kind in flow], "description": "what it sends"}
+    merged["kind"] = {
+        "enum": [kind["properties"]["kind"]["const"] for kind in flow],
+        "description": "what it sends",
+    }
     parts.append(table("Direction", link["properties"]["down"]["properties"], {}, "One direction of a link."))
-    parts.append(table("Link", link["properties"], {"down": "Direction", "up": "Direction"}, "A link between two nodes."))
     parts.append(
-        table("Node", schema["properties"]["node"]["additionalProperties"]["properties"], {}, "A node between links.")
+        table(
+            "Link", link["properties"], {"down": "Direction", "up": "Direction"}, "A link between two nodes."
+        )
+    )
+    parts.append(
+        table(
+            "Node",
+            schema["properties"]["node"]["additionalProperties"]["properties"],
+            {},
+            "A node between links.",
+        )
     )
     for key, name in ends.items():
         parts.append(table(name, merged[key]["properties"], {}, f"A flow's {key}."))
@@ -122,7 +134,9 @@ def kind(value: dict, known: str | None) -> str:
             if number in types:
                 return python
         return "str"
-    return {"integer": "int", "number": "float", "object": "Mapping[str, object]"}.get(value.get("type", ""), "str")
+    return {"integer": "int", "number": "float", "object": "Mapping[str, object]"}.get(
+        value.get("type", ""), "str"
+    )
 
 
 if __name__ == "__main__":

@@ -31,7 +31,10 @@ def path() -> str:
         found = Path(folder) / name
         if found.is_file():
             return str(found)
-    raise Error("the command `lasthop` is not beside this package", f"looked in {', '.join(folders)}; install the package again")
+    raise Error(
+        "the command `lasthop` is not beside this package",
+        f"looked in {', '.join(folders)}; install the package again",
+    )
 
 
 def output(arguments: list[str]) -> str:
@@ -60,7 +63,10 @@ def output(arguments: list[str]) -> str:
     teller.join()
     if status != 0:
         drawn = "".join(told).strip("\n")
-        first = next((line.strip().lstrip("×").strip() for line in told if line.lstrip().startswith(("×", "error"))), "")
+        first = next(
+            (line.strip().lstrip("×").strip() for line in told if line.lstrip().startswith(("×", "error"))),
+            "",
+        )
         raise Error(first or f"`lasthop {arguments[0]}` ended with status {status}", drawn=drawn)
     return printed
 

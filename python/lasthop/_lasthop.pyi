@@ -92,6 +92,16 @@ class Arrival:
     A data segment that arrived.
     """
     @property
+    def now_s(self, /) -> float:
+        """
+        When, virtual time, s.
+        """
+    @property
+    def repeated(self, /) -> bool:
+        """
+        All of it had arrived before.
+        """
+    @property
     def segment_bytes(self, /) -> int:
         """
         A full segment's payload, bytes.

@@ -61,7 +61,9 @@ def _value(path: str, value: object, strategies: Strategies) -> str:
     if isinstance(value, PathLike):
         return _quoted(str(fspath(value)))
     if isinstance(value, Mapping):
-        inner = (f"{_key(str(key))} = {_value(f'{path}.{key}', one, strategies)}" for key, one in value.items())
+        inner = (
+            f"{_key(str(key))} = {_value(f'{path}.{key}', one, strategies)}" for key, one in value.items()
+        )
         return "{ " + ", ".join(inner) + " }"
     if (item := getattr(value, "item", None)) is not None and callable(item):
         return _value(path, item(), strategies)  # a number of numpy

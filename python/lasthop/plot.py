@@ -1,8 +1,8 @@
 """Figures of results, with matplotlib: colour-blind safe, legible in print, units on every axis.
 
-Each function draws into `ax` if it is given, else into a figure of its own, and returns the axes (`time_series` a list):
-`plot.series(…).figure.savefig("figure.pdf")`, or `.svg`. Colours are those of Okabe and Ito; lines also differ in their
-dashes and markers.
+Each function draws into `ax` if it is given, else into a figure of its own, and returns the axes (`time_series` a
+list): `plot.series(…).figure.savefig("figure.pdf")`, or `.svg`. Colours are those of Okabe and Ito; lines also differ
+in their dashes and markers.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def series(
     flow: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """A metric's means with their 95 % intervals over a varied key `x` (the first one), a line for each value of the others."""
+    """A metric's means with their 95 % intervals over a varied key `x` (the first one), a line for each of the others."""
     x = x or comparison.paths[0]
     if x not in comparison.paths:
         raise Error(f"`{x}` was not varied", f"the varied keys: {', '.join(comparison.paths)}")
@@ -232,7 +232,9 @@ def time_sequence(
         for rows, looks in bars:
             at, low, high = _columns(rows)
             ax.vlines(at, low, high, **looks)
-        ax.plot(*_columns(acks, 2), color=COLOURS[2], linewidth=1.0, drawstyle="steps-post", label="acknowledged")
+        ax.plot(
+            *_columns(acks, 2), color=COLOURS[2], linewidth=1.0, drawstyle="steps-post", label="acknowledged"
+        )
         ax.plot(*_columns(lost, 2), "x", color=COLOURS[6], markersize=5, label="lost")
         ax.set_xlabel("time (s)")
         ax.set_ylabel("sequence (kB)")
@@ -245,7 +247,11 @@ def time_sequence(
 
 
 def cdf(
-    results: Results | Comparison, metric: str = "goodput_kbps", *, by: str | None = None, ax: Axes | None = None
+    results: Results | Comparison,
+    metric: str = "goodput_kbps",
+    *,
+    by: str | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """The share of runs and flows up to each value of a metric; `by` is a column with a line for each of its values."""
     table = results.flows
@@ -304,7 +310,9 @@ def paper(reproduction: Reproduction, item: str, *, x: str | None = None, ax: Ax
     if x is None:
         varied = [key for key in numeric if len({one["x"][key] for one in items}) > 1]
         if not (varied or numeric):
-            raise Error(f"`{item}` has no numbers to draw over", f"its coordinates: {', '.join(keys) or 'none'}")
+            raise Error(
+                f"`{item}` has no numbers to draw over", f"its coordinates: {', '.join(keys) or 'none'}"
+            )
         x = (varied or numeric)[0]
     lines: dict[str, list[dict[str, Any]]] = {}
     for one in items:
@@ -320,7 +328,15 @@ def paper(reproduction: Reproduction, item: str, *, x: str | None = None, ax: Ax
             below = [max(0.0, mean - low) for mean, (low, _) in zip(means, ends, strict=True)]
             above = [max(0.0, high - mean) for mean, (_, high) in zip(means, ends, strict=True)]
             ax.errorbar(
-                at, means, yerr=[below, above], label=name, color=colour, linestyle=dash, marker=marker, markersize=3.5, capsize=2
+                at,
+                means,
+                yerr=[below, above],
+                label=name,
+                color=colour,
+                linestyle=dash,
+                marker=marker,
+                markersize=3.5,
+                capsize=2,
             )
             told = [one for one in line if one["published"] is not None]
             ax.plot(
@@ -341,7 +357,9 @@ def paper(reproduction: Reproduction, item: str, *, x: str | None = None, ax: Ax
     return ax
 
 
-def product_limit(times: list[tuple[float, bool]]) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
+def product_limit(
+    times: list[tuple[float, bool]],
+) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
     """The share complete as steps (time, share), and where a transfer was cut off; of (time, whether it was complete)."""
     left, share = len(times), 0.0
     steps, cut = [(0.0, 0.0)], []

@@ -118,8 +118,14 @@ class Results(_Numbers):
         return Estimate(value["mean"], (ci95[0], ci95[1]) if ci95 else None, value["runs"])
 
     def __repr__(self) -> str:
-        goodputs = (f"{one['flow']} {self.mean('goodput_kbps', one['flow'])} kbit/s" for one in self.summary if one.get("flow"))
-        return f"<lasthop.Results of {self.runs} runs of {self.scenario.title!r}: goodput {', '.join(goodputs)}>"
+        goodputs = (
+            f"{one['flow']} {self.mean('goodput_kbps', one['flow'])} kbit/s"
+            for one in self.summary
+            if one.get("flow")
+        )
+        return (
+            f"<lasthop.Results of {self.runs} runs of {self.scenario.title!r}: goodput {', '.join(goodputs)}>"
+        )
 
     def _repr_html_(self) -> str:
         """Every metric's mean, for notebooks."""
@@ -133,7 +139,9 @@ class Results(_Numbers):
             if any(means):
                 cells = "".join(f"<td>{escape(str(mean)) if mean else '–'}</td>" for mean in means)
                 about = escape(self.flows.doc(name))
-                rows.append(f"<tr><td>{escape(name)}</td>{cells}<td style='text-align:left'>{about}</td></tr>")
+                rows.append(
+                    f"<tr><td>{escape(name)}</td>{cells}<td style='text-align:left'>{about}</td></tr>"
+                )
         return f"<table><tr><th>metric</th>{head}<th>what it is</th></tr>{''.join(rows)}</table>"
 
 

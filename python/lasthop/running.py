@@ -57,12 +57,17 @@ def compare(
     `summary` and `to_json` to these.
     """
     if not isinstance(vary, Mapping) or not vary:
-        raise Error(f"`vary` is {vary!r}: expected a dict with a key or more", 'vary={"recovery": ["sack", "reno"]}')
+        raise Error(
+            f"`vary` is {vary!r}: expected a dict with a key or more", 'vary={"recovery": ["sack", "reno"]}'
+        )
     strategies = Strategies()
     varied = []
     for path, values in vary.items():
         if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
-            raise Error(f"`vary` has {values!r} for {path!r}: expected a list of values", 'vary={"recovery": ["sack", "reno"]}')
+            raise Error(
+                f"`vary` has {values!r} for {path!r}: expected a list of values",
+                'vary={"recovery": ["sack", "reno"]}',
+            )
         listed = [_toml.typed(str(path), value, strategies) for value in values]
         if not listed:
             raise Error(f"`vary` has no value for {path!r}", "give at least one")
@@ -111,7 +116,10 @@ def crosscheck(source: str, *, set: Mapping[str, object] | None = None, argument
     strategies = Strategies()
     changes = [f"--set={path}={_toml.typed(path, value, strategies)}" for path, value in (set or {}).items()]
     if strategies.for_engine():
-        raise Error("a strategy in Python cannot carry real packets in time", "crosscheck takes the engine's own mechanisms")
+        raise Error(
+            "a strategy in Python cannot carry real packets in time",
+            "crosscheck takes the engine's own mechanisms",
+        )
     return _command.output(["crosscheck", str(source), *changes, *arguments])
 
 

@@ -43,7 +43,9 @@ class Scenario:
         changes = [*changes, *(set or {}).items()]
         for path, _ in changes:
             if not isinstance(path, str):
-                raise Error(f"`set` has the key {path!r}: expected text", 'for instance set={"recovery": "reno"}')
+                raise Error(
+                    f"`set` has the key {path!r}: expected text", 'for instance set={"recovery": "reno"}'
+                )
         name: str | None = None
         if isinstance(source, Mapping):
             text, name = _toml.document(source, strategies), "scenario"

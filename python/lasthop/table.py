@@ -82,7 +82,9 @@ class Table:
         columns = self.to_dict()
         head = "".join(f"<th>{escape(name)}</th>" for name in columns)
         body = "".join(
-            "<tr>" + "".join(f"<td>{escape(_short(values[row]))}</td>" for values in columns.values()) + "</tr>"
+            "<tr>"
+            + "".join(f"<td>{escape(_short(values[row]))}</td>" for values in columns.values())
+            + "</tr>"
             for row in range(shown)
         )
         return f"<table><tr>{head}</tr>{body}</table><p>{shown} of {len(self)} rows</p>"

@@ -11,11 +11,15 @@ ROOT = Path(__file__).parents[2]
 
 
 def blocks(page: str) -> list[str]:
-    return re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return re.findall(
+        r"^```python\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
-def test_what_a_page_shows_runs_from_top_to_bottom(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_page_shows_runs_from_top_to_bottom(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "agg")
     shown = blocks(page)
@@ -23,13 +27,18 @@ def test_what_a_page_shows_runs_from_top_to_bottom(page: str, tmp_path: Path, mo
     exec(compile("\n".join(shown), page, "exec"), {"__name__": "page"})
 
 
-@pytest.mark.parametrize("notebook", sorted((ROOT / "docs/notebooks").glob("*.ipynb")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "notebook", sorted((ROOT / "docs/notebooks").glob("*.ipynb")), ids=lambda path: path.stem
+)
 def test_notebooks_run(notebook: Path, tmp_path: Path) -> None:
     read = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
     assert not any(cell.get("outputs") for cell in read.cells), "kept without outputs"
     NotebookClient(read, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
     pictures = [
-        output for cell in read.cells for output in cell.get("outputs", []) if "image/png" in output.get("data", {})
+        output
+        for cell in read.cells
+        for output in cell.get("outputs", [])
+        if "image/png" in output.get("data", {})
     ]
     assert pictures
 

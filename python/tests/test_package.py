@@ -30,7 +30,9 @@ def test_import_takes_less_than_150_ms_and_brings_no_data_frames() -> None:
     alone, both = (best([sys.executable, "-c", line]) for line in ("pass", "import lasthop"))
     assert both - alone < 0.15
     heavy = "import sys, lasthop; print([name for name in ('pandas', 'matplotlib', 'polars', 'pyarrow', 'numpy') if name in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", heavy], capture_output=True, text=True).stdout.strip() == "[]"
+    assert (
+        subprocess.run([sys.executable, "-c", heavy], capture_output=True, text=True).stdout.strip() == "[]"
+    )
 
 
 def test_the_command_starts_within_30_ms() -> None:
@@ -43,19 +45,26 @@ def test_the_command_is_cargos() -> None:
         pytest.skip("there is no release build beside the package")
     digests = [hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in (built, _command.path())]
     ours, theirs = (
-        subprocess.run([path, "run", "umts", "--runs", "2", "--format", "csv"], capture_output=True, check=True).stdout
+        subprocess.run(
+            [path, "run", "umts", "--runs", "2", "--format", "csv"], capture_output=True, check=True
+        ).stdout
         for path in (str(built), _command.path())
     )
     assert ours == theirs
     assert digests[0] == digests[1]
-    told = subprocess.run([sys.executable, "-m", "lasthop", "--version"], capture_output=True, text=True, check=True)
+    told = subprocess.run(
+        [sys.executable, "-m", "lasthop", "--version"], capture_output=True, text=True, check=True
+    )
     assert told.stdout.startswith(f"lasthop {lasthop.__version__}")
 
 
 def test_types_hold() -> None:
     """mypy --strict over the package, its tests and what is generated."""
     checked = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "python/lasthop", "python/tests"], cwd=ROOT, capture_output=True, text=True
+        [sys.executable, "-m", "mypy", "--strict", "python/lasthop", "python/tests"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
     )
     assert checked.returncode == 0, checked.stdout
 
@@ -72,5 +81,7 @@ def test_the_package_says_that_it_is_typed() -> None:
 
 
 def test_names_of_scenarios_are_the_engines() -> None:
-    made = subprocess.run([sys.executable, str(ROOT / "python/build/keys.py")], capture_output=True, text=True, check=True)
+    made = subprocess.run(
+        [sys.executable, str(ROOT / "python/build/keys.py")], capture_output=True, text=True, check=True
+    )
     assert made.stdout == (ROOT / "python/lasthop/keys.py").read_text(encoding="utf-8"), "make stubs"

@@ -79,7 +79,9 @@ def test_time_series_are_the_samples(watched: lasthop.Results, tmp_path: Path) -
 def test_queues_are_the_samples(watched: lasthop.Results, tmp_path: Path) -> None:
     ax = plot.queue(watched, ["wireless.down"])
     queues = watched.queues
-    waiting = [n for n, link in zip(queues["queue_packets"], queues["link"], strict=True) if link == "wireless.down"]
+    waiting = [
+        n for n, link in zip(queues["queue_packets"], queues["link"], strict=True) if link == "wireless.down"
+    ]
     assert ys(ax.lines[0]) == waiting
     with pytest.raises(lasthop.Error, match="there is no direction `air`"):
         plot.queue(watched, ["air"])
@@ -125,7 +127,14 @@ def test_a_papers_figure_has_its_points(tmp_path: Path) -> None:
     item = {"item": "fig1", "reading": "default", "paper": "mine", "metric": "goodput", "unit": "kbit/s"}
     points = [(1e-6, 10.0, 11.0), (1e-5, 9.0, None), (1e-4, 5.0, 4.0)]
     items = [
-        {**item, "series": "sack", "x": {"ber": x}, "measured": ours, "ci95": [ours - 1, ours + 1], "published": theirs}
+        {
+            **item,
+            "series": "sack",
+            "x": {"ber": x},
+            "measured": ours,
+            "ci95": [ours - 1, ours + 1],
+            "published": theirs,
+        }
         for x, ours, theirs in points
     ]
     ax = plot.paper(lasthop.Reproduction(json.loads(json.dumps(items))), "fig1")
@@ -146,8 +155,19 @@ def contrast(one: str, other: str) -> float:
         linear = numpy.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
         linear = numpy.where(linear <= 0.04045, linear / 12.92, ((linear + 0.055) / 1.055) ** 2.4)
         # As a deuteranope sees them (Machado, Oliveira and Fernandes 2009).
-        seen = numpy.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]]) @ linear
-        xyz = numpy.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ seen.clip(0, 1)
+        seen = (
+            numpy.array(
+                [
+                    [0.367322, 0.860646, -0.227968],
+                    [0.280085, 0.672501, 0.047413],
+                    [-0.01182, 0.04294, 0.968881],
+                ]
+            )
+            @ linear
+        )
+        xyz = numpy.array(
+            [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+        ) @ seen.clip(0, 1)
         f = numpy.cbrt(xyz / [0.9505, 1.0, 1.089])
         return numpy.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 

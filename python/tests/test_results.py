@@ -47,7 +47,16 @@ def test_rows_are_the_commands(command: Command, path: str) -> None:
 def test_a_comparison_is_the_commands(command: Command) -> None:
     vary = {"recovery": ["sack", "reno"], "counting": ["bytes", "packets"]}
     comparison = lasthop.compare("umts", vary=vary, runs=3, set={"duration": "10 s"})
-    arguments = ["compare", "umts", "--vary", "recovery=sack,reno", "--vary", "counting=bytes,packets", "--runs", "3"]
+    arguments = [
+        "compare",
+        "umts",
+        "--vary",
+        "recovery=sack,reno",
+        "--vary",
+        "counting=bytes,packets",
+        "--runs",
+        "3",
+    ]
     printed = command(*arguments, "--set", "duration=10 s", "--format", "json").stdout
     assert comparison.to_json() == printed
     frame = comparison.to_pandas()
@@ -109,7 +118,11 @@ def test_tables_are_given_away_without_a_copy() -> None:
 def test_frames_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     results = lasthop.run("rate=2Mbit/s,rtt=40ms,loss=1%,transfer=1MB,duration=5s", runs=3)
     frame = results.to_pandas()
-    assert frame.goodput_kbps.tolist() == results.to_polars()["goodput_kbps"].to_list() == results.flows["goodput_kbps"]
+    assert (
+        frame.goodput_kbps.tolist()
+        == results.to_polars()["goodput_kbps"].to_list()
+        == results.flows["goodput_kbps"]
+    )
     assert polars.DataFrame(results).equals(results.to_polars())
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     pandas.testing.assert_frame_equal(results.to_pandas(), frame, check_dtype=False, check_column_type=False)

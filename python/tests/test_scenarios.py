@@ -51,7 +51,12 @@ def test_a_dict_is_the_same_scenario_as_toml(tmp_path: Path) -> None:
     built = lasthop.Scenario(BUILT)
     assert built.to_toml() == lasthop.Scenario.from_toml(TOML).to_toml() == lasthop.Scenario(file).to_toml()
     assert lasthop.run(built, runs=2).to_json() == lasthop.run(str(file), runs=2).to_json()
-    assert (built.title, built.duration_s, built.flows, built.links) == ("one hop", 5.0, ["bulk"], ["wireless"])
+    assert (built.title, built.duration_s, built.flows, built.links) == (
+        "one hop",
+        5.0,
+        ["bulk"],
+        ["wireless"],
+    )
 
 
 def test_what_to_toml_says_reads_back() -> None:
@@ -62,12 +67,20 @@ def test_what_to_toml_says_reads_back() -> None:
 
 
 def test_changes_take_the_types_of_python() -> None:
-    changes = {"sack": False, "recovery": "reno", "segment": "1000 bytes", "wireless.down.channel.loss": 0.02, "runs": numpy.int64(3)}
+    changes = {
+        "sack": False,
+        "recovery": "reno",
+        "segment": "1000 bytes",
+        "wireless.down.channel.loss": 0.02,
+        "runs": numpy.int64(3),
+    }
     scenario = lasthop.Scenario(BUILT, set=changes)
     text = scenario.to_toml()
     for line in ("sack = false", "loss = 0.02", "runs = 3"):
         assert line in text
-    assert lasthop.Scenario(scenario, set={"runs": None, "wireless.down.channel": {"kind": "none"}}).is_deterministic
+    assert lasthop.Scenario(
+        scenario, set={"runs": None, "wireless.down.channel": {"kind": "none"}}
+    ).is_deterministic
     assert lasthop.Scenario(BUILT, set={"runs": numpy.float64(2.0)}).to_toml()
 
 

@@ -13,7 +13,7 @@ import lasthop
 PATHS = [
     "rate=10Mbit/s,rtt=40ms,queue=20packets,loss=0.5%,duration=20s",
     "rate=2Mbit/s,rtt=100ms,queue=10packets,loss=5%,duration=30s,counting=bytes",
-    "rate=10Mbit/s,rtt=40ms,queue={kind=\"red\",marks=true},ecn=true,duration=10s,counting=packets",
+    'rate=10Mbit/s,rtt=40ms,queue={kind="red",marks=true},ecn=true,duration=10s,counting=packets',
     "rate=10Mbit/s,rtt=40ms,queue=20packets,loss=1%,recovery=tahoe,sack=false,duration=10s,counting=per_ack",
     "rate=10Mbit/s,rtt=40ms,queue=20packets,loss=1%,recovery=rack,reduction=prr,duration=10s",
     "umts",
@@ -123,7 +123,9 @@ LOSSY = "rate=5Mbit/s,rtt=40ms,queue=20packets,loss=1%,duration=10s"
     ],
 )
 def test_a_strategy_in_python_gives_the_bytes_of_the_engines(key: str, ours: Any, theirs: Any) -> None:
-    one, other = (lasthop.run(LOSSY, set={key: mechanism}, runs=2, events=True) for mechanism in (ours, theirs))
+    one, other = (
+        lasthop.run(LOSSY, set={key: mechanism}, runs=2, events=True) for mechanism in (ours, theirs)
+    )
     assert one.to_json() == other.to_json()
     assert one.events.to_dict() == other.events.to_dict()
 
@@ -204,10 +206,14 @@ def test_every_flow_has_a_copy_of_its_own_and_a_seed() -> None:
         def __deepcopy__(self, _: Any) -> "Seeded":
             return Seeded()
 
-    lasthop.run("rate=10Mbit/s,rtt=40ms,queue=20packets,duration=1s,count=3", set={"congestion": Seeded}, runs=1)
+    lasthop.run(
+        "rate=10Mbit/s,rtt=40ms,queue=20packets,duration=1s,count=3", set={"congestion": Seeded}, runs=1
+    )
     assert len(set(seen)) == 3
     first = list(seen)
-    lasthop.run("rate=10Mbit/s,rtt=40ms,queue=20packets,duration=1s,count=3", set={"congestion": Seeded}, runs=1)
+    lasthop.run(
+        "rate=10Mbit/s,rtt=40ms,queue=20packets,duration=1s,count=3", set={"congestion": Seeded}, runs=1
+    )
     assert set(seen) == set(first), "the same seed of the run, the same seeds"
 
 
@@ -257,7 +263,9 @@ def test_an_exception_stops_the_run_and_comes_back_with_its_traceback() -> None:
     assert lasthop.run(LOSSY, set={"congestion": Reno}, runs=1).runs == 1
 
 
-@pytest.mark.parametrize("value, shown", [(math.nan, "nan"), ("big", "'big'"), (-1.0, "-1.0"), (None, "None"), (0, "0")])
+@pytest.mark.parametrize(
+    "value, shown", [(math.nan, "nan"), ("big", "'big'"), (-1.0, "-1.0"), (None, "None"), (0, "0")]
+)
 def test_a_window_that_is_none_is_an_error(value: Any, shown: str) -> None:
     class Wrong(Reno):
         def on_ack(self, ack: lasthop.Ack) -> None:
@@ -271,7 +279,12 @@ def test_a_window_that_is_none_is_an_error(value: Any, shown: str) -> None:
 @pytest.mark.parametrize(
     "key, base, hooks, words",
     [
-        ("timing", lasthop.AckTiming, {"on_data": lambda *_: "soon"}, "on_data() is 'soon': expected a number"),
+        (
+            "timing",
+            lasthop.AckTiming,
+            {"on_data": lambda *_: "soon"},
+            "on_data() is 'soon': expected a number",
+        ),
         ("shape", lasthop.AckShape, {"shape": lambda *_: 0}, "shape() is 0: expected how many copies"),
         ("window", lasthop.AdvertisedWindow, {"window_bytes": lambda *_: math.nan}, "window_bytes() is nan"),
         ("cause", lasthop.LossCause, {"judge": lambda *_: "rain"}, "judge() is 'rain'"),
@@ -354,7 +367,9 @@ def test_300_000_callbacks_a_second() -> None:
         nonlocal calls
         calls = 0
         began = time.process_time()
-        lasthop.run("rate=1Gbit/s,rtt=10ms,queue=1bdp,duration=5s,timing=immediate", set={"congestion": Counted})
+        lasthop.run(
+            "rate=1Gbit/s,rtt=10ms,queue=1bdp,duration=5s,timing=immediate", set={"congestion": Counted}
+        )
         return calls / (time.process_time() - began)
 
     assert max(rate() for _ in range(3)) >= 300_000

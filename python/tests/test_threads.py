@@ -19,7 +19,9 @@ class Aimd(lasthop.CongestionControl):
     draws = False
 
     def on_ack(self, ack: lasthop.Ack) -> None:
-        self.cwnd += ack.credit_bytes if self.cwnd < self.ssthresh else self.mss * ack.credit_bytes / self.cwnd
+        self.cwnd += (
+            ack.credit_bytes if self.cwnd < self.ssthresh else self.mss * ack.credit_bytes / self.cwnd
+        )
 
     def on_loss(self, loss: lasthop.Loss) -> None:
         self.ssthresh = self.cwnd = max(loss.flight_bytes / 2, 2 * self.mss)
@@ -95,7 +97,9 @@ def test_two_threads_may_run_at_once() -> None:
     alone = lasthop.run("umts", runs=2, set={"congestion": Aimd}).to_json()
     results: list[str] = []
     threads = [
-        threading.Thread(target=lambda: results.append(lasthop.run("umts", runs=2, set={"congestion": Aimd}).to_json()))
+        threading.Thread(
+            target=lambda: results.append(lasthop.run("umts", runs=2, set={"congestion": Aimd}).to_json())
+        )
         for _ in range(3)
     ]
     for thread in threads:

@@ -17,12 +17,16 @@ use std::sync::Arc;
 /// A data segment that arrived.
 #[pyclass(frozen, get_all, module = "lasthop")]
 pub struct Arrival {
+    /// When, virtual time, s.
+    now_s: f64,
     /// Bytes by which the cumulative ACK can advance since the last ACK sent.
     unacknowledged_bytes: u64,
     /// A full segment's payload, bytes.
     segment_bytes: u64,
     /// It opened a gap, filled one, repeated something or carried a mark: told at once (RFC 5681 §4.2).
     urgent: bool,
+    /// All of it had arrived before.
+    repeated: bool,
 }
 
 /// An acknowledgement that is due.
@@ -85,6 +89,8 @@ struct Timing(Object);
 impl AckTiming for Timing {
     fn on_data(&mut self, arrival: &timing::Arrival) -> When {
         let arrival = Arrival {
+            now_s: arrival.now.as_secs(),
+            repeated: arrival.repeated,
             unacknowledged_bytes: arrival.unacknowledged,
             segment_bytes: arrival.segment,
             urgent: arrival.urgent,
