@@ -25,6 +25,10 @@ ReductionChoice: TypeAlias = Literal["at_once", "prr"] | str | Mapping[str, obje
 """how does the window come down?"""
 
 
+Slow_StartChoice: TypeAlias = Literal["none", "hystart", "hystart_pp"] | str | Mapping[str, object]
+"""what ends slow start, beside a loss?"""
+
+
 CongestionChoice: TypeAlias = (
     Literal["reno", "cubic", "bbr", "westwood", "westwood_plus", "w_cw", "veno"]
     | str
@@ -35,7 +39,11 @@ CongestionChoice: TypeAlias = (
 """how large is the congestion window?"""
 
 
-CountingChoice: TypeAlias = Literal["per_ack", "rfc5681", "bytes", "packets"] | str | Mapping[str, object]
+CountingChoice: TypeAlias = (
+    Literal["per_ack", "rfc5681", "bytes", "packets", "delivered"]
+    | str
+    | Mapping[str, object]
+)
 """what is an acknowledgement worth?"""
 
 
@@ -44,7 +52,7 @@ JudgeChoice: TypeAlias = Literal["always", "tagged"] | str | Mapping[str, object
 
 
 TimingChoice: TypeAlias = (
-    Literal["immediate", "delayed"]
+    Literal["immediate", "delayed", "linux"]
     | str
     | Mapping[str, object]
     | AckTiming
@@ -68,7 +76,7 @@ EchoChoice: TypeAlias = Literal["latched", "per_packet"] | str | Mapping[str, ob
 
 
 WindowChoice: TypeAlias = (
-    Literal["buffer", "link_rate", "dynamic"]
+    Literal["buffer", "link_rate", "dynamic", "autotuned"]
     | str
     | Mapping[str, object]
     | AdvertisedWindow
@@ -180,6 +188,8 @@ class Sender(TypedDict, total=False):
     """what was lost, and what goes out again?; "sack" by default"""
     reduction: ReductionChoice
     """how does the window come down?; "at_once" by default"""
+    slow_start: Slow_StartChoice
+    """what ends slow start, beside a loss?; "none" by default"""
     congestion: CongestionChoice
     """how large is the congestion window?; "reno" by default"""
     counting: CountingChoice
@@ -196,6 +206,11 @@ class Sender(TypedDict, total=False):
     """an echo at a window of one segment makes the next wait for the timer (RFC 3168); false by default"""
     f_rto: bool | str
     """spurious timeouts are found and undone (F-RTO, RFC 5682); false by default"""
+    dsack_undo: bool | str
+    """a recovery is undone if all that it sent again had arrived already (D-SACK, RFC 3708); false by default"""
+    rto: Literal["rfc6298", "linux"] | str
+    """the timeout: min_rto at least in all (RFC 6298), or SRTT + max(min_rto, 4 RTTVAR) (Linux); "rfc6298" by
+    default"""
     min_rto: str
     """smallest retransmission timeout (RFC 6298: 1 s); "200 ms" by default"""
     max_rto: str
@@ -241,6 +256,9 @@ class Flow(_FlowWords, total=False):
     """time between the starts of two of them; "0 s" by default"""
     start_spread: str
     """each begins later by a random time up to this, in each run by another; "0 s" by default"""
+    profile: Literal["plain", "rfc", "linux"] | str
+    """what sender and receiver are where they say nothing; one-line and most ready paths say linux; "plain"
+    by default"""
     transfer: str
     """"bulk": as much as it can until the run ends; or an amount; "bulk" by default"""
     segment: str
