@@ -21,6 +21,10 @@ PATHS = [
 ]
 
 
+# Profiles have other ways of halving.
+RENO = {"kind": "reno", "halve": "flight"}
+
+
 class Reno(lasthop.CongestionControl):
     """RFC 5681, with every rule of crates/tcp/src/sender/congestion/reno.rs."""
 
@@ -77,7 +81,7 @@ class Reno(lasthop.CongestionControl):
 @pytest.mark.parametrize("path", PATHS)
 def test_a_reno_in_python_gives_the_bytes_of_the_engines(path: str) -> None:
     ours = lasthop.run(path, set={"congestion": Reno}, runs=2, events=True, samples=True)
-    theirs = lasthop.run(path, set={"congestion": "reno"}, runs=2, events=True, samples=True)
+    theirs = lasthop.run(path, set={"congestion": RENO}, runs=2, events=True, samples=True)
     assert ours.to_json() == theirs.to_json()
     assert ours.events.to_dict() == theirs.events.to_dict()
     assert ours.samples.to_dict() == theirs.samples.to_dict()
@@ -225,12 +229,12 @@ def test_an_object_has_its_own_parameters_and_stands_beside_others_of_its_class(
         def on_loss(self, loss: lasthop.Loss) -> None:
             self.ssthresh = self.cwnd = max(self.share * loss.flight_bytes, 2 * self.mss)
 
-    values = [Keeps(0.5), Keeps(0.9), "reno", Reno]
+    values = [Keeps(0.5), Keeps(0.9), RENO, Reno]
     comparison = lasthop.compare(LOSSY, vary={"congestion": values}, runs=4)
     means = {one["x"]["congestion"]: one["goodput_kbps"]["mean"] for one in comparison.summary}
-    assert list(means) == ["Keeps", "Keeps_2", "reno", "Reno"]
+    assert list(means) == ["Keeps", "Keeps_2", '{ kind = "reno", halve = "flight" }', "Reno"]
     assert means["Keeps_2"] > means["Keeps"]
-    assert means["reno"] == means["Reno"]
+    assert means['{ kind = "reno", halve = "flight" }'] == means["Reno"]
 
 
 def test_pacing_and_rates() -> None:
