@@ -39,6 +39,7 @@ from lasthop.strategy import (
     Queue,
     Slices,
 )
+from lasthop.sweeping import Sweep, read_store, sweep
 from lasthop.table import Table
 
 __all__ = [
@@ -66,12 +67,15 @@ __all__ = [
     "Scenario",
     "Slices",
     "Start",
+    "Sweep",
     "Table",
     "__version__",
     "compare",
     "crosscheck",
     "mechanisms",
+    "read_store",
     "ready_paths",
     "reproduce",
     "run",
+    "sweep",
 ]

@@ -3,9 +3,10 @@ Scenarios, runs and tables of the package `lasthop`.
 """
 
 from _typeshed import SupportsGetItem
+from os import PathLike
 from typing import Any, Final, SupportsIndex, final
 
-__all__ = ["__version__", "Ack", "Arrival", "Comparison", "Due", "Gap", "Loss", "Packet", "PathEstimate", "QueueState", "Recovered", "Runs", "Scenario", "Start", "Table", "compare", "mechanisms", "ready_paths", "run", "schema"]
+__all__ = ["__version__", "Ack", "Arrival", "Comparison", "Due", "Gap", "Loss", "Packet", "PathEstimate", "QueueState", "Recovered", "Runs", "Scenario", "Start", "Sweep", "Table", "compare", "mechanisms", "read_store", "ready_paths", "run", "run_orders", "schema"]
 
 __version__: Final[str]
 
@@ -455,6 +456,54 @@ class Start:
         """
 
 @final
+class Sweep:
+    """
+    A sweep under way, the only one who writes to its store; nobody does any more once it is closed.
+    """
+    def __new__(cls, /, scenario: Scenario, keys: SupportsGetItem[int, tuple[str, SupportsGetItem[int, str]]], store: str | PathLike[str], runs: SupportsIndex | None = None, until: float | None = None, metrics: SupportsGetItem[int, str] = ..., seed: SupportsIndex | None = None, shard: tuple[SupportsIndex, SupportsIndex] = ...) -> Sweep:
+        """
+        Begins, or goes on with, a sweep: every combination of the values of `keys`, `runs` times each or `until` the means
+        of `metrics` are so exact, in this store.
+        """
+    def close(self, /) -> None:
+        """
+        Makes safe what came back, and lets go of the store.
+        """
+    def failed(self, /) -> list[str]:
+        """
+        What the runs said that failed.
+        """
+    def give_up(self, /, digest: str, seed: SupportsIndex, why: str) -> None:
+        """
+        A run that cannot be done, and why.
+        """
+    def inexact(self, /) -> int:
+        """
+        Points that are not as exact as asked for although they were run as often as they may be.
+        """
+    @property
+    def number(self, /) -> int:
+        """
+        The sweep's number in its store.
+        """
+    def orders(self, /, most: SupportsIndex) -> list[tuple[str, str, int]]:
+        """
+        Up to so many runs to be done elsewhere: digest, scenario and seed of each. None: nothing to do for now.
+        """
+    def progress(self, /) -> tuple[int, int, int]:
+        """
+        Runs that came back, and those that are still to come, as far as one knows; then those that were there before.
+        """
+    def take(self, /, packed: str) -> float:
+        """
+        Takes back what `run_orders` gave; how long the runs took, s.
+        """
+    def work(self, /, jobs: SupportsIndex | None = None, tell: Any | None = None) -> None:
+        """
+        Does all runs on this machine's threads; calls `tell` now and then. Ctrl-C ends it.
+        """
+
+@final
 class Table:
     """
     A table of named columns; each column's name has its unit.
@@ -506,9 +555,19 @@ def ready_paths() -> list[str]:
     The names of the ready paths.
     """
 
+def read_store(store: str | PathLike[str], sweep: SupportsIndex | None = None) -> Table:
+    """
+    Every run of a sweep in a store: a row for each run and flow. The number may be left out if there is one sweep only.
+    """
+
 def run(scenario: Scenario, runs: SupportsIndex | None = None, seed: SupportsIndex | None = None, jobs: SupportsIndex | None = None, samples: bool = False, events: bool = False) -> Runs:
     """
     Runs a scenario several times.
+    """
+
+def run_orders(orders: SupportsGetItem[int, tuple[str, str, SupportsIndex]]) -> str:
+    """
+    Does runs for a sweep in another process: what `Sweep.take` takes.
     """
 
 def schema() -> str:

@@ -20,7 +20,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("sim", &["base", "wire", "net", "tcp", "middlebox", "engine", "scenario", "capture"]),
     ("lab", &["base", "wire", "net", "tcp", "engine", "scenario", "capture", "sim"]),
     ("sweep", &["lab", "scenario", "sim"]),
-    ("python", &["base", "wire", "tcp", "net", "engine", "scenario", "sim", "lab"]),
+    ("python", &["base", "wire", "tcp", "net", "engine", "scenario", "sim", "lab", "sweep"]),
     (
         "",
         &[

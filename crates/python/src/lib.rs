@@ -5,6 +5,7 @@
 //! * `work`: repetitions without Python's lock, which Ctrl-C ends.
 //! * `results`: what came out of a scenario's runs, or of several in pairs: numbers, means, what was seen over time.
 //! * `table`: columns in Arrow's form; `events`: every packet and event of a run as such a table.
+//! * `sweep`: a sweep under way, its runs done here or elsewhere.
 //! * `strategy`: mechanisms that are Python objects.
 
 mod error;
@@ -12,6 +13,7 @@ mod events;
 mod results;
 mod scenario;
 mod strategy;
+mod sweep;
 mod table;
 mod work;
 
@@ -26,6 +28,8 @@ mod _lasthop {
     use super::scenario::{Scenario, mechanisms, ready_paths, schema};
     #[pymodule_export]
     use super::strategy::{Ack, Arrival, Due, Gap, Loss, Packet, PathEstimate, QueueState, Recovered, Start};
+    #[pymodule_export]
+    use super::sweep::{Sweep, read_store, run_orders};
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]

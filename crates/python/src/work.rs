@@ -21,7 +21,7 @@ use std::thread;
 use std::time::Duration;
 
 /// How often the calling thread looks for signals.
-const SOON: Duration = Duration::from_millis(20);
+pub const SOON: Duration = Duration::from_millis(20);
 /// So many events are carried between two looks: a millisecond or two.
 const PIECE: usize = 4096;
 /// The same of runs that call Python, which are slower.
@@ -109,7 +109,7 @@ pub fn compare(
     Ok(Comparison(done))
 }
 
-fn quantity(py: Python<'_>, name: &str) -> PyResult<Quantity> {
+pub fn quantity(py: Python<'_>, name: &str) -> PyResult<Quantity> {
     Quantity::named(name).ok_or_else(|| {
         let known: Vec<&str> = Quantity::all().map(Quantity::name).collect();
         bad_input(py, format!("there is no metric `{name}`"), format!("expected one of {}", known.join(", ")))
@@ -173,14 +173,7 @@ fn each(
     piece: impl Fn(usize) -> Piece + Send + Sync + 'static,
     mut take: impl FnMut(Done),
 ) -> PyResult<()> {
-    let jobs = match jobs {
-        None => None,
-        Some(jobs @ 1..=1024) => usize::try_from(jobs).ok(),
-        Some(jobs) => {
-            let message = format!("jobs = {jobs}: expected a whole number from 1 to 1024");
-            return Err(bad_input(py, message, "leave it out for one thread per core"));
-        }
-    };
+    let jobs = threads(py, jobs)?;
     if here {
         for at in 0..count {
             take(piece(at).run_here(py)?);
@@ -206,6 +199,18 @@ fn each(
         if let Err(interrupt) = py.check_signals() {
             stop.store(true, Ordering::Relaxed);
             return Err(interrupt);
+        }
+    }
+}
+
+/// A number of threads as the command takes it.
+pub fn threads(py: Python<'_>, jobs: Option<i64>) -> PyResult<Option<usize>> {
+    match jobs {
+        None => Ok(None),
+        Some(jobs @ 1..=1024) => Ok(usize::try_from(jobs).ok()),
+        Some(jobs) => {
+            let message = format!("jobs = {jobs}: expected a whole number from 1 to 1024");
+            Err(bad_input(py, message, "leave it out for one thread per core"))
         }
     }
 }

@@ -54,6 +54,8 @@ pub struct Job {
     pub digest: String,
     /// What is run.
     pub scenario: Arc<Scenario>,
+    /// The same as TOML, for who is in another process.
+    pub text: Arc<str>,
     /// With which seed.
     pub seed: u64,
 }
@@ -62,6 +64,7 @@ pub struct Job {
 struct Under {
     digest: String,
     scenario: Arc<Scenario>,
+    text: Arc<str>,
     /// By run, from 0: the numbers that the rule looks at; without a rule none. A run that failed has no numbers.
     done: BTreeMap<u32, Vec<Option<f64>>>,
     /// Runs wanted so far; grows as the rule looks.
@@ -130,6 +133,7 @@ impl Driver {
             let mut under = Under {
                 digest: point.digest.clone(),
                 scenario: Arc::clone(&point.scenario),
+                text: point.text.as_str().into(),
                 done: BTreeMap::new(),
                 wanted: 0,
                 open: 0,
@@ -155,8 +159,12 @@ impl Driver {
                 self.next.push(Reverse((run + 1, place)));
             }
             if self.is_mine(run, place) && !point.done.contains_key(&run) {
-                let (digest, scenario) = (point.digest.clone(), Arc::clone(&point.scenario));
-                return Some(Job { digest, scenario, seed: seed_of(self.seed, run) });
+                return Some(Job {
+                    digest: point.digest.clone(),
+                    scenario: Arc::clone(&point.scenario),
+                    text: Arc::clone(&point.text),
+                    seed: seed_of(self.seed, run),
+                });
             }
         }
         None

@@ -78,7 +78,7 @@ impl Rows {
             Estimate::of(&values).map(|estimate| with_interval(&estimate))
         };
         let cells = self.quantities.iter().map(cell).collect();
-        let name = flow.map_or_else(|| "all".to_owned(), str::to_owned);
+        let name = flow.map_or_else(|| "mean".to_owned(), str::to_owned);
         self.rows.push(Row { x: place.x.clone(), flow: name, runs: runs.len(), cells });
     }
 

@@ -1,0 +1,264 @@
+//! A sweep under way: its runs are done by this machine's threads, or given away and taken back.
+
+use crate::error::{bad_input, of_problem};
+use crate::scenario::{Scenario, checked_runs};
+use crate::table::{Columns, Table};
+use crate::work::{SOON, quantity, threads};
+use lasthop_lab::compare::{Quantity, Variation};
+use lasthop_lab::runs::random::Repeats;
+use lasthop_sim::METRICS;
+use lasthop_sweep::crew::Crew;
+use lasthop_sweep::driver::{Count, Driver, Shard};
+use lasthop_sweep::grid::Grid;
+use lasthop_sweep::parcel;
+use lasthop_sweep::row::{Part, Row};
+use lasthop_sweep::rule::{MOST, Precision};
+use lasthop_sweep::store::{Error, Place, Reader, Run, Store};
+use pyo3::prelude::*;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A sweep under way, the only one who writes to its store; nobody does any more once it is closed.
+#[pyclass(frozen, module = "lasthop._lasthop")]
+pub struct Sweep {
+    driver: Mutex<Option<Driver>>,
+    number: i64,
+}
+
+#[pymethods]
+impl Sweep {
+    /// Begins, or goes on with, a sweep: every combination of the values of `keys`, `runs` times each or `until` the means
+    /// of `metrics` are so exact, in this store.
+    #[new]
+    #[pyo3(signature = (scenario, keys, store, runs=None, until=None, metrics=Vec::new(), seed=None, shard=(1, 1)))]
+    #[expect(clippy::too_many_arguments, reason = "Python names them")]
+    fn new(
+        py: Python<'_>,
+        scenario: &Scenario,
+        keys: Vec<(String, Vec<String>)>,
+        store: PathBuf,
+        runs: Option<i64>,
+        until: Option<f64>,
+        metrics: Vec<String>,
+        seed: Option<u64>,
+        shard: (u32, u32),
+    ) -> PyResult<Sweep> {
+        if scenario.has_strategies {
+            let message =
+                "a strategy in Python cannot be swept: a store could not tell one version of it from another";
+            return Err(bad_input(py, message, "lasthop.compare runs it"));
+        }
+        let variations: Vec<Variation> =
+            keys.into_iter().map(|(path, values)| Variation { path, values }).collect();
+        let grid = Grid::of(&scenario.draft, &variations).map_err(|problem| of_problem(py, &problem))?;
+        let Some(first) = grid.points.first().map(|point| &point.scenario) else {
+            return Err(bad_input(py, "there is nothing to sweep", "give each key at least one value"));
+        };
+        let runs = checked_runs(py, runs)?;
+        let mut chosen =
+            metrics.iter().map(|name| quantity(py, name)).collect::<PyResult<Vec<Quantity>>>()?;
+        if chosen.is_empty() {
+            chosen.push(Quantity::OfFlow(&METRICS[0]));
+        }
+        let count = match until {
+            None => {
+                let repeats = Repeats::of(grid.points.iter().map(|point| &*point.scenario));
+                Count::Runs(runs.unwrap_or_else(|| repeats.worth_running(first.runs)))
+            }
+            Some(share) => match Precision::new(share) {
+                Some(precision) => Count::Until(precision, chosen, runs.unwrap_or(MOST)),
+                None => {
+                    let message = format!("until = {share}: expected a share of the mean between 0 and 1");
+                    return Err(bad_input(py, message, "for instance until=0.02 for 2 %"));
+                }
+            },
+        };
+        let shard = Shard { number: shard.0, of: shard.1 };
+        let seed = seed.unwrap_or(first.seed);
+        let begun = py.detach(|| Driver::begin(Store::open(&store)?, &grid, count, seed, shard));
+        let driver = begun.map_err(|error| told(py, &error))?;
+        Ok(Sweep { number: driver.sweep(), driver: Mutex::new(Some(driver)) })
+    }
+
+    /// The sweep's number in its store.
+    #[getter]
+    fn number(&self) -> i64 {
+        self.number
+    }
+
+    /// Runs that came back, and those that are still to come, as far as one knows; then those that were there before.
+    fn progress(&self) -> (u64, u64, u64) {
+        self.driver().as_ref().map_or((0, 0, 0), |it| (it.done(), it.left(), it.found()))
+    }
+
+    /// What the runs said that failed.
+    fn failed(&self) -> Vec<String> {
+        self.driver().as_ref().map_or(Vec::new(), |driver| driver.failed().to_vec())
+    }
+
+    /// Points that are not as exact as asked for although they were run as often as they may be.
+    fn inexact(&self) -> usize {
+        self.driver().as_ref().map_or(0, Driver::inexact)
+    }
+
+    /// Does all runs on this machine's threads; calls `tell` now and then. Ctrl-C ends it.
+    #[pyo3(signature = (jobs=None, tell=None))]
+    fn work(&self, py: Python<'_>, jobs: Option<i64>, tell: Option<Bound<'_, PyAny>>) -> PyResult<()> {
+        let most = self.driver().as_ref().map_or(1, |it| it.left().max(1).try_into().unwrap_or(usize::MAX));
+        let count = lasthop_lab::in_order::threads(threads(py, jobs)?, most);
+        let mut crew = Crew::of(count).map_err(|error| {
+            bad_input(
+                py,
+                format!("cannot start a thread: {error}"),
+                "are there too many of them? see ulimit -u",
+            )
+        })?;
+        let mut told_of = 0;
+        loop {
+            let goes_on = py.detach(|| self.step(&mut crew)).map_err(|error| told(py, &error))?;
+            let done = self.progress().0;
+            if let Some(tell) = tell.as_ref().filter(|_| done > told_of || !goes_on) {
+                tell.call0()?;
+                told_of = done;
+            }
+            if !goes_on {
+                return Ok(());
+            }
+            py.check_signals()?;
+        }
+    }
+
+    /// Up to so many runs to be done elsewhere: digest, scenario and seed of each. None: nothing to do for now.
+    fn orders(&self, most: usize) -> Vec<(String, String, u64)> {
+        let mut driver = self.driver();
+        let Some(driver) = driver.as_mut() else { return Vec::new() };
+        let jobs = std::iter::from_fn(|| driver.poll_job()).take(most);
+        jobs.map(|job| (job.digest, job.text.to_string(), job.seed)).collect()
+    }
+
+    /// Takes back what `run_orders` gave; how long the runs took, s.
+    fn take(&self, py: Python<'_>, packed: &str) -> PyResult<f64> {
+        let rows = parcel::unpack(packed).ok_or_else(|| {
+            bad_input(py, "this is not what run_orders gave", "an executor gives back what it was given")
+        })?;
+        let wall_s = rows.iter().map(|row| row.wall_s).sum();
+        py.detach(|| self.take_rows(rows)).map_err(|error| told(py, &error))?;
+        Ok(wall_s)
+    }
+
+    /// A run that cannot be done, and why.
+    fn give_up(&self, py: Python<'_>, digest: String, seed: u64, why: String) -> PyResult<()> {
+        let row = Row { digest, seed, wall_s: 0.0, outcome: Err(why) };
+        py.detach(|| self.take_rows(vec![row])).map_err(|error| told(py, &error))
+    }
+
+    /// Makes safe what came back, and lets go of the store.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let Some(driver) = self.driver().take() else { return Ok(()) };
+        py.detach(|| driver.into_store().map(Store::close)).map_err(|error| told(py, &error))
+    }
+}
+
+impl Sweep {
+    fn driver(&self) -> MutexGuard<'_, Option<Driver>> {
+        self.driver.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take_rows(&self, rows: Vec<Row>) -> Result<(), Error> {
+        match self.driver().as_mut() {
+            Some(driver) => rows.into_iter().try_for_each(|row| driver.handle_row(row)),
+            None => Ok(()),
+        }
+    }
+
+    /// Some of the work on this machine; whether there is more.
+    fn step(&self, crew: &mut Crew) -> Result<bool, Error> {
+        let mut driver = self.driver();
+        let Some(driver) = driver.as_mut() else { return Ok(false) };
+        let until = std::time::Instant::now() + SOON;
+        loop {
+            while crew.has_room()
+                && let Some(job) = driver.poll_job()
+            {
+                crew.begin(job);
+            }
+            if crew.is_idle() {
+                return Ok(false);
+            }
+            let left = until.saturating_duration_since(std::time::Instant::now());
+            if left.is_zero() {
+                return driver.handle_time().map(|()| true);
+            }
+            if let Some(row) = crew.next_within(left) {
+                driver.handle_row(row)?;
+            }
+        }
+    }
+}
+
+/// Does runs for a sweep in another process: what `Sweep.take` takes.
+#[pyfunction]
+pub fn run_orders(py: Python<'_>, orders: Vec<(String, String, u64)>) -> PyResult<String> {
+    let rows = py.detach(|| parcel::run(&orders));
+    rows.map(|rows| parcel::pack(&rows)).map_err(|why| {
+        let message = format!("a worker cannot do runs of this sweep: {why}");
+        bad_input(py, message, "install the same lasthop everywhere, with the same recordings")
+    })
+}
+
+/// Every run of a sweep in a store: a row for each run and flow. The number may be left out if there is one sweep only.
+#[pyfunction]
+#[pyo3(signature = (store, sweep=None))]
+pub fn read_store(py: Python<'_>, store: PathBuf, sweep: Option<i64>) -> PyResult<Table> {
+    rows(py, &store, sweep)
+}
+
+fn rows(py: Python<'_>, store: &Path, number: Option<i64>) -> PyResult<Table> {
+    let failed = |error| told(py, &error);
+    let reader = Reader::open(store).map_err(failed)?;
+    let sweeps = reader.contents().sweeps().map_err(failed)?;
+    let wanted = sweeps.iter().filter(|sweep| number.is_none_or(|number| sweep.number == number));
+    let [sweep] = &wanted.collect::<Vec<_>>()[..] else {
+        let (count, shown) = (sweeps.len(), store.display());
+        return Err(match number {
+            None => bad_input(py, format!("`{shown}` has {count} sweeps"), "choose one, like sweep=1"),
+            Some(number) => {
+                bad_input(py, format!("`{shown}` has no sweep {number}"), format!("it has {count}"))
+            }
+        });
+    };
+    let read = || -> Result<Vec<(Place, Vec<Run>)>, Error> {
+        let places = reader.contents().places(sweep.number)?.into_iter();
+        places.map(|place| reader.contents().runs(&place.digest, true).map(|runs| (place, runs))).collect()
+    };
+    let read = read().map_err(failed)?;
+    let all: Vec<(&Place, &Run, &str, &Part)> = read
+        .iter()
+        .flat_map(|(place, runs)| runs.iter().map(move |run| (place, run)))
+        .flat_map(|(place, run)| run.flows().map(move |(name, flow)| (place, run, name, flow)))
+        .collect();
+    let mut columns = Columns::default();
+    for (at, path) in sweep.paths.iter().enumerate() {
+        columns = columns.words(path, "a key that varies", all.iter().map(|(place, ..)| place.x.get(at)));
+    }
+    columns = columns.words("flow", "the flow's name", all.iter().map(|(_, _, name, _)| Some(*name))).seeds(
+        "seed",
+        "the run's seed: the same seed means the same losses",
+        all.iter().map(|it| it.1.seed),
+    );
+    for quantity in Quantity::all() {
+        columns = match quantity {
+            Quantity::OfFlow(metric) => columns.numbers(metric.name, metric.doc, {
+                all.iter().map(|(_, _, _, flow)| flow.number(metric.name))
+            }),
+            Quantity::Together((name, _, doc)) => {
+                columns.numbers(name, doc, all.iter().map(|(_, run, ..)| run.together(name)))
+            }
+        };
+    }
+    columns.table(py)
+}
+
+fn told(py: Python<'_>, error: &Error) -> PyErr {
+    bad_input(py, error.to_string(), error.help())
+}

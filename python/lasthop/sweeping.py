@@ -1,0 +1,214 @@
+"""Sweeps: every combination of some values, into a store that outlives a kill, on one machine or on many."""
+
+from __future__ import annotations
+
+import os
+import queue
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import BrokenExecutor
+from typing import Any
+
+from lasthop import _lasthop, _toml
+from lasthop._error import Error
+from lasthop.running import _note, _whole
+from lasthop.scenario import Scenario, Source
+from lasthop.strategy import Strategies
+from lasthop.table import Table
+
+_TASK_S = 1.0
+"""What a task of an executor takes: long beside what an executor needs for it, short beside what a lost worker loses."""
+_TRIES = 3
+"""So often a run alone is tried whose worker dies."""
+
+_Order = tuple[str, str, int]
+"""A run: its point's digest and scenario, and its seed."""
+
+
+class Sweep(Table):
+    """Every run of a sweep: a row for each run and flow, with the values of the keys that vary.
+
+    What `Table` does, this does; `store` is its file.
+    """
+
+    __slots__ = ("failed", "number", "store")
+
+    store: str
+    """The file that keeps it."""
+    number: int
+    """The sweep's number there."""
+    failed: list[str]
+    """What the runs said that failed; the next call tries them again."""
+
+    def __init__(self, store: str, number: int, failed: Iterable[str] = ()) -> None:
+        super().__init__(_lasthop.read_store(store, number))
+        self.store, self.number, self.failed = store, number, list(failed)
+
+
+def read_store(store: str | os.PathLike[str], sweep: int | None = None) -> Table:
+    """Every run of a sweep in a store, also one that `lasthop sweep` made: a row for each run and flow.
+
+    `sweep` is its number, needed if there are several. Somebody may be writing to the store.
+    """
+    return Table(_lasthop.read_store(os.fspath(store), sweep))
+
+
+def sweep(
+    source: Source,
+    *,
+    set: Mapping[str, object],
+    store: str | os.PathLike[str],
+    runs: int | None = None,
+    until: float | None = None,
+    metrics: Iterable[str] = (),
+    seed: int | None = None,
+    jobs: int | None = None,
+    shard: tuple[int, int] = (1, 1),
+    executor: Any = None,
+    progress: bool | None = None,
+) -> Sweep:
+    """Runs every combination of values, each with the same seeds, and keeps every run in a store.
+
+    `set` is `{"recovery": ["sack", "reno"], "duration": "30 s"}`: a list varies, anything else holds everywhere. The same
+    call again goes on where the first was stopped or killed: what is in the store is not run again.
+
+    `runs` of each point, by default the scenario's own; or `until=0.02`: until the means of `metrics` (goodput_kbps) are
+    within 2 % (docs/sweeps.md). `jobs` threads of this machine do the runs; or an `executor`: a Dask `Client`, or any of
+    `concurrent.futures`. The rows are the same. `shard=(2, 4)` is the second of four parts, each with a store of its own,
+    to be merged by the command `lasthop results`.
+    """
+    if isinstance(metrics, str):
+        metrics = [metrics]
+    strategies = Strategies()
+    keys = [(str(path), _values(str(path), values, strategies)) for path, values in set.items()]
+    scenario = source if isinstance(source, Scenario) else Scenario(source)
+    if strategies.for_engine():
+        raise Error(
+            "a strategy in Python cannot be swept: a store could not tell one version of it from another",
+            "lasthop.compare runs it",
+        )
+    _note(scenario)
+    path = os.fspath(store)
+    made = _lasthop.Sweep(
+        scenario._made,
+        keys,
+        path,
+        _whole("runs", runs, 1, 1_000_000),
+        None if until is None else float(until),
+        list(metrics),
+        _whole("seed", seed, 0, 2**63 - 1),
+        _shard(shard),
+    )
+    shown = _Progress(made, progress)
+    try:
+        if executor is None:
+            made.work(_whole("jobs", jobs, 1, 1024), shown.tell)
+        else:
+            _elsewhere(made, executor, shown.tell)
+    finally:
+        shown.end()
+        failed = made.failed()
+        made.close()
+    return Sweep(path, made.number, failed)
+
+
+def _values(path: str, values: object, strategies: Strategies) -> list[str]:
+    """What a key takes: the elements of a list or a tuple, or one value."""
+    listed = list(values) if isinstance(values, list | tuple) else [values]
+    if not listed:
+        raise Error(f"`set` has no value for {path!r}", "give at least one")
+    if path in ("seed", "runs"):
+        raise Error(f"`{path}` cannot be varied: every value runs with the same seeds", f"use {path}=")
+    typed = [_toml.typed(path, value, strategies) for value in listed]
+    for at, value in enumerate(typed):
+        if value in typed[:at]:
+            raise Error(f"{value} is given twice for {path!r}", "write each value once")
+    return typed
+
+
+def _shard(shard: tuple[int, int]) -> tuple[int, int]:
+    match shard:
+        case (int(number), int(of)) if 1 <= number <= of <= 100_000:
+            return number, of
+    raise Error(f"`shard` is {shard!r}: expected its number and how many there are", "for instance shard=(1, 4)")
+
+
+def _work(scenarios: dict[str, str], runs: list[tuple[str, int]]) -> str:
+    """A task, on a worker: it gives rows back and opens no file."""
+    return _lasthop.run_orders([(digest, scenarios[digest], seed) for digest, seed in runs])
+
+
+def _elsewhere(made: _lasthop.Sweep, executor: Any, tell: Callable[[], None]) -> None:
+    """Gives the runs to an executor in tasks of about a second, and takes back what they are."""
+    is_dask = type(executor).__module__.partition(".")[0] == "distributed"
+    options = {"pure": False} if is_dask else {}
+    workers = sum(executor.nthreads().values()) if is_dask else getattr(executor, "_max_workers", None)
+    # One to work on and two to go on with.
+    most = 3 * (workers or os.cpu_count() or 1)
+    returned: queue.SimpleQueue[int] = queue.SimpleQueue()
+    out: dict[int, tuple[Any, list[_Order]]] = {}
+    again: list[_Order] = []
+    tries: dict[tuple[str, int], int] = {}
+    seconds, finished, ticket = 0.0, 0, 0
+    try:
+        while True:
+            # Until one run has come back nobody knows how long they are.
+            size = max(1, min(10_000, round(_TASK_S * finished / seconds))) if seconds else 1
+            while len(out) < most and (orders := [again.pop()] if again else made.orders(size)):
+                runs = [(digest, seed) for digest, _, seed in orders]
+                future = executor.submit(_work, {digest: text for digest, text, _ in orders}, runs, **options)
+                ticket += 1
+                out[ticket] = (future, orders)
+                future.add_done_callback(lambda _, ticket=ticket: returned.put(ticket))
+            if not out:
+                return
+            try:
+                future, orders = out.pop(returned.get(timeout=0.2))
+            except queue.Empty:
+                continue
+            try:
+                seconds += made.take(future.result())
+                finished += len(orders)
+            except (Error, BrokenExecutor):
+                raise
+            except Exception as why:
+                # A worker died: whichever run it was, the others are done without it.
+                for order in orders:
+                    digest, _, seed = order
+                    tries[digest, seed] = tries.get((digest, seed), 0) + (len(orders) == 1)
+                    if tries[digest, seed] < _TRIES:
+                        again.append(order)
+                    else:
+                        made.give_up(digest, seed, f"{type(why).__name__}: {why}")
+            tell()
+    except BrokenExecutor as broken:
+        raise Error(f"the executor broke: {broken}", "what came back is kept: the same call goes on") from broken
+    finally:
+        for future, _ in out.values():
+            future.cancel()
+
+
+class _Progress:
+    """A line on standard error, in a terminal or a notebook: how far it is, and the time left."""
+
+    def __init__(self, made: _lasthop.Sweep, wanted: bool | None) -> None:
+        self._made = made
+        self._is_shown = (sys.stderr.isatty() or "ipykernel" in sys.modules) if wanted is None else wanted
+        self._begun = self._told = time.monotonic()
+
+    def tell(self) -> None:
+        now = time.monotonic()
+        if not self._is_shown or now - self._told < 0.2:
+            return
+        self._told = now
+        done, left, found = self._made.progress()
+        if done:
+            remaining = (now - self._begun) * left / done
+            there = f", {found} were there" if found else ""
+            line = f"sweep: {done} of {done + left} runs{there}, {remaining:.0f} s left"
+            print(f"\r{line:<70}", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        if self._is_shown and self._told > self._begun:
+            print(f"\r{'':<70}\r", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,156 @@
+"""Sweeps: the rows of the command, by threads and by executors."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lasthop
+
+PATH = "rate=2Mbit/s,rtt=40ms,queue=20packets,loss=1%,duration=5s"
+KEYS: dict[str, object] = {"recovery": ["sack", "reno"], "channel.loss": ["0.5%", "1%", "3%"]}
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def rows(table: lasthop.Table) -> dict[str, list[Any]]:
+    return table.to_dict()
+
+
+def test_rows_are_those_of_the_command(tmp_path: Path, command: Command) -> None:
+    ours = lasthop.sweep(PATH, set=KEYS, runs=4, store=tmp_path / "ours")
+    assert len(ours) == 24 and ours.failed == [] and ours.number == 1
+    assert ours.column_names[:4] == ["recovery", "channel.loss", "flow", "seed"]
+    settings = ["--set", "recovery=sack,reno", "--set", "channel.loss=0.5%,1%,3%"]
+    theirs = str(tmp_path / "theirs")
+    assert command("sweep", PATH, *settings, "--runs", "4", "--store", theirs).returncode == 0
+    assert rows(lasthop.read_store(theirs)) == rows(ours)
+    # The command goes on with a store of ours: nothing is left to do.
+    told = command("sweep", PATH, *settings, "--runs", "4", "--store", str(tmp_path / "ours"))
+    assert "24 runs are in the store already, 0 are left" in told.stderr
+
+
+def test_numbers_are_those_of_run(tmp_path: Path) -> None:
+    swept = lasthop.sweep(PATH, set={"recovery": ["reno"]}, runs=3, store=tmp_path / "s")
+    run = lasthop.run(PATH, set={"recovery": "reno"}, runs=3)
+    assert "recovery" not in swept.column_names, "it does not vary"
+    assert swept["goodput_kbps"] == run.flows["goodput_kbps"]
+
+
+
+def test_what_is_there_is_not_run_again(tmp_path: Path) -> None:
+    store = tmp_path / "s"
+    lasthop.sweep(PATH, set=KEYS, runs=2, store=store)
+    began = time.monotonic()
+    again = lasthop.sweep(PATH, set=KEYS, runs=2, store=store)
+    assert len(again) == 12 and time.monotonic() - began < 5
+    assert len(lasthop.sweep(PATH, set=KEYS, runs=3, store=store)) == 18
+
+
+def test_until_it_is_exact(tmp_path: Path) -> None:
+    swept = lasthop.sweep(PATH, set={"recovery": ["sack", "reno"]}, until=0.1, store=tmp_path / "s")
+    assert len(swept) >= 20
+    few = lasthop.sweep(PATH, set={"recovery": ["sack", "reno"]}, until=0.001, runs=12, store=tmp_path / "t")
+    assert len(few) == 24
+
+
+@pytest.mark.parametrize("kind", ["threads", "processes"])
+def test_an_executor_gives_the_same_rows(tmp_path: Path, kind: str) -> None:
+    here = rows(lasthop.sweep(PATH, set=KEYS, runs=5, store=tmp_path / "here"))
+    made = ThreadPoolExecutor(2) if kind == "threads" else ProcessPoolExecutor(2, mp_context=get_context("spawn"))
+    with made as executor:
+        there = lasthop.sweep(PATH, set=KEYS, runs=5, store=tmp_path / "there", executor=executor)
+        until = lasthop.sweep(PATH, set=KEYS, until=0.1, store=tmp_path / "until", executor=executor)
+    assert rows(there) == here
+    assert rows(until) == rows(lasthop.sweep(PATH, set=KEYS, until=0.1, store=tmp_path / "until-here"))
+
+
+def test_a_broken_executor_is_told_and_the_rest_is_kept(tmp_path: Path) -> None:
+    store = tmp_path / "s"
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
+        executor.submit(os.getpid).result()
+        os.kill(executor.submit(os.getpid).result(), signal.SIGKILL)
+        with pytest.raises(lasthop.Error, match="the executor broke"):
+            lasthop.sweep(PATH, set=KEYS, runs=2, store=store, executor=executor)
+    assert len(lasthop.sweep(PATH, set=KEYS, runs=2, store=store)) == 12
+
+
+def test_dask_with_a_worker_killed_gives_the_same_rows(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    path = "rate=20Mbit/s,rtt=40ms,queue=1bdp,loss=0.5%,duration=60s"
+    keys: dict[str, object] = {"recovery": ["sack", "reno"]}
+    here = rows(lasthop.sweep(path, set=keys, runs=40, store=tmp_path / "here"))
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        victim = next(iter(client.run(os.getpid).values()))
+        executor = _Killing(client, victim)
+        there = lasthop.sweep(path, set=keys, runs=40, store=tmp_path / "there", executor=executor)
+        assert executor.killed
+    assert there.failed == [] and rows(there) == here
+
+
+class _Killing:
+    """A client that kills a worker when some tasks are under way."""
+
+    def __init__(self, client: Any, victim: int) -> None:
+        self._client, self._victim, self._tasks, self.killed = client, victim, 0, False
+
+    def submit(self, work: Any, *arguments: Any) -> Any:
+        future = self._client.submit(work, *arguments, pure=False)
+        self._tasks += 1
+        if self._tasks == 5:
+            os.kill(self._victim, signal.SIGKILL)
+            self.killed = True
+        return future
+
+
+def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
+    class Mine(lasthop.CongestionControl):
+        draws = False
+
+        def on_ack(self, ack: lasthop.Ack) -> None:
+            pass
+
+        def on_loss(self, loss: lasthop.Loss) -> None:
+            pass
+
+    store = tmp_path / "s"
+    (tmp_path / "notes.txt").write_text("not a store\n")
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"set": {"recovery": []}}, "no value"),
+        ({"set": {"recovery": ["sack", "sack"]}}, "twice"),
+        ({"set": {"recovry": ["sack"]}}, "recovry"),
+        ({"set": {"seed": [1, 2]}}, "cannot be varied"),
+        ({"set": {"congestion": [Mine(), "reno"]}}, "cannot be swept"),
+        ({"set": KEYS, "until": 2}, "until = 2"),
+        ({"set": KEYS, "until": float("nan")}, "until = NaN"),
+        ({"set": KEYS, "runs": 0}, "runs"),
+        ({"set": KEYS, "shard": (3, 2)}, "shard"),
+        ({"set": KEYS, "metrics": "goodput"}, "no metric `goodput`"),
+        ({"set": KEYS, "store": tmp_path / "notes.txt"}, "is not a store"),
+    ]
+    for arguments, message in cases:
+        with pytest.raises(lasthop.Error, match=message):
+            lasthop.sweep(PATH, **{"store": store, **arguments})
+        assert not store.exists(), message
+    with pytest.raises(lasthop.Error, match="there is no store"):
+        lasthop.read_store(store)
+
+
+def test_shards_are_merged_by_the_command(tmp_path: Path, command: Command) -> None:
+    whole = lasthop.sweep(PATH, set=KEYS, runs=3, store=tmp_path / "whole")
+    parts = [tmp_path / f"part-{number}" for number in (1, 2)]
+    for number, part in enumerate(parts, 1):
+        lasthop.sweep(PATH, set=KEYS, runs=3, store=part, shard=(number, 2))
+    merged = tmp_path / "merged"
+    assert command("results", str(merged), "--merge", *map(str, parts)).returncode == 0
+    assert rows(lasthop.read_store(merged)) == rows(whole)
