@@ -11,11 +11,11 @@ import lasthop
 
 # Timeouts, fast recoveries, marks, idle times; several ways of counting.
 PATHS = [
-    "profile=plain,rate=10Mbit/s,rtt=40ms,queue=20packets,loss=0.5%,duration=20s",
-    "profile=plain,rate=2Mbit/s,rtt=100ms,queue=10packets,loss=5%,duration=30s,counting=bytes",
-    'profile=plain,rate=10Mbit/s,rtt=40ms,queue={kind="red",marks=true},ecn=true,duration=10s,counting=packets',
-    "profile=plain,rate=10Mbit/s,rtt=40ms,queue=20packets,loss=1%,recovery=tahoe,sack=false,duration=10s,counting=per_ack",
-    "profile=plain,rate=10Mbit/s,rtt=40ms,queue=20packets,loss=1%,recovery=rack,reduction=prr,duration=10s",
+    "rate=10Mbit/s,rtt=40ms,queue=20packets,loss=0.5%,duration=20s",
+    "rate=2Mbit/s,rtt=100ms,queue=10packets,loss=5%,duration=30s,counting=bytes",
+    'rate=10Mbit/s,rtt=40ms,queue={kind="red",marks=true},ecn=true,duration=10s,counting=packets',
+    "rate=10Mbit/s,rtt=40ms,queue=20packets,loss=1%,recovery=tahoe,sack=false,duration=10s,counting=per_ack",
+    "rate=10Mbit/s,rtt=40ms,queue=20packets,loss=1%,recovery=rack,reduction=prr,duration=10s",
     "umts",
     "hasegawa",
 ]
@@ -114,7 +114,7 @@ class DropTail(lasthop.Admission):
         return queue.packets < 20 or (queue.packets == 0 and not queue.in_service)
 
 
-LOSSY = "profile=plain,rate=5Mbit/s,rtt=40ms,queue=20packets,loss=1%,duration=10s"
+LOSSY = "rate=5Mbit/s,rtt=40ms,queue=20packets,loss=1%,duration=10s"
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ class DropFront(lasthop.Queue):
 
 
 def test_a_queue_loses_what_it_says() -> None:
-    line = "profile=plain,rate=5Mbit/s,rtt=40ms,duration=10s"
+    line = "rate=5Mbit/s,rtt=40ms,duration=10s"
     by_front = lasthop.run(line, set={"path.down.queue": DropFront(20)}, samples=True)
     by_tail = lasthop.run(line, set={"path.down.queue": "20 packets"}, samples=True)
     lost = by_front.flows["lost_queue_full"][0]
@@ -191,7 +191,7 @@ def test_marks_reach_the_sender() -> None:
             return "mark" if queue.packets > 10 and packet.can_be_marked else queue.packets < 100
 
     change = {"ecn": True, "path.down.queue": Threshold}
-    results = lasthop.run("profile=plain,rate=5Mbit/s,rtt=40ms,duration=10s", set=change, events=True)
+    results = lasthop.run("rate=5Mbit/s,rtt=40ms,duration=10s", set=change, events=True)
     assert "mark_echoed" in results.events["event"]
     assert results.flows["retransmissions"] == [0.0]
 
@@ -211,12 +211,12 @@ def test_every_flow_has_a_copy_of_its_own_and_a_seed() -> None:
             return Seeded()
 
     lasthop.run(
-        "profile=plain,rate=10Mbit/s,rtt=40ms,queue=20packets,duration=1s,count=3", set={"congestion": Seeded}, runs=1
+        "rate=10Mbit/s,rtt=40ms,queue=20packets,duration=1s,count=3", set={"congestion": Seeded}, runs=1
     )
     assert len(set(seen)) == 3
     first = list(seen)
     lasthop.run(
-        "profile=plain,rate=10Mbit/s,rtt=40ms,queue=20packets,duration=1s,count=3", set={"congestion": Seeded}, runs=1
+        "rate=10Mbit/s,rtt=40ms,queue=20packets,duration=1s,count=3", set={"congestion": Seeded}, runs=1
     )
     assert set(seen) == set(first), "the same seed of the run, the same seeds"
 
@@ -247,7 +247,7 @@ def test_pacing_and_rates() -> None:
                 self.rates.append(ack.rate_bps)
             self.cwnd, self.pacing_rate_bps = 1e6, 2e6
 
-    results = lasthop.run("profile=plain,rate=10Mbit/s,rtt=40ms,duration=10s", set={"congestion": Paced})
+    results = lasthop.run("rate=10Mbit/s,rtt=40ms,duration=10s", set={"congestion": Paced})
     # It leaves at 2 Mbit/s, but for the initial window.
     assert results.flows["goodput_kbps"][0] == pytest.approx(2000, rel=0.03)
     assert sorted(Paced.rates)[len(Paced.rates) // 2] == pytest.approx(2e6, rel=0.05)
@@ -262,7 +262,7 @@ class Failing(Reno):
 
 def test_an_exception_stops_the_run_and_comes_back_with_its_traceback() -> None:
     with pytest.raises(RuntimeError, match="at 1 s") as caught:
-        lasthop.run("profile=plain,rate=10Mbit/s,rtt=40ms,duration=1000000s", set={"congestion": Failing}, runs=1000)
+        lasthop.run("rate=10Mbit/s,rtt=40ms,duration=1000000s", set={"congestion": Failing}, runs=1000)
     assert caught.traceback[-1].name == "on_ack"
     assert lasthop.run(LOSSY, set={"congestion": Reno}, runs=1).runs == 1
 
@@ -372,7 +372,7 @@ def test_300_000_callbacks_a_second() -> None:
         calls = 0
         began = time.process_time()
         lasthop.run(
-            "profile=plain,rate=1Gbit/s,rtt=10ms,queue=1bdp,duration=5s,timing=immediate", set={"congestion": Counted}
+            "rate=1Gbit/s,rtt=10ms,queue=1bdp,duration=5s,timing=immediate", set={"congestion": Counted}
         )
         return calls / (time.process_time() - began)
 
