@@ -6,6 +6,9 @@ use common::{LOSSY, call_in, objects, stderr_of};
 use std::path::Path;
 use std::process::Command;
 
+/// A line of a trace.
+type Line = serde_json::Map<String, serde_json::Value>;
+
 #[test]
 fn tshark_finds_nothing_wrong_and_as_many_retransmissions_as_there_were() {
     if !has_tshark() {
@@ -82,8 +85,16 @@ fn examine(path: &str, seed: &str) -> bool {
     assert_eq!(seen.len(), again, "seed {seed}: retransmissions that tshark sees, and that the trace names");
     let is_calm = count("event", "timed_out") == 0;
     if is_calm {
-        let lost = trace.iter().filter(|line| line["kind"] == "lost" && line["from"] == "source").count();
-        assert_eq!(seen.len(), lost, "seed {seed}: retransmissions, and packets lost forward");
+        let is_lost = |line: &&Line| line["kind"] == "lost" && line["from"] == "source";
+        let lost: Vec<&Line> = trace.iter().filter(is_lost).collect();
+        // What is lost within the last round trips (of 300 ms in a full queue) may not be sent again before the run ends.
+        let late = lost.iter().filter(|line| line["time_s"].as_f64().unwrap() > 29.0).count();
+        let repaired = lost.len() - late..=lost.len();
+        assert!(
+            repaired.contains(&seen.len()),
+            "seed {seed}: {} retransmissions, packets lost forward: {repaired:?}",
+            seen.len()
+        );
     }
     is_calm
 }

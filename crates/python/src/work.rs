@@ -18,7 +18,7 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often the calling thread looks for signals.
 pub const SOON: Duration = Duration::from_millis(20);
@@ -26,6 +26,10 @@ pub const SOON: Duration = Duration::from_millis(20);
 const PIECE: usize = 4096;
 /// The same of runs that call Python, which are slower.
 const PIECE_HERE: usize = 512;
+
+/// How often runs that call Python let go of the lock. Who waits for it asks for it after 5 ms in which nobody let go
+/// (`sys.setswitchinterval`), and only who was asked waits until the lock is taken: more often would starve the others.
+const LETS_GO: Duration = Duration::from_millis(10);
 
 /// What came out of one repetition.
 struct Done {
@@ -151,6 +155,7 @@ impl Piece {
     fn run_here(&self, py: Python<'_>) -> PyResult<Done> {
         strategy::begin();
         let mut running = Running::new(&self.scenario, self.seed, self.watch());
+        let mut let_go = Instant::now();
         loop {
             let goes_on = running.advance(PIECE_HERE);
             strategy::failure()?;
@@ -158,8 +163,10 @@ impl Piece {
                 return Ok(Piece::done(running));
             }
             py.check_signals()?;
-            // Whoever waits for the lock has it now.
-            py.detach(|| ());
+            if let_go.elapsed() >= LETS_GO {
+                py.detach(|| ());
+                let_go = Instant::now();
+            }
         }
     }
 }

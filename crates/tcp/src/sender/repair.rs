@@ -23,9 +23,8 @@ pub(super) struct Repair {
     /// Whether timeouts are asked if they were spurious (F-RTO), and the question that is open.
     pub(super) asks: bool,
     pub(super) f_rto: Option<ForwardRto>,
-    /// Whether recoveries that repaired nothing are taken back, and what the last one changed.
-    pub(super) undoes: bool,
-    pub(super) undo: Option<Undo>,
+    /// What the last recovery changed, if recoveries that repaired nothing are taken back.
+    pub(super) undo: Option<Box<Undo>>,
     /// Whether `recovery` tells losses by time.
     pub(super) times: bool,
     pub(super) tail: Tail,
@@ -41,15 +40,16 @@ impl Repair {
             why: Reason::Hole,
             asks,
             f_rto: None,
-            undoes,
-            undo: None,
+            undo: undoes.then(Box::default),
         }
     }
 
     /// What is outstanding was marked lost, or some of it.
     pub(super) fn start_over(&mut self, why: Reason, board: &Scoreboard) {
         self.f_rto = None;
-        self.undo = None;
+        if let Some(undo) = &mut self.undo {
+            undo.forget();
+        }
         self.restart_until = board.nxt();
         self.why = why;
         self.recovery.on_timeout(board);

@@ -9,16 +9,22 @@ use super::Sender;
 use super::congestion::{Level, Recovered};
 use crate::event::Log;
 
-/// What a recovery changed, and whether it was needed.
-#[derive(Clone, Copy, Debug)]
+/// What the last recovery changed, and whether it was needed.
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
-    before: Level,
+    /// The window before it; `None` if there is nothing to take back.
+    before: Option<Level>,
     /// Segments that went out again, less those that are known to have arrived twice.
     again: u32,
     is_due: bool,
 }
 
 impl Undo {
+    /// There is nothing to take back any more.
+    pub(super) fn forget(&mut self) {
+        *self = Undo::default();
+    }
+
     /// A segment goes out again.
     pub(super) fn on_sent_again(&mut self) {
         self.again += 1;
@@ -32,24 +38,32 @@ impl Undo {
             self.is_due = self.again == 0;
         }
     }
+
+    /// The window to go back to, if nothing of the recovery was needed.
+    fn due(&self) -> Option<Level> {
+        self.before.filter(|_| self.is_due)
+    }
 }
 
 impl Sender {
     /// A recovery is about to lower the window.
     pub(super) fn note_before_recovery(&mut self) {
-        if self.repair.undoes {
-            self.repair.undo = Some(Undo { before: self.level(), again: 0, is_due: false });
+        let before = Some(self.level());
+        if let Some(undo) = &mut self.repair.undo {
+            **undo = Undo { before, again: 0, is_due: false };
         }
     }
 
     /// Once no recovery lasts: takes the last one back if nothing of it was needed.
     #[inline(never)]
     pub(super) fn undo_recovery(&mut self, log: &mut Log) {
-        let Some(Undo { before, is_due: true, .. }) = self.repair.undo else { return };
+        let Some(before) = self.repair.undo.as_ref().and_then(|undo| undo.due()) else { return };
         if self.repair.recovery.is_recovering() {
             return;
         }
-        self.repair.undo = None;
+        if let Some(undo) = &mut self.repair.undo {
+            undo.forget();
+        }
         let from = self.level();
         let to =
             Level { window: before.window.max(from.window), ssthresh: before.ssthresh.max(from.ssthresh) };
