@@ -61,7 +61,10 @@ pub fn run_watched(
     watch: Watch,
 ) -> (Outcome, Samples, Vec<Box<dyn Observer>>) {
     let mut running = Running::new(scenario, seed, watch);
-    while running.advance(usize::MAX) {}
+    running.carry(|engine, until| {
+        engine.run_until(until);
+        false
+    });
     running.finish()
 }
 
@@ -93,15 +96,20 @@ impl<'s> Running<'s> {
 
     /// Carries at most so many events; true if it is not at its end then.
     pub fn advance(&mut self, most: usize) -> bool {
+        self.carry(|engine, until| engine.advance(until, most))
+    }
+
+    /// Carries it from sample to sample, by what carries an engine to a time and says whether it is not there yet.
+    fn carry(&mut self, to: impl Fn(&mut Engine, Time) -> bool) -> bool {
         let end = end_of(self.scenario);
         while let Some(prober) = self.prober.as_mut().filter(|_| self.next_sample < end) {
-            if self.engine.advance(self.next_sample, most) {
+            if to(&mut self.engine, self.next_sample) {
                 return true;
             }
             prober.sample(self.next_sample, &mut self.engine, &mut self.samples);
             self.next_sample += self.scenario.sample;
         }
-        self.engine.advance(end, most)
+        to(&mut self.engine, end)
     }
 
     /// What came out, and what watched it; as of now if it is not at its end.
