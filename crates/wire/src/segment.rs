@@ -132,6 +132,12 @@ impl SackBlocks {
     /// As many as fit a header without timestamps (RFC 2018 §3).
     pub const MOST: usize = 4;
 
+    /// Forgets all.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+
     /// Adds a block; ignored when there is no room.
     pub fn push(&mut self, left: Seq, right: Seq) {
         if let Some(place) = self.blocks.get_mut(usize::from(self.len)) {

@@ -126,7 +126,8 @@ impl Endpoint {
         }
         self.log.counters.data_sent += 1;
         self.log.counters.tags_sent += u64::from(priority == Priority::Low);
-        Sent { again, priority, ecn_capable: self.agreed.ecn && !again && segment.len > 0, more: true }
+        let ecn_capable = self.agreed.ecn && !again && segment.len > 0;
+        Sent { again, priority, ecn_capable, more: self.sender.may_send_more(now) }
     }
 
     fn pure_ack(&mut self, now: Time, ack: u64, segment: &mut Segment) -> Sent {
@@ -142,14 +143,17 @@ impl Endpoint {
         if self.echoes_mark {
             flags = flags | Flags::ECE;
         }
-        *segment = Segment {
-            seq,
-            ack: self.irs.at(ack),
-            flags,
-            window: self.receiver.advertise(ack, self.agreed.shift),
-            timestamps: self.agreed.timestamps.then(|| self.stamp(now)),
-            ..Segment::default()
-        };
+        // Field by field: the blocks of SACK stay as they are while none is told.
+        segment.seq = seq;
+        segment.ack = self.irs.at(ack);
+        segment.len = 0;
+        segment.flags = flags;
+        segment.window = self.receiver.advertise(ack, self.agreed.shift);
+        segment.mss = None;
+        segment.window_scale = None;
+        segment.sack_permitted = false;
+        segment.timestamps = if self.agreed.timestamps { Some(self.stamp(now)) } else { None };
+        segment.sack.clear();
         if self.agreed.sack && self.receiver.reports() {
             self.report(room, segment);
         }

@@ -10,6 +10,7 @@
 //! * `challenge.rs`: the answer to what may be forged.
 //! * `emit.rs`: what goes out next.
 //! * `keep_alive.rs`: whether an idle peer is still there.
+//! * `predicted.rs`: the usual segment in few steps, by the same rules as in `arrival.rs`.
 //! * `network.rs`: what routers say of segments that they did not pass on.
 //! * `reset.rs`: resets, also for segments that belong to no connection.
 //! * `settings.rs`: what the application may change while the connection is open.
@@ -22,6 +23,7 @@ mod emit;
 mod handshake;
 mod keep_alive;
 mod network;
+mod predicted;
 mod reset;
 mod settings;
 mod stamps;
@@ -256,8 +258,17 @@ impl Endpoint {
     }
 
     /// A segment arrived.
+    #[inline]
     pub fn handle_segment(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
         self.clock = now;
+        if !self.handle_predicted(now, segment) {
+            self.handle_other(now, segment, arriving);
+        }
+    }
+
+    /// Apart, so that the usual segment is all that stands where segments arrive.
+    #[inline(never)]
+    fn handle_other(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
         match self.state {
             State::Closed => self.refuse(segment),
             State::Listen => self.handle_in_listen(now, segment),

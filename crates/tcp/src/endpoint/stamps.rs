@@ -11,13 +11,7 @@ impl Endpoint {
 
     /// A clock for timestamps: ticks since the start.
     pub(super) fn ticks(&self, now: Time) -> u32 {
-        // The usual ticks are constants, which the compiler divides by without dividing.
-        let ticks = match self.tick_nanos {
-            1_000_000 => now.as_nanos() / 1_000_000,
-            1_000 => now.as_nanos() / 1_000,
-            tick => now.as_nanos() / tick,
-        };
-        ticks as u32
+        ticks_at(now, self.tick_nanos)
     }
 
     /// The peer's clock without its wraps: only differences mean something.
@@ -28,8 +22,23 @@ impl Endpoint {
 
     /// The time since the peer's echo of our clock, to the tick.
     pub(super) fn since_echo(&self, now: Time, echo: u32) -> Option<Duration> {
-        let ticks = self.ticks(now).wrapping_sub(echo);
-        // An echo from the future is not ours.
-        (ticks < 1 << 31).then(|| Duration::from_nanos(self.tick_nanos * u64::from(ticks)))
+        since_echo(now, self.tick_nanos, echo)
     }
+}
+
+/// The time since a clock of this tick, ns, said `echo`.
+pub(super) fn since_echo(now: Time, tick_nanos: u64, echo: u32) -> Option<Duration> {
+    let ticks = ticks_at(now, tick_nanos).wrapping_sub(echo);
+    // An echo from the future is not ours.
+    (ticks < 1 << 31).then(|| Duration::from_nanos(tick_nanos * u64::from(ticks)))
+}
+
+fn ticks_at(now: Time, tick_nanos: u64) -> u32 {
+    // The usual ticks are constants, which the compiler divides by without dividing.
+    let ticks = match tick_nanos {
+        1_000_000 => now.as_nanos() / 1_000_000,
+        1_000 => now.as_nanos() / 1_000,
+        tick => now.as_nanos() / tick,
+    };
+    ticks as u32
 }

@@ -8,6 +8,8 @@ pub mod shape;
 pub mod timing;
 pub mod window;
 
+mod next_data;
+
 use crate::config::Config;
 use crate::event::{Event, Log};
 use crate::notice::Wants;
@@ -42,6 +44,8 @@ pub struct Receiver {
     window_measures: bool,
     /// Whether the shape is told each arrival.
     tells_arrivals: bool,
+    /// Whether data in order concerns the timing alone: no judge, estimate, window or shape wants to hear of it.
+    is_plain: bool,
     /// Whether every acknowledgement is a single one.
     always_once: bool,
     /// Where the peer's FIN is, once seen.
@@ -112,6 +116,7 @@ impl Receiver {
         // More ranges than full segments can leave behind in the largest window serve attacks alone.
         let most_ranges = (window.largest() / u64::from(config.segment.max(1))).max(FEWEST_RANGES) as usize;
         Receiver {
+            is_plain: !(cause.judges() || estimates || window.needs_arrivals() || needs.arrivals),
             judges: cause.judges(),
             estimates,
             wants: Wants {
@@ -279,10 +284,15 @@ impl Receiver {
         let unacknowledged = self.reassembly.next().saturating_sub(self.acknowledged);
         let grows = self.window_measures && self.window.is_growing();
         let arrival = timing::Arrival { now, unacknowledged, segment: self.segment, urgent, repeated, grows };
-        self.due = match (self.timing.on_data(&arrival), self.due) {
+        self.ask_timing(&arrival);
+    }
+
+    #[inline]
+    fn ask_timing(&mut self, arrival: &timing::Arrival) {
+        self.due = match (self.timing.on_data(arrival), self.due) {
             (When::Now, _) => Pending::Now,
             (When::After(_), due @ (Pending::At(_) | Pending::Now | Pending::Bare)) => due,
-            (When::After(span), Pending::Nothing) => Pending::At(now + span),
+            (When::After(span), Pending::Nothing) => Pending::At(arrival.now + span),
         };
     }
 

@@ -60,6 +60,12 @@ impl Reassembly {
         &self.beyond
     }
 
+    /// Takes the next bytes, while none wait behind a hole.
+    #[inline]
+    pub fn advance(&mut self, bytes: u64) {
+        self.next += bytes;
+    }
+
     /// Takes the bytes of a segment.
     pub fn insert(&mut self, range: Range) -> Change {
         let mut change = Change { had_holes: self.has_holes(), ..Change::default() };

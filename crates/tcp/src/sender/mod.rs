@@ -344,13 +344,13 @@ impl Sender {
         let advanced = ack.ack > self.board.una();
         let was_outstanding = self.board.outstanding() > 0;
         let same_window = ack.window == self.peer.window();
-        self.peer.admit_from(ack.at, ack.ack, ack.window);
+        self.hear_window(ack.at, ack.ack, ack.window);
         if ack.ack > self.board.nxt() {
             self.probe_was_taken(now);
         }
         if self.calm && ack.sack.is_empty() && !ack.ece {
             if advanced {
-                return self.advance_calmly(now, ack);
+                return self.advance_calmly(now, ack.ack, || ack.echoed_rtt);
             }
             if !was_outstanding {
                 // The ACK that every segment of a peer carries who only sends.
@@ -360,13 +360,32 @@ impl Sender {
         self.handle_ack_in_repair(now, ack, same_window, log);
     }
 
-    /// A new acknowledgement while nothing is lost: what [`Sender::handle_ack`] comes down to then.
-    fn advance_calmly(&mut self, now: Time, ack: &Ack<'_>) {
+    /// Whether nothing is lost, reported or repeated.
+    #[inline]
+    pub(crate) fn is_calm(&self) -> bool {
+        self.calm
+    }
+
+    /// A segment of the peer at offset `at` that acknowledges `ack` tells the window, bytes.
+    #[inline]
+    pub(crate) fn hear_window(&mut self, at: u64, ack: u64, window: u64) {
+        self.peer.admit_from(at, ack, window);
+    }
+
+    /// A new acknowledgement while nothing is lost: what [`Sender::handle_ack`] comes down to then. The round trip that the
+    /// timestamp's echo measures is asked for if the scoreboard knows none.
+    #[inline]
+    pub(crate) fn advance_calmly(
+        &mut self,
+        now: Time,
+        ack: u64,
+        echoed_rtt: impl FnOnce() -> Option<Duration>,
+    ) {
         self.board.begin_ack();
-        let acked = self.board.acknowledge(ack.ack);
+        let acked = self.board.acknowledge(ack);
         let rtt = match acked.sent_at {
             Some(sent_at) => Some(now.since(sent_at)),
-            None => ack.echoed_rtt,
+            None => echoed_rtt(),
         };
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt);

@@ -40,6 +40,23 @@ impl Sender {
         Ok(Range { start, end: start + size })
     }
 
+    /// Data went out: whether more may, as far as can be told at a glance. If not, [`Sender::poll`] would find nothing; what
+    /// keeps it back is noted as there.
+    #[inline]
+    pub(crate) fn may_send_more(&mut self, now: Time) -> bool {
+        if !self.calm || self.watches {
+            return true;
+        }
+        let waiting = self.application.end().saturating_sub(self.board.nxt());
+        // A full segment, without the FIN behind it.
+        let is_full = waiting > self.fits + 1;
+        if is_full && self.board.outstanding() + self.fits > self.cwnd {
+            self.wait_for(now, Limit::Congestion);
+            return false;
+        }
+        true
+    }
+
     /// New data goes out.
     pub(super) fn send_new(&mut self, now: Time, range: Range) -> Outgoing {
         let begins = self.board.outstanding() == 0;

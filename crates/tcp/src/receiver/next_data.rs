@@ -1,0 +1,24 @@
+//! The next data in order, while nobody but the acknowledgement's timing wants to hear of it.
+
+use super::{Receiver, timing};
+use crate::event::Log;
+use lasthop_base::Time;
+
+impl Receiver {
+    /// Whether the next data in order, without a FIN, is a matter for [`Receiver::handle_next_data`].
+    #[inline]
+    pub(crate) fn takes_next_data(&self) -> bool {
+        self.is_plain && !self.reports && self.fin.is_none()
+    }
+
+    /// The next data in order arrived while nothing waits behind a hole, nor is a duplicate to be told, nor wants anybody
+    /// to hear of it: what [`Receiver::handle_data`] comes down to then.
+    #[inline]
+    pub(crate) fn handle_next_data(&mut self, now: Time, bytes: u64, log: &mut Log) {
+        log.counters.data_received += 1;
+        self.reassembly.advance(bytes);
+        let unacknowledged = self.reassembly.next().saturating_sub(self.acknowledged);
+        let plain = timing::Arrival::plain(now, self.segment);
+        self.ask_timing(&timing::Arrival { unacknowledged, ..plain });
+    }
+}

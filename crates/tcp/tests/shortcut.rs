@@ -1,0 +1,226 @@
+//! The short ways through an endpoint are a matter of speed (`sender/repair.rs`: while nothing is lost;
+//! `endpoint/predicted.rs`: the segment that was to be expected; [`Sent::more`]): whatever comes over the path and from
+//! the applications, two endpoints that take them and two that do not send, tell and know the same.
+
+use lasthop_base::{Choice, Duration, Stream, Time};
+use lasthop_tcp::endpoint::{KeepAlive, Sent};
+use lasthop_tcp::receiver::timing;
+use lasthop_tcp::sender::{congestion, counting};
+use lasthop_tcp::{Arriving, Config, Endpoint, Event, Role};
+use lasthop_wire::{Flags, Segment, Seq};
+use proptest::prelude::*;
+
+/// What happens next. Sides and places in what is under way are taken modulo how many there are.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// The application of this side writes so many bytes.
+    Write(usize, u64),
+    /// It holds so many unread.
+    Hold(usize, u64),
+    Close(usize),
+    /// The oldest segments under way to this side arrive, one after the other, each so many microseconds after the last.
+    Deliver(usize, usize, u64),
+    /// A later one overtakes them.
+    Overtake(usize, usize),
+    Lose(usize, usize),
+    /// One arrives and is still under way.
+    Copy(usize, usize, bool),
+    /// One is altered on its way: what of it, and by how much.
+    Alter(usize, usize, u8, u32),
+    /// So many milliseconds pass.
+    Wait(u64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let (side, place) = (0..2_usize, 0..6_usize);
+    prop_oneof![
+        4 => (side.clone(), 1..60_000_u64).prop_map(|(side, bytes)| Step::Write(side, bytes)),
+        1 => (side.clone(), 0..40_000_u64).prop_map(|(side, bytes)| Step::Hold(side, bytes)),
+        1 => (0..40_usize).prop_map(Step::Close),
+        40 => (side.clone(), 1..12_usize, 0..900_u64).prop_map(|(side, count, us)| Step::Deliver(side, count, us)),
+        2 => (side.clone(), place.clone()).prop_map(|(side, place)| Step::Overtake(side, place)),
+        2 => (side.clone(), place.clone()).prop_map(|(side, place)| Step::Lose(side, place)),
+        2 => (side.clone(), place.clone(), any::<bool>()).prop_map(|(side, place, marked)| Step::Copy(side, place, marked)),
+        2 => (side, place, 0..7_u8, prop_oneof![Just(1), Just(u32::MAX), Just(1000), any::<u32>()])
+            .prop_map(|(side, place, what, by)| Step::Alter(side, place, what, by)),
+        4 => prop_oneof![3 => 0..30_u64, 1 => 0..3000_u64].prop_map(Step::Wait),
+    ]
+}
+
+fn config() -> impl Strategy<Value = Config> {
+    let switches = (any::<bool>(), any::<bool>(), any::<bool>(), prop::bool::weighted(0.2));
+    (switches, prop_oneof![Just(1_448_u64 * 20), Just(4 << 20)], 0..2_usize, 0..3_usize, 1..11_u32).prop_map(
+        |((timestamps, sack, nagle, ecn), buffer, control, counted, initial_window)| {
+            let mut config = Config { timestamps, sack, nagle, ecn, initial_window, ..Config::default() };
+            let idle = Duration::from_millis(400);
+            config.keep_alive = Some(KeepAlive { idle, interval: idle, probes: 5 });
+            config.window.values.set("size", lasthop_base::Value::Bytes(buffer));
+            config.congestion = Choice::named(congestion::ALL, ["reno", "cubic"][control]);
+            config.counting = Choice::named(counting::ALL, ["per_ack", "bytes", "packets"][counted]);
+            config.timing = Choice::named(timing::ALL, ["immediate", "delayed", "linux"][counted]);
+            config
+        },
+    )
+}
+
+/// Two endpoints, what is under way to each, and all that they have sent and told.
+struct World {
+    now: Time,
+    ends: [Endpoint; 2],
+    wires: [Vec<Segment>; 2],
+    sent: Vec<(Time, usize, Segment, bool, bool)>,
+    told: Vec<(Time, usize, Event)>,
+}
+
+impl World {
+    fn new(config: &Config) -> World {
+        let end = |role, iss, name| Endpoint::new(config.clone(), role, Seq(iss), Stream::named(1, name));
+        // One stream begins just before its numbers wrap.
+        let ends = [end(Role::Active, u32::MAX - 20_000, "one"), end(Role::Passive, 7, "other")];
+        let mut world = World { now: Time::ZERO, ends, wires: [vec![], vec![]], sent: vec![], told: vec![] };
+        world.ends.iter_mut().for_each(|end| {
+            end.trace();
+            end.open(Time::ZERO);
+        });
+        world.poll();
+        world
+    }
+
+    fn take(&mut self, step: Step) {
+        match step {
+            Step::Write(side, bytes) => self.ends[side].write(bytes),
+            Step::Hold(side, bytes) => self.ends[side].hold_unread(bytes),
+            Step::Close(side) if side < 2 => self.ends[side].close_when_sent(),
+            Step::Close(_) => {}
+            Step::Deliver(side, count, us) => {
+                for _ in 0..count.min(self.wires[side].len()) {
+                    self.pass(Duration::from_micros(us));
+                    if !self.wires[side].is_empty() {
+                        let segment = self.wires[side].remove(0);
+                        self.hand(side, &segment, false);
+                    }
+                }
+            }
+            Step::Overtake(side, place) => {
+                if let Some(place) = self.place(side, place) {
+                    let segment = self.wires[side].remove(place);
+                    self.hand(side, &segment, false);
+                }
+            }
+            Step::Lose(side, place) => {
+                if let Some(place) = self.place(side, place) {
+                    self.wires[side].remove(place);
+                }
+            }
+            Step::Copy(side, place, marked) => {
+                if let Some(place) = self.place(side, place) {
+                    let segment = self.wires[side][place];
+                    self.hand(side, &segment, marked);
+                }
+            }
+            Step::Alter(side, place, what, by) => {
+                if let Some(place) = self.place(side, place) {
+                    alter(&mut self.wires[side][place], what, by);
+                }
+            }
+            Step::Wait(ms) => self.pass(Duration::from_millis(ms)),
+        }
+        self.poll();
+    }
+
+    fn place(&self, side: usize, place: usize) -> Option<usize> {
+        let under_way = self.wires[side].len();
+        (under_way > 0).then(|| place % under_way)
+    }
+
+    fn hand(&mut self, side: usize, segment: &Segment, marked: bool) {
+        self.ends[side].handle_segment(self.now, segment, &Arriving { marked });
+        self.poll();
+    }
+
+    /// Time passes, from deadline to deadline.
+    fn pass(&mut self, span: Duration) {
+        let until = self.now + span;
+        for _ in 0..50 {
+            let due = self.ends.iter().map(Endpoint::poll_timeout).min().unwrap_or(Time::NEVER);
+            if due > until {
+                break;
+            }
+            self.now = self.now.max(due);
+            for end in &mut self.ends {
+                if end.poll_timeout() <= self.now {
+                    end.handle_timeout(self.now);
+                }
+            }
+            self.poll();
+        }
+        self.now = until;
+    }
+
+    /// As a driver does who believes that there is no more when told so.
+    fn poll(&mut self) {
+        for side in 0..2 {
+            let mut segment = Segment::default();
+            while let Some(sent) = self.ends[side].poll_segment_into(self.now, &mut segment) {
+                let Sent { again, ecn_capable, more, .. } = sent;
+                self.sent.push((self.now, side, segment, again, ecn_capable));
+                self.wires[1 - side].push(segment);
+                if !more {
+                    break;
+                }
+            }
+            while let Some((at, event)) = self.ends[side].poll_event() {
+                self.told.push((at, side, event));
+            }
+        }
+    }
+
+    /// What can be seen of an endpoint.
+    fn known(&self, side: usize) -> impl PartialEq + std::fmt::Debug + use<> {
+        let end = &self.ends[side];
+        let (sender, receiver) = (end.sender(), end.receiver());
+        (
+            (end.state(), *end.counters(), end.poll_timeout(), end.delivered(), end.ended()),
+            (sender.window(), sender.ssthresh(), sender.in_flight(), sender.limited(self.now)),
+            (sender.rtt().srtt(), sender.rtt().rto(), sender.board().una(), sender.board().nxt()),
+            (receiver.edge(), receiver.next()),
+        )
+    }
+}
+
+fn alter(segment: &mut Segment, what: u8, by: u32) {
+    match what {
+        0 => segment.seq = Seq(segment.seq.0.wrapping_add(by)),
+        1 => segment.ack = Seq(segment.ack.0.wrapping_add(by)),
+        2 => segment.window = by as u16,
+        3 => segment.len = by % 3000,
+        4 => segment.flags = Flags(segment.flags.0 ^ (by as u8 & 0xfb)),
+        5 => segment.timestamps = None,
+        _ => {
+            if let Some(stamps) = &mut segment.timestamps {
+                stamps.value = stamps.value.wrapping_add(by);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn the_long_way_comes_to_the_same(config in config(), steps in prop::collection::vec(step(), 20..150)) {
+        let mut short = World::new(&config);
+        let mut long = World::new(&Config { has_shortcut: false, ..config });
+        for step in [Step::Deliver(1, 1, 0), Step::Deliver(0, 1, 0), Step::Deliver(1, 1, 0)].into_iter().chain(steps) {
+            short.take(step);
+            long.take(step);
+            prop_assert_eq!(short.sent.last(), long.sent.last());
+            prop_assert_eq!(short.sent.len(), long.sent.len());
+            prop_assert_eq!(&short.told, &long.told);
+            for side in 0..2 {
+                prop_assert_eq!(short.known(side), long.known(side));
+            }
+        }
+        prop_assert_eq!(short.sent, long.sent);
+    }
+}
