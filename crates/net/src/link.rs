@@ -221,6 +221,7 @@ impl Link {
     }
 
     /// A packet joins at `now`, which never decreases. It may come out marked.
+    #[inline]
     pub fn carry(&mut self, now: Time, packet: &mut Packet) -> Passage {
         if self.tracks {
             let queue = State { backlog: self.backlog(now), idle: now.since(self.frees_at) };
@@ -244,7 +245,7 @@ impl Link {
             priority: packet.priority,
             attempt: 0,
         };
-        let carried = arq.carry(&air, &mut **channel);
+        let carried = arq::carry(&air, &mut **channel, &mut **arq);
         self.frees_at = served.ends + carried.holds;
         let mut at = served.ends + carried.late + self.delay;
         if self.keeps_order {

@@ -1,6 +1,6 @@
 //! One direction of a link with a queue that decides on leaving, or removes from the middle.
 
-use crate::arq::Arq;
+use crate::arq::{self, Arq};
 use crate::channel::{Air, Channel};
 use crate::element::{Element, Output};
 use crate::queue::{Dropped, Queue};
@@ -68,7 +68,7 @@ impl Scheduled {
             priority: packet.priority,
             attempt: 0,
         };
-        let carried = self.arq.carry(&air, &mut *self.channel);
+        let carried = arq::carry(&air, &mut *self.channel, &mut *self.arq);
         self.frees_at = served.ends + carried.holds;
         let mut at = served.ends + carried.late + self.delay;
         if self.arq.keeps_order() {

@@ -3,7 +3,7 @@
 mod none;
 mod repeat;
 
-use crate::channel::{Air, Channel};
+use crate::channel::{Air, Channel, Reception};
 use crate::discipline::Discipline;
 use crate::element::Element;
 use crate::service::Service;
@@ -22,14 +22,30 @@ pub struct Carried {
     pub attempts: u32,
 }
 
+impl Carried {
+    /// What the first transmission has delivered.
+    pub const AT_ONCE: Carried =
+        Carried { delivered: true, holds: Duration::ZERO, late: Duration::ZERO, attempts: 1 };
+}
+
 /// A link-layer repeat scheme.
 pub trait Arq: Send {
-    /// Carries a packet whose first transmission is `air` over the channel.
-    fn carry(&mut self, air: &Air, channel: &mut dyn Channel) -> Carried;
+    /// What becomes of a packet whose first transmission, `air`, was lost on the channel. One that was not is no matter for
+    /// it ([`Carried::AT_ONCE`]).
+    fn repeat(&mut self, air: &Air, channel: &mut dyn Channel) -> Carried;
 
     /// Whether a packet waits for earlier ones that are being repeated.
     fn keeps_order(&self) -> bool {
         true
+    }
+}
+
+/// Carries a packet whose first transmission is `air` over the channel.
+#[inline]
+pub(crate) fn carry(air: &Air, channel: &mut dyn Channel, arq: &mut dyn Arq) -> Carried {
+    match channel.transmit(air) {
+        Reception::Intact => Carried::AT_ONCE,
+        Reception::Lost => arq.repeat(air, channel),
     }
 }
 

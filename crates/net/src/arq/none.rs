@@ -1,8 +1,8 @@
 //! No ARQ: what the channel destroys is lost.
 
 use super::{Arq, Build, Carried, LinkLayer};
-use crate::channel::{Air, Channel, Reception};
-use lasthop_base::{Duration, Info, Mechanism};
+use crate::channel::{Air, Channel};
+use lasthop_base::{Info, Mechanism};
 
 /// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -18,8 +18,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct NoArq;
 
 impl Arq for NoArq {
-    fn carry(&mut self, air: &Air, channel: &mut dyn Channel) -> Carried {
-        let delivered = channel.transmit(air) == Reception::Intact;
-        Carried { delivered, holds: Duration::ZERO, late: Duration::ZERO, attempts: 1 }
+    fn repeat(&mut self, _: &Air, _: &mut dyn Channel) -> Carried {
+        Carried { delivered: false, ..Carried::AT_ONCE }
     }
 }

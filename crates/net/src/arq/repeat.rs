@@ -63,15 +63,17 @@ enum Mode {
 }
 
 impl Arq for Repeat {
-    fn carry(&mut self, air: &Air, channel: &mut dyn Channel) -> Carried {
+    fn repeat(&mut self, air: &Air, channel: &mut dyn Channel) -> Carried {
         let mut attempt = 0;
         let delivered = loop {
+            if attempt + 1 == self.transmissions {
+                break false;
+            }
+            attempt += 1;
             let later = self.delay * u64::from(attempt);
             let repeat = Air { start: air.start + later, end: air.end + later, attempt, ..*air };
-            match channel.transmit(&repeat) {
-                Reception::Intact => break true,
-                Reception::Lost if attempt + 1 == self.transmissions => break false,
-                Reception::Lost => attempt += 1,
+            if channel.transmit(&repeat) == Reception::Intact {
+                break true;
             }
         };
         let late = match self.mode {

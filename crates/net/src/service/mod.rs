@@ -87,6 +87,7 @@ impl Server {
     }
 
     /// Serves a packet of `bytes` from `start` on, when the packet has arrived and the one before it is done.
+    #[inline]
     pub(crate) fn serve(&mut self, start: Time, bytes: u32) -> Served {
         match self {
             Server::Rate { rate, bytes: last, takes } => {

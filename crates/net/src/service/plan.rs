@@ -73,6 +73,7 @@ impl Plan {
     }
 
     /// Serves a packet from `start` on, at the rates that hold meanwhile.
+    #[inline(never)]
     pub(super) fn serve(&self, start: Time, bytes: u32) -> Served {
         const NANOS: u128 = 1_000_000_000;
         // Bits times nanoseconds per second: whole numbers throughout.

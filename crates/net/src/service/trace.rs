@@ -173,6 +173,7 @@ impl Cursor {
         Cursor { trace, next: 0, next_time, used_at: Time::ZERO, left: 0 }
     }
 
+    #[inline(never)]
     pub(crate) fn serve(&mut self, start: Time, bytes: u32) -> Served {
         if start > self.used_at {
             self.left = 0;
