@@ -57,6 +57,8 @@ pub(crate) enum Behind {
 pub(crate) struct Travelling {
     pub(crate) due: Time,
     pub(crate) packet: Packet,
+    /// Where it goes on behind this pipe; `None`: its way ends.
+    pub(crate) next: Option<PipeId>,
     pub(crate) discarded: bool,
 }
 

@@ -20,47 +20,51 @@ impl Engine {
     pub(super) fn deliver(&mut self, pipe: u32, id: FlowId, forward: bool) {
         let side = if forward { Side::Destination } else { Side::Source };
         let now = self.now;
-        let Carried { flow, account, sharing, .. } = &mut self.flows[id.0 as usize];
+        let Carried { flow, sharing, .. } = &mut self.flows[id.0 as usize];
+        let Traffic::Tcp(connection) = &mut flow.traffic else { return self.deliver_unanswered(pipe, id) };
+        let (endpoint, peer) = match side {
+            Side::Source => (&mut connection.source, &connection.destination),
+            Side::Destination => (&mut connection.destination, &connection.source),
+        };
         let mut told = None;
-        match &mut flow.traffic {
-            Traffic::Unanswered(kind) => {
-                account.datagrams += 1;
-                if let Unanswered::External = kind
-                    && let Some(first) = self.pipes[pipe as usize].first()
-                {
-                    note_left(&mut self.left, &first.packet, now, None);
-                }
-            }
-            Traffic::Tcp(connection) => {
-                let (endpoint, peer) = match side {
-                    Side::Source => (&mut connection.source, &connection.destination),
-                    Side::Destination => (&mut connection.destination, &connection.source),
-                };
-                let wants = endpoint.wants();
-                if wants.any() {
-                    let uplink = if forward { flow.backward[0] } else { flow.forward[0] };
-                    tell(now, wants, endpoint, peer, &mut self.pipes[uplink.0 as usize]);
-                    told = wants.backlog.then_some(uplink);
-                }
-                if let Some(first) = self.pipes[pipe as usize].first()
-                    && let Body::Tcp(segment) = &first.packet.body
-                {
-                    let arriving = Arriving { marked: first.packet.ecn == Ecn::Ce };
-                    let before = if forward { endpoint.delivered() } else { 0 };
-                    endpoint.handle_segment(now, segment, &arriving);
-                    if forward {
-                        self.together.deliver(sharing, endpoint.delivered() - before);
-                    }
-                }
+        let wants = endpoint.wants();
+        if wants.any() {
+            let uplink = if forward { flow.backward[0] } else { flow.forward[0] };
+            tell(now, wants, endpoint, peer, &mut self.pipes[uplink.0 as usize]);
+            told = wants.backlog.then_some(uplink);
+        }
+        let here = &mut self.pipes[pipe as usize];
+        if let Some(first) = here.first()
+            && let Body::Tcp(segment) = &first.packet.body
+        {
+            let arriving = Arriving { marked: first.packet.ecn == Ecn::Ce };
+            let before = if forward { endpoint.delivered() } else { 0 };
+            endpoint.handle_segment(now, segment, &arriving);
+            if forward {
+                self.together.deliver(sharing, endpoint.delivered() - before);
             }
         }
-        let pipe_state = &mut self.pipes[pipe as usize];
-        pipe_state.drop_first();
-        self.heads.set(pipe, pipe_state.due());
+        here.drop_first();
+        self.heads.set(pipe, here.due());
         self.pump(id, side);
         if let Some(uplink) = told {
             self.tell_backlog(id, side, uplink);
         }
+    }
+
+    /// The same of a packet that nobody answers.
+    #[inline(never)]
+    fn deliver_unanswered(&mut self, pipe: u32, id: FlowId) {
+        let Carried { flow, account, .. } = &mut self.flows[id.0 as usize];
+        account.datagrams += 1;
+        let here = &mut self.pipes[pipe as usize];
+        if let Traffic::Unanswered(Unanswered::External) = &flow.traffic
+            && let Some(first) = here.first()
+        {
+            note_left(&mut self.left, &first.packet, self.now, None);
+        }
+        here.drop_first();
+        self.heads.set(pipe, here.due());
     }
 
     /// A link layer has given a packet up; the host behind it hears of it if the link is its own.
@@ -134,10 +138,9 @@ impl Engine {
     #[inline]
     pub(super) fn pump(&mut self, id: FlowId, side: Side) {
         let now = self.now;
-        let Carried { routes, hosts, .. } = &self.flows[id.0 as usize];
+        let Carried { routes, firsts, hosts, .. } = &self.flows[id.0 as usize];
         let end = usize::from(side == Side::Destination);
-        let (route, host) = (routes[end], hosts[end]);
-        let first = self.routes[route as usize][0];
+        let (route, first, host) = (routes[end], firsts[end], hosts[end]);
         let mut packet = Packet {
             number: 0,
             flow: id,
@@ -164,12 +167,20 @@ impl Engine {
             packet.ecn = if sending.ecn_capable { Ecn::Ect0 } else { Ecn::NotEct };
             packet.priority = sending.priority;
             packet.hop = 0;
+            // The last one, and nothing else is to be told: what comes to settling is done while the endpoint is at hand.
+            let is_settled = !sending.more && endpoint.state() != State::CloseWait && !endpoint.has_events();
+            if is_settled {
+                self.timers.at_latest(timer_of(id.0 as usize, side), endpoint.poll_timeout());
+            }
             match host {
                 None => {
                     self.number(&mut packet);
                     self.send(&mut packet, first);
                 }
                 Some(host) => self.pass_in_host(&mut packet, host),
+            }
+            if is_settled {
+                return;
             }
             if !sending.more {
                 break;

@@ -4,7 +4,7 @@ use super::hosts::endpoint_of;
 use super::injected::note_left;
 use super::{Carried, Engine, IN_HOST};
 use crate::flow::{Side, Traffic};
-use crate::observer::Fate;
+use crate::observer::{Fate, Observer};
 use crate::pipe::{Behind, PipeId, Travelling};
 use lasthop_base::Time;
 use lasthop_net::across::Across;
@@ -22,28 +22,32 @@ impl Engine {
             element.handle_timeout(self.now, &mut self.decided);
             return self.take_decisions(PipeId(pipe));
         }
-        let Some(first) = self.pipes[pipe as usize].first() else { return };
-        let (id, forward, hop, discarded) =
-            (first.packet.flow, first.packet.forward, first.packet.hop, first.discarded);
-        let next_hop = hop.wrapping_add(1);
-        let next = self.routes[first.packet.route as usize].get(usize::from(next_hop)).copied();
-        if next.is_none() && !discarded {
-            return self.deliver(pipe, id, forward);
+        let Some(first) = here.first() else { return };
+        let (id, forward) = (first.packet.flow, first.packet.forward);
+        match first.next.is_none() && !first.discarded {
+            true => self.deliver(pipe, id, forward),
+            false => self.pass_on(pipe),
         }
+    }
+
+    /// The first packet on a pipe goes on, or was given up.
+    #[inline(never)]
+    fn pass_on(&mut self, pipe: u32) {
         let here = &mut self.pipes[pipe as usize];
-        let Some(mut travelling) = here.pop() else { return };
+        let Some(Travelling { mut packet, next, discarded, .. }) = here.pop() else { return };
         here.passing -= u32::from(next.is_some() && !discarded);
         let behind = here.behind;
         self.heads.set(pipe, here.due());
         match next {
-            _ if discarded => self.report(&travelling.packet, next.is_none()),
+            _ if discarded => self.report(&packet, next.is_none()),
             Some(next) => {
                 match behind {
                     Behind::Nothing => {}
-                    Behind::Host => self.number(&mut travelling.packet),
-                    Behind::Middlebox(node) => return self.pass(node, travelling.packet),
+                    Behind::Host => self.number(&mut packet),
+                    Behind::Middlebox(node) => return self.pass(node, packet),
                 }
-                self.send(&mut Packet { hop: next_hop, ..travelling.packet }, next);
+                packet.hop = packet.hop.wrapping_add(1);
+                self.send(&mut packet, next);
             }
             None => {}
         }
@@ -61,43 +65,48 @@ impl Engine {
                 Line::Element(_) => return self.join_element(packet, at),
             };
             if let Some(observer) = &mut self.observer {
-                let fate = match passage {
-                    Passage::Arrives { at } => Fate::Arrives(at),
-                    Passage::Lost { reason, .. } => Fate::Lost(reason),
-                };
-                observer.on_packet(now, at, packet, fate);
+                tell_passage(&mut **observer, now, at, packet, passage);
             }
-            let (due, discarded) = match passage {
-                Passage::Arrives { at } => {
-                    pipe.account.carried_bytes += u64::from(packet.wire_bytes);
-                    (at, false)
-                }
-                Passage::Lost { at: due, reason } => {
-                    self.lose(packet, at, reason);
-                    if !reason.is_told() {
-                        return;
-                    }
-                    (due, true)
-                }
+            let due = match passage {
+                Passage::Arrives { at } => at,
+                Passage::Lost { at: due, reason } => return self.lose_under_way(packet, at, due, reason),
             };
-            if !discarded {
-                let route = &self.routes[packet.route as usize];
-                if let Some(next) = route.get(usize::from(packet.hop) + 1) {
-                    let ahead = due <= self.horizon && self.pipes[at.0 as usize].passing == 0;
-                    if ahead && self.pipes[next.0 as usize].eager {
-                        packet.hop += 1;
-                        now = due;
-                        at = *next;
-                        continue;
-                    }
-                    self.pipes[at.0 as usize].passing += 1;
-                }
+            pipe.account.carried_bytes += u64::from(packet.wire_bytes);
+            let next = self.next_pipe(packet);
+            if let Some(next) = next
+                && due <= self.horizon
+                && self.pipes[at.0 as usize].passing == 0
+                && self.pipes[next.0 as usize].eager
+            {
+                packet.hop += 1;
+                now = due;
+                at = next;
+                continue;
             }
-            if self.pipes[at.0 as usize].push(Travelling { due, packet: *packet, discarded }) {
+            let pipe = &mut self.pipes[at.0 as usize];
+            pipe.passing += u32::from(next.is_some());
+            if pipe.push(Travelling { due, packet: *packet, next, discarded: false }) {
                 self.heads.set(at.0, due);
             }
             return;
         }
+    }
+
+    /// A packet is lost on the pipe that it has joined; who gives it up there hears of it at `due`.
+    #[inline(never)]
+    fn lose_under_way(&mut self, packet: &Packet, at: PipeId, due: Time, reason: LossReason) {
+        self.lose(packet, at, reason);
+        let next = self.next_pipe(packet);
+        let given_up = Travelling { due, packet: *packet, next, discarded: true };
+        if reason.is_told() && self.pipes[at.0 as usize].push(given_up) {
+            self.heads.set(at.0, due);
+        }
+    }
+
+    /// The pipe behind the one that a packet has joined, on its route.
+    #[inline]
+    fn next_pipe(&self, packet: &Packet) -> Option<PipeId> {
+        self.routes[packet.route as usize].get(usize::from(packet.hop.wrapping_add(1))).copied()
     }
 
     /// A packet passes its host's line before its first link, where it gets its number.
@@ -149,7 +158,8 @@ impl Engine {
                     continue;
                 }
                 Output::GivenUp { packet, at: due } => {
-                    self.pipes[at.0 as usize].push(Travelling { due, packet, discarded: true });
+                    let next = self.next_pipe(&packet);
+                    self.pipes[at.0 as usize].push(Travelling { due, packet, next, discarded: true });
                     continue;
                 }
             };
@@ -160,13 +170,11 @@ impl Engine {
                 None => self.pipes[at.0 as usize].account.carried_bytes += u64::from(packet.wire_bytes),
                 Some(reason) => self.lose(&packet, at, reason),
             }
-            let pipe = &mut self.pipes[at.0 as usize];
             if lost.is_none_or(LossReason::is_told) && due < Time::NEVER {
-                let discarded = lost.is_some();
-                let goes_on =
-                    usize::from(packet.hop.wrapping_add(1)) < self.routes[packet.route as usize].len();
-                pipe.passing += u32::from(goes_on && !discarded);
-                pipe.push(Travelling { due, packet, discarded });
+                let (next, discarded) = (self.next_pipe(&packet), lost.is_some());
+                let pipe = &mut self.pipes[at.0 as usize];
+                pipe.passing += u32::from(next.is_some() && !discarded);
+                pipe.push(Travelling { due, packet, next, discarded });
             }
         }
         self.decided = decided;
@@ -226,4 +234,13 @@ impl Engine {
             connection.unjudged.push((range, reason));
         }
     }
+}
+
+#[inline(never)]
+fn tell_passage(observer: &mut dyn Observer, now: Time, at: PipeId, packet: &Packet, passage: Passage) {
+    let fate = match passage {
+        Passage::Arrives { at } => Fate::Arrives(at),
+        Passage::Lost { reason, .. } => Fate::Lost(reason),
+    };
+    observer.on_packet(now, at, packet, fate);
 }

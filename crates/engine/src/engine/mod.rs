@@ -56,6 +56,8 @@ struct Carried {
     flow: Flow,
     /// Route from source to destination, and back.
     routes: [u32; 2],
+    /// The first pipe of each.
+    firsts: [PipeId; 2],
     /// What packets pass inside the source, and inside the destination, before their first link.
     hosts: [Option<PipeId>; 2],
     account: FlowAccount,
@@ -72,8 +74,9 @@ impl Engine {
             let there = number_of(&mut routes, &flow.forward);
             let back = number_of(&mut routes, &flow.backward);
             Carried {
-                flow,
                 routes: [there, back],
+                firsts: [flow.forward[0], flow.backward[0]],
+                flow,
                 hosts: [None; 2],
                 account: FlowAccount::default(),
                 sharing: Sharing::default(),
@@ -159,11 +162,7 @@ impl Engine {
     /// Runs every event up to and including `until`.
     pub fn run_until(&mut self, until: Time) {
         self.horizon = until;
-        while let Some(at) = self.next_event()
-            && at <= until
-        {
-            self.step();
-        }
+        while self.step(until) {}
         self.now = self.now.max(until);
     }
 
@@ -172,12 +171,9 @@ impl Engine {
     pub fn advance(&mut self, until: Time, most: usize) -> bool {
         self.horizon = until;
         for _ in 0..most {
-            match self.next_event() {
-                Some(at) if at <= until => self.step(),
-                _ => {
-                    self.now = self.now.max(until);
-                    return false;
-                }
+            if !self.step(until) {
+                self.now = self.now.max(until);
+                return false;
             }
         }
         true
@@ -270,16 +266,21 @@ impl Engine {
         self.timers.at_latest(timer_of(index, Side::Source), self.flows[index].flow.start);
     }
 
-    fn step(&mut self) {
+    /// The next event, if there is one up to and including `until`; else false.
+    #[inline]
+    fn step(&mut self, until: Time) -> bool {
         let (due, pipe) = self.heads.first();
         let (time, timer) = self.timers.first();
-        if time < due {
-            self.now = time;
-            self.fire(timer);
-        } else {
-            self.now = due;
-            self.arrive(pipe);
+        let at = due.min(time);
+        if at > until || at == Time::NEVER {
+            return false;
         }
+        self.now = at;
+        match time < due {
+            true => self.fire(timer),
+            false => self.arrive(pipe),
+        }
+        true
     }
 }
 
