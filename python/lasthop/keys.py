@@ -30,7 +30,7 @@ Slow_StartChoice: TypeAlias = Literal["none", "hystart", "hystart_pp"] | str | M
 
 
 CongestionChoice: TypeAlias = (
-    Literal["reno", "cubic", "bbr", "westwood", "westwood_plus", "w_cw", "veno"]
+    Literal["reno", "cubic", "bbr", "bbr3", "westwood", "westwood_plus", "w_cw", "veno"]
     | str
     | Mapping[str, object]
     | CongestionControl

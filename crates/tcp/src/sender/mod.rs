@@ -139,17 +139,20 @@ impl Sender {
     /// A sender whose first byte of data is at offset 1, with this effective segment size; `random` for mechanisms that draw.
     pub fn new(config: &Config, mss: u32, random: Stream) -> Sender {
         let mss = u64::from(mss.max(1));
+        let recovery = (config.recovery.build)(&config.recovery.values);
         let start = Start {
             window: u64::from(config.initial_window) * mss,
             ssthresh: config.initial_ssthresh.unwrap_or(1 << 30),
             mss,
+            selective: recovery.uses_sack(),
             random,
         };
         let initial_window = start.window;
         let congestion = (config.congestion.build)(&config.congestion.values, start);
-        let recovery = (config.recovery.build)(&config.recovery.values);
         let mut board = Scoreboard::starting_at(1);
-        if recovery.needs_times() || congestion.samples() {
+        if congestion.samples() {
+            board.keep_losses();
+        } else if recovery.needs_times() {
             board.keep_times();
         }
         let slow_start = (config.slow_start.build)(&config.slow_start.values);
@@ -222,6 +225,9 @@ impl Sender {
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt);
         }
+        if self.rates.is_some() {
+            self.congestion.on_open(rtt);
+        }
     }
 
     /// The handshake's timer expired: data begins with this timeout at least (RFC 6298 §5.7).
@@ -293,6 +299,7 @@ impl Sender {
         if self.board.outstanding() > 0 {
             self.board.cut(mss);
             self.board.mark_all_lost();
+            self.ignore_losses();
             self.start_over(Reason::TooLong);
             self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
             self.take_stock();
@@ -420,6 +427,9 @@ impl Sender {
         match self.watches && self.is_watched_slow_start() {
             true => self.grow_watched(&event),
             false => self.congestion.on_ack(&event, &mut *self.counting),
+        }
+        if self.watches {
+            self.note_restraint(outstanding);
         }
         self.cwnd = self.congestion.window();
         self.user_timeout.moved();

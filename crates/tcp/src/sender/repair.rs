@@ -124,7 +124,8 @@ impl Sender {
             self.congestion.observe(&news);
         }
         let delivered = acked.delivered + reported;
-        let rate = if self.rates.is_some() { self.sample(now, delivered) } else { None };
+        let mut rate = if self.rates.is_some() { self.sample(now, delivered) } else { None };
+        let lost_before = self.board.lost_total();
         if self.repair.tail != Tail::Off {
             self.conclude_probe(now, twice, advanced, ack.selective, log);
         }
@@ -144,6 +145,12 @@ impl Sender {
             self.heed_mark(now, log);
         }
         let lost = self.reductions.news_of_losses(self.board.lost_total());
+        if self.rates.is_some() && lost > 0 {
+            if let Some(rate) = &mut rate {
+                rate.lost += self.board.lost_total() - lost_before;
+            }
+            self.tell_losses(now);
+        }
         if advanced || duplicate {
             let in_flight = self.repair.recovery.in_flight(&self.board);
             let counts_end = step == Step::Leave && self.counts_end;
@@ -166,6 +173,7 @@ impl Sender {
                 true => self.grow_watched(&event),
                 false => self.congestion.on_ack(&event, &mut *self.counting),
             }
+            self.note_restraint(in_flight);
         }
         if advanced {
             self.user_timeout.moved();

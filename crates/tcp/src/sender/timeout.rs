@@ -33,6 +33,7 @@ impl Sender {
     fn look_for_losses(&mut self, now: Time, log: &mut Log) {
         let step = self.repair.recovery.on_deadline(now, &mut self.board);
         self.take_step(now, step, false, log);
+        self.tell_losses(now);
         self.take_stock();
         if self.reductions.is_gradual() {
             self.come_down(step, &AckNews { now, mss: self.mss, ..AckNews::default() }, 0, 0);
@@ -61,6 +62,7 @@ impl Sender {
         self.reductions.tells = true;
         self.rtt.back_off();
         self.repair.recovery.mark_at_timeout(now, &mut self.board);
+        self.tell_losses(now);
         self.start_over(Reason::Timeout);
         self.repair.f_rto = question;
         self.timer.start((now + self.rtt.rto()).min(expired.end), Kind::Retransmit);

@@ -19,6 +19,7 @@ pub fn cubic(values: &[(&'static str, Value)], window: u64, ssthresh: u64) -> Bo
         window: window * MSS,
         ssthresh: ssthresh * MSS,
         mss: MSS,
+        selective: true,
         random: Stream::named(1, "sender"),
     };
     (choice.build)(&choice.values, start)

@@ -1,6 +1,7 @@
 //! Congestion control: how large is the congestion window?
 
 mod bbr;
+pub mod bbr3;
 mod cubic;
 mod cubic_linux;
 mod estimate;
@@ -11,7 +12,7 @@ mod w_cw;
 mod westwood;
 mod westwood_plus;
 
-pub use crate::sender::rate::RateSample;
+pub use crate::sender::rate::{LostSegment, RateSample};
 pub use reno::Reno;
 pub use variant::{OnReno, Variant};
 
@@ -28,6 +29,8 @@ pub struct Start {
     pub ssthresh: u64,
     /// A full segment's payload, bytes.
     pub mss: u64,
+    /// Whether losses are told by SACK, so that more than one of them shows in a round-trip time.
+    pub selective: bool,
     /// Draws for those that draw: a stream of this sender's own.
     pub random: Stream,
 }
@@ -70,6 +73,8 @@ pub struct SentEvent {
     pub bytes: u64,
     /// Bytes in the network with it.
     pub in_flight: u64,
+    /// The application had too little to send, and what was in the network then has not left it yet.
+    pub limited: bool,
 }
 
 /// Where the sender stands between losses.
@@ -154,7 +159,8 @@ pub trait CongestionControl: Send {
     fn observes(&self) -> bool {
         false
     }
-    /// Whether it wants [`AckEvent::rate`], [`CongestionControl::on_sent`] and a pacer; read once.
+    /// Whether it wants [`AckEvent::rate`], [`CongestionControl::on_sent`], [`CongestionControl::on_lost`] and a pacer; read
+    /// once.
     fn samples(&self) -> bool {
         false
     }
@@ -165,6 +171,20 @@ pub trait CongestionControl: Send {
     /// A segment goes out; only if it [samples](CongestionControl::samples).
     fn on_sent(&mut self, sent: &SentEvent) {
         let _ = sent;
+    }
+    /// The connection is open; the handshake has measured this round-trip time. Only if it
+    /// [samples](CongestionControl::samples).
+    fn on_open(&mut self, rtt: Option<Duration>) {
+        let _ = rtt;
+    }
+    /// A segment is found lost, before the [`CongestionControl::on_ack`] of the ACK that tells it. Only if it
+    /// [samples](CongestionControl::samples).
+    fn on_lost(&mut self, now: Time, lost: &LostSegment) {
+        let _ = (now, lost);
+    }
+    /// Whether it keeps so little in flight on purpose that rate samples shall count as the application's.
+    fn holds_back(&self) -> bool {
+        false
     }
     /// How fast payload may leave; `None`: as fast as the window lets it. Only if it [samples](CongestionControl::samples).
     fn pacing_rate(&self) -> Option<Rate> {
@@ -211,6 +231,7 @@ pub const ALL: &[Mechanism<Build>] = &[
     reno::MECHANISM,
     cubic::MECHANISM,
     bbr::MECHANISM,
+    bbr3::MECHANISM,
     westwood::MECHANISM,
     westwood_plus::MECHANISM,
     w_cw::MECHANISM,

@@ -263,6 +263,7 @@ mod tests {
                 window: cwnd * 1000,
                 ssthresh: 1 << 30,
                 mss: 1000,
+                selective: true,
                 random: lasthop_base::Stream::named(1, "sender"),
             },
         );

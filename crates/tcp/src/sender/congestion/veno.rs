@@ -114,7 +114,7 @@ mod tests {
     /// A Veno in avoidance with a window of so many segments over a path of 100 ms, whose smoothed RTT is this now.
     fn veno(window: u64, srtt_ms: u64) -> Box<dyn CongestionControl> {
         let random = Stream::named(1, "veno");
-        let start = Start { window: window * MSS, ssthresh: 2 * MSS, mss: MSS, random };
+        let start = Start { window: window * MSS, ssthresh: 2 * MSS, mss: MSS, selective: true, random };
         let mut veno = (MECHANISM.build)(&MECHANISM.info.defaults(), start);
         ack(&mut *veno, 0, srtt_ms);
         veno

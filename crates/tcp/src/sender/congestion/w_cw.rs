@@ -137,6 +137,7 @@ mod tests {
             window: 30_000,
             ssthresh: 1 << 30,
             mss: 1000,
+            selective: true,
             random: lasthop_base::Stream::named(1, "sender"),
         };
         let mut control = (MECHANISM.build)(&values, start);

@@ -143,6 +143,7 @@ mod tests {
                 window: initial,
                 ssthresh: 1 << 30,
                 mss: 1000,
+                selective: true,
                 random: lasthop_base::Stream::named(1, "sender"),
             };
             let mut westwood = (MECHANISM.build)(&MECHANISM.info.defaults(), start);

@@ -8,7 +8,7 @@
 mod pacer;
 mod sampler;
 
-pub use sampler::RateSample;
+pub use sampler::{LostSegment, RateSample};
 
 use super::congestion::SentEvent;
 use super::{Limit, Sender};
@@ -22,6 +22,8 @@ use sampler::Sampler;
 pub(super) struct Rates {
     sampler: Sampler,
     pacer: Pacer,
+    /// What was found lost last: kept for its room.
+    lost: Vec<Range>,
 }
 
 impl Sender {
@@ -58,16 +60,49 @@ impl Sender {
         }
     }
 
+    /// What was found lost since the last call goes to the control, segment by segment.
+    #[inline(never)]
+    pub(super) fn tell_losses(&mut self, now: Time) {
+        let Some(rates) = &mut self.rates else { return };
+        self.board.take_losses(&mut rates.lost);
+        let fresh: u64 = rates.lost.iter().map(|range| range.len()).sum();
+        let mut total = self.board.lost_total() - fresh;
+        for range in &rates.lost {
+            total += range.len();
+            if let Some(lost) = rates.sampler.on_lost(*range, total) {
+                self.congestion.on_lost(now, &lost);
+            }
+        }
+    }
+
+    /// What was marked lost since the last call says nothing of the path's load.
+    pub(super) fn ignore_losses(&mut self) {
+        if let Some(rates) = &mut self.rates {
+            self.board.take_losses(&mut rates.lost);
+        }
+    }
+
+    /// The control has seen an ACK: whether it keeps so little in flight on purpose that samples say nothing.
+    #[inline]
+    pub(super) fn note_restraint(&mut self, in_flight: u64) {
+        if let Some(rates) = &mut self.rates
+            && self.congestion.holds_back()
+        {
+            rates.sampler.on_silence(in_flight);
+        }
+    }
+
     /// Something goes out, new or again, and is in the board.
     #[inline(never)]
     pub(super) fn note_sent(&mut self, now: Time, range: Range) {
         let Some(rates) = &mut self.rates else { return };
         let begins = self.board.outstanding() == range.len();
-        rates.sampler.on_sent(now, range, begins);
+        let in_flight = self.repair.recovery.in_flight(&self.board);
+        let limited = rates.sampler.is_limited();
+        rates.sampler.on_sent(now, range, begins, in_flight, self.board.lost_total());
+        self.congestion.on_sent(&SentEvent { now, bytes: range.len(), in_flight, limited });
         if let Some(rate) = self.congestion.pacing_rate() {
             rates.pacer.on_sent(now, range.len(), rate);
         }
-        let in_flight = self.repair.recovery.in_flight(&self.board);
-        self.congestion.on_sent(&SentEvent { now, bytes: range.len(), in_flight });
     }
 }

@@ -15,12 +15,20 @@ pub struct RateSample {
     pub delivered: u64,
     /// The longer of the times in which they were sent and acknowledged.
     pub interval: Duration,
+    /// Whether that is the smallest round-trip time at least: else it says nothing of the rate.
+    pub reliable: bool,
     /// All bytes delivered when the segment was sent: a round trip has gone by when that reaches `total` of the round's begin.
     pub prior: u64,
     /// All bytes delivered so far, this ACK's included.
     pub total: u64,
     /// The application had too little to send then: the path may be faster.
     pub app_limited: bool,
+    /// Bytes in the network when the segment was sent, itself included.
+    pub in_flight: u64,
+    /// Bytes found lost since then.
+    pub lost: u64,
+    /// The segment's round-trip time, unless it was sent again.
+    pub rtt: Option<Duration>,
 }
 
 impl RateSample {
@@ -28,6 +36,21 @@ impl RateSample {
     pub fn bytes_per_sec(&self) -> f64 {
         self.delivered as f64 / self.interval.as_secs()
     }
+}
+
+/// A segment that is found lost, and what was known when it was sent (draft-ietf-ccwg-bbr §5.5.10.2, HandleLostPacket).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LostSegment {
+    /// Its bytes.
+    pub range: Range,
+    /// Bytes in the network when it was sent, itself included.
+    pub in_flight: u64,
+    /// Bytes found lost since then, itself included.
+    pub lost: u64,
+    /// All bytes delivered so far.
+    pub delivered: u64,
+    /// The application had too little to send then.
+    pub app_limited: bool,
 }
 
 /// What was known when a segment was sent.
@@ -41,6 +64,9 @@ struct Stamp {
     /// When the segment was sent that was the newest delivered one then: the interval of sending begins there.
     first_sent_at: Time,
     app_limited: bool,
+    /// Bytes in the network with it, and all bytes found lost by then.
+    in_flight: u64,
+    lost: u64,
 }
 
 /// Takes the samples.
@@ -56,8 +82,9 @@ pub(super) struct Sampler {
 }
 
 impl Sampler {
-    /// A segment goes out, new or again; `begins`: nothing was outstanding before.
-    pub(super) fn on_sent(&mut self, now: Time, range: Range, begins: bool) {
+    /// A segment goes out, new or again, and `in_flight` bytes are in the network with it; so many bytes were found lost
+    /// so far. `begins`: nothing was outstanding before.
+    pub(super) fn on_sent(&mut self, now: Time, range: Range, begins: bool, in_flight: u64, lost: u64) {
         if begins {
             (self.first_sent_at, self.delivered_at) = (now, now);
         }
@@ -67,6 +94,8 @@ impl Sampler {
             delivered_at: self.delivered_at,
             first_sent_at: self.first_sent_at,
             app_limited: self.limited_until > 0,
+            in_flight,
+            lost,
         };
         match self.place_of(range.end) {
             Some(place) => self.stamps[place] = Stamp { end: self.stamps[place].end, ..stamp },
@@ -80,7 +109,24 @@ impl Sampler {
         self.limited_until = (self.delivered + in_flight).max(1);
     }
 
-    /// The board has taken an ACK in that delivers so many bytes. A sample over less than the smallest RTT tells nothing.
+    /// Whether the application had too little to send, and what was in the network then has not left it yet.
+    pub(super) fn is_limited(&self) -> bool {
+        self.limited_until > 0
+    }
+
+    /// A segment is found lost; with it `lost` bytes in all.
+    pub(super) fn on_lost(&self, range: Range, lost: u64) -> Option<LostSegment> {
+        let stamp = self.stamps[self.place_of(range.end)?];
+        Some(LostSegment {
+            range,
+            in_flight: stamp.in_flight,
+            lost: lost.saturating_sub(stamp.lost),
+            delivered: self.delivered,
+            app_limited: stamp.app_limited,
+        })
+    }
+
+    /// The board has taken an ACK in that delivers so many bytes.
     pub(super) fn on_ack(
         &mut self,
         now: Time,
@@ -103,13 +149,16 @@ impl Sampler {
         self.first_sent_at = newest.sent_at;
         let sending = newest.sent_at.since(stamp.first_sent_at);
         let interval = sending.max(now.since(stamp.delivered_at));
-        let is_long = interval > Duration::ZERO && shortest.is_none_or(|shortest| shortest <= interval);
-        is_long.then_some(RateSample {
+        Some(RateSample {
             delivered: self.delivered - stamp.delivered,
             interval,
+            reliable: interval > Duration::ZERO && shortest.is_none_or(|shortest| shortest <= interval),
             prior: stamp.delivered,
             total: self.delivered,
             app_limited: stamp.app_limited,
+            in_flight: stamp.in_flight,
+            lost: board.lost_total() - stamp.lost,
+            rtt: (!newest.again).then(|| now.since(newest.sent_at)),
         })
     }
 
@@ -144,7 +193,8 @@ mod tests {
                 }
                 let begins = board.outstanding() == 0;
                 board.sent_new(1000, at(time));
-                sampler.on_sent(at(time), Range { start, end: start + 1000 }, begins);
+                let in_flight = board.outstanding();
+                sampler.on_sent(at(time), Range { start, end: start + 1000 }, begins, in_flight, 0);
             } else {
                 board.begin_ack();
                 let acked = board.acknowledge(board.una() + 1000);

@@ -303,6 +303,9 @@ impl Scoreboard {
                 record.marks |= LOST;
                 self.lost_bytes += record.end - start;
                 self.lost_total += if is_known { 0 } else { record.end - start };
+                if let Some(times) = self.times.as_mut().filter(|_| !is_known) {
+                    times.note_loss(Range { start, end: record.end });
+                }
             }
             start = record.end;
         }
@@ -409,6 +412,14 @@ impl Scoreboard {
             record.marks |= LOST;
             self.lost_bytes += len;
             self.lost_total += len;
+            self.note_loss(index);
+        }
+    }
+
+    fn note_loss(&mut self, index: usize) {
+        let range = self.range_at(index);
+        if let Some(times) = &mut self.times {
+            times.note_loss(range);
         }
     }
 

@@ -31,6 +31,8 @@ pub(super) struct Times {
     resent: VecDeque<(u64, Time)>,
     /// Indices of segments whose copies are lost too, to go out once more.
     relost: VecDeque<u64>,
+    /// What was found lost since somebody asked, each segment for itself; `None`: nobody asks.
+    fresh: Option<Vec<Range>>,
 }
 
 impl Times {
@@ -49,6 +51,13 @@ impl Times {
         self.resent.push_back((index, now));
     }
 
+    /// A segment is found lost.
+    pub(super) fn note_loss(&mut self, range: Range) {
+        if let Some(fresh) = &mut self.fresh {
+            fresh.push(range);
+        }
+    }
+
     /// Whatever was sent again, nothing of it counts any more.
     pub(super) fn forget_copies(&mut self) {
         self.resent.clear();
@@ -60,6 +69,19 @@ impl Scoreboard {
     /// Keeps times from now on.
     pub fn keep_times(&mut self) {
         self.times = Some(Box::default());
+    }
+
+    /// Keeps times, and which segments are found lost, from now on.
+    pub fn keep_losses(&mut self) {
+        self.times = Some(Box::new(Times { fresh: Some(Vec::new()), ..Times::default() }));
+    }
+
+    /// Puts what was found lost since the last call in place of what `lost` holds, in the order in which it was found.
+    pub fn take_losses(&mut self, lost: &mut Vec<Range>) {
+        lost.clear();
+        if let Some(fresh) = self.times.as_mut().and_then(|times| times.fresh.as_mut()) {
+            std::mem::swap(fresh, lost);
+        }
     }
 
     /// An ACK is about to be taken in.
@@ -175,6 +197,7 @@ impl Scoreboard {
             record.marks &= !AGAIN;
             self.again_bytes -= len;
             self.lost_total += len;
+            self.note_loss(at);
         }
         if let Some(times) = &mut self.times {
             times.relost.push_back(index);

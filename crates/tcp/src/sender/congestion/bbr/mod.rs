@@ -1,16 +1,28 @@
 //! BBR version 1: packets are paced at the bandwidth that the path was seen to deliver, and twice the pipe is in flight at
-//! most (draft-cardwell-iccrg-bbr-congestion-control-00).
+//! most (draft-cardwell-iccrg-bbr-congestion-control-00), with what Linux 6.18 has beside the draft.
 //!
-//! # The core
-//! Nothing here knows policers (long-term sampling) or receivers that hold ACKs back (ACK aggregation): Linux's `tcp_bbr.c`
-//! does. A sample taken in ProbeRTT counts as any other; it is never the largest.
+//! * `model.rs`: the largest delivery rate, rounds, and when the pipe is full.
+//! * `aggregation.rs`: ACKs that come in lumps.
+//! * `long_term.rs`: policers.
+//!
+//! # Not the kernel's
+//! The largest rate of ten rounds is exact; Linux keeps the three best samples (Nichols). Segments are paced one by one, so
+//! that none waits below TCP: what Linux subtracts for those (packets in the queueing discipline) is nothing here. Whether an
+//! RTT was taken of a delayed ACK is not known: where the smallest is out of date, any takes its place.
+
+mod aggregation;
+mod long_term;
+mod model;
 
 use super::{AckEvent, Build, CongestionControl, LossEvent, Phase, RateSample, Recovered, SentEvent, Start};
 use crate::sender::counting::AckCounting;
+use aggregation::Aggregation;
 use lasthop_base::{Duration, Info, Mechanism, Rate, Stream, Time};
+use long_term::LongTerm;
+use model::{Bandwidth, FullPipe, Rounds};
 
 /// See the file.
-pub const MECHANISM: Mechanism<Build> = Mechanism {
+pub(super) const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "bbr",
         summary: "paced at the largest delivery rate of late, with twice the pipe in flight at most; losses are repaired, not answered",
@@ -24,8 +36,6 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 const HIGH_GAIN: f64 = 2.885_390_081_777_927;
 /// Gains of ProbeBW, one after the other, each for a round-trip time.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-/// Rounds for which a delivery rate counts (BtlBwFilterLen).
-const ROUNDS: usize = 10;
 /// How long the smallest RTT counts (RTpropFilterLen), and how long it is looked for anew (ProbeRTTDuration).
 const RTT_COUNTS: Duration = Duration::from_secs(10);
 const PROBE_RTT: Duration = Duration::from_millis(200);
@@ -33,6 +43,8 @@ const PROBE_RTT: Duration = Duration::from_millis(200);
 const FEWEST: u64 = 4;
 /// A share of the rate that is left for queues to drain (BBRPacingMarginPercent).
 const MARGIN: f64 = 0.01;
+/// The largest bundle, bytes: an IP packet's length with room for headers.
+const LARGEST_QUANTUM: u64 = 65_000;
 /// No more is ever useful: the largest window that a scaled field can advertise (RFC 7323 §2.3).
 const LARGEST: u64 = 1 << 30;
 
@@ -65,6 +77,12 @@ struct Bbr {
     /// RTprop, and when it was measured.
     shortest: Option<(Duration, Time)>,
     pipe: FullPipe,
+    aggregation: Aggregation,
+    long_term: LongTerm,
+    /// Bytes found lost so far.
+    lost: u64,
+    /// Data goes out again after a silence, and nothing of it has arrived yet: that was rest enough for the queue.
+    restarts: bool,
     /// cwnd before it was lowered for a repair or a ProbeRTT (prior_cwnd).
     prior: u64,
     phase: Phase,
@@ -72,70 +90,6 @@ struct Bbr {
     enters: bool,
     /// As much goes out as is delivered, until this round ends.
     conserves_in: Option<u64>,
-}
-
-/// The largest delivery rate of the last rounds: BtlBw.
-#[derive(Default)]
-struct Bandwidth {
-    /// The largest of each round, bytes per second.
-    of_rounds: [f64; ROUNDS],
-    largest: f64,
-}
-
-impl Bandwidth {
-    fn begin_round(&mut self, round: u64) {
-        self.of_rounds[round as usize % ROUNDS] = 0.0;
-    }
-
-    fn add(&mut self, round: u64, sample: f64) {
-        let place = &mut self.of_rounds[round as usize % ROUNDS];
-        *place = place.max(sample);
-        self.largest = self.of_rounds.iter().copied().fold(0.0, f64::max);
-    }
-}
-
-/// A round ends when data is delivered that was sent in it.
-#[derive(Default)]
-struct Rounds {
-    count: u64,
-    ends_at: u64,
-    /// All bytes delivered.
-    total: u64,
-}
-
-impl Rounds {
-    /// Takes a sample in; whether it begins a round.
-    fn advance(&mut self, rate: &RateSample) -> bool {
-        self.total = rate.total;
-        let begins = rate.prior >= self.ends_at;
-        if begins {
-            self.ends_at = rate.total;
-            self.count += 1;
-        }
-        begins
-    }
-}
-
-/// Whether Startup has found the bandwidth: three rounds without a quarter more (draft §4.3.2.2).
-#[derive(Default)]
-struct FullPipe {
-    seen: f64,
-    flat_rounds: u32,
-    is_full: bool,
-}
-
-impl FullPipe {
-    fn look(&mut self, bandwidth: f64) {
-        if self.is_full {
-            return;
-        }
-        if bandwidth >= 1.25 * self.seen {
-            (self.seen, self.flat_rounds) = (bandwidth, 0);
-        } else {
-            self.flat_rounds += 1;
-            self.is_full = self.flat_rounds >= 3;
-        }
-    }
 }
 
 impl Bbr {
@@ -151,6 +105,10 @@ impl Bbr {
             rounds: Rounds::default(),
             shortest: None,
             pipe: FullPipe::default(),
+            aggregation: Aggregation::default(),
+            long_term: LongTerm::default(),
+            lost: 0,
+            restarts: false,
             prior: 0,
             phase: Phase::Open,
             enters: false,
@@ -162,6 +120,7 @@ impl Bbr {
         match self.state {
             State::Startup => HIGH_GAIN,
             State::Drain => 1.0 / HIGH_GAIN,
+            State::ProbeBw { .. } if self.long_term.holds => 1.0,
             State::ProbeBw { slot, .. } => CYCLE[slot],
             State::ProbeRtt { .. } => 1.0,
         }
@@ -175,29 +134,43 @@ impl Bbr {
         }
     }
 
-    /// So many times the bandwidth-delay product, and three bundles of segments for what hosts hold back (BBRInflight).
-    fn inflight(&self, gain: f64) -> u64 {
+    /// The bandwidth that is used: a policer's rate, or the largest of late; bytes per second.
+    fn bandwidth(&self) -> f64 {
+        self.long_term.rate().unwrap_or(self.bandwidth.largest)
+    }
+
+    /// So many times the bandwidth-delay product (BBRInflight).
+    fn inflight(&self, bandwidth: f64, gain: f64) -> u64 {
+        self.quantized(self.product(bandwidth, gain))
+    }
+
+    fn product(&self, bandwidth: f64, gain: f64) -> u64 {
         match self.shortest {
-            Some((rtt, _)) if self.bandwidth.largest > 0.0 => {
-                (gain * self.bandwidth.largest * rtt.as_secs()) as u64 + 3 * self.quantum()
-            }
+            Some((rtt, _)) if self.bandwidth.largest > 0.0 => (gain * bandwidth * rtt.as_secs()) as u64,
             _ => self.initial_window,
         }
     }
 
-    /// What leaves in one go: a segment, two, or a millisecond's worth (BBRSetSendQuantum). The pacer spaces single
-    /// segments; the window leaves room for bundles all the same.
+    /// With three bundles for what hosts hold back, in even segments, so that a receiver that acknowledges every second one
+    /// waits for none; two more where the gain shall be seen also in a small window.
+    fn quantized(&self, window: u64) -> u64 {
+        let pairs = (window + 3 * self.quantum()).div_ceil(2 * self.mss);
+        let probes = matches!(self.state, State::ProbeBw { slot: 0, .. });
+        2 * self.mss * (pairs + u64::from(probes))
+    }
+
+    /// What leaves in one go: a millisecond's worth, but a segment, or two above 1.2 Mbit/s (BBRSetSendQuantum). The pacer
+    /// spaces single segments; the window leaves room for bundles all the same.
     fn quantum(&self) -> u64 {
-        match self.rate.unwrap_or(0.0) {
-            rate if rate < 1.2e6 / 8.0 => self.mss,
-            rate if rate < 24e6 / 8.0 => 2 * self.mss,
-            rate => ((rate / 1000.0) as u64).min(64_000),
-        }
+        let rate = self.rate.unwrap_or(0.0);
+        let fewest = if rate < 1.2e6 / 8.0 { 1 } else { 2 };
+        let whole = ((rate / 1024.0) as u64).min(LARGEST_QUANTUM) / self.mss;
+        whole.clamp(fewest, 127) * self.mss
     }
 
     /// Startup never paces slower than before.
     fn set_rate(&mut self, gain: f64, srtt: Option<Duration>) {
-        let wanted = match (self.bandwidth.largest, srtt) {
+        let wanted = match (self.bandwidth(), srtt) {
             (bandwidth, _) if bandwidth > 0.0 => (1.0 - MARGIN) * gain * bandwidth,
             (_, Some(srtt)) => HIGH_GAIN * self.initial_window as f64 / srtt.as_secs().max(0.001),
             _ => return,
@@ -213,42 +186,48 @@ impl Bbr {
         self.state = State::ProbeBw { slot, since: now };
     }
 
-    fn on_sample(&mut self, rate: &RateSample) -> bool {
+    fn on_sample(&mut self, ack: &AckEvent, rate: &RateSample) {
         let begins = self.rounds.advance(rate);
         if begins {
             self.bandwidth.begin_round(self.rounds.count);
+        }
+        let probes = matches!(self.state, State::ProbeBw { .. });
+        if self.long_term.on_sample(ack.now, rate, self.lost, begins, ack.lost > 0, probes) {
+            self.probe_bandwidth(ack.now);
         }
         let sample = rate.bytes_per_sec();
         if !rate.app_limited || sample >= self.bandwidth.largest {
             self.bandwidth.add(self.rounds.count, sample);
         }
+        let bandwidth = self.bandwidth();
+        self.aggregation.on_ack(ack.now, ack.delivered, bandwidth, self.cwnd, self.mss, begins);
+        self.advance_cycle(ack);
         if begins && !rate.app_limited {
             self.pipe.look(self.bandwidth.largest);
         }
-        begins
+    }
+
+    /// The next phase of ProbeBW, if this one is over (BBRCheckCyclePhase).
+    fn advance_cycle(&mut self, ack: &AckEvent) {
+        let State::ProbeBw { slot, since } = self.state else { return };
+        let before = ack.in_flight + ack.delivered + ack.lost;
+        let has_passed = self.shortest.is_some_and(|(rtt, _)| ack.now.since(since) > rtt);
+        let largest = self.bandwidth.largest;
+        let is_over = match self.pacing_gain() {
+            gain if gain > 1.0 => has_passed && (ack.lost > 0 || before >= self.inflight(largest, gain)),
+            gain if gain < 1.0 => has_passed || before <= self.inflight(largest, 1.0),
+            _ => has_passed,
+        };
+        if is_over {
+            self.state = State::ProbeBw { slot: (slot + 1) % CYCLE.len(), since: ack.now };
+        }
     }
 
     fn advance_state(&mut self, ack: &AckEvent) {
-        let before = ack.in_flight + ack.delivered;
-        match self.state {
-            State::Startup if self.pipe.is_full => self.state = State::Drain,
-            State::ProbeBw { slot, since } => {
-                let has_passed = self.shortest.is_some_and(|(rtt, _)| ack.now.since(since) > rtt);
-                let gain = CYCLE[slot];
-                let is_over = if gain > 1.0 {
-                    has_passed && (ack.lost > 0 || before >= self.inflight(gain))
-                } else if gain < 1.0 {
-                    has_passed || before <= self.inflight(1.0)
-                } else {
-                    has_passed
-                };
-                if is_over {
-                    self.state = State::ProbeBw { slot: (slot + 1) % CYCLE.len(), since: ack.now };
-                }
-            }
-            _ => {}
+        if self.state == State::Startup && self.pipe.is_full {
+            self.state = State::Drain;
         }
-        if self.state == State::Drain && ack.in_flight <= self.inflight(1.0) {
+        if self.state == State::Drain && ack.in_flight <= self.inflight(self.bandwidth.largest, 1.0) {
             self.probe_bandwidth(ack.now);
         }
     }
@@ -256,31 +235,43 @@ impl Bbr {
     /// The smallest RTT, and the time in which it is looked for anew (draft §4.3.5).
     fn advance_rtt(&mut self, ack: &AckEvent) {
         let expired = self.shortest.is_some_and(|(_, at)| ack.now.since(at) > RTT_COUNTS);
-        if let Some(rtt) = ack.rtt
-            && (expired || self.shortest.is_none_or(|(known, _)| rtt <= known))
+        let rtt = ack.rate.and_then(|rate| rate.rtt).or(ack.rtt);
+        if let Some(rtt) = rtt
+            && (expired || self.shortest.is_none_or(|(known, _)| rtt < known))
         {
             self.shortest = Some((rtt, ack.now));
         }
-        if expired && !matches!(self.state, State::ProbeRtt { .. }) {
+        if expired && !self.restarts && !matches!(self.state, State::ProbeRtt { .. }) {
             self.save_window();
             self.state = State::ProbeRtt { until: None, round: 0 };
         }
-        let State::ProbeRtt { until, round } = self.state else { return };
-        match until {
-            None if ack.in_flight <= FEWEST * self.mss => {
-                self.rounds.ends_at = self.rounds.total;
-                let until = Some(ack.now + PROBE_RTT);
-                self.state = State::ProbeRtt { until, round: self.rounds.count };
-            }
-            Some(until) if ack.now > until && self.rounds.count > round => {
-                self.shortest = self.shortest.map(|(rtt, _)| (rtt, ack.now));
-                self.restore_window();
-                match self.pipe.is_full {
-                    true => self.probe_bandwidth(ack.now),
-                    false => self.state = State::Startup,
+        if let State::ProbeRtt { until, round } = self.state {
+            match until {
+                None if ack.in_flight <= FEWEST * self.mss => {
+                    self.rounds.ends_at = self.rounds.total;
+                    let until = Some(ack.now + PROBE_RTT);
+                    self.state = State::ProbeRtt { until, round: self.rounds.count };
                 }
+                Some(_) if self.rounds.count > round => self.end_probe_rtt(ack.now),
+                _ => {}
             }
-            _ => {}
+        }
+        if ack.rate.is_some_and(|rate| rate.delivered > 0) {
+            self.restarts = false;
+        }
+    }
+
+    /// ProbeRTT is over if its time has passed (BBRCheckProbeRTTDone).
+    fn end_probe_rtt(&mut self, now: Time) {
+        let State::ProbeRtt { until: Some(until), .. } = self.state else { return };
+        if now <= until {
+            return;
+        }
+        self.shortest = self.shortest.map(|(rtt, _)| (rtt, now));
+        self.restore_window();
+        match self.pipe.is_full {
+            true => self.probe_bandwidth(now),
+            false => self.state = State::Startup,
         }
     }
 
@@ -308,7 +299,10 @@ impl Bbr {
         if ack.phase != Phase::Recovery || self.conserves_in.is_some_and(|round| self.rounds.count > round) {
             self.conserves_in = None;
         }
-        let target = self.inflight(self.cwnd_gain());
+        let bandwidth = self.bandwidth();
+        // Lumps are allowed for once the pipe was full.
+        let lumps = if self.pipe.is_full { self.aggregation.allowance(bandwidth) } else { 0 };
+        let target = self.quantized(self.product(bandwidth, self.cwnd_gain()) + lumps);
         if self.conserves_in.is_some() {
             self.cwnd = self.cwnd.max(ack.in_flight + ack.delivered);
         } else if self.pipe.is_full {
@@ -341,10 +335,25 @@ impl CongestionControl for Bbr {
         true
     }
 
+    fn holds_back(&self) -> bool {
+        matches!(self.state, State::ProbeRtt { .. })
+    }
+
+    fn on_open(&mut self, rtt: Option<Duration>) {
+        self.set_rate(HIGH_GAIN, rtt);
+    }
+
+    /// After a silence of the application: at the bandwidth, whatever the phase (BBRHandleRestartFromIdle).
     fn on_sent(&mut self, sent: &SentEvent) {
-        // After idle time at the bandwidth, whatever the phase (BBRHandleRestartFromIdle).
-        if sent.in_flight == sent.bytes && matches!(self.state, State::ProbeBw { .. }) {
-            self.set_rate(1.0, None);
+        if sent.in_flight > sent.bytes || !sent.limited {
+            return;
+        }
+        self.restarts = true;
+        self.aggregation.start_anew(sent.now);
+        match self.state {
+            State::ProbeBw { .. } => self.set_rate(1.0, None),
+            State::ProbeRtt { .. } => self.end_probe_rtt(sent.now),
+            _ => {}
         }
     }
 
@@ -353,8 +362,9 @@ impl CongestionControl for Bbr {
     }
 
     fn on_ack(&mut self, ack: &AckEvent, _: &mut dyn AckCounting) {
-        if let Some(rate) = ack.rate {
-            self.on_sample(rate);
+        self.lost += ack.lost;
+        if let Some(rate) = ack.rate.filter(|rate| rate.reliable) {
+            self.on_sample(ack, rate);
         }
         self.advance_state(ack);
         self.advance_rtt(ack);
@@ -376,7 +386,7 @@ impl CongestionControl for Bbr {
         self.phase = Phase::Restart;
         self.enters = false;
         self.cwnd = self.mss;
-        self.pipe.seen = 0.0;
+        self.pipe.look_again();
     }
 
     /// Marks say nothing to it.
@@ -395,7 +405,13 @@ impl CongestionControl for Bbr {
         self.enters = false;
         match recovered {
             Recovered::Probed { window } => self.cwnd = window,
-            Recovered::Kept | Recovered::Revised { .. } => self.restore_window(),
+            Recovered::Kept => self.restore_window(),
+            // Nothing was lost: neither the pipe nor a policer was seen.
+            Recovered::Revised { .. } => {
+                self.restore_window();
+                self.pipe.look_again();
+                self.long_term.start_anew();
+            }
         }
     }
 }
@@ -404,40 +420,12 @@ impl CongestionControl for Bbr {
 mod tests {
     use super::*;
 
-    /// Draft §4.3.2.2: three rounds in a row without a quarter more, and a quarter more begins anew.
-    #[test]
-    fn the_pipe_is_full_after_three_flat_rounds() {
-        let mut pipe = FullPipe::default();
-        let mut after = |bandwidth| {
-            pipe.look(bandwidth);
-            pipe.is_full
-        };
-        assert_eq!([100.0, 200.0, 240.0, 240.0, 250.0].map(&mut after), [false; 5]);
-        assert_eq!([300.0, 312.0, 200.0].map(&mut after), [false, false, true]);
-        // What was found stays found.
-        assert!(after(1000.0));
-    }
-
-    /// The largest rate counts for ten rounds, its own included.
-    #[test]
-    fn a_rate_counts_for_ten_rounds() {
-        let mut bandwidth = Bandwidth::default();
-        bandwidth.add(0, 500.0);
-        for round in 1..10 {
-            bandwidth.begin_round(round);
-            bandwidth.add(round, 100.0);
-            assert_eq!(bandwidth.largest, 500.0, "{round}");
-        }
-        bandwidth.begin_round(10);
-        bandwidth.add(10, 90.0);
-        assert_eq!(bandwidth.largest, 100.0);
-    }
-
     /// A recovery that is over before an ACK tells of it, as where a tail probe was the repair, leaves the window alone.
     #[test]
     fn what_is_repaired_at_once_costs_nothing() {
         let random = Stream::named(1, "sender");
-        let mut bbr = Bbr::new(Start { window: 100_000, ssthresh: LARGEST, mss: 1000, random });
+        let mut bbr =
+            Bbr::new(Start { window: 100_000, ssthresh: LARGEST, mss: 1000, selective: true, random });
         let loss = LossEvent { now: Time::ZERO, flight: 10_000, window: 100_000, marked: false };
         bbr.on_loss(&loss);
         bbr.on_recovered(10_000, Recovered::Kept);
@@ -445,22 +433,5 @@ mod tests {
         let ack = AckEvent { acked: 1000, delivered: 1000, in_flight: 10_000, ..AckEvent::default() };
         bbr.on_ack(&ack, &mut *counting);
         assert!(bbr.window() >= 100_000, "{}", bbr.window());
-    }
-
-    /// A round lasts until data arrives that was sent in it.
-    #[test]
-    fn rounds_are_counted_by_what_is_delivered() {
-        let mut rounds = Rounds::default();
-        let mut at = |prior, total| {
-            rounds.advance(&RateSample {
-                delivered: 1000,
-                interval: Duration::from_millis(100),
-                prior,
-                total,
-                app_limited: false,
-            })
-        };
-        let begins = [(0, 1000), (0, 2000), (1000, 3000), (2000, 4000), (3000, 5000)];
-        assert_eq!(begins.map(|(prior, total)| at(prior, total)), [true, false, true, false, true]);
     }
 }

@@ -1,0 +1,170 @@
+//! Whether a policer drops what is above its rate: then packets are sent at what it lets through, without probing (Flach et
+//! al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016; "long-term sampling" of BBR's talk at IETF 97, 2016).
+//!
+//! Two stretches in a row, each from loss to loss, over four rounds at least and with a fifth of the packets lost, in which as
+//! much comes through: that is a token bucket. After 48 rounds it is asked anew.
+
+use super::RateSample;
+use lasthop_base::{Duration, Time};
+
+/// Rounds of a stretch: so many at least, and four times as many at most.
+const ROUNDS: u32 = 4;
+/// The share of what was delivered that is lost besides: 50/256.
+const SHARE_LOST: f64 = 50.0 / 256.0;
+/// Two rates are the same if they differ by an eighth at most, or by 4 kbit/s.
+const RATIO: f64 = 0.125;
+const DIFFERENCE: f64 = 500.0;
+/// Rounds for which the rate holds.
+const HOLDS: u32 = 48;
+/// A stretch is this long at least.
+const SHORTEST: Duration = Duration::from_millis(1);
+
+/// The policer's rate, if there is one.
+#[derive(Default)]
+pub(super) struct LongTerm {
+    /// The rate of the last stretch, bytes per second; 0: none is known.
+    rate: f64,
+    pub(super) holds: bool,
+    samples: bool,
+    rounds: u32,
+    /// Bytes delivered and lost, and the time, when the stretch began.
+    delivered: u64,
+    lost: u64,
+    since: Time,
+}
+
+impl LongTerm {
+    /// The policer's rate, bytes per second, while it holds.
+    pub(super) fn rate(&self) -> Option<f64> {
+        self.holds.then_some(self.rate)
+    }
+
+    /// Nothing is known, and the next loss begins a stretch.
+    pub(super) fn start_anew(&mut self) {
+        *self = LongTerm::default();
+    }
+
+    fn begin_stretch(&mut self, now: Time, delivered: u64, lost: u64) {
+        (self.rounds, self.delivered, self.lost, self.since) = (0, delivered, lost, now);
+    }
+
+    /// A sample; `begins`: a round begins with it; `losses`: it tells some, of `lost` bytes in all; `probes`: the state is
+    /// ProbeBW. Whether the rate holds no more, and probing begins anew.
+    pub(super) fn on_sample(
+        &mut self,
+        now: Time,
+        sample: &RateSample,
+        lost: u64,
+        begins: bool,
+        losses: bool,
+        probes: bool,
+    ) -> bool {
+        if self.holds {
+            self.rounds += u32::from(begins && probes);
+            if self.rounds < HOLDS {
+                return false;
+            }
+            self.start_anew();
+            return true;
+        }
+        if !self.samples {
+            if losses {
+                self.samples = true;
+                self.begin_stretch(now, sample.total, lost);
+            }
+            return false;
+        }
+        self.rounds += u32::from(begins);
+        if sample.app_limited || self.rounds > 4 * ROUNDS {
+            self.start_anew();
+        } else if losses && self.rounds >= ROUNDS {
+            self.end_stretch(now, sample.total, lost);
+        }
+        false
+    }
+
+    fn end_stretch(&mut self, now: Time, total: u64, all_lost: u64) {
+        let (delivered, lost) = (total - self.delivered, all_lost - self.lost);
+        let took = now.since(self.since);
+        if delivered == 0 || (lost as f64) < SHARE_LOST * delivered as f64 || took < SHORTEST {
+            return;
+        }
+        let rate = delivered as f64 / took.as_secs();
+        let difference = (rate - self.rate).abs();
+        if self.rate > 0.0 && (difference <= RATIO * self.rate || difference <= DIFFERENCE) {
+            self.rate = (rate + self.rate) / 2.0;
+            (self.holds, self.rounds) = (true, 0);
+        } else {
+            self.rate = rate;
+            self.begin_stretch(now, total, all_lost);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A policer lets 100 kB/s through of what is sent: a third is lost, in each round of 100 ms.
+    fn rounds_until_it_holds(delivered_in_round: &[u64], share_lost: f64) -> Option<usize> {
+        let mut long_term = LongTerm::default();
+        let (mut total, mut lost) = (0, 0);
+        for (round, delivered) in delivered_in_round.iter().enumerate() {
+            total += delivered;
+            lost += (share_lost * *delivered as f64) as u64;
+            let sample = RateSample {
+                delivered: *delivered,
+                interval: Duration::from_millis(100),
+                reliable: true,
+                prior: total - delivered,
+                total,
+                app_limited: false,
+                in_flight: 10_000,
+                lost: 0,
+                rtt: None,
+            };
+            let now = Time::ZERO + Duration::from_millis(100 * round as u64);
+            long_term.on_sample(now, &sample, lost, true, true, true);
+            if long_term.holds {
+                assert!((long_term.rate - 100_000.0).abs() < 1.0, "{}", long_term.rate);
+                return Some(round);
+            }
+        }
+        None
+    }
+
+    /// The first loss begins a stretch; four rounds later the first ends, and after four more the second of the same rate.
+    #[test]
+    fn two_like_stretches_tell_a_policer() {
+        assert_eq!(rounds_until_it_holds(&[10_000; 20], 0.33), Some(8));
+    }
+
+    /// A tenth lost is no policer; nor are rates that differ by more than an eighth.
+    #[test]
+    fn few_losses_and_other_rates_do_not() {
+        assert_eq!(rounds_until_it_holds(&[10_000; 40], 0.1), None);
+        let doubling: Vec<u64> = (0..16).map(|round| 10_000 << (round / 4)).collect();
+        assert_eq!(rounds_until_it_holds(&doubling, 0.33), None);
+    }
+
+    /// It holds for 48 rounds of ProbeBW.
+    #[test]
+    fn it_is_asked_anew() {
+        let mut long_term = LongTerm { rate: 1000.0, holds: true, ..LongTerm::default() };
+        let sample = RateSample {
+            delivered: 1,
+            interval: Duration::from_millis(1),
+            reliable: true,
+            prior: 0,
+            total: 1,
+            app_limited: false,
+            in_flight: 1,
+            lost: 0,
+            rtt: None,
+        };
+        let mut on_round = |probes| long_term.on_sample(Time::ZERO, &sample, 0, true, false, probes);
+        assert!((0..60).all(|_| !on_round(false)), "only rounds of ProbeBW count");
+        assert!((0..47).all(|_| !on_round(true)));
+        assert!(on_round(true));
+    }
+}

@@ -1,0 +1,131 @@
+//! What BBR knows of the path: the largest delivery rate of late, and whether it was ever reached.
+
+use super::RateSample;
+
+/// Rounds for which a delivery rate counts (BtlBwFilterLen).
+const ROUNDS: usize = 10;
+
+/// The largest delivery rate of the last rounds: BtlBw.
+#[derive(Default)]
+pub(super) struct Bandwidth {
+    /// The largest of each round, bytes per second.
+    of_rounds: [f64; ROUNDS],
+    pub(super) largest: f64,
+}
+
+impl Bandwidth {
+    pub(super) fn begin_round(&mut self, round: u64) {
+        self.of_rounds[round as usize % ROUNDS] = 0.0;
+    }
+
+    pub(super) fn add(&mut self, round: u64, sample: f64) {
+        let place = &mut self.of_rounds[round as usize % ROUNDS];
+        *place = place.max(sample);
+        self.largest = self.of_rounds.iter().copied().fold(0.0, f64::max);
+    }
+}
+
+/// A round ends when data is delivered that was sent in it.
+#[derive(Default)]
+pub(super) struct Rounds {
+    pub(super) count: u64,
+    pub(super) ends_at: u64,
+    /// All bytes delivered.
+    pub(super) total: u64,
+}
+
+impl Rounds {
+    /// Takes a sample in; whether it begins a round.
+    pub(super) fn advance(&mut self, rate: &RateSample) -> bool {
+        self.total = rate.total;
+        let begins = rate.prior >= self.ends_at;
+        if begins {
+            self.ends_at = rate.total;
+            self.count += 1;
+        }
+        begins
+    }
+}
+
+/// Whether Startup has found the bandwidth: three rounds without a quarter more (draft §4.3.2.2).
+#[derive(Default)]
+pub(super) struct FullPipe {
+    seen: f64,
+    flat_rounds: u32,
+    pub(super) is_full: bool,
+}
+
+impl FullPipe {
+    pub(super) fn look(&mut self, bandwidth: f64) {
+        if self.is_full {
+            return;
+        }
+        if bandwidth >= 1.25 * self.seen {
+            (self.seen, self.flat_rounds) = (bandwidth, 0);
+        } else {
+            self.flat_rounds += 1;
+            self.is_full = self.flat_rounds >= 3;
+        }
+    }
+
+    /// What was seen counts no more: after a timeout, or one that was none.
+    pub(super) fn look_again(&mut self) {
+        (self.seen, self.flat_rounds) = (0.0, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::Duration;
+
+    /// Draft §4.3.2.2: three rounds in a row without a quarter more, and a quarter more begins anew.
+    #[test]
+    fn the_pipe_is_full_after_three_flat_rounds() {
+        let mut pipe = FullPipe::default();
+        let mut after = |bandwidth| {
+            pipe.look(bandwidth);
+            pipe.is_full
+        };
+        assert_eq!([100.0, 200.0, 240.0, 240.0, 250.0].map(&mut after), [false; 5]);
+        assert_eq!([300.0, 312.0, 200.0].map(&mut after), [false, false, true]);
+        // What was found stays found.
+        assert!(after(1000.0));
+    }
+
+    /// The largest rate counts for ten rounds, its own included.
+    #[test]
+    fn a_rate_counts_for_ten_rounds() {
+        let mut bandwidth = Bandwidth::default();
+        bandwidth.add(0, 500.0);
+        for round in 1..10 {
+            bandwidth.begin_round(round);
+            bandwidth.add(round, 100.0);
+            assert_eq!(bandwidth.largest, 500.0, "{round}");
+        }
+        bandwidth.begin_round(10);
+        bandwidth.add(10, 90.0);
+        assert_eq!(bandwidth.largest, 100.0);
+    }
+
+    /// A round lasts until data arrives that was sent in it.
+    #[test]
+    fn rounds_are_counted_by_what_is_delivered() {
+        let mut rounds = Rounds::default();
+        let mut at = |prior, total| {
+            rounds.advance(&RateSample {
+                delivered: 1000,
+                interval: Duration::from_millis(100),
+                reliable: true,
+                prior,
+                total,
+                app_limited: false,
+                in_flight: 10_000,
+                lost: 0,
+                rtt: None,
+            })
+        };
+        let begins = [(0, 1000), (0, 2000), (1000, 3000), (2000, 4000), (3000, 5000)];
+        assert_eq!(begins.map(|(prior, total)| at(prior, total)), [true, false, true, false, true]);
+    }
+}

@@ -1,0 +1,78 @@
+//! How many more bytes than the bandwidth accounts for are acknowledged at once (BBR.extra_acked, draft §5.5.9).
+
+use lasthop_base::Time;
+
+/// BBR.extra_acked_filter and what it is fed with.
+pub(super) struct Aggregation {
+    /// The largest excess of each round, bytes.
+    of_rounds: Vec<u64>,
+    round: u64,
+    since: Option<Time>,
+    delivered: u64,
+    /// BBR.extra_acked, bytes.
+    pub(super) extra: u64,
+}
+
+impl Aggregation {
+    pub(super) fn over(rounds: u64) -> Aggregation {
+        Aggregation { of_rounds: vec![0; rounds as usize], round: 0, since: None, delivered: 0, extra: 0 }
+    }
+
+    /// Data goes out after idle time: the interval begins then.
+    pub(super) fn begin(&mut self, now: Time) {
+        self.since = Some(now);
+    }
+
+    /// UpdateACKAggregation. `all_rounds`: the whole filter counts, and not the last round alone.
+    pub(super) fn on_ack(
+        &mut self,
+        now: Time,
+        delivered: u64,
+        bandwidth: f64,
+        cwnd: u64,
+        round: u64,
+        all_rounds: bool,
+    ) {
+        let mut expected = self.since.map_or(0.0, |since| bandwidth * now.since(since).as_secs());
+        if self.delivered as f64 <= expected {
+            (self.delivered, self.since) = (0, Some(now));
+            expected = 0.0;
+        }
+        self.delivered += delivered;
+        let excess = ((self.delivered as f64 - expected).max(0.0) as u64).min(cwnd);
+        let slots = self.of_rounds.len() as u64;
+        for passed in (self.round + 1..=round).rev().take(slots as usize) {
+            self.of_rounds[(passed % slots) as usize] = 0;
+        }
+        self.round = round;
+        let place = &mut self.of_rounds[(round % slots) as usize];
+        *place = excess.max(*place);
+        self.extra = if all_rounds { self.of_rounds.iter().copied().max().unwrap_or(0) } else { *place };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::Duration;
+
+    /// 1 MB/s in lumps of 30 kB every 30 ms: each is 30 kB ahead; ten rounds without lumps later that is forgotten, in
+    /// Startup one round later.
+    #[test]
+    fn lumps_count_for_ten_rounds() {
+        let at = |millis| Time::ZERO + Duration::from_millis(millis);
+        let mut aggregation = Aggregation::over(10);
+        for lump in 0..10 {
+            aggregation.on_ack(at(30 * lump), 30_000, 1e6, 200_000, lump, true);
+        }
+        assert_eq!(aggregation.extra, 30_000);
+        aggregation.on_ack(at(400), 1000, 1e6, 200_000, 10, false);
+        assert_eq!(aggregation.extra, 1000);
+        aggregation.on_ack(at(402), 1000, 1e6, 200_000, 11, true);
+        assert_eq!(aggregation.extra, 30_000);
+        for round in 12..=19 {
+            aggregation.on_ack(at(400 + 2 * round), 1000, 1e6, 200_000, round, true);
+        }
+        assert_eq!(aggregation.extra, 1000);
+    }
+}

@@ -1,0 +1,91 @@
+//! How fast the path is: the largest delivery rate of two cycles, and whether it still grows.
+
+use super::Sample;
+use super::constants::Constants;
+
+/// BBR.max_bw_filter: the largest rate of this cycle of ProbeBW and of the one before (draft §5.5.5).
+#[derive(Default)]
+pub(super) struct MaxBandwidth {
+    this_cycle: f64,
+    last_cycle: f64,
+}
+
+impl MaxBandwidth {
+    /// BBR.max_bw, bytes per second.
+    pub(super) fn largest(&self) -> f64 {
+        self.this_cycle.max(self.last_cycle)
+    }
+
+    /// UpdateMaxBw.
+    pub(super) fn update(&mut self, sample: &Sample) {
+        if sample.rate > 0.0 && (sample.rate >= self.largest() || !sample.app_limited) {
+            self.this_cycle = self.this_cycle.max(sample.rate);
+        }
+    }
+
+    /// AdvanceMaxBwFilter: a cycle is over. One without samples leaves what was known.
+    pub(super) fn advance(&mut self) {
+        if self.this_cycle > 0.0 {
+            self.last_cycle = std::mem::take(&mut self.this_cycle);
+        }
+    }
+}
+
+/// Whether sending faster makes anything arrive faster (draft §5.3.1.2).
+#[derive(Default)]
+pub(super) struct FullPipe {
+    /// BBR.full_bw, bytes per second.
+    pub(super) seen: f64,
+    /// BBR.full_bw_count.
+    pub(super) flat_rounds: u64,
+    /// BBR.full_bw_now.
+    pub(super) is_full: bool,
+    /// BBR.full_bw_reached: it was full once.
+    pub(super) was_full: bool,
+}
+
+impl FullPipe {
+    /// ResetFullBW; `seen` is what a further rate is compared with.
+    pub(super) fn look_again(&mut self, seen: f64) {
+        (self.seen, self.flat_rounds, self.is_full) = (seen, 0, false);
+    }
+
+    /// CheckFullBWReached, for the ACK that begins a round.
+    pub(super) fn look(&mut self, sample: &Sample, set: &Constants) {
+        if self.is_full || sample.app_limited {
+            return;
+        }
+        if sample.rate >= set.growth * self.seen {
+            return self.look_again(sample.rate);
+        }
+        self.flat_rounds += 1;
+        self.is_full = self.flat_rounds >= set.flat_rounds;
+        self.was_full |= self.is_full;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(rate: f64, app_limited: bool) -> Sample {
+        Sample { rate, app_limited, ..Sample::default() }
+    }
+
+    /// Draft §5.5.5: what an application that was limited reached counts only where it is the most; a rate counts for the
+    /// rest of its cycle and the next one.
+    #[test]
+    fn a_rate_counts_for_two_cycles() {
+        let mut bandwidth = MaxBandwidth::default();
+        for sample in [of(100.0, false), of(50.0, true), of(120.0, true), of(110.0, false)] {
+            bandwidth.update(&sample);
+        }
+        assert_eq!(bandwidth.largest(), 120.0);
+        bandwidth.advance();
+        bandwidth.update(&of(10.0, true));
+        bandwidth.update(&of(80.0, false));
+        assert_eq!(bandwidth.largest(), 120.0);
+        bandwidth.advance();
+        assert_eq!(bandwidth.largest(), 80.0);
+    }
+}

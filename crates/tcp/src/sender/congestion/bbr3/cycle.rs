@@ -1,0 +1,199 @@
+//! ProbeBW: down, cruise, refill, up (draft §5.3.3), and when the next probe is due.
+
+use super::{Bbr3, Sample, State};
+use lasthop_base::{Duration, Time};
+
+/// BBR.ack_phase: what ACKs tell of the probe.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+enum Feedback {
+    #[default]
+    None,
+    Refilling,
+    Starting,
+    Comes,
+    Stopping,
+}
+
+/// Where ProbeBW stands.
+pub(super) struct Cycle {
+    feedback: Feedback,
+    /// BBR.is_bw_probe_sample: what arrives now was sent to probe.
+    pub(super) is_probe: bool,
+    /// BBR.prev_probe_too_high and BBR.prev_probe_precautionary.
+    pub(super) was_too_high: bool,
+    was_careful: bool,
+    /// BBR.bw_probe_up_acked, BBR.probe_up_acked_per_inc, BBR.bw_probe_up_rounds.
+    up_acked: u64,
+    acked_per_step: u64,
+    up_rounds: u32,
+    /// BBR.rounds_since_probe_up.
+    rounds: u64,
+    /// BBR.cycle_stamp and BBR.bw_probe_wait.
+    since: Time,
+    wait: Duration,
+}
+
+impl Cycle {
+    pub(super) const NONE: Cycle = Cycle {
+        feedback: Feedback::None,
+        is_probe: false,
+        was_too_high: false,
+        was_careful: false,
+        up_acked: 0,
+        acked_per_step: u64::MAX,
+        up_rounds: 0,
+        rounds: 0,
+        since: Time::ZERO,
+        wait: Duration::ZERO,
+    };
+
+    pub(super) fn begin_round(&mut self) {
+        self.rounds += 1;
+    }
+
+    /// What arrives from now on was not sent to probe.
+    pub(super) fn stop_feedback(&mut self) {
+        self.feedback = Feedback::Stopping;
+    }
+}
+
+impl Bbr3 {
+    /// UpdateProbeBWCyclePhase.
+    pub(super) fn advance_cycle(&mut self, now: Time, in_flight: u64, sample: &Sample) {
+        if !self.pipe.was_full || self.adapt_long_term(sample) {
+            return;
+        }
+        let state = self.state;
+        match state {
+            State::Down if self.is_time_to_probe(now) => self.start_refill(),
+            State::Down if self.is_time_to_cruise(in_flight) => self.enter(State::Cruise),
+            State::Cruise if self.is_time_to_probe(now) => self.start_refill(),
+            State::Refill if self.rounds.begins => {
+                self.cycle.is_probe = true;
+                self.start_up(sample);
+            }
+            State::Up if self.is_time_to_go_down(in_flight, sample) => {
+                self.cycle.was_too_high = false;
+                self.start_down(now);
+            }
+            _ => {}
+        }
+    }
+
+    /// StartProbeBW_DOWN, with PickProbeWait.
+    pub(super) fn start_down(&mut self, now: Time) {
+        self.last.reset();
+        let cycle = &mut self.cycle;
+        cycle.acked_per_step = u64::MAX;
+        cycle.rounds = self.random.draw() % 2;
+        cycle.wait =
+            self.set.wait + Duration::from_secs_f64(self.set.wait_spread.as_secs() * self.random.uniform());
+        cycle.since = now;
+        cycle.feedback = Feedback::Stopping;
+        self.rounds.start();
+        self.enter(State::Down);
+    }
+
+    /// StartProbeBW_REFILL.
+    pub(super) fn start_refill(&mut self) {
+        self.short.reset();
+        let cycle = &mut self.cycle;
+        (cycle.up_rounds, cycle.up_acked) = (0, 0);
+        cycle.was_careful = false;
+        cycle.feedback = Feedback::Refilling;
+        self.rounds.start();
+        self.enter(State::Refill);
+    }
+
+    /// StartProbeBW_UP.
+    fn start_up(&mut self, sample: &Sample) {
+        self.cycle.feedback = Feedback::Starting;
+        self.rounds.start();
+        self.pipe.look_again(sample.rate);
+        self.enter(State::Up);
+        self.raise_slope();
+    }
+
+    /// IsTimeToProbeBW: after the wait, or after as many rounds as Reno would need for a window like this.
+    fn is_time_to_probe(&self, now: Time) -> bool {
+        let reno_rounds = self.target_inflight() / self.mss;
+        now > self.cycle.since + self.cycle.wait || self.cycle.rounds >= reno_rounds.min(self.set.reno_rounds)
+    }
+
+    /// IsTimeToCruise.
+    fn is_time_to_cruise(&self, in_flight: u64) -> bool {
+        in_flight <= self.long_term_with_headroom()
+            && in_flight <= self.inflight(self.max_bandwidth.largest(), 1.0)
+    }
+
+    /// IsTimeToGoDown.
+    fn is_time_to_go_down(&mut self, in_flight: u64, sample: &Sample) -> bool {
+        if self.cycle.was_too_high && in_flight >= self.long_term {
+            self.cycle.was_careful = true;
+            return true;
+        }
+        if self.rounds.is_window_limited() && self.cwnd >= self.long_term {
+            // The bound limits the rate, not the path.
+            self.pipe.look_again(sample.rate);
+            return false;
+        }
+        self.pipe.is_full
+    }
+
+    /// AdaptLongTermModel; whether it has changed the state.
+    fn adapt_long_term(&mut self, sample: &Sample) -> bool {
+        if self.rounds.begins {
+            let feedback = self.cycle.feedback;
+            match feedback {
+                Feedback::Starting => self.cycle.feedback = Feedback::Comes,
+                Feedback::Stopping if self.end_feedback(sample) => return true,
+                _ => {}
+            }
+        }
+        if !self.is_too_high(sample) && self.long_term != u64::MAX {
+            self.long_term = self.long_term.max(sample.in_flight);
+            if self.state == State::Up {
+                self.raise_long_term(sample);
+            }
+        }
+        false
+    }
+
+    /// The probe's last ACKs have come. Whether the next probe begins at once: this one was careful, and nothing was lost.
+    fn end_feedback(&mut self, sample: &Sample) -> bool {
+        self.cycle.is_probe = false;
+        self.cycle.feedback = Feedback::None;
+        if !self.state.probes_bandwidth() {
+            return false;
+        }
+        if !sample.app_limited {
+            self.max_bandwidth.advance();
+        }
+        let goes_on = self.cycle.was_careful && !self.cycle.was_too_high;
+        if goes_on {
+            self.start_refill();
+        }
+        goes_on
+    }
+
+    /// RaiseInflightLongtermSlope: 1, 2, 4 … segments a round.
+    fn raise_slope(&mut self) {
+        let steps = 1u64 << self.cycle.up_rounds;
+        self.cycle.up_rounds = (self.cycle.up_rounds + 1).min(30);
+        self.cycle.acked_per_step = (self.cwnd / steps).max(self.mss);
+    }
+
+    /// ProbeInflightLongtermUpward.
+    fn raise_long_term(&mut self, sample: &Sample) {
+        if !self.rounds.is_window_limited() || self.cwnd < self.long_term {
+            return;
+        }
+        self.cycle.up_acked += sample.newly_acked;
+        let steps = self.cycle.up_acked / self.cycle.acked_per_step;
+        self.cycle.up_acked %= self.cycle.acked_per_step;
+        self.long_term += steps * self.mss;
+        if self.rounds.begins {
+            self.raise_slope();
+        }
+    }
+}

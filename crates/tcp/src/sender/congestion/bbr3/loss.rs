@@ -1,0 +1,160 @@
+//! What losses say of the path (draft §5.5.10), and how that is taken back when they were none (§5.5.11).
+
+use super::{Bbr3, Sample, State};
+use crate::sender::congestion::{LostSegment, Phase};
+use lasthop_base::Time;
+
+/// What is safe for now: BBR.bw_shortterm, bytes per second, and BBR.inflight_shortterm, bytes.
+#[derive(Clone, Copy)]
+pub(super) struct ShortTerm {
+    pub(super) bandwidth: f64,
+    pub(super) inflight: u64,
+}
+
+impl ShortTerm {
+    pub(super) const UNBOUND: ShortTerm = ShortTerm { bandwidth: f64::INFINITY, inflight: u64::MAX };
+
+    /// ResetShortTermModel.
+    pub(super) fn reset(&mut self) {
+        *self = ShortTerm::UNBOUND;
+    }
+}
+
+/// What was known before the losses of this round.
+pub(super) struct Undo {
+    /// The state that they ended.
+    state: Option<State>,
+    short: ShortTerm,
+    long_term: u64,
+}
+
+impl Undo {
+    pub(super) const NOTHING: Undo =
+        Undo { state: None, short: ShortTerm { bandwidth: 0.0, inflight: 0 }, long_term: 0 };
+}
+
+impl Bbr3 {
+    /// HandleLostPacket.
+    pub(super) fn handle_lost(&mut self, now: Time, lost: &LostSegment) {
+        let is_first = self.last.note_loss(lost.delivered);
+        if is_first && (!self.set.saves_once || self.phase == Phase::Open) {
+            self.save_state();
+        }
+        self.last.note_hole(lost.range.start, lost.range.end);
+        let sample = Sample {
+            in_flight: lost.in_flight,
+            lost: lost.lost,
+            app_limited: lost.app_limited,
+            ..Sample::default()
+        };
+        if self.cycle.is_probe && self.is_too_high(&sample) {
+            let in_flight = self.inflight_at_loss(&sample, lost.range.len());
+            self.handle_too_high(now, &Sample { in_flight, ..sample });
+        }
+    }
+
+    /// IsInflightTooHigh.
+    pub(super) fn is_too_high(&self, sample: &Sample) -> bool {
+        sample.lost as f64 > sample.in_flight as f64 * self.set.most_lost
+            || (sample.lost > 0 && !self.selective)
+    }
+
+    /// InflightAtLoss: what was in flight when too much was lost, somewhere in a segment of `size` bytes.
+    fn inflight_at_loss(&self, sample: &Sample, size: u64) -> u64 {
+        let in_flight = sample.in_flight.saturating_sub(size) as f64;
+        let lost = sample.lost.saturating_sub(size) as f64;
+        let most = self.set.most_lost;
+        (in_flight + (most * in_flight - lost) / (1.0 - most)).max(0.0) as u64
+    }
+
+    /// HandleInflightTooHigh.
+    fn handle_too_high(&mut self, now: Time, sample: &Sample) {
+        self.cycle.was_too_high = true;
+        self.cycle.is_probe = false;
+        if !sample.app_limited {
+            let least = (self.set.beta * self.target_inflight() as f64) as u64;
+            self.long_term = sample.in_flight.max(least);
+        }
+        if self.state == State::Up {
+            self.undo.state = Some(State::Up);
+            self.start_down(now);
+        }
+    }
+
+    /// CheckStartupHighLoss (§5.3.1.3). The first loss begins a round of its own: where such a round ends in recovery,
+    /// recovery has lasted for one.
+    pub(super) fn check_startup_loss(&mut self, sample: &Sample) {
+        if self.state != State::Startup || self.phase != Phase::Recovery || self.pipe.was_full {
+            return;
+        }
+        let is_much = match self.selective {
+            true => self.last.begins && self.last.holes >= self.set.most_holes && self.is_too_high(sample),
+            false => self.last.has_loss,
+        };
+        if is_much {
+            self.undo.state = Some(State::Startup);
+            // §5.3.1.3 sets the first alone, the test case "Exiting STARTUP on Loss" both.
+            (self.pipe.was_full, self.pipe.is_full) = (true, true);
+            self.long_term = self.product(self.bandwidth(), 1.0).max(self.last.delivered);
+        }
+    }
+
+    /// UpdateCongestionSignals, once the largest bandwidth is known: a round with losses lowers the short-term model, unless
+    /// it was probing.
+    pub(super) fn adapt_to_losses(&mut self) {
+        if !self.last.begins {
+            return;
+        }
+        let has_loss = std::mem::take(&mut self.last.has_loss);
+        if !has_loss || self.state.accelerates() {
+            return;
+        }
+        let short = &mut self.short;
+        if short.bandwidth == f64::INFINITY {
+            short.bandwidth = self.max_bandwidth.largest();
+        }
+        if short.inflight == u64::MAX {
+            short.inflight = self.cwnd;
+        }
+        short.bandwidth = self.last.bandwidth.max(self.set.beta * short.bandwidth);
+        short.inflight = self.last.delivered.max((self.set.beta * short.inflight as f64) as u64);
+    }
+
+    /// InflightWithHeadroom.
+    pub(super) fn long_term_with_headroom(&self) -> u64 {
+        if self.long_term == u64::MAX {
+            return u64::MAX;
+        }
+        let headroom = ((self.set.headroom * self.long_term as f64) as u64).max(self.mss);
+        self.long_term.saturating_sub(headroom).max(self.fewest())
+    }
+
+    /// SaveStateUponLoss.
+    pub(super) fn save_state(&mut self) {
+        self.save_window();
+        self.undo = Undo { state: None, short: self.short, long_term: self.long_term };
+    }
+
+    /// HandleSpuriousLossDetection.
+    pub(super) fn handle_spurious_loss(&mut self) {
+        self.restore_window();
+        self.last.has_loss = false;
+        self.pipe.look_again(0.0);
+        let undo = std::mem::replace(&mut self.undo, Undo::NOTHING);
+        self.short.bandwidth = self.short.bandwidth.max(undo.short.bandwidth);
+        self.short.inflight = self.short.inflight.max(undo.short.inflight);
+        self.long_term = self.long_term.max(undo.long_term);
+        match undo.state {
+            Some(State::Startup) if self.state != State::Startup => {
+                self.pipe.was_full = false;
+                if self.state != State::ProbeRtt {
+                    self.enter(State::Startup);
+                }
+            }
+            Some(State::Up) if self.state != State::Up && self.state != State::ProbeRtt => {
+                self.start_refill();
+            }
+            _ => {}
+        }
+    }
+}

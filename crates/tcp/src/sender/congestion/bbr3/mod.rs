@@ -1,0 +1,407 @@
+//! BBR version 3 (draft-ietf-ccwg-bbr-06, in the editors' copy of 3 August 2026): a model of the path's bandwidth and delay, and
+//! of how much in flight loses too much, sets rate and window.
+//!
+//! * `rounds.rs`: round trips, and what the last one brought.
+//! * `bandwidth.rs`: the largest bandwidth, and whether it still grows.
+//! * `probe_rtt.rs`: the smallest RTT.
+//! * `aggregation.rs`: ACKs that come in lumps.
+//! * `loss.rs`: what losses say, and how that is taken back.
+//! * `cycle.rs`: the states of ProbeBW.
+//! * `control.rs`: rate and window.
+//! * `constants.rs`: the draft's constants.
+//!
+//! Section numbers are the draft's; names in capitals or with `BBR.` in front are those of its pseudocode.
+//!
+//! # What is left open, or is otherwise
+//! * Marks of congestion say nothing to it, as in the draft (§3.7).
+//! * At a timeout the draft's window is what is in flight and a segment; here it is a segment, and the one that must go goes.
+//! * A segment is paced for itself, whatever the quantum.
+//! * The two filters by rounds and cycles are exact, not Nichols's estimate.
+
+mod aggregation;
+mod bandwidth;
+mod constants;
+mod control;
+mod cycle;
+mod loss;
+mod probe_rtt;
+mod rounds;
+
+use super::{AckEvent, Build, CongestionControl, LossEvent, LostSegment, Phase, Recovered, SentEvent, Start};
+use crate::sender::counting::AckCounting;
+use aggregation::Aggregation;
+use bandwidth::{FullPipe, MaxBandwidth};
+use constants::{Constants, PARAMETERS};
+use control::LARGEST;
+use cycle::Cycle;
+use lasthop_base::{Duration, Info, Mechanism, Rate, Stream, Time, Values};
+use loss::{ShortTerm, Undo};
+use probe_rtt::MinRtt;
+use rounds::{LastRound, Rounds};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "bbr3",
+        summary: "BBRv3: paced at the bandwidth of two cycles of probing, with as much in flight as loses little",
+        source: "draft-ietf-ccwg-bbr-06",
+        parameters: PARAMETERS,
+        ..Info::PLAIN
+    },
+    build: &|values, start| Box::new(Bbr3::new(values, start)),
+};
+
+/// The states of draft §5.1; the four of ProbeBW each for itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    /// Looks for the bandwidth, twice as fast in each round.
+    Startup,
+    /// Lets the queue that Startup built run empty.
+    Drain,
+    /// ProbeBW_DOWN: lets the queue run empty, and room for others come.
+    Down,
+    /// ProbeBW_CRUISE: sends as fast as the path delivers.
+    Cruise,
+    /// ProbeBW_REFILL: fills the pipe for a round.
+    Refill,
+    /// ProbeBW_UP: sends faster, to see if more comes through.
+    Up,
+    /// Keeps little in flight, to see how short the path is.
+    ProbeRtt,
+}
+
+impl State {
+    /// IsInAProbeBWState.
+    fn probes_bandwidth(self) -> bool {
+        matches!(self, State::Down | State::Cruise | State::Refill | State::Up)
+    }
+
+    /// IsProbingBW.
+    fn accelerates(self) -> bool {
+        matches!(self, State::Startup | State::Refill | State::Up)
+    }
+}
+
+/// What an ACK says: the draft's RS.
+#[derive(Clone, Copy, Default)]
+struct Sample {
+    /// RS.delivery_rate, bytes per second; 0: none.
+    rate: f64,
+    /// RS.delivered, RS.newly_acked, RS.tx_in_flight, RS.lost: bytes.
+    delivered: u64,
+    newly_acked: u64,
+    in_flight: u64,
+    lost: u64,
+    /// RS.prior_delivered, if something was delivered.
+    prior: Option<u64>,
+    rtt: Option<Duration>,
+    app_limited: bool,
+}
+
+impl Sample {
+    fn of(ack: &AckEvent) -> Sample {
+        let none = Sample { newly_acked: ack.delivered, rtt: ack.rtt, ..Sample::default() };
+        let Some(rate) = ack.rate else { return none };
+        Sample {
+            rate: if rate.reliable { rate.bytes_per_sec() } else { 0.0 },
+            delivered: rate.delivered,
+            in_flight: rate.in_flight,
+            lost: rate.lost,
+            prior: Some(rate.prior),
+            rtt: rate.rtt.or(ack.rtt),
+            app_limited: rate.app_limited,
+            ..none
+        }
+    }
+}
+
+/// See the file.
+pub struct Bbr3 {
+    set: Constants,
+    mss: u64,
+    initial_window: u64,
+    selective: bool,
+    random: Stream,
+    cwnd: u64,
+    /// BBR.prior_cwnd.
+    prior: u64,
+    /// C.pacing_rate, bytes per second, and whether a round-trip time was known when it was first set.
+    rate: Option<f64>,
+    has_rtt: bool,
+    quantum: u64,
+    phase: Phase,
+    state: State,
+    /// BBR.drain_start_round.
+    drains_since: u64,
+    /// BBR.idle_restart.
+    restarts: bool,
+    /// BBR.bw, bytes per second.
+    bw: f64,
+    rounds: Rounds,
+    last: LastRound,
+    max_bandwidth: MaxBandwidth,
+    pipe: FullPipe,
+    short: ShortTerm,
+    /// BBR.inflight_longterm; the largest number: infinite.
+    long_term: u64,
+    cycle: Cycle,
+    rtt: MinRtt,
+    aggregation: Aggregation,
+    undo: Undo,
+}
+
+/// What it believes at one time, for those who look on.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Belief {
+    /// Where it stands.
+    pub state: State,
+    /// BBR.max_bw, BBR.bw_shortterm (infinite: none) and C.pacing_rate, bytes per second.
+    pub max_bandwidth: f64,
+    /// See `max_bandwidth`.
+    pub bandwidth_short_term: f64,
+    /// See `max_bandwidth`.
+    pub pacing_rate: f64,
+    /// BBR.pacing_gain.
+    pub pacing_gain: f64,
+    /// BBR.min_rtt.
+    pub min_rtt: Option<Duration>,
+    /// BBR.inflight_longterm and BBR.inflight_shortterm, bytes, if they are finite.
+    pub inflight_long_term: Option<u64>,
+    /// See `inflight_long_term`.
+    pub inflight_short_term: Option<u64>,
+    /// Inflight(1.0) and InflightWithHeadroom(), bytes.
+    pub target: u64,
+    /// See `target`.
+    pub target_with_headroom: u64,
+    /// BBR.extra_acked, bytes.
+    pub extra_acked: u64,
+    /// BBR.round_count.
+    pub rounds: u64,
+    /// BBR.full_bw_count, BBR.full_bw_now, BBR.full_bw_reached.
+    pub flat_rounds: u64,
+    /// See `flat_rounds`.
+    pub is_full: bool,
+    /// See `flat_rounds`.
+    pub was_full: bool,
+    /// BBR.idle_restart.
+    pub restarts: bool,
+}
+
+impl Bbr3 {
+    /// One that begins a connection.
+    pub fn new(values: &Values, start: Start) -> Bbr3 {
+        let set = Constants::of(values);
+        Bbr3 {
+            aggregation: Aggregation::over(set.extra_acked_rounds),
+            set,
+            mss: start.mss,
+            initial_window: start.window,
+            selective: start.selective,
+            random: start.random,
+            cwnd: start.window,
+            prior: 0,
+            rate: None,
+            has_rtt: false,
+            quantum: 2 * start.mss,
+            phase: Phase::Open,
+            state: State::Startup,
+            drains_since: 0,
+            restarts: false,
+            bw: 0.0,
+            rounds: Rounds::default(),
+            last: LastRound::default(),
+            max_bandwidth: MaxBandwidth::default(),
+            pipe: FullPipe::default(),
+            short: ShortTerm::UNBOUND,
+            long_term: u64::MAX,
+            cycle: Cycle::NONE,
+            rtt: MinRtt::default(),
+            undo: Undo::NOTHING,
+        }
+    }
+
+    /// What it believes now.
+    pub fn belief(&self) -> Belief {
+        let finite = |bytes: u64| (bytes != u64::MAX).then_some(bytes);
+        Belief {
+            state: self.state,
+            max_bandwidth: self.max_bandwidth.largest(),
+            bandwidth_short_term: self.short.bandwidth,
+            pacing_rate: self.rate.unwrap_or(0.0),
+            pacing_gain: self.pacing_gain(),
+            min_rtt: self.rtt.smallest.map(|(rtt, _)| rtt),
+            inflight_long_term: finite(self.long_term),
+            inflight_short_term: finite(self.short.inflight),
+            target: self.inflight(self.bandwidth(), 1.0),
+            target_with_headroom: self.long_term_with_headroom(),
+            extra_acked: self.aggregation.extra,
+            rounds: self.rounds.count,
+            flat_rounds: self.pipe.flat_rounds,
+            is_full: self.pipe.is_full,
+            was_full: self.pipe.was_full,
+            restarts: self.restarts,
+        }
+    }
+
+    fn enter(&mut self, state: State) {
+        self.state = state;
+    }
+
+    /// CheckStartupDone and CheckDrainDone.
+    fn leave_startup(&mut self, now: Time, in_flight: u64, sample: &Sample) {
+        self.check_startup_loss(sample);
+        if self.state == State::Startup && self.pipe.was_full {
+            self.enter(State::Drain);
+            self.drains_since = self.rounds.count;
+        }
+        let is_drained = in_flight <= self.inflight(self.bandwidth(), 1.0);
+        if self.state == State::Drain && (is_drained || self.rounds.count > self.drains_since + 3) {
+            self.start_down(now);
+        }
+    }
+
+    /// SaveCwnd.
+    fn save_window(&mut self) {
+        let is_whole = self.phase == Phase::Open && self.state != State::ProbeRtt;
+        self.prior = if is_whole { self.cwnd } else { self.prior.max(self.cwnd) };
+    }
+
+    /// RestoreCwnd.
+    fn restore_window(&mut self) {
+        self.cwnd = self.cwnd.max(self.prior);
+    }
+
+    /// UpdateModelAndState.
+    fn update_model(&mut self, ack: &AckEvent, sample: &Sample) {
+        self.last.begin_ack(sample, self.rounds.delivered);
+        self.rounds.advance(sample);
+        if self.rounds.begins {
+            self.cycle.begin_round();
+        }
+        self.max_bandwidth.update(sample);
+        self.adapt_to_losses();
+        self.aggregation.on_ack(
+            ack.now,
+            sample.newly_acked,
+            self.bw,
+            self.cwnd,
+            self.rounds.count,
+            self.pipe.was_full,
+        );
+        if self.rounds.begins {
+            self.pipe.look(sample, &self.set);
+        }
+        self.leave_startup(ack.now, ack.in_flight, sample);
+        self.advance_cycle(ack.now, ack.in_flight, sample);
+        self.update_min_rtt(ack.now, sample);
+        self.check_probe_rtt(ack.now, ack.in_flight, sample);
+        self.last.end_ack(sample);
+        self.bw = self.max_bandwidth.largest().min(self.short.bandwidth);
+    }
+}
+
+impl CongestionControl for Bbr3 {
+    fn window(&self) -> u64 {
+        self.cwnd
+    }
+
+    /// It knows none.
+    fn ssthresh(&self) -> u64 {
+        LARGEST
+    }
+
+    fn samples(&self) -> bool {
+        true
+    }
+
+    fn conserves(&self) -> bool {
+        true
+    }
+
+    fn holds_back(&self) -> bool {
+        self.state == State::ProbeRtt
+    }
+
+    fn on_open(&mut self, rtt: Option<Duration>) {
+        self.rtt.open(rtt);
+        self.open_pacing(rtt);
+    }
+
+    /// HandleRestartFromIdle; and whether the window is used up.
+    fn on_sent(&mut self, sent: &SentEvent) {
+        if sent.in_flight + self.mss > self.cwnd {
+            self.rounds.note_full_window();
+        }
+        if sent.in_flight > sent.bytes || !sent.limited {
+            return;
+        }
+        self.restarts = true;
+        self.aggregation.begin(sent.now);
+        if self.state.probes_bandwidth() {
+            self.pace(1.0);
+        } else if self.state == State::ProbeRtt {
+            self.check_probe_rtt_done(sent.now);
+        }
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.rate.map(|rate| Rate::from_bps((8.0 * rate) as u64))
+    }
+
+    /// UpdateOnACK.
+    fn on_ack(&mut self, ack: &AckEvent, _: &mut dyn AckCounting) {
+        if self.phase == Phase::Restart && ack.phase == Phase::Open {
+            self.restore_window();
+        }
+        self.phase = ack.phase;
+        if !self.has_rtt && ack.srtt.is_some() {
+            self.open_pacing(ack.srtt);
+        }
+        self.rounds.delivered += ack.delivered;
+        let sample = Sample::of(ack);
+        self.update_model(ack, &sample);
+        self.pace(self.pacing_gain());
+        self.set_quantum();
+        self.set_window(sample.newly_acked);
+    }
+
+    fn on_lost(&mut self, now: Time, lost: &LostSegment) {
+        self.handle_lost(now, lost);
+    }
+
+    /// OnEnterFastRecovery.
+    fn on_loss(&mut self, _: &LossEvent) {
+        self.save_state();
+        self.phase = Phase::Recovery;
+    }
+
+    fn on_restart(&mut self, loss: &LossEvent) {
+        self.on_timeout(loss, true);
+    }
+
+    /// OnEnterRTO.
+    fn on_timeout(&mut self, _: &LossEvent, _: bool) {
+        self.save_state();
+        self.phase = Phase::Restart;
+        self.cwnd = self.mss;
+    }
+
+    /// Marks say nothing to it.
+    fn on_mark(&mut self, _: &LossEvent) {}
+
+    /// What was learnt of the path still counts.
+    fn on_idle(&mut self, _: u64) {}
+
+    fn on_segment(&mut self, mss: u64) {
+        self.mss = mss;
+    }
+
+    fn on_recovered(&mut self, _: u64, recovered: Recovered) {
+        match recovered {
+            Recovered::Probed { window } => return self.cwnd = window,
+            Recovered::Kept => self.restore_window(),
+            Recovered::Revised { .. } => self.handle_spurious_loss(),
+        }
+        self.phase = Phase::Open;
+    }
+}

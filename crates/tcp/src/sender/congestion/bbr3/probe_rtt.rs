@@ -1,0 +1,108 @@
+//! How short the path is, and the time in which it is looked at with little in flight (draft §5.3.4, §5.5.7).
+
+use super::{Bbr3, Sample, State};
+use lasthop_base::{Duration, Time};
+
+/// BBR.min_rtt, and the smallest RTT of late by which ProbeRTT is scheduled.
+#[derive(Default)]
+pub(super) struct MinRtt {
+    /// BBR.min_rtt and BBR.min_rtt_stamp; `None`: infinite.
+    pub(super) smallest: Option<(Duration, Time)>,
+    /// BBR.probe_rtt_min_delay and BBR.probe_rtt_min_stamp.
+    pub(super) of_late: Option<(Duration, Time)>,
+    /// BBR.probe_rtt_expired.
+    expired: bool,
+    /// BBR.probe_rtt_done_stamp and BBR.probe_rtt_round_done.
+    done_at: Option<Time>,
+    has_round: bool,
+}
+
+impl MinRtt {
+    /// The handshake's RTT is the first (OnInit).
+    pub(super) fn open(&mut self, rtt: Option<Duration>) {
+        self.smallest = rtt.map(|rtt| (rtt, Time::ZERO));
+    }
+
+    /// The clock begins: the handshake knows no time of day.
+    pub(super) fn begin(&mut self, now: Time) {
+        if let Some((_, at)) = self.smallest.as_mut().filter(|(_, at)| *at == Time::ZERO) {
+            *at = now;
+        }
+    }
+}
+
+impl Bbr3 {
+    /// UpdateMinRTT.
+    pub(super) fn update_min_rtt(&mut self, now: Time, sample: &Sample) {
+        let known = &mut self.rtt;
+        known.begin(now);
+        known.expired = known.of_late.is_some_and(|(_, at)| now > at + self.set.probe_rtt_interval);
+        if let Some(rtt) = sample.rtt
+            && (known.expired || known.of_late.is_none_or(|(delay, _)| rtt < delay))
+        {
+            known.of_late = Some((rtt, now));
+        }
+        let Some((delay, at)) = known.of_late else { return };
+        let is_better = known
+            .smallest
+            .is_none_or(|(smallest, since)| delay < smallest || now > since + self.set.min_rtt_counts);
+        if is_better {
+            known.smallest = Some((delay, at));
+        }
+    }
+
+    /// CheckProbeRTT.
+    pub(super) fn check_probe_rtt(&mut self, now: Time, in_flight: u64, sample: &Sample) {
+        if self.state != State::ProbeRtt && self.rtt.expired && !self.restarts {
+            self.enter(State::ProbeRtt);
+            self.save_window();
+            self.rtt.done_at = None;
+            self.cycle.stop_feedback();
+            self.rounds.start();
+        }
+        if self.state == State::ProbeRtt {
+            self.handle_probe_rtt(now, in_flight);
+        }
+        if sample.delivered > 0 {
+            self.restarts = false;
+        }
+    }
+
+    fn handle_probe_rtt(&mut self, now: Time, in_flight: u64) {
+        if self.rtt.done_at.is_none() {
+            if in_flight <= self.probe_rtt_window() {
+                self.rtt.done_at = Some(now + self.set.probe_rtt_lasts);
+                self.rtt.has_round = false;
+                self.rounds.start();
+            }
+            return;
+        }
+        self.rtt.has_round |= self.rounds.begins;
+        if self.rtt.has_round {
+            self.check_probe_rtt_done(now);
+        }
+    }
+
+    /// CheckProbeRTTDone and ExitProbeRTT.
+    pub(super) fn check_probe_rtt_done(&mut self, now: Time) {
+        if self.rtt.done_at.is_none_or(|done_at| now <= done_at) {
+            return;
+        }
+        // The next one is an interval from now.
+        self.rtt.of_late = self.rtt.of_late.map(|(delay, _)| (delay, now));
+        self.restore_window();
+        self.short.reset();
+        match self.pipe.was_full {
+            true => {
+                self.start_down(now);
+                self.enter(State::Cruise);
+            }
+            false => self.enter(State::Startup),
+        }
+    }
+
+    /// ProbeRTTCwnd.
+    pub(super) fn probe_rtt_window(&self) -> u64 {
+        self.product(self.bandwidth(), self.set.probe_rtt_gain).max(self.fewest())
+    }
+}

@@ -1,0 +1,102 @@
+//! Time in round trips that packets measure (draft §5.5.1), and what came through in the last of them.
+
+use super::Sample;
+
+/// BBR.round_count and what belongs to it.
+#[derive(Default)]
+pub(super) struct Rounds {
+    pub(super) count: u64,
+    /// BBR.round_start: a round begins with this ACK.
+    pub(super) begins: bool,
+    /// BBR.next_round_delivered.
+    ends_at: u64,
+    /// C.delivered.
+    pub(super) delivered: u64,
+    /// The window was used up in this round, and in the one before.
+    fills: bool,
+    filled: bool,
+}
+
+impl Rounds {
+    /// UpdateRound.
+    pub(super) fn advance(&mut self, sample: &Sample) {
+        self.begins = sample.prior.is_some_and(|prior| prior >= self.ends_at);
+        if self.begins {
+            self.start();
+            self.count += 1;
+            self.filled = std::mem::take(&mut self.fills);
+        }
+    }
+
+    /// StartRound.
+    pub(super) fn start(&mut self) {
+        self.ends_at = self.delivered;
+    }
+
+    /// Nothing more fits into the window.
+    pub(super) fn note_full_window(&mut self) {
+        self.fills = true;
+    }
+
+    /// C.is_cwnd_limited: at some time in the last round trip the window was used up.
+    pub(super) fn is_window_limited(&self) -> bool {
+        self.fills || self.filled
+    }
+}
+
+/// What the last round brought, and whether something was lost in it (draft §5.5.10.3).
+#[derive(Default)]
+pub(super) struct LastRound {
+    /// BBR.bw_latest, bytes per second, and BBR.inflight_latest, bytes.
+    pub(super) bandwidth: f64,
+    pub(super) delivered: u64,
+    /// BBR.loss_round_delivered and BBR.loss_round_start.
+    ends_at: u64,
+    pub(super) begins: bool,
+    /// BBR.is_loss_in_round.
+    pub(super) has_loss: bool,
+    /// Separate stretches that were lost in it, and where the last one ends.
+    pub(super) holes: u64,
+    hole_ends_at: u64,
+}
+
+impl LastRound {
+    /// UpdateLatestDeliverySignals.
+    pub(super) fn begin_ack(&mut self, sample: &Sample, delivered: u64) {
+        self.bandwidth = self.bandwidth.max(sample.rate);
+        self.delivered = self.delivered.max(sample.delivered);
+        self.begins = sample.prior.is_some_and(|prior| prior >= self.ends_at);
+        if self.begins {
+            self.ends_at = delivered;
+        }
+    }
+
+    /// AdvanceLatestDeliverySignals.
+    pub(super) fn end_ack(&mut self, sample: &Sample) {
+        if self.begins {
+            (self.bandwidth, self.delivered) = (sample.rate, sample.delivered);
+            self.holes = 0;
+        }
+    }
+
+    /// ResetCongestionSignals.
+    pub(super) fn reset(&mut self) {
+        (self.has_loss, self.bandwidth, self.delivered) = (false, 0.0, 0);
+    }
+
+    /// NoteLoss, but for what is saved: whether it is the first loss of the round.
+    pub(super) fn note_loss(&mut self, delivered: u64) -> bool {
+        let is_first = !self.has_loss;
+        if is_first {
+            self.ends_at = delivered;
+        }
+        self.has_loss = true;
+        is_first
+    }
+
+    /// A segment between these bytes is lost.
+    pub(super) fn note_hole(&mut self, start: u64, end: u64) {
+        self.holes += u64::from(start != self.hole_ends_at);
+        self.hole_ends_at = end;
+    }
+}
