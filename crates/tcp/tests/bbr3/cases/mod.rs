@@ -1,0 +1,313 @@
+//! The draft's example test cases (its appendix "BBR Example Test Cases"), each on any path.
+//!
+//! A case answers with what it saw: that it holds, that it does not, or that the path is none for it.
+
+mod bandwidth;
+mod probe_bw;
+mod probe_rtt;
+mod spurious;
+mod startup;
+
+use crate::lab::{Lab, SEGMENT};
+use lasthop_base::{Duration, Value};
+
+/// What came out.
+pub enum Why {
+    /// It does not hold.
+    Not(String),
+    /// This path cannot show it.
+    NotHere(&'static str),
+}
+
+impl From<String> for Why {
+    fn from(why: String) -> Why {
+        Why::Not(why)
+    }
+}
+
+/// What was seen where it holds, or why it does not.
+pub type Seen = Result<String, Why>;
+
+/// A case.
+pub struct Case {
+    /// The draft's title.
+    pub title: &'static str,
+    /// The name of its picture.
+    pub name: &'static str,
+    /// What the draft expects, in short.
+    pub expects: &'static str,
+    /// Rates in bit/s and round-trip times in s, one of each.
+    pub paths: [[f64; 3]; 2],
+    /// Bandwidth-delay products that the queue holds.
+    pub queue: f64,
+    /// Constants that are others, so that what is to be seen is alone.
+    pub constants: &'static [(&'static str, Value)],
+    pub run: fn(&mut Lab) -> Seen,
+    /// Why it does not hold at this rate and RTT: by the draft's own rules.
+    pub except: fn(f64, f64) -> Option<&'static str>,
+}
+
+impl Case {
+    /// The path of this rate and RTT.
+    pub fn lab(&self, rate: f64, rtt: f64) -> Lab {
+        Lab::new(rate, rtt, self.queue, self.constants)
+    }
+}
+
+const RATES: [f64; 3] = [2e6, 10e6, 50e6];
+const RTTS: [f64; 3] = [0.02, 0.06, 0.2];
+const PATHS: [[f64; 3]; 2] = [RATES, RTTS];
+
+fn nowhere(_: f64, _: f64) -> Option<&'static str> {
+    None
+}
+
+/// So much or else.
+fn check(holds: bool, what: impl FnOnce() -> String) -> Result<(), Why> {
+    if holds { Ok(()) } else { Err(Why::Not(what())) }
+}
+
+/// PROBE_RTT is far, so that it does not come between.
+const LONE: &[(&str, Value)] = &[("probe_rtt_interval", Value::Duration(Duration::from_secs(60)))];
+
+/// Bandwidth times delay in segments.
+fn product(lab: &Lab) -> f64 {
+    lab.payload_rate() * lab.rtt.as_secs() / SEGMENT as f64
+}
+
+/// Where the product is less than three bundles of two segments, as much is always in flight.
+fn needs_a_product(lab: &Lab) -> Result<(), Why> {
+    match product(lab) < 8.0 {
+        true => Err(Why::NotHere("three bundles of segments are more than the bandwidth-delay product")),
+        false => Ok(()),
+    }
+}
+
+/// Mbit/s, for a reader.
+fn mbps(bytes_per_sec: f64) -> f64 {
+    bytes_per_sec * 8.0 / 1e6
+}
+
+/// All of them, in the draft's order.
+pub const CASES: &[Case] = &[
+    Case {
+        title: "Exiting STARTUP on Bandwidth Plateau",
+        name: "startup-plateau",
+        expects: "max_bw within 2 % of the path's rate; three rounds with less than a quarter more, then DRAIN",
+        paths: PATHS,
+        queue: 4.0,
+        constants: &[],
+        run: startup::plateau,
+        except: nowhere,
+    },
+    Case {
+        title: "Exiting STARTUP on Loss When Application-Limited",
+        name: "startup-loss",
+        expects: "losses above 2 % in a round, in six places: DRAIN, though samples are application-limited",
+        paths: PATHS,
+        queue: 4.0,
+        constants: &[],
+        run: startup::loss,
+        except: nowhere,
+    },
+    Case {
+        title: "Exiting DRAIN Based on Inflight",
+        name: "drain-inflight",
+        expects: "pacing gain 0.5 until no more than the bandwidth-delay product is in flight, then PROBE_BW",
+        paths: PATHS,
+        queue: 4.0,
+        constants: &[],
+        run: startup::drain_by_inflight,
+        except: nowhere,
+    },
+    Case {
+        title: "Exiting DRAIN Based on Time",
+        name: "drain-time",
+        expects: "a path that is slower than was measured: PROBE_BW after three rounds, the queue not drained",
+        paths: PATHS,
+        queue: 4.0,
+        constants: LONE,
+        run: startup::drain_by_time,
+        except: nowhere,
+    },
+    Case {
+        title: "Exiting PROBE_UP on Bandwidth Plateau",
+        name: "up-plateau",
+        expects: "three rounds without a quarter more: PROBE_DOWN",
+        paths: PATHS,
+        queue: 4.0,
+        constants: &[],
+        run: probe_bw::up_plateau,
+        except: nowhere,
+    },
+    Case {
+        title: "Exiting PROBE_UP on Loss When Application-Limited",
+        name: "up-loss",
+        expects: "losses above 2 % in a round: PROBE_DOWN, though samples are application-limited",
+        paths: PATHS,
+        queue: 4.0,
+        constants: &[],
+        run: probe_bw::up_loss,
+        except: nowhere,
+    },
+    Case {
+        title: "Never Exiting PROBE_UP (or STARTUP) When Application-Limited With No Loss",
+        name: "up-for-ever",
+        expects: "no loss, and samples that are application-limited: PROBE_UP goes on",
+        paths: PATHS,
+        queue: 4.0,
+        constants: &[],
+        run: probe_bw::up_for_ever,
+        except: nowhere,
+    },
+    Case {
+        title: "Exiting PROBE_DOWN on Inflight",
+        name: "down-inflight",
+        expects: "pacing gain 0.9 until there is headroom and no queue, then PROBE_CRUISE",
+        paths: PATHS,
+        queue: 4.0,
+        constants: LONE,
+        run: probe_bw::down_by_inflight,
+        except: nowhere,
+    },
+    Case {
+        title: "Exiting PROBE_DOWN After Max Time",
+        name: "down-time",
+        expects: "a path that gets slower: PROBE_REFILL after the wait, without PROBE_CRUISE",
+        paths: PATHS,
+        queue: 4.0,
+        constants: LONE,
+        run: probe_bw::down_by_time,
+        except: nowhere,
+    },
+    Case {
+        title: "Entering and Exiting PROBE_RTT",
+        name: "probe-rtt",
+        expects: "every 5 s without a smaller RTT: half the product in flight, for 200 ms and a round, then PROBE_BW",
+        paths: PATHS,
+        queue: 4.0,
+        constants: &[],
+        run: probe_rtt::enters_and_leaves,
+        except: nowhere,
+    },
+    Case {
+        title: "Skipping PROBE_RTT Due to Application-Limited Sending",
+        name: "probe-rtt-skipped",
+        expects: "6 s of silence: no PROBE_RTT when data goes out again",
+        paths: PATHS,
+        queue: 4.0,
+        constants: &[],
+        run: probe_rtt::skipped_after_silence,
+        except: nowhere,
+    },
+    Case {
+        title: "Achieving Expected STARTUP Bandwidth on a Link With Aggregation",
+        name: "startup-aggregation",
+        expects: "ACKs in lumps: extra_acked raises cwnd above two products, and the whole bandwidth is found",
+        paths: PATHS,
+        queue: 4.0,
+        constants: &[],
+        run: startup::aggregation,
+        except: nowhere,
+    },
+    Case {
+        title: "Achieving Expected Cruise Bandwidth on a Link With Aggregation",
+        name: "cruise-aggregation",
+        expects: "lumps begin in PROBE_CRUISE: extra_acked raises cwnd, and the path stays full",
+        paths: PATHS,
+        queue: 4.0,
+        constants: &[],
+        run: probe_bw::cruise_aggregation,
+        except: nowhere,
+    },
+    Case {
+        title: "Correctly Managing Sub-Packet BDPs",
+        name: "sub-packet",
+        expects: "cwnd is four packets at least, and the path is full",
+        paths: [[64e3, 256e3, 1e6], [0.001, 0.005, 0.01]],
+        queue: 4.0,
+        constants: &[],
+        run: bandwidth::sub_packet,
+        except: nowhere,
+    },
+    Case {
+        title: "Increasing Bandwidth 10x and Ensuring Full Bandwidth is Reached",
+        name: "ten-times",
+        expects: "the new bandwidth is found within some rounds of PROBE_UP",
+        paths: PATHS,
+        queue: 4.0,
+        constants: &[],
+        run: bandwidth::ten_times,
+        except: nowhere,
+    },
+    Case {
+        title: "Decreasing Bandwidth 10x and Ensuring Max Bandwidth Adapts Down",
+        name: "a-tenth",
+        expects: "losses lower bw_shortterm at once; two cycles later max_bw is the new bandwidth",
+        paths: PATHS,
+        queue: 0.3,
+        constants: &[],
+        run: bandwidth::a_tenth,
+        except: bandwidth::no_tenth,
+    },
+    Case {
+        title: "Handling Token Bucket Policers",
+        name: "policer",
+        expects: "the short-term model adapts; the token rate is used without excessive loss",
+        paths: PATHS,
+        queue: 4.0,
+        constants: &[],
+        run: bandwidth::policer,
+        except: bandwidth::no_policer,
+    },
+    Case {
+        title: "Handling Spurious Fast Recovery",
+        name: "spurious-recovery",
+        expects: "reordering in PROBE_UP: what was changed is restored, and the probe goes on",
+        paths: PATHS,
+        queue: 4.0,
+        constants: &[],
+        run: spurious::fast_recovery,
+        except: nowhere,
+    },
+    Case {
+        title: "Handling Spurious RTO Recovery",
+        name: "spurious-rto",
+        expects: "everything late in PROBE_UP: what was changed is restored, and the probe goes on",
+        paths: PATHS,
+        queue: 4.0,
+        constants: &[],
+        run: spurious::timeout,
+        except: spurious::no_undoing,
+    },
+    Case {
+        title: "Entering and Exiting PROBE_RTT During STARTUP",
+        name: "probe-rtt-startup",
+        expects: "a slow STARTUP of more than 5 s: PROBE_RTT, then STARTUP again",
+        paths: PATHS,
+        queue: 4.0,
+        constants: &[],
+        run: probe_rtt::in_startup,
+        except: nowhere,
+    },
+    Case {
+        title: "Handling Loss During PROBE_UP After inflight_longterm is Set",
+        name: "up-loss-again",
+        expects: "losses in PROBE_UP lower inflight_longterm, to no less than 0.7 of the target: PROBE_DOWN",
+        paths: PATHS,
+        queue: 0.3,
+        constants: &[],
+        run: probe_bw::up_loss_again,
+        except: nowhere,
+    },
+    Case {
+        title: "Handling Application-Limited Sending During PROBE_REFILL",
+        name: "refill-limited",
+        expects: "low samples of an application that pauses leave max_bw alone; PROBE_UP follows",
+        paths: PATHS,
+        queue: 4.0,
+        constants: &[],
+        run: probe_bw::refill_limited,
+        except: nowhere,
+    },
+];

@@ -1,0 +1,59 @@
+//! Losses that were none.
+
+use super::{Seen, Why, check};
+use crate::lab::Lab;
+use lasthop_base::Duration;
+use lasthop_tcp::sender::congestion::bbr3::{Belief, State};
+
+fn restored(before: &Belief, after: &Belief) -> Result<(), Why> {
+    let pairs = [
+        (before.inflight_long_term, after.inflight_long_term, "inflight_longterm"),
+        (before.inflight_short_term, after.inflight_short_term, "inflight_shortterm"),
+    ];
+    for (before, after, name) in pairs {
+        let is_back = after.unwrap_or(u64::MAX) >= before.unwrap_or(u64::MAX);
+        check(is_back, || format!("{name} {before:?}, then {after:?}"))?;
+    }
+    let is_back = after.bandwidth_short_term >= before.bandwidth_short_term;
+    check(is_back, || {
+        format!("bw_shortterm {}, then {}", before.bandwidth_short_term, after.bandwidth_short_term)
+    })?;
+    let goes_on = matches!(after.state, State::Up | State::Refill);
+    check(goes_on, || format!("{:?} once it is undone", after.state))
+}
+
+/// A packet comes half a round trip late, beyond RACK's window of a quarter.
+pub fn fast_recovery(lab: &mut Lab) -> Seen {
+    lab.run_to(State::Up)?;
+    let before = lab.belief();
+    lab.path.late_by = lab.rtt.divided_by(2) + Duration::from_millis(5);
+    let offered = lab.path.offered;
+    lab.run_until("a packet", 5.0, |lab| lab.path.offered > offered)?;
+    lab.path.late_by = Duration::ZERO;
+    lab.run_until("a recovery", 5.0, |lab| lab.counters().recoveries > 0)?;
+    let during = lab.state();
+    lab.run_until("the undoing", 5.0, |lab| lab.counters().recoveries_undone > 0)?;
+    restored(&before, &lab.belief())?;
+    Ok(format!("{during:?} in the recovery, {:?} once it is undone", lab.state()))
+}
+
+/// The bottleneck stands still for longer than the timeout, once.
+pub fn timeout(lab: &mut Lab) -> Seen {
+    lab.run_to(State::Up)?;
+    let before = lab.belief();
+    // A probe of the tail goes out first; a second timeout, at twice the time, would say that something is lost.
+    let (srtt, rto) = (lab.sender().rtt().srtt().unwrap_or(lab.rtt), lab.sender().rtt().rto());
+    lab.path.pause(lab.now, srtt * 3 + rto.divided_by(2) * 3);
+    lab.run_until("a timeout", 10.0, |lab| lab.counters().timeouts > 0)?;
+    let during = lab.state();
+    lab.run_until("the undoing", 10.0, |lab| lab.counters().timeouts_undone > 0)?;
+    restored(&before, &lab.belief())?;
+    Ok(format!("{during:?} after the timeout, {:?} once it is undone", lab.state()))
+}
+
+/// StartProbeBW_DOWN calls ResetCongestionSignals.
+pub fn no_undoing(_: f64, _: f64) -> Option<&'static str> {
+    Some(
+        "the lost packet that ends PROBE_UP clears is_loss_in_round, so that the next one saves the state again: what is restored is what was already lowered",
+    )
+}

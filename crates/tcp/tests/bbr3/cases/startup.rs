@@ -1,0 +1,98 @@
+//! Startup and Drain.
+
+use super::{Seen, Why, check, mbps, needs_a_product, product};
+use crate::lab::{Application, Lab, Row, SEGMENT};
+use lasthop_tcp::sender::congestion::bbr3::State;
+
+/// The first ACK after which the state was another than Startup.
+fn end_of_startup(lab: &mut Lab) -> Result<Row, Why> {
+    lab.run_until("the end of STARTUP", 60.0, |lab| lab.state() != State::Startup)?;
+    Ok(lab.last())
+}
+
+pub fn plateau(lab: &mut Lab) -> Seen {
+    let row = end_of_startup(lab)?;
+    let ratio = row.belief.max_bandwidth / lab.payload_rate();
+    check((0.98..=1.02).contains(&ratio), || format!("max_bw is {ratio:.3} of the path's"))?;
+    check(row.belief.flat_rounds == 3, || format!("after {} flat rounds", row.belief.flat_rounds))?;
+    check(row.belief.is_full && row.belief.was_full, || "the pipe is not called full".to_owned())?;
+    let is_drained = row.in_flight <= row.belief.target;
+    check(row.belief.state == State::Drain || is_drained, || format!("then {:?}", row.belief.state))?;
+    check(lab.path.dropped == 0, || format!("{} packets lost", lab.path.dropped))?;
+    Ok(format!(
+        "max_bw {:.2} Mbit/s ({ratio:.3} of the path's) after {} rounds",
+        mbps(row.belief.max_bandwidth),
+        row.belief.rounds
+    ))
+}
+
+pub fn loss(lab: &mut Lab) -> Seen {
+    if product(lab) < 25.0 {
+        return Err(Why::NotHere("too few packets in a round for six separate losses"));
+    }
+    lab.application = Application::Writes(0.5 * lab.payload_rate());
+    lab.run_for(1.0 + 10.0 * lab.rtt.as_secs());
+    check(lab.state() == State::Startup, || "STARTUP was over before".to_owned())?;
+    check(lab.last().app_limited, || "not application-limited".to_owned())?;
+    lab.path.drop_every = 5;
+    let before = lab.last().belief.rounds;
+    let row = end_of_startup(lab)?;
+    lab.path.drop_every = 0;
+    let rounds = row.belief.rounds - before;
+    check(row.belief.is_full && row.belief.was_full, || "the pipe is not called full".to_owned())?;
+    check(row.belief.inflight_long_term.is_some(), || "inflight_longterm is not set".to_owned())?;
+    Ok(format!("{:?} {rounds} rounds after the first loss", row.belief.state))
+}
+
+pub fn drain_by_inflight(lab: &mut Lab) -> Seen {
+    needs_a_product(lab)?;
+    let row = end_of_startup(lab)?;
+    check(row.belief.state == State::Drain, || format!("then {:?}", row.belief.state))?;
+    check(row.belief.pacing_gain == 0.5, || format!("pacing gain {}", row.belief.pacing_gain))?;
+    let begun = row.belief.rounds;
+    lab.run_until("the end of DRAIN", 20.0, |lab| lab.state() != State::Drain)?;
+    let row = lab.last();
+    check(row.in_flight <= row.belief.target, || {
+        format!("{} in flight, target {}", row.in_flight, row.belief.target)
+    })?;
+    // The ACK that ends DRAIN may end PROBE_DOWN too.
+    let is_next = matches!(row.belief.state, State::Down | State::Cruise);
+    check(is_next, || format!("then {:?}", row.belief.state))?;
+    Ok(format!("drained in {} rounds", row.belief.rounds - begun))
+}
+
+/// With a tenth less, as the draft says, DRAIN ends by what is in flight on all paths: it sends at 0.5, so that the queue
+/// drains at 0.4 of the bandwidth still. Three quarters less keep the queue.
+pub fn drain_by_time(lab: &mut Lab) -> Seen {
+    needs_a_product(lab)?;
+    let row = end_of_startup(lab)?;
+    check(row.belief.state == State::Drain, || format!("then {:?}", row.belief.state))?;
+    let begun = row.belief.rounds;
+    lab.path.rate = lasthop_base::Rate::from_bps(lab.path.rate.bps() / 4);
+    lab.run_until("the end of DRAIN", 60.0, |lab| lab.state() != State::Drain)?;
+    let row = lab.last();
+    let rounds = row.belief.rounds - begun;
+    check(row.in_flight > row.belief.target, || format!("drained after {rounds} rounds"))?;
+    check(rounds == 4 && row.belief.state == State::Down, || {
+        format!("{:?} after {rounds} rounds", row.belief.state)
+    })?;
+    Ok(format!(
+        "PROBE_BW in the round after the third, {:.1} times the target in flight",
+        row.in_flight as f64 / row.belief.target as f64
+    ))
+}
+
+pub fn aggregation(lab: &mut Lab) -> Seen {
+    let lump = lab.rtt.divided_by(2).max(lasthop_base::Duration::from_millis(20));
+    lab.path.ack_lumps = Some(lump);
+    let row = end_of_startup(lab)?;
+    let ratio = row.belief.max_bandwidth / lab.payload_rate();
+    check((0.9..=1.3).contains(&ratio), || format!("max_bw is {ratio:.2} of the path's"))?;
+    check(row.belief.extra_acked > 0, || "extra_acked is 0".to_owned())?;
+    let products = row.cwnd as f64 / (product(lab) * SEGMENT as f64);
+    check(products > 2.0, || format!("cwnd is {products:.2} products"))?;
+    Ok(format!(
+        "max_bw {ratio:.2} of the path's, extra_acked {} kB, cwnd {products:.1} products",
+        row.belief.extra_acked / 1000
+    ))
+}

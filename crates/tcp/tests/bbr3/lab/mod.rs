@@ -1,0 +1,220 @@
+//! One BBRv3 connection over a path that a test can change while it runs: rate, losses, delays, a policer, ACKs in lumps.
+
+mod path;
+mod spy;
+
+pub use path::{Path, Policer};
+pub use spy::Row;
+
+use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
+use lasthop_tcp::sender::congestion::bbr3::{Bbr3, Belief, MECHANISM, State};
+use lasthop_tcp::sender::{congestion, recovery};
+use lasthop_tcp::{Arriving, Config, Endpoint, Role};
+use lasthop_wire::Seq;
+use spy::{Seen, Spy};
+use std::sync::{Arc, Mutex};
+
+/// Payload of a full segment, bytes.
+pub const SEGMENT: u64 = 1448;
+/// Headers of IPv4 and TCP with timestamps, bytes.
+pub const HEADERS: u64 = 52;
+
+/// What the application does.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Application {
+    /// Always has more to send.
+    Bulk,
+    /// Writes a segment at a time, so many bytes per second.
+    Writes(f64),
+    /// Has nothing.
+    Silent,
+}
+
+/// The connection and its path.
+pub struct Lab {
+    pub now: Time,
+    pub path: Path,
+    pub application: Application,
+    /// Round-trip time without queues or sending times.
+    pub rtt: Duration,
+    ends: [Endpoint; 2],
+    written: u64,
+    next_write: Time,
+    seen: Arc<Mutex<Seen>>,
+}
+
+impl Lab {
+    /// A path of so many bit/s and seconds, its queue of so many bandwidth-delay products and ten packets; some of BBR's
+    /// constants are others.
+    pub fn new(rate: f64, rtt_s: f64, queue_bdp: f64, constants: &[(&'static str, Value)]) -> Lab {
+        let seen = Arc::new(Mutex::new(Seen::default()));
+        let rtt = Duration::from_secs_f64(rtt_s);
+        let mut lab = Lab {
+            now: Time::ZERO,
+            path: Path::new(Rate::from_bps(rate as u64), rtt, queue_bdp),
+            application: Application::Bulk,
+            rtt,
+            ends: ends(&seen, constants),
+            written: 0,
+            next_write: Time::ZERO,
+            seen,
+        };
+        lab.ends.iter_mut().for_each(|end| end.open(Time::ZERO));
+        lab
+    }
+
+    /// What BBR believes.
+    pub fn belief(&self) -> Belief {
+        self.seen().belief.expect("an ACK has come")
+    }
+
+    pub fn state(&self) -> State {
+        self.seen().belief.map_or(State::Startup, |belief| belief.state)
+    }
+
+    /// What was seen at each ACK.
+    pub fn rows(&self) -> Vec<Row> {
+        self.seen().rows.clone()
+    }
+
+    /// States since then, the one at that time first.
+    pub fn states_since(&self, then: Time) -> Vec<State> {
+        let states = &self.seen().states;
+        let from = states.partition_point(|(at, _)| *at <= then).saturating_sub(1);
+        states[from..].iter().map(|(_, state)| *state).collect()
+    }
+
+    /// The last of them.
+    pub fn last(&self) -> Row {
+        *self.seen().rows.last().expect("an ACK has come")
+    }
+
+    fn seen(&self) -> std::sync::MutexGuard<'_, Seen> {
+        self.seen.lock().expect("no test panics while it looks")
+    }
+
+    /// Payload that the path delivers, bytes per second.
+    pub fn payload_rate(&self) -> f64 {
+        self.path.rate.bps() as f64 / 8.0 * SEGMENT as f64 / (SEGMENT + HEADERS) as f64
+    }
+
+    /// Bytes that have arrived.
+    pub fn delivered(&self) -> u64 {
+        self.ends[1].delivered()
+    }
+
+    pub fn sender(&self) -> &lasthop_tcp::sender::Sender {
+        self.ends[0].sender()
+    }
+
+    pub fn counters(&self) -> &lasthop_tcp::Counters {
+        self.ends[0].counters()
+    }
+
+    /// Goes on until `is_there`; an error that says what was waited for if that takes longer than so many seconds.
+    pub fn run_until(
+        &mut self,
+        what: &str,
+        longest_s: f64,
+        mut is_there: impl FnMut(&mut Lab) -> bool,
+    ) -> Result<(), String> {
+        let end = self.now + Duration::from_secs_f64(longest_s);
+        while !is_there(self) {
+            if self.now > end {
+                return Err(format!("{what}: not within {longest_s} s (state {:?})", self.state()));
+            }
+            self.step();
+        }
+        Ok(())
+    }
+
+    /// Goes on for so many seconds.
+    pub fn run_for(&mut self, seconds: f64) {
+        let end = self.now + Duration::from_secs_f64(seconds);
+        while self.now < end {
+            self.step();
+        }
+    }
+
+    /// Goes on until this state is entered.
+    pub fn run_to(&mut self, state: State) -> Result<(), String> {
+        self.run_until(&format!("{state:?}"), 60.0, |lab| lab.state() == state)
+    }
+
+    /// The next thing that happens.
+    fn step(&mut self) {
+        self.send();
+        let ends = self.ends.iter().map(Endpoint::poll_timeout).min().unwrap_or(Time::NEVER);
+        let writes =
+            if matches!(self.application, Application::Writes(_)) { self.next_write } else { Time::NEVER };
+        // Nothing at all happens: time goes by in pieces.
+        let piece = self.now + Duration::from_millis(10);
+        self.now = ends.min(self.path.next()).min(writes).min(piece).max(self.now);
+        while let Some((side, segment)) = self.path.arrived(self.now) {
+            self.ends[side].handle_segment(self.now, &segment, &Arriving::default());
+        }
+        for side in 0..2 {
+            if self.ends[side].poll_timeout() <= self.now {
+                self.ends[side].handle_timeout(self.now);
+            }
+        }
+    }
+
+    fn send(&mut self) {
+        self.write();
+        while let Some(sending) = self.ends[0].poll_segment(self.now) {
+            self.path.send(self.now, sending.segment);
+            self.write();
+        }
+        while let Some(sending) = self.ends[1].poll_segment(self.now) {
+            self.path.answer(self.now, sending.segment);
+        }
+    }
+
+    fn write(&mut self) {
+        match self.application {
+            Application::Bulk => {
+                self.next_write = self.now;
+                let sent = self.ends[0].sender().board().nxt().saturating_sub(1);
+                if self.written < sent + 2 * SEGMENT {
+                    self.ends[0].write(4 * SEGMENT);
+                    self.written += 4 * SEGMENT;
+                }
+            }
+            Application::Writes(rate) => {
+                while self.next_write <= self.now {
+                    self.ends[0].write(SEGMENT);
+                    self.written += SEGMENT;
+                    self.next_write += Duration::from_secs_f64(SEGMENT as f64 / rate);
+                }
+            }
+            Application::Silent => self.next_write = self.now,
+        }
+    }
+}
+
+/// Two hosts of today: RACK-TLP, F-RTO and D-SACK undo, delayed ACKs; the sender's control is watched.
+fn ends(seen: &Arc<Mutex<Seen>>, constants: &[(&'static str, Value)]) -> [Endpoint; 2] {
+    let shared = Arc::clone(seen);
+    let build = move |values: &lasthop_base::Values, start: congestion::Start| {
+        let spy =
+            Spy { inner: Bbr3::new(values, start), seen: Arc::clone(&shared), lost: 0, now: Time::ZERO };
+        Box::new(spy) as Box<dyn congestion::CongestionControl>
+    };
+    let mut config = Config {
+        recovery: Choice::named(recovery::ALL, "rack"),
+        congestion: Choice::own(&MECHANISM.info, Arc::new(build)),
+        f_rto: true,
+        dsack_undo: true,
+        restarts_after_idle: false,
+        ..Config::default()
+    };
+    for (name, value) in constants {
+        config.congestion.values.set(name, value.clone());
+    }
+    config.window.values.set("size", Value::Bytes(64 << 20));
+    [
+        Endpoint::new(config.clone(), Role::Active, Seq(1_000), Stream::named(1, "client")),
+        Endpoint::new(config, Role::Passive, Seq(5_000_000), Stream::named(1, "server")),
+    ]
+}

@@ -1,0 +1,128 @@
+//! A control that does what BBRv3 does, and notes what it believes.
+
+use lasthop_base::{Duration, Rate, Time};
+use lasthop_tcp::sender::congestion::bbr3::{Bbr3, Belief, State};
+use lasthop_tcp::sender::congestion::{
+    AckEvent, CongestionControl, LossEvent, LostSegment, Recovered, SentEvent,
+};
+use lasthop_tcp::sender::counting::AckCounting;
+use std::sync::{Arc, Mutex};
+
+/// What was true after an ACK.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    pub at: Time,
+    pub belief: Belief,
+    /// Bytes.
+    pub in_flight: u64,
+    pub cwnd: u64,
+    /// Bytes per second, and whether the application limited it.
+    pub delivery_rate: Option<f64>,
+    pub app_limited: bool,
+    pub rtt: Option<Duration>,
+    /// Bytes found lost so far.
+    pub lost: u64,
+}
+
+/// What the test looks at.
+#[derive(Default)]
+pub struct Seen {
+    pub belief: Option<Belief>,
+    pub rows: Vec<Row>,
+    /// When each state was entered.
+    pub states: Vec<(Time, State)>,
+}
+
+impl Seen {
+    fn note(&mut self, now: Time, belief: Belief) {
+        if self.belief.is_none_or(|known| known.state != belief.state) {
+            self.states.push((now, belief.state));
+        }
+        self.belief = Some(belief);
+    }
+}
+
+pub struct Spy {
+    pub inner: Bbr3,
+    pub seen: Arc<Mutex<Seen>>,
+    pub lost: u64,
+    pub now: Time,
+}
+
+impl Spy {
+    fn note(&mut self, now: Time) {
+        self.now = now;
+        self.seen.lock().expect("no test panics while it looks").note(now, self.inner.belief());
+    }
+}
+
+impl CongestionControl for Spy {
+    fn window(&self) -> u64 {
+        self.inner.window()
+    }
+    fn ssthresh(&self) -> u64 {
+        self.inner.ssthresh()
+    }
+    fn samples(&self) -> bool {
+        self.inner.samples()
+    }
+    fn conserves(&self) -> bool {
+        self.inner.conserves()
+    }
+    fn holds_back(&self) -> bool {
+        self.inner.holds_back()
+    }
+    fn on_open(&mut self, rtt: Option<Duration>) {
+        self.inner.on_open(rtt);
+    }
+    fn on_sent(&mut self, sent: &SentEvent) {
+        self.inner.on_sent(sent);
+        self.note(sent.now);
+    }
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.inner.pacing_rate()
+    }
+    fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
+        self.inner.on_ack(ack, counting);
+        self.lost += ack.lost;
+        let row = Row {
+            at: ack.now,
+            belief: self.inner.belief(),
+            in_flight: ack.in_flight,
+            cwnd: self.inner.window(),
+            delivery_rate: ack.rate.filter(|rate| rate.reliable).map(|rate| rate.bytes_per_sec()),
+            app_limited: ack.rate.is_some_and(|rate| rate.app_limited),
+            rtt: ack.rtt,
+            lost: self.lost,
+        };
+        let mut seen = self.seen.lock().expect("no test panics while it looks");
+        seen.note(row.at, row.belief);
+        seen.rows.push(row);
+    }
+    fn on_lost(&mut self, now: Time, lost: &LostSegment) {
+        self.inner.on_lost(now, lost);
+        self.note(now);
+    }
+    fn on_loss(&mut self, loss: &LossEvent) {
+        self.inner.on_loss(loss);
+    }
+    fn on_restart(&mut self, loss: &LossEvent) {
+        self.inner.on_restart(loss);
+    }
+    fn on_timeout(&mut self, loss: &LossEvent, first: bool) {
+        self.inner.on_timeout(loss, first);
+    }
+    fn on_mark(&mut self, loss: &LossEvent) {
+        self.inner.on_mark(loss);
+    }
+    fn on_idle(&mut self, window: u64) {
+        self.inner.on_idle(window);
+    }
+    fn on_segment(&mut self, mss: u64) {
+        self.inner.on_segment(mss);
+    }
+    fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
+        self.inner.on_recovered(flight, recovered);
+        self.note(self.now);
+    }
+}

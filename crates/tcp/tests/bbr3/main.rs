@@ -1,0 +1,76 @@
+//! The 22 example test cases of draft-ietf-ccwg-bbr (its last appendix), each on nine paths.
+//!
+//! `docs/bbr.md` shows each on one of them; `cargo run -p lasthop-tcp --example bbr3-cases -- docs/images/bbr` draws it.
+
+#[allow(dead_code, reason = "the pictures show what no assertion needs")]
+mod cases;
+#[allow(dead_code, reason = "the pictures show what no assertion needs")]
+mod lab;
+
+use cases::{CASES, Case, Why};
+use lab::Lab;
+use lasthop_base::Value;
+
+/// What a case says of a path: nothing where all is as the table has it.
+fn complaint(case: &Case, rate: f64, rtt: f64) -> Option<String> {
+    let known = (case.except)(rate, rtt);
+    let seen = (case.run)(&mut case.lab(rate, rtt));
+    let path = format!("{}: {} Mbit/s, {} ms", case.name, rate / 1e6, rtt * 1e3);
+    match (seen, known) {
+        (Ok(what), Some(_)) => Some(format!("{path}: holds, {what}, but is called an exception")),
+        (Err(Why::Not(why)), None) => Some(format!("{path}: {why}")),
+        _ => None,
+    }
+}
+
+fn run(cases: &[Case]) {
+    let complaints: Vec<String> = cases
+        .iter()
+        .flat_map(|case| {
+            let [rates, rtts] = case.paths;
+            rates
+                .into_iter()
+                .flat_map(move |rate| rtts.into_iter().filter_map(move |rtt| complaint(case, rate, rtt)))
+        })
+        .collect();
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+#[test]
+fn startup_and_drain() {
+    run(&CASES[..4]);
+}
+
+#[test]
+fn probing_for_bandwidth() {
+    run(&CASES[4..9]);
+}
+
+#[test]
+fn probing_for_the_round_trip_time() {
+    run(&CASES[9..13]);
+}
+
+#[test]
+fn paths_that_change() {
+    run(&CASES[13..17]);
+}
+
+#[test]
+fn losses_that_were_none() {
+    run(&CASES[17..]);
+}
+
+/// Where the state is saved once an episode, as the draft's text has it (§5.5.11.1), a timeout that was none is undone on
+/// every path.
+#[test]
+fn what_is_saved_once_is_restored() {
+    let case = CASES.iter().find(|case| case.name == "spurious-rto").expect("a case");
+    let [rates, rtts] = case.paths;
+    for (rate, rtt) in rates.into_iter().flat_map(|rate| rtts.map(|rtt| (rate, rtt))) {
+        let mut lab = Lab::new(rate, rtt, case.queue, &[("saves", Value::Word("episode"))]);
+        if let Err(Why::Not(why)) = (case.run)(&mut lab) {
+            panic!("{rate} bit/s, {rtt} s: {why}");
+        }
+    }
+}
