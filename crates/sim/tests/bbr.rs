@@ -1,43 +1,84 @@
-//! BBRv3 on the paths of google/quiche's public simulator tests (`bbr3_simulator_test.cc`): a bottleneck of 4 Mbit/s, 32 ms one
-//! way, a queue of so many bandwidth-delay products. The thresholds are those tests'; where the draft's gains are others than
-//! quiche's (STARTUP 2.77 and not 2.885), what differs is said.
+//! BBRv3 beside others, as google/quiche's public simulator tests require it (`bbr3_simulator_test.cc`): 4 Mbit/s, 32 ms one
+//! way, a queue of two bandwidth-delay products, 10 MiB each (50 MiB beside CUBIC).
 
 use lasthop_scenario::Draft;
-use lasthop_sim::{FlowOutcome, Outcome, run};
+use lasthop_sim::{FlowOutcome, run};
 
-fn outcome(text: &str, settings: &[(&str, &str)]) -> Outcome {
-    let mut draft = Draft::load(text).expect("an inline path");
-    for (key, value) in settings {
-        draft.set(key, value).unwrap_or_else(|why| panic!("{key}: {why:?}"));
-    }
-    run(&draft.check().expect("a valid scenario"), 1)
+/// When the last of these flows was done, in units of the time that the bytes of one take alone.
+fn done(flows: &[FlowOutcome], starts_s: &[f64], bytes: f64) -> f64 {
+    let alone = bytes * 8.0 / (4e6 * 1448.0 / 1500.0);
+    let ends = flows.iter().zip(starts_s).map(|(flow, start)| {
+        assert!(flow.active_s < flow.limit_s, "{} is not done", flow.name);
+        start + flow.active_s
+    });
+    ends.fold(0.0, f64::max) / alone
 }
 
-/// The share of the link that arrives, of what its headers leave (1448 of 1500 bytes), after so many seconds.
-fn used(flow: &FlowOutcome, kbps: f64) -> f64 {
-    flow.goodput_kbps() / (kbps * 1448.0 / 1500.0)
+/// Two flows of as many bytes, the second when a tenth of the first is there.
+fn beside(other: &str, mib: u32) -> f64 {
+    let bytes = f64::from(mib) * f64::from(1 << 20);
+    let second = 0.1 * bytes * 8.0 / 3.8e6;
+    let text = format!(
+        r#"
+        duration = "2000 s"
+        [link.path]
+        from = "server"
+        to = "client"
+        one_way_delay = "32 ms"
+        down = {{ rate = "4 Mbit/s", queue = "2 bdp" }}
+        up = {{ rate = "10 Mbit/s" }}
+        [flow.first]
+        from = "server"
+        to = "client"
+        profile = "linux"
+        transfer = "{mib} MiB"
+        sender.congestion = "bbr3"
+        [flow.second]
+        from = "server"
+        to = "client"
+        profile = "linux"
+        transfer = "{mib} MiB"
+        start = "{second} s"
+        sender.congestion = "{other}"
+        "#
+    );
+    let scenario = Draft::parse(&text, "beside").and_then(|draft| draft.check());
+    let outcome = run(&scenario.unwrap_or_else(|why| panic!("{why:?}")), 1);
+    done(&outcome.flows, &[0.0, second], bytes)
 }
 
-fn lost(flow: &FlowOutcome) -> f64 {
-    flow.source.retransmitted as f64 / flow.source.data_sent as f64
-}
-
-/// NormalStartup, SimpleTransfer2BDPBuffer: no loss at all where the queue holds two products, and the whole bandwidth.
+/// Bbr2VsBbr2, Bbr2VsBbr1, Bbr2VsReno, Bbr2VsCubic: both are done within three times the time that one takes alone.
 #[test]
-fn two_products_of_queue_lose_nothing() {
-    for (duration, least) in [("3 s", 0.7), ("60 s", 0.95)] {
-        let path = "rate=4Mbit/s,rtt=64ms,queue=2bdp,congestion=bbr3";
-        let flow = outcome(path, &[("duration", duration)]).flows.swap_remove(0);
-        assert_eq!(flow.source.retransmitted, 0, "{duration}");
-        assert!(used(&flow, 4000.0) > least, "{duration}: {}", used(&flow, 4000.0));
+fn beside_another_both_are_done_in_time() {
+    for (other, mib) in [("bbr3", 10), ("bbr", 10), ("reno", 10), ("cubic", 50)] {
+        let times = beside(other, mib);
+        assert!((2.0..3.0).contains(&times), "{other}: {times}");
     }
 }
 
-/// SimpleTransferSmallBuffer (0.5 BDP): 5 % lost at most.
+/// MultipleBbr2s: six flows, two seconds apart, are done within 1.1 times the time that their bytes take.
 #[test]
-fn half_a_product_of_queue_loses_little() {
-    let path = "rate=4Mbit/s,rtt=64ms,queue=0.5bdp,congestion=bbr3";
-    let flow = outcome(path, &[("duration", "30 s")]).flows.swap_remove(0);
-    assert!(lost(&flow) < 0.05, "{}", lost(&flow));
-    assert!(used(&flow, 4000.0) > 0.85, "{}", used(&flow, 4000.0));
+fn six_flows_use_the_path() {
+    let text = r#"
+        duration = "2000 s"
+        [link.path]
+        from = "server"
+        to = "client"
+        one_way_delay = "32 ms"
+        down = { rate = "4 Mbit/s", queue = "2 bdp" }
+        up = { rate = "10 Mbit/s" }
+        [flow.bulk]
+        from = "server"
+        to = "client"
+        profile = "linux"
+        transfer = "10 MiB"
+        count = 6
+        stagger = "2 s"
+        sender.congestion = "bbr3"
+        "#;
+    let scenario = Draft::parse(text, "six").and_then(|draft| draft.check());
+    let outcome = run(&scenario.unwrap_or_else(|why| panic!("{why:?}")), 1);
+    let starts = [0.0, 2.0, 4.0, 6.0, 8.0, 10.0];
+    let times = done(&outcome.flows, &starts, 10.0 * f64::from(1 << 20));
+    assert!((6.0..6.6).contains(&times), "{times}");
 }

@@ -41,6 +41,12 @@ pub const CASES: &[Case] = &[
         change: Some(("flow.bulk.count", "1000")),
     },
     Case { name: "cubic-linux", counted_s: [10, 30], text: LINUX, change: None },
+    Case {
+        name: "bbr3",
+        counted_s: [10, 30],
+        text: LINUX,
+        change: Some(("flow.bulk.sender.congestion", "bbr3")),
+    },
 ];
 
 impl Case {

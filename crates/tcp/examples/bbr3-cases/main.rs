@@ -24,6 +24,8 @@ fn verdict(case: &Case, rate: f64, rtt: f64, folder: Option<&Path>) -> Verdict {
     let mut lab = case.lab(rate, rtt);
     let seen = (case.run)(&mut lab);
     if let Some(folder) = folder {
+        // What comes next is shown too.
+        lab.run_for(0.5);
         let heading = format!("{}: {}, {:.0} ms", case.title, picture::rate(rate), rtt * 1e3);
         let text = picture::draw(&heading, &lab);
         std::fs::write(folder.join(format!("{}.svg", case.name)), text).expect("a folder to write to");
@@ -59,11 +61,14 @@ pub fn main() {
             }
         }
         println!("### {}. {}\n\n![{}](images/bbr/{}.svg)\n", number + 1, case.title, case.title, case.name);
-        println!("Expected: {}.", case.expects);
+        println!("Expected: {}.\n", case.expects);
         println!(
             "Seen: holds on {holds} of 9 paths{}",
             if shown.is_empty() { ".".to_owned() } else { format!("; in the picture {shown}.") }
         );
+        if !lines.is_empty() {
+            println!();
+        }
         for line in lines {
             println!("{line}.");
         }

@@ -12,7 +12,7 @@ const RATES: [f64; 2] = [56.0, 206.0];
 const BYTES: [f64; 2] = [236.0, 366.0];
 const HEIGHT: f64 = 412.0;
 /// Steps of time that are drawn at most.
-const STEPS: usize = 430;
+const STEPS: usize = 320;
 
 /// A rate for a reader.
 pub fn rate(bps: f64) -> String {
@@ -82,11 +82,31 @@ pub fn draw(heading: &str, lab: &Lab) -> String {
         WIDTH - RIGHT,
         BYTES[1] + 32.0
     );
+    legend(&mut out);
     out.push_str("</svg>\n");
     out
 }
 
-/// A state from here on.
+/// What the colours of the stretches mean.
+fn legend(out: &mut String) {
+    let mut left = LEFT;
+    for state in
+        [State::Startup, State::Drain, State::Down, State::Cruise, State::Refill, State::Up, State::ProbeRtt]
+    {
+        let (fill, name) = colour(state);
+        let _ = write!(
+            out,
+            "<rect x=\"{left}\" y=\"{}\" width=\"14\" height=\"10\" fill=\"{fill}\" stroke=\"#bbb\"/>\
+             <text x=\"{}\" y=\"{}\" font-size=\"10\" fill=\"#444\">{name}</text>",
+            HEIGHT - 16.0,
+            left + 18.0,
+            HEIGHT - 7.0
+        );
+        left += 36.0 + 7.5 * name.len() as f64;
+    }
+}
+
+/// Each state's stretch of time.
 fn states(out: &mut String, rows: &[Row], end: f64, x: impl Fn(f64) -> f64) {
     let mut stretches: Vec<(f64, State)> = Vec::new();
     for row in rows {

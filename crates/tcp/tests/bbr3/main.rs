@@ -6,6 +6,7 @@
 mod cases;
 #[allow(dead_code, reason = "the pictures show what no assertion needs")]
 mod lab;
+mod quiche;
 
 use cases::{CASES, Case, Why};
 use lab::Lab;

@@ -10,6 +10,7 @@ mod startup;
 
 use crate::lab::{Lab, SEGMENT};
 use lasthop_base::{Duration, Value};
+use lasthop_tcp::sender::congestion::bbr3::State;
 
 /// What came out.
 pub enum Why {
@@ -80,6 +81,19 @@ fn needs_a_product(lab: &Lab) -> Result<(), Why> {
     match product(lab) < 8.0 {
         true => Err(Why::NotHere("three bundles of segments are more than the bandwidth-delay product")),
         false => Ok(()),
+    }
+}
+
+/// The draft's name of a state.
+pub fn name(state: State) -> &'static str {
+    match state {
+        State::Startup => "STARTUP",
+        State::Drain => "DRAIN",
+        State::Down => "PROBE_DOWN",
+        State::Cruise => "PROBE_CRUISE",
+        State::Refill => "PROBE_REFILL",
+        State::Up => "PROBE_UP",
+        State::ProbeRtt => "PROBE_RTT",
     }
 }
 

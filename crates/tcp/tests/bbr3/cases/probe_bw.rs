@@ -1,6 +1,6 @@
 //! The four states of ProbeBW.
 
-use super::{Seen, Why, check, mbps, needs_a_product};
+use super::{Seen, Why, check, mbps, name, needs_a_product};
 use crate::lab::{Application, Lab, SEGMENT};
 use lasthop_base::{Duration, Rate};
 use lasthop_tcp::sender::congestion::bbr3::State;
@@ -57,7 +57,7 @@ pub fn up_for_ever(lab: &mut Lab) -> Seen {
     let lasted = lab.now.since(begun).as_secs();
     let next = lab.state();
     check(next == State::Up || next == State::ProbeRtt, || format!("{next:?} after {lasted:.2} s"))?;
-    Ok(format!("{lasted:.1} s, then {next:?}: the time of PROBE_RTT had come"))
+    Ok(format!("{lasted:.1} s, then {}: the time of PROBE_RTT had come", name(next)))
 }
 
 pub fn down_by_inflight(lab: &mut Lab) -> Seen {

@@ -1,6 +1,6 @@
 //! Losses that were none.
 
-use super::{Seen, Why, check};
+use super::{Seen, Why, check, name};
 use crate::lab::Lab;
 use lasthop_base::Duration;
 use lasthop_tcp::sender::congestion::bbr3::{Belief, State};
@@ -34,7 +34,7 @@ pub fn fast_recovery(lab: &mut Lab) -> Seen {
     let during = lab.state();
     lab.run_until("the undoing", 5.0, |lab| lab.counters().recoveries_undone > 0)?;
     restored(&before, &lab.belief())?;
-    Ok(format!("{during:?} in the recovery, {:?} once it is undone", lab.state()))
+    Ok(format!("{} in the recovery, {} once it is undone", name(during), name(lab.state())))
 }
 
 /// The bottleneck stands still for longer than the timeout, once.
@@ -48,7 +48,7 @@ pub fn timeout(lab: &mut Lab) -> Seen {
     let during = lab.state();
     lab.run_until("the undoing", 10.0, |lab| lab.counters().timeouts_undone > 0)?;
     restored(&before, &lab.belief())?;
-    Ok(format!("{during:?} after the timeout, {:?} once it is undone", lab.state()))
+    Ok(format!("{} after the timeout, {} once it is undone", name(during), name(lab.state())))
 }
 
 /// StartProbeBW_DOWN calls ResetCongestionSignals.

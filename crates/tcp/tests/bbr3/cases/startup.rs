@@ -1,6 +1,6 @@
 //! Startup and Drain.
 
-use super::{Seen, Why, check, mbps, needs_a_product, product};
+use super::{Seen, Why, check, mbps, name, needs_a_product, product};
 use crate::lab::{Application, Lab, Row, SEGMENT};
 use lasthop_tcp::sender::congestion::bbr3::State;
 
@@ -41,7 +41,7 @@ pub fn loss(lab: &mut Lab) -> Seen {
     let rounds = row.belief.rounds - before;
     check(row.belief.is_full && row.belief.was_full, || "the pipe is not called full".to_owned())?;
     check(row.belief.inflight_long_term.is_some(), || "inflight_longterm is not set".to_owned())?;
-    Ok(format!("{:?} {rounds} rounds after the first loss", row.belief.state))
+    Ok(format!("{} {rounds} rounds after the first loss", name(row.belief.state)))
 }
 
 pub fn drain_by_inflight(lab: &mut Lab) -> Seen {
@@ -58,7 +58,7 @@ pub fn drain_by_inflight(lab: &mut Lab) -> Seen {
     // The ACK that ends DRAIN may end PROBE_DOWN too.
     let is_next = matches!(row.belief.state, State::Down | State::Cruise);
     check(is_next, || format!("then {:?}", row.belief.state))?;
-    Ok(format!("drained in {} rounds", row.belief.rounds - begun))
+    Ok(format!("drained in round {}", row.belief.rounds - begun))
 }
 
 /// With a tenth less, as the draft says, DRAIN ends by what is in flight on all paths: it sends at 0.5, so that the queue
