@@ -228,6 +228,7 @@ impl CongestionControl for Control {
     }
 
     fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
+        let rate = ack.rate.filter(|rate| rate.reliable);
         let event = Ack {
             now_s: ack.now.as_secs(),
             phase: match ack.phase {
@@ -245,8 +246,8 @@ impl CongestionControl for Control {
             held: ack.held,
             credit_bytes: self.credit(ack, counting),
             collects: counting.collects(),
-            rate_bps: ack.rate.map(|rate| 8.0 * rate.bytes_per_sec()),
-            app_limited: ack.rate.is_some_and(|rate| rate.app_limited),
+            rate_bps: rate.map(|rate| 8.0 * rate.bytes_per_sec()),
+            app_limited: rate.is_some_and(|rate| rate.app_limited),
         };
         self.after(|hooks| hooks.call(intern!(hooks.py(), "on_ack"), (event,)));
     }
