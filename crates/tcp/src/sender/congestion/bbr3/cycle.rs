@@ -197,3 +197,35 @@ impl Bbr3 {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::MECHANISM;
+    use super::*;
+    use crate::sender::congestion::Start;
+    use lasthop_base::Stream;
+
+    /// §5.3.3.5: the bound grows by 1, 2, 4, 8 … segments in each round in which the window was used up, a window of 64 being
+    /// acknowledged; and not at all where it was not.
+    #[test]
+    fn the_bound_grows_twice_as_fast_in_each_round() {
+        let random = Stream::named(1, "sender");
+        let start = Start { window: 64_000, ssthresh: 1 << 30, mss: 1000, selective: true, random };
+        let mut bbr = Bbr3::new(&MECHANISM.info.defaults(), start);
+        bbr.long_term = 20_000;
+        bbr.raise_slope();
+        let sample = |newly_acked| Sample { newly_acked, ..Sample::default() };
+        bbr.raise_long_term(&sample(64_000));
+        assert_eq!(bbr.long_term, 20_000, "the window was not used up");
+        bbr.rounds.note_full_window();
+        let in_round = |bbr: &mut Bbr3| {
+            let before = bbr.long_term;
+            for ack in 1..=64 {
+                bbr.rounds.begins = ack == 64;
+                bbr.raise_long_term(&sample(1000));
+            }
+            (bbr.long_term - before) / 1000
+        };
+        assert_eq!([(); 5].map(|()| in_round(&mut bbr)), [1, 2, 4, 8, 16]);
+    }
+}
