@@ -78,7 +78,7 @@ pub(crate) fn carried(scenario: &Scenario) -> Result<Carried, Failure> {
                 Transfer::Bytes(bytes) => Some(*bytes),
             },
         });
-        configs.push([source.clone(), destination.clone()]);
+        configs.push([Config::clone(source), Config::clone(destination)]);
     }
     let mtu = mtu(&configs)?;
     Ok(Carried { replaced, flows, streams, configs, mtu })

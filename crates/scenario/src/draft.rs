@@ -3,6 +3,7 @@
 use crate::catalogue::Catalogue;
 use crate::check::check;
 use crate::problem::Problem;
+use crate::resolved::Resolved;
 use crate::scenario::Scenario;
 use crate::set;
 use crate::source::{Source, Span};
@@ -127,7 +128,7 @@ impl Draft {
     /// # Errors
     /// The first thing that is wrong.
     pub fn check(&self) -> Result<Scenario, Problem> {
-        check(&self.catalogue, &self.sources, &self.document, &self.title).map(|(scenario, _)| scenario)
+        self.checked(false).map(|(scenario, _)| scenario)
     }
 
     /// The resolved scenario as TOML: every key with its value and what it means. It reads back as the same scenario.
@@ -135,8 +136,7 @@ impl Draft {
     /// # Errors
     /// As [`Draft::check`].
     pub fn show(&self) -> Result<String, Problem> {
-        check(&self.catalogue, &self.sources, &self.document, &self.title)
-            .map(|(_, resolved)| show::text(&resolved))
+        self.checked(true).map(|(_, resolved)| show::text(&resolved))
     }
 
     /// The scenario, and [`Draft::show`]'s text without comments.
@@ -144,8 +144,11 @@ impl Draft {
     /// # Errors
     /// As [`Draft::check`].
     pub fn check_and_show(&self) -> Result<(Scenario, String), Problem> {
-        check(&self.catalogue, &self.sources, &self.document, &self.title)
-            .map(|(scenario, resolved)| (scenario, show::bare(&resolved)))
+        self.checked(true).map(|(scenario, resolved)| (scenario, show::bare(&resolved)))
+    }
+
+    fn checked(&self, is_wanted: bool) -> Result<(Scenario, Resolved), Problem> {
+        check(&self.catalogue, &self.sources, &self.document, &self.title, is_wanted)
     }
 }
 

@@ -182,7 +182,7 @@ fn tcp(reader: &mut Reader<'_>, head: Head<'_>, table: &Table, fields: &Fields) 
     let sender = end_of(reader, head, table, profile, "sender", &mut source)?;
     timers(reader, &head.key("sender"), &sender, &mut source)?;
     end_of(reader, head, table, profile, "receiver", &mut destination)?;
-    Ok(Traffic::Tcp { transfer, source, destination })
+    Ok(Traffic::Tcp { transfer, source: source.into(), destination: destination.into() })
 }
 
 /// Reads `sender` or `receiver` and puts its mechanisms into the end's configuration.

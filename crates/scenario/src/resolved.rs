@@ -5,9 +5,11 @@ use crate::key::{Form, Key, Presence, parameters};
 use crate::text;
 use lasthop_base::{Answer, Info, Unit};
 
-/// Tables in the order in which they were read.
-#[derive(Clone, Debug, Default)]
+/// Tables in the order in which they were read, if somebody wants to see them: most runs want the scenario alone, and to
+/// write every key out takes longer than to check it.
+#[derive(Clone, Debug)]
 pub(crate) struct Resolved {
+    is_wanted: bool,
     pub(crate) sections: Vec<Section>,
 }
 
@@ -32,8 +34,15 @@ pub(crate) struct KeyValue {
 }
 
 impl Resolved {
+    pub(crate) fn new(is_wanted: bool) -> Resolved {
+        Resolved { is_wanted, sections: Vec::new() }
+    }
+
     /// Notes a table.
     pub(crate) fn note(&mut self, path: &str, keys: &[Key], fields: &Fields) {
+        if !self.is_wanted {
+            return;
+        }
         let mut lines = Vec::new();
         let mut below = Vec::new();
         for key in keys {

@@ -1,6 +1,7 @@
 //! A checked scenario: plain data, all that a run needs.
 
 use lasthop_base::{Choice, Duration, Rate, Time};
+use std::sync::Arc;
 
 /// What to simulate. Every index and every value in it is valid.
 #[derive(Clone, Debug)]
@@ -87,16 +88,15 @@ pub struct Flow {
 
 /// What a flow sends.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "nearly every flow is TCP")]
 pub enum Traffic {
     /// A stream of bytes over TCP.
     Tcp {
         /// How much.
         transfer: Transfer,
-        /// The end that sends.
-        source: lasthop_tcp::Config,
+        /// The end that sends. Flows that are alike share it.
+        source: Arc<lasthop_tcp::Config>,
         /// The end that receives.
-        destination: lasthop_tcp::Config,
+        destination: Arc<lasthop_tcp::Config>,
     },
     /// Datagrams that nobody acknowledges.
     Datagrams {

@@ -2,11 +2,12 @@
 
 use lasthop_scenario::{Draft, Scenario, Traffic};
 use lasthop_tcp::Config;
+use std::sync::Arc;
 
 fn ends(line: &str) -> [Config; 2] {
     let scenario = Scenario::load(line).unwrap_or_else(|problem| panic!("{line}: {problem:?}"));
     match scenario.flows[0].traffic.clone() {
-        Traffic::Tcp { source, destination, .. } => [source, destination],
+        Traffic::Tcp { source, destination, .. } => [source, destination].map(Arc::unwrap_or_clone),
         Traffic::Datagrams { .. } => panic!("datagrams"),
     }
 }

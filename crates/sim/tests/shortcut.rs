@@ -9,6 +9,7 @@ mod set;
 use fingerprint::Fingerprint;
 use lasthop_scenario::{Draft, Scenario, Traffic};
 use lasthop_sim::{Outcome, Samples, Watch, run_watched};
+use std::sync::Arc;
 
 /// All that can be known of a run: every packet and event as a hash, and each sender's state ten times a second.
 fn known(scenario: &Scenario) -> ((u64, u64), Outcome, Samples) {
@@ -21,7 +22,8 @@ fn known(scenario: &Scenario) -> ((u64, u64), Outcome, Samples) {
 fn without_shortcut(mut scenario: Scenario) -> Scenario {
     for flow in &mut scenario.flows {
         if let Traffic::Tcp { source, destination, .. } = &mut flow.traffic {
-            (source.has_shortcut, destination.has_shortcut) = (false, false);
+            Arc::make_mut(source).has_shortcut = false;
+            Arc::make_mut(destination).has_shortcut = false;
         }
     }
     scenario

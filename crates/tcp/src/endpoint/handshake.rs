@@ -8,12 +8,14 @@ use crate::rtt::RttEstimator;
 use crate::sender::{Sender, recovery};
 use lasthop_base::{Duration, Time};
 use lasthop_wire::{Flags, Segment, Seq};
+use std::sync::Arc;
 
 /// The SYN's (or SYN-ACK's) retransmission.
 #[derive(Debug)]
 pub(super) struct Handshake {
     timer: Time,
-    rtt: RttEstimator,
+    /// Boxed: nobody asks once the connection is open.
+    rtt: Box<RttEstimator>,
     /// When the SYN went out first.
     begun_at: Time,
     /// When the SYN went out, if once only.
@@ -40,7 +42,7 @@ pub fn opens(segment: &Segment) -> bool {
 
 impl Handshake {
     pub(super) fn new(config: &Config) -> Handshake {
-        let rtt = RttEstimator::new(config.rto);
+        let rtt = Box::new(RttEstimator::new(config.rto));
         let begun_at = Time::ZERO;
         Handshake { timer: Time::NEVER, rtt, begun_at, sent_at: None, pending: false, repeats: 0 }
     }
@@ -154,7 +156,7 @@ impl Endpoint {
         self.state = State::Established;
         if self.handshake.repeats > 1 {
             // Lost more than once: an initial window of one segment (RFC 5681 §3.1, RFC 6928 §2).
-            self.config.initial_window = 1;
+            Arc::make_mut(&mut self.config).initial_window = 1;
             self.rebuild_sender(self.sender.segment() as u32);
         }
         if self.handshake.repeats > 0 {

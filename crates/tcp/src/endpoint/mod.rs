@@ -45,6 +45,7 @@ use challenge::Challenges;
 use handshake::Handshake;
 use lasthop_base::{Rate, Stream, Time};
 use lasthop_wire::{Flags, LinkReport, Segment, Seq};
+use std::sync::Arc;
 
 /// Who opens the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,8 +82,8 @@ pub struct Arriving {
 
 /// One end of a connection.
 pub struct Endpoint {
-    /// Boxed: it is read when the connection opens and ends, and not in between.
-    config: Box<Config>,
+    /// It is read when the connection opens and ends, and not in between. Endpoints that are alike share it.
+    config: Arc<Config>,
     /// One tick of the timestamp clock, ns, at least 1.
     tick_nanos: u64,
     role: Role,
@@ -174,7 +175,8 @@ fn sender_stream(seed: u64) -> Stream {
 
 impl Endpoint {
     /// A closed endpoint. `iss` is its initial sequence number, `random` for mechanisms that draw.
-    pub fn new(config: Config, role: Role, iss: Seq, random: Stream) -> Endpoint {
+    pub fn new(config: impl Into<Arc<Config>>, role: Role, iss: Seq, random: Stream) -> Endpoint {
+        let config = config.into();
         // A stream of the sender's own: what it draws changes nothing for the receiver.
         let seed = random.clone().draw();
         Endpoint {
@@ -185,7 +187,7 @@ impl Endpoint {
             echo: (config.echo.build)(&config.echo.values),
             tick_nanos: config.timestamp_tick.as_nanos().max(1),
             challenges: Challenges::new(config.challenges),
-            config: Box::new(config),
+            config,
             role,
             state: State::Closed,
             iss,

@@ -2,23 +2,24 @@
 
 use super::{Endpoint, KeepAlive, State};
 use lasthop_base::{Duration, Time};
+use std::sync::Arc;
 
 impl Endpoint {
     /// Whether short segments wait while data is outstanding, from now on (RFC 9293 §3.7.4).
     pub fn set_nagle(&mut self, nagle: bool) {
-        self.config.nagle = nagle;
+        Arc::make_mut(&mut self.config).nagle = nagle;
         self.sender.set_nagle(nagle);
     }
 
     /// The user timeout from now on: how long data may go unacknowledged; `None`: for ever (RFC 9293 §3.8.3, RFC 5482).
     pub fn set_user_timeout(&mut self, limit: Option<Duration>) {
-        self.config.patience.data = limit;
+        Arc::make_mut(&mut self.config).patience.data = limit;
         self.sender.give_up_after(limit);
     }
 
     /// Turns keep-alive probes on or off, from now on.
     pub fn set_keep_alive(&mut self, now: Time, keep_alive: Option<KeepAlive>) {
-        self.config.keep_alive = keep_alive;
+        Arc::make_mut(&mut self.config).keep_alive = keep_alive;
         self.unanswered = 0;
         if self.state != State::TimeWait {
             self.own_timer = Time::NEVER;

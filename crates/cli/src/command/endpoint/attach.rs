@@ -174,7 +174,7 @@ impl Attach {
             estimate: destination.estimate.clone(),
             cause: destination.cause.clone(),
             time_wait: defaults.time_wait,
-            ..source.clone()
+            ..Config::clone(source)
         })
     }
 
