@@ -2,27 +2,33 @@
 
 use lasthop_base::Time;
 
-/// The next due time of each of a fixed number of sources, and the earliest of them.
+/// The next due time of each of a fixed number of sources, and the earliest of them. Among equal times the lowest number
+/// wins.
 ///
-/// A tournament tree: reading the winner is free, changing one time costs log2(n)
-/// comparisons of neighbours. Among equal times the lowest number wins.
+/// Few sources are all looked at when the earliest moves later. Many compete in a tournament tree: changing one time costs
+/// log2(n) comparisons of neighbours.
 #[derive(Debug)]
 pub struct Tournament {
-    /// `nodes[1]` is the winner; leaves start at `nodes.len() / 2`.
+    first: (Time, u32),
+    /// Of each source; [`FEW`] of them at least.
+    times: Vec<Time>,
+    /// The tree, if there are more: `nodes[1]` is the winner; leaves start at `nodes.len() / 2`.
     nodes: Vec<(Time, u32)>,
 }
+
+/// As many sources as are looked at sooner than a tree is climbed.
+const FEW: usize = 8;
 
 impl Tournament {
     /// A tournament of `count` sources, none of which has anything due.
     pub fn new(count: usize) -> Tournament {
-        let leaves = count.next_power_of_two().max(1);
-        let mut nodes = vec![(Time::NEVER, 0); 2 * leaves];
-        for (number, leaf) in nodes[leaves..].iter_mut().enumerate() {
-            leaf.1 = number as u32;
-        }
-        let mut tournament = Tournament { nodes };
-        for at in (1..leaves).rev() {
-            tournament.nodes[at] = tournament.play(at);
+        let mut tournament = Tournament {
+            first: (Time::NEVER, 0),
+            times: vec![Time::NEVER; count.max(FEW)],
+            nodes: Vec::new(),
+        };
+        if count > FEW {
+            tournament.plant();
         }
         tournament
     }
@@ -30,36 +36,69 @@ impl Tournament {
     /// The earliest time and its source.
     #[inline]
     pub fn first(&self) -> (Time, u32) {
-        self.nodes[1]
+        self.first
+    }
+
+    /// When source `number` is next due.
+    #[inline]
+    pub fn time_of(&self, number: u32) -> Time {
+        self.times[number as usize]
     }
 
     /// Source `number` is next due at `time`.
     #[inline]
     pub fn set(&mut self, number: u32, time: Time) {
+        self.times[number as usize] = time;
+        if !self.nodes.is_empty() {
+            self.first = self.climb(number, time);
+        } else if number != self.first.1 {
+            self.first = if rank((time, number)) < rank(self.first) { (time, number) } else { self.first };
+        } else if let Some(few) = self.times.first_chunk::<FEW>() {
+            self.first = earliest(few);
+        }
+    }
+
+    /// The winner once source `number` is due at `time`.
+    fn climb(&mut self, number: u32, time: Time) -> (Time, u32) {
         let mut at = self.nodes.len() / 2 + number as usize;
         let mut winner = (time, number);
         self.nodes[at] = winner;
         // The winner so far stays at hand: a level waits for its own comparison alone, not for what was stored below.
         while at > 1 {
             let other = self.nodes[at ^ 1];
-            let beaten = (other.0 < winner.0) | ((other.0 == winner.0) & (other.1 < winner.1));
-            winner = if beaten { other } else { winner };
+            winner = if rank(other) < rank(winner) { other } else { winner };
             at /= 2;
             self.nodes[at] = winner;
         }
+        winner
     }
 
-    /// When source `number` is next due.
-    #[inline]
-    pub fn time_of(&self, number: u32) -> Time {
-        self.nodes[self.nodes.len() / 2 + number as usize].0
+    fn plant(&mut self) {
+        let leaves = self.times.len().next_power_of_two();
+        self.nodes = vec![(Time::NEVER, 0); 2 * leaves];
+        for (number, leaf) in self.nodes[leaves..].iter_mut().enumerate() {
+            leaf.1 = number as u32;
+        }
+        for at in (1..leaves).rev() {
+            let (left, right) = (self.nodes[2 * at], self.nodes[2 * at + 1]);
+            self.nodes[at] = if rank(left) < rank(right) { left } else { right };
+        }
     }
+}
 
-    #[inline]
-    fn play(&self, at: usize) -> (Time, u32) {
-        let (left, right) = (self.nodes[2 * at], self.nodes[2 * at + 1]);
-        if left.0 <= right.0 { left } else { right }
+#[inline]
+fn earliest(times: &[Time; FEW]) -> (Time, u32) {
+    let mut first = (times[0], 0);
+    for (number, time) in times.iter().enumerate() {
+        first = if *time < first.0 { (*time, number as u32) } else { first };
     }
+    first
+}
+
+/// By time, then by number: as one number, which is compared without branches.
+#[inline]
+fn rank((time, number): (Time, u32)) -> u128 {
+    u128::from(time.as_nanos()) << 64 | u128::from(number)
 }
 
 /// Deadlines that mostly move later: a deadline that has moved keeps its old place, and is put right when it comes up.
@@ -81,8 +120,7 @@ impl Timers {
     /// The same timers as the first of `count`; the further ones are not set.
     pub fn extended_to(&self, count: usize) -> Timers {
         let mut all = Tournament::new(count);
-        let leaves = &self.0.nodes[self.0.nodes.len() / 2..];
-        leaves.iter().take(count).for_each(|(time, number)| all.set(*number, *time));
+        (0..).zip(&self.0.times).take(count).for_each(|(number, time)| all.set(number, *time));
         Timers(all)
     }
 
@@ -111,7 +149,11 @@ mod tests {
 
     #[test]
     fn the_earliest_wins_and_the_lowest_number_among_equals() {
-        let mut heads = Tournament::new(5);
+        [5, 8, 9, 33].into_iter().for_each(earliest_wins_of);
+    }
+
+    fn earliest_wins_of(count: usize) {
+        let mut heads = Tournament::new(count);
         assert_eq!(heads.first().0, Time::NEVER);
         heads.set(4, at(7));
         heads.set(2, at(9));

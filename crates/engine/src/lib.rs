@@ -25,6 +25,7 @@ pub mod flow;
 pub mod node;
 pub mod observer;
 pub mod pipe;
+mod ring;
 mod routes;
 #[cfg(test)]
 mod sizes;

@@ -1,9 +1,9 @@
 //! One direction of a link with the packets on it.
 
+use crate::ring::Ring;
 use lasthop_base::Time;
 use lasthop_net::Line;
-use lasthop_wire::{Packet, PerReason, UplinkCounts};
-use std::collections::VecDeque;
+use lasthop_wire::{PerReason, UplinkCounts};
 
 /// Which pipe of the engine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -38,7 +38,7 @@ pub(crate) struct Pipe {
     pub(crate) account: PipeAccount,
     /// Packets on it that go on to another pipe: those behind them may not be carried ahead.
     pub(crate) passing: u32,
-    pub(crate) travelling: VecDeque<Travelling>,
+    pub(crate) travelling: Ring,
     pub(crate) behind: Behind,
 }
 
@@ -53,15 +53,6 @@ pub(crate) enum Behind {
     Middlebox(u32),
 }
 
-/// A packet on its way, or the news that it was given up.
-pub(crate) struct Travelling {
-    pub(crate) due: Time,
-    pub(crate) packet: Packet,
-    /// Where it goes on behind this pipe; `None`: its way ends.
-    pub(crate) next: Option<PipeId>,
-    pub(crate) discarded: bool,
-}
-
 impl Pipe {
     pub(crate) fn new(line: Line) -> Pipe {
         Pipe {
@@ -70,7 +61,7 @@ impl Pipe {
             opposite: None,
             account: PipeAccount::default(),
             passing: 0,
-            travelling: VecDeque::new(),
+            travelling: Ring::default(),
             behind: Behind::Nothing,
         }
     }
@@ -78,40 +69,10 @@ impl Pipe {
     /// When something happens here next: the first packet arrives, or the element's deadline comes.
     #[inline]
     pub(crate) fn due(&self) -> Time {
-        let arrival = self.travelling.front().map_or(Time::NEVER, |first| first.due);
+        let arrival = self.travelling.first().map_or(Time::NEVER, |first| first.due);
         match &self.line {
             Line::Link(_) => arrival,
             Line::Element(element) => arrival.min(element.poll_timeout()),
         }
-    }
-
-    /// Adds one; returns whether it is the first to arrive now.
-    #[inline]
-    pub(crate) fn push(&mut self, one: Travelling) -> bool {
-        if self.travelling.back().is_none_or(|last| last.due <= one.due) {
-            self.travelling.push_back(one);
-            return self.travelling.len() == 1;
-        }
-        // An ARQ that lets packets overtake: few places from the end, among equals behind.
-        let place = self.travelling.partition_point(|other| other.due <= one.due);
-        self.travelling.insert(place, one);
-        place == 0
-    }
-
-    /// The first one to arrive.
-    #[inline]
-    pub(crate) fn first(&self) -> Option<&Travelling> {
-        self.travelling.front()
-    }
-
-    /// Removes the first one.
-    #[inline]
-    pub(crate) fn drop_first(&mut self) {
-        self.travelling.pop_front();
-    }
-
-    #[inline]
-    pub(crate) fn pop(&mut self) -> Option<Travelling> {
-        self.travelling.pop_front()
     }
 }

@@ -3,6 +3,7 @@
 use crate::flow::Flow;
 use crate::pipe::{Pipe, PipeId};
 use lasthop_net::Line;
+use lasthop_wire::Packet;
 
 /// The number of a route in the list, to which it is added if it is new.
 pub(crate) fn number_of(routes: &mut Vec<Vec<PipeId>>, route: &[PipeId]) -> u32 {
@@ -37,5 +38,37 @@ pub(crate) fn fuse(pipes: &mut [Pipe], flows: &[Flow]) {
             }
             Feeder::Nobody | Feeder::Several => false,
         };
+    }
+}
+
+/// What comes behind each hop of each route: one flat table, which a packet asks once a hop.
+pub(crate) struct Nexts {
+    table: Vec<Option<Next>>,
+    /// Entries of a route.
+    width: usize,
+}
+
+/// A pipe behind another one.
+#[derive(Clone, Copy)]
+pub(crate) struct Next {
+    pub(crate) pipe: PipeId,
+    /// Whether it may be entered ahead of time ([`Pipe::eager`]).
+    pub(crate) eager: bool,
+}
+
+impl Nexts {
+    /// As these pipes are; to be made anew when they are changed.
+    pub(crate) fn of(routes: &[Vec<PipeId>], pipes: &[Pipe]) -> Nexts {
+        let width = 1 + routes.iter().map(Vec::len).max().unwrap_or(0);
+        let next = |pipe: &PipeId| Next { pipe: *pipe, eager: pipes[pipe.0 as usize].eager };
+        let row = |route: &Vec<PipeId>| (0..width).map(|hop| route.get(hop).map(next)).collect::<Vec<_>>();
+        Nexts { table: routes.iter().flat_map(row).collect(), width }
+    }
+
+    /// What comes behind the pipe that a packet has joined, or is about to; `None`: its way ends there.
+    #[inline]
+    pub(crate) fn behind(&self, packet: &Packet) -> Option<Next> {
+        let hop = usize::from(packet.hop.wrapping_add(1));
+        self.table[packet.route as usize * self.width + hop]
     }
 }

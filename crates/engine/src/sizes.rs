@@ -4,7 +4,7 @@
 //! for each packet is pinned exactly; the halves of a connection have a limit in cache lines of 64 bytes, since it is
 //! the lines touched per packet that cost.
 
-use crate::pipe::Travelling;
+use crate::ring::Travelling;
 use lasthop_net::Passage;
 use lasthop_tcp::receiver::Receiver;
 use lasthop_tcp::sender::{Ack, Outgoing, Sender};

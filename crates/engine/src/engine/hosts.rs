@@ -34,7 +34,7 @@ impl Engine {
             told = wants.backlog.then_some(uplink);
         }
         let here = &mut self.pipes[pipe as usize];
-        if let Some(first) = here.first()
+        if let Some(first) = here.travelling.first()
             && let Body::Tcp(segment) = &first.packet.body
         {
             let arriving = Arriving { marked: first.packet.ecn == Ecn::Ce };
@@ -44,7 +44,7 @@ impl Engine {
                 self.together.deliver(sharing, endpoint.delivered() - before);
             }
         }
-        here.drop_first();
+        here.travelling.drop_first();
         self.heads.set(pipe, here.due());
         self.pump(id, side);
         if let Some(uplink) = told {
@@ -59,11 +59,11 @@ impl Engine {
         account.datagrams += 1;
         let here = &mut self.pipes[pipe as usize];
         if let Traffic::Unanswered(Unanswered::External) = &flow.traffic
-            && let Some(first) = here.first()
+            && let Some(first) = here.travelling.first()
         {
             note_left(&mut self.left, &first.packet, self.now, None);
         }
-        here.drop_first();
+        here.travelling.drop_first();
         self.heads.set(pipe, here.due());
     }
 

@@ -5,7 +5,8 @@ use super::injected::note_left;
 use super::{Carried, Engine, IN_HOST};
 use crate::flow::{Side, Traffic};
 use crate::observer::{Fate, Observer};
-use crate::pipe::{Behind, PipeId, Travelling};
+use crate::pipe::{Behind, PipeId};
+use crate::ring::Travelling;
 use lasthop_base::Time;
 use lasthop_net::across::Across;
 use lasthop_net::{Line, Output, Passage};
@@ -17,12 +18,12 @@ impl Engine {
     pub(super) fn arrive(&mut self, pipe: u32) {
         let here = &mut self.pipes[pipe as usize];
         if let Line::Element(element) = &mut here.line
-            && here.travelling.front().is_none_or(|first| first.due > self.now)
+            && here.travelling.first().is_none_or(|first| first.due > self.now)
         {
             element.handle_timeout(self.now, &mut self.decided);
             return self.take_decisions(PipeId(pipe));
         }
-        let Some(first) = here.first() else { return };
+        let Some(first) = here.travelling.first() else { return };
         let (id, forward) = (first.packet.flow, first.packet.forward);
         match first.next.is_none() && !first.discarded {
             true => self.deliver(pipe, id, forward),
@@ -34,7 +35,8 @@ impl Engine {
     #[inline(never)]
     fn pass_on(&mut self, pipe: u32) {
         let here = &mut self.pipes[pipe as usize];
-        let Some(Travelling { mut packet, next, discarded, .. }) = here.pop() else { return };
+        let Some(&Travelling { mut packet, next, discarded, .. }) = here.travelling.first() else { return };
+        here.travelling.drop_first();
         here.passing -= u32::from(next.is_some() && !discarded);
         let behind = here.behind;
         self.heads.set(pipe, here.due());
@@ -57,8 +59,10 @@ impl Engine {
     #[inline]
     pub(super) fn send(&mut self, packet: &mut Packet, mut at: PipeId) {
         let mut now = self.now;
+        let (pipes, nexts) = (&mut self.pipes[..], &self.nexts);
         loop {
-            let pipe = &mut self.pipes[at.0 as usize];
+            let next = nexts.behind(packet);
+            let pipe = &mut pipes[at.0 as usize];
             pipe.account.offered += 1;
             let passage = match &mut pipe.line {
                 Line::Link(link) => link.carry(now, packet),
@@ -72,20 +76,16 @@ impl Engine {
                 Passage::Lost { at: due, reason } => return self.lose_under_way(packet, at, due, reason),
             };
             pipe.account.carried_bytes += u64::from(packet.wire_bytes);
-            let next = self.next_pipe(packet);
-            if let Some(next) = next
-                && due <= self.horizon
-                && self.pipes[at.0 as usize].passing == 0
-                && self.pipes[next.0 as usize].eager
-            {
-                packet.hop += 1;
-                now = due;
-                at = next;
-                continue;
+            if let Some(next) = next {
+                if next.eager && due <= self.horizon && pipe.passing == 0 {
+                    packet.hop += 1;
+                    now = due;
+                    at = next.pipe;
+                    continue;
+                }
+                pipe.passing += 1;
             }
-            let pipe = &mut self.pipes[at.0 as usize];
-            pipe.passing += u32::from(next.is_some());
-            if pipe.push(Travelling { due, packet: *packet, next, discarded: false }) {
+            if pipe.travelling.push(due, packet, next.map(|next| next.pipe), false) {
                 self.heads.set(at.0, due);
             }
             return;
@@ -96,17 +96,10 @@ impl Engine {
     #[inline(never)]
     fn lose_under_way(&mut self, packet: &Packet, at: PipeId, due: Time, reason: LossReason) {
         self.lose(packet, at, reason);
-        let next = self.next_pipe(packet);
-        let given_up = Travelling { due, packet: *packet, next, discarded: true };
-        if reason.is_told() && self.pipes[at.0 as usize].push(given_up) {
+        let next = self.nexts.behind(packet).map(|next| next.pipe);
+        if reason.is_told() && self.pipes[at.0 as usize].travelling.push(due, packet, next, true) {
             self.heads.set(at.0, due);
         }
-    }
-
-    /// The pipe behind the one that a packet has joined, on its route.
-    #[inline]
-    fn next_pipe(&self, packet: &Packet) -> Option<PipeId> {
-        self.routes[packet.route as usize].get(usize::from(packet.hop.wrapping_add(1))).copied()
     }
 
     /// A packet passes its host's line before its first link, where it gets its number.
@@ -158,8 +151,8 @@ impl Engine {
                     continue;
                 }
                 Output::GivenUp { packet, at: due } => {
-                    let next = self.next_pipe(&packet);
-                    self.pipes[at.0 as usize].push(Travelling { due, packet, next, discarded: true });
+                    let next = self.nexts.behind(&packet).map(|next| next.pipe);
+                    self.pipes[at.0 as usize].travelling.push(due, &packet, next, true);
                     continue;
                 }
             };
@@ -171,10 +164,10 @@ impl Engine {
                 Some(reason) => self.lose(&packet, at, reason),
             }
             if lost.is_none_or(LossReason::is_told) && due < Time::NEVER {
-                let (next, discarded) = (self.next_pipe(&packet), lost.is_some());
+                let (next, discarded) = (self.nexts.behind(&packet).map(|next| next.pipe), lost.is_some());
                 let pipe = &mut self.pipes[at.0 as usize];
                 pipe.passing += u32::from(next.is_some() && !discarded);
-                pipe.push(Travelling { due, packet, next, discarded });
+                pipe.travelling.push(due, &packet, next, discarded);
             }
         }
         self.decided = decided;

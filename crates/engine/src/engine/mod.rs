@@ -16,7 +16,7 @@ use crate::flow::{Flow, FlowAccount, Side, Traffic, Unanswered};
 use crate::node::Node;
 use crate::observer::Observer;
 use crate::pipe::{Behind, Pipe, PipeAccount, PipeId};
-use crate::routes::{fuse, number_of};
+use crate::routes::{Nexts, fuse, number_of};
 use crate::together::{Share, Sharing, Together};
 use lasthop_base::Time;
 use lasthop_middlebox::Onward;
@@ -39,6 +39,7 @@ pub struct Engine {
     nodes: Vec<Node>,
     /// The routes that flows take, each once: they stay in the cache however many flows there are.
     routes: Vec<Vec<PipeId>>,
+    nexts: Nexts,
     flows: Vec<Carried>,
     heads: Tournament,
     timers: Timers,
@@ -89,6 +90,7 @@ impl Engine {
             packets: 0,
             heads: Tournament::new(pipes.len()),
             timers: Timers::new(2 * flows.len()),
+            nexts: Nexts::of(&routes, &pipes),
             pipes,
             flows,
             routes,
@@ -123,6 +125,7 @@ impl Engine {
             pipe.eager = false;
             pipe.line.track_backlog();
         }
+        self.nexts = Nexts::of(&self.routes, &self.pipes);
     }
 
     /// Two pipes are the directions of one link: what one tells the other gets there. Else it is lost.

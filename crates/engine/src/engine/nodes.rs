@@ -5,6 +5,7 @@ use super::hosts::wire_bytes;
 use crate::node::{Node, NodeAccount, NodeId, exits};
 use crate::observer::Deed;
 use crate::pipe::{Behind, PipeId};
+use crate::routes::Nexts;
 use lasthop_middlebox::{Middlebox, Onward};
 use lasthop_wire::{LossReason, Packet};
 
@@ -23,6 +24,7 @@ impl Engine {
                 self.pipes[route[usize::from(*hop)].0 as usize].eager = false;
             }
         }
+        self.nexts = Nexts::of(&self.routes, &self.pipes);
         self.nodes.push(Node { id: node, middlebox, exits, account: NodeAccount::default() });
         self.timers = self.timers.extended_to(2 * self.flows.len() + self.nodes.len());
     }

@@ -36,69 +36,75 @@ pub struct Sending {
     pub ecn_capable: bool,
 }
 
+/// What is to be written.
+enum Next {
+    Data(Outgoing),
+    /// An acknowledgement of so much, and whether another one may follow.
+    Ack {
+        ack: u64,
+        more: bool,
+    },
+    /// Nothing, with a number that was acknowledged already.
+    KeepAlive(u64),
+}
+
 impl Endpoint {
     /// Fills `segment` with the next one to send.
     #[inline]
     pub(super) fn next_segment(&mut self, now: Time, segment: &mut Segment) -> Option<Sent> {
-        if self.special.is_some() || self.handshake.pending || !self.is_synchronised() {
-            return self.next_of_opening(now, segment);
-        }
-        if let Some(ack) = self.receiver.poll_burst() {
-            return Some(self.pure_ack(now, ack, segment));
-        }
-        if self.may_send_data()
+        let next = if self.special.is_some() || self.handshake.pending || !self.is_synchronised() {
+            match self.next_of_opening(now, segment)? {
+                Ok(next) => next,
+                Err(sent) => return Some(sent),
+            }
+        } else if let Some(ack) = self.receiver.poll_burst() {
+            Next::Ack { ack, more: true }
+        } else if self.may_send_data()
             && let Some(outgoing) = self.sender.poll(now, &mut self.log)
         {
-            return Some(self.data(now, outgoing, segment));
-        }
-        let ack = self.receiver.poll_ack()?;
-        // Nobody had data, and now nothing is due.
-        Some(Sent { more: false, ..self.pure_ack(now, ack, segment) })
+            Next::Data(outgoing)
+        } else {
+            // Nobody had data, and behind this ACK nothing is due.
+            Next::Ack { ack: self.receiver.poll_ack()?, more: false }
+        };
+        Some(self.fill(now, next, segment))
     }
 
-    /// Resets, keep-alive probes, SYNs, and what is sent before the connection is open.
+    /// Resets, keep-alive probes, SYNs, and what is sent before the connection is open: written already, or to be written
+    /// as anything else.
     #[cold]
-    fn next_of_opening(&mut self, now: Time, segment: &mut Segment) -> Option<Sent> {
-        if let Some(special) = self.special.take() {
-            return Some(self.special(now, special, segment));
+    fn next_of_opening(&mut self, now: Time, segment: &mut Segment) -> Option<Result<Next, Sent>> {
+        let written = Sent { again: false, priority: Priority::Normal, ecn_capable: false, more: true };
+        match self.special.take() {
+            Some(Special::Reset { seq, ack }) => {
+                *segment = self.reset(now, seq, ack);
+                return Some(Err(written));
+            }
+            Some(Special::KeepAlive) => return Some(Ok(Next::KeepAlive(self.receiver.piggyback()))),
+            None => {}
         }
         if self.handshake.pending {
             *segment = self.syn(now);
-            return Some(Sent {
-                again: self.handshake.repeats > 0,
-                priority: Priority::Normal,
-                ecn_capable: false,
-                more: true,
-            });
+            return Some(Err(Sent { again: self.handshake.repeats > 0, ..written }));
         }
         if self.state == State::SynReceived {
             let ack = self.receiver.poll_ack()?;
-            return Some(self.pure_ack(now, ack, segment));
+            return Some(Ok(Next::Ack { ack, more: true }));
         }
         None
     }
 
-    fn special(&mut self, now: Time, special: Special, segment: &mut Segment) -> Sent {
-        match special {
-            Special::Reset { seq, ack } => {
-                // Without an ACK the echo means nothing (RFC 7323 §3.2).
-                let echo = if ack.is_some() { self.ts_recent } else { 0 };
-                let stamps = Timestamps { echo, ..self.stamp(now) };
-                *segment = Segment {
-                    seq,
-                    ack: ack.unwrap_or_default(),
-                    flags: if ack.is_some() { Flags::RST | Flags::ACK } else { Flags::RST },
-                    timestamps: self.agreed.timestamps.then_some(stamps),
-                    ..Segment::default()
-                };
-            }
-            Special::KeepAlive => {
-                let ack = self.receiver.piggyback();
-                let seq = Seq(self.iss.at(self.sender.board().nxt()).0.wrapping_sub(1));
-                self.header(now, seq, ack, u64::MAX, segment);
-            }
+    fn reset(&self, now: Time, seq: Seq, ack: Option<Seq>) -> Segment {
+        // Without an ACK the echo means nothing (RFC 7323 §3.2).
+        let echo = if ack.is_some() { self.ts_recent } else { 0 };
+        let stamps = Timestamps { echo, ..self.stamp(now) };
+        Segment {
+            seq,
+            ack: ack.unwrap_or_default(),
+            flags: if ack.is_some() { Flags::RST | Flags::ACK } else { Flags::RST },
+            timestamps: self.agreed.timestamps.then_some(stamps),
+            ..Segment::default()
         }
-        Sent { again: false, priority: Priority::Normal, ecn_capable: false, more: true }
     }
 
     fn may_send_data(&self) -> bool {
@@ -108,13 +114,53 @@ impl Endpoint {
         )
     }
 
-    fn data(&mut self, now: Time, outgoing: Outgoing, segment: &mut Segment) -> Sent {
-        let Outgoing { range, again, fin, priority, cwr } = outgoing;
-        let ack = self.receiver.piggyback();
-        let len = range.len() - u64::from(fin);
-        let room = self.sender.segment().saturating_sub(len);
-        self.header(now, self.iss.at(range.start), ack, room, segment);
+    /// Fills a segment that is neither a reset nor a SYN.
+    #[inline]
+    fn fill(&mut self, now: Time, next: Next, segment: &mut Segment) -> Sent {
+        let nxt = self.sender.board().nxt();
+        let (start, ack, len, room) = match &next {
+            Next::Data(outgoing) => {
+                let len = outgoing.range.len() - u64::from(outgoing.fin);
+                (
+                    outgoing.range.start,
+                    self.receiver.piggyback(),
+                    len,
+                    self.sender.segment().saturating_sub(len),
+                )
+            }
+            Next::Ack { ack, .. } => (nxt, *ack, 0, u64::MAX),
+            Next::KeepAlive(ack) => (nxt.wrapping_sub(1), *ack, 0, u64::MAX),
+        };
+        self.last_ack = ack;
+        // Field by field: the blocks of SACK stay as they are while none is told.
+        segment.seq = self.iss.at(start);
+        segment.ack = self.irs.at(ack);
         segment.len = len as u32;
+        segment.flags = if self.echoes_mark { Flags::ACK | Flags::ECE } else { Flags::ACK };
+        segment.window = self.receiver.advertise(ack, self.agreed.shift);
+        segment.mss = None;
+        segment.window_scale = None;
+        segment.sack_permitted = false;
+        segment.timestamps = if self.agreed.timestamps { Some(self.stamp(now)) } else { None };
+        segment.sack.clear();
+        if self.agreed.sack && self.receiver.reports() {
+            self.report(room, segment);
+        }
+        let bare = Sent { again: false, priority: Priority::Normal, ecn_capable: false, more: true };
+        match next {
+            Next::Data(outgoing) => self.note_data(now, &outgoing, segment),
+            Next::Ack { more, .. } => {
+                self.log.counters.acks_sent += 1;
+                Sent { more, ..bare }
+            }
+            Next::KeepAlive(_) => bare,
+        }
+    }
+
+    /// What data has beside the header of an ACK.
+    #[inline]
+    fn note_data(&mut self, now: Time, outgoing: &Outgoing, segment: &mut Segment) -> Sent {
+        let Outgoing { range, again, fin, priority, cwr } = *outgoing;
         if fin {
             segment.flags = segment.flags | Flags::FIN;
         }
@@ -128,35 +174,6 @@ impl Endpoint {
         self.log.counters.tags_sent += u64::from(priority == Priority::Low);
         let ecn_capable = self.agreed.ecn && !again && segment.len > 0;
         Sent { again, priority, ecn_capable, more: self.sender.may_send_more(now) }
-    }
-
-    fn pure_ack(&mut self, now: Time, ack: u64, segment: &mut Segment) -> Sent {
-        self.log.counters.acks_sent += 1;
-        self.header(now, self.iss.at(self.sender.board().nxt()), ack, u64::MAX, segment);
-        Sent { again: false, priority: Priority::Normal, ecn_capable: false, more: true }
-    }
-
-    /// All but the payload; SACK blocks as far as `room` bytes hold them.
-    fn header(&mut self, now: Time, seq: Seq, ack: u64, room: u64, segment: &mut Segment) {
-        self.last_ack = ack;
-        let mut flags = Flags::ACK;
-        if self.echoes_mark {
-            flags = flags | Flags::ECE;
-        }
-        // Field by field: the blocks of SACK stay as they are while none is told.
-        segment.seq = seq;
-        segment.ack = self.irs.at(ack);
-        segment.len = 0;
-        segment.flags = flags;
-        segment.window = self.receiver.advertise(ack, self.agreed.shift);
-        segment.mss = None;
-        segment.window_scale = None;
-        segment.sack_permitted = false;
-        segment.timestamps = if self.agreed.timestamps { Some(self.stamp(now)) } else { None };
-        segment.sack.clear();
-        if self.agreed.sack && self.receiver.reports() {
-            self.report(room, segment);
-        }
     }
 
     #[inline(never)]

@@ -38,6 +38,8 @@ pub struct Receiver {
     judges: bool,
     estimates: bool,
     wants: Wants,
+    /// The size of the buffer, if the window is what is free in one, bytes.
+    buffer: Option<u64>,
     /// Whether the window's right edge may move left.
     shrinks: bool,
     /// Whether the window is told each arrival.
@@ -46,6 +48,8 @@ pub struct Receiver {
     tells_arrivals: bool,
     /// Whether data in order concerns the timing alone: no judge, estimate, window or shape wants to hear of it.
     is_plain: bool,
+    /// Whether every segment with data is acknowledged at once.
+    is_immediate: bool,
     /// Whether every acknowledgement is a single one.
     always_once: bool,
     /// Where the peer's FIN is, once seen.
@@ -124,9 +128,11 @@ impl Receiver {
                 counts: needs.counts,
                 true_window: estimates && estimator.is_oracle(),
             },
+            buffer: window.buffer(),
             shrinks: window.shrinks(),
             window_measures: window.needs_arrivals(),
             tells_arrivals: needs.arrivals,
+            is_immediate: timing.is_immediate(),
             always_once: shape.is_once(),
             reassembly: Reassembly::starting_at(1).with_limit(most_ranges),
             tells_duplicates: config.dsack,
@@ -238,6 +244,9 @@ impl Receiver {
     }
 
     fn wanted_edge(&mut self) -> u64 {
+        if let Some(size) = self.buffer {
+            return self.next() + size.saturating_sub(self.unread);
+        }
         let input = WindowInput { unread: self.unread, segment: self.segment };
         self.next() + self.window.bytes(&input)
     }
@@ -289,6 +298,10 @@ impl Receiver {
 
     #[inline]
     fn ask_timing(&mut self, arrival: &timing::Arrival) {
+        if self.is_immediate {
+            self.due = Pending::Now;
+            return;
+        }
         self.due = match (self.timing.on_data(arrival), self.due) {
             (When::Now, _) => Pending::Now,
             (When::After(_), due @ (Pending::At(_) | Pending::Now | Pending::Bare)) => due,

@@ -20,4 +20,8 @@ impl AckTiming for Immediate {
     fn on_data(&mut self, _: &Arrival) -> When {
         When::Now
     }
+
+    fn is_immediate(&self) -> bool {
+        true
+    }
 }

@@ -43,6 +43,11 @@ pub enum When {
 pub trait AckTiming: Send {
     /// A segment with data arrived.
     fn on_data(&mut self, arrival: &Arrival) -> When;
+
+    /// Whether it acknowledges every segment at once, so that it need not be asked.
+    fn is_immediate(&self) -> bool {
+        false
+    }
 }
 
 /// How a timing is built.

@@ -30,6 +30,10 @@ impl AdvertisedWindow for Buffer {
         self.size.saturating_sub(input.unread)
     }
 
+    fn buffer(&self) -> Option<u64> {
+        Some(self.size)
+    }
+
     fn largest(&self) -> u64 {
         self.size
     }

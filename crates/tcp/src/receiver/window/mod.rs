@@ -36,6 +36,11 @@ pub trait AdvertisedWindow: Send {
     /// Bytes that may come after the next byte expected. The endpoint moves the right edge left only if it `shrinks`.
     fn bytes(&mut self, input: &WindowInput) -> u64;
 
+    /// The size of the buffer, bytes, if the window is what is free in one of constant size, so that it need not be asked.
+    fn buffer(&self) -> Option<u64> {
+        None
+    }
+
     /// The largest window it will ever ask for, bytes: the window scale is chosen for it.
     fn largest(&self) -> u64;
 

@@ -161,9 +161,27 @@ impl Scoreboard {
     }
 
     /// A cumulative acknowledgement up to `ack`, which must lie in `una..=nxt`.
+    #[inline]
     pub fn acknowledge(&mut self, ack: u64) -> Acked {
+        let bytes = ack - self.una;
+        self.largest_acked = self.largest_acked.max(bytes);
+        // The usual one covers exactly the first segment, of which there is nothing to say.
+        if let Some(&Record { end, sent_at, marks: 0 }) = self.records.front()
+            && end == ack
+            && self.sacked.is_empty()
+            && self.times.is_none()
+        {
+            self.records.pop_front();
+            self.popped += 1;
+            self.una = ack;
+            return Acked { bytes, segments: 1, delivered: bytes, sent_at: Some(sent_at) };
+        }
+        self.acknowledge_any(ack)
+    }
+
+    #[inline(never)]
+    fn acknowledge_any(&mut self, ack: u64) -> Acked {
         let mut acked = Acked { bytes: ack - self.una, ..Acked::default() };
-        self.largest_acked = self.largest_acked.max(acked.bytes);
         let mut start = self.una;
         let mut seen = 0;
         while let Some(record) = self.records.front() {

@@ -1,0 +1,168 @@
+//! The packets on a pipe in the order of their arrival: a ring, in which a packet is written once, where it stays.
+
+use crate::pipe::PipeId;
+use lasthop_base::Time;
+use lasthop_wire::Packet;
+
+/// A packet on its way, or the news that it was given up.
+#[derive(Clone, Copy)]
+pub(crate) struct Travelling {
+    pub(crate) due: Time,
+    pub(crate) packet: Packet,
+    /// Where it goes on behind this pipe; `None`: its way ends.
+    pub(crate) next: Option<PipeId>,
+    pub(crate) discarded: bool,
+}
+
+/// See the file.
+#[derive(Default)]
+pub(crate) struct Ring {
+    /// None, or a power of two of them; what is not in use is what was there before.
+    slots: Vec<Travelling>,
+    head: usize,
+    len: usize,
+    /// When the last one is due.
+    last_due: Time,
+}
+
+/// Slots of the smallest ring.
+const FEWEST: usize = 4;
+
+impl Ring {
+    /// Adds one; returns whether it is the first to arrive now.
+    #[inline]
+    pub(crate) fn push(&mut self, due: Time, packet: &Packet, next: Option<PipeId>, discarded: bool) -> bool {
+        if due < self.last_due && self.len > 0 {
+            return self.insert(Travelling { due, packet: *packet, next, discarded });
+        }
+        if self.len == self.slots.len() {
+            self.grow(packet);
+        }
+        let place = self.place(self.len);
+        let slot = &mut self.slots[place];
+        slot.due = due;
+        slot.packet = *packet;
+        slot.next = next;
+        slot.discarded = discarded;
+        self.last_due = due;
+        self.len += 1;
+        self.len == 1
+    }
+
+    /// The first one to arrive.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<&Travelling> {
+        if self.len == 0 { None } else { self.slots.get(self.head) }
+    }
+
+    /// Removes the first one, if there is one.
+    #[inline]
+    pub(crate) fn drop_first(&mut self) {
+        if self.len > 0 {
+            self.head = self.place(1);
+            self.len -= 1;
+        }
+    }
+
+    /// All, in their order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Travelling> {
+        (0..self.len).map(|number| &self.slots[self.place(number)])
+    }
+
+    #[inline]
+    fn place(&self, number: usize) -> usize {
+        (self.head + number) & (self.slots.len() - 1)
+    }
+
+    /// Twice the room, all of it filled with whatever.
+    #[cold]
+    fn grow(&mut self, packet: &Packet) {
+        self.slots.rotate_left(self.head);
+        self.head = 0;
+        let filler = Travelling { due: Time::NEVER, packet: *packet, next: None, discarded: false };
+        self.slots.resize((2 * self.slots.len()).max(FEWEST), filler);
+    }
+
+    /// A packet that overtakes others (an ARQ lets it): few places from the end, among equals behind.
+    #[cold]
+    fn insert(&mut self, one: Travelling) -> bool {
+        if self.len == self.slots.len() {
+            self.grow(&one.packet);
+        }
+        let mut number = self.len;
+        self.len += 1;
+        while number > 0 && self.slots[self.place(number - 1)].due > one.due {
+            let (behind, before) = (self.place(number), self.place(number - 1));
+            self.slots[behind] = self.slots[before];
+            number -= 1;
+        }
+        let place = self.place(number);
+        self.slots[place] = one;
+        number == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_wire::{Body, Ecn, FlowId, Priority};
+
+    fn packet(number: u64) -> Packet {
+        Packet {
+            number,
+            flow: FlowId(0),
+            wire_bytes: 40,
+            forward: true,
+            again: false,
+            early: false,
+            ecn: Ecn::NotEct,
+            priority: Priority::Normal,
+            route: 0,
+            hop: 0,
+            body: Body::Datagram { number },
+        }
+    }
+
+    fn push(ring: &mut Ring, due: u64, number: u64) -> bool {
+        ring.push(Time::from_nanos(due), &packet(number), None, false)
+    }
+
+    fn numbers(ring: &Ring) -> Vec<u64> {
+        ring.iter().map(|one| one.packet.number).collect()
+    }
+
+    #[test]
+    fn packets_leave_as_they_are_due_and_equals_as_they_came() {
+        let mut ring = Ring::default();
+        assert!(push(&mut ring, 10, 0), "the first");
+        assert!(!push(&mut ring, 20, 1));
+        assert!(!push(&mut ring, 10, 2), "behind its equal");
+        assert!(push(&mut ring, 5, 3), "before all");
+        assert!(!push(&mut ring, 20, 4) && !push(&mut ring, 19, 5));
+        assert_eq!(numbers(&ring), [3, 0, 2, 5, 1, 4]);
+        ring.drop_first();
+        assert_eq!(ring.first().map(|one| one.due), Some(Time::from_nanos(10)));
+    }
+
+    /// Against a list that is sorted anew each time, over many turns of the ring.
+    #[test]
+    fn it_turns_and_grows() {
+        let (mut ring, mut list) = (Ring::default(), Vec::new());
+        for number in 0..500_u64 {
+            let due = 100 + 10 * number - (number * 7919) % 45;
+            push(&mut ring, due, number);
+            list.push((due, number));
+            list.sort_by_key(|(due, _)| *due);
+            if number % 3 > 0 || number > 300 {
+                ring.drop_first();
+                list.remove(0);
+            }
+            assert_eq!(numbers(&ring), list.iter().map(|(_, number)| *number).collect::<Vec<_>>());
+        }
+        while ring.first().is_some() {
+            ring.drop_first();
+        }
+        ring.drop_first();
+        assert!(push(&mut ring, 1, 7), "nothing is before it, however late the last one was");
+    }
+}
