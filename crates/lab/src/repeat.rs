@@ -25,7 +25,9 @@ pub fn repeat(scenarios: &[&Scenario], runs: u32, seed: u64, progress: &dyn Prog
 
 /// Runs each scenario with its seed; `None` for those that were not run because the user wants to stop.
 pub fn run_all(jobs: &[(&Scenario, u64)], progress: &dyn Progress) -> Vec<Option<Outcome>> {
+    // One by one: else the thread that has the last bundle runs it alone while the others wait.
     jobs.par_iter()
+        .with_max_len(1)
         .map(|(scenario, seed)| {
             if progress.is_cancelled() {
                 return None;

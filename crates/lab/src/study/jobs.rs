@@ -107,7 +107,9 @@ impl Jobs {
     /// Runs what is not finished, on all cores; what the user stops has no values.
     pub fn run(&mut self, store: &Store, progress: &dyn Progress) {
         let open = &self.jobs[self.done.len()..];
-        let done: Vec<Vec<Values>> = open.par_iter().map(|job| job.run(store, progress)).collect();
+        // One by one: else the thread that has the last bundle runs it alone while the others wait.
+        let one_by_one = open.par_iter().with_max_len(1);
+        let done: Vec<Vec<Values>> = one_by_one.map(|job| job.run(store, progress)).collect();
         self.done.extend(done);
     }
 
