@@ -232,7 +232,8 @@ impl Bbr {
         }
     }
 
-    /// The smallest RTT, and the time in which it is looked for anew (draft §4.3.5).
+    /// The smallest RTT, and the time in which it is looked for anew (draft §4.3.5). Only a smaller one puts that off (netdev,
+    /// November 2020, "only postpone PROBE_RTT if RTT is < current min_rtt estimate").
     fn advance_rtt(&mut self, ack: &AckEvent) {
         let expired = self.shortest.is_some_and(|(_, at)| ack.now.since(at) > RTT_COUNTS);
         let rtt = ack.rate.and_then(|rate| rate.rtt).or(ack.rtt);
@@ -419,6 +420,34 @@ impl CongestionControl for Bbr {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn bbr() -> Bbr {
+        let random = Stream::named(1, "sender");
+        Bbr::new(Start { window: 10_000, ssthresh: LARGEST, mss: 1000, selective: true, random })
+    }
+
+    /// Ten segments in the handshake's 100 ms, times the gain of Startup: 288,539 bytes per second.
+    #[test]
+    fn the_first_window_is_paced_by_the_handshake() {
+        let mut bbr = bbr();
+        bbr.on_open(Some(Duration::from_millis(100)));
+        assert_eq!(bbr.pacing_rate(), Some(Rate::from_bps(8 * 288_539)));
+    }
+
+    /// 1 MB/s and 50 ms make 50 segments, and three bundles of two 56; of an odd number one more, and two more while the gain
+    /// is above one.
+    #[test]
+    fn windows_are_even() {
+        let mut bbr = bbr();
+        bbr.shortest = Some((Duration::from_millis(50), Time::ZERO));
+        bbr.bandwidth.add(0, 1e6);
+        assert_eq!(bbr.rate, None, "bundles of a segment");
+        assert_eq!(bbr.inflight(1e6, 1.0), 54_000);
+        bbr.rate = Some(1e6);
+        assert_eq!([1.0, 1.01].map(|gain| bbr.inflight(1e6, gain)), [56_000, 58_000]);
+        bbr.state = State::ProbeBw { slot: 0, since: Time::ZERO };
+        assert_eq!(bbr.inflight(1e6, 1.0), 58_000);
+    }
 
     /// A recovery that is over before an ACK tells of it, as where a tail probe was the repair, leaves the window alone.
     #[test]
