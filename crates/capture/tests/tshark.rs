@@ -2,6 +2,7 @@
 
 use lasthop_base::Time;
 use lasthop_capture::Capture;
+use lasthop_wire::accecn::{Counters, Order};
 use lasthop_wire::bytes::{Header, Payload, emit};
 use lasthop_wire::{Body, Ecn, Flags, SackBlocks, Segment, Seq, Timestamps};
 use std::net::SocketAddr;
@@ -62,6 +63,46 @@ fn options_times_names_and_comments_are_read_as_meant() {
         &["frame.comment", "frame.interface_name", "frame.time_epoch", "tcp.seq_raw", "ip.dsfield.ecn"],
     );
     assert_eq!(drops, [["dropped: queue_full", INTERFACES[1], "0.004000001", "1001", "2"]]);
+}
+
+/// AccECN's bits and its option in both orders and all lengths, and ECT(1) (RFC 9768 §3.2.3, RFC 9331 §4.1).
+#[test]
+fn accurate_ecn_is_read_as_meant() {
+    let Some(tshark) = Tshark::find() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("accecn.pcapng");
+    let cases = [
+        (Flags::AE | Flags::CWR, Order::Ect0First, 3, Ecn::Ect1),
+        (Flags::CWR | Flags::ECE, Order::Ect1First, 3, Ecn::Ect0),
+        (Flags::AE, Order::Ect1First, 2, Ecn::Ce),
+        (Flags::ECE, Order::Ect0First, 1, Ecn::NotEct),
+    ];
+    let mut writer = Capture::new(Vec::new(), &INTERFACES).unwrap();
+    for (number, (ace, order, fields, ecn)) in cases.into_iter().enumerate() {
+        let mut ack = Segment { flags: Flags::ACK | ace, ..segment(1, 5001, 100 + number as u32) };
+        ack.sack.push(Seq(9001), Seq(9501));
+        ack.set_accecn(Counters::new(order, fields, 70_001, 2, 16_777_215));
+        let [source, destination] = ENDS_V4.map(|end| end.parse::<SocketAddr>().unwrap());
+        let header = Header { source, destination, ecn, dscp: 0, id: number as u16, ttl: Header::TTL };
+        let mut bytes = Vec::new();
+        emit(&header, &Body::Tcp(ack), Payload::Pattern(0), &mut bytes).unwrap();
+        let time = Time::from_nanos(1_000_000 * number as u64);
+        writer.packet(0, time, &bytes, bytes.len() as u32, None).unwrap();
+    }
+    std::fs::write(&file, writer.finish().unwrap()).unwrap();
+    // Once it has seen the option, Wireshark reads the three bits as one count.
+    let counters = ["ee0b", "eceb", "ee1b"].map(|field| format!("tcp.options.acc_ecn.{field}"));
+    let fields = ["tcp.flags.ace", "ip.dsfield.ecn", &counters[0], &counters[1], &counters[2]];
+    assert_eq!(
+        tshark.fields(&file, "tcp", &fields),
+        [
+            ["", "1", "70001", "2", "16777215"],
+            ["3", "2", "70001", "2", "16777215"],
+            ["4", "3", "", "2", "16777215"],
+            ["1", "0", "70001", "", ""],
+        ]
+    );
+    tshark.assert_sound(&file);
 }
 
 #[test]

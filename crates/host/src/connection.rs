@@ -63,7 +63,7 @@ impl Connection {
     }
 
     /// A segment arrived with these bytes.
-    pub(crate) fn handle_segment(&mut self, now: Time, segment: &Segment, payload: &[u8], marked: bool) {
+    pub(crate) fn handle_segment(&mut self, now: Time, segment: &Segment, payload: &[u8], ecn: Ecn) {
         let (before, was_open) = (self.endpoint.delivered(), self.is_open());
         if !payload.is_empty() && self.takes_data() && !self.is_deaf() {
             let receiver = self.endpoint.receiver();
@@ -71,7 +71,7 @@ impl Connection {
                 self.incoming.place(offset, payload, receiver.reassembly(), receiver.edge());
             }
         }
-        self.endpoint.handle_segment(now, segment, &Arriving { marked });
+        self.endpoint.handle_segment(now, segment, &Arriving { ecn });
         let is_news = self.outgoing.acknowledged(self.endpoint.sender().board().una());
         if is_news || (!was_open && self.is_open()) {
             self.complaint = None;
@@ -205,7 +205,7 @@ impl Connection {
         let header = Header {
             source: self.ends.source,
             destination: self.ends.destination,
-            ecn: if sent.ecn_capable { Ecn::Ect0 } else { Ecn::NotEct },
+            ecn: sent.ecn,
             dscp: if sent.priority == Priority::Low { Header::LOWER_EFFORT } else { self.dscp },
             id: self.id,
             ttl: self.ttl,

@@ -67,13 +67,13 @@ proptest! {
         faults in (0.0..0.15, 0.0..0.1, 0.0..0.3, 0.0..0.1, 0.0..0.05),
         lens in (0..40_000usize, 0..40_000usize),
         mss in prop_oneof![Just(None), (64..1500u16).prop_map(Some)],
-        flags in any::<[bool; 4]>(),
+        flags in any::<[bool; 5]>(),
         buffers in (1..100_000usize, 2000..100_000u64),
     ) {
         let (lose, duplicate, delay, corrupt, truncate) = faults;
-        let [sack, timestamps, ecn, nagle] = flags;
+        let [sack, timestamps, ecn, accecn, nagle] = flags;
         let options = Options {
-            tcp: Config { sack, timestamps, ecn, nagle, ..Options::default().tcp },
+            tcp: Config { sack, timestamps, ecn, accecn, nagle, ..Options::default().tcp },
             mss,
             send_buffer: buffers.0,
             receive_buffer: Some(buffers.1),

@@ -182,6 +182,12 @@ fn tcp(reader: &mut Reader<'_>, head: Head<'_>, table: &Table, fields: &Fields) 
     let sender = end_of(reader, head, table, profile, "sender", &mut source)?;
     timers(reader, &head.key("sender"), &sender, &mut source)?;
     end_of(reader, head, table, profile, "receiver", &mut destination)?;
+    let is_accurate = match fields.word("ecn_feedback") {
+        Some("classic") => false,
+        Some("accurate") => true,
+        _ => source.congestion.info.scalable,
+    };
+    (source.accecn, destination.accecn) = (is_accurate, is_accurate);
     Ok(Traffic::Tcp { transfer, source: source.into(), destination: destination.into() })
 }
 

@@ -201,6 +201,12 @@ fn tcp() -> Vec<Key> {
             "tick of the timestamps' clock (RFC 7323: 1 ms to 1 s; \"1 us\" is as good as exact)",
         ),
         flag("ecn", config.ecn, "offer explicit congestion notification (RFC 3168)"),
+        Key::default(
+            "ecn_feedback",
+            Form::Unit(Unit::Word(&["auto", "classic", "accurate"])),
+            "auto",
+            "how marks are told: as ecn says (classic), or in detail (AccECN, RFC 9768); auto: where congestion is for it (prague)",
+        ),
         flag(
             "nagle",
             config.nagle,

@@ -11,7 +11,9 @@ impl Scenario {
     /// Flows that offer ECN where no queue ever marks.
     fn unmarked(&self) -> Option<String> {
         let offers = |flow: &Flow| match &flow.traffic {
-            Traffic::Tcp { source, destination, .. } => source.ecn && destination.ecn,
+            Traffic::Tcp { source, destination, .. } => {
+                (source.ecn || source.accecn) && (destination.ecn || destination.accecn)
+            }
             Traffic::Datagrams { .. } => false,
         };
         let is_marked = |route: &Route| {
@@ -29,9 +31,13 @@ impl Scenario {
         };
         let hop = route.there.last()?;
         let direction = if hop.is_down { "down" } else { "up" };
+        let (what, queue) = match &flow.traffic {
+            Traffic::Tcp { source, .. } if source.accecn => ("accurate ECN", "dualpi2"),
+            _ => ("ecn = true", "red"),
+        };
         Some(format!(
-            "flow.{}{others}: ecn = true changes nothing, because no queue on the way marks packets; \
-             one that does: link.{}.{direction}.queue = \"red\"",
+            "flow.{}{others}: {what} changes nothing, because no queue on the way marks packets; \
+             one that does: link.{}.{direction}.queue = \"{queue}\"",
             flow.name, self.links[hop.link].name
         ))
     }

@@ -41,6 +41,8 @@ pub struct Config {
     pub timestamp_tick: Duration,
     /// Offer ECN (RFC 3168).
     pub ecn: bool,
+    /// Offer accurate ECN (RFC 9768), and less where the peer knows it not: it implies `ecn`.
+    pub accecn: bool,
     /// Whether an echo at a window of one segment makes the next segment wait for the retransmission timer, as RFC 3168
     /// §6.1.2 asks and hardly anybody does (Linux and ns-2 go on with one segment per round trip).
     pub ecn_waits: bool,
@@ -138,6 +140,7 @@ impl Default for Config {
             timestamps: true,
             timestamp_tick: Duration::from_millis(1),
             ecn: false,
+            accecn: false,
             ecn_waits: false,
             time_wait: Duration::from_secs(60),
             patience: Patience::default(),

@@ -167,7 +167,7 @@ impl Victim {
                     seq: near(IRS, next, *seq),
                     ack: near(ISS, una, *ack),
                     len: *len,
-                    flags: Flags(*flags),
+                    flags: Flags(u16::from(*flags)),
                     window: *window,
                     ..self.plain(clock.unwrap_or(0))
                 };

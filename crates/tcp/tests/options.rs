@@ -8,7 +8,7 @@ use lasthop_tcp::event::Cause;
 use lasthop_tcp::receiver::cause;
 use lasthop_tcp::receiver::window;
 use lasthop_tcp::{Config, Event, Role, State};
-use lasthop_wire::{Flags, Segment, Timestamps};
+use lasthop_wire::{Ecn, Flags, Segment, Timestamps};
 use script::Step::*;
 use script::{IRS, ISS, Peer, Script, choose, config};
 
@@ -118,13 +118,13 @@ fn ecn_negotiation() {
     let (mut script, segment) = answer(ecn(), Peer { ecn: true, ..Peer::default() });
     assert!(segment.flags.has(Flags::ECE) && !segment.flags.has(Flags::CWR));
     script.run([Ack(1), Write(1000)]);
-    assert!(script.sent("data").ecn_capable);
+    assert_eq!(script.sent("data").ecn, Ecn::Ect0);
     for (config, peer) in [(ecn(), Peer::default()), (config("sack"), Peer { ecn: true, ..Peer::default() })]
     {
         let (mut script, segment) = answer(config, peer);
         assert!(!segment.flags.has(Flags::ECE) && !segment.flags.has(Flags::CWR));
         script.run([Ack(1), Write(1000)]);
-        assert!(!script.sent("data").ecn_capable);
+        assert_eq!(script.sent("data").ecn, Ecn::NotEct);
     }
     // Some reflect the reserved bits of the SYN: ECE and CWR in a SYN-ACK is no agreement.
     let mut script = Script::closed(ecn(), Role::Active, Peer::default());
@@ -136,7 +136,7 @@ fn ecn_negotiation() {
     };
     script.arrive(reflected);
     script.run([Acked(1), Write(1000)]);
-    assert!(!script.sent("data").ecn_capable);
+    assert_eq!(script.sent("data").ecn, Ecn::NotEct);
 }
 
 /// RFC 3168 §6.1.4 and §6.1.5: pure ACKs and retransmissions are not ECN-capable.
@@ -145,11 +145,11 @@ fn what_is_ecn_capable() {
     let peer = Peer { ecn: true, ..Peer::default() };
     let mut script = Script::opened(Config { ecn: true, ..config("sack") }, peer);
     script.run([Write(1000)]);
-    assert!(script.sent("data").ecn_capable);
+    assert_eq!(script.sent("data").ecn, Ecn::Ect0);
     script.run([Timeout]);
-    assert!(!script.sent("data again").ecn_capable);
+    assert_eq!(script.sent("data again").ecn, Ecn::NotEct);
     script.run([Data(1)]);
-    assert!(!script.sent("an ACK").ecn_capable);
+    assert_eq!(script.sent("an ACK").ecn, Ecn::NotEct);
 }
 
 /// RFC 7323 §2.2 and §2.3: the window of a SYN is never scaled, later ones are, in both directions, if both offered.

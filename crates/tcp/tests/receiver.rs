@@ -201,13 +201,13 @@ fn marks_are_echoed_until_cwr() {
     assert!(echoes(&mut script));
     script.run([Write(1000)]);
     let data = script.sent("data");
-    assert!(data.segment.flags.has(Flags::ECE) && data.ecn_capable);
+    assert!(data.segment.flags.has(Flags::ECE) && data.ecn == lasthop_wire::Ecn::Ect0);
     for (number, marked, echoed) in [(4, false, false), (5, true, true)] {
         script.run([Marked(number)]);
         assert!(echoes(&mut script));
         let mut cwr = Segment { len: 10, ..script.plain() };
         cwr.flags = cwr.flags | Flags::CWR;
-        let arriving = lasthop_tcp::Arriving { marked };
+        let arriving = lasthop_tcp::Arriving::marked(marked);
         script.endpoint.handle_segment(script.now, &cwr, &arriving);
         assert_eq!(echoes(&mut script), echoed);
     }

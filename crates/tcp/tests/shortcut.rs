@@ -7,7 +7,7 @@ use lasthop_tcp::endpoint::{KeepAlive, Sent};
 use lasthop_tcp::receiver::timing;
 use lasthop_tcp::sender::{congestion, counting};
 use lasthop_tcp::{Arriving, Config, Endpoint, Event, Role};
-use lasthop_wire::{Flags, Segment, Seq};
+use lasthop_wire::{Ecn, Flags, Segment, Seq};
 use proptest::prelude::*;
 
 /// What happens next. Sides and places in what is under way are taken modulo how many there are.
@@ -51,7 +51,9 @@ fn config() -> impl Strategy<Value = Config> {
     let switches = (any::<bool>(), any::<bool>(), any::<bool>(), prop::bool::weighted(0.2));
     (switches, prop_oneof![Just(1_448_u64 * 20), Just(4 << 20)], 0..2_usize, 0..3_usize, 1..11_u32).prop_map(
         |((timestamps, sack, nagle, ecn), buffer, control, counted, initial_window)| {
-            let mut config = Config { timestamps, sack, nagle, ecn, initial_window, ..Config::default() };
+            let accecn = ecn && nagle;
+            let mut config =
+                Config { timestamps, sack, nagle, ecn, accecn, initial_window, ..Config::default() };
             let idle = Duration::from_millis(400);
             config.keep_alive = Some(KeepAlive { idle, interval: idle, probes: 5 });
             config.window.values.set("size", lasthop_base::Value::Bytes(buffer));
@@ -68,7 +70,7 @@ struct World {
     now: Time,
     ends: [Endpoint; 2],
     wires: [Vec<Segment>; 2],
-    sent: Vec<(Time, usize, Segment, bool, bool)>,
+    sent: Vec<(Time, usize, Segment, bool, Ecn)>,
     told: Vec<(Time, usize, Event)>,
 }
 
@@ -134,7 +136,7 @@ impl World {
     }
 
     fn hand(&mut self, side: usize, segment: &Segment, marked: bool) {
-        self.ends[side].handle_segment(self.now, segment, &Arriving { marked });
+        self.ends[side].handle_segment(self.now, segment, &Arriving::marked(marked));
         self.poll();
     }
 
@@ -162,8 +164,8 @@ impl World {
         for side in 0..2 {
             let mut segment = Segment::default();
             while let Some(sent) = self.ends[side].poll_segment_into(self.now, &mut segment) {
-                let Sent { again, ecn_capable, more, .. } = sent;
-                self.sent.push((self.now, side, segment, again, ecn_capable));
+                let Sent { again, ecn, more, .. } = sent;
+                self.sent.push((self.now, side, segment, again, ecn));
                 self.wires[1 - side].push(segment);
                 if !more {
                     break;
@@ -194,7 +196,7 @@ fn alter(segment: &mut Segment, what: u8, by: u32) {
         1 => segment.ack = Seq(segment.ack.0.wrapping_add(by)),
         2 => segment.window = by as u16,
         3 => segment.len = by % 3000,
-        4 => segment.flags = Flags(segment.flags.0 ^ (by as u8 & 0xfb)),
+        4 => segment.flags = Flags(segment.flags.0 ^ u16::from(by as u8 & 0xfb)),
         5 => segment.timestamps = None,
         _ => {
             if let Some(stamps) = &mut segment.timestamps {

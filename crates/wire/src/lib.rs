@@ -2,10 +2,12 @@
 //!
 //! * [`seq`]: 32-bit sequence numbers that wrap, and the absolute offsets behind them.
 //! * [`segment`]: a TCP segment, its flags and options.
+//! * [`accecn`]: what an AccECN option says.
 //! * [`packet`]: what links carry: a segment or a datagram, with the size that the link charges.
 //! * [`bytes`]: the same as real packets, emitted and parsed.
 //! * [`report`]: link knowledge that reaches an endpoint as plain data; [`per_reason`]: a value for each reason of a loss.
 
+pub mod accecn;
 pub mod bytes;
 pub mod packet;
 pub mod per_reason;

@@ -14,8 +14,37 @@ pub enum Ecn {
     NotEct,
     /// ECN-capable, ECT(0).
     Ect0,
+    /// ECN-capable, ECT(1): its sender answers marks in proportion (L4S, RFC 9331 §4.1).
+    Ect1,
     /// Congestion experienced.
     Ce,
+}
+
+impl Ecn {
+    /// The field's two bits (RFC 3168 §5).
+    pub const fn bits(self) -> u8 {
+        match self {
+            Ecn::NotEct => 0b00,
+            Ecn::Ect1 => 0b01,
+            Ecn::Ect0 => 0b10,
+            Ecn::Ce => 0b11,
+        }
+    }
+
+    /// The field with these bits; others than the lowest two are ignored.
+    pub const fn of_bits(bits: u8) -> Ecn {
+        match bits & 0b11 {
+            0b00 => Ecn::NotEct,
+            0b01 => Ecn::Ect1,
+            0b10 => Ecn::Ect0,
+            _ => Ecn::Ce,
+        }
+    }
+
+    /// Whether it is for L4S: ECT(1), and CE, of which nobody knows what it was (RFC 9331 §5.1).
+    pub const fn is_l4s(self) -> bool {
+        self.bits() & 0b01 != 0
+    }
 }
 
 /// The priority in the IP header.

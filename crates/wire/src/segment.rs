@@ -1,5 +1,6 @@
-//! A TCP segment as a plain struct (RFC 9293 §3.1, with the options of RFC 2018 and RFC 7323).
+//! A TCP segment as a plain struct (RFC 9293 §3.1, with the options of RFC 2018, RFC 7323 and RFC 9768).
 
+use crate::accecn::Counters;
 use crate::seq::Seq;
 use std::fmt;
 use std::ops::BitOr;
@@ -49,7 +50,20 @@ impl Segment {
         let timestamps = if self.timestamps.is_some() { 10 } else { 0 };
         let padding = if self.timestamps.is_some() && !self.sack.is_empty() { 4 } else { 0 };
         let sack = if self.sack.is_empty() { 0 } else { 2 + 8 * self.sack.len() as u32 + padding };
-        (mss + scale + permitted + timestamps + sack + 3) & !3
+        ((mss + scale + permitted + timestamps + sack + 3) & !3)
+            + self.sack.counters().map_or(0, |it| it.padded_bytes())
+    }
+
+    /// The counters of its AccECN option, if it has one (RFC 9768 §3.2.3).
+    #[inline]
+    pub fn accecn(&self) -> Option<Counters> {
+        self.sack.counters()
+    }
+
+    /// Gives it an AccECN option. It lies where the third and fourth SACK block would: beside it there are two at most, and
+    /// a segment that has more keeps them and goes without (RFC 9768 §3.2.3.3: loss feedback comes first).
+    pub fn set_accecn(&mut self, counters: Counters) {
+        self.sack.set_counters(counters);
     }
 }
 
@@ -64,7 +78,7 @@ pub struct Timestamps {
 
 /// Control bits of the header.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub struct Flags(pub u8);
+pub struct Flags(pub u16);
 
 impl Flags {
     /// No more data from the sender.
@@ -83,6 +97,8 @@ impl Flags {
     pub const ECE: Flags = Flags(0x40);
     /// Congestion window reduced (RFC 3168).
     pub const CWR: Flags = Flags(0x80);
+    /// Accurate ECN (RFC 9768); once the nonce sum.
+    pub const AE: Flags = Flags(0x100);
 
     /// Whether any of `other`'s bits is set.
     pub const fn has(self, other: Flags) -> bool {
@@ -104,7 +120,7 @@ impl BitOr for &Flags {
     }
 }
 
-/// Writes the bits as tcpdump does: `S`, `S.`, `.`, `P.`, `F.`, `R`.
+/// Writes the bits as tcpdump does: `S`, `S.`, `.`, `P.`, `F.`, `R`; AE is `e`.
 impl fmt::Debug for Flags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = [
@@ -115,6 +131,7 @@ impl fmt::Debug for Flags {
             (Flags::URG, 'U'),
             (Flags::ECE, 'E'),
             (Flags::CWR, 'W'),
+            (Flags::AE, 'e'),
             (Flags::ACK, '.'),
         ];
         names.iter().filter(|(flag, _)| self.has(*flag)).try_for_each(|(_, name)| write!(f, "{name}"))
@@ -126,6 +143,8 @@ impl fmt::Debug for Flags {
 pub struct SackBlocks {
     blocks: [(Seq, Seq); SackBlocks::MOST],
     len: u8,
+    /// What the AccECN option has, as [`Counters::tag`] has it; 0: there is none.
+    tag: u8,
 }
 
 impl SackBlocks {
@@ -135,14 +154,36 @@ impl SackBlocks {
     /// Forgets all.
     #[inline]
     pub fn clear(&mut self) {
-        self.len = 0;
+        (self.len, self.tag) = (0, 0);
     }
+
+    /// Blocks that fit beside an AccECN option: its counters lie behind them.
+    pub const BESIDE_ACCECN: usize = 2;
 
     /// Adds a block; ignored when there is no room.
     pub fn push(&mut self, left: Seq, right: Seq) {
-        if let Some(place) = self.blocks.get_mut(usize::from(self.len)) {
+        let most = if self.tag == 0 { SackBlocks::MOST } else { SackBlocks::BESIDE_ACCECN };
+        if let Some(place) = self.blocks[..most].get_mut(usize::from(self.len)) {
             *place = (left, right);
             self.len += 1;
+        }
+    }
+
+    #[inline]
+    fn counters(&self) -> Option<Counters> {
+        if self.tag == 0 {
+            return None;
+        }
+        let [_, _, (first, second), (third, _)] = self.blocks;
+        Counters::of_tag(self.tag, [first.0, second.0, third.0])
+    }
+
+    fn set_counters(&mut self, counters: Counters) {
+        if self.len() <= SackBlocks::BESIDE_ACCECN {
+            let (tag, [first, second, third]) = counters.tagged();
+            self.tag = tag;
+            self.blocks[2] = (Seq(first), Seq(second));
+            self.blocks[3].0 = Seq(third);
         }
     }
 
@@ -164,12 +205,13 @@ impl SackBlocks {
 
 impl PartialEq for SackBlocks {
     fn eq(&self, other: &SackBlocks) -> bool {
-        self.as_slice() == other.as_slice()
+        self.as_slice() == other.as_slice() && self.counters() == other.counters()
     }
 }
 
 impl fmt::Debug for SackBlocks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.as_slice().iter().map(|(l, r)| format!("{l:?}..{r:?}"))).finish()
+        let blocks = self.as_slice().iter().map(|(l, r)| format!("{l:?}..{r:?}"));
+        f.debug_list().entries(blocks).entries(self.counters()).finish()
     }
 }

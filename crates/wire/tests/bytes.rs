@@ -1,5 +1,7 @@
 //! Real packets: what is emitted parses back, what is broken is refused, nothing panics.
 
+use etherparse::TcpOptionReadError;
+use lasthop_wire::accecn::{Counters, Order};
 use lasthop_wire::bytes::{
     Checksums, Content, EmitError, Ends, Header, ParseError, Part, Payload, emit, parse,
 };
@@ -74,7 +76,12 @@ proptest! {
         emit(&header, &Body::Tcp(segment), Payload::Pattern(segment.len), &mut bytes).unwrap();
         let read = etherparse::PacketHeaders::from_ip_slice(&bytes).unwrap();
         let tcp = read.transport.unwrap().tcp().unwrap();
-        prop_assert_eq!(tcp.options_iterator().filter(Result::is_err).count(), 0);
+        let is_wrong = |option: &Result<_, _>| match option {
+            // That software does not know AccECN.
+            Err(TcpOptionReadError::UnknownId(kind)) => !matches!(kind, 172 | 174),
+            option => option.is_err(),
+        };
+        prop_assert_eq!(tcp.options_iterator().filter(is_wrong).count(), 0);
         let payload = read.payload.slice();
         let sum = match read.net.unwrap() {
             etherparse::NetHeaders::Ipv4(ip, _) => {
@@ -289,7 +296,7 @@ fn ones_complement_sum(bytes: &[u8]) -> u32 {
 fn headers() -> impl Strategy<Value = Header> {
     let v4 = (any::<[u8; 4]>(), any::<[u8; 4]>()).prop_map(|(a, b)| (IpAddr::from(a), IpAddr::from(b)));
     let v6 = (any::<[u8; 16]>(), any::<[u8; 16]>()).prop_map(|(a, b)| (IpAddr::from(a), IpAddr::from(b)));
-    let ecn = prop_oneof![Just(Ecn::NotEct), Just(Ecn::Ect0), Just(Ecn::Ce)];
+    let ecn = prop_oneof![Just(Ecn::NotEct), Just(Ecn::Ect0), Just(Ecn::Ect1), Just(Ecn::Ce)];
     let fields = (ecn, 0..64u8);
     (prop_oneof![v4, v6], any::<(u16, u16, u16, u8)>(), fields).prop_map(|(addresses, numbers, fields)| {
         let (ecn, dscp) = fields;
@@ -306,11 +313,12 @@ fn headers() -> impl Strategy<Value = Header> {
 }
 
 fn segments() -> impl Strategy<Value = Segment> {
-    let numbers = (any::<u32>(), any::<u32>(), 0..3000u32, any::<u8>(), any::<u16>());
+    let numbers = (any::<u32>(), any::<u32>(), 0..3000u32, 0..0x200u16, any::<u16>());
     let of_a_syn = (prop::option::of(1..=u16::MAX), prop::option::of(0..=14u8), any::<bool>());
     let blocks = prop::collection::vec(any::<(u32, u32)>(), 0..=4);
-    (numbers, of_a_syn, prop::option::of(any::<(u32, u32)>()), blocks).prop_map(
-        |(numbers, of_a_syn, stamps, blocks)| {
+    let counters = prop::option::of((any::<bool>(), 0..=3u8, any::<[u64; 3]>()));
+    (numbers, of_a_syn, prop::option::of(any::<(u32, u32)>()), blocks, counters).prop_map(
+        |(numbers, of_a_syn, stamps, blocks, counters)| {
             let (seq, ack, len, flags, window) = numbers;
             let syn = Flags(flags).has(Flags::SYN);
             let (mss, window_scale, sack_permitted) = if syn { of_a_syn } else { Default::default() };
@@ -321,7 +329,7 @@ fn segments() -> impl Strategy<Value = Segment> {
             };
             let mut sack = SackBlocks::default();
             blocks.iter().take(room).for_each(|(left, right)| sack.push(Seq(*left), Seq(*right)));
-            Segment {
+            let mut segment = Segment {
                 seq: Seq(seq),
                 ack: Seq(ack),
                 len,
@@ -332,7 +340,17 @@ fn segments() -> impl Strategy<Value = Segment> {
                 sack_permitted,
                 timestamps: stamps.map(|(value, echo)| Timestamps { value, echo }),
                 sack,
+            };
+            if let Some((ect1_first, fields, [ect0, ce, ect1])) = counters {
+                let order = if ect1_first { Order::Ect1First } else { Order::Ect0First };
+                let counters = Counters::new(order, fields, ect0, ce, ect1);
+                // No SYN has blocks and counters.
+                let fits = segment.option_bytes() + counters.padded_bytes() <= 40;
+                if fits && !(syn && segment.sack.len() > 0) {
+                    segment.set_accecn(counters);
+                }
             }
+            segment
         },
     )
 }

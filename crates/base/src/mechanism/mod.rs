@@ -57,6 +57,9 @@ pub struct Info {
     /// Whether a Linux host does the same, by default or because it can be told to: an experiment with a kernel in the
     /// place of ours says what the kernel cannot be told.
     pub as_linux: bool,
+    /// For congestion controls: that it answers each congestion mark in proportion (L4S, RFC 9331 §4.3), for which both ends
+    /// have to tell and hear them in detail (RFC 9768).
+    pub scalable: bool,
 }
 
 impl Info {
@@ -70,6 +73,7 @@ impl Info {
         one_of: |_| None,
         limit: None,
         as_linux: false,
+        scalable: false,
     };
 
     /// The values of all parameters that have a default.

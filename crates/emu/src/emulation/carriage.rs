@@ -43,12 +43,7 @@ fn traffic_class(bytes: &[u8]) -> (Ecn, u8) {
         [first, second, ..] => (first << 4) | (second >> 4),
         _ => 0,
     };
-    let ecn = match class & 3 {
-        0 => Ecn::NotEct,
-        3 => Ecn::Ce,
-        _ => Ecn::Ect0,
-    };
-    (ecn, class >> 2)
+    (Ecn::of_bits(class), class >> 2)
 }
 
 /// Writes "congestion experienced" into the IP header (RFC 3168 §5), and the checksum that goes with it (RFC 1624 §3).

@@ -178,6 +178,7 @@ fn strategies() -> Vec<Options> {
                         congestion: Choice::named(congestion::ALL, congestion.info.name),
                         counting: Choice::named(counting::ALL, counting.info.name),
                         ecn: number % 3 == 0,
+                        accecn: number % 5 == 0,
                         nagle: number % 4 != 0,
                         timestamps: number % 7 != 0,
                         time_wait: Duration::from_secs(2),

@@ -37,7 +37,7 @@ impl Engine {
         if let Some(first) = here.travelling.first()
             && let Body::Tcp(segment) = &first.packet.body
         {
-            let arriving = Arriving { marked: first.packet.ecn == Ecn::Ce };
+            let arriving = Arriving { ecn: first.packet.ecn };
             let before = if forward { endpoint.delivered() } else { 0 };
             endpoint.handle_segment(now, segment, &arriving);
             if forward {
@@ -164,7 +164,7 @@ impl Engine {
             packet.early = counters.recoveries + counters.timeouts == 0;
             packet.wire_bytes = wire_bytes(segment, overhead);
             packet.again = sending.again;
-            packet.ecn = if sending.ecn_capable { Ecn::Ect0 } else { Ecn::NotEct };
+            packet.ecn = sending.ecn;
             packet.priority = sending.priority;
             packet.hop = 0;
             // The last one, and nothing else is to be told: what comes to settling is done while the endpoint is at hand.

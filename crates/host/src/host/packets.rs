@@ -45,7 +45,7 @@ impl Host {
         let ends = Ends { source: local, destination: remote };
         let Some(handle) = self.socket_for(now, &ends, segment) else { return };
         if let Some(Socket { kind: Kind::Connection { connection, .. }, .. }) = self.sockets.get_mut(handle) {
-            connection.handle_segment(now, segment, parsed.payload, ecn == Ecn::Ce);
+            connection.handle_segment(now, segment, parsed.payload, ecn);
         }
         self.settle(handle);
     }

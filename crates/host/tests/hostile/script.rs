@@ -30,6 +30,7 @@ pub struct Setup {
     pub sack: bool,
     pub timestamps: bool,
     pub ecn: bool,
+    pub accecn: bool,
     pub nagle: bool,
     pub delays_acks: bool,
     pub mss: Option<u16>,
@@ -133,11 +134,12 @@ impl Deed {
 
 impl Setup {
     pub fn options(&self) -> Options {
-        let Setup { sack, timestamps, ecn, nagle, .. } = *self;
+        let Setup { sack, timestamps, ecn, accecn, nagle, .. } = *self;
         let tcp = Config {
             sack,
             timestamps,
             ecn,
+            accecn,
             nagle,
             timing: Choice::named(timing::ALL, if self.delays_acks { "delayed" } else { "immediate" }),
             window: Options::default().tcp.window,

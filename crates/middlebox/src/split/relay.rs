@@ -62,7 +62,7 @@ impl Half {
             out.push(Onward::New(Packet {
                 again: sending.again,
                 early: counters.recoveries + counters.timeouts == 0,
-                ecn: if sending.ecn_capable { Ecn::Ect0 } else { Ecn::NotEct },
+                ecn: sending.ecn,
                 priority: sending.priority,
                 ..packet(flow, forward, sending.segment)
             }));
@@ -131,7 +131,7 @@ impl Relay {
         segment: &Segment,
         random: &mut Stream,
     ) {
-        let arriving = Arriving { marked: packet.ecn == Ecn::Ce };
+        let arriving = Arriving { ecn: packet.ecn };
         if packet.forward == self.forward {
             // A SYN that the other end has not answered yet is known: the box repeats it by itself.
             let is_known = segment.seq == self.syn.seq && segment.flags.has(Flags::SYN);

@@ -61,7 +61,7 @@ pub const DEFAULT: Mechanism<Build> = drop_tail::MECHANISM;
 
 /// Marks a packet whose transport can be told so (RFC 3168 §5); false if it cannot.
 pub(crate) fn mark(packet: &mut Packet) -> bool {
-    if packet.ecn == Ecn::Ect0 {
+    if packet.ecn != Ecn::NotEct {
         packet.ecn = Ecn::Ce;
     }
     packet.ecn == Ecn::Ce

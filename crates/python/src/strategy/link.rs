@@ -122,7 +122,7 @@ impl Admission for Gate {
         match verdict {
             Some(Answer::Drop(reason)) => Verdict::Drop(reason),
             Some(Answer::Mark) => {
-                if packet.ecn == Ecn::Ect0 {
+                if packet.ecn != Ecn::NotEct {
                     packet.ecn = Ecn::Ce;
                 }
                 Verdict::Admit

@@ -1,12 +1,13 @@
 //! Segment arrives (RFC 9293 §3.10.7.4): what a segment does in a synchronised state, in that section's order.
 
-use super::{Arriving, Ended, Endpoint, Role, State};
+use super::accecn::{Told, field_of};
+use super::{Arriving, Ended, Endpoint, Feedback, Role, Special, State};
 use crate::event::Event;
 use crate::ranges::Range;
 use crate::receiver::Data;
 use crate::sender::Ack;
 use lasthop_base::{Duration, Time};
-use lasthop_wire::{Flags, SackBlocks, Segment};
+use lasthop_wire::{Ecn, Flags, SackBlocks, Segment};
 
 /// RFC 7323 §5.5.
 const LONGEST_SILENCE: Duration = Duration::from_secs(24 * 86_400);
@@ -32,6 +33,10 @@ impl Endpoint {
             if self.state == State::SynReceived && self.role == Role::Passive {
                 return self.listen_again();
             }
+            if self.role == Role::Active && self.agreed.ecn == Feedback::Accurate {
+                self.special = Some(Special::HandshakeAck);
+                return;
+            }
             // A SYN-ACK again means that our ACK was lost: the same answer (RFC 5961 §4).
             return self.challenge(now);
         }
@@ -52,11 +57,18 @@ impl Endpoint {
         {
             self.ts_recent = stamps.value;
         }
-        if self.agreed.ecn && segment.flags.has(Flags::CWR) {
-            self.echoes_mark = self.echo.on_reduced();
+        let mut tells_mark = false;
+        match self.agreed.ecn {
+            Feedback::None => {}
+            Feedback::Classic => {
+                if segment.flags.has(Flags::CWR) {
+                    self.echoed = self.telling.on_reduced();
+                }
+            }
+            Feedback::Accurate => tells_mark = self.count_mark(segment, arriving),
         }
         if segment.len > 0 || segment.flags.has(Flags::FIN) {
-            self.handle_payload(now, segment, range, arriving);
+            self.handle_payload(now, segment, range, arriving, tells_mark);
         }
     }
 
@@ -163,7 +175,8 @@ impl Endpoint {
         let una = self.sender.board().una();
         let ack = self.believable(segment);
         let window = u64::from(segment.window) << self.agreed.peer_shift;
-        if self.state == State::SynReceived {
+        let is_handshake = self.state == State::SynReceived;
+        if is_handshake {
             if ack != Some(1) {
                 self.refuse(segment);
                 return false;
@@ -182,13 +195,15 @@ impl Endpoint {
         let echo = segment.timestamps.filter(|_| self.agreed.timestamps && ack > una);
         let mut blocks = [Range::default(); SackBlocks::MOST];
         let sack = self.sack_ranges(segment, una, &mut blocks);
+        let (ece, marked) = self.marks_told(segment, ack.saturating_sub(una), is_handshake);
         let news = Ack {
             ack,
             window,
             carries_data: segment.sequence_space() > 0,
             sack,
             echoed_rtt: echo.and_then(|stamps| self.since_echo(now, stamps.echo)),
-            ece: self.agreed.ecn && segment.flags.has(Flags::ECE),
+            ece,
+            marked,
             selective: self.agreed.sack,
             at,
         };
@@ -228,7 +243,60 @@ impl Endpoint {
         &blocks[..count]
     }
 
-    pub(super) fn handle_payload(&mut self, now: Time, segment: &Segment, sent: Range, arriving: &Arriving) {
+    /// Whether the ACK echoes a mark for which the window comes down as for a loss, and how many bytes it says arrived with
+    /// one. A control that counts marks is told the latter alone.
+    #[inline]
+    fn marks_told(&mut self, segment: &Segment, acked: u64, is_handshake: bool) -> (bool, u32) {
+        match self.agreed.ecn {
+            Feedback::None => (false, 0),
+            Feedback::Classic => (segment.flags.has(Flags::ECE), 0),
+            Feedback::Accurate => {
+                let marked = self.marks_counted(segment, acked, is_handshake);
+                (marked > 0 && !self.sender.is_scalable(), marked)
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn marks_counted(&mut self, segment: &Segment, acked: u64, is_handshake: bool) -> u32 {
+        let Some(accecn) = self.telling.accecn_mut().filter(|_| !segment.flags.has(Flags::SYN)) else {
+            return 0;
+        };
+        let field = field_of(segment.flags);
+        if is_handshake && segment.is_pure_ack() && segment.sack.is_empty() {
+            if !accecn.hear_handshake(field) {
+                self.data_ecn = Ecn::NotEct;
+            }
+            return 0;
+        }
+        // What is not new may have been overtaken (RFC 9768 §3.2.2.2); what it tells, the next one tells, too.
+        if acked == 0 {
+            return 0;
+        }
+        let Told { marked, mangled } = accecn.hear(field, segment.accecn(), acked, self.sender.segment());
+        if mangled {
+            self.data_ecn = Ecn::NotEct;
+        }
+        marked
+    }
+
+    /// Counts a packet's mark, if it has one; whether it is to be told at once.
+    #[inline(never)]
+    fn count_mark(&mut self, segment: &Segment, arriving: &Arriving) -> bool {
+        let Some(accecn) = self.telling.accecn_mut() else { return false };
+        let tells = accecn.count(arriving.ecn, segment.len);
+        self.echoed = accecn.ace();
+        tells
+    }
+
+    pub(super) fn handle_payload(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        sent: Range,
+        arriving: &Arriving,
+        tells_mark: bool,
+    ) {
         // What lies beyond the window is cut off (RFC 9293 §3.10.7.4); a FIN at its edge takes no room.
         let range = Range { start: sent.start, end: sent.end.min(self.receiver.edge().max(sent.start)) };
         let fin = segment.flags.has(Flags::FIN) && range.end == sent.end;
@@ -241,20 +309,23 @@ impl Endpoint {
             self.receiver.acknowledge_now();
             return;
         }
-        if self.agreed.ecn {
-            self.echoes_mark = self.echo.on_data(arriving.marked);
-            self.log.counters.marked += u64::from(arriving.marked);
+        let is_marked = arriving.ecn == Ecn::Ce;
+        if self.agreed.ecn == Feedback::Classic {
+            self.echoed = self.telling.on_data(is_marked);
+        }
+        if self.agreed.ecn != Feedback::None {
+            self.log.counters.marked += u64::from(is_marked);
         }
         let stamps = segment.timestamps.filter(|_| self.agreed.timestamps && self.receiver.wants_times());
         let data = Data {
             range,
             sent: stamps.map(|stamps| self.peer_time(now, stamps.value)),
             rtt: stamps.and_then(|stamps| self.since_echo(now, stamps.echo)),
-            marked: arriving.marked && self.agreed.ecn,
+            marked: tells_mark || (is_marked && self.agreed.ecn == Feedback::Classic),
         };
         self.receiver.handle_data(now, &data, fin, &mut self.log);
-        if self.receiver.reports() || self.sender.leaves_room() {
-            self.leave_room_for_sack();
+        if self.receiver.reports() || self.sender.leaves_room() || self.agreed.ecn == Feedback::Accurate {
+            self.leave_room_for_options();
         }
         if self.receiver.has_finished() {
             self.after_peer_fin(now);

@@ -1,10 +1,11 @@
 //! What goes out next.
 
-use super::{Endpoint, Special, State};
+use super::accecn::{field_of, flags_of, handshake_field};
+use super::{Endpoint, Feedback, Special, State};
 use crate::event::Reason;
 use crate::sender::Outgoing;
 use lasthop_base::Time;
-use lasthop_wire::{Flags, Priority, SackBlocks, Segment, Seq, Timestamps};
+use lasthop_wire::{Ecn, Flags, Priority, SackBlocks, Segment, Seq, Timestamps};
 
 /// Bytes of a SACK option, its padding included, and of each block in it.
 const SACK_HEADER: u64 = 4;
@@ -17,8 +18,8 @@ pub struct Sent {
     pub again: bool,
     /// See [`Sending::priority`].
     pub priority: Priority,
-    /// See [`Sending::ecn_capable`].
-    pub ecn_capable: bool,
+    /// See [`Sending::ecn`].
+    pub ecn: Ecn,
     /// Whether it may be worth asking for another one now; if not, there is none.
     pub more: bool,
 }
@@ -32,8 +33,8 @@ pub struct Sending {
     pub again: bool,
     /// The priority that the packet should have.
     pub priority: Priority,
-    /// Whether the packet should be marked ECN-capable (RFC 3168 §6.1.5: not retransmissions, not pure ACKs).
-    pub ecn_capable: bool,
+    /// The ECN field that the packet should have (RFC 3168 §6.1.5: retransmissions and pure ACKs are not ECN-capable).
+    pub ecn: Ecn,
 }
 
 /// What is to be written.
@@ -74,13 +75,21 @@ impl Endpoint {
     /// as anything else.
     #[cold]
     fn next_of_opening(&mut self, now: Time, segment: &mut Segment) -> Option<Result<Next, Sent>> {
-        let written = Sent { again: false, priority: Priority::Normal, ecn_capable: false, more: true };
+        let written = Sent { again: false, priority: Priority::Normal, ecn: Ecn::NotEct, more: true };
         match self.special.take() {
             Some(Special::Reset { seq, ack }) => {
                 *segment = self.reset(now, seq, ack);
                 return Some(Err(written));
             }
             Some(Special::KeepAlive) => return Some(Ok(Next::KeepAlive(self.receiver.piggyback()))),
+            Some(Special::HandshakeAck) => {
+                let ack = self.receiver.piggyback();
+                let sent = self.fill(now, Next::Ack { ack, more: true }, segment);
+                let arrived = self.telling.accecn().map_or(Ecn::NotEct, |accecn| accecn.handshake);
+                let others = Flags(segment.flags.0 & !flags_of(field_of(segment.flags)).0);
+                segment.flags = others | flags_of(handshake_field(arrived));
+                return Some(Err(sent));
+            }
             None => {}
         }
         if self.handshake.pending {
@@ -136,7 +145,7 @@ impl Endpoint {
         segment.seq = self.iss.at(start);
         segment.ack = self.irs.at(ack);
         segment.len = len as u32;
-        segment.flags = if self.echoes_mark { Flags::ACK | Flags::ECE } else { Flags::ACK };
+        segment.flags = Flags::ACK | self.echoed;
         segment.window = self.receiver.advertise(ack, self.agreed.shift);
         segment.mss = None;
         segment.window_scale = None;
@@ -146,7 +155,10 @@ impl Endpoint {
         if self.agreed.sack && self.receiver.reports() {
             self.report(room, segment);
         }
-        let bare = Sent { again: false, priority: Priority::Normal, ecn_capable: false, more: true };
+        if self.agreed.ecn == Feedback::Accurate {
+            self.tell_marks(room, segment);
+        }
+        let bare = Sent { again: false, priority: Priority::Normal, ecn: Ecn::NotEct, more: true };
         match next {
             Next::Data(outgoing) => self.note_data(now, &outgoing, segment),
             Next::Ack { more, .. } => {
@@ -167,13 +179,22 @@ impl Endpoint {
         if segment.len > 0 && range.end >= self.sender.end_of_data() {
             segment.flags = segment.flags | Flags::PSH;
         }
-        if cwr && self.agreed.ecn {
+        if cwr && self.agreed.ecn == Feedback::Classic {
             segment.flags = segment.flags | Flags::CWR;
         }
         self.log.counters.data_sent += 1;
         self.log.counters.tags_sent += u64::from(priority == Priority::Low);
-        let ecn_capable = self.agreed.ecn && !again && segment.len > 0;
-        Sent { again, priority, ecn_capable, more: self.sender.may_send_more(now) }
+        let ecn = if again || segment.len == 0 { Ecn::NotEct } else { self.data_ecn };
+        Sent { again, priority, ecn, more: self.sender.may_send_more(now) }
+    }
+
+    #[inline(never)]
+    fn tell_marks(&mut self, room: u64, segment: &mut Segment) {
+        if let Some(accecn) = self.telling.accecn_mut() {
+            let blocks = segment.sack.len() as u64;
+            let taken = if blocks > 0 { SACK_HEADER + SACK_BLOCK * blocks } else { 0 };
+            accecn.tell(room.saturating_sub(taken), segment);
+        }
     }
 
     #[inline(never)]
@@ -184,17 +205,22 @@ impl Endpoint {
         self.receiver.report(most, |range| segment.sack.push(irs.at(range.start), irs.at(range.end)));
     }
 
-    /// Three blocks fit beside timestamps, four without (RFC 2018 §3).
+    /// Three blocks fit beside timestamps, four without (RFC 2018 §3), two beside AccECN's counters.
     fn most_blocks(&self) -> usize {
+        if self.telling.accecn().is_some_and(|accecn| accecn.is_due()) {
+            return SackBlocks::BESIDE_ACCECN;
+        }
         if self.agreed.timestamps { SackBlocks::MOST - 1 } else { SackBlocks::MOST }
     }
 
-    /// New data leaves room for the SACK blocks that there are now: with them its packet is no longer than the peer can
+    /// New data leaves room for the SACK blocks and AccECN's counters that there are now: with them its packet is no longer than the peer can
     /// take (RFC 9293 §3.7.1, RFC 6691 §3).
     #[inline(never)]
-    pub(super) fn leave_room_for_sack(&mut self) {
+    pub(super) fn leave_room_for_options(&mut self) {
         let blocks = self.receiver.reassembly().beyond().len().min(self.most_blocks()) as u64;
-        self.sender.leave_room(if blocks > 0 { SACK_HEADER + SACK_BLOCK * blocks } else { 0 });
+        let sack = if blocks > 0 { SACK_HEADER + SACK_BLOCK * blocks } else { 0 };
+        let counters = self.telling.accecn().map_or(0, |accecn| accecn.takes());
+        self.sender.leave_room(sack + counters);
     }
 }
 

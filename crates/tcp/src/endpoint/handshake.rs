@@ -1,13 +1,16 @@
 //! Opening a connection (RFC 9293 §3.5), and what its options agree on.
 
-use super::{Agreed, Arriving, Ended, Endpoint, State, sender_stream};
+use super::accecn::{
+    AccEcn, Telling, field_of, flags_of, for_syn, for_syn_ack, handshake_field, says_unchanged,
+};
+use super::{Agreed, Arriving, Ended, Endpoint, Feedback, Special, State, sender_stream};
 use crate::config::Config;
 use crate::event::Event;
 use crate::ranges::Range;
 use crate::rtt::RttEstimator;
 use crate::sender::{Sender, recovery};
 use lasthop_base::{Duration, Time};
-use lasthop_wire::{Flags, Segment, Seq};
+use lasthop_wire::{Ecn, Flags, Segment, Seq};
 use std::sync::Arc;
 
 /// The SYN's (or SYN-ACK's) retransmission.
@@ -29,6 +32,8 @@ pub(super) struct Handshake {
 pub(super) const TIMESTAMP_BYTES: u32 = 12;
 /// The timeout with which data begins after the SYN's timer has expired (RFC 6298 §5.7).
 const SYN_LOST_RTO: Duration = Duration::from_secs(3);
+/// A SYN or SYN-ACK that was not answered so often goes out without ECN (RFC 9768 §3.1.4).
+const ACCECN_TRIES: u32 = 2;
 /// Smaller segments than any link asks for only serve attacks.
 pub(super) const SMALLEST_MSS: u32 = 64;
 
@@ -94,6 +99,7 @@ impl Endpoint {
         self.state = State::Listen;
         self.handshake = Handshake::new(&self.config);
         self.agreed = Agreed::default();
+        (self.echoed, self.data_ecn) = (Flags::default(), Ecn::NotEct);
         self.ts_recent = 0;
         self.receiver.stop();
         // The next peer may offer what this one did not.
@@ -103,7 +109,7 @@ impl Endpoint {
 
     /// RFC 9293 §3.10.7.2. The data of a SYN is dropped and not acknowledged: nobody knows yet whether its sender is who
     /// it says; it comes again.
-    pub(super) fn handle_in_listen(&mut self, now: Time, segment: &Segment) {
+    pub(super) fn handle_in_listen(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
         if segment.flags.has(Flags::RST) {
             return;
         }
@@ -112,7 +118,7 @@ impl Endpoint {
         }
         if opens(segment) {
             self.state = State::SynReceived;
-            self.agree(segment, false);
+            self.agree(segment, false, arriving.ecn);
             self.handshake.start(now);
         }
     }
@@ -131,10 +137,15 @@ impl Endpoint {
         if !segment.flags.has(Flags::SYN) {
             return;
         }
-        self.agree(segment, acks_our_syn);
+        self.agree(segment, acks_our_syn, arriving.ecn);
         if acks_our_syn {
             self.establish(now, u64::from(segment.window));
             self.receiver.acknowledge_now();
+            if let Some(accecn) = self.telling.accecn_mut() {
+                accecn.count_syn_ack();
+                self.echoed = accecn.ace();
+                self.special = Some(Special::HandshakeAck);
+            }
             self.handle_rest_of_syn_ack(now, segment, arriving);
         } else {
             // Both sides opened at once (RFC 9293 §3.5, Fig. 7).
@@ -147,7 +158,7 @@ impl Endpoint {
     pub(super) fn handle_rest_of_syn_ack(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
         if segment.len > 0 || segment.flags.has(Flags::FIN) {
             let range = Range { start: 1, end: 1 + u64::from(segment.len) };
-            self.handle_payload(now, segment, range, arriving);
+            self.handle_payload(now, segment, range, arriving, false);
         }
     }
 
@@ -177,22 +188,18 @@ impl Endpoint {
     }
 
     /// Takes the options of the peer's SYN.
-    fn agree(&mut self, syn: &Segment, answers_ours: bool) {
+    fn agree(&mut self, syn: &Segment, answers_ours: bool, arrived: Ecn) {
         self.irs = syn.seq;
         let timestamps = self.config.timestamps && syn.timestamps.is_some();
         let scaled = syn.window_scale.is_some();
-        let asks_for_ecn = match answers_ours {
-            // SYN: ECE and CWR; SYN-ACK: ECE alone (RFC 3168 §6.1.1).
-            false => syn.flags.has(Flags::ECE) && syn.flags.has(Flags::CWR),
-            true => syn.flags.has(Flags::ECE) && !syn.flags.has(Flags::CWR),
-        };
         self.agreed = Agreed {
             timestamps,
             sack: self.config.sack && syn.sack_permitted,
-            ecn: self.config.ecn && asks_for_ecn,
+            ecn: self.agree_on_ecn(syn, answers_ours),
             peer_shift: syn.window_scale.unwrap_or(0).min(14),
             shift: if scaled { self.own_shift() } else { 0 },
         };
+        self.begin_ecn(syn, answers_ours, arrived);
         if let Some(stamps) = syn.timestamps.filter(|_| timestamps) {
             self.ts_recent = stamps.value;
         }
@@ -203,6 +210,60 @@ impl Endpoint {
         let falls_back = !self.agreed.sack && self.sender.uses_sack();
         if falls_back || u64::from(mss) != self.sender.segment() {
             self.rebuild_sender(mss);
+        }
+    }
+
+    /// How marks are told, by the peer's SYN or by its SYN-ACK.
+    fn agree_on_ecn(&self, syn: &Segment, answers_ours: bool) -> Feedback {
+        let field = field_of(syn.flags);
+        let asks = match answers_ours {
+            // SYN: ECE and CWR; SYN-ACK: ECE alone (RFC 3168 §6.1.1).
+            false => field & 0b011 == 0b011,
+            true => field & 0b011 == 0b001,
+        };
+        match (self.config.accecn, answers_ours) {
+            (true, false) => for_syn(field),
+            (true, true) => for_syn_ack(field),
+            (false, _) if self.config.ecn && asks => Feedback::Classic,
+            (false, _) => Feedback::None,
+        }
+    }
+
+    /// What data bears, and what is counted, from now on; `arrived`: how the peer's SYN or SYN-ACK came.
+    fn begin_ecn(&mut self, syn: &Segment, answers_ours: bool, arrived: Ecn) {
+        let is_accurate = self.agreed.ecn == Feedback::Accurate;
+        self.telling = match is_accurate {
+            false => Telling::Echo((self.config.echo.build)(&self.config.echo.values)),
+            true => Telling::Count(Box::new(AccEcn::new(arrived))),
+        };
+        self.echoed = self.telling.accecn().map_or(Flags::default(), |accecn| accecn.ace());
+        let is_mangled = is_accurate && answers_ours && !says_unchanged(field_of(syn.flags));
+        self.data_ecn = match self.agreed.ecn {
+            Feedback::None => Ecn::NotEct,
+            _ if is_mangled => Ecn::NotEct,
+            // ECT(1) is a promise to answer each mark (RFC 9331 §4.3).
+            Feedback::Accurate if self.sender.is_scalable() => Ecn::Ect1,
+            Feedback::Classic | Feedback::Accurate => Ecn::Ect0,
+        };
+    }
+
+    /// The bits for ECN in our SYN or SYN-ACK.
+    fn offer_of_ecn(&mut self, answers: bool) -> Flags {
+        let has_failed = self.handshake.repeats >= ACCECN_TRIES;
+        match (answers, self.agreed.ecn) {
+            (false, _) if self.config.accecn && has_failed => Flags::default(),
+            (false, _) if self.config.accecn => Flags::AE | Flags::CWR | Flags::ECE,
+            (false, _) if self.config.ecn => Flags::CWR | Flags::ECE,
+            (true, Feedback::Classic) => Flags::ECE,
+            (true, Feedback::Accurate) if has_failed => {
+                // It may be the peer's last word that there is no ECN (RFC 9768 §3.1.5).
+                self.data_ecn = Ecn::NotEct;
+                Flags::default()
+            }
+            (true, Feedback::Accurate) => flags_of(handshake_field(
+                self.telling.accecn().map_or(Ecn::NotEct, |accecn| accecn.handshake),
+            )),
+            _ => Flags::default(),
         }
     }
 
@@ -237,15 +298,12 @@ impl Endpoint {
         if answers {
             flags = flags | Flags::ACK;
         }
-        let offers_ecn = if answers { self.agreed.ecn } else { self.config.ecn };
-        if offers_ecn {
-            flags = flags | if answers { Flags::ECE } else { Flags::ECE | Flags::CWR };
-        }
+        flags = flags | self.offer_of_ecn(answers);
         let timestamps = if answers { self.agreed.timestamps } else { self.config.timestamps };
         // Never scaled in a SYN (RFC 7323 §2.2).
         let window = self.receiver.advertise(self.receiver.next(), 0);
         let scales = !answers || self.agreed.shift > 0 || self.agreed.peer_shift > 0;
-        Segment {
+        let mut syn = Segment {
             seq: self.iss,
             ack: if answers { self.irs.at(1) } else { Seq(0) },
             flags,
@@ -255,6 +313,11 @@ impl Endpoint {
             sack_permitted: if answers { self.agreed.sack } else { self.config.sack },
             timestamps: timestamps.then(|| self.stamp(now)),
             ..Segment::default()
+        };
+        // Only the first SYN-ACK: somebody on the way may drop what he does not know (RFC 9768 §3.2.3.2.2).
+        if let Some(accecn) = self.telling.accecn().filter(|_| answers && self.handshake.repeats == 0) {
+            syn.set_accecn(accecn.first_option());
         }
+        syn
     }
 }

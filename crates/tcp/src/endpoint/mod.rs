@@ -6,6 +6,7 @@
 //! and a segment says which part of the stream it carries.
 //!
 //! * `handshake.rs`: opening, and what the options agreed on.
+//! * `accecn.rs`: which packets came with marks, told in detail.
 //! * `arrival.rs`: a segment in a synchronised state, in RFC 9293 §3.10.7.4's order.
 //! * `challenge.rs`: the answer to what may be forged.
 //! * `emit.rs`: what goes out next.
@@ -17,6 +18,7 @@
 //! * `stamps.rs`: the clock behind timestamps.
 //! * `time_wait.rs`: the end, and who may come after it.
 
+mod accecn;
 mod arrival;
 mod challenge;
 mod emit;
@@ -29,6 +31,7 @@ mod settings;
 mod stamps;
 mod time_wait;
 
+pub use accecn::Feedback;
 pub use emit::{Sending, Sent};
 pub use handshake::opens;
 pub use keep_alive::KeepAlive;
@@ -39,12 +42,12 @@ use crate::event::{Counters, Event, Log};
 use crate::notice::{Notice, Wants};
 use crate::ranges::Range;
 use crate::receiver::Receiver;
-use crate::receiver::echo::MarkEcho;
 use crate::sender::{Expiry, Sender};
+use accecn::Telling;
 use challenge::Challenges;
 use handshake::Handshake;
 use lasthop_base::{Rate, Stream, Time};
-use lasthop_wire::{Flags, LinkReport, Segment, Seq};
+use lasthop_wire::{Ecn, Flags, LinkReport, Segment, Seq};
 use std::sync::Arc;
 
 /// Who opens the connection.
@@ -76,8 +79,15 @@ pub enum State {
 /// What a driver knows about a segment beside the segment itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arriving {
-    /// The packet bore a congestion mark (CE).
-    pub marked: bool,
+    /// The ECN field with which its packet came.
+    pub ecn: Ecn,
+}
+
+impl Arriving {
+    /// With a congestion mark (CE), or with nothing.
+    pub const fn marked(marked: bool) -> Arriving {
+        Arriving { ecn: if marked { Ecn::Ce } else { Ecn::NotEct } }
+    }
 }
 
 /// One end of a connection.
@@ -101,9 +111,11 @@ pub struct Endpoint {
     ts_recent: u32,
     /// The last acknowledgement sent, as an offset.
     last_ack: u64,
-    /// Whether ACKs carry ECE, as `echo` said last.
-    echoes_mark: bool,
-    echo: Box<dyn MarkEcho>,
+    /// What every segment says of marks, as `telling` said last: ECE, or the bits of AccECN.
+    echoed: Flags,
+    telling: Telling,
+    /// The ECN field that new data is to bear.
+    data_ecn: Ecn,
     /// When TIME-WAIT ends; in other states, when to look whether the peer is still there.
     own_timer: Time,
     /// The latest time that the driver told.
@@ -149,8 +161,8 @@ pub struct Agreed {
     pub timestamps: bool,
     /// SACK blocks may be sent (RFC 2018).
     pub sack: bool,
-    /// Data packets are ECN-capable (RFC 3168).
-    pub ecn: bool,
+    /// How congestion marks are told; data packets are ECN-capable if they are (RFC 3168, RFC 9768).
+    pub ecn: Feedback,
     /// Shift of the windows that the peer advertises.
     pub peer_shift: u8,
     /// Shift of the windows that this side advertises.
@@ -166,6 +178,8 @@ enum Special {
     },
     /// Nothing, with a number that was acknowledged already: the peer has to answer.
     KeepAlive,
+    /// The ACK of a SYN-ACK, before any data: it says how that came (RFC 9768 §3.2.2.1).
+    HandshakeAck,
 }
 
 /// The random stream of an endpoint's sender.
@@ -184,7 +198,7 @@ impl Endpoint {
             seed,
             receiver: Receiver::new(&config, random),
             handshake: Handshake::new(&config),
-            echo: (config.echo.build)(&config.echo.values),
+            telling: Telling::Echo((config.echo.build)(&config.echo.values)),
             tick_nanos: config.timestamp_tick.as_nanos().max(1),
             challenges: Challenges::new(config.challenges),
             config,
@@ -195,7 +209,8 @@ impl Endpoint {
             agreed: Agreed::default(),
             ts_recent: 0,
             last_ack: 1,
-            echoes_mark: false,
+            echoed: Flags::default(),
+            data_ecn: Ecn::NotEct,
             own_timer: Time::NEVER,
             clock: Time::ZERO,
             heard_at: Time::ZERO,
@@ -273,7 +288,7 @@ impl Endpoint {
     fn handle_other(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
         match self.state {
             State::Closed => self.refuse(segment),
-            State::Listen => self.handle_in_listen(now, segment),
+            State::Listen => self.handle_in_listen(now, segment, arriving),
             State::SynSent => self.handle_in_syn_sent(now, segment, arriving),
             _ => self.handle_synchronised(now, segment, arriving),
         }
@@ -327,8 +342,8 @@ impl Endpoint {
     /// The next segment to send now.
     pub fn poll_segment(&mut self, now: Time) -> Option<Sending> {
         let mut segment = Segment::default();
-        let Sent { again, priority, ecn_capable, .. } = self.poll_segment_into(now, &mut segment)?;
-        Some(Sending { segment, again, priority, ecn_capable })
+        let Sent { again, priority, ecn, .. } = self.poll_segment_into(now, &mut segment)?;
+        Some(Sending { segment, again, priority, ecn })
     }
 
     /// The same, written where the driver wants it: `segment` is overwritten if there is one.

@@ -55,7 +55,7 @@ impl Endpoint {
     fn heed(&mut self, now: Time, claim: Claim) {
         if claim.payload < self.sender.segment() {
             self.sender.shorten(now, claim.payload);
-            self.leave_room_for_sack();
+            self.leave_room_for_options();
         }
     }
 

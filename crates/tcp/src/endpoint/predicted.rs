@@ -6,7 +6,7 @@
 //! simulator, hold the two together.
 
 use super::stamps::since_echo;
-use super::{Endpoint, State};
+use super::{Endpoint, Feedback, State};
 use lasthop_base::Time;
 use lasthop_wire::{Flags, Segment};
 
@@ -36,7 +36,7 @@ impl Endpoint {
         if advance > 0 {
             let (stamps, tick) = (segment.timestamps, self.tick_nanos);
             let echoed_rtt = || stamps.and_then(|stamps| since_echo(now, tick, stamps.echo));
-            self.sender.advance_calmly(now, una + advance, echoed_rtt);
+            self.sender.advance_calmly(now, una + advance, 0, echoed_rtt);
         }
         self.heard_at = now;
         if let Some(stamps) = segment.timestamps
@@ -54,7 +54,7 @@ impl Endpoint {
     #[inline]
     fn has_usual_options(&self, segment: &Segment) -> bool {
         segment.sack.is_empty()
-            && !self.agreed.ecn
+            && self.agreed.ecn == Feedback::None
             && match segment.timestamps {
                 None => !self.agreed.timestamps,
                 Some(stamps) => {

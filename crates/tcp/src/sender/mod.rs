@@ -129,6 +129,8 @@ pub struct Ack<'a> {
     pub echoed_rtt: Option<Duration>,
     /// ECN echo.
     pub ece: bool,
+    /// Bytes that it says arrived with a mark and were not known to, by AccECN.
+    pub marked: u32,
     /// SACK is in use on this connection.
     pub selective: bool,
     /// Offset of the segment in the peer's stream: an older one tells no window.
@@ -326,6 +328,11 @@ impl Sender {
         self.congestion.draws()
     }
 
+    /// Whether its congestion control answers marks in proportion (RFC 9331).
+    pub fn is_scalable(&self) -> bool {
+        self.congestion.is_scalable()
+    }
+
     /// Whether fast recovery is under way.
     pub fn is_recovering(&self) -> bool {
         self.repair.recovery.is_recovering()
@@ -357,7 +364,7 @@ impl Sender {
         }
         if self.calm && ack.sack.is_empty() && !ack.ece {
             if advanced {
-                return self.advance_calmly(now, ack.ack, || ack.echoed_rtt);
+                return self.advance_calmly(now, ack.ack, ack.marked, || ack.echoed_rtt);
             }
             if !was_outstanding {
                 // The ACK that every segment of a peer carries who only sends.
@@ -386,6 +393,7 @@ impl Sender {
         &mut self,
         now: Time,
         ack: u64,
+        marked: u32,
         echoed_rtt: impl FnOnce() -> Option<Duration>,
     ) {
         self.board.begin_ack();
@@ -417,6 +425,7 @@ impl Sender {
             segments: acked.segments,
             delivered: acked.delivered,
             reported: 0,
+            marked: u64::from(marked),
             rtt,
             srtt: self.rtt.srtt(),
             in_flight: outstanding,

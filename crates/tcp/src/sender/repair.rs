@@ -162,6 +162,7 @@ impl Sender {
                 segments: acked.segments,
                 delivered,
                 reported,
+                marked: u64::from(ack.marked),
                 rtt,
                 srtt: self.rtt.srtt(),
                 in_flight,

@@ -8,7 +8,7 @@ use lasthop_tcp::receiver::{cause, shape, timing, window};
 use lasthop_tcp::rtt::RtoLimits;
 use lasthop_tcp::sender::{counting, recovery};
 use lasthop_tcp::{Arriving, Catalogue, Config, Endpoint, Notice, Role, State};
-use lasthop_wire::{Backlog, Flags, LinkReport, Segment, Seq, Timestamps};
+use lasthop_wire::{Backlog, Ecn, Flags, LinkReport, Segment, Seq, Timestamps};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -87,6 +87,7 @@ impl Host {
             sack: self.sack,
             timestamps: self.timestamps,
             ecn: self.ecn,
+            accecn: self.iss.is_multiple_of(7) || (self.ecn && self.iss.is_multiple_of(2)),
             // Whatever else varies, these do too.
             ecn_waits: self.iss.is_multiple_of(2),
             f_rto: self.iss.is_multiple_of(3),
@@ -130,7 +131,7 @@ pub struct Run {
     ends: [End; 2],
     now: Time,
     /// Segments under way: when, in which order, to whom.
-    wire: BTreeMap<(Time, u64), (usize, Segment, bool)>,
+    wire: BTreeMap<(Time, u64), (usize, Segment, Ecn)>,
     sent: u64,
     random: Stream,
     pipe: Pipe,
@@ -192,7 +193,8 @@ impl Run {
     fn pump(&mut self, side: usize) {
         while let Some(sending) = self.ends[side].endpoint.poll_segment(self.now) {
             self.inspect(side, &sending);
-            let marked = sending.ecn_capable && self.random.uniform() < self.pipe.mark;
+            let marked = sending.ecn != Ecn::NotEct && self.random.uniform() < self.pipe.mark;
+            let ecn = if marked { Ecn::Ce } else { sending.ecn };
             let copies = 1 + u32::from(self.random.uniform() < self.pipe.repeat);
             for _ in 0..copies {
                 let lost = self.random.uniform() < self.pipe.loss;
@@ -200,7 +202,7 @@ impl Run {
                 self.sent += 1;
                 if !lost {
                     let due = self.now + Duration::from_millis(20 + extra);
-                    self.wire.insert((due, self.sent), (1 - side, sending.segment, marked));
+                    self.wire.insert((due, self.sent), (1 - side, sending.segment, ecn));
                 } else if sending.segment.len > 0 {
                     let report = LinkReport::Discarded { seq: sending.segment.seq, len: sending.segment.len };
                     self.ends[1 - side].endpoint.handle_notice(self.now, Notice::Link(report));
@@ -265,7 +267,7 @@ impl Run {
         assert!(next >= self.now, "a deadline in the past");
         self.now = next;
         if arrival == next
-            && let Some((_, (side, segment, marked))) = self.wire.pop_first()
+            && let Some((_, (side, segment, ecn))) = self.wire.pop_first()
         {
             if self.random.uniform() < self.pipe.forge
                 && let Some(forged) = self.forge(side)
@@ -273,7 +275,7 @@ impl Run {
                 let arriving = Arriving::default();
                 self.ends[side].endpoint.handle_segment(self.now, &forged, &arriving);
             }
-            self.arrive(side, &segment, marked);
+            self.arrive(side, &segment, ecn);
             return;
         }
         for end in &mut self.ends {
@@ -323,7 +325,7 @@ impl Run {
         Some(forged)
     }
 
-    fn arrive(&mut self, side: usize, segment: &Segment, marked: bool) {
+    fn arrive(&mut self, side: usize, segment: &Segment, ecn: Ecn) {
         if !segment.flags.has(Flags::SYN) {
             let ack =
                 Seq(self.ends[side].host.iss).offset_of(segment.ack, self.ends[side].admitted).unwrap_or(0);
@@ -335,7 +337,7 @@ impl Run {
         let highest = self.ends[1 - side].highest_sent;
         let end = &mut self.ends[side];
         let before = end.endpoint.delivered();
-        end.endpoint.handle_segment(self.now, segment, &Arriving { marked });
+        end.endpoint.handle_segment(self.now, segment, &Arriving { ecn });
         assert!(end.endpoint.delivered() >= before && end.endpoint.delivered() < highest.max(1));
         end.endpoint.hold_unread(end.unread());
     }

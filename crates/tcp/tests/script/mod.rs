@@ -393,7 +393,7 @@ impl Script {
 
     fn arrive_with(&mut self, segment: Segment, marked: bool) {
         self.course.arrives(self.now, &self.describe_arrival(&segment, marked));
-        let arriving = Arriving { marked };
+        let arriving = Arriving::marked(marked);
         self.endpoint.handle_segment(self.now, &segment, &arriving);
     }
 

@@ -91,7 +91,7 @@ fn tcp(source: u16, destination: u16, segment: &Segment) -> Result<TcpHeader, Em
         destination_port: destination,
         sequence_number: segment.seq.0,
         acknowledgment_number: segment.ack.0,
-        ns: false,
+        ns: flags.has(Flags::AE),
         fin: flags.has(Flags::FIN),
         syn: flags.has(Flags::SYN),
         rst: flags.has(Flags::RST),
@@ -186,6 +186,7 @@ fn ecn(ecn: Ecn) -> IpEcn {
     match ecn {
         Ecn::NotEct => IpEcn::NotEct,
         Ecn::Ect0 => IpEcn::Ect0,
+        Ecn::Ect1 => IpEcn::Ect1,
         Ecn::Ce => IpEcn::CongestionExperienced,
     }
 }

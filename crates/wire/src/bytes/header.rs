@@ -17,7 +17,7 @@ pub struct Header {
     pub source: SocketAddr,
     /// Address and port it goes to.
     pub destination: SocketAddr,
-    /// ECN field. ECT(1) reads as [`Ecn::Ect0`]: RFC 3168 §5 gives both the same meaning.
+    /// ECN field.
     pub ecn: Ecn,
     /// Differentiated services code point, 0 to 63 (RFC 2474).
     pub dscp: u8,

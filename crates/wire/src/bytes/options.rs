@@ -1,4 +1,5 @@
 use super::error::{EmitError, ParseError};
+use crate::accecn::{Counters, Order};
 use crate::segment::{Flags, Segment, Timestamps};
 use crate::seq::Seq;
 use etherparse::tcp_option::{
@@ -10,10 +11,13 @@ use etherparse::{TcpOptionElement, TcpOptions};
 /// The largest window scale; a larger one counts as this (RFC 7323 §2.3).
 const LARGEST_SCALE: u8 = 14;
 
+const KIND_ACCECN0: u8 = Order::Ect0First.kind();
+const KIND_ACCECN1: u8 = Order::Ect1First.kind();
+
 /// A segment's options in the order of mainstream stacks, padded to whole words.
 ///
 /// SYN: MSS, SACK permitted, timestamps, NOP, window scale. Others: NOP, NOP, timestamps, NOP,
-/// NOP, SACK. What only a SYN may carry (RFC 9293 §3.2, RFC 7323 §2.2, RFC 2018 §2) is left out elsewhere.
+/// NOP, SACK. AccECN comes last. What only a SYN may carry (RFC 9293 §3.2, RFC 7323 §2.2, RFC 2018 §2) is left out elsewhere.
 pub(super) fn write(segment: &Segment) -> Result<TcpOptions, EmitError> {
     use TcpOptionElement::{
         MaximumSegmentSize, Noop, SelectiveAcknowledgement, SelectiveAcknowledgementPermitted, Timestamp,
@@ -45,7 +49,25 @@ pub(super) fn write(segment: &Segment) -> Result<TcpOptions, EmitError> {
     if let Some(first) = block(0) {
         list.push_padded(SelectiveAcknowledgement(first, [block(1), block(2), block(3)]));
     }
-    TcpOptions::try_from_elements(&list.elements[..list.len]).map_err(|_| EmitError::OptionsTooLong)
+    let written = TcpOptions::try_from_elements(&list.elements[..list.len]);
+    let written = written.map_err(|_| EmitError::OptionsTooLong)?;
+    match segment.accecn() {
+        None => Ok(written),
+        Some(counters) => with_accecn(&written, &counters),
+    }
+}
+
+/// The options, which fill whole words, and an AccECN option behind them, padded by NOPs.
+fn with_accecn(written: &TcpOptions, counters: &Counters) -> Result<TcpOptions, EmitError> {
+    let before = written.len();
+    let mut option = [KIND_NOOP; 12];
+    counters.write(&mut option);
+    let end = before + counters.padded_bytes() as usize;
+    let mut all = [0; 40];
+    all[..before].copy_from_slice(written.as_slice());
+    let place = all.get_mut(before..end).ok_or(EmitError::OptionsTooLong)?;
+    place.copy_from_slice(&option[..end - before]);
+    TcpOptions::try_from_slice(&all[..end]).map_err(|_| EmitError::OptionsTooLong)
 }
 
 /// Reads the options that begin at byte `at` of the packet into a segment whose flags are set.
@@ -127,6 +149,8 @@ fn read_one(kind: u8, value: &[u8], at: usize, segment: &mut Segment) -> Result<
         (KIND_SELECTIVE_ACK, _) => {
             return Err(ParseError::SackLength { at, length: value.len() + 2 });
         }
+        (KIND_ACCECN0, value) => segment.set_accecn(Counters::read(Order::Ect0First, value)),
+        (KIND_ACCECN1, value) => segment.set_accecn(Counters::read(Order::Ect1First, value)),
         (
             KIND_MAXIMUM_SEGMENT_SIZE | KIND_WINDOW_SCALE | KIND_SELECTIVE_ACK_PERMITTED | KIND_TIMESTAMP,
             _,

@@ -217,7 +217,8 @@ pub(super) fn truncated(part: Part, at: usize, needed: usize, bytes: &[u8]) -> P
 fn ecn(ecn: IpEcn) -> Ecn {
     match ecn {
         IpEcn::NotEct => Ecn::NotEct,
-        IpEcn::Ect0 | IpEcn::Ect1 => Ecn::Ect0,
+        IpEcn::Ect0 => Ecn::Ect0,
+        IpEcn::Ect1 => Ecn::Ect1,
         IpEcn::CongestionExperienced => Ecn::Ce,
     }
 }
@@ -232,6 +233,7 @@ fn flags(tcp: &TcpSlice<'_>) -> Flags {
         (tcp.urg(), Flags::URG),
         (tcp.ece(), Flags::ECE),
         (tcp.cwr(), Flags::CWR),
+        (tcp.ns(), Flags::AE),
     ];
     all.iter().filter(|(set, _)| *set).fold(Flags::default(), |flags, (_, flag)| flags | *flag)
 }

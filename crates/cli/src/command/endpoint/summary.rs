@@ -4,6 +4,7 @@ use super::job::Connection;
 use crate::output::Format;
 use crate::table;
 use lasthop_lab::document::{Cell, Table};
+use lasthop_tcp::endpoint::Feedback;
 use serde_json::{Map, Value, json};
 
 /// Column names, with units.
@@ -91,7 +92,7 @@ fn object(connection: &Connection) -> Value {
         object.insert("snd_mss_bytes".into(), json!(info.snd_mss));
         object.insert("sack".into(), json!(info.options.sack));
         object.insert("timestamps".into(), json!(info.options.timestamps));
-        object.insert("ecn".into(), json!(info.options.ecn));
+        object.insert("ecn".into(), json!(info.options.ecn != Feedback::None));
     }
     object.insert("error".into(), json!(connection.error.as_ref().map(|error| &error.message)));
     Value::Object(object)

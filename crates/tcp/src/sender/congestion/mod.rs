@@ -50,6 +50,8 @@ pub struct AckEvent<'a> {
     pub delivered: u64,
     /// Of these, bytes that SACK reports beyond it.
     pub reported: u64,
+    /// Bytes that it says arrived with a congestion mark and were not known to (AccECN, RFC 9768).
+    pub marked: u64,
     /// The round-trip time it measured, if it did.
     pub rtt: Option<Duration>,
     /// The smoothed round-trip time after it (RFC 6298), once one was measured.
@@ -193,6 +195,11 @@ pub trait CongestionControl: Send {
     /// Whether it draws from [`Start::random`], so that repetitions may differ. Whoever does not has to say so.
     fn draws(&self) -> bool {
         true
+    }
+    /// Whether it answers each mark in proportion, as L4S asks (RFC 9331 §4.3): where marks are told in detail (RFC 9768) its
+    /// packets bear ECT(1), it learns of marks by [`AckEvent::marked`], and [`CongestionControl::on_mark`] is not called.
+    fn is_scalable(&self) -> bool {
+        false
     }
     /// How often it reacts to marks.
     fn mark_pace(&self) -> MarkPace {

@@ -1,0 +1,458 @@
+//! Accurate ECN (RFC 9768): how many packets and bytes came with which mark, told in three bits of every header and in an
+//! option, so that a sender learns of each mark.
+//!
+//! Both ends count: what arrives here and is told to the peer, and what the peer has told of what left here.
+//!
+//! # What is left out
+//! Pure ACKs, SYNs and retransmissions are not ECN-capable (RFC 3168 §6.1.4, §6.1.5; ECN++ would have it otherwise). What a
+//! path did to a connection is not remembered for the next one (§3.1.4.1). That ACKs with the option get lost is not looked
+//! for (§3.2.3.2.2). Continuous marks are not taken for mangling (§3.2.2.3).
+
+use crate::receiver::echo::MarkEcho;
+use lasthop_wire::accecn::{Counters, Order};
+use lasthop_wire::{Ecn, Flags, Segment};
+
+/// How a receiver tells the sender of congestion marks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Feedback {
+    /// Not at all.
+    #[default]
+    None,
+    /// That there was one, once a round trip (RFC 3168).
+    Classic,
+    /// How many there were (RFC 9768).
+    Accurate,
+}
+
+/// What tells the peer of marks, as was agreed on.
+pub(super) enum Telling {
+    /// ECE (RFC 3168).
+    Echo(Box<dyn MarkEcho>),
+    /// The bits and counters of AccECN.
+    Count(Box<AccEcn>),
+}
+
+impl Telling {
+    #[inline]
+    pub(super) fn accecn(&self) -> Option<&AccEcn> {
+        match self {
+            Telling::Echo(_) => None,
+            Telling::Count(accecn) => Some(accecn),
+        }
+    }
+
+    #[inline]
+    pub(super) fn accecn_mut(&mut self) -> Option<&mut AccEcn> {
+        match self {
+            Telling::Echo(_) => None,
+            Telling::Count(accecn) => Some(accecn),
+        }
+    }
+
+    /// Data arrived: the echo from here on.
+    pub(super) fn on_data(&mut self, marked: bool) -> Flags {
+        self.echo(|echo| echo.on_data(marked))
+    }
+
+    /// The sender has reduced its window: the echo from here on.
+    pub(super) fn on_reduced(&mut self) -> Flags {
+        self.echo(|echo| echo.on_reduced())
+    }
+
+    fn echo(&mut self, tell: impl Fn(&mut dyn MarkEcho) -> bool) -> Flags {
+        match self {
+            Telling::Echo(echo) => match tell(&mut **echo) {
+                true => Flags::ECE,
+                false => Flags::default(),
+            },
+            Telling::Count(accecn) => accecn.ace(),
+        }
+    }
+}
+
+/// The header's three bits (AE, CWR, ECE), AE the highest.
+pub(super) fn field_of(flags: Flags) -> u8 {
+    (flags.0 >> 6 & 0b111) as u8
+}
+
+/// The flags for these three bits.
+pub(super) fn flags_of(field: u8) -> Flags {
+    Flags(u16::from(field & 0b111) << 6)
+}
+
+/// How a SYN-ACK, or the ACK of one, says with which code point the SYN, or the SYN-ACK, came (RFC 9768 Tables 2 and 3).
+pub(super) fn handshake_field(arrived: Ecn) -> u8 {
+    match arrived {
+        Ecn::NotEct => 0b010,
+        Ecn::Ect1 => 0b011,
+        Ecn::Ect0 => 0b100,
+        Ecn::Ce => 0b110,
+    }
+}
+
+/// What an AccECN host does about a SYN with these bits (RFC 9768 §3.1.2, §3.1.3).
+pub(super) fn for_syn(field: u8) -> Feedback {
+    match field {
+        0b000 => Feedback::None,
+        0b011 => Feedback::Classic,
+        _ => Feedback::Accurate,
+    }
+}
+
+/// The same for a SYN-ACK that answers its own SYN.
+pub(super) fn for_syn_ack(field: u8) -> Feedback {
+    match field {
+        // Nothing, or a server that reflects whatever came.
+        0b000 | 0b111 => Feedback::None,
+        0b001 => Feedback::Classic,
+        _ => Feedback::Accurate,
+    }
+}
+
+/// Whether a SYN-ACK says that our SYN, sent as not ECN-capable, arrived as such (RFC 9768 §3.2.2.3); 0b101 is reserved and
+/// says so (§3.1.3).
+pub(super) fn says_unchanged(field: u8) -> bool {
+    matches!(field, 0b010 | 0b101)
+}
+
+/// The counters of both directions.
+#[derive(Debug)]
+pub(super) struct AccEcn {
+    /// With which code point the peer's SYN or SYN-ACK came.
+    pub(super) handshake: Ecn,
+    /// What arrived here: packets with CE (r.cep), and bytes with each code point.
+    packets: u32,
+    arrived: Bytes,
+    /// What the last option said of the bytes.
+    told: Bytes,
+    /// Whether the next segment has an option in any case, to try the path (§3.2.3.2.1).
+    tries: bool,
+    /// Whether the last packet came with CE, and how many did since the last ACK.
+    was_marked: bool,
+    since_ack: u32,
+    /// What the peer has told of our packets (s.cep) and bytes (s.ceb) with CE.
+    told_packets: u32,
+    told_bytes: u64,
+    /// Whether an option has come.
+    has_option: bool,
+    /// Whether the first feedback behind the handshake is still to come.
+    is_first: bool,
+    /// Whether what the peer tells is believed.
+    heeds: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Bytes {
+    ect0: u64,
+    ce: u64,
+    ect1: u64,
+}
+
+/// What an ACK tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Told {
+    /// Bytes that arrived with CE and were not known to, at most `u32::MAX`.
+    pub(super) marked: u32,
+    /// The feedback cannot be true: nothing ECN-capable may be sent any more.
+    pub(super) mangled: bool,
+}
+
+/// RFC 9768 §3.2.1.
+const FIRST_PACKETS: u32 = 5;
+const FIRST_BYTES: Bytes = Bytes { ect0: 1, ce: 0, ect1: 1 };
+/// What the three bits and the option's counters count modulo.
+const ACE_WRAPS: u32 = 8;
+const BYTES_WRAP: u64 = 1 << 24;
+/// Options of a header, bytes.
+const OPTION_SPACE: u32 = 40;
+
+impl AccEcn {
+    pub(super) fn new(handshake: Ecn) -> AccEcn {
+        AccEcn {
+            handshake,
+            packets: FIRST_PACKETS,
+            arrived: FIRST_BYTES,
+            told: FIRST_BYTES,
+            tries: true,
+            was_marked: false,
+            since_ack: 0,
+            told_packets: FIRST_PACKETS,
+            told_bytes: FIRST_BYTES.ce,
+            has_option: false,
+            is_first: true,
+            heeds: true,
+        }
+    }
+
+    /// The SYN-ACK came with CE: the count begins with it (§3.2.2.2).
+    pub(super) fn count_syn_ack(&mut self) {
+        self.packets = FIRST_PACKETS + u32::from(self.handshake == Ecn::Ce);
+    }
+
+    /// An acceptable packet came with this code point and so many bytes of payload; whether it asks for an ACK at once: the
+    /// first mark after a packet without, or the second since the last ACK (§3.2.2.5.1).
+    pub(super) fn count(&mut self, ecn: Ecn, payload: u32) -> bool {
+        let payload = u64::from(payload);
+        match ecn {
+            Ecn::NotEct => {}
+            Ecn::Ect0 => self.arrived.ect0 += payload,
+            Ecn::Ect1 => self.arrived.ect1 += payload,
+            Ecn::Ce => {
+                self.arrived.ce += payload;
+                self.packets = self.packets.wrapping_add(1);
+                self.since_ack += 1;
+            }
+        }
+        let was_marked = std::mem::replace(&mut self.was_marked, ecn == Ecn::Ce);
+        self.was_marked && (!was_marked || self.since_ack > 1)
+    }
+
+    /// The bits of every segment's header from here on.
+    pub(super) fn ace(&self) -> Flags {
+        flags_of((self.packets % ACE_WRAPS) as u8)
+    }
+
+    /// Whether the next segment should have an option, so that fewer SACK blocks fit.
+    pub(super) fn is_due(&self) -> bool {
+        self.tries || self.arrived != self.told
+    }
+
+    /// What the option takes now, bytes, if any code point but not-ECT ever came: so much of a full segment is left to it.
+    pub(super) fn takes(&self) -> u64 {
+        if self.arrived == FIRST_BYTES { 0 } else { u64::from(self.counters(self.fields()).padded_bytes()) }
+    }
+
+    /// Puts the option into a segment whose other options are there, if it is due and `room` bytes and the header hold it:
+    /// with every counter that has ever changed, else with those at least that have changed since the last one (§3.2.3.3).
+    pub(super) fn tell(&mut self, room: u64, segment: &mut Segment) {
+        self.since_ack = 0;
+        if !self.is_due() {
+            return;
+        }
+        let space = u64::from(OPTION_SPACE.saturating_sub(segment.option_bytes())).min(room);
+        let fits = |fields: &u8| u64::from(self.counters(*fields).padded_bytes()) <= space;
+        let Some(fields) = (self.needed()..=self.fields()).rev().find(fits) else { return };
+        segment.set_accecn(self.counters(fields));
+        if segment.accecn().is_some() {
+            self.told = self.arrived;
+            self.tries = false;
+        }
+    }
+
+    /// The option of a SYN-ACK, which has room for all (§3.2.3.2.1).
+    pub(super) fn first_option(&self) -> Counters {
+        self.counters(3)
+    }
+
+    fn counters(&self, fields: u8) -> Counters {
+        let Bytes { ect0, ce, ect1 } = self.arrived;
+        Counters::new(self.order(), fields, ect0, ce, ect1)
+    }
+
+    /// The code point that came comes first.
+    fn order(&self) -> Order {
+        if self.arrived.ect1 == FIRST_BYTES.ect1 { Order::Ect0First } else { Order::Ect1First }
+    }
+
+    /// Counters up to the last one that has ever changed; one at least.
+    fn fields(&self) -> u8 {
+        self.fields_since(&FIRST_BYTES)
+    }
+
+    /// Counters up to the last one that has changed since the last option.
+    fn needed(&self) -> u8 {
+        self.fields_since(&self.told)
+    }
+
+    fn fields_since(&self, before: &Bytes) -> u8 {
+        let (first, last) = match self.order() {
+            Order::Ect0First => (self.arrived.ect0 != before.ect0, self.arrived.ect1 != before.ect1),
+            Order::Ect1First => (self.arrived.ect1 != before.ect1, self.arrived.ect0 != before.ect0),
+        };
+        match (first, self.arrived.ce != before.ce, last) {
+            (_, _, true) => 3,
+            (_, true, _) => 2,
+            _ => 1,
+        }
+    }
+
+    /// The ACK of our SYN-ACK, if it is a pure one: what it says of the code point with which that came (§3.2.2.1, Table 4).
+    /// Whether ECN-capable packets may be sent.
+    pub(super) fn hear_handshake(&mut self, field: u8) -> bool {
+        self.told_packets = FIRST_PACKETS + u32::from(field == handshake_field(Ecn::Ce));
+        self.heeds = field != 0;
+        // The SYN-ACK was not ECN-capable; what is not used yet says nothing (Table 4, note 2).
+        self.heeds && !matches!(field, 0b011 | 0b100 | 0b110)
+    }
+
+    /// An ACK that is new by `acked` bytes, in segments of `mss` (§3.2.2.5.2, appendix A.1 and A.2).
+    pub(super) fn hear(&mut self, field: u8, option: Option<Counters>, acked: u64, mss: u64) -> Told {
+        if std::mem::take(&mut self.is_first) && field == 0 {
+            // Somebody clears these bits (§3.2.2.4).
+            self.heeds = false;
+            return Told { marked: 0, mangled: true };
+        }
+        if option.is_some() && !self.has_option {
+            // Counters that begin at zero were cleared on the way (§3.2.3.2.4): the option says nothing.
+            let is_cleared = option.is_some_and(|it| it.ect0() == Some(0) || it.ect1() == Some(0));
+            self.has_option = !is_cleared;
+        }
+        let option = option.filter(|_| self.has_option);
+        let least = (u32::from(field) + ACE_WRAPS - self.told_packets % ACE_WRAPS) % ACE_WRAPS;
+        let segments = acked.div_ceil(mss.max(1)).min(u64::from(u32::MAX)) as u32;
+        let safer = safer(segments, least);
+        let (packets, bytes) = match option.and_then(|option| option.ce()) {
+            Some(told) => {
+                let bytes = self.bytes_by(told);
+                (if is_enough(bytes, least, safer, mss) { least } else { safer }, bytes)
+            }
+            // What no option tells is told by the next one, if they come.
+            None if self.has_option => (least, self.bytes_estimated(least, mss)),
+            None => (safer, self.bytes_estimated(safer, mss)),
+        };
+        self.told_packets = self.told_packets.wrapping_add(packets);
+        // Marked bytes without a marked packet, although the three bits cannot have gone round (§3.2.3.2.5).
+        let mangled = bytes > 0 && packets == 0 && segments < ACE_WRAPS;
+        let marked = if self.heeds { u32::try_from(bytes).unwrap_or(u32::MAX) } else { 0 };
+        Told { marked, mangled }
+    }
+
+    /// Marked bytes that are new by the option. Estimates that were too high are taken back.
+    fn bytes_by(&mut self, told: u32) -> u64 {
+        let ahead = (u64::from(told) + BYTES_WRAP - self.told_bytes % BYTES_WRAP) % BYTES_WRAP;
+        if ahead < BYTES_WRAP / 2 {
+            self.told_bytes += ahead;
+            return ahead;
+        }
+        self.told_bytes = self.told_bytes.saturating_sub(BYTES_WRAP - ahead);
+        0
+    }
+
+    /// Marked packets as bytes, until an option says better (appendix A.3).
+    fn bytes_estimated(&mut self, packets: u32, mss: u64) -> u64 {
+        let bytes = u64::from(packets) * mss;
+        self.told_bytes += bytes;
+        bytes
+    }
+}
+
+/// The most marked packets that so many segments, acknowledged at once, can have brought the three bits from what they were
+/// to `least` more (appendix A.2).
+fn safer(segments: u32, least: u32) -> u32 {
+    match segments.checked_sub(least) {
+        Some(more) => segments - more % ACE_WRAPS,
+        None => least,
+    }
+}
+
+/// Whether the least number of marked packets agrees with the marked bytes (appendix A.2.2).
+fn is_enough(bytes: u64, least: u32, safer: u32, mss: u64) -> bool {
+    safer <= least || (bytes <= mss * u64::from(least) && 2 * bytes < mss * u64::from(safer))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1460;
+
+    /// RFC 9768 appendix A.2.1: 9 segments and 2 more marks are 2 marks, 10 segments may be 10.
+    #[test]
+    fn three_bits_that_may_have_gone_round_are_read_as_if_they_had() {
+        assert_eq!((safer(9, 2), safer(10, 2)), (2, 10));
+        // §3.2.2.5.2: more marks than segments are believed.
+        assert_eq!(safer(1, 3), 3);
+    }
+
+    /// The three examples of appendix A.2.2.
+    #[test]
+    fn bytes_tell_whether_they_have() {
+        assert!(!is_enough(1460, 0, 8, MSS));
+        assert!(is_enough(1460, 2, 10, MSS));
+        assert!(is_enough(10_200, 7, 15, MSS));
+    }
+
+    /// Appendix A.1: s.ceb = 33,554,433 and ECEB = 1461 make 1460 bytes.
+    #[test]
+    fn counters_of_24_bits_wrap() {
+        let mut accecn = AccEcn::new(Ecn::NotEct);
+        accecn.told_bytes = 33_554_433;
+        assert_eq!(accecn.bytes_by(1461), 1460);
+        assert_eq!(accecn.told_bytes, 33_555_893);
+    }
+
+    /// Every mark of a long run reaches the sender, with the option and without, where each ACK is for two segments.
+    #[test]
+    fn no_mark_is_lost() {
+        for options in [true, false] {
+            let (mut receiver, mut sender) = (AccEcn::new(Ecn::NotEct), AccEcn::new(Ecn::NotEct));
+            let (mut marked, mut told) = (0, 0);
+            for number in 0..20_000u32 {
+                let ecn = if number % 7 < 3 { Ecn::Ce } else { Ecn::Ect1 };
+                marked += if ecn == Ecn::Ce { MSS } else { 0 };
+                receiver.count(ecn, MSS as u32);
+                if number % 2 == 1 {
+                    let mut ack = Segment { flags: Flags::ACK | receiver.ace(), ..Segment::default() };
+                    receiver.tell(u64::MAX, &mut ack);
+                    let option = ack.accecn().filter(|_| options);
+                    let heard = sender.hear(field_of(ack.flags), option, 2 * MSS, MSS);
+                    assert!(!heard.mangled);
+                    told += u64::from(heard.marked);
+                }
+            }
+            assert_eq!(told, marked, "options: {options}");
+        }
+    }
+
+    /// Twenty ACKs in a row are lost, all of marked segments: 40 marks are 0 in three bits, and the option, or else the
+    /// number of segments, tells of them all (§3.2.2.5).
+    #[test]
+    fn lost_acks_hide_no_marks() {
+        for options in [true, false] {
+            let (mut receiver, mut sender) = (AccEcn::new(Ecn::NotEct), AccEcn::new(Ecn::NotEct));
+            let mut tell = |segments: u32, ecn| {
+                (0..segments).for_each(|_| _ = receiver.count(ecn, MSS as u32));
+                let mut ack = Segment { flags: Flags::ACK | receiver.ace(), ..Segment::default() };
+                receiver.tell(u64::MAX, &mut ack);
+                let option = ack.accecn().filter(|_| options);
+                sender.hear(field_of(ack.flags), option, u64::from(segments) * MSS, MSS).marked
+            };
+            assert_eq!(tell(2, Ecn::Ect1), 0);
+            assert_eq!(tell(40, Ecn::Ce), 40 * MSS as u32, "options: {options}");
+        }
+    }
+
+    /// Table 2 and the rules of §3.1.2 and §3.1.3.
+    #[test]
+    fn what_is_agreed_on() {
+        use Feedback::{Accurate, Classic, None};
+        let syns: Vec<Feedback> = (0..8).map(for_syn).collect();
+        assert_eq!(syns, [None, Accurate, Accurate, Classic, Accurate, Accurate, Accurate, Accurate]);
+        let syn_acks: Vec<Feedback> = (0..8).map(for_syn_ack).collect();
+        assert_eq!(syn_acks, [None, Classic, Accurate, Accurate, Accurate, Accurate, Accurate, None]);
+    }
+
+    /// §3.2.3.3: ECT(1) alone is one counter of AccECN1, a mark makes it two; where eight bytes are left, or five and the
+    /// mark is new, the option is cut or left out.
+    #[test]
+    fn the_option_is_as_long_as_it_must_be() {
+        let mut accecn = AccEcn::new(Ecn::NotEct);
+        let mut lengths = Vec::new();
+        for (ecn, room) in [
+            (Ecn::Ect1, 40),
+            (Ecn::Ce, 4),
+            (Ecn::Ect1, 8),
+            (Ecn::Ect0, 40),
+            (Ecn::Ect1, 8),
+            (Ecn::NotEct, 40),
+        ] {
+            accecn.count(ecn, 100);
+            let mut ack = Segment { flags: Flags::ACK, ..Segment::default() };
+            accecn.tell(room, &mut ack);
+            lengths.push(ack.accecn().map(|it| (it.order(), it.bytes())));
+        }
+        use Order::Ect1First;
+        let of = |bytes| Some((Ect1First, bytes));
+        assert_eq!(lengths, [of(5), None, of(8), of(11), of(8), None]);
+    }
+}

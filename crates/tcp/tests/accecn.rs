@@ -1,0 +1,244 @@
+//! Accurate ECN between two endpoints (RFC 9768): what is agreed on, what the headers say, and what falls back.
+
+use lasthop_base::{Duration, Stream, Time};
+use lasthop_tcp::endpoint::{Feedback, Sending};
+use lasthop_tcp::{Arriving, Config, Endpoint, Role, State};
+use lasthop_wire::accecn::Order;
+use lasthop_wire::{Ecn, Flags, Segment, Seq};
+
+const MS: Duration = Duration::from_millis(1);
+/// (AE, CWR, ECE).
+const ACE: u16 = 0b111 << 6;
+
+/// What an end offers.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Offer {
+    Nothing,
+    Classic,
+    Accurate,
+}
+use Offer::{Accurate, Classic, Nothing};
+
+fn config(offer: Offer) -> Config {
+    Config { segment: 1000, ecn: offer == Classic, accecn: offer == Accurate, ..Config::default() }
+}
+
+struct Pair {
+    client: Endpoint,
+    server: Endpoint,
+    now: Time,
+}
+
+impl Pair {
+    fn new(client: Config, server: Config) -> Pair {
+        let end = |config, role, seq| Endpoint::new(config, role, Seq(seq), Stream::named(1, "end"));
+        let mut pair = Pair {
+            client: end(client, Role::Active, 1000),
+            server: end(server, Role::Passive, 9000),
+            now: Time::ZERO,
+        };
+        pair.client.open(pair.now);
+        pair.server.open(pair.now);
+        pair
+    }
+
+    fn offers(client: Offer, server: Offer) -> Pair {
+        Pair::new(config(client), config(server))
+    }
+
+    /// The next of the client's segments reaches the server with this code point.
+    fn up(&mut self, ecn: Ecn) -> Sending {
+        let sending = self.client.poll_segment(self.now).expect("a segment of the client");
+        self.now += MS;
+        self.server.handle_segment(self.now, &sending.segment, &Arriving { ecn });
+        sending
+    }
+
+    fn down(&mut self, ecn: Ecn) -> Sending {
+        let sending = self.server.poll_segment(self.now).expect("a segment of the server");
+        self.now += MS;
+        self.client.handle_segment(self.now, &sending.segment, &Arriving { ecn });
+        sending
+    }
+
+    /// Opened; returns the SYN, the SYN-ACK and the ACK.
+    fn open(&mut self, ecn: [Ecn; 3]) -> [Segment; 3] {
+        let syn = self.up(ecn[0]).segment;
+        let syn_ack = self.down(ecn[1]).segment;
+        let ack = self.up(ecn[2]).segment;
+        assert_eq!((self.client.state(), self.server.state()), (State::Established, State::Established));
+        [syn, syn_ack, ack]
+    }
+
+    /// The client writes so many segments, which arrive with these code points; the server's ACKs come back.
+    fn data(&mut self, arrive: &[Ecn]) -> Vec<Segment> {
+        self.client.write(1000 * arrive.len() as u64);
+        let mut acks = Vec::new();
+        for ecn in arrive {
+            self.up(*ecn);
+            while let Some(sending) = self.server.poll_segment(self.now) {
+                self.client.handle_segment(self.now, &sending.segment, &Arriving::default());
+                acks.push(sending.segment);
+            }
+        }
+        acks
+    }
+}
+
+fn bits(segment: &Segment) -> u16 {
+    (segment.flags.0 & ACE) >> 6
+}
+
+const PLAIN: [Ecn; 3] = [Ecn::NotEct; 3];
+
+/// §3.1.2, Table 2, and RFC 3168 §6.1.1 where nobody is for more: bits of SYN and SYN-ACK, and what both then do.
+#[test]
+fn both_ends_agree_on_what_both_know() {
+    let cases = [
+        (Accurate, Accurate, 0b111, 0b010, Feedback::Accurate),
+        (Accurate, Classic, 0b111, 0b001, Feedback::Classic),
+        (Accurate, Nothing, 0b111, 0b000, Feedback::None),
+        (Classic, Accurate, 0b011, 0b001, Feedback::Classic),
+        (Nothing, Accurate, 0b000, 0b000, Feedback::None),
+        (Classic, Classic, 0b011, 0b001, Feedback::Classic),
+    ];
+    for (client, server, asked, answered, feedback) in cases {
+        let mut pair = Pair::offers(client, server);
+        let [syn, syn_ack, _] = pair.open(PLAIN);
+        assert_eq!((bits(&syn), bits(&syn_ack)), (asked, answered), "{client:?} {server:?}");
+        assert_eq!((pair.client.agreed().ecn, pair.server.agreed().ecn), (feedback, feedback));
+        pair.client.write(1000);
+        let ecn = pair.up(Ecn::NotEct).ecn;
+        assert_eq!(ecn, if feedback == Feedback::None { Ecn::NotEct } else { Ecn::Ect0 });
+    }
+}
+
+/// Tables 2 and 3: SYN-ACK and ACK say with which code point the segment before them came. One that was changed on the way
+/// makes its sender send nothing ECN-capable, but both go on to count (§3.2.2.3).
+#[test]
+fn the_handshake_says_how_it_came() {
+    for (ecn, field) in [(Ecn::NotEct, 0b010), (Ecn::Ect1, 0b011), (Ecn::Ect0, 0b100), (Ecn::Ce, 0b110)] {
+        let mut pair = Pair::offers(Accurate, Accurate);
+        let [_, syn_ack, ack] = pair.open([ecn, ecn, Ecn::NotEct]);
+        assert_eq!((bits(&syn_ack), bits(&ack)), (field, field));
+        let is_whole = ecn == Ecn::NotEct;
+        pair.client.write(1000);
+        assert_eq!(pair.up(Ecn::NotEct).ecn == Ecn::Ect0, is_whole);
+        pair.server.write(1000);
+        assert_eq!(pair.down(Ecn::NotEct).ecn == Ecn::Ect0, is_whole);
+    }
+}
+
+/// A server that reflects the bits of the SYN, and one that answers with a reserved combination (§3.1.2, §3.1.3).
+#[test]
+fn strange_answers() {
+    for (field, feedback) in [(0b111, Feedback::None), (0b101, Feedback::Accurate)] {
+        let mut client = Endpoint::new(config(Accurate), Role::Active, Seq(1000), Stream::named(1, "end"));
+        client.open(Time::ZERO);
+        client.poll_segment(Time::ZERO).expect("the SYN");
+        let flags = Flags(Flags::SYN.0 | Flags::ACK.0 | field << 6);
+        let answer = Segment {
+            seq: Seq(1),
+            ack: Seq(1001),
+            flags,
+            window: 1000,
+            mss: Some(1000),
+            ..Segment::default()
+        };
+        client.handle_segment(Time::ZERO + MS, &answer, &Arriving::default());
+        assert_eq!(client.agreed().ecn, feedback);
+    }
+}
+
+/// §3.1.4: a SYN is sent once more with all three bits, then without; a SYN-ACK once more without the option, then without
+/// the bits, and then its sender sends nothing ECN-capable.
+#[test]
+fn handshakes_that_get_lost_fall_back() {
+    let mut pair = Pair::offers(Accurate, Accurate);
+    let mut asked = Vec::new();
+    for _ in 0..3 {
+        asked.push(bits(&pair.client.poll_segment(pair.now).expect("a SYN").segment));
+        pair.now = pair.client.poll_timeout();
+        pair.client.handle_timeout(pair.now);
+    }
+    assert_eq!(asked, [0b111, 0b111, 0b000]);
+
+    let mut pair = Pair::offers(Accurate, Accurate);
+    pair.up(Ecn::NotEct);
+    let mut answered = Vec::new();
+    for _ in 0..3 {
+        let syn_ack = pair.server.poll_segment(pair.now).expect("a SYN-ACK").segment;
+        answered.push((bits(&syn_ack), syn_ack.accecn().is_some()));
+        pair.now = pair.server.poll_timeout();
+        pair.server.handle_timeout(pair.now);
+    }
+    assert_eq!(answered, [(0b010, true), (0b010, false), (0b000, false)]);
+    pair.down(Ecn::NotEct);
+    pair.up(Ecn::NotEct);
+    pair.server.write(1000);
+    assert_eq!(pair.down(Ecn::NotEct).ecn, Ecn::NotEct);
+}
+
+/// §3.2.1 and §3.2.2.2: the count begins at 5, goes up with each mark and wraps at 8; §3.2.3.3: bytes of what came are told
+/// with every ACK that is new. ECT(0) came, so that AccECN0 it is, with two counters from the first mark on.
+#[test]
+fn marks_are_counted_in_the_header_and_in_the_option() {
+    let mut pair = Pair::offers(Accurate, Accurate);
+    let [syn, syn_ack, ack] = pair.open(PLAIN);
+    assert!(syn.accecn().is_none());
+    for first in [syn_ack, ack] {
+        let option = first.accecn().expect("an option that tries the path");
+        assert!(option.ect0() != Some(0) && option.ect1() != Some(0));
+    }
+    let mut arrive = vec![Ecn::Ect0; 11];
+    for marked in [2, 4, 6, 8, 10] {
+        arrive[marked] = Ecn::Ce;
+    }
+    let acks = pair.data(&arrive);
+    let last = acks.last().expect("ACKs");
+    assert_eq!(u32::from(bits(last)), (5 + 5) % 8);
+    let option = last.accecn().expect("an option");
+    assert_eq!((option.order(), option.bytes()), (Order::Ect0First, 8));
+    assert_eq!((option.ect0(), option.ce()), (Some(1 + 6000), Some(5000)));
+    // Each first mark behind a packet without one is told at once (§3.2.2.5.1).
+    let told: Vec<u16> = acks.iter().map(bits).collect();
+    assert!([5, 6, 7, 0, 1, 2].iter().all(|count| told.contains(count)), "{told:?}");
+    assert!(acks.iter().all(|ack| !ack.flags.has(Flags::SYN) && ack.option_bytes() <= 40));
+}
+
+/// A control that does not count marks halves once per window of data, as RFC 3168 has it (RFC 9768 §3.2.5); CWR is never
+/// sent: its bit is part of the count.
+#[test]
+fn a_classic_control_halves_once() {
+    let mut pair = Pair::offers(Accurate, Accurate);
+    pair.open(PLAIN);
+    pair.client.write(10_000);
+    let mut sent = Vec::new();
+    while let Some(sending) = pair.client.poll_segment(pair.now) {
+        sent.push(sending.segment);
+    }
+    pair.now += MS;
+    for segment in &sent {
+        pair.server.handle_segment(pair.now, segment, &Arriving { ecn: Ecn::Ce });
+        while let Some(ack) = pair.server.poll_segment(pair.now) {
+            pair.client.handle_segment(pair.now, &ack.segment, &Arriving::default());
+        }
+    }
+    assert_eq!(pair.client.counters().marks, 1);
+    // Half of the nine segments outstanding behind the first one that was acknowledged.
+    assert_eq!(pair.client.sender().window(), 4500);
+}
+
+/// §3.2.2.4: a count that begins at zero was cleared on the way.
+#[test]
+fn cleared_bits_end_ecn() {
+    let mut pair = Pair::offers(Accurate, Accurate);
+    pair.open(PLAIN);
+    pair.client.write(3000);
+    pair.up(Ecn::Ect0);
+    pair.up(Ecn::Ect0);
+    let mut ack = pair.server.poll_segment(pair.now).expect("an ACK").segment;
+    ack.flags = Flags::ACK;
+    pair.client.handle_segment(pair.now, &ack, &Arriving::default());
+    assert_eq!(pair.up(Ecn::NotEct).ecn, Ecn::NotEct);
+}

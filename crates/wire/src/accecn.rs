@@ -1,0 +1,156 @@
+//! The counters of an AccECN option (RFC 9768 §3.2.3): bytes that arrived with each mark, as far as the option has them.
+
+/// The option's kinds (RFC 9768 §7): which of the ECN-capable code points comes first in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Order {
+    /// AccECN0: ECT(0), CE, ECT(1).
+    #[default]
+    Ect0First,
+    /// AccECN1: ECT(1), CE, ECT(0).
+    Ect1First,
+}
+
+impl Order {
+    /// The option's kind.
+    pub const fn kind(self) -> u8 {
+        match self {
+            Order::Ect0First => 172,
+            Order::Ect1First => 174,
+        }
+    }
+}
+
+/// What an AccECN option says: one to three counters of 24 bits, or none, in its order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counters {
+    order: Order,
+    len: u8,
+    values: [u32; 3],
+}
+
+/// What a counter counts modulo.
+const WRAPS: u32 = 1 << 24;
+/// Bytes of a counter in the option.
+const FIELD: usize = 3;
+
+impl Counters {
+    /// The first `fields` (at most three) of the bytes that came with ECT(0), CE and ECT(1), in this order or the opposite
+    /// one; what is beyond 24 bits is left out.
+    pub fn new(order: Order, fields: u8, ect0: u64, ce: u64, ect1: u64) -> Counters {
+        let low = |bytes: u64| (bytes % u64::from(WRAPS)) as u32;
+        let values = match order {
+            Order::Ect0First => [low(ect0), low(ce), low(ect1)],
+            Order::Ect1First => [low(ect1), low(ce), low(ect0)],
+        };
+        let len = fields.min(3);
+        let mut counters = Counters { order, len, values };
+        counters.values[usize::from(len)..].fill(0);
+        counters
+    }
+
+    /// Reads an option's value: as many whole counters as it has, the rest is padding (RFC 9768 §3.2.3).
+    pub fn read(order: Order, value: &[u8]) -> Counters {
+        let mut counters = Counters { order, ..Counters::default() };
+        for (place, bytes) in counters.values.iter_mut().zip(value.chunks_exact(FIELD)) {
+            *place = bytes.iter().fold(0, |all, byte| all << 8 | u32::from(*byte));
+            counters.len += 1;
+        }
+        counters
+    }
+
+    /// The order in which the counters come.
+    pub fn order(&self) -> Order {
+        self.order
+    }
+
+    /// The counters that it has, in its order.
+    pub fn as_slice(&self) -> &[u32] {
+        &self.values[..usize::from(self.len)]
+    }
+
+    /// Bytes with ECT(0), modulo 2^24, if it has them.
+    pub fn ect0(&self) -> Option<u32> {
+        self.field(if self.order == Order::Ect0First { 0 } else { 2 })
+    }
+
+    /// Bytes with CE, modulo 2^24, if it has them.
+    pub fn ce(&self) -> Option<u32> {
+        self.field(1)
+    }
+
+    /// Bytes with ECT(1), modulo 2^24, if it has them.
+    pub fn ect1(&self) -> Option<u32> {
+        self.field(if self.order == Order::Ect1First { 0 } else { 2 })
+    }
+
+    /// Length of the option, bytes: 2, 5, 8 or 11.
+    pub fn bytes(&self) -> usize {
+        2 + FIELD * usize::from(self.len)
+    }
+
+    /// The same, padded to whole words: what it takes of the header.
+    pub fn padded_bytes(&self) -> u32 {
+        self.bytes().next_multiple_of(4) as u32
+    }
+
+    /// Writes the option to the beginning of `out`; returns its length, bytes.
+    pub fn write(&self, out: &mut [u8; 12]) -> usize {
+        (out[0], out[1]) = (self.order.kind(), self.bytes() as u8);
+        for (place, value) in out[2..].chunks_exact_mut(FIELD).zip(self.as_slice()) {
+            place.copy_from_slice(&value.to_be_bytes()[1..]);
+        }
+        self.bytes()
+    }
+
+    fn field(&self, index: usize) -> Option<u32> {
+        self.as_slice().get(index).copied()
+    }
+
+    /// Order and number of counters in one byte, never 0, and the counters.
+    pub(crate) fn tagged(&self) -> (u8, [u32; 3]) {
+        (1 + self.len + 4 * u8::from(self.order == Order::Ect1First), self.values)
+    }
+
+    /// The inverse.
+    pub(crate) fn of_tag(tag: u8, values: [u32; 3]) -> Option<Counters> {
+        let packed = tag.checked_sub(1)?;
+        let order = if packed & 4 == 0 { Order::Ect0First } else { Order::Ect1First };
+        Some(Counters { order, len: packed & 3, values })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 9768 §3.2.3, Fig. 4 and Table 5: kinds 172 and 174, lengths 11, 8, 5 and 2, counters of 24 bits in network order.
+    #[test]
+    fn orders_and_lengths() {
+        let (ect0, ce, ect1) = (0x0102_0304, 0x05, 0x0a0b_0c0d);
+        let cases: &[(Order, u8, &[u8])] = &[
+            (Order::Ect0First, 3, &[172, 11, 2, 3, 4, 0, 0, 5, 11, 12, 13]),
+            (Order::Ect1First, 3, &[174, 11, 11, 12, 13, 0, 0, 5, 2, 3, 4]),
+            (Order::Ect1First, 2, &[174, 8, 11, 12, 13, 0, 0, 5]),
+            (Order::Ect0First, 1, &[172, 5, 2, 3, 4]),
+            (Order::Ect0First, 0, &[172, 2]),
+        ];
+        for (order, fields, bytes) in cases {
+            let counters = Counters::new(*order, *fields, ect0, ce, ect1);
+            let mut out = [0; 12];
+            let length = counters.write(&mut out);
+            assert_eq!(&out[..length], *bytes);
+            assert_eq!(Counters::read(*order, &bytes[2..]), counters);
+            let (tag, values) = counters.tagged();
+            assert_eq!(Counters::of_tag(tag, values), Some(counters));
+        }
+    }
+
+    /// §3.2.3: "if the AccECN Option is of any other length, implementations MUST use those whole 3-octet fields that fit".
+    #[test]
+    fn other_lengths_are_padding() {
+        let longer = Counters::read(Order::Ect0First, &[0, 0, 1, 0, 0, 2, 0, 0, 3, 9, 9, 9]);
+        assert_eq!((longer.ect0(), longer.ce(), longer.ect1()), (Some(1), Some(2), Some(3)));
+        let between = Counters::read(Order::Ect1First, &[0, 0, 1, 0]);
+        assert_eq!((between.ect1(), between.ce(), between.ect0()), (Some(1), None, None));
+    }
+}
