@@ -2,6 +2,7 @@
 
 mod cbq;
 mod codel;
+mod dual_pi2;
 mod tag_drop;
 
 pub use crate::discipline::{Build, Place};
@@ -40,4 +41,5 @@ pub trait Queue: Send {
 }
 
 /// All such queues.
-pub const ALL: &[Mechanism<Build>] = &[tag_drop::MECHANISM, cbq::MECHANISM, codel::MECHANISM];
+pub const ALL: &[Mechanism<Build>] =
+    &[tag_drop::MECHANISM, cbq::MECHANISM, codel::MECHANISM, dual_pi2::MECHANISM];

@@ -1,0 +1,434 @@
+//! DualPI2: two queues behind one transmitter, of which L4S traffic gets the short one (RFC 9332, appendix A).
+//!
+//! ECT(1) and CE join the L queue, all else the C queue. A proportional-integral controller sets a base probability p' by
+//! how long packets wait: the C queue is dropped from or marked with p'^2, the L queue is marked with k p', or where it is
+//! above its own threshold. So flows of either kind get about the same rate, and the L queue can stay short.
+//!
+//! # How packets are drawn
+//! By a random number each, as Linux does it; the RFC's pseudocode adds probabilities up instead (`recur`). p' is brought up
+//! to date when a packet comes or leaves, once for each interval that has gone by, as if the queue had not changed since
+//! then: nothing reads it in between.
+
+use super::{Build, Dropped, Queue};
+use crate::admission::mark;
+use crate::discipline::Discipline;
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Stream, Time, Unit, Values};
+use lasthop_wire::{Backlog, LossReason, Packet};
+use std::collections::VecDeque;
+
+const LONGEST: Duration = Duration::from_secs(100);
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "dualpi2",
+        summary: "two coupled queues: L4S packets in one of a millisecond, all others in one of 15 ms",
+        source: "RFC 9332 appendix A; defaults as Linux's (tc-dualpi2(8))",
+        parameters: &[
+            Parameter {
+                name: "target",
+                unit: Unit::Duration(Duration::from_micros(1), LONGEST),
+                default: Some("15 ms"),
+                doc: "waiting time that the controller aims at",
+            },
+            Parameter {
+                name: "update",
+                unit: Unit::Duration(Duration::from_micros(100), LONGEST),
+                default: Some("16 ms"),
+                doc: "time between two updates of the probability (Tupdate)",
+            },
+            Parameter {
+                name: "alpha",
+                unit: Unit::Number(0.0, 1000.0),
+                default: Some("0.16"),
+                doc: "integral gain: change of p' per update and second above the target, Hz",
+            },
+            Parameter {
+                name: "beta",
+                unit: Unit::Number(0.0, 1000.0),
+                default: Some("3.2"),
+                doc: "proportional gain: change of p' per update and second of growth, Hz",
+            },
+            Parameter {
+                name: "coupling",
+                unit: Unit::Number(0.1, 100.0),
+                default: Some("2"),
+                doc: "k: the L queue is marked with k p', the C queue with p'^2",
+            },
+            Parameter {
+                name: "step",
+                unit: Unit::Duration(Duration::ZERO, LONGEST),
+                default: Some("1 ms"),
+                doc: "L packets that have waited longer are marked",
+            },
+            Parameter {
+                name: "step_packets",
+                unit: Unit::Count(0, 1_000_000),
+                default: Some("1"),
+                doc: "but none while fewer wait behind it: at low rates one alone may take longer",
+            },
+            Parameter {
+                name: "classic_share",
+                unit: Unit::Probability(0.0, 1.0),
+                default: Some("0.1"),
+                doc: "of the transmitter, for the C queue while both wait (weighted round robin)",
+            },
+            Parameter {
+                name: "overload",
+                unit: Unit::Word(&["drop", "mark"]),
+                default: Some("drop"),
+                doc: "where k p' reaches 1: packets of both queues are dropped with p'^2, or only marked until the queue is full",
+            },
+            Parameter {
+                name: "packets",
+                unit: Unit::Count(0, 1_000_000_000),
+                default: Some("10000"),
+                doc: "most packets that may wait in both, the one in transmission not counted; 0: no limit",
+            },
+            Parameter {
+                name: "mtu",
+                unit: Unit::Bytes(1, 65_535),
+                default: Some("1500 bytes"),
+                doc: "the controller drops and marks nothing while less than two of this wait",
+            },
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values, place| Discipline::scheduled(DualPi2::new(values, place.random)),
+};
+
+struct DualPi2 {
+    target: Duration,
+    update: Duration,
+    alpha: f64,
+    beta: f64,
+    coupling: f64,
+    step: Duration,
+    step_packets: usize,
+    classic_share: f64,
+    drops_overload: bool,
+    limit: usize,
+    mtu: u64,
+    random: Stream,
+    classic: Waiting,
+    low: Waiting,
+    /// The base probability p'.
+    base: f64,
+    /// The waiting time at the last update, s, and when the next one is.
+    before: f64,
+    updates_at: Time,
+    /// Bytes by which the C queue is owed more than its share, if positive.
+    owed: f64,
+}
+
+/// A queue of packets with the times at which they came.
+#[derive(Default)]
+struct Waiting {
+    packets: VecDeque<(Time, Packet)>,
+    bytes: u64,
+}
+
+impl Waiting {
+    fn push(&mut self, now: Time, packet: Packet) {
+        self.bytes += u64::from(packet.wire_bytes);
+        self.packets.push_back((now, packet));
+    }
+
+    fn pop(&mut self) -> Option<(Time, Packet)> {
+        let first = self.packets.pop_front()?;
+        self.bytes -= u64::from(first.1.wire_bytes);
+        Some(first)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    /// How long the first one has waited.
+    fn waits(&self, now: Time) -> Duration {
+        self.packets.front().map_or(Duration::ZERO, |(came, _)| now.since(*came))
+    }
+}
+
+impl DualPi2 {
+    fn new(values: &Values, random: Stream) -> DualPi2 {
+        DualPi2 {
+            target: values.duration("target"),
+            update: values.duration("update"),
+            alpha: values.number("alpha"),
+            beta: values.number("beta"),
+            coupling: values.number("coupling"),
+            step: values.duration("step"),
+            step_packets: values.count("step_packets") as usize,
+            classic_share: values.number("classic_share"),
+            drops_overload: values.word("overload") == "drop",
+            limit: match values.count("packets") {
+                0 => usize::MAX,
+                packets => packets as usize,
+            },
+            mtu: values.bytes("mtu"),
+            random,
+            classic: Waiting::default(),
+            low: Waiting::default(),
+            base: 0.0,
+            before: 0.0,
+            updates_at: Time::ZERO,
+            owed: 0.0,
+        }
+    }
+
+    /// `dualpi2_update` (Fig. 6), once for each interval since the last one. After a long silence the controller is where it
+    /// would be: the waiting time was zero, and p' came down to zero.
+    fn catch_up(&mut self, now: Time) {
+        while self.updates_at <= now {
+            let waits = self.classic.waits(self.updates_at).max(self.low.waits(self.updates_at)).as_secs();
+            self.step_controller(waits);
+            self.updates_at += self.update;
+            if self.base == 0.0 && waits == 0.0 && self.updates_at <= now {
+                let missed = now.since(self.updates_at).as_nanos() / self.update.as_nanos();
+                self.updates_at += self.update * missed;
+            }
+        }
+    }
+
+    fn step_controller(&mut self, waits: f64) {
+        let change = self.alpha * (waits - self.target.as_secs()) + self.beta * (waits - self.before);
+        // Where nothing is dropped for overload, k p' ends at 1.
+        let most = if self.drops_overload { 1.0 } else { 1.0 / self.coupling };
+        self.base = (self.base + change).clamp(0.0, most);
+        self.before = waits;
+    }
+
+    /// The scheduler (§4.2.2): L first, but for the share of the C queue while both wait.
+    fn next_is_low(&self) -> bool {
+        !self.low.is_empty() && (self.classic.is_empty() || self.owed <= 0.0)
+    }
+
+    fn draw(&mut self, probability: f64) -> bool {
+        probability > 0.0 && self.random.uniform() < probability
+    }
+
+    /// What becomes of a packet of the C queue; false: it is dropped.
+    fn judge_classic(&mut self, packet: &mut Packet) -> bool {
+        if self.is_short() || !self.draw(self.base * self.base) {
+            return true;
+        }
+        // From p'^2 = 1/k^2 on, 25 %, ECN is no protection (Fig. 5).
+        let overload = self.coupling * self.base >= 1.0 && self.drops_overload;
+        !overload && mark(packet)
+    }
+
+    /// The same of the L queue, whose packet came at `came`.
+    fn judge_low(&mut self, now: Time, came: Time, packet: &mut Packet) -> bool {
+        if !self.is_short() {
+            let likelihood = self.coupling * self.base;
+            if likelihood >= 1.0 && self.drops_overload && self.draw(self.base * self.base) {
+                return false;
+            }
+            if self.draw(likelihood) {
+                mark(packet);
+            }
+        }
+        if now.since(came) > self.step && self.low.packets.len() >= self.step_packets {
+            mark(packet);
+        }
+        true
+    }
+
+    fn is_short(&self) -> bool {
+        self.classic.bytes + self.low.bytes < 2 * self.mtu
+    }
+}
+
+impl Queue for DualPi2 {
+    fn enqueue(&mut self, now: Time, packet: Packet, dropped: &mut Dropped) {
+        self.catch_up(now);
+        if self.classic.packets.len() + self.low.packets.len() >= self.limit {
+            return dropped.push((packet, LossReason::QueueFull));
+        }
+        match packet.ecn.is_l4s() {
+            true => self.low.push(now, packet),
+            false => self.classic.push(now, packet),
+        }
+    }
+
+    /// `dualpi2_dequeue` (Fig. 5).
+    fn dequeue(&mut self, now: Time, dropped: &mut Dropped) -> Option<Packet> {
+        self.catch_up(now);
+        loop {
+            let is_low = self.next_is_low();
+            // With the packet that is to leave: whether the queue is short, it is asked like that.
+            let waiting = if is_low { &mut self.low } else { &mut self.classic };
+            let (came, mut packet) = waiting.pop()?;
+            let bytes = f64::from(packet.wire_bytes);
+            let stays = match is_low {
+                true => self.judge_low(now, came, &mut packet),
+                false => self.judge_classic(&mut packet),
+            };
+            if !stays {
+                dropped.push((packet, LossReason::EarlyDrop));
+                continue;
+            }
+            if is_low && !self.classic.is_empty() {
+                self.owed += self.classic_share * bytes;
+            } else if !is_low && !self.low.is_empty() {
+                self.owed -= (1.0 - self.classic_share) * bytes;
+            }
+            return Some(packet);
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        let waiting = (self.classic.packets.len() + self.low.packets.len()) as u32;
+        Backlog { waiting, in_service: false, bytes: self.classic.bytes + self.low.bytes }
+    }
+
+    fn marks(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::Value;
+    use lasthop_wire::{Body, Ecn, FlowId, Priority};
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn packet(ecn: Ecn) -> Packet {
+        Packet {
+            number: 0,
+            flow: FlowId(0),
+            route: 0,
+            wire_bytes: 1000,
+            forward: true,
+            again: false,
+            early: false,
+            ecn,
+            priority: Priority::Normal,
+            hop: 0,
+            body: Body::Datagram { number: 0 },
+        }
+    }
+
+    fn dual(settings: &[(&'static str, Value)]) -> DualPi2 {
+        let mut values = MECHANISM.info.defaults();
+        settings.iter().for_each(|(name, value)| values.set(name, value.clone()));
+        DualPi2::new(&values, Stream::named(1, "queue"))
+    }
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + MS * millis
+    }
+
+    /// What becomes of `count` packets with this code point at a base probability that does not move: shares that are marked
+    /// and dropped. Ten others wait behind each.
+    fn fates(base: f64, ecn: Ecn, count: u32, settings: &[(&'static str, Value)]) -> (f64, f64) {
+        let still = [("alpha", Value::Number(0.0)), ("beta", Value::Number(0.0))];
+        let mut dual = dual(&[settings, &still].concat());
+        dual.base = base;
+        let (mut dropped, mut marked) = (Dropped::new(), 0);
+        let mut left = 0;
+        while left + (dropped.len() as u32) < count {
+            while dual.backlog().waiting < 10 {
+                dual.enqueue(at(1), packet(ecn), &mut dropped);
+            }
+            if let Some(packet) = dual.dequeue(at(1), &mut dropped) {
+                left += 1;
+                marked += u32::from(packet.ecn == Ecn::Ce);
+            }
+        }
+        (f64::from(marked) / f64::from(count), dropped.len() as f64 / f64::from(count))
+    }
+
+    /// Within four standard errors of a share `p` of 20,000.
+    fn is_near(share: f64, p: f64) -> bool {
+        (share - p).abs() <= 4.0 * (p * (1.0 - p) / 20_000.0).sqrt() + 1e-9
+    }
+
+    /// RFC 9332 §2.1: p_C = p'^2, p_L = k p'; packets that are not ECN-capable are dropped instead.
+    #[test]
+    fn the_two_queues_are_coupled_by_a_square() {
+        for base in [0.05, 0.2, 0.4] {
+            let of = |ecn| fates(base, ecn, 20_000, &[]);
+            let (low, ect0, not) = (of(Ecn::Ect1), of(Ecn::Ect0), of(Ecn::NotEct));
+            assert!(is_near(low.0, 2.0 * base) && low.1 == 0.0, "{base} {low:?}");
+            assert!(is_near(ect0.0, base * base) && ect0.1 == 0.0, "{base} {ect0:?}");
+            assert!(is_near(not.1, base * base) && not.0 == 0.0, "{base} {not:?}");
+        }
+    }
+
+    /// Fig. 5: from k p' = 1 on, where p'^2 is 25 %, both queues are dropped from with p'^2, ECN-capable or not, and what
+    /// is left of the L queue is marked.
+    #[test]
+    fn overload_drops_whatever_the_code_point() {
+        let of = |ecn| fates(0.6, ecn, 20_000, &[]);
+        let (low, ect0) = (of(Ecn::Ect1), of(Ecn::Ect0));
+        assert!(is_near(low.1, 0.36) && is_near(low.0, 0.64), "{low:?}");
+        assert!(is_near(ect0.1, 0.36) && ect0.0 == 0.0, "{ect0:?}");
+        let marked = fates(0.5, Ecn::Ect1, 20_000, &[("overload", Value::Word("mark"))]);
+        assert_eq!(marked, (1.0, 0.0));
+    }
+
+    /// A queue that stands 10 ms above the target: the first update adds alpha * 10 ms + beta * 25 ms, each next one
+    /// alpha * 10 ms (Fig. 6).
+    #[test]
+    fn the_controller_integrates() {
+        let mut dual = dual(&[]);
+        dual.step_controller(0.025);
+        let first = 0.16 * 0.010 + 3.2 * 0.025;
+        assert!((dual.base - first).abs() < 1e-12);
+        for _ in 0..10 {
+            dual.step_controller(0.025);
+        }
+        assert!((dual.base - (first + 10.0 * 0.16 * 0.010)).abs() < 1e-12);
+        // An empty queue: it comes down, and not below zero.
+        (0..1000).for_each(|_| dual.step_controller(0.0));
+        assert_eq!(dual.base, 0.0);
+    }
+
+    /// L packets that have waited for more than a millisecond are marked, the last one of a queue is not.
+    #[test]
+    fn the_step_marks_by_waiting_time() {
+        let mut dropped = Dropped::new();
+        for (waited, marked) in [(1, false), (2, true)] {
+            let mut dual = dual(&[]);
+            (0..2).for_each(|_| dual.enqueue(at(10), packet(Ecn::Ect1), &mut dropped));
+            let first = dual.dequeue(at(10 + waited), &mut dropped).expect("a packet");
+            assert_eq!(first.ecn == Ecn::Ce, marked);
+            let last = dual.dequeue(at(10 + waited), &mut dropped).expect("a packet");
+            assert_eq!(last.ecn, Ecn::Ect1);
+        }
+    }
+
+    /// While both wait the C queue gets a tenth; alone it gets all.
+    #[test]
+    fn nobody_starves() {
+        let (mut dual, mut dropped) = (dual(&[]), Dropped::new());
+        let mut classic = 0;
+        for _ in 0..1000 {
+            for ecn in [Ecn::Ect1, Ecn::NotEct] {
+                while dual.backlog().waiting < 20 || dual.classic.packets.len() < 5 {
+                    dual.enqueue(at(1), packet(ecn), &mut dropped);
+                    if ecn == Ecn::Ect1 && dual.low.packets.len() > 15 {
+                        break;
+                    }
+                }
+            }
+            let packet = dual.dequeue(at(1), &mut dropped).expect("a packet");
+            classic += u32::from(packet.ecn == Ecn::NotEct);
+        }
+        assert_eq!(classic, 100);
+    }
+
+    /// A silence of hours costs no time, and leaves nothing behind.
+    #[test]
+    fn silence_is_caught_up_with() {
+        let (mut dual, mut dropped) = (dual(&[]), Dropped::new());
+        dual.base = 0.9;
+        dual.enqueue(at(100_000_000), packet(Ecn::Ect0), &mut dropped);
+        assert_eq!(dual.base, 0.0);
+        assert!(dual.updates_at > at(100_000_000) && dual.updates_at <= at(100_000_016));
+    }
+}
