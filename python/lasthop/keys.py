@@ -30,7 +30,7 @@ Slow_StartChoice: TypeAlias = Literal["none", "hystart", "hystart_pp"] | str | M
 
 
 CongestionChoice: TypeAlias = (
-    Literal["reno", "cubic", "bbr", "bbr3", "westwood", "westwood_plus", "w_cw", "veno"]
+    Literal["reno", "cubic", "bbr", "bbr3", "prague", "westwood", "westwood_plus", "w_cw", "veno"]
     | str
     | Mapping[str, object]
     | CongestionControl
@@ -100,7 +100,7 @@ EstimateChoice: TypeAlias = Literal["rate_times_rtt", "oracle"] | str | Mapping[
 
 
 QueueChoice: TypeAlias = (
-    Literal["drop_tail", "red", "warn", "tag_drop", "cbq", "codel"]
+    Literal["drop_tail", "red", "warn", "tag_drop", "cbq", "codel", "dualpi2"]
     | str
     | Mapping[str, object]
     | Admission
@@ -273,6 +273,9 @@ class Flow(_FlowWords, total=False):
     """tick of the timestamps' clock (RFC 7323: 1 ms to 1 s; "1 us" is as good as exact); "1 ms" by default"""
     ecn: bool | str
     """offer explicit congestion notification (RFC 3168); false by default"""
+    ecn_feedback: Literal["auto", "classic", "accurate"] | str
+    """how marks are told: as ecn says (classic), or in detail (AccECN, RFC 9768); auto: where congestion is for it
+    (prague); "auto" by default"""
     nagle: bool | str
     """a short segment waits while data is outstanding (RFC 9293, section 3.7.4); true by default"""
     processing: str

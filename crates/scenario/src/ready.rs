@@ -13,6 +13,7 @@ pub(crate) const ALL: &[(&str, &str)] = &[
     ("dsl", include_str!("../../../scenarios/dsl.toml")),
     ("umts-fading", include_str!("../../../scenarios/umts-fading.toml")),
     ("lte-fading", include_str!("../../../scenarios/lte-fading.toml")),
+    ("l4s", include_str!("../../../scenarios/l4s.toml")),
     ("drop-patterns", include_str!("../../../scenarios/drop-patterns.toml")),
 ];
 

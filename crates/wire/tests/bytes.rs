@@ -346,7 +346,7 @@ fn segments() -> impl Strategy<Value = Segment> {
                 let counters = Counters::new(order, fields, ect0, ce, ect1);
                 // No SYN has blocks and counters.
                 let fits = segment.option_bytes() + counters.padded_bytes() <= 40;
-                if fits && !(syn && segment.sack.len() > 0) {
+                if fits && (!syn || segment.sack.is_empty()) {
                     segment.set_accecn(counters);
                 }
             }

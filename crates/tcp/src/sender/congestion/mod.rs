@@ -5,6 +5,7 @@ pub mod bbr3;
 mod cubic;
 mod cubic_linux;
 mod estimate;
+mod prague;
 mod reno;
 mod variant;
 mod veno;
@@ -239,6 +240,7 @@ pub const ALL: &[Mechanism<Build>] = &[
     cubic::MECHANISM,
     bbr::MECHANISM,
     bbr3::MECHANISM,
+    prague::MECHANISM,
     westwood::MECHANISM,
     westwood_plus::MECHANISM,
     w_cw::MECHANISM,

@@ -1,0 +1,139 @@
+//! What a run's flows got, and how long packets took on the link that is last on their way down.
+
+use lasthop_base::{Duration, Time};
+use lasthop_engine::{Fate, Observer, PipeId, Side};
+use lasthop_scenario::Scenario;
+use lasthop_sim::assemble::pipe_of;
+use lasthop_sim::{Watch, run_watched};
+use lasthop_tcp::Event;
+use lasthop_wire::{Ecn, FlowId, Packet};
+use std::any::Any;
+use std::collections::BTreeMap;
+
+/// What a run came to, from a time on.
+pub struct Measured {
+    /// Payload that came out of the link, bit/s, by flow.
+    pub goodputs: Vec<f64>,
+    /// Share of what the link could have carried.
+    pub utilisation: f64,
+    /// L4S packets, and others: the time from joining the link to arriving, less the shortest one, ms.
+    pub low: Waits,
+    pub classic: Waits,
+    packets: u64,
+    marked: u64,
+}
+
+/// Times, ms, in order.
+pub struct Waits(Vec<f64>);
+
+impl Waits {
+    fn sorted(mut waits: Vec<f64>) -> Waits {
+        waits.sort_by(f64::total_cmp);
+        Waits(waits)
+    }
+
+    pub fn mean(&self) -> Option<f64> {
+        (!self.0.is_empty()).then(|| self.0.iter().sum::<f64>() / self.0.len() as f64)
+    }
+
+    pub fn p99(&self) -> Option<f64> {
+        self.0.get(self.0.len() * 99 / 100).copied()
+    }
+}
+
+impl Measured {
+    /// Jain's index of the goodputs.
+    pub fn jain(&self) -> Option<f64> {
+        let sum: f64 = self.goodputs.iter().sum();
+        let squares: f64 = self.goodputs.iter().map(|one| one * one).sum();
+        (self.goodputs.len() > 1 && squares > 0.0).then(|| sum * sum / (self.goodputs.len() as f64 * squares))
+    }
+
+    /// Share of data packets that came out with a mark, %.
+    pub fn marked(&self) -> Option<f64> {
+        (self.packets > 0).then(|| 100.0 * self.marked as f64 / self.packets as f64)
+    }
+}
+
+/// Runs a scenario whose flows all take its last link down, and looks at that from `from_s` on.
+pub fn measure(scenario: &Scenario, seed: u64, from_s: u64) -> Measured {
+    let from = Time::ZERO + Duration::from_secs(from_s);
+    let last = scenario.links.len() - 1;
+    let pipe = pipe_of(last, true);
+    let link = Link { pipe, from, joined: BTreeMap::new(), left: Vec::new() };
+    let watch = Watch { observers: vec![Box::new(link)], ..Watch::default() };
+    let (_, _, mut observers) = run_watched(scenario, seed, watch);
+    let observer: Box<dyn Any> = observers.swap_remove(0);
+    let left = observer.downcast::<Link>().map(|link| link.left).unwrap_or_default();
+
+    let service = &scenario.links[last].down.service;
+    let end = Time::ZERO + scenario.duration;
+    let span = end.since(from).as_secs();
+    let capacity = service.bytes_until(end) - service.bytes_until(from);
+    let data: Vec<&Left> = left.iter().filter(|one| one.payload > 0).collect();
+    // What no queue takes: the shortest passage of a packet of that size, which is all but never one that waits.
+    let shortest = data.iter().map(|one| one.took).fold(f64::INFINITY, f64::min);
+    let waits = |is_low: bool| {
+        let some = data.iter().filter(|one| one.joined.is_l4s() == is_low);
+        Waits::sorted(some.map(|one| 1e3 * (one.took - shortest)).collect())
+    };
+    let of_flow = |flow: usize| {
+        let mine = data.iter().filter(|one| one.flow.0 as usize == flow);
+        mine.map(|one| f64::from(one.payload)).sum::<f64>() * 8.0 / span
+    };
+    let carried: f64 = left.iter().map(|one| f64::from(one.bytes)).sum();
+    Measured {
+        goodputs: (0..scenario.flows.len()).map(of_flow).collect(),
+        utilisation: carried / capacity,
+        low: waits(true),
+        classic: waits(false),
+        packets: data.len() as u64,
+        marked: data.iter().filter(|one| one.marked).count() as u64,
+    }
+}
+
+/// A packet that has left the link.
+struct Left {
+    flow: FlowId,
+    bytes: u32,
+    payload: u32,
+    joined: Ecn,
+    marked: bool,
+    /// s.
+    took: f64,
+}
+
+struct Link {
+    pipe: PipeId,
+    from: Time,
+    joined: BTreeMap<u64, (Time, Ecn)>,
+    left: Vec<Left>,
+}
+
+impl Observer for Link {
+    fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+        if pipe == self.pipe && now >= self.from {
+            self.joined.insert(packet.number, (now, packet.ecn));
+            self.on_fate(now, pipe, packet, fate);
+        }
+    }
+
+    fn on_fate(&mut self, _: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+        if pipe != self.pipe || fate == Fate::Open {
+            return;
+        }
+        let Some((since, joined)) = self.joined.remove(&packet.number) else { return };
+        if let Fate::Arrives(at) = fate {
+            self.left.push(Left {
+                flow: packet.flow,
+                bytes: packet.wire_bytes,
+                payload: packet.segment().map_or(0, |segment| segment.len),
+                joined,
+                marked: packet.ecn == Ecn::Ce,
+                took: at.since(since).as_secs(),
+            });
+        }
+    }
+
+    fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
+}

@@ -1,0 +1,340 @@
+//! TCP Prague: the window follows the share of packets that are marked (draft-briscoe-iccrg-prague-congestion-control-04).
+//!
+//! Of each round trip's bytes it takes the share that came with a mark into a moving average, alpha, and lowers the window by
+//! alpha/2 at most once a round trip; what came without a mark raises it, all the time. Both are done at the pace of a path of
+//! 25 ms where the path is shorter, so that short paths get no more than their share. Packets are paced. At a loss, and where
+//! the peer does not tell marks in detail (AccECN), it is Reno.
+//!
+//! # What is left out
+//! Below a window of two segments Linux goes on with smaller segments and a lower pacing rate; here two segments are the least.
+//! Its pacing rate also swings by 3 % each round trip. Not all bursts of a host are modelled: each segment is paced by itself.
+//! Whether a router marks as RFC 3168 has it, in a queue shared with others, is not guessed at (draft §3.2: research).
+
+use super::{AckEvent, Build, CongestionControl, LossEvent, Phase, Recovered, Reno, Start};
+use crate::sender::counting::AckCounting;
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Time, Unit, Values};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "prague",
+        summary: "L4S: cwnd comes down by half the share of marked packets once per RTT; paced; Reno at a loss",
+        source: "draft-briscoe-iccrg-prague-congestion-control-04; RFC 9331 §4",
+        parameters: &[
+            Parameter {
+                name: "gain",
+                unit: Unit::Number(0.001, 1.0),
+                default: Some("0.0625"),
+                doc: "weight of the last round trip in alpha (g, 1/16)",
+            },
+            Parameter {
+                name: "rtt_floor",
+                unit: Unit::Duration(Duration::ZERO, Duration::from_secs(1)),
+                default: Some("25 ms"),
+                doc: "a shorter RTT counts as this (RTT independence, §2.4.4); \"0 s\": none does",
+            },
+            Parameter {
+                name: "floor_after",
+                unit: Unit::Count(0, 1_000_000),
+                default: Some("4"),
+                doc: "from so many round trips after slow start on (Linux: 4)",
+            },
+        ],
+        scalable: true,
+        ..Info::PLAIN
+    },
+    build: &|values, start| Box::new(Prague::new(values, &start)),
+};
+
+struct Prague {
+    reno: Reno,
+    mss: u64,
+    gain: f64,
+    rtt_floor: Duration,
+    floor_after: u64,
+    /// The average share of marked bytes.
+    alpha: f64,
+    /// Whether a mark has ever been told: there is a router that marks.
+    is_marked: bool,
+    round: Round,
+    /// Round trips since slow start.
+    rounds: u64,
+    /// When a mark lowered the window last, and the end of that round trip in bytes delivered.
+    reduced_at: Option<Time>,
+    reduced_until: u64,
+    delivered: u64,
+    srtt: Option<Duration>,
+}
+
+/// A round trip, counted by what is delivered: it is over when what was in flight at its begin is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Round {
+    begun_at: Time,
+    until: u64,
+    delivered: u64,
+    marked: u64,
+}
+
+/// The least window, segments (draft §2.4.3; RFC 3168 §6.1.2 goes on to one).
+const LEAST: u64 = 2;
+
+impl Prague {
+    fn new(values: &Values, start: &Start) -> Prague {
+        Prague {
+            reno: Reno::plain(start),
+            mss: start.mss,
+            gain: values.number("gain"),
+            rtt_floor: values.duration("rtt_floor"),
+            floor_after: values.count("floor_after"),
+            alpha: 1.0,
+            is_marked: false,
+            round: Round::default(),
+            rounds: 0,
+            reduced_at: None,
+            reduced_until: 0,
+            delivered: 0,
+            srtt: None,
+        }
+    }
+
+    /// The RTT at whose pace the window moves (draft §2.4.4).
+    fn pace(&self, srtt: Duration) -> Duration {
+        if self.rounds >= self.floor_after { srtt.max(self.rtt_floor) } else { srtt }
+    }
+
+    /// Takes an ACK's bytes into the round, and a round that is over into alpha (draft §2.4.2).
+    fn measure(&mut self, ack: &AckEvent, srtt: Duration) {
+        self.delivered += ack.delivered;
+        self.round.delivered += ack.delivered;
+        self.round.marked += ack.marked;
+        let is_over =
+            self.delivered >= self.round.until && ack.now.since(self.round.begun_at) >= self.pace(srtt);
+        if !is_over || self.round.delivered == 0 {
+            return;
+        }
+        // Before the first mark nothing is known of the path: alpha stays at 1, so that the first one halves.
+        if self.is_marked {
+            let share = (self.round.marked as f64 / self.round.delivered as f64).min(1.0);
+            self.alpha += self.gain * (share - self.alpha);
+        }
+        if !self.reno.in_slow_start() {
+            self.rounds += 1;
+        }
+        let until = self.delivered + ack.in_flight;
+        self.round = Round { begun_at: ack.now, until, delivered: 0, marked: 0 };
+    }
+
+    /// A segment per round trip for what came without a mark; less on a short path (draft §2.4.3, §2.4.4).
+    fn increase(&mut self, ack: &AckEvent, srtt: Duration, counting: &mut dyn AckCounting) {
+        let unmarked = ack.delivered.saturating_sub(ack.marked);
+        if self.reno.in_slow_start() && !self.is_marked {
+            return self.reno.on_ack(ack, counting);
+        }
+        if unmarked == 0 || self.reno.is_full() {
+            return;
+        }
+        let ratio = srtt.as_secs() / self.pace(srtt).as_secs().max(1e-9);
+        let cwnd = self.reno.exact();
+        self.reno.set(cwnd + ratio * ratio * self.mss as f64 * unmarked as f64 / cwnd);
+    }
+
+    /// Marks lower the window by alpha/2, once in a round trip of the path and of the floor (draft §2.4.2).
+    fn decrease(&mut self, ack: &AckEvent, srtt: Duration) {
+        let goes_on = self.delivered < self.reduced_until
+            || self.reduced_at.is_some_and(|at| ack.now.since(at) < self.pace(srtt));
+        if ack.marked == 0 || (self.is_marked && goes_on) {
+            return;
+        }
+        self.is_marked = true;
+        let least = (LEAST * self.mss) as f64;
+        let window = (self.reno.exact() * (1.0 - self.alpha / 2.0)).max(least);
+        self.reno.set_ssthresh(window as u64);
+        self.reno.set(window);
+        self.reduced_at = Some(ack.now);
+        self.reduced_until = self.delivered + ack.in_flight;
+    }
+}
+
+impl CongestionControl for Prague {
+    fn window(&self) -> u64 {
+        self.reno.window()
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.reno.ssthresh()
+    }
+
+    fn samples(&self) -> bool {
+        true
+    }
+
+    /// The window over a round trip; twice that in slow start, whose window doubles meanwhile (draft §2.4.5, as Linux).
+    fn pacing_rate(&self) -> Option<Rate> {
+        let srtt = self.srtt.filter(|srtt| *srtt > Duration::ZERO)?;
+        let doubles = self.reno.window() < self.reno.ssthresh() / 2;
+        let bytes = self.reno.exact() * if doubles { 2.0 } else { 1.0 };
+        Some(Rate::from_bps((8.0 * bytes / srtt.as_secs()).max(1.0) as u64))
+    }
+
+    fn draws(&self) -> bool {
+        false
+    }
+
+    fn is_scalable(&self) -> bool {
+        true
+    }
+
+    fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
+        self.srtt = ack.srtt;
+        let Some(srtt) = ack.srtt else { return self.reno.on_ack(ack, counting) };
+        self.measure(ack, srtt);
+        if ack.phase == Phase::Recovery {
+            return;
+        }
+        if ack.phase == Phase::Restart {
+            return self.reno.on_ack(ack, counting);
+        }
+        if !ack.held {
+            self.increase(ack, srtt, counting);
+        }
+        self.decrease(ack, srtt);
+    }
+
+    fn on_loss(&mut self, loss: &LossEvent) {
+        self.reno.on_loss(loss);
+    }
+
+    fn on_restart(&mut self, loss: &LossEvent) {
+        self.reno.on_restart(loss);
+    }
+
+    fn on_timeout(&mut self, loss: &LossEvent, first: bool) {
+        self.reno.on_timeout(loss, first);
+    }
+
+    /// An echo as RFC 3168 has it: the peer tells no more.
+    fn on_mark(&mut self, loss: &LossEvent) {
+        self.reno.on_mark(loss);
+    }
+
+    fn leave_slow_start(&mut self) {
+        self.reno.leave_slow_start();
+    }
+
+    fn on_idle(&mut self, window: u64) {
+        self.reno.on_idle(window);
+    }
+
+    fn on_segment(&mut self, mss: u64) {
+        self.mss = mss;
+        self.reno.on_segment(mss);
+    }
+
+    fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
+        self.reno.on_recovered(flight, recovered);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sender::counting;
+    use lasthop_base::Stream;
+
+    const MSS: u64 = 1000;
+    const MS: Duration = Duration::from_millis(1);
+
+    fn prague(window: u64) -> Prague {
+        let random = Stream::named(1, "sender");
+        let start = Start { window: window * MSS, ssthresh: 1 << 30, mss: MSS, random };
+        let mut prague = Prague::new(&MECHANISM.info.defaults(), &start);
+        prague.reno.set_ssthresh(window * MSS);
+        prague
+    }
+
+    /// A round trip of `rtt` in which `marked` of the window's segments come back with a mark, one ACK each.
+    fn round(prague: &mut Prague, now: &mut Time, rtt: Duration, marked: impl Fn(u64) -> bool) {
+        let mut counting = (counting::DEFAULT.build)(&counting::DEFAULT.info.defaults());
+        let segments = (prague.window() / MSS).max(1);
+        for number in 0..segments {
+            *now += rtt.divided_by(segments);
+            let ack = AckEvent {
+                now: *now,
+                acked: MSS,
+                segments: 1,
+                delivered: MSS,
+                marked: if marked(number) { MSS } else { 0 },
+                srtt: Some(rtt),
+                in_flight: (segments - 1) * MSS,
+                ..AckEvent::default()
+            };
+            prague.on_ack(&ack, &mut *counting);
+        }
+    }
+
+    /// The first mark halves (alpha begins at 1), and ends slow start; alpha then goes to the share of marks with a gain of
+    /// 1/16 (draft §2.4.2): after n rounds without any it is (15/16)^n.
+    #[test]
+    fn alpha_is_a_moving_average() {
+        let (mut prague, mut now) = (prague(40), Time::ZERO);
+        let rtt = MS * 50;
+        round(&mut prague, &mut now, rtt, |number| number == 0);
+        assert!(prague.window() >= 20 * MSS && prague.window() <= 21 * MSS, "{}", prague.window());
+        let before = prague.alpha;
+        for _ in 0..10 {
+            round(&mut prague, &mut now, rtt, |_| false);
+        }
+        let expected = before * f64::powi(15.0 / 16.0, 10);
+        assert!((prague.alpha / expected - 1.0).abs() < 0.08, "{} {expected}", prague.alpha);
+    }
+
+    /// At a constant share p of marks the window stands where a segment per round trip for what is unmarked equals what is
+    /// taken, alpha/2 of the window with alpha = p: W = 2 (1 - p) / p (draft §2.4.3; the scalable law of RFC 9331).
+    #[test]
+    fn the_window_is_inverse_to_the_share_of_marks() {
+        for (every, rtt) in [(10u64, 50), (20, 50), (10, 100)] {
+            let (mut prague, mut now) = (prague(30), Time::ZERO);
+            let (mut sum, mut count) = (0.0, 0.0);
+            let seen = std::cell::Cell::new(0u64);
+            for number in 0..4000 {
+                round(&mut prague, &mut now, MS * rtt, |_| {
+                    seen.set(seen.get() + 1);
+                    seen.get() % every == 0
+                });
+                if number >= 1000 {
+                    sum += prague.window() as f64 / MSS as f64;
+                    count += 1.0;
+                }
+            }
+            let p = 1.0 / every as f64;
+            let expected = 2.0 * (1.0 - p) / p;
+            let mean = sum / count;
+            assert!((mean / expected - 1.0).abs() < 0.1, "every {every}: {mean} {expected}");
+        }
+    }
+
+    /// A path of 5 ms grows as one of 25 ms does (draft §2.4.4): in a second 40 segments per 25 ms of rate, that is (5/25)^2
+    /// of a segment per round trip.
+    #[test]
+    fn short_paths_grow_as_longer_ones() {
+        let (mut prague, mut now) = (prague(50), Time::ZERO);
+        prague.is_marked = true;
+        prague.rounds = 4;
+        let before = prague.reno.exact();
+        for _ in 0..200 {
+            round(&mut prague, &mut now, MS * 5, |_| false);
+        }
+        let grown = (prague.reno.exact() - before) / MSS as f64;
+        assert!((grown - 200.0 * 0.04).abs() < 0.5, "{grown}");
+    }
+
+    /// Two segments are the least, however many are marked.
+    #[test]
+    fn two_segments_are_left() {
+        let (mut prague, mut now) = (prague(10), Time::ZERO);
+        for _ in 0..100 {
+            round(&mut prague, &mut now, MS * 50, |_| true);
+        }
+        assert_eq!(prague.window(), 2 * MSS);
+    }
+}
