@@ -27,7 +27,7 @@ fn main() -> ExitCode {
 fn tables() -> Result<(), String> {
     let (words, runs) = wishes()?;
     println!(
-        "| path | goodputs, Mbit/s | Jain | utilisation, % | L queue: mean, ms | p99, ms | C queue: mean, ms | p99, ms | marked, % |"
+        "| path | goodputs, Mbit/s | Jain | utilisation, % | L4S packets wait: mean, ms | p99, ms | others: mean, ms | p99, ms | marked, % |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
     let is_path = |word: &&String| word.contains('=') || word.contains(".toml");
