@@ -299,7 +299,7 @@ mod tests {
             for number in 0..4000 {
                 round(&mut prague, &mut now, MS * rtt, |_| {
                     seen.set(seen.get() + 1);
-                    seen.get() % every == 0
+                    seen.get().is_multiple_of(every)
                 });
                 if number >= 1000 {
                     sum += prague.window() as f64 / MSS as f64;
