@@ -6,6 +6,9 @@ PYTHON ?= python3
 # Programs that tests call, each with Debian's package if that has another name.
 PROGRAMS = tshark tcptrace chromium iptables ethtool ip:iproute2 ss:iproute2 nft:nftables setpriv:util-linux valgrind python3
 
+# Finds what keeps people out of a page (MPL 2.0): for tests alone, and only where there is npm.
+AXE = 4.14.1
+
 .PHONY: test tools format lint unit doc python stubs bench count count-update crosscheck-ns2 crosscheck-kernel
 
 test: tools format lint unit doc python
@@ -28,6 +31,10 @@ tools:
 		for package in $$missing; do \
 			apt-get install -y -qq --no-install-recommends $$package >/dev/null || true; \
 		done; \
+	fi; \
+	if [ ! -e target/axe/axe.min.js ] && command -v npm >/dev/null; then \
+		mkdir -p target/axe && (cd target/axe && npm pack --silent axe-core@$(AXE) >/dev/null && tar -xzf axe-core-*.tgz && cp package/axe.min.js .) \
+			|| echo "make: no axe-core: the lab's accessibility is not checked"; \
 	fi; \
 	for one in $(PROGRAMS); do \
 		command -v $${one%%:*} >/dev/null || echo "make: no $${one%%:*}: the tests that need it are skipped"; \
@@ -72,6 +79,15 @@ stubs:
 	cp target/python/stubs/lasthop/_lasthop.pyi python/lasthop/_lasthop.pyi
 	$(VENV)/bin/python python/build/keys.py > target/python/keys.py
 	mv target/python/keys.py python/lasthop/keys.py
+
+# The page anew (crates/page/lab.html, which is in the program): after a change of what it says or computes.
+.PHONY: page
+page:
+	@rustup target list --installed 2>/dev/null | grep -q wasm32-unknown-unknown || rustup target add wasm32-unknown-unknown
+	$(CARGO) rustc --package lasthop-page --lib --crate-type cdylib --profile page --target wasm32-unknown-unknown \
+		-- --remap-path-prefix="$${CARGO_HOME:-$$HOME/.cargo}=cargo" --remap-path-prefix="$(CURDIR)=lasthop"
+	$(CARGO) run --quiet --package lasthop-page --example page -- \
+		target/wasm32-unknown-unknown/page/lasthop_page.wasm crates/page/lab.html
 
 # Packets per CPU second and peak memory on fixed cases.
 bench:

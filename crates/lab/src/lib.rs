@@ -1,7 +1,7 @@
 //! Everything around a run: repetitions and intervals, comparisons, the papers, benchmarks, reports.
 //!
-//! * [`repeat`]: repetitions on all cores; [`in_order`]: the same, one finished result after the other; [`stats`]: means with their intervals;
-//!   [`change`]: one mean against another.
+//! * [`repeat`]: repetitions on all cores; [`in_order`]: the same, one finished result after the other; [`stats`]: means with their intervals (a crate of
+//!   its own); [`change`]: one mean against another.
 //! * [`runs`]: what is shown of one scenario's repetitions; [`compare`]: values beside each other, paired; [`mod@bench`]: speed; [`cost`]: what runs will take.
 //! * [`item`]: a published number beside ours; [`papers`]: the papers, each a folder.
 //! * [`trials`]: streams of real TCP in two ways beside each other: simulated and emulated, without the agent and with it.
@@ -10,7 +10,6 @@
 //! * [`progress`]: how far a long computation has come.
 
 pub mod bench;
-pub mod change;
 pub mod compare;
 pub mod cost;
 pub mod digest;
@@ -24,6 +23,8 @@ pub mod progress;
 pub mod repeat;
 pub mod report;
 pub mod runs;
-pub mod stats;
 pub mod study;
 pub mod trials;
+
+pub use lasthop_stats as stats;
+pub use lasthop_stats::change;

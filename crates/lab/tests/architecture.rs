@@ -18,7 +18,9 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("engine", &["base", "wire", "net", "tcp", "middlebox"]),
     ("scenario", &["base", "net", "tcp", "middlebox"]),
     ("sim", &["base", "wire", "net", "tcp", "middlebox", "engine", "scenario", "capture"]),
-    ("lab", &["base", "wire", "net", "tcp", "engine", "scenario", "capture", "sim"]),
+    ("stats", &[]),
+    ("lab", &["base", "wire", "net", "tcp", "engine", "scenario", "capture", "sim", "stats"]),
+    ("page", &["base", "wire", "net", "tcp", "engine", "scenario", "sim", "stats"]),
     ("sweep", &["lab", "scenario", "sim"]),
     ("python", &["base", "wire", "tcp", "net", "engine", "scenario", "sim", "lab", "sweep"]),
     (

@@ -1,6 +1,7 @@
 //! The questions of the language and the mechanisms that answer them, of TCP, links and nodes in one form.
 
 use crate::draft::Draft;
+use crate::files::{Disk, Files};
 use crate::problem::Problem;
 use lasthop_base::Question;
 use std::sync::Arc;
@@ -34,7 +35,7 @@ use std::sync::Arc;
 /// assert!(draft.show()?.contains(r#"counting = "twice""#));
 /// # Ok::<(), lasthop_scenario::Problem>(())
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Catalogue {
     /// What an endpoint is made of.
     pub tcp: lasthop_tcp::Catalogue,
@@ -42,6 +43,19 @@ pub struct Catalogue {
     pub link: lasthop_net::Catalogue,
     /// What stands at a node.
     pub node: lasthop_middlebox::Catalogue,
+    /// Where the files come from that it names: scenarios and recorded traces.
+    pub files: Arc<dyn Files>,
+}
+
+impl Default for Catalogue {
+    fn default() -> Catalogue {
+        Catalogue {
+            tcp: Default::default(),
+            link: Default::default(),
+            node: Default::default(),
+            files: Arc::new(Disk),
+        }
+    }
 }
 
 impl Catalogue {

@@ -9,7 +9,7 @@ use crate::set;
 use crate::source::{Source, Span};
 use crate::suggest::among;
 use crate::tree::{self, Table};
-use crate::{inline, ready, show, traces};
+use crate::{inline, ready, show};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ impl Draft {
     }
 
     pub(crate) fn load_with(catalogue: &Arc<Catalogue>, path: &str) -> Result<Draft, Problem> {
-        let is_file = Path::new(path).exists();
+        let is_file = catalogue.files.is_there(path);
         if let Some((name, text)) = ready::find(path)
             && (name == path || !is_file)
         {
@@ -58,7 +58,9 @@ impl Draft {
             let message = format!("`{path}` is neither a scenario file nor a ready path");
             return Err(refuse(message).help(format!("{known}; or write it inline: rate=10Mbit/s,rtt=20ms")));
         }
-        let bytes = traces::contents(Path::new(path), LARGEST)
+        let bytes = catalogue
+            .files
+            .read(path, LARGEST)
             .map_err(|why| refuse(format!("cannot read `{path}`: {why}")).help(known))?;
         match String::from_utf8(bytes) {
             Ok(text) => Draft::parse_with(catalogue, &text, path),

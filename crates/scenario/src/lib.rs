@@ -15,6 +15,8 @@
 //! * `notes`: what is right, but hardly what was meant.
 //! * [`inline`]: scenarios in one line; `set`: `--set path=value`; `ready`: the files in `scenarios/`.
 //!
+//! * `files`: where scenario and trace files come from, if not from the disk.
+//!
 //! What is absent: nothing here runs, prints or exits; only scenario and trace files are read.
 //!
 //! ```
@@ -36,6 +38,7 @@ mod check;
 mod draft;
 pub mod examples;
 mod fields;
+mod files;
 mod flows;
 pub mod inline;
 mod key;
@@ -66,6 +69,7 @@ mod tree;
 
 pub use catalogue::Catalogue;
 pub use draft::Draft;
+pub use files::{Disk, Files};
 pub use list::Entry;
 pub use problem::Problem;
 pub use ready::names as ready_paths;

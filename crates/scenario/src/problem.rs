@@ -88,6 +88,12 @@ impl Problem {
         1 + before.rsplit('\n').next().unwrap_or_default().chars().count()
     }
 
+    /// The place in the whole text as browsers count: UTF-16 units from 0.
+    pub fn utf16(&self) -> Range<usize> {
+        let units = |end: usize| self.0.text[..end].encode_utf16().count();
+        units(self.0.span.start)..units(self.0.span.end)
+    }
+
     /// The text that is underlined.
     pub fn underlined(&self) -> &str {
         &self.0.text[self.0.span.clone()]

@@ -5,8 +5,6 @@ use crate::reader::Reader;
 use crate::ready;
 use crate::source::{Source, Span};
 use lasthop_net::service::{Trace, TraceError};
-use std::io::Read;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Largest trace read, bytes.
@@ -28,8 +26,11 @@ pub(crate) fn read(reader: &Reader<'_>, key: &str, name: &str, place: Span) -> R
         };
         return Trace::parse(text).map(Arc::new).map_err(|error| refuse(format!("`{name}`: {error}")));
     }
-    let bytes =
-        contents(Path::new(name), LARGEST).map_err(|why| refuse(format!("cannot read `{name}`: {why}")))?;
+    let bytes = reader
+        .catalogue
+        .files
+        .read(name, LARGEST)
+        .map_err(|why| refuse(format!("cannot read `{name}`: {why}")))?;
     let Ok(text) = String::from_utf8(bytes) else {
         return Err(refuse(format!("`{name}` is not a text file")));
     };
@@ -37,32 +38,6 @@ pub(crate) fn read(reader: &Reader<'_>, key: &str, name: &str, place: Span) -> R
         0 => refuse(format!("`{name}`: {error}")),
         _ => faulty(name, &text, &error, key),
     })
-}
-
-/// A whole regular file of at most `largest` bytes.
-///
-/// # Errors
-/// One phrase.
-pub(crate) fn contents(path: &Path, largest: u64) -> Result<Vec<u8>, String> {
-    let words = |error: std::io::Error| match error.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        std::io::ErrorKind::PermissionDenied => "it may not be read".to_owned(),
-        _ => error.to_string(),
-    };
-    let metadata = std::fs::metadata(path).map_err(words)?;
-    if metadata.is_dir() {
-        return Err("it is a directory".to_owned());
-    }
-    if !metadata.is_file() {
-        return Err("it is not a file".to_owned());
-    }
-    let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).map_err(words)?;
-    file.take(largest + 1).read_to_end(&mut bytes).map_err(words)?;
-    match bytes.len() as u64 > largest {
-        true => Err(format!("it is larger than {largest} bytes")),
-        false => Ok(bytes),
-    }
 }
 
 /// The problem with one line of a trace.

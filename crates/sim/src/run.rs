@@ -10,6 +10,7 @@ use lasthop_scenario::{Hop, Scenario};
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, Packet};
 use std::any::Any;
+use std::borrow::Cow;
 
 /// What is to be watched in a run beside its outcome.
 #[derive(Default)]
@@ -71,7 +72,7 @@ pub fn run_watched(
 /// A run under way, for callers who may want to stop it before its end or to do something else in between. How it is
 /// divided changes nothing in what comes out.
 pub struct Running<'s> {
-    scenario: &'s Scenario,
+    scenario: Cow<'s, Scenario>,
     seed: u64,
     engine: Engine,
     samples: Samples,
@@ -83,14 +84,23 @@ pub struct Running<'s> {
 impl<'s> Running<'s> {
     /// A run at time zero.
     pub fn new(scenario: &'s Scenario, seed: u64, watch: Watch) -> Running<'s> {
-        let mut engine = assemble(scenario, seed);
+        Running::of(Cow::Borrowed(scenario), seed, watch)
+    }
+
+    /// The same for a caller who cannot keep the scenario beside it.
+    pub fn owning(scenario: Scenario, seed: u64, watch: Watch) -> Running<'static> {
+        Running::of(Cow::Owned(scenario), seed, watch)
+    }
+
+    fn of(scenario: Cow<'s, Scenario>, seed: u64, watch: Watch) -> Running<'s> {
+        let mut engine = assemble(&scenario, seed);
         if !watch.observers.is_empty() {
             engine.observe(Box::new(Several(watch.observers)));
         }
         if watch.probes {
             engine.unfuse();
         }
-        let prober = watch.probes.then(|| Prober::new(scenario));
+        let prober = watch.probes.then(|| Prober::new(&scenario));
         Running { scenario, seed, engine, samples: Samples::default(), prober, next_sample: Time::ZERO }
     }
 
@@ -101,7 +111,7 @@ impl<'s> Running<'s> {
 
     /// Carries it from sample to sample, by what carries an engine to a time and says whether it is not there yet.
     fn carry(&mut self, to: impl Fn(&mut Engine, Time) -> bool) -> bool {
-        let end = end_of(self.scenario);
+        let end = end_of(&self.scenario);
         while let Some(prober) = self.prober.as_mut().filter(|_| self.next_sample < end) {
             if to(&mut self.engine, self.next_sample) {
                 return true;
@@ -112,9 +122,14 @@ impl<'s> Running<'s> {
         to(&mut self.engine, end)
     }
 
+    /// How far it has come, in the run's own time.
+    pub fn now(&self) -> Time {
+        self.engine.now()
+    }
+
     /// What came out, and what watched it; as of now if it is not at its end.
     pub fn finish(mut self) -> (Outcome, Samples, Vec<Box<dyn Observer>>) {
-        let outcome = outcome(self.scenario, self.seed, &self.engine);
+        let outcome = outcome(&self.scenario, self.seed, &self.engine);
         let several = self.engine.take_observer().map(|observer| observer as Box<dyn Any>);
         let observers =
             several.and_then(|any| any.downcast::<Several>().ok()).map_or(Vec::new(), |several| several.0);

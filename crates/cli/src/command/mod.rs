@@ -19,6 +19,7 @@ mod endpoint;
 mod explain;
 mod fading;
 mod help;
+mod lab;
 #[cfg(target_os = "linux")]
 mod linux;
 mod list;
@@ -54,6 +55,7 @@ pub(crate) enum Command {
     Fading(fading::Fading),
     Explain(explain::Explain),
     Help(help::Help),
+    Lab(lab::Lab),
     #[command(flatten)]
     LinuxOnly(LinuxOnly),
     Completion(completion::Completion),
@@ -77,6 +79,7 @@ impl Command {
             Command::Fading(fading) => fading.execute(),
             Command::Explain(explain) => explain.execute(),
             Command::Help(help) => help.execute(),
+            Command::Lab(lab) => lab.execute(),
             Command::LinuxOnly(command) => command.execute(),
             Command::Completion(completion) => completion.execute(),
             Command::Man(man) => man.execute(),

@@ -5,7 +5,7 @@
 //! other`, pair by pair, from zero. The interval is not symmetrical, and unlike the delta method's it holds where the
 //! base varies a lot.
 
-use crate::stats::quantile;
+use crate::mean::quantile;
 
 /// A change of one mean against another, paired by repetition.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,7 +62,7 @@ impl Change {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::{Estimate, change_of_means};
+    use crate::mean::{Estimate, change_of_means};
     use lasthop_base::Stream;
 
     #[test]

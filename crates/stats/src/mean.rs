@@ -81,7 +81,7 @@ pub fn change_of_means(ones: &[f64], others: &[f64]) -> Option<Estimate> {
 }
 
 /// The 97.5 % quantile of Student's t with `freedom` degrees of freedom.
-pub(crate) fn quantile(freedom: usize) -> f64 {
+pub fn quantile(freedom: usize) -> f64 {
     match StudentsT::new(0.0, 1.0, freedom as f64) {
         Ok(t) => t.inverse_cdf(0.975),
         Err(_) => f64::INFINITY,

@@ -1,0 +1,182 @@
+//! Chromium at the end of two pipes: its own protocol (Chrome DevTools), a JSON text and a zero byte for each message.
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How long a page may take for what takes a second on an idle machine.
+const PATIENCE: Duration = Duration::from_secs(40);
+
+/// A browser with one page.
+pub struct Browser {
+    child: Child,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+    session: String,
+    number: u64,
+    /// Addresses that pages asked for, and what they complained of.
+    pub requests: Vec<String>,
+    pub complaints: Vec<String>,
+    /// Its own, removed with it: for the page, too.
+    pub folder: tempfile::TempDir,
+}
+
+impl Browser {
+    /// `None` where there is no Chromium.
+    pub fn start() -> Option<Browser> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let installed = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| {
+            Command::new(name).arg("--version").output().is_ok_and(|told| told.status.success())
+        });
+        let Some(program) = installed else {
+            eprintln!("skipped: no Chromium to open the page with");
+            return None;
+        };
+        // It reads from descriptor 3 and writes to 4.
+        let mut child = Command::new("sh")
+            .args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 >/dev/null 2>&1", program])
+            .args([
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--remote-debugging-pipe",
+                "--no-first-run",
+            ])
+            .args(["--disable-background-networking", "--disable-dev-shm-usage"])
+            .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("a shell");
+        let to = child.stdin.take().expect("a pipe");
+        let from = BufReader::new(child.stdout.take().expect("a pipe"));
+        let (requests, complaints) = (Vec::new(), Vec::new());
+        let mut browser =
+            Browser { child, to, from, session: String::new(), number: 0, requests, complaints, folder };
+        let target = browser.call("Target.createTarget", json!({ "url": "about:blank" }));
+        let attached =
+            browser.call("Target.attachToTarget", json!({ "targetId": target["targetId"], "flatten": true }));
+        browser.session = attached["sessionId"].as_str().expect("a session").to_owned();
+        for domain in ["Page", "Runtime", "Network", "Log"] {
+            browser.call(&format!("{domain}.enable"), json!({}));
+        }
+        browser.size(1400, 900);
+        Some(browser)
+    }
+
+    /// Calls a method of the protocol.
+    pub fn call(&mut self, method: &str, parameters: Value) -> Value {
+        self.number += 1;
+        let mut message = json!({ "id": self.number, "method": method, "params": parameters });
+        if !self.session.is_empty() {
+            message["sessionId"] = json!(self.session);
+        }
+        self.to.write_all(format!("{message}\0").as_bytes()).expect("the browser lives");
+        loop {
+            let mut bytes = Vec::new();
+            self.from.read_until(0, &mut bytes).expect("the browser lives");
+            bytes.pop();
+            let answer: Value = serde_json::from_slice(&bytes).expect("the browser answers in JSON");
+            self.note(&answer);
+            if answer["id"] == json!(self.number) {
+                assert_eq!(answer["error"], Value::Null, "{method}");
+                return answer["result"].clone();
+            }
+        }
+    }
+
+    fn note(&mut self, event: &Value) {
+        let parameters = &event["params"];
+        match event["method"].as_str() {
+            Some("Network.requestWillBeSent") => {
+                self.requests.push(parameters["request"]["url"].as_str().unwrap_or_default().to_owned());
+            }
+            Some("Runtime.exceptionThrown") => {
+                self.complaints.push(parameters["exceptionDetails"].to_string())
+            }
+            Some("Log.entryAdded") => self.complaints.push(parameters["entry"]["text"].to_string()),
+            _ => {}
+        }
+    }
+
+    /// A window of so many pixels.
+    pub fn size(&mut self, width: u32, height: u32) {
+        let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        self.call("Emulation.setDeviceMetricsOverride", metrics);
+    }
+
+    /// Light or dark.
+    pub fn scheme(&mut self, scheme: &str) {
+        let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
+        self.call("Emulation.setEmulatedMedia", json!({ "features": features }));
+    }
+
+    /// Opens the page in this file and waits for its first picture.
+    pub fn open(&mut self, file: &Path, hash: &str) {
+        // From one hash to another would be the same page.
+        self.call("Page.navigate", json!({ "url": "about:blank" }));
+        self.wait("location.href === 'about:blank'");
+        let address = format!("file://{}{hash}", file.display());
+        let told = self.call("Page.navigate", json!({ "url": address }));
+        assert_eq!(told["errorText"], Value::Null, "{address}");
+        self.wait("location.href !== 'about:blank'");
+        self.wait("document.body && Number(document.body.dataset.pictures) > 0");
+    }
+
+    /// What an expression gives, once it is no promise any more.
+    pub fn value(&mut self, expression: &str) -> Value {
+        let parameters = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
+        let answer = self.call("Runtime.evaluate", parameters);
+        assert_eq!(answer["exceptionDetails"], Value::Null, "{expression}");
+        answer["result"]["value"].clone()
+    }
+
+    /// What text an expression gives.
+    pub fn text(&mut self, expression: &str) -> String {
+        self.value(expression).as_str().unwrap_or_else(|| panic!("no text: {expression}")).to_owned()
+    }
+
+    /// Waits until an expression is true.
+    pub fn wait(&mut self, expression: &str) {
+        let begun = Instant::now();
+        while self.value(&format!("Boolean({expression})")) != json!(true) {
+            if begun.elapsed() > PATIENCE {
+                let state = self
+                    .value("[document.body.dataset.error, document.getElementById('status')?.textContent]");
+                panic!("in vain: {expression}: {state} {:?}", self.complaints);
+            }
+            sleep(Duration::from_millis(15));
+        }
+    }
+
+    /// Presses a key, as its name is in `KeyboardEvent.key`.
+    pub fn press(&mut self, key: &str) {
+        let code = match key {
+            "Tab" => 9,
+            "ArrowLeft" => 37,
+            "ArrowRight" => 39,
+            "Enter" => 13,
+            _ => 0,
+        };
+        let mut event = json!({ "type": "keyDown", "key": key, "code": key, "windowsVirtualKeyCode": code });
+        if key == "Enter" {
+            event["text"] = json!("\r");
+        } else if key.len() == 1 {
+            event["text"] = json!(key);
+        }
+        self.call("Input.dispatchKeyEvent", event.clone());
+        event["type"] = json!("keyUp");
+        self.call("Input.dispatchKeyEvent", event);
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let _ = self.to.write_all(b"{\"id\":0,\"method\":\"Browser.close\"}\0");
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,66 @@
+//! `lasthop lab`: the page that it writes, in a browser. Skipped where there is no Chromium.
+//!
+//! What the page computes is compared with this program and with the engine as it is now, so that a page that is out of
+//! date is noticed: `make page` makes it anew.
+
+mod access;
+mod browser;
+mod same_numbers;
+mod settings;
+
+use browser::Browser;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// Calls the program.
+fn lasthop(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_lasthop")).args(arguments).output().expect("it runs")
+}
+
+/// The page, opened.
+struct Opened {
+    browser: Browser,
+    page: PathBuf,
+}
+
+/// `None` where there is no browser.
+fn opened(hash: &str) -> Option<Opened> {
+    let mut browser = Browser::start()?;
+    let page = browser.folder.path().join("lab.html");
+    let written = lasthop(&["lab", "--export", page.to_str().expect("text")]);
+    assert!(written.status.success() && written.stdout.is_empty());
+    browser.open(&page, hash);
+    Some(Opened { browser, page })
+}
+
+/// Without a screen there is no browser to open: it says where the page is.
+#[test]
+fn without_a_screen_it_prints_where_the_page_is() {
+    let told = Command::new(env!("CARGO_BIN_EXE_lasthop"))
+        .arg("lab")
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY")
+        .output()
+        .expect("it runs");
+    let path = String::from_utf8(told.stdout).expect("text");
+    assert!(told.status.success() && path.ends_with("lab.html\n"), "{path}");
+    let page = std::fs::read_to_string(path.trim()).expect("a page");
+    assert!(page.starts_with("<!doctype html>"));
+    std::fs::remove_dir_all(PathBuf::from(path.trim()).parent().expect("a folder of its own"))
+        .expect("removed");
+}
+
+#[test]
+fn it_asks_the_network_for_nothing_and_nothing_goes_wrong() {
+    let Some(Opened { mut browser, .. }) = opened("") else { return };
+    browser.wait("document.body.dataset.repetitions === '10'");
+    let outside: Vec<&String> = browser
+        .requests
+        .iter()
+        .filter(|address| !["file:", "blob:", "data:", "about:"].iter().any(|kind| address.starts_with(kind)))
+        .collect();
+    assert!(outside.is_empty(), "{outside:?}");
+    assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
+    let first = browser.value("lab.first");
+    println!("first picture after {first} ms");
+}

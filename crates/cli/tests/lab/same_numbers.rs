@@ -1,0 +1,140 @@
+//! The page's numbers are the program's.
+
+use crate::{Opened, lasthop, opened};
+use lasthop_page::Lab;
+use lasthop_page::answer::unpacked;
+use serde_json::{Value, json};
+
+/// One line for each kind of thing that a run may have in it.
+const LINES: &[&str] = &[
+    "rate=10Mbit/s,rtt=40ms,queue=1bdp,loss=0.5%,duration=5s",
+    "rate=10Mbit/s,rtt=40ms,queue={kind=\"codel\"},loss=1%,burst=5,congestion=reno,duration=5s",
+    "rate=5Mbit/s,rtt=100ms,loss=1%,congestion=bbr,recovery=rack,count=2,duration=5s",
+    "rate=20Mbit/s,rtt=30ms,ber=1e-5,arq={kind=\"repeat\",transmissions=4,delay=\"6 ms\"},duration=5s",
+    "hasegawa,duration=20s",
+    "hasegawa,shape=split,cause=jtcp,link.wireless.down.channel.rate=7e-5,duration=20s",
+    "hasegawa,node.bs.middlebox=snoop,duration=20s",
+    "umts,duration=20s",
+    "umts-fading,duration=10s",
+    "lte,duration=3s",
+    "lte-fading,duration=5s",
+    "wifi,duration=2s",
+    "wavelan,duration=10s",
+    "geo-satellite,duration=10s",
+    "leo-satellite,duration=5s",
+    "nr-5g,duration=1s",
+    "dsl,duration=2s,profile=rfc",
+    "drop-patterns",
+];
+const SEEDS: [&str; 3] = ["1", "7", "9223372036854775807"];
+
+/// What the engine as it is now answers: flows' numbers, and FNV-1a over the 32-bit words of all columns.
+fn native(lab: &mut Lab, line: &str, seed: &str) -> (Value, u32) {
+    lab.answer(&request(line, seed, true).to_string());
+    let answer = lab.answer(&json!({ "ask": "advance", "events": usize::MAX }).to_string());
+    let (header, columns) = unpacked(&answer).expect("an answer");
+    let words = columns.iter().flat_map(|(_, values)| values).flat_map(|value| {
+        let bits = value.to_bits();
+        [bits as u32, (bits >> 32) as u32]
+    });
+    let sum = words.fold(0x811c_9dc5_u32, |hash, word| (hash ^ word).wrapping_mul(0x0100_0193));
+    (header["flows"].clone(), sum)
+}
+
+fn request(line: &str, seed: &str, asks: bool) -> Value {
+    let mut request = json!({ "line": line, "seed": seed, "samples": true,
+                              "segments": { "from_s": 0, "to_s": 1e9, "most": 100_000 } });
+    if asks {
+        request["ask"] = json!("begin");
+    }
+    request
+}
+
+/// The same flows with the same numbers; a whole number may be written with a point or without.
+fn is_same(ones: &Value, others: &Value) -> bool {
+    let rows = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let (ones, others) = (rows(ones), rows(others));
+    let is_same_flow = |(one, other): (&Value, &Value)| {
+        let (Some(one), Some(other)) = (one.as_object(), other.as_object()) else { return false };
+        one.len() == other.len()
+            && one.iter().all(|(name, value)| {
+                other
+                    .get(name)
+                    .is_some_and(|it| it == value || (value.is_number() && it.as_f64() == value.as_f64()))
+            })
+    };
+    ones.len() == others.len() && !ones.is_empty() && ones.iter().zip(&others).all(is_same_flow)
+}
+
+/// Every number of every flow, and every bit of the samples and segments.
+#[test]
+fn runs_are_the_same_bit_for_bit() {
+    let Some(Opened { mut browser, .. }) = opened("") else { return };
+    browser.wait("document.body.dataset.repetitions === '10'");
+    let mut lab = Lab::new();
+    for line in LINES {
+        for seed in SEEDS {
+            let (flows, sum) = native(&mut lab, line, seed);
+            let page = browser.value(&format!("lab.run({})", request(line, seed, false)));
+            assert_eq!(page["header"]["error"], Value::Null, "{line}");
+            let told = &page["header"]["flows"];
+            assert!(is_same(told, &flows), "{line}, seed {seed}: make page? {told} {flows}");
+            assert_eq!(page["sum"], json!(sum), "{line}, seed {seed}: is the page out of date? make page");
+        }
+    }
+}
+
+/// What a variant is saved as is what the program shows, and runs to the same numbers.
+#[test]
+fn a_saved_scenario_gives_the_same_numbers_on_the_command_line() {
+    let Some(Opened { mut browser, .. }) = opened("") else { return };
+    for line in [LINES[1], LINES[5], LINES[9]] {
+        let toml = browser.text(&format!(
+            "lab.ask({}).then(answer => answer.toml)",
+            json!({ "ask": "show", "line": line })
+        ));
+        let shown = lasthop(&["show", line]);
+        assert_eq!(
+            toml,
+            String::from_utf8_lossy(&shown.stdout),
+            "{line}: is the page out of date? make page"
+        );
+        let file = browser.folder.path().join("saved.toml");
+        std::fs::write(&file, &toml).expect("written");
+        for seed in SEEDS {
+            let flows = browser.value(&format!(
+                "lab.run({}).then(answer => answer.header.flows)",
+                request(line, seed, false)
+            ));
+            let told = lasthop(&[
+                "run",
+                file.to_str().expect("text"),
+                "--runs",
+                "1",
+                "--seed",
+                seed,
+                "--format",
+                "json",
+            ]);
+            assert!(told.status.success(), "{line}: {}", String::from_utf8_lossy(&told.stderr));
+            let objects = String::from_utf8(told.stdout).expect("text");
+            let ours = objects.lines().map(|object| serde_json::from_str::<Value>(object).expect("JSON"));
+            let ours: Vec<Value> =
+                ours.filter(|object| object["flow"].is_string() && object.get("link").is_none()).collect();
+            for flow in flows.as_array().expect("flows") {
+                let of_program = ours
+                    .iter()
+                    .find(|one| one["flow"] == flow["flow"])
+                    .unwrap_or_else(|| panic!("{line}: {flow} {objects}"));
+                for (name, value) in
+                    flow.as_object().expect("numbers").iter().filter(|(name, _)| *name != "flow")
+                {
+                    let told = &of_program[name];
+                    let told = if told.is_object() { &told["mean"] } else { told };
+                    // A whole number may be written with a point or without.
+                    assert_eq!(told.as_f64(), value.as_f64(), "{line}, seed {seed}, {name}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! One file of many: markup, style, scripts, the worker's script, and the engine packed into letters.
+//!
+//! Its policy lets nothing in from outside: the one script and the one style by their hashes, the worker from a blob of
+//! this page, WebAssembly to be compiled, and nothing else.
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use sha2::{Digest, Sha256};
+use zopfli::{Format, Options};
+
+const MARKUP: &str = include_str!("../../web/page.html");
+const WORKER: &str = include_str!("../../web/worker.js");
+const STYLES: [&str; 2] = [include_str!("../../web/uplot/uPlot.min.css"), include_str!("../../web/page.css")];
+const CHARTS: &str = include_str!("../../web/uplot/uPlot.iife.min.js");
+const CHARTS_LICENCE: &str = include_str!("../../web/uplot/LICENSE");
+const SCRIPTS: [&str; 9] = [
+    include_str!("../../web/js/elements.js"),
+    include_str!("../../web/js/state.js"),
+    include_str!("../../web/js/engine.js"),
+    include_str!("../../web/js/controls.js"),
+    include_str!("../../web/js/charts.js"),
+    include_str!("../../web/js/sequence.js"),
+    include_str!("../../web/js/path.js"),
+    include_str!("../../web/js/lessons.js"),
+    include_str!("../../web/js/main.js"),
+];
+
+/// The engine as the page holds it.
+pub fn packed(engine: &[u8]) -> std::io::Result<String> {
+    let mut gzip = Vec::new();
+    zopfli::compress(Options::default(), Format::Gzip, engine, &mut gzip)?;
+    Ok(BASE64_STANDARD.encode(gzip))
+}
+
+/// The page around a packed engine.
+pub fn page(engine: &str) -> String {
+    let script = format!("{CHARTS}\n(() => {{\n'use strict';\n{}}})();\n", SCRIPTS.map(bare).concat());
+    let style = STYLES.map(bare).concat();
+    let policy = format!(
+        "default-src 'none'; script-src {} 'wasm-unsafe-eval'; style-src {}; worker-src blob:; img-src data: blob:; \
+         base-uri 'none'; form-action 'none'",
+        hash(&script),
+        hash(&style)
+    );
+    let licences = format!(
+        "Lasthop: Apache-2.0 or MIT, at your choice.\n\nuPlot draws the curves.\n\n{}",
+        CHARTS_LICENCE.trim()
+    );
+    let worker = bare(WORKER);
+    let parts = [
+        ("policy", policy.as_str()),
+        ("style", &style),
+        ("licences", &licences),
+        ("worker", &worker),
+        ("engine", engine),
+        ("script", &script),
+    ];
+    // From one mark to the next, so that nothing is looked for in what was put in.
+    let mut page = String::new();
+    let mut rest = MARKUP;
+    for (name, text) in parts {
+        let mark = format!("{{{{{name}}}}}");
+        let (before, after) =
+            rest.split_once(&mark).unwrap_or_else(|| panic!("page.html has no {mark} here"));
+        page.push_str(before);
+        page.push_str(text);
+        rest = after;
+    }
+    page + rest
+}
+
+/// A script or style without indentation and lines of comment; no text in them spans lines.
+fn bare(text: &str) -> String {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
+    lines.flat_map(|line| [line, "\n"]).collect()
+}
+
+fn hash(text: &str) -> String {
+    format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)))
+}

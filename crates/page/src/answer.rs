@@ -1,0 +1,65 @@
+//! Answers: a header as JSON, then columns of numbers that a page reads where they are.
+//!
+//! The header's length in bytes (u32, little endian), the header, zeros up to a multiple of 8, then f64 in little endian.
+//! `columns` in the header lists each column: name, first byte behind the zeros, number of values. An undefined value is
+//! NaN. A header with `error` has nothing else.
+
+use serde_json::{Value, json};
+
+/// Columns by name, as they are read.
+pub type Named = Vec<(String, Vec<f64>)>;
+
+/// Columns as they are written.
+#[derive(Default)]
+pub(crate) struct Columns {
+    index: Vec<Value>,
+    bytes: Vec<u8>,
+}
+
+impl Columns {
+    /// Adds one.
+    pub(crate) fn push(&mut self, name: &str, values: impl Iterator<Item = f64>) {
+        let from = self.bytes.len();
+        values.for_each(|value| self.bytes.extend_from_slice(&value.to_le_bytes()));
+        self.index.push(json!([name, from, (self.bytes.len() - from) / size_of::<f64>()]));
+    }
+
+    /// Adds several, whose names begin with the same word.
+    pub(crate) fn push_all(&mut self, group: &str, columns: &[(&str, &[f64])]) {
+        for (name, values) in columns {
+            self.push(&format!("{group}.{name}"), values.iter().copied());
+        }
+    }
+}
+
+/// Header and columns as one.
+pub(crate) fn packed(mut header: Value, columns: Columns) -> Vec<u8> {
+    header["columns"] = Value::Array(columns.index);
+    let text = header.to_string();
+    let mut out = (text.len() as u32).to_le_bytes().to_vec();
+    out.extend_from_slice(text.as_bytes());
+    out.resize(out.len().next_multiple_of(size_of::<f64>()), 0);
+    out.extend_from_slice(&columns.bytes);
+    out
+}
+
+/// An answer's header, and its columns by name.
+///
+/// # Errors
+/// One sentence, if these bytes are no answer.
+pub fn unpacked(answer: &[u8]) -> Result<(Value, Named), String> {
+    let cut = |from: usize, to: usize| answer.get(from..to).ok_or_else(|| "the answer is cut off".to_owned());
+    let length = cut(0, 4)?.iter().rev().fold(0, |sum, byte| sum << 8 | usize::from(*byte));
+    let header: Value = serde_json::from_slice(cut(4, 4 + length)?).map_err(|error| error.to_string())?;
+    let begin = (4 + length).next_multiple_of(size_of::<f64>());
+    let mut columns = Vec::new();
+    for entry in header["columns"].as_array().into_iter().flatten() {
+        let number = |at: usize| entry[at].as_u64().map_or(0, |number| number as usize);
+        let (from, count) = (begin + number(1), number(2));
+        let bytes = cut(from, from + count * size_of::<f64>())?;
+        let values =
+            bytes.chunks_exact(8).map(|eight| f64::from_le_bytes(std::array::from_fn(|at| eight[at])));
+        columns.push((entry[0].as_str().unwrap_or_default().to_owned(), values.collect()));
+    }
+    Ok((header, columns))
+}

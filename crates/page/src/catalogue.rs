@@ -1,0 +1,59 @@
+//! Mechanisms, ready paths and numbers in words: what a page offers, from the constants that everything else reads.
+
+use lasthop_base::{Info, Question};
+use lasthop_scenario::{Catalogue, inline};
+use lasthop_sim::METRICS;
+use lasthop_tcp::event::Reason;
+use lasthop_wire::LossReason;
+use serde_json::{Value, json};
+
+/// The whole catalogue.
+pub(crate) fn described(catalogue: &Catalogue) -> Value {
+    let questions: Vec<Value> = catalogue.questions().into_iter().map(question).collect();
+    let entries: Vec<Value> = catalogue
+        .list()
+        .iter()
+        .filter(|entry| entry.kind == "path" || entry.kind == "profile")
+        .map(|entry| json!({ "kind": entry.kind, "name": entry.name, "summary": entry.summary, "source": entry.source }))
+        .collect();
+    let keys: Vec<Value> = inline::KEYS
+        .iter()
+        .map(|(name, example, doc)| json!({ "name": name, "example": example, "doc": doc }))
+        .collect();
+    let metrics: Vec<Value> =
+        METRICS.iter().map(|metric| json!({ "name": metric.name, "doc": metric.doc })).collect();
+    json!({
+        "questions": questions, "entries": entries, "keys": keys, "metrics": metrics,
+        "losses": LossReason::ALL.map(LossReason::name), "again": REASONS.map(Reason::name),
+    })
+}
+
+/// Why something is sent again, by the numbers that columns have.
+const REASONS: [Reason; 9] = [
+    Reason::FastRetransmit,
+    Reason::Hole,
+    Reason::Timeout,
+    Reason::GoBackN,
+    Reason::Rescue,
+    Reason::TailProbe,
+    Reason::WindowProbe,
+    Reason::TooLong,
+    Reason::Handshake,
+];
+
+fn question(question: &Question) -> Value {
+    let mechanisms: Vec<Value> = question.mechanisms.iter().copied().map(mechanism).collect();
+    json!({
+        "name": question.name, "question": question.question, "side": question.side,
+        "default": question.default.name, "mechanisms": mechanisms,
+    })
+}
+
+fn mechanism(info: &Info) -> Value {
+    let parameters: Vec<Value> = info
+        .parameters
+        .iter()
+        .map(|one| json!({ "name": one.name, "default": one.default, "doc": one.doc }))
+        .collect();
+    json!({ "name": info.name, "summary": info.summary, "source": info.source, "parameters": parameters })
+}

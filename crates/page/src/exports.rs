@@ -1,0 +1,38 @@
+//! What a page calls: room for a request, its answer, and where that is. Only the attribute that keeps a name is unsafe.
+
+use crate::Lab;
+use std::cell::RefCell;
+
+thread_local! {
+    static LAB: RefCell<Lab> = RefCell::new(Lab::new());
+    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Room for a request of `length` bytes in UTF-8.
+#[expect(unsafe_code, reason = "an exported name")]
+#[unsafe(no_mangle)]
+pub extern "C" fn request(length: usize) -> *mut u8 {
+    BUFFER.with_borrow_mut(|buffer| {
+        buffer.clear();
+        buffer.resize(length, 0);
+        buffer.as_mut_ptr()
+    })
+}
+
+/// Answers the request that was written there; the answer takes its place. Its length, bytes.
+#[expect(unsafe_code, reason = "an exported name")]
+#[unsafe(no_mangle)]
+pub extern "C" fn answer() -> usize {
+    let request = BUFFER.take();
+    let answer = LAB.with_borrow_mut(|lab| lab.answer(&String::from_utf8_lossy(&request)));
+    let length = answer.len();
+    BUFFER.set(answer);
+    length
+}
+
+/// Where the answer is.
+#[expect(unsafe_code, reason = "an exported name")]
+#[unsafe(no_mangle)]
+pub extern "C" fn at() -> *const u8 {
+    BUFFER.with_borrow(|buffer| buffer.as_ptr())
+}

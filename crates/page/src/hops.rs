@@ -1,0 +1,82 @@
+//! Packets on links, to be drawn as they move.
+
+use crate::answer::Columns;
+use crate::request::Window;
+use lasthop_base::Time;
+use lasthop_engine::{Fate, Observer, PipeId, Side};
+use lasthop_tcp::Event;
+use lasthop_wire::{Body, FlowId, Packet};
+use std::collections::BTreeMap;
+
+/// What becomes of a passage whose end is not known: the run ended first.
+const OPEN: f64 = -2.0;
+
+/// Takes notes of passages: one packet over one link.
+pub(crate) struct Hops {
+    window: Window,
+    /// When it joins (s), when it arrives (s) or NaN, fate (-1 arrives, else the reason of its loss), pipe, flow, whether
+    /// data, whether sent again.
+    rows: [Vec<f64>; 7],
+    /// Rows whose end is still open, by pipe and packet.
+    open: BTreeMap<(u32, u64), usize>,
+}
+
+impl Hops {
+    pub(crate) fn new(window: Window) -> Hops {
+        Hops { window, rows: Default::default(), open: BTreeMap::new() }
+    }
+
+    pub(crate) fn finish(self, columns: &mut Columns) {
+        let names = ["joins_s", "arrives_s", "fate", "pipe", "flow", "data", "again"];
+        for (name, values) in names.iter().zip(&self.rows) {
+            columns.push(&format!("hop.{name}"), values.iter().copied());
+        }
+    }
+
+    fn end(&mut self, row: usize, fate: Fate) {
+        let (arrives, fate) = match fate {
+            Fate::Arrives(at) => (at.as_secs(), -1.0),
+            Fate::Lost(reason) => (f64::NAN, f64::from(reason as u8)),
+            Fate::Open => (f64::NAN, OPEN),
+        };
+        self.rows[1][row] = arrives;
+        self.rows[2][row] = fate;
+    }
+}
+
+impl Observer for Hops {
+    fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+        let at = now.as_secs();
+        let row = self.rows[0].len();
+        if !(self.window.from_s..=self.window.to_s).contains(&at) || row >= self.window.most {
+            return;
+        }
+        let is_data = match &packet.body {
+            Body::Tcp(segment) => segment.len > 0,
+            Body::Datagram { .. } => true,
+        };
+        let flag = |is: bool| f64::from(u8::from(is));
+        let values = [
+            at,
+            f64::NAN,
+            OPEN,
+            f64::from(pipe.0),
+            f64::from(packet.flow.0),
+            flag(is_data),
+            flag(packet.again),
+        ];
+        self.rows.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
+        if fate == Fate::Open {
+            self.open.insert((pipe.0, packet.number), row);
+        }
+        self.end(row, fate);
+    }
+
+    fn on_fate(&mut self, _: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+        if let Some(row) = self.open.remove(&(pipe.0, packet.number)) {
+            self.end(row, fate);
+        }
+    }
+
+    fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
+}

@@ -1,0 +1,41 @@
+//! Means over the outcomes that were kept, with their 95 % intervals, and against those of the first variant.
+
+use lasthop_sim::{METRICS, Metric, Outcome};
+use lasthop_stats::Estimate;
+use lasthop_stats::change::Change;
+use serde_json::{Map, Value, json};
+
+/// For each variant and flow every metric: mean, interval, runs, and the change against the first variant in per cent.
+///
+/// Repetitions are paired: those of the same number met the same losses.
+pub(crate) fn of(kept: &[Vec<Outcome>]) -> Value {
+    let base = kept.first().map_or(&[][..], Vec::as_slice);
+    let variants: Vec<Value> = kept
+        .iter()
+        .map(|outcomes| {
+            let names = outcomes.first().map_or(&[][..], |first| &first.flows[..]);
+            let flows = names.iter().enumerate().map(|(flow, it)| {
+                let numbers = METRICS
+                    .iter()
+                    .map(|metric| (metric.name.to_owned(), number(outcomes, base, flow, metric)));
+                let mut object = Map::from_iter([("flow".to_owned(), json!(it.name))]);
+                object.extend(numbers);
+                Value::Object(object)
+            });
+            Value::Array(flows.collect())
+        })
+        .collect();
+    json!({ "variants": variants })
+}
+
+fn number(outcomes: &[Outcome], base: &[Outcome], flow: usize, metric: &Metric) -> Value {
+    let of = |outcome: &Outcome| outcome.flows.get(flow).and_then(metric.of);
+    let values: Vec<f64> = outcomes.iter().filter_map(of).collect();
+    let Some(estimate) = Estimate::of(&values) else { return Value::Null };
+    let pairs = outcomes.iter().zip(base).filter_map(|(one, other)| Some((of(one)?, of(other)?)));
+    let (ones, others): (Vec<f64>, Vec<f64>) = pairs.unzip();
+    let ci95 = estimate.ci95.iter().all(|end| end.is_finite()).then_some(estimate.ci95);
+    let change =
+        Change::of(&ones, &others).map(|change| json!({ "percent": change.percent, "ci95": change.ci95 }));
+    json!({ "mean": estimate.mean, "ci95": ci95, "runs": estimate.runs, "change": change })
+}

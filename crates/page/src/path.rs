@@ -1,0 +1,59 @@
+//! A scenario as it is drawn: nodes in a row, links between them, who sends to whom.
+
+use lasthop_base::Time;
+use lasthop_net::link::Config;
+use lasthop_net::service::Service;
+use lasthop_scenario::{Flow, Hop, Scenario, Traffic};
+use serde_json::{Value, json};
+
+/// Names, rates, delays and mechanisms, in words.
+pub(crate) fn drawn(scenario: &Scenario) -> Value {
+    let links: Vec<Value> = scenario
+        .links
+        .iter()
+        .map(|link| {
+            json!({
+                "name": link.name, "from": link.from, "to": link.to,
+                "down": direction(&link.down), "up": direction(&link.up),
+            })
+        })
+        .collect();
+    let boxes: Vec<Value> =
+        scenario.boxed_nodes().map(|(node, choice)| json!([node, choice.info.name])).collect();
+    let shown = watched(scenario);
+    let hops = |hops: &[Hop]| hops.iter().map(|hop| json!([hop.link, hop.is_down])).collect::<Vec<Value>>();
+    let (there, back) = match scenario.routes.get(shown) {
+        Some(route) => (hops(&route.there), hops(&route.back)),
+        None => Default::default(),
+    };
+    json!({
+        "title": scenario.title, "source": scenario.source, "duration_s": scenario.duration.as_secs(),
+        "seed": scenario.seed.to_string(), "runs": scenario.runs, "nodes": scenario.nodes, "boxes": boxes,
+        "links": links, "flows": scenario.flows.iter().map(|flow| flow.name.as_str()).collect::<Vec<&str>>(),
+        "shown": shown, "there": there, "back": back,
+        "is_deterministic": lasthop_sim::is_deterministic(scenario),
+    })
+}
+
+/// The flow that pictures follow: the first one of TCP, or the first one.
+pub(crate) fn watched(scenario: &Scenario) -> usize {
+    let is_tcp = |flow: &Flow| matches!(flow.traffic, Traffic::Tcp { .. });
+    scenario.flows.iter().position(is_tcp).unwrap_or(0)
+}
+
+fn direction(config: &Config) -> Value {
+    let rate = config.service.rate_at(Time::ZERO).to_string();
+    let kind = match &config.service {
+        Service::Rate(_) => "rate",
+        Service::Plan(_) => "plan",
+        Service::Trace(_) => "trace",
+    };
+    let room = config.queue.info.limit.map(|limit| {
+        let values = &config.queue.values;
+        json!({ "packets": values.count(limit.packets), "bytes": values.bytes(limit.bytes) })
+    });
+    json!({
+        "rate": rate, "service": kind, "delay_ms": config.delay.as_millis(), "queue": config.queue.info.name,
+        "room": room, "channel": config.channel.info.name, "arq": config.arq.info.name,
+    })
+}

@@ -1,0 +1,33 @@
+//! The files that a page was given.
+
+use lasthop_scenario::Files;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Files by name. A clone has the same ones and shares what is in them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shelf(BTreeMap<String, Arc<str>>);
+
+impl Shelf {
+    /// Puts a file there in the place of one of the same name; an empty one only takes that away.
+    pub(crate) fn put(&mut self, name: String, text: String) {
+        match text.is_empty() {
+            true => self.0.remove(&name),
+            false => self.0.insert(name, text.into()),
+        };
+    }
+}
+
+impl Files for Shelf {
+    fn is_there(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    fn read(&self, name: &str, largest: u64) -> Result<Vec<u8>, String> {
+        match self.0.get(name) {
+            Some(text) if text.len() as u64 > largest => Err(format!("it is larger than {largest} bytes")),
+            Some(text) => Ok(text.as_bytes().to_vec()),
+            None => Err("this page was given no such file: drop it onto the page".to_owned()),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The page that is kept is the one that its parts make; what is in its engine, `lasthop`'s tests ask in a browser.
+
+#[path = "../examples/page/assemble.rs"]
+mod assemble;
+
+const PAGE: &str = include_str!("../lab.html");
+
+/// Its largest size, bytes: it is sent by mail and opened on telephones.
+const MOST: usize = 700_000;
+
+/// The engine in letters, as the page has it.
+fn engine() -> &'static str {
+    let (_, rest) = PAGE.split_once(r#"id="engine">"#).expect("an engine");
+    rest.split_once("</script>").expect("its end").0
+}
+
+/// Another compiler makes other bytes of the engine, so that they are taken as they are; everything around them is made
+/// anew.
+#[test]
+fn the_page_is_what_its_parts_make() {
+    assert!(assemble::page(engine()) == PAGE, "the page is not of these parts: make page");
+    assert!(PAGE.len() <= MOST, "the page has {} bytes", PAGE.len());
+}
+
+#[test]
+fn an_engine_is_packed_so_that_a_page_can_hold_it() {
+    let packed = assemble::packed(&[7; 3000]).expect("memory takes all");
+    // gzip's mark 1f 8b 08, in base64.
+    assert!(packed.starts_with("H4sI") && packed.len() < 200, "{packed}");
+}
+
+#[test]
+fn the_policy_lets_nothing_in() {
+    let (_, rest) = PAGE.split_once(r#"http-equiv="Content-Security-Policy" content=""#).expect("a policy");
+    let (policy, _) = rest.split_once('"').expect("its end");
+    let allowed: Vec<&str> = policy.split("; ").filter(|rule| !rule.ends_with("'none'")).collect();
+    let [script, style, worker, images] = &allowed[..] else { panic!("{policy}") };
+    assert!(policy.starts_with("default-src 'none'; "), "{policy}");
+    assert!(
+        script.starts_with("script-src 'sha256-") && script.ends_with("' 'wasm-unsafe-eval'"),
+        "{script}"
+    );
+    assert!(style.starts_with("style-src 'sha256-") && style.matches(' ').count() == 1, "{style}");
+    assert_eq!([*worker, *images], ["worker-src blob:", "img-src data: blob:"]);
+    let outside =
+        ["src=\"http", "href=\"http", "fetch(", "XMLHttpRequest", "WebSocket", "@import", "import("];
+    for word in outside {
+        assert!(!PAGE.contains(word), "{word}");
+    }
+}

@@ -1,0 +1,292 @@
+// What happens when: settings change, the engine answers, somebody presses something.
+let S = usual();
+let keptError = false;
+let drawnWith = null;
+let asksAt = 0;
+// What a program may ask of this page, beside pressing what is there.
+window.lab = {
+  latencies: [], first: 0, runs: () => lastRuns, state: () => S, line: variant => lineOf(S, variant), ask,
+  settings: unpackedLink, take,
+  // One run with all that comes back: its flows' numbers, and a sum over every bit of its columns.
+  run: request => new Promise(done => { probed = done; begin({ kind: 'probe', requests: [request], seed: request.seed, runs: 1, keeps: false }); }).then(({ answers: [{ header, columns }] }) => ({ header, sum: sum(columns) })),
+};
+let probed = null;
+
+// FNV-1a over the columns' 32-bit words.
+function sum(columns) {
+  let hash = 0x811c9dc5;
+  for (const column of Object.values(columns)) {
+    for (const word of new Uint32Array(column.buffer, column.byteOffset, 2 * column.length)) hash = Math.imul(hash ^ word, 0x01000193);
+  }
+  return hash >>> 0;
+}
+
+
+const MOST_SEGMENTS = 120000;
+let segmentsWanted = null;
+
+// The settings have changed: a new picture, repetitions behind it, and the link.
+function changed() {
+  asksAt = asksAt || performance.now();
+  segmentsWanted = null;
+  passages = null;
+  if (waiting) return;
+  waiting = true;
+  queueMicrotask(() => { waiting = false; picture('all'); remember(); });
+}
+let waiting = false;
+
+function picture(what) {
+  const segments = segmentsWanted || { from_s: 0, to_s: 1e9, most: MOST_SEGMENTS };
+  if (what === 'all') {
+    drawnWith = S.variants.length;
+    const requests = S.variants.map((_, variant) => ({ line: lineOf(S, variant), seed: S.seed, variant, samples: true, segments: variant === S.shown ? segments : null }));
+    begin({ kind: 'all', requests, seed: S.seed, runs: S.runs, keeps: true });
+  } else {
+    // One variant alone, in more detail.
+    const request = { line: lineOf(S, S.shown), seed: S.seed, segments: what === 'segments' ? segments : null, hops: what === 'hops' ? passagesWanted : null };
+    begin({ kind: what, requests: [request], seed: S.seed, runs: 1, keeps: false });
+  }
+}
+
+// The graph shows what it has no segments of: only then another run.
+function wantSegments() {
+  if (!graph || (view[1] <= graph.to && view[0] >= (segmentsWanted ? segmentsWanted.from_s : 0))) return;
+  clearTimeout(wantSegments.timer);
+  wantSegments.timer = setTimeout(() => {
+    const width = view[1] - view[0];
+    segmentsWanted = { from_s: Math.max(0, view[0] - width), to_s: view[1] + width, most: MOST_SEGMENTS };
+    picture('segments');
+  }, 120);
+}
+
+function onJob(message) {
+  if (message.kind === 'intervals') {
+    drawNumbers(message.variants, message.done);
+    byId('status').dataset.done = String(message.done);
+    document.body.dataset.repetitions = String(message.done);
+    return;
+  }
+  if (message.kind === 'probe') { probed(message); return; }
+  const failed = message.answers.findIndex(answer => answer.header.error);
+  if (failed >= 0) {
+    showError(message.answers[failed].header.error, message.kind === 'all' ? failed : S.shown);
+    byId('status').textContent = 'The pictures still show the last settings that were right.';
+    asksAt = 0;
+    return;
+  }
+  if (message.kind === 'hops') {
+    const c = message.answers[0].columns;
+    passages = { joins: c['hop.joins_s'], arrives: c['hop.arrives_s'], fate: c['hop.fate'], pipe: c['hop.pipe'], data: c['hop.data'], again: c['hop.again'] };
+    drawPackets();
+    return;
+  }
+  if (message.kind === 'segments') {
+    message.answers[0].header.path = shownPath;
+    setGraph(message.answers[0]);
+    return;
+  }
+  showAll(message);
+}
+
+function showAll({ answers, ms }) {
+  showError(null);
+  lastRuns = answers;
+  const before = shownPath && JSON.stringify(shownPath);
+  shownPath = answers[S.shown].header.path;
+  if (before !== JSON.stringify(shownPath)) { drawPath(); if (!sliding()) refreshSliders(); }
+  cursorAt = within(cursorAt);
+  setGraph(answers[S.shown]);
+  drawCharts(answers);
+  drawShown();
+  drawMoment();
+  at(cursorAt);
+  const notes = [...new Set(answers.flatMap(answer => answer.header.notes || []))];
+  const at0 = asksAt;
+  asksAt = 0;
+  requestAnimationFrame(() => setTimeout(() => {
+    const now = performance.now();
+    if (at0) window.lab.latencies.push(now - at0);
+    window.lab.first = window.lab.first || now;
+    byId('status').textContent = [`${answers.length === 1 ? 'One run' : `${answers.length} runs`} in ${ms.toFixed(0)} ms.`, ...notes].join(' ');
+    document.body.dataset.pictures = String(Number(document.body.dataset.pictures || 0) + 1);
+  }, 0));
+}
+
+const sliding = () => document.activeElement && document.activeElement.type === 'range';
+
+function refreshSliders() {
+  const focused = document.activeElement && document.activeElement.id;
+  byId('sliders').replaceChildren(...Object.keys(SCALES).map(slider), losses());
+  if (focused) byId(focused)?.focus();
+}
+
+function drawShown() {
+  byId('shown').replaceChildren(...S.variants.map((_, variant) => made('option', { value: String(variant), selected: variant === S.shown }, letterOf(variant))));
+  byId('sequence-key').textContent = 'blue: sent; orange: sent again; green: the ACK line; pink: SACK; × lost on the air; ◇ lost in a queue; red line: timeout';
+}
+
+// Keeps the settings in the address, if they fit.
+async function remember() {
+  const packed = await packedLink(S);
+  if (packed.length + location.href.split('#')[0].length > LONGEST_LINK) return null;
+  history.replaceState(null, '', `#${packed}`);
+  return location.href;
+}
+
+async function copied(text, words) {
+  try { await navigator.clipboard.writeText(text); said(`${words} Copied.`); } catch (_) { said(`${words} ${text}`); }
+}
+
+function on(id, event, act) { byId(id).addEventListener(event, act); }
+
+on('base', 'change', event => {
+  const base = event.target.value;
+  S.lesson = '';
+  S.base = base;
+  S.keys = base === ONE_LINK ? usual().keys : { duration: '20s' };
+  S.variants = [{ keys: {} }];
+  view = null;
+  shownPath = null;
+  drawControls();
+  changed();
+});
+on('seed', 'change', event => {
+  const text = event.target.value.trim();
+  if (!/^\d{1,19}$/.test(text) || BigInt(text) > LARGEST_SEED) { said(`A seed is a whole number from 0 to ${LARGEST_SEED}.`); event.target.setAttribute('aria-invalid', 'true'); return; }
+  event.target.removeAttribute('aria-invalid');
+  S.seed = text;
+  changed();
+});
+on('runs', 'change', event => { S.runs = Math.max(1, Math.min(200, Math.round(Number(event.target.value)) || 1)); event.target.value = S.runs; changed(); });
+on('more', 'change', event => { S.more = event.target.value.trim(); changed(); });
+on('add', 'click', () => {
+  const copy = JSON.parse(JSON.stringify(S.variants[S.variants.length - 1]));
+  S.variants.push(copy);
+  drawVariants();
+  changed();
+  byId('variants').lastElementChild.querySelector('select')?.focus();
+});
+on('use', 'click', async () => { await own(byId('toml').value); });
+on('resolve', 'click', async () => {
+  const { toml, error } = await ask({ ask: 'show', line: lineOf(S, S.shown) });
+  if (error) { showError(error, S.shown); return; }
+  byId('toml').value = toml;
+});
+on('share', 'click', async () => {
+  const address = await remember();
+  if (!address) { said(`These settings do not fit into a link of ${LONGEST_LINK} characters: save them as a scenario.`); return; }
+  const hasFile = Object.values(S.keys).some(value => files.has(value));
+  await copied(address, hasFile ? 'The link has every setting but the recorded trace.' : 'The link has every setting.');
+});
+on('command', 'click', async () => {
+  const words = S.base === OWN ? `Save your scenario as ${OWN} first.` : 'The same numbers on the command line:';
+  await copied(commands(S).join('\n'), words);
+});
+on('scenario', 'click', async () => {
+  const { toml, error } = await ask({ ask: 'show', line: lineOf(S, S.shown) });
+  if (error) { showError(error, S.shown); return; }
+  save(`lab-${letterOf(S.shown)}.toml`, new Blob([toml], { type: 'text/plain' }));
+  said(`Variant ${letterOf(S.shown)}: lasthop run lab-${letterOf(S.shown)}.toml --seed ${S.seed} --runs ${S.runs}`);
+});
+on('csv', 'click', () => save('lab.csv', new Blob([csv()], { type: 'text/csv' })));
+on('png', 'click', () => png());
+on('licence', 'click', () => { byId('licences').hidden = !byId('licences').hidden; });
+on('shown', 'change', event => { S.shown = Number(event.target.value); view = view || null; changed(); });
+on('at', 'input', event => { if (shownPath) at(Number(event.target.value) / 1000 * shownPath.duration_s); });
+on('play', 'click', play);
+on('step', 'click', step);
+on('next-loss', 'click', () => { nextLoss(); fetchPassages(); });
+on('lessons', 'change', event => { if (event.target.value) open(event.target.value); });
+document.querySelectorAll('[data-zoom]').forEach(button => button.addEventListener('click', () => ({ in: () => zoom(0.5), out: () => zoom(2), all: () => setView(0, shownPath ? shownPath.duration_s : 1) })[button.dataset.zoom]()));
+
+// The samples of all variants, a row for each moment.
+function csv() {
+  const names = ['cwnd_bytes', 'ssthresh_bytes', 'in_flight_bytes', 'srtt_ms', 'rto_ms', 'delivered_bytes'];
+  const rows = [['variant', 'time_s', ...names].join(',')];
+  lastRuns.forEach((run, variant) => {
+    const of = name => run.columns[`${flowOf(run)}.${name}`];
+    (of('time_s') || []).forEach((time, row) => rows.push([letterOf(variant), time, ...names.map(name => Number.isNaN(of(name)[row]) ? '' : of(name)[row])].join(',')));
+  });
+  return `${rows.join('\n')}\n`;
+}
+
+// The pictures below each other as one.
+function png() {
+  const parts = [canvas, ...[...charts.values()].map(({ plot }) => plot.ctx.canvas)];
+  const titles = [byId('sequence-title').firstChild.textContent + letterOf(S.shown), ...CHARTS.map(one => one.title)];
+  const width = Math.max(...parts.map(part => part.width)), head = 28 * (devicePixelRatio || 1);
+  const whole = made('canvas');
+  whole.width = width;
+  whole.height = parts.reduce((sum, part) => sum + part.height + head, head);
+  const pen = whole.getContext('2d');
+  pen.fillStyle = colour('--back');
+  pen.fillRect(0, 0, whole.width, whole.height);
+  let y = 0;
+  const write = text => { pen.fillStyle = colour('--ink'); pen.font = `${head / 2}px system-ui`; pen.fillText(text, 8, y + head * 0.7); y += head; };
+  parts.forEach((part, index) => { write(titles[index]); pen.drawImage(part, 0, y); y += part.height; });
+  write(S.variants.map((_, variant) => `${letterOf(variant)}: ${lineOf(S, variant)}`).join('   '));
+  whole.toBlob(blob => save('lab.png', blob));
+}
+
+// Files: a scenario, or a recorded trace.
+const files = new Set();
+async function own(text) {
+  S.toml = text;
+  S.base = OWN;
+  S.keys = {};
+  S.variants = [{ keys: {} }];
+  view = null;
+  shownPath = null;
+  await ask({ ask: 'file', name: OWN, text });
+  drawControls();
+  changed();
+}
+
+document.addEventListener('dragover', event => { event.preventDefault(); document.body.classList.add('over'); });
+document.addEventListener('dragleave', () => document.body.classList.remove('over'));
+document.addEventListener('drop', async event => {
+  event.preventDefault();
+  document.body.classList.remove('over');
+  for (const file of event.dataTransfer.files) await take(file.name, await file.text());
+});
+
+async function take(name, text) {
+  if (name.endsWith('.toml')) { byId('toml').value = text; await own(text); return; }
+  const plain = name.replaceAll(/[^\w.-]/g, '_');
+  files.add(plain);
+  await ask({ ask: 'file', name: plain, text });
+  const { up, rate } = S.keys;
+  S.keys = merged(S.keys, { trace: plain });
+  if (S.base === ONE_LINK && up === undefined) S.keys.up = rate || '10Mbit/s';
+  drawControls();
+  changed();
+  said(`The link plays ${plain}.`);
+}
+
+addEventListener('resize', () => { resizeCharts(); requestPaint(); });
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { if (lastRuns.length) { drawCharts(lastRuns); requestPaint(); } });
+addEventListener('hashchange', () => restore());
+
+async function restore() {
+  const hash = location.hash.slice(1);
+  if (hash && hash !== 'pictures') {
+    const lesson = LESSONS.find(one => one.id === hash);
+    if (lesson) { open(lesson.id); return; }
+    const found = await unpackedLink(hash);
+    if (found) S = found; else said('This link is damaged; these are the usual settings.');
+  }
+  if (S.base === OWN) await ask({ ask: 'file', name: OWN, text: S.toml });
+  view = null;
+  shownPath = null;
+  drawControls();
+  changed();
+}
+
+ready.then(async () => {
+  catalogue = await ask({ ask: 'catalogue' });
+  const paths = catalogue.entries.filter(one => one.kind === 'path');
+  byId('base').append(made('option', { value: ONE_LINK }, 'one link'), ...paths.map(one => made('option', { value: one.name, title: one.summary }, one.name)), made('option', { value: OWN }, 'your own TOML'));
+  byId('lessons').append(made('option', { value: '' }, 'none'), ...LESSONS.map(one => made('option', { value: one.id }, one.name)));
+  await restore();
+});

@@ -1,0 +1,57 @@
+//! Where files come from that a scenario names.
+
+use std::fmt;
+use std::io::Read;
+use std::path::Path;
+
+/// Files by their names: those of the disk, or what a page was given.
+pub trait Files: fmt::Debug + Send + Sync {
+    /// Whether there is something of this name.
+    fn is_there(&self, name: &str) -> bool;
+
+    /// All bytes of a file that has at most `largest`.
+    ///
+    /// # Errors
+    /// One phrase that says why not, such as `there is no such file`.
+    fn read(&self, name: &str, largest: u64) -> Result<Vec<u8>, String>;
+}
+
+/// The files of the disk.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Disk;
+
+impl Files for Disk {
+    fn is_there(&self, name: &str) -> bool {
+        Path::new(name).exists()
+    }
+
+    fn read(&self, name: &str, largest: u64) -> Result<Vec<u8>, String> {
+        contents(Path::new(name), largest)
+    }
+}
+
+/// A whole regular file of at most `largest` bytes.
+///
+/// # Errors
+/// One phrase.
+fn contents(path: &Path, largest: u64) -> Result<Vec<u8>, String> {
+    let words = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "it may not be read".to_owned(),
+        _ => error.to_string(),
+    };
+    let metadata = std::fs::metadata(path).map_err(words)?;
+    if metadata.is_dir() {
+        return Err("it is a directory".to_owned());
+    }
+    if !metadata.is_file() {
+        return Err("it is not a file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(words)?;
+    file.take(largest + 1).read_to_end(&mut bytes).map_err(words)?;
+    match bytes.len() as u64 > largest {
+        true => Err(format!("it is larger than {largest} bytes")),
+        false => Ok(bytes),
+    }
+}
