@@ -84,6 +84,15 @@ fn runs_are_the_same_bit_for_bit() {
     }
 }
 
+/// The page offers what the engine as it is now has: every mechanism, parameter, ready path and number.
+#[test]
+fn what_can_be_chosen_is_the_same() {
+    let Some(Opened { mut browser, .. }) = opened("") else { return };
+    let (offered, _) = unpacked(&Lab::new().answer("{\"ask\":\"catalogue\"}")).expect("an answer");
+    let page = browser.value("lab.ask({ ask: 'catalogue' })");
+    assert!(page == offered, "the page is out of date: make page");
+}
+
 /// What a variant is saved as is what the program shows, and runs to the same numbers.
 #[test]
 fn a_saved_scenario_gives_the_same_numbers_on_the_command_line() {

@@ -1,6 +1,6 @@
 // The time-sequence graph of one variant: what tcptrace draws, with reasons and causes.
 const canvas = byId('sequence');
-const LEFT = 58, BOTTOM = 24, TOP = 8, RIGHT = 8;
+const LEFT = 70, BOTTOM = 24, TOP = 8, RIGHT = 8;
 let graph = null;
 let view = null;
 let cursorAt = 0;
