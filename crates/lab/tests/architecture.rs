@@ -1,6 +1,7 @@
 //! The direction of imports that ARCHITECTURE.md promises, and the oldest Rust that the README promises.
 
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::process::Command;
 
 /// Each crate and what it may import of ours.
@@ -73,6 +74,39 @@ fn imports_go_one_way() {
 /// Cargo refuses to build with an older Rust than `rust-version` says, so that must be what the dependencies need.
 ///
 /// Those of this machine's kind: the others' sources need not be here.
+/// Every crate of the package's tree with the features it is built with.
+fn features(package: &str) -> BTreeMap<String, String> {
+    let output = Command::new(env!("CARGO"))
+        .args(["tree", "--offline", "--edges", "normal,build", "--prefix", "none", "--format", "{p}|{f}"])
+        .args(["--package", package])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let listed = String::from_utf8(output.stdout).expect("text");
+    listed
+        .lines()
+        .filter_map(|line| line.trim_end_matches(" (*)").split_once('|'))
+        .map(|(name, features)| (name.to_string(), features.to_string()))
+        .collect()
+}
+
+// Where one feature differs, all that stands above that crate is compiled twice: minutes of each build of the wheel.
+#[test]
+fn the_command_and_the_extension_are_built_from_the_same_crates() {
+    let (command, extension) = (features("lasthop"), features("lasthop-python"));
+    for (name, wanted) in &command {
+        if let Some(other) = extension.get(name) {
+            assert_eq!(
+                wanted, other,
+                "{name}: the command asks for the first features, the extension for the second; name what is \
+                 missing in crates/cli/Cargo.toml or crates/python/Cargo.toml"
+            );
+        }
+    }
+    assert!(command.keys().any(|name| name.starts_with("lasthop-sim ")), "{command:?}");
+}
+
 #[test]
 fn no_dependency_needs_a_newer_rust_than_we_say() {
     let told = Command::new("rustc").arg("-vV").output().expect("rustc runs").stdout;
