@@ -90,8 +90,8 @@ impl CpuTime {
 }
 
 /// All papers, in the order in which they are reproduced.
-pub const NAMES: [&str; 9] =
-    ["hasegawa", "huang", "saad", "miyoshi", "koga2", "koga3", "koga4", "koga5", "rfc9438"];
+pub const NAMES: [&str; 10] =
+    ["hasegawa", "huang", "saad", "miyoshi", "koga2", "koga3", "koga4", "koga5", "rfc9438", "today"];
 
 /// How much to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

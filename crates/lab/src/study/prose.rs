@@ -95,7 +95,7 @@ impl Writer<'_> {
             }
             "table" => {
                 let table = self.known("table", name, self.study.file.table.get(name), directive)?;
-                vec![tables::table(self.done, table)]
+                vec![tables::table(self.study, self.done, (name, table))?]
             }
             "rows" => {
                 vec![tables::rows(self.done, "Published numbers and claims beside ours", |_| true)]

@@ -2,17 +2,56 @@
 
 use super::file;
 use super::reproduce::{Done, Tried};
+use super::study::Study;
 use super::switches::switched;
+use super::value::Value;
 use crate::document::{Block, Cell, Table};
 use crate::item::{AGAIN, Item};
 use crate::papers::cells::{measured, number, place, short};
 use crate::papers::deviation::Deviation;
+use lasthop_scenario::Problem;
 
 /// A table of the file.
-pub fn table(done: &Done<'_>, table: &file::Table) -> Block {
-    match table.answers {
-        Some(number) => Block::Table(answers(done, table, number)),
-        None => rows(done, &table.caption, |item| table.rows.matches(&item.item)),
+///
+/// # Errors
+/// If it goes across an axis that the file has not.
+pub fn table(study: &Study, done: &Done<'_>, (name, table): (&str, &file::Table)) -> Result<Block, Problem> {
+    Ok(match (table.answers, &table.across) {
+        (Some(number), _) => Block::Table(answers(done, table, number)),
+        (None, Some(asked)) => {
+            let Some(axis) = study.file.axis.get(asked) else {
+                let known: Vec<&str> = study.file.axis.keys().map(String::as_str).collect();
+                return Err(study.unknown(&[&format!("[table.{name}]"), "across"], "axis", asked, &known));
+            };
+            Block::Table(across(done, table, asked, axis))
+        }
+        (None, None) => rows(done, &table.caption, |item| table.rows.matches(&item.item)),
+    })
+}
+
+/// A column for each value of an axis; each line is a row of the results at all of them.
+fn across(done: &Done<'_>, table: &file::Table, name: &str, axis: &file::Axis) -> Table {
+    let coordinate = axis.column.as_deref().unwrap_or(name);
+    let is_at = |item: &Item, value: &Value| {
+        item.series == value.to_string() || item.x.get(coordinate).is_some_and(|x| is_place(x, value))
+    };
+    let cell = |line: &file::Column, value: &Value| {
+        let found = done.items.iter().find(|item| is_meant(item, line) && is_at(item, value));
+        found.map_or(Cell::Empty, measured)
+    };
+    let label = axis.label.clone().unwrap_or_else(|| name.to_owned());
+    let values = || axis.values.iter();
+    Table {
+        caption: table.caption.clone(),
+        columns: std::iter::once(label).chain(values().map(Value::to_string)).collect(),
+        rows: table
+            .line
+            .iter()
+            .map(|line| {
+                let heading = Cell::Text(line.heading.clone());
+                std::iter::once(heading).chain(values().map(|value| cell(line, value))).collect()
+            })
+            .collect(),
     }
 }
 
@@ -132,15 +171,21 @@ impl Tried<'_> {
 
 /// The item of a column.
 fn find<'a>(items: &'a [Item], column: &file::Column) -> Option<&'a Item> {
-    items.iter().find(|item| {
-        let name = item.item.strip_prefix(AGAIN).unwrap_or(&item.item);
-        name == column.item
-            && column.series.as_ref().is_none_or(|series| *series == item.series)
-            && column.metric.as_ref().is_none_or(|metric| *metric == item.metric)
-            && column.at.iter().all(|(name, value)| {
-                item.x.get(name).is_some_and(|x| *x == value.json() || x.as_f64() == value.number())
-            })
-    })
+    items.iter().find(|item| is_meant(item, column))
+}
+
+/// Whether a column or a line means this row.
+fn is_meant(item: &Item, column: &file::Column) -> bool {
+    let name = item.item.strip_prefix(AGAIN).unwrap_or(&item.item);
+    name == column.item
+        && column.series.as_ref().is_none_or(|series| *series == item.series)
+        && column.metric.as_ref().is_none_or(|metric| *metric == item.metric)
+        && column.at.iter().all(|(name, value)| item.x.get(name).is_some_and(|x| is_place(x, value)))
+}
+
+/// Whether a row's coordinate is this value: 3 is 3.0.
+fn is_place(x: &serde_json::Value, value: &Value) -> bool {
+    *x == value.json() || (value.number().is_some() && x.as_f64() == value.number())
 }
 
 /// What the paper leaves open or contradicts.
@@ -174,6 +219,14 @@ mod tests {
         let claim = Item::new("p", "claim", "claim").said("words", 0.25, 8, Verdict::Differs);
         assert_eq!(distance(&claim).as_deref(), Some("2 of 8"));
         assert_eq!(distance(&Item { measured: None, ..number }), None);
+    }
+
+    #[test]
+    fn a_place_is_its_own_value_alone() {
+        assert!(is_place(&3.0.into(), &Value::Number(3.0)) && is_place(&3.into(), &Value::Number(3.0)));
+        assert!(is_place(&"mac".into(), &Value::Text("mac".into())));
+        assert!(!is_place(&"jtcp".into(), &Value::Text("mac".into())), "both are no numbers");
+        assert!(!is_place(&2.into(), &Value::Number(3.0)));
     }
 
     #[test]

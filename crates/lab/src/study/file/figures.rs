@@ -128,9 +128,14 @@ pub struct Table {
     /// The columns of such a table.
     #[serde(default)]
     pub column: Vec<Column>,
+    /// A column for each value of this axis: of the rows' series, or of their places.
+    pub across: Option<String>,
+    /// The lines of such a table.
+    #[serde(default)]
+    pub line: Vec<Column>,
 }
 
-/// A column of a table of answers: one row of the results.
+/// A column of a table of answers, or a line of one across an axis: one row of the results.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Column {
