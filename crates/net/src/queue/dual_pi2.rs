@@ -8,6 +8,9 @@
 //! By a random number each, as Linux does it; the RFC's pseudocode adds probabilities up instead (`recur`). p' is brought up
 //! to date when a packet comes or leaves, once for each interval that has gone by, as if the queue had not changed since
 //! then: nothing reads it in between.
+//!
+//! # From where
+//! The RFC's pseudocode was not at hand when this was written, but knowledge of it, and Linux's sch_dualpi2 for facts.
 
 use super::{Build, Dropped, Queue};
 use crate::admission::mark;
@@ -177,7 +180,7 @@ impl DualPi2 {
         }
     }
 
-    /// `dualpi2_update` (Fig. 6), once for each interval since the last one. After a long silence the controller is where it
+    /// `dualpi2_update` (appendix A.1), once for each interval since the last one. After a long silence the controller is where it
     /// would be: the waiting time was zero, and p' came down to zero.
     fn catch_up(&mut self, now: Time) {
         while self.updates_at <= now {
@@ -213,7 +216,7 @@ impl DualPi2 {
         if self.is_short() || !self.draw(self.base * self.base) {
             return true;
         }
-        // From p'^2 = 1/k^2 on, 25 %, ECN is no protection (Fig. 5).
+        // From p'^2 = 1/k^2 on, 25 %, ECN is no protection (appendix A.2).
         let overload = self.coupling * self.base >= 1.0 && self.drops_overload;
         !overload && mark(packet)
     }
@@ -252,7 +255,7 @@ impl Queue for DualPi2 {
         }
     }
 
-    /// `dualpi2_dequeue` (Fig. 5).
+    /// `dualpi2_dequeue` (appendix A.1, A.2).
     fn dequeue(&mut self, now: Time, dropped: &mut Dropped) -> Option<Packet> {
         self.catch_up(now);
         loop {
@@ -359,7 +362,7 @@ mod tests {
         }
     }
 
-    /// Fig. 5: from k p' = 1 on, where p'^2 is 25 %, both queues are dropped from with p'^2, ECN-capable or not, and what
+    /// Appendix A.2: from k p' = 1 on, where p'^2 is 25 %, both queues are dropped from with p'^2, ECN-capable or not, and what
     /// is left of the L queue is marked.
     #[test]
     fn overload_drops_whatever_the_code_point() {
@@ -372,7 +375,7 @@ mod tests {
     }
 
     /// A queue that stands 10 ms above the target: the first update adds alpha * 10 ms + beta * 25 ms, each next one
-    /// alpha * 10 ms (Fig. 6).
+    /// alpha * 10 ms (appendix A.1).
     #[test]
     fn the_controller_integrates() {
         let mut dual = dual(&[]);

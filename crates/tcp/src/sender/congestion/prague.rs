@@ -8,7 +8,11 @@
 //! # What is left out
 //! Below a window of two segments Linux goes on with smaller segments and a lower pacing rate; here two segments are the least.
 //! Its pacing rate also swings by 3 % each round trip. Not all bursts of a host are modelled: each segment is paced by itself.
-//! Whether a router marks as RFC 3168 has it, in a queue shared with others, is not guessed at (draft §3.2: research).
+//! Whether a router marks as RFC 3168 has it, in a queue shared with others, is not guessed at (for the draft that is research).
+//!
+//! # From where
+//! Only parts of the draft were at hand, quoted by others; what they lack is as the descriptions of Linux's tcp_prague and
+//! of udp_prague have it.
 
 use super::{AckEvent, Build, CongestionControl, LossEvent, Phase, Recovered, Reno, Start};
 use crate::sender::counting::AckCounting;
@@ -75,7 +79,7 @@ struct Round {
     marked: u64,
 }
 
-/// The least window, segments (draft §2.4.3; RFC 3168 §6.1.2 goes on to one).
+/// The least window, segments (draft §2.4; RFC 3168 §6.1.2 goes on to one).
 const LEAST: u64 = 2;
 
 impl Prague {
@@ -102,7 +106,7 @@ impl Prague {
         if self.rounds >= self.floor_after { srtt.max(self.rtt_floor) } else { srtt }
     }
 
-    /// Takes an ACK's bytes into the round, and a round that is over into alpha (draft §2.4.2).
+    /// Takes an ACK's bytes into the round, and a round that is over into alpha (draft §2.4).
     fn measure(&mut self, ack: &AckEvent, srtt: Duration) {
         self.delivered += ack.delivered;
         self.round.delivered += ack.delivered;
@@ -124,7 +128,7 @@ impl Prague {
         self.round = Round { begun_at: ack.now, until, delivered: 0, marked: 0 };
     }
 
-    /// A segment per round trip for what came without a mark; less on a short path (draft §2.4.3, §2.4.4).
+    /// A segment per round trip for what came without a mark; less on a short path (draft §2.4, §2.4.4).
     fn increase(&mut self, ack: &AckEvent, srtt: Duration, counting: &mut dyn AckCounting) {
         let unmarked = ack.delivered.saturating_sub(ack.marked);
         if self.reno.in_slow_start() && !self.is_marked {
@@ -138,7 +142,7 @@ impl Prague {
         self.reno.set(cwnd + ratio * ratio * self.mss as f64 * unmarked as f64 / cwnd);
     }
 
-    /// Marks lower the window by alpha/2, once in a round trip of the path and of the floor (draft §2.4.2).
+    /// Marks lower the window by alpha/2, once in a round trip of the path and of the floor (draft §2.4).
     fn decrease(&mut self, ack: &AckEvent, srtt: Duration) {
         let goes_on = self.delivered < self.reduced_until
             || self.reduced_at.is_some_and(|at| ack.now.since(at) < self.pace(srtt));
@@ -168,7 +172,7 @@ impl CongestionControl for Prague {
         true
     }
 
-    /// The window over a round trip; twice that in slow start, whose window doubles meanwhile (draft §2.4.5, as Linux).
+    /// The window over a round trip; twice that in slow start, whose window doubles meanwhile (draft §2.4, as Linux).
     fn pacing_rate(&self) -> Option<Rate> {
         let srtt = self.srtt.filter(|srtt| *srtt > Duration::ZERO)?;
         let doubles = self.reno.window() < self.reno.ssthresh() / 2;
@@ -273,7 +277,7 @@ mod tests {
     }
 
     /// The first mark halves (alpha begins at 1), and ends slow start, and the 39 segments behind it add two; alpha then goes to the share of marks with a gain of
-    /// 1/16 (draft §2.4.2): after n rounds without any it is (15/16)^n.
+    /// 1/16 (draft §2.4): after n rounds without any it is (15/16)^n.
     #[test]
     fn alpha_is_a_moving_average() {
         let (mut prague, mut now) = (prague(40), Time::ZERO);
@@ -289,7 +293,7 @@ mod tests {
     }
 
     /// At a constant share p of marks the window stands where a segment per round trip for what is unmarked equals what is
-    /// taken, alpha/2 of the window with alpha = p: W = 2 (1 - p) / p (draft §2.4.3; the scalable law of RFC 9331).
+    /// taken, alpha/2 of the window with alpha = p: W = 2 (1 - p) / p (draft §2.4; the scalable law of RFC 9331).
     #[test]
     fn the_window_is_inverse_to_the_share_of_marks() {
         for (every, rtt) in [(10u64, 50), (20, 50), (10, 100)] {
