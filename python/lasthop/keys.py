@@ -274,8 +274,8 @@ class Flow(_FlowWords, total=False):
     ecn: bool | str
     """offer explicit congestion notification (RFC 3168); false by default"""
     ecn_feedback: Literal["auto", "classic", "accurate"] | str
-    """how marks are told: as ecn says (classic), or in detail (AccECN, RFC 9768); auto: where congestion is for it
-    (prague); "auto" by default"""
+    """how marks are told: as ecn says (classic), or in detail (AccECN, RFC 9768); auto: where congestion is
+    for it (prague); "auto" by default"""
     nagle: bool | str
     """a short segment waits while data is outstanding (RFC 9293, section 3.7.4); true by default"""
     processing: str
