@@ -222,6 +222,11 @@ fn a_claim_along_an_axis_that_its_grid_has_not_is_refused() {
         refused(at_each, "along = \"loss\", along_only = \"loss > few\", is = \"falls\""),
         "`loss > few`: `few` is not a number"
     );
+    // A value that the axis has not would leave no point either.
+    assert_eq!(
+        refused(at_each, "at = { sender = \"veno\" }, at_each = \"loss\", is = \"above\""),
+        "this paper has no value of `sender` `veno`"
+    );
 }
 
 #[test]

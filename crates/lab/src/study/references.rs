@@ -6,6 +6,7 @@ use super::computed::NUMBERS;
 use super::expression::{Expression, Named};
 use super::file::{Condition, Curve, Than};
 use super::study::{Asked, Asking, Study, Wanted};
+use super::value::Value;
 use crate::runs::csv::COLUMNS;
 use lasthop_scenario::Problem;
 use std::collections::{BTreeMap, BTreeSet};
@@ -86,8 +87,20 @@ pub fn measured(study: &Study) -> Result<Measured, Problem> {
     Ok(measured)
 }
 
-/// Whether the axes along which a condition is tried are those of its grid: of others it would have no point at all.
+/// Whether the axes along which a condition is tried are those of its grid, and its place is one of theirs: elsewhere it
+/// would have no point at all.
 fn along_axes(study: &Study, condition: &Condition, context: &[&str]) -> Result<(), Problem> {
+    for (name, pick) in &condition.at {
+        let Some(axis) = study.file.axis.get(name) else { continue };
+        let lists =
+            [Some(&axis.values), axis.quick.as_ref(), axis.questions.as_ref(), axis.quick_questions.as_ref()];
+        let known = || lists.iter().copied().flatten().flatten();
+        if let Some(value) = pick.values().iter().find(|value| !known().any(|one| one.same(value))) {
+            let words: Vec<String> = axis.values.iter().map(Value::to_string).collect();
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            return Err(study.unknown(context, &format!("value of `{name}`"), &value.to_string(), &words));
+        }
+    }
     let Some(grid) = grid_of(study, condition.asked()).and_then(|name| study.file.grid.get(name)) else {
         return Ok(());
     };
