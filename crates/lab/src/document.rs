@@ -3,6 +3,7 @@
 use crate::figure::Figure;
 use crate::item::Verdict;
 use crate::overview::{Forest, Matrix};
+use crate::ranking::Ranking;
 
 /// A report: one page, or one page for each chapter.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -48,6 +49,8 @@ pub enum Block {
     Matrix(Matrix),
     /// Our numbers beside the published ones, in margins.
     Forest(Forest),
+    /// Candidates, the best first.
+    Ranking(Ranking),
     /// Text of fixed width that shows when it is asked for.
     Folded {
         /// What it is.

@@ -20,6 +20,7 @@ pub mod item;
 pub mod overview;
 pub mod papers;
 pub mod progress;
+pub mod ranking;
 pub mod repeat;
 pub mod report;
 pub mod runs;

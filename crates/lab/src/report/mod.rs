@@ -4,7 +4,7 @@
 //! * `plot`: a figure's plot, from its `axes` (each a `scale`) and its `curves` (`thin` for long series, `path` for short
 //!   path data, `markers`), with `looks` that a series keeps throughout a chapter, and its `data`; `plot.css` has the
 //!   colours.
-//! * `matrix`, `forest`: what a reader sees first.
+//! * `matrix`, `forest`: what a reader sees first; `ranking`: the best first.
 //! * `table`: tables, and what the words in their verdicts mean.
 //! * `anchor`: names for links; `escape`: data within markup.
 //!
@@ -26,6 +26,7 @@ mod markers;
 mod matrix;
 mod path;
 mod plot;
+mod ranking;
 mod scale;
 mod table;
 mod thin;
@@ -125,6 +126,7 @@ fn section(chapter: &Chapter, anchors: &mut Anchors) -> Section {
             }
             Block::Matrix(matrix) => html += &matrix::html(matrix),
             Block::Forest(forest) => html += &forest::html(forest),
+            Block::Ranking(ranking) => html += &ranking::html(ranking),
             Block::Table(table) => html += &table::html(table),
             Block::Switched { table, settings } => html += &table::switched(table, settings),
             Block::Folded { title, text } => html += &folded(title, text),
@@ -194,7 +196,7 @@ fn paragraphs(text: &str) -> String {
 /// Whether anything refers to markers.
 fn has_plots(document: &Document) -> bool {
     let mut blocks = document.chapters.iter().flat_map(|chapter| &chapter.blocks);
-    blocks.any(|block| matches!(block, Block::Figure(_) | Block::Forest(_)))
+    blocks.any(|block| matches!(block, Block::Figure(_) | Block::Forest(_) | Block::Ranking(_)))
 }
 
 fn figures(chapter: &Chapter) -> impl Iterator<Item = &Figure> + Clone {

@@ -9,6 +9,7 @@ use crate::document::{Block, Cell, Table};
 use crate::item::{AGAIN, Item};
 use crate::papers::cells::{measured, number, place, short};
 use crate::papers::deviation::Deviation;
+use crate::ranking::{Ranked, Ranking};
 use lasthop_scenario::Problem;
 
 /// A table of the file.
@@ -16,6 +17,9 @@ use lasthop_scenario::Problem;
 /// # Errors
 /// If it goes across an axis that the file has not.
 pub fn table(study: &Study, done: &Done<'_>, (name, table): (&str, &file::Table)) -> Result<Block, Problem> {
+    if let Some(item) = &table.ranks {
+        return Ok(Block::Ranking(ranking(done, table, item)));
+    }
     Ok(match (table.answers, &table.across) {
         (Some(number), _) => Block::Table(answers(done, table, number)),
         (None, Some(asked)) => {
@@ -53,6 +57,29 @@ fn across(done: &Done<'_>, table: &file::Table, name: &str, axis: &file::Axis) -
             })
             .collect(),
     }
+}
+
+/// The rows of an item, the largest first.
+fn ranking(done: &Done<'_>, table: &file::Table, item: &str) -> Ranking {
+    let is_at = |row: &&Item| {
+        row.item == *item
+            && table.at.iter().all(|(name, value)| row.x.get(name).is_some_and(|x| is_place(x, value)))
+    };
+    let mut axis = String::new();
+    let mut rows = Vec::new();
+    for row in done.items.iter().filter(is_at) {
+        axis = format!("{}, {}", row.metric, row.unit);
+        rows.push(Ranked {
+            name: row.series.clone(),
+            says: table.says.get(&row.series).cloned().unwrap_or_default(),
+            value: row.measured,
+            ci95: row.ci95,
+            text: measured(row).text().to_owned(),
+        });
+    }
+    let heading = |index: usize| table.headings.get(index).cloned().unwrap_or_default();
+    let caption = table.caption.clone();
+    Ranking { caption, heading: heading(0), axis, says: heading(1), rows }.sorted()
 }
 
 /// Rows with their published numbers, ours and verdicts; where answers to open questions decide, they can be chosen.

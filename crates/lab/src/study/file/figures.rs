@@ -133,6 +133,17 @@ pub struct Table {
     /// The lines of such a table.
     #[serde(default)]
     pub line: Vec<Column>,
+    /// A ranking: the rows of this item, by their series, the largest first.
+    pub ranks: Option<String>,
+    /// Where, in their coordinates.
+    #[serde(default)]
+    pub at: Ordered<Value>,
+    /// What is ranked, and what the words beside each say: two headings.
+    #[serde(default)]
+    pub headings: Vec<String>,
+    /// Words for a series, by its name.
+    #[serde(default)]
+    pub says: Ordered<String>,
 }
 
 /// A column of a table of answers, or a line of one across an axis: one row of the results.
