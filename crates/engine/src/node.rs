@@ -1,7 +1,12 @@
 //! A node with a middlebox, between the pipes that end there and those that begin.
 
 use crate::pipe::PipeId;
+use lasthop_base::Time;
 use lasthop_middlebox::Middlebox;
+use lasthop_net::Trouble;
+use lasthop_wire::Packet;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 
 /// Which node: the number that its owner gave it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -14,6 +19,8 @@ pub struct NodeAccount {
     pub came: u64,
     /// Of these, those that went on.
     pub passed: u64,
+    /// Of those, the ones with another header.
+    pub changed: u64,
     /// Copies of earlier packets.
     pub repeated: u64,
     /// Packets of its own.
@@ -30,6 +37,8 @@ pub(crate) struct Node {
     /// For each route the hop by which it leaves the node, if it passes.
     pub(crate) exits: Vec<Option<u8>>,
     pub(crate) account: NodeAccount,
+    /// Transmissions of the links behind it that will fail, if the middlebox asks for them.
+    pub(crate) failing: BinaryHeap<Failing>,
 }
 
 /// For each route the hop behind the one that ends in one of these pipes.
@@ -40,3 +49,57 @@ pub(crate) fn exits(routes: &[Vec<PipeId>], ending: &[PipeId]) -> Vec<Option<u8>
     };
     routes.iter().map(exit).collect()
 }
+
+impl Node {
+    /// When its middlebox, or a link behind it, has something to tell.
+    pub(crate) fn deadline(&self) -> Time {
+        let failure = self.failing.peek().map_or(Time::NEVER, |failing| failing.at);
+        self.middlebox.poll_timeout().min(failure)
+    }
+}
+
+/// A packet on a link whose transmissions fail: which of them is known to have failed next, and when.
+pub(crate) struct Failing {
+    pub(crate) at: Time,
+    pub(crate) attempt: u32,
+    pub(crate) packet: Packet,
+    trouble: Trouble,
+}
+
+impl Failing {
+    /// The first one; `None` if none failed.
+    pub(crate) fn new(packet: Packet, trouble: Trouble) -> Option<Failing> {
+        Failing { at: trouble.since, attempt: 0, packet, trouble }.next()
+    }
+
+    /// The one after this.
+    pub(crate) fn next(self) -> Option<Failing> {
+        let at = self.trouble.at(self.attempt + 1)?;
+        Some(Failing { at, attempt: self.attempt + 1, ..self })
+    }
+
+    fn rank(&self) -> (Time, u64) {
+        (self.at, self.packet.number)
+    }
+}
+
+/// The earliest is the greatest, for a heap.
+impl Ord for Failing {
+    fn cmp(&self, other: &Failing) -> Ordering {
+        other.rank().cmp(&self.rank())
+    }
+}
+
+impl PartialOrd for Failing {
+    fn partial_cmp(&self, other: &Failing) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Failing {
+    fn eq(&self, other: &Failing) -> bool {
+        self.rank() == other.rank()
+    }
+}
+
+impl Eq for Failing {}

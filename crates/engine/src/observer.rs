@@ -45,6 +45,8 @@ pub enum Deed {
     Repeated,
     /// It makes one.
     Made,
+    /// It lets it pass with another header.
+    Changed,
     /// It receives it in the place of the host that it was sent to.
     Received,
     /// It takes it out.

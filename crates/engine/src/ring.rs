@@ -4,6 +4,17 @@ use crate::pipe::PipeId;
 use lasthop_base::Time;
 use lasthop_wire::Packet;
 
+/// What travels.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Condition {
+    /// The packet.
+    Whole,
+    /// The news that it was given up.
+    GivenUp,
+    /// The same, of a packet whose header arrived sound.
+    Damaged,
+}
+
 /// A packet on its way, or the news that it was given up.
 #[derive(Clone, Copy)]
 pub(crate) struct Travelling {
@@ -11,7 +22,15 @@ pub(crate) struct Travelling {
     pub(crate) packet: Packet,
     /// Where it goes on behind this pipe; `None`: its way ends.
     pub(crate) next: Option<PipeId>,
-    pub(crate) discarded: bool,
+    pub(crate) condition: Condition,
+}
+
+impl Travelling {
+    /// Whether there is no packet to go on.
+    #[inline]
+    pub(crate) fn is_news(&self) -> bool {
+        self.condition != Condition::Whole
+    }
 }
 
 /// See the file.
@@ -31,9 +50,15 @@ const FEWEST: usize = 4;
 impl Ring {
     /// Adds one; returns whether it is the first to arrive now.
     #[inline]
-    pub(crate) fn push(&mut self, due: Time, packet: &Packet, next: Option<PipeId>, discarded: bool) -> bool {
+    pub(crate) fn push(
+        &mut self,
+        due: Time,
+        packet: &Packet,
+        next: Option<PipeId>,
+        condition: Condition,
+    ) -> bool {
         if due < self.last_due && self.len > 0 {
-            return self.insert(Travelling { due, packet: *packet, next, discarded });
+            return self.insert(Travelling { due, packet: *packet, next, condition });
         }
         if self.len == self.slots.len() {
             self.grow(packet);
@@ -43,7 +68,7 @@ impl Ring {
         slot.due = due;
         slot.packet = *packet;
         slot.next = next;
-        slot.discarded = discarded;
+        slot.condition = condition;
         self.last_due = due;
         self.len += 1;
         self.len == 1
@@ -79,7 +104,8 @@ impl Ring {
     fn grow(&mut self, packet: &Packet) {
         self.slots.rotate_left(self.head);
         self.head = 0;
-        let filler = Travelling { due: Time::NEVER, packet: *packet, next: None, discarded: false };
+        let filler =
+            Travelling { due: Time::NEVER, packet: *packet, next: None, condition: Condition::Whole };
         self.slots.resize((2 * self.slots.len()).max(FEWEST), filler);
     }
 
@@ -124,7 +150,7 @@ mod tests {
     }
 
     fn push(ring: &mut Ring, due: u64, number: u64) -> bool {
-        ring.push(Time::from_nanos(due), &packet(number), None, false)
+        ring.push(Time::from_nanos(due), &packet(number), None, Condition::Whole)
     }
 
     fn numbers(ring: &Ring) -> Vec<u64> {

@@ -24,10 +24,12 @@ use lasthop_wire::{LossReason, Packet};
 pub enum Onward {
     /// It goes on.
     Same(Packet),
+    /// It goes on with another header. Its size stays.
+    Changed(Packet),
     /// A copy of one that went on earlier takes that way again.
     Again(Packet),
-    /// A packet of the box's own sets out in the direction that it says. Its size is that of its segment with the
-    /// flow's headers, whatever it says.
+    /// A packet of the box's own sets out in the direction that it says: a segment or a notice. Its size is that of its
+    /// segment with the flow's headers, or of a notice, whatever it says.
     New(Packet),
     /// It ends here, because the box is the end that it was sent to (a split connection).
     Received(Packet),
@@ -35,7 +37,8 @@ pub enum Onward {
     Dropped(Packet, LossReason),
 }
 
-/// A state machine at a node. What it decides goes to `out`, in the order in which packets go on.
+/// A state machine at a node. What it decides goes to `out`, in the order in which packets go on. A packet of which it says
+/// nothing is held: it may go on, or end, later.
 ///
 /// Number, route and hop of a packet are the engine's matter: a box need neither read nor set them.
 pub trait Middlebox: Send {
@@ -51,6 +54,22 @@ pub trait Middlebox: Send {
     /// A packet that it let go found no room in the queue of the link behind the node.
     fn handle_refused(&mut self, now: Time, packet: &Packet) {
         let _ = (now, packet);
+    }
+
+    /// The link layer behind the node has failed to deliver a packet that the box let go, for the `attempt`-th time, and may
+    /// try again. Told to boxes that [ask](Middlebox::asks_link), by links that carry packets one by one and know.
+    fn handle_failure(&mut self, now: Time, packet: &Packet, attempt: u32, out: &mut Vec<Onward>) {
+        let _ = (now, packet, attempt, out);
+    }
+
+    /// Whether it wants [`Middlebox::handle_failure`].
+    fn asks_link(&self) -> bool {
+        false
+    }
+
+    /// Whether it reads what IPsec hides. If not, an opaque flow is no different to it.
+    fn reads_headers(&self) -> bool {
+        true
     }
 
     /// Whether it draws random numbers, so that repetitions may differ. Whoever does not has to say so.

@@ -87,6 +87,12 @@ proptest! {
                             fates += 1;
                             prop_assert_eq!(same, packet, "{}", name);
                         }
+                        Onward::Changed(changed) => {
+                            fates += 1;
+                            // Another header, and no other packet.
+                            let is_same = Packet { body: packet.body, ..*changed } == *packet;
+                            prop_assert!(is_same && changed.segment().is_some(), "{name}: {changed:?}");
+                        }
                         Onward::Again(own) | Onward::New(own) => prop_assert_eq!(own.flow, packet.flow, "{}", name),
                     }
                 }

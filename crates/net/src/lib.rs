@@ -34,5 +34,5 @@ pub mod service;
 
 pub use catalogue::Catalogue;
 pub use element::{Element, Output};
-pub use link::{Config, Line, Link, Passage};
+pub use link::{Config, Line, Link, Passage, Trouble};
 pub use processing::Processing;

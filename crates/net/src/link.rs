@@ -4,7 +4,7 @@
 //! packet's whole passage is known when it joins. A packet costs one call.
 
 use crate::admission::{self, Admission, State, Verdict};
-use crate::arq::{self, Arq, LinkLayer, Partner, Parts};
+use crate::arq::{self, Arq, Carried, LinkLayer, Partner, Parts};
 use crate::channel::{self, Air, Channel};
 use crate::counters::Counters;
 use crate::discipline::{self, Discipline, Place};
@@ -139,6 +139,14 @@ impl Line {
         }
     }
 
+    /// The link layer's trouble with the packet that joined last ([`Link::take_trouble`]). An element keeps its own to itself.
+    pub fn take_trouble(&mut self) -> Option<Trouble> {
+        match self {
+            Line::Link(link) => link.take_trouble(),
+            Line::Element(_) => None,
+        }
+    }
+
     /// What waits at `now`.
     pub fn backlog(&mut self, now: Time) -> Backlog {
         match self {
@@ -163,6 +171,8 @@ pub struct Link {
     waiting_bytes: u64,
     frees_at: Time,
     last_arrival: Time,
+    /// Of the packet that met some last.
+    trouble: Option<Trouble>,
 }
 
 /// What became of a packet.
@@ -179,8 +189,32 @@ pub enum Passage {
         at: Time,
         /// Why.
         reason: LossReason,
+        /// Whether its header arrived sound all the same.
+        readable: bool,
     },
 }
+
+/// The link layer's trouble with a packet: transmissions that failed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Trouble {
+    /// How many failed.
+    pub failed: u32,
+    /// When the first of them was over.
+    pub since: Time,
+    /// From one to the next.
+    pub apart: Duration,
+}
+
+impl Trouble {
+    /// When the transmission of this number (the first is 1), if it failed, is known to have: when the next one begins, or
+    /// would.
+    pub fn at(self, number: u32) -> Option<Time> {
+        (1..=self.failed).contains(&number).then(|| self.since + self.apart * u64::from(number))
+    }
+}
+
+/// Bytes of a header that has to be sound for a damaged packet to be read: IPv4's and TCP's.
+const HEADER: u32 = 40;
 
 impl Link {
     /// A link of this rate and one-way delay in its initial state.
@@ -202,7 +236,14 @@ impl Link {
             waiting_bytes: 0,
             frees_at: Time::ZERO,
             last_arrival: Time::ZERO,
+            trouble: None,
         }
+    }
+
+    /// The link layer's trouble with the packet that joined last, if it is asked before the next one joins and nothing was
+    /// left from before.
+    pub fn take_trouble(&mut self) -> Option<Trouble> {
+        self.trouble.take()
     }
 
     /// Has the link count what waits even if its queue is unlimited, so that [`Link::backlog`] is true.
@@ -226,7 +267,7 @@ impl Link {
         if self.tracks {
             let queue = State { backlog: self.backlog(now), idle: now.since(self.frees_at) };
             if let Verdict::Drop(reason) = self.admission.admit(now, packet, &queue) {
-                return Passage::Lost { at: now, reason };
+                return Passage::Lost { at: now, reason, readable: false };
             }
         }
         let served = self.server.serve(now.max(self.frees_at), packet.wire_bytes);
@@ -246,6 +287,9 @@ impl Link {
             attempt: 0,
         };
         let carried = arq::carry(&air, &mut **channel, &mut **arq);
+        if carried != Carried::AT_ONCE {
+            self.trouble = Some(trouble(served.ends, &carried));
+        }
         self.frees_at = served.ends + carried.holds;
         let mut at = served.ends + carried.late + self.delay;
         if self.keeps_order {
@@ -255,7 +299,11 @@ impl Link {
         }
         match carried.delivered {
             true => Passage::Arrives { at },
-            false => Passage::Lost { at, reason: LossReason::Channel },
+            false => {
+                let last = Air { attempt: carried.attempts - 1, ..air };
+                let readable = channel.spares_header(&last, HEADER);
+                Passage::Lost { at, reason: LossReason::Channel, readable }
+            }
         }
     }
 
@@ -274,4 +322,12 @@ impl Link {
             bytes: self.waiting_bytes,
         }
     }
+}
+
+/// The repeats that took `late` in all are spread evenly over it.
+#[cold]
+fn trouble(ends: Time, carried: &Carried) -> Trouble {
+    let failed = carried.attempts - u32::from(carried.delivered);
+    let apart = carried.late.divided_by(u64::from(carried.attempts.saturating_sub(1)).max(1));
+    Trouble { failed, since: ends, apart }
 }

@@ -71,7 +71,7 @@ fn by_link(config: &Config, arrivals: &[(Time, u32)]) -> Fates {
     let fates = arrivals.iter().enumerate().map(|(number, (now, bytes))| {
         match link.carry(*now, &mut packet(number as u64, *bytes)) {
             Passage::Arrives { at } => (number as u64, at, None),
-            Passage::Lost { at, reason } => (number as u64, at, Some(reason)),
+            Passage::Lost { at, reason, .. } => (number as u64, at, Some(reason)),
         }
     });
     fates.collect()

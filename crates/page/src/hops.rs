@@ -54,6 +54,7 @@ impl Observer for Hops {
         let is_data = match &packet.body {
             Body::Tcp(segment) => segment.len > 0,
             Body::Datagram { .. } => true,
+            Body::Notice(_) => false,
         };
         let flag = |is: bool| f64::from(u8::from(is));
         let values = [

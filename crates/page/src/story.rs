@@ -146,6 +146,7 @@ impl Observer for Teller {
             let what = match deed {
                 Deed::Repeated => "repeated_at_node",
                 Deed::Made => "made_at_node",
+                Deed::Changed => "changed_at_node",
                 Deed::Received => "received_at_node",
                 Deed::Dropped(_) => "taken_out_at_node",
             };

@@ -69,6 +69,7 @@ impl Row {
             Body::Datagram { number } => {
                 Row { datagram: Some(*number), len_bytes: Some(packet.wire_bytes), ..row }
             }
+            Body::Notice(_) => Row { len_bytes: Some(packet.wire_bytes), ..row },
         }
     }
 }
@@ -93,6 +94,7 @@ impl Observer for Events {
         let (kind, cause) = match deed {
             Deed::Repeated => ("repeated", None),
             Deed::Made => ("made", None),
+            Deed::Changed => ("changed", None),
             Deed::Received => ("received", None),
             Deed::Dropped(reason) => ("lost", Some(reason)),
         };

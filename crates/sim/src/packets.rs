@@ -34,6 +34,10 @@ pub struct Story {
     pub packet: Packet,
     /// Whether it set out at a middlebox, not at an end of its flow.
     pub born_at_node: bool,
+    /// The middlebox that changed its header last, if one did: [`Story::packet`] is as it set out.
+    pub changed: Option<(NodeId, Packet)>,
+    /// At which node it was born, if at one.
+    pub born: Option<(NodeId, Deed)>,
     /// How it ended.
     pub end: End,
 }
@@ -49,7 +53,7 @@ impl Stories {
     /// A packet enters the `hop`-th pipe of `hops` on its way.
     pub fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, hops: usize, fate: Fate) {
         if packet.hop == 0 {
-            self.begin(now, packet, false);
+            self.begin(now, packet, None);
         }
         self.on_fate(pipe, packet, hops, fate);
     }
@@ -66,23 +70,36 @@ impl Stories {
     /// A middlebox has made a packet, or one has ended there.
     pub fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {
         match deed {
-            Deed::Repeated | Deed::Made => self.begin(now, packet, true),
+            Deed::Repeated | Deed::Made => self.begin(now, packet, Some((node, deed))),
+            Deed::Changed => self.change(node, packet),
             Deed::Received => self.end(packet, End::Received(node)),
             Deed::Dropped(reason) => self.end(packet, End::TakenOut(node, reason)),
         }
     }
 
-    fn begin(&mut self, now: Time, packet: &Packet, born_at_node: bool) {
-        let story = Story { sent: now, packet: *packet, born_at_node, end: End::Unfinished };
+    fn begin(&mut self, now: Time, packet: &Packet, born: Option<(NodeId, Deed)>) {
+        let born_at_node = born.is_some();
+        let story =
+            Story { sent: now, packet: *packet, born_at_node, born, changed: None, end: End::Unfinished };
         self.open.push_back((story, false));
     }
 
+    fn change(&mut self, node: NodeId, packet: &Packet) {
+        if let Some((story, _)) = self.of(packet) {
+            story.changed = Some((node, *packet));
+        }
+    }
+
     fn end(&mut self, packet: &Packet, end: End) {
-        let place = self.open.binary_search_by_key(&packet.number, |(story, _)| story.packet.number);
-        if let Some((story, ended)) = place.ok().and_then(|place| self.open.get_mut(place)) {
+        if let Some((story, ended)) = self.of(packet) {
             story.end = end;
             *ended = true;
         }
+    }
+
+    fn of(&mut self, packet: &Packet) -> Option<&mut (Story, bool)> {
+        let place = self.open.binary_search_by_key(&packet.number, |(story, _)| story.packet.number);
+        place.ok().and_then(|place| self.open.get_mut(place))
     }
 
     /// When the oldest story that has not ended began: nothing that is still to come is older.

@@ -3,7 +3,8 @@
 //! One interface per link side that a source sends on. Every packet is recorded
 //! once: those that the source sends when it sends them, with its fate as a comment
 //! if it was lost; those that reach the source when they arrive. Of what middleboxes
-//! send, only what reaches the source is seen there. Headers,
+//! send, only what reaches the source is seen there, with a comment: repeated, made or
+//! changed by whom. An ACK that a box took out is seen nowhere; the trace has it. Headers,
 //! checksums and payload are real; times are virtual, in nanoseconds.
 
 use crate::packets::{End, Stories, Story};
@@ -119,7 +120,7 @@ impl<W: Write + Send> SourceCapture<W> {
     }
 
     fn record(&mut self, story: Story) {
-        let Story { sent, packet, end, born_at_node } = story;
+        let Story { sent, packet, end, born_at_node, born, changed } = story;
         let node = |node: NodeId| &self.nodes[node.0 as usize];
         let (time, comment) = match (packet.forward, end) {
             (true, _) if born_at_node => return,
@@ -131,10 +132,25 @@ impl<W: Write + Send> SourceCapture<W> {
                 let link = &self.links[pipe.0 as usize];
                 (sent, Some(format!("lost on {link}: {}", reason.name())))
             }
-            (true, _) => (sent, None),
-            (false, End::Arrived(at)) => (at, None),
+            (true, _) => {
+                let by = |(at, _)| format!("its header is changed by the middlebox of {}", node(at));
+                (sent, changed.map(by))
+            }
+            (false, End::Arrived(at)) => {
+                let by_birth = born.map(|(at, deed)| match deed {
+                    Deed::Repeated => format!("repeated by the middlebox of {}", node(at)),
+                    _ => format!("made by the middlebox of {}", node(at)),
+                });
+                let by_change = || changed.map(|(at, _)| format!("changed by the middlebox of {}", node(at)));
+                (at, by_birth.or_else(by_change))
+            }
             // What never reached the source is not seen there.
             (false, _) => return,
+        };
+        // What reaches the source has the header that it arrives with.
+        let packet = match changed {
+            Some((_, changed)) if !packet.forward => changed,
+            _ => packet,
         };
         self.pending.push(Reverse(Record { time, place: packet.number, packet, comment }));
     }
@@ -160,6 +176,7 @@ impl<W: Write + Send> SourceCapture<W> {
         let payload = match &record.packet.body {
             Body::Tcp(segment) => Payload::Pattern(segment.len),
             Body::Datagram { .. } => Payload::Pattern(flow.datagram_bytes),
+            Body::Notice(_) => Payload::Pattern(0),
         };
         self.buffer.clear();
         emit(&header, &record.packet.body, payload, &mut self.buffer).map_err(io::Error::other)?;

@@ -2,14 +2,14 @@
 //!
 //! Keys carry their units; offsets are absolute bytes of the stream (the SYN is
 //! byte 0). `kind` says what a line is: `sent`, `lost`, `event`; at a middlebox also
-//! `repeated`, `made`, `received`.
+//! `repeated`, `made`, `changed`, `received`.
 
 use lasthop_base::Time;
 use lasthop_engine::{Deed, Fate, NodeId, Observer, PipeId, Side};
 use lasthop_scenario::Scenario;
 use lasthop_tcp::Event;
 use lasthop_tcp::event::Cause;
-use lasthop_wire::{Body, FlowId, LossReason, Packet};
+use lasthop_wire::{Body, FlowId, LossReason, NodeNotice, Packet};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
@@ -31,13 +31,14 @@ pub const FIELDS: &[Field] = &[
     field(
         "kind",
         "what the line is: `sent` (a packet leaves its source), `lost`, or `event`; by a middlebox: `repeated` (a copy of \
-         an earlier packet, with a number of its own), `made`, `received` (in the place of the other end)",
+         an earlier packet, with a number of its own), `made`, `changed` (it goes on with the header that the line has), \
+         `received` (in the place of the other end)",
     ),
     field("flow", "the flow's name"),
     field("packet", "number of the packet in this run, from both ends of all flows"),
     field("from", "which end sent the packet: `source` or `destination`"),
     field("link", "where it was lost: `wireless.down`"),
-    field("node", "at which node's middlebox it was repeated, made, received or lost"),
+    field("node", "at which node's middlebox it was repeated, made, changed, received or lost"),
     field("cause", "why it was lost: `queue_full`, `channel`, `early_drop`, …"),
     field("flags", "TCP flags, a letter each"),
     field("seq", "sequence number on the wire"),
@@ -45,7 +46,9 @@ pub const FIELDS: &[Field] = &[
     field("len_bytes", "payload; of datagrams the whole packet, bytes"),
     field("again", "whether all of its payload had been sent before"),
     field("sack", "SACK blocks, [left, right] each, as on the wire"),
+    field("damaged", "number of the segment that its ACK says arrived damaged, as on the wire"),
     field("datagram", "number of the datagram in its flow"),
+    field("notice", "what a node's notice says: `bad_state` or `last_hop`"),
     field("at", "at which end the event happened: `source` or `destination`"),
     field("event", "which event, see below"),
     field("flight_bytes", "outstanding when recovery began, bytes"),
@@ -149,10 +152,20 @@ impl<W: Write + Send> Trace<W> {
                         segment.sack.as_slice().iter().map(|(left, right)| [left.0, right.0]).collect();
                     line.insert("sack".into(), json!(blocks));
                 }
+                if let Some(seq) = segment.damaged() {
+                    line.insert("damaged".into(), json!(seq.0));
+                }
             }
             Body::Datagram { number } => {
                 line.insert("datagram".into(), json!(number));
                 line.insert("len_bytes".into(), json!(packet.wire_bytes));
+            }
+            Body::Notice(notice) => {
+                line.insert("notice".into(), json!(notice.name()));
+                if let NodeNotice::LastHop { seq, len } = notice {
+                    line.insert("seq".into(), json!(seq.0));
+                    line.insert("len_bytes".into(), json!(len));
+                }
             }
         }
         self.line(Value::Object(line));
@@ -191,6 +204,7 @@ impl<W: Write + Send + 'static> Observer for Trace<W> {
         let (kind, cause) = match deed {
             Deed::Repeated => ("repeated", None),
             Deed::Made => ("made", None),
+            Deed::Changed => ("changed", None),
             Deed::Received => ("received", None),
             Deed::Dropped(reason) => ("lost", Some(reason)),
         };

@@ -3,13 +3,16 @@
 //! A link layer's reports are told to everybody. The rest costs a driver something, and serves few mechanisms: it is told
 //! to endpoints that [want](Wants) it, and the others pay one test per segment.
 
-use lasthop_wire::{Backlog, LinkReport, SenderCounts, UplinkCounts};
+use lasthop_wire::{Backlog, LinkReport, NodeNotice, SenderCounts, UplinkCounts};
 
 /// Something that a driver tells an endpoint: [`crate::Endpoint::handle_notice`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Notice {
     /// This host's link layer reports (hasegawa §3.2.1, koga §5.2.2).
     Link(LinkReport),
+    /// A node before the last hop reports, by a packet of its own. Anybody can write one: only a sender whose
+    /// [judge](crate::sender::judge) believes them heeds it.
+    Node(NodeNotice),
     /// This host's uplink queue just before a segment is handled ([`Wants::backlog`]).
     Backlog(Backlog),
     /// The same once the pure ACKs that answer the segment are in it ([`Wants::backlog`]).

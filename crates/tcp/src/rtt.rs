@@ -82,6 +82,11 @@ impl RttEstimator {
         self.backoff = (self.backoff + 1).min(32);
     }
 
+    /// Whether the timer has expired since the last sample.
+    pub fn is_backed_off(&self) -> bool {
+        self.backoff > 0
+    }
+
     /// The timeout now, back-off included.
     pub fn rto(&self) -> Duration {
         self.doubled(0)

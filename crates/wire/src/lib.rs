@@ -15,8 +15,8 @@ pub mod report;
 pub mod segment;
 pub mod seq;
 
-pub use packet::{Body, Ecn, FlowId, Packet, Priority};
+pub use packet::{Body, Ecn, FlowId, NodeNotice, Packet, Priority};
 pub use per_reason::PerReason;
 pub use report::{Backlog, LinkReport, LossReason, SenderCounts, UplinkCounts};
-pub use segment::{Flags, SackBlocks, Segment, Timestamps};
+pub use segment::{Flags, LossHint, SackBlocks, Segment, Timestamps};
 pub use seq::Seq;

@@ -1,6 +1,7 @@
 //! What links carry.
 
 use crate::segment::Segment;
+use crate::seq::Seq;
 
 /// Which flow of the run a packet belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -95,6 +96,35 @@ pub enum Body {
         /// Counts from 0.
         number: u64,
     },
+    /// A notice from a node to an end of the flow, 40 bytes on the wire (our choice).
+    Notice(NodeNotice),
+}
+
+/// What a base station tells the sender of what goes on behind it, in a packet of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NodeNotice {
+    /// The link behind has failed to deliver a packet and tries again (EBSN: Bakshi et al. 1997).
+    BadState,
+    /// Data has reached the last hop (LHACK: Cobb and Agrawal 1995).
+    LastHop {
+        /// Number of its first byte.
+        seq: Seq,
+        /// Payload, bytes.
+        len: u32,
+    },
+}
+
+impl NodeNotice {
+    /// What links charge for it, bytes.
+    pub const WIRE_BYTES: u32 = 40;
+
+    /// The word used in traces.
+    pub const fn name(self) -> &'static str {
+        match self {
+            NodeNotice::BadState => "bad_state",
+            NodeNotice::LastHop { .. } => "last_hop",
+        }
+    }
 }
 
 impl Packet {
@@ -102,7 +132,7 @@ impl Packet {
     pub fn segment(&self) -> Option<&Segment> {
         match &self.body {
             Body::Tcp(segment) => Some(segment),
-            Body::Datagram { .. } => None,
+            Body::Datagram { .. } | Body::Notice(_) => None,
         }
     }
 }

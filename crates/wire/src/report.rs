@@ -62,6 +62,8 @@ pub enum LinkReport {
         seq: Seq,
         /// Payload, bytes.
         len: u32,
+        /// Whether its header arrived sound, so that a host can have read it itself (HACK, Balan et al. 2001).
+        readable: bool,
     },
     /// The link's rate towards the host is this from now on (koga §5.2.2).
     Rate {

@@ -43,6 +43,8 @@ impl Engine {
             if forward {
                 self.together.deliver(sharing, endpoint.delivered() - before);
             }
+        } else {
+            notify(now, endpoint, here);
         }
         here.travelling.drop_first();
         self.heads.set(pipe, here.due());
@@ -68,13 +70,16 @@ impl Engine {
     }
 
     /// A link layer has given a packet up; the host behind it hears of it if the link is its own.
-    pub(super) fn report(&mut self, packet: &Packet, at_host: bool) {
+    pub(super) fn report(&mut self, packet: &Packet, at_host: bool, readable: bool) {
         let (Body::Tcp(segment), true) = (&packet.body, at_host) else { return };
         let side = if packet.forward { Side::Destination } else { Side::Source };
-        let report = LinkReport::Discarded { seq: segment.seq, len: segment.len };
+        let report = LinkReport::Discarded { seq: segment.seq, len: segment.len, readable };
         let now = self.now;
         if let Some(endpoint) = endpoint_of(&mut self.flows[packet.flow.0 as usize].flow, side) {
             endpoint.handle_notice(now, Notice::Link(report));
+            if endpoint.has_to_tell() {
+                self.pump(packet.flow, side);
+            }
         }
     }
 
@@ -220,7 +225,7 @@ impl Engine {
             };
             let Some((time, event)) = endpoint.poll_event() else { return };
             if let Event::Judged { range, cause } = event {
-                let by_mark = side == Side::Source && connection.source.sender().judges_by_mark();
+                let by_mark = side == Side::Source && connection.source.sender().judges_one_by_one();
                 match by_mark {
                     true => account.accuracy.settle_one(&mut connection.unjudged, range, cause),
                     false => account.accuracy.settle(&mut connection.unjudged, range, cause),
@@ -230,6 +235,16 @@ impl Engine {
                 observer.on_event(time, id, side, &event);
             }
         }
+    }
+}
+
+/// What arrived is no segment: a node's notice.
+#[cold]
+fn notify(now: Time, endpoint: &mut Endpoint, here: &Pipe) {
+    if let Some(first) = here.travelling.first()
+        && let Body::Notice(notice) = &first.packet.body
+    {
+        endpoint.handle_notice(now, Notice::Node(*notice));
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Carried, Engine, IN_HOST};
 use crate::flow::{Side, Traffic};
 use crate::observer::{Fate, Observer};
 use crate::pipe::{Behind, PipeId};
-use crate::ring::Travelling;
+use crate::ring::{Condition, Travelling};
 use lasthop_base::Time;
 use lasthop_net::across::Across;
 use lasthop_net::{Line, Output, Passage};
@@ -25,7 +25,7 @@ impl Engine {
         }
         let Some(first) = here.travelling.first() else { return };
         let (id, forward) = (first.packet.flow, first.packet.forward);
-        match first.next.is_none() && !first.discarded {
+        match first.next.is_none() && !first.is_news() {
             true => self.deliver(pipe, id, forward),
             false => self.pass_on(pipe),
         }
@@ -35,13 +35,14 @@ impl Engine {
     #[inline(never)]
     fn pass_on(&mut self, pipe: u32) {
         let here = &mut self.pipes[pipe as usize];
-        let Some(&Travelling { mut packet, next, discarded, .. }) = here.travelling.first() else { return };
+        let Some(&Travelling { mut packet, next, condition, .. }) = here.travelling.first() else { return };
+        let is_news = condition != Condition::Whole;
         here.travelling.drop_first();
-        here.passing -= u32::from(next.is_some() && !discarded);
+        here.passing -= u32::from(next.is_some() && !is_news);
         let behind = here.behind;
         self.heads.set(pipe, here.due());
         match next {
-            _ if discarded => self.report(&packet, next.is_none()),
+            _ if is_news => self.report(&packet, next.is_none(), condition == Condition::Damaged),
             Some(next) => {
                 match behind {
                     Behind::Nothing => {}
@@ -73,7 +74,9 @@ impl Engine {
             }
             let due = match passage {
                 Passage::Arrives { at } => at,
-                Passage::Lost { at: due, reason } => return self.lose_under_way(packet, at, due, reason),
+                Passage::Lost { at: due, reason, readable } => {
+                    return self.lose_under_way(packet, at, (due, readable), reason);
+                }
             };
             pipe.account.carried_bytes += u64::from(packet.wire_bytes);
             if let Some(next) = next {
@@ -85,7 +88,7 @@ impl Engine {
                 }
                 pipe.passing += 1;
             }
-            if pipe.travelling.push(due, packet, next.map(|next| next.pipe), false) {
+            if pipe.travelling.push(due, packet, next.map(|next| next.pipe), Condition::Whole) {
                 self.heads.set(at.0, due);
             }
             return;
@@ -94,10 +97,17 @@ impl Engine {
 
     /// A packet is lost on the pipe that it has joined; who gives it up there hears of it at `due`.
     #[inline(never)]
-    fn lose_under_way(&mut self, packet: &Packet, at: PipeId, due: Time, reason: LossReason) {
+    fn lose_under_way(
+        &mut self,
+        packet: &Packet,
+        at: PipeId,
+        (due, readable): (Time, bool),
+        reason: LossReason,
+    ) {
         self.lose(packet, at, reason);
         let next = self.nexts.behind(packet).map(|next| next.pipe);
-        if reason.is_told() && self.pipes[at.0 as usize].travelling.push(due, packet, next, true) {
+        let condition = if readable { Condition::Damaged } else { Condition::GivenUp };
+        if reason.is_told() && self.pipes[at.0 as usize].travelling.push(due, packet, next, condition) {
             self.heads.set(at.0, due);
         }
     }
@@ -152,7 +162,7 @@ impl Engine {
                 }
                 Output::GivenUp { packet, at: due } => {
                     let next = self.nexts.behind(&packet).map(|next| next.pipe);
-                    self.pipes[at.0 as usize].travelling.push(due, &packet, next, true);
+                    self.pipes[at.0 as usize].travelling.push(due, &packet, next, Condition::GivenUp);
                     continue;
                 }
             };
@@ -164,10 +174,11 @@ impl Engine {
                 Some(reason) => self.lose(&packet, at, reason),
             }
             if lost.is_none_or(LossReason::is_told) && due < Time::NEVER {
-                let (next, discarded) = (self.nexts.behind(&packet).map(|next| next.pipe), lost.is_some());
+                let next = self.nexts.behind(&packet).map(|next| next.pipe);
+                let condition = if lost.is_some() { Condition::GivenUp } else { Condition::Whole };
                 let pipe = &mut self.pipes[at.0 as usize];
-                pipe.passing += u32::from(next.is_some() && !discarded);
-                pipe.travelling.push(due, &packet, next, discarded);
+                pipe.passing += u32::from(next.is_some() && lost.is_none());
+                pipe.travelling.push(due, &packet, next, condition);
             }
         }
         self.decided = decided;

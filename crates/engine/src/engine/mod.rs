@@ -225,7 +225,7 @@ impl Engine {
     /// Of the bytes that a pipe has carried, those that have not reached its other side yet.
     pub fn bytes_under_way(&self, pipe: PipeId) -> u64 {
         let pipe = &self.pipes[pipe.0 as usize];
-        let ahead = pipe.travelling.iter().filter(|one| one.due > self.now && !one.discarded);
+        let ahead = pipe.travelling.iter().filter(|one| one.due > self.now && !one.is_news());
         ahead.map(|one| u64::from(one.packet.wire_bytes)).sum()
     }
 

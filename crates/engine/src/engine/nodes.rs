@@ -2,12 +2,13 @@
 
 use super::Engine;
 use super::hosts::wire_bytes;
-use crate::node::{Node, NodeAccount, NodeId, exits};
+use crate::node::{Failing, Node, NodeAccount, NodeId, exits};
 use crate::observer::Deed;
 use crate::pipe::{Behind, PipeId};
 use crate::routes::Nexts;
 use lasthop_middlebox::{Middlebox, Onward};
-use lasthop_wire::{LossReason, Packet};
+use lasthop_wire::{Body, LossReason, NodeNotice, Packet};
+use std::collections::BinaryHeap;
 
 impl Engine {
     /// A middlebox stands at a node, where these pipes end: it sees all that comes from one of them and goes on. To be
@@ -25,7 +26,13 @@ impl Engine {
             }
         }
         self.nexts = Nexts::of(&self.routes, &self.pipes);
-        self.nodes.push(Node { id: node, middlebox, exits, account: NodeAccount::default() });
+        self.nodes.push(Node {
+            id: node,
+            middlebox,
+            exits,
+            account: NodeAccount::default(),
+            failing: BinaryHeap::new(),
+        });
         self.timers = self.timers.extended_to(2 * self.flows.len() + self.nodes.len());
     }
 
@@ -39,12 +46,12 @@ impl Engine {
     pub(super) fn pass(&mut self, place: u32, packet: Packet) {
         let node = &mut self.nodes[place as usize];
         node.account.came += 1;
-        match self.flows[packet.flow.0 as usize].flow.opaque {
+        match self.flows[packet.flow.0 as usize].flow.opaque && node.middlebox.reads_headers() {
             true => self.onward.push(Onward::Same(packet)),
             false => node.middlebox.handle_packet(self.now, packet, &mut self.onward),
         }
         self.take_onward(place);
-        let deadline = self.nodes[place as usize].middlebox.poll_timeout();
+        let deadline = self.nodes[place as usize].deadline();
         self.timers.at_latest(2 * self.flows.len() as u32 + place, deadline);
     }
 
@@ -52,12 +59,18 @@ impl Engine {
     #[cold]
     pub(super) fn wake_node(&mut self, timer: u32) {
         let place = timer - 2 * self.flows.len() as u32;
-        let middlebox = &mut self.nodes[place as usize].middlebox;
-        if middlebox.poll_timeout() <= self.now {
-            middlebox.handle_timeout(self.now, &mut self.onward);
-            self.take_onward(place);
+        let node = &mut self.nodes[place as usize];
+        while node.failing.peek().is_some_and(|failing| failing.at <= self.now) {
+            let Some(failing) = node.failing.pop() else { break };
+            let (packet, attempt) = (failing.packet, failing.attempt);
+            node.failing.extend(failing.next());
+            node.middlebox.handle_failure(self.now, &packet, attempt, &mut self.onward);
         }
-        let deadline = self.nodes[place as usize].middlebox.poll_timeout();
+        if node.middlebox.poll_timeout() <= self.now {
+            node.middlebox.handle_timeout(self.now, &mut self.onward);
+        }
+        self.take_onward(place);
+        let deadline = self.nodes[place as usize].deadline();
         self.timers.renew(timer, deadline);
     }
 
@@ -70,6 +83,15 @@ impl Engine {
                     self.nodes[place as usize].account.passed += 1;
                     self.leave(place, Packet { hop: packet.hop + 1, ..packet });
                 }
+                Onward::Changed(packet) => {
+                    let node = &mut self.nodes[place as usize];
+                    node.account.passed += 1;
+                    node.account.changed += 1;
+                    if let Some(observer) = &mut self.observer {
+                        observer.on_node(self.now, node.id, &packet, Deed::Changed);
+                    }
+                    self.leave(place, Packet { hop: packet.hop + 1, ..packet });
+                }
                 Onward::Again(packet) => {
                     self.nodes[place as usize].account.repeated += 1;
                     self.set_out(place, Packet { again: true, ..packet }, Deed::Repeated);
@@ -77,9 +99,11 @@ impl Engine {
                 Onward::New(mut packet) => {
                     self.nodes[place as usize].account.made += 1;
                     let overhead = self.flows[packet.flow.0 as usize].flow.overhead;
-                    if let Some(segment) = packet.segment() {
-                        packet.wire_bytes = wire_bytes(segment, overhead);
-                    }
+                    packet.wire_bytes = match &packet.body {
+                        Body::Tcp(segment) => wire_bytes(segment, overhead),
+                        Body::Notice(_) => NodeNotice::WIRE_BYTES,
+                        Body::Datagram { .. } => packet.wire_bytes,
+                    };
                     self.set_out(place, packet, Deed::Made);
                 }
                 Onward::Received(packet) => self.end(place, &packet, None),
@@ -109,9 +133,21 @@ impl Engine {
         let next = self.routes[packet.route as usize][usize::from(packet.hop)];
         let sent = packet;
         let refusals = self.refusals(next);
+        let asks = self.nodes[place as usize].middlebox.asks_link();
+        if asks {
+            self.pipes[next.0 as usize].line.take_trouble();
+        }
         self.send(&mut packet, next);
         if self.refusals(next) > refusals {
             self.nodes[place as usize].middlebox.handle_refused(self.now, &sent);
+        }
+        let is_hidden = self.flows[sent.flow.0 as usize].flow.opaque
+            && self.nodes[place as usize].middlebox.reads_headers();
+        if asks
+            && !is_hidden
+            && let Some(trouble) = self.pipes[next.0 as usize].line.take_trouble()
+        {
+            self.nodes[place as usize].failing.extend(Failing::new(sent, trouble));
         }
     }
 

@@ -45,4 +45,11 @@ impl Channel for BitError {
         }
         if self.draws.happens(air.attempt, self.loss) { Reception::Lost } else { Reception::Intact }
     }
+
+    /// Errors are independent: of all draws that lose a packet, those below the header's own loss hit the header. Its share
+    /// is ((1 - b)^h - (1 - b)^n) / (1 - (1 - b)^n).
+    fn spares_header(&self, air: &Air, header: u32) -> bool {
+        let hit = -libm::expm1(self.log_intact_byte * f64::from(header.min(air.bytes)));
+        self.draws.spares(air.attempt, Threshold::of(hit))
+    }
 }

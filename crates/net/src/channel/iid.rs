@@ -18,17 +18,25 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ..Info::PLAIN
     },
     build: &|values, stream| {
-        Box::new(Iid { draws: PacketDraws::new(stream), loss: Threshold::of(values.number("loss")) })
+        let loss = values.number("loss");
+        Box::new(Iid { draws: PacketDraws::new(stream), loss: Threshold::of(loss), probability: loss })
     },
 };
 
 struct Iid {
     draws: PacketDraws,
     loss: Threshold,
+    probability: f64,
 }
 
 impl Channel for Iid {
     fn transmit(&mut self, air: &Air) -> Reception {
         if self.draws.happens(air.attempt, self.loss) { Reception::Lost } else { Reception::Intact }
+    }
+
+    /// One error, anywhere in the packet: it hits the header as often as that is long. Our choice.
+    fn spares_header(&self, air: &Air, header: u32) -> bool {
+        let part = f64::from(header.min(air.bytes)) / f64::from(air.bytes.max(1));
+        self.draws.spares(air.attempt, Threshold::of(self.probability * part))
     }
 }

@@ -42,6 +42,13 @@ pub trait Channel: Send {
     /// Sends on the air; `start` never decreases from one first transmission to the next.
     fn transmit(&mut self, air: &Air) -> Reception;
 
+    /// Whether the first `header` bytes of the transmission that was destroyed last arrived sound, so that its receiver can
+    /// read whose it was. A channel that does not know how much of a packet it destroys says no.
+    fn spares_header(&self, air: &Air, header: u32) -> bool {
+        let _ = (air, header);
+        false
+    }
+
     /// Whether nothing is ever lost: the link then skips the question.
     fn is_perfect(&self) -> bool {
         false
@@ -86,6 +93,11 @@ impl PacketDraws {
             self.draw = self.stream.draw();
         }
         lasthop_base::random::derive(self.draw, attempt) < threshold.0
+    }
+
+    /// Whether this threshold is below the draw of an attempt.
+    fn spares(&self, attempt: u32, threshold: Threshold) -> bool {
+        lasthop_base::random::derive(self.draw, attempt) >= threshold.0
     }
 }
 

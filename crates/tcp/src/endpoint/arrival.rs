@@ -7,7 +7,7 @@ use crate::ranges::Range;
 use crate::receiver::Data;
 use crate::sender::Ack;
 use lasthop_base::{Duration, Time};
-use lasthop_wire::{Ecn, Flags, SackBlocks, Segment};
+use lasthop_wire::{Ecn, Flags, SackBlocks, Segment, Seq};
 
 /// RFC 7323 §5.5.
 const LONGEST_SILENCE: Duration = Duration::from_secs(24 * 86_400);
@@ -199,19 +199,32 @@ impl Endpoint {
         let news = Ack {
             ack,
             window,
-            carries_data: segment.sequence_space() > 0,
+            // One that tells of a damaged segment is no duplicate either.
+            carries_data: segment.sequence_space() > 0 || segment.damaged().is_some(),
             sack,
             echoed_rtt: echo.and_then(|stamps| self.since_echo(now, stamps.echo)),
             ece,
             marked,
             selective: self.agreed.sack,
+            hint: segment.flags.hint(),
             at,
         };
         self.sender.handle_ack(now, &news, &mut self.log);
+        if let Some(seq) = segment.damaged() {
+            self.hear_of_damage(seq);
+        }
         if self.sender.is_finished() {
             self.after_our_fin(now);
         }
         true
+    }
+
+    /// The peer has received a segment damaged, and could still read which.
+    #[cold]
+    fn hear_of_damage(&mut self, seq: Seq) {
+        if let Some(offset) = self.iss.offset_of(seq, self.sender.board().una()) {
+            self.sender.handle_damaged(offset);
+        }
     }
 
     /// What the segment acknowledges, if that was sent, and not too long ago (RFC 5961 §5).

@@ -81,6 +81,15 @@ impl Endpoint {
                 *segment = self.reset(now, seq, ack);
                 return Some(Err(written));
             }
+            Some(Special::Damaged { seq, copies }) => {
+                if copies > 1 {
+                    self.special = Some(Special::Damaged { seq, copies: copies - 1 });
+                }
+                let ack = self.receiver.piggyback();
+                let sent = self.fill(now, Next::Ack { ack, more: true }, segment);
+                segment.set_damaged(seq);
+                return Some(Err(sent));
+            }
             Some(Special::KeepAlive) => return Some(Ok(Next::KeepAlive(self.receiver.piggyback()))),
             Some(Special::HandshakeAck) => {
                 let ack = self.receiver.piggyback();

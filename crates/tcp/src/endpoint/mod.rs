@@ -9,6 +9,7 @@
 //! * `accecn.rs`: which packets came with marks, told in detail.
 //! * `arrival.rs`: a segment in a synchronised state, in RFC 9293 §3.10.7.4's order.
 //! * `challenge.rs`: the answer to what may be forged.
+//! * `damage.rs`: what nodes and links say of losses.
 //! * `emit.rs`: what goes out next.
 //! * `keep_alive.rs`: whether an idle peer is still there.
 //! * `predicted.rs`: the usual segment in few steps, by the same rules as in `arrival.rs`.
@@ -21,6 +22,7 @@
 mod accecn;
 mod arrival;
 mod challenge;
+mod damage;
 mod emit;
 mod handshake;
 mod keep_alive;
@@ -178,6 +180,11 @@ enum Special {
     },
     /// Nothing, with a number that was acknowledged already: the peer has to answer.
     KeepAlive,
+    /// The segment that begins there arrived damaged: told so many times.
+    Damaged {
+        seq: Seq,
+        copies: u32,
+    },
     /// The ACK of a SYN-ACK, before any data: it says how that came (RFC 9768 §3.2.2.1).
     HandshakeAck,
 }
@@ -298,11 +305,15 @@ impl Endpoint {
     /// endpoint [wants](Endpoint::wants) it.
     pub fn handle_notice(&mut self, now: Time, notice: Notice) {
         match notice {
-            Notice::Link(LinkReport::Discarded { seq, len }) => {
+            Notice::Link(LinkReport::Discarded { seq, len, readable }) => {
                 if let Some(start) = self.irs.offset_of(seq, self.receiver.next()) {
                     self.receiver.handle_discarded(Range { start, end: start + u64::from(len) });
                 }
+                if readable && self.receiver.tells_damage() {
+                    self.note_damaged(seq, len);
+                }
             }
+            Notice::Node(notice) => self.handle_node_notice(now, notice),
             Notice::Link(LinkReport::Rate { bps }) => self.receiver.handle_link_rate(Rate::from_bps(bps)),
             Notice::Backlog(before) => self.receiver.handle_backlog(before),
             Notice::AcksQueued(after) => self.receiver.handle_acks_queued(now, after, &mut self.log),

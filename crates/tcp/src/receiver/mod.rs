@@ -36,6 +36,8 @@ pub struct Receiver {
     /// The smallest step by which the window's right edge moves: a segment, or half of the largest window.
     smallest_opening: u64,
     judges: bool,
+    /// ACKs that tell the sender of a segment that arrived damaged; 0: none.
+    damage_copies: u32,
     estimates: bool,
     wants: Wants,
     /// The size of the buffer, if the window is what is free in one, bytes.
@@ -122,6 +124,7 @@ impl Receiver {
         Receiver {
             is_plain: !(cause.judges() || estimates || window.needs_arrivals() || needs.arrivals),
             judges: cause.judges(),
+            damage_copies: cause.tells_damage(),
             estimates,
             wants: Wants {
                 backlog: needs.uplink,
@@ -187,6 +190,20 @@ impl Receiver {
     /// Whether it judges losses when they are found: its judgements are accounted.
     pub fn judges(&self) -> bool {
         self.judges
+    }
+
+    /// Whether the sender is told of segments that arrive damaged, and by how many ACKs each.
+    pub(crate) fn tells_damage(&self) -> bool {
+        self.damage_copies > 0
+    }
+
+    pub(crate) fn damage_copies(&self) -> u32 {
+        self.damage_copies
+    }
+
+    /// Whether this byte has arrived.
+    pub(crate) fn has(&self, offset: u64) -> bool {
+        offset < self.reassembly.next() || self.reassembly.beyond().containing(offset).is_some()
     }
 
     /// Whether its judge draws random numbers.

@@ -28,6 +28,7 @@ mod repair;
 mod tail;
 mod timeout;
 mod timer;
+mod told;
 mod undo;
 mod user_timeout;
 
@@ -44,7 +45,7 @@ use counting::AckCounting;
 use idle::Idle;
 use judge::LossJudge;
 use lasthop_base::{Duration, Stream, Time};
-use lasthop_wire::Priority;
+use lasthop_wire::{LossHint, Priority};
 use limit::Waiting;
 use peer::Peer;
 use persist::Persist;
@@ -133,6 +134,8 @@ pub struct Ack<'a> {
     pub marked: u32,
     /// SACK is in use on this connection.
     pub selective: bool,
+    /// What it says about the loss that it tells of.
+    pub hint: LossHint,
     /// Offset of the segment in the peer's stream: an older one tells no window.
     pub at: u64,
 }
@@ -315,12 +318,17 @@ impl Sender {
 
     /// Whether it judges losses at all, once they are repaired or by marks: its judgements are accounted.
     pub fn judges(&self) -> bool {
-        self.judge.is_some() || self.judges_by_mark()
+        self.judge.as_ref().is_some_and(|judge| judge.judges()) || self.judges_one_by_one()
     }
 
     /// Whether it tells random errors from congestion by the marks of duplicate ACKs.
     pub fn judges_by_mark(&self) -> bool {
         self.congestion.judges_by_mark()
+    }
+
+    /// Whether it judges the loss of each segment by itself, when it is found.
+    pub fn judges_one_by_one(&self) -> bool {
+        self.judges_by_mark() || self.judge.as_ref().is_some_and(|judge| judge.judges_losses())
     }
 
     /// Whether its congestion control draws random numbers, so that repetitions may differ.

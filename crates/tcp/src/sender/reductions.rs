@@ -32,6 +32,8 @@ pub(super) struct Reductions {
     lost_known: u64,
     /// And those of them that the last one told.
     lost_by_ack: u64,
+    /// The recovery that lasts repairs what is no congestion: the window stayed, and stays at its end.
+    spared: bool,
     /// Whether new data waits for the timer when an echo comes at a window of one segment (RFC 3168 §6.1.2).
     may_hold: bool,
 }
@@ -56,6 +58,7 @@ impl Reductions {
             stood_for: 0,
             lost_known: 0,
             lost_by_ack: 0,
+            spared: false,
             may_hold,
         }
     }
@@ -87,6 +90,7 @@ impl Reductions {
 
     /// Everything is to be sent again: what was before the last recovery is not what is to be restored.
     pub(super) fn forget_entry(&mut self) {
+        self.spared = false;
         self.entered = None;
     }
 
@@ -144,12 +148,20 @@ impl Sender {
             Step::Same | Step::Partial { .. } => {}
             Step::Enter | Step::Reenter => {
                 let flight = self.repair.recovery.flight_at_loss(&self.board);
+                let verdict = self.judge_loss(now, log);
+                self.reductions.spared = verdict == Some(Cause::Wireless);
+                if self.reductions.spared {
+                    return self.enter_without_reduction(now, flight, log);
+                }
                 if step == Step::Reenter {
                     self.reductions.until = 0;
                 }
                 self.reductions.forget_mark();
                 self.note_before_recovery();
-                self.note_entry(step);
+                match verdict {
+                    None => self.note_entry(step),
+                    Some(_) => self.reductions.entered = None,
+                }
                 self.judge_by_mark(now, marked, log);
                 self.reduce(now, flight, marked, false);
                 self.repair.why = Reason::FastRetransmit;
@@ -166,12 +178,35 @@ impl Sender {
                 self.board.mark_all_lost();
                 self.start_over(Reason::FastRetransmit);
             }
+            Step::Leave if std::mem::take(&mut self.reductions.spared) => {
+                log.trace(now, Event::RecoveryLeft { cwnd: self.congestion.window() });
+            }
             Step::Leave => {
                 let recovered = self.review(now, log);
                 self.congestion.on_recovered(self.board.outstanding(), recovered);
                 log.trace(now, Event::RecoveryLeft { cwnd: self.congestion.window() });
             }
         }
+    }
+
+    /// What the judge says of the loss that a recovery begins with.
+    fn judge_loss(&mut self, now: Time, log: &mut Log) -> Option<Cause> {
+        let (judge, first) = (self.judge.as_mut()?, self.board.first()?);
+        let cause = judge.on_loss(first)?;
+        log.judged(now, first, cause);
+        Some(cause)
+    }
+
+    /// The recovery repairs; cwnd and ssthresh stay, and a loss of the same window may still reduce them.
+    fn enter_without_reduction(&mut self, now: Time, flight: u64, log: &mut Log) {
+        self.reductions.entered = None;
+        if let Some(undo) = &mut self.repair.undo {
+            undo.forget();
+        }
+        self.repair.why = Reason::FastRetransmit;
+        self.forget_probe();
+        log.counters.recoveries += 1;
+        log.trace(now, Event::RecoveryEntered { flight, cwnd: self.congestion.window() });
     }
 
     pub(super) fn level(&self) -> Level {

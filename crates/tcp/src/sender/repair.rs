@@ -2,10 +2,12 @@
 
 use super::congestion::{AckEvent, Phase};
 use super::f_rto::ForwardRto;
+use super::judge::Heard;
 use super::recovery::{AckNews, LastResort, LossRecovery, Step};
 use super::scoreboard::Scoreboard;
 use super::tail::Tail;
 use super::timer::Kind;
+use super::told::Told;
 use super::undo::Undo;
 use super::{Ack, Limit, Outgoing, Sender};
 use crate::event::{Event, Log, Reason};
@@ -28,6 +30,8 @@ pub(super) struct Repair {
     /// Whether `recovery` tells losses by time.
     pub(super) times: bool,
     pub(super) tail: Tail,
+    /// What goes again because somebody told of it; `None`: nobody ever did.
+    pub(super) told: Option<Box<Told>>,
 }
 
 impl Repair {
@@ -41,6 +45,7 @@ impl Repair {
             asks,
             f_rto: None,
             undo: undoes.then(Box::default),
+            told: None,
         }
     }
 
@@ -111,11 +116,23 @@ impl Sender {
             self.rtt.sample(rtt);
         }
 
+        let certain = match &mut self.judge {
+            Some(judge) if advanced || duplicate => judge.on_ack(&Heard {
+                now,
+                una: self.board.una(),
+                advanced,
+                duplicate,
+                hint: ack.hint,
+                marked: ack.ece,
+            }),
+            _ => false,
+        };
         let news = AckNews {
             now,
             acked: acked.bytes,
             duplicate,
             twice,
+            certain,
             rtt,
             rtts: if self.repair.times { self.rtt.srtt().zip(self.rtt.smallest()) } else { None },
             mss: self.mss,
@@ -203,7 +220,15 @@ impl Sender {
         {
             return Some(outgoing);
         }
-        if let Some(range) = self.repair.recovery.must_send(&mut self.board) {
+        if self.repair.told.is_some()
+            && let Some(range) = self.next_told()
+        {
+            self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
+            return Some(self.again(now, range, Reason::Told, log));
+        }
+        if let Some(range) = self.repair.recovery.must_send(&mut self.board)
+            && !self.was_told(range)
+        {
             let why = std::mem::replace(&mut self.repair.why, Reason::Hole);
             if why == Reason::FastRetransmit {
                 // The repair gets a whole timeout (RFC 6675 §6 leaves it open); partial ACKs do not (RFC 6582 §4).
@@ -311,6 +336,7 @@ impl Sender {
             Tail::Due | Tail::Asked { .. } => true,
         };
         self.calm = !probes
+            && self.repair.told.as_ref().is_none_or(|told| told.is_empty())
             && self.has_shortcut
             && !self.timer.holds()
             && self.board.sacked() == 0

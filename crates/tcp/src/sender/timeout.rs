@@ -53,6 +53,9 @@ impl Sender {
         }
         log.counters.timeouts += 1;
         log.trace(now, Event::TimedOut { rto });
+        if self.is_spared_timeout(now) {
+            return Expiry::GoesOn;
+        }
         let question = self.ask_about_timeout();
         let loss = self.loss_event(now, self.board.outstanding());
         self.congestion.on_timeout(&loss, expired.first);

@@ -204,7 +204,8 @@ impl Run {
                     let due = self.now + Duration::from_millis(20 + extra);
                     self.wire.insert((due, self.sent), (1 - side, sending.segment, ecn));
                 } else if sending.segment.len > 0 {
-                    let report = LinkReport::Discarded { seq: sending.segment.seq, len: sending.segment.len };
+                    let (seq, len) = (sending.segment.seq, sending.segment.len);
+                    let report = LinkReport::Discarded { seq, len, readable: false };
                     self.ends[1 - side].endpoint.handle_notice(self.now, Notice::Link(report));
                 }
             }

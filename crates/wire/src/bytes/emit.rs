@@ -3,7 +3,7 @@ use super::error::EmitError;
 use super::header::Header;
 use super::options;
 use super::payload::Payload;
-use crate::packet::{Body, Ecn};
+use crate::packet::{Body, Ecn, NodeNotice};
 use crate::segment::{Flags, Segment};
 use etherparse::{IpDscp, IpEcn, IpNumber, Ipv4Header, Ipv6Header, TcpHeader, UdpHeader};
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
@@ -25,7 +25,11 @@ pub fn emit(header: &Header, body: &Body, payload: Payload<'_>, out: &mut Vec<u8
     payload.append(first_number(body), out);
 
     let (source, destination) = (header.source.ip(), header.destination.ip());
-    let sum = checksum::transport(source, destination, transport.protocol().0, &out[transport_at..]);
+    let sum = match transport {
+        // ICMP's has no pseudo-header (RFC 792).
+        Transport::Notice(_) => checksum::plain(&out[transport_at..]),
+        _ => checksum::transport(source, destination, transport.protocol().0, &out[transport_at..]),
+    };
     // To UDP, 0 says that there is no checksum: a sum of 0 is sent as 0xffff (RFC 768). To TCP it is a sum (RFC 1624).
     let is_udp = matches!(body, Body::Datagram { .. });
     let sum = if is_udp && sum == 0 { 0xffff } else { sum };
@@ -36,9 +40,15 @@ pub fn emit(header: &Header, body: &Body, payload: Payload<'_>, out: &mut Vec<u8
 
 /// The headers on their way out, not yet with the transport's checksum.
 enum Transport {
-    Tcp(TcpHeader),
+    Tcp(TcpHeader, u8),
     Udp(UdpHeader),
+    Notice([u8; NOTICE_BYTES]),
 }
+
+/// Bytes of a node's notice behind the IP header: ICMP's eight, ports, number and length.
+const NOTICE_BYTES: usize = 20;
+/// ICMP's type for experiments (RFC 4727 §3).
+const ICMP_EXPERIMENT: u8 = 253;
 
 impl Transport {
     fn new(header: &Header, body: &Body, payload: usize) -> Result<Transport, EmitError> {
@@ -47,7 +57,10 @@ impl Transport {
             Body::Tcp(segment) if segment.len as usize != payload => {
                 Err(EmitError::PayloadLength { segment: segment.len as usize, payload })
             }
-            Body::Tcp(segment) => Ok(Transport::Tcp(tcp(source, destination, segment)?)),
+            Body::Tcp(segment) => {
+                Ok(Transport::Tcp(tcp(source, destination, segment)?, reserved(segment.flags)))
+            }
+            Body::Notice(notice) => Ok(Transport::Notice(icmp(source, destination, *notice))),
             Body::Datagram { .. } => UdpHeader::without_ipv4_checksum(source, destination, payload)
                 .map(Transport::Udp)
                 .map_err(|_| EmitError::PacketTooLong { bytes: payload.saturating_add(UdpHeader::LEN) }),
@@ -56,32 +69,63 @@ impl Transport {
 
     fn protocol(&self) -> IpNumber {
         match self {
-            Transport::Tcp(_) => IpNumber::TCP,
+            Transport::Tcp(..) => IpNumber::TCP,
             Transport::Udp(_) => IpNumber::UDP,
+            Transport::Notice(_) => IpNumber::ICMP,
         }
     }
 
     fn header_bytes(&self) -> usize {
         match self {
-            Transport::Tcp(tcp) => tcp.header_len(),
+            Transport::Tcp(tcp, _) => tcp.header_len(),
             Transport::Udp(_) => UdpHeader::LEN,
+            Transport::Notice(bytes) => bytes.len(),
         }
     }
 
     /// Where the checksum is, bytes from the transport's first.
     fn checksum_at(&self) -> usize {
         match self {
-            Transport::Tcp(_) => 16,
+            Transport::Tcp(..) => 16,
             Transport::Udp(_) => 6,
+            Transport::Notice(_) => 2,
         }
     }
 
     fn append(&self, out: &mut Vec<u8>) {
         match self {
-            Transport::Tcp(tcp) => out.extend_from_slice(&tcp.to_bytes()),
+            Transport::Tcp(tcp, reserved) => {
+                let at = out.len();
+                out.extend_from_slice(&tcp.to_bytes());
+                out[at + RESERVED_AT] |= reserved;
+            }
             Transport::Udp(udp) => out.extend_from_slice(&udp.to_bytes()),
+            Transport::Notice(bytes) => out.extend_from_slice(bytes),
         }
     }
+}
+
+/// Where the reserved bits are: beside the data offset and AE.
+const RESERVED_AT: usize = 12;
+
+/// The reserved bits that hints about losses take, as they lie in their byte.
+fn reserved(flags: Flags) -> u8 {
+    ((flags.0 & (Flags::WIRELESS.0 | Flags::CONGESTION.0)) >> 8) as u8
+}
+
+/// A node's notice: an experimental type, the kind as its code, the flow's ports, and what it is about.
+fn icmp(source: u16, destination: u16, notice: NodeNotice) -> [u8; NOTICE_BYTES] {
+    let (code, seq, len) = match notice {
+        NodeNotice::BadState => (0, 0, 0),
+        NodeNotice::LastHop { seq, len } => (1, seq.0, len),
+    };
+    let mut bytes = [0; NOTICE_BYTES];
+    (bytes[0], bytes[1]) = (ICMP_EXPERIMENT, code);
+    bytes[8..10].copy_from_slice(&source.to_be_bytes());
+    bytes[10..12].copy_from_slice(&destination.to_be_bytes());
+    bytes[12..16].copy_from_slice(&seq.to_be_bytes());
+    bytes[16..20].copy_from_slice(&len.to_be_bytes());
+    bytes
 }
 
 fn tcp(source: u16, destination: u16, segment: &Segment) -> Result<TcpHeader, EmitError> {
@@ -196,5 +240,6 @@ fn first_number(body: &Body) -> u32 {
     match body {
         Body::Tcp(segment) => segment.seq.0.wrapping_add(u32::from(segment.flags.has(Flags::SYN))),
         Body::Datagram { number } => *number as u32,
+        Body::Notice(_) => 0,
     }
 }

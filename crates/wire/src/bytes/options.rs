@@ -51,10 +51,27 @@ pub(super) fn write(segment: &Segment) -> Result<TcpOptions, EmitError> {
     }
     let written = TcpOptions::try_from_elements(&list.elements[..list.len]);
     let written = written.map_err(|_| EmitError::OptionsTooLong)?;
-    match segment.accecn() {
-        None => Ok(written),
-        Some(counters) => with_accecn(&written, &counters),
+    match (segment.accecn(), segment.damaged()) {
+        (Some(counters), _) => with_accecn(&written, &counters),
+        (None, Some(seq)) => with_damaged(&written, seq),
+        (None, None) => Ok(written),
     }
+}
+
+/// For experiments (RFC 4727 §3), with an identifier of 16 bits behind the length (RFC 6994): ours is not registered.
+const KIND_EXPERIMENT: u8 = 253;
+const DAMAGED_ID: [u8; 2] = [0x4c, 0x48];
+
+/// The options, which fill whole words, and behind them the one that tells of a damaged segment.
+fn with_damaged(written: &TcpOptions, seq: Seq) -> Result<TcpOptions, EmitError> {
+    let before = written.len();
+    let mut all = [0; 40];
+    all[..before].copy_from_slice(written.as_slice());
+    let place = all.get_mut(before..before + 8).ok_or(EmitError::OptionsTooLong)?;
+    (place[0], place[1]) = (KIND_EXPERIMENT, 8);
+    place[2..4].copy_from_slice(&DAMAGED_ID);
+    place[4..].copy_from_slice(&seq.0.to_be_bytes());
+    TcpOptions::try_from_slice(&all[..before + 8]).map_err(|_| EmitError::OptionsTooLong)
 }
 
 /// The options, which fill whole words, and an AccECN option behind them, padded by NOPs.
@@ -136,6 +153,9 @@ fn read_one(kind: u8, value: &[u8], at: usize, segment: &mut Segment) -> Result<
         (KIND_TIMESTAMP, &[a, b, c, d, e, f, g, h]) => {
             let (value, echo) = (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]));
             segment.timestamps = Some(Timestamps { value, echo });
+        }
+        (KIND_EXPERIMENT, &[id, id2, a, b, c, d]) if [id, id2] == DAMAGED_ID => {
+            segment.set_damaged(Seq(u32::from_be_bytes([a, b, c, d])));
         }
         (KIND_SELECTIVE_ACK, blocks) if !blocks.is_empty() && blocks.len() % 8 == 0 => {
             for block in blocks.chunks_exact(8) {

@@ -152,7 +152,7 @@ impl<'a> Ip<'a> {
             seq: Seq(tcp.sequence_number()),
             ack: Seq(tcp.acknowledgment_number()),
             len: tcp.payload().len() as u32,
-            flags: flags(&tcp),
+            flags: flags(&tcp) | reserved(self.payload),
             window: tcp.window_size(),
             ..Segment::default()
         };
@@ -221,6 +221,12 @@ fn ecn(ecn: IpEcn) -> Ecn {
         IpEcn::Ect1 => Ecn::Ect1,
         IpEcn::CongestionExperienced => Ecn::Ce,
     }
+}
+
+/// The hints about losses, which the library does not read: the byte that has the data offset is there.
+fn reserved(tcp: &[u8]) -> Flags {
+    let hints = Flags::WIRELESS.0 | Flags::CONGESTION.0;
+    Flags(tcp.get(12).map_or(0, |byte| u16::from(*byte) << 8 & hints))
 }
 
 fn flags(tcp: &TcpSlice<'_>) -> Flags {

@@ -4,6 +4,7 @@
 //! answer a wireless loss otherwise than a congestion loss.
 
 mod always;
+mod hack;
 mod jtcp;
 mod reported;
 mod rtt_spread;
@@ -46,6 +47,12 @@ pub trait LossCause: Send {
         let _ = range;
     }
 
+    /// Whether the sender is told of a segment that arrived damaged with a sound header, and by how many ACKs; 0: not at all
+    /// (HACK).
+    fn tells_damage(&self) -> u32 {
+        0
+    }
+
     /// Whether it needs the receiver's estimate of the path.
     fn needs_estimate(&self) -> bool {
         false
@@ -67,7 +74,7 @@ pub type Build = dyn Fn(&Values) -> Box<dyn LossCause> + Send + Sync;
 
 /// All of them.
 pub const ALL: &[Mechanism<Build>] =
-    &[always::MECHANISM, reported::MECHANISM, jtcp::MECHANISM, rtt_spread::MECHANISM];
+    &[always::MECHANISM, reported::MECHANISM, jtcp::MECHANISM, rtt_spread::MECHANISM, hack::MECHANISM];
 
 /// What holds if nobody says.
 pub const DEFAULT: Mechanism<Build> = always::MECHANISM;

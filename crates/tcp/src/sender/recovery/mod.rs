@@ -24,6 +24,9 @@ pub struct AckNews {
     pub duplicate: bool,
     /// Whether it says that something arrived twice (D-SACK, RFC 2883).
     pub twice: bool,
+    /// Whether the loss of the first outstanding segment is certain, so that no further duplicate is waited for: somebody has
+    /// told ([`LossJudge::on_ack`](crate::sender::judge::LossJudge::on_ack)).
+    pub certain: bool,
     /// The round-trip time that it measured, if it did.
     pub rtt: Option<Duration>,
     /// The smoothed round-trip time after it (RFC 6298), and the smallest so far, once one was measured; told to a recovery that
@@ -208,7 +211,7 @@ impl Duplicates {
         self.extra = 0;
     }
 
-    /// Takes an ACK in; true when it is the one that reaches the threshold.
+    /// Takes an ACK in; true when it is the one that reaches the threshold, or the first one of a certain loss.
     fn reach_threshold(&mut self, news: &AckNews) -> bool {
         self.mss = news.mss;
         if news.acked > 0 {
@@ -218,7 +221,7 @@ impl Duplicates {
             return false;
         }
         self.count += 1;
-        self.count == DUP_THRESH
+        self.count == DUP_THRESH || (news.certain && self.count < DUP_THRESH)
     }
 
     /// Outstanding data, less at most two segments that have left the network, with limited transmit on.

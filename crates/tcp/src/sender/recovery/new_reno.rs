@@ -45,7 +45,7 @@ impl LossRecovery for NewReno {
             return self.on_ack_in_recovery(news, board);
         }
         // Only an ACK that covers more than `recover` tells of a new loss (RFC 6582 §3.2 step 2, the careful variant).
-        if !self.duplicates.reach_threshold(news) || board.una() <= self.recover {
+        if !self.duplicates.reach_threshold(news) || (board.una() <= self.recover && !news.certain) {
             return Step::Same;
         }
         self.recovering = true;

@@ -156,6 +156,9 @@ impl LossRecovery for Rack {
         if self.recovering && news.acked > 0 {
             return Step::Partial { first: false };
         }
+        if news.certain && !self.recovering {
+            board.mark_first_lost();
+        }
         self.enter(board)
     }
 

@@ -65,7 +65,8 @@ impl LossRecovery for Reno {
             }
             return Step::Same;
         }
-        let guarded = !self.reenters && board.una() <= self.recover;
+        // What go-back-N causes, nobody tells of as a loss.
+        let guarded = !(self.reenters || news.certain) && board.una() <= self.recover;
         if !self.duplicates.reach_threshold(news) || guarded {
             return Step::Same;
         }

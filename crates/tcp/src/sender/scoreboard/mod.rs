@@ -293,6 +293,29 @@ impl Scoreboard {
         }
     }
 
+    /// Marks the segment that begins at `start` as lost, if it is outstanding, was not reported and was not sent again since it
+    /// was last found lost; and says which it is.
+    pub fn lose(&mut self, start: u64) -> Option<Range> {
+        if !(self.una..self.nxt).contains(&start) {
+            return None;
+        }
+        let index = self.index_of(start);
+        if self.start_of(index) != start || self.records[index].marks & (SACKED | AGAIN) != 0 {
+            return None;
+        }
+        self.mark_lost(index);
+        Some(self.range_at(index))
+    }
+
+    /// The outstanding segment that begins at `start`.
+    pub fn segment_at(&self, start: u64) -> Option<Range> {
+        if !(self.una..self.nxt).contains(&start) {
+            return None;
+        }
+        let range = self.range_at(self.index_of(start));
+        (range.start == start).then_some(range)
+    }
+
     /// Marks the first unacknowledged segment as lost, and says which it is.
     pub fn lose_first(&mut self) -> Option<Range> {
         self.mark_first_lost();
