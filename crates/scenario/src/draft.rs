@@ -26,6 +26,8 @@ pub struct Draft {
     pub(crate) document: Table,
     /// The title if the document has none: the file's name.
     pub(crate) title: String,
+    /// What the line said, if it was read from one.
+    pub(crate) line: Option<inline::Line>,
 }
 
 impl Draft {
@@ -87,6 +89,7 @@ impl Draft {
             sources: vec![source],
             document,
             title: stem.unwrap_or("untitled").to_owned(),
+            line: None,
         })
     }
 
@@ -98,6 +101,7 @@ impl Draft {
     /// without the flow's name it means every flow: `recovery`, `sender.recovery`.
     /// An empty value takes the key away. `rate`, `plan` and `trace` replace each
     /// other. `sender` and `receiver` take the name of a mechanism: `sender=cubic`.
+    /// Of a line its own keys ([`inline::KEYS`]) are keys, too: `loss` is what `loss=` in the line is.
     ///
     /// # Errors
     /// If there is no such key, or if the path could mean several. The value
@@ -111,7 +115,15 @@ impl Draft {
             true => set::take_away(self, path, place),
             false => {
                 let there = Span { source, start: begins, end: begins + value.len() };
-                set::apply(self, path, place, tree::parse_typed(value, there))
+                let node = tree::parse_typed(value, there);
+                match self.line.take_if(|_| inline::is_own(path)) {
+                    Some(line) => {
+                        let done = inline::set(self, &line, path, place, value, node);
+                        self.line.get_or_insert(line);
+                        done
+                    }
+                    None => set::apply(self, path, place, node),
+                }
             }
         };
         if done.is_err() {

@@ -5,14 +5,18 @@
 //! or of a file the same keys change that one (`lte,loss=1%`): "down" is then the direction in which the first flow
 //! sends over the last link of its way, the last hop. [`KEYS`] has their meanings.
 //!
+//! [`Draft::set`] takes these keys, too, where a line was read (`words`).
+//!
 //! Every other key is one of the document's or of the flow's, as for
 //! [`Draft::set`]: `duration`, `seed`, `runs`, `headers`, `transfer`, `segment`,
 //! `recovery`, `congestion`, `counting`, `initial_window`, `min_rto`, `timing`,
 //! `shape`, `window`, `cause` …
 
 mod adapt;
+mod words;
 
 pub(crate) use adapt::adapted;
+pub(crate) use words::{Line, set};
 
 use crate::catalogue::Catalogue;
 use crate::draft::Draft;
@@ -53,7 +57,8 @@ fn names() -> Vec<&'static str> {
     KEYS.iter().map(|(name, ..)| *name).collect()
 }
 
-fn is_own(key: &str) -> bool {
+/// Whether a key is an inline scenario's own.
+pub(crate) fn is_own(key: &str) -> bool {
     KEYS.iter().any(|(name, ..)| *name == key)
 }
 
@@ -61,22 +66,20 @@ fn is_own(key: &str) -> bool {
 pub(crate) fn draft(catalogue: &Arc<Catalogue>, text: &str) -> Result<Draft, Problem> {
     let source = Source::typed(text);
     let items = items(&source, 0, 0)?;
-    let document = document(catalogue, &source, &items)?;
-    let mut draft = Draft {
-        catalogue: Arc::clone(catalogue),
-        sources: vec![source.clone()],
-        document,
-        title: text.to_owned(),
-    };
+    let sources = vec![source];
+    let document = document(catalogue, &sources, &items)?;
+    let mut draft =
+        Draft { catalogue: Arc::clone(catalogue), sources, document, title: text.to_owned(), line: None };
     others(&mut draft, &items)?;
+    draft.line = Some(Line::whole(items));
     Ok(draft)
 }
 
 /// The keys that are not the inline scenario's own.
-fn others(draft: &mut Draft, items: &[Item<'_>]) -> Result<(), Problem> {
-    for item in items.iter().filter(|item| !is_own(item.key)) {
-        set::apply(draft, item.key, item.place, item.node.clone()).map_err(|problem| {
-            match nearest(item.key, names()) {
+fn others(draft: &mut Draft, items: &[Item]) -> Result<(), Problem> {
+    for item in items.iter().filter(|item| !is_own(&item.key)) {
+        set::apply(draft, &item.key, item.place, item.node.clone()).map_err(|problem| {
+            match nearest(&item.key, names()) {
                 Some(name) => {
                     problem.help(format!("did you mean `{name}`? keys of a link: {}", names().join(", ")))
                 }
@@ -88,16 +91,18 @@ fn others(draft: &mut Draft, items: &[Item<'_>]) -> Result<(), Problem> {
 }
 
 /// `key=value`.
-struct Item<'a> {
-    key: &'a str,
-    value: &'a str,
+#[derive(Clone, Debug)]
+struct Item {
+    key: String,
+    value: String,
+    /// Of the key.
     place: Span,
     node: Node,
 }
 
 /// What stands between commas from a byte on; `number` is the source's number among the draft's.
-fn items(source: &Source, number: usize, from: usize) -> Result<Vec<Item<'_>>, Problem> {
-    let mut items: Vec<Item<'_>> = Vec::new();
+fn items(source: &Source, number: usize, from: usize) -> Result<Vec<Item>, Problem> {
+    let mut items: Vec<Item> = Vec::new();
     for range in between_commas(&source.text[from..]) {
         let range = range.start + from..range.end + from;
         let text = &source.text[range.clone()];
@@ -125,7 +130,7 @@ fn items(source: &Source, number: usize, from: usize) -> Result<Vec<Item<'_>>, P
             .help("leave one of them out"));
         }
         let node = parse_typed(value, Span { source: number, start: value_start, end: range.end });
-        items.push(Item { key: key.trim(), value: value.trim(), place, node });
+        items.push(Item { key: key.trim().to_owned(), value: value.trim().to_owned(), place, node });
     }
     Ok(items)
 }
@@ -151,38 +156,44 @@ fn between_commas(text: &str) -> Vec<Range<usize>> {
 }
 
 /// The item of a key.
-fn find<'i, 't>(items: &'i [Item<'t>], key: &str) -> Option<&'i Item<'t>> {
+fn find<'i>(items: &'i [Item], key: &str) -> Option<&'i Item> {
     items.iter().find(|item| item.key == key)
 }
 
 /// The item of one of two keys that say the same thing.
-fn either<'i, 't>(
-    source: &Source,
-    items: &'i [Item<'t>],
+fn either<'i>(
+    sources: &[Source],
+    items: &'i [Item],
     one: &str,
     other: &str,
-) -> Result<Option<&'i Item<'t>>, Problem> {
+) -> Result<Option<&'i Item>, Problem> {
     match (find(items, one), find(items, other)) {
         (Some(_), Some(item)) => {
             let message = format!("`{one}` and `{other}` say the same thing twice");
-            Err(Problem::new(source, item.place.start..item.place.end, message).help("leave one of them out"))
+            Err(problem(sources, item.place, message).help("leave one of them out"))
         }
         (item, other) => Ok(item.or(other)),
     }
 }
 
+/// What is wrong at a place of one of these texts.
+fn problem(sources: &[Source], place: Span, message: impl Into<String>) -> Problem {
+    Problem::new(&sources[place.source], place.start..place.end, message)
+}
+
 /// The document without what concerns the flow's mechanisms.
-fn document(catalogue: &Catalogue, source: &Source, items: &[Item<'_>]) -> Result<Table, Problem> {
+fn document(catalogue: &Catalogue, sources: &[Source], items: &[Item]) -> Result<Table, Problem> {
+    let source = &sources[0];
     let whole = Span { source: 0, start: 0, end: source.text.len() };
     let find = |key: &str| find(items, key);
     let mut down = Table::default();
     let mut up = Table::default();
-    let ends = |table: &mut Table, key: &str, item: &Item<'_>| {
+    let ends = |table: &mut Table, key: &str, item: &Item| {
         table.set(key, item.place, item.node.clone());
     };
-    let down_trace = either(source, items, "trace", "down_trace")?;
-    either(source, items, "rate", down_trace.map_or("trace", |item| item.key))?;
-    either(source, items, "up", "up_trace")?;
+    let down_trace = either(sources, items, "trace", "down_trace")?;
+    either(sources, items, "rate", down_trace.map_or("trace", |item| &item.key))?;
+    either(sources, items, "up", "up_trace")?;
     match (find("rate"), down_trace) {
         (Some(rate), _) => ends(&mut down, "rate", rate),
         (None, Some(trace)) => ends(&mut down, "trace", trace),
@@ -200,14 +211,14 @@ fn document(catalogue: &Catalogue, source: &Source, items: &[Item<'_>]) -> Resul
             ends(table, name, item);
         }
     }
-    if let Some((place, channel)) = channel(source, items)? {
+    if let Some((place, channel)) = channel(sources, items)? {
         down.set("channel", place, channel);
     }
     if let Some(item) = find("arq") {
         ends(&mut down, "arq", item);
     }
     let mut link = named_ends(whole);
-    if let Some((item, delay)) = delay(source, items)? {
+    if let Some((item, delay)) = delay(sources, items)? {
         link.set("one_way_delay", item.place, Node::text(item.node.place, &delay));
     }
     let table = |inner| Node { place: whole, content: Content::Table(inner) };
@@ -225,21 +236,16 @@ fn document(catalogue: &Catalogue, source: &Source, items: &[Item<'_>]) -> Resul
 }
 
 /// The channel that `loss` with or without `burst`, `ber` or `channel` say, and where.
-fn channel(source: &Source, items: &[Item<'_>]) -> Result<Option<(Span, Node)>, Problem> {
-    either(source, items, "loss", "ber")?;
-    either(source, items, "loss", "channel")?;
-    either(source, items, "ber", "channel")?;
+fn channel(sources: &[Source], items: &[Item]) -> Result<Option<(Span, Node)>, Problem> {
+    either(sources, items, "loss", "ber")?;
+    either(sources, items, "loss", "channel")?;
+    either(sources, items, "ber", "channel")?;
     let (loss, burst) = (find(items, "loss"), find(items, "burst"));
     if let (Some(burst), None) = (burst, loss) {
-        let place = burst.place;
-        return Err(Problem::new(
-            source,
-            place.start..place.end,
-            "`burst` needs `loss`: bursts of how many losses",
-        )
-        .help("write both: loss=1%,burst=5"));
+        let message = "`burst` needs `loss`: bursts of how many losses";
+        return Err(problem(sources, burst.place, message).help("write both: loss=1%,burst=5"));
     }
-    let with = |kind: &str, parameters: &[(&str, &Item<'_>)]| {
+    let with = |kind: &str, parameters: &[(&str, &Item)]| {
         let place = parameters[0].1.place;
         let mut channel = Table::default();
         channel.set("kind", place, Node::text(parameters[0].1.node.place, kind));
@@ -260,14 +266,13 @@ fn channel(source: &Source, items: &[Item<'_>]) -> Result<Option<(Span, Node)>, 
 }
 
 /// The propagation delay each way that `one_way_delay` or `rtt` says.
-fn delay<'i, 't>(source: &Source, items: &'i [Item<'t>]) -> Result<Option<(&'i Item<'t>, String)>, Problem> {
-    let Some(item) = either(source, items, "rtt", "one_way_delay")? else { return Ok(None) };
+fn delay<'i>(sources: &[Source], items: &'i [Item]) -> Result<Option<(&'i Item, String)>, Problem> {
+    let Some(item) = either(sources, items, "rtt", "one_way_delay")? else { return Ok(None) };
     if item.key == "one_way_delay" {
         return Ok(Some((item, item.value.trim_matches('"').to_owned())));
     }
-    let half = half(item.value).map_err(|why| {
-        Problem::new(source, item.node.place.start..item.node.place.end, format!("rtt: {why}"))
-            .help("expected: a time, such as 20ms")
+    let half = half(&item.value).map_err(|why| {
+        problem(sources, item.node.place, format!("rtt: {why}")).help("expected: a time, such as 20ms")
     })?;
     Ok(Some((item, half)))
 }
@@ -284,9 +289,9 @@ fn half(rtt: &str) -> Result<String, String> {
 }
 
 /// A key is missing; perhaps it is only misspelt.
-fn needs(catalogue: &Catalogue, source: &Source, items: &[Item<'_>], key: &str, example: &str) -> Problem {
+fn needs(catalogue: &Catalogue, source: &Source, items: &[Item], key: &str, example: &str) -> Problem {
     let is_known = |key: &str| is_own(key) || !language::homes(catalogue, key).is_empty();
-    let misspelt = items.iter().find(|item| !is_known(item.key) && nearest(item.key, names()) == Some(key));
+    let misspelt = items.iter().find(|item| !is_known(&item.key) && nearest(&item.key, names()) == Some(key));
     match misspelt {
         Some(item) => {
             let message = format!("an inline scenario has no key `{}`", item.key);

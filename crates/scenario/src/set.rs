@@ -2,6 +2,7 @@
 
 use crate::catalogue::Catalogue;
 use crate::draft::Draft;
+use crate::inline;
 use crate::key::{Form, Key};
 use crate::language;
 use crate::links::SERVICES;
@@ -108,6 +109,9 @@ fn resolve(draft: &Draft, path: &str, place: Span) -> Result<Vec<Path>, Problem>
     let mut known: Vec<&str> = candidates.iter().filter_map(|path| path.last()).map(String::as_str).collect();
     known.extend(top);
     let help = match nearest(&parts[0], known.iter().copied()) {
+        _ if inline::is_own(path) => {
+            format!("it may stand behind the path: {},{path}=…; ", draft.sources[0].name)
+        }
         Some(name) => format!("did you mean `{name}`? "),
         None => String::new(),
     };

@@ -1,6 +1,6 @@
 //! A ready path or a file with keys behind it: `lte,loss=1%`.
 
-use super::{Item, channel, delay, either, find, items, others};
+use super::{Item, Line, channel, delay, either, find, items, others, problem};
 use crate::catalogue::Catalogue;
 use crate::draft::Draft;
 use crate::problem::Problem;
@@ -17,36 +17,21 @@ pub(crate) fn adapted(catalogue: &Arc<Catalogue>, base: &str, text: &str) -> Res
     let way = Way::of(&draft.check()?);
     let source = Source::typed(text);
     let items = items(&source, draft.sources.len(), base.len() + 1)?;
-    draft.sources.push(source.clone());
-    services(&mut draft, &source, &items, &way)?;
-    let last = |key: &str, up: bool| format!("link.{}.{key}", if up { &way.last_up } else { &way.last_down });
-    for (key, name, up) in [("queue", "queue", false), ("up_queue", "queue", true)] {
-        if let Some(item) = find(&items, key) {
-            put(&mut draft, &last(name, up), item, item.node.clone())?;
-        }
-    }
-    if let Some((place, channel)) = channel(&source, &items)? {
-        set::apply(&mut draft, &last("channel", false), place, channel)?;
-        if find(&items, "channel").is_none() {
-            // The share is what is lost in the end, so that nothing may be repeated.
-            set::apply(&mut draft, &last("arq", false), place, Node::text(place, "none"))?;
-        }
-    }
-    if let Some(item) = find(&items, "arq") {
-        put(&mut draft, &last("arq", false), item, item.node.clone())?;
-    }
-    if let Some((item, delay)) = delay(&source, &items)? {
-        delays(&mut draft, &source, item, &delay, &way)?;
-    }
+    draft.sources.push(source);
+    services(&mut draft, &items, &way)?;
+    queues(&mut draft, &items, &way)?;
+    losses(&mut draft, &items, &way, true)?;
+    delays(&mut draft, &items, &way)?;
     others(&mut draft, &items)?;
+    draft.line = Some(Line::behind(way, items));
     Ok(draft)
 }
 
 /// Rates and traces of the last hop.
-fn services(draft: &mut Draft, source: &Source, items: &[Item<'_>], way: &Way) -> Result<(), Problem> {
-    let trace = either(source, items, "trace", "down_trace")?;
-    let down = either(source, items, "rate", trace.map_or("trace", |item| item.key))?;
-    let up = either(source, items, "up", "up_trace")?;
+pub(super) fn services(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(), Problem> {
+    let trace = either(&draft.sources, items, "trace", "down_trace")?;
+    let down = either(&draft.sources, items, "rate", trace.map_or("trace", |item| &item.key))?;
+    let up = either(&draft.sources, items, "up", "up_trace")?;
     for (item, direction) in [(down, &way.last_down), (up, &way.last_up)] {
         if let Some(item) = item {
             let key = if item.key.ends_with("trace") { "trace" } else { "rate" };
@@ -56,26 +41,49 @@ fn services(draft: &mut Draft, source: &Source, items: &[Item<'_>], way: &Way) -
     Ok(())
 }
 
+/// Queues of the last hop.
+pub(super) fn queues(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(), Problem> {
+    for (key, direction) in [("queue", &way.last_down), ("up_queue", &way.last_up)] {
+        if let Some(item) = find(items, key) {
+            put(draft, &format!("link.{direction}.queue"), item, item.node.clone())?;
+        }
+    }
+    Ok(())
+}
+
+/// What the last hop loses down, and what its link layer does about it. A share is what is lost in the end, so that
+/// nothing may be repeated: `is_final` takes away what repeats.
+pub(super) fn losses(draft: &mut Draft, items: &[Item], way: &Way, is_final: bool) -> Result<(), Problem> {
+    let last = |key: &str| format!("link.{}.{key}", way.last_down);
+    if let Some((place, channel)) = channel(&draft.sources, items)? {
+        set::apply(draft, &last("channel"), place, channel)?;
+        if is_final && find(items, "channel").is_none() {
+            set::apply(draft, &last("arq"), place, Node::text(place, "none"))?;
+        }
+    }
+    match find(items, "arq") {
+        Some(item) => put(draft, &last("arq"), item, item.node.clone()),
+        None => Ok(()),
+    }
+}
+
 /// Makes the whole way as long as it is to be, by its first link.
-fn delays(
-    draft: &mut Draft,
-    source: &Source,
-    item: &Item<'_>,
-    wanted: &str,
-    way: &Way,
-) -> Result<(), Problem> {
-    let refuse = |message: String, help: String| {
-        Err(Problem::new(source, item.node.place.start..item.node.place.end, message).help(help))
+pub(super) fn delays(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(), Problem> {
+    let Some((item, wanted)) = delay(&draft.sources, items)? else { return Ok(()) };
+    let refuse = |draft: &Draft, message: String, help: String| {
+        Err(problem(&draft.sources, item.node.place, message).help(help))
     };
-    let wanted = match quantity::duration(wanted) {
+    let wanted = match quantity::duration(&wanted) {
         Ok(wanted) => wanted,
         Err(why) => {
-            return refuse(format!("{}: {why}", item.key), "expected: a time, such as 20ms".to_owned());
+            let message = format!("{}: {why}", item.key);
+            return refuse(draft, message, "expected: a time, such as 20ms".to_owned());
         }
     };
     for (direction, others) in [(&way.first_down, way.others_down), (&way.first_up, way.others_up)] {
         if wanted < others {
             return refuse(
+                draft,
                 format!("{}: the links behind the first one take {others} each way already", item.key),
                 format!("give a round trip of {} at least, or change their one_way_delay", others * 2),
             );
@@ -87,12 +95,13 @@ fn delays(
     Ok(())
 }
 
-fn put(draft: &mut Draft, path: &str, item: &Item<'_>, value: Node) -> Result<(), Problem> {
+fn put(draft: &mut Draft, path: &str, item: &Item, value: Node) -> Result<(), Problem> {
     set::apply(draft, path, item.place, value)
 }
 
 /// The way of the first flow of TCP, or of the first flow: directions of links as in paths, `wireless.down`.
-struct Way {
+#[derive(Clone, Debug)]
+pub(super) struct Way {
     first_down: String,
     first_up: String,
     last_down: String,
@@ -103,6 +112,24 @@ struct Way {
 }
 
 impl Way {
+    /// Over the only link of a line that stands alone.
+    pub(super) fn alone() -> Way {
+        let [down, up] = ["path.down", "path.up"].map(str::to_owned);
+        Way {
+            first_down: down.clone(),
+            first_up: up.clone(),
+            last_down: down,
+            last_up: up,
+            others_down: Duration::ZERO,
+            others_up: Duration::ZERO,
+        }
+    }
+
+    /// The direction in which the first flow's answers begin.
+    pub(super) fn last_up(&self) -> &str {
+        &self.last_up
+    }
+
     fn of(scenario: &Scenario) -> Way {
         let is_tcp = |flow: &Flow| matches!(flow.traffic, Traffic::Tcp { .. });
         let flow = scenario.flows.iter().position(is_tcp).unwrap_or(0);

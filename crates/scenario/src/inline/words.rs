@@ -1,0 +1,185 @@
+//! Keys of a line that are set afterwards: `--set loss=2%` says what `loss=2%` in the line would say.
+//!
+//! Such a key takes the place of the line's own, and of those that say the same thing otherwise (`loss`, `ber`,
+//! `channel`). What is set later holds, whether by such a key or by a path.
+
+use super::adapt::{self, Way};
+use super::{Item, find};
+use crate::draft::Draft;
+use crate::problem::Problem;
+use crate::set;
+use crate::source::Span;
+use crate::tree::Node;
+
+/// What a line has said so far.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    items: Vec<Item>,
+    way: Way,
+    /// Nothing stands before it: its `rate` is that up, too, unless `up` says otherwise.
+    is_whole: bool,
+}
+
+impl Line {
+    /// A line that stands alone.
+    pub(super) fn whole(items: Vec<Item>) -> Line {
+        Line { items, way: Way::alone(), is_whole: true }
+    }
+
+    /// A line behind a ready path or a file.
+    pub(super) fn behind(way: Way, items: Vec<Item>) -> Line {
+        Line { items, way, is_whole: false }
+    }
+
+    /// Those of some keys.
+    fn of(&self, keys: &[&str]) -> Vec<Item> {
+        self.items.iter().filter(|item| keys.contains(&item.key.as_str())).cloned().collect()
+    }
+}
+
+/// Keys of which a line has one.
+const INSTEAD: [&[&str]; 4] = [
+    &["rate", "trace", "down_trace"],
+    &["up", "up_trace"],
+    &["rtt", "one_way_delay"],
+    &["loss", "ber", "channel"],
+];
+
+/// Sets a line's own key; nothing is changed if it cannot be.
+pub(crate) fn set(
+    draft: &mut Draft,
+    line: &Line,
+    key: &str,
+    place: Span,
+    value: &str,
+    node: Node,
+) -> Result<(), Problem> {
+    let mut line = line.clone();
+    let replaced = INSTEAD.iter().copied().find(|group| group.contains(&key)).unwrap_or_default();
+    // Bursts are those of `loss`.
+    let has_bursts = key != "ber" && key != "channel";
+    line.items.retain(|item| {
+        item.key != key && !replaced.contains(&item.key.as_str()) && (has_bursts || item.key != "burst")
+    });
+    let item = Item { key: key.to_owned(), value: value.trim().to_owned(), place, node };
+    line.items.push(item.clone());
+    let mut changed = draft.clone();
+    match key {
+        "rate" | "trace" | "down_trace" | "up" | "up_trace" => {
+            adapt::services(&mut changed, std::slice::from_ref(&item), &line.way)?;
+            let is_both = line.is_whole
+                && key == "rate"
+                && ["up", "up_trace"].iter().all(|up| find(&line.items, up).is_none());
+            if is_both {
+                let up = format!("link.{}.rate", line.way.last_up());
+                set::apply(&mut changed, &up, place, item.node.clone())?;
+            }
+        }
+        "queue" | "up_queue" => adapt::queues(&mut changed, std::slice::from_ref(&item), &line.way)?,
+        "rtt" | "one_way_delay" => adapt::delays(&mut changed, std::slice::from_ref(&item), &line.way)?,
+        "arq" => adapt::losses(&mut changed, std::slice::from_ref(&item), &line.way, false)?,
+        _ => {
+            let about = if line.is_whole {
+                &["loss", "burst", "ber", "channel"][..]
+            } else {
+                &["loss", "burst", "ber", "channel", "arq"]
+            };
+            adapt::losses(&mut changed, &line.of(about), &line.way, !line.is_whole)?;
+        }
+    }
+    changed.line = Some(line);
+    *draft = changed;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::KEYS;
+    use super::*;
+
+    fn told(draft: &Draft) -> Result<String, String> {
+        draft
+            .check_and_show()
+            .map(|(_, text)| without_title(&text))
+            .map_err(|problem| problem.message().to_owned())
+    }
+
+    fn without_title(text: &str) -> String {
+        text.lines().filter(|line| !line.starts_with("title")).map(|line| format!("{line}\n")).collect()
+    }
+
+    fn set_afterwards(path: &str, changes: &[(&str, &str)]) -> Result<String, String> {
+        let mut draft = Draft::load(path).expect("a path");
+        for (key, value) in changes {
+            draft.set(key, value).map_err(|problem| problem.message().to_owned())?;
+        }
+        told(&draft)
+    }
+
+    /// Every key of a line, set afterwards, says what it says in the line.
+    #[test]
+    fn a_key_means_what_it_means_in_the_line() {
+        let values = [
+            ("rate", "3Mbit/s"),
+            ("up", "700kbit/s"),
+            ("rtt", "80ms"),
+            ("one_way_delay", "33ms"),
+            ("queue", "17packets"),
+            ("up_queue", "9packets"),
+            ("loss", "2%"),
+            ("ber", "1e-6"),
+            ("channel", "{kind=\"iid\",loss=0.03}"),
+            ("arq", "{kind=\"repeat\",transmissions=2}"),
+        ];
+        for (key, value) in values {
+            for base in ["rate=10Mbit/s", "rate=10Mbit/s,up=1Mbit/s,queue=30packets", "lte,seed=3"] {
+                let ours =
+                    set_afterwards(base, &[(key, value)]).unwrap_or_else(|why| panic!("{base} {key}: {why}"));
+                let kept: Vec<&str> =
+                    base.split(',').filter(|item| item.split('=').next() != Some(key)).collect();
+                let item = format!("{key}={value}");
+                let line = kept.into_iter().chain([item.as_str()]).collect::<Vec<&str>>().join(",");
+                assert_eq!(ours, told(&Draft::load(&line).unwrap()).unwrap(), "{line}");
+            }
+        }
+        let tried = |key: &str| {
+            values.iter().any(|(known, _)| *known == key) || key == "burst" || key.ends_with("trace")
+        };
+        assert!(KEYS.iter().all(|(key, ..)| tried(key)));
+    }
+
+    #[test]
+    fn it_takes_the_place_of_what_says_the_same_thing() {
+        let line = |line: &str| told(&Draft::load(line).unwrap());
+        for (path, changes, same) in [
+            ("rate=10Mbit/s,loss=1%,burst=5", &[("loss", "2%")][..], "rate=10Mbit/s,loss=2%,burst=5"),
+            ("rate=10Mbit/s,loss=1%", &[("burst", "4")], "rate=10Mbit/s,loss=1%,burst=4"),
+            ("rate=10Mbit/s,loss=1%,burst=5", &[("ber", "1e-6")], "rate=10Mbit/s,ber=1e-6"),
+            ("rate=10Mbit/s,ber=1e-6", &[("loss", "1%")], "rate=10Mbit/s,loss=1%"),
+            ("rate=10Mbit/s,rtt=20ms", &[("one_way_delay", "7ms")], "rate=10Mbit/s,one_way_delay=7ms"),
+            (
+                "lte,loss=1%,arq={kind=\"repeat\",transmissions=2}",
+                &[("loss", "3%")],
+                "lte,loss=3%,arq={kind=\"repeat\",transmissions=2}",
+            ),
+            // What comes last holds.
+            (
+                "rate=10Mbit/s,loss=1%",
+                &[("path.down.channel.loss", "5%"), ("loss", "2%")],
+                "rate=10Mbit/s,loss=2%",
+            ),
+            (
+                "rate=10Mbit/s,loss=1%",
+                &[("loss", "2%"), ("path.down.channel.loss", "5%")],
+                "rate=10Mbit/s,loss=5%",
+            ),
+            ("rate=10Mbit/s", &[("up", "1Mbit/s"), ("rate", "5Mbit/s")], "rate=5Mbit/s,up=1Mbit/s"),
+        ] {
+            assert_eq!(set_afterwards(path, changes), line(same), "{path} {changes:?}");
+        }
+        let why = set_afterwards("rate=10Mbit/s", &[("burst", "5")]).unwrap_err();
+        assert!(why.contains("needs `loss`"), "{why}");
+        let why = set_afterwards("rate=10Mbit/s", &[("rtt", "soon")]).unwrap_err();
+        assert!(why.contains("rtt"), "{why}");
+    }
+}
