@@ -1,8 +1,7 @@
 //! What can go wrong, as the user is told.
 
-use lasthop_scenario::Problem;
-use miette::{Diagnostic, MietteHandlerOpts, Report};
-use std::fmt;
+use lasthop_scenario::{Complaint, Problem};
+use miette::{MietteHandlerOpts, Report};
 use std::io::IsTerminal;
 
 /// Exit status of a command that could not be done.
@@ -30,17 +29,10 @@ pub(crate) enum Failure {
     ClosedPipe,
 }
 
-/// What is wrong, and how to mend it.
-#[derive(Debug)]
-pub(crate) struct Complaint {
-    message: String,
-    help: String,
-}
-
 impl Failure {
     /// The user gave something that cannot be used.
     pub(crate) fn bad_input(message: impl Into<String>, help: impl Into<String>) -> Failure {
-        Failure::Other(BAD_INPUT, Complaint { message: message.into(), help: help.into() })
+        Failure::Other(BAD_INPUT, Complaint::new(message, help))
     }
 
     /// The user wants no more.
@@ -59,13 +51,13 @@ impl Failure {
 
     /// Something failed that might work another time.
     pub(crate) fn failed(message: impl Into<String>, help: impl Into<String>) -> Failure {
-        Failure::Other(FAILED, Complaint { message: message.into(), help: help.into() })
+        Failure::Other(FAILED, Complaint::new(message, help))
     }
 
     /// What came out must not be used.
     #[cfg(target_os = "linux")]
     pub(crate) fn invalid(message: impl Into<String>, help: impl Into<String>) -> Failure {
-        Failure::Other(INVALID, Complaint { message: message.into(), help: help.into() })
+        Failure::Other(INVALID, Complaint::new(message, help))
     }
 
     /// What is wrong, in one line.
@@ -94,9 +86,7 @@ impl Failure {
     pub(crate) fn told(self: &Failure) -> String {
         let report = match self {
             Failure::Scenario(problem) => Report::new(problem.clone()),
-            Failure::Other(_, Complaint { message, help }) => {
-                Report::new(Complaint { message: message.clone(), help: help.clone() })
-            }
+            Failure::Other(_, complaint) => Report::new(complaint.clone()),
             #[cfg(target_os = "linux")]
             Failure::Command(_) => return String::new(),
             Failure::Interrupted(how_far) => return how_far.clone(),
@@ -121,20 +111,6 @@ impl From<lasthop_sweep::store::Error> for Failure {
             Error::InUse(_) | Error::Full(_) | Error::Broken(..) => Failure::failed(message, help),
             _ => Failure::bad_input(message, help),
         }
-    }
-}
-
-impl fmt::Display for Complaint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Complaint {}
-
-impl Diagnostic for Complaint {
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        (!self.help.is_empty()).then(|| Box::new(&self.help) as Box<dyn fmt::Display>)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is wrong, as `lasthop.Error`: the sentence, its place and the remedy, drawn as the command draws it.
 
-use lasthop_scenario::Problem;
+use lasthop_scenario::{Complaint, Problem};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -15,7 +15,7 @@ pub fn of_problem(py: Python<'_>, problem: &Problem) -> PyErr {
 
 /// `lasthop.Error` of something that has no place in a document.
 pub fn bad_input(py: Python<'_>, message: impl Into<String>, help: impl Into<String>) -> PyErr {
-    let complaint = Complaint { message: message.into(), help: help.into() };
+    let complaint = Complaint::new(message, help);
     made(py, &complaint.message, Some(&complaint.help), None, &drawn(&complaint))
 }
 
@@ -46,25 +46,5 @@ fn drawn(problem: &dyn Diagnostic) -> String {
     match handler.render_report(&mut text, problem) {
         Ok(()) => text.trim_end().to_owned(),
         Err(fmt::Error) => problem.to_string(),
-    }
-}
-
-#[derive(Debug)]
-struct Complaint {
-    message: String,
-    help: String,
-}
-
-impl fmt::Display for Complaint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Complaint {}
-
-impl Diagnostic for Complaint {
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        (!self.help.is_empty()).then(|| Box::new(&self.help) as Box<dyn fmt::Display>)
     }
 }

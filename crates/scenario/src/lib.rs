@@ -15,6 +15,7 @@
 //! * `notes`: what is right, but hardly what was meant.
 //! * [`inline`]: scenarios in one line; `set`: `--set path=value`; `ready`: the files in `scenarios/`.
 //!
+//! * [`Complaint`]: what is wrong without a place.
 //! * `files`: where scenario and trace files come from, if not from the disk.
 //!
 //! What is absent: nothing here runs, prints or exits; only scenario and trace files are read.
@@ -35,6 +36,7 @@
 mod bdp;
 mod catalogue;
 mod check;
+mod complaint;
 mod draft;
 pub mod examples;
 mod fields;
@@ -68,6 +70,7 @@ mod traces;
 mod tree;
 
 pub use catalogue::Catalogue;
+pub use complaint::Complaint;
 pub use draft::Draft;
 pub use files::{Disk, Files};
 pub use list::Entry;
