@@ -1,4 +1,7 @@
-//! Runs that other processes do: what comes back, as a text in which numbers are their bits.
+//! Runs that other processes do: what comes back, as bytes.
+//!
+//! A parcel is a JSON text that says what its numbers are, then the numbers themselves, each of them eight bytes (IEEE 754,
+//! little-endian), behind the text's length in four. Most runs have the same numbers: what they are stands there once.
 
 use crate::grid::{self, ENGINE};
 use crate::row::{self, Part, Row, Subject};
@@ -6,27 +9,48 @@ use lasthop_scenario::{Draft, Scenario};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A run to be done: its point's digest and scenario's text, and its seed.
 pub type Order = (String, String, u64);
+
+/// The points that a process has run, so that it reads their scenarios once: workers get many tasks of the same points.
+#[derive(Default)]
+pub struct Known(Mutex<BTreeMap<String, Arc<Scenario>>>);
+
+/// So many points are remembered.
+const MOST_KNOWN: usize = 10_000;
+
+impl Known {
+    /// None yet.
+    pub const fn none() -> Known {
+        Known(Mutex::new(BTreeMap::new()))
+    }
+
+    fn scenario(&self, digest: &str, text: &str) -> Result<Arc<Scenario>, String> {
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(scenario) = known().get(digest) {
+            return Ok(Arc::clone(scenario));
+        }
+        let scenario = Arc::new(scenario(digest, text)?);
+        let mut known = known();
+        if known.len() >= MOST_KNOWN {
+            known.clear();
+        }
+        known.insert(digest.to_owned(), Arc::clone(&scenario));
+        Ok(scenario)
+    }
+}
 
 /// Does runs that another process wants.
 ///
 /// # Errors
 /// If this process has another engine, or another recording under the same name: the numbers would be others.
-pub fn run(orders: &[Order]) -> Result<Vec<Row>, String> {
-    // Many are of the same point.
-    let mut known: BTreeMap<&str, Scenario> = BTreeMap::new();
-    let mut rows = Vec::new();
-    for (digest, text, seed) in orders {
-        let scenario = match known.entry(digest) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => place.insert(scenario(digest, text)?),
-        };
-        rows.push(row::run(scenario, digest, *seed));
-    }
-    Ok(rows)
+pub fn run(orders: &[Order], known: &Known) -> Result<Vec<Row>, String> {
+    let one = |(digest, text, seed): &Order| -> Result<Row, String> {
+        Ok(row::run(known.scenario(digest, text)?.as_ref(), digest, *seed))
+    };
+    orders.iter().map(one).collect()
 }
 
 fn scenario(digest: &str, text: &str) -> Result<Scenario, String> {
@@ -38,55 +62,88 @@ fn scenario(digest: &str, text: &str) -> Result<Scenario, String> {
     }
 }
 
-/// Rows as a text.
-pub fn pack(rows: &[Row]) -> String {
-    let part = |part: &Part| {
-        let (kind, name) = match &part.subject {
-            Subject::Flow(name) => ("flow", name.as_str()),
-            Subject::All => ("all", ""),
-            Subject::Link(name) => ("link", name.as_str()),
-        };
-        let numbers: Vec<Value> =
-            part.numbers.iter().map(|(name, value)| json!([name, value.to_bits()])).collect();
-        json!([kind, name, numbers])
-    };
-    let packed = rows.iter().map(|row| {
-        let (parts, error) = match &row.outcome {
-            Ok(parts) => (Some(parts.iter().map(part).collect::<Vec<Value>>()), None),
-            Err(why) => (None, Some(why)),
-        };
-        json!([row.digest, row.seed, row.wall_s.to_bits(), parts, error])
-    });
-    Value::Array(packed.collect()).to_string()
+/// Rows as bytes.
+pub fn pack(rows: &[Row]) -> Vec<u8> {
+    let mut shapes: Vec<&[Part]> = Vec::new();
+    let mut numbers: Vec<u8> = Vec::new();
+    let mut packed: Vec<Value> = Vec::new();
+    for Row { digest, seed, wall_s, outcome } in rows {
+        numbers.extend(wall_s.to_le_bytes());
+        packed.push(match outcome {
+            Ok(parts) => {
+                let values = parts.iter().flat_map(|part| &part.numbers);
+                numbers.extend(values.flat_map(|(_, value)| value.to_le_bytes()));
+                let known = shapes.iter().position(|shape| is_alike(shape, parts));
+                let shape = known.unwrap_or_else(|| {
+                    shapes.push(parts);
+                    shapes.len() - 1
+                });
+                json!([digest, seed, shape])
+            }
+            Err(why) => json!([digest, seed, why]),
+        });
+    }
+    let shapes: Vec<Vec<Value>> = shapes.iter().map(|shape| shape.iter().map(form).collect()).collect();
+    let text = json!([shapes, packed]).to_string();
+    let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
+    [&length.to_le_bytes()[..], text.as_bytes(), &numbers].concat()
 }
 
-/// Rows out of a text; `None` if it is none of [`pack`].
-pub fn unpack(text: &str) -> Option<Vec<Row>> {
-    let packed: Vec<Value> = serde_json::from_str(text).ok()?;
-    packed.iter().map(row_of).collect()
+/// Whether two runs have the same numbers of the same subjects, whatever their values.
+fn is_alike(one: &[Part], other: &[Part]) -> bool {
+    let has_same_numbers = |(one, other): (&Part, &Part)| {
+        one.subject == other.subject
+            && one.numbers.len() == other.numbers.len()
+            && one.numbers.iter().zip(&other.numbers).all(|(one, other)| one.0 == other.0)
+    };
+    one.len() == other.len() && one.iter().zip(other).all(has_same_numbers)
 }
 
-fn row_of(packed: &Value) -> Option<Row> {
-    let parts = packed.get(3)?;
-    let outcome = match parts.as_array() {
-        Some(parts) => Ok(parts.iter().map(part_of).collect::<Option<Vec<Part>>>()?),
-        None => Err(packed.get(4)?.as_str()?.to_owned()),
+/// What a part's numbers are.
+fn form(part: &Part) -> Value {
+    let (kind, name) = match &part.subject {
+        Subject::Flow(name) => ("flow", name.as_str()),
+        Subject::All => ("all", ""),
+        Subject::Link(name) => ("link", name.as_str()),
     };
-    let wall_s = f64::from_bits(packed.get(2)?.as_u64()?);
+    let names: Vec<&str> = part.numbers.iter().map(|(name, _)| name.as_ref()).collect();
+    json!([kind, name, names])
+}
+
+/// Rows out of bytes; `None` if they are none of [`pack`].
+pub fn unpack(parcel: &[u8]) -> Option<Vec<Row>> {
+    let (length, rest) = parcel.split_first_chunk::<4>()?;
+    let (text, numbers) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+    let (shapes, rows): (Vec<Vec<Form>>, Vec<Value>) = serde_json::from_slice(text).ok()?;
+    let (numbers, []) = numbers.as_chunks::<8>() else { return None };
+    let mut numbers = numbers.iter().map(|bytes| f64::from_le_bytes(*bytes));
+    let rows = rows.iter().map(|row| row_of(row, &shapes, &mut numbers)).collect::<Option<Vec<Row>>>()?;
+    numbers.next().is_none().then_some(rows)
+}
+
+/// Kind and name of a subject, and its numbers' names.
+type Form = (String, String, Vec<String>);
+
+fn row_of(packed: &Value, shapes: &[Vec<Form>], numbers: &mut impl Iterator<Item = f64>) -> Option<Row> {
+    let wall_s = numbers.next()?;
+    let outcome = match packed.get(2)? {
+        Value::String(why) => Err(why.clone()),
+        shape => {
+            let shape = shapes.get(usize::try_from(shape.as_u64()?).ok()?)?;
+            Ok(shape.iter().map(|form| part_of(form, numbers)).collect::<Option<Vec<Part>>>()?)
+        }
+    };
     Some(Row { digest: packed.get(0)?.as_str()?.to_owned(), seed: packed.get(1)?.as_u64()?, wall_s, outcome })
 }
 
-fn part_of(packed: &Value) -> Option<Part> {
-    let name = packed.get(1)?.as_str()?.to_owned();
-    let subject = match packed.get(0)?.as_str()? {
-        "flow" => Subject::Flow(name),
-        "link" => Subject::Link(name),
+fn part_of((kind, name, names): &Form, numbers: &mut impl Iterator<Item = f64>) -> Option<Part> {
+    let subject = match kind.as_str() {
+        "flow" => Subject::Flow(name.clone()),
+        "link" => Subject::Link(name.clone()),
         _ => Subject::All,
     };
-    let number = |pair: &Value| {
-        Some((Cow::Owned(pair.get(0)?.as_str()?.to_owned()), f64::from_bits(pair.get(1)?.as_u64()?)))
-    };
-    Some(Part { subject, numbers: packed.get(2)?.as_array()?.iter().map(number).collect::<Option<_>>()? })
+    let number = |name: &String| Some((Cow::Owned(name.clone()), numbers.next()?));
+    Some(Part { subject, numbers: names.iter().map(number).collect::<Option<_>>()? })
 }
 
 #[cfg(test)]
@@ -100,7 +157,7 @@ mod tests {
             let grid = Grid::of(&Draft::load(path).unwrap(), &[]).unwrap();
             let point = &grid.points[0];
             let orders = [7, 8].map(|seed| (point.digest.clone(), point.text.clone(), seed));
-            let there = run(&orders).unwrap();
+            let there = run(&orders, &Known::none()).unwrap();
             let mut here = orders.map(|(digest, _, seed)| row::run(&point.scenario, &digest, seed));
             here.iter_mut().zip(&there).for_each(|(here, there)| here.wall_s = there.wall_s);
             assert_eq!(unpack(&pack(&there)).unwrap(), here);
@@ -111,17 +168,20 @@ mod tests {
     fn what_would_give_other_numbers_is_refused() {
         let grid = Grid::of(&Draft::load("rate=2Mbit/s,rtt=40ms,duration=1s").unwrap(), &[]).unwrap();
         let point = &grid.points[0];
-        let why = run(&[("another".into(), point.text.clone(), 1)]).unwrap_err();
+        let why = run(&[("another".into(), point.text.clone(), 1)], &Known::none()).unwrap_err();
         assert!(why.contains(ENGINE), "{why}");
-        assert!(run(&[(point.digest.clone(), "rate = ".into(), 1)]).is_err());
+        assert!(run(&[(point.digest.clone(), "rate = ".into(), 1)], &Known::none()).is_err());
     }
 
     #[test]
     fn a_failure_travels_too_and_nonsense_does_not() {
         let row = Row { digest: "d".into(), seed: u64::MAX, wall_s: 0.1, outcome: Err("it broke".into()) };
-        assert_eq!(unpack(&pack(std::slice::from_ref(&row))).unwrap(), [row]);
-        for nonsense in ["", "{}", "[[]]", "[1]", "[[\"d\",1]]"] {
-            assert_eq!(unpack(nonsense), None, "{nonsense}");
+        let parcel = pack(std::slice::from_ref(&row));
+        assert_eq!(unpack(&parcel).unwrap(), [row]);
+        let longer = [&parcel[..], &[0; 8]].concat();
+        let empty = [&2u32.to_le_bytes()[..], b"{}"].concat();
+        for nonsense in [&b""[..], b"[]", &empty, &parcel[..parcel.len() - 8], &parcel[..9], &longer] {
+            assert_eq!(unpack(nonsense), None, "{nonsense:?}");
         }
     }
 }
