@@ -19,14 +19,18 @@ from lasthop._error import Error
 from lasthop._lasthop import (
     Ack,
     Arrival,
+    Backlog,
     Due,
     Gap,
     Loss,
+    LostSegment,
     Packet,
     PathEstimate,
     QueueState,
     Recovered,
+    SenderCounts,
     Start,
+    UplinkCounts,
 )
 
 __all__ = [
@@ -72,12 +76,31 @@ class CongestionControl(Strategy):
     pacing_rate_bps: float | None = None
     """How fast payload may leave, bit/s; None: as fast as the window lets it. Only with `samples`."""
     samples: bool = False
-    """Whether it wants `ack.rate_bps`, `on_sent` and a pacer."""
+    """Whether it wants `ack.rate_bps`, `on_open`, `on_sent`, `on_lost` and a pacer."""
+    holds_back: bool = False
+    """Whether it keeps so little in flight on purpose that rate samples shall count as the application's. Only with `samples`."""
     conserves: bool = False
     """Whether it sees to its window itself while a loss is repaired (as BBR does)."""
+    is_scalable: bool = False
+    """Whether it answers each mark in proportion (L4S, RFC 9331 §4.3): its packets bear ECT(1) where AccECN is in use, it
+    learns of marks by `ack.marked_bytes`, and `on_mark` is not called."""
+    mark_pace: str = "window"
+    """How often it reacts to marks: once per "window" of data (RFC 3168), once per "rtt", or at "every" marked ACK."""
+    judges_by_mark: bool = False
+    """Whether it takes a loss told by an unmarked duplicate ACK for a random error: its judgements are accounted."""
 
     def on_start(self, start: Start) -> None:
         """The connection begins."""
+
+    def on_open(self, rtt_s: float | None) -> None:
+        """The handshake is over, and has measured this round trip; only with `samples`."""
+
+    def on_lost(self, lost: LostSegment) -> None:
+        """A segment is found lost, before the `on_ack` of the ACK that tells it; only with `samples`."""
+
+    def leave_slow_start(self) -> None:
+        """Slow start is over although nothing was lost (the scenario's `slow_start`, HyStart++)."""
+        self.ssthresh = int(self.cwnd)
 
     def observe(self, now_s: float, acked_bytes: int, duplicate: bool) -> None:
         """An ACK has come, before it has any effect: for estimates that must be there when the window comes down."""
@@ -163,6 +186,14 @@ class AckShape(Strategy):
     def on_arrival(self, now_s: float, missing_segments: int, repeated: bool) -> None:
         """A data segment has arrived; so many are missing before it if it opened a gap."""
 
+    def on_counts(self, sender: SenderCounts, uplink: UplinkCounts) -> None:
+        """What the sender, and this host's uplink interface, have counted by now; before each arrival."""
+
+    def on_sent(self, before: Backlog, after: Backlog) -> int:
+        """The ACKs of the last shape are in the uplink's queue: its length after them, as this shape counts it (for
+        traces)."""
+        return after.packets
+
 
 class AdvertisedWindow(Strategy):
     """How much may come? Write `window_bytes`."""
@@ -174,6 +205,8 @@ class AdvertisedWindow(Strategy):
     """The largest window that it will ever ask for."""
     shrinks: bool = False
     """Whether the right edge may move left (RFC 9293 §3.8.6 advises against it)."""
+    is_growing: bool = False
+    """Whether the arrival told last has let it open further: `arrival.grows` of a timing. Read after `on_arrival`."""
 
     def window_bytes(self, unread_bytes: int, segment_bytes: int) -> float:
         """So many bytes may come after the next one expected."""
@@ -181,6 +214,9 @@ class AdvertisedWindow(Strategy):
 
     def on_arrival(self, now_s: float, payload_bytes: int, rtt_s: float | None) -> None:
         """A segment has arrived, with the round trip that it measured if it did."""
+
+    def on_link_rate(self, rate_bps: int) -> None:
+        """The link layer of this host tells its rate towards it: at the beginning, and when it changes."""
 
 
 class LossCause(Strategy):
@@ -194,6 +230,9 @@ class LossCause(Strategy):
 
     def observe(self, now_s: float, start: int, end: int, sent_s: float | None) -> None:
         """A packet has arrived above all earlier ones; `sent_s` is the sender's clock, whose differences mean something."""
+
+    def on_report(self, start: int, end: int) -> None:
+        """The link layer of this host says that it has discarded these bytes."""
 
     def judge(self, gap: Gap, path: PathEstimate, uniform: float) -> str:
         """A gap opened below it: "congestion" or "wireless". `uniform` is a random number from [0, 1) if it `draws`."""
@@ -224,17 +263,25 @@ class Queue(Strategy):
     _seam = "queue"
     _required = ("enqueue", "dequeue")
 
+    marks: bool = False
+    """Whether it ever marks."""
     dropped: list[Packet]
     """What `drop` was told since the last hook."""
+    marked: list[Packet]
+    """What `mark` was told since the last hook."""
 
     def __new__(cls, *_: object, **__: object) -> Self:
         queue = super().__new__(cls)
-        queue.dropped = []
+        queue.dropped, queue.marked = [], []
         return queue
 
     def drop(self, packet: Packet) -> None:
         """Drops a packet that waits, also the one that just came."""
         self.dropped.append(packet)
+
+    def mark(self, packet: Packet) -> None:
+        """Marks a packet that waits, also the one about to leave, if `packet.can_be_marked`; only with `marks`."""
+        self.marked.append(packet)
 
     def on_start(self, rate_bps: int, seed: int) -> None:
         """The link's rate, and a number for random.Random."""
@@ -244,8 +291,13 @@ class Queue(Strategy):
         raise NotImplementedError
 
     def dequeue(self, now_s: float) -> Packet | None:
-        """The transmitter is free: the packet to send, None if none waits."""
+        """The transmitter is free: the packet to send, None if none waits or none may be sent now."""
         raise NotImplementedError
+
+    def ready_at(self, now_s: float) -> float | None:
+        """`dequeue` has just given none although packets wait: when to ask again, virtual time, s; None: at the next
+        arrival."""
+        return None
 
 
 _BASES: Sequence[type[Strategy]] = (

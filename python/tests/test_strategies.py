@@ -16,6 +16,7 @@ PATHS = [
     'rate=10Mbit/s,rtt=40ms,queue={kind="red",marks=true},ecn=true,duration=10s,counting=packets',
     "rate=10Mbit/s,rtt=40ms,queue=20packets,loss=1%,recovery=tahoe,sack=false,duration=10s,counting=per_ack",
     "rate=10Mbit/s,rtt=40ms,queue=20packets,loss=1%,recovery=rack,reduction=prr,duration=10s",
+    "rate=10Mbit/s,rtt=40ms,queue=1bdp,slow_start=hystart,duration=10s",
     "umts",
     "hasegawa",
 ]

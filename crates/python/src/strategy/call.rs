@@ -44,6 +44,11 @@ impl Object {
     pub fn flag(&mut self, name: &str) -> bool {
         self.attempt(|hooks| hooks.flag(name)).unwrap_or(false)
     }
+
+    /// Whether it has a hook of its own, or only what its base has.
+    pub fn overrides(&mut self, base: &str, hook: &str) -> bool {
+        self.attempt(|hooks| overrides(hooks, base, hook)).unwrap_or(false)
+    }
 }
 
 /// The object, while Python's lock is held.

@@ -4,9 +4,9 @@
 
 use super::Strategy;
 use super::call::{Hooks, Object, overrides};
-use lasthop_base::{Rate, Values};
+use lasthop_base::{Duration, Rate, Time, Values};
 use lasthop_tcp::sender::congestion::{
-    self, AckEvent, Build, CongestionControl, LossEvent, Phase, SentEvent,
+    self, AckEvent, Build, CongestionControl, LossEvent, MarkPace, Phase, SentEvent,
 };
 use lasthop_tcp::sender::counting::{AckCounting, Regime};
 use lasthop_tcp::sender::recovery::AckNews;
@@ -40,6 +40,10 @@ pub struct Ack {
     segments: u32,
     /// Bytes that it reports for the first time, SACK included.
     delivered_bytes: u64,
+    /// Of these, bytes that SACK reports beyond it.
+    reported_bytes: u64,
+    /// Bytes that it says arrived with a congestion mark and were not known to (AccECN, RFC 9768).
+    marked_bytes: u64,
     /// The round-trip time it measured, s; None if it did not.
     rtt_s: Option<f64>,
     /// The smoothed round-trip time after it, s.
@@ -74,6 +78,25 @@ pub struct Loss {
     marked: bool,
 }
 
+/// A segment that is found lost.
+#[pyclass(frozen, get_all, module = "lasthop")]
+pub struct LostSegment {
+    /// When it is found lost, virtual time, s.
+    now_s: f64,
+    /// Its first byte.
+    start: u64,
+    /// The byte behind its last.
+    end: u64,
+    /// Bytes in the network when it was sent, itself included.
+    in_flight_bytes: u64,
+    /// Bytes found lost since then, itself included.
+    lost_bytes: u64,
+    /// All bytes delivered so far.
+    delivered_bytes: u64,
+    /// The application had too little to send then.
+    app_limited: bool,
+}
+
 /// What becomes of the reduction with which a recovery began.
 #[pyclass(frozen, get_all, module = "lasthop")]
 pub struct Recovered {
@@ -100,36 +123,61 @@ struct Control {
     ssthresh: u64,
     mss: u64,
     pacing: Option<Rate>,
+    holds_back: bool,
     draws: bool,
     samples: bool,
     conserves: bool,
+    is_scalable: bool,
+    judges_by_mark: bool,
+    mark_pace: MarkPace,
     observes: bool,
     is_told_of_sent: bool,
+    is_told_of_lost: bool,
+}
+
+/// How often it reacts to marks, by the words of the class.
+const PACES: [(&str, MarkPace); 3] =
+    [("window", MarkPace::Window), ("rtt", MarkPace::Rtt), ("every", MarkPace::Every)];
+
+fn mark_pace(hooks: &Hooks<'_, '_>) -> PyResult<MarkPace> {
+    let value = hooks.object.getattr(intern!(hooks.py(), "mark_pace"))?;
+    let word = value.extract::<String>().unwrap_or_default();
+    match PACES.iter().find(|(known, _)| *known == word) {
+        Some((_, pace)) => Ok(*pace),
+        None => Err(hooks.wrong("mark_pace", &value, "\"window\", \"rtt\" or \"every\"")),
+    }
 }
 
 impl Control {
     fn new(strategy: &Strategy, mut start: congestion::Start) -> Control {
         let mut object = Object::new(strategy);
-        let flags = ["draws", "samples", "conserves"].map(|name| object.flag(name));
-        let hooks = object.attempt(|hooks| {
+        let flags = ["draws", "samples", "conserves", "is_scalable", "judges_by_mark"];
+        let [draws, samples, conserves, is_scalable, judges_by_mark] = flags.map(|name| object.flag(name));
+        let read = object.attempt(|hooks| {
             let object = hooks.object;
             object.setattr("cwnd", start.window)?;
             object.setattr("ssthresh", start.ssthresh)?;
             object.setattr("mss", start.mss)?;
-            Ok((overrides(hooks, BASE, "observe")?, overrides(hooks, BASE, "on_sent")?))
+            let told = |hook: &str| overrides(hooks, BASE, hook);
+            Ok((mark_pace(hooks)?, told("observe")?, told("on_sent")?, told("on_lost")?))
         });
-        let (observes, is_told_of_sent) = hooks.unwrap_or_default();
+        let (mark_pace, observes, is_told_of_sent, is_told_of_lost) = read.unwrap_or_default();
         let mut control = Control {
             object,
             cwnd: start.window as f64,
             ssthresh: start.ssthresh,
             mss: start.mss,
             pacing: None,
-            draws: flags[0],
-            samples: flags[1],
-            conserves: flags[2],
+            holds_back: false,
+            draws,
+            samples,
+            conserves,
+            is_scalable,
+            judges_by_mark,
+            mark_pace,
             observes,
             is_told_of_sent,
+            is_told_of_lost,
         };
         control.after(|hooks| {
             let start = Start {
@@ -152,15 +200,19 @@ impl Control {
             let py = hooks.py();
             let cwnd = hooks.number(intern!(py, "cwnd"), 1.0)?;
             let ssthresh = hooks.number(intern!(py, "ssthresh"), 0.0)?;
-            let pacing = match samples {
-                true => hooks.object.getattr(intern!(py, "pacing_rate_bps"))?.extract::<Option<f64>>()?,
-                false => None,
+            let (pacing, holds_back) = match samples {
+                true => (
+                    hooks.object.getattr(intern!(py, "pacing_rate_bps"))?.extract::<Option<f64>>()?,
+                    hooks.object.getattr(intern!(py, "holds_back"))?.is_truthy()?,
+                ),
+                false => (None, false),
             };
-            Ok((cwnd, ssthresh, pacing))
+            Ok((cwnd, ssthresh, pacing, holds_back))
         });
-        if let Some((cwnd, ssthresh, pacing)) = read {
+        if let Some((cwnd, ssthresh, pacing, holds_back)) = read {
             self.cwnd = cwnd.min(2.0 * FULL);
             self.ssthresh = ssthresh as u64;
+            self.holds_back = holds_back;
             self.pacing = pacing.filter(|bps| *bps >= 1.0).map(|bps| Rate::from_bps(bps as u64));
         }
     }
@@ -216,6 +268,46 @@ impl CongestionControl for Control {
         self.draws
     }
 
+    fn is_scalable(&self) -> bool {
+        self.is_scalable
+    }
+
+    fn mark_pace(&self) -> MarkPace {
+        self.mark_pace
+    }
+
+    fn judges_by_mark(&self) -> bool {
+        self.judges_by_mark
+    }
+
+    fn holds_back(&self) -> bool {
+        self.holds_back
+    }
+
+    fn on_open(&mut self, rtt: Option<Duration>) {
+        let rtt_s = rtt.map(|rtt| rtt.as_secs());
+        self.after(|hooks| hooks.call(intern!(hooks.py(), "on_open"), (rtt_s,)));
+    }
+
+    fn on_lost(&mut self, now: Time, lost: &congestion::LostSegment) {
+        if self.is_told_of_lost {
+            let lost = LostSegment {
+                now_s: now.as_secs(),
+                start: lost.range.start,
+                end: lost.range.end,
+                in_flight_bytes: lost.in_flight,
+                lost_bytes: lost.lost,
+                delivered_bytes: lost.delivered,
+                app_limited: lost.app_limited,
+            };
+            self.after(|hooks| hooks.call(intern!(hooks.py(), "on_lost"), (lost,)));
+        }
+    }
+
+    fn leave_slow_start(&mut self) {
+        self.after(|hooks| hooks.object.call_method0(intern!(hooks.py(), "leave_slow_start")));
+    }
+
     fn on_sent(&mut self, sent: &SentEvent) {
         if self.is_told_of_sent {
             let sent = (sent.now.as_secs(), sent.bytes, sent.in_flight);
@@ -239,6 +331,8 @@ impl CongestionControl for Control {
             acked_bytes: ack.acked,
             segments: ack.segments,
             delivered_bytes: ack.delivered,
+            reported_bytes: ack.reported,
+            marked_bytes: ack.marked,
             rtt_s: ack.rtt.map(|rtt| rtt.as_secs()),
             srtt_s: ack.srtt.map(|srtt| srtt.as_secs()),
             in_flight_bytes: ack.in_flight,

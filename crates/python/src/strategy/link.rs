@@ -2,11 +2,11 @@
 
 use super::Strategy;
 use super::call::{Hooks, Object};
-use lasthop_base::{Time, Values};
+use lasthop_base::{Duration, Time, Values};
 use lasthop_net::admission::{Admission, Build, Place, State, Verdict};
 use lasthop_net::discipline::Discipline;
 use lasthop_net::queue::{Dropped, Queue};
-use lasthop_wire::{Backlog, Ecn, LossReason};
+use lasthop_wire::{Ecn, LossReason};
 use pyo3::intern;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
@@ -79,6 +79,23 @@ pub struct QueueState {
     idle_s: f64,
 }
 
+/// What waits in a host's own uplink interface.
+#[pyclass(frozen, get_all, module = "lasthop")]
+pub struct Backlog {
+    /// Packets that wait, the one in transmission not counted.
+    packets: u32,
+    /// Bytes that wait.
+    bytes: u64,
+    /// Whether a packet is in transmission.
+    in_service: bool,
+}
+
+impl From<&lasthop_wire::Backlog> for Backlog {
+    fn from(backlog: &lasthop_wire::Backlog) -> Backlog {
+        Backlog { packets: backlog.waiting, bytes: backlog.bytes, in_service: backlog.in_service }
+    }
+}
+
 pub fn admission(strategy: Strategy) -> Arc<Build> {
     Arc::new(move |_: &Values, mut place: Place| {
         let mut object = Object::new(&strategy);
@@ -149,37 +166,75 @@ enum Answer {
 pub fn queue(strategy: Strategy) -> Arc<Build> {
     Arc::new(move |_: &Values, mut place: Place| {
         let mut object = Object::new(&strategy);
-        let draws = object.flag("draws");
+        let [draws, marks] = ["draws", "marks"].map(|name| object.flag(name));
+        let holds_back = object.overrides("Queue", "ready_at");
         begin(&mut object, &mut place);
-        Discipline::scheduled(Line { object, draws, waiting: BTreeMap::new(), bytes: 0 })
+        let (waiting, ready) = (BTreeMap::new(), Time::NEVER);
+        Discipline::scheduled(Line { object, draws, marks, holds_back, waiting, bytes: 0, ready })
     })
 }
+
+/// Beyond it nothing is asked again, s.
+const FAR_S: f64 = 1e9;
 
 struct Line {
     object: Object,
     draws: bool,
+    marks: bool,
+    /// It may give no packet although some wait, and says when to ask again.
+    holds_back: bool,
     /// What joined and has neither left nor been dropped, by number.
     waiting: BTreeMap<u64, lasthop_wire::Packet>,
     bytes: u64,
+    /// When to ask again.
+    ready: Time,
 }
 
 impl Line {
-    /// What the object has dropped since it was asked last.
-    fn tell_dropped(&mut self, dropped: &mut Dropped) {
+    /// What the object has dropped or marked since it was asked last.
+    fn tell(&mut self, dropped: &mut Dropped) {
+        if self.marks {
+            for number in self.told("marked", "mark()") {
+                if let Some(packet) = self.waiting.get_mut(&number).filter(|packet| packet.ecn != Ecn::NotEct)
+                {
+                    packet.ecn = Ecn::Ce;
+                }
+            }
+        }
+        for number in self.told("dropped", "drop()") {
+            if let Some(packet) = self.take(number) {
+                dropped.push((packet, LossReason::QueueFull));
+            }
+        }
+    }
+
+    /// The packets in one of the object's lists, which is empty then.
+    fn told(&mut self, list: &str, hook: &str) -> Vec<u64> {
         let told = self.object.attempt(|hooks| {
-            let list = hooks.object.getattr(intern!(hooks.py(), "dropped"))?;
+            let list = hooks.object.getattr(list)?;
             if list.len()? == 0 {
                 return Ok(Vec::new());
             }
             let told = list.extract::<Vec<Bound<'_, PyAny>>>()?;
             list.call_method0(intern!(hooks.py(), "clear"))?;
-            told.iter().map(|packet| taken(hooks, "drop()", packet, &self.waiting)).collect()
+            told.iter().map(|packet| taken(hooks, hook, packet, &self.waiting)).collect()
         });
-        for number in told.unwrap_or_default() {
-            if let Some(packet) = self.take(number) {
-                dropped.push((packet, LossReason::QueueFull));
+        told.unwrap_or_default()
+    }
+
+    /// When the object wants to be asked again.
+    fn asks_at(&mut self, now: Time) -> Time {
+        let at_s = self.object.attempt(|hooks| {
+            let answer = hooks.call(intern!(hooks.py(), "ready_at"), (now.as_secs(),))?;
+            match answer.is_none() {
+                true => Ok(None),
+                false => hooks.answer("ready_at", &answer, 0.0).map(Some),
             }
-        }
+        });
+        // Later than now: who asks at once and gets nothing would ask for ever.
+        let later =
+            |at_s: f64| (Time::ZERO + Duration::from_secs_f64(at_s)).max(now + Duration::from_nanos(1));
+        at_s.flatten().filter(|at_s| *at_s < FAR_S).map_or(Time::NEVER, later)
     }
 
     fn take(&mut self, number: u64) -> Option<lasthop_wire::Packet> {
@@ -208,7 +263,7 @@ impl Queue for Line {
         self.waiting.insert(packet.number, packet);
         let arguments = (now.as_secs(), Packet(packet));
         self.object.attempt(|hooks| hooks.call(intern!(hooks.py(), "enqueue"), arguments).map(drop));
-        self.tell_dropped(dropped);
+        self.tell(dropped);
     }
 
     fn dequeue(&mut self, now: Time, dropped: &mut Dropped) -> Option<lasthop_wire::Packet> {
@@ -219,13 +274,28 @@ impl Queue for Line {
                 false => taken(hooks, "dequeue()", &answer, &self.waiting).map(Some),
             }
         });
+        // A mark on the packet that leaves is one, too.
+        if self.marks {
+            self.tell(dropped);
+        }
         let packet = next.flatten().and_then(|number| self.take(number));
-        self.tell_dropped(dropped);
+        self.tell(dropped);
+        if self.holds_back && packet.is_none() {
+            self.ready = if self.waiting.is_empty() { Time::NEVER } else { self.asks_at(now) };
+        }
         packet
     }
 
-    fn backlog(&self) -> Backlog {
-        Backlog { waiting: self.waiting.len() as u32, in_service: false, bytes: self.bytes }
+    fn ready_at(&self, _: Time) -> Time {
+        self.ready
+    }
+
+    fn marks(&self) -> bool {
+        self.marks
+    }
+
+    fn backlog(&self) -> lasthop_wire::Backlog {
+        lasthop_wire::Backlog { waiting: self.waiting.len() as u32, in_service: false, bytes: self.bytes }
     }
 
     fn draws(&self) -> bool {

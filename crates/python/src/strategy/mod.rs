@@ -8,9 +8,9 @@ mod congestion;
 mod link;
 mod receiver;
 
-pub use congestion::{Ack, Loss, Recovered, Start};
-pub use link::{Packet, QueueState};
-pub use receiver::{Arrival, Due, Gap, PathEstimate};
+pub use congestion::{Ack, Loss, LostSegment, Recovered, Start};
+pub use link::{Backlog, Packet, QueueState};
+pub use receiver::{Arrival, Due, Gap, PathEstimate, SenderCounts, UplinkCounts};
 
 use crate::error::bad_input;
 use lasthop_base::Info;
@@ -51,16 +51,18 @@ impl Strategy {
         Strategy { name: name.to_owned(), object }
     }
 
-    /// Its description, for the length of the program, as descriptions are: one for each name.
-    fn info(&self) -> &'static Info {
-        static KNOWN: Mutex<BTreeMap<String, &'static Info>> = Mutex::new(BTreeMap::new());
+    /// Its description, for the length of the program, as descriptions are: one for each name; whether it answers each
+    /// congestion mark in proportion is a part of it.
+    fn info(&self, scalable: bool) -> &'static Info {
+        static KNOWN: Mutex<BTreeMap<(String, bool), &'static Info>> = Mutex::new(BTreeMap::new());
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        known.entry(self.name.clone()).or_insert_with(|| {
+        known.entry((self.name.clone(), scalable)).or_insert_with(|| {
             let name: &'static str = Box::leak(self.name.clone().into_boxed_str());
             Box::leak(Box::new(Info {
                 name,
                 summary: "a Python object",
                 source: "given to the run",
+                scalable,
                 ..Info::PLAIN
             }))
         })
@@ -75,7 +77,8 @@ impl Strategy {
 
 /// Adds a strategy to the seam of this name.
 pub fn add(py: Python<'_>, catalogue: &mut Catalogue, seam: &str, strategy: Strategy) -> PyResult<()> {
-    let (info, tcp) = (strategy.info(), &mut catalogue.tcp);
+    let is_scalable = seam == "congestion" && strategy.object.getattr(py, "is_scalable")?.is_truthy(py)?;
+    let (info, tcp) = (strategy.info(is_scalable), &mut catalogue.tcp);
     match seam {
         "congestion" => tcp.congestion.add_own(info, congestion::build(strategy)),
         "timing" => tcp.timing.add_own(info, receiver::timing(strategy)),

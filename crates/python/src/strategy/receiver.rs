@@ -1,8 +1,9 @@
 //! A receiver's strategies that are Python objects: when, in which form, with which window it answers, and why it lost.
 
 use super::Strategy;
-use super::call::{Object, overrides};
-use lasthop_base::{Duration, Stream, Values};
+use super::call::Object;
+use super::link::Backlog;
+use lasthop_base::{Duration, Rate, Stream, Values};
 use lasthop_tcp::Range;
 use lasthop_tcp::event::Cause;
 use lasthop_tcp::receiver::cause::{self, LossCause, Observation};
@@ -27,6 +28,8 @@ pub struct Arrival {
     urgent: bool,
     /// All of it had arrived before.
     repeated: bool,
+    /// The advertised window opens further with it.
+    grows: bool,
 }
 
 /// An acknowledgement that is due.
@@ -40,6 +43,26 @@ pub struct Due {
     segment_bytes: u64,
     /// Packets that wait in this host's uplink queue; only for classes with `needs_uplink = True`.
     uplink_packets: u32,
+}
+
+/// What the sender has counted since the start, as an option could carry it to the receiver (miyoshi §2.3).
+#[pyclass(frozen, get_all, module = "lasthop")]
+pub struct SenderCounts {
+    /// Segments with data sent, retransmissions included.
+    sent: u64,
+    /// Of these, those sent again, for whatever reason.
+    sent_again: u64,
+    /// Losses that duplicate ACKs told.
+    told_by_duplicates: u64,
+}
+
+/// What the receiver's own uplink interface has counted since the start.
+#[pyclass(frozen, get_all, module = "lasthop")]
+pub struct UplinkCounts {
+    /// Packets that joined its queue or tried to.
+    offered: u64,
+    /// Of these, those that the queue dropped.
+    dropped: u64,
 }
 
 /// The path as the receiver estimates it.
@@ -94,6 +117,7 @@ impl AckTiming for Timing {
             unacknowledged_bytes: arrival.unacknowledged,
             segment_bytes: arrival.segment,
             urgent: arrival.urgent,
+            grows: arrival.grows,
         };
         let after_s = self.0.attempt(|hooks| {
             let answer = hooks.call(intern!(hooks.py(), "on_data"), (arrival,))?;
@@ -109,19 +133,22 @@ impl AckTiming for Timing {
 pub fn shape(strategy: Strategy) -> Arc<shape::Build> {
     Arc::new(move |_: &Values| {
         let mut object = Object::new(&strategy);
+        let told = ["on_arrival", "on_counts", "on_sent"].map(|hook| object.overrides("AckShape", hook));
+        let [arrivals, counts, is_told_of_sent] = told;
         let needs = Needs {
-            uplink: object.flag("needs_uplink"),
+            uplink: object.flag("needs_uplink") || is_told_of_sent,
             estimate: object.flag("needs_estimate"),
-            arrivals: object.attempt(|hooks| overrides(hooks, "AckShape", "on_arrival")).unwrap_or(false),
-            counts: false,
+            arrivals,
+            counts,
         };
-        Box::new(Form { object, needs })
+        Box::new(Form { object, needs, is_told_of_sent })
     })
 }
 
 struct Form {
     object: Object,
     needs: Needs,
+    is_told_of_sent: bool,
 }
 
 impl AckShape for Form {
@@ -162,6 +189,33 @@ impl AckShape for Form {
         self.object.attempt(|hooks| hooks.call(intern!(hooks.py(), "on_arrival"), arrived).map(drop));
     }
 
+    fn on_counts(&mut self, sender: &lasthop_wire::SenderCounts, uplink: &lasthop_wire::UplinkCounts) {
+        let sender = SenderCounts {
+            sent: sender.sent,
+            sent_again: sender.sent_again,
+            told_by_duplicates: sender.told_by_duplicates,
+        };
+        let uplink = UplinkCounts { offered: uplink.offered, dropped: uplink.dropped };
+        self.object.attempt(|hooks| hooks.call(intern!(hooks.py(), "on_counts"), (sender, uplink)).map(drop));
+    }
+
+    fn on_sent(&mut self, before: lasthop_wire::Backlog, after: lasthop_wire::Backlog) -> u32 {
+        if !self.is_told_of_sent {
+            return after.waiting;
+        }
+        let arguments = (Backlog::from(&before), Backlog::from(&after));
+        let length = self.object.attempt(|hooks| {
+            let answer = hooks.call(intern!(hooks.py(), "on_sent"), arguments)?;
+            match answer.extract::<u32>() {
+                Ok(length) => Ok(length),
+                Err(_) => {
+                    Err(hooks.wrong("on_sent()", &answer, "a number of packets, after.packets for instance"))
+                }
+            }
+        });
+        length.unwrap_or(after.waiting)
+    }
+
     fn needs(&self) -> Needs {
         self.needs
     }
@@ -191,9 +245,9 @@ pub fn window(py: Python<'_>, strategy: Strategy) -> PyResult<Arc<window::Build>
         Box::new(Window {
             largest: largest.unwrap_or(LARGEST) as u64,
             shrinks: object.flag("shrinks"),
-            is_told: object
-                .attempt(|hooks| overrides(hooks, "AdvertisedWindow", "on_arrival"))
-                .unwrap_or(false),
+            is_told: object.overrides("AdvertisedWindow", "on_arrival"),
+            is_growing: false,
+            is_told_of_rate: object.overrides("AdvertisedWindow", "on_link_rate"),
             object,
         })
     }))
@@ -207,6 +261,9 @@ struct Window {
     largest: u64,
     shrinks: bool,
     is_told: bool,
+    /// As it was read after the latest arrival.
+    is_growing: bool,
+    is_told_of_rate: bool,
 }
 
 impl AdvertisedWindow for Window {
@@ -225,7 +282,22 @@ impl AdvertisedWindow for Window {
 
     fn on_arrival(&mut self, arrived: &PathSample) {
         let arrived = (arrived.now.as_secs(), arrived.bytes, arrived.rtt.map(|rtt| rtt.as_secs()));
-        self.object.attempt(|hooks| hooks.call(intern!(hooks.py(), "on_arrival"), arrived).map(drop));
+        let is_growing = self.object.attempt(|hooks| {
+            hooks.call(intern!(hooks.py(), "on_arrival"), arrived)?;
+            hooks.object.getattr(intern!(hooks.py(), "is_growing"))?.is_truthy()
+        });
+        self.is_growing = is_growing.unwrap_or(false);
+    }
+
+    fn is_growing(&self) -> bool {
+        self.is_growing
+    }
+
+    fn on_link_rate(&mut self, rate: Rate) {
+        if self.is_told_of_rate {
+            let rate = (rate.bps(),);
+            self.object.attempt(|hooks| hooks.call(intern!(hooks.py(), "on_link_rate"), rate).map(drop));
+        }
     }
 
     fn needs_arrivals(&self) -> bool {
@@ -241,8 +313,8 @@ pub fn cause(strategy: Strategy) -> Arc<cause::Build> {
     Arc::new(move |_: &Values| {
         let mut object = Object::new(&strategy);
         let [draws, needs_estimate] = ["draws", "needs_estimate"].map(|name| object.flag(name));
-        let observes = object.attempt(|hooks| overrides(hooks, "LossCause", "observe")).unwrap_or(false);
-        Box::new(Judge { object, draws, needs_estimate, observes })
+        let [observes, is_told] = ["observe", "on_report"].map(|hook| object.overrides("LossCause", hook));
+        Box::new(Judge { object, draws, needs_estimate, observes, is_told })
     })
 }
 
@@ -251,6 +323,8 @@ struct Judge {
     draws: bool,
     needs_estimate: bool,
     observes: bool,
+    /// What the link layer reports.
+    is_told: bool,
 }
 
 impl LossCause for Judge {
@@ -261,6 +335,13 @@ impl LossCause for Judge {
         let (now_s, range) = (observation.now.as_secs(), observation.range);
         let arguments = (now_s, range.start, range.end, observation.sent.map(|sent| sent.as_secs()));
         self.object.attempt(|hooks| hooks.call(intern!(hooks.py(), "observe"), arguments).map(drop));
+    }
+
+    fn on_report(&mut self, range: Range) {
+        if self.is_told {
+            let bytes = (range.start, range.end);
+            self.object.attempt(|hooks| hooks.call(intern!(hooks.py(), "on_report"), bytes).map(drop));
+        }
     }
 
     fn judge(&mut self, gap: &cause::Gap, path: &estimate::PathEstimate, random: &mut Stream) -> Cause {
