@@ -16,17 +16,21 @@ from lasthop._error import Error
 from lasthop._lasthop import (
     Ack,
     Arrival,
+    Backlog,
     Due,
     Gap,
     Loss,
+    LostSegment,
     Packet,
     PathEstimate,
     QueueState,
     Recovered,
+    SenderCounts,
     Start,
+    UplinkCounts,
     __version__,
 )
-from lasthop.results import Comparison, Estimate, Reproduction, Results
+from lasthop.results import Comparison, Crosscheck, Estimate, Reproduction, Results
 from lasthop.running import compare, crosscheck, reproduce, run
 from lasthop.scenario import Scenario, mechanisms, ready_paths
 from lasthop.strategy import (
@@ -39,7 +43,7 @@ from lasthop.strategy import (
     Queue,
     Slices,
 )
-from lasthop.sweeping import Sweep, read_store, sweep
+from lasthop.sweeping import Sweep, merge, read_store, sweep
 from lasthop.table import Table
 
 __all__ = [
@@ -49,14 +53,17 @@ __all__ = [
     "Admission",
     "AdvertisedWindow",
     "Arrival",
+    "Backlog",
     "Comparison",
     "CongestionControl",
+    "Crosscheck",
     "Due",
     "Error",
     "Estimate",
     "Gap",
     "Loss",
     "LossCause",
+    "LostSegment",
     "Packet",
     "PathEstimate",
     "Queue",
@@ -65,14 +72,17 @@ __all__ = [
     "Reproduction",
     "Results",
     "Scenario",
+    "SenderCounts",
     "Slices",
     "Start",
     "Sweep",
     "Table",
+    "UplinkCounts",
     "__version__",
     "compare",
     "crosscheck",
     "mechanisms",
+    "merge",
     "read_store",
     "ready_paths",
     "reproduce",

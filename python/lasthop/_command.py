@@ -37,8 +37,8 @@ def path() -> str:
     )
 
 
-def output(arguments: list[str]) -> str:
-    """What the command prints; notes and progress go to standard error as they come."""
+def output(arguments: list[str]) -> tuple[str, str]:
+    """What the command prints, and what it says beside it; that goes to standard error as it comes."""
     child = subprocess.Popen(
         [path(), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"
     )
@@ -46,9 +46,13 @@ def output(arguments: list[str]) -> str:
 
     def tell() -> None:
         assert child.stderr is not None
+        is_message = False
         for line in child.stderr:
             told.append(line)
-            sys.stderr.write(line)
+            # A message ends the command: the error has it.
+            is_message = is_message or line.lstrip().startswith("×")
+            if not is_message:
+                sys.stderr.write(line)
 
     teller = threading.Thread(target=tell, daemon=True)
     teller.start()
@@ -62,18 +66,25 @@ def output(arguments: list[str]) -> str:
         raise
     teller.join()
     if status != 0:
-        drawn = "".join(told).strip("\n")
-        first = next(
-            (line.strip().lstrip("×").strip() for line in told if line.lstrip().startswith(("×", "error"))),
-            "",
-        )
-        raise Error(first or f"`lasthop {arguments[0]}` ended with status {status}", drawn=drawn)
-    return printed
+        raise _refused("".join(told), f"`lasthop {arguments[0]}` ended with status {status}")
+    return printed, "".join(told)
+
+
+def _refused(told: str, otherwise: str) -> Error:
+    """The command's own message as an error: `× what is wrong`, and `help: how to mend it`."""
+    message, help = None, None
+    for line in told.splitlines():
+        words = line.strip()
+        if message is None and words.startswith(("×", "error")):
+            message = words.removeprefix("×").removeprefix("error:").strip()
+        elif help is None and words.startswith("help:"):
+            help = words.removeprefix("help:").strip()
+    return Error(message or otherwise, help, drawn=told.strip("\n"))
 
 
 def objects(arguments: list[str], report: str | None) -> list[dict[str, Any]]:
     """The objects that a command prints as JSON; its report is kept only at `report`."""
     with tempfile.TemporaryDirectory() as folder:
         page = report or os.path.join(folder, "report.html")
-        printed = output([*arguments, "--format", "json", "--report", page])
+        printed, _ = output([*arguments, "--format", "json", "--report", page])
     return [json.loads(line) for line in printed.splitlines()]

@@ -6,7 +6,7 @@ from _typeshed import SupportsGetItem
 from os import PathLike
 from typing import Any, Final, SupportsIndex, final
 
-__all__ = ["__version__", "Ack", "Arrival", "Comparison", "Due", "Gap", "Loss", "Packet", "PathEstimate", "QueueState", "Recovered", "Runs", "Scenario", "Start", "Sweep", "Table", "compare", "mechanisms", "read_store", "ready_paths", "run", "run_orders", "schema"]
+__all__ = ["__version__", "Ack", "Arrival", "Backlog", "Comparison", "Due", "Gap", "Loss", "LostSegment", "Packet", "PathEstimate", "QueueState", "Recovered", "Runs", "Scenario", "SenderCounts", "Start", "Sweep", "Table", "UplinkCounts", "compare", "mechanisms", "merge_stores", "read_store", "ready_paths", "run", "run_orders", "schema"]
 
 __version__: Final[str]
 
@@ -57,6 +57,11 @@ class Ack:
         Bytes found lost since the last one.
         """
     @property
+    def marked_bytes(self, /) -> int:
+        """
+        Bytes that it says arrived with a congestion mark and were not known to (AccECN, RFC 9768).
+        """
+    @property
     def now_s(self, /) -> float:
         """
         When it came, virtual time, s.
@@ -70,6 +75,11 @@ class Ack:
     def rate_bps(self, /) -> float | None:
         """
         The rate at which the path delivers, bit/s; only for classes with `samples = True`.
+        """
+    @property
+    def reported_bytes(self, /) -> int:
+        """
+        Of these, bytes that SACK reports beyond it.
         """
     @property
     def rtt_s(self, /) -> float | None:
@@ -92,6 +102,11 @@ class Arrival:
     """
     A data segment that arrived.
     """
+    @property
+    def grows(self, /) -> bool:
+        """
+        The advertised window opens further with it.
+        """
     @property
     def now_s(self, /) -> float:
         """
@@ -116,6 +131,27 @@ class Arrival:
     def urgent(self, /) -> bool:
         """
         It opened a gap, filled one, repeated something or carried a mark: told at once (RFC 5681 §4.2).
+        """
+
+@final
+class Backlog:
+    """
+    What waits in a host's own uplink interface.
+    """
+    @property
+    def bytes(self, /) -> int:
+        """
+        Bytes that wait.
+        """
+    @property
+    def in_service(self, /) -> bool:
+        """
+        Whether a packet is in transmission.
+        """
+    @property
+    def packets(self, /) -> int:
+        """
+        Packets that wait, the one in transmission not counted.
         """
 
 @final
@@ -217,6 +253,47 @@ class Loss:
     def window_bytes(self, /) -> int:
         """
         min(cwnd, advertised window), bytes.
+        """
+
+@final
+class LostSegment:
+    """
+    A segment that is found lost.
+    """
+    @property
+    def app_limited(self, /) -> bool:
+        """
+        The application had too little to send then.
+        """
+    @property
+    def delivered_bytes(self, /) -> int:
+        """
+        All bytes delivered so far.
+        """
+    @property
+    def end(self, /) -> int:
+        """
+        The byte behind its last.
+        """
+    @property
+    def in_flight_bytes(self, /) -> int:
+        """
+        Bytes in the network when it was sent, itself included.
+        """
+    @property
+    def lost_bytes(self, /) -> int:
+        """
+        Bytes found lost since then, itself included.
+        """
+    @property
+    def now_s(self, /) -> float:
+        """
+        When it is found lost, virtual time, s.
+        """
+    @property
+    def start(self, /) -> int:
+        """
+        Its first byte.
         """
 
 @final
@@ -396,6 +473,11 @@ class Scenario:
         The flows' names.
         """
     @property
+    def has_strategies(self, /) -> bool:
+        """
+        Whether something in it is a Python object.
+        """
+    @property
     def is_deterministic(self, /) -> bool:
         """
         Whether nothing in it is random, so that one run says it all.
@@ -427,6 +509,27 @@ class Scenario:
     def title(self, /) -> str:
         """
         One line that says what it is.
+        """
+
+@final
+class SenderCounts:
+    """
+    What the sender has counted since the start, as an option could carry it to the receiver (miyoshi §2.3).
+    """
+    @property
+    def sent(self, /) -> int:
+        """
+        Segments with data sent, retransmissions included.
+        """
+    @property
+    def sent_again(self, /) -> int:
+        """
+        Of these, those sent again, for whatever reason.
+        """
+    @property
+    def told_by_duplicates(self, /) -> int:
+        """
+        Losses that duplicate ACKs told.
         """
 
 @final
@@ -494,7 +597,7 @@ class Sweep:
         """
         Runs that came back, and those that are still to come, as far as one knows; then those that were there before.
         """
-    def take(self, /, packed: str) -> float:
+    def take(self, /, packed: bytes) -> float:
         """
         Takes back what `run_orders` gave; how long the runs took, s.
         """
@@ -540,6 +643,22 @@ class Table:
         Number of rows.
         """
 
+@final
+class UplinkCounts:
+    """
+    What the receiver's own uplink interface has counted since the start.
+    """
+    @property
+    def dropped(self, /) -> int:
+        """
+        Of these, those that the queue dropped.
+        """
+    @property
+    def offered(self, /) -> int:
+        """
+        Packets that joined its queue or tried to.
+        """
+
 def compare(scenario: Scenario, vary: SupportsGetItem[int, tuple[str, SupportsGetItem[int, str]]], runs: SupportsIndex | None = None, seed: SupportsIndex | None = None, jobs: SupportsIndex | None = None, metrics: SupportsGetItem[int, str] = ...) -> Comparison:
     """
     Runs every combination of the values, paired: each meets the same losses.
@@ -548,6 +667,11 @@ def compare(scenario: Scenario, vary: SupportsGetItem[int, tuple[str, SupportsGe
 def mechanisms() -> list[tuple[str, str, str, str]]:
     """
     Every mechanism and ready path: kind, name, what it is, where it comes from.
+    """
+
+def merge_stores(store: str | PathLike[str], others: SupportsGetItem[int, str | PathLike[str]]) -> list[tuple[int, int]]:
+    """
+    Adds what other stores have: how many runs are new, and how many were there, of each.
     """
 
 def ready_paths() -> list[str]:
@@ -565,7 +689,7 @@ def run(scenario: Scenario, runs: SupportsIndex | None = None, seed: SupportsInd
     Runs a scenario several times.
     """
 
-def run_orders(orders: SupportsGetItem[int, tuple[str, str, SupportsIndex]]) -> str:
+def run_orders(orders: SupportsGetItem[int, tuple[str, str, SupportsIndex]]) -> bytes:
     """
     Does runs for a sweep in another process: what `Sweep.take` takes.
     """

@@ -191,6 +191,44 @@ class Reproduction:
         return f"<lasthop.Reproduction of {len(self.items)} items: {counts}>"
 
 
+class Crosscheck:
+    """A scenario simulated, and emulated with real TCP; `lasthop.crosscheck` makes one."""
+
+    flows: list[dict[str, Any]]
+    """A row for each sender, repetition and flow: sender, seed, flow, then each number simulated and emulated; None where
+    the simulator has no such sender."""
+
+    def __init__(self, flows: list[dict[str, Any]], notes: str) -> None:
+        self.flows = flows
+        self._notes = notes
+
+    @property
+    def senders(self) -> list[str]:
+        """Whose TCP it was."""
+        return list(dict.fromkeys(str(row["sender"]) for row in self.flows))
+
+    @property
+    def notes(self) -> str:
+        """What the command said of it beside the numbers."""
+        return self._notes
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """`flows` as a data frame of pandas."""
+        import pandas
+
+        return pandas.DataFrame(self.flows)
+
+    def to_polars(self) -> polars.DataFrame:
+        """`flows` as a data frame of polars."""
+        import polars
+
+        return polars.DataFrame(self.flows, infer_schema_length=None)
+
+    def __repr__(self) -> str:
+        runs = len({row["seed"] for row in self.flows})
+        return f"<lasthop.Crosscheck of {', '.join(self.senders)}: {runs} runs each>"
+
+
 def _kept(table: _lasthop.Table | None, asked: str) -> Table:
     if table is None:
         raise Error(f"the run kept no {asked}", f"ask for them: lasthop.run(…, {asked}=True)")

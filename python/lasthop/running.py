@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import tempfile
 import warnings
 from collections.abc import Iterable, Mapping
+from os import PathLike, fspath
+from pathlib import Path
 
 from lasthop import _command, _lasthop, _toml
 from lasthop._error import Error
-from lasthop.results import Comparison, Reproduction, Results
+from lasthop.results import Comparison, Crosscheck, Reproduction, Results
 from lasthop.scenario import Scenario, Source
 from lasthop.strategy import Strategies
 
@@ -108,19 +113,50 @@ def reproduce(
     return Reproduction(_command.objects(arguments, report))
 
 
-def crosscheck(source: str, *, set: Mapping[str, object] | None = None, arguments: Iterable[str] = ()) -> str:
-    """Runs a scenario simulated, and emulated with real TCP: `lasthop crosscheck` (Linux, as root); what it prints.
+def crosscheck(
+    source: Source,
+    *,
+    set: Mapping[str, object] | None = None,
+    senders: Iterable[str] = (),
+    runs: int | None = None,
+    seed: int | None = None,
+    arguments: Iterable[str] = (),
+) -> Crosscheck:
+    """Runs a scenario simulated, and emulated with real TCP, in real time: `lasthop crosscheck` (Linux, as root).
 
-    It takes real time. `arguments` are further ones of the command.
+    `senders` are `"lasthop"`, `"lasthop-to-kernel"` and congestion controls of the kernel's (`"cubic"`), by default these
+    two, reno and cubic; `runs` repetitions of each (5). Each repetition meets the same losses in both. `arguments` are
+    further ones of the command. Where it is not permitted, the `Error` says what is missing.
     """
-    strategies = Strategies()
-    changes = [f"--set={path}={_toml.typed(path, value, strategies)}" for path, value in (set or {}).items()]
-    if strategies.for_engine():
+    scenario = Scenario(source, set=set)
+    if scenario._has_strategies:
         raise Error(
             "a strategy in Python cannot carry real packets in time",
             "crosscheck takes the engine's own mechanisms",
         )
-    return _command.output(["crosscheck", str(source), *changes, *arguments])
+    chosen = [senders] if isinstance(senders, str) else list(senders)
+    further = [f"--senders={','.join(chosen)}"] * bool(chosen)
+    for name, value, most in (("runs", runs, 1_000_000), ("seed", seed, 2**63 - 1)):
+        if (number := _whole(name, value, int(name == "runs"), most)) is not None:
+            further.append(f"--{name}={number}")
+    with tempfile.TemporaryDirectory() as folder:
+        if isinstance(source, str | PathLike):
+            typed = {path: _toml.typed(path, value, Strategies()) for path, value in (set or {}).items()}
+            path = [str(fspath(source)), *(f"--set={key}={value}" for key, value in typed.items())]
+        else:
+            file = Path(folder) / "scenario.toml"
+            file.write_text(scenario.to_toml(), encoding="utf-8")
+            path = [str(file)]
+        printed, notes = _command.output(["crosscheck", *path, "--format=csv", *further, *arguments])
+    rows = csv.DictReader(io.StringIO(printed))
+    return Crosscheck([{name: _read(name, text) for name, text in row.items()} for row in rows], notes)
+
+
+def _read(column: str, text: str) -> object:
+    """A field of CSV: a word, a seed, or a number, None where there is none."""
+    if column in ("sender", "flow"):
+        return text
+    return int(text) if column == "seed" else float(text) if text else None
 
 
 def _jobs(jobs: int | None) -> list[str]:

@@ -93,6 +93,10 @@ class Scenario:
         return self._made.is_deterministic
 
     @property
+    def _has_strategies(self) -> bool:
+        return self._made.has_strategies
+
+    @property
     def notes(self) -> list[str]:
         """What its author should know, a sentence each; mostly nothing."""
         return self._made.notes()

@@ -54,6 +54,21 @@ def read_store(store: str | os.PathLike[str], sweep: int | None = None) -> Table
     return Table(_lasthop.read_store(os.fspath(store), sweep))
 
 
+def merge(
+    store: str | os.PathLike[str], shards: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+) -> int:
+    """Adds what other stores have, the shards of a sweep say, to a store, which is made if it is not there.
+
+    Returns how many runs are new. A store that has other numbers for the same run is refused, and brings nothing.
+    """
+    if isinstance(shards, str | os.PathLike):
+        shards = [shards]
+    others = [os.fspath(shard) for shard in shards]
+    if not others:
+        raise Error("there is nothing to merge", 'merge("results.sqlite", ["part-1.sqlite", "part-2.sqlite"])')
+    return sum(new for new, _ in _lasthop.merge_stores(os.fspath(store), others))
+
+
 def sweep(
     source: Source,
     *,
@@ -76,7 +91,7 @@ def sweep(
     `runs` of each point, by default the scenario's own; or `until=0.02`: until the means of `metrics` (goodput_kbps) are
     within 2 % (docs/sweeps.md). `jobs` threads of this machine do the runs; or an `executor`: a Dask `Client`, or any of
     `concurrent.futures`. The rows are the same. `shard=(2, 4)` is the second of four parts, each with a store of its own,
-    to be merged by the command `lasthop results`.
+    to be merged by `merge`.
     """
     if isinstance(metrics, str):
         metrics = [metrics]
@@ -134,7 +149,7 @@ def _shard(shard: tuple[int, int]) -> tuple[int, int]:
     raise Error(f"`shard` is {shard!r}: expected its number and how many there are", "for instance shard=(1, 4)")
 
 
-def _work(scenarios: dict[str, str], runs: list[tuple[str, int]]) -> str:
+def _work(scenarios: dict[str, str], runs: list[tuple[str, int]]) -> bytes:
     """A task, on a worker: it gives rows back and opens no file."""
     return _lasthop.run_orders([(digest, scenarios[digest], seed) for digest, seed in runs])
 
@@ -153,8 +168,10 @@ def _elsewhere(made: _lasthop.Sweep, executor: Any, tell: Callable[[], None]) ->
     seconds, finished, ticket = 0.0, 0, 0
     try:
         while True:
-            # Until one run has come back nobody knows how long they are.
+            # Until one run has come back nobody knows how long they are. At the end tasks are smaller, so that all workers
+            # finish at about the same time.
             size = max(1, min(10_000, round(_TASK_S * finished / seconds))) if seconds else 1
+            size = min(size, max(1, made.progress()[1] // (2 * most)))
             while len(out) < most and (orders := [again.pop()] if again else made.orders(size)):
                 runs = [(digest, seed) for digest, _, seed in orders]
                 future = executor.submit(_work, {digest: text for digest, text, _ in orders}, runs, **options)

@@ -4,6 +4,7 @@ import hashlib
 import os
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,26 @@ def test_the_command_is_cargos() -> None:
         [sys.executable, "-m", "lasthop", "--version"], capture_output=True, text=True, check=True
     )
     assert told.stdout.startswith(f"lasthop {lasthop.__version__}")
+
+
+def test_the_source_distribution_has_all_that_a_build_needs(tmp_path: Path) -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("a source distribution is made of what git knows")
+    build = f"import sys; sys.path.insert(0, 'python/build'); import backend; backend.build_sdist({str(tmp_path)!r})"
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    made = subprocess.run(
+        [sys.executable, "-c", build], cwd=ROOT, env={**os.environ, "PATH": path}, capture_output=True, text=True
+    )
+    assert made.returncode == 0, made.stderr
+    [archive] = tmp_path.glob("lasthop-*.tar.gz")
+    with tarfile.open(archive) as packed:
+        there = {name.partition("/")[2] for name in packed.getnames()}
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    known = {name for name in listed.decode().split("\0") if name and (ROOT / name).is_file()}
+    # The whole repository, but what no build reads; and what Python wants to know of it.
+    assert {name for name in known - there if not name.startswith(".")} == set()
+    for name in ("PKG-INFO", "Cargo.lock", "crates/page/lab.html", "papers/huang/study.toml", "python/build/backend.py"):
+        assert name in there, name
 
 
 def test_types_hold() -> None:

@@ -206,6 +206,47 @@ def test_a_commands_mistake_is_an_error() -> None:
         lasthop.reproduce("hasegaw")
 
 
-def test_crosscheck_says_what_it_lacks_or_compares(command: Command) -> None:
-    with pytest.raises(lasthop.Error, match="umts"):
+def test_crosscheck_compares_or_says_what_it_lacks() -> None:
+    with pytest.raises(lasthop.Error, match="umts") as caught:
         lasthop.crosscheck("umtss")
+    assert caught.value.help
+    with pytest.raises(lasthop.Error, match="Re no"):
+        lasthop.crosscheck("umts", senders=["Re no"])
+    built = {**BUILT, "duration": "1 s"}
+    try:
+        results = lasthop.crosscheck(built, senders=["lasthop", "cubic"], runs=2, seed=7)
+    except lasthop.Error as error:
+        # One sentence of what is missing, and what helps; or the machine is too busy for real time.
+        assert any(what in str(error) for what in ("root", "TUN", "`ip`", "in time")), error
+        assert error.help
+        return
+    assert results.senders == ["lasthop", "kernel, cubic"]
+    assert [(row["sender"], row["seed"], row["flow"]) for row in results.flows] == [
+        (sender, seed, "bulk") for sender in results.senders for seed in (7, 8)
+    ]
+    frame = results.to_pandas()
+    assert frame.simulated_goodput_kbps[0] == lasthop.run(built, runs=1, seed=7).flows["goodput_kbps"][0]
+    assert (frame.emulated_goodput_kbps > 0).all()
+    assert list(frame.columns) == results.to_polars().columns
+
+
+class Never(lasthop.CongestionControl):
+    def on_ack(self, ack: lasthop.Ack) -> None: ...
+
+    def on_loss(self, loss: lasthop.Loss) -> None: ...
+
+
+def test_crosscheck_takes_no_strategy_in_python() -> None:
+    with pytest.raises(lasthop.Error, match="cannot carry real packets in time"):
+        lasthop.crosscheck("umts", set={"congestion": Never})
+
+
+def test_words_of_a_line_are_keys_of_it() -> None:
+    line = "rate=2Mbit/s,rtt=40ms,duration=5s"
+    said = lasthop.run(f"{line},loss=2%", runs=2).flows.to_dict()
+    assert lasthop.run(line, set={"loss": "2%"}, runs=2).flows.to_dict() == said
+    assert lasthop.run(f"{line},loss=7%", set={"loss": 0.02}, runs=2).flows.to_dict() == said
+    compared = lasthop.compare(line, vary={"loss": ["1%", "2%"], "rtt": ["40ms", "80ms"]}, runs=2)
+    assert compared.paths == ["loss", "rtt"] and len(compared.flows) == 8
+    with pytest.raises(lasthop.Error, match="it may stand behind the path: umts,loss="):
+        lasthop.run("umts", set={"loss": "1%"})

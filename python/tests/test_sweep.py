@@ -146,11 +146,25 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
         lasthop.read_store(store)
 
 
-def test_shards_are_merged_by_the_command(tmp_path: Path, command: Command) -> None:
+def test_shards_are_merged(tmp_path: Path, command: Command) -> None:
     whole = lasthop.sweep(PATH, set=KEYS, runs=3, store=tmp_path / "whole")
     parts = [tmp_path / f"part-{number}" for number in (1, 2)]
     for number, part in enumerate(parts, 1):
         lasthop.sweep(PATH, set=KEYS, runs=3, store=part, shard=(number, 2))
-    merged = tmp_path / "merged"
+    merged, ours = tmp_path / "merged", tmp_path / "ours"
     assert command("results", str(merged), "--merge", *map(str, parts)).returncode == 0
     assert rows(lasthop.read_store(merged)) == rows(whole)
+    assert lasthop.merge(ours, parts) == 18
+    assert rows(lasthop.read_store(ours)) == rows(whole)
+    assert lasthop.merge(ours, parts[0]) == 0, "they are there"
+    for others, words in (([], "nothing to merge"), ([tmp_path / "none"], "there is no store")):
+        with pytest.raises(lasthop.Error, match=words):
+            lasthop.merge(tmp_path / "new", others)
+        assert not (tmp_path / "new").exists()
+
+
+def test_loss_of_a_line_can_be_swept(tmp_path: Path) -> None:
+    line = "rate=2Mbit/s,rtt=40ms,queue=20packets,duration=5s"
+    swept = lasthop.sweep(line, set={"loss": ["0.5%", "1%", 0.03]}, runs=2, store=tmp_path / "s")
+    assert swept.column_names[0] == "loss" and len(swept) == 6
+    assert swept["goodput_kbps"][:2] == lasthop.run(f"{line},loss=0.5%", runs=2).flows["goodput_kbps"]

@@ -27,9 +27,12 @@ mod _lasthop {
     #[pymodule_export]
     use super::scenario::{Scenario, mechanisms, ready_paths, schema};
     #[pymodule_export]
-    use super::strategy::{Ack, Arrival, Due, Gap, Loss, Packet, PathEstimate, QueueState, Recovered, Start};
+    use super::strategy::{
+        Ack, Arrival, Backlog, Due, Gap, Loss, LostSegment, Packet, PathEstimate, QueueState, Recovered,
+        SenderCounts, Start, UplinkCounts,
+    };
     #[pymodule_export]
-    use super::sweep::{Sweep, read_store, run_orders};
+    use super::sweep::{Sweep, merge_stores, read_store, run_orders};
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]

@@ -86,6 +86,12 @@ impl Scenario {
         lasthop_sim::is_deterministic(&self.checked)
     }
 
+    /// Whether something in it is a Python object.
+    #[getter]
+    fn has_strategies(&self) -> bool {
+        self.has_strategies
+    }
+
     /// The flows' names.
     #[getter]
     fn flows(&self) -> Vec<String> {

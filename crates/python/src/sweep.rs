@@ -15,6 +15,7 @@ use lasthop_sweep::row::{Part, Row};
 use lasthop_sweep::rule::{MOST, Precision};
 use lasthop_sweep::store::{Error, Place, Reader, Run, Store};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -137,8 +138,8 @@ impl Sweep {
     }
 
     /// Takes back what `run_orders` gave; how long the runs took, s.
-    fn take(&self, py: Python<'_>, packed: &str) -> PyResult<f64> {
-        let rows = parcel::unpack(packed).ok_or_else(|| {
+    fn take(&self, py: Python<'_>, packed: &[u8]) -> PyResult<f64> {
+        let rows = py.detach(|| parcel::unpack(packed)).ok_or_else(|| {
             bad_input(py, "this is not what run_orders gave", "an executor gives back what it was given")
         })?;
         let wall_s = rows.iter().map(|row| row.wall_s).sum();
@@ -198,9 +199,10 @@ impl Sweep {
 
 /// Does runs for a sweep in another process: what `Sweep.take` takes.
 #[pyfunction]
-pub fn run_orders(py: Python<'_>, orders: Vec<(String, String, u64)>) -> PyResult<String> {
-    let rows = py.detach(|| parcel::run(&orders));
-    rows.map(|rows| parcel::pack(&rows)).map_err(|why| {
+pub fn run_orders(py: Python<'_>, orders: Vec<(String, String, u64)>) -> PyResult<Bound<'_, PyBytes>> {
+    static KNOWN: parcel::Known = parcel::Known::none();
+    let packed = py.detach(|| parcel::run(&orders, &KNOWN).map(|rows| parcel::pack(&rows)));
+    packed.map(|packed| PyBytes::new(py, &packed)).map_err(|why| {
         let message = format!("a worker cannot do runs of this sweep: {why}");
         bad_input(py, message, "install the same lasthop everywhere, with the same recordings")
     })
@@ -211,6 +213,21 @@ pub fn run_orders(py: Python<'_>, orders: Vec<(String, String, u64)>) -> PyResul
 #[pyo3(signature = (store, sweep=None))]
 pub fn read_store(py: Python<'_>, store: PathBuf, sweep: Option<i64>) -> PyResult<Table> {
     rows(py, &store, sweep)
+}
+
+/// Adds what other stores have: how many runs are new, and how many were there, of each.
+#[pyfunction]
+pub fn merge_stores(py: Python<'_>, store: PathBuf, others: Vec<PathBuf>) -> PyResult<Vec<(u64, u64)>> {
+    let merged = py.detach(|| {
+        // A mistake in a name shows before anything is made.
+        others.iter().try_for_each(|other| Reader::open(other).map(drop))?;
+        let mut store = Store::open(&store)?;
+        let merged = others.iter().map(|other| store.merge(other).map(|it| (it.new, it.known)));
+        let merged = merged.collect::<Result<Vec<(u64, u64)>, Error>>()?;
+        store.close();
+        Ok(merged)
+    });
+    merged.map_err(|error| told(py, &error))
 }
 
 fn rows(py: Python<'_>, store: &Path, number: Option<i64>) -> PyResult<Table> {
