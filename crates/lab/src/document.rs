@@ -4,6 +4,7 @@ use crate::figure::Figure;
 use crate::item::Verdict;
 use crate::overview::{Forest, Matrix};
 use crate::ranking::Ranking;
+use lasthop_charts::segments::Segments;
 
 /// A report: one page, or one page for each chapter.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -36,6 +37,8 @@ pub enum Block {
     Text(String),
     /// A plot.
     Figure(Figure),
+    /// A time-sequence graph.
+    Sequence(Sequence),
     /// A table.
     Table(Table),
     /// A table that can be shown under other settings.
@@ -58,6 +61,32 @@ pub enum Block {
         /// Its lines, as they are.
         text: String,
     },
+}
+
+/// Time-sequence graphs of which one is shown at a time.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Sequence {
+    /// Anchor.
+    pub id: String,
+    /// Title above it.
+    pub title: String,
+    /// A sentence or two below it.
+    pub caption: String,
+    /// What is chosen by its name: values of a comparison, or flows.
+    pub runs: Vec<Sequenced>,
+}
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Sequenced {
+    /// Its name.
+    pub name: String,
+    /// How long the run was, s.
+    pub duration_s: f64,
+    /// The names of the links, in the order of the scenario.
+    pub links: Vec<String>,
+    /// What was seen.
+    pub segments: Segments,
 }
 
 /// A table.

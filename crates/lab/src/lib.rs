@@ -14,7 +14,6 @@ pub mod compare;
 pub mod cost;
 pub mod digest;
 pub mod document;
-pub mod figure;
 pub mod in_order;
 pub mod item;
 pub mod overview;
@@ -27,5 +26,6 @@ pub mod runs;
 pub mod study;
 pub mod trials;
 
+pub use lasthop_charts::figure;
 pub use lasthop_stats as stats;
 pub use lasthop_stats::change;

@@ -20,8 +20,9 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("scenario", &["base", "net", "tcp", "middlebox"]),
     ("sim", &["base", "wire", "net", "tcp", "middlebox", "engine", "scenario", "capture"]),
     ("stats", &[]),
-    ("lab", &["base", "wire", "net", "tcp", "engine", "scenario", "capture", "sim", "stats"]),
-    ("page", &["base", "wire", "net", "tcp", "engine", "scenario", "sim", "stats"]),
+    ("charts", &["base", "wire", "tcp", "engine", "scenario", "sim", "stats"]),
+    ("lab", &["base", "wire", "net", "tcp", "engine", "scenario", "capture", "sim", "stats", "charts"]),
+    ("page", &["base", "wire", "net", "tcp", "engine", "scenario", "sim", "stats", "charts"]),
     ("sweep", &["lab", "scenario", "sim"]),
     ("python", &["base", "wire", "tcp", "net", "engine", "scenario", "sim", "lab", "sweep"]),
     (

@@ -203,7 +203,8 @@ fn a_page_is_small() {
 
 #[test]
 fn nothing_comes_from_the_network() {
-    let page = html(&document());
+    // The name of SVG's elements is no address, and parts of a picture refer to each other.
+    let page = html(&document()).replace("http://www.w3.org/2000/svg", "").replace("url(#", "");
     for reference in ["http:", "https:", "src=", "href=\"//", "url(", "@import", "<link"] {
         assert!(!page.contains(reference), "{reference}");
     }

@@ -25,8 +25,8 @@ impl Columns {
     }
 
     /// Adds several, whose names begin with the same word.
-    pub(crate) fn push_all(&mut self, group: &str, columns: &[(&str, &[f64])]) {
-        for (name, values) in columns {
+    pub(crate) fn push_all(&mut self, group: &str, names: &[&str], columns: &[Vec<f64>]) {
+        for (name, values) in names.iter().zip(columns) {
             self.push(&format!("{group}.{name}"), values.iter().copied());
         }
     }

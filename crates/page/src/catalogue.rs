@@ -1,6 +1,7 @@
 //! Mechanisms, ready paths and numbers in words: what a page offers, from the constants that everything else reads.
 
 use lasthop_base::{Info, Question};
+use lasthop_charts::segments::REASONS;
 use lasthop_scenario::{Catalogue, inline};
 use lasthop_sim::METRICS;
 use lasthop_tcp::event::Reason;
@@ -27,19 +28,6 @@ pub(crate) fn described(catalogue: &Catalogue) -> Value {
         "losses": LossReason::ALL.map(LossReason::name), "again": REASONS.map(Reason::name),
     })
 }
-
-/// Why something is sent again, by the numbers that columns have.
-const REASONS: [Reason; 9] = [
-    Reason::FastRetransmit,
-    Reason::Hole,
-    Reason::Timeout,
-    Reason::GoBackN,
-    Reason::Rescue,
-    Reason::TailProbe,
-    Reason::WindowProbe,
-    Reason::TooLong,
-    Reason::Handshake,
-];
 
 fn question(question: &Question) -> Value {
     let mechanisms: Vec<Value> = question.mechanisms.iter().copied().map(mechanism).collect();

@@ -1,14 +1,13 @@
 //! Requests and their answers.
 
 use crate::answer::{Columns, packed};
-use crate::path;
 use crate::problem::Refusal;
 use crate::request::{Begin, Request};
 use crate::run::Run;
 use crate::shelf::Shelf;
-use crate::{catalogue, intervals, story};
-use lasthop_scenario::{Catalogue, Draft};
-use lasthop_sim::Outcome;
+use crate::{catalogue, charts, intervals, path, story};
+use lasthop_scenario::{Catalogue, Draft, Scenario};
+use lasthop_sim::{Outcome, Samples};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -23,6 +22,8 @@ pub struct Lab {
     running: Option<Run>,
     /// By variant, then by repetition.
     kept: Vec<Vec<Outcome>>,
+    /// By variant.
+    sampled: Vec<Option<(Scenario, Samples)>>,
 }
 
 impl Lab {
@@ -67,8 +68,10 @@ impl Lab {
             }
             Request::Forget {} => {
                 self.kept.clear();
+                self.sampled.clear();
                 Ok(json!({}))
             }
+            Request::Charts { between_s } => Ok(charts::drawn(&self.sampled, between_s)),
             Request::Intervals {} => Ok(intervals::of(&self.kept)),
             Request::Story { line, seed, offset } => {
                 story::told(&self.draft(&line)?.check()?, seed_of(&seed)?, offset)
@@ -96,13 +99,17 @@ impl Lab {
         }
         let Some(run) = self.running.take() else { return Ok(Value::Null) };
         let variant = run.variant();
-        let (outcome, mut header) = run.finish(columns);
+        let (outcome, mut header, samples) = run.finish(columns);
         header["done"] = json!(true);
         if let Some(variant) = variant {
             if self.kept.len() <= variant {
                 self.kept.resize_with(variant + 1, Vec::new);
             }
             self.kept[variant].push(outcome);
+            if samples.is_some() {
+                self.sampled.resize_with(self.sampled.len().max(variant + 1), || None);
+                self.sampled[variant] = samples;
+            }
         }
         Ok(header)
     }

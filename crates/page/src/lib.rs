@@ -4,8 +4,8 @@
 //! * [`request`]: what can be asked, field by field; [`answer`]: the form of answers.
 //! * `catalogue`: mechanisms, ready paths and numbers in words; `path`: a scenario as it is drawn.
 //! * `run`: a run in slices, so that a newer one can take its place; `samples`: its probes as columns.
-//! * `graph`: a flow's segments for the time-sequence graph; `hops`: packets on links, to be drawn as they move;
-//!   `story`: what became of one segment.
+//! * `charts`: the curves of the newest runs, drawn; `hops`: packets on links, to be drawn as they move; `story`: what
+//!   became of one segment.
 //! * `intervals`: means over the outcomes that were kept.
 //! * `exports`: the three names that a page calls; on wasm32 alone.
 //!
@@ -13,9 +13,9 @@
 
 pub mod answer;
 mod catalogue;
+mod charts;
 #[cfg(target_family = "wasm")]
 mod exports;
-mod graph;
 mod hops;
 mod intervals;
 mod lab;

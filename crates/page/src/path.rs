@@ -1,9 +1,10 @@
 //! A scenario as it is drawn: nodes in a row, links between them, who sends to whom.
 
 use lasthop_base::Time;
+use lasthop_charts::segments::watched;
 use lasthop_net::link::Config;
 use lasthop_net::service::Service;
-use lasthop_scenario::{Flow, Hop, Scenario, Traffic};
+use lasthop_scenario::{Hop, Scenario};
 use serde_json::{Value, json};
 
 /// Names, rates, delays and mechanisms, in words.
@@ -33,12 +34,6 @@ pub(crate) fn drawn(scenario: &Scenario) -> Value {
         "shown": shown, "there": there, "back": back,
         "is_deterministic": lasthop_sim::is_deterministic(scenario),
     })
-}
-
-/// The flow that pictures follow: the first one of TCP, or the first one.
-pub(crate) fn watched(scenario: &Scenario) -> usize {
-    let is_tcp = |flow: &Flow| matches!(flow.traffic, Traffic::Tcp { .. });
-    scenario.flows.iter().position(is_tcp).unwrap_or(0)
 }
 
 fn direction(config: &Config) -> Value {

@@ -39,6 +39,12 @@ pub enum Request {
     Cancel {},
     /// Drops all outcomes that were kept.
     Forget {},
+    /// The curves of the runs that were sampled for a variant since [`Request::Forget`], drawn.
+    Charts {
+        /// From this time to that, s; the whole runs without it.
+        #[serde(default)]
+        between_s: Option<[f64; 2]>,
+    },
     /// Means of the outcomes kept, with their intervals, and against those of the first variant.
     Intervals {},
     /// What became of a segment, each time that it was sent.
@@ -60,7 +66,8 @@ pub struct Begin {
     pub line: String,
     /// The seed, as in [`Request::Story`].
     pub seed: String,
-    /// Which variant its outcome is kept for, for [`Request::Intervals`]; without it, none.
+    /// Which variant its outcome is kept for, for [`Request::Intervals`], and its samples for [`Request::Charts`]; without
+    /// it, none.
     #[serde(default)]
     pub variant: Option<usize>,
     /// Whether to sample the probes.

@@ -1,13 +1,12 @@
 //! A run in slices.
 
 use crate::answer::Columns;
-use crate::graph::Graph;
 use crate::hops::Hops;
-use crate::path::watched;
 use crate::request::Begin;
 use crate::samples;
+use lasthop_charts::segments::{self, Segments, Taker, watched};
 use lasthop_scenario::Scenario;
-use lasthop_sim::{METRICS, Outcome, Running, Watch};
+use lasthop_sim::{METRICS, Outcome, Running, Samples, Watch};
 use serde_json::{Map, Value, json};
 use std::any::Any;
 
@@ -23,7 +22,8 @@ impl Run {
     pub(crate) fn new(scenario: Scenario, seed: u64, begin: &Begin) -> Run {
         let mut watch = Watch { probes: begin.samples, ..Watch::default() };
         if let Some(window) = begin.segments {
-            watch.observers.push(Box::new(Graph::new(&scenario, watched(&scenario), window)));
+            let window = segments::Window { from_s: window.from_s, to_s: window.to_s, most: window.most };
+            watch.observers.push(Box::new(Taker::new(&scenario, watched(&scenario), window)));
         }
         if let Some(window) = begin.hops {
             watch.observers.push(Box::new(Hops::new(window)));
@@ -47,17 +47,20 @@ impl Run {
         self.variant
     }
 
-    /// What came out.
-    pub(crate) fn finish(self, columns: &mut Columns) -> (Outcome, Value) {
+    /// What came out; the samples, if there are any, with their scenario.
+    pub(crate) fn finish(self, columns: &mut Columns) -> (Outcome, Value, Option<(Scenario, Samples)>) {
         let (outcome, samples, observers) = self.running.finish();
-        if !samples.flows.is_empty() || !samples.queues.is_empty() {
+        let is_sampled = !samples.flows.is_empty() || !samples.queues.is_empty();
+        if is_sampled {
             samples::push(&self.scenario, &samples, columns);
         }
         let mut header = json!({ "seed": outcome.seed.to_string(), "flows": flows(&outcome) });
         for observer in observers {
-            let observer = match (observer as Box<dyn Any>).downcast::<Graph>() {
-                Ok(graph) => {
-                    header["segments_to_s"] = json!(graph.finish(columns));
+            let observer = match (observer as Box<dyn Any>).downcast::<Taker>() {
+                Ok(taker) => {
+                    let seen = taker.finish();
+                    push_segments(&seen, columns);
+                    header["segments_to_s"] = json!(seen.to_s);
                     continue;
                 }
                 Err(other) => other,
@@ -66,8 +69,14 @@ impl Run {
                 hops.finish(columns);
             }
         }
-        (outcome, header)
+        (outcome, header, is_sampled.then_some((self.scenario, samples)))
     }
+}
+
+fn push_segments(seen: &Segments, columns: &mut Columns) {
+    columns.push_all("data", &Segments::DATA, &seen.data);
+    columns.push_all("ack", &Segments::ACKS, &seen.acks);
+    columns.push_all("event", &Segments::EVENTS, &seen.events);
 }
 
 /// Each flow's numbers.

@@ -1,9 +1,8 @@
 //! What became of one segment: every passage, every loss with its reason, and why it was sent again.
 
-use crate::graph::offset;
-use crate::path::watched;
 use crate::problem::Refusal;
 use lasthop_base::Time;
+use lasthop_charts::segments::{offset, watched};
 use lasthop_engine::{Deed, Fate, NodeId, Observer, PipeId, Side};
 use lasthop_scenario::Scenario;
 use lasthop_sim::Watch;

@@ -8,17 +8,14 @@ const PAGE: &str = include_str!("../lab.html");
 /// Its largest size, bytes: it is sent by mail and opened on telephones.
 const MOST: usize = 700_000;
 
-/// The engine in letters, as the page has it.
-fn engine() -> &'static str {
-    let (_, rest) = PAGE.split_once(r#"id="engine">"#).expect("an engine");
-    rest.split_once("</script>").expect("its end").0
-}
-
 /// Another compiler makes other bytes of the engine, so that they are taken as they are; everything around them is made
 /// anew.
 #[test]
 fn the_page_is_what_its_parts_make() {
-    assert!(assemble::page(engine()) == PAGE, "the page is not of these parts: make page");
+    assert!(
+        assemble::page(assemble::packed_in(PAGE).expect("an engine")) == PAGE,
+        "the page is not of these parts: make page"
+    );
     assert!(PAGE.len() <= MOST, "the page has {} bytes", PAGE.len());
 }
 

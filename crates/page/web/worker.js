@@ -73,7 +73,8 @@ async function picture(job) {
     if (answer.header.error) break;
   }
   const buffers = answers.map(answer => answer.buffer).filter(Boolean);
-  postMessage({ job: job.id, kind: job.kind, answers, ms: performance.now() - from }, buffers);
+  const { charts } = job.keeps ? call({ ask: 'charts', between_s: job.between }).header : {};
+  postMessage({ job: job.id, kind: job.kind, answers, charts, ms: performance.now() - from }, buffers);
   if (job.keeps && !answers.some(answer => answer.header.error)) await repeat(job);
 }
 

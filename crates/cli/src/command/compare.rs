@@ -11,13 +11,12 @@ use crate::table;
 use crate::target::{self, Target};
 use crate::values::{self, Choices};
 use clap::Args;
-use lasthop_lab::compare::{self, Case, Comparison, Quantity, Variation};
+use lasthop_lab::compare::{self, Case, Comparison, Quantity, Seen, Variation};
 use lasthop_lab::cost::{Plan, estimate};
 use lasthop_lab::in_order::threads;
 use lasthop_lab::report;
 use lasthop_lab::runs::Repetition;
 use lasthop_lab::runs::random::Repeats;
-use lasthop_sim::Samples;
 use std::path::PathBuf;
 
 /// Compare values of a key, paired: each meets the same losses. Prints differences to the first.
@@ -77,7 +76,7 @@ impl Compare {
         if let Some(file) = &mut samples {
             file.append(&done.samples_header())?;
         }
-        let mut seen: Vec<Samples> = Vec::new();
+        let mut seen: Vec<Seen> = Vec::new();
         let work =
             done.begin(runs, seed, report.is_some(), self.repetitions.jobs).map_err(Failure::no_threads)?;
         let ended = finished::each("compare", work, |Repetition { outcome, watched }| {
@@ -88,7 +87,7 @@ impl Compare {
             if let Some(file) = &mut samples {
                 file.append(&done.samples(case, run, &outcome))?;
             }
-            seen.extend(watched.map(|watched| watched.samples));
+            seen.extend(watched.map(Seen::from));
             if keeps_outcomes {
                 done.keep(case, outcome);
             }

@@ -13,7 +13,7 @@ use lasthop_lab::cost::{Plan, estimate};
 use lasthop_lab::in_order::threads;
 use lasthop_lab::report;
 use lasthop_lab::runs::random::Repeats;
-use lasthop_lab::runs::sequence::Sequence;
+use lasthop_lab::runs::sequence;
 use lasthop_lab::runs::{self, Repetition, Runs, Watched, csv, document, limits, links, summary};
 use lasthop_scenario::Scenario;
 use lasthop_sim::pcap::SourceCapture;
@@ -116,7 +116,7 @@ impl Run {
                 output::print(&csv::rows(&[], number, &outcome))?;
             }
             if let Some(mut watched) = watched {
-                runs.sequence = watched.sequence();
+                runs.segments = watched.segments();
                 runs.samples = open.finish_first(&scenario, outcome.seed, watched)?;
             }
             if keeps_outcomes {
@@ -207,7 +207,7 @@ impl Files {
             open.paths.push(path.clone());
         }
         if self.report.is_some() {
-            watch.observers.push(Box::<Sequence>::default());
+            watch.observers.extend(sequence::takers(scenario, 1, sequence::flows(scenario)));
         }
         Ok((open, watch))
     }

@@ -2,9 +2,27 @@
 
 use super::Comparison;
 use crate::document::{Block, Chapter, Document};
-use crate::figure::{Curve, CurveKind, Figure, Point};
-use crate::runs::document::{INTERVALS, curve, figure, rate_curve};
-use lasthop_sim::{FlowSample, Samples};
+use crate::figure::{Curve, CurveKind, Figure};
+use crate::runs::document::of_flow;
+use crate::runs::{Watched, sequence};
+use lasthop_charts::courses::{self, Course, figure};
+use lasthop_charts::segments::Segments;
+use lasthop_sim::Samples;
+
+/// What was seen of a case's first repetition.
+#[derive(Default)]
+pub struct Seen {
+    /// By the probes.
+    pub samples: Samples,
+    /// Of the segments of its first flow of TCP.
+    pub segments: Vec<Segments>,
+}
+
+impl From<Watched> for Seen {
+    fn from(mut watched: Watched) -> Seen {
+        Seen { segments: watched.segments(), samples: watched.samples }
+    }
+}
 
 /// More curves than this in a figure nobody reads.
 pub const MOST_CASES: usize = 8;
@@ -14,8 +32,8 @@ const MOST_FLOWS: usize = 4;
 const MOST_QUEUES: usize = 4;
 
 impl Comparison {
-    /// The report; `seed` is the first repetition's, and `samples` are of the first cases.
-    pub fn document(&self, seed: u64, samples: &[Samples]) -> Document {
+    /// The report; `seed` is the first repetition's, and `seen` is of the first cases.
+    pub fn document(&self, seed: u64, seen: &[Seen]) -> Document {
         let runs = self.outcomes.first().map_or(0, Vec::len);
         let Some(first) = self.cases.first() else { return Document::default() };
         let mut blocks = vec![
@@ -26,14 +44,15 @@ impl Comparison {
             )),
             Block::Table(self.table()),
             Block::Heading(format!("The first repetition (seed {seed}) over time")),
-            Block::Figure(self.goodput(samples)),
+            Block::Figure(self.goodput(seen)),
         ];
+        blocks.extend(self.sequence(seen));
         let flows = first.scenario.flows.iter().map(|flow| flow.name.as_str());
         for (number, flow) in flows.take(MOST_FLOWS).enumerate() {
-            blocks.extend(self.of_flow(number, flow, samples).into_iter().map(Block::Figure));
+            blocks.extend(self.flow(number, flow, seen).into_iter().map(Block::Figure));
         }
-        blocks.extend(self.queues(samples).into_iter().map(Block::Figure));
-        let unseen = self.cases.len().saturating_sub(samples.len());
+        blocks.extend(self.queues(seen).into_iter().map(Block::Figure));
+        let unseen = self.cases.len().saturating_sub(seen.len());
         if unseen > 0 {
             blocks.push(Block::Text(format!("{unseen} further values are in the table only.")));
         }
@@ -45,80 +64,60 @@ impl Comparison {
         }
     }
 
-    /// A curve for each value that has one.
-    fn overlay<'a>(
-        &self,
-        samples: &'a [Samples],
-        curve: impl Fn(usize, &str, &'a Samples) -> Option<Curve>,
-    ) -> Vec<Curve> {
-        let cases = self.cases.iter().zip(samples).enumerate();
-        cases.filter_map(|(at, (case, samples))| curve(at, &case.values.join(", "), samples)).collect()
+    /// What there is of each value that has it, by its name.
+    fn overlay<'a, T>(&self, seen: &'a [Seen], of: impl Fn(usize, &str, &'a Samples) -> Option<T>) -> Vec<T> {
+        let cases = self.cases.iter().zip(seen).enumerate();
+        cases.filter_map(|(at, (case, seen))| of(at, &case.values.join(", "), &seen.samples)).collect()
     }
 
     /// Of all flows together.
-    fn goodput(&self, samples: &[Samples]) -> Figure {
-        let curves = self.overlay(samples, |_, name, samples| {
+    fn goodput(&self, seen: &[Seen]) -> Figure {
+        let amounts = self.overlay(seen, |_, name, samples| {
             let mut delivered: Vec<(f64, u64)> = Vec::new();
             for instant in samples.flows.chunk_by(|one, next| one.time == next.time) {
                 let bytes = instant.iter().map(|sample| sample.delivered_bytes).sum();
                 delivered.push((instant[0].time.as_secs(), bytes));
             }
-            let every = delivered.len().div_ceil(INTERVALS).max(1);
-            (delivered.len() > 1).then(|| rate_curve(name, &delivered, every))
+            (delivered.len() > 1).then(|| (name.to_owned(), delivered))
         });
-        let caption = "Payload delivered in order, all flows together, averaged over a hundredth of the run.";
-        figure("goodput", "Goodput", caption, "kbit/s", curves)
+        let longest = self.cases.iter().map(|case| case.scenario.duration.as_secs()).fold(0.0, f64::max);
+        let goodput = courses::goodput(&amounts, courses::averaged_s(longest));
+        Figure { caption: format!("{} All flows together.", goodput.caption), ..goodput }
     }
 
-    /// Its window and its round-trip time; nothing if it is no flow of TCP.
-    fn of_flow(&self, number: usize, flow: &str, samples: &[Samples]) -> Vec<Figure> {
-        let drawn = |of: fn(&FlowSample) -> Option<f64>| {
-            self.overlay(samples, |at, name, samples| {
-                let index = self.cases[at].scenario.flows.iter().position(|other| other.name == flow)?;
-                let its: Vec<FlowSample> =
-                    samples.flows.iter().filter(|sample| sample.flow == index).copied().collect();
-                (!its.is_empty()).then(|| curve(name, CurveKind::Line, &its, of))
-            })
-        };
-        let windows = drawn(|sample| Some(sample.cwnd_bytes as f64 / 1e3));
-        if windows.is_empty() {
-            return Vec::new();
+    /// Each value's first flow of TCP.
+    fn sequence(&self, seen: &[Seen]) -> Option<Block> {
+        let cases = self.cases.iter().zip(seen);
+        let runs = cases.filter_map(|(case, seen)| {
+            Some(sequence::named(&case.values.join(", "), &case.scenario, seen.segments.first()?))
+        });
+        sequence::block(runs.collect())
+    }
+
+    /// Its window, its round-trip time and what is in flight; nothing if it is no flow of TCP.
+    fn flow(&self, number: usize, flow: &str, seen: &[Seen]) -> Vec<Figure> {
+        let courses = self.overlay(seen, |at, name, samples| {
+            let index = self.cases[at].scenario.flows.iter().position(|other| other.name == flow)?;
+            Some(Course::of(name, &samples.flows, index)).filter(|course| !course.samples.is_empty())
+        });
+        match courses.is_empty() {
+            true => Vec::new(),
+            false => of_flow(number, flow, &courses).to_vec(),
         }
-        vec![
-            figure(
-                &format!("window-{number}"),
-                &format!("{flow}: congestion window"),
-                "What the sender allows itself (cwnd).",
-                "kB",
-                windows,
-            ),
-            figure(
-                &format!("rtt-{number}"),
-                &format!("{flow}: round-trip time"),
-                "The sender's smoothed round-trip time.",
-                "ms",
-                drawn(|sample| sample.srtt_ms),
-            ),
-        ]
     }
 
     /// Of each direction of a link in which a packet ever waited.
-    fn queues(&self, samples: &[Samples]) -> Vec<Figure> {
+    fn queues(&self, seen: &[Seen]) -> Vec<Figure> {
         let Some(first) = self.cases.first() else { return Vec::new() };
         let mut figures = Vec::new();
         for (number, link) in first.scenario.links.iter().enumerate() {
             for (down, direction) in [(true, "down"), (false, "up")] {
-                let curves = self.overlay(samples, |at, name, samples| {
+                let curves = self.overlay(seen, |at, name, samples| {
                     let links = &self.cases[at].scenario.links;
                     let index = links.iter().position(|other| other.name == link.name)?;
-                    let its = || samples.queues.iter().filter(|it| it.link == index && it.down == down);
-                    its().any(|it| it.packets > 0).then(|| Curve {
-                        name: name.to_owned(),
-                        kind: CurveKind::Steps,
-                        points: its()
-                            .map(|it| Point::exact(it.time.as_secs(), f64::from(it.packets)))
-                            .collect(),
-                    })
+                    let points = courses::waiting(&samples.queues, index, down);
+                    let curve = Curve { name: name.to_owned(), kind: CurveKind::Steps, points };
+                    curve.points.iter().any(|point| point.y > 0.0).then_some(curve)
                 });
                 if !curves.is_empty() {
                     let name = format!("{} {direction}", link.name);

@@ -10,6 +10,7 @@ mod quantity;
 mod rows;
 mod table;
 
+pub use document::Seen;
 pub use quantity::Quantity;
 
 use crate::change::Change;
@@ -17,7 +18,7 @@ use crate::in_order::InOrder;
 use crate::repeat::{estimate_by, seed_of};
 use crate::runs::completion::{COMPLETED, RESTRICTED};
 use crate::runs::random::Repeats;
-use crate::runs::{Repetition, measure, summary};
+use crate::runs::{Repetition, measure, sequence, summary};
 use crate::stats::Estimate;
 use lasthop_scenario::{Draft, Problem, Scenario};
 use lasthop_sim::{Outcome, Watch};
@@ -110,7 +111,10 @@ impl Comparison {
         let drawn = if is_drawn { cases.len().min(document::MOST_CASES) } else { 0 };
         InOrder::begin(count, threads, move |at| {
             let (run, case) = (at / cases.len(), at % cases.len());
-            let watch = Watch { probes: at < drawn, ..Watch::default() };
+            let mut watch = Watch { probes: at < drawn, ..Watch::default() };
+            if at < drawn {
+                watch.observers = sequence::takers(&cases[case].scenario, drawn, 1);
+            }
             Repetition::run(&cases[case].scenario, seed_of(seed, run as u32), watch)
         })
     }

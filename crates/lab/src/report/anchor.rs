@@ -1,6 +1,6 @@
 //! Names that links can point to.
 
-use super::escape::escaped;
+use lasthop_charts::plot::escape::escaped;
 use std::collections::BTreeSet;
 
 /// The names a page has given away.

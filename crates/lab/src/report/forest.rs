@@ -1,9 +1,9 @@
 //! A forest plot: a row for each number, with the band in which it agrees behind.
 
 use super::anchor::link;
-use super::curves::percent;
-use super::escape::escaped;
 use crate::overview::{Distance, Forest, ForestRow};
+use lasthop_charts::plot::escape::escaped;
+use lasthop_charts::plot::percent;
 
 /// More rows nobody reads.
 const MOST: usize = 40;

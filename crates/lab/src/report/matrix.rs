@@ -1,9 +1,9 @@
 //! Chapters by themes: how many numbers and claims come out how.
 
 use super::anchor::link;
-use super::escape::escaped;
 use crate::item::Verdict;
 use crate::overview::{Counts, Matrix, MatrixCell};
+use lasthop_charts::plot::escape::escaped;
 
 /// The matrix within a box of its own that scrolls if it is wider than the page, and what its signs mean.
 pub fn html(matrix: &Matrix) -> String {

@@ -1,44 +1,32 @@
 //! The HTML that shows a document: one page that needs nothing but itself, so it also works offline.
 //!
 //! * [`html`] puts the page together; `page.css` says how it looks, on screen, in the dark and on paper.
-//! * `plot`: a figure's plot, from its `axes` (each a `scale`) and its `curves` (`thin` for long series, `path` for short
-//!   path data, `markers`), with `looks` that a series keeps throughout a chapter, and its `data`; `plot.css` has the
-//!   colours.
-//! * `matrix`, `forest`: what a reader sees first; `ranking`: the best first.
-//! * `table`: tables, and what the words in their verdicts mean.
-//! * `anchor`: names for links; `escape`: data within markup.
+//! * `matrix`, `forest`: what a reader sees first; `ranking`: the best first; `table`: tables, and what the words in their verdicts mean.
+//! * `sequence`: the time-sequence graph, with the segments in the page.
+//! * `anchor`: names for links.
 //!
-//! Plots are SVG that is there without a script; `page.js` only adds what a pointer at a point says, a button that
-//! saves a picture, and the choice of another answer above a table. The SVG is written here and not by a library: the one that fits best, `plotters`, gives each element
-//! its colour (a page that is light or dark needs classes of a style sheet), fixes text and width (a page of 420 pixels
-//! needs text of the same size), and takes 22 kB for four curves of eight points where these files take 4.
+//! Figures are drawn as in the lab's page, by `lasthop-charts`: SVG that is there without a script, is printed as it is,
+//! and takes the page's colours. The page's script adds what a pointer at a point says, a button that saves a picture,
+//! the choice of another answer above a table, and brings the time-sequence graph to life.
 //!
 //! The same document gives the same bytes. The page forbids itself the network by its content security policy.
 
 mod anchor;
-mod axes;
-mod curves;
-mod data;
-mod escape;
 mod forest;
-mod looks;
-mod markers;
 mod matrix;
-mod path;
-mod plot;
 mod ranking;
-mod scale;
+mod sequence;
 mod table;
-mod thin;
 
 use crate::document::{Block, Chapter, Document};
 use crate::figure::Figure;
 use anchor::Anchors;
-use escape::escaped;
-use looks::Looks;
+use lasthop_charts::plot::escape::escaped;
+use lasthop_charts::plot::looks::Looks;
+use lasthop_charts::plot::{self, markers};
 
-const STYLE: &str = concat!(include_str!("page.css"), include_str!("plot.css"));
-const SCRIPT: &str = include_str!("page.js");
+const STYLE: &str = include_str!("page.css");
+const SCRIPTS: [&str; 2] = [include_str!("sequence.js"), include_str!("page.js")];
 const POLICY: &str =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
 
@@ -53,8 +41,9 @@ pub fn html(document: &Document) -> String {
     let verdicts = if table::has_verdicts(document) { table::VERDICTS } else { "" };
     let markers = if has_plots(document) { markers::definitions() } else { String::new() };
     let mut blocks = document.chapters.iter().flat_map(|chapter| &chapter.blocks);
-    let is_scripted = blocks.any(|block| matches!(block, Block::Figure(_) | Block::Switched { .. }));
-    let script = if is_scripted { format!("<script>\n{SCRIPT}</script>\n") } else { String::new() };
+    let is_scripted =
+        blocks.any(|block| matches!(block, Block::Figure(_) | Block::Sequence(_) | Block::Switched { .. }));
+    let script = if is_scripted { script() } else { String::new() };
     let title = escaped(&document.title);
     let introduction = paragraphs(&document.introduction);
     let body: String = chapters.into_iter().map(|chapter| chapter.html).collect();
@@ -67,7 +56,7 @@ pub fn html(document: &Document) -> String {
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
          <title>{title}</title>\n\
-         <style>\n{STYLE}</style>\n\
+         <style>\n{STYLE}{}</style>\n\
          </head>\n\
          <body>\n\
          {markers}\
@@ -82,8 +71,15 @@ pub fn html(document: &Document) -> String {
          </main>\n\
          {script}\
          </body>\n\
-         </html>\n"
+         </html>\n",
+        lasthop_charts::STYLE
     )
+}
+
+/// All scripts in a room of their own.
+fn script() -> String {
+    let scripts: String = lasthop_charts::SCRIPTS.into_iter().chain(SCRIPTS).collect();
+    format!("<script>\n(() => {{\n\"use strict\";\n{scripts}}})();\n</script>\n")
 }
 
 /// A chapter's HTML, and what the contents list of it.
@@ -122,6 +118,11 @@ fn section(chapter: &Chapter, anchors: &mut Anchors) -> Section {
             Block::Figure(figure) => {
                 let entry = Entry::new(&anchor, &figure.id, &figure.title, anchors);
                 html += &drawing(figure, &looks, &entry);
+                entries.push(entry);
+            }
+            Block::Sequence(sequence) => {
+                let entry = Entry::new(&anchor, &sequence.id, &sequence.title, anchors);
+                html += &sequence::html(sequence, &entry.anchor);
                 entries.push(entry);
             }
             Block::Matrix(matrix) => html += &matrix::html(matrix),

@@ -1,7 +1,6 @@
 // What a pointer at a plot says, a button that saves the picture, and the choice of an answer to an open question above a
 // table. Plots and tables are there without it.
-"use strict";
-(() => {
+{
   const say = (tag, text, className) => Object.assign(document.createElement(tag), { textContent: text, className });
 
   // A row of the data: series, x, y, and the ends of its interval if there are any.
@@ -26,13 +25,10 @@
     return `${series}\n${label(figure, "x")}: ${x}\n${label(figure, "y")}: ${y}${interval}`;
   };
 
-  // The value at a share of an axis.
+  // The value at a share of an axis, which says its ends and whether it is logarithmic.
   const value = (scale, share) => {
     const [low, high, log] = scale.split(" ");
-    const between = log
-      ? low * (high / low) ** share
-      : Number(low) + (high - low) * share;
-    return Number(between.toPrecision(3));
+    return Number((log ? low * (high / low) ** share : Number(low) + (high - low) * share).toPrecision(3));
   };
 
   const here = (figure, area, right, down, box) => {
@@ -57,52 +53,6 @@
     tip.style.left = `${Math.max(0, left)}px`;
     tip.style.top = `${Math.max(0, event.clientY - tip.offsetHeight - 10)}px`;
   });
-
-  // A picture by itself: every mark with its place and looks as they are on the page now.
-  const picture = (plot) => {
-    const name = plot.querySelector("svg").namespaceURI;
-    const frame = plot.getBoundingClientRect();
-    const svg = document.createElementNS(name, "svg");
-    const add = (tag, style, looks, attributes, text) => {
-      const element = document.createElementNS(name, tag);
-      for (const look of looks) element.setAttribute(look, style.getPropertyValue(look));
-      for (const [key, one] of Object.entries(attributes)) element.setAttribute(key, one);
-      element.textContent = text ?? "";
-      svg.append(element);
-    };
-    const strokes = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity", "vector-effect"];
-    const letters = ["fill", "font-family", "font-size", "text-anchor"];
-    const [width, height] = [Math.ceil(frame.width) + 8, Math.ceil(frame.height) + 8];
-    Object.entries({ xmlns: name, width, height, viewBox: `0 0 ${width} ${height}` })
-      .forEach(([key, one]) => svg.setAttribute(key, one));
-    add("rect", getComputedStyle(document.body), [], { width, height, fill: getComputedStyle(document.body).backgroundColor });
-    for (const mark of plot.querySelectorAll("path, use, text")) {
-      const style = getComputedStyle(mark);
-      if (style.display === "none") continue;
-      const { a, b, c, d, e, f } = mark.getScreenCTM().translate(
-        ...mark.matches("use") ? [mark.x.baseVal.value, mark.y.baseVal.value] : [0, 0],
-      );
-      const transform = `matrix(${[a, b, c, d, e - frame.left + 4, f - frame.top + 4].map((one) => +one.toFixed(3))})`;
-      if (mark.matches("text")) {
-        const [x, y] = [mark.x.baseVal[0]?.value ?? 0, mark.y.baseVal[0]?.value ?? 0];
-        add("text", style, letters, { transform, x, y });
-        for (const part of mark.childNodes) svg.lastChild.append(part.cloneNode(true));
-        svg.querySelectorAll("tspan").forEach((part) => part.setAttribute("font-size", "10px"));
-      } else {
-        const path = mark.matches("use") ? document.querySelector(mark.getAttribute("href")) : mark;
-        add("path", style, strokes, { transform, d: path.getAttribute("d") });
-      }
-    }
-    // Text of the page around the plot.
-    for (const words of plot.querySelectorAll(".legend li, .x-label, .y-label")) {
-      const range = document.createRange();
-      range.selectNodeContents(words.lastChild ?? words);
-      const [box] = range.getClientRects();
-      const style = getComputedStyle(words);
-      if (box) add("text", style, ["font-family", "font-size"], { fill: style.color, x: box.left - frame.left + 4, y: box.bottom - frame.top }, words.textContent);
-    }
-    return new XMLSerializer().serializeToString(svg);
-  };
 
   for (const table of document.querySelectorAll("[data-settings]")) {
     const settings = JSON.parse(table.dataset.settings);
@@ -130,11 +80,11 @@
     button.type = "button";
     button.addEventListener("click", () => {
       const link = document.createElement("a");
-      link.href = URL.createObjectURL(new Blob([picture(plot)], { type: "image/svg+xml" }));
+      link.href = URL.createObjectURL(new Blob([plotPicture(plot)], { type: "image/svg+xml" }));
       link.download = `${figure.id}.svg`;
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 1000);
     });
     figure.querySelector(".title").append(button);
   }
-})();
+}

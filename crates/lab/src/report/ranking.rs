@@ -1,9 +1,9 @@
 //! A ranking: a row for each candidate, with a dot, its interval and a line at zero.
 
-use super::curves::percent;
-use super::escape::escaped;
-use super::scale::{Scale, Tick};
 use crate::ranking::{Ranked, Ranking};
+use lasthop_charts::plot::escape::escaped;
+use lasthop_charts::plot::percent;
+use lasthop_charts::plot::scale::{Scale, Tick};
 
 /// The ranking as a table: names, a lane for each, the numbers, and what a reader should know.
 pub fn html(ranking: &Ranking) -> String {

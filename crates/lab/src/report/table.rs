@@ -1,7 +1,7 @@
 //! Tables, and what their verdicts mean.
 
-use super::escape::escaped;
 use crate::document::{Block, Cell, Document, Setting, Table};
+use lasthop_charts::plot::escape::escaped;
 use serde_json::json;
 
 /// What the words of the verdicts mean, in [`Verdict`](crate::item::Verdict)'s terms.

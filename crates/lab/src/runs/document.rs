@@ -1,25 +1,24 @@
 //! A report of one repetition, by time.
 
 use super::random::Repeats;
-use super::{Runs, limits, links, summary};
+use super::{Runs, limits, links, sequence, summary};
 use crate::document::{Block, Chapter, Document};
 use crate::figure::{Curve, CurveKind, Figure, Point};
+use lasthop_charts::courses::{self, Course, figure};
 use lasthop_scenario::{Scenario, Traffic};
-use lasthop_sim::{FlowSample, QueueSample, Samples};
+use lasthop_sim::QueueSample;
 use lasthop_wire::LossReason;
 
 /// The first flows, each with figures of its own.
 const MOST_FLOWS: usize = 4;
 /// More curves than this in a figure nobody reads.
 const MOST_CURVES: usize = 8;
-/// Goodput is averaged over intervals of which a run has this many at most.
-pub(crate) const INTERVALS: usize = 100;
-/// A slow start threshold from here on stands for none.
-const UNLIMITED: u64 = 1 << 30;
 
 /// Windows, round trips, queues, goodput and losses of the first repetition, and the means of all.
 pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
-    let by_flow = by_flow(scenario, &runs.samples);
+    let named = scenario.flows.iter().enumerate();
+    let all: Vec<Course> = named.map(|(flow, it)| Course::of(&it.name, &runs.samples.flows, flow)).collect();
+    let drawn = || all.iter().enumerate().filter(|(_, course)| !course.samples.is_empty());
     let repeats = Repeats::of(std::iter::once(scenario));
     let outcomes = repeats.independent(&runs.outcomes);
     let mut blocks = vec![Block::Text(match repeats.note() {
@@ -34,18 +33,14 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     blocks.extend(limits::lines(scenario, outcomes).into_iter().map(Block::Text));
     blocks.extend(links::tables(outcomes).into_iter().map(Block::Table));
     blocks.push(Block::Heading(format!("The first repetition (seed {seed}) over time")));
-    blocks.push(Block::Figure(goodput(scenario, &by_flow)));
-    blocks.extend(runs.sequence.figures(scenario).into_iter().map(Block::Figure));
-    for (flow, samples) in
-        by_flow.iter().enumerate().filter(|(_, samples)| !samples.is_empty()).take(MOST_FLOWS)
-    {
-        let name = &scenario.flows[flow].name;
-        blocks.push(Block::Figure(windows(flow, name, samples)));
-        blocks.push(Block::Figure(round_trips(flow, name, samples)));
+    blocks.push(Block::Figure(goodput(scenario, &all)));
+    blocks.extend(sequence::of_run(scenario, &runs.segments));
+    for (flow, course) in drawn().take(MOST_FLOWS) {
+        blocks.extend(of_flow(flow, &course.name, std::slice::from_ref(course)).map(Block::Figure));
     }
     blocks.push(Block::Figure(queues(scenario, &runs.samples.queues)));
     blocks.push(Block::Figure(losses(&runs.samples.queues)));
-    let unseen = by_flow.iter().filter(|samples| !samples.is_empty()).count().saturating_sub(MOST_FLOWS);
+    let unseen = drawn().count().saturating_sub(MOST_FLOWS);
     if unseen > 0 {
         blocks.push(Block::Text(format!("Windows and round trips of {unseen} further flows are not drawn.")));
     }
@@ -60,45 +55,21 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     }
 }
 
-/// Each flow's samples by time.
-fn by_flow(scenario: &Scenario, samples: &Samples) -> Vec<Vec<FlowSample>> {
-    let mut flows = vec![Vec::new(); scenario.flows.len()];
-    for sample in &samples.flows {
-        flows[sample.flow].push(*sample);
-    }
-    flows
+/// A flow's window, round trips and what is in flight, of one run or of several.
+pub(crate) fn of_flow(number: usize, flow: &str, courses: &[Course]) -> [Figure; 3] {
+    [courses::window(courses), courses::round_trips(courses), courses::in_flight(courses)].map(|figure| {
+        Figure {
+            id: format!("{}-{number}", figure.id),
+            title: format!("{flow}: {}", lowered(&figure.title)),
+            ..figure
+        }
+    })
 }
 
-fn windows(flow: usize, name: &str, samples: &[FlowSample]) -> Figure {
-    let kilobytes = |bytes: u64| Some(bytes as f64 / 1e3);
-    let ssthresh = |sample: &FlowSample| {
-        (sample.ssthresh_bytes < UNLIMITED).then_some(sample.ssthresh_bytes as f64 / 1e3)
-    };
-    figure(
-        &format!("window-{flow}"),
-        &format!("{name}: congestion window"),
-        "What the sender allows itself (cwnd), where slow start ends (ssthresh, once there is one), and what is in \
-         the network by its own account.",
-        "kB",
-        vec![
-            curve("cwnd", CurveKind::Line, samples, |sample| kilobytes(sample.cwnd_bytes)),
-            curve("ssthresh", CurveKind::Line, samples, ssthresh),
-            curve("in flight", CurveKind::Line, samples, |sample| kilobytes(sample.in_flight_bytes)),
-        ],
-    )
-}
-
-fn round_trips(flow: usize, name: &str, samples: &[FlowSample]) -> Figure {
-    figure(
-        &format!("rtt-{flow}"),
-        &format!("{name}: round-trip time"),
-        "The sender's smoothed round-trip time, and after how long it gives a segment up.",
-        "ms",
-        vec![
-            curve("SRTT", CurveKind::Line, samples, |sample| sample.srtt_ms),
-            curve("RTO", CurveKind::Line, samples, |sample| sample.srtt_ms.map(|_| sample.rto_ms)),
-        ],
-    )
+/// Its first letter small: `round-trip time`.
+fn lowered(title: &str) -> String {
+    let mut letters = title.chars();
+    letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
 }
 
 fn queues(scenario: &Scenario, samples: &[QueueSample]) -> Figure {
@@ -135,44 +106,32 @@ fn queues(scenario: &Scenario, samples: &[QueueSample]) -> Figure {
     figure("queues", "Queue lengths", caption, "packets", curves)
 }
 
-fn goodput(scenario: &Scenario, flows: &[Vec<FlowSample>]) -> Figure {
-    let sampled: Vec<(usize, &Vec<FlowSample>)> =
-        flows.iter().enumerate().filter(|(_, samples)| samples.len() > 1).collect();
-    let instants = sampled.iter().map(|(_, samples)| samples.len()).max().unwrap_or(0);
-    let every = instants.div_ceil(INTERVALS).max(1);
-    let mut curves: Vec<Curve> = Vec::new();
-    if sampled.len() <= MOST_CURVES {
-        curves.extend(sampled.iter().map(|(flow, samples)| {
-            let delivered: Vec<(f64, u64)> =
-                samples.iter().map(|sample| (sample.time.as_secs(), sample.delivered_bytes)).collect();
-            rate_curve(&scenario.flows[*flow].name, &delivered, every)
-        }));
+/// Of each flow unless there are too many, and of all together.
+fn goodput(scenario: &Scenario, courses: &[Course]) -> Figure {
+    let each: Vec<(String, Vec<(f64, u64)>)> = courses
+        .iter()
+        .filter(|course| course.samples.len() > 1)
+        .map(|course| (course.name.clone(), course.delivered()))
+        .collect();
+    let mut amounts = if each.len() <= MOST_CURVES { each.clone() } else { Vec::new() };
+    if each.len() > 1 {
+        amounts.push(("all flows".into(), together(each.iter().map(|(_, amounts)| amounts))));
     }
-    if sampled.len() > 1 {
-        let mut total: Vec<(f64, u64)> = Vec::new();
-        for (_, samples) in &sampled {
-            for (at, sample) in samples.iter().enumerate() {
-                match total.get_mut(at) {
-                    Some((_, bytes)) => *bytes += sample.delivered_bytes,
-                    None => total.push((sample.time.as_secs(), sample.delivered_bytes)),
-                }
-            }
-        }
-        curves.push(rate_curve("all flows", &total, every));
-    }
-    let seconds = scenario.sample.as_secs() * every as f64;
-    let caption = format!("Payload delivered in order, averaged over {seconds:.3} s.");
-    figure("goodput", "Goodput", &caption, "kbit/s", curves)
+    courses::goodput(&amounts, courses::averaged_s(scenario.duration.as_secs()))
 }
 
-/// The rate over every `every` samples, from amounts that only grow.
-pub(crate) fn rate_curve(name: &str, amounts: &[(f64, u64)], every: usize) -> Curve {
-    let corners: Vec<&(f64, u64)> = amounts.iter().step_by(every).collect();
-    let rates = corners.windows(2).map(|pair| {
-        let ((from, before), (to, after)) = (*pair[0], *pair[1]);
-        Point::exact(to, after.saturating_sub(before) as f64 * 8.0 / 1e3 / (to - from))
-    });
-    Curve { name: name.to_owned(), kind: CurveKind::Line, points: rates.collect() }
+/// Amounts of several flows, sampled at the same instants.
+pub(crate) fn together<'a>(flows: impl Iterator<Item = &'a Vec<(f64, u64)>>) -> Vec<(f64, u64)> {
+    let mut total: Vec<(f64, u64)> = Vec::new();
+    for amounts in flows {
+        for (at, (time, bytes)) in amounts.iter().enumerate() {
+            match total.get_mut(at) {
+                Some((_, sum)) => *sum += bytes,
+                None => total.push((*time, *bytes)),
+            }
+        }
+    }
+    total
 }
 
 fn losses(samples: &[QueueSample]) -> Figure {
@@ -190,29 +149,6 @@ fn losses(samples: &[QueueSample]) -> Figure {
         false => "Packets of all flows lost so far on all links, ACKs included, by their true cause.",
     };
     figure("losses", "Losses by cause", caption, "packets", curves)
-}
-
-pub(crate) fn figure(id: &str, title: &str, caption: &str, y_label: &str, curves: Vec<Curve>) -> Figure {
-    Figure {
-        id: id.to_owned(),
-        title: title.to_owned(),
-        caption: caption.to_owned(),
-        x_label: "time, s".into(),
-        y_label: y_label.to_owned(),
-        x_log: false,
-        curves,
-        ..Figure::default()
-    }
-}
-
-pub(crate) fn curve(
-    name: &str,
-    kind: CurveKind,
-    samples: &[FlowSample],
-    of: impl Fn(&FlowSample) -> Option<f64>,
-) -> Curve {
-    let points = samples.iter().filter_map(|sample| Some(Point::exact(sample.time.as_secs(), of(sample)?)));
-    Curve { name: name.to_owned(), kind, points: points.collect() }
 }
 
 #[cfg(test)]
@@ -238,12 +174,5 @@ mod tests {
             let (_, last) = drawn.iter().find(|(name, _)| *name == reason.name()).expect("a curve");
             assert!(*last >= least && lost(reason) - last < 20.0, "{reason:?}: {last} of {}", lost(reason));
         }
-    }
-
-    #[test]
-    fn rates_come_from_amounts() {
-        let curve = rate_curve("bulk", &[(0.0, 0), (0.1, 1000), (0.2, 3000), (0.3, 3000), (0.4, 4000)], 2);
-        let rates: Vec<(f64, f64)> = curve.points.iter().map(|point| (point.x, point.y)).collect();
-        assert_eq!(rates, [(0.2, 120.0), (0.4, 40.0)]);
     }
 }

@@ -7,7 +7,7 @@
 //! * [`document`]: a report of the first repetition, by time.
 //! * [`fields`]: what columns and fields mean.
 //! * [`limits`]: what limited each flow, in a line; [`random`]: whether repetitions differ.
-//! * [`sequence`]: each segment of a short run.
+//! * [`sequence`]: which segments of a run a report shows.
 //! * [`number`]: how a mean and its interval are written; [`measure`]: the numbers that several flows have together.
 
 pub mod completion;
@@ -24,10 +24,10 @@ pub mod summary;
 
 use crate::in_order::InOrder;
 use crate::repeat::seed_of;
+use lasthop_charts::segments::{Segments, Taker};
 use lasthop_engine::Observer;
 use lasthop_scenario::Scenario;
 use lasthop_sim::{Outcome, Samples, Watch};
-use sequence::Sequence;
 use std::any::Any;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -39,8 +39,8 @@ pub struct Runs {
     pub outcomes: Vec<Outcome>,
     /// What the first one's probes saw, if it was to be sampled.
     pub samples: Samples,
-    /// The first one's segments, if it was to be drawn.
-    pub sequence: Sequence,
+    /// The first one's segments by flow, if it was to be drawn.
+    pub segments: Vec<Segments>,
 }
 
 /// One of them.
@@ -60,10 +60,12 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// The notes of the segments, if the last observer took them; to be asked once.
-    pub fn sequence(&mut self) -> Sequence {
-        let last = self.observers.last_mut().map(|last| last.as_mut() as &mut dyn Any);
-        last.and_then(|last| last.downcast_mut()).map(std::mem::take).unwrap_or_default()
+    /// What was seen of segments, if the last observers took notes of them; to be asked once.
+    pub fn segments(&mut self) -> Vec<Segments> {
+        let is_taker = |one: &dyn Observer| (one as &dyn Any).is::<Taker>();
+        let first = self.observers.iter().position(|one| is_taker(one.as_ref()));
+        let first = first.unwrap_or(self.observers.len());
+        sequence::taken(self.observers.split_off(first).into_iter().map(|one| one as Box<dyn Any>).collect())
     }
 }
 

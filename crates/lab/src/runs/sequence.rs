@@ -1,181 +1,98 @@
-//! The picture of a short run: each segment when it is sent, sent again or lost, and each ACK.
+//! Which segments of a run a report shows, and how many it has room for.
 
-use crate::figure::{Curve, CurveKind, Figure, Point};
-use lasthop_base::Time;
-use lasthop_engine::{Fate, Observer, PipeId, Side};
-use lasthop_scenario::Scenario;
-use lasthop_tcp::Event;
-use lasthop_wire::{Body, Flags, FlowId, Packet};
-use std::collections::BTreeMap;
+use crate::document::{Block, Sequence, Sequenced};
+use lasthop_charts::segments::{Segments, Taker, Window};
+use lasthop_engine::Observer;
+use lasthop_scenario::{Scenario, Traffic};
+use std::any::Any;
 
-/// More marks than this, of all flows, nobody tells apart: then there is no picture.
-const MOST_MARKS: usize = 4_000;
-/// Flows that are drawn.
+/// Segments and ACKs in a report: some 0.4 MB.
+const MOST: usize = 50_000;
+/// Flows with graphs.
 const MOST_FLOWS: usize = 4;
 
-/// Takes notes of segments while a run is observed, until there are too many.
-#[derive(Default)]
-pub struct Sequence {
-    flows: BTreeMap<u32, Marks>,
-    count: usize,
+/// What takes notes of a run's first flows of TCP, of which a report has `runs`.
+pub fn takers(scenario: &Scenario, runs: usize, flows: usize) -> Vec<Box<dyn Observer>> {
+    let shown = shown(scenario, flows);
+    let most = MOST / (shown.len() * runs).max(1);
+    let window = Window { from_s: 0.0, to_s: scenario.duration.as_secs(), most };
+    let taker = |flow: usize| Box::new(Taker::new(scenario, flow, window)) as Box<dyn Observer>;
+    shown.into_iter().map(taker).collect()
 }
 
-/// Times, s, and offsets in the stream, bytes.
-#[derive(Default)]
-struct Marks {
-    /// The sequence number of the first byte of data.
-    first: Option<u32>,
-    /// The largest segment, bytes.
-    segment: u32,
-    sent: Vec<(f64, u32)>,
-    again: Vec<(f64, u32)>,
-    lost: Vec<(f64, u32)>,
-    acked: Vec<(f64, u32)>,
+/// The flows with graphs of a run that is drawn by itself.
+pub fn flows(scenario: &Scenario) -> usize {
+    shown(scenario, MOST_FLOWS).len()
 }
 
-impl Sequence {
-    /// A figure for each of the first flows; none if the run was too long for it.
-    pub fn figures(&self, scenario: &Scenario) -> Vec<Figure> {
-        if self.count > MOST_MARKS {
-            return Vec::new();
-        }
-        let named = self
-            .flows
-            .iter()
-            .filter_map(|(flow, marks)| Some((scenario.flows.get(*flow as usize)?, flow, marks)));
-        named.take(MOST_FLOWS).map(|(flow, index, marks)| marks.figure(*index, &flow.name)).collect()
-    }
+fn shown(scenario: &Scenario, flows: usize) -> Vec<usize> {
+    let is_tcp = |flow: &usize| matches!(scenario.flows[*flow].traffic, Traffic::Tcp { .. });
+    (0..scenario.flows.len()).filter(is_tcp).take(flows).collect()
+}
 
-    fn note(&mut self, now: Time, packet: &Packet, fate: Fate) {
-        let Body::Tcp(segment) = &packet.body else { return };
-        if self.count > MOST_MARKS {
-            self.flows.clear();
-            return;
-        }
-        let marks = self.flows.entry(packet.flow.0).or_default();
-        if packet.forward && segment.flags.has(Flags::SYN) {
-            marks.first = Some(segment.seq.0.wrapping_add(1));
-            return;
-        }
-        let Some(first) = marks.first else { return };
-        let (place, number) = match (packet.forward, fate) {
-            (true, _) if segment.len == 0 => return,
-            (true, Fate::Lost(_)) => (&mut marks.lost, segment.seq.0),
-            (true, _) if packet.again => (&mut marks.again, segment.seq.0),
-            (true, _) => (&mut marks.sent, segment.seq.0),
-            (false, Fate::Lost(_)) => return,
-            (false, _) => (&mut marks.acked, segment.ack.0),
-        };
-        place.push((now.as_secs(), number.wrapping_sub(first)));
-        if packet.forward {
-            marks.segment = marks.segment.max(segment.len);
-        }
-        self.count += 1;
+/// What they saw.
+pub fn taken(observers: Vec<Box<dyn Any>>) -> Vec<Segments> {
+    observers.into_iter().filter_map(|one| Some(one.downcast::<Taker>().ok()?.finish())).collect()
+}
+
+/// One of them, with what a reader wants to know of its run.
+pub fn named(name: &str, scenario: &Scenario, segments: &Segments) -> Sequenced {
+    Sequenced {
+        name: name.to_owned(),
+        duration_s: scenario.duration.as_secs(),
+        links: scenario.links.iter().map(|link| link.name.clone()).collect(),
+        segments: segments.clone(),
     }
 }
 
-impl Observer for Sequence {
-    fn on_packet(&mut self, now: Time, _: PipeId, packet: &Packet, fate: Fate) {
-        match fate {
-            // Lost on the first link, it was sent all the same.
-            Fate::Lost(_) if packet.hop == 0 => {
-                self.note(now, packet, Fate::Open);
-                self.note(now, packet, fate);
-            }
-            Fate::Lost(_) => self.note(now, packet, fate),
-            _ if packet.hop == 0 => self.note(now, packet, fate),
-            _ => {}
-        }
-    }
-
-    fn on_fate(&mut self, now: Time, _: PipeId, packet: &Packet, fate: Fate) {
-        if let Fate::Lost(_) = fate {
-            self.note(now, packet, fate);
-        }
-    }
-
-    fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
+/// The graphs of a run's flows.
+pub fn of_run(scenario: &Scenario, segments: &[Segments]) -> Option<Block> {
+    let flows = shown(scenario, MOST_FLOWS).into_iter().zip(segments);
+    block(flows.map(|(flow, its)| named(&scenario.flows[flow].name, scenario, its)).collect())
 }
 
-impl Marks {
-    fn figure(&self, flow: u32, name: &str) -> Figure {
-        let segment = f64::from(self.segment.max(1));
-        let curve = |name: &str, marks: &[(f64, u32)], shift: f64| Curve {
-            name: name.into(),
-            kind: CurveKind::Dots,
-            points: marks
-                .iter()
-                .map(|(time, offset)| Point::exact(*time, f64::from(*offset) / segment - shift))
-                .collect(),
-        };
-        // An ACK stands at the last segment that it covers.
-        let acked: Vec<(f64, u32)> = self.acked.iter().copied().filter(|(_, offset)| *offset > 0).collect();
-        let curves = [
-            curve("sent", &self.sent, 0.0),
-            curve("sent again", &self.again, 0.0),
-            curve("ACK", &acked, 1.0),
-            curve("lost", &self.lost, 0.0),
-        ];
-        Figure {
-            id: format!("sequence-{flow}"),
-            title: format!("{name}: segments"),
-            caption: format!(
-                "Each segment ({segment} bytes, counted from 0) when the source sends it, sends it again, or when it is \
-                 lost; each ACK when the destination sends it, at the last segment that it covers."
-            ),
-            x_label: "time, s".into(),
-            y_label: "segment".into(),
-            x_log: false,
-            curves: curves.into_iter().filter(|curve| !curve.points.is_empty()).collect(),
-            ..Figure::default()
-        }
-    }
+/// The graphs, if there is anything in them.
+pub fn block(runs: Vec<Sequenced>) -> Option<Block> {
+    let is_drawn = runs.iter().any(|run| !run.segments.data[0].is_empty());
+    is_drawn.then(|| {
+        Block::Sequence(Sequence {
+            id: "sequence".into(),
+            title: "Segments and ACKs".into(),
+            caption: "Each segment when it sets out at the sender, what became of it, and each ACK when it arrives there: what \
+                      tcptrace draws of a capture, with causes that no capture knows."
+                .into(),
+            runs,
+        })
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::{Chapter, Document};
     use lasthop_scenario::Draft;
     use lasthop_sim::Watch;
 
-    fn watched(path: &str, changes: &[(&str, &str)]) -> (Scenario, Sequence) {
-        let mut draft = Draft::load(path).unwrap();
-        for (key, value) in changes {
-            draft.set(key, value).unwrap();
-        }
-        let scenario = draft.check().unwrap();
-        let watch = Watch { observers: vec![Box::<Sequence>::default()], ..Watch::default() };
-        let (_, _, mut observers) = lasthop_sim::run_watched(&scenario, 1, watch);
-        let observer = observers.pop().unwrap() as Box<dyn std::any::Any>;
-        (scenario, *observer.downcast().ok().unwrap())
-    }
-
-    fn numbers(figure: &Figure, curve: &str) -> Vec<f64> {
-        let found = figure.curves.iter().find(|one| one.name == curve);
-        found.map_or(Vec::new(), |one| one.points.iter().map(|point| point.y).collect())
-    }
-
-    /// The ready path drops segments 14, 24, 26 and 28 (Fall and Floyd 1996, four drops), and SACK sends again exactly
-    /// those that were lost.
+    /// The longest and fastest run fills no more than a report has room for, and says where it ends.
     #[test]
-    fn drop_patterns_show_which_segments_were_lost_and_sent_again() {
-        let (scenario, sequence) = watched("drop-patterns", &[]);
-        let [figure] = &sequence.figures(&scenario)[..] else { panic!("one flow") };
-        assert_eq!(numbers(figure, "lost"), [14.0, 24.0, 26.0, 28.0]);
-        let mut again = numbers(figure, "sent again");
-        again.sort_by(f64::total_cmp);
-        assert_eq!(again, [14.0, 24.0, 26.0, 28.0]);
-        // docs/drop-patterns.md: 232 segments are acknowledged 5 s after the start.
-        let sent = numbers(figure, "sent");
-        assert!(sent.iter().zip(0..).all(|(number, expected)| *number == f64::from(expected)), "{sent:?}");
-        let acked = numbers(figure, "ACK");
-        assert!(acked.is_sorted() && acked.last().is_some_and(|last| *last >= 231.0), "{acked:?}");
+    fn a_long_run_has_a_small_report() {
+        let scenario = Draft::load("rate=100Mbit/s,rtt=20ms,duration=8s").unwrap().check().unwrap();
+        let watch = Watch { observers: takers(&scenario, 1, 1), ..Watch::default() };
+        let (_, _, observers) = lasthop_sim::run_watched(&scenario, 1, watch);
+        let seen = taken(observers.into_iter().map(|one| one as Box<dyn Any>).collect());
+        assert!(seen[0].to_s < 8.0, "{}", seen[0].to_s);
+        let blocks = of_run(&scenario, &seen).into_iter().collect();
+        let chapters = vec![Chapter { blocks, ..Chapter::default() }];
+        let html = crate::report::html(&Document { chapters, ..Document::default() });
+        assert!((100_000..800_000).contains(&html.len()), "{} bytes", html.len());
     }
 
     #[test]
-    fn a_long_run_has_no_picture() {
-        let (scenario, sequence) = watched("dsl", &[("duration", "10 s")]);
-        assert!(sequence.figures(&scenario).is_empty());
-        assert!(sequence.flows.is_empty(), "nor does it take memory");
+    fn several_runs_share_the_room() {
+        let scenario = Draft::load("rate=100Mbit/s,rtt=40ms,duration=2s").unwrap().check().unwrap();
+        let watch = Watch { observers: takers(&scenario, 50, 1), ..Watch::default() };
+        let (_, _, observers) = lasthop_sim::run_watched(&scenario, 1, watch);
+        let seen = taken(observers.into_iter().map(|one| one as Box<dyn Any>).collect());
+        assert_eq!(seen[0].data[0].len() + seen[0].acks[0].len(), MOST / 50);
     }
 }

@@ -45,6 +45,7 @@ pub fn figure(
         x_log: figure.x_log,
         y_log: figure.y_log,
         x_categories: categories,
+        x_range: None,
         y_bounds: drawing.bounds(),
         source: format!("lasthop reproduce {}", study.file.paper),
         panels: figure.panels,

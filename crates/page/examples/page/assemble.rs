@@ -10,18 +10,16 @@ use zopfli::{Format, Options};
 
 const MARKUP: &str = include_str!("../../web/page.html");
 const WORKER: &str = include_str!("../../web/worker.js");
-const STYLES: [&str; 2] = [include_str!("../../web/uplot/uPlot.min.css"), include_str!("../../web/page.css")];
-const CHARTS: &str = include_str!("../../web/uplot/uPlot.iife.min.js");
-const CHARTS_LICENCE: &str = include_str!("../../web/uplot/LICENSE");
+const STYLE: &str = include_str!("../../web/page.css");
 const SCRIPTS: [&str; 9] = [
-    include_str!("../../web/js/elements.js"),
     include_str!("../../web/js/state.js"),
     include_str!("../../web/js/engine.js"),
     include_str!("../../web/js/controls.js"),
     include_str!("../../web/js/charts.js"),
-    include_str!("../../web/js/sequence.js"),
     include_str!("../../web/js/path.js"),
+    include_str!("../../web/js/segments.js"),
     include_str!("../../web/js/lessons.js"),
+    include_str!("../../web/js/export.js"),
     include_str!("../../web/js/main.js"),
 ];
 
@@ -32,25 +30,29 @@ pub fn packed(engine: &[u8]) -> std::io::Result<String> {
     Ok(BASE64_STANDARD.encode(gzip))
 }
 
+/// The packed engine of a page.
+pub fn packed_in(page: &str) -> std::io::Result<&str> {
+    let engine = page.split_once(r#"id="engine">"#).and_then(|(_, rest)| rest.split_once("</script>"));
+    engine.map(|(engine, _)| engine).ok_or_else(|| std::io::Error::other("there is no engine in this page"))
+}
+
 /// The page around a packed engine.
 pub fn page(engine: &str) -> String {
-    let script = format!("{CHARTS}\n(() => {{\n'use strict';\n{}}})();\n", SCRIPTS.map(bare).concat());
-    let style = STYLES.map(bare).concat();
+    let scripts: String = lasthop_charts::SCRIPTS.into_iter().chain(SCRIPTS).map(bare).collect();
+    let script = format!("(() => {{\n'use strict';\n{scripts}}})();\n");
+    let style = bare(lasthop_charts::STYLE) + &bare(STYLE);
     let policy = format!(
         "default-src 'none'; script-src {} 'wasm-unsafe-eval'; style-src {}; worker-src blob:; img-src data: blob:; \
          base-uri 'none'; form-action 'none'",
         hash(&script),
         hash(&style)
     );
-    let licences = format!(
-        "Lasthop: Apache-2.0 or MIT, at your choice.\n\nuPlot draws the curves.\n\n{}",
-        CHARTS_LICENCE.trim()
-    );
+    let licences = "Lasthop: Apache-2.0 or MIT, at your choice.";
     let worker = bare(WORKER);
     let parts = [
         ("policy", policy.as_str()),
         ("style", &style),
-        ("licences", &licences),
+        ("licences", licences),
         ("worker", &worker),
         ("engine", engine),
         ("script", &script),

@@ -1,4 +1,4 @@
-//! Puts the page together: `page ENGINE.wasm PAGE.html` (`make page`).
+//! Puts the page together: `page ENGINE.wasm PAGE.html` (`make page`), or around the engine that it has: `page PAGE.html`.
 
 mod assemble;
 
@@ -6,16 +6,22 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [engine, page] = &arguments[..] else {
-        eprintln!("usage: page ENGINE.wasm PAGE.html");
-        return ExitCode::FAILURE;
+    let made = match &arguments[..] {
+        [page] => {
+            std::fs::read_to_string(page).and_then(|old| Ok((page, assemble::packed_in(&old)?.to_owned())))
+        }
+        [engine, page] => std::fs::read(engine).and_then(|engine| Ok((page, assemble::packed(&engine)?))),
+        _ => {
+            eprintln!("usage: page [ENGINE.wasm] PAGE.html");
+            return ExitCode::FAILURE;
+        }
     };
-    let made = std::fs::read(engine).and_then(|engine| {
-        let text = assemble::page(&assemble::packed(&engine)?);
-        std::fs::write(page, &text).map(|()| text.len())
+    let made = made.and_then(|(page, engine)| {
+        let text = assemble::page(&engine);
+        std::fs::write(page, &text).map(|()| (page, text.len()))
     });
     match made {
-        Ok(length) => {
+        Ok((page, length)) => {
             println!("{page}: {length} bytes");
             ExitCode::SUCCESS
         }

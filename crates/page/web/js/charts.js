@@ -1,75 +1,79 @@
-// Curves over time with one cursor for all, and the table of numbers.
-const charts = new Map();
+// Curves over time as the engine draws them, with one cursor for all, and the table of numbers.
 const list = (values, of) => Array.from(values || [], of);
-const orGap = value => Number.isFinite(value) ? value : null;
 const flowOf = run => `flow.${run.header.path.shown}`;
-const WINDOW_S = 1;
+let between = null;
 
-// Payload per second over the last second.
-function goodput(run) {
-  const bytes = run.columns[`${flowOf(run)}.delivered_bytes`], times = run.columns[`${flowOf(run)}.time_s`];
-  let from = 0;
-  return list(bytes, (now, at) => {
-    while (times[at] - times[from] > WINDOW_S + 1e-9) from += 1;
-    return at === from ? null : (now - bytes[from]) * 8e-6 / (times[at] - times[from]);
-  });
-}
-
-function queue(run) {
-  const [link, isDown] = run.header.path.there[run.header.path.there.length - 1];
-  return list(run.columns[`link.${link}.${isDown ? 'down' : 'up'}.packets`]);
-}
-
-const CHARTS = [
-  { id: 'goodput', title: 'Goodput, Mbit/s (mean of the last second)', curves: [{ of: goodput }] },
-  { id: 'cwnd', title: 'cwnd (line) and ssthresh (dashes), kB', curves: [{ of: run => list(run.columns[`${flowOf(run)}.cwnd_bytes`], value => value / 1e3) }, { dash: [5, 4], of: run => bounded(run) }] },
-  { id: 'rtt', title: 'Smoothed RTT (line) and RTO (dashes), ms', curves: [{ of: run => list(run.columns[`${flowOf(run)}.srtt_ms`], orGap) }, { dash: [5, 4], of: run => list(run.columns[`${flowOf(run)}.rto_ms`], orGap) }] },
-  { id: 'queue', title: 'Queue at the last hop, packets', curves: [{ of: queue }] },
-  { id: 'flight', title: 'In flight, kB', curves: [{ of: run => list(run.columns[`${flowOf(run)}.in_flight_bytes`], value => value / 1e3) }] },
-];
-
-// ssthresh begins without a bound: it is drawn from when it has one.
-function bounded(run) {
-  const highest = Math.max(...run.columns[`${flowOf(run)}.cwnd_bytes`]);
-  return list(run.columns[`${flowOf(run)}.ssthresh_bytes`], value => value > 4 * highest ? null : value / 1e3);
-}
-
-function drawCharts(runs) {
-  const times = run => run.columns[`${flowOf(run)}.time_s`] || [];
-  const longest = runs.reduce((one, other) => times(other).length > times(one).length ? other : one);
-  const x = list(times(longest));
-  for (const { id, title, curves } of CHARTS) {
-    const columns = runs.flatMap(run => curves.map(curve => curve.of(run)));
-    const data = [x, ...columns.map(column => x.map((_, at) => column[at] ?? null))];
-    const kind = `${runs.length} ${colour('--ink')}`;
-    let chart = charts.get(id);
-    if (chart && chart.kind === kind) { chart.plot.setData(data); continue; }
-    chart?.plot.destroy();
+function drawCharts(charts) {
+  for (const { id, title, caption, left, below, inner, ...plot } of charts) {
     let box = byId(`chart-${id}`);
     if (!box) {
-      box = made('div', { class: 'chart', id: `chart-${id}` }, made('h3', {}, title), made('div', { class: 'area', role: 'img', 'aria-label': `${title}: curves of all variants; the table has their means` }));
+      box = made('div', { class: 'chart', id: `chart-${id}` }, made('h3', { title: caption }, title), made('div'));
       byId('charts').append(box);
+      listen(box);
     }
-    const area = box.querySelector('.area');
-    const axis = { stroke: colour('--soft'), grid: { stroke: colour('--grid'), width: 1 }, ticks: { stroke: colour('--grid'), width: 1 }, font: '12px system-ui' };
-    const plot = new uPlot({
-      width: area.clientWidth || 300, height: 170,
-      cursor: { sync: { key: 'lab' }, drag: { x: true, y: false }, points: { size: 6 } },
-      scales: { x: { time: false }, y: { range: (_, low, high) => [0, (high || 1) * 1.05] } },
-      legend: { show: false },
-      axes: [{ ...axis, size: 30 }, { ...axis, size: 52 }],
-      series: [{}, ...runs.flatMap((_, variant) => curves.map(curve => ({ stroke: colour(TONES[variant]), width: curve.dash ? 1 : 1.6, dash: curve.dash, points: { show: false } })))],
-      hooks: { setCursor: [one => { if (one.cursor.event && one.cursor.left >= 0) at(one.posToVal(one.cursor.left, 'x')); }] },
-    }, data, area);
-    charts.set(id, { plot, kind });
+    const element = box.lastElementChild;
+    element.className = plot.class;
+    // The engine's own markup; what it takes from scenarios is escaped there.
+    element.innerHTML = inner || '<p class="hint">Nothing to draw.</p>';
+    element.style.setProperty('--left', left);
+    element.style.setProperty('--below', below);
+    for (const one of element.querySelectorAll('.box')) one.append(made('div', { class: 'here' }), made('div', { class: 'span' }));
+  }
+  byId('curves').disabled = !between && !graph.view;
+  byId('curves').textContent = between ? 'Curves: whole run' : 'Curves: this time';
+  pointCharts();
+}
+
+const endsOfTime = area => area.dataset.x.split(' ').map(Number);
+
+// The cursor's line in each of them.
+function pointCharts() {
+  for (const line of document.querySelectorAll('#charts .here')) {
+    const [low, high] = endsOfTime(line.parentElement.querySelector('.area'));
+    line.hidden = cursorAt < low || cursorAt > high;
+    line.style.left = `${100 * (cursorAt - low) / (high - low)}%`;
   }
 }
 
-function resizeCharts() {
-  for (const [id, { plot }] of charts) {
-    const width = byId(`chart-${id}`).querySelector('.area').clientWidth;
-    if (width && width !== plot.width) plot.setSize({ width, height: 170 });
-  }
+// A pointer over a chart moves the cursor; dragging shows that time alone, a double click all again.
+function listen(box) {
+  let from = null;
+  const timeAt = event => {
+    const area = box.querySelector('.area');
+    if (!area) return null;
+    const { left, width } = area.getBoundingClientRect(), [low, high] = endsOfTime(area);
+    return Math.max(low, Math.min(high, low + (event.clientX - left) / width * (high - low)));
+  };
+  const mark = (one, other) => {
+    const span = box.querySelector('.span');
+    if (!span) return;
+    const [low, high] = endsOfTime(box.querySelector('.area'));
+    span.style.left = `${100 * (Math.min(one, other) - low) / (high - low)}%`;
+    span.style.width = `${100 * Math.abs(other - one) / (high - low)}%`;
+  };
+  box.addEventListener('pointerdown', event => { if (event.button === 0 && event.target.closest('.box')) from = { time: timeAt(event), x: event.clientX }; });
+  box.addEventListener('pointermove', event => {
+    const time = event.target.closest('.box') ? timeAt(event) : null;
+    if (time === null) return;
+    if (from) mark(from.time, time); else at(time);
+  });
+  const end = event => {
+    if (!from) return;
+    const [one, other, moved] = [from.time, timeAt(event), Math.abs(event.clientX - from.x)];
+    from = null;
+    mark(one, one);
+    if (event.type === 'pointerup' && moved > 5) showBetween([Math.min(one, other), Math.max(one, other)]);
+  };
+  box.addEventListener('pointerup', end);
+  box.addEventListener('pointerleave', end);
+  box.addEventListener('dblclick', () => showBetween(null));
+}
+
+// The curves of this time alone, of the runs that are there.
+async function showBetween(span) {
+  between = span;
+  const { charts } = await ask({ ask: 'charts', between_s: between });
+  if (charts) drawCharts(charts);
 }
 
 const COLUMNS = [

@@ -26,7 +26,7 @@ function open(id) {
   const lesson = LESSONS.find(one => one.id === id);
   if (!lesson) return;
   S = { ...usual(), base: lesson.base || ONE_LINK, lesson: id, keys: { ...lesson.keys }, variants: lesson.variants.map(keys => ({ keys: { ...keys } })), runs: 5 };
-  view = lesson.view && [...lesson.view];
+  graph.forget(lesson.view && [...lesson.view]);
   shownPath = null;
   drawControls();
   changed();

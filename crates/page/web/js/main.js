@@ -8,7 +8,7 @@ window.lab = {
   latencies: [], first: 0, runs: () => lastRuns, state: () => S, line: variant => lineOf(S, variant), ask,
   settings: unpackedLink, take,
   // One run with all that comes back: its flows' numbers, and a sum over every bit of its columns.
-  run: request => new Promise(done => { probed = done; begin({ kind: 'probe', requests: [request], seed: request.seed, runs: 1, keeps: false }); }).then(({ answers: [{ header, columns }] }) => ({ header, sum: sum(columns) })),
+  run: request => new Promise(done => { probed = done; begin({ kind: 'probe', requests: [request], seed: request.seed, runs: 1, keeps: false }); }).then(({ answers: [{ header, columns }], ms }) => ({ header, sum: sum(columns), ms })),
 };
 let probed = null;
 
@@ -41,7 +41,7 @@ function picture(what) {
   if (what === 'all') {
     drawnWith = S.variants.length;
     const requests = S.variants.map((_, variant) => ({ line: lineOf(S, variant), seed: S.seed, variant, samples: true, segments: variant === S.shown ? segments : null }));
-    begin({ kind: 'all', requests, seed: S.seed, runs: S.runs, keeps: true });
+    begin({ kind: 'all', requests, seed: S.seed, runs: S.runs, keeps: true, between });
   } else {
     // One variant alone, in more detail.
     const request = { line: lineOf(S, S.shown), seed: S.seed, segments: what === 'segments' ? segments : null, hops: what === 'hops' ? passagesWanted : null };
@@ -51,11 +51,12 @@ function picture(what) {
 
 // The graph shows what it has no segments of: only then another run.
 function wantSegments() {
-  if (!graph || (view[1] <= graph.to && view[0] >= (segmentsWanted ? segmentsWanted.from_s : 0))) return;
+  const [from, to] = graph.view;
+  if (to <= graph.segments.to && from >= (segmentsWanted ? segmentsWanted.from_s : 0)) return;
   clearTimeout(wantSegments.timer);
   wantSegments.timer = setTimeout(() => {
-    const width = view[1] - view[0];
-    segmentsWanted = { from_s: Math.max(0, view[0] - width), to_s: view[1] + width, most: MOST_SEGMENTS };
+    const width = to - from;
+    segmentsWanted = { from_s: Math.max(0, from - width), to_s: to + width, most: MOST_SEGMENTS };
     picture('segments');
   }, 120);
 }
@@ -89,7 +90,7 @@ function onJob(message) {
   showAll(message);
 }
 
-function showAll({ answers, ms }) {
+function showAll({ answers, charts, ms }) {
   showError(null);
   lastRuns = answers;
   const before = shownPath && JSON.stringify(shownPath);
@@ -97,7 +98,7 @@ function showAll({ answers, ms }) {
   if (before !== JSON.stringify(shownPath)) { drawPath(); if (!sliding()) refreshSliders(); }
   cursorAt = within(cursorAt);
   setGraph(answers[S.shown]);
-  drawCharts(answers);
+  drawCharts(charts);
   drawShown();
   drawMoment();
   at(cursorAt);
@@ -123,7 +124,6 @@ function refreshSliders() {
 
 function drawShown() {
   byId('shown').replaceChildren(...S.variants.map((_, variant) => made('option', { value: String(variant), selected: variant === S.shown }, letterOf(variant))));
-  byId('sequence-key').textContent = 'blue: sent; orange: sent again; green: the ACK line; pink: SACK; × lost on the air; ◇ lost in a queue; red line: timeout';
 }
 
 // Keeps the settings in the address, if they fit.
@@ -146,7 +146,8 @@ on('base', 'change', event => {
   S.base = base;
   S.keys = base === ONE_LINK ? usual().keys : { duration: '20s' };
   S.variants = [{ keys: {} }];
-  view = null;
+  graph.forget();
+  between = null;
   shownPath = null;
   drawControls();
   changed();
@@ -190,44 +191,17 @@ on('scenario', 'click', async () => {
   said(`Variant ${letterOf(S.shown)}: lasthop run lab-${letterOf(S.shown)}.toml --seed ${S.seed} --runs ${S.runs}`);
 });
 on('csv', 'click', () => save('lab.csv', new Blob([csv()], { type: 'text/csv' })));
-on('png', 'click', () => png());
+on('png', 'click', png);
+on('svg', 'click', () => save('lab.svg', new Blob([wholePicture()], { type: 'image/svg+xml' })));
+on('curves', 'click', () => showBetween(between ? null : graph.view));
 on('licence', 'click', () => { byId('licences').hidden = !byId('licences').hidden; });
-on('shown', 'change', event => { S.shown = Number(event.target.value); view = view || null; changed(); });
+on('shown', 'change', event => { S.shown = Number(event.target.value); changed(); });
 on('at', 'input', event => { if (shownPath) at(Number(event.target.value) / 1000 * shownPath.duration_s); });
 on('play', 'click', play);
 on('step', 'click', step);
-on('next-loss', 'click', () => { nextLoss(); fetchPassages(); });
+on('next-loss', 'click', () => { graph.nextLoss(); fetchPassages(); });
 on('lessons', 'change', event => { if (event.target.value) open(event.target.value); });
-document.querySelectorAll('[data-zoom]').forEach(button => button.addEventListener('click', () => ({ in: () => zoom(0.5), out: () => zoom(2), all: () => setView(0, shownPath ? shownPath.duration_s : 1) })[button.dataset.zoom]()));
-
-// The samples of all variants, a row for each moment.
-function csv() {
-  const names = ['cwnd_bytes', 'ssthresh_bytes', 'in_flight_bytes', 'srtt_ms', 'rto_ms', 'delivered_bytes'];
-  const rows = [['variant', 'time_s', ...names].join(',')];
-  lastRuns.forEach((run, variant) => {
-    const of = name => run.columns[`${flowOf(run)}.${name}`];
-    (of('time_s') || []).forEach((time, row) => rows.push([letterOf(variant), time, ...names.map(name => Number.isNaN(of(name)[row]) ? '' : of(name)[row])].join(',')));
-  });
-  return `${rows.join('\n')}\n`;
-}
-
-// The pictures below each other as one.
-function png() {
-  const parts = [canvas, ...[...charts.values()].map(({ plot }) => plot.ctx.canvas)];
-  const titles = [byId('sequence-title').firstChild.textContent + letterOf(S.shown), ...CHARTS.map(one => one.title)];
-  const width = Math.max(...parts.map(part => part.width)), head = 28 * (devicePixelRatio || 1);
-  const whole = made('canvas');
-  whole.width = width;
-  whole.height = parts.reduce((sum, part) => sum + part.height + head, head);
-  const pen = whole.getContext('2d');
-  pen.fillStyle = colour('--back');
-  pen.fillRect(0, 0, whole.width, whole.height);
-  let y = 0;
-  const write = text => { pen.fillStyle = colour('--ink'); pen.font = `${head / 2}px system-ui`; pen.fillText(text, 8, y + head * 0.7); y += head; };
-  parts.forEach((part, index) => { write(titles[index]); pen.drawImage(part, 0, y); y += part.height; });
-  write(S.variants.map((_, variant) => `${letterOf(variant)}: ${lineOf(S, variant)}`).join('   '));
-  whole.toBlob(blob => save('lab.png', blob));
-}
+document.querySelectorAll('[data-zoom]').forEach(button => button.addEventListener('click', () => ({ in: () => graph.zoom(0.5), out: () => graph.zoom(2), all: graph.whole })[button.dataset.zoom]()));
 
 // Files: a scenario, or a recorded trace.
 const files = new Set();
@@ -236,7 +210,8 @@ async function own(text) {
   S.base = OWN;
   S.keys = {};
   S.variants = [{ keys: {} }];
-  view = null;
+  graph.forget();
+  between = null;
   shownPath = null;
   await ask({ ask: 'file', name: OWN, text });
   drawControls();
@@ -264,9 +239,20 @@ async function take(name, text) {
   said(`The link plays ${plain}.`);
 }
 
-addEventListener('resize', () => { resizeCharts(); requestPaint(); });
-matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { if (lastRuns.length) { drawCharts(lastRuns); requestPaint(); } });
+addEventListener('resize', graph.drawSoon);
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', graph.drawSoon);
 addEventListener('hashchange', () => restore());
+
+// What the command line opened the page with: a line, or a scenario's text and changes to it, and files.
+const given = JSON.parse(byId('given').textContent || 'null');
+
+async function begun({ line, toml, files: others, seed, runs }) {
+  for (const [name, text] of others) { files.add(name); await ask({ ask: 'file', name, text }); }
+  const comma = line.indexOf(','), first = comma < 0 ? line : line.slice(0, comma);
+  const isPath = toml === null && !first.includes('=');
+  const base = toml !== null ? OWN : isPath ? first : ONE_LINK;
+  S = { ...usual(), base, toml: toml ?? '', seed, runs: Math.min(200, runs), keys: pairs(isPath ? line.slice(first.length + 1) : line), variants: [{ keys: {} }] };
+}
 
 async function restore() {
   const hash = location.hash.slice(1);
@@ -276,8 +262,10 @@ async function restore() {
     const found = await unpackedLink(hash);
     if (found) S = found; else said('This link is damaged; these are the usual settings.');
   }
+  if (!hash && given) await begun(given);
   if (S.base === OWN) await ask({ ask: 'file', name: OWN, text: S.toml });
-  view = null;
+  graph.forget();
+  between = null;
   shownPath = null;
   drawControls();
   changed();

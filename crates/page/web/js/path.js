@@ -3,6 +3,7 @@ let shownPath = null;
 let lastRuns = [];
 let passages = null;
 let playing = null;
+let cursorAt = 0;
 
 const WIDTH = 340, HEIGHT = 150, WIRE = 62, BACK = 100;
 
@@ -100,6 +101,8 @@ function drawPackets() {
 
 const span = () => Math.max(0.02, Math.min(0.4, shownPath.links.reduce((sum, link) => sum + link.down.delay_ms / 1e3, 0)));
 
+const within = value => Math.max(0, Math.min(shownPath.duration_s, value));
+
 // The moment that all pictures show.
 function at(time) {
   if (!shownPath) return;
@@ -107,19 +110,9 @@ function at(time) {
   byId('at').value = String(1000 * cursorAt / shownPath.duration_s);
   byId('at').setAttribute('aria-valuetext', `${cursorAt.toFixed(3)} s`);
   byId('at-shown').textContent = `${cursorAt.toFixed(3)} s`;
-  for (const { plot } of charts.values()) {
-    const left = plot.valToPos(cursorAt, 'x');
-    if (Math.abs((plot.cursor.left ?? -10) - left) > 1) plot.setCursor({ left, top: plot.cursor.top > 0 ? plot.cursor.top : 10 }, false);
-  }
+  pointCharts();
   drawMoment();
-  requestPaint();
-}
-
-let painting = false;
-function requestPaint() {
-  if (painting) return;
-  painting = true;
-  requestAnimationFrame(() => { painting = false; drawSequence(); });
+  graph.at(cursorAt);
 }
 
 // Packets between now and a while later, asked for when they are to be seen.
@@ -142,7 +135,7 @@ function play() {
     if (cursorAt + passed >= shownPath.duration_s) { stop(); return; }
     at(cursorAt + passed);
     if (passagesWanted && cursorAt > passagesWanted.to_s - span()) fetchPassages();
-    if (view && cursorAt > view[1]) setView(cursorAt, cursorAt + view[1] - view[0]);
+    if (graph.view && cursorAt > graph.view[1]) graph.setView(cursorAt, cursorAt + graph.view[1] - graph.view[0]);
     requestAnimationFrame(tick);
   };
   requestAnimationFrame(tick);

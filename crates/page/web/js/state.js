@@ -5,7 +5,7 @@ const ONE_LINK = '';
 const MOST_VARIANTS = 4;
 const LONGEST_LINK = 2000;
 const LARGEST_SEED = 9223372036854775807n;
-const TONES = ['--a', '--b', '--c', '--d'];
+const TONES = ['--c1', '--c2', '--c3', '--c4'];
 
 const usual = () => ({
   base: ONE_LINK, toml: '', seed: '1', runs: 10, more: '', lesson: '', shown: 0,

@@ -44,6 +44,12 @@ impl Look {
         Look { dash: "d0".into(), marker: "s4".into(), ..beside }
     }
 
+    /// Dotted, in the colour of the series before it.
+    fn bound(before: Option<&Look>) -> Look {
+        let color = before.map_or("c0", |look| &look.color).to_owned();
+        Look { color, dash: "bound".into(), marker: "s0".into() }
+    }
+
     fn stranger(index: usize) -> Look {
         Look { color: "c0".into(), dash: "d0".into(), marker: format!("s{}", index % STRANGERS) }
     }
@@ -81,6 +87,7 @@ impl Looks {
         let mut looks = Vec::with_capacity(curves.len());
         for curve in curves {
             looks.push(match curve.kind {
+                CurveKind::Bound => Look::bound(looks.last()),
                 CurveKind::Other => Look::other(self.partner(curve, curves)),
                 CurveKind::Published => match self.partner(curve, curves) {
                     Some(index) => Look::published(index),
@@ -105,9 +112,9 @@ impl Looks {
 
 /// Which of `curves` (ours, not the papers') `published` is named after: the longest name within its own.
 pub fn partner(published: &Curve, curves: &[Curve]) -> Option<usize> {
-    let ours = || curves.iter().filter(|curve| curve.kind.is_ours());
+    let ours = || curves.iter().filter(|curve| curve.kind.is_series());
     let name = longest_within(&published.name, ours().map(|curve| curve.name.as_str()))?;
-    curves.iter().position(|curve| curve.kind.is_ours() && curve.name == name)
+    curves.iter().position(|curve| curve.kind.is_series() && curve.name == name)
 }
 
 /// The name in the legend: says that a published curve is published where its name alone would not.
@@ -121,7 +128,7 @@ pub fn legend_name(curve: &Curve, curves: &[Curve]) -> String {
 }
 
 fn own_names(figure: &Figure) -> impl Iterator<Item = &str> {
-    let ours = figure.curves.iter().filter(|curve| curve.kind.is_ours());
+    let ours = figure.curves.iter().filter(|curve| curve.kind.is_series());
     ours.map(|curve| curve.name.as_str())
 }
 

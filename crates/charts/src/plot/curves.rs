@@ -55,7 +55,9 @@ pub fn drawn(figure: &Figure, axes: &Axes, parts: &[Part<'_>]) -> Drawn {
             let dash = dash(figure, part.curve, part.look);
             match part.curve.kind {
                 CurveKind::Measured => path(&mut lines, &format!(" {dash}"), sight.line(&points)),
-                CurveKind::Line => path(&mut lines, &format!(" {dash} thin"), sight.line(&points)),
+                CurveKind::Line | CurveKind::Bound => {
+                    path(&mut lines, &format!(" {dash} thin"), sight.line(&points))
+                }
                 CurveKind::Steps => path(&mut lines, &format!(" {dash} thin"), sight.steps(&points)),
                 CurveKind::Dots if points.len() > FORMS => path(&mut lines, " dots", sight.dots(&points)),
                 CurveKind::Dots | CurveKind::Published | CurveKind::Other => {}
@@ -74,7 +76,8 @@ pub fn drawn(figure: &Figure, axes: &Axes, parts: &[Part<'_>]) -> Drawn {
 
 /// The dashes of a curve's line: none where they would fall between its points, or where no other line is near.
 pub fn dash<'a>(figure: &Figure, curve: &Curve, look: &'a Look) -> &'a str {
-    if curve.points.len() <= DASHED && !figure.panels { &look.dash } else { "d0" }
+    let is_dashed = curve.kind == CurveKind::Bound || (curve.points.len() <= DASHED && !figure.panels);
+    if is_dashed { &look.dash } else { "d0" }
 }
 
 /// The id of a curve's marker.
@@ -99,7 +102,7 @@ pub fn note(figure: &Figure) -> Option<String> {
 /// Whether a curve has lines at all, for the legend.
 pub fn has_line(figure: &Figure, curve: &Curve) -> bool {
     figure.x_categories.is_empty()
-        && matches!(curve.kind, CurveKind::Measured | CurveKind::Line | CurveKind::Steps)
+        && matches!(curve.kind, CurveKind::Measured | CurveKind::Line | CurveKind::Steps | CurveKind::Bound)
 }
 
 /// A share of the plot in per cent, as short as a hundredth of a per cent allows.

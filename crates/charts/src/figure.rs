@@ -1,6 +1,6 @@
 //! What a report draws.
 
-use crate::stats::Estimate;
+use lasthop_stats::Estimate;
 
 /// A plot: labelled axes with units, and curves.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -21,6 +21,8 @@ pub struct Figure {
     pub y_log: bool,
     /// Names of the places 1, 2, … on the x axis, where x is no quantity: each is drawn by itself, never joined by a line.
     pub x_categories: Vec<String>,
+    /// The ends of the x axis, if they are not to be those of the points; no point lies beyond them.
+    pub x_range: Option<[f64; 2]>,
     /// The ends of what the quantity can be (0 and 1 for a share, 0 and infinity for a rate): neither the axis nor an interval goes beyond.
     pub y_bounds: Option<[f64; 2]>,
     /// Whether each curve has a panel of its own, one above the other on the same axes: for courses that would cover
@@ -52,6 +54,8 @@ pub enum CurveKind {
     Line,
     /// A step function of time.
     Steps,
+    /// What belongs to the series before it, as ssthresh to cwnd: a dotted line of its colour.
+    Bound,
     /// Single events: small markers alone.
     Dots,
     /// The paper's numbers: markers alone.
@@ -64,6 +68,11 @@ impl CurveKind {
     /// Whether it is a series of ours, and not numbers of somebody else beside one.
     pub const fn is_ours(self) -> bool {
         !matches!(self, CurveKind::Published | CurveKind::Other)
+    }
+
+    /// Whether it is a series by itself, with a colour of its own.
+    pub const fn is_series(self) -> bool {
+        self.is_ours() && !matches!(self, CurveKind::Bound)
     }
 }
 

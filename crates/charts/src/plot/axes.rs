@@ -70,7 +70,7 @@ pub fn has_markers(figure: &Figure, curve: &Curve) -> bool {
         || match curve.kind {
             CurveKind::Measured => curve.points.len() <= SPARSE,
             CurveKind::Dots | CurveKind::Published | CurveKind::Other => true,
-            CurveKind::Line | CurveKind::Steps => false,
+            CurveKind::Line | CurveKind::Steps | CurveKind::Bound => false,
         }
 }
 
@@ -80,6 +80,9 @@ fn x_axis(figure: &Figure, shown: &[&Point]) -> Option<Scale> {
         return (!shown.is_empty()).then(|| Scale::new(0.5, count + 0.5, false));
     }
     let (low, high) = ends(shown.iter().map(|point| point.x))?;
+    if let Some([low, high]) = figure.x_range.filter(|[from, to]| from < to) {
+        return Some(Scale { low, high, log: figure.x_log });
+    }
     let marked =
         figure.curves.iter().any(|curve| has_markers(figure, curve) && curve.kind != CurveKind::Dots);
     let scale = Scale::new(low, high, figure.x_log);
@@ -117,7 +120,7 @@ fn shifts(figure: &Figure) -> Vec<f64> {
     if figure.x_categories.is_empty() {
         return Vec::new();
     }
-    let own = |curve: &&Curve| curve.kind.is_ours();
+    let own = |curve: &&Curve| curve.kind.is_series();
     let count = figure.curves.iter().filter(own).count();
     let (most, together) = BESIDE;
     let apart = most.min(together / count.max(1) as f64);

@@ -1,16 +1,32 @@
 //! A figure's plot: an SVG that needs no script, between labels of the page.
 //!
+//! * [`Plot::of`]: the plot, from its `axes` (each a `scale`) and its `curves` (`thin` for long series, `path` for short
+//!   path data, [`markers`]), with [`looks`] that a series keeps throughout a chapter, and its `data`.
+//! * [`escape`]: data within markup.
+//!
 //! Text is text of a fixed size at any width: places on the axes are shares of the plot, the plot is as wide as the
 //! page. Lines are paths in units that the page stretches, at strokes that it does not.
 
-use super::axes::Axes;
-use super::curves::{self, Part, drawn, has_line, percent};
-use super::data::Data;
-use super::escape::escaped;
-use super::looks::{Look, Looks, legend_name, partner};
-use super::path::{HEIGHT, Pen, WIDTH};
-use super::scale::{Scale, Tick};
+mod axes;
+mod curves;
+mod data;
+pub mod escape;
+pub mod looks;
+pub mod markers;
+mod path;
+pub mod scale;
+mod thin;
+
+pub use curves::percent;
+
 use crate::figure::{Curve, CurveKind, Figure};
+use axes::Axes;
+use curves::{Part, drawn, has_line};
+use data::Data;
+use escape::escaped;
+use looks::{Look, Looks, legend_name, partner};
+use path::{HEIGHT, Pen, WIDTH};
+use scale::{Scale, Tick};
 use std::fmt::Write;
 
 /// About how many numbers stand at the x axis, at the y axis, and at that of a panel.
@@ -22,13 +38,38 @@ const CHARACTER: f64 = 7.2;
 const NARROW: f64 = 290.0;
 const USUAL: f64 = 760.0;
 
+/// A plot with legend and labels.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Plot {
+    /// Classes of the element around it.
+    pub class: String,
+    /// Characters of the widest label at the y axis: the element's `--left`.
+    pub left: usize,
+    /// Characters of the longest category: the element's `--below`.
+    pub below: usize,
+    /// What is in it.
+    pub inner: String,
+}
+
+impl Plot {
+    /// The plot of `figure`, without the data; `None` if it has no point.
+    pub fn of(figure: &Figure, looks: &Looks) -> Option<Plot> {
+        Some(plot(figure, &Axes::of(figure)?, &looks.assign(&figure.curves), &[]))
+    }
+
+    /// The element and what is in it.
+    pub fn html(&self) -> String {
+        let Plot { class, left, below, inner } = self;
+        format!("<div class=\"{class}\" style=\"--left:{left};--below:{below}\">\n{inner}</div>\n")
+    }
+}
+
 /// The plot with legend and labels, and the data it shows, folded.
 pub fn html(figure: &Figure, looks: &Looks) -> (String, String) {
-    let looks = looks.assign(&figure.curves);
     let axes = Axes::of(figure);
     let data = Data::of(figure, axes.as_ref());
     let plot = match axes {
-        Some(axes) => plot(figure, &axes, &looks, &data),
+        Some(axes) => plot(figure, &axes, &looks.assign(&figure.curves), &data.rows).html(),
         None => "<p class=\"notice\">No point to draw.</p>\n".to_string(),
     };
     (plot, data.html())
@@ -38,7 +79,7 @@ pub fn html(figure: &Figure, looks: &Looks) -> (String, String) {
 pub fn notes(figure: &Figure) -> Vec<String> {
     let mut notes = Vec::new();
     let points = || figure.curves.iter().flat_map(|curve| &curve.points);
-    if points().any(|point| super::axes::interval(point).is_some()) {
+    if points().any(|point| axes::interval(point).is_some()) {
         notes.push("Bars and bands are 95 % intervals.".to_string());
     }
     for (name, log, of) in [
@@ -56,30 +97,20 @@ pub fn notes(figure: &Figure) -> Vec<String> {
     notes
 }
 
-fn plot(figure: &Figure, axes: &Axes, looks: &[Look], data: &Data) -> String {
+fn plot(figure: &Figure, axes: &Axes, looks: &[Look], rows: &[Option<usize>]) -> Plot {
     let parts: Vec<Part<'_>> = figure
         .curves
         .iter()
         .zip(looks)
         .enumerate()
-        .map(|(index, (curve, look))| Part {
-            index,
-            curve,
-            look,
-            row: data.rows.get(index).copied().flatten(),
-        })
+        .map(|(index, (curve, look))| Part { index, curve, look, row: rows.get(index).copied().flatten() })
         .collect();
     let panels = if figure.panels { panels(figure, parts) } else { vec![parts] };
     let y_ticks = axes.y.ticks(if figure.panels { TICKS.2 } else { TICKS.1 });
     let widest = y_ticks.iter().map(|tick| tick.label.width()).max().unwrap_or(0);
     let (x_labels, tilt) = x_labels(figure, axes);
-    let class = if figure.panels { " panels" } else { "" };
-    let mut out = format!(
-        "<div class=\"plot{class}{tilt}\" style=\"--left:{widest};--below:{}\">\n{}<p class=\"y-label\">{}</p>\n",
-        figure.x_categories.iter().map(|name| name.chars().count()).max().unwrap_or(0),
-        legend(figure, looks),
-        escaped(&figure.y_label)
-    );
+    let panelled = if figure.panels { " panels" } else { "" };
+    let mut out = format!("{}<p class=\"y-label\">{}</p>\n", legend(figure, looks), escaped(&figure.y_label));
     let last = panels.len().saturating_sub(1);
     for (index, parts) in panels.iter().enumerate() {
         let drawn = drawn(figure, axes, parts);
@@ -96,14 +127,19 @@ fn plot(figure: &Figure, axes: &Axes, looks: &[Look], data: &Data) -> String {
             drawn.markers
         );
     }
-    let _ = write!(out, "<p class=\"x-label\">{}</p>\n</div>\n", escaped(&figure.x_label));
-    out
+    let _ = writeln!(out, "<p class=\"x-label\">{}</p>", escaped(&figure.x_label));
+    Plot {
+        class: format!("plot{panelled}{tilt}"),
+        left: widest,
+        below: figure.x_categories.iter().map(|name| name.chars().count()).max().unwrap_or(0),
+        inner: out,
+    }
 }
 
 /// One of our curves in each panel, with what was published of it; what belongs to none comes last, by itself.
 fn panels<'a>(figure: &Figure, parts: Vec<Part<'a>>) -> Vec<Vec<Part<'a>>> {
     let mut panels: Vec<(Option<usize>, Vec<Part<'a>>)> = Vec::new();
-    let own = |curve: &Curve| curve.kind.is_ours();
+    let own = |curve: &Curve| curve.kind.is_series();
     for part in parts {
         let of = if own(part.curve) { Some(part.index) } else { partner(part.curve, &figure.curves) };
         match panels.iter_mut().find(|(panel, _)| *panel == of) {
@@ -191,7 +227,7 @@ fn legend(figure: &Figure, looks: &[Look]) -> String {
             (true, _) => format!("<path class=\"{dash} thin\" d=\"M0 7h{width}\"/>"),
             (false, _) => String::new(),
         };
-        let marker = match super::axes::has_markers(figure, curve) {
+        let marker = match axes::has_markers(figure, curve) {
             true => format!("<use href=\"#{}\" x=\"{}\" y=\"7\"/>", curves::marker(curve, look), width / 2),
             false => String::new(),
         };

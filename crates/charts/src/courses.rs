@@ -1,0 +1,195 @@
+//! Figures over time, of one run or of several in one picture.
+
+use crate::figure::{Curve, CurveKind, Figure, Point};
+use lasthop_sim::{FlowSample, QueueSample};
+
+/// A slow start threshold so many times above the highest window stands for none yet.
+const FAR_ABOVE: u64 = 4;
+/// Goodput is averaged over this time, s, but over no more than a share of a short run and no less than one of a long one.
+const AVERAGED_S: f64 = 1.0;
+const SHARES: [f64; 2] = [0.01, 0.05];
+
+/// What one run's probes saw of a flow.
+#[derive(Clone, Debug)]
+pub struct Course {
+    /// The run's name, where there are several in a picture.
+    pub name: String,
+    /// In order.
+    pub samples: Vec<FlowSample>,
+}
+
+impl Course {
+    /// Of the flow with this number, among the samples of all flows.
+    pub fn of(name: &str, samples: &[FlowSample], flow: usize) -> Course {
+        let its = samples.iter().filter(|sample| sample.flow == flow);
+        Course { name: name.to_owned(), samples: its.copied().collect() }
+    }
+
+    /// Bytes delivered so far, by time (s).
+    pub fn delivered(&self) -> Vec<(f64, u64)> {
+        self.samples.iter().map(|sample| (sample.time.as_secs(), sample.delivered_bytes)).collect()
+    }
+}
+
+/// How long goodput is averaged in a run of `duration_s`.
+pub fn averaged_s(duration_s: f64) -> f64 {
+    let [least, most] = SHARES.map(|share| share * duration_s);
+    AVERAGED_S.clamp(least, most.max(least))
+}
+
+/// Goodput: amounts (s, bytes) that only grow, each with its name, averaged over `span_s` before each moment.
+pub fn goodput(amounts: &[(String, Vec<(f64, u64)>)], span_s: f64) -> Figure {
+    let curve = |(name, amounts): &(String, Vec<(f64, u64)>)| Curve {
+        name: name.clone(),
+        kind: CurveKind::Line,
+        points: rates(amounts, span_s),
+    };
+    let caption = format!("Payload delivered in order, averaged over the {span_s:.3} s before.");
+    figure("goodput", "Goodput", &caption, "kbit/s", amounts.iter().map(curve).collect())
+}
+
+/// The mean rate (kbit/s) over the last `span_s`, from amounts (s, bytes); over less at the beginning.
+fn rates(amounts: &[(f64, u64)], span_s: f64) -> Vec<Point> {
+    let mut from = 0;
+    let mut points = Vec::with_capacity(amounts.len());
+    for (at, (now, bytes)) in amounts.iter().enumerate().skip(1) {
+        while from + 1 < at && now - amounts[from].0 > span_s + 1e-9 {
+            from += 1;
+        }
+        let (then, before) = amounts[from];
+        points.push(Point::exact(*now, bytes.saturating_sub(before) as f64 * 8e-3 / (now - then)));
+    }
+    points
+}
+
+/// cwnd, and ssthresh once it is near.
+pub fn window(courses: &[Course]) -> Figure {
+    let cwnd = |sample: &FlowSample| Some(sample.cwnd_bytes as f64 / 1e3);
+    let curves = pairs(courses, ("cwnd", cwnd), |course| {
+        let highest = course.samples.iter().map(|sample| sample.cwnd_bytes).max().unwrap_or(0);
+        let ssthresh = move |sample: &FlowSample| {
+            (sample.ssthresh_bytes <= FAR_ABOVE * highest).then_some(sample.ssthresh_bytes as f64 / 1e3)
+        };
+        ("ssthresh", ssthresh)
+    });
+    let caption =
+        "What the sender allows itself (cwnd); dotted: where slow start ends (ssthresh), once that is near.";
+    figure("window", "Congestion window", caption, "kB", curves)
+}
+
+/// Smoothed RTT and RTO.
+pub fn round_trips(courses: &[Course]) -> Figure {
+    let curves = pairs(courses, ("SRTT", |sample: &FlowSample| sample.srtt_ms), |_| {
+        ("RTO", |sample: &FlowSample| sample.srtt_ms.map(|_| sample.rto_ms))
+    });
+    let caption =
+        "The sender's smoothed round-trip time (SRTT); dotted: after how long it gives a segment up (RTO).";
+    figure("rtt", "Round-trip time", caption, "ms", curves)
+}
+
+/// What is in the network by the sender's account.
+pub fn in_flight(courses: &[Course]) -> Figure {
+    let of = |sample: &FlowSample| Some(sample.in_flight_bytes as f64 / 1e3);
+    let curve = |course: &Course| {
+        let name = if courses.len() == 1 { "in flight" } else { &course.name };
+        curve(name, CurveKind::Line, &course.samples, of)
+    };
+    let caption = "What is in the network by the sender's own account.";
+    figure("flight", "In flight", caption, "kB", courses.iter().map(curve).collect())
+}
+
+/// How many packets wait in one direction of a link, as points.
+pub fn waiting(samples: &[QueueSample], link: usize, is_down: bool) -> Vec<Point> {
+    let of_this = samples.iter().filter(|sample| sample.link == link && sample.down == is_down);
+    of_this.map(|sample| Point::exact(sample.time.as_secs(), f64::from(sample.packets))).collect()
+}
+
+/// Queue lengths, each with its name.
+pub fn queue(courses: Vec<(String, Vec<Point>)>) -> Figure {
+    let curves = courses.into_iter().map(|(name, points)| Curve { name, kind: CurveKind::Steps, points });
+    figure("queue", "Queue at the last hop", "Packets that wait.", "packets", curves.collect())
+}
+
+/// The figure from one time to another, s, alone.
+pub fn cut(mut figure: Figure, [from, to]: [f64; 2]) -> Figure {
+    figure.curves.iter_mut().for_each(|curve| curve.points.retain(|point| (from..=to).contains(&point.x)));
+    figure.x_range = Some([from, to]);
+    figure
+}
+
+/// A figure over time.
+pub fn figure(id: &str, title: &str, caption: &str, y_label: &str, curves: Vec<Curve>) -> Figure {
+    Figure {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        caption: caption.to_owned(),
+        x_label: "time, s".into(),
+        y_label: y_label.to_owned(),
+        curves,
+        ..Figure::default()
+    }
+}
+
+/// A curve of a flow's samples where they have a value.
+pub fn curve(
+    name: &str,
+    kind: CurveKind,
+    samples: &[FlowSample],
+    of: impl Fn(&FlowSample) -> Option<f64>,
+) -> Curve {
+    let points = samples.iter().filter_map(|sample| Some(Point::exact(sample.time.as_secs(), of(sample)?)));
+    Curve { name: name.to_owned(), kind, points: points.collect() }
+}
+
+/// Two curves for each course, the second dotted; by the course's name if there are several.
+fn pairs<B: Fn(&FlowSample) -> Option<f64>>(
+    courses: &[Course],
+    (first, of): (&str, impl Fn(&FlowSample) -> Option<f64>),
+    second: impl Fn(&Course) -> (&'static str, B),
+) -> Vec<Curve> {
+    let mut curves = Vec::with_capacity(2 * courses.len());
+    for course in courses {
+        let (bound, bound_of) = second(course);
+        let names = match courses.len() {
+            1 => [first.to_owned(), bound.to_owned()],
+            _ => [course.name.clone(), format!("{}, {bound}", course.name)],
+        };
+        curves.push(curve(&names[0], CurveKind::Line, &course.samples, &of));
+        curves.push(curve(&names[1], CurveKind::Bound, &course.samples, bound_of));
+    }
+    curves.retain(|curve| !curve.points.is_empty());
+    curves
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_come_from_amounts() {
+        let amounts = [(0.0, 0), (0.1, 1000), (0.2, 3000), (0.3, 3000), (0.4, 4000)];
+        let found: Vec<(f64, f64)> = rates(&amounts, 0.2).iter().map(|point| (point.x, point.y)).collect();
+        // 8 bits a byte: 1000 bytes in 0.1 s are 80 kbit/s, 3000 in 0.2 s 120, 2000 in 0.2 s 80, 1000 in 0.2 s 40.
+        let expected = [(0.1, 80.0), (0.2, 120.0), (0.3, 80.0), (0.4, 40.0)];
+        for ((x, y), (at, rate)) in found.iter().zip(expected) {
+            assert!(*x == at && (y - rate).abs() < 1e-9, "{found:?}");
+        }
+        assert_eq!(found.len(), 4);
+    }
+
+    #[test]
+    fn goodput_is_averaged_over_a_second_or_a_share_of_the_run() {
+        for (duration, span) in [(1.0, 0.05), (20.0, 1.0), (60.0, 1.0), (300.0, 3.0)] {
+            assert!((averaged_s(duration) - span).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn a_cut_has_its_ends_and_nothing_beyond() {
+        let points = (0..10u8).map(|at| Point::exact(f64::from(at), 1.0)).collect();
+        let whole = queue(vec![("A".into(), points)]);
+        let part = cut(whole, [2.5, 6.0]);
+        let times: Vec<f64> = part.curves[0].points.iter().map(|point| point.x).collect();
+        assert_eq!((times, part.x_range), (vec![3.0, 4.0, 5.0, 6.0], Some([2.5, 6.0])));
+    }
+}

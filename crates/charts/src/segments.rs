@@ -1,0 +1,339 @@
+//! A flow's segments and ACKs for the time-sequence graph: what tcptrace draws from a capture at the sender.
+
+use crate::figure::{Curve, CurveKind, Figure, Point};
+use lasthop_base::Time;
+use lasthop_engine::{Deed, Fate, NodeId, Observer, PipeId, Side};
+use lasthop_scenario::{Flow, Scenario, Traffic};
+use lasthop_sim::packets::{End, Stories, Story};
+use lasthop_tcp::Event;
+use lasthop_tcp::event::Reason;
+use lasthop_wire::{Body, Flags, FlowId, Packet, Segment};
+
+/// Fates that are no reason of a loss, as a column has them.
+const ARRIVED: f64 = -1.0;
+const UNFINISHED: f64 = -2.0;
+
+/// The reason of a segment that was not sent again.
+const FIRST_TIME: f64 = -1.0;
+
+/// Why something is sent again, by the numbers that columns have.
+pub const REASONS: [Reason; 9] = [
+    Reason::FastRetransmit,
+    Reason::Hole,
+    Reason::Timeout,
+    Reason::GoBackN,
+    Reason::Rescue,
+    Reason::TailProbe,
+    Reason::WindowProbe,
+    Reason::TooLong,
+    Reason::Handshake,
+];
+
+/// A part of a run: what sets out from one time to another, and not more than so much of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    /// From here, s.
+    pub from_s: f64,
+    /// To here, s.
+    pub to_s: f64,
+    /// Segments and ACKs at most.
+    pub most: usize,
+}
+
+/// What was seen of a flow, in columns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Segments {
+    /// Segments in the order in which they set out ([`Segments::DATA`]).
+    pub data: [Vec<f64>; 7],
+    /// ACKs in the order in which they set out ([`Segments::ACKS`]).
+    pub acks: [Vec<f64>; 3],
+    /// Recoveries and timeouts ([`Segments::EVENTS`]).
+    pub events: [Vec<f64>; 2],
+    /// To which time all is there, s: the window's end, or where the first thing had no room.
+    pub to_s: f64,
+}
+
+impl Segments {
+    /// When they set out (s), first byte, length (bytes), when they arrived (s) or NaN, fate (-1 arrived, -2 neither, else
+    /// the number of the [`LossReason`]), on which pipe they were lost or NaN, why they were sent again (the number of the
+    /// [`Reason`]) or -1.
+    pub const DATA: [&'static str; 7] = ["sent_s", "start", "length", "arrived_s", "fate", "pipe", "reason"];
+    /// When they arrive (s), what they acknowledge (bytes), and the end of their first SACK block or NaN.
+    pub const ACKS: [&'static str; 3] = ["time_s", "acked", "sacked"];
+    /// When (s), and what: 0 a recovery begins, 1 it ends, 2 a timeout.
+    pub const EVENTS: [&'static str; 2] = ["time_s", "kind"];
+
+    /// Around the first loss, else the beginning: what is shown first, s.
+    pub fn first_view(&self) -> [f64; 2] {
+        let lost = self.data[4].iter().position(|fate| *fate >= 0.0);
+        let middle = lost.map_or(0.5, |at| self.data[0][at]);
+        [(middle - 0.4).max(0.0), middle + 1.1]
+    }
+
+    /// The first view as points: segments sent, sent again and lost at their first byte, ACKs at what they cover, kB.
+    pub fn figure(&self, title: &str) -> Figure {
+        let [from, to] = self.first_view();
+        let [sent, start, _, _, fate, _, reason] = &self.data;
+        let points = |times: &[f64], bytes: &[f64], wanted: &dyn Fn(usize) -> bool| {
+            let seen = (0..times.len()).filter(|at| (from..=to).contains(&times[*at]) && wanted(*at));
+            seen.map(|at| Point::exact(times[at], bytes[at] / 1e3)).collect::<Vec<Point>>()
+        };
+        let [acked_at, acked, _] = &self.acks;
+        let curves = [
+            ("sent", points(sent, start, &|at| reason[at] < 0.0)),
+            ("sent again", points(sent, start, &|at| reason[at] >= 0.0)),
+            ("ACK", points(acked_at, acked, &|at| acked[at] > 0.0)),
+            ("lost", points(sent, start, &|at| fate[at] >= 0.0)),
+        ];
+        let curve =
+            |(name, points): (&str, Vec<Point>)| Curve { name: name.into(), kind: CurveKind::Dots, points };
+        Figure {
+            title: title.to_owned(),
+            x_label: "time, s".into(),
+            y_label: "kB".into(),
+            curves: curves.into_iter().filter(|(_, points)| !points.is_empty()).map(curve).collect(),
+            ..Figure::default()
+        }
+    }
+}
+
+/// The flow that pictures follow: the first one of TCP, or the first one.
+pub fn watched(scenario: &Scenario) -> usize {
+    let is_tcp = |flow: &Flow| matches!(flow.traffic, Traffic::Tcp { .. });
+    scenario.flows.iter().position(is_tcp).unwrap_or(0)
+}
+
+/// Takes notes of one flow's segments.
+pub struct Taker {
+    flow: FlowId,
+    /// Links on each flow's way there and back.
+    hops: Vec<[usize; 2]>,
+    window: Window,
+    stories: Stories,
+    seen: Segments,
+    /// When something was sent again, its first byte, and why.
+    again: Vec<(Time, u64, Reason)>,
+    /// The number of the first byte of data.
+    first: Option<u32>,
+    high: u64,
+    acked: u64,
+    /// Where the first thing was left out because there was too much, s.
+    full: Option<f64>,
+}
+
+impl Taker {
+    /// For the flow of this number.
+    pub fn new(scenario: &Scenario, flow: usize, window: Window) -> Taker {
+        Taker {
+            flow: FlowId(flow as u32),
+            hops: scenario.routes.iter().map(|route| [route.there.len(), route.back.len()]).collect(),
+            window,
+            stories: Stories::default(),
+            seen: Segments::default(),
+            again: Vec::new(),
+            first: None,
+            high: 0,
+            acked: 0,
+            full: None,
+        }
+    }
+
+    /// What was seen, once the run has ended.
+    pub fn finish(mut self) -> Segments {
+        while let Some(story) = self.stories.next_of_all() {
+            self.take(&story);
+        }
+        // Sent again at this time from this byte on: told at the same instant as the segment itself.
+        let reason = |sent: f64, start: f64| {
+            let from = self.again.partition_point(|(at, ..)| at.as_secs() < sent);
+            let same = self.again[from..].iter().take_while(|(at, ..)| at.as_secs() <= sent);
+            let found = same.into_iter().find(|(_, byte, _)| *byte as f64 == start);
+            found.map_or(FIRST_TIME, |(.., reason)| f64::from(*reason as u8))
+        };
+        let [sent, start, ..] = &self.seen.data;
+        self.seen.data[6] = sent.iter().zip(start).map(|(sent, start)| reason(*sent, *start)).collect();
+        self.seen.to_s = self.full.unwrap_or(self.window.to_s);
+        self.seen
+    }
+
+    fn hops_of(&self, packet: &Packet) -> usize {
+        self.hops[packet.flow.0 as usize][usize::from(!packet.forward)]
+    }
+
+    fn told(&mut self) {
+        while let Some(story) = self.stories.next_ended() {
+            self.take(&story);
+        }
+    }
+
+    fn take(&mut self, story: &Story) {
+        let Body::Tcp(segment) = &story.packet.body else { return };
+        if story.packet.forward {
+            self.take_data(story, segment);
+        } else {
+            self.take_ack(story, segment);
+        }
+    }
+
+    fn take_data(&mut self, story: &Story, segment: &Segment) {
+        if segment.flags.has(Flags::SYN) {
+            self.first = Some(segment.seq.0.wrapping_add(1));
+        }
+        let Some(first) = self.first.filter(|_| segment.len > 0) else { return };
+        let start = offset(first, self.high, segment.seq.0);
+        self.high = self.high.max(start);
+        let sent = story.sent.as_secs();
+        if !self.has_room_at(sent) {
+            return;
+        }
+        let (arrived, fate, place) = match story.end {
+            End::Arrived(at) => (at.as_secs(), ARRIVED, f64::NAN),
+            End::Lost(pipe, reason) => (f64::NAN, f64::from(reason as u8), f64::from(pipe.0)),
+            End::TakenOut(_, reason) => (f64::NAN, f64::from(reason as u8), f64::NAN),
+            End::Received(_) | End::Unfinished => (f64::NAN, UNFINISHED, f64::NAN),
+        };
+        let row = [sent, start as f64, f64::from(segment.len), arrived, fate, place];
+        self.seen.data.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
+    }
+
+    fn take_ack(&mut self, story: &Story, segment: &Segment) {
+        let (Some(first), End::Arrived(at)) = (self.first, story.end) else { return };
+        if segment.flags.has(Flags::SYN) {
+            return;
+        }
+        let acked = offset(first, self.acked, segment.ack.0);
+        let sack =
+            segment.sack.as_slice().first().map(|(_, right)| offset(first, self.acked, right.0) as f64);
+        self.acked = self.acked.max(acked);
+        if self.has_room_at(at.as_secs()) {
+            let row = [at.as_secs(), acked as f64, sack.unwrap_or(f64::NAN)];
+            self.seen.acks.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
+        }
+    }
+
+    fn has_room_at(&mut self, at: f64) -> bool {
+        let is_inside = (self.window.from_s..=self.window.to_s).contains(&at);
+        let is_full = self.seen.data[0].len() + self.seen.acks[0].len() >= self.window.most;
+        if is_inside && is_full {
+            self.full.get_or_insert(at);
+        }
+        is_inside && !is_full
+    }
+}
+
+impl Observer for Taker {
+    fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+        if packet.flow == self.flow {
+            let hops = self.hops_of(packet);
+            self.stories.on_packet(now, pipe, packet, hops, fate);
+            self.told();
+        }
+    }
+
+    fn on_fate(&mut self, _: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+        if packet.flow == self.flow {
+            let hops = self.hops_of(packet);
+            self.stories.on_fate(pipe, packet, hops, fate);
+            self.told();
+        }
+    }
+
+    fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {
+        if packet.flow == self.flow {
+            self.stories.on_node(now, node, packet, deed);
+            self.told();
+        }
+    }
+
+    fn on_event(&mut self, now: Time, flow: FlowId, side: Side, event: &Event) {
+        if flow != self.flow || side != Side::Source {
+            return;
+        }
+        let kind = match event {
+            Event::RecoveryEntered { .. } => 0.0,
+            Event::RecoveryLeft { .. } => 1.0,
+            Event::TimedOut { .. } => 2.0,
+            Event::Retransmitted { range, reason } => {
+                // The SYN is byte 0.
+                self.again.push((now, range.start.saturating_sub(1), *reason));
+                return;
+            }
+            _ => return,
+        };
+        self.seen.events[0].push(now.as_secs());
+        self.seen.events[1].push(kind);
+    }
+}
+
+/// The offset in the stream whose number is `number`, near `around`; `first` is the number of offset 0.
+pub fn offset(first: u32, around: u64, number: u32) -> u64 {
+    let difference = number.wrapping_sub(first).wrapping_sub(around as u32) as i32;
+    around.saturating_add_signed(i64::from(difference))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_scenario::Draft;
+    use lasthop_sim::Watch;
+    use std::any::Any;
+
+    /// What was seen of the first flow of TCP.
+    pub(crate) fn seen(path: &str, window: Window) -> Segments {
+        let scenario = Draft::load(path).unwrap().check().unwrap();
+        let taker = Taker::new(&scenario, watched(&scenario), window);
+        let watch = Watch { observers: vec![Box::new(taker)], ..Watch::default() };
+        let (_, _, mut observers) = lasthop_sim::run_watched(&scenario, 1, watch);
+        let taker: Box<Taker> = (observers.pop().unwrap() as Box<dyn Any>).downcast().ok().unwrap();
+        taker.finish()
+    }
+
+    const ALL: Window = Window { from_s: 0.0, to_s: 1e9, most: 100_000 };
+
+    /// The ready path drops segments 14, 24, 26 and 28 (Fall and Floyd 1996, four drops), and SACK sends again exactly
+    /// those that were lost. docs/drop-patterns.md: 232 segments are acknowledged 5 s after the start.
+    #[test]
+    fn drop_patterns_show_which_segments_were_lost_and_sent_again() {
+        let segments = seen("drop-patterns", ALL);
+        let [_, start, length, _, fate, _, reason] = &segments.data;
+        let number = |wanted: &dyn Fn(usize) -> bool| {
+            let rows = (0..start.len()).filter(|at| wanted(*at));
+            let mut numbers: Vec<f64> = rows.map(|at| start[at] / length[at]).collect();
+            numbers.sort_by(f64::total_cmp);
+            numbers
+        };
+        assert_eq!(number(&|at| fate[at] >= 0.0), [14.0, 24.0, 26.0, 28.0]);
+        assert_eq!(number(&|at| reason[at] >= 0.0), [14.0, 24.0, 26.0, 28.0]);
+        let sent = number(&|at| reason[at] < 0.0);
+        assert!(sent.iter().zip(0..).all(|(number, expected)| *number == f64::from(expected)), "{sent:?}");
+        let acked = &segments.acks[1];
+        assert!(
+            acked.is_sorted() && acked.last().is_some_and(|last| *last >= 232.0 * length[0]),
+            "{acked:?}"
+        );
+        assert_eq!(segments.to_s, 1e9);
+    }
+
+    #[test]
+    fn the_first_view_is_around_the_first_loss() {
+        let segments = seen("drop-patterns", ALL);
+        let [from, to] = segments.first_view();
+        let first = segments.data[4].iter().position(|fate| *fate >= 0.0).unwrap();
+        assert!((from..to).contains(&segments.data[0][first]));
+        let figure = segments.figure("segments");
+        let lost = figure.curves.iter().find(|curve| curve.name == "lost").unwrap();
+        assert_eq!(lost.points[0].y * 1e3, segments.data[1][first]);
+        assert!(
+            figure.curves.iter().flat_map(|curve| &curve.points).all(|point| (from..=to).contains(&point.x))
+        );
+    }
+
+    #[test]
+    fn what_has_no_room_is_left_out_from_a_time_that_is_told() {
+        let all = seen("drop-patterns", ALL);
+        let part = seen("drop-patterns", Window { most: 100, ..ALL });
+        assert_eq!(part.data[0].len() + part.acks[0].len(), 100);
+        assert!(part.data[0].iter().all(|at| *at <= part.to_s) && part.to_s < 5.0, "{}", part.to_s);
+        assert_eq!(part.data[1], all.data[1][..part.data[1].len()]);
+    }
+}

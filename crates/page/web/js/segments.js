@@ -1,0 +1,51 @@
+// The segments of the variant shown: the graph, and a segment's story.
+const canvas = byId('sequence');
+const graph = sequenceGraph(canvas, { losses: () => catalogue.losses, viewed: wantSegments, pointed: at, picked: tell, said, wheelsAlways: true });
+byId('sequence-key').textContent = SEQUENCE_KEY;
+byId('sequence-help').textContent = `The wheel, ${SEQUENCE_HELP}`;
+
+function setGraph(run) {
+  graph.show(run.columns['data.sent_s'] && segmentsOf(run.columns, run.header.segments_to_s), shownPath.duration_s);
+}
+
+async function tell(index) {
+  const box = byId('story');
+  const { start, length } = graph.segments;
+  const { header } = { header: await ask({ ask: 'story', line: lineOf(S, S.shown), seed: S.seed, offset: Math.round(start[index]) }) };
+  box.hidden = false;
+  const close = made('button', { type: 'button', class: 'small', onclick: () => { box.hidden = true; canvas.focus(); } }, 'Close');
+  if (header.error) { box.replaceChildren(made('p', {}, header.error.message), close); return; }
+  const link = pipe => { const it = shownPath.links[pipe >> 1]; return `${it.name}${pipe & 1 ? ', up' : ''}`; };
+  const words = line => {
+    switch (line.what) {
+      case 'again': return `The sender sends it again: ${AGAIN[line.reason] || line.reason}.`;
+      case 'joins': return line.hop === 0 ? `It sets out${line.again ? ' again' : ''} and joins the queue of link ${link(line.pipe)}.` : `It joins the queue of link ${link(line.pipe)}.`;
+      case 'arrives': return `It arrives at the end of link ${link(line.pipe)}.`;
+      case 'lost': return `It is lost on link ${link(line.pipe)}: ${LOST[line.reason] || line.reason}.`;
+      case 'acked': return 'An ACK that covers it arrives at the sender.';
+      default: return `At node ${shownPath.nodes[line.node]}: ${line.what.replaceAll('_', ' ')}.`;
+    }
+  };
+  const lines = header.lines.sort((one, other) => one.time_s - other.time_s);
+  box.replaceChildren(made('h3', {}, `Bytes ${number(start[index])} to ${number(start[index] + length[index])} of variant ${letterOf(S.shown)}`), made('ol', {}, ...lines.map(line => made('li', {}, `${line.time_s.toFixed(6)} s: ${words(line)}`, ...losable(line)))), close);
+}
+
+// A button that loses a packet of the last hop by its number there, or lets it pass again.
+function losable(line) {
+  const [link, isDown] = shownPath.there[shownPath.there.length - 1];
+  if (line.what !== 'joins' || line.pipe !== 2 * link + (isDown ? 0 : 1) || line.number === null) return [];
+  const script = /scripted.*packets *= *"([\d, ]*)"/.exec(keysOf(S, S.shown).channel || '');
+  const lost = new Set(script ? script[1].split(',').filter(word => word.trim()).map(Number) : []);
+  const isLost = lost.has(line.number);
+  const toggle = () => {
+    if (isLost) lost.delete(line.number); else lost.add(line.number);
+    const packets = [...lost].sort((one, other) => one - other).join(', ');
+    ['loss', 'burst', 'ber', 'arq', 'channel'].forEach(key => { delete S.keys[key]; delete S.variants[S.shown].keys[key]; });
+    S.keys.channel = `{kind="scripted",packets="${packets}"}`;
+    byId('story').hidden = true;
+    drawControls();
+    changed();
+    canvas.focus();
+  };
+  return [' ', made('button', { type: 'button', class: 'small', onclick: toggle }, isLost ? 'Let it pass' : 'Lose it here, and nothing else but what is so chosen')];
+}
