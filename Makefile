@@ -89,6 +89,11 @@ page:
 	$(CARGO) run --quiet --package lasthop-page --example page -- \
 		target/wasm32-unknown-unknown/page/lasthop_page.wasm crates/page/lab.html
 
+# How long the page takes to a picture, and that all runs in it are the native ones, bit for bit: for an idle machine.
+.PHONY: page-times
+page-times:
+	$(CARGO) test --release -p lasthop --test lab -- --ignored --nocapture --test-threads=1
+
 # Packets per CPU second and peak memory on fixed cases.
 bench:
 	$(CARGO) run --release -- bench

@@ -2,20 +2,32 @@
 
 use crate::failure::Failure;
 use crate::output;
+use crate::source;
 use crate::target::Target;
 use clap::Args;
+use lasthop_scenario::{Catalogue, Disk, Files};
+use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The whole page: it needs no network and no other file. `make page` builds it.
 const PAGE: &str = include_str!("../../../page/lab.html");
+/// Where the page has what it is to begin with.
+const GIVEN: &str = "<script type=\"application/json\" id=\"given\">";
 
 /// Open the lab: a page with the engine in it, where paths and mechanisms are changed and seen at once
 ///
 /// The page needs no network and sends nothing anywhere. Without a browser it prints where the page is.
+///
+/// Try: lasthop lab umts --export lab.html
 #[derive(Args)]
 pub(crate) struct Lab {
+    /// What it begins with: a scenario file, a ready path's name, or one line: rate=10Mbit/s,rtt=20ms,loss=1%
+    path: Option<String>,
     /// Writes the page to this file instead: one file for any static host
     #[arg(long, value_name = "FILE")]
     export: Option<PathBuf>,
@@ -23,11 +35,15 @@ pub(crate) struct Lab {
 
 impl Lab {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
+        let page = match &self.path {
+            Some(path) => Cow::Owned(beginning_with(path)?),
+            None => Cow::Borrowed(PAGE),
+        };
         if let Some(file) = &self.export {
-            return write(file);
+            return Target::create(file)?.write_and_finish(&page);
         }
         let file = folder()?.join("lab.html");
-        write(&file)?;
+        Target::create(&file)?.write_and_finish(&page)?;
         if !is_opened(&file) {
             output::note("no browser opened; open this file in one:");
         }
@@ -35,8 +51,48 @@ impl Lab {
     }
 }
 
-fn write(file: &Path) -> Result<(), Failure> {
-    Target::create(file)?.write_and_finish(PAGE)
+/// The page with a scenario, which is checked here, and the files that it names.
+fn beginning_with(path: &str) -> Result<String, Failure> {
+    let seen = Arc::new(Seen::default());
+    let scenario = source::checked(&Catalogue { files: seen.clone(), ..Catalogue::default() }.load(path)?)?;
+    let mut files = std::mem::take(&mut *seen.0.lock().unwrap_or_else(PoisonError::into_inner));
+    // The scenario file itself, perhaps with changes behind it; the page looks for further files beside its own.
+    let name =
+        [path, path.split(',').next().unwrap_or_default()].into_iter().find(|it| files.contains_key(*it));
+    let name = name.filter(|_| !path.split(',').next().is_some_and(|first| first.contains('=')));
+    let toml = name.and_then(|name| files.remove(name));
+    let folder = name.and_then(|name| Path::new(name).parent()).unwrap_or(Path::new(""));
+    let files: Vec<Value> = files
+        .iter()
+        .map(|(name, text)| {
+            let beside = Path::new(name).strip_prefix(folder).unwrap_or(Path::new(name));
+            json!([beside.to_string_lossy(), text])
+        })
+        .collect();
+    let changes = name.map_or("", |name| path[name.len()..].trim_start_matches(','));
+    let line = if toml.is_some() { changes } else { path };
+    let given = json!({ "line": line, "toml": toml, "files": files,
+                        "seed": scenario.seed.to_string(), "runs": scenario.runs });
+    // Nothing in it may end the element that holds it.
+    let given = given.to_string().replace('<', "\\u003c");
+    Ok(PAGE.replacen(GIVEN, &format!("{GIVEN}{given}"), 1))
+}
+
+/// The files of the disk, and what was read of them.
+#[derive(Debug, Default)]
+struct Seen(Mutex<BTreeMap<String, String>>);
+
+impl Files for Seen {
+    fn is_there(&self, name: &str) -> bool {
+        Disk.is_there(name)
+    }
+
+    fn read(&self, name: &str, largest: u64) -> Result<Vec<u8>, String> {
+        let bytes = Disk.read(name, largest)?;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), text);
+        Ok(bytes)
+    }
 }
 
 /// A new folder for temporary files, which nobody else has made.

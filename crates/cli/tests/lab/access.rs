@@ -1,6 +1,7 @@
 //! For everybody: by keyboard alone, on a telephone, in the dark.
 
-use crate::{Opened, opened};
+use crate::browser::Browser;
+use crate::{Opened, lasthop, opened};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -48,12 +49,25 @@ fn a_telephone_shows_all_without_scrolling_sideways() {
     browser.wait("document.body.dataset.repetitions === '10'");
     let beside = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
     assert_eq!(browser.value(beside), json!(0));
-    let narrow = browser
-        .value("[...document.querySelectorAll('canvas')].map(one => one.getBoundingClientRect().width)");
-    assert!(
-        narrow.as_array().expect("widths").iter().all(|width| width.as_f64().is_some_and(|it| it > 250.0)),
-        "{narrow}"
+    let wide = browser.value(
+        "[...document.querySelectorAll('canvas, .area')].map(one => one.getBoundingClientRect().width)",
     );
+    assert!(
+        wide.as_array().is_some_and(|it| {
+            it.len() == 6 && it.iter().all(|width| width.as_f64().is_some_and(|it| it > 240.0))
+        }),
+        "{wide}"
+    );
+}
+
+/// What axe-core finds that keeps people out of the page as it is now.
+fn serious(browser: &mut Browser) -> Option<Value> {
+    let axe = std::fs::read_to_string(AXE).ok()?;
+    browser.value(&format!("{axe}; 0"));
+    Some(browser.value(
+        "axe.run(document).then(result => result.violations.filter(one => ['serious', 'critical'].includes(one.impact))
+         .map(one => [one.id, one.help, one.nodes.slice(0, 3).map(node => node.html.slice(0, 200))]))",
+    ))
 }
 
 #[test]
@@ -62,19 +76,69 @@ fn axe_finds_nothing_serious() {
         eprintln!("skipped: no axe-core in target/axe (make tools)");
         return;
     }
-    let axe = std::fs::read_to_string(AXE).expect("axe-core");
     let Some(Opened { mut browser, page, .. }) = opened("") else { return };
     for (scheme, hash) in [("light", ""), ("dark", ""), ("light", "#sack")] {
         browser.scheme(scheme);
         browser.open(&page, hash);
         browser.wait("Number(document.body.dataset.repetitions) >= 5");
         browser.value("document.getElementById('own').open = true, 0");
-        browser.value(&format!("{axe}; 0"));
-        let found = browser.value(
-            "axe.run(document).then(result => result.violations.filter(one => ['serious', 'critical'].includes(one.impact))
-             .map(one => [one.id, one.help, one.nodes.slice(0, 3).map(node => node.html.slice(0, 200))]))",
-        );
-        assert_eq!(found, Value::Array(Vec::new()), "{scheme} {hash}: {found:#}");
+        assert_eq!(serious(&mut browser), Some(Value::Array(Vec::new())), "{scheme} {hash}");
+    }
+}
+
+/// The reports of `run`, `compare` and `reproduce`: nothing serious, nothing beside the screen of a telephone, nothing
+/// that goes wrong, and less than a megabyte.
+#[test]
+fn reports_are_for_everybody() {
+    let Some(mut browser) = Browser::start() else { return };
+    let folder = browser.folder.path().to_owned();
+    let file = |name: &str| folder.join(name);
+    let line = "rate=10Mbit/s,rtt=40ms,queue=1bdp,loss=0.5%,duration=10s";
+    let calls: [(&str, Vec<&str>); 3] = [
+        ("run.html", vec!["run", line, "--runs", "2"]),
+        ("compare.html", vec!["compare", line, "--vary", "congestion=cubic,reno", "--runs", "2"]),
+        ("papers.html", vec!["reproduce", "huang", "--quick"]),
+    ];
+    for (name, call) in calls {
+        let path = file(name);
+        let told = lasthop(&[&call[..], &["--report", path.to_str().expect("text")]].concat());
+        assert!(told.status.success(), "{name}: {}", String::from_utf8_lossy(&told.stderr));
+        let length = std::fs::metadata(&path).expect("a report").len();
+        assert!(length < 1_000_000, "{name}: {length} bytes");
+        for scheme in ["light", "dark"] {
+            browser.scheme(scheme);
+            browser.size(1400, 900);
+            browser.show(&path, "");
+            if let Some(found) = serious(&mut browser) {
+                assert_eq!(found, Value::Array(Vec::new()), "{name}, {scheme}");
+            }
+            browser.size(360, 740);
+            let beside = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+            assert_eq!(browser.value(beside), json!(0), "{name}: wider than a telephone");
+        }
+        let outside: Vec<&String> =
+            browser.requests.iter().filter(|address| !address.starts_with("file:")).collect();
+        assert!(outside.iter().all(|address| *address == "about:blank"), "{outside:?}");
+        assert!(browser.complaints.is_empty(), "{name}: {:?}", browser.complaints);
+        if name == "papers.html" {
+            continue;
+        }
+        // The graph is drawn, goes to a loss by keyboard, and tells a segment's story.
+        let ink = "(() => { const one = document.querySelector('canvas.sequence');
+            const { data } = one.getContext('2d').getImageData(0, 0, one.width, one.height);
+            let inked = 0;
+            for (let at = 3; at < data.length; at += 4) inked += data[at] > 0;
+            return inked; })()";
+        assert!(browser.value(ink).as_u64().is_some_and(|points| points > 2000), "{name}: blank");
+        browser.value("document.querySelector('canvas.sequence').focus()");
+        browser.press("n");
+        let said = browser.text("document.querySelector('.said').textContent");
+        assert!(said.contains(" is lost at "), "{said}");
+        browser.press("Enter");
+        let story = browser.text("document.querySelector('.story').innerText");
+        assert!(story.contains("It is lost on link path: ") && story.contains("sends it again"), "{story}");
+        let command = browser.text("document.getElementById('made').textContent");
+        assert!(command.contains("lasthop ") && command.contains(line), "{command}");
     }
 }
 

@@ -116,14 +116,19 @@ impl Browser {
 
     /// Opens the page in this file and waits for its first picture.
     pub fn open(&mut self, file: &Path, hash: &str) {
+        self.show(file, hash);
+        self.wait("document.body && Number(document.body.dataset.pictures) > 0");
+    }
+
+    /// Opens a file.
+    pub fn show(&mut self, file: &Path, hash: &str) {
         // From one hash to another would be the same page.
         self.call("Page.navigate", json!({ "url": "about:blank" }));
         self.wait("location.href === 'about:blank'");
         let address = format!("file://{}{hash}", file.display());
         let told = self.call("Page.navigate", json!({ "url": address }));
         assert_eq!(told["errorText"], Value::Null, "{address}");
-        self.wait("location.href !== 'about:blank'");
-        self.wait("document.body && Number(document.body.dataset.pictures) > 0");
+        self.wait("location.href !== 'about:blank' && document.readyState === 'complete'");
     }
 
     /// What an expression gives, once it is no promise any more.

@@ -5,8 +5,10 @@
 
 mod access;
 mod browser;
+mod export;
 mod same_numbers;
 mod settings;
+mod times;
 
 use browser::Browser;
 use std::path::PathBuf;
