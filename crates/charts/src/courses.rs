@@ -3,6 +3,8 @@
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_sim::{FlowSample, QueueSample};
 
+/// More runs than this have no second, dotted curve: nobody reads sixteen.
+const MOST_PAIRS: usize = 4;
 /// A slow start threshold so many times above the highest window stands for none yet.
 const FAR_ABOVE: u64 = 4;
 /// Goodput is averaged over this time, s, but over no more than a share of a short run and no less than one of a long one.
@@ -155,7 +157,9 @@ fn pairs<B: Fn(&FlowSample) -> Option<f64>>(
             _ => [course.name.clone(), format!("{}, {bound}", course.name)],
         };
         curves.push(curve(&names[0], CurveKind::Line, &course.samples, &of));
-        curves.push(curve(&names[1], CurveKind::Bound, &course.samples, bound_of));
+        if courses.len() <= MOST_PAIRS {
+            curves.push(curve(&names[1], CurveKind::Bound, &course.samples, bound_of));
+        }
     }
     curves.retain(|curve| !curve.points.is_empty());
     curves
