@@ -247,6 +247,10 @@ fn timers(reader: &Reader<'_>, path: &str, fields: &Fields, config: &mut Config)
     config.ecn_waits = fields.flag("ecn_waits").unwrap_or(config.ecn_waits);
     config.f_rto = fields.flag("f_rto").unwrap_or(config.f_rto);
     config.dsack_undo = fields.flag("dsack_undo").unwrap_or(config.dsack_undo);
+    config.eifel = fields.flag("eifel").unwrap_or(config.eifel);
+    config.undo_whole = fields.word("undo") == Some("linux");
+    config.loss_window_spares = fields.word("loss_window") == Some("in_flight");
+    config.sack_rtt = fields.flag("sack_rtt").unwrap_or(config.sack_rtt);
     let limits = &mut config.rto;
     limits.smallest = fields.duration("min_rto").unwrap_or(limits.smallest);
     limits.largest = fields.duration("max_rto").unwrap_or(limits.largest);

@@ -266,11 +266,33 @@ pub(crate) fn sender(catalogue: &Catalogue) -> Vec<Key> {
             config.ecn_waits,
             "an echo at a window of one segment makes the next wait for the timer (RFC 3168)",
         ),
-        flag("f_rto", config.f_rto, "spurious timeouts are found and undone (F-RTO, RFC 5682)"),
+        flag("f_rto", config.f_rto, "spurious timeouts are found and undone (F-RTO, RFC 5682; with SACK its section 3)"),
         flag(
             "dsack_undo",
             config.dsack_undo,
             "a recovery is undone if all that it sent again had arrived already (D-SACK, RFC 3708)",
+        ),
+        flag(
+            "eifel",
+            config.eifel,
+            "timeouts and recoveries are undone if a timestamp tells that an original arrived (Eifel, RFC 3522)",
+        ),
+        Key::default(
+            "undo",
+            Form::Unit(Unit::Word(&["rfc4015", "linux"])),
+            if config.undo_whole { "linux" } else { "rfc4015" },
+            "what is given back then: what is in flight and a small burst, and a longer timeout (RFC 4015), or all (Linux)",
+        ),
+        Key::default(
+            "loss_window",
+            Form::Unit(Unit::Word(&["one", "in_flight"])),
+            if config.loss_window_spares { "in_flight" } else { "one" },
+            "cwnd after a timeout: one segment (RFC 5681), or one beside what is not given up (Linux, and BBR always)",
+        ),
+        flag(
+            "sack_rtt",
+            config.sack_rtt,
+            "round trips are measured by what SACK reports, too (Linux; with recovery = \"rack\")",
         ),
         Key::default(
             "rto",

@@ -23,10 +23,22 @@ pub struct Config {
     /// Whether cwnd grows only while at least half of it is used (RFC 7661 §4.4.1, with FlightSize as the measure): a sender
     /// that the application or the peer's window limits learns nothing of the path.
     pub validates_window: bool,
-    /// Whether the ACKs after a timeout are asked if it was spurious, and its effects undone then (F-RTO, RFC 5682).
+    /// Whether the ACKs after a timeout are asked if it was spurious, and its effects undone then (F-RTO, RFC 5682: §3 where
+    /// recovery uses SACK, §2 elsewhere).
     pub f_rto: bool,
-    /// Whether a recovery is taken back if all that it sent again had arrived already (D-SACK, RFC 3708).
+    /// Whether a recovery, or a timeout, is taken back if all that it sent again had arrived already (D-SACK, RFC 3708).
     pub dsack_undo: bool,
+    /// Whether they are taken back if a timestamp tells that an original arrived (Eifel, RFC 3522).
+    pub eifel: bool,
+    /// What a repair that was for nothing gives back at once: all of the window (Linux), or no more than what is in flight and
+    /// a small burst, and a timeout that remembers the delay (RFC 4015).
+    pub undo_whole: bool,
+    /// What cwnd is after a timeout: a segment more than what is not given up (Linux, BBR), or one segment (RFC 5681 §3.1).
+    pub loss_window_spares: bool,
+    /// Whether round-trip times are also taken from what SACK reports for the first time, of segments sent once; the timer
+    /// starts anew if that was sent before the first outstanding one went out last (Linux since 3.12). Only with a recovery
+    /// that keeps times.
+    pub sack_rtt: bool,
     /// Bounds and granularity of the retransmission timeout.
     pub rto: RtoLimits,
     /// Whether a short segment waits while data is outstanding (RFC 9293 §3.7.4).
@@ -127,6 +139,10 @@ impl Default for Config {
             validates_window: false,
             f_rto: false,
             dsack_undo: false,
+            eifel: false,
+            undo_whole: false,
+            loss_window_spares: false,
+            sack_rtt: false,
             rto: RtoLimits {
                 initial: Duration::from_secs(1),
                 smallest: Duration::from_millis(200),

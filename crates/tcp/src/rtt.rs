@@ -12,6 +12,7 @@ pub struct RttEstimator {
     backoff: u32,
     /// The timeout before back-off.
     base: Duration,
+    latest: Duration,
     /// All samples: how many, their sum, the smallest and the largest.
     samples: u64,
     sum: Duration,
@@ -43,6 +44,7 @@ impl RttEstimator {
             variation: Duration::ZERO,
             backoff: 0,
             base: limits.initial,
+            latest: Duration::ZERO,
             samples: 0,
             sum: Duration::ZERO,
             smallest: Duration::MAX,
@@ -66,10 +68,24 @@ impl RttEstimator {
         }
         self.backoff = 0;
         self.base = self.computed();
+        self.latest = rtt;
         self.samples += 1;
         self.sum += rtt;
         self.smallest = self.smallest.min(rtt);
         self.largest = self.largest.max(rtt);
+    }
+
+    /// A timeout was spurious, and `rtt` is the first round trip measured since: what was smoothed before it, or what was
+    /// measured now, whichever makes the timeout longer (RFC 4015 §3).
+    pub fn remember(&mut self, srtt: Duration, variation: Duration, rtt: Duration) {
+        self.srtt = Some(srtt.max(rtt));
+        self.variation = variation.max(rtt.divided_by(2));
+        self.base = self.computed();
+    }
+
+    /// The clock's granularity.
+    pub fn tick(&self) -> Duration {
+        self.limits.tick
     }
 
     /// Before the first sample: the timeout is this at least (RFC 6298 §5.7).
@@ -105,6 +121,11 @@ impl RttEstimator {
     /// Smoothed round-trip time, once there is a sample.
     pub fn srtt(&self) -> Option<Duration> {
         self.srtt
+    }
+
+    /// The latest sample.
+    pub fn latest(&self) -> Option<Duration> {
+        (self.samples > 0).then_some(self.latest)
     }
 
     /// Mean of all samples.
@@ -196,6 +217,19 @@ mod tests {
             let mut rtt = RttEstimator::new(limits);
             (0..200).for_each(|_| rtt.sample(MS * 600));
             assert_eq!(rtt.rto(), expected);
+        }
+    }
+
+    /// RFC 4015 §3: SRTT 100 ms and RTTVAR 10 ms before, 2 s measured after: SRTT 2 s, RTTVAR 1 s, 6 s in all. A short round
+    /// trip after it leaves what was before.
+    #[test]
+    fn a_spurious_timeout_is_remembered() {
+        for (measured, srtt, variation) in [(MS * 2000, MS * 2000, MS * 1000), (MS * 50, MS * 100, MS * 25)] {
+            let mut rtt = estimator(MS * 200, Duration::ZERO);
+            rtt.sample(measured);
+            rtt.remember(MS * 100, MS * 10, measured);
+            assert_eq!((rtt.srtt(), rtt.variation()), (Some(srtt), variation));
+            assert_eq!(rtt.rto(), srtt + variation * 4);
         }
     }
 

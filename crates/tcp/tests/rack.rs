@@ -117,3 +117,33 @@ fn a_timeout_spares_what_was_sent_of_late() {
     script.run([Write(2000), News(1, 2), Tick(990), Write(2000), News(3, 4), Tick(10), Again(1), Nothing]);
     assert_eq!(script.endpoint.counters().timeouts, 1);
 }
+
+/// The window after it is one segment (RFC 5681 §3.1), or one beside what is still in flight (Linux; draft-ietf-ccwg-bbr,
+/// OnEnterRTO): 3 and 4 went out 1.1 s ago and are given up, 5 and 6 went out 10 ms ago, where a round trip takes 100 ms.
+#[test]
+fn the_window_after_a_timeout_may_spare_what_is_in_flight() {
+    for (spares, control, window) in
+        [(false, "reno", 1), (true, "reno", 3), (true, "cubic", 3), (false, "bbr", 3)]
+    {
+        let recovery = choose(recovery::ALL, "rack", &[("tail_probe", lasthop_base::Value::Flag(false))]);
+        let congestion = choose(lasthop_tcp::sender::congestion::ALL, control, &[]);
+        let own = Config { recovery, congestion, loss_window_spares: spares, ..config("sack") };
+        let mut script =
+            Script::opened(Config { sack: true, initial_window: 4, nagle: false, ..own }, Peer::default());
+        script.endpoint.write(4000);
+        while script.endpoint.poll_segment(script.now).is_some()
+            || script.endpoint.sender().board().outstanding() < 4000
+        {
+            script.tick(1);
+        }
+        script.run([Tick(100), Ack(3), Tick(990), Write(2000)]);
+        while script.endpoint.poll_segment(script.now).is_some()
+            || script.endpoint.sender().board().outstanding() < 4000
+        {
+            script.tick(1);
+        }
+        script.run([Timeout]);
+        assert_eq!(script.endpoint.counters().timeouts, 1, "{control}");
+        script.run([Cwnd(window)]);
+    }
+}

@@ -196,8 +196,13 @@ impl Endpoint {
         let mut blocks = [Range::default(); SackBlocks::MOST];
         let sack = self.sack_ranges(segment, una, &mut blocks);
         let (ece, marked) = self.marks_told(segment, ack.saturating_sub(una), is_handshake);
+        let clock = segment
+            .timestamps
+            .filter(|_| self.agreed.timestamps && self.sender.observes())
+            .map(|stamps| self.peer_time(now, stamps.value));
         let news = Ack {
             ack,
+            clock,
             window,
             // One that tells of a damaged segment is no duplicate either.
             carries_data: segment.sequence_space() > 0 || segment.damaged().is_some(),

@@ -5,7 +5,7 @@
 //! `arrival.rs`: acknowledgement, what is remembered of the segment, data. `tests/shortcut.rs` here, and that of the
 //! simulator, hold the two together.
 
-use super::stamps::since_echo;
+use super::stamps::{peer_time, since_echo};
 use super::{Endpoint, Feedback, State};
 use lasthop_base::Time;
 use lasthop_wire::{Flags, Segment};
@@ -36,7 +36,8 @@ impl Endpoint {
         if advance > 0 {
             let (stamps, tick) = (segment.timestamps, self.tick_nanos);
             let echoed_rtt = || stamps.and_then(|stamps| since_echo(now, tick, stamps.echo));
-            self.sender.advance_calmly(now, una + advance, 0, echoed_rtt);
+            let clock = || stamps.map(|stamps| peer_time(now, tick, stamps.value));
+            self.sender.advance_calmly(now, una + advance, 0, echoed_rtt, clock);
         }
         self.heard_at = now;
         if let Some(stamps) = segment.timestamps

@@ -16,14 +16,19 @@ impl Endpoint {
 
     /// The peer's clock without its wraps: only differences mean something.
     pub(super) fn peer_time(&self, now: Time, value: u32) -> Time {
-        let ahead = u64::from(value.wrapping_sub(self.ticks(now)).wrapping_add(1 << 31));
-        Time::from_nanos((now.as_nanos() / self.tick_nanos + ahead).saturating_mul(self.tick_nanos))
+        peer_time(now, self.tick_nanos, value)
     }
 
     /// The time since the peer's echo of our clock, to the tick.
     pub(super) fn since_echo(&self, now: Time, echo: u32) -> Option<Duration> {
         since_echo(now, self.tick_nanos, echo)
     }
+}
+
+/// The peer's clock, of the same tick, ns, without its wraps.
+pub(super) fn peer_time(now: Time, tick_nanos: u64, value: u32) -> Time {
+    let ahead = u64::from(value.wrapping_sub(ticks_at(now, tick_nanos)).wrapping_add(1 << 31));
+    Time::from_nanos((now.as_nanos() / tick_nanos + ahead).saturating_mul(tick_nanos))
 }
 
 /// The time since a clock of this tick, ns, said `echo`.

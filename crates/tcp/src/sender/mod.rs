@@ -17,6 +17,7 @@ pub mod scoreboard;
 pub mod slow_start;
 
 mod application;
+mod eifel;
 mod f_rto;
 mod idle;
 mod limit;
@@ -128,6 +129,8 @@ pub struct Ack<'a> {
     pub sack: &'a [Range],
     /// Round-trip time by the timestamp echo, if the option is in use.
     pub echoed_rtt: Option<Duration>,
+    /// The peer's clock by its timestamp, if the option is in use and the congestion control [observes](Sender::observes).
+    pub clock: Option<Time>,
     /// ECN echo.
     pub ece: bool,
     /// Bytes that it says arrived with a mark and were not known to, by AccECN.
@@ -192,7 +195,7 @@ impl Sender {
             waiting: Waiting::NOT_YET,
             idle: Idle { since: Time::NEVER, window: config.restarts_after_idle.then_some(initial_window) },
             persist: Persist::default(),
-            repair: Repair::new(recovery, config.f_rto, config.dsack_undo),
+            repair: Repair::new(recovery, config, initial_window),
             reductions: Reductions::new(config.ecn_waits, reduction),
             user_timeout: UserTimeout::new(&config.patience),
         }
@@ -331,6 +334,12 @@ impl Sender {
         self.judges_by_mark() || self.judge.as_ref().is_some_and(|judge| judge.judges_losses())
     }
 
+    /// Whether its congestion control sees every ACK before its effect.
+    #[inline]
+    pub(crate) fn observes(&self) -> bool {
+        self.observes
+    }
+
     /// Whether its congestion control draws random numbers, so that repetitions may differ.
     pub fn draws(&self) -> bool {
         self.congestion.draws()
@@ -372,7 +381,7 @@ impl Sender {
         }
         if self.calm && ack.sack.is_empty() && !ack.ece {
             if advanced {
-                return self.advance_calmly(now, ack.ack, ack.marked, || ack.echoed_rtt);
+                return self.advance_calmly(now, ack.ack, ack.marked, || ack.echoed_rtt, || ack.clock);
             }
             if !was_outstanding {
                 // The ACK that every segment of a peer carries who only sends.
@@ -395,7 +404,7 @@ impl Sender {
     }
 
     /// A new acknowledgement while nothing is lost: what [`Sender::handle_ack`] comes down to then. The round trip that the
-    /// timestamp's echo measures is asked for if the scoreboard knows none.
+    /// timestamp's echo measures is asked for if the scoreboard knows none, the peer's clock if somebody observes.
     #[inline]
     pub(crate) fn advance_calmly(
         &mut self,
@@ -403,6 +412,7 @@ impl Sender {
         ack: u64,
         marked: u32,
         echoed_rtt: impl FnOnce() -> Option<Duration>,
+        clock: impl FnOnce() -> Option<Time>,
     ) {
         self.board.begin_ack();
         let acked = self.board.acknowledge(ack);
@@ -421,7 +431,8 @@ impl Sender {
             }
             if self.observes {
                 let acked = acked.bytes;
-                let news = AckNews { now, acked, rtt, mss: self.mss, ..AckNews::default() };
+                let clock = clock();
+                let news = AckNews { now, acked, rtt, clock, mss: self.mss, ..AckNews::default() };
                 self.congestion.observe(&news);
             }
             held = self.leaves_window_unused(outstanding + acked.bytes);

@@ -214,7 +214,7 @@ impl Sender {
     }
 
     pub(super) fn loss_event(&self, now: Time, flight: u64) -> LossEvent {
-        LossEvent { now, flight, window: self.cwnd.min(self.peer.window()), marked: false }
+        LossEvent { now, flight, window: self.cwnd.min(self.peer.window()), marked: false, spared: 0 }
     }
 
     /// A recovery is entered: what is to be judged, and what may be restored.

@@ -1,6 +1,7 @@
 //! While something is lost, reported or repeated: the long way that [`Sender::handle_ack`] and [`Sender::poll`] take then.
 
 use super::congestion::{AckEvent, Phase};
+use super::eifel::{Echo, end_of_echo};
 use super::f_rto::ForwardRto;
 use super::judge::Heard;
 use super::recovery::{AckNews, LastResort, LossRecovery, Step};
@@ -8,8 +9,9 @@ use super::scoreboard::Scoreboard;
 use super::tail::Tail;
 use super::timer::Kind;
 use super::told::Told;
-use super::undo::Undo;
+use super::undo::{Undo, Ways};
 use super::{Ack, Limit, Outgoing, Sender};
+use crate::config::Config;
 use crate::event::{Event, Log, Reason};
 use crate::ranges::Range;
 use lasthop_base::Time;
@@ -25,8 +27,12 @@ pub(super) struct Repair {
     /// Whether timeouts are asked if they were spurious (F-RTO), and the question that is open.
     pub(super) asks: bool,
     pub(super) f_rto: Option<ForwardRto>,
-    /// What the last recovery changed, if recoveries that repaired nothing are taken back.
+    /// What the last repair changed, if repairs that were for nothing are taken back.
     pub(super) undo: Option<Box<Undo>>,
+    /// Whether the window after a timeout has room for what was not given up.
+    pub(super) spares: bool,
+    /// Whether round trips are measured by what SACK reports.
+    samples_sack: bool,
     /// Whether `recovery` tells losses by time.
     pub(super) times: bool,
     pub(super) tail: Tail,
@@ -35,16 +41,25 @@ pub(super) struct Repair {
 }
 
 impl Repair {
-    pub(super) fn new(recovery: Box<dyn LossRecovery>, asks: bool, undoes: bool) -> Repair {
+    pub(super) fn new(recovery: Box<dyn LossRecovery>, config: &Config, burst: u64) -> Repair {
+        let undoes = config.f_rto || config.dsack_undo || config.eifel;
+        let ways = Ways {
+            told: config.dsack_undo,
+            stamped: config.eifel.then_some(config.timestamp_tick),
+            whole: config.undo_whole,
+            burst,
+        };
         Repair {
+            spares: config.loss_window_spares,
+            samples_sack: config.sack_rtt && recovery.needs_times(),
             times: recovery.needs_times(),
             tail: if recovery.probes_tail() { Tail::Quiet { expires: Time::NEVER } } else { Tail::Off },
             recovery,
             restart_until: 0,
             why: Reason::Hole,
-            asks,
+            asks: config.f_rto,
             f_rto: None,
-            undo: undoes.then(Box::default),
+            undo: undoes.then(|| Box::new(Undo::new(ways))),
             told: None,
         }
     }
@@ -52,7 +67,7 @@ impl Repair {
     /// What is outstanding was marked lost, or some of it.
     pub(super) fn start_over(&mut self, why: Reason, board: &Scoreboard) {
         self.f_rto = None;
-        if let Some(undo) = &mut self.undo {
+        if let Some(undo) = self.undo.as_mut().filter(|_| why != Reason::Timeout) {
             undo.forget();
         }
         self.restart_until = board.nxt();
@@ -81,6 +96,7 @@ impl Sender {
         let advanced = ack.ack > self.board.una();
         let was_outstanding = self.board.outstanding() > 0;
         self.board.begin_ack();
+        let original = self.repair.f_rto.is_some() && self.tells_of_original(ack);
         let acked = if advanced { self.board.acknowledge(ack.ack) } else { Default::default() };
         self.reductions.reach(ack.ack);
         let twice = says_duplicate(ack);
@@ -105,15 +121,23 @@ impl Sender {
         }
 
         if self.repair.f_rto.is_some() {
-            self.consider_timeout(now, acked.bytes, duplicate, log);
+            self.consider_timeout(now, acked.bytes, duplicate, original, ack.ece, log);
         }
+        let stamped = self.repair.undo.as_ref().and_then(|undo| undo.ways.stamped);
+        let sent_before = stamped.zip(ack.echoed_rtt).map(|(tick, age)| end_of_echo(now, tick, age));
+        if advanced && self.repair.undo.is_some() {
+            let echo = Echo { acked: acked.bytes, sent_before, twice, marked: ack.ece };
+            self.undo_if_echoed(now, &echo, log);
+        }
+        let reported_at = if self.repair.samples_sack { self.board.oldest_reported() } else { None };
         let rtt = match (advanced, acked.sent_at) {
-            (false, _) => None,
             (true, Some(sent_at)) => Some(now.since(sent_at)),
+            _ if reported_at.is_some() => reported_at.map(|sent_at| now.since(sent_at)),
             (true, None) => ack.echoed_rtt,
+            (false, _) => None,
         };
         if let Some(rtt) = rtt {
-            self.rtt.sample(rtt);
+            self.sample_rtt(rtt);
         }
 
         let certain = match &mut self.judge {
@@ -134,6 +158,8 @@ impl Sender {
             twice,
             certain,
             rtt,
+            clock: ack.clock,
+            sent_before,
             rtts: if self.repair.times { self.rtt.srtt().zip(self.rtt.smallest()) } else { None },
             mss: self.mss,
         };
@@ -156,7 +182,7 @@ impl Sender {
             entered = next;
         }
         if self.repair.undo.is_some() {
-            self.undo_recovery(log);
+            self.undo_if_told(now, log);
         }
         if ack.ece {
             self.heed_mark(now, log);
@@ -199,6 +225,10 @@ impl Sender {
             if self.board.outstanding() == 0 {
                 self.idle.since = acked.sent_at.unwrap_or(now);
             }
+        } else if reported_at < self.board.first_sent_at() && reported_at.is_some() {
+            // What went out after the first hole did must not put its timeout off for ever (netdev, "tcp: do not rearm RTO
+            // when future data are sacked", 2013).
+            self.arm(now);
         }
         if ack.ece {
             self.hold_back(now);
@@ -300,7 +330,7 @@ impl Sender {
             self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
         }
         if let Some(undo) = &mut self.repair.undo {
-            undo.on_sent_again();
+            undo.on_sent_again(now);
         }
         log.counters.retransmitted += 1;
         log.trace(now, Event::Retransmitted { range, reason });
@@ -342,6 +372,7 @@ impl Sender {
             && self.board.sacked() == 0
             && self.board.lost() == 0
             && !self.reductions.lasts_by_mark()
+            && !self.repair.undo.as_ref().is_some_and(|undo| undo.awaits_sample())
             && self.repair.recovery.is_idle();
     }
 }

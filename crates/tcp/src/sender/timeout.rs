@@ -1,5 +1,6 @@
 //! The retransmission timeout: the timer expires (RFC 6298 §5, RFC 5681 §3.1).
 
+use super::congestion::LossEvent;
 use super::recovery::{AckNews, Step};
 use super::timer::Kind;
 use super::{Expiry, Sender};
@@ -56,15 +57,19 @@ impl Sender {
         if self.is_spared_timeout(now) {
             return Expiry::GoesOn;
         }
-        let question = self.ask_about_timeout();
+        let question = self.ask_about_timeout(expired.first);
         let loss = self.loss_event(now, self.board.outstanding());
-        self.congestion.on_timeout(&loss, expired.first);
+        self.note_before_timeout(expired.first);
+        let rtts = self.rtt.srtt().zip(self.rtt.smallest());
+        let known = AckNews { now, rtt: self.rtt.latest(), rtts, mss: self.mss, ..AckNews::default() };
+        self.repair.recovery.mark_at_timeout(&known, &mut self.board);
+        let spared = if self.repair.spares || self.congestion.samples() { self.board.pipe() } else { 0 };
+        self.congestion.on_timeout(&LossEvent { spared, ..loss }, expired.first);
         if let Some(watch) = &mut self.slow_start {
             watch.on_timeout();
         }
         self.reductions.tells = true;
         self.rtt.back_off();
-        self.repair.recovery.mark_at_timeout(now, &mut self.board);
         self.tell_losses(now);
         self.start_over(Reason::Timeout);
         self.repair.f_rto = question;

@@ -254,6 +254,18 @@ impl Script {
         self.acknowledge(self.start_of(number), &blocks, Flags::ACK);
     }
 
+    /// The same with a timestamp that echoes the endpoint's clock, ms, and perhaps an echoed mark.
+    pub fn answer(&mut self, number: u64, blocks: &[(u64, u64)], echo: u32, marked: bool) {
+        self.acked = self.start_of(number);
+        let mut segment = self.plain();
+        segment.timestamps = Some(self.stamps(echo));
+        segment.flags = if marked { Flags::ACK | Flags::ECE } else { Flags::ACK };
+        for (from, to) in blocks {
+            segment.sack.push(ISS.at(1 + self.start_of(*from)), ISS.at(1 + self.start_of(*to)));
+        }
+        self.arrive(segment);
+    }
+
     /// The peer's segment arrives.
     pub fn arrive(&mut self, segment: Segment) {
         self.arrive_with(segment, false);

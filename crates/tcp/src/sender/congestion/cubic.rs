@@ -266,7 +266,7 @@ impl CongestionControl for Cubic {
             self.memory.plateau = 0.0;
         }
         self.memory.stage = None;
-        self.window.restart();
+        self.window.restart_beside(loss.spared);
     }
 
     /// One segment is the least that a mark leaves (§4.6).

@@ -208,7 +208,7 @@ impl CongestionControl for CubicLinux {
         self.window.restart();
     }
 
-    fn on_timeout(&mut self, _: &LossEvent, first: bool) {
+    fn on_timeout(&mut self, loss: &LossEvent, first: bool) {
         if first {
             self.lower_ssthresh();
         }
@@ -216,7 +216,7 @@ impl CongestionControl for CubicLinux {
         self.stage = None;
         self.shortest = None;
         self.collected = 0.0;
-        self.window.restart();
+        self.window.restart_beside(loss.spared);
     }
 
     fn on_mark(&mut self, _: &LossEvent) {

@@ -104,6 +104,9 @@ pub struct LossEvent {
     pub window: u64,
     /// The duplicate ACK that told it echoes a congestion mark.
     pub marked: bool,
+    /// At a timeout: bytes that are still in flight and for which the window after it has room beside its one segment
+    /// (draft-ietf-ccwg-bbr, OnEnterRTO; Linux). 0 where all is given up, or RFC 5681 §3.1 is followed to the letter.
+    pub spared: u64,
 }
 
 /// How often a sender reacts to echoed marks.

@@ -95,8 +95,13 @@ impl Reno {
 
     /// Back to one segment.
     pub fn restart(&mut self) {
+        self.restart_beside(0);
+    }
+
+    /// Back to one segment beside so many bytes that are in flight ([`LossEvent::spared`]).
+    pub fn restart_beside(&mut self, spared: u64) {
         self.collected = 0;
-        self.cwnd = self.mss as f64;
+        self.cwnd = (self.mss + spared) as f64;
     }
 
     fn new(values: &Values, start: &Start) -> Reno {
@@ -211,8 +216,7 @@ impl CongestionControl for Reno {
         if first {
             self.halve_the_less(self.whole(loss));
         }
-        self.collected = 0;
-        self.cwnd = self.mss as f64;
+        self.restart_beside(loss.spared);
     }
 
     /// A mark halves cwnd (RFC 3168 §6.1.2), also where more than cwnd is outstanding.
@@ -268,7 +272,7 @@ mod tests {
             },
         );
         let (flight, window) = (flight * 1000, cwnd * 1000);
-        act(&mut reno, &LossEvent { now: Time::ZERO, flight, window, marked: false });
+        act(&mut reno, &LossEvent { now: Time::ZERO, flight, window, marked: false, spared: 0 });
         (reno.window() / 1000, reno.ssthresh() / 1000)
     }
 

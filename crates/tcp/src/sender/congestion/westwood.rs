@@ -111,7 +111,7 @@ impl Variant for Westwood {
         if first {
             self.adapt(reno, loss.now);
         }
-        reno.restart();
+        reno.restart_beside(loss.spared);
     }
 
     fn on_mark(&mut self, reno: &mut Reno, loss: &LossEvent) {
@@ -152,7 +152,8 @@ mod tests {
                 let rtt = Some(Duration::from_millis(if k == 700 { 80 } else { 120 }));
                 westwood.observe(&AckNews { now: at(10 * k), acked: 1000, rtt, ..AckNews::default() });
             }
-            let loss = LossEvent { now: at(19_990), flight: initial, window: initial, marked: false };
+            let loss =
+                LossEvent { now: at(19_990), flight: initial, window: initial, marked: false, spared: 0 };
             westwood.on_loss(&loss);
             assert!(westwood.ssthresh().abs_diff(8000) <= 1, "{}", westwood.ssthresh());
             westwood.on_recovered(initial, Recovered::Kept);

@@ -29,6 +29,12 @@ pub struct AckNews {
     pub certain: bool,
     /// The round-trip time that it measured, if it did.
     pub rtt: Option<Duration>,
+    /// By the timestamp that it echoes: of what it acknowledges, the segment that filled the first hole went out before this
+    /// time. Told where timestamps tell originals from copies (RFC 3522).
+    pub sent_before: Option<Time>,
+    /// The receiver's clock when it sent the ACK (TSval without its wraps), if timestamps are in use; only differences mean
+    /// something. Told to a congestion control that [observes](crate::sender::congestion::CongestionControl::observes).
+    pub clock: Option<Time>,
     /// The smoothed round-trip time after it (RFC 6298), and the smallest so far, once one was measured; told to a recovery that
     /// [needs times](LossRecovery::needs_times).
     pub rtts: Option<(Duration, Duration)>,
@@ -80,17 +86,18 @@ pub trait LossRecovery: Send {
     /// An ACK, already entered in the board.
     fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step;
 
-    /// The retransmission timer expired: marks what is lost by that. The first segment is, and it must go out again.
-    fn mark_at_timeout(&mut self, now: Time, board: &mut Scoreboard) {
-        let _ = now;
+    /// The retransmission timer expired: marks what is lost by that. The first segment is, and it must go out again. `news` has
+    /// the time and the round trips, of which the latest one.
+    fn mark_at_timeout(&mut self, news: &AckNews, board: &mut Scoreboard) {
+        let _ = news;
         board.mark_all_lost();
     }
 
     /// After [`LossRecovery::mark_at_timeout`]: what was lost goes out again.
     fn on_timeout(&mut self, board: &Scoreboard);
 
-    /// The last timeout was spurious: nothing of what is outstanding is lost.
-    fn on_spurious_timeout(&mut self, board: &Scoreboard);
+    /// The last timeout, or the recovery that is under way, was for nothing: nothing of what is outstanding is lost.
+    fn on_spurious(&mut self, board: &Scoreboard);
 
     /// What must go out now whatever the window says: the first retransmission of a recovery, NewReno's on a partial ACK. It
     /// is marked lost, if it was not yet.

@@ -1,9 +1,9 @@
 //! RACK-TLP (RFC 8985): lost is what was sent before something that has arrived, and long enough ago. The end of a flight is
 //! probed before the timer expires.
 //!
-//! # No timestamps
-//! RFC 8985 §6.2 step 2 may use a timestamp's echo to tell the ACK of a copy from that of the original. Here the time alone
-//! tells: an ACK that comes sooner than the smallest RTT after a copy went out is that of the original.
+//! # Originals and copies
+//! An ACK that comes sooner than the smallest RTT after a copy went out is that of the original. Where timestamps undo repairs
+//! (`eifel = true`), so is one that echoes an earlier time (RFC 8985 §6.2 step 2); elsewhere the time alone tells.
 //!
 //! # A lost copy reduces nothing further
 //! RFC 5681 §4.3 takes the loss of a retransmission for a second sign of congestion. Here it goes out once more within the
@@ -102,10 +102,11 @@ impl Rack {
     }
 
     /// RFC 8985 §6.2 step 2.
-    fn learn(&mut self, now: Time, board: &Scoreboard) {
+    fn learn(&mut self, news: &AckNews, board: &Scoreboard) {
         let Some(seen) = board.newest() else { return };
-        let rtt = now.since(seen.sent_at);
-        let is_of_original = seen.again && rtt < self.shortest;
+        let rtt = news.now.since(seen.sent_at);
+        let is_echoed = news.sent_before.is_none_or(|end| seen.sent_at < end);
+        let is_of_original = seen.again && (rtt < self.shortest || !is_echoed);
         if !is_of_original && self.newest.is_none_or(|known| known < (seen.sent_at, seen.end)) {
             self.newest = Some((seen.sent_at, seen.end));
             self.rtt = rtt;
@@ -147,7 +148,7 @@ impl LossRecovery for Rack {
         self.mss = news.mss;
         (self.srtt, self.shortest) = news.rtts.unwrap_or((self.srtt, self.shortest));
         self.widen(news, board);
-        self.learn(news.now, board);
+        self.learn(news, board);
         self.restarting &= board.una() < self.recover;
         self.detect(news.now, board);
         if self.recovering && board.una() >= self.recover {
@@ -180,12 +181,16 @@ impl LossRecovery for Rack {
     }
 
     /// RFC 8985 §6.3: the first segment, and what is overdue; what was sent of late may still arrive.
-    fn mark_at_timeout(&mut self, now: Time, board: &mut Scoreboard) {
+    ///
+    /// While nothing was lost nobody told this recovery how long a round trip takes.
+    fn mark_at_timeout(&mut self, news: &AckNews, board: &mut Scoreboard) {
         if board.has_reneged() {
             return board.mark_all_lost();
         }
+        (self.srtt, self.shortest) = news.rtts.unwrap_or((self.srtt, self.shortest));
+        self.rtt = news.rtt.unwrap_or(self.rtt);
         let wait = self.rtt + self.reordering_window(board);
-        board.mark_lost_by_time(now, (Time::NEVER, u64::MAX), wait);
+        board.mark_lost_by_time(news.now, (Time::NEVER, u64::MAX), wait);
         board.lose_first_again();
     }
 
@@ -197,8 +202,9 @@ impl LossRecovery for Rack {
         self.deadline = Time::NEVER;
     }
 
-    fn on_spurious_timeout(&mut self, board: &Scoreboard) {
+    fn on_spurious(&mut self, board: &Scoreboard) {
         self.recover = board.una();
+        self.recovering = false;
         self.restarting = false;
         self.must_send = false;
     }

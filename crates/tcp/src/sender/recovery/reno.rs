@@ -85,9 +85,10 @@ impl LossRecovery for Reno {
         self.duplicates.reset();
     }
 
-    fn on_spurious_timeout(&mut self, board: &Scoreboard) {
+    fn on_spurious(&mut self, board: &Scoreboard) {
         // One that covers more than `recover` tells of a new loss.
         self.recover = board.una().saturating_sub(1);
+        self.recovering = false;
         self.must_send = false;
         self.duplicates.reset();
     }

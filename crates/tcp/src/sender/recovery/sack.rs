@@ -97,8 +97,9 @@ impl LossRecovery for Sack {
         self.duplicates.reset();
     }
 
-    fn on_spurious_timeout(&mut self, board: &Scoreboard) {
+    fn on_spurious(&mut self, board: &Scoreboard) {
         self.recover = board.una();
+        self.recovering = false;
         self.restarting = false;
         self.must_send = false;
         self.duplicates.reset();

@@ -42,7 +42,7 @@ impl LossRecovery for Tahoe {
         self.duplicates.reset();
     }
 
-    fn on_spurious_timeout(&mut self, board: &Scoreboard) {
+    fn on_spurious(&mut self, board: &Scoreboard) {
         self.recover = board.una().saturating_sub(1);
         self.must_send = false;
         self.duplicates.reset();

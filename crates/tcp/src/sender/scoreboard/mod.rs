@@ -251,6 +251,7 @@ impl Scoreboard {
             let (len, marks) = (record.end - begin, record.marks);
             if let Some(times) = &mut self.times {
                 times.see(*record);
+                times.report(*record);
             }
             record.marks |= SACKED;
             begin = record.end;
@@ -386,6 +387,23 @@ impl Scoreboard {
         self.records.iter_mut().for_each(|record| record.marks &= !(AGAIN | LOST));
         (self.lost_bytes, self.again_bytes) = (0, 0);
         (self.lost_to, self.again_from, self.rule3_from) = (self.popped, self.popped, self.popped);
+    }
+
+    /// Whether a segment that was sent once and is neither acknowledged nor reported ends between these offsets. It looks at
+    /// each segment between them.
+    pub fn has_original(&self, start: u64, end: u64) -> bool {
+        if start < self.una || start >= end {
+            return false;
+        }
+        self.records
+            .range(self.index_of(start)..)
+            .take_while(|record| record.end <= end)
+            .any(|record| record.marks & (SACKED | EVER_AGAIN) == 0)
+    }
+
+    /// When the first unacknowledged segment went out last.
+    pub fn first_sent_at(&self) -> Option<Time> {
+        self.records.front().map(|record| record.sent_at)
     }
 
     /// The first unacknowledged segment.

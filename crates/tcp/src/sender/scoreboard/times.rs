@@ -23,6 +23,8 @@ pub struct Newest {
 #[derive(Debug, Default)]
 pub(super) struct Times {
     newest: Option<Newest>,
+    /// Of the segments that an ACK reports for the first time by SACK, and that went out once: when the oldest went out.
+    oldest_reported: Option<Time>,
     /// The byte behind the highest segment delivered before this ACK, and with it (RFC 8985 §6.2 step 3, RACK.fack).
     highest_before: u64,
     highest: u64,
@@ -44,6 +46,14 @@ impl Times {
         self.highest = self.highest.max(end);
         if self.newest.is_none_or(|known| (known.sent_at, known.end) < (sent_at, end)) {
             self.newest = Some(Newest { end, sent_at, again });
+        }
+    }
+
+    /// An ACK reports this segment by SACK.
+    pub(super) fn report(&mut self, record: Record) {
+        if record.marks & EVER_AGAIN == 0 {
+            let known = self.oldest_reported.unwrap_or(Time::NEVER);
+            self.oldest_reported = Some(known.min(record.sent_at));
         }
     }
 
@@ -89,6 +99,7 @@ impl Scoreboard {
     pub fn begin_ack(&mut self) {
         if let Some(times) = &mut self.times {
             times.newest = None;
+            times.oldest_reported = None;
             times.highest_before = times.highest;
         }
     }
@@ -96,6 +107,12 @@ impl Scoreboard {
     /// The newest segment delivered since [`Scoreboard::begin_ack`]; `None` also if no times are kept.
     pub fn newest(&self) -> Option<Newest> {
         self.times.as_ref()?.newest
+    }
+
+    /// When the oldest of the segments went out that SACK reports since [`Scoreboard::begin_ack`], and that went out once;
+    /// `None` also if no times are kept.
+    pub fn oldest_reported(&self) -> Option<Time> {
+        self.times.as_ref()?.oldest_reported
     }
 
     /// Whether the network was seen to reorder: a segment sent once was delivered after a later one.
@@ -145,10 +162,15 @@ impl Scoreboard {
         next
     }
 
-    /// The first segment is lost, and its copy, if there is one.
+    /// The first segment is lost, and its copy, if there is one: it goes out before all others.
     pub fn lose_first_again(&mut self) {
         if !self.records.is_empty() {
             self.lose_again(self.popped);
+            if let Some(times) = &mut self.times
+                && let Some(first) = times.relost.pop_back()
+            {
+                times.relost.push_front(first);
+            }
             self.lost_to = self.lost_to.max(self.popped + 1);
             self.again_from = self.again_from.min(self.popped);
         }

@@ -27,7 +27,8 @@ pub fn plateau(lab: &mut Lab) -> Seen {
 }
 
 pub fn loss(lab: &mut Lab) -> Seen {
-    if product(lab) < 25.0 {
+    // The application fills half of it, and each fifth packet is lost; a recovery makes a round longer than a round trip.
+    if product(lab) < 40.0 {
         return Err(Why::NotHere("too few packets in a round for six separate losses"));
     }
     lab.application = Application::Writes(0.5 * lab.payload_rate());

@@ -382,11 +382,11 @@ impl CongestionControl for Bbr {
         self.on_timeout(loss, true);
     }
 
-    fn on_timeout(&mut self, _: &LossEvent, _: bool) {
+    fn on_timeout(&mut self, loss: &LossEvent, _: bool) {
         self.save_window();
         self.phase = Phase::Restart;
         self.enters = false;
-        self.cwnd = self.mss;
+        self.cwnd = loss.spared + self.mss;
         self.pipe.look_again();
     }
 
@@ -455,7 +455,7 @@ mod tests {
         let random = Stream::named(1, "sender");
         let mut bbr =
             Bbr::new(Start { window: 100_000, ssthresh: LARGEST, mss: 1000, selective: true, random });
-        let loss = LossEvent { now: Time::ZERO, flight: 10_000, window: 100_000, marked: false };
+        let loss = LossEvent { now: Time::ZERO, flight: 10_000, window: 100_000, marked: false, spared: 0 };
         bbr.on_loss(&loss);
         bbr.on_recovered(10_000, Recovered::Kept);
         let mut counting = (crate::sender::counting::DEFAULT.build)(&lasthop_base::Values::new());

@@ -379,11 +379,11 @@ impl CongestionControl for Bbr3 {
         self.on_timeout(loss, true);
     }
 
-    /// OnEnterRTO.
-    fn on_timeout(&mut self, _: &LossEvent, _: bool) {
+    /// OnEnterRTO: one segment may leave beside what is in flight (draft §5.6.4.4).
+    fn on_timeout(&mut self, loss: &LossEvent, _: bool) {
         self.save_state();
         self.phase = Phase::Restart;
-        self.cwnd = self.mss;
+        self.cwnd = loss.spared + self.mss;
     }
 
     /// Marks say nothing to it.
