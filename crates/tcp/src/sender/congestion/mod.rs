@@ -5,6 +5,11 @@ pub mod bbr3;
 mod cubic;
 mod cubic_linux;
 mod estimate;
+mod harmless;
+mod hybla;
+mod jersey;
+mod jtcp;
+mod new_jersey;
 mod prague;
 mod reno;
 mod variant;
@@ -248,6 +253,10 @@ pub const ALL: &[Mechanism<Build>] = &[
     westwood_plus::MECHANISM,
     w_cw::MECHANISM,
     veno::MECHANISM,
+    jersey::MECHANISM,
+    new_jersey::MECHANISM,
+    jtcp::MECHANISM,
+    hybla::MECHANISM,
 ];
 
 /// What holds if nobody says.

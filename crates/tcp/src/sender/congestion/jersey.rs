@@ -1,0 +1,264 @@
+//! TCP Jersey: the window is what the path was seen to deliver, and routers warn of congestion, so that a loss without a
+//! warning is a random error.
+//!
+//! * A marked ACK: rate control, ssthresh is the estimated bandwidth times the smallest RTT, and cwnd comes down to it.
+//! * Three duplicates, the third marked: rate control, then recovery. Unmarked: retransmission alone ("explicit retransmit"),
+//!   window and threshold stay.
+//! * A timeout: ssthresh by the estimate, one segment.
+//!
+//! # What warns
+//! The paper's routers mark every packet while their average queue is above one threshold: `queue = "warn"` here. The receiver has
+//! to echo each packet's mark (`echo = "per_packet"`), since RFC 3168's ECE lasts until CWR and would mark unmarked duplicates.
+//! **Where no router warns, no loss lowers the window**: the control is blind to a plain full queue.
+//!
+//! # What is ours
+//! The paper itself was not at hand. The estimate and what an unmarked loss costs are from memory, and saad §3.B tells the same
+//! decision. Ours: rate control once per smoothed RTT at most; cwnd never rises by it (`raises`); the answer to a timeout.
+
+use super::estimate::{Delivered, Sliding};
+use super::harmless::Harmless;
+use super::{Build, CongestionControl, LossEvent, MarkPace, OnReno, Recovered, Reno, Start, Variant};
+use crate::sender::recovery::AckNews;
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit, Values};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "jersey",
+        summary: "ssthresh by the rate of ACKs at a router's warning; a loss without a warning costs nothing",
+        source: "Xu, Tian, Ansari, IEEE JSAC 22(4), 2004, from memory; saad §3.B; details of our own (see its file)",
+        parameters: PARAMETERS,
+        ..Info::PLAIN
+    },
+    build: &|values, start| OnReno::boxed(&start, Jersey::new(values, &start, Clock::Arrival)),
+};
+
+pub(super) const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "marks",
+        unit: Unit::Word(&["rtt", "window", "every"]),
+        default: Some("rtt"),
+        doc: "how often marked ACKs set the rate: once per smoothed RTT (our choice), per window of data, or each of them",
+    },
+    Parameter {
+        name: "raises",
+        unit: Unit::Flag,
+        default: Some("false"),
+        doc: "whether rate control in avoidance also raises cwnd to the estimate (the paper's wording, from memory), rather than lowers it alone",
+    },
+];
+
+/// Whose clock times what is delivered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Clock {
+    /// When ACKs arrive.
+    Arrival,
+    /// When the receiver sent them, by their timestamps.
+    Receiver,
+}
+
+/// The estimate, and what follows from it.
+pub(super) struct Jersey {
+    clock: Clock,
+    pace: MarkPace,
+    raises: bool,
+    delivered: Delivered,
+    filter: Sliding,
+    latest: Option<Duration>,
+    smallest: Option<Duration>,
+    harmless: Harmless,
+}
+
+impl Jersey {
+    pub(super) fn new(values: &Values, start: &Start, clock: Clock) -> Jersey {
+        Jersey {
+            clock,
+            pace: match values.word("marks") {
+                "window" => MarkPace::Window,
+                "every" => MarkPace::Every,
+                _ => MarkPace::Rtt,
+            },
+            raises: values.flag("raises"),
+            delivered: Delivered::new(start.mss),
+            filter: Sliding::default(),
+            latest: None,
+            smallest: None,
+            harmless: Harmless::default(),
+        }
+    }
+
+    /// ownd, bytes: what the path holds; nothing before a round trip was measured.
+    fn optimum(&self) -> Option<u64> {
+        let rtt = self.smallest?.as_secs();
+        Some((rtt * self.filter.estimate()) as u64)
+    }
+
+    fn control_rate(&mut self, reno: &mut Reno, loss: &LossEvent) {
+        let Some(optimum) = self.optimum() else { return reno.on_mark(loss) };
+        let is_avoiding = !reno.in_slow_start();
+        reno.set_ssthresh(optimum);
+        match self.raises && is_avoiding {
+            true => reno.set(reno.ssthresh() as f64),
+            false => reno.cap(),
+        }
+    }
+}
+
+impl Variant for Jersey {
+    fn observes(&self) -> bool {
+        true
+    }
+
+    fn observe(&mut self, news: &AckNews) {
+        if let Some(rtt) = news.rtt {
+            self.latest = Some(rtt);
+            self.smallest = Some(self.smallest.map_or(rtt, |known| known.min(rtt)));
+        }
+        let bytes = self.delivered.count(news);
+        let at = match self.clock {
+            Clock::Arrival => Some(news.now),
+            Clock::Receiver => news.clock,
+        };
+        if let (Some(at), Some(rtt)) = (at, self.latest) {
+            self.filter.on_delivered(at, bytes, rtt);
+        }
+    }
+
+    fn mark_pace(&self) -> MarkPace {
+        self.pace
+    }
+
+    fn judges_by_mark(&self) -> bool {
+        true
+    }
+
+    fn on_loss(&mut self, reno: &mut Reno, loss: &LossEvent) {
+        match loss.marked {
+            true => {
+                self.harmless.forget();
+                self.control_rate(reno, loss);
+            }
+            false => self.harmless.note(reno),
+        }
+    }
+
+    fn on_restart(&mut self, reno: &mut Reno, loss: &LossEvent) {
+        self.on_timeout(reno, loss, true);
+    }
+
+    fn on_timeout(&mut self, reno: &mut Reno, loss: &LossEvent, first: bool) {
+        self.harmless.forget();
+        match (first, self.optimum()) {
+            (true, Some(optimum)) => {
+                reno.set_ssthresh(optimum);
+                reno.restart_beside(loss.spared);
+            }
+            _ => reno.on_timeout(loss, first),
+        }
+    }
+
+    fn on_mark(&mut self, reno: &mut Reno, loss: &LossEvent) {
+        self.control_rate(reno, loss);
+    }
+
+    fn on_segment(&mut self, mss: u64) {
+        self.delivered.on_segment(mss);
+    }
+
+    fn on_recovered(&mut self, reno: &mut Reno, flight: u64, recovered: Recovered) {
+        self.harmless.on_recovered(reno, flight, recovered);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sender::congestion::new_jersey;
+    use lasthop_base::{Stream, Time, Value};
+
+    const MSS: u64 = 1000;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Duration::from_millis(millis)
+    }
+
+    /// A window of 40 segments over a path that delivers 250 kB/s with a smallest RTT of 80 ms, now 100: it holds 20.
+    fn loaded(
+        mechanism: &Mechanism<Build>,
+        raises: bool,
+        arrival: impl Fn(u64) -> u64,
+    ) -> Box<dyn CongestionControl> {
+        let mut values = mechanism.info.defaults();
+        values.set("raises", Value::Flag(raises));
+        let random = Stream::named(1, "jersey");
+        let start = Start { window: 40 * MSS, ssthresh: 30 * MSS, mss: MSS, selective: true, random };
+        let mut control = (mechanism.build)(&values, start);
+        for n in 0..1000 {
+            let rtt = Some(Duration::from_millis(if n == 0 { 80 } else { 100 }));
+            let now = Time::ZERO + Duration::from_micros(arrival(n));
+            let clock = Some(at(4 * n));
+            control.observe(&AckNews { now, acked: MSS, rtt, clock, mss: MSS, ..AckNews::default() });
+        }
+        control
+    }
+
+    fn loss(marked: bool) -> LossEvent {
+        LossEvent { now: at(4000), flight: 40 * MSS, window: 40 * MSS, marked, spared: 0 }
+    }
+
+    fn segments(control: &dyn CongestionControl) -> (u64, u64) {
+        ((control.window() + MSS / 2) / MSS, (control.ssthresh() + MSS / 2) / MSS)
+    }
+
+    /// 250 kB/s x 80 ms are 20 segments at a mark, whether or not a loss comes with it; a loss alone costs nothing, neither at
+    /// its begin nor at its end; a timeout leaves that threshold.
+    #[test]
+    fn only_a_warned_loss_costs_something() {
+        for mechanism in [&MECHANISM, &new_jersey::MECHANISM] {
+            let fresh = || loaded(mechanism, false, |n| 4000 * n);
+            let mut control = fresh();
+            control.on_loss(&loss(false));
+            assert_eq!(segments(&*control), (40, 30));
+            control.on_recovered(10 * MSS, Recovered::Kept);
+            assert_eq!(segments(&*control), (40, 30));
+            control.on_loss(&loss(true));
+            assert_eq!(segments(&*control), (20, 20));
+            control.on_recovered(10 * MSS, Recovered::Kept);
+            assert_eq!(segments(&*control), (20, 20));
+            let mut control = fresh();
+            control.on_mark(&loss(true));
+            assert_eq!(segments(&*control), (20, 20));
+            let mut control = fresh();
+            control.on_timeout(&loss(false), true);
+            assert_eq!(segments(&*control), (1, 20));
+        }
+    }
+
+    /// A window below the estimate stays, unless rate control may raise it.
+    #[test]
+    fn a_warning_raises_nothing_unless_asked() {
+        for (raises, window) in [(false, 15), (true, 20)] {
+            let mut control = loaded(&MECHANISM, raises, |n| 4000 * n);
+            control.on_idle(15 * MSS);
+            // Avoidance: the threshold is below.
+            let level = super::super::Level { window: 15 * MSS, ssthresh: 10 * MSS };
+            control.on_recovered(0, Recovered::Revised { from: level, to: level });
+            control.on_mark(&loss(true));
+            assert_eq!(segments(&*control), (window, 20), "{raises}");
+        }
+    }
+
+    /// ACKs that the way back bunches, 25 at once every 100 ms: between bunches the filter forgets half of what it knew, and
+    /// within one it is fed without time passing. New Jersey goes by the clock of the receiver, which sent them evenly.
+    #[test]
+    fn the_receivers_clock_does_not_mind_bunches() {
+        let bunched = |n: u64| n / 25 * 100_000 + n % 25;
+        let mut plain = loaded(&MECHANISM, false, bunched);
+        let mut new = loaded(&new_jersey::MECHANISM, false, bunched);
+        plain.on_mark(&loss(true));
+        new.on_mark(&loss(true));
+        let [plain, new] = [plain.ssthresh(), new.ssthresh()].map(|bytes| bytes as f64 / 20_000.0);
+        assert!((new - 1.0).abs() < 0.05, "{new}");
+        assert!((plain - 1.0).abs() > 0.2, "{plain}");
+    }
+}

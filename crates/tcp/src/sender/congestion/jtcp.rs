@@ -1,0 +1,233 @@
+//! JTCP at the sender: a queue that grew over the last window of packets means congestion, any other loss costs nothing.
+//!
+//! `Jr = ((R_{n-1} - R_{n-w}) - (S_{n-1} - S_{n-w})) / (R_{n-1} - R_{n-w})`; congestion if `Jr > k/w`, w the window in segments
+//! (hasegawa §2.2, Eq. 1). That is: the one-way delay grew over the window by more than k times the mean time between
+//! arrivals, so that the queue grew by more than k packets. S is when this sender sent a segment, R what the receiver's
+//! timestamp says of its ACK, or when that arrived where timestamps are not in use (then the way back enters, too).
+//!
+//! Three duplicates: within a round trip of the last reduction, or where Jr says so, the loss is repaired and costs nothing
+//! ("immediate recovery"); else the window halves.
+//!
+//! # What is ours
+//! Eq. 1 is hasegawa's; the two cases of three duplicates are from memory; what JTCP does at a timeout is not known to us
+//! (`after_timeout`). The receiver's judge of the same name (`cause = "jtcp"`) has the same ratio.
+//!
+//! # Where it errs
+//! With a queue that is full and steady the delay does not grow, and its overflow is taken for a radio loss.
+
+use super::harmless::Harmless;
+use super::{AckEvent, Build, CongestionControl, LossEvent, OnReno, Recovered, Reno, Start, Variant};
+use crate::sender::counting::AckCounting;
+use crate::sender::recovery::AckNews;
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit, Values};
+use std::collections::VecDeque;
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "jtcp",
+        summary: "halves if the jitter ratio Jr over the last window exceeds k/w; else a loss costs nothing",
+        source: "Wu and Chen, IEEE JSAC 22(4), 2004, by hasegawa §2.2, Eq. 1; reactions from memory (see its file)",
+        parameters: &[
+            Parameter {
+                name: "k",
+                unit: Unit::Number(0.0, 1000.0),
+                default: Some("1"),
+                doc: "packets by which the queue has to grow (hasegawa §2.2: 1 was best in JTCP's tests)",
+            },
+            Parameter {
+                name: "after_timeout",
+                unit: Unit::Word(&["half", "verdict"]),
+                default: Some("half"),
+                doc: "ssthresh after a timeout: half of FlightSize (RFC 5681), or that only if Jr says congestion (our guess at JTCP)",
+            },
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values, start| OnReno::boxed(&start, Jtcp::new(values, &start)),
+};
+
+struct Jtcp {
+    k: f64,
+    judges_timeouts: bool,
+    mss: u64,
+    /// Bytes acknowledged.
+    acked: u64,
+    arrivals: VecDeque<Arrival>,
+    srtt: Option<Duration>,
+    reduced_at: Option<Time>,
+    harmless: Harmless,
+}
+
+/// An ACK that measured a round trip.
+#[derive(Clone, Copy)]
+struct Arrival {
+    /// Bytes acknowledged by it, in all.
+    end: u64,
+    received: Time,
+    sent: Time,
+}
+
+/// More ACKs than any window of the scenarios has; older ones are forgotten.
+const REMEMBERED: usize = 4096;
+
+impl Jtcp {
+    fn new(values: &Values, start: &Start) -> Jtcp {
+        Jtcp {
+            k: values.number("k"),
+            judges_timeouts: values.word("after_timeout") == "verdict",
+            mss: start.mss,
+            acked: 0,
+            arrivals: VecDeque::new(),
+            srtt: None,
+            reduced_at: None,
+            harmless: Harmless::default(),
+        }
+    }
+
+    /// Eq. 1, over a window of so many bytes; where there are no two ACKs to compare it says nothing, which is no congestion.
+    fn is_congested(&self, window: u64) -> bool {
+        let segments = (window / self.mss).max(1);
+        let Some(newest) = self.arrivals.back() else { return false };
+        let wanted = newest.end.saturating_sub((segments - 1) * self.mss);
+        let index = self.arrivals.partition_point(|arrival| arrival.end < wanted);
+        let Some(oldest) = self.arrivals.get(index) else { return false };
+        let received = newest.received.since(oldest.received).as_secs();
+        let sent = newest.sent.since(oldest.sent).as_secs();
+        received > 0.0 && (received - sent) / received > self.k / segments as f64
+    }
+
+    fn is_too_soon(&self, now: Time) -> bool {
+        matches!((self.reduced_at, self.srtt), (Some(at), Some(srtt)) if now.since(at) < srtt)
+    }
+}
+
+impl Variant for Jtcp {
+    fn observes(&self) -> bool {
+        true
+    }
+
+    fn observe(&mut self, news: &AckNews) {
+        self.acked += news.acked;
+        let Some(rtt) = news.rtt.filter(|_| news.acked > 0) else { return };
+        if self.arrivals.len() == REMEMBERED {
+            self.arrivals.pop_front();
+        }
+        let sent = Time::from_nanos(news.now.as_nanos().saturating_sub(rtt.as_nanos()));
+        self.arrivals.push_back(Arrival { end: self.acked, received: news.clock.unwrap_or(news.now), sent });
+    }
+
+    fn on_ack(&mut self, reno: &mut Reno, ack: &AckEvent, counting: &mut dyn AckCounting) {
+        self.srtt = ack.srtt;
+        reno.on_ack(ack, counting);
+    }
+
+    fn on_loss(&mut self, reno: &mut Reno, loss: &LossEvent) {
+        if self.is_too_soon(loss.now) || !self.is_congested(reno.window()) {
+            return self.harmless.note(reno);
+        }
+        self.reduced_at = Some(loss.now);
+        self.harmless.forget();
+        reno.on_loss(loss);
+    }
+
+    fn on_restart(&mut self, reno: &mut Reno, loss: &LossEvent) {
+        self.on_timeout(reno, loss, true);
+    }
+
+    fn on_timeout(&mut self, reno: &mut Reno, loss: &LossEvent, first: bool) {
+        let spares = self.judges_timeouts && !self.is_congested(reno.window());
+        if first && spares {
+            // Slow start up to where it was.
+            reno.set_ssthresh(reno.window());
+        }
+        self.harmless.forget();
+        self.reduced_at = Some(loss.now);
+        reno.on_timeout(loss, first && !spares);
+    }
+
+    fn on_segment(&mut self, mss: u64) {
+        self.mss = mss;
+    }
+
+    fn on_recovered(&mut self, reno: &mut Reno, flight: u64, recovered: Recovered) {
+        self.harmless.on_recovered(reno, flight, recovered);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::Stream;
+
+    const MSS: u64 = 1000;
+
+    fn micros(micros: u64) -> Duration {
+        Duration::from_micros(micros)
+    }
+
+    /// A window of ten segments, one sent each 10 ms; each arrives `later` microseconds later behind its sending than the one
+    /// before it, and its ACK takes 20 ms.
+    fn seen(later: u64, stamped: bool) -> Box<dyn CongestionControl> {
+        let random = Stream::named(1, "jtcp");
+        let start = Start { window: 10 * MSS, ssthresh: 5 * MSS, mss: MSS, selective: true, random };
+        let mut control = (MECHANISM.build)(&MECHANISM.info.defaults(), start);
+        for n in 0..100u64 {
+            let sent = Time::ZERO + micros(10_000 * n);
+            let received = sent + micros(20_000 + later * n);
+            let now = received + micros(20_000);
+            let clock = stamped.then_some(received + Duration::from_secs(1000));
+            let rtt = Some(now.since(sent));
+            control.observe(&AckNews { now, acked: MSS, rtt, clock, mss: MSS, ..AckNews::default() });
+        }
+        control
+    }
+
+    fn lose(control: &mut dyn CongestionControl, millis: u64) -> u64 {
+        let window = control.window();
+        let now = Time::ZERO + Duration::from_millis(millis);
+        control.on_loss(&LossEvent { now, flight: window, window, marked: false, spared: 0 });
+        let during = control.window();
+        control.on_recovered(window, Recovered::Kept);
+        assert_eq!(control.window(), during);
+        during / MSS
+    }
+
+    /// Ten segments span nine intervals: Jr = 9 x later / (9 x (10 ms + later)) against 1/10. 1.1 ms more each make 0.0991,
+    /// 1.2 ms 0.107: the queue grew by more than one packet.
+    #[test]
+    fn a_queue_that_grew_by_a_packet_is_congestion() {
+        for stamped in [true, false] {
+            assert_eq!([0, 1100, 1200].map(|later| lose(&mut *seen(later, stamped), 2000)), [10, 10, 5]);
+        }
+    }
+
+    /// A second loss within a round trip of a reduction costs nothing, one behind it does.
+    #[test]
+    fn one_reduction_per_round_trip() {
+        let mut control = seen(2000, true);
+        let counting = lasthop_base::Choice::of(&crate::sender::counting::DEFAULT);
+        let srtt = Some(Duration::from_millis(240));
+        control.on_ack(&AckEvent { srtt, ..AckEvent::default() }, &mut *(counting.build)(&counting.values));
+        assert_eq!([2000, 2100].map(|at| lose(&mut *control, at)), [5, 5]);
+        // Over five segments 2 ms of 12 are below 1/5: no congestion. Three packets' growth in a window would be.
+        assert_eq!(lose(&mut *control, 2300), 5);
+        let mut control = seen(10_000, true);
+        control.on_ack(&AckEvent { srtt, ..AckEvent::default() }, &mut *(counting.build)(&counting.values));
+        assert_eq!([2000, 2100, 2300].map(|at| lose(&mut *control, at)), [5, 5, 2]);
+    }
+
+    /// The memory ends somewhere.
+    #[test]
+    fn it_forgets_the_oldest() {
+        let random = Stream::named(1, "jtcp");
+        let start = Start { window: 10 * MSS, ssthresh: 5 * MSS, mss: MSS, selective: true, random };
+        let mut jtcp = Jtcp::new(&MECHANISM.info.defaults(), &start);
+        for n in 0..10_000 {
+            let rtt = Some(micros(100));
+            let now = Time::ZERO + micros(1000 * n);
+            jtcp.observe(&AckNews { now, acked: MSS, rtt, mss: MSS, ..AckNews::default() });
+        }
+        assert_eq!(jtcp.arrivals.len(), REMEMBERED);
+    }
+}
