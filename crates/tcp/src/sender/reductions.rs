@@ -146,6 +146,11 @@ impl Sender {
     pub(super) fn take_step(&mut self, now: Time, step: Step, marked: bool, log: &mut Log) {
         match step {
             Step::Same | Step::Partial { .. } => {}
+            Step::Reordered { flight } => {
+                // RFC 4653 §3: no burst, and slow start back to where it was.
+                let window = flight.min(self.board.outstanding() + self.mss);
+                self.congestion.on_reordered(Level { window, ssthresh: flight });
+            }
             Step::Enter | Step::Reenter => {
                 let flight = self.repair.recovery.flight_at_loss(&self.board);
                 let verdict = self.judge_loss(now, log);

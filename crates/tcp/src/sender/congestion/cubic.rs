@@ -13,7 +13,7 @@
 
 use super::cubic_linux::CubicLinux;
 use super::reno::Reno;
-use super::{AckEvent, Build, CongestionControl, LossEvent, Phase, Recovered, Start};
+use super::{AckEvent, Build, CongestionControl, Level, LossEvent, Phase, Recovered, Start};
 use crate::sender::counting::{AckCounting, Regime};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit, Values};
 
@@ -293,6 +293,10 @@ impl CongestionControl for Cubic {
         }
         self.mss = mss;
         self.window.on_segment(mss);
+    }
+
+    fn on_reordered(&mut self, to: Level) {
+        self.window.on_reordered(to);
     }
 
     fn on_recovered(&mut self, flight: u64, recovered: Recovered) {

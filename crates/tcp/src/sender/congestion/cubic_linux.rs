@@ -15,7 +15,7 @@
 //! * A reduction that is taken back restores cwnd and ssthresh, and not the plateau.
 
 use super::reno::Reno;
-use super::{AckEvent, CongestionControl, LossEvent, Phase, Recovered, Start};
+use super::{AckEvent, CongestionControl, Level, LossEvent, Phase, Recovered, Start};
 use crate::sender::counting::{AckCounting, Regime};
 use lasthop_base::{Duration, Time, Values};
 
@@ -239,6 +239,10 @@ impl CongestionControl for CubicLinux {
         self.stage = None;
         self.mss = mss;
         self.window.on_segment(mss);
+    }
+
+    fn on_reordered(&mut self, to: Level) {
+        self.window.on_reordered(to);
     }
 
     fn on_recovered(&mut self, flight: u64, recovered: Recovered) {

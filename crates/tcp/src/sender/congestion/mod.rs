@@ -235,6 +235,11 @@ pub trait CongestionControl: Send {
     fn on_idle(&mut self, window: u64);
     /// A full segment has `mss` bytes of payload from now on: the path takes no more. cwnd stays, it counts bytes.
     fn on_segment(&mut self, mss: u64);
+    /// What was in doubt was late, not lost (RFC 4653): cwnd is `to.window` at most, and slow start takes it back to
+    /// `to.ssthresh`. Who paces its packets need not heed it.
+    fn on_reordered(&mut self, to: Level) {
+        let _ = to;
+    }
     /// Recovery is over; `flight` bytes are outstanding.
     fn on_recovered(&mut self, flight: u64, recovered: Recovered);
 }

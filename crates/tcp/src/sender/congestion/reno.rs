@@ -1,6 +1,6 @@
 //! Slow start and congestion avoidance (RFC 5681 §3.1): the window of Tahoe, Reno, NewReno and SACK alike.
 
-use super::{AckEvent, Build, CongestionControl, LossEvent, Phase, Recovered, Start};
+use super::{AckEvent, Build, CongestionControl, Level, LossEvent, Phase, Recovered, Start};
 use crate::sender::counting::{AckCounting, Regime};
 use lasthop_base::{Info, Mechanism, Parameter, Unit, Values};
 
@@ -236,6 +236,14 @@ impl CongestionControl for Reno {
 
     fn on_segment(&mut self, mss: u64) {
         self.mss = mss;
+    }
+
+    fn on_reordered(&mut self, to: Level) {
+        if to.window < self.window() {
+            let before = self.window();
+            self.cwnd = to.window.max(self.mss) as f64;
+            self.set_ssthresh(to.ssthresh.max(before));
+        }
     }
 
     fn on_recovered(&mut self, flight: u64, recovered: Recovered) {

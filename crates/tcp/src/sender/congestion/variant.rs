@@ -1,6 +1,6 @@
 //! What is built on Reno: a variant says what it does otherwise, and has the rest from [`Reno`].
 
-use super::{AckEvent, CongestionControl, LossEvent, MarkPace, Recovered, Reno, Start};
+use super::{AckEvent, CongestionControl, Level, LossEvent, MarkPace, Recovered, Reno, Start};
 use crate::sender::counting::AckCounting;
 use crate::sender::recovery::AckNews;
 
@@ -166,6 +166,10 @@ impl<V: Variant> CongestionControl for OnReno<V> {
     fn on_segment(&mut self, mss: u64) {
         self.reno.on_segment(mss);
         self.variant.on_segment(mss);
+    }
+
+    fn on_reordered(&mut self, to: Level) {
+        self.reno.on_reordered(to);
     }
 
     fn on_recovered(&mut self, flight: u64, recovered: Recovered) {

@@ -1,5 +1,8 @@
 //! Loss recovery: what was lost, and what goes out again?
 
+mod dcr;
+mod doubt;
+mod ncr;
 mod new_reno;
 mod rack;
 mod reno;
@@ -64,6 +67,12 @@ pub enum Step {
     Partial {
         /// Whether it is the first one in this recovery.
         first: bool,
+    },
+    /// What was in doubt was not lost, but late: no more is in the network than is outstanding, where so many bytes were when
+    /// the doubt began. Recovery was not entered.
+    Reordered {
+        /// FlightSize then, bytes.
+        flight: u64,
     },
     /// Recovery is over.
     Leave,
@@ -160,8 +169,15 @@ pub trait LossRecovery: Send {
 pub type Build = dyn Fn(&Values) -> Box<dyn LossRecovery> + Send + Sync;
 
 /// All recoveries.
-pub const ALL: &[Mechanism<Build>] =
-    &[tahoe::MECHANISM, reno::MECHANISM, new_reno::MECHANISM, sack::MECHANISM, rack::MECHANISM];
+pub const ALL: &[Mechanism<Build>] = &[
+    tahoe::MECHANISM,
+    reno::MECHANISM,
+    new_reno::MECHANISM,
+    sack::MECHANISM,
+    rack::MECHANISM,
+    ncr::MECHANISM,
+    dcr::MECHANISM,
+];
 
 /// What holds if nobody says.
 pub const DEFAULT: Mechanism<Build> = sack::MECHANISM;

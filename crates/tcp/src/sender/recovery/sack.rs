@@ -30,20 +30,11 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         as_linux: true,
         ..Info::PLAIN
     },
-    build: &|values| {
-        Box::new(Sack {
-            duplicates: Duplicates::new(values),
-            rescues: values.flag("rescue"),
-            recover: 0,
-            recovering: false,
-            restarting: false,
-            must_send: false,
-            rescued: false,
-        })
-    },
+    build: &|values| Box::new(Sack::new(Duplicates::new(values), values.flag("rescue"))),
 };
 
-struct Sack {
+/// Its repair, which others begin by rules of their own.
+pub(super) struct Sack {
     duplicates: Duplicates,
     rescues: bool,
     /// RecoveryPoint; survives a timeout (RFC 6675 §5.1).
@@ -78,15 +69,7 @@ impl LossRecovery for Sack {
         if !found || board.una() < self.recover {
             return Step::Same;
         }
-        self.recovering = true;
-        // A segment sent after the last recovery began may have been repaired in it already (NextSeg rule 1 is not
-        // bounded by RecoveryPoint): it is not sent a third time while its copy is in flight.
-        self.must_send = !board.first_is_sent_again();
-        self.rescued = false;
-        self.recover = board.nxt();
-        self.duplicates.count = self.duplicates.count.max(DUP_THRESH);
-        board.mark_first_lost();
-        Step::Enter
+        self.enter(board)
     }
 
     fn on_timeout(&mut self, board: &Scoreboard) {
@@ -158,7 +141,33 @@ impl LossRecovery for Sack {
 }
 
 impl Sack {
-    fn repairs(&self) -> bool {
+    pub(super) fn new(duplicates: Duplicates, rescues: bool) -> Sack {
+        Sack {
+            duplicates,
+            rescues,
+            recover: 0,
+            recovering: false,
+            restarting: false,
+            must_send: false,
+            rescued: false,
+        }
+    }
+
+    /// Recovery, or what follows a timeout.
+    pub(super) fn repairs(&self) -> bool {
         self.recovering || self.restarting
+    }
+
+    /// The first outstanding segment is lost: recovery begins.
+    pub(super) fn enter(&mut self, board: &mut Scoreboard) -> Step {
+        self.recovering = true;
+        // A segment sent after the last recovery began may have been repaired in it already (NextSeg rule 1 is not
+        // bounded by RecoveryPoint): it is not sent a third time while its copy is in flight.
+        self.must_send = !board.first_is_sent_again();
+        self.rescued = false;
+        self.recover = board.nxt();
+        self.duplicates.count = self.duplicates.count.max(DUP_THRESH);
+        board.mark_first_lost();
+        Step::Enter
     }
 }

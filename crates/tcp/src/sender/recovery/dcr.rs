@@ -1,0 +1,142 @@
+//! TCP-DCR: delayed congestion response. The third report behind a hole starts a timer, and only when that has run out is the
+//! hole a loss: meanwhile a link layer may repeat it, or it arrives late.
+//!
+//! Each segment that is reported meanwhile lets a new one out, so that the network stays full. If the hole closes, nothing has
+//! happened; if another one shows, its wait begins then. Recovery is SACK's (RFC 6675); in it nothing waits.
+//!
+//! # Where it comes from
+//! That the response waits, and what goes out meanwhile, is from the abstract; a wait of one round trip is from memory. The
+//! form that counts duplicates instead of time is [`super::ncr`], and the receiver's form, in which it holds duplicates back,
+//! is a box's (`dupack_delay`).
+
+use super::doubt::Doubt;
+use super::{AckNews, Build, LastResort, LossRecovery, Step};
+use crate::ranges::Range;
+use crate::sender::scoreboard::Scoreboard;
+use lasthop_base::{Duration, Info, Mechanism, Need, Parameter, Time, Unit};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "dcr",
+        summary: "sack, but a hole is a loss only a round trip after its third report",
+        source: "Bhandarkar, Sadry, Reddy, Vaidya, IEEE TMC 4(5), 2005 (abstract); the wait from memory",
+        parameters: &[Parameter {
+            name: "wait",
+            unit: Unit::Number(0.0, 10.0),
+            default: Some("1"),
+            doc: "how long it waits, in smoothed round-trip times (tau)",
+        }],
+        needs: &[Need::Sack],
+        ..Info::PLAIN
+    },
+    build: &|values| {
+        Box::new(Dcr {
+            doubt: Doubt::new(1),
+            wait: values.number("wait"),
+            srtt: Duration::ZERO,
+            deadline: Time::NEVER,
+        })
+    },
+};
+
+struct Dcr {
+    doubt: Doubt,
+    wait: f64,
+    srtt: Duration,
+    deadline: Time,
+}
+
+impl Dcr {
+    fn enter(&mut self, board: &mut Scoreboard) -> Step {
+        self.deadline = Time::NEVER;
+        self.doubt.sack.enter(board)
+    }
+}
+
+impl LossRecovery for Dcr {
+    fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step {
+        self.srtt = news.rtts.map_or(self.srtt, |(srtt, _)| srtt);
+        if self.doubt.sack.repairs() {
+            self.doubt.forget();
+            return self.doubt.sack.on_ack(news, board);
+        }
+        if self.doubt.weigh(news.acked > 0, news.mss, board).is_some() {
+            self.deadline = Time::NEVER;
+        }
+        if news.certain {
+            return self.enter(board);
+        }
+        if self.deadline == Time::NEVER && self.doubt.is_told(0, board) {
+            self.deadline = news.now + Duration::from_secs_f64(self.wait * self.srtt.as_secs());
+        }
+        Step::Same
+    }
+
+    fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    fn on_deadline(&mut self, _: Time, board: &mut Scoreboard) -> Step {
+        self.deadline = Time::NEVER;
+        match self.doubt.sack.repairs() || board.sacked() == 0 {
+            true => Step::Same,
+            false => self.enter(board),
+        }
+    }
+
+    fn needs_times(&self) -> bool {
+        true
+    }
+
+    fn on_timeout(&mut self, board: &Scoreboard) {
+        self.deadline = Time::NEVER;
+        self.doubt.forget();
+        self.doubt.sack.on_timeout(board);
+    }
+
+    fn on_spurious(&mut self, board: &Scoreboard) {
+        self.deadline = Time::NEVER;
+        self.doubt.forget();
+        self.doubt.sack.on_spurious(board);
+    }
+
+    fn must_send(&mut self, board: &mut Scoreboard) -> Option<Range> {
+        self.doubt.sack.must_send(board)
+    }
+
+    fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
+        self.doubt.sack.next_retransmission(board)
+    }
+
+    fn last_resort(&mut self, board: &mut Scoreboard) -> Option<LastResort> {
+        self.doubt.sack.last_resort(board)
+    }
+
+    fn on_sent(&mut self, range: Range, again: bool) {
+        self.doubt.on_sent(range, again);
+    }
+
+    fn in_flight(&self, board: &Scoreboard) -> u64 {
+        match self.doubt.sack.repairs() {
+            true => self.doubt.sack.in_flight(board),
+            false => self.doubt.in_flight(board),
+        }
+    }
+
+    fn flight_at_loss(&self, board: &Scoreboard) -> u64 {
+        self.doubt.flight_at_loss(board)
+    }
+
+    fn is_recovering(&self) -> bool {
+        self.doubt.sack.is_recovering()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.doubt.sack.is_idle() && self.doubt.flight.is_none()
+    }
+
+    fn uses_sack(&self) -> bool {
+        true
+    }
+}

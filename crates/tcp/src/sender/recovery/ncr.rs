@@ -1,0 +1,108 @@
+//! Non-congestion robustness (RFC 4653): a hole is called a loss once as much has arrived behind it as was in flight, not after
+//! three segments, so that reordering within a round trip does no harm.
+//!
+//! Meanwhile new data goes out: a segment for every second one that is reported (careful), or for each (aggressive). If the
+//! hole closes, cwnd is what is outstanding and one segment at most, so that nothing bursts, and slow start takes it back to
+//! what it was. If not, recovery is SACK's (RFC 6675); in it three segments tell further losses, as there.
+//!
+//! # Where it comes from
+//! The RFC's text was not at hand: the constants and the end of the doubt are from programs that quote it. The threshold is
+//! computed anew with each ACK, from what is outstanding then.
+
+use super::doubt::Doubt;
+use super::{AckNews, Build, LastResort, LossRecovery, Step};
+use crate::ranges::Range;
+use crate::sender::scoreboard::Scoreboard;
+use lasthop_base::{Info, Mechanism, Need, Parameter, Unit};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "ncr",
+        summary: "sack, but a hole is a loss only once a window's worth has arrived behind it",
+        source: "RFC 4653 (by programs that quote it)",
+        parameters: &[Parameter {
+            name: "mode",
+            unit: Unit::Word(&["careful", "aggressive"]),
+            default: Some("careful"),
+            doc: "threshold and new segments meanwhile: 2/3 of FlightSize and one for two, or 1/2 and one for each (LT_F)",
+        }],
+        needs: &[Need::Sack],
+        ..Info::PLAIN
+    },
+    build: &|values| {
+        let careful = values.word("mode") == "careful";
+        let (share, for_each) = if careful { ((2, 3), 2) } else { ((1, 2), 1) };
+        Box::new(Ncr { doubt: Doubt::new(for_each), share })
+    },
+};
+
+struct Ncr {
+    doubt: Doubt,
+    /// LT_F.
+    share: (u64, u64),
+}
+
+impl LossRecovery for Ncr {
+    fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step {
+        if self.doubt.sack.repairs() {
+            self.doubt.forget();
+            return self.doubt.sack.on_ack(news, board);
+        }
+        let ended = self.doubt.weigh(news.acked > 0, news.mss, board);
+        let threshold = (self.share.0 * board.outstanding()).div_ceil(self.share.1 * news.mss.max(1));
+        if news.certain || self.doubt.is_told(threshold, board) {
+            return self.doubt.sack.enter(board);
+        }
+        ended.map_or(Step::Same, |flight| Step::Reordered { flight })
+    }
+
+    fn on_timeout(&mut self, board: &Scoreboard) {
+        self.doubt.forget();
+        self.doubt.sack.on_timeout(board);
+    }
+
+    fn on_spurious(&mut self, board: &Scoreboard) {
+        self.doubt.forget();
+        self.doubt.sack.on_spurious(board);
+    }
+
+    fn must_send(&mut self, board: &mut Scoreboard) -> Option<Range> {
+        self.doubt.sack.must_send(board)
+    }
+
+    fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
+        self.doubt.sack.next_retransmission(board)
+    }
+
+    fn last_resort(&mut self, board: &mut Scoreboard) -> Option<LastResort> {
+        self.doubt.sack.last_resort(board)
+    }
+
+    fn on_sent(&mut self, range: Range, again: bool) {
+        self.doubt.on_sent(range, again);
+    }
+
+    fn in_flight(&self, board: &Scoreboard) -> u64 {
+        match self.doubt.sack.repairs() {
+            true => self.doubt.sack.in_flight(board),
+            false => self.doubt.in_flight(board),
+        }
+    }
+
+    fn flight_at_loss(&self, board: &Scoreboard) -> u64 {
+        self.doubt.flight_at_loss(board)
+    }
+
+    fn is_recovering(&self) -> bool {
+        self.doubt.sack.is_recovering()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.doubt.sack.is_idle() && self.doubt.flight.is_none()
+    }
+
+    fn uses_sack(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,97 @@
+//! Holes that are not losses at once: NCR (RFC 4653) and TCP-DCR.
+
+mod script;
+
+use lasthop_base::Value;
+use lasthop_tcp::Config;
+use lasthop_tcp::sender::recovery;
+use script::Step::*;
+use script::{Peer, Script, choose, config};
+
+/// Twelve segments outstanding and as large a window.
+fn opened(name: &str, values: &[(&'static str, Value)]) -> Script {
+    let recovery = choose(recovery::ALL, name, values);
+    let config = Config { recovery, sack: true, initial_window: 12, ..config("sack") };
+    let mut script = Script::opened(config, Peer::default());
+    script.run([Write(1_000_000), News(1, 12), Nothing, Tick(100)]);
+    script
+}
+
+/// LT_F = 2/3, and a new segment for every second report: at the eleventh report and at the twelfth FlightSize is 12 + 5, of
+/// which two thirds are 11.3. The reduction is by what was outstanding before (FlightSizePrev).
+#[test]
+fn a_careful_sender_waits_for_a_window() {
+    let mut script = opened("ncr", &[]);
+    for reports in 1..=11 {
+        script.sack(1, &[(2, 2 + reports)]);
+        if reports % 2 == 0 {
+            script.run([New(12 + reports / 2)]);
+        }
+        script.run([Nothing]);
+    }
+    script.sack(1, &[(2, 14)]);
+    script.run([Again(1), Ssthresh(6), Cwnd(6)]);
+}
+
+/// LT_F = 1/2, and a new segment for each report: at the eleventh FlightSize is 12 + 10, half of which it reaches.
+#[test]
+fn an_aggressive_one_sends_twice_as_much_meanwhile() {
+    let mut script = opened("ncr", &[("mode", Value::Word("aggressive"))]);
+    for reports in 1..=10 {
+        script.sack(1, &[(2, 2 + reports)]);
+        script.run([New(12 + reports), Nothing]);
+    }
+    script.sack(1, &[(2, 13)]);
+    script.run([Again(1), Ssthresh(6), Cwnd(6)]);
+}
+
+/// The hole closes after four reports, and two new segments are out: nine are outstanding, so that cwnd is ten, and slow start
+/// (one by this ACK) goes on to the twelve that were.
+#[test]
+fn what_was_late_costs_no_window_and_makes_no_burst() {
+    let mut script = opened("ncr", &[]);
+    for reports in 1..=4 {
+        script.sack(1, &[(2, 2 + reports)]);
+        if reports % 2 == 0 {
+            script.run([New(12 + reports / 2)]);
+        }
+    }
+    script.run([Ack(6), Cwnd(11), Ssthresh(12), News(15, 16), Nothing]);
+    assert_eq!(script.endpoint.counters().retransmitted, 0);
+    // By RFC 6675 the third report is a loss.
+    let mut script = opened("sack", &[]);
+    (1..=3).for_each(|reports| script.sack(1, &[(2, 2 + reports)]));
+    script.run([Again(1), Cwnd(6)]);
+}
+
+/// DCR: the third report starts the wait of a round trip (100 ms, the handshake's), and each report lets a segment out.
+#[test]
+fn a_wait_of_a_round_trip() {
+    for repaired in [true, false] {
+        let mut script = opened("dcr", &[]);
+        for reports in 1..=3 {
+            script.sack(1, &[(2, 2 + reports)]);
+            script.run([New(12 + reports), Nothing, Tick(10)]);
+        }
+        script.run([Deadline(90)]);
+        if repaired {
+            // The link layer has repeated it: no cut, and slow start goes on.
+            script.run([Tick(50), Ack(5), Cwnd(13), News(16, 17), Nothing, Tick(60), Nothing]);
+            assert_eq!(script.endpoint.counters().recoveries, 0);
+        } else {
+            script.run([Timeout, Again(1), Ssthresh(6)]);
+            assert_eq!((script.endpoint.counters().recoveries, script.endpoint.counters().timeouts), (1, 0));
+        }
+    }
+}
+
+/// A second hole has a wait of its own.
+#[test]
+fn the_next_hole_waits_anew() {
+    let mut script = opened("dcr", &[]);
+    script.sack(1, &[(2, 5), (6, 9)]);
+    script.run([Tick(60), Deadline(40)]);
+    while script.endpoint.poll_segment(script.now).is_some() {}
+    script.sack(5, &[(6, 9)]);
+    script.run([Deadline(100)]);
+}
