@@ -3,16 +3,31 @@
 //! * [`Middlebox`]: the trait. A packet comes in; the same goes on, or not, or others do.
 //! * [`snoop`]: keeps data until it is acknowledged, and repeats what the air lost.
 //! * [`split`]: two connections back to back.
+//! * `eln`, `lhack`, `ebsn`: tell the sender what happened: in ACKs, or by notices of their own.
+//! * `spack`: splits an ACK so that a window grows again. `mtcp`, `atcp`: close the sender's window while the air is away;
+//!   `atcp` also repeats. `wtcp`: repeats, and hides from the sender how long that takes.
+//! * `acks`, `passed`, `directions`, `numbers`: what such boxes have in common.
 //! * `none`: the node only forwards.
 //! * [`Catalogue`]: all of them.
 //!
 //! What is absent: no clock, no queue and no link. A box says what goes on; the queue behind it belongs to the link.
 
+mod acks;
+mod atcp;
 mod catalogue;
+mod directions;
+mod ebsn;
+mod eln;
+mod lhack;
+mod mtcp;
 mod none;
 mod numbers;
+mod passed;
+mod silence;
 pub mod snoop;
+mod spack;
 pub mod split;
+mod wtcp;
 
 pub use catalogue::Catalogue;
 
@@ -107,7 +122,21 @@ pub struct Exit {
 pub type Build = dyn Fn(&Values, &Site) -> Option<Box<dyn Middlebox>> + Send + Sync;
 
 /// All middleboxes.
-pub const ALL: &[Mechanism<Build>] = &[none::MECHANISM, snoop::MECHANISM, split::MECHANISM];
+pub const ALL: &[Mechanism<Build>] = &[
+    none::MECHANISM,
+    snoop::MECHANISM,
+    snoop::SELECTIVE,
+    split::MECHANISM,
+    split::ITCP,
+    split::METP,
+    eln::MECHANISM,
+    mtcp::MECHANISM,
+    spack::MECHANISM,
+    wtcp::MECHANISM,
+    atcp::MECHANISM,
+    ebsn::MECHANISM,
+    lhack::MECHANISM,
+];
 
 /// What holds if nobody says.
 pub const DEFAULT: Mechanism<Build> = none::MECHANISM;

@@ -245,6 +245,7 @@ fn timers(reader: &Reader<'_>, path: &str, fields: &Fields, config: &mut Config)
     };
     config.validates_window = fields.flag("validate_window").unwrap_or(config.validates_window);
     config.ecn_waits = fields.flag("ecn_waits").unwrap_or(config.ecn_waits);
+    config.freezes = fields.flag("freeze").unwrap_or(config.freezes);
     config.f_rto = fields.flag("f_rto").unwrap_or(config.f_rto);
     config.dsack_undo = fields.flag("dsack_undo").unwrap_or(config.dsack_undo);
     config.eifel = fields.flag("eifel").unwrap_or(config.eifel);

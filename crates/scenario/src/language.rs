@@ -266,6 +266,11 @@ pub(crate) fn sender(catalogue: &Catalogue) -> Vec<Key> {
             config.ecn_waits,
             "an echo at a window of one segment makes the next wait for the timer (RFC 3168)",
         ),
+        flag(
+            "freeze",
+            config.freezes,
+            "a window of zero stops the retransmission timer and leaves cwnd as it is (BSD's persist; Linux goes on and reduces)",
+        ),
         flag("f_rto", config.f_rto, "spurious timeouts are found and undone (F-RTO, RFC 5682; with SACK its section 3)"),
         flag(
             "dsack_undo",

@@ -39,6 +39,9 @@ pub struct Config {
     /// starts anew if that was sent before the first outstanding one went out last (Linux since 3.12). Only with a recovery
     /// that keeps times.
     pub sack_rtt: bool,
+    /// Whether a window of zero stops the retransmission timer: what is outstanding is probed for, cwnd stays, and once the
+    /// window opens all of it goes again (BSD's persist state; Linux retransmits and reduces).
+    pub freezes: bool,
     /// Bounds and granularity of the retransmission timeout.
     pub rto: RtoLimits,
     /// Whether a short segment waits while data is outstanding (RFC 9293 §3.7.4).
@@ -143,6 +146,7 @@ impl Default for Config {
             undo_whole: false,
             loss_window_spares: false,
             sack_rtt: false,
+            freezes: false,
             rto: RtoLimits {
                 initial: Duration::from_secs(1),
                 smallest: Duration::from_millis(200),

@@ -24,6 +24,8 @@ pub enum Reason {
     WindowProbe,
     /// The path takes no segments as long as it was (ICMP).
     TooLong,
+    /// The receiver's window was zero, and has opened.
+    Thawed,
     /// The receiver says that it arrived damaged, or a timeout was judged to be the air's.
     Told,
     /// SYN, SYN-ACK or FIN again.
@@ -42,6 +44,7 @@ impl Reason {
             Reason::TailProbe => "tail_probe",
             Reason::WindowProbe => "window_probe",
             Reason::TooLong => "too_long",
+            Reason::Thawed => "thawed",
             Reason::Told => "told",
             Reason::Handshake => "handshake",
         }

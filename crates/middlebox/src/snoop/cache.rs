@@ -98,6 +98,15 @@ impl Cache {
         }
     }
 
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Kept> {
+        self.0.iter_mut()
+    }
+
+    /// Bytes that are kept.
+    pub(super) fn bytes(&self) -> u64 {
+        self.0.iter().map(|kept| u64::from(distance(kept.seq, kept.end).unsigned_abs())).sum()
+    }
+
     /// How many went on at `time` or later.
     pub(super) fn sent_since(&self, time: Time) -> usize {
         self.0.iter().filter(|kept| kept.sent_at >= time).count()

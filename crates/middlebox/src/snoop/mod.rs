@@ -4,6 +4,7 @@
 //!
 //! * `watched`: the rules, for one direction of one flow.
 //! * `cache`: what is kept.
+//! * `selective`: what SACK blocks say is missing, and the box of its own that heeds them.
 //!
 //! Only data that goes down is watched ([`crate::Exit::down`]); a mobile that sends gets no help.
 //!
@@ -16,7 +17,10 @@
 //! as the queue. There is no handoff, so no neighbour's cache is filled. A flow is watched as long as the run lasts.
 
 mod cache;
+mod selective;
 mod watched;
+
+pub use selective::MECHANISM as SELECTIVE;
 
 use crate::{Build, Middlebox, Onward, Site};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
@@ -83,13 +87,27 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             chases: values.flag("chase"),
             answers: values.word("acked_data") == "answer",
             drops_old: values.word("old_acks") == "drop",
+            selective: None,
         };
         Some(Box::new(Snoop::new(rules, values.duration("floor"), place)))
     },
 };
 
+/// The rules of its defaults, for boxes that keep and repeat as it does.
+pub(crate) fn snoop_rules() -> Rules {
+    Rules {
+        cache: 100,
+        max_repeats: 10,
+        threshold: 1,
+        chases: false,
+        answers: false,
+        drops_old: false,
+        selective: None,
+    }
+}
+
 /// See the file.
-struct Snoop {
+pub(crate) struct Snoop {
     rules: Rules,
     /// For each flow its data on the way there, and on the way back; `None` where it does not go down.
     flows: Vec<[Option<Watched>; 2]>,
@@ -101,13 +119,19 @@ struct Snoop {
 const MARGIN: Duration = Duration::from_millis(10);
 
 impl Snoop {
-    fn new(rules: Rules, floor: Duration, place: &Site) -> Snoop {
+    pub(crate) fn new(rules: Rules, floor: Duration, place: &Site) -> Snoop {
         let watched = |flow, forward| {
             let exit = place.exit(flow, forward).filter(|exit| exit.down)?;
             Some(Watched::new(Limits { floor, margin: exit.round_trip + MARGIN }))
         };
         let flows = (0..place.flows.len()).map(|flow| [watched(flow, true), watched(flow, false)]);
         Snoop { rules, flows: flows.collect(), next: Time::NEVER }
+    }
+
+    /// Bytes that it keeps of the data that this packet acknowledges.
+    pub(crate) fn kept_for(&mut self, packet: &Packet) -> u64 {
+        let [_, acknowledged] = self.of(packet);
+        acknowledged.map_or(0, |watched| watched.kept_bytes())
     }
 
     /// The data on a packet's own way, and that on the other one.

@@ -6,20 +6,24 @@
 //! duplicate that a superfluous repeat brings does not bring the next repeat.
 
 use super::cache::{Cache, Kept, Slot};
+use super::selective::{self, Selective};
 use crate::Onward;
+use crate::acks::reports_duplicate;
 use crate::numbers::{distance, end_of, is_before};
 use lasthop_base::{Duration, Time};
 use lasthop_wire::{Flags, LossReason, Packet, Segment, Seq};
 
 /// What can be set.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rules {
+pub(crate) struct Rules {
     pub(super) cache: usize,
     pub(super) max_repeats: u32,
     pub(super) threshold: u32,
     pub(super) chases: bool,
     pub(super) answers: bool,
     pub(super) drops_old: bool,
+    /// What SACK blocks bring about; `None`: nothing.
+    pub(super) selective: Option<Selective>,
 }
 
 /// Repeats that duplicate ACKs can bring about; then they are the sender's.
@@ -79,6 +83,11 @@ impl Watched {
         self.cache.clear();
         *self =
             Watched { cache: std::mem::take(&mut self.cache), rtt: self.rtt, ..Watched::new(self.limits) };
+    }
+
+    /// Bytes that it keeps.
+    pub(super) fn kept_bytes(&self) -> u64 {
+        self.cache.bytes()
     }
 
     /// When [`Watched::expire`] has something to do.
@@ -162,9 +171,16 @@ impl Watched {
                 self.advance(now, rules, segment.ack, out);
                 self.last = Some(*packet);
                 self.restart(now, rules);
+                if let Some(selective) = rules.selective.filter(|_| !segment.sack.is_empty()) {
+                    // It tells of further holes, and has news for the sender.
+                    self.fill(now, rules, selective, segment, out);
+                }
                 true
             }
-            0 if self.is_duplicate(segment) => self.duplicate(now, rules, segment.ack, out),
+            0 if self.is_duplicate(segment) => match rules.selective.filter(|_| !segment.sack.is_empty()) {
+                Some(selective) => self.fill(now, rules, selective, segment, out),
+                None => self.duplicate(now, rules, segment.ack, out),
+            },
             0 => true,
             _ => !(rules.drops_old && segment.is_pure_ack()),
         };
@@ -236,6 +252,23 @@ impl Watched {
         false
     }
 
+    /// Repeats what SACK blocks say is missing; false if something of it is the sender's.
+    fn fill(
+        &mut self,
+        now: Time,
+        rules: &Rules,
+        selective: Selective,
+        segment: &Segment,
+        out: &mut Vec<Onward>,
+    ) -> bool {
+        let smoothed = self.rtt.map_or(START.0, |(smoothed, _)| smoothed);
+        let wait = smoothed * u64::from(selective.resend_after);
+        let filled =
+            selective::fill(&mut self.cache, now, segment, (selective.gap, wait, rules.max_repeats), out);
+        self.restart(now, rules);
+        !filled
+    }
+
     /// The timer has expired, if it has.
     pub(super) fn expire(&mut self, now: Time, rules: &Rules, out: &mut Vec<Onward>) {
         if self.timer <= now {
@@ -278,16 +311,5 @@ impl Watched {
                 (part(smoothed, rtt, 8), part(variation, off, 4))
             }
         });
-    }
-}
-
-/// Whether its first SACK block says that something arrived twice (RFC 2883 §4).
-fn reports_duplicate(segment: &Segment) -> bool {
-    let inside =
-        |inner: (Seq, Seq), outer: (Seq, Seq)| !is_before(inner.0, outer.0) && !is_before(outer.1, inner.1);
-    match segment.sack.as_slice() {
-        [first, ..] if !is_before(segment.ack, first.1) => true,
-        [first, second, ..] => inside(*first, *second),
-        _ => false,
     }
 }

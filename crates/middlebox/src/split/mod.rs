@@ -3,15 +3,20 @@
 //! Both ends believe that they speak to each other: addresses, ports and first numbers are theirs.
 //!
 //! * `relay`: the two connections of one flow, back to back.
+//! * `presets`: I-TCP and METP, boxes of their own; `fixed`: a window that no loss reduces.
 //!
 //! The node acknowledges what the other end has not got yet. Without it the data is lost, and the sender does not know.
 //!
 //! # What is not modelled
 //! There is no handoff: a run's base station stays. Congestion marks end at the node, which offers no ECN itself.
 
+mod fixed;
+mod presets;
 mod relay;
 
-use crate::{Build, Middlebox, Onward};
+pub use presets::{ITCP, METP};
+
+use crate::{Build, Middlebox, Onward, Site};
 use lasthop_base::mechanism::find;
 use lasthop_base::{Choice, Duration, Info, Mechanism, Parameter, Stream, Time, Unit, Value, Values};
 use lasthop_tcp::Config;
@@ -82,15 +87,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ..Info::PLAIN
     },
     build: &|values, place| {
-        let flows = (0..place.flows.len()).map(|_| None).collect();
-        let random = place.random.clone();
-        Some(Box::new(Split {
-            config: config(values),
-            answers_at_once: values.word("handshake") == "near",
-            random,
-            flows,
-            next: Time::NEVER,
-        }))
+        let config = config(values);
+        Some(Box::new(Split::new([config.clone(), config], values.word("handshake") == "near", place)))
     },
 };
 
@@ -126,13 +124,30 @@ fn offered(config: &Config, syn: &Segment) -> Config {
 
 /// See the file.
 struct Split {
-    config: Config,
+    /// Of the connections over other links, and over the last hop.
+    configs: [Config; 2],
+    /// For each flow and direction, whether its packets go to the last hop.
+    down: Vec<[bool; 2]>,
     answers_at_once: bool,
     random: Stream,
     /// For each flow its connections, once a SYN has come by.
     flows: Vec<Option<Box<Relay>>>,
     /// No timer expires before.
     next: Time,
+}
+
+impl Split {
+    fn new(configs: [Config; 2], answers_at_once: bool, place: &Site) -> Split {
+        let down = |flow, forward| place.exit(flow, forward).is_some_and(|exit| exit.down);
+        Split {
+            configs,
+            down: (0..place.flows.len()).map(|flow| [down(flow, true), down(flow, false)]).collect(),
+            answers_at_once,
+            random: place.random.clone(),
+            flows: (0..place.flows.len()).map(|_| None).collect(),
+            next: Time::NEVER,
+        }
+    }
 }
 
 impl Middlebox for Split {
@@ -143,8 +158,11 @@ impl Middlebox for Split {
         };
         let is_new = opens(segment) && place.as_ref().is_none_or(|relay| relay.is_over());
         if is_new {
-            let config = offered(&self.config, segment);
-            *place = Some(Box::new(Relay::new(now, config, &packet, segment, &mut self.random)));
+            // A SYN that goes down opens over the last hop; the answer to one that goes up comes from there.
+            let goes_down = self.down[packet.flow.0 as usize][usize::from(!packet.forward)];
+            let of_half = |is_air: bool| offered(&self.configs[usize::from(is_air)], segment);
+            let configs = [of_half(!goes_down), of_half(goes_down)];
+            *place = Some(Box::new(Relay::new(now, configs, &packet, segment, &mut self.random)));
         }
         // What began without the node goes on without it.
         let Some(relay) = place else { return out.push(Onward::Same(packet)) };
@@ -173,8 +191,7 @@ impl Middlebox for Split {
     }
 
     fn draws(&self) -> bool {
-        let mss = self.config.segment;
-        Sender::new(&self.config, mss, self.random.clone()).draws()
+        self.configs.iter().any(|config| Sender::new(config, config.segment, self.random.clone()).draws())
     }
 }
 

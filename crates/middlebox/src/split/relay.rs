@@ -9,7 +9,8 @@ use lasthop_wire::{Body, Ecn, Flags, FlowId, Packet, Priority, Segment, Seq};
 /// One that faces the end which opened, and one that faces the end which is to answer.
 pub(super) struct Relay {
     flow: FlowId,
-    config: Config,
+    /// What `near` is made of.
+    near_config: Config,
     /// The SYN that opened, and whether it came on the flow's way there.
     syn: Segment,
     forward: bool,
@@ -91,16 +92,16 @@ impl Relay {
     /// A SYN has come: the other end is asked with the same first number.
     pub(super) fn new(
         now: Time,
-        config: Config,
+        [near, far]: [Config; 2],
         packet: &Packet,
         syn: &Segment,
         random: &mut Stream,
     ) -> Relay {
         let stream = Stream::named(random.draw(), "far");
-        let mut far = Endpoint::new(config.clone(), Role::Active, syn.seq, stream);
+        let mut far = Endpoint::new(far, Role::Active, syn.seq, stream);
         far.open(now);
         let (flow, forward) = (packet.flow, packet.forward);
-        Relay { flow, config, syn: *syn, forward, near: None, far: Half::new(far), refused: false }
+        Relay { flow, near_config: near, syn: *syn, forward, near: None, far: Half::new(far), refused: false }
     }
 
     /// The SYN is answered without waiting for the other end, whose first number is therefore not its own.
@@ -111,7 +112,7 @@ impl Relay {
 
     fn answer_with(&mut self, now: Time, number: Seq, random: &mut Stream) {
         let stream = Stream::named(random.draw(), "near");
-        let mut near = Endpoint::new(self.config.clone(), Role::Passive, number, stream);
+        let mut near = Endpoint::new(self.near_config.clone(), Role::Passive, number, stream);
         near.open(now);
         near.handle_segment(now, &self.syn, &Arriving::default());
         self.near = Some(Half::new(near));

@@ -54,6 +54,8 @@ pub struct Receiver {
     is_immediate: bool,
     /// Whether every acknowledgement is a single one.
     always_once: bool,
+    /// Whether the timing keeps duplicates back.
+    holds: bool,
     /// Where the peer's FIN is, once seen.
     fin: Option<u64>,
     /// Whether what arrived twice is reported, and what of that was not yet.
@@ -136,7 +138,8 @@ impl Receiver {
             window_measures: window.needs_arrivals(),
             tells_arrivals: needs.arrivals,
             is_immediate: timing.is_immediate(),
-            always_once: shape.is_once(),
+            always_once: shape.is_once() && !timing.holds(),
+            holds: timing.holds(),
             reassembly: Reassembly::starting_at(1).with_limit(most_ranges),
             tells_duplicates: config.dsack,
             duplicate: None,
@@ -309,7 +312,8 @@ impl Receiver {
         let urgent = change.had_holes || change.advanced == 0 || fin || data.marked;
         let unacknowledged = self.reassembly.next().saturating_sub(self.acknowledged);
         let grows = self.window_measures && self.window.is_growing();
-        let arrival = timing::Arrival { now, unacknowledged, segment: self.segment, urgent, repeated, grows };
+        let (segment, marked) = (self.segment, data.marked);
+        let arrival = timing::Arrival { now, unacknowledged, segment, urgent, repeated, marked, grows };
         self.ask_timing(&arrival);
     }
 
@@ -319,7 +323,11 @@ impl Receiver {
             self.due = Pending::Now;
             return;
         }
-        self.due = match (self.timing.on_data(arrival), self.due) {
+        let when = self.timing.on_data(arrival);
+        if when == When::Now && self.holds {
+            self.release();
+        }
+        self.due = match (when, self.due) {
             (When::Now, _) => Pending::Now,
             (When::After(_), due @ (Pending::At(_) | Pending::Now | Pending::Bare)) => due,
             (When::After(span), Pending::Nothing) => Pending::At(arrival.now + span),
@@ -394,6 +402,20 @@ impl Receiver {
     pub(crate) fn handle_timeout(&mut self, now: Time) {
         if self.timer() <= now {
             self.due = Pending::Now;
+            if self.holds {
+                self.release();
+            }
+        }
+    }
+
+    /// Duplicates that were kept back leave together, each with what is to be reported now.
+    #[cold]
+    fn release(&mut self) {
+        let count = self.timing.release();
+        if count > 1 {
+            let next = self.next();
+            let of = Range { start: next, end: next };
+            self.burst = Some(Burst { of, count, sent: 0, copies: true });
         }
     }
 

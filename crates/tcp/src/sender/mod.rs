@@ -194,7 +194,7 @@ impl Sender {
             timer: Timer::OFF,
             waiting: Waiting::NOT_YET,
             idle: Idle { since: Time::NEVER, window: config.restarts_after_idle.then_some(initial_window) },
-            persist: Persist::default(),
+            persist: Persist::new(config.freezes),
             repair: Repair::new(recovery, config, initial_window),
             reductions: Reductions::new(config.ecn_waits, reduction),
             user_timeout: UserTimeout::new(&config.patience),
@@ -379,6 +379,7 @@ impl Sender {
         if ack.ack > self.board.nxt() {
             self.probe_was_taken(now);
         }
+        let thaws = self.persist.is_frozen() && self.peer.window() > 0;
         if self.calm && ack.sack.is_empty() && !ack.ece {
             if advanced {
                 return self.advance_calmly(now, ack.ack, ack.marked, || ack.echoed_rtt, || ack.clock);
@@ -389,6 +390,9 @@ impl Sender {
             }
         }
         self.handle_ack_in_repair(now, ack, same_window, log);
+        if thaws {
+            self.thaw(now);
+        }
     }
 
     /// Whether nothing is lost, reported or repeated.

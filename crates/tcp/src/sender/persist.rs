@@ -17,14 +17,27 @@ pub(super) struct Persist {
     unanswered_since: Option<Time>,
     /// Whether one is to go out.
     due: bool,
+    /// Whether a window of zero stops the retransmission timer, and whether it has.
+    pub(super) freezes: bool,
+    frozen: bool,
 }
 
 impl Persist {
+    pub(super) fn new(freezes: bool) -> Persist {
+        Persist { freezes, ..Persist::default() }
+    }
+
     /// New data goes out: the window has room.
     #[inline]
     pub(super) fn end(&mut self) {
         self.probes = 0;
         self.due = false;
+    }
+
+    /// Whether what is outstanding waits for the window to open.
+    #[inline]
+    pub(super) fn is_frozen(&self) -> bool {
+        self.frozen
     }
 
     /// Whether a probe's byte may be acknowledged, which counts as sent only once it is.
@@ -92,5 +105,44 @@ impl Sender {
         let start = self.board.nxt();
         self.board.sent_new(1, now);
         self.board.sent_rescue(start, now);
+    }
+
+    /// The retransmission timer has expired while the receiver's window is zero: that is no loss. The first segment goes as a
+    /// probe, and everything stays as it is.
+    #[cold]
+    pub(super) fn freeze(&mut self, now: Time, heard_at: Time) -> Expiry {
+        let persist = &mut self.persist;
+        if !persist.frozen || heard_at >= persist.probed_at {
+            persist.unanswered_since = None;
+        }
+        let since = *persist.unanswered_since.get_or_insert(now);
+        if now >= self.user_timeout.ends(since) {
+            return Expiry::GivenUp;
+        }
+        let persist = &mut self.persist;
+        persist.probes = if persist.frozen { persist.probes + 1 } else { 1 };
+        persist.probed_at = now;
+        persist.frozen = true;
+        let next = now + self.rtt.doubled(persist.probes);
+        self.board.lose_first_again();
+        if let Some(first) = self.board.first() {
+            self.tell_again(first.start);
+        }
+        self.timer.start(next.min(self.user_timeout.ends(since)), Kind::Retransmit);
+        self.take_stock();
+        Expiry::GoesOn
+    }
+
+    /// The window opens: what was outstanding all the while goes again, under the window that was.
+    #[cold]
+    pub(super) fn thaw(&mut self, now: Time) {
+        (self.persist.frozen, self.persist.probes) = (false, 0);
+        if self.board.outstanding() > 0 {
+            self.board.mark_all_lost();
+            self.ignore_losses();
+            self.start_over(Reason::Thawed);
+            self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
+        }
+        self.take_stock();
     }
 }

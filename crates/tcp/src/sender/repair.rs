@@ -368,6 +368,7 @@ impl Sender {
         self.calm = !probes
             && self.repair.told.as_ref().is_none_or(|told| told.is_empty())
             && self.has_shortcut
+            && !self.persist.is_frozen()
             && !self.timer.holds()
             && self.board.sacked() == 0
             && self.board.lost() == 0

@@ -42,6 +42,9 @@ impl Sender {
     }
 
     fn expire_retransmission(&mut self, now: Time, heard_at: Time, log: &mut Log) -> Expiry {
+        if self.persist.freezes && self.peer.window() == 0 {
+            return self.freeze(now, heard_at);
+        }
         let una = self.board.una();
         let window_is_closed = self.peer.usable_from(una) == 0;
         let rto = self.rtt.rto();

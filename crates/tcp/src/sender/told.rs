@@ -73,7 +73,8 @@ impl Sender {
         true
     }
 
-    fn tell_again(&mut self, start: u64) {
+    /// The segment that begins there goes again.
+    pub(super) fn tell_again(&mut self, start: u64) {
         let told = self.repair.told.get_or_insert_default();
         if told.due.len() < MOST && !told.due.contains(&start) {
             told.due.push(start);

@@ -1,6 +1,8 @@
 //! ACK timing: when is data acknowledged?
 
+mod coherence;
 mod delayed;
+mod dupack_delay;
 mod immediate;
 mod linux;
 
@@ -19,6 +21,8 @@ pub struct Arrival {
     pub urgent: bool,
     /// Whether all of it had arrived before.
     pub repeated: bool,
+    /// Whether it carried a congestion mark that is told at once.
+    pub marked: bool,
     /// Whether the advertised window opens further with it.
     pub grows: bool,
 }
@@ -26,7 +30,15 @@ pub struct Arrival {
 impl Arrival {
     /// The next full segment in order, and nothing special about it.
     pub fn plain(now: Time, segment: u64) -> Arrival {
-        Arrival { now, unacknowledged: segment, segment, urgent: false, repeated: false, grows: false }
+        Arrival {
+            now,
+            unacknowledged: segment,
+            segment,
+            urgent: false,
+            repeated: false,
+            marked: false,
+            grows: false,
+        }
     }
 }
 
@@ -44,6 +56,17 @@ pub trait AckTiming: Send {
     /// A segment with data arrived.
     fn on_data(&mut self, arrival: &Arrival) -> When;
 
+    /// Whether it ever keeps duplicate ACKs back.
+    fn holds(&self) -> bool {
+        false
+    }
+
+    /// An ACK leaves now that the last answer, or its time, has brought about. How many leave: those that were kept back, too,
+    /// unless they have nothing to tell any more. Only asked if it [holds](AckTiming::holds).
+    fn release(&mut self) -> u32 {
+        1
+    }
+
     /// Whether it acknowledges every segment at once, so that it need not be asked.
     fn is_immediate(&self) -> bool {
         false
@@ -54,7 +77,13 @@ pub trait AckTiming: Send {
 pub type Build = dyn Fn(&Values) -> Box<dyn AckTiming> + Send + Sync;
 
 /// All timings.
-pub const ALL: &[Mechanism<Build>] = &[immediate::MECHANISM, delayed::MECHANISM, linux::MECHANISM];
+pub const ALL: &[Mechanism<Build>] = &[
+    immediate::MECHANISM,
+    delayed::MECHANISM,
+    linux::MECHANISM,
+    dupack_delay::MECHANISM,
+    coherence::MECHANISM,
+];
 
 /// What holds if nobody says.
 pub const DEFAULT: Mechanism<Build> = delayed::MECHANISM;

@@ -1,0 +1,153 @@
+//! What a box has to know before it touches an ACK: which one is new, which one a duplicate and nothing else.
+//!
+//! The rules are those of every box that suppresses or changes ACKs; each is a lesson of ns-2's, Click's and a Linux module's
+//! snoop. A duplicate carries nothing, has the same number, the same window and the same echo of marks as the last ACK,
+//! reports no data received twice, and there is data that it may tell of. An ACK of what never came by is nobody's business
+//! here. A box that starts in mid-connection learns from the first ACK where things stand, and lets it pass.
+
+use crate::numbers::{distance, end_of, is_before};
+use lasthop_wire::{Flags, Segment, Seq};
+
+/// What an ACK is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// It acknowledges something new, beyond this number.
+    New(Seq),
+    /// It tells of data that came out of order, and of nothing else.
+    Duplicate,
+    /// It is older than the last one.
+    Old,
+    /// It tells something else, a window say; or it is the first one; or it acknowledges what never came by.
+    Other,
+}
+
+/// The ACKs of one direction of a flow's data.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Acks {
+    last: Option<Seq>,
+    /// Window and ECE of the last ACK that was not a duplicate.
+    told: (u16, bool),
+    highest: Option<Seq>,
+}
+
+impl Acks {
+    /// The number of the last new ACK.
+    pub(crate) fn last(&self) -> Option<Seq> {
+        self.last
+    }
+
+    /// The window of the last ACK that was no duplicate, as its header has it.
+    pub(crate) fn window(&self) -> u16 {
+        self.told.0
+    }
+
+    /// The number behind all data that has come by.
+    pub(crate) fn highest(&self) -> Option<Seq> {
+        self.highest
+    }
+
+    /// Whether data is outstanding.
+    pub(crate) fn is_awaiting(&self) -> bool {
+        match (self.last, self.highest) {
+            (Some(last), Some(highest)) => is_before(last, highest),
+            _ => false,
+        }
+    }
+
+    /// A segment of the data's direction comes by. A SYN begins anew.
+    pub(crate) fn pass_data(&mut self, segment: &Segment) {
+        if segment.flags.has(Flags::SYN) {
+            *self = Acks::default();
+        }
+        let end = end_of(segment);
+        if segment.sequence_space() > 0 && self.highest.is_none_or(|highest| is_before(highest, end)) {
+            self.highest = Some(end);
+        }
+    }
+
+    /// A segment of the other direction comes by that acknowledges.
+    pub(crate) fn take(&mut self, segment: &Segment) -> Kind {
+        let told = (segment.window, segment.flags.has(Flags::ECE));
+        if self.highest.is_some_and(|highest| is_before(highest, segment.ack)) {
+            return Kind::Other;
+        }
+        let Some(last) = self.last else {
+            (self.last, self.told) = (Some(segment.ack), told);
+            return Kind::Other;
+        };
+        match distance(last, segment.ack) {
+            1.. => {
+                (self.last, self.told) = (Some(segment.ack), told);
+                Kind::New(last)
+            }
+            0 if told == self.told
+                && segment.is_pure_ack()
+                && self.is_awaiting()
+                && !reports_duplicate(segment) =>
+            {
+                Kind::Duplicate
+            }
+            0 => {
+                self.told = told;
+                Kind::Other
+            }
+            _ => Kind::Old,
+        }
+    }
+}
+
+/// Whether its first SACK block says that something arrived twice (RFC 2883 §4).
+pub(crate) fn reports_duplicate(segment: &Segment) -> bool {
+    let inside =
+        |inner: (Seq, Seq), outer: (Seq, Seq)| !is_before(inner.0, outer.0) && !is_before(outer.1, inner.1);
+    match segment.sack.as_slice() {
+        [first, ..] if !is_before(segment.ack, first.1) => true,
+        [first, second, ..] => inside(*first, *second),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ack(number: u32) -> Segment {
+        Segment { ack: Seq(number), flags: Flags::ACK, window: 100, ..Segment::default() }
+    }
+
+    fn open() -> Acks {
+        let mut acks = Acks::default();
+        acks.pass_data(&Segment {
+            seq: Seq(u32::MAX - 499),
+            len: 3000,
+            flags: Flags::ACK,
+            ..Segment::default()
+        });
+        assert_eq!(acks.take(&ack(u32::MAX - 499)), Kind::Other, "the first one");
+        acks
+    }
+
+    #[test]
+    fn new_duplicate_and_old_across_the_end_of_the_numbers() {
+        let mut acks = open();
+        assert_eq!(acks.take(&ack(500)), Kind::New(Seq(u32::MAX - 499)));
+        assert_eq!(acks.take(&ack(500)), Kind::Duplicate);
+        assert_eq!(acks.take(&ack(u32::MAX)), Kind::Old);
+        assert_eq!(acks.take(&ack(2500)), Kind::New(Seq(500)));
+        assert_eq!(acks.take(&ack(2500)), Kind::Other, "nothing is outstanding");
+    }
+
+    #[test]
+    fn what_tells_something_else_is_no_duplicate() {
+        let mut acks = open();
+        acks.take(&ack(500));
+        assert_eq!(acks.take(&Segment { window: 99, ..ack(500) }), Kind::Other);
+        assert_eq!(
+            acks.take(&Segment { window: 99, flags: Flags::ACK | Flags::ECE, ..ack(500) }),
+            Kind::Other
+        );
+        assert_eq!(acks.take(&Segment { window: 99, len: 1, ..ack(500) }), Kind::Other);
+        assert_eq!(acks.take(&ack(9000)), Kind::Other, "an ACK of what never came by");
+        assert_eq!(acks.last(), Some(Seq(500)));
+    }
+}

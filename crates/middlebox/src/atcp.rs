@@ -1,0 +1,248 @@
+//! A-TCP: the station repeats as a snoop agent does, closes the sender's window when the mobile falls silent, and writes into
+//! every ACK how much room it has for what it would have to repeat (Seok, Joo and Kang, N+I 2001; Computer Communications
+//! 26(17), 2003). Both ends stay as they are. ATCP of Liu and Singh, for ad hoc networks, is something else.
+//!
+//! # What is ours
+//! An abstract and koga §2.1.7 were at hand. The repeats are the snoop agent's with its defaults. Freezing is M-TCP's window
+//! of zero without the byte that it keeps back. The window's right edge never moves left, but for freezing; a flow that the
+//! station meets in mid-connection, whose window scale it does not know, keeps its windows. Each flow has a buffer of its
+//! own. Of the soft handoff nothing is modelled.
+
+use crate::acks::Acks;
+use crate::directions::{Directions, Toward};
+use crate::numbers::{distance, is_before};
+use crate::silence::{Silence, ack_like};
+use crate::snoop::{Snoop, snoop_rules};
+use crate::{Build, Middlebox, Onward};
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
+use lasthop_wire::{Body, Flags, Packet, Segment, Seq};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "atcp",
+        summary: "a snoop agent that also tells the sender its free buffer, and freezes it while the mobile is silent",
+        source: "Seok et al., Computer Communications 26(17) 2003 (abstract), koga §2.1.7; details are ours",
+        parameters: &[
+            Parameter {
+                name: "buffer",
+                unit: Unit::Bytes(1000, 1 << 30),
+                default: Some("64 KiB"),
+                doc: "bytes of a flow that it has room for; what is outstanding and what is kept fit into it together",
+            },
+            Parameter {
+                name: "writes",
+                unit: Unit::Word(&["free", "size"]),
+                default: Some("free"),
+                doc: "what a window is at most: what is free of the buffer (koga), or all of it (the abstract)",
+            },
+            Parameter {
+                name: "silence",
+                unit: Unit::Duration(Duration::ZERO, Duration::from_secs(60)),
+                default: Some("100 ms"),
+                doc: "shortest silence of the mobile that closes the window, shorter than the sender's timeout",
+            },
+            Parameter {
+                name: "freezes",
+                unit: Unit::Flag,
+                default: Some("true"),
+                doc: "whether silence closes the window at all",
+            },
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values, place| {
+        let silence = values.duration("silence");
+        Some(Box::new(Atcp {
+            snoop: Snoop::new(snoop_rules(), Duration::ZERO, place),
+            buffer: values.bytes("buffer"),
+            all: values.word("writes") == "size",
+            freezes: values.flag("freezes"),
+            flows: Directions::new(place, Toward::Mobile, |_| Watched::new(silence)),
+            next: Time::NEVER,
+        }))
+    },
+};
+
+/// See the file.
+struct Atcp {
+    snoop: Snoop,
+    buffer: u64,
+    all: bool,
+    freezes: bool,
+    flows: Directions<Watched>,
+    /// No timer of the silences expires before.
+    next: Time,
+}
+
+/// One direction of a flow's data.
+struct Watched {
+    acks: Acks,
+    /// Window scales of the data's sender and of the mobile, as their SYNs have them.
+    scales: [Option<u8>; 2],
+    /// Whether both SYNs came by.
+    seen: [bool; 2],
+    /// The window's right edge, as the sender was told.
+    edge: Option<Seq>,
+    heard: Option<Packet>,
+    sent: Option<Packet>,
+    silence: Silence,
+}
+
+impl Middlebox for Atcp {
+    fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Onward>) {
+        let first = out.len();
+        self.snoop.handle_packet(now, packet, out);
+        let Some(segment) = packet.segment() else { return };
+        let (freezes, all) = (self.freezes, self.all);
+        let room = if all { self.buffer } else { self.buffer.saturating_sub(self.snoop.kept_for(&packet)) };
+        let [data, acknowledged] = self.flows.of(&packet);
+        let mut next = Time::NEVER;
+        if let Some(watched) = data {
+            watched.pass_data(now, &packet, segment, freezes);
+            next = next.min(watched.silence.deadline());
+        }
+        if let Some(watched) = acknowledged {
+            let window = watched.acknowledge(now, &packet, segment, room, freezes);
+            let went_on = out[first..].iter_mut().find(|one| **one == Onward::Same(packet));
+            if let (true, Some(went_on)) = (window != segment.window, went_on) {
+                let body = Body::Tcp(Segment { window, ..*segment });
+                *went_on = Onward::Changed(Packet { body, ..packet });
+            }
+            next = next.min(watched.silence.deadline());
+        }
+        self.next = self.next.min(next);
+    }
+
+    fn handle_timeout(&mut self, now: Time, out: &mut Vec<Onward>) {
+        if self.snoop.poll_timeout() <= now {
+            self.snoop.handle_timeout(now, out);
+        }
+        if self.next <= now {
+            self.next = Time::NEVER;
+            for watched in self.flows.iter_mut() {
+                watched.expire(now, out);
+                self.next = self.next.min(watched.silence.deadline());
+            }
+        }
+    }
+
+    fn poll_timeout(&self) -> Time {
+        self.next.min(self.snoop.poll_timeout())
+    }
+
+    fn handle_refused(&mut self, now: Time, packet: &Packet) {
+        self.snoop.handle_refused(now, packet);
+    }
+
+    fn draws(&self) -> bool {
+        false
+    }
+}
+
+impl Watched {
+    fn new(silence: Duration) -> Watched {
+        Watched {
+            acks: Acks::default(),
+            scales: [None; 2],
+            seen: [false; 2],
+            edge: None,
+            heard: None,
+            sent: None,
+            silence: Silence::new(silence),
+        }
+    }
+
+    fn reset(&mut self) {
+        self.silence.reset();
+        *self = Watched { silence: self.silence, ..Watched::new(Duration::ZERO) };
+    }
+
+    /// A SYN of either end: what it says of window scales.
+    fn open(&mut self, end: usize, segment: &Segment) {
+        (self.scales[end], self.seen[end]) = (segment.window_scale, true);
+        self.edge = None;
+    }
+
+    /// The shift of the mobile's windows, if it is known.
+    fn shift(&self) -> Option<u8> {
+        match (self.seen, self.scales) {
+            ([true, true], [Some(_), Some(shift)]) => Some(shift.min(14)),
+            ([true, true], _) => Some(0),
+            _ => None,
+        }
+    }
+
+    fn pass_data(&mut self, now: Time, packet: &Packet, segment: &Segment, freezes: bool) {
+        if segment.flags.has(Flags::RST) {
+            return self.reset();
+        }
+        if segment.flags.has(Flags::SYN) {
+            self.acks = Acks::default();
+            return self.open(0, segment);
+        }
+        if segment.sequence_space() == 0 || self.acks.last().is_none() {
+            return;
+        }
+        self.acks.pass_data(segment);
+        if segment.len > 0 {
+            self.sent = Some(*packet);
+        }
+        if freezes && self.acks.is_awaiting() {
+            self.silence.send(now);
+        }
+    }
+
+    /// The window with which a segment of the mobile goes on.
+    fn acknowledge(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        segment: &Segment,
+        room: u64,
+        freezes: bool,
+    ) -> u16 {
+        if segment.flags.has(Flags::RST) {
+            self.reset();
+            return segment.window;
+        }
+        if segment.flags.has(Flags::SYN) {
+            self.open(1, segment);
+        }
+        if !segment.flags.has(Flags::ACK) {
+            return segment.window;
+        }
+        self.acks.take(segment);
+        if self.acks.last() != Some(segment.ack) {
+            return segment.window;
+        }
+        if freezes {
+            self.silence.hear(now, self.acks.is_awaiting());
+        }
+        self.heard = Some(*packet);
+        let Some(shift) = self.shift().filter(|_| !segment.flags.has(Flags::SYN)) else {
+            return segment.window;
+        };
+        let offered = u64::from(segment.window) << shift;
+        // Never less than was promised before.
+        let promised = self.edge.map_or(0, |edge| distance(segment.ack, edge).max(0).unsigned_abs());
+        let wanted = room.max(u64::from(promised)).min(offered);
+        let units = wanted.div_ceil(1 << shift).min(u64::from(segment.window)) as u16;
+        let edge = Seq(segment.ack.0.wrapping_add((u32::from(units)) << shift));
+        if self.edge.is_none_or(|known| is_before(known, edge)) {
+            self.edge = Some(edge);
+        }
+        units
+    }
+
+    fn expire(&mut self, now: Time, out: &mut Vec<Onward>) {
+        let (Some(heard), Some(last)) = (self.heard, self.acks.last()) else {
+            return self.silence.reset();
+        };
+        match self.silence.expire(now) {
+            Some(true) => out.extend(ack_like(&heard, last, 0).map(Onward::New)),
+            Some(false) => out.extend(self.sent.map(Onward::Again)),
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! M-TCP: every ACK of the mobile goes on one byte short. That byte is the reason for a later ACK which closes the sender's
+//! window when the mobile falls silent; the sender then waits, its window as it was, until the mobile is heard again (Brown
+//! and Singh, Computer Communication Review 27(5), 1997). Nothing is kept and nothing repeated: it is meant for few losses
+//! and long outages. MTCP (Haas's Mobile-TCP) is something else.
+//!
+//! The sender has to stop its retransmission timer at a closed window, as BSD does (`freezes`); one that goes on
+//! retransmitting reduces its window all the same.
+//!
+//! # What is ours
+//! The author's page and lecture notes were at hand, not the paper. How long silence is (`silence`; twice the smoothed time
+//! between the mobile's segments if that is longer), how long the last byte is kept once everything has arrived (`hold`),
+//! and how a mobile that is back makes itself heard: in the source by a message of its own, here the box sends it the last
+//! data packet again now and then. The source's TCP over the air and its sharing of the air are left out.
+
+use crate::acks::{Acks, Kind};
+use crate::directions::{Directions, Toward};
+use crate::numbers::is_before;
+use crate::silence::{Silence, ack_like};
+use crate::{Build, Middlebox, Onward};
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
+use lasthop_wire::{Body, Flags, Packet, Segment, Seq};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "mtcp",
+        summary: "keeps the last byte of each ACK back, and closes the window with it when the mobile is silent",
+        source: "Brown and Singh, CCR 27(5) 1997 (the author's page; times are ours)",
+        parameters: &[
+            Parameter {
+                name: "silence",
+                unit: Unit::Duration(Duration::ZERO, Duration::from_secs(60)),
+                default: Some("100 ms"),
+                doc: "shortest silence of the mobile that closes the window, shorter than the sender's timeout",
+            },
+            Parameter {
+                name: "hold",
+                unit: Unit::Duration(Duration::ZERO, Duration::from_secs(60)),
+                default: Some("200 ms"),
+                doc: "how long the last byte is kept back once everything has arrived",
+            },
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values, place| {
+        let silence = values.duration("silence");
+        Some(Box::new(Mtcp {
+            hold: values.duration("hold"),
+            flows: Directions::new(place, Toward::Mobile, |_| Watched::new(silence)),
+            next: Time::NEVER,
+        }))
+    },
+};
+
+/// See the file.
+struct Mtcp {
+    hold: Duration,
+    flows: Directions<Watched>,
+    /// No timer expires before.
+    next: Time,
+}
+
+/// One direction of a flow's data.
+struct Watched {
+    acks: Acks,
+    /// What the sender was told last.
+    told: Option<Seq>,
+    /// The mobile's last segment, and the last data for it.
+    heard: Option<Packet>,
+    sent: Option<Packet>,
+    silence: Silence,
+    /// When the last byte is told.
+    release: Time,
+}
+
+impl Middlebox for Mtcp {
+    fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Onward>) {
+        let Some(segment) = packet.segment() else { return out.push(Onward::Same(packet)) };
+        let hold = self.hold;
+        let mut number = segment.ack;
+        let mut next = Time::NEVER;
+        let [data, acknowledged] = self.flows.of(&packet);
+        if let Some(watched) = data {
+            watched.pass_data(now, &packet, segment, out);
+            next = next.min(watched.deadline());
+        }
+        if let Some(watched) = acknowledged {
+            if segment.flags.has(Flags::SYN | Flags::RST) {
+                watched.reset();
+            } else if segment.flags.has(Flags::ACK) {
+                number = watched.acknowledge(now, hold, &packet, segment);
+            }
+            next = next.min(watched.deadline());
+        }
+        self.next = self.next.min(next);
+        out.push(match number == segment.ack {
+            true => Onward::Same(packet),
+            false => {
+                Onward::Changed(Packet { body: Body::Tcp(Segment { ack: number, ..*segment }), ..packet })
+            }
+        });
+    }
+
+    fn handle_timeout(&mut self, now: Time, out: &mut Vec<Onward>) {
+        self.next = Time::NEVER;
+        for watched in self.flows.iter_mut() {
+            watched.expire(now, out);
+            self.next = self.next.min(watched.deadline());
+        }
+    }
+
+    fn poll_timeout(&self) -> Time {
+        self.next
+    }
+
+    fn draws(&self) -> bool {
+        false
+    }
+}
+
+impl Watched {
+    fn new(silence: Duration) -> Watched {
+        Watched {
+            acks: Acks::default(),
+            told: None,
+            heard: None,
+            sent: None,
+            silence: Silence::new(silence),
+            release: Time::NEVER,
+        }
+    }
+
+    fn reset(&mut self) {
+        self.silence.reset();
+        *self = Watched { silence: self.silence, ..Watched::new(Duration::ZERO) };
+    }
+
+    fn deadline(&self) -> Time {
+        self.silence.deadline().min(self.release)
+    }
+
+    fn pass_data(&mut self, now: Time, packet: &Packet, segment: &Segment, out: &mut Vec<Onward>) {
+        if segment.flags.has(Flags::SYN | Flags::RST) {
+            return self.reset();
+        }
+        if segment.sequence_space() == 0 || self.acks.last().is_none() {
+            return;
+        }
+        self.acks.pass_data(segment);
+        if self.acks.is_awaiting() {
+            self.release = Time::NEVER;
+            self.silence.send(now);
+        }
+        if segment.len > 0 {
+            self.sent = Some(*packet);
+        }
+        if self.silence.is_frozen()
+            && let (Some(heard), Some(last)) = (&self.heard, self.acks.last())
+        {
+            // A probe of the closed window is answered here, too.
+            out.extend(ack_like(heard, last, 0).map(Onward::New));
+        }
+    }
+
+    /// The number with which it goes on.
+    fn acknowledge(&mut self, now: Time, hold: Duration, packet: &Packet, segment: &Segment) -> Seq {
+        let kind = self.acks.take(segment);
+        if kind == Kind::Old || self.acks.last() != Some(segment.ack) {
+            return segment.ack;
+        }
+        self.heard = Some(*packet);
+        let short = Seq(segment.ack.0.wrapping_sub(1));
+        let told = match (kind, self.told) {
+            _ if segment.flags.has(Flags::FIN) => segment.ack,
+            (Kind::New(_), Some(told)) if is_before(told, short) => short,
+            (Kind::New(from), None) if is_before(from, short) => short,
+            (_, Some(told)) => told,
+            (_, None) => segment.ack,
+        };
+        self.told = Some(told);
+        let awaits = self.acks.is_awaiting();
+        self.silence.hear(now, awaits);
+        self.release = match awaits || told == segment.ack {
+            true => Time::NEVER,
+            false => now + hold,
+        };
+        told
+    }
+
+    fn expire(&mut self, now: Time, out: &mut Vec<Onward>) {
+        let (Some(heard), Some(last)) = (self.heard, self.acks.last()) else {
+            // Nothing was ever heard: there is nothing to say in the mobile's name.
+            self.silence.reset();
+            return;
+        };
+        if self.release <= now {
+            self.release = Time::NEVER;
+            self.told = Some(last);
+            out.extend(ack_like(&heard, last, self.acks.window()).map(Onward::New));
+        }
+        match self.silence.expire(now) {
+            Some(true) => {
+                self.told = Some(last);
+                out.extend(ack_like(&heard, last, 0).map(Onward::New));
+            }
+            Some(false) => out.extend(self.sent.map(Onward::Again)),
+            None => {}
+        }
+    }
+}

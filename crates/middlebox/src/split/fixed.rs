@@ -1,0 +1,47 @@
+//! A congestion window that stays as it is, whatever is lost: for a link of which nobody else sends.
+
+use lasthop_base::{Choice, Info};
+use lasthop_tcp::sender::congestion::{AckEvent, Build, CongestionControl, LossEvent, Recovered};
+use lasthop_tcp::sender::counting::AckCounting;
+use std::sync::Arc;
+
+const INFO: Info = Info {
+    name: "fixed",
+    summary: "a window that stays as it is",
+    source: "our construction, for an air half without congestion",
+    ..Info::PLAIN
+};
+
+/// A window of so many bytes, and of a segment at least.
+pub(super) fn fixed(window: u64) -> Choice<Build> {
+    Choice::own(&INFO, Arc::new(move |_, start| Box::new(Fixed(window.max(start.mss)))))
+}
+
+struct Fixed(u64);
+
+impl CongestionControl for Fixed {
+    fn window(&self) -> u64 {
+        self.0
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.0
+    }
+
+    fn draws(&self) -> bool {
+        false
+    }
+
+    fn on_ack(&mut self, _: &AckEvent, _: &mut dyn AckCounting) {}
+    fn on_loss(&mut self, _: &LossEvent) {}
+    fn on_restart(&mut self, _: &LossEvent) {}
+    fn on_timeout(&mut self, _: &LossEvent, _: bool) {}
+    fn on_mark(&mut self, _: &LossEvent) {}
+    fn on_idle(&mut self, _: u64) {}
+
+    fn on_segment(&mut self, mss: u64) {
+        self.0 = self.0.max(mss);
+    }
+
+    fn on_recovered(&mut self, _: u64, _: Recovered) {}
+}

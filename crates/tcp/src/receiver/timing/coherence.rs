@@ -1,0 +1,147 @@
+//! Congestion coherence at the receiver, for a mobile that receives: routers that mark mark before they drop, and congestion
+//! does not come and go within a packet. So a hole among marked packets is congestion, and its duplicates leave at once; one
+//! among unmarked packets is the air's, and they wait for the link layer's repair (Liu and Jain, HICSS 2003). The other half,
+//! for a mobile that sends, is a sender's judge of the same name.
+//!
+//! Where the bottleneck does not mark (drop-tail, or no ECN), each congestion loss is taken for the air's.
+//!
+//! # What is ours
+//! Abstracts were at hand, the rule is from memory. The neighbourhood is one packet ahead and one behind; `limit` stands for
+//! the time of a repair. Every segment in order is acknowledged at once.
+
+use super::{AckTiming, Arrival, Build, When};
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "coherence",
+        summary: "every segment at once, but duplicate ACKs of a hole among unmarked packets wait for a repair",
+        source: "Liu and Jain, HICSS 2003 (abstracts; rule from memory)",
+        parameters: &[
+            Parameter {
+                name: "before",
+                unit: Unit::Count(0, 1000),
+                default: Some("1"),
+                doc: "packets ahead of the hole that are looked at",
+            },
+            Parameter {
+                name: "behind",
+                unit: Unit::Count(1, 1000),
+                default: Some("1"),
+                doc: "packets behind the hole that are looked at",
+            },
+            Parameter {
+                name: "limit",
+                unit: Unit::Duration(Duration::ZERO, Duration::from_secs(10)),
+                default: Some("100 ms"),
+                doc: "how long the first duplicate waits at most",
+            },
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values| {
+        Box::new(Coherence {
+            before: values.count("before"),
+            behind: values.count("behind"),
+            limit: values.duration("limit"),
+            unmarked: u64::MAX,
+            duplicates: 0,
+            congested: false,
+            held: 0,
+            leaving: 1,
+        })
+    },
+};
+
+struct Coherence {
+    before: u64,
+    behind: u64,
+    limit: Duration,
+    /// Packets in order since the last marked one.
+    unmarked: u64,
+    /// Packets behind the hole so far; whether a mark was near; duplicates that wait.
+    duplicates: u64,
+    congested: bool,
+    held: u32,
+    leaving: u32,
+}
+
+impl AckTiming for Coherence {
+    fn on_data(&mut self, arrival: &Arrival) -> When {
+        self.leaving = 1;
+        if arrival.unacknowledged > 0 {
+            (self.duplicates, self.held) = (0, 0);
+            self.unmarked = if arrival.marked { 0 } else { self.unmarked.saturating_add(1) };
+            return When::Now;
+        }
+        if !arrival.repeated {
+            self.duplicates += 1;
+            if self.duplicates == 1 {
+                self.congested = self.unmarked < self.before;
+            }
+            self.congested |= arrival.marked && self.duplicates <= self.behind;
+            if !self.congested && !arrival.marked && self.limit > Duration::ZERO {
+                self.held += 1;
+                return When::After(self.limit);
+            }
+        }
+        self.leaving = 1 + std::mem::take(&mut self.held);
+        When::Now
+    }
+
+    fn holds(&self) -> bool {
+        true
+    }
+
+    fn release(&mut self) -> u32 {
+        match std::mem::take(&mut self.held) {
+            0 => self.leaving,
+            held => {
+                // Waiting was in vain: the rest of this hole's go at once.
+                self.congested = true;
+                held
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::Time;
+
+    fn in_order(marked: bool) -> Arrival {
+        Arrival { marked, ..Arrival::plain(Time::ZERO, 1000) }
+    }
+
+    fn behind(marked: bool) -> Arrival {
+        Arrival { unacknowledged: 0, urgent: true, ..in_order(marked) }
+    }
+
+    #[test]
+    fn a_mark_beside_the_hole_says_congestion() {
+        let waits = When::After(Duration::from_millis(100));
+        for (before, after, first, second) in [
+            (false, false, waits, waits),
+            (true, false, When::Now, When::Now),
+            (false, true, When::Now, When::Now),
+        ] {
+            let mut timing = (MECHANISM.build)(&MECHANISM.info.defaults());
+            timing.on_data(&in_order(before));
+            assert_eq!(timing.on_data(&behind(after)), first, "{before} {after}");
+            assert_eq!(timing.on_data(&behind(false)), second, "{before} {after}");
+        }
+    }
+
+    #[test]
+    fn what_waits_leaves_with_a_later_mark_or_when_its_time_is_over() {
+        let mut timing = (MECHANISM.build)(&MECHANISM.info.defaults());
+        timing.on_data(&in_order(false));
+        (0..3).for_each(|_| _ = timing.on_data(&behind(false)));
+        assert_eq!((timing.on_data(&behind(true)), timing.release()), (When::Now, 4));
+        (0..2).for_each(|_| _ = timing.on_data(&behind(false)));
+        assert_eq!(timing.release(), 2);
+        assert_eq!(timing.on_data(&behind(false)), When::Now, "no second wait for the same hole");
+    }
+}

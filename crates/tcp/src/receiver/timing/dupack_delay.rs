@@ -1,0 +1,148 @@
+//! Delayed duplicate ACKs: the third duplicate and those behind it wait, so that the link layer has time to repair what the
+//! air lost before the sender hears of it (Mehta and Vaidya, TR 1997; Vaidya, Mehta, Perkins and Montenegro, WCMC 2(1)
+//! 2002). If the hole closes before `wait` is over, nobody is told; else all leave at once. Nothing at the station knows of
+//! TCP, but its link has to repair out of order: where the order is kept, a hole is never seen.
+//!
+//! koga §2.1.8 calls this scheme ELNR, where the link tells the receiver which holes to wait for: that is left out.
+//!
+//! # What is ours
+//! The abstract was at hand, the rule is from memory. `wait` should be a little more than a repair takes; its default fits
+//! three repeats of hasegawa's link. What else is to be told (a mark, data received twice) takes with it what waits. With
+//! SACK all that leave report what has arrived by then.
+
+use super::{AckTiming, Arrival, Build, When};
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "dupack_delay",
+        summary: "every segment at once, but the third duplicate ACK and those behind it wait for a repair",
+        source: "Mehta and Vaidya 1997; Vaidya et al., WCMC 2(1) 2002 (abstract; rule from memory)",
+        parameters: &[
+            Parameter {
+                name: "wait",
+                unit: Unit::Duration(Duration::ZERO, Duration::from_secs(10)),
+                default: Some("20 ms"),
+                doc: "how long the first of them waits at most",
+            },
+            Parameter {
+                name: "from",
+                unit: Unit::Count(1, 1000),
+                default: Some("3"),
+                doc: "which duplicate waits first",
+            },
+            Parameter {
+                name: "every",
+                unit: Unit::Count(1, 64),
+                default: Some("1"),
+                doc: "full segments in order per ACK (2: delayed ACKs)",
+            },
+            Parameter {
+                name: "after",
+                unit: Unit::Duration(Duration::ZERO, Duration::from_millis(499)),
+                default: Some("40 ms"),
+                doc: "how long an ACK waits for a second segment, with every = 2",
+            },
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values| {
+        Box::new(DupackDelay {
+            wait: values.duration("wait"),
+            from: values.count("from") as u32,
+            every: values.count("every"),
+            after: values.duration("after"),
+            duplicates: 0,
+            held: 0,
+            leaving: 1,
+        })
+    },
+};
+
+struct DupackDelay {
+    wait: Duration,
+    from: u32,
+    every: u64,
+    after: Duration,
+    /// Duplicates since the last new ACK, and those of them that wait.
+    duplicates: u32,
+    held: u32,
+    /// How many leave with the next one.
+    leaving: u32,
+}
+
+impl AckTiming for DupackDelay {
+    fn on_data(&mut self, arrival: &Arrival) -> When {
+        self.leaving = 1;
+        if arrival.unacknowledged > 0 {
+            // What waits tells nothing any more.
+            (self.duplicates, self.held) = (0, 0);
+            return match arrival.urgent || arrival.unacknowledged >= self.every * arrival.segment {
+                true => When::Now,
+                false => When::After(self.after),
+            };
+        }
+        if arrival.repeated || arrival.marked {
+            self.leaving = 1 + std::mem::take(&mut self.held);
+            return When::Now;
+        }
+        self.duplicates += 1;
+        if self.duplicates < self.from || self.wait == Duration::ZERO {
+            return When::Now;
+        }
+        self.held += 1;
+        When::After(self.wait)
+    }
+
+    fn holds(&self) -> bool {
+        true
+    }
+
+    fn release(&mut self) -> u32 {
+        match std::mem::take(&mut self.held) {
+            0 => self.leaving,
+            held => held,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::Time;
+
+    fn duplicate() -> Arrival {
+        Arrival { unacknowledged: 0, urgent: true, ..Arrival::plain(Time::ZERO, 1000) }
+    }
+
+    fn timing() -> Box<dyn AckTiming> {
+        (MECHANISM.build)(&MECHANISM.info.defaults())
+    }
+
+    #[test]
+    fn two_go_at_once_and_the_others_wait_until_their_time() {
+        let mut timing = timing();
+        let wait = When::After(Duration::from_millis(20));
+        let asked: Vec<When> = (0..5).map(|_| timing.on_data(&duplicate())).collect();
+        assert_eq!(asked, [When::Now, When::Now, wait, wait, wait]);
+        assert_eq!(timing.release(), 3, "the timer has run out");
+    }
+
+    #[test]
+    fn a_hole_that_closes_in_time_is_never_told() {
+        let mut timing = timing();
+        (0..5).for_each(|_| _ = timing.on_data(&duplicate()));
+        let closes = Arrival { unacknowledged: 6000, urgent: true, ..Arrival::plain(Time::ZERO, 1000) };
+        assert_eq!((timing.on_data(&closes), timing.release()), (When::Now, 1));
+        assert_eq!(timing.on_data(&duplicate()), When::Now, "the count begins anew");
+    }
+
+    #[test]
+    fn what_is_to_be_told_takes_with_it_what_waits() {
+        let mut timing = timing();
+        (0..4).for_each(|_| _ = timing.on_data(&duplicate()));
+        assert_eq!(timing.on_data(&Arrival { marked: true, ..duplicate() }), When::Now);
+        assert_eq!(timing.release(), 3);
+    }
+}
