@@ -87,6 +87,9 @@ impl Middlebox for Mtcp {
         if let Some(watched) = acknowledged {
             if segment.flags.has(Flags::SYN | Flags::RST) {
                 watched.reset();
+                if segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::RST) {
+                    watched.acks.take(segment);
+                }
             } else if segment.flags.has(Flags::ACK) {
                 number = watched.acknowledge(now, hold, &packet, segment);
             }

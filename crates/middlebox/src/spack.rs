@@ -129,7 +129,7 @@ impl Middlebox for Spack {
         }
         if let Some(watched) = acknowledged
             && segment.flags.has(Flags::ACK)
-            && !segment.flags.has(Flags::SYN | Flags::RST)
+            && !segment.flags.has(Flags::RST)
             && let Some((from, pieces)) = watched.acknowledge(segment, &rules)
         {
             let bytes = distance(from, segment.ack).unsigned_abs();

@@ -7,8 +7,8 @@
 //! Abstracts were at hand; the rules are from memory. Data that is acknowledged already goes on (the source drops it: but
 //! then a lost ACK would never be told again). Data that comes out of order goes on at once. What finds no room goes on
 //! without help, but for what is held back while only one packet may go: that is dropped. Repeats of the timer are twice as
-//! far apart each time. A timestamp never moves back, and never beyond what the source's clock shows by now; `tick` is the
-//! length of the source's tick.
+//! far apart each time. A timestamp never moves back, and never beyond what the source's clock shows by now. The source's tick
+//! is learned from how its timestamps grow; until they have grown by a hundred, nothing is hidden.
 
 use crate::acks::{Acks, Kind};
 use crate::directions::{Directions, Toward};
@@ -39,9 +39,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             },
             Parameter {
                 name: "tick",
-                unit: Unit::Duration(Duration::from_micros(1), Duration::from_secs(1)),
-                default: Some("1 ms"),
-                doc: "tick of the source's timestamps",
+                unit: Unit::Duration(Duration::ZERO, Duration::from_secs(1)),
+                default: Some("0 s"),
+                doc: "tick of the source's timestamps; 0 s: learned from them",
             },
         ],
         ..Info::PLAIN
@@ -63,6 +63,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 const MARGIN: Duration = Duration::from_millis(10);
 /// Before the first sample.
 const START: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(250));
+/// Ticks after which the tick's length is known.
+const LEARNED: u32 = 100;
 /// The timeout doubles so often at most.
 const DOUBLINGS: u32 = 6;
 
@@ -105,6 +107,8 @@ struct Watched {
     repaired: bool,
     /// The source's newest timestamp and when it came; and the highest one that went on.
     clock: Option<(u32, Time)>,
+    /// The first one, from which its tick is learned.
+    first: Option<(u32, Time)>,
     stamped: Option<u32>,
     rtt: Option<(Duration, Duration)>,
     floor: Duration,
@@ -174,6 +178,7 @@ impl Watched {
             one: false,
             repaired: false,
             clock: None,
+            first: None,
             stamped: None,
             rtt: None,
             floor,
@@ -209,6 +214,7 @@ impl Watched {
             && self.clock.is_none_or(|(value, _)| stamps.value.wrapping_sub(value) as i32 >= 0)
         {
             self.clock = Some((stamps.value, now));
+            self.first.get_or_insert((stamps.value, now));
         }
         let last = self.acks.last();
         let (seq, end) = (segment.seq, end_of(segment));
@@ -346,7 +352,8 @@ impl Watched {
             return kept.packet;
         };
         let Some(stamps) = segment.timestamps else { return kept.packet };
-        let ticks = |span: Duration| (span.as_nanos() / rules.tick.as_nanos().max(1)) as u32;
+        let Some(tick) = self.tick(rules) else { return kept.packet };
+        let ticks = |span: Duration| (span.as_nanos() as f64 / tick) as u32;
         let later = |one: u32, other: u32| if one.wrapping_sub(other) as i32 >= 0 { one } else { other };
         let earlier = |one: u32, other: u32| if one.wrapping_sub(other) as i32 >= 0 { other } else { one };
         let spent = stamps.value.wrapping_add(ticks(now.since(kept.arrived)));
@@ -355,6 +362,18 @@ impl Watched {
         self.stamped = Some(value);
         let timestamps = Some(Timestamps { value, ..stamps });
         Packet { body: Body::Tcp(Segment { timestamps, ..*segment }), ..kept.packet }
+    }
+
+    /// The source's tick, ns, if it is known.
+    fn tick(&self, rules: &Rules) -> Option<f64> {
+        if rules.tick > Duration::ZERO {
+            return Some(rules.tick.as_nanos() as f64);
+        }
+        let ((first, since), (newest, until)) = (self.first?, self.clock?);
+        let grown = newest.wrapping_sub(first);
+        (grown >= LEARNED)
+            .then(|| until.since(since).as_nanos() as f64 / f64::from(grown))
+            .filter(|tick| *tick >= 1.0)
     }
 
     fn note_stamp(&mut self, segment: &Segment) {

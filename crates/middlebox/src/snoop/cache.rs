@@ -17,6 +17,8 @@ pub(super) struct Kept {
     pub(super) repeats: u32,
     /// The sender has sent it again, or it fills a gap that came from the sender's side: its loss is not the air's.
     pub(super) again: bool,
+    /// A SACK block has told that it arrived.
+    pub(super) reported: bool,
 }
 
 impl Kept {
@@ -72,7 +74,7 @@ impl Cache {
     pub(super) fn insert(&mut self, place: usize, now: Time, packet: Packet, again: bool) {
         let Some(segment) = packet.segment() else { return };
         let (seq, end) = (segment.seq, end_of(segment));
-        self.0.insert(place, Kept { packet, seq, end, sent_at: now, repeats: 0, again });
+        self.0.insert(place, Kept { packet, seq, end, sent_at: now, repeats: 0, again, reported: false });
     }
 
     /// Forgets what lies before `ack`; the last of it, if anything did, and whether all from `from` on was kept and went

@@ -96,15 +96,21 @@ pub(super) fn fill(
     let Some(highest) = blocks().map(|(_, right)| *right).max_by_key(|right| above(*right)) else {
         return false;
     };
-    let reported: i64 = blocks().map(|(left, right)| i64::from(distance(*left, *right))).sum();
-    let mut missing = i64::from(above(highest)) - reported;
+    // What no ACK has told of, and is not kept here, nobody here can fill.
+    let mut missing = i64::from(above(highest));
     for kept in cache.iter_mut().take_while(|kept| is_before(kept.seq, highest)) {
-        let overlaps =
-            blocks().any(|(left, right)| is_before(kept.seq, *right) && is_before(*left, kept.end));
-        if overlaps || is_before(highest, kept.end) || kept.again || kept.repeats >= most {
+        let bytes = distance(kept.seq, kept.end);
+        // An ACK has room for the newest blocks only: what an earlier one told of stays told.
+        let is_inside =
+            |(left, right): &(Seq, Seq)| !is_before(kept.seq, *left) && !is_before(*right, kept.end);
+        kept.reported |= blocks().any(is_inside);
+        if kept.reported {
+            missing -= i64::from(bytes);
             continue;
         }
-        let bytes = distance(kept.seq, kept.end);
+        if is_before(highest, kept.end) || kept.again || kept.repeats >= most {
+            continue;
+        }
         missing -= i64::from(bytes);
         let is_below = i64::from(distance(kept.end, highest)) >= i64::from(gap) * i64::from(bytes);
         let is_due = kept.repeats == 0 || now >= kept.sent_at + wait;

@@ -33,7 +33,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             },
             Parameter {
                 name: "limit",
-                unit: Unit::Duration(Duration::ZERO, Duration::from_secs(10)),
+                unit: Unit::Duration(Duration::ZERO, Duration::from_millis(499)),
                 default: Some("100 ms"),
                 doc: "how long the first duplicate waits at most",
             },

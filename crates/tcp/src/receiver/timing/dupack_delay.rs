@@ -22,7 +22,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         parameters: &[
             Parameter {
                 name: "wait",
-                unit: Unit::Duration(Duration::ZERO, Duration::from_secs(10)),
+                unit: Unit::Duration(Duration::ZERO, Duration::from_millis(499)),
                 default: Some("20 ms"),
                 doc: "how long the first of them waits at most",
             },

@@ -1,0 +1,381 @@
+//! The rules of the smaller boxes, a packet at a time.
+
+use lasthop_base::{Choice, Duration, Stream, Time, Value};
+use lasthop_middlebox::{ALL, Exit, Middlebox, Onward, Site};
+use lasthop_wire::{
+    Body, Ecn, Flags, FlowId, LossHint, LossReason, NodeNotice, Packet, Priority, Segment, Seq, Timestamps,
+};
+
+/// The numbers wrap in the middle of every test.
+const ISN: u32 = u32::MAX - 2500;
+const SIZE: u32 = 1000;
+
+/// A box on the way of one flow. Its data goes down if `down`.
+struct Script {
+    middlebox: Box<dyn Middlebox>,
+    now: Time,
+}
+
+/// What came out, in short: offsets of data and ACKs.
+#[derive(Debug, PartialEq)]
+enum Out {
+    Data(u32),
+    Again(u32),
+    Ack(u32),
+    /// An ACK with this hint.
+    Hinted(u32, LossHint),
+    /// An ACK of the box's own: its offset and window.
+    Own(u32, u16),
+    Notice(NodeNotice),
+}
+
+fn offset(seq: Seq) -> u32 {
+    seq.0.wrapping_sub(ISN).wrapping_sub(1)
+}
+
+fn at(offset: u32) -> Seq {
+    Seq(ISN.wrapping_add(1 + offset))
+}
+
+fn packet(forward: bool, segment: Segment) -> Packet {
+    Packet {
+        number: 0,
+        flow: FlowId(0),
+        wire_bytes: segment.len + 40,
+        forward,
+        again: false,
+        early: false,
+        ecn: Ecn::NotEct,
+        priority: Priority::Normal,
+        route: 0,
+        hop: 0,
+        body: Body::Tcp(segment),
+    }
+}
+
+fn data(offset: u32) -> Packet {
+    packet(
+        true,
+        Segment { seq: at(offset), len: SIZE, flags: Flags::ACK, window: 1000, ..Segment::default() },
+    )
+}
+
+fn ack(offset: u32) -> Packet {
+    packet(false, Segment { ack: at(offset), flags: Flags::ACK, window: 1000, ..Segment::default() })
+}
+
+fn ack_with(offset: u32, blocks: &[(u32, u32)]) -> Packet {
+    let mut segment = Segment { ack: at(offset), flags: Flags::ACK, window: 1000, ..Segment::default() };
+    blocks.iter().for_each(|(left, right)| segment.sack.push(at(*left), at(*right)));
+    packet(false, segment)
+}
+
+fn told(out: &[Onward]) -> Vec<Out> {
+    let told = out.iter().filter_map(|onward| {
+        let packet = match onward {
+            Onward::Dropped(_, LossReason::Suppressed) => return None,
+            Onward::Same(packet) | Onward::Changed(packet) => packet,
+            Onward::Again(packet) => return Some(Out::Again(offset(packet.segment()?.seq))),
+            Onward::New(packet) => {
+                return Some(match &packet.body {
+                    Body::Notice(notice) => Out::Notice(*notice),
+                    _ => Out::Own(offset(packet.segment()?.ack), packet.segment()?.window),
+                });
+            }
+            other => panic!("{other:?}"),
+        };
+        let segment = packet.segment()?;
+        Some(match (packet.forward, segment.flags.hint()) {
+            (true, _) => Out::Data(offset(segment.seq)),
+            (false, LossHint::None) => Out::Ack(offset(segment.ack)),
+            (false, hint) => Out::Hinted(offset(segment.ack), hint),
+        })
+    });
+    told.collect()
+}
+
+impl Script {
+    fn new(name: &str, down: bool, settings: &[(&'static str, Value)]) -> Script {
+        let mut choice = Choice::named(ALL, name);
+        settings.iter().for_each(|(name, value)| choice.values.set(name, value.clone()));
+        let exit = |down| Some(Exit { down, round_trip: Duration::from_millis(10) });
+        let place = Site { flows: vec![[exit(down), exit(!down)]], random: Stream::named(1, "test") };
+        let middlebox = (choice.build)(&choice.values, &place).expect("a box");
+        let mut script = Script { middlebox, now: Time::ZERO };
+        script.pass(packet(true, Segment { seq: Seq(ISN), flags: Flags::SYN, ..Segment::default() }));
+        let flags = Flags::SYN | Flags::ACK;
+        script.pass(packet(false, Segment { ack: at(0), flags, window: 1000, ..Segment::default() }));
+        script
+    }
+
+    fn pass(&mut self, packet: Packet) -> Vec<Out> {
+        told(&self.onward(packet))
+    }
+
+    fn onward(&mut self, packet: Packet) -> Vec<Onward> {
+        let mut out = Vec::new();
+        self.middlebox.handle_packet(self.now, packet, &mut out);
+        out
+    }
+
+    fn send(&mut self, offsets: impl IntoIterator<Item = u32>) {
+        for offset in offsets {
+            assert_eq!(self.pass(data(offset)), [Out::Data(offset)]);
+        }
+    }
+
+    fn after(&mut self, millis: u64) -> &mut Script {
+        self.now += Duration::from_millis(millis);
+        self
+    }
+
+    fn expire(&mut self) -> Vec<Onward> {
+        let mut out = Vec::new();
+        while out.is_empty() {
+            self.now = self.middlebox.poll_timeout();
+            assert!(self.now < Time::NEVER, "no timer");
+            self.middlebox.handle_timeout(self.now, &mut out);
+        }
+        out
+    }
+}
+
+#[test]
+fn snoop_sack_repeats_all_that_is_missing_at_once() {
+    let mut script = Script::new("snoop_sack", true, &[]);
+    script.send((0..8).map(|packet| packet * SIZE));
+    script.after(20).pass(ack(1000));
+    // 1000, 3000 and 5000 are lost.
+    assert_eq!(script.pass(ack_with(1000, &[(2000, 3000)])), [Out::Again(1000)]);
+    assert_eq!(script.pass(ack_with(1000, &[(4000, 5000), (2000, 3000)])), [Out::Again(3000)]);
+    assert_eq!(script.pass(ack_with(1000, &[(6000, 7000), (4000, 5000), (2000, 3000)])), [Out::Again(5000)]);
+    // None a second time within two round trips, and the sender hears nothing.
+    assert_eq!(script.pass(ack_with(1000, &[(6000, 8000), (4000, 5000), (2000, 3000)])), []);
+    // FACK's gap waits until three segments lie above the hole.
+    let mut script = Script::new("snoop_sack", true, &[("gap", Value::Count(3))]);
+    script.send((0..8).map(|packet| packet * SIZE));
+    script.after(20).pass(ack(1000));
+    assert_eq!(script.pass(ack_with(1000, &[(2000, 3000)])), []);
+    assert_eq!(script.pass(ack_with(1000, &[(2000, 4000)])), []);
+    assert_eq!(script.pass(ack_with(1000, &[(2000, 5000)])), [Out::Again(1000)]);
+}
+
+#[test]
+fn snoop_sack_leaves_what_it_cannot_fill_to_the_sender() {
+    let mut script = Script::new("snoop_sack", true, &[]);
+    script.send([0, 1000, 3000, 4000]);
+    script.after(20).pass(ack(1000));
+    // 1000 was lost on the air, 2000 in the wired network.
+    assert_eq!(script.pass(ack_with(1000, &[(3000, 4000)])), [Out::Again(1000), Out::Ack(1000)]);
+}
+
+#[test]
+fn eln_marks_the_airs_hole_and_not_the_wired_networks() {
+    // The mobile sends: what never came over the air was lost there.
+    let mut script = Script::new("eln", false, &[]);
+    script.send([0, 2000, 3000, 4000]);
+    script.pass(ack(1000));
+    assert_eq!(script.pass(ack(1000)), [Out::Hinted(1000, LossHint::Wireless)]);
+    // 1000 comes again; 3000 passed here and is lost behind.
+    script.send([1000]);
+    assert_eq!(script.pass(ack(3000)), [Out::Ack(3000)]);
+    assert_eq!(script.pass(ack(3000)), [Out::Ack(3000)]);
+    // Nothing outstanding: an ACK again is none of its business.
+    assert_eq!(script.pass(ack(5000)), [Out::Ack(5000)]);
+    assert_eq!(script.pass(ack(5000)), [Out::Ack(5000)]);
+}
+
+#[test]
+fn eln_toward_the_mobile_has_two_polarities() {
+    let down = ("data", Value::Word("down"));
+    let says = ("says", Value::Word("congestion"));
+    for (settings, air, wired) in [
+        (vec![down.clone()], Out::Hinted(1000, LossHint::Wireless), Out::Ack(3000)),
+        (vec![down, says], Out::Ack(1000), Out::Hinted(3000, LossHint::Congestion)),
+    ] {
+        let mut script = Script::new("eln", true, &settings);
+        script.send([0, 1000, 2000, 4000, 5000]);
+        script.pass(ack(1000));
+        assert_eq!(script.pass(ack(1000)), [air]);
+        script.pass(ack(3000));
+        assert_eq!(script.pass(ack(3000)), [wired]);
+    }
+}
+
+#[test]
+fn what_the_queue_behind_refuses_is_congestion_to_eln_and_spack() {
+    let mut script = Script::new("eln", true, &[("data", Value::Word("down"))]);
+    script.send([0, 1000, 2000]);
+    script.middlebox.handle_refused(script.now, &data(1000));
+    script.pass(ack(1000));
+    assert_eq!(script.pass(ack(1000)), [Out::Ack(1000)]);
+    let mut script = Script::new("spack", true, &[("pieces", Value::Word("number"))]);
+    script.send((0..6).map(|packet| packet * SIZE));
+    script.middlebox.handle_refused(script.now, &data(1000));
+    script.pass(ack(1000));
+    (0..3).for_each(|_| _ = script.pass(ack(1000)));
+    assert_eq!(script.pass(ack(6000)), [Out::Ack(6000)]);
+}
+
+#[test]
+fn spack_splits_the_first_ack_behind_a_loss_on_the_air() {
+    let settings = [("pieces", Value::Word("number")), ("number", Value::Count(4))];
+    let mut script = Script::new("spack", true, &settings);
+    script.send((0..6).map(|packet| packet * SIZE));
+    script.pass(ack(1000));
+    for _ in 0..3 {
+        assert_eq!(script.pass(ack(1000)), [Out::Ack(1000)]);
+    }
+    // Four ACKs over 4000 bytes, the last one the original.
+    let pieces = [Out::Own(2000, 1000), Out::Own(3000, 1000), Out::Own(4000, 1000), Out::Ack(5000)];
+    assert_eq!(script.pass(ack(5000)), pieces);
+    assert_eq!(script.pass(ack(6000)), [Out::Ack(6000)], "once for each loss");
+    // One of each byte, at most `most`.
+    let mut script = Script::new("spack", true, &[]);
+    script.send((0..6).map(|packet| packet * SIZE));
+    script.pass(ack(1000));
+    (0..3).for_each(|_| _ = script.pass(ack(1000)));
+    assert_eq!(script.pass(ack(2000)).len(), 1000);
+    // A hole of the wired network.
+    let mut script = Script::new("spack", true, &settings);
+    script.send([0, 2000, 3000, 4000]);
+    script.pass(ack(1000));
+    (0..3).for_each(|_| _ = script.pass(ack(1000)));
+    assert_eq!(script.pass(ack(5000)), [Out::Ack(5000)]);
+}
+
+#[test]
+fn mtcp_keeps_a_byte_back_and_closes_the_window_with_it() {
+    let mut script = Script::new("mtcp", true, &[]);
+    script.send([0, 1000, 2000]);
+    assert_eq!(script.after(20).pass(ack(1000)), [Out::Ack(999)]);
+    assert_eq!(script.pass(ack(1000)), [Out::Ack(999)], "a duplicate stays one");
+    // The mobile falls silent.
+    let heard = script.now;
+    assert_eq!(told(&script.expire()), [Out::Own(1000, 0)]);
+    assert_eq!(script.now.since(heard), Duration::from_millis(100));
+    // While it is, the sender's probes are answered, and the mobile is asked.
+    assert_eq!(script.pass(data(1000)), [Out::Own(1000, 0), Out::Data(1000)]);
+    assert_eq!(told(&script.expire()), [Out::Again(1000)]);
+    // It is back: the window that it tells opens.
+    assert_eq!(script.pass(ack(1000)), [Out::Ack(1000)]);
+    assert_eq!(script.pass(ack(2000)), [Out::Ack(1999)]);
+    // Everything has arrived: the last byte is told in the end.
+    assert_eq!(script.after(10).pass(ack(3000)), [Out::Ack(2999)]);
+    let heard = script.now;
+    assert_eq!(told(&script.expire()), [Out::Own(3000, 1000)]);
+    assert_eq!(script.now.since(heard), Duration::from_millis(200));
+    assert_eq!(script.middlebox.poll_timeout(), Time::NEVER);
+}
+
+fn stamped(mut packet: Packet, value: u32) -> Packet {
+    if let Body::Tcp(segment) = &mut packet.body {
+        segment.timestamps = Some(Timestamps { value, echo: 0 });
+    }
+    packet
+}
+
+fn stamps(out: &[Onward]) -> Vec<u32> {
+    let stamp = |onward: &Onward| match onward {
+        Onward::Same(packet) | Onward::Changed(packet) | Onward::Again(packet) if packet.forward => {
+            packet.segment()?.timestamps.map(|stamps| stamps.value)
+        }
+        _ => None,
+    };
+    out.iter().filter_map(stamp).collect()
+}
+
+#[test]
+fn wtcp_hides_the_time_that_a_repair_takes() {
+    let mut script = Script::new("wtcp", true, &[("tick", Value::Duration(Duration::from_millis(1)))]);
+    for (number, value) in [(0, 500), (1000, 500), (2000, 500)] {
+        assert_eq!(stamps(&script.onward(stamped(data(number), value))), [value]);
+    }
+    script.after(20).pass(ack(1000));
+    // 1000 is lost. The duplicate brings it again, 20 ms older by its stamp, and is swallowed.
+    let out = script.onward(ack(1000));
+    assert_eq!((told(&out), stamps(&out)), (vec![Out::Again(1000)], vec![520]));
+    assert_eq!(script.pass(ack(1000)), []);
+    // That is lost, too: the timer repeats, and until a new ACK nothing else goes.
+    let out = script.expire();
+    let spent = (script.now.since(Time::ZERO).as_nanos() / 1_000_000) as u32;
+    assert_eq!(stamps(&out), [500 + spent]);
+    assert_eq!(script.pass(stamped(data(3000), 500 + spent)), [], "held back");
+    let out = script.after(30).onward(ack(3000));
+    assert_eq!(stamps(&out), [500 + spent + 30], "what was held back goes on with the time on its stamp");
+    // Stamps never move back: the receiver would refuse the segment (RFC 7323 §5).
+    assert_eq!(stamps(&script.onward(stamped(data(4000), 500 + spent + 31))), [500 + spent + 31]);
+}
+
+#[test]
+fn wtcp_learns_the_sources_tick() {
+    let mut script = Script::new("wtcp", true, &[]);
+    // A tick of 4 ms: the stamps have grown by 100 after 400 ms.
+    for number in 0..3 {
+        script.onward(stamped(data(number * SIZE), 500 + 50 * number));
+        script.after(200);
+    }
+    script.pass(ack(1000));
+    let out = script.onward(ack(1000));
+    // 1000 came 400 ms ago.
+    assert_eq!((told(&out), stamps(&out)), (vec![Out::Again(1000)], vec![550 + 100]));
+}
+
+#[test]
+fn wtcp_leaves_the_wired_networks_hole_to_the_source() {
+    let mut script = Script::new("wtcp", true, &[]);
+    script.send([0, 2000, 3000, 4000]);
+    script.pass(ack(1000));
+    for _ in 0..3 {
+        assert_eq!(script.pass(ack(1000)), [Out::Ack(1000)]);
+    }
+}
+
+/// The window in an ACK is what is free of the buffer; its right edge never moves left.
+#[test]
+fn atcp_tells_what_is_free_and_freezes_the_sender() {
+    let mut script = Script::new("atcp", true, &[("buffer", Value::Bytes(4000))]);
+    script.send([0, 1000, 2000]);
+    let window = |script: &mut Script, number| {
+        let wide = Segment { window: 60_000, ..*ack(number).segment().expect("TCP") };
+        let out = script.onward(packet(false, wide));
+        match &out[..] {
+            [Onward::Changed(packet)] => packet.segment().expect("TCP").window,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(window(script.after(20), 1000), 2000, "two packets of four are kept");
+    script.send([3000]);
+    assert_eq!(window(script.after(20), 2000), 2000);
+    script.send([4000]);
+    // Promised: up to 4000; free now: 4000 - 2000.
+    assert_eq!(window(script.after(20), 3000), 2000);
+    let heard = script.now;
+    while !told(&script.expire()).contains(&Out::Own(3000, 0)) {
+        assert!(script.now.since(heard) < Duration::from_secs(1), "it does not freeze");
+    }
+    assert_eq!(script.now.since(heard), Duration::from_millis(100));
+}
+
+#[test]
+fn lhack_tells_what_has_come_and_ebsn_what_fails() {
+    let mut script = Script::new("lhack", true, &[]);
+    let notice = NodeNotice::LastHop { seq: at(1000), len: SIZE };
+    assert_eq!(script.pass(data(1000)), [Out::Data(1000), Out::Notice(notice)]);
+    assert_eq!(script.pass(ack(1000)), [Out::Ack(1000)]);
+    let mut script = Script::new("lhack", true, &[("every", Value::Count(2))]);
+    assert_eq!(script.pass(data(0)), [Out::Data(0)]);
+    let both = NodeNotice::LastHop { seq: at(0), len: 2 * SIZE };
+    assert_eq!(script.pass(data(1000)), [Out::Data(1000), Out::Notice(both)]);
+
+    let mut script = Script::new("ebsn", true, &[("attempts", Value::Count(2))]);
+    assert_eq!(script.pass(data(0)), [Out::Data(0)]);
+    let fails = |script: &mut Script, packet: Packet, attempt| {
+        let mut out = Vec::new();
+        script.middlebox.handle_failure(script.now, &packet, attempt, &mut out);
+        told(&out)
+    };
+    assert_eq!(fails(&mut script, data(0), 1), []);
+    assert_eq!(fails(&mut script, data(0), 2), [Out::Notice(NodeNotice::BadState)]);
+    assert_eq!(fails(&mut script, ack(0), 2), [], "an ACK");
+}

@@ -1,0 +1,173 @@
+//! The base station's schemes on whole paths: what each is for, and that without errors on the air it changes nothing.
+
+use lasthop_scenario::{Catalogue, Draft, Scenario};
+use lasthop_sim::{FlowOutcome, run};
+
+type Setting<'a> = (&'a str, &'a str);
+
+fn scenario(path: &str, settings: &[&[Setting<'_>]]) -> Scenario {
+    let mut draft = Draft::load(path).expect("a path");
+    for (key, value) in settings.concat() {
+        draft.set(key, value).unwrap_or_else(|problem| panic!("{key}: {problem:?}"));
+    }
+    draft.check().unwrap_or_else(|problem| panic!("{problem:?}"))
+}
+
+fn flow(scenario: &Scenario, seed: u64) -> FlowOutcome {
+    run(scenario, seed).flows.remove(0)
+}
+
+const BOX: &str = "node.bs.middlebox";
+const JUDGE: &str = "flow.bulk.sender.judge";
+/// hasegawa's path without its link-layer repeats: a BER of 1e-5 loses 8 % of the packets.
+const RAW: &[Setting<'_>] =
+    &[("link.wireless.down.arq", "none"), ("link.wireless.down.channel.rate", "1e-5"), ("duration", "60 s")];
+
+/// Means over five seeds.
+fn means(settings: &[&[Setting<'_>]], of: &dyn Fn(&FlowOutcome) -> f64) -> f64 {
+    let scenario = scenario("hasegawa", settings);
+    (1..=5).map(|seed| of(&flow(&scenario, seed))).sum::<f64>() / 5.0
+}
+
+/// Nothing is lost on the air: what is lost found no room at the base station, and that is the sender's. It is seen as
+/// without a box, and goodput is the same within 1 %.
+#[test]
+fn with_congestion_alone_each_box_changes_next_to_nothing() {
+    let clean: &[Setting<'_>] = &[("link.wireless.down.channel", "none"), ("duration", "60 s")];
+    let plain = flow(&scenario("hasegawa", &[clean]), 1);
+    assert!(plain.account.lost.total() > 0, "a queue that overflows");
+    let catalogue = Catalogue::default();
+    let questions = catalogue.questions();
+    let question = questions.iter().find(|question| question.name == "middlebox").expect("a seam");
+    for name in question.names() {
+        let with = flow(&scenario("hasegawa", &[clean, &[(BOX, name)]]), 1);
+        let change = with.goodput_kbps() / plain.goodput_kbps() - 1.0;
+        assert!(change.abs() < 0.01, "{name}: {change}");
+    }
+}
+
+/// Half of the sender's window at every loss, or none of it.
+#[test]
+fn a_sender_that_is_told_of_the_airs_losses_keeps_its_window() {
+    let plain = means(&[RAW], &FlowOutcome::goodput_kbps);
+    let eln: &[Setting<'_>] = &[(BOX, "eln"), ("node.bs.middlebox.data", "down"), (JUDGE, "eln")];
+    let lhack: &[Setting<'_>] = &[(BOX, "lhack"), (JUDGE, "lhack")];
+    let hack: &[Setting<'_>] = &[("flow.bulk.receiver.cause", "hack"), (JUDGE, "hack")];
+    for (name, settings) in [("eln", eln), ("lhack", lhack), ("hack", hack)] {
+        for recovery in ["sack", "new_reno", "rack"] {
+            let told = means(&[RAW, settings, &[("recovery", recovery)]], &FlowOutcome::goodput_kbps);
+            assert!(told > 1.5 * plain, "{name}, {recovery}: {told} against {plain} kbit/s");
+        }
+        let judged = means(&[RAW, settings], &|flow| flow.account.accuracy.wireless_right as f64);
+        assert!(judged > 20.0, "{name}: {judged} losses judged to be the air's");
+    }
+}
+
+/// What the queue at the base station refuses, each of them calls congestion.
+#[test]
+fn congestion_stays_congestion() {
+    let clean: &[Setting<'_>] = &[("link.wireless.down.channel", "none"), ("duration", "60 s")];
+    let eln: &[Setting<'_>] = &[(BOX, "eln"), ("node.bs.middlebox.data", "down"), (JUDGE, "eln")];
+    let hack: &[Setting<'_>] = &[("flow.bulk.receiver.cause", "hack"), (JUDGE, "hack")];
+    for settings in [eln, hack] {
+        let told = flow(&scenario("hasegawa", &[clean, settings]), 1);
+        assert!(told.source.judged_congestion > 0 && told.source.judged_wireless == 0, "{:?}", told.source);
+    }
+}
+
+/// A sender that counts ACKs has its window back sooner; one that counts bytes takes no notice of the pieces.
+#[test]
+fn split_acks_are_worth_something_to_those_who_count_acks() {
+    let reno: &[Setting<'_>] = &[("recovery", "reno")];
+    let bytes: &[Setting<'_>] = &[("recovery", "reno"), ("counting", "bytes")];
+    let split: &[Setting<'_>] = &[(BOX, "spack")];
+    let goodput = |settings: &[&[Setting<'_>]]| means(settings, &FlowOutcome::goodput_kbps);
+    assert!(goodput(&[RAW, reno, split]) > 1.5 * goodput(&[RAW, reno]));
+    assert!(goodput(&[RAW, bytes, split]) < 1.3 * goodput(&[RAW, bytes]));
+}
+
+/// A link that repeats until it gets through, in bad states of 2 s: without notices the sender times out in most of them.
+#[test]
+fn notices_of_a_bad_state_keep_the_timer_from_expiring() {
+    let air: &[Setting<'_>] = &[
+        ("duration", "200 s"),
+        (
+            "link.wireless.down.channel",
+            "{ kind = \"two_state\", clock = \"time\", good = \"10 s\", bad = \"2 s\", loss_good = 0, loss_bad = 1 }",
+        ),
+        (
+            "link.wireless.down.arq",
+            "{ kind = \"repeat\", transmissions = 1000, delay = \"20 ms\", mode = \"stop_and_wait\" }",
+        ),
+    ];
+    let ebsn: &[Setting<'_>] = &[(BOX, "ebsn"), (JUDGE, "ebsn")];
+    let timeouts = |settings: &[&[Setting<'_>]]| means(settings, &|flow| flow.source.timeouts as f64);
+    let (plain, told) = (timeouts(&[air]), timeouts(&[air, ebsn]));
+    assert!(plain > 5.0 && told * 5.0 < plain, "{plain} without, {told} with notices");
+    // It reads no header: encrypted flows are helped as well.
+    let opaque = timeouts(&[air, ebsn, &[("opaque", "true")]]);
+    assert_eq!(opaque, told);
+}
+
+/// The same bad states, and a sender that waits with its window as it is while that is zero.
+#[test]
+fn a_closed_window_keeps_the_timer_from_expiring() {
+    let air: &[Setting<'_>] = &[
+        ("duration", "200 s"),
+        (
+            "link.wireless.down.channel",
+            "{ kind = \"two_state\", clock = \"time\", good = \"20 s\", bad = \"5 s\", loss_good = 0, loss_bad = 1 }",
+        ),
+        (
+            "link.wireless.down.arq",
+            "{ kind = \"repeat\", transmissions = 1000, delay = \"20 ms\", mode = \"stop_and_wait\" }",
+        ),
+    ];
+    let timeouts = |settings: &[&[Setting<'_>]]| means(settings, &|flow| flow.source.timeouts as f64);
+    let freeze: &[Setting<'_>] = &[("flow.bulk.sender.freeze", "true")];
+    let plain = timeouts(&[air, freeze]);
+    for name in ["mtcp", "atcp"] {
+        let frozen = timeouts(&[air, freeze, &[(BOX, name)]]);
+        assert!(plain > 5.0 && frozen * 4.0 < plain, "{name}: {frozen}, without {plain}");
+    }
+}
+
+/// A link that repairs out of order, and a receiver that gives it time: the sender repeats less, and gets more through. (A
+/// SACK sender learns of further holes by the ACK that tells of a repair.)
+#[test]
+fn duplicates_that_wait_spare_the_sender_repeats() {
+    let air: &[Setting<'_>] = &[
+        ("recovery", "new_reno"),
+        ("link.wireless.down.channel.rate", "1e-5"),
+        ("link.wireless.down.arq.mode", "overtaking"),
+        ("link.wireless.down.arq.delay", "30 ms"),
+        ("duration", "60 s"),
+    ];
+    let with = |timing| {
+        let timing: &[Setting<'_>] = &[("flow.bulk.receiver.timing", timing)];
+        let again = means(&[air, timing], &|flow| flow.source.recoveries as f64);
+        (again, means(&[air, timing], &FlowOutcome::goodput_kbps))
+    };
+    let (plain, goodput) = with("immediate");
+    for timing in ["{ kind = \"dupack_delay\", wait = \"100 ms\" }", "coherence"] {
+        let (waited, more) = with(timing);
+        assert!(waited * 2.0 < plain, "{timing}: {waited} recoveries, without {plain}");
+        assert!(more > 1.2 * goodput, "{timing}: {more} kbit/s, without {goodput}");
+    }
+    // Who waits no time at all is a receiver that acknowledges everything at once.
+    let none: &[Setting<'_>] =
+        &[("flow.bulk.receiver.timing", "{ kind = \"dupack_delay\", wait = \"0 s\" }")];
+    let immediate: &[Setting<'_>] = &[("flow.bulk.receiver.timing", "immediate")];
+    assert_eq!(
+        flow(&scenario("hasegawa", &[air, none]), 1),
+        flow(&scenario("hasegawa", &[air, immediate]), 1)
+    );
+}
+
+/// Timestamps without the time of the repairs: the sender's round trips stay those of the path.
+#[test]
+fn repairs_are_hidden_from_the_senders_clock() {
+    let largest = |name| means(&[RAW, &[(BOX, name)]], &|flow| flow.mean_rtt_s.unwrap_or(0.0) * 1000.0);
+    let (snoop, wtcp) = (largest("snoop"), largest("wtcp"));
+    assert!(wtcp < snoop, "{wtcp} ms, with snoop {snoop} ms");
+}
