@@ -9,6 +9,7 @@
 //! * [`digest`]: the key of what decides a result.
 //! * [`progress`]: how far a long computation has come.
 
+pub mod advise;
 pub mod bench;
 pub mod compare;
 pub mod cost;

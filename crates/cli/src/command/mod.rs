@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod advise;
 #[cfg(target_os = "linux")]
 mod agent;
 mod bench;
@@ -44,6 +45,7 @@ use linux::LinuxOnly;
 pub(crate) enum Command {
     Run(run::Run),
     Compare(compare::Compare),
+    Advise(advise::Advise),
     Sweep(sweep::Sweep),
     Results(results::Results),
     Reproduce(reproduce::Reproduce),
@@ -68,6 +70,7 @@ impl Command {
         match self {
             Command::Run(run) => run.execute(),
             Command::Compare(compare) => compare.execute(),
+            Command::Advise(advise) => advise.execute(),
             Command::Sweep(sweep) => sweep.execute(),
             Command::Results(results) => results.execute(),
             Command::Reproduce(reproduce) => reproduce.execute(),

@@ -1,0 +1,296 @@
+//! What is tried: a list of cures by place, each as the keys of a scenario that it changes.
+
+use super::ranking::Standing;
+use super::{Direction, Facts};
+use lasthop_base::{Duration, Value};
+use lasthop_net::link::Config;
+use lasthop_scenario::{Hop, Scenario, Traffic};
+
+/// Where a cure lives, and so who deploys it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// The end that sends.
+    Sender,
+    /// The end that receives.
+    Receiver,
+    /// The queue before the bottleneck.
+    Router,
+    /// The node before the last hop.
+    BaseStation,
+    /// The link layer.
+    Link,
+}
+
+impl Place {
+    /// Its name, as `--format json` prints it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Place::Sender => "sender",
+            Place::Receiver => "receiver",
+            Place::Router => "router",
+            Place::BaseStation => "base station",
+            Place::Link => "link",
+        }
+    }
+
+    /// Who would have to deploy it.
+    pub const fn who(self) -> &'static str {
+        match self {
+            Place::Sender => "the server",
+            Place::Receiver => "the client's system",
+            Place::Router => "who runs the queue before the bottleneck",
+            Place::BaseStation => "the access network",
+            Place::Link => "who builds both ends of the link",
+        }
+    }
+}
+
+/// A cure, or several together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// What a person calls it.
+    pub name: String,
+    /// Where it lives; none: the path as it is.
+    pub places: Vec<Place>,
+    /// Keys and values, as `--set` takes them.
+    pub set: Vec<(String, String)>,
+    /// Of a pair: the names of its parts.
+    pub parts: Vec<String>,
+    /// What `lasthop agent run` takes to do the same to live traffic, if it can.
+    pub agent: Option<&'static str>,
+}
+
+/// The path as it is.
+pub fn as_it_is() -> Candidate {
+    Candidate { name: "as it is".into(), places: Vec::new(), set: Vec::new(), parts: Vec::new(), agent: None }
+}
+
+/// The receive window counts as too small from this share of the time on in which it bounds the flow, %.
+const TOO_SMALL_PCT: f64 = 10.0;
+/// A queue counts as deep, or as short, from so many bandwidth-delay products on.
+const DEEP: f64 = 1.5;
+const SHORT: f64 = 0.75;
+
+/// Boxes that need nobody else.
+const BOXES: [&str; 3] = ["snoop", "snoop_sack", "split"];
+
+/// Congestion controls: keys' values, and their names.
+const CONTROLS: [(&str, &str); 6] = [
+    ("cubic", "CUBIC"),
+    ("bbr", "BBRv1"),
+    ("bbr3", "BBRv3"),
+    ("westwood_plus", "Westwood+"),
+    ("veno", "Veno"),
+    ("reno", "Reno"),
+];
+
+/// Every single cure that could make a difference on this path. `rwnd_limited_pct`: how much of its time the receive
+/// window bounds the user's flow.
+pub fn single(scenario: &Scenario, path: &Facts, rwnd_limited_pct: f64) -> Vec<Candidate> {
+    let mut list = List { path, found: Vec::new() };
+    let air: Vec<Air<'_>> = airs(scenario);
+    list.senders(scenario);
+    list.receivers(rwnd_limited_pct, !air.is_empty());
+    list.router(scenario);
+    for air in &air {
+        list.link(air);
+        list.base_station(scenario, air);
+    }
+    list.found
+}
+
+/// The best of each place, two by two, where each alone helps.
+pub fn pairs(standings: &[Standing<'_>]) -> Vec<Candidate> {
+    let mut best: Vec<&Candidate> = Vec::new();
+    for standing in standings.iter().filter(|standing| standing.surely_helps) {
+        let is_new = |place: &Place| best.iter().all(|one| !one.places.contains(place));
+        if standing.candidate.places.iter().all(is_new) {
+            best.push(standing.candidate);
+        }
+    }
+    let mut pairs = Vec::new();
+    for (at, one) in best.iter().enumerate() {
+        for other in &best[at + 1..] {
+            let mut places = [one.places.clone(), other.places.clone()].concat();
+            places.sort_unstable();
+            pairs.push(Candidate {
+                name: format!("{} + {}", one.name, other.name),
+                places,
+                set: [one.set.clone(), other.set.clone()].concat(),
+                parts: vec![one.name.clone(), other.name.clone()],
+                agent: None,
+            });
+        }
+    }
+    pairs
+}
+
+/// A direction on the way there that loses packets on the air.
+struct Air<'a> {
+    at: Direction,
+    config: &'a Config,
+    /// The node before it.
+    before: usize,
+    /// Propagation there and back, and one transmission of a full packet.
+    round_trip: Duration,
+}
+
+fn airs(scenario: &Scenario) -> Vec<Air<'_>> {
+    let first = scenario.flows.iter().position(|flow| matches!(flow.traffic, Traffic::Tcp { .. }));
+    let there = first.map(|at| &scenario.routes[at].there).into_iter().flatten();
+    let loses = |config: &Config| config.channel.info.name != lasthop_net::channel::DEFAULT.info.name;
+    let air = |hop: &Hop| {
+        let link = &scenario.links[hop.link];
+        let (config, back, before) =
+            if hop.is_down { (&link.down, &link.up, link.from) } else { (&link.up, &link.down, link.to) };
+        let rate = config.service.mean_rate().bps().max(1) as f64;
+        let transmission = Duration::from_secs_f64(1500.0 * 8.0 / rate);
+        let way = if hop.is_down { "down" } else { "up" };
+        let at = Direction { link: link.name.clone(), way };
+        loses(config).then(|| Air {
+            at,
+            config,
+            before,
+            round_trip: config.delay + back.delay + transmission,
+        })
+    };
+    there.filter_map(air).collect()
+}
+
+struct List<'a> {
+    path: &'a Facts,
+    found: Vec<Candidate>,
+}
+
+impl List<'_> {
+    fn add(&mut self, place: Place, name: impl Into<String>, set: Vec<(String, String)>) {
+        self.found.push(Candidate { name: name.into(), places: vec![place], set, parts: Vec::new(), agent: None });
+    }
+
+    /// One that the agent has, too.
+    fn add_live(&mut self, name: &str, set: Vec<(String, String)>, agent: &'static str) {
+        self.found.push(Candidate {
+            name: name.into(),
+            places: vec![Place::Receiver],
+            set,
+            parts: Vec::new(),
+            agent: Some(agent),
+        });
+    }
+
+    /// The same key of each of the user's flows.
+    fn of_flows(&self, key: &str, value: &str) -> Vec<(String, String)> {
+        self.path.flows.iter().map(|flow| (format!("flow.{flow}.{key}"), value.to_owned())).collect()
+    }
+
+    fn senders(&mut self, scenario: &Scenario) {
+        let source = scenario.flows.iter().find_map(|flow| match &flow.traffic {
+            Traffic::Tcp { source, .. } => Some(source),
+            Traffic::Datagrams { .. } => None,
+        });
+        let Some(source) = source else { return };
+        let present = source.congestion.info.name;
+        for (control, name) in CONTROLS.iter().filter(|(control, _)| *control != present) {
+            let set = self.of_flows("sender.congestion", control);
+            self.add(Place::Sender, (*name).to_owned(), set);
+        }
+        if source.recovery.info.name != "rack" {
+            let set = self.of_flows("profile", "linux");
+            self.add(Place::Sender, "Linux's sender (CUBIC, RACK-TLP, PRR)", set);
+        }
+    }
+
+    fn receivers(&mut self, rwnd_limited_pct: f64, has_air: bool) {
+        let set = self.of_flows("receiver.window", "dynamic");
+        self.add_live("a receive window that follows the path", set, "--window dynamic");
+        if rwnd_limited_pct >= TOO_SMALL_PCT {
+            let product = self.path.rate_bps as f64 / 8.0 * self.path.rtt.as_secs();
+            let bytes = (4.0 * product).max(65536.0);
+            let mut set = self.of_flows("receiver.window", "buffer");
+            set.extend(self.of_flows("receiver.window.size", &format!("{bytes:.0} bytes")));
+            self.add(Place::Receiver, format!("a receive buffer of 4 BDP ({:.0} KB)", bytes / 1e3), set);
+        }
+        if has_air {
+            let mut set = self.of_flows("receiver.shape", "split");
+            set.extend(self.of_flows("receiver.cause", "rtt"));
+            self.add_live("ACK splitting (the RTT tells)", set, "--acks split --cause rtt");
+            let set = self.of_flows("receiver.shape", "copies");
+            self.add_live("each ACK twice", set, "--acks copies");
+        }
+    }
+
+    fn router(&mut self, scenario: &Scenario) {
+        let Direction { link, way } = &self.path.bottleneck;
+        let Some(link) = scenario.links.iter().find(|one| one.name == *link) else { return };
+        let queue = if *way == "down" { &link.down.queue } else { &link.up.queue };
+        let key = self.path.bottleneck.key("queue");
+        let value = |name: &str| {
+            queue.values.iter().find(|(known, _)| *known == name).map_or(0.0, |(_, value)| amount(value))
+        };
+        let product = self.path.rate_bps as f64 / 8.0 * self.path.rtt.as_secs();
+        let (packets, bytes) = (value("packets") * 1500.0, value("bytes"));
+        // No limit is deep.
+        let limits = [packets, bytes].into_iter().filter(|limit| *limit > 0.0);
+        let depth = limits.fold(f64::INFINITY, f64::min) / product.max(1.0);
+        let is_managed = queue.info.name != "drop_tail";
+        if !is_managed && depth > DEEP {
+            self.add(Place::Router, "a shorter queue, of 1 BDP", vec![(key.clone(), "1 bdp".into())]);
+        }
+        if !is_managed && depth < SHORT {
+            self.add(Place::Router, "a longer queue, of 1 BDP", vec![(key.clone(), "1 bdp".into())]);
+        }
+        if queue.info.name != "codel" {
+            self.add(Place::Router, "a managed queue (CoDel)", vec![(key, "codel".into())]);
+        }
+    }
+
+    fn link(&mut self, air: &Air<'_>) {
+        let key = air.at.key("arq");
+        let arq = &air.config.arq;
+        let number =
+            |name: &str| arq.values.iter().find(|(known, _)| *known == name).map(|(_, value)| amount(value));
+        if arq.info.name == lasthop_net::arq::DEFAULT.info.name {
+            let set = vec![
+                (key.clone(), "repeat".into()),
+                (format!("{key}.transmissions"), "4".into()),
+                (format!("{key}.delay"), format!("{:.6} s", air.round_trip.as_secs())),
+            ];
+            self.add(Place::Link, "repeats on the link, up to 4 transmissions", set);
+        } else if let Some(transmissions) = number("transmissions") {
+            let more = transmissions * 2.0;
+            let set = vec![(format!("{key}.transmissions"), format!("{more:.0}"))];
+            self.add(
+                Place::Link,
+                format!("{more:.0} transmissions on the link, not {transmissions:.0}"),
+                set,
+            );
+        } else if let Some(retransmissions) = number("retransmissions") {
+            let more = (retransmissions * 2.0).max(5.0);
+            let set = vec![(format!("{key}.retransmissions"), format!("{more:.0}"))];
+            let name = format!("{more:.0} retransmissions of RLC, not {retransmissions:.0}");
+            self.add(Place::Link, name, set);
+        }
+    }
+
+    fn base_station(&mut self, scenario: &Scenario, air: &Air<'_>) {
+        let ends = |node: usize| scenario.flows.iter().any(|flow| flow.from == node || flow.to == node);
+        if ends(air.before) {
+            return;
+        }
+        let node = &scenario.nodes[air.before];
+        let present = scenario.middleboxes[air.before].info.name;
+        for name in BOXES.iter().filter(|name| **name != present) {
+            let set = vec![(format!("node.{node}.middlebox"), (*name).to_owned())];
+            self.add(Place::BaseStation, format!("{name} at `{node}`"), set);
+        }
+    }
+}
+
+/// A parameter as a number; 0 for what is none.
+fn amount(value: &Value) -> f64 {
+    match value {
+        Value::Count(count) | Value::Bytes(count) => *count as f64,
+        Value::Number(number) | Value::Bdp(number) => *number,
+        _ => 0.0,
+    }
+}

@@ -1,0 +1,142 @@
+//! What one repetition of a candidate says.
+
+use super::world::Whose;
+use lasthop_sim::{Outcome, Samples};
+
+/// Percentiles that are told, %.
+pub const PERCENTILES: [f64; 3] = [50.0, 95.0, 99.0];
+
+/// One repetition.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// Payload of the user's flows beside short transfers, over the run, kbit/s.
+    pub goodput_kbps: f64,
+    /// Percentiles of the user's smoothed RTT, sampled at equal times, ms; `None` where none was measured.
+    pub rtt_ms: Option<[f64; 3]>,
+    /// Percentiles of the time that a short transfer took, to the run's end if it was not done, s.
+    pub short_s: Option<[f64; 3]>,
+    /// The plain neighbour's goodput beside the user's flows, kbit/s.
+    pub neighbour_kbps: f64,
+}
+
+impl Measured {
+    pub(super) fn of(
+        short: &Outcome,
+        samples: &Samples,
+        neighbour: &Outcome,
+        whose: impl Fn(&str) -> Whose,
+    ) -> Measured {
+        let is =
+            |place: usize, wanted: Whose| short.flows.get(place).is_some_and(|it| whose(&it.name) == wanted);
+        let times: Vec<f64> = short
+            .flows
+            .iter()
+            .filter(|flow| whose(&flow.name) == Whose::Short)
+            .map(|flow| flow.active_s)
+            .collect();
+        let rtts: Vec<f64> = samples
+            .flows
+            .iter()
+            .filter(|sample| is(sample.flow, Whose::Own))
+            .filter_map(|sample| sample.srtt_ms)
+            .collect();
+        Measured {
+            goodput_kbps: goodput(short, |name| whose(name) == Whose::Own),
+            rtt_ms: percentiles(rtts),
+            short_s: percentiles(times),
+            neighbour_kbps: goodput(neighbour, |name| whose(name) == Whose::Neighbour),
+        }
+    }
+
+    /// How much better than `base`: the logarithm of the geometric mean of the ratios that the aim names, each counting
+    /// alike.
+    pub fn score(&self, base: &Measured, aim: Aim) -> f64 {
+        let short = |it: &Measured| it.short_s.map_or(1.0, |[_, p95, _]| p95);
+        let goodput = (self.goodput_kbps, base.goodput_kbps);
+        let sooner = (short(base), short(self));
+        let neighbour = (self.neighbour_kbps, base.neighbour_kbps);
+        let ratios = match aim {
+            Aim::All => vec![goodput, sooner, neighbour],
+            Aim::Goodput => vec![goodput],
+            Aim::Short => vec![sooner],
+        };
+        let log = |(one, other): &(f64, f64)| libm::log(one.max(LEAST) / other.max(LEAST));
+        ratios.iter().map(log).sum::<f64>() / ratios.len() as f64
+    }
+}
+
+/// By what candidates are ranked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Aim {
+    /// The geometric mean of three ratios: goodput, how much sooner short transfers are done (95th percentile), and the
+    /// plain neighbour's goodput.
+    #[default]
+    All,
+    /// Goodput alone.
+    Goodput,
+    /// The 95th percentile of short transfers alone.
+    Short,
+}
+
+impl Aim {
+    /// What the score is, in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Aim::All => {
+                "the geometric mean of three gains: goodput, how much sooner short transfers are done (95th percentile), \
+                 and the goodput of a plain neighbour"
+            }
+            Aim::Goodput => "the gain in goodput",
+            Aim::Short => "how much sooner short transfers are done (95th percentile)",
+        }
+    }
+}
+
+/// Less is taken for as much, so that a logarithm is defined: 1 bit/s, 1 ms.
+const LEAST: f64 = 1e-3;
+
+fn goodput(outcome: &Outcome, is_meant: impl Fn(&str) -> bool) -> f64 {
+    let flows = outcome.flows.iter().filter(|flow| is_meant(&flow.name));
+    let bytes: u64 = flows.map(|flow| flow.delivered_bytes).sum();
+    if outcome.duration_s > 0.0 { bytes as f64 * 8.0 / outcome.duration_s / 1e3 } else { 0.0 }
+}
+
+/// The nearest ranks.
+fn percentiles(mut values: Vec<f64>) -> Option<[f64; 3]> {
+    if values.is_empty() {
+        return None;
+    }
+    values.sort_by(f64::total_cmp);
+    let last = values.len() - 1;
+    let rank = |percent: f64| libm::ceil(percent / 100.0 * values.len() as f64) as usize;
+    Some(PERCENTILES.map(|percent| values[rank(percent).saturating_sub(1).min(last)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_nearest_ranks() {
+        let hundred: Vec<f64> = (1..=100).rev().map(f64::from).collect();
+        assert_eq!(percentiles(hundred), Some([50.0, 95.0, 99.0]));
+        assert_eq!(percentiles(vec![7.0]), Some([7.0; 3]));
+        assert_eq!(percentiles(Vec::new()), None);
+    }
+
+    #[test]
+    fn twice_the_goodput_at_half_a_neighbour_is_no_gain() {
+        let base =
+            Measured { goodput_kbps: 100.0, rtt_ms: None, short_s: Some([1.0; 3]), neighbour_kbps: 50.0 };
+        let greedy = Measured { goodput_kbps: 200.0, neighbour_kbps: 25.0, ..base };
+        assert!(greedy.score(&base, Aim::All).abs() < 1e-12);
+        let prompt = Measured { short_s: Some([0.1, 0.125, 0.2]), ..base };
+        assert!(
+            (prompt.score(&base, Aim::All) - libm::log(2.0)).abs() < 1e-12,
+            "an eighth of the time: twice in the mean of three"
+        );
+        assert_eq!(prompt.score(&base, Aim::Goodput), 0.0);
+        assert!((prompt.score(&base, Aim::Short) - libm::log(8.0)).abs() < 1e-12);
+        assert!(Measured { goodput_kbps: 0.0, ..base }.score(&base, Aim::All).is_finite());
+    }
+}

@@ -1,0 +1,266 @@
+//! What would help a path: cures of every place, tried under the same losses, the best first.
+//!
+//! * [`candidates`]: what is tried, and who would have to deploy it.
+//! * `world`: the user's flows with short transfers beside them, and with a plain neighbour.
+//! * `measured`: what one repetition says.
+//! * [`ranking`]: who is ahead, and whether that is certain.
+//! * `told`: the result as a table, a picture and JSON.
+//!
+//! What is absent: no price, and no search in the parameters of a mechanism; each is tried with its defaults, or with
+//! the value that its candidate names.
+
+pub mod candidates;
+mod measured;
+pub mod ranking;
+mod told;
+mod world;
+
+pub use candidates::{Candidate, Place};
+pub use measured::{Aim, Measured};
+pub use ranking::{Row, Standing};
+
+use crate::progress::Progress;
+use crate::repeat::seed_of;
+use lasthop_base::Duration;
+use lasthop_scenario::{Draft, Problem, Scenario, Traffic};
+use rayon::prelude::*;
+use world::World;
+
+/// Repetitions between two looks at the ranking.
+const BLOCK: usize = 4;
+/// Most repetitions of a candidate.
+const MOST_RUNS: usize = 40;
+/// Data packets of 1500 bytes that a link at its full rate would carry in all repetitions together: what bounds the
+/// time. Not a clock, so that the same path gives the same advice on every machine.
+const BUDGET: f64 = 24e6;
+/// A run is not longer than so many packets at the bottleneck's rate take, but at least [`SHORTEST`].
+const PACKETS: f64 = 25_000.0;
+const SHORTEST: Duration = Duration::from_secs(10);
+/// Places whose order has to be certain.
+pub const CERTAIN: usize = 3;
+
+/// What was asked, what was tried, and what came out.
+#[derive(Clone, Debug)]
+pub struct Advice {
+    /// The scenario's title.
+    pub title: String,
+    /// The path in numbers.
+    pub path: Facts,
+    /// By what candidates are ranked.
+    pub aim: Aim,
+    /// The first seed.
+    pub seed: u64,
+    /// The path as it is: what the others are compared with.
+    pub base: Row,
+    /// The candidates, the best first.
+    pub rows: Vec<Row>,
+    /// Whether the order of the first three is certain, by the rule that [`Advice::rule`] tells.
+    pub is_certain: bool,
+    /// What is not ranked, and why.
+    pub left_out: Vec<String>,
+}
+
+/// A path in numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Facts {
+    /// The user's TCP flows, by their names in the document.
+    pub flows: Vec<String>,
+    /// The direction of a link that bounds them: the slowest on the first flow's way, the last of those equally slow.
+    pub bottleneck: Direction,
+    /// The bottleneck's mean rate, bit/s.
+    pub rate_bps: u64,
+    /// Propagation delays there and back.
+    pub rtt: Duration,
+    /// How long each run lasts.
+    pub duration: Duration,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Direction {
+    /// The link's name.
+    pub link: String,
+    /// `down` or `up`.
+    pub way: &'static str,
+}
+
+impl Direction {
+    /// The key of a value: `link.wireless.down.queue`.
+    pub fn key(&self, last: &str) -> String {
+        format!("link.{}.{}.{last}", self.link, self.way)
+    }
+}
+
+/// Tries what could help, and ranks it; `None` if the user wants no more. `name` is the file's, beside which traces are
+/// looked for.
+///
+/// # Errors
+/// The scenario's own mistakes, or that it has no TCP flow.
+pub fn advise(
+    draft: &Draft,
+    name: &str,
+    aim: Aim,
+    seed: Option<u64>,
+    progress: &dyn Progress,
+) -> Result<Option<Advice>, Problem> {
+    let scenario = draft.check()?;
+    let path = facts(draft, &scenario, name)?;
+    let seed = seed.unwrap_or(scenario.seed);
+    let mut left_out = Vec::new();
+    let mut tried = vec![Tried::new(draft, &path, (name, aim), candidates::as_it_is())?];
+    let rwnd = rwnd_limited(&tried[0], seed);
+    for candidate in candidates::single(&scenario, &path, rwnd) {
+        match Tried::new(draft, &path, (name, aim), candidate.clone()) {
+            Ok(one) => tried.push(one),
+            Err(why) => left_out.push(format!("{}: {}", candidate.name, why.message())),
+        }
+    }
+    let mut most = most_runs(&path, tried.len());
+    if !run(&mut tried, 0..BLOCK.min(most), seed, progress, "single cures") {
+        return Ok(None);
+    }
+    for candidate in candidates::pairs(&ranking::standings(&tried)) {
+        match Tried::new(draft, &path, (name, aim), candidate.clone()) {
+            Ok(one) => tried.push(one),
+            Err(why) => left_out.push(format!("{}: {}", candidate.name, why.message())),
+        }
+    }
+    let singles = tried.iter().filter(|one| !one.measured.is_empty()).count();
+    if tried.len() > singles {
+        most = most_runs(&path, tried.len());
+        let mut pairs = tried.split_off(singles);
+        let is_whole = run(&mut pairs, 0..BLOCK.min(most), seed, progress, "pairs of cures");
+        tried.append(&mut pairs);
+        if !is_whole {
+            return Ok(None);
+        }
+    }
+    let mut done = BLOCK.min(most);
+    while done < most && !ranking::is_certain(&tried) {
+        ranking::leave_behind(&mut tried);
+        let next = (done + BLOCK).min(most);
+        if !run(&mut tried, done..next, seed, progress, "until the order is certain") {
+            return Ok(None);
+        }
+        done = next;
+    }
+    let is_certain = ranking::is_certain(&tried);
+    let idle = tried.iter().filter(|one| ranking::is_idle_pair(&tried, one));
+    let why = |one: &Tried| format!("{}: not surely better than one of both alone", one.candidate.name);
+    left_out.extend(idle.map(why));
+    let base = ranking::row(&tried[0], &tried[0]);
+    let rows = ranking::rows(&tried);
+    Ok(Some(Advice { title: scenario.title, path, aim, seed, base, rows, is_certain, left_out }))
+}
+
+/// A candidate and what its repetitions said.
+pub struct Tried {
+    /// What it is.
+    pub candidate: Candidate,
+    /// By what it is ranked.
+    pub aim: Aim,
+    world: World,
+    /// Repetition by repetition.
+    pub measured: Vec<Measured>,
+    /// Surely not among the first, so that no further repetition is run.
+    pub is_behind: bool,
+}
+
+impl Tried {
+    fn new(
+        draft: &Draft,
+        path: &Facts,
+        (name, aim): (&str, Aim),
+        candidate: Candidate,
+    ) -> Result<Tried, Problem> {
+        let mut changed = draft.clone();
+        for (key, value) in &candidate.set {
+            changed.set(key, value)?;
+        }
+        let world = World::new(&changed, draft, path, name)?;
+        Ok(Tried { candidate, aim, world, measured: Vec::new(), is_behind: false })
+    }
+}
+
+/// Runs these repetitions of all that are not behind; false if the user wants no more.
+fn run(
+    tried: &mut [Tried],
+    repetitions: std::ops::Range<usize>,
+    seed: u64,
+    progress: &dyn Progress,
+    part: &str,
+) -> bool {
+    let jobs: Vec<(usize, usize)> = repetitions
+        .flat_map(|run| (0..tried.len()).map(move |at| (at, run)))
+        .filter(|(at, _)| !tried[*at].is_behind)
+        .collect();
+    progress.begin(part, jobs.len() as u64);
+    let seen: Vec<Option<Measured>> = jobs
+        .par_iter()
+        .with_max_len(1)
+        .map(|(at, run)| {
+            if progress.is_cancelled() {
+                return None;
+            }
+            let measured = tried[*at].world.run(seed_of(seed, *run as u32));
+            progress.step();
+            Some(measured)
+        })
+        .collect();
+    progress.end();
+    let is_whole = seen.iter().all(Option::is_some);
+    for ((at, _), measured) in jobs.into_iter().zip(seen) {
+        tried[at].measured.extend(measured);
+    }
+    is_whole
+}
+
+/// How much of its time the receive window bounds the first flow, as it is, %.
+fn rwnd_limited(base: &Tried, seed: u64) -> f64 {
+    base.world.rwnd_limited_pct(seed)
+}
+
+fn most_runs(path: &Facts, candidates: usize) -> usize {
+    let packets = (path.rate_bps as f64 * path.duration.as_secs() / 8.0 / 1500.0).max(1.0);
+    // Each repetition is two runs.
+    let runs = BUDGET / (2.0 * packets * candidates as f64);
+    ((runs as usize) / BLOCK * BLOCK).clamp(BLOCK, MOST_RUNS)
+}
+
+fn facts(draft: &Draft, scenario: &Scenario, name: &str) -> Result<Facts, Problem> {
+    let is_tcp = |at: &usize| matches!(scenario.flows[*at].traffic, Traffic::Tcp { .. });
+    let Some(first) = (0..scenario.flows.len()).find(is_tcp) else {
+        let why = "there is no TCP flow in it, so that there is nothing to advise";
+        return Err(
+            refuse(name, why).advise("add one: [flow.bulk] with from and to; `lasthop show umts` has one")
+        );
+    };
+    let route = &scenario.routes[first];
+    let config = |hop: &lasthop_scenario::Hop| {
+        let link = &scenario.links[hop.link];
+        if hop.is_down { &link.down } else { &link.up }
+    };
+    let rate = |hop: &lasthop_scenario::Hop| config(hop).service.mean_rate().bps();
+    // The last of the slowest: that is the last hop.
+    let bottleneck = route.there.iter().rev().min_by_key(|hop| rate(hop)).copied();
+    let Some(bottleneck) = bottleneck else {
+        return Err(refuse(name, "its first TCP flow crosses no link"));
+    };
+    let rate_bps = rate(&bottleneck).max(1);
+    let packets = Duration::from_secs_f64(PACKETS * 1500.0 * 8.0 / rate_bps as f64);
+    let hops = route.there.iter().chain(&route.back);
+    Ok(Facts {
+        flows: world::tcp_flows(draft)?,
+        bottleneck: Direction {
+            link: scenario.links[bottleneck.link].name.clone(),
+            way: if bottleneck.is_down { "down" } else { "up" },
+        },
+        rate_bps,
+        rtt: hops.map(|hop| config(hop).delay).fold(Duration::ZERO, |sum, delay| sum + delay),
+        duration: scenario.duration.min(packets.max(SHORTEST)),
+    })
+}
+
+fn refuse(name: &str, why: &str) -> Problem {
+    Problem::at(name, name, 0..name.len(), why)
+}

@@ -1,0 +1,222 @@
+//! Advice as a table, a picture and JSON.
+
+use super::candidates::Place;
+use super::ranking::Row;
+use super::{Advice, CERTAIN};
+use crate::change::Change;
+use crate::document::{Block, Cell, Chapter, Document, Table};
+use crate::papers::cells::number;
+use crate::ranking::{Ranked, Ranking};
+use crate::stats::Estimate;
+use serde_json::{Value, json};
+
+impl Advice {
+    /// What is compared, how often, and what the score is.
+    pub fn rule(&self) -> String {
+        let runs = |rows: &mut dyn Iterator<Item = &Row>| {
+            let each: Vec<usize> = rows.map(|row| row.runs).collect();
+            match (each.iter().min(), each.iter().max()) {
+                (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
+                (Some(runs), _) => runs.to_string(),
+                _ => "no".to_owned(),
+            }
+        };
+        let certain = match self.is_certain {
+            true => {
+                format!("the order of the first {CERTAIN} is certain, or they are within 2 % of each other")
+            }
+            false => format!("the order of the first {CERTAIN} is not certain: their intervals overlap"),
+        };
+        format!(
+            "{} runs of {} each, seeds from {}, the same losses for all; 95 % intervals; {certain}. The score is {}.",
+            runs(&mut self.rows.iter()),
+            self.path.duration,
+            self.seed,
+            self.aim.words()
+        )
+    }
+
+    /// A row for each candidate, the path as it is last.
+    pub fn table(&self) -> Table {
+        let columns = [
+            "",
+            "what",
+            "where",
+            "score, %",
+            "goodput, kbit/s",
+            "change, %",
+            "RTT p95, ms",
+            "short p95, s",
+            "change, %",
+            "neighbour, %",
+        ];
+        let base = std::iter::once((String::new(), &self.base));
+        let numbered = self.rows.iter().enumerate().map(|(at, row)| ((at + 1).to_string(), row));
+        let line = |(rank, row): (String, &Row)| {
+            vec![
+                Cell::Text(rank),
+                Cell::Text(row.candidate.name.clone()),
+                Cell::Text(places(&row.candidate.places)),
+                if row.candidate.places.is_empty() { Cell::Empty } else { skewed(row.score_pct.as_ref()) },
+                plain(row.goodput_kbps.as_ref()),
+                changed(row, row.goodput_change.as_ref()),
+                plain(row.rtt_ms[1].as_ref()),
+                plain(row.short_s[1].as_ref()),
+                changed(row, row.short_change.as_ref()),
+                changed(row, row.neighbour_change.as_ref()),
+            ]
+        };
+        Table {
+            caption: String::new(),
+            columns: columns.map(String::from).to_vec(),
+            rows: numbered.chain(base).map(line).collect(),
+        }
+    }
+
+    /// What a shell takes to run a candidate; `path` is what stands behind `lasthop run`.
+    pub fn command(&self, path: &str, row: &Row) -> String {
+        let sets = row.candidate.set.iter().map(|(key, value)| format!(" --set '{key}={value}'"));
+        format!("lasthop run {path}{}", sets.collect::<String>())
+    }
+
+    /// How a candidate is tried at once with real TCP, if it can be; `path` as in [`Advice::command`].
+    pub fn live(&self, path: &str, row: &Row) -> Option<String> {
+        let candidate = &row.candidate;
+        if let Some(flags) = candidate.agent {
+            return Some(format!("sudo lasthop agent run {flags}"));
+        }
+        // The emulator has the path; both hosts are its user's.
+        let has_it = |place: &Place| matches!(place, Place::Router | Place::Link);
+        (!candidate.places.is_empty() && candidate.places.iter().all(has_it)).then(|| {
+            let sets = candidate.set.iter().map(|(key, value)| format!(" --set '{key}={value}'"));
+            format!("sudo lasthop emulate {path}{} -- COMMAND", sets.collect::<String>())
+        })
+    }
+
+    /// One object for each candidate, the best first; `path` as in [`Advice::command`].
+    pub fn objects(&self, path: &str) -> Vec<Value> {
+        let object = |(at, row): (usize, &Row)| {
+            json!({
+                "rank": at + 1,
+                "candidate": row.candidate.name,
+                "places": row.candidate.places.iter().map(|place| place.name()).collect::<Vec<_>>(),
+                "deployed_by": who(&row.candidate.places),
+                "set": row.candidate.set.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>(),
+                "command": self.command(path, row),
+                "live": self.live(path, row),
+                "score_percent": row.score_pct.as_ref().map(estimate),
+                "goodput_kbps": row.goodput_kbps.as_ref().map(estimate),
+                "goodput_change_percent": row.goodput_change.as_ref().map(change),
+                "rtt_ms": percentiles(&row.rtt_ms),
+                "short_s": percentiles(&row.short_s),
+                "short_p95_change_percent": row.short_change.as_ref().map(change),
+                "neighbour_change_percent": row.neighbour_change.as_ref().map(change),
+                "runs": row.runs,
+                "is_order_certain": self.is_certain,
+            })
+        };
+        self.rows.iter().enumerate().map(object).collect()
+    }
+
+    /// Commands that come next, each with what it is for: the first simulated, and the best of those that real TCP can
+    /// try at once; `path` as in [`Advice::command`].
+    pub fn next_steps(&self, path: &str) -> Vec<(String, String)> {
+        let first =
+            self.rows.first().map(|row| ("To simulate the first".to_owned(), self.command(path, row)));
+        let live = self.rows.iter().enumerate().find_map(|(at, row)| {
+            let helps = row.score_pct.as_ref().is_some_and(|score| score.ci95[0] > 0.0);
+            let command = self.live(path, row).filter(|_| helps)?;
+            Some((format!("To try number {} with real TCP", at + 1), command))
+        });
+        first.into_iter().chain(live).collect()
+    }
+
+    /// A page for those who decide: the ranking, the table, and the command of the best.
+    pub fn document(&self, path: &str) -> Document {
+        let row = |row: &Row| Ranked {
+            name: row.candidate.name.clone(),
+            says: who(&row.candidate.places),
+            value: row.score_pct.as_ref().map(|score| score.mean),
+            ci95: row.score_pct.as_ref().map(|score| score.ci95),
+            text: skewed(row.score_pct.as_ref()).text().to_owned(),
+        };
+        let ranking = Ranking {
+            caption: "What would help, the best first".into(),
+            heading: "what".into(),
+            axis: "score, %".into(),
+            says: "who deploys it".into(),
+            rows: self.rows.iter().map(row).collect(),
+        };
+        let mut blocks = vec![
+            Block::Text(self.rule()),
+            Block::Ranking(ranking),
+            Block::Table(Table { caption: "In numbers".into(), ..self.table() }),
+        ];
+        for (words, command) in self.next_steps(path) {
+            blocks.push(Block::Text(format!("{words}: {command}")));
+        }
+        let left_out = self.left_out.iter().map(|why| Block::Text(format!("Not ranked: {why}.")));
+        blocks.extend(left_out);
+        Document {
+            title: "What would help this path".into(),
+            introduction: self.title.clone(),
+            chapters: vec![Chapter { id: "advice".into(), title: self.title.clone(), blocks }],
+        }
+    }
+}
+
+fn who(places: &[Place]) -> String {
+    match places {
+        [] => "–".to_owned(),
+        places => places.iter().map(|place| place.who()).collect::<Vec<_>>().join(", "),
+    }
+}
+
+fn places(places: &[Place]) -> String {
+    match places {
+        [] => "–".to_owned(),
+        places => places.iter().map(|place| place.name()).collect::<Vec<_>>().join(", "),
+    }
+}
+
+fn plain(estimate: Option<&Estimate>) -> Cell {
+    estimate.map_or(Cell::Empty, |Estimate { mean, ci95, .. }| {
+        let half = (ci95[1] - ci95[0]) / 2.0;
+        // What is left of equal numbers by rounding.
+        let half = if half < 1e-9 * mean.abs() { 0.0 } else { half };
+        let mean = number(*mean);
+        Cell::Number(if half.is_finite() { format!("{mean} ± {}", number(half)) } else { mean })
+    })
+}
+
+fn skewed(estimate: Option<&Estimate>) -> Cell {
+    estimate.map_or(Cell::Empty, |Estimate { mean, ci95: [low, high], .. }| {
+        let sign = if *mean > 0.0 { "+" } else { "" };
+        Cell::Number(format!("{sign}{} ({} to {})", number(*mean), number(*low), number(*high)))
+    })
+}
+
+fn changed(row: &Row, change: Option<&Change>) -> Cell {
+    if row.candidate.places.is_empty() {
+        return Cell::Empty;
+    }
+    change.map_or(Cell::Empty, |Change { percent, ci95, .. }| {
+        let sign = if *percent > 0.0 { "+" } else { "" };
+        let interval =
+            ci95.map_or_else(String::new, |[low, high]| format!(" ({} to {})", number(low), number(high)));
+        Cell::Number(format!("{sign}{}{interval}", number(*percent)))
+    })
+}
+
+fn estimate(estimate: &Estimate) -> Value {
+    json!({ "mean": estimate.mean, "ci95": estimate.ci95, "runs": estimate.runs })
+}
+
+fn change(change: &Change) -> Value {
+    json!({ "mean": change.percent, "ci95": change.ci95, "runs": change.runs })
+}
+
+fn percentiles(each: &[Option<Estimate>; 3]) -> Value {
+    let [p50, p95, p99] = each.each_ref().map(|one| one.as_ref().map(estimate));
+    json!({ "p50": p50, "p95": p95, "p99": p99 })
+}

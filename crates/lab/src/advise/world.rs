@@ -1,0 +1,179 @@
+//! The runs of one candidate: the user's flows with short transfers beside them, and with a plain neighbour.
+//!
+//! Short transfers tell what a person waits for, whatever stands on the path (a sender behind a split connection
+//! measures the round trip to the box alone). They come one after another, carry about a twentieth of the bottleneck's
+//! rate, and are of the user's kind, with the candidate's changes. The neighbour is of the user's kind without them, and
+//! no box reads it.
+
+use super::Facts;
+use super::measured::Measured;
+use lasthop_scenario::{Draft, Problem, Scenario};
+use lasthop_sim::{Watch, run_watched};
+use toml::{Table, Value};
+
+/// What short transfers carry of the bottleneck's rate.
+const SHARE: f64 = 0.05;
+/// The least and the most that one of them carries, bytes.
+const SMALLEST: f64 = 10e3;
+const LARGEST: f64 = 100e3;
+/// At most so many in a run.
+const MOST: f64 = 40.0;
+/// The share of a run in which none begins: at first, and at the end, so that each can finish.
+const BEFORE: f64 = 0.1;
+const AFTER: f64 = 0.1;
+
+/// Two scenarios.
+pub(super) struct World {
+    /// With short transfers.
+    beside_short: Scenario,
+    /// With a neighbour.
+    beside_neighbour: Scenario,
+    short: String,
+    neighbour: String,
+    /// The user's flows.
+    own: Vec<String>,
+}
+
+impl World {
+    /// `changed` is the user's scenario with a candidate's changes, `plain` without.
+    pub(super) fn new(changed: &Draft, plain: &Draft, path: &Facts, name: &str) -> Result<World, Problem> {
+        let changed = shown(changed)?;
+        let plain = shown(plain)?;
+        let own = path.flows.clone();
+        let (short, neighbour) = (free(&changed, "short"), free(&changed, "neighbour"));
+        let Some(first) = own.first() else {
+            return Err(Problem::at(name, name, 0..name.len(), "there is no TCP flow"));
+        };
+        let checked = |table: &Table| Draft::parse(&table.to_string(), name)?.check();
+        let duration = quantity(path.duration.as_secs(), "s");
+
+        let mut table = changed.clone();
+        table.insert("duration".into(), duration.clone());
+        add(&mut table, &short, short_flow(flow(&changed, first), path));
+        let beside_short = checked(&table)?;
+
+        let mut table = changed;
+        table.insert("duration".into(), duration);
+        add(&mut table, &neighbour, neighbour_flow(flow(&plain, first), path));
+        let beside_neighbour = checked(&table)?;
+        Ok(World { beside_short, beside_neighbour, short, neighbour, own })
+    }
+
+    /// One repetition of both.
+    pub(super) fn run(&self, seed: u64) -> Measured {
+        let watch = Watch { probes: true, ..Watch::default() };
+        let (short, samples, _) = run_watched(&self.beside_short, seed, watch);
+        let neighbour = lasthop_sim::run(&self.beside_neighbour, seed);
+        Measured::of(&short, &samples, &neighbour, |name| {
+            if is_of(name, &self.short) {
+                Whose::Short
+            } else if is_of(name, &self.neighbour) {
+                Whose::Neighbour
+            } else if self.own.iter().any(|own| is_of(name, own)) {
+                Whose::Own
+            } else {
+                Whose::Other
+            }
+        })
+    }
+
+    /// How much of its time the receive window bounds the user's first flow, %; 0 where that is not known.
+    pub(super) fn rwnd_limited_pct(&self, seed: u64) -> f64 {
+        let outcome = lasthop_sim::run(&self.beside_short, seed);
+        let first =
+            outcome.flows.iter().find(|flow| self.own.first().is_some_and(|own| is_of(&flow.name, own)));
+        first.and_then(lasthop_sim::FlowOutcome::rwnd_limited_pct).unwrap_or(0.0)
+    }
+}
+
+/// Whose a flow is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// The user's.
+    Own,
+    /// A short transfer.
+    Short,
+    /// The plain neighbour.
+    Neighbour,
+    /// Datagrams of the scenario.
+    Other,
+}
+
+/// The names of the TCP flows of a document.
+pub(super) fn tcp_flows(draft: &Draft) -> Result<Vec<String>, Problem> {
+    let table = shown(draft)?;
+    let flows = table.get("flow").and_then(Value::as_table);
+    let is_tcp = |flow: &Value| flow.get("kind").and_then(Value::as_str) == Some("tcp");
+    Ok(flows.into_iter().flatten().filter(|(_, flow)| is_tcp(flow)).map(|(name, _)| name.clone()).collect())
+}
+
+/// The scenario as `lasthop show` prints it: every key with its value.
+fn shown(draft: &Draft) -> Result<Table, Problem> {
+    let text = draft.show()?;
+    // It is our own text; were it none, the scenario would be empty and the check would say so.
+    Ok(text.parse().unwrap_or_default())
+}
+
+/// A flow is called by its name, or by that and a number where there are several.
+fn is_of(flow: &str, name: &str) -> bool {
+    flow.strip_prefix(name).is_some_and(|rest| {
+        let number = rest.strip_prefix('.');
+        rest.is_empty() || number.is_some_and(|digits| digits.chars().all(|digit| digit.is_ascii_digit()))
+    })
+}
+
+/// A name that no flow has.
+fn free(table: &Table, wanted: &str) -> String {
+    let taken = |name: &str| table.get("flow").and_then(|flows| flows.get(name)).is_some();
+    let mut name = wanted.to_owned();
+    while taken(&name) {
+        name.push('-');
+    }
+    name
+}
+
+fn flow(table: &Table, name: &str) -> Table {
+    let found = table.get("flow").and_then(|flows| flows.get(name)).and_then(Value::as_table);
+    found.cloned().unwrap_or_default()
+}
+
+fn add(table: &mut Table, name: &str, flow: Table) {
+    if let Some(flows) = table.get_mut("flow").and_then(Value::as_table_mut) {
+        flows.insert(name.to_owned(), Value::Table(flow));
+    }
+}
+
+/// A number of TOML with its unit, as scenarios write it.
+fn quantity(number: f64, unit: &str) -> Value {
+    Value::String(format!("{number:.6} {unit}"))
+}
+
+fn short_flow(mut flow: Table, path: &Facts) -> Table {
+    let length = path.duration.as_secs() * (1.0 - BEFORE - AFTER);
+    let rate = path.rate_bps as f64 / 8.0 * SHARE;
+    let least = (length / MOST).max(0.25);
+    let bytes = (rate * least).clamp(SMALLEST, LARGEST);
+    let apart = (bytes / rate).max(least);
+    let count = (length / apart).floor().max(1.0);
+    let values = [
+        ("transfer", Value::String(format!("{bytes:.0} bytes"))),
+        ("count", Value::Integer(count as i64)),
+        ("start", quantity(path.duration.as_secs() * BEFORE, "s")),
+        ("stagger", quantity(apart, "s")),
+        ("start_spread", quantity(apart / 2.0, "s")),
+    ];
+    flow.extend(values.map(|(key, value)| (key.to_owned(), value)));
+    flow
+}
+
+fn neighbour_flow(mut flow: Table, path: &Facts) -> Table {
+    let values = [
+        ("transfer", Value::String("bulk".into())),
+        ("count", Value::Integer(1)),
+        ("start", Value::String("0 s".into())),
+        ("start_spread", quantity((path.duration.as_secs() / 20.0).min(1.0), "s")),
+        ("opaque", Value::Boolean(true)),
+    ];
+    flow.extend(values.map(|(key, value)| (key.to_owned(), value)));
+    flow
+}

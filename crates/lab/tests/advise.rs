@@ -1,0 +1,95 @@
+//! Paths of which theory or the papers know what helps.
+
+use lasthop_lab::advise::{Advice, Aim, Place, Row, advise};
+use lasthop_lab::progress::Silent;
+use lasthop_lab::repeat::on_threads;
+use lasthop_scenario::Draft;
+
+fn advice(path: &str, set: &[(&str, &str)], threads: usize) -> Advice {
+    let mut draft = Draft::load(path).unwrap();
+    for (key, value) in set {
+        draft.set(key, value).unwrap();
+    }
+    on_threads(Some(threads), || advise(&draft, "advice", Aim::All, None, &Silent)).unwrap().unwrap()
+}
+
+fn first_three(advice: &Advice) -> Vec<&Row> {
+    advice.rows.iter().take(3).collect()
+}
+
+fn names(rows: &[&Row]) -> Vec<String> {
+    rows.iter().map(|row| row.candidate.name.clone()).collect()
+}
+
+/// Half a second of buffer: what keeps it short helps (RFC 7567; koga, chapter 5; BBR).
+#[test]
+fn a_deep_buffer_wants_a_window_or_a_queue_that_follows_the_path() {
+    let advice = advice("rate=10Mbit/s,rtt=20ms,queue=500packets", &[("duration", "20 s")], 2);
+    let first = first_three(&advice);
+    let keeps_it_short = |row: &&Row| {
+        row.candidate.set.iter().any(|(key, value)| {
+            key.ends_with(".queue") || (key.ends_with("receiver.window") && value == "dynamic")
+        })
+    };
+    assert!(first.iter().any(keeps_it_short), "{:?}", names(&first));
+    for row in &first {
+        let score = row.score_pct.unwrap();
+        assert!(score.ci95[0] > 50.0, "{}: {score:?}", row.candidate.name);
+        let change = row.short_change.unwrap();
+        assert!(change.percent < -80.0, "short transfers wait less: {change:?}");
+    }
+}
+
+/// One packet in a hundred is lost on the air, and the queue is never full: what repeats locally or does not take a loss
+/// for congestion helps (Balakrishnan et al. 1997; hasegawa §1).
+#[test]
+fn losses_on_the_air_want_repeats_or_a_sender_that_tolerates_them() {
+    let advice = advice("rate=10Mbit/s,rtt=100ms,loss=1%", &[("duration", "30 s")], 2);
+    let first = first_three(&advice);
+    let helps = |row: &&Row| {
+        let is_sender = |value: &str| ["bbr", "bbr3", "veno", "westwood_plus"].contains(&value);
+        row.candidate.places.iter().any(|place| matches!(place, Place::Link | Place::BaseStation))
+            || row.candidate.set.iter().any(|(_, value)| is_sender(value))
+    };
+    assert!(first.iter().all(helps), "{:?}", names(&first));
+    assert!(first[0].goodput_change.unwrap().ci95.unwrap()[0] > 20.0, "{:?}", first[0]);
+}
+
+/// 64 KB in 100 ms are 5.2 Mbit/s: of 20 Mbit/s a sender has no more, whatever its congestion control (RFC 7323 §1.1).
+#[test]
+fn a_small_window_wants_a_larger_one() {
+    let small = [
+        ("flow.bulk.receiver.window", "buffer"),
+        ("flow.bulk.receiver.window.size", "65535 bytes"),
+        ("duration", "15 s"),
+    ];
+    let advice = advice("rate=20Mbit/s,rtt=100ms", &small, 2);
+    let first = first_three(&advice);
+    let widens = |row: &Row| {
+        row.candidate.places.contains(&Place::Receiver)
+            && row.candidate.set.iter().any(|(key, _)| key.contains("receiver.window"))
+    };
+    assert!(widens(first[0]), "{:?}", names(&first));
+    assert!(first[0].goodput_change.unwrap().percent > 150.0, "{:?}", first[0].goodput_change);
+}
+
+/// The advice is the same on any number of threads, to the last bit.
+#[test]
+fn threads_change_nothing() {
+    let path = "rate=4Mbit/s,rtt=40ms,loss=1%";
+    let once = advice(path, &[("duration", "10 s")], 1);
+    let twice = advice(path, &[("duration", "10 s")], 2);
+    assert_eq!(once.objects("x"), twice.objects("x"));
+    assert!(once.rows.len() > 8, "{}", once.rows.len());
+}
+
+/// Without TCP there is nothing to advise, and the message says how to mend it.
+#[test]
+fn datagrams_alone_are_refused() {
+    let text = "[link.a]\nfrom = \"x\"\nto = \"y\"\nrate = \"1 Mbit/s\"\none_way_delay = \"1 ms\"\n\
+                [flow.voice]\nfrom = \"x\"\nto = \"y\"\nkind = \"cbr\"\nrate = \"64 kbit/s\"\npacket = \"160 bytes\"\n";
+    let draft = Draft::parse(text, "voice.toml").unwrap();
+    let problem = advise(&draft, "voice.toml", Aim::All, None, &Silent).unwrap_err();
+    assert!(problem.message().contains("no TCP flow"), "{}", problem.message());
+    assert!(problem.advice().is_some_and(|help| help.contains("[flow.bulk]")), "{:?}", problem.advice());
+}
