@@ -164,7 +164,13 @@ struct List<'a> {
 
 impl List<'_> {
     fn add(&mut self, place: Place, name: impl Into<String>, set: Vec<(String, String)>) {
-        self.found.push(Candidate { name: name.into(), places: vec![place], set, parts: Vec::new(), agent: None });
+        self.found.push(Candidate {
+            name: name.into(),
+            places: vec![place],
+            set,
+            parts: Vec::new(),
+            agent: None,
+        });
     }
 
     /// One that the agent has, too.
