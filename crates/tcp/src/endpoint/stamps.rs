@@ -26,6 +26,7 @@ impl Endpoint {
 }
 
 /// The peer's clock, of the same tick, ns, without its wraps.
+#[inline]
 pub(super) fn peer_time(now: Time, tick_nanos: u64, value: u32) -> Time {
     let ahead = u64::from(value.wrapping_sub(ticks_at(now, tick_nanos)).wrapping_add(1 << 31));
     Time::from_nanos((now.as_nanos() / tick_nanos + ahead).saturating_mul(tick_nanos))
