@@ -53,3 +53,37 @@ impl Channel for BitError {
         self.draws.spares(air.attempt, Threshold::of(hit))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::{Stream, Time};
+    use lasthop_wire::Priority;
+
+    /// Of the packets that are lost, so many have a sound header: ((1 - b)^h - (1 - b)^n) / (1 - (1 - b)^n).
+    #[test]
+    fn headers_are_spared_as_often_as_the_formula_says() {
+        for rate in [1e-5, 1e-4] {
+            let mut values = MECHANISM.info.defaults();
+            values.set("rate", lasthop_base::Value::Number(rate));
+            let mut channel = (MECHANISM.build)(&values, Stream::named(1, "air"));
+            let (start, end, priority) = (Time::ZERO, Time::ZERO, Priority::Normal);
+            let air = Air { start, end, bytes: 1040, priority, attempt: 0 };
+            let (mut lost, mut spared) = (0.0, 0.0);
+            for _ in 0..200_000 {
+                if channel.transmit(&air) == Reception::Lost {
+                    lost += 1.0;
+                    spared += f64::from(u8::from(channel.spares_header(&air, 40)));
+                }
+            }
+            let intact = |bytes: f64| libm::pow(1.0 - rate, 8.0 * bytes);
+            let expected = (intact(40.0) - intact(1040.0)) / (1.0 - intact(1040.0));
+            let error = libm::sqrt(expected * (1.0 - expected) / lost);
+            assert!(
+                (spared / lost - expected).abs() < 4.0 * error,
+                "{rate}: {} of {expected}",
+                spared / lost
+            );
+        }
+    }
+}
