@@ -4,7 +4,8 @@
 //! once: those that the source sends when it sends them, with its fate as a comment
 //! if it was lost; those that reach the source when they arrive. Of what middleboxes
 //! send, only what reaches the source is seen there, with a comment: repeated, made or
-//! changed by whom. An ACK that a box took out is seen nowhere; the trace has it. Headers,
+//! changed by whom. An ACK that a box took out is on an interface of its own, `taken out at bs`, at the time when it was
+//! sent: Wireshark would else think that the source had seen it. Headers,
 //! checksums and payload are real; times are virtual, in nanoseconds.
 
 use crate::packets::{End, Stories, Story};
@@ -26,6 +27,8 @@ pub struct SourceCapture<W: Write + Send> {
     flows: Vec<Captured>,
     links: Vec<String>,
     nodes: Vec<String>,
+    /// For each node the interface of what its middlebox takes out, if one stands there.
+    taken_out: Vec<Option<usize>>,
     stories: Stories,
     /// Records not yet written because an earlier one may still come.
     pending: BinaryHeap<Reverse<Record>>,
@@ -46,6 +49,8 @@ struct Record {
     place: u64,
     packet: Packet,
     comment: Option<String>,
+    /// Another interface than the flow's.
+    apart: Option<usize>,
 }
 
 impl<W: Write + Send> SourceCapture<W> {
@@ -76,6 +81,11 @@ impl<W: Write + Send> SourceCapture<W> {
         let links = (0..2 * scenario.links.len())
             .map(|pipe| side_name(scenario, pipe / 2, pipe.is_multiple_of(2)))
             .collect();
+        let mut taken_out = vec![None; scenario.nodes.len()];
+        for (node, _) in scenario.boxed_nodes() {
+            taken_out[node] = Some(interfaces.len());
+            interfaces.push(format!("taken out at {}", scenario.nodes[node]));
+        }
         Ok(SourceCapture {
             capture: match snap {
                 Some(bytes) => Capture::with_snap_length(writer, &interfaces, bytes)?,
@@ -84,6 +94,7 @@ impl<W: Write + Send> SourceCapture<W> {
             flows,
             links,
             nodes: scenario.nodes.clone(),
+            taken_out,
             stories: Stories::default(),
             pending: BinaryHeap::new(),
             buffer: Vec::new(),
@@ -122,6 +133,7 @@ impl<W: Write + Send> SourceCapture<W> {
     fn record(&mut self, story: Story) {
         let Story { sent, packet, end, born_at_node, born, changed } = story;
         let node = |node: NodeId| &self.nodes[node.0 as usize];
+        let mut apart = None;
         let (time, comment) = match (packet.forward, end) {
             (true, _) if born_at_node => return,
             (true, End::Received(at)) => (sent, Some(format!("received by the middlebox of {}", node(at)))),
@@ -144,6 +156,11 @@ impl<W: Write + Send> SourceCapture<W> {
                 let by_change = || changed.map(|(at, _)| format!("changed by the middlebox of {}", node(at)));
                 (at, by_birth.or_else(by_change))
             }
+            (false, End::TakenOut(at, reason)) => {
+                apart = self.taken_out[at.0 as usize];
+                let name = reason.name();
+                (sent, Some(format!("taken out by the middlebox of {}: {name}", node(at))))
+            }
             // What never reached the source is not seen there.
             (false, _) => return,
         };
@@ -152,7 +169,7 @@ impl<W: Write + Send> SourceCapture<W> {
             Some((_, changed)) if !packet.forward => changed,
             _ => packet,
         };
-        self.pending.push(Reverse(Record { time, place: packet.number, packet, comment }));
+        self.pending.push(Reverse(Record { time, place: packet.number, packet, comment, apart }));
     }
 
     /// Writes all records before `time`, when the oldest unfinished story began: nothing earlier can come.
@@ -181,7 +198,8 @@ impl<W: Write + Send> SourceCapture<W> {
         self.buffer.clear();
         emit(&header, &record.packet.body, payload, &mut self.buffer).map_err(io::Error::other)?;
         let length = self.buffer.len() as u32;
-        self.capture.packet(flow.interface, record.time, &self.buffer, length, record.comment.as_deref())
+        let interface = record.apart.unwrap_or(flow.interface);
+        self.capture.packet(interface, record.time, &self.buffer, length, record.comment.as_deref())
     }
 }
 

@@ -1,7 +1,9 @@
 //! The base station's schemes on whole paths: what each is for, and that without errors on the air it changes nothing.
 
 use lasthop_scenario::{Catalogue, Draft, Scenario};
-use lasthop_sim::{FlowOutcome, run};
+use lasthop_sim::pcap::SourceCapture;
+use lasthop_sim::{FlowOutcome, Watch, run, run_watched};
+use std::any::Any;
 
 type Setting<'a> = (&'a str, &'a str);
 
@@ -170,4 +172,28 @@ fn repairs_are_hidden_from_the_senders_clock() {
     let largest = |name| means(&[RAW, &[(BOX, name)]], &|flow| flow.mean_rtt_s.unwrap_or(0.0) * 1000.0);
     let (snoop, wtcp) = (largest("snoop"), largest("wtcp"));
     assert!(wtcp < snoop, "{wtcp} ms, with snoop {snoop} ms");
+}
+
+/// A capture says what a box did: in comments, and on an interface of its own for what never came to the source.
+#[test]
+fn captures_say_what_a_box_did() {
+    let captured = |settings: &[Setting<'_>]| {
+        let scenario = scenario("hasegawa", &[RAW, &[("duration", "5 s")], settings]);
+        let capture = SourceCapture::new(&scenario, Vec::new(), Some(120)).expect("a capture");
+        let watch = Watch { observers: vec![Box::new(capture)], probes: false };
+        let (_, _, mut observers) = run_watched(&scenario, 1, watch);
+        let capture: Box<dyn Any> = observers.pop().expect("what was put there");
+        let capture: Box<SourceCapture<Vec<u8>>> = capture.downcast().expect("the same");
+        String::from_utf8_lossy(&capture.finish().expect("a file")).into_owned()
+    };
+    for (settings, comment) in [
+        (&[(BOX, "snoop")][..], "taken out by the middlebox of bs: suppressed"),
+        (&[(BOX, "snoop")][..], "taken out at bs"),
+        (&[(BOX, "eln"), ("node.bs.middlebox.data", "down")], "changed by the middlebox of bs"),
+        (&[(BOX, "lhack")], "made by the middlebox of bs"),
+        (&[(BOX, "spack"), ("recovery", "reno")], "made by the middlebox of bs"),
+    ] {
+        assert!(captured(settings).contains(comment), "{settings:?}: {comment}");
+    }
+    assert!(!captured(&[]).contains("middlebox"));
 }
