@@ -95,10 +95,20 @@ async function repeat(job) {
   }
 }
 
+// Bytes of letters: how many, a colon, and five letters in base 85 for each four.
+function bytesOf(letters) {
+  const from = letters.indexOf(':') + 1, length = parseInt(letters, 10);
+  const bytes = new DataView(new ArrayBuffer(4 * Math.ceil(length / 4)));
+  const digit = at => { const code = letters.charCodeAt(at); return (code === 33 ? 60 : code) - 35; };
+  for (let at = from, to = 0; to < length; at += 5, to += 4) {
+    bytes.setUint32(to, (((digit(at) * 85 + digit(at + 1)) * 85 + digit(at + 2)) * 85 + digit(at + 3)) * 85 + digit(at + 4));
+  }
+  return new Uint8Array(bytes.buffer, 0, length);
+}
+
 onmessage = async ({ data }) => {
   if (data.kind === 'start') {
-    const bytes = Uint8Array.from(atob(data.wasm), letter => letter.charCodeAt(0));
-    const raw = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+    const raw = new Blob([bytesOf(data.wasm)]).stream().pipeThrough(new DecompressionStream('gzip'));
     module = await WebAssembly.compile(await new Response(raw).arrayBuffer());
     start();
     postMessage({ kind: 'ready' });

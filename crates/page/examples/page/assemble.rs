@@ -27,7 +27,26 @@ const SCRIPTS: [&str; 9] = [
 pub fn packed(engine: &[u8]) -> std::io::Result<String> {
     let mut gzip = Vec::new();
     zopfli::compress(Options::default(), Format::Gzip, engine, &mut gzip)?;
-    Ok(BASE64_STANDARD.encode(gzip))
+    Ok(letters(&gzip))
+}
+
+/// Bytes as letters: how many bytes, a colon, and five letters for each four of them, the highest first, in base 85 from `#`
+/// on, with `!` in the place of `<`. A quarter more than the bytes, where base64 takes a third.
+pub fn letters(bytes: &[u8]) -> String {
+    let mut text = format!("{}:", bytes.len());
+    for four in bytes.chunks(4) {
+        let mut value =
+            (0..4).fold(0_u32, |value, at| value << 8 | u32::from(four.get(at).copied().unwrap_or(0)));
+        let mut digits = [0_u8; 5];
+        for digit in digits.iter_mut().rev() {
+            *digit = (value % 85) as u8;
+            value /= 85;
+        }
+        text.extend(
+            digits.iter().map(|digit| if b'#' + digit == b'<' { '!' } else { char::from(b'#' + digit) }),
+        );
+    }
+    text
 }
 
 /// The packed engine of a page.
