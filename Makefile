@@ -9,9 +9,22 @@ PROGRAMS = tshark tcptrace chromium iptables ethtool ip:iproute2 ss:iproute2 nft
 # Finds what keeps people out of a page (MPL 2.0): for tests alone, and only where there is npm.
 AXE = 4.14.1
 
-.PHONY: test tools format lint unit doc python stubs bench count count-update crosscheck-ns2 crosscheck-kernel
+.PHONY: test computing compiling tools format unit live others quiet lint doc python stubs bench count count-update crosscheck-ns2 crosscheck-kernel
 
-test: tools format lint unit doc python
+# Three things at a time, each with its output in one piece: what waits for real time, what computes, what compiles.
+# Whoever waits goes first (nice).
+test: tools format
+	nice $(CARGO) test --workspace --no-run
+	$(MAKE) --jobs=3 --output-sync=target live computing compiling
+	$(MAKE) quiet
+
+computing:
+	$(MAKE) others
+	$(MAKE) doc
+
+compiling:
+	$(MAKE) lint
+	$(MAKE) python
 
 # On Debian as root what is missing is installed; otherwise it says what tests will be skipped for.
 tools:
@@ -44,14 +57,26 @@ format:
 	$(CARGO) fmt --all --check
 
 lint:
-	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	nice $(CARGO) clippy --workspace --all-targets -- -D warnings
 
 # Optimised a little (see profile.dev): the tests run whole simulations.
 unit:
 	$(CARGO) test --workspace
 
+# The same in three parts. Modules called `live` send real packets in real time and need little of a processor; those
+# called `quiet` judge only what an idle machine did.
+live:
+	$(CARGO) test --workspace --tests -- live::
+
+others:
+	nice $(CARGO) test --workspace -- --skip live:: --skip quiet::
+
+quiet:
+	$(CARGO) test --workspace --tests -- quiet::
+	[ ! -x $(VENV)/bin/pytest ] || $(VENV)/bin/python -m pytest -m quiet
+
 doc:
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
+	RUSTDOCFLAGS="-D warnings" nice $(CARGO) doc --workspace --no-deps
 
 # The Python package: one wheel, installed into an environment of its own, and its tests there.
 python:
@@ -65,11 +90,11 @@ python:
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	$(VENV)/bin/pip install --quiet --group test
 	rm -rf target/python/wheels
-	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(VENV)/bin/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir target/python/wheels .
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" nice $(VENV)/bin/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir target/python/wheels .
 	$(VENV)/bin/pip install --quiet --no-deps target/python/wheels/lasthop-*.whl
 	$(VENV)/bin/auditwheel show target/python/wheels/lasthop-*.whl
 	$(VENV)/bin/abi3audit --strict --summary target/python/wheels/lasthop-*.whl
-	$(VENV)/bin/python -m pytest
+	$(VENV)/bin/python -m pytest -m 'not quiet'
 
 VENV = target/python/venv
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
+
+from lasthop._error import Error
 
 if TYPE_CHECKING:
     import pandas
@@ -64,6 +67,30 @@ class Table:
         import polars
 
         return polars.DataFrame(self)
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Writes a Parquet file; needs pyarrow or polars. Where the file cannot be written, nothing is left behind."""
+        target = os.fspath(path)
+        half = f"{target}.part"
+        try:
+            try:
+                from pyarrow import parquet, table
+            except ImportError:
+                try:
+                    frame = self.to_polars()
+                except ImportError:
+                    raise Error(
+                        "neither pyarrow nor polars is installed, which write Parquet", "pip install pyarrow"
+                    ) from None
+                frame.write_parquet(half)
+            else:
+                parquet.write_table(table(self), half)
+            os.replace(half, target)
+        except OSError as error:
+            raise Error(f"cannot write `{target}`: {error.strerror or error}", "choose another place") from error
+        finally:
+            if os.path.exists(half):
+                os.remove(half)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._table.__arrow_c_stream__(requested_schema)

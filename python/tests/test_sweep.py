@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -10,6 +11,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet  # type: ignore[import-untyped]
 import pytest
 
 import lasthop
@@ -168,3 +170,20 @@ def test_loss_of_a_line_can_be_swept(tmp_path: Path) -> None:
     swept = lasthop.sweep(line, set={"loss": ["0.5%", "1%", 0.03]}, runs=2, store=tmp_path / "s")
     assert swept.column_names[0] == "loss" and len(swept) == 6
     assert swept["goodput_kbps"][:2] == lasthop.run(f"{line},loss=0.5%", runs=2).flows["goodput_kbps"]
+
+
+def test_parquet_by_the_command_that_the_error_names(tmp_path: Path, command: Command) -> None:
+    store = tmp_path / "a store of 'mine'"
+    swept = lasthop.sweep(PATH, set=KEYS, runs=2, store=store)
+    told = command("results", str(store), "--format", "parquet")
+    assert told.returncode == 2 and not told.stdout
+    line = next(line for line in told.stderr.splitlines() if "python3 -c" in line)
+    program = line[line.index("python3") :].replace("python3", sys.executable, 1)
+    subprocess.run(program, shell=True, cwd=tmp_path, check=True)
+    read = pyarrow.parquet.read_table(tmp_path / "runs.parquet")
+    assert read.to_pydict() == rows(swept)
+    # The words are kept: units and meanings of the columns.
+    assert read.schema.field("goodput_kbps").metadata
+    with pytest.raises(lasthop.Error, match="cannot write"):
+        swept.to_parquet(tmp_path / "none" / "runs.parquet")
+    assert not list(tmp_path.glob("*.part"))

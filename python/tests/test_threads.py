@@ -55,6 +55,7 @@ def interrupted_after(seconds: float, **arguments: Any) -> float:
     raise AssertionError("the run was not interrupted")
 
 
+@pytest.mark.quiet
 @pytest.mark.usefixtures("python_handles_interrupts")
 @pytest.mark.parametrize("arguments", [{}, {"samples": True}, {"set": {"congestion": Aimd}}])
 def test_ctrl_c_ends_a_run_within_200_ms_and_the_next_one_works(arguments: dict[str, Any]) -> None:
@@ -64,33 +65,49 @@ def test_ctrl_c_ends_a_run_within_200_ms_and_the_next_one_works(arguments: dict[
     assert lasthop.run("umts", runs=1).to_json() == before
 
 
+def gaps_between_ticks(seconds: float, change: dict[str, Any]) -> list[float]:
+    """What lies between the ticks of another thread during a run that is interrupted after some time, s."""
+    gaps: list[float] = []
+    over = threading.Event()
+
+    def tick() -> None:
+        last = time.monotonic()
+        while not over.wait(0.001):
+            now = time.monotonic()
+            gaps.append(now - last)
+            last = now
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    timer = threading.Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        lasthop.run(LONG, set=change, runs=1)
+    over.set()
+    thread.join()
+    return gaps
+
+
+@pytest.mark.quiet
 @pytest.mark.usefixtures("python_handles_interrupts")
 @pytest.mark.parametrize("change", [{}, {"congestion": Aimd}])
 def test_another_thread_ticks_at_most_20_ms_apart(change: dict[str, Any]) -> None:
-    def longest_gap() -> float:
-        gaps: list[float] = []
-        over = threading.Event()
-
-        def tick() -> None:
-            last = time.monotonic()
-            while not over.wait(0.001):
-                now = time.monotonic()
-                gaps.append(now - last)
-                last = now
-
-        thread = threading.Thread(target=tick)
-        thread.start()
-        timer = threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
-        timer.start()
-        with pytest.raises(KeyboardInterrupt):
-            lasthop.run(LONG, set=change, runs=1)
-        over.set()
-        thread.join()
+    # The system may have other work for the core: a second without is enough.
+    for _ in range(8):
+        gaps = gaps_between_ticks(1.0, change)
         assert len(gaps) > 50
-        return max(gaps)
+        if max(gaps) <= 0.02:
+            return
+    raise AssertionError(f"{1000 * max(gaps):.0f} ms")
 
-    # The system may have other work for the core: once is enough.
-    assert any(longest_gap() <= 0.02 for _ in range(8))
+
+@pytest.mark.quiet
+@pytest.mark.usefixtures("python_handles_interrupts")
+def test_it_ticks_during_a_run_of_10_s() -> None:
+    gaps = gaps_between_ticks(10.0, {"congestion": Aimd})
+    # A system may have other work now and then: hardly a gap is longer.
+    assert sum(gap > 0.02 for gap in gaps) <= len(gaps) / 100, f"{1000 * max(gaps):.0f} ms"
+    assert max(gaps) < 0.5
 
 
 def test_two_threads_may_run_at_once() -> None:

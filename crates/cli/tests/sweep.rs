@@ -38,11 +38,14 @@ fn rows(folder: &Path, store: &str) -> String {
     good(call_in(folder, &["results", store, "--format", "csv"]))
 }
 
-/// Kills a sweep of so many runs so often, at moments that are drawn up to this, and lets it end then.
+/// Kills a sweep of so many runs so often, at moments that are drawn up to this, and lets it end then. Where the machine
+/// has other work the moments are as much later.
 fn killed(runs_each: u32, kills: u32, latest: Duration) {
     let folder = tempfile::tempdir().unwrap();
     let runs = runs_each.to_string();
+    let whole_began = Instant::now();
     good(call_in(folder.path(), &sweep("whole", &runs)));
+    let latest = latest.max(whole_began.elapsed() / 2);
     let mut moments = Stream::named(1, "kills");
     let mut met = 0;
     for _ in 0..kills {
@@ -125,6 +128,17 @@ fn shards_are_merged_into_the_whole() {
     let said = stderr_of(&merged);
     assert!(said.contains("one: 15 new runs") && said.contains("two: 15 new runs"), "{said}");
     assert_eq!(good(merged), rows(folder.path(), "whole"));
+}
+
+/// Parquet is the Python package's: the message has the line that writes it.
+#[test]
+fn parquet_is_written_by_python() {
+    let output = call_in(Path::new("."), &["results", "it's.sqlite", "--sweep", "2", "--format", "parquet"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = stderr_of(&output);
+    let line =
+        r#"python3 -c "import lasthop; lasthop.read_store('it\'s.sqlite', 2).to_parquet('runs.parquet')""#;
+    assert!(said.contains(line), "{said}");
 }
 
 /// The same seeds and numbers as `run`, the same words as `compare`.

@@ -5,7 +5,7 @@ use crate::output::{self, Format};
 use crate::spoken;
 use crate::table;
 use crate::values::{self, Choices};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use lasthop_lab::compare::{Quantity, Variation};
 use lasthop_sweep::results::{self, Rows, Wanted};
 use lasthop_sweep::store::{Contents, Reader, Store, Sweep};
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 /// What is good to know of it.
 const MORE: &str = "\
 --format csv has a row for each run and flow: lasthop results FILE --format csv > runs.csv
-It writes no Parquet; of these rows pandas does: read_csv('runs.csv').to_parquet('runs.parquet')";
+Parquet is written by the Python package: --format parquet says the command";
 
 /// Show what is in a sweep's store: list, filter, export, merge shards.
 #[derive(Args)]
@@ -39,15 +39,29 @@ pub(crate) struct Results {
     links: bool,
     /// How to print
     #[arg(long, value_enum, default_value = "table")]
-    format: Format,
+    format: Wished,
     /// Add what these stores have first; STORE is made if it is not there
     #[arg(long, value_name = "FILE", num_args = 1..)]
     merge: Vec<PathBuf>,
 }
 
+/// How results are wished.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Wished {
+    /// For people.
+    Table,
+    /// For programs: one object per line.
+    Json,
+    /// For spreadsheets: a header line, then one row per run and flow.
+    Csv,
+    /// By the Python package: says with which command.
+    Parquet,
+}
+
 impl Results {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
-        if self.links && self.format != Format::Csv {
+        let format = self.format()?;
+        if self.links && format != Format::Csv {
             return Err(Failure::bad_input(
                 "--links is about --format csv",
                 "JSON has links beside flows: --format json",
@@ -56,7 +70,7 @@ impl Results {
         self.merge()?;
         let reader = Reader::open(&self.store)?;
         let contents = reader.contents();
-        let sweeps = self.sweeps(&contents)?;
+        let sweeps = self.sweeps(&contents, format)?;
         let wanted = Wanted {
             quantities: self.metric.clone(),
             flow: self.flow.clone(),
@@ -65,15 +79,35 @@ impl Results {
         self.refuse_unknown(&sweeps)?;
         self.refuse_unknown_flow(&contents)?;
         for (at, sweep) in sweeps.iter().enumerate() {
-            if at > 0 && self.format == Format::Table {
+            if at > 0 && format == Format::Table {
                 output::print("\n")?;
             }
             match self.links {
                 true => links(&contents, sweep, &wanted)?,
-                false => one(&contents, sweep, &wanted, self.format)?,
+                false => one(&contents, sweep, &wanted, format)?,
             }
         }
         Ok(())
+    }
+
+    /// Libraries for Parquet take as long to build as half of this program: the Python package has them beside it.
+    fn format(&self) -> Result<Format, Failure> {
+        match self.format {
+            Wished::Table => Ok(Format::Table),
+            Wished::Json => Ok(Format::Json),
+            Wished::Csv => Ok(Format::Csv),
+            Wished::Parquet => {
+                let store = quoted(&self.store.display().to_string());
+                let sweep = self.sweep.map_or(String::new(), |number| format!(", {number}"));
+                Err(Failure::bad_input(
+                    "Parquet is written by the Python package",
+                    format!(
+                        "pip install . pyarrow; then: python3 -c \"import lasthop; \
+                         lasthop.read_store({store}{sweep}).to_parquet('runs.parquet')\""
+                    ),
+                ))
+            }
+        }
     }
 
     fn merge(&self) -> Result<(), Failure> {
@@ -96,11 +130,11 @@ impl Results {
     }
 
     /// Those that are meant.
-    fn sweeps(&self, contents: &Contents<'_>) -> Result<Vec<Sweep>, Failure> {
+    fn sweeps(&self, contents: &Contents<'_>, format: Format) -> Result<Vec<Sweep>, Failure> {
         let all = contents.sweeps()?;
         let (count, shown) = (all.len(), self.store.display());
         let Some(number) = self.sweep else {
-            return match (count, self.format) {
+            return match (count, format) {
                 (2.., Format::Csv) => Err(Failure::bad_input(
                     format!("`{shown}` has {count} sweeps, whose columns differ"),
                     "choose one, like --sweep 1; `lasthop results` lists them",
@@ -145,6 +179,16 @@ impl Results {
             )),
         }
     }
+}
+
+/// A text as Python reads it, in a shell's double quotes.
+fn quoted(text: &str) -> String {
+    let escape = |c: char| match c {
+        '\'' => "\\'".to_owned(),
+        '\\' | '"' | '$' | '`' => format!("\\x{:02x}", u32::from(c)),
+        c => c.to_string(),
+    };
+    format!("'{}'", text.chars().map(escape).collect::<String>())
 }
 
 /// Prints a sweep of a store, by its number.

@@ -1,9 +1,5 @@
 //! `lasthop endpoint` against sockets of the kernel, in a network namespace of its own.
-#![cfg(target_os = "linux")]
-
-mod common;
-
-use common::{call, lasthop, objects, stderr_of};
+use crate::common::{call, lasthop, objects, stderr_of};
 use lasthop_os::Namespace;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -143,7 +139,7 @@ fn a_refused_connection_leaves_no_file() {
         assert_eq!(output.status.code(), Some(1));
         let message = stderr_of(&output);
         assert!(message.contains("10.77.0.1:9000: connection refused (ECONNREFUSED)"), "{message}");
-        assert!(common::names_in(folder).is_empty(), "{:?}", common::names_in(folder));
+        assert!(crate::common::names_in(folder).is_empty(), "{:?}", crate::common::names_in(folder));
     });
 }
 

@@ -40,7 +40,7 @@ fn path(folder: &Path, rate: &str, queue: &str) -> String {
 fn end(name: &str, emulated: &str) -> String {
     let program = env::current_exe().unwrap();
     let program = program.display();
-    format!("EMULATED='{emulated}' exec {program} --ignored --exact marks::{name} --nocapture")
+    format!("EMULATED='{emulated}' exec {program} --ignored --exact live::marks::{name} --nocapture")
 }
 
 /// Packets of a capture that a display filter selects.

@@ -1,11 +1,7 @@
 //! `lasthop crosscheck`: the simulator and real TCP over the same path.
 //!
 //! Where the machine lets us make no namespaces, or is too busy to keep time, the tests say so and do nothing.
-#![cfg(target_os = "linux")]
-
-mod common;
-
-use common::lasthop;
+use crate::common::lasthop;
 use serde_json::Value;
 use std::process::{Output, Stdio};
 

@@ -1,0 +1,7 @@
+//! `lasthop crosscheck`: the simulator and real TCP over the same path.
+#![cfg(target_os = "linux")]
+
+#[path = "../common/mod.rs"]
+mod common;
+/// In real time: see `make live`.
+mod live;

@@ -1,0 +1,7 @@
+//! `lasthop endpoint` against sockets of the kernel.
+#![cfg(target_os = "linux")]
+
+#[path = "../common/mod.rs"]
+mod common;
+/// In real time: see `make live`.
+mod live;
