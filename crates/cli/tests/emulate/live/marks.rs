@@ -97,7 +97,8 @@ fn a_kernel_that_is_told_by_marks_loses_nothing() {
         assert_eq!(told["lost"]["down"]["early_drop"], 0, "{queue}: {told}");
         // The link stays busy all the same, if the machine was not busy elsewhere.
         let is_late = output.status.code() == Some(3);
-        assert!(is_late || printed(&output, "goodput_kbps") > 8500.0, "{queue}: {told}");
+        let least = if told["idle"].as_f64() < Some(0.2) { 6000.0 } else { 8500.0 };
+        assert!(is_late || printed(&output, "goodput_kbps") > least, "{queue}: {told}");
         let marked = counted(&output, "InCEPkts");
         assert!(marked > 2, "{queue}: the client's kernel counts {marked} marked packets");
         if can_look {
