@@ -17,7 +17,11 @@ from lasthop.strategy import (
 )
 
 
-RecoveryChoice: TypeAlias = Literal["tahoe", "reno", "new_reno", "sack", "rack"] | str | Mapping[str, object]
+RecoveryChoice: TypeAlias = (
+    Literal["tahoe", "reno", "new_reno", "sack", "rack", "ncr", "dcr"]
+    | str
+    | Mapping[str, object]
+)
 """what was lost, and what goes out again?"""
 
 
@@ -30,7 +34,7 @@ Slow_StartChoice: TypeAlias = Literal["none", "hystart", "hystart_pp"] | str | M
 
 
 CongestionChoice: TypeAlias = (
-    Literal["reno", "cubic", "bbr", "bbr3", "prague", "westwood", "westwood_plus", "w_cw", "veno"]
+    Literal["reno", "cubic", "bbr", "bbr3", "prague", "westwood", "westwood_plus", "w_cw", "veno", "jersey", "new_jersey", "jtcp", "hybla"]
     | str
     | Mapping[str, object]
     | CongestionControl
@@ -47,12 +51,16 @@ CountingChoice: TypeAlias = (
 """what is an acknowledgement worth?"""
 
 
-JudgeChoice: TypeAlias = Literal["always", "tagged"] | str | Mapping[str, object]
+JudgeChoice: TypeAlias = (
+    Literal["always", "tagged", "eln", "hack", "lhack", "coherence", "ebsn"]
+    | str
+    | Mapping[str, object]
+)
 """was it congestion, after all?"""
 
 
 TimingChoice: TypeAlias = (
-    Literal["immediate", "delayed", "linux"]
+    Literal["immediate", "delayed", "linux", "dupack_delay", "coherence"]
     | str
     | Mapping[str, object]
     | AckTiming
@@ -86,7 +94,7 @@ WindowChoice: TypeAlias = (
 
 
 CauseChoice: TypeAlias = (
-    Literal["always", "mac", "jtcp", "rtt"]
+    Literal["always", "mac", "jtcp", "rtt", "hack"]
     | str
     | Mapping[str, object]
     | LossCause
@@ -123,7 +131,11 @@ ArqChoice: TypeAlias = Literal["none", "repeat", "rlc"] | str | Mapping[str, obj
 """what does the link layer do if not?"""
 
 
-MiddleboxChoice: TypeAlias = Literal["none", "snoop", "split"] | str | Mapping[str, object]
+MiddleboxChoice: TypeAlias = (
+    Literal["none", "snoop", "snoop_sack", "split", "itcp", "metp", "eln", "mtcp", "spack", "wtcp", "atcp", "ebsn", "lhack"]
+    | str
+    | Mapping[str, object]
+)
 """what stands between its links and sees both directions?"""
 
 
@@ -204,10 +216,24 @@ class Sender(TypedDict, total=False):
     """cwnd grows only while at least half of it is used (RFC 7661); false by default"""
     ecn_waits: bool | str
     """an echo at a window of one segment makes the next wait for the timer (RFC 3168); false by default"""
+    freeze: bool | str
+    """a window of zero stops the retransmission timer and leaves cwnd as it is (BSD's persist; Linux goes on
+    and reduces); false by default"""
     f_rto: bool | str
-    """spurious timeouts are found and undone (F-RTO, RFC 5682); false by default"""
+    """spurious timeouts are found and undone (F-RTO, RFC 5682; with SACK its section 3); false by default"""
     dsack_undo: bool | str
     """a recovery is undone if all that it sent again had arrived already (D-SACK, RFC 3708); false by default"""
+    eifel: bool | str
+    """timeouts and recoveries are undone if a timestamp tells that an original arrived (Eifel, RFC 3522);
+    false by default"""
+    undo: Literal["rfc4015", "linux"] | str
+    """what is given back then: what is in flight and a small burst, and a longer timeout (RFC 4015), or all
+    (Linux); "rfc4015" by default"""
+    loss_window: Literal["one", "in_flight"] | str
+    """cwnd after a timeout: one segment (RFC 5681), or one beside what is not given up (Linux, and BBR
+    always); "one" by default"""
+    sack_rtt: bool | str
+    """round trips are measured by what SACK reports, too (Linux; with recovery = "rack"); false by default"""
     rto: Literal["rfc6298", "linux"] | str
     """the timeout: min_rto at least in all (RFC 6298), or SRTT + max(min_rto, 4 RTTVAR) (Linux); "rfc6298" by
     default"""
