@@ -228,6 +228,7 @@ fn conversation(ends: &Ends, snap: Option<u32>) -> Vec<u8> {
             Body::Tcp(segment) if segment.len > 0 => (Ecn::Ect0, segment.len),
             Body::Tcp(_) => (Ecn::NotEct, 0),
             Body::Datagram { .. } => (Ecn::NotEct, 333),
+            Body::Notice(_) => unreachable!("no notice is written here"),
         };
         let header = Header { source, destination, ecn, dscp: 0, id, ttl: Header::TTL };
         id += 1;
