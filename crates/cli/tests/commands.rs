@@ -290,3 +290,28 @@ fn help_and_version_are_no_mistakes() {
         assert!(stdout(&[command, "--help"]).contains("Usage"), "{command}");
     }
 }
+
+/// What has to hold is judged by the whole interval; the exit status says it to a script.
+#[test]
+fn assertions_decide_the_exit_status() {
+    let here = std::path::Path::new(".");
+    let path = "rate=10Mbit/s,rtt=20ms,queue=50packets,duration=5s,loss=0.1%";
+    let run = |more: &[&str]| {
+        let output = call_in(here, &[&["run", path], more].concat());
+        let text = String::from_utf8(output.stdout.clone()).unwrap();
+        (output.status.code(), text, stderr_of(&output))
+    };
+    let (status, text, _) = run(&["--runs", "4", "--assert", "goodput > 1 Mbit/s, mean_rtt < 1 s"]);
+    assert_eq!((status, text.matches(": holds;").count()), (Some(0), 2), "{text}");
+    let (status, text, _) = run(&["--runs", "4", "--format", "json", "--assert", "goodput > 20 Mbit/s"]);
+    assert_eq!(status, Some(1));
+    let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    assert_eq!((&last["holds"], &last["metric"]), (&false.into(), &"goodput_kbps".into()), "{last}");
+    // One random run decides nothing.
+    let (status, text, _) = run(&["--runs", "1", "--assert", "goodput > 1 Mbit/s"]);
+    assert!(status == Some(1) && text.contains("open: more --runs would tell"), "{text}");
+    let (status, _, said) = run(&["--assert", "goodput > 5 ms"]);
+    assert!(status == Some(2) && said.contains("Mbit/s"), "{said}");
+    let (status, _, said) = run(&["--assert", "goodput@other > 5 Mbit/s"]);
+    assert!(status == Some(2) && said.contains("no flow is called `other`"), "{said}");
+}

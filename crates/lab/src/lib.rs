@@ -10,6 +10,7 @@
 //! * [`progress`]: how far a long computation has come.
 
 pub mod advise;
+pub mod assertion;
 pub mod bench;
 pub mod compare;
 pub mod cost;

@@ -9,6 +9,7 @@ use crate::source::{self, Source};
 use crate::target::{self, Target};
 use crate::{table, values};
 use clap::Args;
+use lasthop_lab::assertion::{Assertion, Judged, Standing};
 use lasthop_lab::cost::{Plan, estimate};
 use lasthop_lab::in_order::threads;
 use lasthop_lab::report;
@@ -31,11 +32,19 @@ pub(crate) struct Run {
     source: Source,
     #[command(flatten)]
     repetitions: Repetitions,
+    /// What has to hold, else the exit status is 1: goodput > 5 Mbit/s, mean_rtt < 100 ms, timeouts@FLOW < 1. The whole 95 %
+    /// interval has to be on its side
+    #[arg(long = "assert", value_name = "METRIC<VALUE", value_delimiter = ',', value_parser = asserted)]
+    assertions: Vec<Assertion>,
     /// How to print
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
     #[command(flatten)]
     files: Files,
+}
+
+fn asserted(text: &str) -> Result<Assertion, String> {
+    Assertion::parse(text).map_err(|refusal| format!("{}; {}", refusal.message, refusal.help))
 }
 
 /// How many repetitions, from which seed, on how many cores.
@@ -93,12 +102,14 @@ impl Run {
         let draft = self.source.draft()?;
         let scenario = Arc::new(source::checked(&draft)?);
         let repeats = Repeats::of(std::iter::once(&*scenario));
+        self.refuse_unknown_flows(&scenario)?;
         let (count, seed) = (self.repetitions.runs(&scenario, &repeats), self.repetitions.seed(&scenario));
         let (mut open, watch) = self.files.open(&scenario)?;
         if self.format == Format::Csv {
             output::print(&csv::header(&[]))?;
         }
-        let keeps_outcomes = self.format != Format::Csv || open.report.is_some();
+        let keeps_outcomes =
+            self.format != Format::Csv || open.report.is_some() || !self.assertions.is_empty();
         let plan = Plan {
             runs: count as usize,
             threads: threads(self.repetitions.jobs, count as usize),
@@ -132,7 +143,45 @@ impl Run {
             }
             output::print(&self.text(&scenario, seed, &runs.outcomes, &repeats))?;
         }
-        ended.into_result()
+        ended.into_result()?;
+        self.judge(&runs.outcomes, &repeats)
+    }
+
+    fn refuse_unknown_flows(&self, scenario: &Scenario) -> Result<(), Failure> {
+        for flow in self.assertions.iter().filter_map(Assertion::flow) {
+            if scenario.flows.iter().all(|known| known.name != flow) {
+                let names: Vec<&str> =
+                    scenario.flows.iter().take(20).map(|known| known.name.as_str()).collect();
+                return Err(Failure::bad_input(
+                    format!("--assert: no flow is called `{flow}`"),
+                    format!("flows: {}", names.join(", ")),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Says how each assertion stands; a failure if not all hold.
+    fn judge(&self, outcomes: &[Outcome], repeats: &Repeats) -> Result<(), Failure> {
+        let is_exact = repeats.note().is_some();
+        let outcomes = repeats.independent(outcomes);
+        let judged: Vec<Judged> = self.assertions.iter().map(|one| one.judge(outcomes, is_exact)).collect();
+        for one in &judged {
+            match self.format {
+                Format::Table => output::print(&format!("{}\n", one.line()))?,
+                Format::Json => output::print(&format!("{}\n", one.value()))?,
+                // Its columns are the runs'.
+                Format::Csv => output::note(&one.line()),
+            }
+        }
+        let missed = judged.iter().filter(|one| one.standing != Standing::Holds).count();
+        match missed {
+            0 => Ok(()),
+            _ => Err(Failure::failed(
+                format!("{missed} of {} assertions do not hold", judged.len()),
+                "see the lines `assert` above; what is open may be decided by more --runs",
+            )),
+        }
     }
 
     /// The means; nothing more where every repetition has been written.
