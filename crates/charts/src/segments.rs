@@ -55,7 +55,7 @@ pub struct Segments {
 
 impl Segments {
     /// When they set out (s), first byte, length (bytes), when they arrived (s) or NaN, fate (-1 arrived, -2 neither, else
-    /// the number of the [`LossReason`]), on which pipe they were lost or NaN, why they were sent again (the number of the
+    /// the number of the `LossReason`), on which pipe they were lost or NaN, why they were sent again (the number of the
     /// [`Reason`]) or -1.
     pub const DATA: [&'static str; 7] = ["sent_s", "start", "length", "arrived_s", "fate", "pipe", "reason"];
     /// When they arrive (s), what they acknowledge (bytes), and the end of their first SACK block or NaN.

@@ -129,7 +129,7 @@ pub struct Ack<'a> {
     pub sack: &'a [Range],
     /// Round-trip time by the timestamp echo, if the option is in use.
     pub echoed_rtt: Option<Duration>,
-    /// The peer's clock by its timestamp, if the option is in use and the congestion control [observes](Sender::observes).
+    /// The peer's clock by its timestamp, if the option is in use and the congestion control observes.
     pub clock: Option<Time>,
     /// ECN echo.
     pub ece: bool,
