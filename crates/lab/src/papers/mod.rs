@@ -90,8 +90,9 @@ impl CpuTime {
 }
 
 /// All papers, in the order in which they are reproduced.
-pub const NAMES: [&str; 10] =
-    ["hasegawa", "huang", "saad", "miyoshi", "koga2", "koga3", "koga4", "koga5", "rfc9438", "today"];
+pub const NAMES: [&str; 11] = [
+    "hasegawa", "huang", "saad", "miyoshi", "koga2", "koga3", "koga4", "koga5", "rfc9438", "today", "related",
+];
 
 /// How much to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,4 +114,16 @@ pub struct Reproduction {
     pub chapter: Chapter,
     /// Its part of the report's first screen.
     pub overview: Overview,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_paper_within_the_program_is_in_the_list() {
+        let within: Vec<&str> = files::ALL.iter().map(|(name, _)| *name).collect();
+        assert!(within.iter().all(|name| NAMES.contains(name)), "{within:?}");
+        assert_eq!(within.len(), NAMES.len());
+    }
 }
