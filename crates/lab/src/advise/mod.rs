@@ -108,27 +108,23 @@ pub fn advise(
     let seed = seed.unwrap_or(scenario.seed);
     let mut left_out = Vec::new();
     let mut tried = vec![Tried::new(draft, &path, (name, aim), candidates::as_it_is())?];
-    let rwnd = rwnd_limited(&tried[0], seed);
-    for candidate in candidates::single(&scenario, &path, rwnd) {
-        match Tried::new(draft, &path, (name, aim), candidate.clone()) {
-            Ok(one) => tried.push(one),
-            Err(why) => left_out.push(format!("{}: {}", candidate.name, why.message())),
-        }
-    }
+    let mut made = |list: Vec<Candidate>| -> Vec<Tried> {
+        let each = list.into_iter().filter_map(|candidate| {
+            let what = candidate.name.clone();
+            let tried = Tried::new(draft, &path, (name, aim), candidate);
+            tried.map_err(|why| left_out.push(format!("{what}: {}", why.message()))).ok()
+        });
+        each.collect()
+    };
+    let rwnd_limited_pct = tried[0].world.rwnd_limited_pct(seed);
+    tried.extend(made(candidates::single(&scenario, &path, rwnd_limited_pct)));
     let mut most = most_runs(&path, tried.len());
     if !run(&mut tried, 0..BLOCK.min(most), seed, progress, "single cures") {
         return Ok(None);
     }
-    for candidate in candidates::pairs(&ranking::standings(&tried)) {
-        match Tried::new(draft, &path, (name, aim), candidate.clone()) {
-            Ok(one) => tried.push(one),
-            Err(why) => left_out.push(format!("{}: {}", candidate.name, why.message())),
-        }
-    }
-    let singles = tried.iter().filter(|one| !one.measured.is_empty()).count();
-    if tried.len() > singles {
-        most = most_runs(&path, tried.len());
-        let mut pairs = tried.split_off(singles);
+    let mut pairs = made(candidates::pairs(&ranking::standings(&tried)));
+    if !pairs.is_empty() {
+        most = most_runs(&path, tried.len() + pairs.len());
         let is_whole = run(&mut pairs, 0..BLOCK.min(most), seed, progress, "pairs of cures");
         tried.append(&mut pairs);
         if !is_whole {
@@ -213,11 +209,6 @@ fn run(
         tried[at].measured.extend(measured);
     }
     is_whole
-}
-
-/// How much of its time the receive window bounds the first flow, as it is, %.
-fn rwnd_limited(base: &Tried, seed: u64) -> f64 {
-    base.world.rwnd_limited_pct(seed)
 }
 
 fn most_runs(path: &Facts, candidates: usize) -> usize {
