@@ -19,6 +19,7 @@
 pub mod across;
 pub mod admission;
 pub mod arq;
+mod bucket;
 pub mod catalogue;
 pub mod channel;
 pub mod counters;

@@ -58,6 +58,18 @@ fn allocations_do_not_grow_with_packets() {
 }
 
 #[test]
+fn nor_do_those_of_routers() {
+    let path = "rate=10Mbit/s,rtt=40ms,count=4,stagger=1s,congestion=cubic,duration=2000s";
+    for queue in ["codel", "pie", "fq_codel", "sfq", "cake", "tbf", "policer"] {
+        let settings = [("link.path.down.queue", queue)];
+        let (packets, allocations, kept) = between(path, &settings, 200, 1000);
+        assert!(packets > 800_000, "{queue}: {packets} packets");
+        assert!(allocations < 40, "{queue}: {allocations} allocations for {packets} packets");
+        assert!(kept < 65_536, "{queue}: {kept} bytes kept");
+    }
+}
+
+#[test]
 fn nor_do_those_of_rlc() {
     let in_order = ("link.wireless.down.channel", "iid");
     let out_of_order = ("link.wireless.down.arq.wait", "0 ms");

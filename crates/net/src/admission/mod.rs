@@ -2,6 +2,7 @@
 
 mod average;
 mod drop_tail;
+mod policer;
 mod red;
 mod warn;
 
@@ -54,7 +55,8 @@ pub struct State {
 }
 
 /// All admissions.
-pub const ALL: &[Mechanism<Build>] = &[drop_tail::MECHANISM, red::MECHANISM, warn::MECHANISM];
+pub const ALL: &[Mechanism<Build>] =
+    &[drop_tail::MECHANISM, red::MECHANISM, warn::MECHANISM, policer::MECHANISM];
 
 /// What holds if nobody says: a queue without a limit.
 pub const DEFAULT: Mechanism<Build> = drop_tail::MECHANISM;

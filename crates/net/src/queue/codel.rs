@@ -6,15 +6,12 @@
 //! # What is beside the pseudocode
 //! With `marks`, a packet whose transport can be told is marked in a drop's place (§3 leaves it open, Linux does so).
 
+use super::law::{INTERVAL, Law, MARKS, MTU, Rule, TARGET};
+use super::waiting::Waiting;
 use super::{Build, Dropped, Queue};
-use crate::admission::mark;
 use crate::discipline::Discipline;
-use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit, Values};
+use lasthop_base::{Info, Mechanism, Parameter, Time, Unit, Values};
 use lasthop_wire::{Backlog, LossReason, Packet};
-use std::collections::VecDeque;
-
-const MS: Duration = Duration::from_millis(1);
-const LONGEST: Duration = Duration::from_secs(100);
 
 /// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -23,36 +20,16 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         summary: "controlled delay: drops or marks on leaving, more often the longer packets have waited too long",
         source: "RFC 8289 §5; Nichols and Jacobson 2012",
         parameters: &[
-            Parameter {
-                name: "target",
-                unit: Unit::Duration(Duration::from_micros(1), LONGEST),
-                default: Some("5 ms"),
-                doc: "waiting time that may stand",
-            },
-            Parameter {
-                name: "interval",
-                unit: Unit::Duration(MS, LONGEST),
-                default: Some("100 ms"),
-                doc: "how long it may be exceeded: about the longest round trip",
-            },
+            TARGET,
+            INTERVAL,
             Parameter {
                 name: "packets",
                 unit: Unit::Count(0, 1_000_000_000),
                 default: Some("1000"),
                 doc: "most packets that may wait, the one in transmission not counted; 0: no limit",
             },
-            Parameter {
-                name: "mtu",
-                unit: Unit::Bytes(1, 65_535),
-                default: Some("1500 bytes"),
-                doc: "nothing is dropped while no more than this waits behind the packet that leaves",
-            },
-            Parameter {
-                name: "marks",
-                unit: Unit::Flag,
-                default: Some("true"),
-                doc: "whether ECN-capable packets are marked instead of dropped",
-            },
+            MTU,
+            MARKS,
         ],
         ..Info::PLAIN
     },
@@ -60,140 +37,44 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 };
 
 struct CoDel {
-    target: Duration,
-    interval: Duration,
+    rule: Rule,
+    law: Law,
     limit: usize,
-    mtu: u64,
-    marks: bool,
-    /// Packets with the times at which they came.
-    waiting: VecDeque<(Time, Packet)>,
-    bytes: u64,
-    /// When a waiting time above target will have lasted for an interval; `None` below target.
-    first_above: Option<Time>,
-    /// Whether it is in the dropping state, and when it drops next, or would have.
-    is_dropping: bool,
-    drops_at: Time,
-    /// Drops in this dropping state and, at its beginning, those it began with.
-    count: u64,
-    last_count: u64,
+    waiting: Waiting,
 }
-
-/// A packet that leaves, and whether packets have waited too long for an interval.
-type Leaving = (Option<Packet>, bool);
 
 impl CoDel {
     fn new(values: &Values) -> CoDel {
         CoDel {
-            target: values.duration("target"),
-            interval: values.duration("interval"),
+            rule: Rule::new(values),
+            law: Law::default(),
             limit: match values.count("packets") {
                 0 => usize::MAX,
                 packets => packets as usize,
             },
-            mtu: values.bytes("mtu"),
-            marks: values.flag("marks"),
-            waiting: VecDeque::new(),
-            bytes: 0,
-            first_above: None,
-            is_dropping: false,
-            drops_at: Time::ZERO,
-            count: 0,
-            last_count: 0,
+            waiting: Waiting::default(),
         }
-    }
-
-    /// `dodequeue` (§5.6).
-    fn take(&mut self, now: Time) -> Leaving {
-        let Some((came, packet)) = self.waiting.pop_front() else {
-            self.first_above = None;
-            return (None, false);
-        };
-        self.bytes -= u64::from(packet.wire_bytes);
-        if now.since(came) < self.target || self.bytes <= self.mtu {
-            self.first_above = None;
-            return (Some(packet), false);
-        }
-        let above = *self.first_above.get_or_insert(now + self.interval);
-        (Some(packet), now >= above)
-    }
-
-    /// The control law (§5.3): when to drop after a drop at `from`.
-    fn next_after(&self, from: Time) -> Time {
-        from + Duration::from_secs_f64(self.interval.as_secs() / libm::sqrt(self.count as f64))
-    }
-
-    /// Marks the packet that leaves if it may, and leaves it its place; else drops it and takes the next one.
-    fn punish(&mut self, now: Time, packet: Option<Packet>, dropped: &mut Dropped) -> Leaving {
-        let Some(mut packet) = packet else { return (None, false) };
-        if self.marks && mark(&mut packet) {
-            return (Some(packet), true);
-        }
-        dropped.push((packet, LossReason::EarlyDrop));
-        self.take(now)
-    }
-
-    /// `dequeue` in the dropping state (§5.5).
-    fn go_on(
-        &mut self,
-        now: Time,
-        (mut packet, mut is_late): Leaving,
-        dropped: &mut Dropped,
-    ) -> Option<Packet> {
-        self.is_dropping = is_late;
-        // A large backlog may ask for the next drop at once.
-        while self.is_dropping && now >= self.drops_at {
-            self.count += 1;
-            let before = dropped.len();
-            (packet, is_late) = self.punish(now, packet, dropped);
-            self.is_dropping = is_late;
-            if is_late {
-                self.drops_at = self.next_after(self.drops_at);
-            }
-            if dropped.len() == before {
-                break;
-            }
-        }
-        packet
-    }
-
-    /// `dequeue` when the dropping state begins (§5.5).
-    fn begin(&mut self, now: Time, packet: Option<Packet>, dropped: &mut Dropped) -> Option<Packet> {
-        let (packet, _) = self.punish(now, packet, dropped);
-        self.is_dropping = true;
-        // Soon after the last time, the rate that was right then is a good one to begin with.
-        let more = self.count - self.last_count;
-        let is_soon = now.since(self.drops_at) < self.interval * 16;
-        self.count = if more > 1 && is_soon { more } else { 1 };
-        self.drops_at = self.next_after(now);
-        self.last_count = self.count;
-        packet
     }
 }
 
 impl Queue for CoDel {
     fn enqueue(&mut self, now: Time, packet: Packet, dropped: &mut Dropped) {
-        if self.waiting.len() >= self.limit {
-            return dropped.push((packet, LossReason::QueueFull));
+        match self.waiting.len() >= self.limit {
+            true => dropped.push((packet, LossReason::QueueFull)),
+            false => self.waiting.push(now, packet),
         }
-        self.bytes += u64::from(packet.wire_bytes);
-        self.waiting.push_back((now, packet));
     }
 
     fn dequeue(&mut self, now: Time, dropped: &mut Dropped) -> Option<Packet> {
-        let (packet, is_late) = self.take(now);
-        match (self.is_dropping, is_late) {
-            (true, _) => self.go_on(now, (packet, is_late), dropped),
-            (false, true) => self.begin(now, packet, dropped),
-            (false, false) => packet,
-        }
+        self.law.dequeue(&self.rule, now, &mut self.waiting, dropped)
     }
 
     fn backlog(&self) -> Backlog {
-        Backlog { waiting: self.waiting.len() as u32, in_service: false, bytes: self.bytes }
+        self.waiting.backlog()
     }
 
     fn marks(&self) -> bool {
-        self.marks
+        self.rule.marks
     }
 
     fn draws(&self) -> bool {
@@ -204,8 +85,10 @@ impl Queue for CoDel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lasthop_base::Value;
+    use lasthop_base::{Duration, Value};
     use lasthop_wire::{Body, Ecn, FlowId, Priority};
+
+    const MS: Duration = Duration::from_millis(1);
 
     fn packet(ecn: Ecn) -> Packet {
         Packet {
@@ -252,8 +135,7 @@ mod tests {
 
     /// Everything has left by `now`, and the transmitter asks once more.
     fn empty(codel: &mut CoDel, now: u64) {
-        codel.waiting.clear();
-        codel.bytes = 0;
+        codel.waiting = Waiting::default();
         assert_eq!(codel.dequeue(at(now), &mut Dropped::new()), None);
     }
 
@@ -315,7 +197,7 @@ mod tests {
             assert_eq!(first.len(), 9, "8 counted in the dropping state, and the one that began it");
             empty(&mut codel, 660);
             let again = drops(&mut codel, 660 + pause, 660 + pause + 101, 50, Ecn::NotEct);
-            assert_eq!((again[0], codel.last_count), (660 + pause + 100, expected));
+            assert_eq!((again[0], codel.law.last_count()), (660 + pause + 100, expected));
         }
     }
 }

@@ -12,12 +12,12 @@
 //! # From where
 //! The RFC's pseudocode was not at hand when this was written, but knowledge of it, and Linux's sch_dualpi2 for facts.
 
+use super::waiting::{Front, Waiting};
 use super::{Build, Dropped, Queue};
 use crate::admission::mark;
 use crate::discipline::Discipline;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Stream, Time, Unit, Values};
 use lasthop_wire::{Backlog, LossReason, Packet};
-use std::collections::VecDeque;
 
 const LONGEST: Duration = Duration::from_secs(100);
 
@@ -124,35 +124,6 @@ struct DualPi2 {
     owed: f64,
 }
 
-/// A queue of packets with the times at which they came.
-#[derive(Default)]
-struct Waiting {
-    packets: VecDeque<(Time, Packet)>,
-    bytes: u64,
-}
-
-impl Waiting {
-    fn push(&mut self, now: Time, packet: Packet) {
-        self.bytes += u64::from(packet.wire_bytes);
-        self.packets.push_back((now, packet));
-    }
-
-    fn pop(&mut self) -> Option<(Time, Packet)> {
-        let first = self.packets.pop_front()?;
-        self.bytes -= u64::from(first.1.wire_bytes);
-        Some(first)
-    }
-
-    fn is_empty(&self) -> bool {
-        self.packets.is_empty()
-    }
-
-    /// How long the first one has waited.
-    fn waits(&self, now: Time) -> Duration {
-        self.packets.front().map_or(Duration::ZERO, |(came, _)| now.since(*came))
-    }
-}
-
 impl DualPi2 {
     fn new(values: &Values, random: Stream) -> DualPi2 {
         DualPi2 {
@@ -232,21 +203,21 @@ impl DualPi2 {
                 mark(packet);
             }
         }
-        if now.since(came) > self.step && self.low.packets.len() >= self.step_packets {
+        if now.since(came) > self.step && self.low.len() >= self.step_packets {
             mark(packet);
         }
         true
     }
 
     fn is_short(&self) -> bool {
-        self.classic.bytes + self.low.bytes < 2 * self.mtu
+        self.classic.bytes() + self.low.bytes() < 2 * self.mtu
     }
 }
 
 impl Queue for DualPi2 {
     fn enqueue(&mut self, now: Time, packet: Packet, dropped: &mut Dropped) {
         self.catch_up(now);
-        if self.classic.packets.len() + self.low.packets.len() >= self.limit {
+        if self.classic.len() + self.low.len() >= self.limit {
             return dropped.push((packet, LossReason::QueueFull));
         }
         match packet.ecn.is_l4s() {
@@ -282,8 +253,8 @@ impl Queue for DualPi2 {
     }
 
     fn backlog(&self) -> Backlog {
-        let waiting = (self.classic.packets.len() + self.low.packets.len()) as u32;
-        Backlog { waiting, in_service: false, bytes: self.classic.bytes + self.low.bytes }
+        let waiting = (self.classic.len() + self.low.len()) as u32;
+        Backlog { waiting, in_service: false, bytes: self.classic.bytes() + self.low.bytes() }
     }
 
     fn marks(&self) -> bool {
@@ -412,9 +383,9 @@ mod tests {
         let mut classic = 0;
         for _ in 0..1000 {
             for ecn in [Ecn::Ect1, Ecn::NotEct] {
-                while dual.backlog().waiting < 20 || dual.classic.packets.len() < 5 {
+                while dual.backlog().waiting < 20 || dual.classic.len() < 5 {
                     dual.enqueue(at(1), packet(ecn), &mut dropped);
-                    if ecn == Ecn::Ect1 && dual.low.packets.len() > 15 {
+                    if ecn == Ecn::Ect1 && dual.low.len() > 15 {
                         break;
                     }
                 }

@@ -1,9 +1,19 @@
 //! Queues that decide on leaving, or remove from the middle. They cannot tell a packet's passage when it joins.
 
+mod cake;
 mod cbq;
 mod codel;
 mod dual_pi2;
+mod flows;
+mod fq_codel;
+mod law;
+mod pie;
+mod sfq;
 mod tag_drop;
+mod tbf;
+#[cfg(test)]
+mod testing;
+mod waiting;
 
 pub use crate::discipline::{Build, Place};
 use lasthop_base::{Mechanism, Time};
@@ -41,5 +51,14 @@ pub trait Queue: Send {
 }
 
 /// All such queues.
-pub const ALL: &[Mechanism<Build>] =
-    &[tag_drop::MECHANISM, cbq::MECHANISM, codel::MECHANISM, dual_pi2::MECHANISM];
+pub const ALL: &[Mechanism<Build>] = &[
+    tag_drop::MECHANISM,
+    cbq::MECHANISM,
+    sfq::MECHANISM,
+    tbf::MECHANISM,
+    codel::MECHANISM,
+    fq_codel::MECHANISM,
+    pie::MECHANISM,
+    cake::MECHANISM,
+    dual_pi2::MECHANISM,
+];

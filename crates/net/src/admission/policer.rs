@@ -1,0 +1,111 @@
+//! A policer: what a bucket of tokens does not allow is lost at once (RFC 2475 §2.3.3.4; RFC 2697 with one bucket).
+//!
+//! It keeps nobody waiting, and so takes a burst for what it is: TCP, whose segments come in bursts, gets less than the
+//! rate (Flach et al., SIGCOMM 2016). What passes joins a first-in-first-out queue.
+
+use super::{Admission, Build, State, Verdict};
+use crate::bucket::Bucket;
+use crate::discipline::Discipline;
+use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
+use lasthop_wire::{LossReason, Packet};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "policer",
+        summary: "token-bucket policer: what comes faster than a rate and a burst allow is lost",
+        source: "RFC 2475 §2.3.3.4; Flach et al., SIGCOMM 2016",
+        parameters: &[
+            Parameter {
+                name: "rate",
+                unit: Unit::Rate,
+                default: Some("10 Mbit/s"),
+                doc: "tokens, a byte each",
+            },
+            Parameter {
+                name: "burst",
+                unit: Unit::Bytes(1, 1_000_000_000_000),
+                default: Some("125 KB"),
+                doc: "tokens that are saved; a packet larger than that passes a full bucket",
+            },
+            Parameter {
+                name: "packets",
+                unit: Unit::Count(0, 1_000_000_000),
+                default: Some("0"),
+                doc: "most packets that may wait for the link behind it; 0: no limit",
+            },
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values, _| {
+        Discipline::fifo(Policer {
+            bucket: Bucket::new(values.rate("rate"), values.bytes("burst")),
+            packets: match values.count("packets") {
+                0 => u64::MAX,
+                packets => packets,
+            },
+        })
+    },
+};
+
+struct Policer {
+    bucket: Bucket,
+    packets: u64,
+}
+
+impl Admission for Policer {
+    fn admit(&mut self, now: Time, packet: &mut Packet, queue: &State) -> Verdict {
+        if self.bucket.ready_at(packet.wire_bytes) > now {
+            return Verdict::Drop(LossReason::EarlyDrop);
+        }
+        if u64::from(queue.backlog.waiting) >= self.packets {
+            return Verdict::Drop(LossReason::QueueFull);
+        }
+        self.bucket.spend(now);
+        Verdict::Admit
+    }
+
+    fn draws(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::average::tests::{busy, packet};
+    use super::*;
+    use lasthop_base::{Duration, Rate};
+    use lasthop_wire::Ecn;
+
+    fn policer(burst: u64) -> Policer {
+        Policer { bucket: Bucket::new(Rate::from_bps(8_000_000), burst), packets: 40 }
+    }
+
+    /// Packets of 1000 bytes at 8 Mbit/s, a token each millisecond: of a source of twice the rate every second one passes,
+    /// once the burst is spent.
+    #[test]
+    fn a_source_of_twice_the_rate_loses_half() {
+        let mut policer = policer(4000);
+        let begin = Time::ZERO + Duration::from_secs(1);
+        let passes: Vec<bool> = (0..20)
+            .map(|number| {
+                let now = begin + Duration::from_micros(500) * number;
+                policer.admit(now, &mut packet(Ecn::Ect0), &busy(0)) == Verdict::Admit
+            })
+            .collect();
+        // 4 saved, and one more for every second packet: it lasts for 7; then turn and turn about.
+        let expected = [true; 7].into_iter().chain((7..20).map(|number| number % 2 == 0));
+        assert_eq!(passes, expected.collect::<Vec<bool>>());
+    }
+
+    #[test]
+    fn what_is_lost_costs_no_tokens() {
+        let mut policer = policer(1000);
+        let at = |millis| Time::ZERO + Duration::from_millis(millis);
+        let mut admit = |millis, waiting| policer.admit(at(millis), &mut packet(Ecn::NotEct), &busy(waiting));
+        assert_eq!(admit(10, 0), Verdict::Admit);
+        assert_eq!(admit(10, 0), Verdict::Drop(LossReason::EarlyDrop));
+        assert_eq!(admit(11, 40), Verdict::Drop(LossReason::QueueFull));
+        assert_eq!(admit(11, 0), Verdict::Admit);
+    }
+}

@@ -1,0 +1,189 @@
+//! COBALT: CoDel's schedule, which slows down as it came, and BLUE where that is not enough (Palmei et al., LANMAN 2019;
+//! Linux's sch_cake).
+
+use crate::admission::mark;
+use lasthop_base::{Duration, Stream, Time};
+use lasthop_wire::Packet;
+
+/// What BLUE adds for a router that is full, and takes away when a queue runs empty, at most once in a target each.
+const MORE: f64 = 1.0 / 256.0;
+const LESS: f64 = 1.0 / 4096.0;
+
+/// What is set of it.
+pub(super) struct Rule {
+    pub(super) target: Duration,
+    pub(super) interval: Duration,
+    /// Time for a packet of full size at the shaper's rate; zero without a shaper.
+    pub(super) mtu_time: Duration,
+    pub(super) marks: bool,
+}
+
+/// The state of one queue.
+#[derive(Clone, Default)]
+pub(super) struct Cobalt {
+    is_dropping: bool,
+    count: u64,
+    /// When it drops next; without a count until when it has been active.
+    drops_at: Time,
+    /// BLUE's probability, and when it changed last.
+    probability: f64,
+    changed_at: Time,
+}
+
+impl Cobalt {
+    /// A packet that came at `came` is to leave: whether it is dropped, if it could not be marked instead. `bulk`: flows
+    /// with a backlog.
+    pub(super) fn strikes(
+        &mut self,
+        rule: &Rule,
+        now: Time,
+        came: Time,
+        packet: &mut Packet,
+        bulk: u32,
+        random: &mut Stream,
+    ) -> bool {
+        let waited = now.since(came);
+        // A few packets of each flow may always wait.
+        let spared = rule.mtu_time * (2 * u64::from(bulk)).max(4);
+        let mut is_due = self.count > 0 && now >= self.drops_at;
+        let mut is_late = now > self.drops_at;
+        if waited > rule.target && waited > spared {
+            if !self.is_dropping {
+                self.is_dropping = true;
+                self.drops_at = self.next_after(now, rule);
+            }
+            self.count = self.count.max(1);
+        } else {
+            self.is_dropping = false;
+        }
+        let mut strikes = false;
+        if is_due && self.is_dropping {
+            strikes = !(rule.marks && mark(packet));
+            self.count += 1;
+            self.drops_at = self.next_after(self.drops_at, rule);
+            is_late = now > self.drops_at;
+        } else {
+            // Waits are short again: the schedule goes back, one step for each that has gone by.
+            while is_due {
+                self.count -= 1;
+                self.drops_at = self.next_after(self.drops_at, rule);
+                is_late = now > self.drops_at;
+                is_due = self.count > 0 && now >= self.drops_at;
+            }
+        }
+        if self.probability > 0.0 && random.uniform() < self.probability {
+            strikes = true;
+        }
+        if self.count == 0 {
+            self.drops_at = now + rule.interval;
+        } else if is_late && !strikes {
+            self.drops_at = now;
+        }
+        strikes
+    }
+
+    /// The router is full, and this queue has lost a packet for it.
+    pub(super) fn on_full(&mut self, rule: &Rule, now: Time) {
+        if now.since(self.changed_at) > rule.target {
+            self.probability = (self.probability + MORE).min(1.0);
+            self.changed_at = now;
+        }
+        self.is_dropping = true;
+        self.drops_at = now;
+        self.count = self.count.max(1);
+    }
+
+    /// The queue is empty.
+    pub(super) fn on_empty(&mut self, rule: &Rule, now: Time) {
+        if self.probability > 0.0 && now.since(self.changed_at) > rule.target {
+            self.probability = (self.probability - LESS).max(0.0);
+            self.changed_at = now;
+        }
+        self.is_dropping = false;
+        if self.count > 0 && now >= self.drops_at {
+            self.count -= 1;
+            self.drops_at = self.next_after(self.drops_at, rule);
+        }
+    }
+
+    fn next_after(&self, from: Time, rule: &Rule) -> Time {
+        from + Duration::from_secs_f64(rule.interval.as_secs() / libm::sqrt(self.count.max(1) as f64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::testing::{at, packet};
+    use super::*;
+    use lasthop_wire::Ecn;
+
+    const RULE: Rule = Rule {
+        target: Duration::from_millis(5),
+        interval: Duration::from_millis(100),
+        mtu_time: Duration::ZERO,
+        marks: true,
+    };
+
+    /// When packets are struck that leave every millisecond after `waited` ms, ms.
+    fn struck(cobalt: &mut Cobalt, from: u64, until: u64, waited: u64, ecn: Ecn) -> Vec<u64> {
+        let mut random = Stream::named(1, "cobalt");
+        let mut is_struck = |now: &u64| {
+            let mut packet = packet(*now, 0, ecn);
+            let drops = cobalt.strikes(&RULE, at(*now), at(now - waited), &mut packet, 1, &mut random);
+            drops || packet.ecn == Ecn::Ce
+        };
+        (from..until).filter(|now| is_struck(now)).collect()
+    }
+
+    /// The schedule is CoDel's (RFC 8289 §5.3): the first strike an interval after packets began to wait too long, then
+    /// interval / sqrt(count) from 2 on: the first strike counts, too.
+    #[test]
+    fn the_schedule_is_codels() {
+        let mut expected = vec![200u64];
+        let mut next = 200.0;
+        for count in 2..=8 {
+            next += 100.0 / f64::from(count).sqrt();
+            expected.push(f64::ceil(next) as u64);
+        }
+        for ecn in [Ecn::NotEct, Ecn::Ect0] {
+            let mut cobalt = Cobalt::default();
+            assert!(struck(&mut cobalt, 99, 100, 0, ecn).is_empty());
+            assert_eq!(struck(&mut cobalt, 100, expected[7] + 1, 50, ecn), expected);
+        }
+        assert!(struck(&mut Cobalt::default(), 100, 1000, 5, Ecn::NotEct).is_empty());
+    }
+
+    /// Once waits are short the schedule goes back as it came: eight counts are gone after the sum of their intervals, not
+    /// at once as CoDel's.
+    #[test]
+    fn it_slows_down_as_it_came() {
+        let mut cobalt = Cobalt::default();
+        struck(&mut cobalt, 100, 500, 50, Ecn::NotEct);
+        let count = cobalt.count;
+        assert!(count >= 6, "{count}");
+        assert!(struck(&mut cobalt, 500, 600, 1, Ecn::NotEct).is_empty());
+        assert!((1..count).contains(&cobalt.count), "{}", cobalt.count);
+        struck(&mut cobalt, 600, 1200, 1, Ecn::NotEct);
+        assert_eq!(cobalt.count, 0);
+    }
+
+    /// BLUE: 1/256 more for each target in which the router was full, 1/4096 less for each in which the queue was empty; it
+    /// drops whatever the code point.
+    #[test]
+    fn blue_counts_what_the_schedule_cannot() {
+        let mut cobalt = Cobalt::default();
+        (1..=64).for_each(|n| cobalt.on_full(&RULE, at(6 * n)));
+        cobalt.on_full(&RULE, at(6 * 64 + 1));
+        assert!((cobalt.probability - 0.25).abs() < 1e-12);
+        let mut random = Stream::named(2, "blue");
+        let mut drops = |_: &u64| {
+            cobalt.count = 0;
+            cobalt.strikes(&RULE, at(400), at(400), &mut packet(0, 0, Ecn::Ect0), 1, &mut random)
+        };
+        let share = (0..10_000).filter(|number| drops(number)).count() as f64 / 1e4;
+        // Four standard errors of a quarter.
+        assert!((share - 0.25).abs() < 4.0 * (0.1875f64 / 1e4).sqrt(), "{share}");
+        (0..1024).for_each(|n| cobalt.on_empty(&RULE, at(1000 + 6 * n)));
+        assert_eq!(cobalt.probability, 0.0);
+    }
+}

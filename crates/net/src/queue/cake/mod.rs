@@ -1,0 +1,259 @@
+//! CAKE: a shaper before a queue for each flow, new flows first, each under COBALT (Høiland-Jørgensen et al., Piece of
+//! CAKE, LANMAN 2018; defaults and rules as Linux's sch_cake).
+//!
+//! * This file: the shaper, which flow has which queue (eight ways), the router's room.
+//! * `cobalt`: which packets are dropped or marked.
+//!
+//! The shaper needs no burst: a packet may leave when the one before it would have at `rate`. Flows are hashed to sets
+//! of eight queues, of which each flow gets one of its own while there is one. Where the link is slow, target and
+//! interval grow with the time that a packet takes.
+//!
+//! # What is left out
+//! Priorities by DiffServ (`besteffort` is what this is), fairness between hosts (`flows`: a packet here carries no
+//! address), the filter for ACKs, NAT, framing but for `overhead`, and the estimate of the rate. A flow that stops for
+//! a while keeps its count until it sends again, instead of losing it step by step meanwhile.
+
+mod cobalt;
+
+use super::flows::{Flows, SALT, hash};
+use super::{Build, Dropped, Queue};
+use crate::discipline::Discipline;
+use cobalt::{Cobalt, Rule};
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Stream, Time, Unit, Values};
+use lasthop_wire::{Backlog, LossReason, Packet};
+
+const LONGEST: Duration = Duration::from_secs(100);
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "cake",
+        summary: "shaper, a queue for each flow with eight ways to find one, each under COBALT",
+        source: "Høiland-Jørgensen et al., LANMAN 2018; tc-cake(8)",
+        parameters: &[
+            Parameter {
+                name: "shape",
+                unit: Unit::Probability(0.0, 1.0),
+                default: Some("0"),
+                doc: "shaper's rate as a share of the link's (of a plan's first, of a trace's mean); 0: no shaper, for \
+                      the queue that is the bottleneck's own",
+            },
+            Parameter {
+                name: "overhead",
+                unit: Unit::Bytes(0, 256),
+                default: Some("0 bytes"),
+                doc: "what the shaper counts for a packet beside its size",
+            },
+            Parameter {
+                name: "target",
+                unit: Unit::Duration(Duration::from_micros(1), LONGEST),
+                default: Some("5 ms"),
+                doc: "waiting time that may stand, or one and a half packets' at the shaper's rate if that is longer",
+            },
+            Parameter {
+                name: "rtt",
+                unit: Unit::Duration(Duration::from_millis(1), LONGEST),
+                default: Some("100 ms"),
+                doc: "how long it may be exceeded: about the longest round trip",
+            },
+            Parameter {
+                name: "memory",
+                unit: Unit::Bytes(1500, 1_000_000_000_000),
+                default: Some("4 MB"),
+                doc: "most bytes that may wait; the longest queue then loses its first packets",
+            },
+            Parameter {
+                name: "marks",
+                unit: Unit::Flag,
+                default: Some("true"),
+                doc: "whether ECN-capable packets are marked instead of dropped",
+            },
+            SALT,
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values, place| {
+        let shape = values.number("shape");
+        let rate = (shape > 0.0).then(|| Rate::from_bps(((place.rate.bps() as f64 * shape) as u64).max(1)));
+        Discipline::scheduled(Cake::new(values, rate, QUEUES, place.random))
+    },
+};
+
+/// Queues, and those of a set.
+const QUEUES: usize = 1024;
+const WAYS: usize = 8;
+/// A packet of full size (Linux: 1514, with Ethernet's header).
+const MTU: u64 = 1500;
+
+struct Cake {
+    rule: Rule,
+    /// The shaper's rate.
+    rate: Option<Rate>,
+    overhead: u64,
+    quantum: i64,
+    memory: u64,
+    salt: u64,
+    flows: Flows,
+    /// One of each for each queue: whose it is or was last, and its state.
+    tags: Vec<u64>,
+    cobalts: Vec<Cobalt>,
+    random: Stream,
+    /// When the next packet may leave.
+    next_at: Time,
+}
+
+impl Cake {
+    fn new(values: &Values, rate: Option<Rate>, queues: usize, random: Stream) -> Cake {
+        let mtu_time = rate.map_or(Duration::ZERO, |rate| rate.time_for(MTU));
+        let (wanted, rtt) = (values.duration("target"), values.duration("rtt"));
+        let target = wanted.max((mtu_time * 3).divided_by(2));
+        let interval = (rtt + target.saturating_sub(wanted)).max(target * 2);
+        Cake {
+            rule: Rule { target, interval, mtu_time, marks: values.flag("marks") },
+            rate,
+            overhead: values.bytes("overhead"),
+            // A turn of 1/4096 of what the shaper sends in a second.
+            quantum: rate.map_or(MTU, |rate| (rate.bps() / 8 / 4096).clamp(300, MTU)) as i64,
+            memory: values.bytes("memory"),
+            salt: values.count("salt"),
+            flows: Flows::new(queues as u64, true),
+            tags: vec![0; queues],
+            cobalts: vec![Cobalt::default(); queues],
+            random,
+            next_at: Time::ZERO,
+        }
+    }
+
+    /// The queue of a flow: its own, a free one of its set, or the one that it would share anyway.
+    fn queue_of(&mut self, hash: u64) -> u32 {
+        let wanted = (hash % self.tags.len() as u64) as usize;
+        if self.tags[wanted] == hash && self.flows.is_active(wanted as u32) {
+            return wanted as u32;
+        }
+        let set = wanted - wanted % WAYS;
+        let mut ways = (0..WAYS).map(|way| set + (wanted + way) % WAYS);
+        let own = ways.clone().find(|way| self.tags[*way] == hash);
+        let free = || ways.find(|way| !self.flows.is_active(*way as u32));
+        let found = own.or_else(free).unwrap_or(wanted);
+        self.tags[found] = hash;
+        found as u32
+    }
+}
+
+impl Queue for Cake {
+    fn enqueue(&mut self, now: Time, packet: Packet, dropped: &mut Dropped) {
+        let flow = self.queue_of(hash(&packet, self.salt));
+        self.flows.push(flow, now, packet, self.quantum);
+        while self.flows.bytes() > self.memory {
+            let fattest = self.flows.fattest();
+            let Some((_, packet)) = self.flows.pop(fattest) else { break };
+            self.cobalts[fattest as usize].on_full(&self.rule, now);
+            dropped.push((packet, LossReason::QueueFull));
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, dropped: &mut Dropped) -> Option<Packet> {
+        if now < self.next_at {
+            return None;
+        }
+        let (rule, cobalts, random) = (&self.rule, &mut self.cobalts, &mut self.random);
+        let packet = self.flows.next(self.quantum, |flows, flow| {
+            let cobalt = &mut cobalts[flow as usize];
+            while let Some((came, mut packet)) = flows.pop(flow) {
+                if !cobalt.strikes(rule, now, came, &mut packet, flows.old(), random) {
+                    return Some(packet);
+                }
+                dropped.push((packet, LossReason::EarlyDrop));
+            }
+            cobalt.on_empty(rule, now);
+            None
+        })?;
+        if let Some(rate) = self.rate {
+            self.next_at =
+                self.next_at.max(now) + rate.time_for(u64::from(packet.wire_bytes) + self.overhead);
+        }
+        Some(packet)
+    }
+
+    fn ready_at(&self, now: Time) -> Time {
+        if self.flows.waiting() > 0 && self.next_at > now { self.next_at } else { Time::NEVER }
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.flows.backlog()
+    }
+
+    fn marks(&self) -> bool {
+        self.rule.marks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{at, packet};
+    use super::*;
+    use lasthop_wire::Ecn;
+
+    fn cake(rate: Option<u64>, queues: usize) -> Cake {
+        let rate = rate.map(Rate::from_bps);
+        Cake::new(&MECHANISM.info.defaults(), rate, queues, Stream::named(1, "queue"))
+    }
+
+    /// Eight flows that all meet in one set have a queue each; a ninth has to share.
+    #[test]
+    fn flows_of_a_set_have_a_queue_each() {
+        let mut cake = cake(None, WAYS);
+        let mut dropped = Dropped::new();
+        let mut queues: Vec<u32> = Vec::new();
+        for flow in 0..9u32 {
+            let one = packet(0, flow, Ecn::NotEct);
+            queues.push(cake.queue_of(hash(&one, 0)));
+            cake.enqueue(at(0), one, &mut dropped);
+        }
+        let ninth = queues.pop().expect("nine");
+        assert_eq!(cake.queue_of(hash(&packet(1, 3, Ecn::NotEct), 0)), queues[3], "it keeps its queue");
+        assert!(queues.contains(&ninth));
+        queues.sort_unstable();
+        assert_eq!(queues, [0, 1, 2, 3, 4, 5, 6, 7]);
+    }
+
+    /// 8 Mbit/s: a packet of 1000 bytes each millisecond, none sooner, whatever the link's rate; nothing is saved.
+    #[test]
+    fn the_shaper_spaces_packets() {
+        let (mut cake, mut dropped) = (cake(Some(8_000_000), QUEUES), Dropped::new());
+        (0..3).for_each(|number| cake.enqueue(at(10), packet(number, 0, Ecn::NotEct), &mut dropped));
+        assert!(cake.dequeue(at(10), &mut dropped).is_some());
+        assert!(cake.dequeue(at(10), &mut dropped).is_none());
+        assert_eq!(cake.ready_at(at(10)), at(11));
+        assert!(cake.dequeue(at(11), &mut dropped).is_some());
+        assert!(cake.dequeue(at(50), &mut dropped).is_some());
+        assert_eq!(cake.ready_at(at(50)), Time::NEVER);
+        (0..2).for_each(|number| cake.enqueue(at(50), packet(number, 0, Ecn::NotEct), &mut dropped));
+        assert_eq!(cake.ready_at(at(50)), at(51));
+    }
+
+    /// sch_cake: at 1 Mbit/s a packet takes 12 ms: the target is one and a half of them, the interval longer by as much.
+    #[test]
+    fn a_slow_link_has_a_longer_target() {
+        let slow = cake(Some(1_000_000), QUEUES).rule;
+        assert_eq!(slow.target, Duration::from_micros(18_000));
+        assert_eq!(slow.interval, Duration::from_micros(113_000));
+        let fast = cake(Some(100_000_000), QUEUES).rule;
+        assert_eq!((fast.target, fast.interval), (Duration::from_millis(5), Duration::from_millis(100)));
+        assert_eq!(cake(Some(100_000_000), QUEUES).quantum, 1500);
+        assert_eq!(cake(Some(1_000_000), QUEUES).quantum, 300);
+    }
+
+    /// Who fills the router loses, from its head, and BLUE remembers.
+    #[test]
+    fn the_longest_queue_makes_room() {
+        let (mut cake, mut dropped) = (cake(None, QUEUES), Dropped::new());
+        cake.memory = 10_000;
+        cake.enqueue(at(10), packet(0, 2, Ecn::NotEct), &mut dropped);
+        (0..12).for_each(|number| cake.enqueue(at(10), packet(number, 1, Ecn::NotEct), &mut dropped));
+        let lost: Vec<(u32, u64)> =
+            dropped.iter().map(|(packet, _)| (packet.flow.0, packet.number)).collect();
+        assert_eq!(lost, [(1, 0), (1, 1), (1, 2)]);
+        assert_eq!(cake.backlog().bytes, 10_000);
+    }
+}

@@ -1,0 +1,176 @@
+//! CoDel's control law over any queue (RFC 8289 §5): for one queue of all packets, and for each queue of a flow.
+
+use super::Dropped;
+use super::waiting::Front;
+use crate::admission::mark;
+use lasthop_base::{Duration, Parameter, Time, Unit, Values};
+use lasthop_wire::{LossReason, Packet};
+
+const MS: Duration = Duration::from_millis(1);
+const LONGEST: Duration = Duration::from_secs(100);
+
+/// Waiting time that may stand.
+pub(super) const TARGET: Parameter = Parameter {
+    name: "target",
+    unit: Unit::Duration(Duration::from_micros(1), LONGEST),
+    default: Some("5 ms"),
+    doc: "waiting time that may stand",
+};
+
+/// How long it may be exceeded.
+pub(super) const INTERVAL: Parameter = Parameter {
+    name: "interval",
+    unit: Unit::Duration(MS, LONGEST),
+    default: Some("100 ms"),
+    doc: "how long it may be exceeded: about the longest round trip",
+};
+
+/// What may always wait.
+pub(super) const MTU: Parameter = Parameter {
+    name: "mtu",
+    unit: Unit::Bytes(1, 65_535),
+    default: Some("1500 bytes"),
+    doc: "nothing is dropped while no more than this waits behind the packet that leaves",
+};
+
+/// Whether ECN counts.
+pub(super) const MARKS: Parameter = Parameter {
+    name: "marks",
+    unit: Unit::Flag,
+    default: Some("true"),
+    doc: "whether ECN-capable packets are marked instead of dropped",
+};
+
+/// What is set of it, the same for all queues of a router.
+pub(super) struct Rule {
+    pub(super) target: Duration,
+    pub(super) interval: Duration,
+    pub(super) mtu: u64,
+    pub(super) marks: bool,
+}
+
+impl Rule {
+    /// From [`TARGET`], [`INTERVAL`], [`MTU`] and [`MARKS`].
+    pub(super) fn new(values: &Values) -> Rule {
+        Rule {
+            target: values.duration(TARGET.name),
+            interval: values.duration(INTERVAL.name),
+            mtu: values.bytes(MTU.name),
+            marks: values.flag(MARKS.name),
+        }
+    }
+}
+
+/// The state of one queue.
+#[derive(Clone, Default)]
+pub(super) struct Law {
+    /// When a waiting time above target will have lasted for an interval; `None` below target.
+    first_above: Option<Time>,
+    /// Whether it is in the dropping state, and when it drops next, or would have.
+    is_dropping: bool,
+    drops_at: Time,
+    /// Drops in this dropping state and, at its beginning, those it began with.
+    count: u64,
+    last_count: u64,
+}
+
+/// A packet that leaves, and whether packets have waited too long for an interval.
+type Leaving = (Option<Packet>, bool);
+
+/// A queue, while it is asked for a packet.
+struct Asked<'a, F> {
+    rule: &'a Rule,
+    now: Time,
+    front: &'a mut F,
+    dropped: &'a mut Dropped,
+}
+
+impl Law {
+    /// The packet that leaves at `now`, if one waits.
+    pub(super) fn dequeue<F: Front>(
+        &mut self,
+        rule: &Rule,
+        now: Time,
+        front: &mut F,
+        dropped: &mut Dropped,
+    ) -> Option<Packet> {
+        let mut asked = Asked { rule, now, front, dropped };
+        let (packet, is_late) = self.take(&mut asked);
+        match (self.is_dropping, is_late) {
+            (true, _) => self.go_on((packet, is_late), &mut asked),
+            (false, true) => self.begin(packet, &mut asked),
+            (false, false) => packet,
+        }
+    }
+
+    /// `dodequeue` (§5.6).
+    fn take<F: Front>(&mut self, asked: &mut Asked<'_, F>) -> Leaving {
+        let Some((came, packet)) = asked.front.pop() else {
+            self.first_above = None;
+            return (None, false);
+        };
+        if asked.now.since(came) < asked.rule.target || asked.front.bytes() <= asked.rule.mtu {
+            self.first_above = None;
+            return (Some(packet), false);
+        }
+        let above = *self.first_above.get_or_insert(asked.now + asked.rule.interval);
+        (Some(packet), asked.now >= above)
+    }
+
+    /// The control law (§5.3): when to drop after a drop at `from`.
+    fn next_after(&self, from: Time, rule: &Rule) -> Time {
+        from + Duration::from_secs_f64(rule.interval.as_secs() / libm::sqrt(self.count as f64))
+    }
+
+    /// Marks the packet that leaves if it may, and leaves it its place; else drops it and takes the next one.
+    fn punish<F: Front>(&mut self, packet: Option<Packet>, asked: &mut Asked<'_, F>) -> Leaving {
+        let Some(mut packet) = packet else { return (None, false) };
+        if asked.rule.marks && mark(&mut packet) {
+            return (Some(packet), true);
+        }
+        asked.dropped.push((packet, LossReason::EarlyDrop));
+        self.take(asked)
+    }
+
+    /// `dequeue` in the dropping state (§5.5).
+    fn go_on<F: Front>(
+        &mut self,
+        (mut packet, mut is_late): Leaving,
+        asked: &mut Asked<'_, F>,
+    ) -> Option<Packet> {
+        self.is_dropping = is_late;
+        // A large backlog may ask for the next drop at once.
+        while self.is_dropping && asked.now >= self.drops_at {
+            self.count += 1;
+            let before = asked.dropped.len();
+            (packet, is_late) = self.punish(packet, asked);
+            self.is_dropping = is_late;
+            if is_late {
+                self.drops_at = self.next_after(self.drops_at, asked.rule);
+            }
+            if asked.dropped.len() == before {
+                break;
+            }
+        }
+        packet
+    }
+
+    /// `dequeue` when the dropping state begins (§5.5).
+    fn begin<F: Front>(&mut self, packet: Option<Packet>, asked: &mut Asked<'_, F>) -> Option<Packet> {
+        let (packet, _) = self.punish(packet, asked);
+        self.is_dropping = true;
+        // Soon after the last time, the rate that was right then is a good one to begin with.
+        let more = self.count - self.last_count;
+        let is_soon = asked.now.since(self.drops_at) < asked.rule.interval * 16;
+        self.count = if more > 1 && is_soon { more } else { 1 };
+        self.drops_at = self.next_after(asked.now, asked.rule);
+        self.last_count = self.count;
+        packet
+    }
+
+    /// Drops with which the last dropping state began.
+    #[cfg(test)]
+    pub(super) fn last_count(&self) -> u64 {
+        self.last_count
+    }
+}

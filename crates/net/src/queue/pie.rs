@@ -1,0 +1,413 @@
+//! PIE: arriving packets are dropped with a probability that a proportional-integral controller sets by how long packets
+//! wait (RFC 8033).
+//!
+//! Every `update` the probability moves by `alpha` times how far the waiting time is from the target and `beta` times how
+//! much it has grown, in smaller steps the smaller it is (§4.2). A burst after a quiet time is let pass (§4.4). Drops
+//! keep a distance from each other (§5.4), and at high probability ECN is no protection (§5.1).
+//!
+//! # How long packets wait
+//! By default that of the packet that left last (§5.3 names time stamps; Linux's default). With
+//! `estimator = "departure_rate"` what waits over the rate at which it leaves, measured over 16 KB at a time (§4.3).
+//!
+//! # What is beside the RFC
+//! It is always on (§4.1 may switch it off below a third of the room). The controller is brought up to date when a packet
+//! comes or leaves, once for each interval gone by: nothing reads it in between.
+
+use super::waiting::{Front, Waiting};
+use super::{Build, Dropped, Queue};
+use crate::admission::mark;
+use crate::discipline::Discipline;
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Stream, Time, Unit, Values};
+use lasthop_wire::{Backlog, LossReason, Packet};
+
+const LONGEST: Duration = Duration::from_secs(100);
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "pie",
+        summary: "proportional integral controller enhanced: drops or marks on arrival, by how long packets wait",
+        source: "RFC 8033",
+        parameters: &[
+            Parameter {
+                name: "target",
+                unit: Unit::Duration(Duration::from_micros(1), LONGEST),
+                default: Some("15 ms"),
+                doc: "waiting time that the controller aims at (QDELAY_REF)",
+            },
+            Parameter {
+                name: "update",
+                unit: Unit::Duration(Duration::from_micros(100), LONGEST),
+                default: Some("15 ms"),
+                doc: "time between two updates of the probability (T_UPDATE)",
+            },
+            Parameter {
+                name: "alpha",
+                unit: Unit::Number(0.0, 1000.0),
+                default: Some("0.125"),
+                doc: "integral gain: change of the probability per update and second above the target, Hz",
+            },
+            Parameter {
+                name: "beta",
+                unit: Unit::Number(0.0, 1000.0),
+                default: Some("1.25"),
+                doc: "proportional gain: change of the probability per update and second of growth, Hz",
+            },
+            Parameter {
+                name: "max_burst",
+                unit: Unit::Duration(Duration::ZERO, LONGEST),
+                default: Some("150 ms"),
+                doc: "after a quiet time nothing is dropped for so long (MAX_BURST)",
+            },
+            Parameter {
+                name: "estimator",
+                unit: Unit::Word(&["timestamp", "departure_rate"]),
+                default: Some("timestamp"),
+                doc: "how long packets wait: the last one did, or what waits over the rate at which it leaves",
+            },
+            Parameter {
+                name: "marks",
+                unit: Unit::Flag,
+                default: Some("true"),
+                doc: "whether ECN-capable packets are marked instead of dropped",
+            },
+            Parameter {
+                name: "mark_threshold",
+                unit: Unit::Probability(0.0, 1.0),
+                default: Some("0.1"),
+                doc: "above this probability ECN-capable packets are dropped, too (MARK_ECNTH)",
+            },
+            Parameter {
+                name: "packets",
+                unit: Unit::Count(0, 1_000_000_000),
+                default: Some("1000"),
+                doc: "most packets that may wait, the one in transmission not counted; 0: no limit",
+            },
+            Parameter {
+                name: "mtu",
+                unit: Unit::Bytes(1, 65_535),
+                default: Some("1500 bytes"),
+                doc: "nothing is dropped while no more than two of this wait (MEAN_PKTSIZE)",
+            },
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values, place| Discipline::scheduled(Pie::new(values, place.random)),
+};
+
+/// Bytes over which a departure rate is measured (DQ_THRESHOLD), and the weight of the latest one (§4.3).
+const THRESHOLD: u64 = 16_384;
+const WEIGHT: f64 = 0.25;
+
+/// From below which probability on the controller's steps are divided by what (§4.2).
+const STEPS: [(f64, f64); 6] =
+    [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
+
+struct Pie {
+    target: f64,
+    update: Duration,
+    alpha: f64,
+    beta: f64,
+    max_burst: Duration,
+    marks: bool,
+    mark_threshold: f64,
+    limit: usize,
+    mtu: u64,
+    random: Stream,
+    waiting: Waiting,
+    estimator: Estimator,
+    probability: f64,
+    /// Probabilities added up since the last drop: drops keep a distance.
+    sum: f64,
+    /// The waiting time now and at the last update, s.
+    waits: f64,
+    before: f64,
+    /// How long nothing is dropped yet.
+    burst: Duration,
+    updates_at: Time,
+}
+
+/// How long packets wait.
+enum Estimator {
+    Timestamp,
+    DepartureRate {
+        /// Since when bytes are counted, and how many.
+        cycle: Option<(Time, u64)>,
+        /// Time in which [`THRESHOLD`] leaves, s; none measured yet.
+        average: Option<f64>,
+    },
+}
+
+impl Pie {
+    fn new(values: &Values, random: Stream) -> Pie {
+        Pie {
+            target: values.duration("target").as_secs(),
+            update: values.duration("update"),
+            alpha: values.number("alpha"),
+            beta: values.number("beta"),
+            max_burst: values.duration("max_burst"),
+            marks: values.flag("marks"),
+            mark_threshold: values.number("mark_threshold"),
+            limit: match values.count("packets") {
+                0 => usize::MAX,
+                packets => packets as usize,
+            },
+            mtu: values.bytes("mtu"),
+            random,
+            waiting: Waiting::default(),
+            estimator: match values.word("estimator") {
+                "timestamp" => Estimator::Timestamp,
+                _ => Estimator::DepartureRate { cycle: None, average: None },
+            },
+            probability: 0.0,
+            sum: 0.0,
+            waits: 0.0,
+            before: 0.0,
+            burst: values.duration("max_burst"),
+            updates_at: Time::ZERO,
+        }
+    }
+
+    fn catch_up(&mut self, now: Time) {
+        while self.updates_at <= now {
+            if let Estimator::DepartureRate { average: Some(average), .. } = &self.estimator {
+                self.waits = self.waiting.bytes() as f64 / THRESHOLD as f64 * average;
+            }
+            self.step_controller();
+            self.updates_at += self.update;
+            if self.probability == 0.0 && self.waits == 0.0 && self.before == 0.0 && self.updates_at <= now {
+                // Nothing changes until something comes.
+                let missed = now.since(self.updates_at).as_nanos() / self.update.as_nanos();
+                self.updates_at += self.update * missed;
+            }
+        }
+    }
+
+    /// `calculate_drop_prob` (§4.2, §4.4, §5.5).
+    fn step_controller(&mut self) {
+        let change = self.alpha * (self.waits - self.target) + self.beta * (self.waits - self.before);
+        let scale =
+            STEPS.iter().find(|(below, _)| self.probability < *below).map_or(1.0, |(_, scale)| *scale);
+        let mut change = change / scale;
+        if self.probability >= 0.1 {
+            change = change.min(0.02);
+        }
+        self.probability += change;
+        // Congestion is over.
+        if self.waits == 0.0 && self.before == 0.0 {
+            self.probability *= 0.98;
+        }
+        self.probability = self.probability.clamp(0.0, 1.0);
+        let is_quiet = |waits: f64| waits < 0.5 * self.target;
+        self.burst = match self.probability == 0.0 && is_quiet(self.waits) && is_quiet(self.before) {
+            true => self.max_burst,
+            false => self.burst.saturating_sub(self.update),
+        };
+        self.before = self.waits;
+    }
+
+    /// `drop_early` (§4.1, §5.4): whether the packet that comes is the one.
+    fn strikes(&mut self) -> bool {
+        if self.burst > Duration::ZERO {
+            return false;
+        }
+        let is_short = self.before < 0.5 * self.target && self.probability < 0.2;
+        if is_short || self.waiting.bytes() <= 2 * self.mtu {
+            return false;
+        }
+        if self.probability == 0.0 {
+            self.sum = 0.0;
+        }
+        self.sum += self.probability;
+        match self.sum {
+            ..0.85 => false,
+            8.5.. => true,
+            _ => self.random.uniform() < self.probability,
+        }
+    }
+
+    /// A packet that came at `came` has left.
+    fn on_departure(&mut self, now: Time, came: Time, packet: &Packet) {
+        let left = self.waiting.bytes();
+        match &mut self.estimator {
+            Estimator::Timestamp => self.waits = if left == 0 { 0.0 } else { now.since(came).as_secs() },
+            Estimator::DepartureRate { cycle, average } => {
+                if cycle.is_none() && left >= THRESHOLD {
+                    // From the next one on: this one's time is over.
+                    *cycle = Some((now, 0));
+                    return;
+                }
+                let Some((since, bytes)) = cycle else { return };
+                *bytes += u64::from(packet.wire_bytes);
+                if *bytes >= THRESHOLD {
+                    let took = now.since(*since).as_secs() * THRESHOLD as f64 / *bytes as f64;
+                    *average = Some(average.map_or(took, |average| average + WEIGHT * (took - average)));
+                    *cycle = None;
+                }
+            }
+        }
+    }
+}
+
+impl Queue for Pie {
+    fn enqueue(&mut self, now: Time, mut packet: Packet, dropped: &mut Dropped) {
+        self.catch_up(now);
+        if self.waiting.len() >= self.limit {
+            self.sum = 0.0;
+            return dropped.push((packet, LossReason::QueueFull));
+        }
+        if self.strikes() {
+            self.sum = 0.0;
+            let may_mark = self.marks && self.probability <= self.mark_threshold;
+            if !(may_mark && mark(&mut packet)) {
+                return dropped.push((packet, LossReason::EarlyDrop));
+            }
+        }
+        self.waiting.push(now, packet);
+    }
+
+    fn dequeue(&mut self, now: Time, _: &mut Dropped) -> Option<Packet> {
+        self.catch_up(now);
+        let (came, packet) = self.waiting.pop()?;
+        self.on_departure(now, came, &packet);
+        Some(packet)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.waiting.backlog()
+    }
+
+    fn marks(&self) -> bool {
+        self.marks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{at, packet};
+    use super::*;
+    use lasthop_base::Value;
+    use lasthop_wire::Ecn;
+
+    fn pie(settings: &[(&'static str, Value)]) -> Pie {
+        let mut values = MECHANISM.info.defaults();
+        settings.iter().for_each(|(name, value)| values.set(name, value.clone()));
+        Pie::new(&values, Stream::named(1, "queue"))
+    }
+
+    /// §4.2: p += alpha (waits - target) + beta (waits - before), divided as the table says, and 2 % at most from 10 % on
+    /// (§5.5).
+    #[test]
+    fn the_controller_takes_smaller_steps_the_smaller_the_probability() {
+        let table = [
+            (5e-7, 2048.0),
+            (5e-6, 512.0),
+            (5e-5, 128.0),
+            (5e-4, 32.0),
+            (5e-3, 8.0),
+            (5e-2, 2.0),
+            (0.2, 1.0),
+        ];
+        for (probability, scale) in table {
+            let mut pie = pie(&[]);
+            (pie.probability, pie.waits, pie.before) = (probability, 0.030, 0.025);
+            pie.step_controller();
+            let expected = probability + (0.125 * 0.015 + 1.25 * 0.005) / scale;
+            assert!((pie.probability - expected).abs() < 1e-12, "{probability}: {}", pie.probability);
+        }
+        let mut late = pie(&[]);
+        (late.probability, late.waits, late.before) = (0.2, 0.5, 0.1);
+        late.step_controller();
+        assert!((late.probability - 0.22).abs() < 1e-12);
+        // Two updates without any waiting, the second of which finds none at the first: 2 % less beside the rest.
+        (late.probability, late.waits, late.before) = (0.2, 0.0, 0.0);
+        late.step_controller();
+        assert!((late.probability - 0.98 * (0.2 - 0.125 * 0.015)).abs() < 1e-12);
+    }
+
+    /// §4.4: after a quiet time nothing is dropped for 150 ms, ten updates, however long packets wait.
+    #[test]
+    fn a_burst_passes() {
+        let mut pie = pie(&[]);
+        pie.step_controller();
+        assert_eq!(pie.burst, Duration::from_millis(150));
+        pie.waits = 0.1;
+        (0..9).for_each(|_| pie.step_controller());
+        assert_eq!(pie.burst, Duration::from_millis(15));
+        assert!(pie.probability > 0.0 && !pie.strikes());
+        pie.step_controller();
+        assert_eq!(pie.burst, Duration::ZERO);
+    }
+
+    /// A queue of 100 packets under a probability that does not move: gaps between drops.
+    fn gaps(probability: f64, ecn: Ecn, count: usize) -> (Vec<u64>, u64) {
+        let still = [("alpha", Value::Number(0.0)), ("beta", Value::Number(0.0))];
+        let mut pie = pie(&still);
+        (pie.probability, pie.waits, pie.before, pie.burst) = (probability, 0.1, 0.1, Duration::ZERO);
+        (0..100).for_each(|number| pie.waiting.push(at(0), packet(number, 0, Ecn::NotEct)));
+        let (mut dropped, mut gaps, mut gap, mut marked) = (Dropped::new(), Vec::new(), 0, 0);
+        while gaps.len() < count {
+            gap += 1;
+            pie.enqueue(at(1), packet(0, 0, ecn), &mut dropped);
+            let is_marked = pie.waiting.len() > 100 && pie.waiting.last_is_marked();
+            if !dropped.is_empty() || is_marked {
+                marked += u64::from(is_marked);
+                gaps.push(std::mem::take(&mut gap));
+            }
+            if pie.waiting.len() > 100 {
+                pie.waiting = Waiting::default();
+                (0..100).for_each(|number| pie.waiting.push(at(0), packet(number, 0, Ecn::NotEct)));
+            }
+            dropped.clear();
+        }
+        (gaps, marked)
+    }
+
+    /// §5.4: after a drop none follows before 0.85 / p packets, and one at the latest at 8.5 / p; in between each one is
+    /// struck with p. At p = 0.05: 16 packets that pass, then a geometric wait of mean 20.
+    #[test]
+    fn drops_keep_a_distance() {
+        let count = 4000;
+        let (gaps, marked) = gaps(0.05, Ecn::NotEct, count);
+        assert_eq!(marked, 0);
+        assert!(gaps.iter().all(|gap| (17..=170).contains(gap)), "{:?}", gaps.iter().min());
+        let mean = gaps.iter().sum::<u64>() as f64 / count as f64;
+        // Standard deviation of the geometric part: sqrt(1 - p) / p = 19.5.
+        assert!((mean - 36.0).abs() < 5.0 * 19.5 / (count as f64).sqrt(), "{mean}");
+    }
+
+    /// §5.1: marks in the place of drops up to 10 %, none above.
+    #[test]
+    fn ecn_protects_up_to_a_tenth() {
+        let (gentle, harsh) = (gaps(0.05, Ecn::Ect0, 100), gaps(0.11, Ecn::Ect0, 100));
+        assert_eq!((gentle.1, harsh.1), (100, 0));
+    }
+
+    /// §4.3: 16 packets of 1000 bytes leave in 16 ms: 16,384 bytes take 16.384 ms, and 50 packets wait for 50 ms.
+    #[test]
+    fn both_estimators_tell_how_long_packets_wait() {
+        for estimator in ["timestamp", "departure_rate"] {
+            let mut pie =
+                pie(&[("estimator", Value::Word(estimator)), ("max_burst", Value::Duration(LONGEST))]);
+            let mut dropped = Dropped::new();
+            for now in 0..300u64 {
+                // 50 wait: who joins leaves 50 ms later.
+                while pie.waiting.len() < 50 {
+                    pie.enqueue(at(now), packet(0, 0, Ecn::NotEct), &mut dropped);
+                }
+                assert!(pie.dequeue(at(now), &mut dropped).is_some());
+            }
+            pie.catch_up(at(300));
+            assert!((pie.waits - 0.049).abs() < 0.0015, "{estimator}: {}", pie.waits);
+        }
+    }
+
+    /// A silence of hours costs no time, and leaves nothing behind.
+    #[test]
+    fn silence_is_caught_up_with() {
+        let (mut pie, mut dropped) = (pie(&[]), Dropped::new());
+        (pie.probability, pie.burst) = (0.9, Duration::ZERO);
+        pie.enqueue(at(100_000_000), packet(0, 0, Ecn::Ect0), &mut dropped);
+        assert_eq!((pie.probability, pie.burst), (0.0, Duration::from_millis(150)));
+    }
+}

@@ -1,0 +1,168 @@
+//! A shaper: packets leave at a rate below the link's, or in bursts that a bucket of tokens allows (RFC 2475 §2.3.3.3;
+//! Linux's tbf).
+//!
+//! The bucket fills at `rate` up to `burst`, and a packet takes as many tokens as it has bytes. Without enough it waits,
+//! and so do all behind it. A packet larger than the bucket leaves when that is full, and takes it below empty (Linux
+//! drops it, or cuts it up).
+//!
+//! # What is not modelled
+//! No second bucket for a peak rate: a burst leaves as fast as the link is.
+
+use super::waiting::{Front, Waiting};
+use super::{Build, Dropped, Queue};
+use crate::bucket::Bucket;
+use crate::discipline::Discipline;
+use lasthop_base::{Info, Mechanism, Parameter, Time, Unit, Values};
+use lasthop_wire::{Backlog, LossReason, Packet};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "tbf",
+        summary: "token-bucket shaper: packets wait for tokens, which come at a rate and are saved for a burst",
+        source: "RFC 2475 §2.3.3.3; tc-tbf(8)",
+        parameters: &[
+            Parameter {
+                name: "rate",
+                unit: Unit::Rate,
+                default: Some("10 Mbit/s"),
+                doc: "tokens, a byte each; more than the link has shapes nothing",
+            },
+            Parameter {
+                name: "burst",
+                unit: Unit::Bytes(1, 1_000_000_000_000),
+                default: Some("15 KB"),
+                doc: "tokens that are saved while nothing is sent",
+            },
+            Parameter {
+                name: "packets",
+                unit: Unit::Count(0, 1_000_000_000),
+                default: Some("0"),
+                doc: "most packets that may wait, the one in transmission not counted; 0: no limit",
+            },
+            Parameter {
+                name: "bytes",
+                unit: Unit::Bytes(0, 1_000_000_000_000),
+                default: Some("125 KB"),
+                doc: "most bytes that may wait; 0: no limit",
+            },
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values, _| Discipline::scheduled(TokenBucket::new(values)),
+};
+
+struct TokenBucket {
+    bucket: Bucket,
+    packets: u64,
+    bytes: u64,
+    waiting: Waiting,
+}
+
+impl TokenBucket {
+    fn new(values: &Values) -> TokenBucket {
+        let or_unlimited = |limit: u64| if limit == 0 { u64::MAX } else { limit };
+        TokenBucket {
+            bucket: Bucket::new(values.rate("rate"), values.bytes("burst")),
+            packets: or_unlimited(values.count("packets")),
+            bytes: or_unlimited(values.bytes("bytes")),
+            waiting: Waiting::default(),
+        }
+    }
+}
+
+impl Queue for TokenBucket {
+    fn enqueue(&mut self, now: Time, packet: Packet, dropped: &mut Dropped) {
+        let fits = (self.waiting.len() as u64) < self.packets
+            && self.waiting.bytes().saturating_add(u64::from(packet.wire_bytes)) <= self.bytes;
+        match self.waiting.is_empty() || fits {
+            true => self.waiting.push(now, packet),
+            false => dropped.push((packet, LossReason::QueueFull)),
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, _: &mut Dropped) -> Option<Packet> {
+        let bytes = self.waiting.first()?.wire_bytes;
+        if self.bucket.ready_at(bytes) > now {
+            return None;
+        }
+        self.bucket.spend(now);
+        self.waiting.pop().map(|(_, packet)| packet)
+    }
+
+    fn ready_at(&self, _: Time) -> Time {
+        // `dequeue` has just looked at this packet: its time is the one that is kept.
+        match self.waiting.is_empty() {
+            true => Time::NEVER,
+            false => self.bucket.ready_again_at(),
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.waiting.backlog()
+    }
+
+    fn draws(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{at, packet};
+    use super::*;
+    use lasthop_base::{Rate, Value};
+    use lasthop_wire::Ecn;
+
+    /// 8 Mbit/s: a packet of 1000 bytes is worth 1 ms.
+    fn shaper(burst: u64) -> TokenBucket {
+        let mut values = MECHANISM.info.defaults();
+        values.set("rate", Value::Rate(Rate::from_bps(8_000_000)));
+        values.set("burst", Value::Bytes(burst));
+        values.set("bytes", Value::Bytes(20_000));
+        TokenBucket::new(&values)
+    }
+
+    /// Asks whenever it says so; when each packet leaves, ms.
+    fn leaves(queue: &mut TokenBucket, from: u64) -> Vec<f64> {
+        let (mut now, mut dropped, mut left) = (at(from), Dropped::new(), Vec::new());
+        while queue.backlog().waiting > 0 {
+            match queue.dequeue(now, &mut dropped) {
+                Some(_) => left.push(now.as_secs() * 1e3),
+                None => {
+                    let next = queue.ready_at(now);
+                    assert!(next > now && next < Time::NEVER);
+                    now = next;
+                }
+            }
+        }
+        left
+    }
+
+    /// RFC 2475 §2.3.3.3, RFC 2697 §3: a full bucket passes its burst at once, then the rate holds: over any time t no more than
+    /// burst + rate t.
+    #[test]
+    fn a_burst_and_then_the_rate() {
+        let (mut queue, mut dropped) = (shaper(5000), Dropped::new());
+        (0..10).for_each(|number| queue.enqueue(at(100), packet(number, 0, Ecn::NotEct), &mut dropped));
+        assert_eq!(leaves(&mut queue, 100), [100., 100., 100., 100., 100., 101., 102., 103., 104., 105.]);
+        // 3 ms later: three packets' worth.
+        (0..4).for_each(|number| queue.enqueue(at(108), packet(number, 0, Ecn::NotEct), &mut dropped));
+        assert_eq!(leaves(&mut queue, 108), [108., 108., 108., 109.]);
+        assert!(dropped.is_empty());
+    }
+
+    #[test]
+    fn a_packet_larger_than_the_bucket_leaves_when_it_is_full_and_is_paid_later() {
+        let (mut queue, mut dropped) = (shaper(500), Dropped::new());
+        (0..3).for_each(|number| queue.enqueue(at(10), packet(number, 0, Ecn::NotEct), &mut dropped));
+        assert_eq!(leaves(&mut queue, 10), [10., 11., 12.]);
+    }
+
+    #[test]
+    fn the_limit_counts_what_waits() {
+        let (mut queue, mut dropped) = (shaper(1000), Dropped::new());
+        (0..25).for_each(|number| queue.enqueue(at(10), packet(number, 0, Ecn::NotEct), &mut dropped));
+        assert_eq!((queue.backlog().waiting, dropped.len()), (20, 5));
+    }
+}

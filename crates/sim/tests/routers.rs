@@ -1,0 +1,218 @@
+//! Routers under TCP: short queues at full use of the link, fair shares, and sparse flows that find no queue.
+
+use lasthop_base::{Duration, Time};
+use lasthop_engine::{Fate, Observer, PipeId, Side};
+use lasthop_scenario::{Draft, Scenario};
+use lasthop_sim::{Watch, run, run_watched};
+use lasthop_tcp::Event;
+use lasthop_wire::{FlowId, Packet};
+use std::any::Any;
+use std::collections::BTreeMap;
+
+fn scenario(path: &str) -> Scenario {
+    Draft::load(path).and_then(|draft| draft.check()).unwrap_or_else(|why| panic!("{path}: {why:?}"))
+}
+
+/// How long packets of a flow have been on a pipe, from a time on, ms; and all bytes that it carried then.
+struct Waits {
+    pipe: PipeId,
+    flow: FlowId,
+    from: Time,
+    joined: BTreeMap<u64, Time>,
+    millis: Vec<f64>,
+    bytes: u64,
+}
+
+impl Observer for Waits {
+    fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+        if pipe == self.pipe && now >= self.from {
+            self.joined.insert(packet.number, now);
+            self.on_fate(now, pipe, packet, fate);
+        }
+    }
+
+    fn on_fate(&mut self, _: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+        if pipe != self.pipe || fate == Fate::Open {
+            return;
+        }
+        let Some(joined) = self.joined.remove(&packet.number) else { return };
+        if let Fate::Arrives(at) = fate {
+            self.bytes += u64::from(packet.wire_bytes);
+            if packet.flow == self.flow {
+                self.millis.push(at.since(joined).as_millis());
+            }
+        }
+    }
+
+    fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
+}
+
+/// Waits of the flow of this number on the pipe of this number, in order, and bytes carried, from `from` s on.
+fn waits(scenario: &Scenario, pipe: u32, flow: u32, from: u64) -> (Vec<f64>, u64) {
+    let waits = Waits {
+        pipe: PipeId(pipe),
+        flow: FlowId(flow),
+        from: Time::ZERO + Duration::from_secs(from),
+        joined: BTreeMap::new(),
+        millis: Vec::new(),
+        bytes: 0,
+    };
+    let watch = Watch { observers: vec![Box::new(waits)], ..Watch::default() };
+    let (_, _, mut observers) = run_watched(scenario, 1, watch);
+    let observer: Box<dyn Any> = observers.swap_remove(0);
+    let mut waits = *observer.downcast::<Waits>().expect("it is the one");
+    waits.millis.sort_by(f64::total_cmp);
+    (waits.millis, waits.bytes)
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// One CUBIC flow at 10 Mbit/s and 40 ms, whose product is 33 packets. Each router keeps the queue about its target (RFC
+/// 8289: 5 ms; RFC 8033: 15 ms), a tenth of what drop-tail makes of 500 packets, and the link stays in use. Means are at
+/// most twice a target: both control by it, and CUBIC swings around it.
+#[test]
+fn a_bulk_flow_waits_for_about_the_target() {
+    let path = |queue: &str| format!("rate=10Mbit/s,rtt=40ms,queue={queue},congestion=cubic,duration=60s");
+    // 20 ms of propagation and 1.2 ms of transmission.
+    let wait = |queue: &str| {
+        let (millis, bytes) = waits(&scenario(&path(queue)), 0, 0, 10);
+        (mean(&millis) - 21.2, bytes as f64 * 8.0 / 10e6 / 50.0)
+    };
+    let (tail, _) = wait("500packets");
+    assert!(tail > 150.0, "{tail} ms behind 500 packets");
+    for (queue, target) in
+        [("codel", 5.0), ("fq_codel", 5.0), ("cake", 5.0), ("pie", 15.0), ("dualpi2", 15.0)]
+    {
+        let (wait, used) = wait(queue);
+        assert!(wait < 2.0 * target && wait < tail / 5.0, "{queue}: {wait} ms");
+        assert!(used > 0.9, "{queue}: {used} of the link");
+    }
+    let rate = "{kind=\"pie\",estimator=\"departure_rate\"}";
+    let (wait, used) = wait(rate);
+    assert!(wait < 30.0 && used > 0.9, "{wait} ms, {used} of the link");
+}
+
+/// Two Reno flows, of 20 and 180 ms, over 10 Mbit/s.
+fn far_and_near(queue: &str) -> Scenario {
+    let text = format!(
+        r#"
+        duration = "120 s"
+        [link.near]
+        from = "one"
+        to = "router"
+        rate = "1 Gbit/s"
+        one_way_delay = "0 ms"
+        [link.far]
+        from = "two"
+        to = "router"
+        rate = "1 Gbit/s"
+        one_way_delay = "80 ms"
+        [link.shared]
+        from = "router"
+        to = "client"
+        rate = "10 Mbit/s"
+        one_way_delay = "10 ms"
+        [link.shared.down]
+        queue = {queue}
+        [flow.near]
+        from = "one"
+        to = "client"
+        profile = "linux"
+        [flow.near.sender]
+        congestion = "reno"
+        [flow.far]
+        from = "two"
+        to = "client"
+        profile = "linux"
+        start_spread = "100 ms"
+        [flow.far.sender]
+        congestion = "reno"
+        "#
+    );
+    Draft::parse(&text, "far-and-near.toml").and_then(|draft| draft.check()).expect("valid")
+}
+
+/// RFC 8290 §1, §6: flows with a backlog share the link alike whatever their round trips. Behind one queue of 50 packets
+/// Reno's rate goes with 1/RTT: 3.7 to 9 times as much, the longer or shorter the queue. With a queue each that holds a
+/// product they are alike. Under CoDel the far one's queue is shorter than its product: Reno without a queue uses three
+/// quarters of its 5 Mbit/s, the near one takes the rest, 6.25 to 3.75.
+#[test]
+fn flows_of_different_round_trips_share_alike() {
+    let ratio = |queue: &str| {
+        let flows = run(&far_and_near(queue), 1).flows;
+        flows[0].goodput_kbps() / flows[1].goodput_kbps()
+    };
+    let tail = ratio("\"50 packets\"");
+    assert!((3.7..9.5).contains(&tail), "{tail}");
+    let alone = ratio("{ kind = \"sfq\", packets = 200 }");
+    assert!((0.95..1.05).contains(&alone), "{alone}");
+    for queue in ["\"fq_codel\"", "\"cake\""] {
+        let managed = ratio(queue);
+        assert!((0.95..6.25 / 3.75).contains(&managed), "{queue}: {managed}");
+    }
+}
+
+/// RFC 8290 §1.3: a flow that sends less than its share finds no queue: its packets wait for the one in transmission (1.2
+/// ms) and other flows' first ones. Four bulk flows and a call of 64 kbit/s over 10 Mbit/s.
+#[test]
+fn a_call_beside_bulk_flows_finds_no_queue() {
+    let path = |queue: &str| {
+        let text = format!(
+            r#"
+            duration = "30 s"
+            [link.path]
+            from = "server"
+            to = "client"
+            rate = "10 Mbit/s"
+            one_way_delay = "20 ms"
+            [link.path.down]
+            queue = {queue}
+            [flow.call]
+            from = "server"
+            to = "client"
+            kind = "cbr"
+            rate = "64 kbit/s"
+            packet = "160 bytes"
+            [flow.bulk]
+            from = "server"
+            to = "client"
+            profile = "linux"
+            count = 4
+            stagger = "130 ms"
+            "#
+        );
+        Draft::parse(&text, "call.toml").and_then(|draft| draft.check()).expect("valid")
+    };
+    let p99 = |queue: &str| {
+        let (millis, _) = waits(&path(queue), 0, 0, 5);
+        assert!(millis.len() > 1200, "{queue}: {} of 1250 packets", millis.len());
+        millis[millis.len() * 99 / 100] - 20.0
+    };
+    let tail = p99("\"100 packets\"");
+    assert!(tail > 80.0, "{tail}");
+    for queue in ["\"fq_codel\"", "\"cake\""] {
+        let wait = p99(queue);
+        // Its own transmission takes 0.15 ms, another packet's 1.2 ms; two of the other kind at most.
+        assert!(wait < 2.6, "{queue}: {wait} ms");
+    }
+}
+
+/// A shaper on a link of 100 Mbit/s makes one of 10 Mbit/s of it. A policer of that rate does so for TCP only if its bucket
+/// holds a product (50 KB): with less TCP's bursts are lost (Flach et al. 2016).
+#[test]
+fn shaped_and_policed() {
+    let goodput = |queue: &str| {
+        let path = format!("rate=100Mbit/s,rtt=40ms,queue={queue},congestion=cubic,duration=60s");
+        run(&scenario(&path), 1).flows[0].goodput_kbps()
+    };
+    // 1448 of 1500 bytes are payload.
+    let most = 10e3 * 1448.0 / 1500.0;
+    for queue in ["tbf", "policer", "{kind=\"cake\",shape=0.1}"] {
+        let goodput = goodput(queue);
+        assert!((0.9 * most..most + 5.0).contains(&goodput), "{queue}: {goodput} of {most}");
+    }
+    let policed = goodput("{kind=\"policer\",burst=\"15 KB\"}");
+    assert!(policed < 0.5 * most, "{policed}");
+}
