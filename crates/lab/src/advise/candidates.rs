@@ -84,6 +84,14 @@ const CONTROLS: [(&str, &str); 6] = [
     ("reno", "Reno"),
 ];
 
+/// Managed queues: keys' values, and their names.
+const ROUTERS: [(&str, &str); 4] = [
+    ("codel", "a managed queue (CoDel)"),
+    ("pie", "a managed queue (PIE)"),
+    ("fq_codel", "a managed queue for each flow (FQ-CoDel)"),
+    ("cake", "a managed queue for each flow (CAKE)"),
+];
+
 /// Every single cure that could make a difference on this path. `rwnd_limited_pct`: how much of its time the receive
 /// window bounds the user's flow.
 pub fn single(scenario: &Scenario, path: &Facts, rwnd_limited_pct: f64) -> Vec<Candidate> {
@@ -245,8 +253,8 @@ impl List<'_> {
         if !is_managed && depth < SHORT {
             self.add(Place::Router, "a longer queue, of 1 BDP", vec![(key.clone(), "1 bdp".into())]);
         }
-        if queue.info.name != "codel" {
-            self.add(Place::Router, "a managed queue (CoDel)", vec![(key, "codel".into())]);
+        for (name, told) in ROUTERS.iter().filter(|(name, _)| queue.info.name != *name) {
+            self.add(Place::Router, *told, vec![(key.clone(), (*name).to_owned())]);
         }
     }
 
