@@ -2,7 +2,8 @@
 //!
 //! The buffer is enlarged when the application has read more in a round trip than ever before: to twice that, and as much
 //! more as the last round trip's growth asks for. The window opens towards what the buffer allows by two segments for each
-//! that arrives.
+//! that arrives. How long a round trip is follows the timestamps' echoes: at once where they are shorter, slowly where a
+//! queue makes them longer (Dumazet, "tcp: receive side improvements", netdev, May 2025).
 //!
 //! # What is not modelled
 //! What packets cost beside their payload: half of the buffer is the window (`tcp_rmem` is twice `initial` and `size`).
@@ -92,7 +93,8 @@ impl AdvertisedWindow for Autotuned {
 
     fn on_arrival(&mut self, arrived: &PathSample) {
         if let Some(rtt) = arrived.rtt {
-            self.rtt = Some(self.rtt.map_or(rtt, |known| (known * 7 + rtt).divided_by(8)));
+            // A shorter one is taken as it is, a longer one only slowly.
+            self.rtt = Some(self.rtt.map_or(rtt, |known| rtt.min((known * 7 + rtt).divided_by(8))));
         }
         self.is_growing = self.opened < self.room && arrived.bytes >= SMALL;
         if self.is_growing {
@@ -158,6 +160,26 @@ mod tests {
         assert_eq!(steady[6], steady[7]);
         assert_eq!(windows(&[8, 8, 8, 8], 16 << 20), [65_536; 4]);
         assert!(windows(&[10, 20, 40, 80, 160, 320], 100_000).iter().all(|window| *window <= 100_000));
+    }
+
+    /// One echo that is shorter than all before ends the round trip as soon; a longer one hardly moves its end.
+    #[test]
+    fn a_shorter_round_trip_counts_at_once() {
+        let grows = |rtts: [u64; 2], after: u64| {
+            let mut window = Autotuned::new(65_536, 1 << 20);
+            let start = Time::ZERO;
+            for (number, rtt) in (0..).zip(rtts) {
+                let rtt = Some(Duration::from_millis(rtt));
+                let now = start + Duration::from_millis(number);
+                window.on_arrival(&PathSample { now, bytes: 0, rtt, read: 0, segment: SEGMENT });
+            }
+            let read = 40 * SEGMENT;
+            let now = start + Duration::from_millis(after);
+            window.on_arrival(&PathSample { now, bytes: read, rtt: None, read, segment: SEGMENT });
+            window.room > 65_536
+        };
+        assert!(!grows([50, 40], 39) && grows([50, 40], 40));
+        assert!(!grows([40, 48], 40) && grows([40, 48], 41));
     }
 
     /// What is not read takes its room.
