@@ -110,6 +110,7 @@ pub(crate) fn streams(outcome: Outcome) -> Vec<trials::StreamOutcome> {
         active: one.active,
         is_complete: one.is_complete,
         retransmissions: one.retransmissions,
+        timeouts: one.timeouts,
         srtts_ms: one.srtts_ms,
     };
     outcome.streams.into_iter().map(stream).collect()

@@ -5,7 +5,9 @@ use lasthop_base::{Duration, Time};
 use lasthop_os::clock::Clock;
 use lasthop_os::error::SystemError;
 use lasthop_os::namespace::Namespace;
-use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
+use netlink_packet_core::{
+    NLM_F_DUMP, NLM_F_REQUEST, NetlinkBuffer, NetlinkHeader, NetlinkMessage, NetlinkPayload, NlasIterator,
+};
 use netlink_packet_sock_diag::SockDiagMessage;
 use netlink_packet_sock_diag::constants::{AF_INET, AF_INET6, IPPROTO_TCP};
 use netlink_packet_sock_diag::inet::nlas::{Nla, TcpInfo};
@@ -31,6 +33,8 @@ pub struct Connection {
     pub srtt: Duration,
     /// Segments sent again so far.
     pub retransmissions: u32,
+    /// Expiries of the retransmission timer so far, the handshake's included. Kernels before 6.7 do not tell.
+    pub timeouts: Option<u16>,
     /// Bytes acknowledged by the other end so far.
     pub acked_bytes: u64,
 }
@@ -106,7 +110,7 @@ fn receive(socket: &Socket, buffer: &mut [u8], connections: &mut Vec<Connection>
             let Ok(message) = NetlinkMessage::<SockDiagMessage>::deserialize(rest) else { return };
             match message.payload {
                 NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(response)) => {
-                    connections.extend(connection(&response));
+                    connections.extend(connection(&response, timeouts(rest)));
                 }
                 NetlinkPayload::Noop => {}
                 _ => return,
@@ -121,7 +125,23 @@ fn receive(socket: &Socket, buffer: &mut [u8], connections: &mut Vec<Connection>
     }
 }
 
-fn connection(response: &InetResponse) -> Option<Connection> {
+/// Where the attributes of an answer begin: behind netlink's header and `inet_diag_msg`.
+const ATTRIBUTES: usize = 16 + 72;
+/// The attribute that holds `tcp_info` (`INET_DIAG_INFO`).
+const INFO: u16 = 2;
+/// Where `tcp_info` has `tcpi_total_rto`, two bytes (linux/tcp.h since 6.7).
+const TOTAL_RTO: usize = 240;
+
+/// How often a connection's retransmission timer expired, from an answer's bytes: the crate knows an older `tcp_info`.
+fn timeouts(message: &[u8]) -> Option<u16> {
+    let length = NetlinkBuffer::new_checked(message).ok()?.length() as usize;
+    let mut attributes = NlasIterator::new(message.get(ATTRIBUTES..length)?).flatten();
+    let info = attributes.find(|attribute| attribute.kind() == INFO)?;
+    let count = info.value().get(TOTAL_RTO..TOTAL_RTO + 2)?;
+    Some(u16::from_ne_bytes([count[0], count[1]]))
+}
+
+fn connection(response: &InetResponse, timeouts: Option<u16>) -> Option<Connection> {
     let info: &TcpInfo = response.nlas.iter().find_map(|nla| match nla {
         Nla::TcpInfo(info) => Some(info),
         _ => None,
@@ -135,6 +155,7 @@ fn connection(response: &InetResponse) -> Option<Connection> {
         ssthresh_bytes: bytes(info.snd_ssthresh),
         srtt: Duration::from_micros(info.rtt.into()),
         retransmissions: info.total_retrans,
+        timeouts,
         acked_bytes: info.bytes_acked,
     })
 }

@@ -145,6 +145,7 @@ impl Side {
                     sender.number,
                     run.clock.now(),
                     info.total_retrans,
+                    Some(info.timeouts),
                     info.srtt.unwrap_or_default(),
                 );
             }

@@ -18,6 +18,8 @@ pub struct Progress {
     pub is_complete: bool,
     /// Segments that its sender sent again.
     pub retransmissions: u64,
+    /// Expiries of its retransmission timer. Kernels before 6.7 do not tell.
+    pub timeouts: Option<u64>,
     /// The sender's smoothed RTT by time, ms, since the first was measured.
     pub srtts_ms: Vec<(Time, f64)>,
 }
@@ -43,6 +45,7 @@ struct Marks {
 #[derive(Clone, Default)]
 struct Sender {
     retransmissions: u64,
+    timeouts: Option<u64>,
     srtts_ms: Vec<(Time, f64)>,
 }
 
@@ -70,10 +73,18 @@ impl Tally {
         }
     }
 
-    /// A sender was looked at.
-    pub(super) fn sight(&self, stream: usize, now: Time, retransmissions: u64, srtt: Duration) {
+    /// A sender was looked at: what it sent again, its timeouts, its smoothed RTT.
+    pub(super) fn sight(
+        &self,
+        stream: usize,
+        now: Time,
+        retransmissions: u64,
+        timeouts: Option<u64>,
+        srtt: Duration,
+    ) {
         let mut sender = self.streams[stream].sender.lock().unwrap_or_else(PoisonError::into_inner);
         sender.retransmissions = retransmissions;
+        sender.timeouts = timeouts;
         // None was measured so far.
         if srtt > Duration::ZERO {
             sender.srtts_ms.push((now, srtt.as_millis()));
@@ -84,7 +95,8 @@ impl Tally {
     pub(super) fn take(&self, sightings: &[Sighting]) {
         for Sighting { time, connection, .. } in sightings {
             if let Some(stream) = stream_of(connection.remote.port()).filter(|it| *it < self.streams.len()) {
-                self.sight(stream, *time, connection.retransmissions.into(), connection.srtt);
+                let timeouts = connection.timeouts.map(u64::from);
+                self.sight(stream, *time, connection.retransmissions.into(), timeouts, connection.srtt);
             }
         }
     }
@@ -138,6 +150,7 @@ impl Tally {
                 active: until.since(stream.start),
                 is_complete: completed > 0,
                 retransmissions: sender.retransmissions,
+                timeouts: sender.timeouts,
                 srtts_ms: sender.srtts_ms,
             }
         };
@@ -191,10 +204,10 @@ mod tests {
     fn sightings_that_had_no_round_trip_leave_none() {
         let tally = Tally::new(1);
         for (count, millis) in [(0, 0), (1, 20), (4, 40)] {
-            tally.sight(0, Time::ZERO, count, Duration::from_millis(millis));
+            tally.sight(0, Time::ZERO, count, Some(count / 2), Duration::from_millis(millis));
         }
         let progress = tally.progress(&[stream(0)], Time::ZERO + Duration::from_secs(1));
-        assert_eq!(progress[0].retransmissions, 4);
+        assert_eq!((progress[0].retransmissions, progress[0].timeouts), (4, Some(2)));
         assert_eq!(progress[0].srtts_ms, [(Time::ZERO, 20.0), (Time::ZERO, 40.0)]);
     }
 }

@@ -150,6 +150,7 @@ mod tests {
             active: Duration::from_secs(8),
             is_complete: false,
             retransmissions: 0,
+            timeouts: Some(0),
             srtts_ms: vec![(Time::ZERO, srtt_ms)],
         }]
     }

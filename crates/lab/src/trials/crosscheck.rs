@@ -1,6 +1,6 @@
 //! A scenario's flows simulated, and carried by real TCP over the emulated path.
 
-use super::metric::{GOODPUT, GOODPUT_TOGETHER, Metric, RETRANSMISSIONS, SRTT};
+use super::metric::{GOODPUT, GOODPUT_TOGETHER, Metric, RETRANSMISSIONS, SRTT, TIMEOUTS};
 use super::paired::Paired;
 use super::stream::StreamOutcome;
 use crate::document::{Block, Cell, Chapter, Document, Table};
@@ -46,7 +46,7 @@ pub struct Results {
 
 /// Names of both ways, and of the difference.
 const NAMES: [&str; 3] = ["simulated", "emulated", "difference_percent"];
-const METRICS: [Metric; 3] = [GOODPUT, RETRANSMISSIONS, SRTT];
+const METRICS: [Metric; 4] = [GOODPUT, RETRANSMISSIONS, TIMEOUTS, SRTT];
 
 /// Which flows a row is about.
 #[derive(Clone, Copy)]
@@ -84,6 +84,7 @@ impl Results {
             theirs,
             difference,
             both(&RETRANSMISSIONS),
+            both(&TIMEOUTS),
             both(&SRTT),
         ]
     }
@@ -157,8 +158,16 @@ fn rounded(mean: f64) -> String {
 }
 
 /// Columns, with units.
-const COLUMNS: [&str; 7] =
-    ["TCP", "flow", "simulated, kbit/s", "emulated, kbit/s", "difference, %", "sent again", "SRTT, ms"];
+const COLUMNS: [&str; 8] = [
+    "TCP",
+    "flow",
+    "simulated, kbit/s",
+    "emulated, kbit/s",
+    "difference, %",
+    "sent again",
+    "timeouts",
+    "SRTT, ms",
+];
 
 /// A row for each sender and flow.
 pub fn table(all: &[Results]) -> Table {
@@ -196,7 +205,7 @@ fn how(all: &[Results]) -> String {
     let seeds = format!("seeds from {}", first.pairs.first().map_or(0, |pair| pair.seed));
     format!(
         "{} runs of {} each, {seeds}; goodput as means ± half of the 95 % interval, differences of the means paired by seed; \
-         \"sent again\" and SRTT: simulated / emulated",
+         \"sent again\", timeouts and SRTT: simulated / emulated",
         first.pairs.len(),
         first.duration
     )
@@ -249,6 +258,7 @@ mod tests {
             active: Duration::from_secs(seconds),
             is_complete: false,
             retransmissions: 2,
+            timeouts: Some(1),
             srtts_ms: vec![(Time::ZERO, srtt_ms)],
         }
     }
@@ -279,10 +289,10 @@ mod tests {
         let rows: Vec<Vec<&str>> =
             table.rows.iter().map(|row| row.iter().map(Cell::text).collect()).collect();
         assert_eq!(rows[0][..2], ["lasthop", "bulk"]);
-        assert_eq!(rows[0][5..], ["2.0 / 2.0", "40.0 / 44.0"]);
+        assert_eq!(rows[0][5..], ["2.0 / 2.0", "1.0 / 1.0", "40.0 / 44.0"]);
         // Together over the time of the longer one: 88 kbit and 48 kbit in 10 s. Round trips have no mean of flows.
         assert_eq!(rows[2][1], "all");
-        assert_eq!(rows[2][5..], ["4.0 / 4.0", "–"]);
+        assert_eq!(rows[2][5..], ["4.0 / 4.0", "2.0 / 2.0", "–"]);
         let objects = results().objects();
         let goodput = &objects[2]["goodput_kbps"];
         assert_eq!((&goodput["simulated"]["mean"], &goodput["emulated"]["mean"]), (&json!(8.8), &json!(4.8)));

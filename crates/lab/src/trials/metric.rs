@@ -39,6 +39,13 @@ pub const RETRANSMISSIONS: Metric = Metric {
     of: |streams| Some(streams.iter().map(|stream| stream.retransmissions as f64).sum()),
 };
 
+/// Expiries of the retransmission timer, summed over the streams. Undefined if one of them does not tell.
+pub const TIMEOUTS: Metric = Metric {
+    name: "timeouts",
+    label: "timeouts",
+    of: |streams| streams.iter().map(|stream| stream.timeouts.map(|count| count as f64)).sum(),
+};
+
 /// The sender's smoothed RTT, ms: its mean over time, and over the streams. Undefined if one of them has none.
 pub const SRTT: Metric = Metric {
     name: "srtt_ms",
@@ -81,6 +88,7 @@ mod tests {
             active: Duration::from_secs(seconds),
             is_complete,
             retransmissions: 3,
+            timeouts: is_complete.then_some(1),
             srtts_ms: srtts_ms.iter().map(|srtt| (Time::ZERO, *srtt)).collect(),
         }
     }
@@ -109,6 +117,7 @@ mod tests {
         let streams = [stream(1, 2, true, &[]), stream(1, 8, true, &[])];
         assert_eq!((COMPLETED.of)(&streams), Some(8.0));
         assert_eq!((COMPLETED.of)(&[streams[0].clone(), stream(1, 9, false, &[])]), None);
-        assert_eq!((RETRANSMISSIONS.of)(&streams), Some(6.0));
+        assert_eq!(((RETRANSMISSIONS.of)(&streams), (TIMEOUTS.of)(&streams)), (Some(6.0), Some(2.0)));
+        assert_eq!((TIMEOUTS.of)(&[streams[0].clone(), stream(1, 9, false, &[])]), None);
     }
 }

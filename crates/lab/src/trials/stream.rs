@@ -15,6 +15,8 @@ pub struct StreamOutcome {
     pub is_complete: bool,
     /// Segments that its sender sent again.
     pub retransmissions: u64,
+    /// Expiries of its retransmission timer; `None` where the sender does not tell.
+    pub timeouts: Option<u64>,
     /// The sender's smoothed RTT by time, ms, since the first was measured.
     pub srtts_ms: Vec<(Time, f64)>,
 }
@@ -29,6 +31,7 @@ impl StreamOutcome {
             active,
             is_complete: outcome.account.completed.is_some(),
             retransmissions: outcome.source.retransmitted,
+            timeouts: Some(outcome.source.timeouts),
             srtts_ms: its.filter_map(|sample| Some((sample.time, sample.srtt_ms?))).collect(),
         }
     }

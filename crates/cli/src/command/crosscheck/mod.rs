@@ -96,7 +96,7 @@ impl Crosscheck {
             })
         });
         bar.end();
-        ran?;
+        // What was in time before it gave up is shown all the same.
         done.retain(|results| !results.pairs.is_empty());
         if !done.is_empty() {
             if let Some(target) = report {
@@ -106,6 +106,7 @@ impl Crosscheck {
             }
             output::print(&self.text(&done))?;
         }
+        ran?;
         let count = done.iter().map(|results| results.pairs.len()).sum();
         Ended::of(count, all).into_result()
     }
