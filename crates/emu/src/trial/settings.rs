@@ -28,6 +28,8 @@ pub struct Untold {
 
 /// The kernel's timeout before it has measured a round trip (TCP_TIMEOUT_INIT; RFC 6298 §2.1).
 const KERNELS_INITIAL_RTO: Duration = Duration::from_secs(1);
+/// What becomes of Accurate ECN (RFC 9768). Linux 6.18 knows its options, and does not agree on it.
+const ACCURATE: &str = "the kernel is told ECN by RFC 3168; where it can do more, --kernel tcp_ecn=3 tells it";
 
 impl Settings {
     /// Those that make a kernel behave as this sender and this receiver, as far as it can be told; and what it cannot.
@@ -41,7 +43,7 @@ impl Settings {
             ("tcp_sack", switch(has_sack)),
             ("tcp_dsack", switch(has_sack && destination.dsack)),
             ("tcp_timestamps", switch(source.timestamps && destination.timestamps)),
-            ("tcp_ecn", switch(source.ecn && destination.ecn)),
+            ("tcp_ecn", switch((source.ecn || source.accecn) && (destination.ecn || destination.accecn))),
             ("tcp_frto", if source.f_rto { "2" } else { "0" }.to_owned()),
             ("tcp_slow_start_after_idle", switch(source.restarts_after_idle)),
             ("tcp_moderate_rcvbuf", switch(tuned.is_some())),
@@ -133,6 +135,7 @@ fn untold_sender(source: &Config) -> Vec<String> {
             format!("initial_rto = {}: the kernel's is 1 s", source.rto.initial),
         ),
         (source.judge.info.as_linux, format!("judge = {}", source.judge.info.name)),
+        (!source.accecn, format!("ecn_feedback = accurate: {ACCURATE}")),
     ])
 }
 
@@ -155,6 +158,7 @@ fn untold_receiver(destination: &Config) -> Vec<String> {
         usual(&destination.echo),
         usual(&destination.window),
         usual(&destination.cause),
+        (!destination.accecn, format!("ecn_feedback = accurate of the receiver: {ACCURATE}")),
     ])
 }
 
@@ -216,8 +220,11 @@ mod tests {
         assert_eq!(Settings::like(&source, &Config::default()).1, Untold::default());
         source.recovery = Choice::named(recovery::ALL, "tahoe");
         source.initial_ssthresh = Some(10_000);
+        source.accecn = true;
         let untold = Settings::like(&source, &Config::default()).1.of_sender;
         assert!(untold[0].contains("NewReno"), "{untold:?}");
-        assert!(untold.iter().any(|line| line.contains("initial_ssthresh")), "{untold:?}");
+        for word in ["initial_ssthresh", "ecn_feedback"] {
+            assert!(untold.iter().any(|line| line.contains(word)), "{untold:?}");
+        }
     }
 }
