@@ -1,4 +1,4 @@
-//! The rows: a path and what is set in it.
+//! The rows: a path and what is set in it. They are taken in the project's folder, where the scenario with RLC is.
 
 use lasthop_scenario::{Draft, Scenario};
 
@@ -50,10 +50,20 @@ pub fn all() -> Vec<Case> {
         let label = format!("table: Prague without a floor of its RTT / CUBIC, {label}");
         cases.push(case(&label, "l4s", &[("link.path.one_way_delay", delay), plain]));
     }
-    for path in ["lte", "lte-fading", "umts"] {
+    // RLC repeats on a fading link: at the rate of UMTS, and ten times as fast (HSPA).
+    let rlc = "crosscheck/kernel/rlc.toml";
+    let fast: &[_] = &[("link.wireless.down.rate", "3.84 Mbit/s"), ("link.wireless.down.queue", "300 packets")];
+    let paths: [(&str, &str, &[(&'static str, &'static str)]); 5] = [
+        ("lte", "lte", &[]),
+        ("lte-fading", "lte-fading", &[]),
+        ("umts", "umts", &[]),
+        ("RLC at 384 kbit/s", rlc, &[]),
+        ("RLC at 3.84 Mbit/s", rlc, fast),
+    ];
+    for (name, path, set) in paths {
         let radio = |label: &str, settings: &[(&'static str, &'static str)]| {
             let start = [("start_spread", "100 ms")];
-            case(&format!("radio: {path}, {label}"), path, &[&start, settings].concat())
+            case(&format!("radio: {name}, {label}"), path, &[&start, set, settings].concat())
         };
         let (prague, queue) = (("congestion", "prague"), ("link.wireless.down.queue", "dualpi2"));
         cases.extend([
