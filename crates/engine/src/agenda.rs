@@ -10,7 +10,7 @@ use lasthop_base::Time;
 #[derive(Debug)]
 pub struct Tournament {
     first: (Time, u32),
-    /// Of each source; [`FEW`] of them at least.
+    /// Of each source; [`FEWEST`] or [`FEW`] of them at least.
     times: Vec<Time>,
     /// The tree, if there are more: `nodes[1]` is the winner; leaves start at `nodes.len() / 2`.
     nodes: Vec<(Time, u32)>,
@@ -18,13 +18,15 @@ pub struct Tournament {
 
 /// As many sources as are looked at sooner than a tree is climbed.
 const FEW: usize = 8;
+/// As many as a path of two links has: fewer to look at.
+const FEWEST: usize = 4;
 
 impl Tournament {
     /// A tournament of `count` sources, none of which has anything due.
     pub fn new(count: usize) -> Tournament {
         let mut tournament = Tournament {
             first: (Time::NEVER, 0),
-            times: vec![Time::NEVER; count.max(FEW)],
+            times: vec![Time::NEVER; count.max(if count <= FEWEST { FEWEST } else { FEW })],
             nodes: Vec::new(),
         };
         if count > FEW {
@@ -55,6 +57,8 @@ impl Tournament {
             self.first = if rank((time, number)) < rank(self.first) { (time, number) } else { self.first };
         } else if let Some(few) = self.times.first_chunk::<FEW>() {
             self.first = earliest(few);
+        } else if let Some(fewest) = self.times.first_chunk::<FEWEST>() {
+            self.first = earliest(fewest);
         }
     }
 
@@ -87,7 +91,7 @@ impl Tournament {
 }
 
 #[inline]
-fn earliest(times: &[Time; FEW]) -> (Time, u32) {
+fn earliest<const N: usize>(times: &[Time; N]) -> (Time, u32) {
     let mut first = (times[0], 0);
     for (number, time) in times.iter().enumerate() {
         first = if *time < first.0 { (*time, number as u32) } else { first };

@@ -68,7 +68,18 @@ impl Nexts {
     /// What comes behind the pipe that a packet has joined, or is about to; `None`: its way ends there.
     #[inline]
     pub(crate) fn behind(&self, packet: &Packet) -> Option<Next> {
+        self.at(self.place(packet))
+    }
+
+    /// Where the table says that; the place behind is that of the next hop.
+    #[inline]
+    pub(crate) fn place(&self, packet: &Packet) -> usize {
         let hop = usize::from(packet.hop.wrapping_add(1));
-        self.table[packet.route as usize * self.width + hop]
+        packet.route as usize * self.width + hop
+    }
+
+    #[inline]
+    pub(crate) fn at(&self, place: usize) -> Option<Next> {
+        self.table[place]
     }
 }

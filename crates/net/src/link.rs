@@ -5,7 +5,7 @@
 
 use crate::admission::{self, Admission, State, Verdict};
 use crate::arq::{self, Arq, Carried, LinkLayer, Partner, Parts};
-use crate::channel::{self, Air, Channel};
+use crate::channel::{self, Air, Channel, Reception};
 use crate::counters::Counters;
 use crate::discipline::{self, Discipline, Place};
 use crate::element::Element;
@@ -166,6 +166,8 @@ pub struct Link {
     keeps_order: bool,
     /// Whether what waits is counted.
     tracks: bool,
+    /// Whether nothing is lost and what waits is not counted: a wire behind an unlimited queue.
+    is_plain: bool,
     /// Packets that wait: when each leaves the queue, and its bytes.
     waiting: VecDeque<(Time, u32)>,
     waiting_bytes: u64,
@@ -225,10 +227,12 @@ impl Link {
         channel: Box<dyn Channel>,
         arq: Box<dyn Arq>,
     ) -> Link {
+        let tracks = !admission.is_unlimited();
         Link {
             server: Server::new(service),
             delay,
-            tracks: !admission.is_unlimited(),
+            tracks,
+            is_plain: !tracks && channel.is_perfect(),
             admission,
             keeps_order: arq.keeps_order(),
             air: (!channel.is_perfect()).then_some((channel, arq)),
@@ -248,7 +252,7 @@ impl Link {
 
     /// Has the link count what waits even if its queue is unlimited, so that [`Link::backlog`] is true.
     pub fn track_backlog(&mut self) {
-        self.tracks = true;
+        (self.tracks, self.is_plain) = (true, false);
     }
 
     /// Whether packets arrive in the order in which they joined.
@@ -261,8 +265,22 @@ impl Link {
         self.admission.draws() || self.air.as_ref().is_some_and(|(channel, _)| channel.draws())
     }
 
-    /// A packet joins at `now`, which never decreases. It may come out marked.
+    /// Whether all packets pass: nothing is lost, and what waits is not counted.
     #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+
+    /// Of a [plain](Link::is_plain) link: when a packet of so many bytes reaches the other side that joins at `now`.
+    #[inline]
+    pub fn pass(&mut self, now: Time, bytes: u32) -> Time {
+        let served = self.server.serve(now.max(self.frees_at), bytes);
+        self.frees_at = served.ends;
+        served.ends + self.delay
+    }
+
+    /// A packet joins at `now`, which never decreases. It may come out marked.
+    #[inline(never)]
     pub fn carry(&mut self, now: Time, packet: &mut Packet) -> Passage {
         if self.tracks {
             let queue = State { backlog: self.backlog(now), idle: now.since(self.frees_at) };
@@ -286,25 +304,36 @@ impl Link {
             priority: packet.priority,
             attempt: 0,
         };
-        let carried = arq::carry(&air, &mut **channel, &mut **arq);
-        if carried != Carried::AT_ONCE {
-            self.trouble = Some(trouble(served.ends, &carried));
+        if channel.transmit(&air) == Reception::Lost {
+            let carried = arq.repeat(&air, &mut **channel);
+            return self.carry_again(&air, &carried);
         }
-        self.frees_at = served.ends + carried.holds;
-        let mut at = served.ends + carried.late + self.delay;
-        if self.keeps_order {
-            // What comes behind a packet that is being repeated waits until it is there, or given up.
-            at = at.max(self.last_arrival);
-            self.last_arrival = at;
+        let at = self.in_order(served.ends + self.delay);
+        Passage::Arrives { at }
+    }
+
+    /// The first transmission was lost, and the ARQ has seen to it.
+    #[inline(never)]
+    fn carry_again(&mut self, air: &Air, carried: &Carried) -> Passage {
+        self.trouble = Some(trouble(air.end, carried));
+        self.frees_at = air.end + carried.holds;
+        let at = self.in_order(air.end + carried.late + self.delay);
+        if carried.delivered {
+            return Passage::Arrives { at };
         }
-        match carried.delivered {
-            true => Passage::Arrives { at },
-            false => {
-                let last = Air { attempt: carried.attempts - 1, ..air };
-                let readable = channel.spares_header(&last, HEADER);
-                Passage::Lost { at, reason: LossReason::Channel, readable }
-            }
+        let last = Air { attempt: carried.attempts - 1, ..*air };
+        let readable = self.air.as_ref().is_some_and(|(channel, _)| channel.spares_header(&last, HEADER));
+        Passage::Lost { at, reason: LossReason::Channel, readable }
+    }
+
+    /// What comes behind a packet that is being repeated waits until it is there, or given up.
+    #[inline]
+    fn in_order(&mut self, at: Time) -> Time {
+        if !self.keeps_order {
+            return at;
         }
+        self.last_arrival = at.max(self.last_arrival);
+        self.last_arrival
     }
 
     /// What waits at `now`, which never decreases; the packet in transmission is told apart.

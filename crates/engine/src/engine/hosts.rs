@@ -1,8 +1,9 @@
 //! A packet at a host: what an endpoint makes of it, and what it sends.
 
 use super::injected::note_left;
-use super::{Carried, Engine, timer_of};
-use crate::flow::{Datagrams, Flow, Overhead, Side, Traffic, Unanswered};
+use super::{Carried, Engine, Way, timer_of};
+use crate::agenda::Timers;
+use crate::flow::{Connection, Datagrams, Flow, Overhead, Side, Traffic, Unanswered};
 use crate::pipe::{Pipe, PipeId};
 use crate::together::Together;
 use lasthop_base::Time;
@@ -15,42 +16,65 @@ const TCP_IPV4_HEADER: u32 = 40;
 const UDP_IPV4_HEADER: u32 = 28;
 
 impl Engine {
-    /// The first packet on a pipe has reached its destination. It is read where it lies, and then removed.
+    /// The first packet on a pipe has reached its destination.
     #[inline]
-    pub(super) fn deliver(&mut self, pipe: u32, id: FlowId, forward: bool) {
-        let side = if forward { Side::Destination } else { Side::Source };
-        let now = self.now;
-        let Carried { flow, sharing, .. } = &mut self.flows[id.0 as usize];
-        let Traffic::Tcp(connection) = &mut flow.traffic else { return self.deliver_unanswered(pipe, id) };
-        let (endpoint, peer) = match side {
-            Side::Source => (&mut connection.source, &connection.destination),
-            Side::Destination => (&mut connection.destination, &connection.source),
-        };
-        let mut told = None;
-        let wants = endpoint.wants();
-        if wants.any() {
-            let uplink = if forward { flow.backward[0] } else { flow.forward[0] };
-            tell(now, wants, endpoint, peer, &mut self.pipes[uplink.0 as usize]);
-            told = wants.backlog.then_some(uplink);
+    pub(super) fn deliver(&mut self, pipe: u32, room: &mut Packet) {
+        let Some(first) = self.pipes[pipe as usize].travelling.first() else { return };
+        let (id, side) =
+            (first.packet.flow, if first.packet.forward { Side::Destination } else { Side::Source });
+        match self.flows[id.0 as usize].ways[end(side)].is_told {
+            true => self.deliver_told(pipe, id, side, room),
+            false => self.hand_over(pipe, id, side, room),
         }
+    }
+
+    /// The same where the endpoint wants to know something with each segment.
+    #[inline(never)]
+    fn deliver_told(&mut self, pipe: u32, id: FlowId, side: Side, room: &mut Packet) {
+        let Carried { flow, ways, .. } = &mut self.flows[id.0 as usize];
+        let Traffic::Tcp(Connection { source, destination, .. }) = &mut flow.traffic else { return };
+        let (endpoint, peer) = match side {
+            Side::Source => (source, destination),
+            Side::Destination => (destination, source),
+        };
+        let (wants, uplink) = (endpoint.wants(), ways[end(side)].first);
+        tell(self.now, wants, endpoint, peer, &mut self.pipes[uplink.0 as usize]);
+        self.hand_over(pipe, id, side, room);
+        if wants.backlog {
+            self.tell_backlog(id, side, uplink);
+        }
+    }
+
+    /// The first packet on a pipe is read where it lies, and then removed. What the endpoint sends first goes out while it is
+    /// at hand.
+    #[inline(always)]
+    fn hand_over(&mut self, pipe: u32, id: FlowId, side: Side, room: &mut Packet) {
+        let now = self.now;
+        let Carried { flow, ways, sharing, .. } = &mut self.flows[id.0 as usize];
+        let (way, overhead) = (ways[end(side)], flow.overhead);
+        let Some(endpoint) = endpoint_of(flow, side) else { return self.deliver_unanswered(pipe, id) };
         let here = &mut self.pipes[pipe as usize];
+        let before = endpoint.delivered();
         if let Some(first) = here.travelling.first()
             && let Body::Tcp(segment) = &first.packet.body
         {
-            let arriving = Arriving { ecn: first.packet.ecn };
-            let before = if forward { endpoint.delivered() } else { 0 };
-            endpoint.handle_segment(now, segment, &arriving);
-            if forward {
-                self.together.deliver(sharing, endpoint.delivered() - before);
-            }
+            endpoint.handle_segment(now, segment, &Arriving { ecn: first.packet.ecn });
         } else {
             notify(now, endpoint, here);
         }
+        if side == Side::Destination {
+            self.together.deliver(sharing, endpoint.delivered() - before);
+        }
         here.travelling.drop_first();
         self.heads.set(pipe, here.due());
-        self.pump(id, side);
-        if let Some(uplink) = told {
-            self.tell_backlog(id, side, uplink);
+        let Some(then) = emit(now, endpoint, (id, side), way, overhead, &mut self.timers, room) else {
+            return self.settle(id, side);
+        };
+        self.set_out_from(room, way);
+        match then {
+            Then::Nothing => {}
+            Then::Settle => self.settle(id, side),
+            Then::Ask => self.pump(id, side),
         }
     }
 
@@ -98,11 +122,10 @@ impl Engine {
         let id = FlowId(timer / 2);
         let side = if timer.is_multiple_of(2) { Side::Source } else { Side::Destination };
         let now = self.now;
-        let Some(Carried { flow, routes: [route, _], sharing, .. }) = self.flows.get_mut(id.0 as usize)
-        else {
+        let Some(Carried { flow, ways: [there, _], sharing, .. }) = self.flows.get_mut(id.0 as usize) else {
             return self.wake_node(timer);
         };
-        let route = *route;
+        let route = there.route;
         let next = match &mut flow.traffic {
             Traffic::Unanswered(Unanswered::Datagrams(source)) if now < source.stop => {
                 let mut packet = datagram((self.packets, id, route), source, flow.overhead);
@@ -140,62 +163,42 @@ impl Engine {
     }
 
     /// Sends what an endpoint has to send, and notes its next deadline.
-    #[inline]
+    #[inline(never)]
     pub(super) fn pump(&mut self, id: FlowId, side: Side) {
         let now = self.now;
-        let Carried { routes, firsts, hosts, .. } = &self.flows[id.0 as usize];
-        let end = usize::from(side == Side::Destination);
-        let (route, first, host) = (routes[end], firsts[end], hosts[end]);
-        let mut packet = Packet {
-            number: 0,
-            flow: id,
-            route,
-            wire_bytes: 0,
-            forward: side == Side::Source,
-            again: false,
-            early: false,
-            ecn: Ecn::NotEct,
-            priority: Priority::Normal,
-            hop: 0,
-            body: Body::Tcp(Segment::default()),
-        };
+        let mut packet = blank();
         loop {
-            let flow = &mut self.flows[id.0 as usize].flow;
-            let overhead = flow.overhead;
+            let Carried { flow, ways, .. } = &mut self.flows[id.0 as usize];
+            let (way, overhead) = (ways[end(side)], flow.overhead);
             let Some(endpoint) = endpoint_of(flow, side) else { return };
-            let Body::Tcp(segment) = &mut packet.body else { return };
-            let Some(sending) = endpoint.poll_segment_into(now, segment) else { break };
-            let counters = endpoint.counters();
-            packet.early = counters.recoveries + counters.timeouts == 0;
-            packet.wire_bytes = wire_bytes(segment, overhead);
-            packet.again = sending.again;
-            packet.ecn = sending.ecn;
-            packet.priority = sending.priority;
-            packet.hop = 0;
-            // The last one, and nothing else is to be told: what comes to settling is done while the endpoint is at hand.
-            let is_settled = !sending.more && endpoint.state() != State::CloseWait && !endpoint.has_events();
-            if is_settled {
-                self.timers.at_latest(timer_of(id.0 as usize, side), endpoint.poll_timeout());
-            }
-            match host {
-                None => {
-                    self.number(&mut packet);
-                    self.send(&mut packet, first);
-                }
-                Some(host) => self.pass_in_host(&mut packet, host),
-            }
-            if is_settled {
-                return;
-            }
-            if !sending.more {
+            let Some(then) = emit(now, endpoint, (id, side), way, overhead, &mut self.timers, &mut packet)
+            else {
                 break;
+            };
+            self.set_out_from(&mut packet, way);
+            match then {
+                Then::Nothing => return,
+                Then::Settle => break,
+                Then::Ask => {}
             }
         }
         self.settle(id, side);
     }
 
-    /// After an endpoint has acted: its deadline, its events, its end.
+    /// A packet leaves an endpoint.
     #[inline]
+    fn set_out_from(&mut self, packet: &mut Packet, way: Way) {
+        match way.host {
+            None => {
+                self.number(packet);
+                self.send(packet, way.first);
+            }
+            Some(host) => self.pass_in_host(packet, host),
+        }
+    }
+
+    /// After an endpoint has acted: its deadline, its events, its end.
+    #[inline(never)]
     pub(super) fn settle(&mut self, id: FlowId, side: Side) {
         let now = self.now;
         let carried = &mut self.flows[id.0 as usize];
@@ -236,6 +239,73 @@ impl Engine {
             }
         }
     }
+}
+
+/// A packet that is not yet written, as far as endpoints write them.
+pub(super) fn blank() -> Packet {
+    Packet {
+        number: 0,
+        flow: FlowId(0),
+        route: 0,
+        wire_bytes: 0,
+        forward: true,
+        again: false,
+        early: false,
+        ecn: Ecn::NotEct,
+        priority: Priority::Normal,
+        hop: 0,
+        body: Body::Tcp(Segment::default()),
+    }
+}
+
+/// What is to be done once a packet has set out.
+enum Then {
+    /// It was the last one, and all is settled.
+    Nothing,
+    /// It was the last one.
+    Settle,
+    /// There may be another one.
+    Ask,
+}
+
+/// Has an endpoint fill the packet that it sends next, if there is one. If it is the last one, and nothing else is to be
+/// told, what comes to settling is done while the endpoint is at hand.
+#[inline(always)]
+fn emit(
+    now: Time,
+    endpoint: &mut Endpoint,
+    (id, side): (FlowId, Side),
+    way: Way,
+    overhead: Overhead,
+    timers: &mut Timers,
+    packet: &mut Packet,
+) -> Option<Then> {
+    let Body::Tcp(segment) = &mut packet.body else { return None };
+    let sent = endpoint.poll_segment_into(now, segment)?;
+    let counters = endpoint.counters();
+    packet.early = counters.recoveries + counters.timeouts == 0;
+    packet.wire_bytes = wire_bytes(segment, overhead);
+    packet.flow = id;
+    packet.route = way.route;
+    packet.forward = side == Side::Source;
+    packet.again = sent.again;
+    packet.ecn = sent.ecn;
+    packet.priority = sent.priority;
+    packet.hop = 0;
+    if sent.more {
+        return Some(Then::Ask);
+    }
+    if endpoint.state() == State::CloseWait || endpoint.has_events() {
+        return Some(Then::Settle);
+    }
+    timers.at_latest(timer_of(id.0 as usize, side), endpoint.poll_timeout());
+    Some(Then::Nothing)
+}
+
+/// The place of a side's [`Way`].
+#[inline]
+fn end(side: Side) -> usize {
+    usize::from(side == Side::Destination)
 }
 
 /// What arrived is no segment: a node's notice.

@@ -15,7 +15,8 @@ use lasthop_wire::{Body, LinkReport, LossReason, Packet, Priority};
 
 impl Engine {
     /// The first packet on a pipe has arrived at its end.
-    pub(super) fn arrive(&mut self, pipe: u32) {
+    #[inline]
+    pub(super) fn arrive(&mut self, pipe: u32, room: &mut Packet) {
         let here = &mut self.pipes[pipe as usize];
         if let Line::Element(element) = &mut here.line
             && here.travelling.first().is_none_or(|first| first.due > self.now)
@@ -24,9 +25,8 @@ impl Engine {
             return self.take_decisions(PipeId(pipe));
         }
         let Some(first) = here.travelling.first() else { return };
-        let (id, forward) = (first.packet.flow, first.packet.forward);
         match first.next.is_none() && !first.is_news() {
-            true => self.deliver(pipe, id, forward),
+            true => self.deliver(pipe, room),
             false => self.pass_on(pipe),
         }
     }
@@ -61,27 +61,29 @@ impl Engine {
     pub(super) fn send(&mut self, packet: &mut Packet, mut at: PipeId) {
         let mut now = self.now;
         let (pipes, nexts) = (&mut self.pipes[..], &self.nexts);
+        let mut place = nexts.place(packet);
         loop {
-            let next = nexts.behind(packet);
+            let next = nexts.at(place);
             let pipe = &mut pipes[at.0 as usize];
             pipe.account.offered += 1;
-            let passage = match &mut pipe.line {
-                Line::Link(link) => link.carry(now, packet),
+            let due = match &mut pipe.line {
+                Line::Link(link) if link.is_plain() => link.pass(now, packet.wire_bytes),
+                Line::Link(link) => match link.carry(now, packet) {
+                    Passage::Arrives { at } => at,
+                    Passage::Lost { at: due, reason, readable } => {
+                        return self.lose_under_way(packet, at, now, (due, readable), reason);
+                    }
+                },
                 Line::Element(_) => return self.join_element(packet, at),
             };
             if let Some(observer) = &mut self.observer {
-                tell_passage(&mut **observer, now, at, packet, passage);
+                tell_fate(&mut **observer, now, at, packet, Fate::Arrives(due));
             }
-            let due = match passage {
-                Passage::Arrives { at } => at,
-                Passage::Lost { at: due, reason, readable } => {
-                    return self.lose_under_way(packet, at, (due, readable), reason);
-                }
-            };
             pipe.account.carried_bytes += u64::from(packet.wire_bytes);
             if let Some(next) = next {
                 if next.eager && due <= self.horizon && pipe.passing == 0 {
                     packet.hop += 1;
+                    place += 1;
                     now = due;
                     at = next.pipe;
                     continue;
@@ -95,15 +97,19 @@ impl Engine {
         }
     }
 
-    /// A packet is lost on the pipe that it has joined; who gives it up there hears of it at `due`.
+    /// A packet is lost on the pipe that it has joined at `now`; who gives it up there hears of it at `due`.
     #[inline(never)]
     fn lose_under_way(
         &mut self,
         packet: &Packet,
         at: PipeId,
+        now: Time,
         (due, readable): (Time, bool),
         reason: LossReason,
     ) {
+        if let Some(observer) = &mut self.observer {
+            tell_fate(&mut **observer, now, at, packet, Fate::Lost(reason));
+        }
         self.lose(packet, at, reason);
         let next = self.nexts.behind(packet).map(|next| next.pipe);
         let condition = if readable { Condition::Damaged } else { Condition::GivenUp };
@@ -241,10 +247,6 @@ impl Engine {
 }
 
 #[inline(never)]
-fn tell_passage(observer: &mut dyn Observer, now: Time, at: PipeId, packet: &Packet, passage: Passage) {
-    let fate = match passage {
-        Passage::Arrives { at } => Fate::Arrives(at),
-        Passage::Lost { reason, .. } => Fate::Lost(reason),
-    };
+fn tell_fate(observer: &mut dyn Observer, now: Time, at: PipeId, packet: &Packet, fate: Fate) {
     observer.on_packet(now, at, packet, fate);
 }

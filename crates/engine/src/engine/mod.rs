@@ -10,6 +10,7 @@ mod injected;
 mod links;
 mod nodes;
 
+use self::hosts::blank;
 use crate::agenda::{Timers, Tournament};
 use crate::external::Left;
 use crate::flow::{Flow, FlowAccount, Side, Traffic, Unanswered};
@@ -23,7 +24,7 @@ use lasthop_middlebox::Onward;
 use lasthop_net::counters::Counters;
 use lasthop_net::{Line, Output};
 use lasthop_tcp::{Endpoint, State};
-use lasthop_wire::{Backlog, FlowId};
+use lasthop_wire::{Backlog, FlowId, Packet};
 
 /// Carries packets from event to event.
 ///
@@ -55,14 +56,22 @@ pub struct Engine {
 
 struct Carried {
     flow: Flow,
-    /// Route from source to destination, and back.
-    routes: [u32; 2],
-    /// The first pipe of each.
-    firsts: [PipeId; 2],
-    /// What packets pass inside the source, and inside the destination, before their first link.
-    hosts: [Option<PipeId>; 2],
+    /// From the source, and from the destination.
+    ways: [Way; 2],
     account: FlowAccount,
     sharing: Sharing,
+}
+
+/// What packets take that one end of a flow sends.
+#[derive(Clone, Copy)]
+struct Way {
+    route: u32,
+    /// Its first pipe.
+    first: PipeId,
+    /// What they pass inside their host before it.
+    host: Option<PipeId>,
+    /// Whether that end wants to be told something with each segment that arrives there.
+    is_told: bool,
 }
 
 impl Engine {
@@ -72,13 +81,23 @@ impl Engine {
         fuse(&mut pipes, &flows);
         let mut routes = Vec::new();
         let flows = flows.into_iter().map(|flow| {
-            let there = number_of(&mut routes, &flow.forward);
-            let back = number_of(&mut routes, &flow.backward);
+            let told = match &flow.traffic {
+                Traffic::Tcp(connection) => {
+                    [&connection.source, &connection.destination].map(|end| end.wants().any())
+                }
+                Traffic::Unanswered(_) => [false; 2],
+            };
+            let way = |routes: &mut Vec<Vec<PipeId>>, path: &[PipeId], is_told| Way {
+                route: number_of(routes, path),
+                first: path[0],
+                host: None,
+                is_told,
+            };
+            let there = way(&mut routes, &flow.forward, told[0]);
+            let back = way(&mut routes, &flow.backward, told[1]);
             Carried {
-                routes: [there, back],
-                firsts: [flow.forward[0], flow.backward[0]],
                 flow,
-                hosts: [None; 2],
+                ways: [there, back],
                 account: FlowAccount::default(),
                 sharing: Sharing::default(),
             }
@@ -140,7 +159,7 @@ impl Engine {
     pub fn pass_in_hosts(&mut self, lines: Vec<(FlowId, [Line; 2])>) {
         for (flow, lines) in lines {
             for (side, line) in lines.into_iter().enumerate() {
-                self.flows[flow.0 as usize].hosts[side] = Some(PipeId(self.pipes.len() as u32));
+                self.flows[flow.0 as usize].ways[side].host = Some(PipeId(self.pipes.len() as u32));
                 self.pipes.push(Pipe { behind: Behind::Host, ..Pipe::new(line) });
             }
         }
@@ -165,7 +184,8 @@ impl Engine {
     /// Runs every event up to and including `until`.
     pub fn run_until(&mut self, until: Time) {
         self.horizon = until;
-        while self.step(until) {}
+        let mut room = blank();
+        while self.step(until, &mut room) {}
         self.now = self.now.max(until);
     }
 
@@ -173,8 +193,9 @@ impl Engine {
     /// is false has what one [`Engine::run_until`] gives.
     pub fn advance(&mut self, until: Time, most: usize) -> bool {
         self.horizon = until;
+        let mut room = blank();
         for _ in 0..most {
-            if !self.step(until) {
+            if !self.step(until, &mut room) {
                 self.now = self.now.max(until);
                 return false;
             }
@@ -269,9 +290,10 @@ impl Engine {
         self.timers.at_latest(timer_of(index, Side::Source), self.flows[index].flow.start);
     }
 
-    /// The next event, if there is one up to and including `until`; else false.
+    /// The next event, if there is one up to and including `until`; else false. What an endpoint answers with is written in
+    /// `room`, which is not made anew for each.
     #[inline]
-    fn step(&mut self, until: Time) -> bool {
+    fn step(&mut self, until: Time, room: &mut Packet) -> bool {
         let (due, pipe) = self.heads.first();
         let (time, timer) = self.timers.first();
         let at = due.min(time);
@@ -281,7 +303,7 @@ impl Engine {
         self.now = at;
         match time < due {
             true => self.fire(timer),
-            false => self.arrive(pipe),
+            false => self.arrive(pipe, room),
         }
         true
     }

@@ -116,7 +116,7 @@ impl Engine {
     /// A packet that was born here sets out, if its flow passes here in its direction.
     fn set_out(&mut self, place: u32, mut packet: Packet, deed: Deed) {
         let carried = &mut self.flows[packet.flow.0 as usize];
-        let route = carried.routes[usize::from(!packet.forward)];
+        let route = carried.ways[usize::from(!packet.forward)].route;
         let Node { id, exits, .. } = &self.nodes[place as usize];
         let (id, Some(hop)) = (*id, exits[route as usize]) else { return };
         carried.account.born[usize::from(!packet.forward)] += 1;

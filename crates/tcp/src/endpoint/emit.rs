@@ -3,6 +3,7 @@
 use super::accecn::{field_of, flags_of, handshake_field};
 use super::{Endpoint, Feedback, Special, State};
 use crate::event::Reason;
+use crate::ranges::Range;
 use crate::sender::Outgoing;
 use lasthop_base::Time;
 use lasthop_wire::{Ecn, Flags, Priority, SackBlocks, Segment, Seq, Timestamps};
@@ -37,77 +38,75 @@ pub struct Sending {
     pub ecn: Ecn,
 }
 
-/// What is to be written.
-enum Next {
-    Data(Outgoing),
-    /// An acknowledgement of so much, and whether another one may follow.
-    Ack {
-        ack: u64,
-        more: bool,
-    },
-    /// Nothing, with a number that was acknowledged already.
-    KeepAlive(u64),
-}
+/// A segment of no data, behind which another one may follow.
+const BARE: Sent = Sent { again: false, priority: Priority::Normal, ecn: Ecn::NotEct, more: true };
 
 impl Endpoint {
     /// Fills `segment` with the next one to send.
     #[inline]
     pub(super) fn next_segment(&mut self, now: Time, segment: &mut Segment) -> Option<Sent> {
-        let next = if self.special.is_some() || self.handshake.pending || !self.is_synchronised() {
-            match self.next_of_opening(now, segment)? {
-                Ok(next) => next,
-                Err(sent) => return Some(sent),
+        if self.special.is_some() || self.handshake.pending || !self.is_synchronised() {
+            return self.next_of_opening(now, segment);
+        }
+        if let Some(ack) = self.receiver.poll_burst() {
+            return Some(self.write_ack_of_several(now, ack, segment));
+        }
+        if self.may_send_data() {
+            // Nearly all data is the next full segment, while nothing is lost: it has its own way through this function.
+            if let Some(range) = self.sender.next_full() {
+                return Some(self.write_full(now, range, segment));
             }
-        } else if let Some(ack) = self.receiver.poll_burst() {
-            Next::Ack { ack, more: true }
-        } else if self.may_send_data()
-            && let Some(outgoing) = self.sender.poll(now, &mut self.log)
-        {
-            Next::Data(outgoing)
-        } else {
-            // Nobody had data, and behind this ACK nothing is due.
-            Next::Ack { ack: self.receiver.poll_ack()?, more: false }
-        };
-        Some(self.fill(now, next, segment))
+            if let Some(outgoing) = self.sender.poll(now, &mut self.log) {
+                return Some(self.write_data(now, &outgoing, segment));
+            }
+        }
+        // Nobody had data, and behind this ACK nothing is due.
+        let ack = self.receiver.poll_ack()?;
+        self.write_ack(now, ack, segment);
+        Some(Sent { more: false, ..BARE })
     }
 
-    /// Resets, keep-alive probes, SYNs, and what is sent before the connection is open: written already, or to be written
-    /// as anything else.
+    /// Resets, keep-alive probes, SYNs, and what is sent before the connection is open.
     #[cold]
-    fn next_of_opening(&mut self, now: Time, segment: &mut Segment) -> Option<Result<Next, Sent>> {
-        let written = Sent { again: false, priority: Priority::Normal, ecn: Ecn::NotEct, more: true };
+    fn next_of_opening(&mut self, now: Time, segment: &mut Segment) -> Option<Sent> {
         match self.special.take() {
             Some(Special::Reset { seq, ack }) => {
                 *segment = self.reset(now, seq, ack);
-                return Some(Err(written));
+                return Some(BARE);
             }
             Some(Special::Damaged { seq, copies }) => {
                 if copies > 1 {
                     self.special = Some(Special::Damaged { seq, copies: copies - 1 });
                 }
                 let ack = self.receiver.piggyback();
-                let sent = self.fill(now, Next::Ack { ack, more: true }, segment);
+                self.write_ack(now, ack, segment);
                 segment.set_damaged(seq);
-                return Some(Err(sent));
+                return Some(BARE);
             }
-            Some(Special::KeepAlive) => return Some(Ok(Next::KeepAlive(self.receiver.piggyback()))),
+            Some(Special::KeepAlive) => {
+                let ack = self.receiver.piggyback();
+                let before = self.sender.board().nxt().wrapping_sub(1);
+                self.write_header(now, before, ack, (0, u64::MAX), segment);
+                return Some(BARE);
+            }
             Some(Special::HandshakeAck) => {
                 let ack = self.receiver.piggyback();
-                let sent = self.fill(now, Next::Ack { ack, more: true }, segment);
+                self.write_ack(now, ack, segment);
                 let arrived = self.telling.accecn().map_or(Ecn::NotEct, |accecn| accecn.handshake);
                 let others = Flags(segment.flags.0 & !flags_of(field_of(segment.flags)).0);
                 segment.flags = others | flags_of(handshake_field(arrived));
-                return Some(Err(sent));
+                return Some(BARE);
             }
             None => {}
         }
         if self.handshake.pending {
             *segment = self.syn(now);
-            return Some(Err(Sent { again: self.handshake.repeats > 0, ..written }));
+            return Some(Sent { again: self.handshake.repeats > 0, ..BARE });
         }
         if self.state == State::SynReceived {
             let ack = self.receiver.poll_ack()?;
-            return Some(Ok(Next::Ack { ack, more: true }));
+            self.write_ack(now, ack, segment);
+            return Some(BARE);
         }
         None
     }
@@ -132,23 +131,68 @@ impl Endpoint {
         )
     }
 
-    /// Fills a segment that is neither a reset nor a SYN.
+    /// An acknowledgement of so much, and nothing else.
     #[inline]
-    fn fill(&mut self, now: Time, next: Next, segment: &mut Segment) -> Sent {
-        let nxt = self.sender.board().nxt();
-        let (start, ack, len, room) = match &next {
-            Next::Data(outgoing) => {
-                let len = outgoing.range.len() - u64::from(outgoing.fin);
-                (
-                    outgoing.range.start,
-                    self.receiver.piggyback(),
-                    len,
-                    self.sender.segment().saturating_sub(len),
-                )
-            }
-            Next::Ack { ack, .. } => (nxt, *ack, 0, u64::MAX),
-            Next::KeepAlive(ack) => (nxt.wrapping_sub(1), *ack, 0, u64::MAX),
-        };
+    fn write_ack(&mut self, now: Time, ack: u64, segment: &mut Segment) {
+        self.write_header(now, self.sender.board().nxt(), ack, (0, u64::MAX), segment);
+        self.log.counters.acks_sent += 1;
+    }
+
+    /// The same where another one may follow. Apart, so that the usual ACK is all that stands where segments are sent.
+    #[inline(never)]
+    fn write_ack_of_several(&mut self, now: Time, ack: u64, segment: &mut Segment) -> Sent {
+        self.write_ack(now, ack, segment);
+        BARE
+    }
+
+    /// A full segment of new data, with more behind it: what [`Endpoint::write_data`] comes down to then.
+    #[inline]
+    fn write_full(&mut self, now: Time, range: Range, segment: &mut Segment) -> Sent {
+        let (priority, cwr) = self.sender.note_new(now, range);
+        let ack = self.receiver.piggyback();
+        let room = self.sender.segment() - range.len();
+        self.write_header(now, range.start, ack, (range.len(), room), segment);
+        if cwr && self.agreed.ecn == Feedback::Classic {
+            segment.flags = segment.flags | Flags::CWR;
+        }
+        self.log.counters.data_sent += 1;
+        self.log.counters.tags_sent += u64::from(priority == Priority::Low);
+        Sent { again: false, priority, ecn: self.data_ecn, more: self.sender.may_send_more(now) }
+    }
+
+    /// Data, and what it has beside the header of an ACK.
+    #[inline(never)]
+    fn write_data(&mut self, now: Time, outgoing: &Outgoing, segment: &mut Segment) -> Sent {
+        let Outgoing { range, again, fin, priority, cwr } = *outgoing;
+        let len = range.len() - u64::from(fin);
+        let ack = self.receiver.piggyback();
+        let room = self.sender.segment().saturating_sub(len);
+        self.write_header(now, range.start, ack, (len, room), segment);
+        if fin {
+            segment.flags = segment.flags | Flags::FIN;
+        }
+        if len > 0 && range.end >= self.sender.end_of_data() {
+            segment.flags = segment.flags | Flags::PSH;
+        }
+        if cwr && self.agreed.ecn == Feedback::Classic {
+            segment.flags = segment.flags | Flags::CWR;
+        }
+        self.log.counters.data_sent += 1;
+        self.log.counters.tags_sent += u64::from(priority == Priority::Low);
+        let ecn = if again || len == 0 { Ecn::NotEct } else { self.data_ecn };
+        Sent { again, priority, ecn, more: self.sender.may_send_more(now) }
+    }
+
+    /// All that segments have which are neither resets nor SYNs, where `len` bytes begin at `start` and options have `room`.
+    #[inline]
+    fn write_header(
+        &mut self,
+        now: Time,
+        start: u64,
+        ack: u64,
+        (len, room): (u64, u64),
+        segment: &mut Segment,
+    ) {
         self.last_ack = ack;
         // Field by field: the blocks of SACK stay as they are while none is told.
         segment.seq = self.iss.at(start);
@@ -167,34 +211,6 @@ impl Endpoint {
         if self.agreed.ecn == Feedback::Accurate {
             self.tell_marks(room, segment);
         }
-        let bare = Sent { again: false, priority: Priority::Normal, ecn: Ecn::NotEct, more: true };
-        match next {
-            Next::Data(outgoing) => self.note_data(now, &outgoing, segment),
-            Next::Ack { more, .. } => {
-                self.log.counters.acks_sent += 1;
-                Sent { more, ..bare }
-            }
-            Next::KeepAlive(_) => bare,
-        }
-    }
-
-    /// What data has beside the header of an ACK.
-    #[inline]
-    fn note_data(&mut self, now: Time, outgoing: &Outgoing, segment: &mut Segment) -> Sent {
-        let Outgoing { range, again, fin, priority, cwr } = *outgoing;
-        if fin {
-            segment.flags = segment.flags | Flags::FIN;
-        }
-        if segment.len > 0 && range.end >= self.sender.end_of_data() {
-            segment.flags = segment.flags | Flags::PSH;
-        }
-        if cwr && self.agreed.ecn == Feedback::Classic {
-            segment.flags = segment.flags | Flags::CWR;
-        }
-        self.log.counters.data_sent += 1;
-        self.log.counters.tags_sent += u64::from(priority == Priority::Low);
-        let ecn = if again || segment.len == 0 { Ecn::NotEct } else { self.data_ecn };
-        Sent { again, priority, ecn, more: self.sender.may_send_more(now) }
     }
 
     #[inline(never)]

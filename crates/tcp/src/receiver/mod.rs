@@ -56,8 +56,8 @@ pub struct Receiver {
     always_once: bool,
     /// Whether the timing keeps duplicates back.
     holds: bool,
-    /// Where the peer's FIN is, once seen.
-    fin: Option<u64>,
+    /// Where the peer's FIN is, once seen; until then [`NO_FIN`].
+    fin: u64,
     /// Whether what arrived twice is reported, and what of that was not yet.
     tells_duplicates: bool,
     duplicate: Option<Range>,
@@ -68,6 +68,7 @@ pub struct Receiver {
     acknowledged: u64,
     /// The right edge advertised so far: it never moves left.
     edge: u64,
+    told: Told,
     due: Pending,
     burst: Option<Burst>,
     uplink: Backlog,
@@ -93,6 +94,19 @@ struct Burst {
     sent: u32,
     copies: bool,
 }
+
+/// The window that was told last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Told {
+    /// What it was told for: where the right edge was to be, and where it was, from the ACK on; and the shift.
+    room: (u64, u64, u8),
+    /// What the header says, and what the peer makes of it, bytes.
+    units: u16,
+    bytes: u64,
+}
+
+/// No peer sends so much before its FIN.
+const NO_FIN: u64 = u64::MAX;
 
 /// Ranges behind holes that are held in any case.
 const FEWEST_RANGES: u64 = 256;
@@ -152,7 +166,8 @@ impl Receiver {
             random,
             segment: u64::from(config.segment),
             smallest_opening,
-            fin: None,
+            fin: NO_FIN,
+            told: Told::default(),
             unread: 0,
             acknowledged: 1,
             edge: 1,
@@ -166,12 +181,12 @@ impl Receiver {
     /// The next byte expected; the FIN counts as one.
     pub fn next(&self) -> u64 {
         let next = self.reassembly.next();
-        next + u64::from(self.fin == Some(next))
+        next + u64::from(self.fin == next)
     }
 
     /// Whether all up to the peer's FIN has arrived.
     pub fn has_finished(&self) -> bool {
-        self.fin == Some(self.reassembly.next())
+        self.fin == self.reassembly.next()
     }
 
     /// What arrived.
@@ -248,9 +263,22 @@ impl Receiver {
     /// What the peer makes of it, `ack` plus the window, never moves left (RFC 9293 §3.8.6), neither by rounding nor
     /// when `ack` is only part of what has arrived, unless the window is one that shrinks. It moves right only by as much as is worth a segment: silly
     /// window avoidance (RFC 9293 §3.8.6.2.2).
+    #[inline]
     pub(crate) fn advertise(&mut self, ack: u64, shift: u8) -> u16 {
-        let rounding = (1u64 << shift) - 1;
         let wanted = self.wanted_edge();
+        let room = (wanted.wrapping_sub(ack), self.edge.wrapping_sub(ack), shift);
+        if room != self.told.room {
+            // While data comes in order in full segments, nothing of it changes from one ACK to the next.
+            let units = self.advertise_anew(ack, shift, wanted);
+            self.told = Told { room, units, bytes: self.edge - ack };
+        }
+        self.edge = ack + self.told.bytes;
+        self.told.units
+    }
+
+    #[inline(never)]
+    fn advertise_anew(&mut self, ack: u64, shift: u8, wanted: u64) -> u16 {
+        let rounding = (1u64 << shift) - 1;
         if wanted + rounding >= self.edge + self.smallest_opening {
             self.edge = self.edge.max(wanted);
         }
@@ -284,8 +312,8 @@ impl Receiver {
 
     /// A segment with data (or a FIN) arrived.
     pub(crate) fn handle_data(&mut self, now: Time, data: &Data, fin: bool, log: &mut Log) {
-        if fin && self.fin.is_none() {
-            self.fin = Some(data.range.end);
+        if fin && self.fin == NO_FIN {
+            self.fin = data.range.end;
         }
         if data.range.is_empty() {
             self.due = Pending::Now;
@@ -420,10 +448,13 @@ impl Receiver {
     }
 
     /// The next pure ACK that belongs to a burst of several: the byte that it acknowledges.
+    #[inline]
     pub(crate) fn poll_burst(&mut self) -> Option<u64> {
-        if self.always_once {
-            return None;
-        }
+        if self.always_once { None } else { self.next_of_burst() }
+    }
+
+    #[inline(never)]
+    fn next_of_burst(&mut self) -> Option<u64> {
         if self.due == Pending::Now && self.burst.is_none() {
             self.begin();
         }

@@ -1,6 +1,6 @@
 //! The next data in order, while nobody but the acknowledgement's timing wants to hear of it.
 
-use super::{Receiver, timing};
+use super::{NO_FIN, Receiver, timing};
 use crate::event::Log;
 use lasthop_base::Time;
 
@@ -8,7 +8,7 @@ impl Receiver {
     /// Whether the next data in order, without a FIN, is a matter for [`Receiver::handle_next_data`].
     #[inline]
     pub(crate) fn takes_next_data(&self) -> bool {
-        self.is_plain && !self.reports && self.fin.is_none()
+        self.is_plain && !self.reports && self.fin == NO_FIN
     }
 
     /// The next data in order arrived while nothing waits behind a hole, nor is a duplicate to be told, nor wants anybody

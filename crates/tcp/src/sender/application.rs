@@ -9,6 +9,8 @@ pub(super) struct Application {
     written: u64,
     /// Whether a FIN follows it.
     finishing: bool,
+    /// The byte behind the last one to send, the FIN included.
+    end: u64,
     /// Whether a short segment waits while data is outstanding (RFC 9293 §3.7.4).
     pub(super) nagle: bool,
 }
@@ -16,18 +18,20 @@ pub(super) struct Application {
 impl Application {
     /// Nothing written; the first byte of data will be at offset 1.
     pub(super) fn new(nagle: bool) -> Application {
-        Application { written: 1, finishing: false, nagle }
+        Application { written: 1, finishing: false, end: 1, nagle }
     }
 
     /// So many bytes more; none after [`Application::finish`].
     pub(super) fn write(&mut self, bytes: u64) {
         if !self.finishing {
             self.written = self.written.saturating_add(bytes);
+            self.end = self.written;
         }
     }
 
     pub(super) fn finish(&mut self) {
         self.finishing = true;
+        self.end = self.written.saturating_add(1);
     }
 
     /// The byte behind the last one written.
@@ -42,7 +46,7 @@ impl Application {
 
     /// The byte behind the last one to send, the FIN included.
     pub(super) fn end(&self) -> u64 {
-        self.written.saturating_add(u64::from(self.finishing))
+        self.end
     }
 
     /// Whether a segment of these bytes bears the FIN.

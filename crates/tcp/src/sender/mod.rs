@@ -382,7 +382,7 @@ impl Sender {
         let thaws = self.persist.is_frozen() && self.peer.window() > 0;
         if self.calm && ack.sack.is_empty() && !ack.ece {
             if advanced {
-                return self.advance_calmly(now, ack.ack, ack.marked, || ack.echoed_rtt, || ack.clock);
+                return self.advance_by(now, ack);
             }
             if !was_outstanding {
                 // The ACK that every segment of a peer carries who only sends.
@@ -393,6 +393,11 @@ impl Sender {
         if thaws {
             self.thaw(now);
         }
+    }
+
+    #[inline(never)]
+    fn advance_by(&mut self, now: Time, ack: &Ack<'_>) {
+        self.advance_calmly(now, ack.ack, ack.marked, || ack.echoed_rtt, || ack.clock);
     }
 
     /// Whether nothing is lost, reported or repeated.
@@ -409,7 +414,7 @@ impl Sender {
 
     /// A new acknowledgement while nothing is lost: what [`Sender::handle_ack`] comes down to then. The round trip that the
     /// timestamp's echo measures is asked for if the scoreboard knows none, the peer's clock if somebody observes.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn advance_calmly(
         &mut self,
         now: Time,
@@ -456,20 +461,26 @@ impl Sender {
             rate: rate.as_ref(),
             held,
         };
-        match self.watches && self.is_watched_slow_start() {
-            true => self.grow_watched(&event),
-            false => self.congestion.on_ack(&event, &mut *self.counting),
-        }
-        if self.watches {
-            self.note_restraint(outstanding);
-        }
-        self.cwnd = self.congestion.window();
+        self.cwnd = match self.watches {
+            true => self.grow_watchfully(&event),
+            false => self.congestion.window_after(&event, &mut *self.counting),
+        };
         self.user_timeout.moved();
         self.arm(now);
         if outstanding == 0 {
             self.idle.since = acked.sent_at.unwrap_or(now);
             self.timer.stop();
         }
+    }
+
+    /// The window after an ACK if anything watches what is sent.
+    fn grow_watchfully(&mut self, event: &AckEvent) -> u64 {
+        match self.is_watched_slow_start() {
+            true => self.grow_watched(event),
+            false => self.congestion.on_ack(event, &mut *self.counting),
+        }
+        self.note_restraint(event.in_flight);
+        self.congestion.window()
     }
 
     /// What goes out now, if anything may.

@@ -7,6 +7,21 @@ use lasthop_base::Time;
 use lasthop_wire::Priority;
 
 impl Sender {
+    /// The next full segment of new data, while nothing is lost and nobody paces: what [`Sender::poll`] comes down to then,
+    /// if the windows have room for it and more data is behind it.
+    #[inline]
+    pub(crate) fn next_full(&self) -> Option<Range> {
+        let start = self.board.nxt();
+        let end = start + self.fits;
+        let goes = self.calm
+            && self.rates.is_none()
+            && end - self.board.una() <= self.cwnd
+            && end <= self.peer.right_edge()
+            // A FIN behind it would have to go with it.
+            && end + 1 < self.application.end();
+        goes.then_some(Range { start, end })
+    }
+
     /// The next new segment: a full one, or a short one that Nagle and the window's edge let pass. If there is none, what
     /// keeps it back.
     pub(super) fn next_new(&mut self, room: u64) -> Result<Range, Limit> {
@@ -44,7 +59,7 @@ impl Sender {
     /// keeps it back is noted as there.
     #[inline]
     pub(crate) fn may_send_more(&mut self, now: Time) -> bool {
-        if !self.calm || self.watches {
+        if !self.calm || self.rates.is_some() {
             return true;
         }
         let waiting = self.application.end().saturating_sub(self.board.nxt());
@@ -59,6 +74,13 @@ impl Sender {
 
     /// New data goes out.
     pub(super) fn send_new(&mut self, now: Time, range: Range) -> Outgoing {
+        let (priority, cwr) = self.note_new(now, range);
+        Outgoing { range, again: false, fin: self.application.ends_with(range), priority, cwr }
+    }
+
+    /// The same as far as it concerns what is outstanding: the packet's priority, and whether it carries CWR.
+    #[inline(always)]
+    pub(crate) fn note_new(&mut self, now: Time, range: Range) -> (Priority, bool) {
         let begins = self.board.outstanding() == 0;
         if self.timer.is_off() || begins {
             self.arm(now);
@@ -82,7 +104,6 @@ impl Sender {
             Some(judge) => judge.on_sent(range, self.cwnd, &self.board),
             None => Priority::Normal,
         };
-        let cwr = std::mem::take(&mut self.reductions.tells);
-        Outgoing { range, again: false, fin: self.application.ends_with(range), priority, cwr }
+        (priority, std::mem::take(&mut self.reductions.tells))
     }
 }

@@ -34,6 +34,11 @@ impl Peer {
         }
     }
 
+    /// The byte behind the last one that the window admits.
+    pub(super) fn right_edge(&self) -> u64 {
+        self.right_edge
+    }
+
     /// Bytes from `offset` to the window's right edge.
     pub(super) fn usable_from(&self, offset: u64) -> u64 {
         self.right_edge.saturating_sub(offset)

@@ -220,6 +220,12 @@ pub trait CongestionControl: Send {
     }
     /// Every ACK that advances or is a duplicate, after recovery has had its say.
     fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting);
+    /// [`CongestionControl::on_ack`], and what the window is then: one call instead of two, for each ACK. Nobody has another
+    /// one than this.
+    fn window_after(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) -> u64 {
+        self.on_ack(ack, counting);
+        self.window()
+    }
     /// A loss that fast recovery repairs, judged to be congestion.
     fn on_loss(&mut self, loss: &LossEvent);
     /// A loss after which the window starts again from one segment without a timeout (Tahoe).

@@ -61,6 +61,11 @@ enum Halves {
 /// The largest window that a scaled 16-bit field can advertise (RFC 7323 §2.3): no more is ever useful.
 const LARGEST: f64 = (1u64 << 30) as f64;
 
+/// So many bytes, fewer than 2^63: a signed number becomes one with fractions in one instruction.
+fn real(bytes: u64) -> f64 {
+    bytes as i64 as f64
+}
+
 impl Reno {
     /// The window of its defaults, for controls that differ in their reactions only.
     pub fn plain(start: &Start) -> Reno {
@@ -122,7 +127,7 @@ impl Reno {
 
     /// Whether cwnd is below ssthresh.
     pub fn in_slow_start(&self) -> bool {
-        let ssthresh = self.ssthresh as f64;
+        let ssthresh = real(self.ssthresh.min(1 << 62));
         self.cwnd < ssthresh || (self.slow_start_at_ssthresh && self.cwnd == ssthresh)
     }
 
@@ -181,7 +186,7 @@ impl CongestionControl for Reno {
         };
         let credit = counting.credit(ack, self.mss, regime);
         if is_slow_start && !counting.collects() {
-            self.cwnd += credit as f64;
+            self.cwnd += real(credit);
         } else if is_slow_start {
             // What would take the window past ssthresh belongs to avoidance (Linux tcp_reno_cong_avoid), where it is worth
             // a segment at most (RFC 5681 §3.1).
@@ -196,7 +201,7 @@ impl CongestionControl for Reno {
                 self.cwnd += self.mss as f64;
             }
         } else {
-            self.cwnd += self.mss as f64 * credit as f64 / self.cwnd;
+            self.cwnd += real(self.mss) * real(credit) / self.cwnd;
         }
     }
 
