@@ -19,6 +19,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("engine", &["base", "wire", "net", "tcp", "middlebox"]),
     ("scenario", &["base", "net", "tcp", "middlebox"]),
     ("sim", &["base", "wire", "net", "tcp", "middlebox", "engine", "scenario", "capture"]),
+    ("import", &["base"]),
     ("stats", &[]),
     ("charts", &["base", "wire", "tcp", "engine", "scenario", "sim", "stats"]),
     ("lab", &["base", "wire", "net", "tcp", "engine", "scenario", "capture", "sim", "stats", "charts"]),
@@ -29,7 +30,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "",
         &[
             "base", "wire", "net", "tcp", "host", "os", "emu", "agent", "engine", "scenario", "capture",
-            "sim", "lab", "sweep",
+            "sim", "lab", "import", "sweep",
         ],
     ),
 ];

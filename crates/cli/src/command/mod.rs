@@ -20,6 +20,7 @@ mod endpoint;
 mod explain;
 mod fading;
 mod help;
+mod import;
 mod lab;
 #[cfg(target_os = "linux")]
 mod linux;
@@ -41,11 +42,12 @@ use linux::LinuxOnly;
 
 /// What to do.
 #[derive(Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one of it")]
+#[allow(clippy::large_enum_variant, reason = "there is one of it")]
 pub(crate) enum Command {
     Run(run::Run),
     Compare(compare::Compare),
     Advise(advise::Advise),
+    Import(import::Import),
     Sweep(sweep::Sweep),
     Results(results::Results),
     Reproduce(reproduce::Reproduce),
@@ -71,6 +73,7 @@ impl Command {
             Command::Run(run) => run.execute(),
             Command::Compare(compare) => compare.execute(),
             Command::Advise(advise) => advise.execute(),
+            Command::Import(import) => import.execute(),
             Command::Sweep(sweep) => sweep.execute(),
             Command::Results(results) => results.execute(),
             Command::Reproduce(reproduce) => reproduce.execute(),

@@ -29,7 +29,8 @@ pub struct Untold {
 /// The kernel's timeout before it has measured a round trip (TCP_TIMEOUT_INIT; RFC 6298 §2.1).
 const KERNELS_INITIAL_RTO: Duration = Duration::from_secs(1);
 /// What becomes of Accurate ECN (RFC 9768). Linux 6.18 knows its options, and does not agree on it.
-const ACCURATE: &str = "the kernel is told ECN by RFC 3168; where it can do more, --kernel tcp_ecn=3 tells it";
+const ACCURATE: &str =
+    "the kernel is told ECN by RFC 3168; where it can do more, --kernel tcp_ecn=3 tells it";
 
 impl Settings {
     /// Those that make a kernel behave as this sender and this receiver, as far as it can be told; and what it cannot.

@@ -52,7 +52,8 @@ pub fn all() -> Vec<Case> {
     }
     // RLC repeats on a fading link: at the rate of UMTS, and ten times as fast (HSPA).
     let rlc = "crosscheck/kernel/rlc.toml";
-    let fast: &[_] = &[("link.wireless.down.rate", "3.84 Mbit/s"), ("link.wireless.down.queue", "300 packets")];
+    let fast: &[_] =
+        &[("link.wireless.down.rate", "3.84 Mbit/s"), ("link.wireless.down.queue", "300 packets")];
     let paths: [(&str, &str, &[(&'static str, &'static str)]); 5] = [
         ("lte", "lte", &[]),
         ("lte-fading", "lte-fading", &[]),

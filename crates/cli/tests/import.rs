@@ -1,0 +1,93 @@
+//! `lasthop import`: one command makes a path that runs.
+
+mod common;
+
+use common::{call_in, names_in, stderr_of};
+
+fn imports(folder: &std::path::Path, arguments: &[&str]) -> String {
+    let output = call_in(folder, &[&["import"], arguments].concat());
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr_of(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn refused(folder: &std::path::Path, arguments: &[&str]) -> String {
+    let before = names_in(folder);
+    let output = call_in(folder, &[&["import"], arguments].concat());
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    assert_eq!(names_in(folder), before, "nothing is left behind");
+    stderr_of(&output)
+}
+
+#[test]
+fn a_table_a_capture_and_a_record_become_paths_that_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let rows: String = (0..40).map(|second| format!("{second},{}\n", 4 + second % 5)).collect();
+    std::fs::write(folder.join("drive.csv"), format!("time_s,rate_mbps\n{rows}")).unwrap();
+    let record: String = (0..20_000).map(|n| if n % 97 < 3 { '1' } else { '0' }).collect();
+    std::fs::write(folder.join("losses.txt"), record).unwrap();
+    let path = "rate=8Mbit/s,rtt=30ms,queue=60packets,duration=20s";
+    let run = call_in(folder, &["run", path, "--runs", "1", "--pcap", "run.pcapng", "--snap", "120"]);
+    assert_eq!(run.status.code(), Some(0), "{}", stderr_of(&run));
+
+    assert!(imports(folder, &["drive.csv"]).contains("mean 6 Mbit/s"));
+    let told = imports(folder, &["run.pcapng"]);
+    assert!(told.contains("captured at the sender"), "{told}");
+    let told = imports(folder, &["losses.txt"]);
+    assert!(told.contains("loss gemodel") && told.contains("burst 3"), "{told}");
+
+    for name in ["drive", "run", "losses"] {
+        let output =
+            call_in(folder, &["run", &format!("{name}.toml"), "--runs", "1", "--set", "duration=5 s"]);
+        assert_eq!(output.status.code(), Some(0), "{name}: {}", stderr_of(&output));
+    }
+    let scenario = std::fs::read_to_string(folder.join("drive.toml")).unwrap();
+    for said in
+        ["trace = \"drive.down\"", "Assumed: the recording tells no queue.", "Measured: the table's rates"]
+    {
+        assert!(scenario.contains(said), "{said}\n{scenario}");
+    }
+    let made =
+        ["drive.csv", "drive.down", "drive.toml", "losses.toml", "losses.txt", "run.pcapng", "run.toml"];
+    assert_eq!(names_in(folder), made);
+    // What was given stands where the recording tells nothing.
+    imports(
+        folder,
+        &[
+            "losses.txt",
+            "--out",
+            "other.toml",
+            "--link-rate",
+            "3Mbit/s",
+            "--rtt",
+            "80ms",
+            "--queue",
+            "40packets",
+        ],
+    );
+    let scenario = std::fs::read_to_string(folder.join("other.toml")).unwrap();
+    for said in ["rate = \"3Mbit/s\"", "one_way_delay = \"40 ms\"", "queue = \"40packets\""] {
+        assert!(scenario.contains(said), "{said}\n{scenario}");
+    }
+}
+
+#[test]
+fn what_cannot_be_imported_is_said_in_one_message() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let file = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
+    file("empty", "");
+    file("none.txt", "# no packets\n");
+    file("table.csv", "time,rate_mbps\n0,1\n1,2\n");
+    file("there.toml", "");
+    file("there.csv", "time,rate_mbps\n0,1\n1,2\n");
+    assert!(refused(folder, &["nowhere.csv"]).contains("nowhere.csv"));
+    assert!(refused(folder, &["."]).contains("directory"));
+    assert!(refused(folder, &["empty"]).contains("the file is empty"));
+    assert!(refused(folder, &["none.txt", "--format", "losses"]).contains("the record has no packets"));
+    assert!(refused(folder, &["table.csv", "--unit", "kbit/s"]).contains("units contradict"));
+    assert!(refused(folder, &["table.csv", "--queue", "many"]).contains("many"));
+    assert!(refused(folder, &["there.csv"]).contains("is there already"));
+    file("trace.down", "1\n2\n");
+    assert!(refused(folder, &["trace.down"]).contains("would be written over"));
+}

@@ -1,0 +1,262 @@
+//! One TCP connection as a capture shows it: rates, round trips, losses and the queue.
+
+use super::rate::Passed;
+use super::repairs::Repairs;
+use super::segment::Segment;
+use crate::ping::Trips;
+use std::collections::VecDeque;
+
+/// What is measured of a connection while its packets pass.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    begun: Option<u64>,
+    pub(crate) last: f64,
+    segment: u32,
+    /// The last sequence number seen of the data, and of the other way, as offsets.
+    reference: Option<u64>,
+    pub(crate) repairs: Repairs,
+    handshake: Handshake,
+    stamps: Stamps,
+    /// From a packet's passing to its ACK's, and from an ACK's to what the sender answers, ms.
+    pub(crate) to_receiver: Trips,
+    pub(crate) to_sender: Trips,
+    latest: [Option<f64>; 2],
+    /// Both together, ms.
+    pub(crate) both: Trips,
+    /// IP bytes of data that were seen, and bytes that were acknowledged.
+    pub(crate) seen: Passed,
+    pub(crate) told: Passed,
+    pub(crate) data_packets: u64,
+    pub(crate) payload: u64,
+    pub(crate) ip_bytes: u64,
+    pub(crate) acks: u64,
+}
+
+/// The three packets that begin a connection, s.
+#[derive(Debug, Default)]
+struct Handshake {
+    /// Whether the sender of data sent the SYN.
+    by_sender: bool,
+    syn: Option<f64>,
+    syn_ack: Option<f64>,
+    ack: Option<f64>,
+    /// Whether the third packet carries data already.
+    is_full: bool,
+    is_repeated: bool,
+}
+
+/// Timestamps of ACKs that have not come back yet.
+#[derive(Debug, Default)]
+struct Stamps {
+    sent: VecDeque<(u32, f64)>,
+    answered: Option<u32>,
+}
+
+const MOST_STAMPS: usize = 4096;
+
+impl Connection {
+    pub(crate) fn new(segment: u32) -> Connection {
+        Connection {
+            begun: None,
+            last: 0.0,
+            segment,
+            reference: None,
+            repairs: Repairs::new(segment),
+            handshake: Handshake::default(),
+            stamps: Stamps::default(),
+            to_receiver: Trips::default(),
+            to_sender: Trips::default(),
+            latest: [None; 2],
+            both: Trips::default(),
+            seen: Passed::new(segment),
+            told: Passed::new(segment),
+            data_packets: 0,
+            payload: 0,
+            ip_bytes: 0,
+            acks: 0,
+        }
+    }
+
+    /// A segment passes; `forward`: from the sender of data.
+    pub(crate) fn take(&mut self, nanos: u64, segment: &Segment, forward: bool) {
+        let begun = *self.begun.get_or_insert(nanos);
+        // Captures of several processors may be a little out of order.
+        let at = (nanos.saturating_sub(begun) as f64 / 1e9).max(self.last);
+        self.last = at;
+        self.handshake.take(at, segment, forward);
+        match forward {
+            true => self.forward(at, segment),
+            false => self.backward(at, segment),
+        }
+    }
+
+    /// A sequence number as an offset that does not wrap.
+    fn offset(&mut self, number: u32, is_data: bool) -> u64 {
+        let reference = *self.reference.get_or_insert((1 << 40) + u64::from(number));
+        let offset = reference.wrapping_add_signed(i64::from(number.wrapping_sub(reference as u32) as i32));
+        if is_data && offset > reference {
+            self.reference = Some(offset);
+        }
+        offset
+    }
+
+    fn forward(&mut self, at: f64, segment: &Segment) {
+        let start = self.offset(segment.seq, segment.payload > 0 || segment.syn);
+        if segment.syn {
+            self.repairs.begin(start + 1);
+        }
+        if segment.payload == 0 {
+            return;
+        }
+        let start = start + u64::from(segment.syn);
+        self.data_packets += 1;
+        self.payload += u64::from(segment.payload);
+        self.ip_bytes += u64::from(segment.length);
+        self.seen.push(at, f64::from(segment.length));
+        let rtt = self.rtt();
+        let is_new = self.repairs.data(start, start + u64::from(segment.payload), at, rtt);
+        if let (true, Some((_, echo))) = (is_new, segment.stamps)
+            && let Some(since) = self.stamps.came_back(echo)
+        {
+            self.to_sender.push((at - since) * 1000.0);
+            self.latest[1] = Some(at - since);
+        }
+    }
+
+    fn backward(&mut self, at: f64, segment: &Segment) {
+        if let Some((value, _)) = segment.stamps {
+            self.stamps.sent(value, at);
+        }
+        let Some(ack) = segment.ack.filter(|_| self.reference.is_some()) else { return };
+        self.acks += 1;
+        let ack = self.offset(ack, false);
+        let sack = segment.sack.map(|block| {
+            let (left, right) = block?;
+            Some((self.offset(left, false), self.offset(right, false)))
+        });
+        let told = self.repairs.ack(ack, &sack, at);
+        self.told.push(at, told.bytes as f64);
+        if let Some(since) = told.since {
+            self.to_receiver.push(since * 1000.0);
+            self.latest[0] = Some(since);
+            let there = if self.is_at_sender() { 0.0 } else { self.latest[1].unwrap_or(0.0) };
+            self.both.push((since + there) * 1000.0);
+        }
+    }
+
+    /// The round trip of late, s, as far as it is known.
+    fn rtt(&self) -> Option<f64> {
+        let there = if self.is_at_sender() { Some(0.0) } else { self.latest[1] };
+        match (self.latest[0], there) {
+            (Some(to), there) => Some(to + there.unwrap_or(0.0)),
+            (None, there) => there,
+        }
+    }
+
+    /// Whether the sender answers an ACK at once.
+    pub(crate) fn is_at_sender(&self) -> bool {
+        match (self.half(true), self.half(false)) {
+            (Some(to_sender), Some(to_receiver)) => to_sender < 0.1 * to_receiver,
+            _ => false,
+        }
+    }
+
+    /// The smallest time to one end and back, ms: by the handshake, and by what followed.
+    pub(crate) fn half(&self, to_sender: bool) -> Option<f64> {
+        let both = [self.first_half(to_sender), self.later_half(to_sender)];
+        both.into_iter().flatten().min_by(f64::total_cmp)
+    }
+
+    /// The same by the handshake alone, whose packets are small.
+    pub(crate) fn first_half(&self, to_sender: bool) -> Option<f64> {
+        self.handshake.half(to_sender).map(|half| half * 1000.0)
+    }
+
+    /// Whether data went with the handshake's third packet.
+    pub(crate) fn begins_with_data(&self) -> bool {
+        self.handshake.is_full
+    }
+
+    /// The same by all that followed.
+    pub(crate) fn later_half(&self, to_sender: bool) -> Option<f64> {
+        let trips = if to_sender { &self.to_sender } else { &self.to_receiver };
+        (trips.count > 0).then_some(trips.smallest)
+    }
+
+    pub(crate) fn has_handshake(&self) -> bool {
+        self.handshake.syn.is_some() && self.handshake.syn_ack.is_some()
+    }
+
+    /// Whether what passes here has come through the bottleneck already: it comes no faster than it is acknowledged.
+    pub(crate) fn is_behind_bottleneck(&self) -> bool {
+        match (self.seen.rate(), self.told.rate()) {
+            (Some((seen, _)), Some((told, _))) => !self.is_at_sender() && seen < 1.15 * told,
+            _ => !self.is_at_sender(),
+        }
+    }
+
+    /// Largest payload of a segment, bytes.
+    pub(crate) fn segment(&self) -> u32 {
+        self.segment
+    }
+}
+
+impl Handshake {
+    fn take(&mut self, at: f64, segment: &Segment, forward: bool) {
+        match (segment.syn, segment.ack) {
+            (true, None) => {
+                self.is_repeated |= self.syn.is_some();
+                (self.by_sender, self.syn) = (forward, Some(at));
+            }
+            (true, Some(_)) => {
+                self.is_repeated |= self.syn_ack.is_some();
+                self.syn_ack = Some(at);
+            }
+            (false, _) if self.ack.is_none() && self.syn_ack.is_some() && forward == self.by_sender => {
+                (self.ack, self.is_full) = (Some(at), segment.payload > 0);
+            }
+            _ => {}
+        }
+    }
+
+    /// To one end and back, s.
+    fn half(&self, to_sender: bool) -> Option<f64> {
+        if self.is_repeated {
+            return None;
+        }
+        // SYN to SYN-ACK is the way to the end that was called.
+        match to_sender == self.by_sender {
+            true => Some(self.ack? - self.syn_ack?),
+            false => Some(self.syn_ack? - self.syn?),
+        }
+    }
+}
+
+impl Stamps {
+    fn sent(&mut self, value: u32, at: f64) {
+        if self.sent.back().is_some_and(|(last, _)| (value.wrapping_sub(*last) as i32) <= 0) {
+            return;
+        }
+        if self.sent.len() >= MOST_STAMPS {
+            self.sent.pop_front();
+        }
+        self.sent.push_back((value, at));
+    }
+
+    /// When the ACK with this value passed, if this is the first answer to it, and nothing newer has passed since.
+    fn came_back(&mut self, echo: u32) -> Option<f64> {
+        if self.answered.is_some_and(|answered| (echo.wrapping_sub(answered) as i32) <= 0) {
+            return None;
+        }
+        while self.sent.front().is_some_and(|(value, _)| (value.wrapping_sub(echo) as i32) < 0) {
+            self.sent.pop_front();
+        }
+        let (value, at) = *self.sent.front()?;
+        if value != echo {
+            return None;
+        }
+        self.answered = Some(echo);
+        self.sent.pop_front();
+        Some(at)
+    }
+}

@@ -1,0 +1,178 @@
+//! At which rate bytes came through: the highest rate at which many of them came evenly.
+
+use std::collections::VecDeque;
+
+/// Trains of packets have so many times the segment's size: long ones tell the rate of a link that is kept busy, short
+/// ones that of a link which seldom is.
+const LONG: f64 = 16.0;
+const SHORT: f64 = 3.0;
+/// Classes of rates: so many to each e-fold, from 1 kbit/s on.
+const PER_FOLD: f64 = 200.0;
+const LEAST: f64 = 1000.0;
+/// Rates within this many classes of each other are one: 3 %.
+const NEAR: usize = 3;
+/// A rate counts if this share of the bytes came at it; a link is busy if that one did.
+const SHARE: f64 = 0.05;
+const BUSY: f64 = 0.5;
+
+/// What passed a point, and how fast.
+#[derive(Debug)]
+pub(crate) struct Passed {
+    bytes: f64,
+    long: Trains,
+    short: Trains,
+    /// Bytes in each tenth of a second.
+    tenths: Vec<f32>,
+}
+
+/// Tenths of a second that are kept: a day.
+const MOST_TENTHS: usize = 864_000;
+
+/// How fast trains of a length came.
+#[derive(Debug)]
+struct Trains {
+    length: f64,
+    /// Times, s, and the bytes that had passed by then.
+    recent: VecDeque<(f64, f64)>,
+    /// Bytes by the rate at which they came.
+    classes: Vec<f64>,
+}
+
+impl Passed {
+    pub(crate) fn new(segment: u32) -> Passed {
+        let trains = |times: f64| Trains {
+            length: times * f64::from(segment.max(1)),
+            recent: VecDeque::new(),
+            classes: Vec::new(),
+        };
+        Passed { bytes: 0.0, long: trains(LONG), short: trains(SHORT), tenths: Vec::new() }
+    }
+
+    /// So many bytes came at a time, s.
+    pub(crate) fn push(&mut self, at: f64, bytes: f64) {
+        if bytes <= 0.0 {
+            return;
+        }
+        self.bytes += bytes;
+        let tenth = (at * 10.0).max(0.0) as usize;
+        if tenth < MOST_TENTHS {
+            if tenth >= self.tenths.len() {
+                self.tenths.resize(tenth + 1, 0.0);
+            }
+            self.tenths[tenth] += bytes as f32;
+        }
+        self.long.push(at, self.bytes, bytes);
+        self.short.push(at, self.bytes, bytes);
+    }
+
+    /// The highest rate, bit/s, at which a twentieth of the bytes came; and which share came at it or faster.
+    pub(crate) fn rate(&self) -> Option<(f64, f64)> {
+        let long = self.long.rate();
+        match long {
+            Some((_, share)) if share >= BUSY => long,
+            _ => self.short.rate().map(|(rate, _)| (rate, self.long.share_from(0.95 * rate))).or(long),
+        }
+    }
+
+    /// Bytes in each tenth of a second.
+    pub(crate) fn tenths(&self) -> &[f32] {
+        &self.tenths
+    }
+}
+
+fn class_of(rate: f64) -> usize {
+    (libm::log((rate / LEAST).clamp(1.0, 1e10)) * PER_FOLD) as usize
+}
+
+impl Trains {
+    fn push(&mut self, at: f64, all: f64, bytes: f64) {
+        // What came at the same time is one event.
+        match self.recent.back_mut() {
+            Some(last) if last.0 == at => last.1 = all,
+            _ => self.recent.push_back((at, all)),
+        }
+        while self.recent.get(1).is_some_and(|second| all - second.1 >= self.length) {
+            self.recent.pop_front();
+        }
+        if let Some((begun, before)) = self.recent.front().copied()
+            && all - before >= self.length
+            && at > begun
+        {
+            let class = class_of((all - before) * 8.0 / (at - begun));
+            if class >= self.classes.len() {
+                self.classes.resize(class + 1, 0.0);
+            }
+            self.classes[class] += bytes;
+        }
+    }
+
+    /// Which share came at this rate or faster.
+    fn share_from(&self, rate: f64) -> f64 {
+        let total: f64 = self.classes.iter().sum();
+        let above: f64 = self.classes.iter().skip(class_of(rate)).sum();
+        if total > 0.0 { above / total } else { 0.0 }
+    }
+
+    fn rate(&self) -> Option<(f64, f64)> {
+        let total: f64 = self.classes.iter().sum();
+        if total <= 0.0 {
+            return None;
+        }
+        let middle = |from: usize, to: usize| {
+            let weight: f64 = self.classes[from..to].iter().sum();
+            let sum: f64 = (from..to).map(|at| self.classes[at] * (at as f64 + 0.5)).sum();
+            LEAST * libm::exp(sum / weight / PER_FOLD)
+        };
+        let (mut above, mut best) = (0.0, None);
+        for top in (0..self.classes.len()).rev() {
+            let from = (top + 1).saturating_sub(2 * NEAR);
+            let here: f64 = self.classes[from..=top].iter().sum();
+            if here >= SHARE * total {
+                best = Some((from, top + 1, (above + here) / total));
+                break;
+            }
+            above += self.classes[top];
+        }
+        let (mut from, mut to, share) = match best {
+            Some(best) => best,
+            None => {
+                // No rate stands out: the one that a twentieth exceeds.
+                let mut above = 0.0;
+                let at = (0..self.classes.len()).rev().find(|at| {
+                    above += self.classes[*at];
+                    above >= SHARE * total
+                })?;
+                return Some((middle(at, at + 1), SHARE));
+            }
+        };
+        // The densest place near by.
+        let weight = |from: usize, to: usize| self.classes[from..to].iter().sum::<f64>();
+        while from > 0 && weight(from - 1, to - 1) > weight(from, to) {
+            (from, to) = (from - 1, to - 1);
+        }
+        Some((middle(from, to), share))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_of_trains_is_found_among_pauses_and_lumps() {
+        // Trains of 20 packets of 1500 bytes at 12 Mbit/s (1 ms each), every 100 ms; now and then a lump.
+        let mut passed = Passed::new(1500);
+        for train in 0..100 {
+            for packet in 0..20 {
+                passed.push(f64::from(train) * 0.1 + f64::from(packet) * 0.001, 1500.0);
+            }
+            if train % 20 == 0 {
+                passed.push(f64::from(train) * 0.1 + 0.0191, 15_000.0);
+            }
+        }
+        let (rate, share) = passed.rate().unwrap();
+        assert!((rate / 12e6 - 1.0).abs() < 0.03, "{rate}");
+        // Three or four of twenty packets end a train of 17.
+        assert!(share > 0.1 && share < 0.5, "{share}");
+    }
+}

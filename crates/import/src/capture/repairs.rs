@@ -1,0 +1,355 @@
+//! Which packets of a connection were lost, as one who sees them pass can tell.
+//!
+//! A hole in the sequence that is filled later was lost before the point of capture; what was seen and is sent again was
+//! lost behind it, unless an ACK, SACK or D-SACK tells that it had arrived. A hole that is filled at once is reordering.
+
+use crate::losses::Record;
+use std::collections::{BTreeMap, VecDeque};
+
+/// A piece of the stream that was seen and is not acknowledged yet.
+#[derive(Debug)]
+struct Piece {
+    end: u64,
+    /// Its last transmission's place in the record.
+    place: u64,
+    at: f64,
+    times: u32,
+    is_sacked: bool,
+}
+
+/// A piece that was not seen.
+#[derive(Debug)]
+struct Hole {
+    end: u64,
+    place: u64,
+    at: f64,
+    /// The round trip then, s.
+    rtt: Option<f64>,
+}
+
+/// What is kept of the past, at most: pieces without an ACK, and repeats that a D-SACK may still be about.
+const MOST_PIECES: usize = 1_000_000;
+const MOST_REPEATS: usize = 4096;
+/// A jump of the sequence beyond this is no hole, bytes.
+const LARGEST_HOLE: u64 = 1 << 28;
+
+/// What an ACK tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Told {
+    /// Bytes that had not been told of before.
+    pub(crate) bytes: u64,
+    /// Since the newest packet that it tells of was seen, s, if that was sent once.
+    pub(crate) since: Option<f64>,
+}
+
+/// The stream in one direction.
+#[derive(Debug)]
+pub(crate) struct Repairs {
+    segment: u64,
+    pieces: BTreeMap<u64, Piece>,
+    holes: BTreeMap<u64, Hole>,
+    next: Option<u64>,
+    acked: u64,
+    /// A bit for each packet that was sent: lost.
+    lost: Vec<u64>,
+    packets: u64,
+    repeats: VecDeque<(u64, u64)>,
+    /// The round trip when each loss was found, s.
+    pub(crate) rtts_at_losses: Vec<f32>,
+    pub(crate) before: u64,
+    pub(crate) behind: u64,
+    pub(crate) needless: u64,
+    pub(crate) reordered: u64,
+    pub(crate) unseen: u64,
+    pub(crate) forgotten: u64,
+}
+
+impl Repairs {
+    pub(crate) fn new(segment: u32) -> Repairs {
+        Repairs {
+            segment: u64::from(segment.max(1)),
+            pieces: BTreeMap::new(),
+            holes: BTreeMap::new(),
+            next: None,
+            acked: 0,
+            lost: Vec::new(),
+            packets: 0,
+            repeats: VecDeque::new(),
+            rtts_at_losses: Vec::new(),
+            before: 0,
+            behind: 0,
+            needless: 0,
+            reordered: 0,
+            unseen: 0,
+            forgotten: 0,
+        }
+    }
+
+    /// The stream begins here: behind a SYN.
+    pub(crate) fn begin(&mut self, at: u64) {
+        self.next.get_or_insert(at);
+        self.acked = self.acked.max(at);
+    }
+
+    fn mark(&mut self, place: u64, is_lost: bool) -> bool {
+        let (word, bit) = ((place / 64) as usize, 1_u64 << (place % 64));
+        let Some(word) = self.lost.get_mut(word) else { return false };
+        let changes = (*word & bit != 0) != is_lost;
+        if changes {
+            *word ^= bit;
+        }
+        changes
+    }
+
+    fn push(&mut self, is_lost: bool) -> u64 {
+        let place = self.packets;
+        self.packets += 1;
+        if place.is_multiple_of(64) {
+            self.lost.push(0);
+        }
+        if is_lost {
+            self.mark(place, true);
+        }
+        place
+    }
+
+    /// Data from `start` to `end` is seen at a time, s, when the round trip is `rtt`, s, if that is known. True if it
+    /// carries something for the first time.
+    pub(crate) fn data(&mut self, start: u64, end: u64, at: f64, rtt: Option<f64>) -> bool {
+        let mut is_new = false;
+        let mut from = start;
+        // A capture at a sender has large segments before they are cut.
+        while from < end {
+            let to = end.min(from + self.segment);
+            is_new |= self.piece(from, to, at, rtt);
+            from = to;
+        }
+        if self.pieces.len() > MOST_PIECES {
+            self.pieces.pop_first();
+            self.forgotten += 1;
+        }
+        is_new
+    }
+
+    fn piece(&mut self, start: u64, end: u64, at: f64, rtt: Option<f64>) -> bool {
+        let next = *self.next.get_or_insert(start);
+        if end > next {
+            if start > next {
+                self.hole(next, start, at, rtt);
+            }
+            self.next = Some(end);
+            let place = self.push(false);
+            self.pieces.insert(start.max(next), Piece { end, place, at, times: 1, is_sacked: false });
+            return true;
+        }
+        if self.fill(start, end, at, rtt) {
+            return true;
+        }
+        // Seen already: lost behind, unless it is known to have arrived.
+        let seen = self.pieces.range_mut(..=start).next_back().filter(|(_, piece)| piece.end > start);
+        let known = seen.map(|(begun, piece)| (*begun, piece.place, piece.is_sacked));
+        let place = self.push(false);
+        match known.filter(|(begun, ..)| *begun >= self.acked || end > self.acked) {
+            None => self.needless += 1,
+            Some((_, _, true)) => self.needless += 1,
+            Some((begun, before, false)) => {
+                if self.mark(before, true) {
+                    self.behind += 1;
+                    self.note(rtt);
+                }
+                if self.repeats.len() >= MOST_REPEATS {
+                    self.repeats.pop_front();
+                }
+                self.repeats.push_back((begun, before));
+                if let Some(piece) = self.pieces.get_mut(&begun) {
+                    (piece.place, piece.at, piece.times) = (place, at, piece.times + 1);
+                }
+            }
+        }
+        false
+    }
+
+    fn note(&mut self, rtt: Option<f64>) {
+        if let Some(rtt) = rtt
+            && self.rtts_at_losses.len() < 4_000_000
+        {
+            self.rtts_at_losses.push(rtt as f32);
+        }
+    }
+
+    fn hole(&mut self, start: u64, end: u64, at: f64, rtt: Option<f64>) {
+        if end - start > LARGEST_HOLE {
+            self.unseen += 1;
+            return;
+        }
+        let mut from = start;
+        while from < end {
+            let to = end.min(from + self.segment);
+            let place = self.push(true);
+            self.before += 1;
+            self.holes.insert(from, Hole { end: to, place, at, rtt });
+            from = to;
+        }
+    }
+
+    /// Whether this fills a hole.
+    fn fill(&mut self, start: u64, end: u64, at: f64, rtt: Option<f64>) -> bool {
+        let first = self
+            .holes
+            .range(..=start)
+            .next_back()
+            .filter(|(_, hole)| hole.end > start)
+            .map(|(begun, _)| *begun);
+        let Some(first) = first.or_else(|| self.holes.range(start..end).next().map(|(begun, _)| *begun))
+        else {
+            return false;
+        };
+        let mut is_late = false;
+        let begun: Vec<u64> = self.holes.range(first..end).map(|(begun, _)| *begun).collect();
+        for begun in begun {
+            let Some(hole) = self.holes.remove(&begun) else { continue };
+            // A repeat takes a round trip from here at least.
+            let soon = rtt.map_or(0.003, |rtt| 0.5 * rtt);
+            if at - hole.at < soon {
+                if self.mark(hole.place, false) {
+                    self.before -= 1;
+                    self.reordered += 1;
+                    is_late = true;
+                }
+            } else {
+                self.note(hole.rtt);
+            }
+        }
+        let place = if is_late { self.packets.saturating_sub(1) } else { self.push(false) };
+        // Sent twice, as far as is known: its ACK tells no round trip.
+        self.pieces.insert(start, Piece { end, place, at, times: 2, is_sacked: false });
+        true
+    }
+
+    /// An ACK with its SACK blocks, at a time, s.
+    pub(crate) fn ack(&mut self, ack: u64, sack: &[Option<(u64, u64)>; 4], at: f64) -> Told {
+        let mut told = Told::default();
+        let Some(next) = self.next else { return told };
+        let mut newest: Option<f64> = None;
+        let mut known = |piece: &Piece, told: &mut Told, length: u64| {
+            told.bytes += length;
+            if piece.times == 1 && newest.is_none_or(|newest| piece.at > newest) {
+                newest = Some(piece.at);
+            }
+        };
+        for (index, block) in sack.iter().enumerate() {
+            let Some((left, right)) = *block else { continue };
+            if left >= right || right > next {
+                continue;
+            }
+            // RFC 2883 §4: the first block, below the ACK or inside of the second, is what came twice.
+            let is_twice = index == 0
+                && (right <= ack || matches!(sack[1], Some((from, to)) if from <= left && right <= to));
+            if is_twice {
+                while let Some(at) = self.repeats.iter().position(|(begun, _)| (left..right).contains(begun))
+                {
+                    let Some((_, place)) = self.repeats.remove(at) else { break };
+                    if self.mark(place, false) {
+                        self.behind -= 1;
+                        self.needless += 1;
+                    }
+                }
+                continue;
+            }
+            for (begun, piece) in self.pieces.range_mut(left..right) {
+                if !piece.is_sacked && piece.end <= right {
+                    piece.is_sacked = true;
+                    known(piece, &mut told, piece.end - begun);
+                }
+            }
+        }
+        if ack > self.acked && ack <= next {
+            while let Some(first) = self.pieces.first_entry() {
+                if first.get().end > ack {
+                    break;
+                }
+                let (begun, piece) = first.remove_entry();
+                if !piece.is_sacked {
+                    known(&piece, &mut told, piece.end - begun);
+                }
+            }
+            // What was acknowledged had arrived: the capture missed it.
+            while let Some(first) = self.holes.first_entry() {
+                if first.get().end > ack {
+                    break;
+                }
+                let (begun, hole) = first.remove_entry();
+                told.bytes += hole.end - begun;
+                if self.mark(hole.place, false) {
+                    self.before -= 1;
+                    self.unseen += 1;
+                }
+            }
+            self.acked = ack;
+        }
+        told.since = newest.map(|newest| at - newest);
+        told
+    }
+
+    /// The record of all transmissions, in order.
+    pub(crate) fn record(&self) -> Record {
+        (0..self.packets).map(|place| self.lost[(place / 64) as usize] >> (place % 64) & 1 == 1).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NONE: [Option<(u64, u64)>; 4] = [None; 4];
+
+    fn lost(repairs: &Repairs) -> (u64, u64, u64) {
+        (repairs.packets, repairs.record().lost(), repairs.before + repairs.behind)
+    }
+
+    #[test]
+    fn at_the_sender_what_is_sent_again_was_lost_once() {
+        let mut repairs = Repairs::new(100);
+        repairs.begin(0);
+        (0..4).for_each(|n| assert!(repairs.data(n * 100, n * 100 + 100, n as f64 * 0.001, None)));
+        // 100..200 is missing; 0..100 and the others have arrived.
+        let told = repairs.ack(100, &[Some((200, 400)), None, None, None], 0.1);
+        assert_eq!((told.bytes, told.since), (300, Some(0.1 - 0.003)));
+        assert!(!repairs.data(100, 200, 0.11, Some(0.1)));
+        assert_eq!(lost(&repairs), (5, 1, 1));
+        // A repeat of what was SACKed is needless.
+        assert!(!repairs.data(200, 300, 0.12, Some(0.1)));
+        assert_eq!((lost(&repairs), repairs.needless), ((6, 1, 1), 1));
+        // The ACK of what was sent twice tells no round trip (Karn).
+        assert_eq!(repairs.ack(400, &NONE, 0.21), Told { bytes: 100, since: None });
+    }
+
+    #[test]
+    fn a_d_sack_takes_a_loss_back() {
+        let mut repairs = Repairs::new(100);
+        repairs.begin(0);
+        repairs.data(0, 100, 0.0, None);
+        repairs.data(0, 100, 1.0, None);
+        assert_eq!(lost(&repairs), (2, 1, 1));
+        repairs.ack(100, &NONE, 1.05);
+        repairs.ack(100, &[Some((0, 100)), None, None, None], 1.1);
+        assert_eq!(lost(&repairs), (2, 0, 0));
+    }
+
+    #[test]
+    fn behind_the_loss_a_hole_that_is_filled_late_was_one() {
+        let mut repairs = Repairs::new(100);
+        repairs.begin(0);
+        repairs.data(0, 100, 0.0, None);
+        repairs.data(300, 400, 0.001, Some(0.05));
+        assert_eq!(lost(&repairs), (4, 2, 2));
+        // 200..300 was only overtaken, 100..200 was sent again.
+        repairs.data(200, 300, 0.002, Some(0.05));
+        repairs.data(100, 200, 0.06, Some(0.05));
+        assert_eq!((lost(&repairs), repairs.reordered), ((5, 1, 1), 1));
+        // What is acknowledged and was never seen, the capture missed.
+        repairs.data(500, 600, 0.07, Some(0.05));
+        repairs.ack(600, &NONE, 0.1);
+        assert_eq!((lost(&repairs), repairs.unseen), ((7, 1, 1), 1));
+    }
+}

@@ -1,0 +1,80 @@
+//! A TCP segment as a capture shows it.
+
+use etherparse::{Ipv4HeaderSlice, Ipv6HeaderSlice, TcpHeaderSlice, TcpOptionElement};
+use std::net::{IpAddr, SocketAddr};
+
+/// What is looked at of a segment.
+#[derive(Clone, Debug)]
+pub(crate) struct Segment {
+    pub(crate) from: SocketAddr,
+    pub(crate) to: SocketAddr,
+    pub(crate) seq: u32,
+    /// If the ACK flag is set.
+    pub(crate) ack: Option<u32>,
+    pub(crate) syn: bool,
+    /// Payload, bytes, as the IP header says, whatever was kept of it.
+    pub(crate) payload: u32,
+    /// Length of the IP packet, bytes.
+    pub(crate) length: u32,
+    /// TSval and TSecr.
+    pub(crate) stamps: Option<(u32, u32)>,
+    /// SACK blocks.
+    pub(crate) sack: [Option<(u32, u32)>; 4],
+    /// Of a SYN.
+    pub(crate) mss: Option<u16>,
+}
+
+const TCP: u8 = 6;
+
+/// Reads one; `None` if it is none, a fragment, or cut before its TCP header ends.
+pub(crate) fn parse(ip: &[u8]) -> Option<Segment> {
+    let (from, to, header, length) = match ip.first()? >> 4 {
+        4 => {
+            let header = Ipv4HeaderSlice::from_slice(ip).ok()?;
+            if header.protocol().0 != TCP || header.is_fragmenting_payload() {
+                return None;
+            }
+            let own = header.slice().len();
+            let addresses = (IpAddr::V4(header.source_addr()), IpAddr::V4(header.destination_addr()));
+            // Segmentation offload leaves 0: what was kept tells.
+            let length = if header.total_len() == 0 { ip.len() } else { usize::from(header.total_len()) };
+            (addresses.0, addresses.1, own, length)
+        }
+        6 => {
+            let header = Ipv6HeaderSlice::from_slice(ip).ok()?;
+            if header.next_header().0 != TCP {
+                return None;
+            }
+            let addresses = (IpAddr::V6(header.source_addr()), IpAddr::V6(header.destination_addr()));
+            let payload = usize::from(header.payload_length());
+            (addresses.0, addresses.1, 40, if payload == 0 { ip.len() } else { 40 + payload })
+        }
+        _ => return None,
+    };
+    let tcp = TcpHeaderSlice::from_slice(ip.get(header..)?).ok()?;
+    let payload = length.checked_sub(header + tcp.slice().len())?;
+    let mut segment = Segment {
+        from: SocketAddr::new(from, tcp.source_port()),
+        to: SocketAddr::new(to, tcp.destination_port()),
+        seq: tcp.sequence_number(),
+        ack: tcp.ack().then(|| tcp.acknowledgment_number()),
+        syn: tcp.syn(),
+        payload: payload as u32,
+        length: length as u32,
+        stamps: None,
+        sack: [None; 4],
+        mss: None,
+    };
+    for option in tcp.options_iterator() {
+        match option {
+            Ok(TcpOptionElement::Timestamp(value, echo)) => segment.stamps = Some((value, echo)),
+            Ok(TcpOptionElement::SelectiveAcknowledgement(first, [second, third, fourth])) => {
+                segment.sack = [Some(first), second, third, fourth];
+            }
+            Ok(TcpOptionElement::MaximumSegmentSize(mss)) => segment.mss = Some(mss),
+            Ok(_) => {}
+            Err(_) => break,
+        }
+    }
+    Some(segment)
+}

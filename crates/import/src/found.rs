@@ -1,0 +1,230 @@
+//! What a recording says, and the scenario that is written of it.
+
+use crate::Ask;
+use std::fmt::Write as _;
+
+/// A value, and how it is known: measured, derived, or assumed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Said<T> {
+    /// The value.
+    pub value: T,
+    /// How it is known, in a few words that begin with one of those three.
+    pub how: String,
+}
+
+impl<T> Said<T> {
+    pub(crate) fn new(value: T, how: impl Into<String>) -> Said<T> {
+        Said { value, how: how.into() }
+    }
+}
+
+/// What a direction carries.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Service {
+    /// A constant rate, bit/s.
+    Rate(f64),
+    /// A trace of opportunities to send 1500 bytes, which was written.
+    Trace {
+        /// How many.
+        opportunities: u64,
+        /// Length, ms, after which it repeats.
+        millis: u64,
+    },
+}
+
+impl Service {
+    /// Its mean rate, bit/s.
+    pub fn mean(&self) -> f64 {
+        match self {
+            Service::Rate(rate) => *rate,
+            Service::Trace { opportunities, millis } => {
+                *opportunities as f64 * 12_000.0 / (*millis).max(1) as f64 * 1000.0
+            }
+        }
+    }
+}
+
+/// What a recording says.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// What it is, in one word or two: `a table of rates`.
+    pub kind: String,
+    /// Rate down, if it says.
+    pub down: Option<Said<Service>>,
+    /// Rate up, if it says.
+    pub up: Option<Said<Service>>,
+    /// Round-trip time without queueing, ms, if it says.
+    pub rtt_ms: Option<Said<f64>>,
+    /// Queue down as a scenario writes it, if it says.
+    pub queue: Option<Said<String>>,
+    /// Channel down as a scenario writes it, if it says.
+    pub channel: Option<Said<String>>,
+    /// MSS, bytes, if it says.
+    pub segment: Option<Said<u32>>,
+    /// Length of the recording, s.
+    pub seconds: f64,
+    /// What else it says, what was left out, and what cannot be known: whole sentences.
+    pub says: Vec<String>,
+    /// A table that shows how well something fits: lines of equal columns.
+    pub fit: Vec<String>,
+}
+
+/// Assumed where a recording tells no rate.
+const USUAL_RATE: &str = "10 Mbit/s";
+/// Assumed where it tells no round-trip time, ms.
+const USUAL_RTT_MS: f64 = 50.0;
+/// A run is at least so long, and at most so long, s.
+const SHORTEST: f64 = 30.0;
+const LONGEST: f64 = 600.0;
+
+impl Found {
+    /// The scenario: one link called `path` from `server` to `client`, and one flow called `bulk`. `source` is the
+    /// recording's name, `traces` are the names of the traces down and up beside the scenario.
+    pub fn scenario(&self, ask: &Ask, source: &str, traces: [&str; 2]) -> String {
+        let source = plain(source);
+        let mut text = format!("# Made of `{source}` ({}) by `lasthop import`.\n", self.kind);
+        text.push_str("# Beside each value stands how it is known: measured, derived from what was, given, or assumed.\n#\n");
+        for line in &self.says {
+            let _ = writeln!(text, "# * {}", plain(line));
+        }
+        if !self.fit.is_empty() {
+            text.push_str("#\n");
+            for line in &self.fit {
+                let _ = writeln!(text, "#   {}", plain(line).trim_end());
+            }
+        }
+        let _ = writeln!(text, "\ntitle = {}", quoted(&format!("the path of {source}")));
+        let _ = writeln!(text, "source = {}", quoted(&format!("{source}: {}", self.kind)));
+        let duration = self.seconds.clamp(SHORTEST, LONGEST);
+        let _ = writeln!(text, "# The recording's length, from {SHORTEST} s to {LONGEST} s.");
+        let _ = writeln!(text, "duration = \"{} s\"", duration.ceil());
+        let (rtt, queue) = (self.rtt(ask), self.room(ask));
+        text.push_str("\n[link.path]\nfrom = \"server\"\nto = \"client\"\n");
+        let _ = writeln!(
+            text,
+            "# Half of the round trip without queueing, {} ms. {}.",
+            shown(rtt.value),
+            plain(&rtt.how)
+        );
+        let _ = writeln!(text, "one_way_delay = \"{} ms\"", shown(rtt.value / 2.0));
+        text.push_str("\n[link.path.down]\n");
+        let down = self.service(self.down.as_ref(), ask.assumed.rate.as_deref(), "the rate", || {
+            (USUAL_RATE.to_owned(), format!("assumed, {USUAL_RATE}: the recording tells no rate"))
+        });
+        line(&mut text, &down, traces[0]);
+        let _ = writeln!(text, "# {}.\nqueue = {}", sentence(&queue.how), quoted(&queue.value));
+        if let Some(channel) = &self.channel {
+            let _ = writeln!(text, "# {}.\nchannel = {}", sentence(&channel.how), channel.value);
+        }
+        text.push_str("\n[link.path.up]\n");
+        let mean = match &down.value {
+            Way::Known(service) => format!("{} kbit/s", shown(service.mean() / 1000.0)),
+            Way::Written(rate) => rate.clone(),
+        };
+        let up = self.service(self.up.as_ref(), ask.assumed.up.as_deref(), "the rate up", || {
+            (mean, "assumed: as fast as down, in the mean".to_owned())
+        });
+        line(&mut text, &up, traces[1]);
+        text.push_str("# Assumed: acknowledgements are not lost for want of room.\nqueue = \"unlimited\"\n");
+        text.push_str("\n[flow.bulk]\nfrom = \"server\"\nto = \"client\"\n# Assumed: today's hosts.\nprofile = \"linux\"\n");
+        if let Some(segment) = &self.segment {
+            let _ = writeln!(text, "# {}.\nsegment = \"{} bytes\"", sentence(&segment.how), segment.value);
+        }
+        text
+    }
+
+    fn rtt(&self, ask: &Ask) -> Said<f64> {
+        match (&self.rtt_ms, ask.assumed.rtt) {
+            (Some(rtt), _) => Said::new(rtt.value, sentence(&rtt.how)),
+            (None, Some(rtt)) => Said::new(rtt.as_secs() * 1000.0, "Given"),
+            (None, None) => Said::new(USUAL_RTT_MS, "Assumed: the recording tells none"),
+        }
+    }
+
+    fn room(&self, ask: &Ask) -> Said<String> {
+        match (&self.queue, &ask.assumed.queue) {
+            (Some(queue), _) => queue.clone(),
+            (None, Some(queue)) => Said::new(queue.clone(), "given"),
+            (None, None) => Said::new("1 bdp".to_owned(), "assumed: the recording tells no queue"),
+        }
+    }
+
+    fn service(
+        &self,
+        known: Option<&Said<Service>>,
+        given: Option<&str>,
+        what: &str,
+        otherwise: impl FnOnce() -> (String, String),
+    ) -> Said<Way> {
+        match (known, given) {
+            (Some(said), _) => Said::new(Way::Known(said.value.clone()), said.how.clone()),
+            (None, Some(rate)) => Said::new(Way::Written(rate.to_owned()), format!("given: {what}")),
+            (None, None) => {
+                let (rate, how) = otherwise();
+                Said::new(Way::Written(rate), how)
+            }
+        }
+    }
+}
+
+/// A service, or a rate as it was written.
+enum Way {
+    Known(Service),
+    Written(String),
+}
+
+fn line(text: &mut String, said: &Said<Way>, trace: &str) {
+    let _ = writeln!(text, "# {}.", sentence(&said.how));
+    let _ = match &said.value {
+        Way::Known(Service::Rate(rate)) => writeln!(text, "rate = \"{} kbit/s\"", shown(rate / 1000.0)),
+        Way::Known(Service::Trace { .. }) => writeln!(text, "trace = {}", quoted(trace)),
+        Way::Written(rate) => writeln!(text, "rate = {}", quoted(rate)),
+    };
+}
+
+/// With five digits that count.
+pub(crate) fn shown(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return "0".to_owned();
+    }
+    let digits = (4 - libm::floor(libm::log10(value.abs())) as i32).clamp(0, 12) as usize;
+    let text = format!("{value:.digits$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+fn sentence(text: &str) -> String {
+    let text = plain(text);
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().collect::<String>() + letters.as_str())
+}
+
+/// Without what must not stand in a comment or a terminal.
+pub(crate) fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", plain(text).replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn five_digits_count() {
+        for (value, text) in
+            [(12_345.678, "12346"), (1.0, "1"), (0.012_345_678, "0.012346"), (10_000_000.0, "10000000")]
+        {
+            assert_eq!(shown(value), text);
+        }
+    }
+
+    #[test]
+    fn what_stands_in_the_file_cannot_leave_its_line() {
+        assert_eq!(quoted("a\"\n\\b"), "\"a\\\"?\\\\b\"");
+    }
+}

@@ -1,0 +1,61 @@
+//! A reader that gives up on lines without an end, so that memory stays bounded.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+/// Longest line read, bytes.
+pub(crate) const LONGEST_LINE: usize = 1 << 20;
+
+/// Fails once a line is longer than [`LONGEST_LINE`].
+pub(crate) struct Limited<R> {
+    inner: R,
+    since: usize,
+}
+
+impl<R: Read> Limited<R> {
+    pub(crate) fn new(inner: R) -> Limited<R> {
+        Limited { inner, since: 0 }
+    }
+}
+
+impl<R: Read> Read for Limited<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.since = match buffer[..count].iter().rposition(|byte| *byte == b'\n') {
+            Some(at) => count - at - 1,
+            None => self.since + count,
+        };
+        match self.since > LONGEST_LINE {
+            true => {
+                Err(io::Error::new(io::ErrorKind::InvalidData, "a line of more than a million characters"))
+            }
+            false => Ok(count),
+        }
+    }
+}
+
+/// Lines of a text, one at a time, with their numbers from 1; what is not UTF-8 is replaced.
+pub(crate) struct Lines<R> {
+    reader: BufReader<Limited<R>>,
+    buffer: Vec<u8>,
+    pub(crate) number: u64,
+}
+
+impl<R: Read> Lines<R> {
+    pub(crate) fn new(inner: R) -> Lines<R> {
+        Lines {
+            reader: BufReader::with_capacity(1 << 16, Limited::new(inner)),
+            buffer: Vec::new(),
+            number: 0,
+        }
+    }
+
+    /// The next line without its end; `None` at the end of the file.
+    pub(crate) fn next(&mut self) -> io::Result<Option<String>> {
+        self.buffer.clear();
+        if self.reader.read_until(b'\n', &mut self.buffer)? == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        Ok(Some(String::from_utf8_lossy(&self.buffer).trim_end_matches(['\n', '\r']).to_owned()))
+    }
+}

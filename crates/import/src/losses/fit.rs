@@ -1,0 +1,306 @@
+//! Three models of losses for one record, beside each other.
+
+use super::Record;
+use super::elliott::{self, Elliott};
+use super::interval::of_share;
+use super::runs::{ChiSquare, Lengths, chi_square, class, expected};
+use crate::Refusal;
+use crate::found::{Said, shown};
+
+/// A model of losses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Model {
+    /// Each packet by itself.
+    Iid,
+    /// A bad state that loses every packet, a good one that loses none (Gilbert 1960, with h = 0).
+    Gilbert,
+    /// Both states lose, each in its share (Elliott 1963).
+    GilbertElliott,
+}
+
+impl Model {
+    /// All with their names.
+    pub const ALL: [(Model, &'static str); 3] =
+        [(Model::Iid, "iid"), (Model::Gilbert, "gilbert"), (Model::GilbertElliott, "gilbert-elliott")];
+
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Model> {
+        Model::ALL.iter().find(|(_, known)| *known == name).map(|(model, _)| *model)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Model::ALL.iter().find(|(model, _)| *model == self).map_or("", |(_, name)| name)
+    }
+}
+
+/// A probability with its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Probability {
+    /// Its name: netem's, and our channel's.
+    pub name: &'static str,
+    /// The likeliest value.
+    pub value: f64,
+    /// The interval.
+    pub ci95: [f64; 2],
+}
+
+/// A model with its likeliest values.
+#[derive(Clone, Debug)]
+pub struct Fitted {
+    /// Which.
+    pub model: Model,
+    /// Its probabilities.
+    pub values: Vec<Probability>,
+    /// The logarithm of its likelihood.
+    pub log_likelihood: f64,
+    /// Schwarz's criterion (1978); the smallest is best.
+    pub bic: f64,
+    expected: [[f64; 9]; 2],
+    chi_square: Option<ChiSquare>,
+}
+
+/// All that could be fitted, and which one is best.
+#[derive(Clone, Debug)]
+pub struct Fit {
+    /// The models, the simplest first.
+    pub models: Vec<Fitted>,
+    /// The place of the one that is written.
+    pub chosen: usize,
+    lengths: Lengths,
+    is_asked: bool,
+}
+
+/// Fewer bursts than this say nothing about four probabilities.
+const FEWEST_BURSTS: u64 = 20;
+
+/// Fits all models that a record can tell of.
+///
+/// # Errors
+/// If there are no packets, or all were lost, or the model that was asked for cannot be fitted.
+pub fn fitted(record: &Record, asked: Option<Model>) -> Result<Fit, Refusal> {
+    let (packets, lost) = (record.packets() as f64, record.lost() as f64);
+    if record.packets() == 0 {
+        return Err(Refusal::new(
+            "the record has no packets",
+            "0 for each packet that arrived, 1 for each that was lost",
+        ));
+    }
+    if record.lost() == record.packets() {
+        return Err(Refusal::new(
+            "every packet was lost: no path carries that",
+            "is 1 a loss and 0 an arrival? give the record the other way round",
+        ));
+    }
+    let lengths = Lengths::of(record);
+    let changes = Changes::of(record);
+    let mut models = Vec::new();
+    let mut add =
+        |model: Model, values: Vec<Probability>, log_likelihood: f64, longer: [&dyn Fn(u64) -> f64; 2]| {
+            let expected =
+                [expected(&lengths.bursts, true, longer[0]), expected(&lengths.gaps, false, longer[1])];
+            let chi_square =
+                chi_square([(&lengths.bursts, &expected[0]), (&lengths.gaps, &expected[1])], values.len());
+            let bic = values.len() as f64 * libm::log(packets) - 2.0 * log_likelihood;
+            models.push(Fitted { model, values, log_likelihood, bic, expected, chi_square });
+        };
+    let probability = |name, happened: f64, of: f64| Probability {
+        name,
+        value: happened / of,
+        ci95: of_share(happened, of),
+    };
+    let loss = probability("loss", lost, packets);
+    let power = |base: f64| move |length: u64| libm::pow(base, length as f64);
+    add(Model::Iid, vec![loss], of_counts(lost, packets), [&power(loss.value), &power(1.0 - loss.value)]);
+    let [[stays_good, to_bad], [to_good, stays_bad]] = changes.counts;
+    if to_bad > 0.0 && to_good > 0.0 {
+        let p = probability("p", to_bad, stays_good + to_bad);
+        let r = probability("r", to_good, to_good + stays_bad);
+        let share = p.value / (p.value + r.value);
+        let first = libm::log(if changes.begins_lost { share } else { 1.0 - share });
+        let likelihood =
+            first + of_counts(to_bad, stays_good + to_bad) + of_counts(to_good, to_good + stays_bad);
+        add(Model::Gilbert, vec![p, r], likelihood, [&power(1.0 - r.value), &power(1.0 - p.value)]);
+        if to_good as u64 >= FEWEST_BURSTS {
+            let (model, likelihood, [p_in, r_in, bad_in, good_in]) =
+                elliott::likeliest(record, (p.value, r.value));
+            let Elliott { p, r, bad, good } = model;
+            let value = |name, value, ci95| Probability { name, value, ci95 };
+            let values = vec![
+                value("p", p, p_in),
+                value("r", r, r_in),
+                value("loss_bad", bad, bad_in),
+                value("loss_good", good, good_in),
+            ];
+            add(Model::GilbertElliott, values, likelihood, [&model.longer(true), &model.longer(false)]);
+        }
+    }
+    let best = (0..models.len()).min_by(|a, b| models[*a].bic.total_cmp(&models[*b].bic)).unwrap_or(0);
+    let chosen = match asked {
+        None => best,
+        Some(asked) => models.iter().position(|fitted| fitted.model == asked).ok_or_else(|| {
+            let has = format!("{} losses in {} bursts", record.lost(), lengths.bursts.iter().sum::<u64>());
+            Refusal::new(
+                format!("{has} are too few to fit {}", asked.name()),
+                format!("a longer record, with {FEWEST_BURSTS} bursts at least, or --model iid"),
+            )
+        })?,
+    };
+    Ok(Fit { models, chosen, lengths, is_asked: asked.is_some() })
+}
+
+fn of_counts(happened: f64, of: f64) -> f64 {
+    let term = |count: f64| if count > 0.0 { count * libm::log(count / of) } else { 0.0 };
+    term(happened) + term(of - happened)
+}
+
+/// How often what followed what; `[from][to]`, lost is 1.
+struct Changes {
+    counts: [[f64; 2]; 2],
+    begins_lost: bool,
+}
+
+impl Changes {
+    fn of(record: &Record) -> Changes {
+        let mut changes = Changes { counts: [[0.0; 2]; 2], begins_lost: false };
+        let mut before: Option<bool> = None;
+        for (is_lost, length) in record.runs() {
+            match before.replace(is_lost) {
+                None => changes.begins_lost = is_lost,
+                Some(before) => changes.counts[usize::from(before)][usize::from(is_lost)] += 1.0,
+            }
+            // Gilbert's bad state loses, his good one does not: [good -> good, good -> bad], [bad -> good, bad -> bad].
+            let at = usize::from(is_lost);
+            changes.counts[at][at] += f64::from(length - 1);
+        }
+        changes
+    }
+}
+
+/// A share as a percentage.
+pub(crate) fn share(value: f64) -> String {
+    format!("{} %", shown(100.0 * value))
+}
+
+impl Fit {
+    /// The model that is written.
+    pub fn best(&self) -> &Fitted {
+        &self.models[self.chosen]
+    }
+
+    /// The channel as a scenario writes it.
+    pub fn channel(&self) -> Said<String> {
+        let best = self.best();
+        let kind = if best.model == Model::Iid { "iid" } else { "two_state" };
+        let values: Vec<String> =
+            best.values.iter().map(|value| format!("{} = {}", value.name, number(value.value))).collect();
+        let why = if self.is_asked { "as asked for" } else { "the best of the models by BIC" };
+        Said::new(
+            format!("{{ kind = \"{kind}\", {} }}", values.join(", ")),
+            format!("derived: {}, {why}", best.model.name()),
+        )
+    }
+
+    /// The same for Linux's emulator (tc-netem(8)): p, r, 1-h, 1-k.
+    pub fn netem(&self) -> String {
+        let best = self.best();
+        let values: Vec<String> =
+            best.values.iter().map(|value| format!("{}%", number(100.0 * value.value))).collect();
+        let kind = if best.model == Model::Iid { "random" } else { "gemodel" };
+        format!("tc qdisc add dev DEVICE root netem loss {kind} {}", values.join(" "))
+    }
+
+    /// What is to be said of it.
+    pub(crate) fn says(&self) -> Vec<String> {
+        if self.models[0].values[0].value == 0.0 {
+            return vec![format!(
+                "none was lost: with 95 % the loss is below {}",
+                share(self.models[0].values[0].ci95[1])
+            )];
+        }
+        let mut says: Vec<String> = self
+            .models
+            .iter()
+            .map(|fitted| {
+                let values: Vec<String> = fitted
+                    .values
+                    .iter()
+                    .map(|Probability { name, value, ci95: [low, high] }| {
+                        format!(
+                            "{name} {} ({} to {})",
+                            share(*value),
+                            shown(100.0 * low),
+                            shown(100.0 * high)
+                        )
+                    })
+                    .collect();
+                format!(
+                    "{}: {}; log likelihood {:.1}, BIC {:.1}",
+                    fitted.model.name(),
+                    values.join(", "),
+                    fitted.log_likelihood,
+                    fitted.bic
+                )
+            })
+            .collect();
+        says.push(format!("netem: {}", self.netem()));
+        match self.best().chi_square {
+            Some(ChiSquare { sum, freedom, p }) if p < 0.01 => says.push(format!(
+                "{} does not fit the lengths of bursts and gaps well (chi-square {sum:.1}, {freedom} degrees of freedom, p = {p:.2e}): take it for its means",
+                self.best().model.name()
+            )),
+            Some(ChiSquare { sum, freedom, p }) => says.push(format!(
+                "the lengths of bursts and gaps do not contradict {} (chi-square {sum:.1}, {freedom} degrees of freedom, p = {p:.2})",
+                self.best().model.name()
+            )),
+            None => says.push("too few bursts to tell how well the model fits".into()),
+        }
+        says
+    }
+
+    /// Lengths of runs, observed and expected by each model.
+    pub(crate) fn table(&self) -> Vec<String> {
+        if self.lengths.count() == 0 {
+            return Vec::new();
+        }
+        let names: Vec<String> =
+            self.models.iter().map(|fitted| format!("{:>16}", fitted.model.name())).collect();
+        let mut lines = vec![format!("{:<22}{:>10}{}", "length", "observed", names.concat())];
+        for (kind, counts, is_lost) in
+            [("burst", &self.lengths.bursts, true), ("gap", &self.lengths.gaps, false)]
+        {
+            for (at, count) in counts.iter().enumerate() {
+                let expected: Vec<f64> =
+                    self.models.iter().map(|fitted| fitted.expected[usize::from(!is_lost)][at]).collect();
+                if *count == 0 && expected.iter().all(|one| *one < 0.5) {
+                    continue;
+                }
+                let cells: Vec<String> = expected.iter().map(|one| format!("{one:>16.1}")).collect();
+                lines.push(format!(
+                    "{:<22}{count:>10}{}",
+                    format!("{kind} {}", class(at, is_lost)),
+                    cells.concat()
+                ));
+            }
+        }
+        let sums = self.models.iter().map(|fitted| match fitted.chi_square {
+            Some(ChiSquare { sum, freedom, .. }) => format!("{:>16}", format!("{sum:.1} ({freedom})")),
+            None => format!("{:>16}", "–"),
+        });
+        lines.push(format!("{:<32}{}", "chi-square (freedom)", sums.collect::<String>()));
+        lines
+    }
+}
+
+/// With six digits that count, never as an exponent; probabilities below that are 0.
+fn number(value: f64) -> String {
+    if value < 1e-9 {
+        return "0".to_owned();
+    }
+    let digits = (5 - libm::floor(libm::log10(value)) as i32).clamp(0, 14) as usize;
+    let text = format!("{value:.digits$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}

@@ -1,0 +1,42 @@
+//! The interval of a probability from so many of so many: by the profile of its likelihood.
+
+/// Half of chi-square's 95th percentile with one degree of freedom.
+const HALF: f64 = 1.920_729_410_347_062;
+
+/// All probabilities whose log likelihood is less than 1.92 below the largest (Wilks 1938): 95 %.
+pub(crate) fn of_share(happened: f64, of: f64) -> [f64; 2] {
+    if of <= 0.0 {
+        return [0.0, 1.0];
+    }
+    let height = |p: f64| {
+        let term = |count: f64, p: f64| if count > 0.0 { count * libm::log(p) } else { 0.0 };
+        term(happened, p) + term(of - happened, 1.0 - p)
+    };
+    let best = happened / of;
+    let top = height(best);
+    let edge = |mut inside: f64, mut outside: f64| {
+        for _ in 0..100 {
+            let middle = 0.5 * (inside + outside);
+            if top - height(middle) < HALF { inside = middle } else { outside = middle }
+        }
+        inside
+    };
+    [if happened > 0.0 { edge(best, 0.0) } else { 0.0 }, if happened < of { edge(best, 1.0) } else { 1.0 }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_those_of_the_likelihood() {
+        // None of n: the likelihood is (1 - p)^n, so the bound is 1 - exp(-1.9207 / n).
+        let [low, high] = of_share(0.0, 100.0);
+        assert!(low == 0.0 && (high - (1.0 - libm::exp(-HALF / 100.0))).abs() < 1e-9);
+        // Many: as wide as the normal one, 1.96 sqrt(p (1 - p) / n) each way, within 2 %.
+        let [low, high] = of_share(20_000.0, 100_000.0);
+        let half = 1.959_964 * (0.2_f64 * 0.8 / 100_000.0).sqrt();
+        assert!(((high - low) / (2.0 * half) - 1.0).abs() < 0.02);
+        assert_eq!(of_share(0.0, 0.0), [0.0, 1.0]);
+    }
+}

@@ -1,0 +1,109 @@
+//! Which packets were lost, as lengths of runs.
+
+/// A sequence of packets, each lost or not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    /// Lengths of runs: arrived, lost, arrived, … The first may be 0.
+    runs: Vec<u32>,
+    packets: u64,
+    lost: u64,
+}
+
+impl Record {
+    /// The next packet.
+    pub fn push(&mut self, is_lost: bool) {
+        self.push_many(is_lost, 1);
+    }
+
+    /// The next packets, all alike.
+    pub fn push_many(&mut self, is_lost: bool, count: u64) {
+        if count == 0 {
+            return;
+        }
+        if self.runs.is_empty() {
+            self.runs.push(0);
+        }
+        // Arrived ones stand at even places.
+        if (self.runs.len() - 1).is_multiple_of(2) == is_lost {
+            self.runs.push(0);
+        }
+        self.packets += count;
+        self.lost += if is_lost { count } else { 0 };
+        let mut left = count;
+        while let Some(last) = self.runs.last_mut() {
+            let room = u64::from(u32::MAX - *last);
+            *last += left.min(room) as u32;
+            left -= left.min(room);
+            if left == 0 {
+                return;
+            }
+            // A run of four thousand million goes on behind an empty one.
+            self.runs.extend([0, 0]);
+        }
+    }
+
+    /// The last packet that was lost was not after all.
+    pub(crate) fn forgive_one(&mut self) {
+        let Some(at) = (1..self.runs.len()).step_by(2).rev().find(|at| self.runs[*at] > 0) else { return };
+        self.lost -= 1;
+        self.runs[at] -= 1;
+        match self.runs.get_mut(at + 1) {
+            Some(behind) => *behind = behind.saturating_add(1),
+            None => self.runs.push(1),
+        }
+    }
+
+    /// Number of packets.
+    pub fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// Number of those lost.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Runs of packets that are alike, in order: whether they were lost, and how many.
+    pub fn runs(&self) -> impl Iterator<Item = (bool, u32)> + '_ {
+        let mut runs = self.runs.iter().enumerate().filter(|(_, length)| **length > 0).peekable();
+        std::iter::from_fn(move || {
+            let (at, length) = runs.next()?;
+            let (is_lost, mut all) = (at % 2 == 1, *length);
+            // What became neighbours when one between was forgiven.
+            while let Some((_, more)) = runs.next_if(|(next, _)| (next % 2 == 1) == is_lost) {
+                all = all.saturating_add(*more);
+            }
+            Some((is_lost, all))
+        })
+    }
+
+    /// Number of stored runs: what memory grows with.
+    pub(crate) fn stored(&self) -> usize {
+        self.runs.len()
+    }
+}
+
+impl FromIterator<bool> for Record {
+    fn from_iter<I: IntoIterator<Item = bool>>(packets: I) -> Record {
+        let mut record = Record::default();
+        packets.into_iter().for_each(|is_lost| record.push(is_lost));
+        record
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_what_was_pushed() {
+        let record: Record = [true, true, false, true, false, false].into_iter().collect();
+        assert_eq!(record.runs().collect::<Vec<_>>(), [(true, 2), (false, 1), (true, 1), (false, 2)]);
+        assert_eq!((record.packets(), record.lost()), (6, 3));
+        let mut record: Record = [false, true, false].into_iter().collect();
+        record.forgive_one();
+        assert_eq!(record.runs().collect::<Vec<_>>(), [(false, 3)]);
+        record.forgive_one();
+        assert_eq!((record.packets(), record.lost()), (3, 0));
+    }
+}

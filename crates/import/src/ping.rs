@@ -1,0 +1,328 @@
+//! What `ping` says: round trips and which packets were lost; and tables of `timestamp` and `rtt`.
+
+use crate::found::{Found, Said, plain, shown};
+use crate::limited::Lines;
+use crate::losses::{Record, fitted};
+use crate::{Ask, Refusal};
+use serde_json::Value;
+use std::io::Read;
+
+/// Largest JSON read, bytes.
+const LARGEST: u64 = 64 << 20;
+/// A jump in the numbers of more than this is no loss, but another measurement.
+const MOST_MISSING: u64 = 100_000;
+
+/// Reads one.
+pub(crate) fn read(mut file: impl Read, ask: &Ask) -> Result<Found, Refusal> {
+    let unread = |error: std::io::Error| Refusal::io("cannot be read", &error);
+    let mut head = [0_u8; 1];
+    let count = file.read(&mut head).map_err(unread)?;
+    let file = head[..count].chain(file);
+    let mut seen = Seen::default();
+    match head[0] {
+        b'{' | b'[' => json(file, &mut seen)?,
+        _ => text(file, &mut seen)?,
+    }
+    seen.found(ask)
+}
+
+/// What was seen: in order, each round trip or loss.
+#[derive(Default)]
+struct Seen {
+    record: Record,
+    /// The number of the last answer, and its first one.
+    last: Option<u64>,
+    trips: Trips,
+    duplicates: u64,
+    late: u64,
+    restarts: u64,
+    errors: u64,
+}
+
+impl Seen {
+    /// An answer to the packet of this number; without a number the next one.
+    fn answer(&mut self, number: Option<u64>, millis: f64) {
+        if !(millis.is_finite() && (0.0..1e7).contains(&millis)) {
+            self.errors += 1;
+            return;
+        }
+        match (number, self.last) {
+            (Some(this), Some(last)) if this == last => {
+                self.duplicates += 1;
+                return;
+            }
+            // 16 bits that begin again, or an answer that was overtaken.
+            (Some(this), Some(last)) if this < last => match last - this > 30_000 {
+                true => {
+                    let missing = (this + 65_536).saturating_sub(last + 1);
+                    if missing < MOST_MISSING {
+                        self.record.push_many(true, missing);
+                    }
+                    self.last = Some(this);
+                }
+                false if this <= 1 => {
+                    self.restarts += 1;
+                    self.last = Some(this);
+                }
+                false => {
+                    self.late += 1;
+                    self.record.forgive_one();
+                    self.trips.push(millis);
+                    return;
+                }
+            },
+            (Some(this), Some(last)) => {
+                match this - last - 1 {
+                    missing if missing < MOST_MISSING => self.record.push_many(true, missing),
+                    _ => self.restarts += 1,
+                }
+                self.last = Some(this);
+            }
+            (Some(this), None) => self.last = Some(this),
+            (None, _) => {}
+        }
+        self.record.push(false);
+        self.trips.push(millis);
+    }
+
+    fn found(self, ask: &Ask) -> Result<Found, Refusal> {
+        if self.trips.count == 0 {
+            return Err(Refusal::new(
+                "no answer has a round trip in it",
+                "it needs lines such as: 64 bytes from 192.0.2.1: icmp_seq=1 ttl=57 time=12.3 ms",
+            ));
+        }
+        let trips = &self.trips;
+        let mut found = Found { kind: "pings".into(), ..Found::default() };
+        let how = format!("measured: the smallest of {} round trips", trips.count);
+        found.rtt_ms = Some(Said::new(trips.smallest, how));
+        found.says.push(format!(
+            "{} round trips: smallest {} ms, median {} ms, 95th percentile {} ms, largest {} ms",
+            trips.count,
+            shown(trips.smallest),
+            shown(trips.quantile(0.5)),
+            shown(trips.quantile(0.95)),
+            shown(trips.largest)
+        ));
+        let (lost, sent) = (self.record.lost(), self.record.packets());
+        if lost > 0 {
+            found.says.push(format!("{lost} of {sent} were not answered: there or back, a ping does not tell; the scenario loses them down"));
+            let fit = fitted(&self.record, ask.model)?;
+            found.channel = Some(fit.channel());
+            found.says.extend(fit.says());
+            found.fit = fit.table();
+        } else {
+            found.says.push(format!("none of {sent} was lost"));
+        }
+        for (count, what) in [
+            (self.duplicates, "answers came twice"),
+            (self.late, "answers were overtaken by later ones"),
+            (self.restarts, "times the numbers begin anew"),
+            (self.errors, "lines left out, whose round trip cannot be read"),
+        ] {
+            if count > 0 {
+                found.says.push(format!("{count} {what}"));
+            }
+        }
+        found.says.push(
+            "a ping tells no rate, and no queue: they are given or assumed; how the delay varies is not in the scenario".into(),
+        );
+        Ok(found)
+    }
+}
+
+/// Round trips, ms: extremes exactly, quantiles within half a percent.
+#[derive(Debug, Default)]
+pub(crate) struct Trips {
+    pub(crate) count: u64,
+    pub(crate) smallest: f64,
+    pub(crate) largest: f64,
+    /// Counts by the logarithm: 100 for each e-fold, from 1 us on.
+    buckets: Vec<u64>,
+}
+
+impl Trips {
+    const PER_FOLD: f64 = 100.0;
+    const LEAST: f64 = 1e-3;
+
+    pub(crate) fn push(&mut self, millis: f64) {
+        self.smallest = if self.count == 0 { millis } else { self.smallest.min(millis) };
+        self.largest = self.largest.max(millis);
+        self.count += 1;
+        let at = libm::round(libm::log(millis.max(Self::LEAST) / Self::LEAST) * Self::PER_FOLD) as usize;
+        if at >= self.buckets.len() {
+            self.buckets.resize(at + 1, 0);
+        }
+        self.buckets[at] += 1;
+    }
+
+    /// Which share lies above a value.
+    pub(crate) fn share_above(&self, millis: f64) -> f64 {
+        let at = (libm::log(millis.max(Self::LEAST) / Self::LEAST) * Self::PER_FOLD).max(0.0) as usize;
+        let above: u64 = self.buckets.iter().skip(at + 1).sum();
+        above as f64 / self.count.max(1) as f64
+    }
+
+    /// The value below which this share lies; 0 if there is none.
+    pub(crate) fn quantile(&self, share: f64) -> f64 {
+        let wanted = (share * self.count as f64).max(1.0);
+        let mut below = 0;
+        for (at, count) in self.buckets.iter().enumerate() {
+            below += count;
+            if below as f64 >= wanted {
+                let middle = Self::LEAST * libm::exp(at as f64 / Self::PER_FOLD);
+                return middle.clamp(self.smallest, self.largest);
+            }
+        }
+        self.largest
+    }
+}
+
+fn text(file: impl Read, seen: &mut Seen) -> Result<(), Refusal> {
+    let mut lines = Lines::new(file);
+    let mut columns: Option<usize> = None;
+    while let Some(line) = lines.next().map_err(|error| Refusal::io("cannot be read", &error))? {
+        let line = line.trim();
+        if lines.number == 1 {
+            let names: Vec<String> =
+                line.split([',', ';', '\t']).map(|name| name.trim().to_lowercase()).collect();
+            columns = (names.len() > 1).then(|| names.iter().position(|name| name == "rtt")).flatten();
+            if columns.is_some() {
+                continue;
+            }
+        }
+        if let Some(column) = columns {
+            match line.split([',', ';', '\t']).nth(column).and_then(|cell| cell.trim().parse::<f64>().ok()) {
+                // LENS: -1 ms is a loss.
+                Some(millis) if millis < 0.0 => seen.record.push(true),
+                Some(millis) => seen.answer(None, millis),
+                None if line.is_empty() => {}
+                None => seen.errors += 1,
+            }
+            continue;
+        }
+        let Some(trip) = after(line, "time").and_then(trip) else {
+            // Windows has no numbers.
+            let is_loss = line == "Request timed out." || line.starts_with("Request timeout for icmp_seq");
+            if is_loss && !line.contains("icmp_seq") {
+                seen.record.push(true);
+            }
+            continue;
+        };
+        let number = after(line, "icmp_seq").and_then(|rest| {
+            let digits = rest.trim_start_matches(['=', ' ']);
+            let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+            digits[..end].parse::<u64>().ok()
+        });
+        if line.contains("(DUP!)") {
+            seen.duplicates += 1;
+            continue;
+        }
+        seen.answer(number, trip);
+    }
+    Ok(())
+}
+
+fn after<'l>(line: &'l str, word: &str) -> Option<&'l str> {
+    line.find(word).map(|at| &line[at + word.len()..])
+}
+
+/// `=12.3 ms`, `<1ms`.
+fn trip(rest: &str) -> Option<f64> {
+    let number = rest.strip_prefix('=').or_else(|| rest.strip_prefix('<'))?.trim_start();
+    let end = number.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(number.len());
+    let unit = number[end..].trim_start();
+    let times = match () {
+        () if unit.starts_with("ms") => 1.0,
+        () if unit.starts_with("us") || unit.starts_with("µs") => 1e-3,
+        () if unit.starts_with('s') => 1e3,
+        () => return None,
+    };
+    number[..end].parse::<f64>().ok().map(|number| number * times)
+}
+
+/// As jc makes it: one object with `responses`, or a list of answers, or an object a line.
+fn json(file: impl Read, seen: &mut Seen) -> Result<(), Refusal> {
+    let mut text = Vec::new();
+    file.take(LARGEST + 1).read_to_end(&mut text).map_err(|error| Refusal::io("cannot be read", &error))?;
+    if text.len() as u64 > LARGEST {
+        return Err(Refusal::new(
+            "the report has more than 64 MiB",
+            "give ping's own output, of which there may be any amount",
+        ));
+    }
+    for value in serde_json::Deserializer::from_slice(&text).into_iter::<Value>() {
+        let value = value.map_err(|error| {
+            Refusal::new(format!("no JSON: {}", plain(&error.to_string())), "keep the report whole")
+        })?;
+        let answers = match &value {
+            Value::Array(all) => all.as_slice(),
+            Value::Object(object) => match object.get("responses").and_then(Value::as_array) {
+                Some(all) => all.as_slice(),
+                None => std::slice::from_ref(&value),
+            },
+            _ => &[],
+        };
+        for answer in answers {
+            let number = answer.get("icmp_seq").and_then(Value::as_u64);
+            let is_twice = answer.get("duplicate").and_then(Value::as_bool) == Some(true);
+            match answer.get("time_ms").or_else(|| answer.get("time")).and_then(Value::as_f64) {
+                Some(_) if is_twice => seen.duplicates += 1,
+                Some(millis) => seen.answer(number, millis),
+                None => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(text: &str) -> Found {
+        read(text.as_bytes(), &Ask::default()).unwrap()
+    }
+
+    #[test]
+    fn numbers_that_are_missing_were_lost() {
+        let found = seen(
+            "PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n\
+             64 bytes from 192.0.2.1: icmp_seq=1 ttl=57 time=20.5 ms\n\
+             64 bytes from 192.0.2.1: icmp_seq=2 ttl=57 time=21 ms\n\
+             64 bytes from 192.0.2.1: icmp_seq=5 ttl=57 time=30.0 ms\n\
+             64 bytes from 192.0.2.1: icmp_seq=4 ttl=57 time=1200 ms\n\
+             64 bytes from 192.0.2.1: icmp_seq=6 ttl=57 time=19.5 ms (DUP!)\n\
+             64 bytes from 192.0.2.1: icmp_seq=6 ttl=57 time=19.9 ms\n\n\
+             --- 192.0.2.1 ping statistics ---\n6 packets transmitted, 5 received\n",
+        );
+        assert_eq!(found.rtt_ms.unwrap().value, 19.9);
+        let all = found.says.join("\n");
+        assert!(all.contains("5 round trips") && all.contains("1 of 6 were not answered"), "{all}");
+        assert!(all.contains("1 answers were overtaken") && all.contains("1 answers came twice"), "{all}");
+    }
+
+    #[test]
+    fn other_writings_are_read() {
+        let windows = "Reply from 192.0.2.1: bytes=32 time=12ms TTL=57\nRequest timed out.\nReply from 192.0.2.1: bytes=32 time<1ms TTL=57\n";
+        let found = seen(windows);
+        assert!(found.says.iter().any(|line| line.contains("1 of 3 were not answered")), "{:?}", found.says);
+        let lens = "timestamp,rtt,uplink,downlink\n1,40.5,20,20.5\n2,-1,0,0\n3,41,20,21\n";
+        assert_eq!(seen(lens).rtt_ms.unwrap().value, 40.5);
+        let jc = r#"{"destination_ip":"192.0.2.1","responses":[{"type":"reply","icmp_seq":1,"time_ms":12.5,"duplicate":false},
+            {"type":"reply","icmp_seq":3,"time_ms":11.5,"duplicate":false}]}"#;
+        let found = seen(jc);
+        assert_eq!(found.rtt_ms.unwrap().value, 11.5);
+        assert!(found.says.iter().any(|line| line.contains("1 of 3 were not answered")));
+    }
+
+    #[test]
+    fn quantiles_are_within_half_a_percent() {
+        let mut trips = Trips::default();
+        (1..=100_000).for_each(|n| trips.push(f64::from(n) / 100.0));
+        for (share, exact) in [(0.5, 500.0), (0.95, 950.0), (0.99, 990.0)] {
+            let value = trips.quantile(share);
+            assert!((value / exact - 1.0).abs() < 0.0051, "{value}, not {exact}");
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Samples of a rate in the order of a file as one course: gaps, repeated times and new beginnings.
+
+use super::Opportunities;
+use crate::Refusal;
+use crate::found::{Service, shown};
+
+/// So many samples are looked at for the usual time between two.
+const LOOKED_AT: usize = 512;
+/// A step of more than this many usual ones is a gap.
+const GAP: f64 = 3.5;
+
+/// A course of rates that becomes a trace.
+pub(crate) struct Course<'w> {
+    out: Opportunities<'w>,
+    /// Samples before the usual step is known: time, s, and rate, bit/s, if there is one.
+    early: Vec<(f64, Option<f64>)>,
+    step: Option<f64>,
+    /// The sample whose end is not known yet: since when, the sum of rates at that time, and how many.
+    open: Option<(f64, f64, u32)>,
+    /// Since when nothing is known.
+    missing_since: Option<f64>,
+    counts: Counts,
+}
+
+/// What was met on the way.
+#[derive(Default)]
+struct Counts {
+    samples: u64,
+    gaps: u64,
+    gap_seconds: f64,
+    longest_gap: f64,
+    repeated: u64,
+    backwards: u64,
+    missing: u64,
+    largest: f64,
+    zero_seconds: f64,
+    /// The longest time without anything, and the current one, s.
+    longest_zero: f64,
+    zero: f64,
+}
+
+impl<'w> Course<'w> {
+    pub(crate) fn new(out: Opportunities<'w>) -> Course<'w> {
+        Course {
+            out,
+            early: Vec::new(),
+            step: None,
+            open: None,
+            missing_since: None,
+            counts: Counts::default(),
+        }
+    }
+
+    /// A sample at a time, s; `None`: the file has none there. False once the trace is as long as one may be.
+    pub(crate) fn push(&mut self, at: f64, rate: Option<f64>) -> Result<bool, Refusal> {
+        if self.step.is_some() {
+            self.take(at, rate)?;
+        } else {
+            self.early.push((at, rate));
+            if self.early.len() >= LOOKED_AT {
+                self.begin()?;
+            }
+        }
+        Ok(!self.out.is_full)
+    }
+
+    /// A sample that says itself how long it was.
+    pub(crate) fn span(&mut self, seconds: f64, bytes: f64) -> Result<bool, Refusal> {
+        self.counts.samples += 1;
+        if seconds > 0.0 {
+            self.write(seconds, bytes * 8.0 / seconds)?;
+        }
+        Ok(!self.out.is_full)
+    }
+
+    fn begin(&mut self) -> Result<(), Refusal> {
+        let mut steps: Vec<f64> =
+            self.early.windows(2).map(|pair| pair[1].0 - pair[0].0).filter(|step| *step > 0.0).collect();
+        steps.sort_by(f64::total_cmp);
+        self.step = Some(steps.get(steps.len() / 2).copied().unwrap_or(1.0));
+        for (at, rate) in std::mem::take(&mut self.early) {
+            self.take(at, rate)?;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, at: f64, rate: Option<f64>) -> Result<(), Refusal> {
+        let step = self.step.unwrap_or(1.0);
+        let Some(rate) = rate else {
+            self.counts.missing += 1;
+            if let Some((since, ..)) = self.open {
+                self.close(at, since, step)?;
+                self.missing_since = Some(at);
+            }
+            return Ok(());
+        };
+        self.counts.samples += 1;
+        match self.open {
+            Some((since, sum, count)) if at == since => {
+                self.counts.repeated += 1;
+                self.open = Some((since, sum + rate, count + 1));
+                return Ok(());
+            }
+            Some((since, ..)) => self.close(at, since, step)?,
+            None => {
+                if let Some(since) = self.missing_since.take() {
+                    self.gap((at - since).max(0.0));
+                }
+            }
+        }
+        self.open = Some((at, rate, 1));
+        Ok(())
+    }
+
+    /// The open sample ends because the next one begins.
+    fn close(&mut self, at: f64, since: f64, step: f64) -> Result<(), Refusal> {
+        let Some((_, sum, count)) = self.open.take() else { return Ok(()) };
+        let (rate, length) = (sum / f64::from(count.max(1)), at - since);
+        let length = match () {
+            () if length < 0.0 => {
+                self.counts.backwards += 1;
+                step
+            }
+            () if length > GAP * step => {
+                self.gap(length - step);
+                step
+            }
+            () => length,
+        };
+        self.write(length, rate)
+    }
+
+    fn gap(&mut self, seconds: f64) {
+        if seconds > 0.0 {
+            self.counts.gaps += 1;
+            self.counts.gap_seconds += seconds;
+            self.counts.longest_gap = self.counts.longest_gap.max(seconds);
+        }
+    }
+
+    fn write(&mut self, seconds: f64, rate: f64) -> Result<(), Refusal> {
+        let counts = &mut self.counts;
+        counts.largest = counts.largest.max(rate);
+        if rate <= 0.0 {
+            counts.zero_seconds += seconds;
+            counts.zero += seconds;
+            counts.longest_zero = counts.longest_zero.max(counts.zero);
+        } else {
+            counts.zero = 0.0;
+        }
+        self.out.span(seconds, rate / 8.0 * seconds)
+    }
+
+    /// The trace, its length in seconds, and what is to be said of it.
+    pub(crate) fn finish(mut self, is_cut: bool) -> Result<(Service, f64, Vec<String>), Refusal> {
+        if self.step.is_none() && !self.early.is_empty() {
+            self.begin()?;
+        }
+        if let (Some((since, ..)), Some(step)) = (self.open, self.step) {
+            self.close(since + step, since, step)?;
+        }
+        let (counts, step, is_full) = (self.counts, self.step, self.out.is_full);
+        if counts.samples == 0 {
+            return Err(Refusal::new(
+                "there is not one row with a rate",
+                "are the columns right? see --time and --rate",
+            ));
+        }
+        if counts.backwards * 10 > counts.samples {
+            return Err(Refusal::new(
+                format!("time goes back in {} of {} rows", counts.backwards, counts.samples),
+                "sort the rows by time, or name another column of time: --time COLUMN",
+            ));
+        }
+        let seconds = self.out.seconds();
+        let service = self.out.finish()?;
+        let each = step.map_or(String::new(), |step| format!(", {} s apart", shown(step)));
+        let mut says = vec![format!(
+            "{} samples{each}: {} s, mean {} Mbit/s, largest {} Mbit/s",
+            counts.samples,
+            shown(seconds),
+            shown(service.mean() / 1e6),
+            shown(counts.largest / 1e6),
+        )];
+        if counts.zero_seconds > 0.0 {
+            says.push(format!(
+                "nothing passed in {} s of it, {} s at most at a time",
+                shown(counts.zero_seconds),
+                shown(counts.longest_zero)
+            ));
+        }
+        if counts.gaps > 0 {
+            says.push(format!(
+                "left out: {} gaps of {} s in all, the longest of {} s; the trace goes on behind them",
+                counts.gaps,
+                shown(counts.gap_seconds),
+                shown(counts.longest_gap)
+            ));
+        }
+        if counts.missing > 0 {
+            says.push(format!("left out: {} rows without a usable rate", counts.missing));
+        }
+        if counts.repeated > 0 {
+            says.push(format!("{} rows have the time of the row before: their mean counts", counts.repeated));
+        }
+        if counts.backwards > 0 {
+            says.push(format!("time goes back {} times: each time a new recording begins", counts.backwards));
+        }
+        if is_cut || is_full {
+            says.push(format!(
+                "left out: all after {} s, where the trace has {} opportunities, as many as one may have",
+                shown(seconds),
+                super::opportunities::MOST
+            ));
+        }
+        Ok((service, seconds, says))
+    }
+}
+
+/// What every course of throughput has in common.
+pub(crate) const LOWER_BOUND: &str = "what a transfer got is at most what the link could carry, and hides whatever was faster than the samples";

@@ -1,0 +1,132 @@
+//! What `iperf3 --json` prints: its intervals as a trace, and the kernel's round trips.
+
+use super::Opportunities;
+use super::course::{Course, LOWER_BOUND};
+use crate::Refusal;
+use crate::found::{Found, Said, shown};
+use serde_json::Value;
+use std::io::{Read, Write};
+
+/// Largest report read, bytes.
+const LARGEST: u64 = 64 << 20;
+
+/// Reads a report. With `--bidir` both directions are there.
+pub(crate) fn read(file: impl Read, down: &mut dyn Write, up: &mut dyn Write) -> Result<Found, Refusal> {
+    let mut text = Vec::new();
+    file.take(LARGEST + 1).read_to_end(&mut text).map_err(|error| Refusal::io("cannot be read", &error))?;
+    if text.len() as u64 > LARGEST {
+        return Err(Refusal::new(
+            "the report has more than 64 MiB",
+            "measure for a shorter time, or with a longer --interval",
+        ));
+    }
+    let report: Value = serde_json::from_slice(&text).map_err(|error| {
+        Refusal::new(format!("no JSON: {error}"), "make it by iperf3 --json, and keep it whole")
+    })?;
+    if let Some(error) = report.get("error").and_then(Value::as_str) {
+        return Err(Refusal::new(format!("iperf3 failed: {}", crate::found::plain(error)), "measure again"));
+    }
+    let intervals =
+        report.get("intervals").and_then(Value::as_array).filter(|intervals| !intervals.is_empty());
+    let Some(intervals) = intervals else {
+        return Err(Refusal::new(
+            "the report has no intervals",
+            "measure for several seconds: iperf3 --json --time 30",
+        ));
+    };
+    let mut found = Found { kind: "an iperf3 report".into(), ..Found::default() };
+    let (service, seconds, says) = course(intervals, "sum", down)?;
+    found.says.extend(says);
+    found.down =
+        Some(Said::new(service, "measured: what iperf3 transferred in each interval, a lower bound"));
+    found.seconds = seconds;
+    if intervals.iter().any(|one| one.get("sum_bidir_reverse").is_some()) {
+        let (service, _, says) = course(intervals, "sum_bidir_reverse", up)?;
+        found.says.extend(says.into_iter().map(|line| format!("up: {line}")));
+        found.up = Some(Said::new(service, "measured: what iperf3 transferred the other way, a lower bound"));
+        found.says.push("down is the way from iperf3's client to its server".into());
+    }
+    if let Some(rtt) = smallest_rtt(&report, intervals) {
+        found.rtt_ms = Some(Said::new(
+            rtt,
+            "derived: the smallest round trip that the sender's kernel measured under load, an upper bound",
+        ));
+        found.says.push(format!("smallest round trip under load: {} ms", shown(rtt)));
+    }
+    losses(&report, &mut found);
+    found.says.push(LOWER_BOUND.into());
+    Ok(found)
+}
+
+fn course(
+    intervals: &[Value],
+    key: &str,
+    out: &mut dyn Write,
+) -> Result<(crate::Service, f64, Vec<String>), Refusal> {
+    let mut course = Course::new(Opportunities::new(out));
+    let mut omitted = 0;
+    for (index, interval) in intervals.iter().enumerate() {
+        let Some(sum) = interval.get(key) else { continue };
+        if sum.get("omitted").and_then(Value::as_bool) == Some(true) {
+            omitted += 1;
+            continue;
+        }
+        let number = |name: &str| {
+            sum.get(name).and_then(Value::as_f64).filter(|number| number.is_finite() && *number >= 0.0)
+        };
+        let length = number("seconds")
+            .or_else(|| Some(number("end")? - number("start")?))
+            .filter(|length| *length >= 0.0);
+        let bytes = number("bytes").or_else(|| Some(number("bits_per_second")? * length? / 8.0));
+        let (Some(length), Some(bytes)) = (length, bytes) else {
+            return Err(Refusal::new(
+                format!("interval {} has no bytes or no length", index + 1),
+                "make the report by iperf3 --json, and keep it whole",
+            ));
+        };
+        // What both say must be the same.
+        if let (Some(rate), true) = (number("bits_per_second"), length > 0.1)
+            && (rate * length / 8.0 - bytes).abs() > 0.1 * bytes + 2000.0
+        {
+            return Err(Refusal::new(
+                format!(
+                    "interval {} contradicts itself: {bytes} bytes in {length} s are not {rate} bit/s",
+                    index + 1
+                ),
+                "was the report changed? make it anew",
+            ));
+        }
+        course.span(length, bytes)?;
+    }
+    let (service, seconds, mut says) = course.finish(false)?;
+    if omitted > 0 {
+        says.push(format!("left out: {omitted} intervals that iperf3 was told to omit"));
+    }
+    Ok((service, seconds, says))
+}
+
+/// In ms; iperf3 reports microseconds.
+fn smallest_rtt(report: &Value, intervals: &[Value]) -> Option<f64> {
+    let ends = report.pointer("/end/streams").and_then(Value::as_array).into_iter().flatten();
+    let ends = ends.filter_map(|stream| stream.pointer("/sender/min_rtt"));
+    let streams = intervals.iter().filter_map(|one| one.get("streams").and_then(Value::as_array)).flatten();
+    let all = ends.chain(streams.filter_map(|stream| stream.get("rtt"))).filter_map(Value::as_f64);
+    all.filter(|rtt| *rtt > 0.0).min_by(f64::total_cmp).map(|micros| micros / 1000.0)
+}
+
+/// Of UDP the share that was lost; of TCP only how often segments were sent again.
+fn losses(report: &Value, found: &mut Found) {
+    let end = |name: &str| report.pointer(name).and_then(Value::as_f64);
+    if let (Some(lost), Some(packets)) = (end("/end/sum/lost_packets"), end("/end/sum/packets"))
+        && packets > 0.0
+    {
+        let share = (lost / packets).clamp(0.0, 1.0);
+        found.says.push(format!("UDP: {lost} of {packets} datagrams lost, on the air or in a queue: the report does not tell where"));
+        if share > 0.0 && share < 1.0 {
+            let how = "derived: the share of datagrams that was lost; in what bursts is not known";
+            found.channel = Some(Said::new(format!("{{ kind = \"iid\", loss = {} }}", shown(share)), how));
+        }
+    } else if let Some(again) = end("/end/sum_sent/retransmits") {
+        found.says.push(format!("{again} segments were sent again; which of them the air lost and which a queue is not known, so no loss is written"));
+    }
+}

@@ -1,0 +1,66 @@
+//! Mahimahi's traces as they are: one opportunity a line, ms (Winstein et al., NSDI 2013).
+
+use super::opportunities::MOST;
+use crate::Refusal;
+use crate::found::{Found, Said, Service, shown};
+use crate::limited::Lines;
+use std::io::{Read, Write};
+
+/// Latest time that a scenario's trace may have, ms.
+const LATEST: u64 = 1_000_000_000_000;
+
+/// Reads a trace and writes it as it is; blank lines are left out.
+pub(crate) fn read(file: impl Read, out: &mut dyn Write) -> Result<Found, Refusal> {
+    let mut lines = Lines::new(file);
+    let (mut count, mut last, mut before, mut longest) = (0_u64, 0_u64, None, 0_u64);
+    let mut is_full = false;
+    while let Some(line) = lines.next().map_err(|error| Refusal::io("cannot be read", &error))? {
+        let word = line.trim();
+        if word.is_empty() {
+            continue;
+        }
+        let help = "each line is a time in whole milliseconds, not before the line above";
+        let Some(this) = word.parse::<u64>().ok().filter(|this| *this <= LATEST) else {
+            let word: String = word.chars().take(40).collect();
+            return Err(Refusal::new(
+                format!("line {}: `{word}` is not a whole number of milliseconds", lines.number),
+                help,
+            ));
+        };
+        if let Some(before) = before.filter(|before| this < *before) {
+            return Err(Refusal::new(
+                format!("line {}: {this} ms comes after {before} ms", lines.number),
+                help,
+            ));
+        }
+        if count >= MOST {
+            is_full = true;
+            break;
+        }
+        longest = longest.max(this - before.unwrap_or(0));
+        writeln!(out, "{this}").map_err(|error| Refusal::io("the trace cannot be written", &error))?;
+        (count, last, before) = (count + 1, this, Some(this));
+    }
+    if count == 0 || last == 0 {
+        return Err(Refusal::new("the trace has no length", "its last line is a time above 0, ms"));
+    }
+    out.flush().map_err(|error| Refusal::io("the trace cannot be written", &error))?;
+    let service = Service::Trace { opportunities: count, millis: last };
+    let mut says = vec![format!(
+        "{count} opportunities in {} s: mean {} Mbit/s; longest time without one: {longest} ms",
+        shown(last as f64 / 1000.0),
+        shown(service.mean() / 1e6),
+    )];
+    if is_full {
+        says.push(format!(
+            "left out: all after {last} ms, where the trace has {MOST} opportunities, as many as one may have"
+        ));
+    }
+    Ok(Found {
+        kind: "a trace in Mahimahi's format".into(),
+        down: Some(Said::new(service, "measured: the trace as it was given")),
+        seconds: last as f64 / 1000.0,
+        says,
+        ..Found::default()
+    })
+}

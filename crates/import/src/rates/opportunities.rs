@@ -1,0 +1,122 @@
+//! A rate over time as opportunities to send 1500 bytes, written while it is read.
+
+use crate::Refusal;
+use crate::found::Service;
+use std::io::Write;
+
+/// What an opportunity carries, bytes of IP.
+const BYTES: f64 = 1500.0;
+/// A trace has at most so many: a scenario's is at most 256 MiB long, and kept in memory.
+pub(crate) const MOST: u64 = 20_000_000;
+/// The latest time that a trace may have, ms: ten years.
+const LATEST: f64 = 315_360_000_000.0;
+
+/// Opportunities on their way to a file. What a sample leaves of one is the next sample's.
+pub(crate) struct Opportunities<'w> {
+    out: &'w mut dyn Write,
+    /// Bytes of the next opportunity that have come together.
+    carried: f64,
+    /// Time of the trace, ms.
+    now: f64,
+    last: Option<u64>,
+    pub(crate) count: u64,
+    pub(crate) is_full: bool,
+}
+
+impl<'w> Opportunities<'w> {
+    pub(crate) fn new(out: &'w mut dyn Write) -> Opportunities<'w> {
+        Opportunities { out, carried: 0.0, now: 0.0, last: None, count: 0, is_full: false }
+    }
+
+    /// Time of the trace, s.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.now / 1000.0
+    }
+
+    /// `bytes` pass evenly during `seconds`.
+    pub(crate) fn span(&mut self, seconds: f64, bytes: f64) -> Result<(), Refusal> {
+        if self.is_full || seconds.is_nan() || seconds <= 0.0 {
+            return Ok(());
+        }
+        let millis = seconds * 1000.0;
+        if self.now + millis > LATEST {
+            self.is_full = true;
+            return Ok(());
+        }
+        let begun = self.now;
+        let mut needed = BYTES - self.carried;
+        while needed <= bytes {
+            if self.count >= MOST {
+                self.is_full = true;
+                return Ok(());
+            }
+            self.write(begun + needed / bytes * millis)?;
+            needed += BYTES;
+        }
+        // `needed` is what the one after the last would have needed of this span.
+        self.carried = (bytes - needed + BYTES).clamp(0.0, BYTES);
+        self.now += millis;
+        Ok(())
+    }
+
+    fn write(&mut self, at: f64) -> Result<(), Refusal> {
+        let at = (libm::round(at).max(0.0) as u64).max(self.last.unwrap_or(0));
+        writeln!(self.out, "{at}").map_err(|error| Refusal::io("the trace cannot be written", &error))?;
+        self.last = Some(at);
+        self.count += 1;
+        Ok(())
+    }
+
+    /// The trace is whole: it repeats after what was told of it.
+    pub(crate) fn finish(mut self) -> Result<Service, Refusal> {
+        if self.count == 0 {
+            return Err(Refusal::new(
+                format!("not one packet of 1500 bytes would have passed in {:.0} s", self.seconds()),
+                "are the column and the unit of the rate right? see --rate and --unit",
+            ));
+        }
+        // A pause at the end, or a trace that would have no length.
+        let end = libm::round(self.now).max(1.0);
+        if self.last.is_none_or(|last| (last as f64) < end - 1.0 || last == 0) {
+            self.write(end)?;
+        }
+        self.out.flush().map_err(|error| Refusal::io("the trace cannot be written", &error))?;
+        Ok(Service::Trace { opportunities: self.count, millis: self.last.unwrap_or(1).max(1) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trace(spans: &[(f64, f64)]) -> String {
+        let mut out = Vec::new();
+        let mut opportunities = Opportunities::new(&mut out);
+        for (seconds, bytes) in spans {
+            opportunities.span(*seconds, *bytes).unwrap();
+        }
+        opportunities.finish().unwrap();
+        String::from_utf8(out).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_remainder_is_the_next_sample_s_and_a_pause_keeps_its_length() {
+        assert_eq!(trace(&[(0.004, 6000.0)]), "1 2 3 4");
+        // 1000 bytes in 2 ms, then 500 of the next 2000: at 2 + 10 * 500 / 2000.
+        assert_eq!(trace(&[(0.002, 1000.0), (0.010, 2000.0)]), "5 12");
+        assert_eq!(trace(&[(0.001, 1500.0), (0.5, 0.0), (0.001, 1500.0)]), "1 502");
+        assert_eq!(trace(&[(0.001, 1500.0), (0.5, 0.0)]), "1 501");
+    }
+
+    #[test]
+    fn many_small_samples_lose_nothing() {
+        let mut out = Vec::new();
+        let mut opportunities = Opportunities::new(&mut out);
+        for _ in 0..100_000 {
+            opportunities.span(0.001, 137.0).unwrap();
+        }
+        // 13.7 MB in 100 s.
+        let count = opportunities.count as f64;
+        assert!((count - 13_700_000.0 / 1500.0).abs() <= 1.0, "{count}");
+    }
+}

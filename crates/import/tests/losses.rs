@@ -1,0 +1,107 @@
+//! Fits give back what made a record: losses of our own channel, of known chains, and the intervals' coverage.
+
+use lasthop_base::{Choice, Duration, Stream, Time, Value};
+use lasthop_import::losses::{Model, Record, fitted};
+use lasthop_net::channel::{self, Air, Reception};
+use lasthop_wire::Priority;
+
+/// A chain of two states by hand: emission after transition.
+fn chain(seed: u64, packets: u32, [p, r, bad, good]: [f64; 4]) -> Record {
+    let mut stream = Stream::named(seed, "chain");
+    let mut is_bad = stream.uniform() < p / (p + r);
+    (0..packets)
+        .map(|_| {
+            if stream.uniform() < if is_bad { r } else { p } {
+                is_bad = !is_bad;
+            }
+            stream.uniform() < if is_bad { bad } else { good }
+        })
+        .collect()
+}
+
+fn value(fit: &lasthop_import::losses::Fit, model: Model, name: &str) -> (f64, [f64; 2]) {
+    let fitted = fit.models.iter().find(|fitted| fitted.model == model).expect("a model");
+    let value = fitted.values.iter().find(|value| value.name == name).expect("a value");
+    (value.value, value.ci95)
+}
+
+#[test]
+fn hidden_states_are_found_again() {
+    // The fit of da Silva and Pedroso (Sensors 22, 2022) for Wi-Fi: bursts of 5.4 packets that lose 61 %.
+    let truth = [0.0393, 0.1862, 0.6097, 0.0055];
+    let fit = fitted(&chain(1, 400_000, truth), None).expect("a fit");
+    assert_eq!(fit.best().model, Model::GilbertElliott);
+    for (name, truth) in ["p", "r", "loss_bad", "loss_good"].into_iter().zip(truth) {
+        let (found, [low, high]) = value(&fit, Model::GilbertElliott, name);
+        assert!((found / truth - 1.0).abs() < 0.1, "{name}: {found}, not {truth}");
+        // Six standard errors.
+        let half = 0.5 * (high - low);
+        assert!(
+            (found - truth).abs() < 3.0 * half && half < 0.1 * truth.max(0.02),
+            "{name}: {found} ± {half}"
+        );
+    }
+}
+
+#[test]
+fn intervals_hold_the_truth_as_often_as_they_say() {
+    let truth = [0.02, 0.3, 0.7, 0.004];
+    let names = ["p", "r", "loss_bad", "loss_good"];
+    let (mut held, mut all) = (0, 0);
+    for seed in 0..60 {
+        let fit = fitted(&chain(seed, 60_000, truth), Some(Model::GilbertElliott)).expect("a fit");
+        for (name, truth) in names.into_iter().zip(truth) {
+            let (_, [low, high]) = value(&fit, Model::GilbertElliott, name);
+            all += 1;
+            held += u32::from(low <= truth && truth <= high);
+        }
+    }
+    // 95 % of 240, correlated by fours: five standard errors of 60 are 14 %.
+    assert!(f64::from(held) >= 0.85 * f64::from(all), "{held} of {all}");
+}
+
+#[test]
+fn the_simplest_model_that_made_it_is_chosen() {
+    let none = chain(3, 200_000, [0.5, 0.5, 0.01, 0.01]);
+    assert_eq!(fitted(&none, None).expect("a fit").best().model, Model::Iid);
+    let gilbert = chain(4, 200_000, [0.01, 0.25, 1.0, 0.0]);
+    let fit = fitted(&gilbert, None).expect("a fit");
+    assert_eq!(fit.best().model, Model::Gilbert);
+    let (p, [low, high]) = value(&fit, Model::Gilbert, "p");
+    assert!(low < 0.01 && 0.01 < high && (p / 0.01 - 1.0).abs() < 0.1, "{p}, {low} to {high}");
+    assert!(fit.netem().contains("loss gemodel"), "{}", fit.netem());
+}
+
+#[test]
+fn our_own_channel_s_record_gives_its_settings_back() {
+    let mut choice = Choice::named(channel::ALL, "two_state");
+    for (name, value) in [("p", 0.02), ("r", 0.2), ("loss_bad", 0.5), ("loss_good", 0.002)] {
+        choice.values.set(name, Value::Number(value));
+    }
+    let mut channel = (choice.build)(&choice.values, Stream::named(5, "test"));
+    let record: Record = (0..300_000_u64)
+        .map(|at| {
+            let start = Time::from_nanos(at * 1_000_000);
+            let end = start + Duration::from_millis(1);
+            let air = Air { start, end, bytes: 1000, priority: Priority::Normal, attempt: 0 };
+            channel.transmit(&air) == Reception::Lost
+        })
+        .collect();
+    let fit = fitted(&record, None).expect("a fit");
+    for (name, truth) in [("p", 0.02), ("r", 0.2), ("loss_bad", 0.5), ("loss_good", 0.002)] {
+        let (found, [low, high]) = value(&fit, Model::GilbertElliott, name);
+        let half = 0.5 * (high - low);
+        assert!((found - truth).abs() < 3.0 * half, "{name}: {found} ± {half}, not {truth}");
+    }
+}
+
+#[test]
+fn what_cannot_be_fitted_is_said() {
+    let all: Record = [true; 5].into_iter().collect();
+    assert!(fitted(&all, None).expect_err("no path").message.contains("every packet was lost"));
+    let few: Record = [false, true, false, false].into_iter().collect();
+    assert!(fitted(&few, Some(Model::GilbertElliott)).expect_err("too few").message.contains("too few"));
+    assert!(fitted(&Record::default(), None).expect_err("empty").message.contains("no packets"));
+    let none: Record = [false; 1000].into_iter().collect();
+    assert_eq!(fitted(&none, None).expect("a fit").best().model, Model::Iid);
+}

@@ -1,0 +1,224 @@
+//! The path made of a simulated run's capture is that run's path: its rate, its round trip and its loss within 5 %,
+//! captured at the sender, at the receiver or between them.
+
+use lasthop_base::Time;
+use lasthop_capture::Capture;
+use lasthop_engine::{Fate, Observer, PipeId, Side};
+use lasthop_import::{Ask, Found, Service, read};
+use lasthop_scenario::Scenario;
+use lasthop_sim::{Watch, run_watched};
+use lasthop_tcp::Event;
+use lasthop_wire::bytes::{Ends, Header, Payload, emit};
+use lasthop_wire::{Body, FlowId, Packet};
+use std::any::Any;
+use std::io::sink;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::Path;
+
+/// Where packets are captured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Place {
+    Sender,
+    Between,
+    Receiver,
+}
+
+/// Keeps what passes a place of a path of two links: pipes 0 and 2 down, 1 and 3 up.
+struct Tap {
+    place: Place,
+    seen: Vec<(Time, u64, Packet)>,
+}
+
+impl Observer for Tap {
+    fn on_packet(&mut self, now: Time, PipeId(pipe): PipeId, packet: &Packet, fate: Fate) {
+        let arrival = match fate {
+            Fate::Arrives(at) => Some(at),
+            _ => None,
+        };
+        let at = match (self.place, pipe) {
+            (Place::Sender, 0) | (Place::Receiver, 3) => Some(now),
+            (Place::Sender, 1) | (Place::Between, 0 | 3) | (Place::Receiver, 2) => arrival,
+            _ => None,
+        };
+        if let Some(at) = at {
+            let order = self.seen.len() as u64;
+            self.seen.push((at, order, *packet));
+        }
+    }
+
+    fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
+}
+
+/// A path whose bottleneck is its second link.
+fn scenario(rate: &str, rtt_ms: f64, queue: &str, channel: &str, seconds: u32, segment: u32) -> Scenario {
+    let text = format!(
+        r#"
+duration = "{seconds} s"
+[link.wired]
+from = "server"
+to = "bs"
+rate = "1 Gbit/s"
+one_way_delay = "{} ms"
+queue = "unlimited"
+[link.wireless]
+from = "bs"
+to = "client"
+one_way_delay = "{} ms"
+[link.wireless.down]
+rate = "{rate}"
+queue = "{queue}"
+{channel}
+[link.wireless.up]
+rate = "{rate}"
+queue = "unlimited"
+[flow.bulk]
+from = "server"
+to = "client"
+profile = "linux"
+segment = "{segment} bytes"
+"#,
+        rtt_ms * 0.3,
+        rtt_ms * 0.2,
+    );
+    Scenario::parse(&text, "test").expect("a scenario")
+}
+
+/// Runs it, writes the capture and reads it again.
+fn imported(scenario: &Scenario, place: Place, ask: &Ask, folder: &Path) -> (Found, lasthop_sim::Outcome) {
+    let tap = Tap { place, seen: Vec::new() };
+    let watch = Watch { observers: vec![Box::new(tap)], ..Watch::default() };
+    let (outcome, _, mut observers) = run_watched(scenario, 7, watch);
+    let tap = observers.remove(0) as Box<dyn Any>;
+    let mut tap = *tap.downcast::<Tap>().expect("the tap");
+    tap.seen.sort_by_key(|(at, order, _)| (*at, *order));
+    let address = |last| SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, last)), 40_000);
+    let ends = Ends { source: address(1), destination: address(2) };
+    let path = folder.join(format!("{place:?}.pcapng"));
+    let file = std::io::BufWriter::new(std::fs::File::create(&path).expect("a file"));
+    let mut capture = Capture::with_snap_length(file, &["tap"], 120).expect("a capture");
+    for (at, _, packet) in &tap.seen {
+        let Body::Tcp(segment) = &packet.body else { continue };
+        let mut bytes = Vec::new();
+        emit(&Header::of(packet, &ends), &packet.body, Payload::Pattern(segment.len), &mut bytes)
+            .expect("bytes");
+        capture.packet(0, *at, &bytes, bytes.len() as u32, None).expect("written");
+    }
+    capture.finish().expect("written");
+    let found =
+        read(&path, ask, &mut sink(), &mut sink()).unwrap_or_else(|error| panic!("{place:?}: {error:?}"));
+    (found, outcome)
+}
+
+fn near(what: &str, found: f64, expected: f64, share: f64, all: &Found) {
+    assert!((found / expected - 1.0).abs() <= share, "{what}: {found}, not {expected}\n{all:#?}");
+}
+
+fn rate_of(found: &Found) -> f64 {
+    match found.down.as_ref().expect("a rate").value {
+        Service::Rate(rate) => rate,
+        Service::Trace { .. } => panic!("a trace"),
+    }
+}
+
+/// The number behind a key of the channel.
+fn of_channel(found: &Found, key: &str) -> f64 {
+    let channel = &found.channel.as_ref().unwrap_or_else(|| panic!("no channel: {found:#?}")).value;
+    let behind = channel.split(&format!("{key} = ")).nth(1).unwrap_or_else(|| panic!("{channel}"));
+    behind
+        .trim_end_matches([' ', '}'])
+        .split(',')
+        .next()
+        .and_then(|text| text.trim().parse().ok())
+        .expect("a number")
+}
+
+const PLACES: [Place; 3] = [Place::Sender, Place::Between, Place::Receiver];
+
+#[test]
+fn a_full_path_is_found_again_from_anywhere() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let scenario = scenario("10 Mbit/s", 40.0, "100 packets", "", 30, 1448);
+    for place in PLACES {
+        let (found, _) = imported(&scenario, place, &Ask::default(), folder.path());
+        near("rate", rate_of(&found), 10e6, 0.05, &found);
+        near("rtt", found.rtt_ms.as_ref().expect("a round trip").value, 40.0, 0.05, &found);
+        assert!(found.channel.is_none(), "all losses are the queue's: {found:#?}");
+        // 100 packets of 1500 bytes; the delay of the packet being sent is not the queue's.
+        let queue = found.queue.as_ref().expect("a queue").value.clone();
+        let bytes: f64 = queue.trim_end_matches(" bytes").parse().expect("bytes");
+        near("queue", bytes, 150_000.0, 0.1, &found);
+    }
+}
+
+#[test]
+fn losses_of_the_air_are_found_again_from_anywhere() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // The window is small: the queue never overflows.
+    let scenario =
+        scenario("10 Mbit/s", 40.0, "1000 packets", "channel = { kind = \"iid\", loss = 0.02 }", 300, 1448);
+    for place in PLACES {
+        let (found, outcome) = imported(&scenario, place, &Ask::default(), folder.path());
+        near("rate", rate_of(&found), 10e6, 0.05, &found);
+        near("rtt", found.rtt_ms.as_ref().expect("a round trip").value, 40.0, 0.05, &found);
+        // What this run lost, not what it might have: data packets, repeats too.
+        let down = &outcome.links[1].down;
+        let on_air = down.lost.iter().filter(|(reason, _)| !reason.is_congestion());
+        let lost = on_air.map(|(_, count)| *count).sum::<u64>() as f64 / down.offered as f64;
+        near("loss", of_channel(&found, "loss"), lost, 0.05, &found);
+    }
+}
+
+#[test]
+fn a_slow_link_with_small_packets_is_found_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let scenario = scenario("384 kbit/s", 200.0, "30 packets", "", 120, 536);
+    for place in PLACES {
+        let (found, _) = imported(&scenario, place, &Ask::default(), folder.path());
+        near("rate", rate_of(&found), 384e3, 0.05, &found);
+        near("rtt", found.rtt_ms.as_ref().expect("a round trip").value, 200.0, 0.05, &found);
+    }
+}
+
+#[test]
+fn the_path_that_was_made_runs_as_the_path_it_was_made_of() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let first =
+        scenario("10 Mbit/s", 40.0, "100 packets", "channel = { kind = \"iid\", loss = 0.003 }", 120, 1448);
+    let (found, outcome) = imported(&first, Place::Sender, &Ask::default(), folder.path());
+    let text = found.scenario(&Ask::default(), "run.pcapng", ["run.down", "run.up"]);
+    let second = Scenario::parse(&text, "imported").unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+    let mean = |scenario: &Scenario| {
+        let goodput = |seed| lasthop_sim::run(scenario, seed).flows[0].goodput_kbps();
+        (1..=8).map(goodput).sum::<f64>() / 8.0
+    };
+    // That run's, whose share of losses is not quite the channel's.
+    near("goodput", mean(&second), outcome.flows[0].goodput_kbps(), 0.05, &found);
+    let rtt = |outcome: &lasthop_sim::Outcome| outcome.flows[0].mean_rtt_s.expect("a round trip");
+    near("mean rtt", rtt(&lasthop_sim::run(&second, 7)), rtt(&outcome), 0.1, &found);
+}
+
+#[test]
+fn without_a_handshake_it_goes_on_and_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let scenario = scenario("10 Mbit/s", 40.0, "100 packets", "", 20, 1448);
+    let (_, _) = imported(&scenario, Place::Receiver, &Ask::default(), folder.path());
+    // Cut the first three packets off: the capture is written again without them.
+    let whole = std::fs::read(folder.path().join("Receiver.pcapng")).expect("the capture");
+    let mut rest: Vec<u8> = Vec::new();
+    let (mut at, mut packets) = (0, 0);
+    while at + 12 <= whole.len() {
+        let word = |at: usize| u32::from_le_bytes(whole[at..at + 4].try_into().expect("four bytes"));
+        let length = word(at + 4) as usize;
+        packets += usize::from(word(at) == 6);
+        if word(at) != 6 || packets > 3 {
+            rest.extend_from_slice(&whole[at..at + length]);
+        }
+        at += length;
+    }
+    let path = folder.path().join("rest.pcapng");
+    std::fs::write(&path, rest).expect("written");
+    let found = read(&path, &Ask::default(), &mut sink(), &mut sink()).expect("it can be read");
+    assert!(found.says.iter().any(|line| line.contains("handshake is not in the capture")), "{found:#?}");
+    near("rate", rate_of(&found), 10e6, 0.05, &found);
+    near("rtt", found.rtt_ms.as_ref().expect("a round trip").value, 40.0, 0.05, &found);
+}

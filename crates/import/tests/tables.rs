@@ -1,0 +1,157 @@
+//! Tables as they lie in data sets and in people's folders, and what is said of those that do not fit.
+
+use lasthop_import::{Ask, Found, Refusal, Service, read};
+
+fn import(text: &str, ask: &Ask) -> (Result<Found, Refusal>, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("table");
+    std::fs::write(&path, text).expect("written");
+    let mut down = Vec::new();
+    let found = read(&path, ask, &mut down, &mut std::io::sink());
+    (found, String::from_utf8(down).expect("text"))
+}
+
+/// Opportunities, and the length in ms.
+fn trace(text: &str, ask: &Ask) -> (u64, u64) {
+    match import(text, ask).0.expect("it can be read").down.expect("a rate").value {
+        Service::Trace { opportunities, millis } => (opportunities, millis),
+        Service::Rate(rate) => panic!("{rate}"),
+    }
+}
+
+fn refusal(text: &str, ask: &Ask) -> String {
+    let Refusal { message, help } = import(text, ask).0.expect_err("it cannot be read");
+    format!("{message} | {help}")
+}
+
+fn columns(time: &str, rate: &str, unit: &str) -> Ask {
+    Ask { time: Some(time.into()), rate: Some(rate.into()), unit: Some(unit.into()), ..Ask::default() }
+}
+
+#[test]
+fn known_tables_need_no_words() {
+    let usual = Ask::default();
+    // Ghent: 150 kB in each of four seconds are 100 opportunities each.
+    let ghent: String = (0..4)
+        .map(|n| format!("{} {n}000 51.03 3.73 150000 1000\n", 1_453_121_790_686_u64 + n * 1000))
+        .collect();
+    assert_eq!(trace(&ghent, &usual), (400, 4000));
+    // Oslo: the first column in seconds; a sample of half a second.
+    assert_eq!(
+        trace("1289406399 549 59.8 10.7 150000 1000\n1289406400 1549 59.8 10.7 75000 500\n", &usual),
+        (150, 1500)
+    );
+    // Cork: kbit/s, dates, rows in state I left out.
+    let irish = "Timestamp,Longitude,DL_bitrate,UL_bitrate,State\n2017.11.22_10.07.03,-8.5,12,3,I\n\
+                 2017.11.22_10.07.04,-8.5,1200,3,D\n2017.11.22_10.07.05,-8.5,2400,3,D\n2017.11.22_10.07.06,-8.5,1200,3,D\n";
+    assert_eq!(trace(irish, &usual), (400, 3000));
+    // NYU: each row its own unit.
+    assert_eq!(trace("1.2,Mbits/sec\n600,Kbits/sec\n1200000,bits/sec\n", &usual), (250, 3000));
+    // Lumos5G: Mbit/s, a row a second; Pensieve: seconds and Mbit/s.
+    assert_eq!(
+        trace("run_num,seq_num,Throughput,nrStatus\n1,1,12,CONNECTED\n1,2,24,CONNECTED\n", &usual),
+        (3000, 2000)
+    );
+    assert_eq!(trace("0.0\t1.2\n0.5\t2.4\n1.0\t1.2\n", &usual), (200, 1500));
+}
+
+#[test]
+fn any_table_is_read_by_its_columns() {
+    let text = "when;what;down\n0;a;150\n1000;b;300\n2000;c;150\n";
+    let ask = Ask { time_unit: Some("ms".into()), ..columns("when", "down", "kB/s") };
+    assert_eq!(trace(text, &ask), (400, 3000));
+    // By their numbers, and with milliseconds recognised.
+    let (found, _) = import("0 150\n1000 300\n2000 150\n", &columns("1", "2", "kB/s"));
+    let found = found.expect("it can be read");
+    assert!(
+        found.says.iter().any(|line| line.contains("assumed: times are milliseconds")),
+        "{:?}",
+        found.says
+    );
+    assert_eq!(found.seconds, 3.0);
+}
+
+#[test]
+fn gaps_and_holes_are_left_out_and_said() {
+    let text = "time_s,rate_mbps\n0,1.2\n1,1.2\n2,-\n3,1.2\n4,1.2\n60,1.2\n61,1.2\n61,2.4\n5,1.2\n6,1.2\n7,1.2\n8,1.2\n9,1.2\n";
+    let (found, _) = import(text, &Ask::default());
+    let found = found.expect("it can be read");
+    let all = found.says.join("\n");
+    assert!(
+        all.contains("1 rows without a usable rate")
+            && all.contains("2 gaps of 56 s in all, the longest of 55 s"),
+        "{all}"
+    );
+    assert!(
+        all.contains("1 rows have the time of the row before") && all.contains("time goes back 1 times"),
+        "{all}"
+    );
+    // Ten seconds of rows at 100 opportunities, and one of 150.
+    assert_eq!(found.down.expect("a rate").value, Service::Trace { opportunities: 1150, millis: 11_000 });
+}
+
+#[test]
+fn what_does_not_fit_is_said_once_and_clearly() {
+    let usual = Ask::default();
+    let contradiction = Ask { unit: Some("kbit/s".into()), ..Ask::default() };
+    assert!(refusal("time,rate_mbps\n0,1\n1,1\n", &contradiction).contains("units contradict"));
+    let times = Ask { time_unit: Some("s".into()), ..Ask::default() };
+    assert!(refusal("time_ms,rate_mbps\n0,1\n1000,1\n", &times).contains("units contradict"));
+    assert!(refusal("time,speed\n0,1\n", &usual).contains("no column looks like a rate"));
+    assert!(refusal("time,throughput\n0,1\n", &usual).contains("unit of `throughput` is not known"));
+    assert!(
+        refusal("time,a_mbps,b_mbps\n0,1,2\n", &usual)
+            .contains("several columns could be meant: a_mbps, b_mbps")
+    );
+    assert!(refusal("time,rate_gbps\n0,1\n1,99999\n", &usual).contains("row 2"));
+    assert!(refusal("time,rate_mbps\n0,0\n1,0\n", &usual).contains("not one packet"));
+    assert!(
+        refusal("time,rate_mbps\n", &usual).contains("not one row")
+            || refusal("time,rate_mbps\n", &usual).contains("no time")
+    );
+    assert!(refusal("time,rate_mbps\n3,1\n2,1\n1,1\n", &usual).contains("time goes back"));
+    assert!(
+        refusal("time,rate_mbps\n0,1\n", &columns("time", "nosuch", "Mbit/s")).contains("no column `nosuch`")
+    );
+    assert!(refusal("unit_id,dtime,bytes_sec\n1,2,3\n", &usual).contains("FCC"));
+    assert!(refusal("5\n4\n", &usual).contains("line 2"));
+    assert!(refusal("", &usual).contains("empty"));
+    let long = "x".repeat(3 << 20);
+    assert!(refusal(&long, &usual).contains("more than a million characters"), "{}", refusal(&long, &usual));
+}
+
+#[test]
+fn iperf3_s_intervals_become_a_trace() {
+    let interval = |start: u32, bytes: u64, rate: u64| {
+        format!(
+            r#"{{"streams":[{{"rtt":20500}}],"sum":{{"start":{start},"end":{},"seconds":1,"bytes":{bytes},"bits_per_second":{rate},"omitted":false}}}}"#,
+            start + 1
+        )
+    };
+    let report = |intervals: &str| {
+        format!(
+            r#"{{"start":{{"test_start":{{"protocol":"TCP"}}}},"intervals":[{intervals}],"end":{{"streams":[{{"sender":{{"min_rtt":20100}}}}],"sum_sent":{{"retransmits":3}}}}}}"#
+        )
+    };
+    let text = report(&[interval(0, 150_000, 1_200_000), interval(1, 300_000, 2_400_000)].join(","));
+    let (found, _) = import(&text, &Ask::default());
+    let found = found.expect("it can be read");
+    assert_eq!(found.down.expect("a rate").value, Service::Trace { opportunities: 300, millis: 2000 });
+    assert_eq!(found.rtt_ms.expect("a round trip").value, 20.1);
+    assert!(
+        found.channel.is_none() && found.says.iter().any(|line| line.contains("3 segments were sent again"))
+    );
+    let wrong = report(&interval(0, 150_000, 9_000_000));
+    assert!(refusal(&wrong, &Ask::default()).contains("contradicts itself"));
+    assert!(refusal(&text[..text.len() - 9], &Ask::default()).contains("no JSON"));
+}
+
+#[test]
+fn mahimahi_s_traces_stay_as_they_are() {
+    let (found, down) = import("1\n1\n5\n20\n", &Ask::default());
+    assert_eq!(down, "1\n1\n5\n20\n");
+    assert_eq!(
+        found.expect("it can be read").down.expect("a rate").value,
+        Service::Trace { opportunities: 4, millis: 20 }
+    );
+}
