@@ -10,12 +10,13 @@
 
 use crate::acks::Acks;
 use crate::directions::{Directions, Toward};
+use crate::mtcp::AWAY;
 use crate::numbers::{distance, is_before};
 use crate::silence::{Silence, ack_like};
 use crate::snoop::{Snoop, snoop_rules};
 use crate::{Build, Middlebox, Onward};
-use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
-use lasthop_wire::{Body, Flags, Packet, Segment, Seq};
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Time, Unit};
+use lasthop_wire::{Body, Flags, FlowId, Packet, Segment, Seq};
 
 /// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -48,6 +49,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 default: Some("true"),
                 doc: "whether silence closes the window at all",
             },
+            AWAY,
         ],
         ..Info::PLAIN
     },
@@ -58,6 +60,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             buffer: values.bytes("buffer"),
             all: values.word("writes") == "size",
             freezes: values.flag("freezes"),
+            away: values.rate("away"),
             flows: Directions::new(place, Toward::Mobile, |_| Watched::new(silence)),
             next: Time::NEVER,
         }))
@@ -70,6 +73,7 @@ struct Atcp {
     buffer: u64,
     all: bool,
     freezes: bool,
+    away: Rate,
     flows: Directions<Watched>,
     /// No timer of the silences expires before.
     next: Time,
@@ -99,7 +103,7 @@ impl Middlebox for Atcp {
         let [data, acknowledged] = self.flows.of(&packet);
         let mut next = Time::NEVER;
         if let Some(watched) = data {
-            watched.pass_data(now, &packet, segment, freezes);
+            watched.pass_data(now, &packet, segment, freezes, out);
             next = next.min(watched.silence.deadline());
         }
         if let Some(watched) = acknowledged {
@@ -133,6 +137,18 @@ impl Middlebox for Atcp {
 
     fn handle_refused(&mut self, now: Time, packet: &Packet) {
         self.snoop.handle_refused(now, packet);
+    }
+
+    fn handle_rate(&mut self, now: Time, flow: FlowId, forward: bool, rate: Rate, out: &mut Vec<Onward>) {
+        let away = rate < self.away;
+        if let Some(watched) = self.flows.one(flow, forward) {
+            watched.tell(now, away, out);
+            self.next = self.next.min(watched.silence.deadline());
+        }
+    }
+
+    fn asks_plan(&self) -> bool {
+        self.freezes
     }
 
     fn draws(&self) -> bool {
@@ -173,7 +189,14 @@ impl Watched {
         }
     }
 
-    fn pass_data(&mut self, now: Time, packet: &Packet, segment: &Segment, freezes: bool) {
+    fn pass_data(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        segment: &Segment,
+        freezes: bool,
+        out: &mut Vec<Onward>,
+    ) {
         if segment.flags.has(Flags::RST) {
             return self.reset();
         }
@@ -188,8 +211,8 @@ impl Watched {
         if segment.len > 0 {
             self.sent = Some(*packet);
         }
-        if freezes && self.acks.is_awaiting() {
-            self.silence.send(now);
+        if freezes && self.acks.is_awaiting() && self.silence.send(now) {
+            self.close(out);
         }
     }
 
@@ -220,6 +243,10 @@ impl Watched {
             self.silence.hear(now, self.acks.is_awaiting());
         }
         self.heard = Some(*packet);
+        if self.silence.is_away() && self.silence.is_frozen() {
+            // It was on its way when the link fell silent.
+            return 0;
+        }
         let Some(shift) = self.shift().filter(|_| !segment.flags.has(Flags::SYN)) else {
             return segment.window;
         };
@@ -235,12 +262,35 @@ impl Watched {
         units
     }
 
+    /// The link says that it carries nothing, or carries again.
+    fn tell(&mut self, now: Time, away: bool, out: &mut Vec<Onward>) {
+        if !self.silence.tell(now, away, self.acks.is_awaiting()) {
+            return;
+        }
+        if away {
+            return self.close(out);
+        }
+        if let (Some(heard), Some(last)) = (&self.heard, self.acks.last()) {
+            // As far as it was opened before.
+            let shift = u32::from(self.shift().unwrap_or(0));
+            let promised = self.edge.map_or(0, |edge| distance(last, edge).max(0).unsigned_abs()) >> shift;
+            let window = if self.edge.is_some() { promised.min(0xffff) as u16 } else { self.acks.window() };
+            out.extend(ack_like(heard, last, window).map(Onward::New));
+        }
+    }
+
+    fn close(&self, out: &mut Vec<Onward>) {
+        if let (Some(heard), Some(last)) = (&self.heard, self.acks.last()) {
+            out.extend(ack_like(heard, last, 0).map(Onward::New));
+        }
+    }
+
     fn expire(&mut self, now: Time, out: &mut Vec<Onward>) {
-        let (Some(heard), Some(last)) = (self.heard, self.acks.last()) else {
+        if self.heard.is_none() || self.acks.last().is_none() {
             return self.silence.reset();
-        };
+        }
         match self.silence.expire(now) {
-            Some(true) => out.extend(ack_like(&heard, last, 0).map(Onward::New)),
+            Some(true) => self.close(out),
             Some(false) => out.extend(self.sent.map(Onward::Again)),
             None => {}
         }

@@ -1,7 +1,7 @@
 //! What a box keeps of each flow, by direction of the data.
 
 use crate::{Exit, Site};
-use lasthop_wire::Packet;
+use lasthop_wire::{FlowId, Packet};
 
 /// Which way the data goes that a box looks after.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,6 +35,11 @@ impl<T> Directions<T> {
             },
             None => [None, None],
         }
+    }
+
+    /// That of a flow's data on its way there, or back.
+    pub(crate) fn one(&mut self, flow: FlowId, forward: bool) -> Option<&mut T> {
+        self.0.get_mut(flow.0 as usize)?[usize::from(!forward)].as_mut()
     }
 
     /// All of them.

@@ -31,8 +31,8 @@ mod wtcp;
 
 pub use catalogue::Catalogue;
 
-use lasthop_base::{Choice, Duration, Mechanism, Stream, Time, Values};
-use lasthop_wire::{LossReason, Packet};
+use lasthop_base::{Choice, Duration, Mechanism, Rate, Stream, Time, Values};
+use lasthop_wire::{FlowId, LossReason, Packet};
 
 /// What becomes of a packet at a node, or comes into being there.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -79,6 +79,17 @@ pub trait Middlebox: Send {
 
     /// Whether it wants [`Middlebox::handle_failure`].
     fn asks_link(&self) -> bool {
+        false
+    }
+
+    /// The link behind the node by which this flow's packets of this direction leave has another rate from now on, by plan; it is
+    /// told when the run begins, too. Told to boxes that [ask](Middlebox::asks_plan).
+    fn handle_rate(&mut self, now: Time, flow: FlowId, forward: bool, rate: Rate, out: &mut Vec<Onward>) {
+        let _ = (now, flow, forward, rate, out);
+    }
+
+    /// Whether it wants [`Middlebox::handle_rate`].
+    fn asks_plan(&self) -> bool {
         false
     }
 

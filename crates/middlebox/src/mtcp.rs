@@ -10,15 +10,15 @@
 //! The author's page and lecture notes were at hand, not the paper. How long silence is (`silence`; twice the smoothed time
 //! between the mobile's segments if that is longer), how long the last byte is kept once everything has arrived (`hold`),
 //! and how a mobile that is back makes itself heard: in the source by a message of its own, here the box sends it the last
-//! data packet again now and then. The source's TCP over the air and its sharing of the air are left out.
+//! data packet again now and then. A link whose rate changes by plan says itself when it carries nothing (`away`). The source's TCP over the air and its sharing of the air are left out.
 
 use crate::acks::{Acks, Kind};
 use crate::directions::{Directions, Toward};
 use crate::numbers::is_before;
 use crate::silence::{Silence, ack_like};
 use crate::{Build, Middlebox, Onward};
-use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
-use lasthop_wire::{Body, Flags, Packet, Segment, Seq};
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Time, Unit};
+use lasthop_wire::{Body, Flags, FlowId, Packet, Segment, Seq};
 
 /// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -39,6 +39,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 default: Some("200 ms"),
                 doc: "how long the last byte is kept back once everything has arrived",
             },
+            AWAY,
         ],
         ..Info::PLAIN
     },
@@ -46,15 +47,25 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         let silence = values.duration("silence");
         Some(Box::new(Mtcp {
             hold: values.duration("hold"),
+            away: values.rate("away"),
             flows: Directions::new(place, Toward::Mobile, |_| Watched::new(silence)),
             next: Time::NEVER,
         }))
     },
 };
 
+/// Below which rate a link that says so carries nothing.
+pub(crate) const AWAY: Parameter = Parameter {
+    name: "away",
+    unit: Unit::Rate,
+    default: Some("1 kbit/s"),
+    doc: "a link by plan that falls below this rate closes the window at once, and opens it when it is back",
+};
+
 /// See the file.
 struct Mtcp {
     hold: Duration,
+    away: Rate,
     flows: Directions<Watched>,
     /// No timer expires before.
     next: Time,
@@ -77,7 +88,7 @@ impl Middlebox for Mtcp {
     fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Onward>) {
         let Some(segment) = packet.segment() else { return out.push(Onward::Same(packet)) };
         let hold = self.hold;
-        let mut number = segment.ack;
+        let (mut number, mut window) = (segment.ack, segment.window);
         let mut next = Time::NEVER;
         let [data, acknowledged] = self.flows.of(&packet);
         if let Some(watched) = data {
@@ -92,14 +103,17 @@ impl Middlebox for Mtcp {
                 }
             } else if segment.flags.has(Flags::ACK) {
                 number = watched.acknowledge(now, hold, &packet, segment);
+                // What was on its way when the link fell silent opens nothing.
+                window = if watched.silence.is_away() && watched.silence.is_frozen() { 0 } else { window };
             }
             next = next.min(watched.deadline());
         }
         self.next = self.next.min(next);
-        out.push(match number == segment.ack {
+        out.push(match (number, window) == (segment.ack, segment.window) {
             true => Onward::Same(packet),
             false => {
-                Onward::Changed(Packet { body: Body::Tcp(Segment { ack: number, ..*segment }), ..packet })
+                let body = Body::Tcp(Segment { ack: number, window, ..*segment });
+                Onward::Changed(Packet { body, ..packet })
             }
         });
     }
@@ -114,6 +128,18 @@ impl Middlebox for Mtcp {
 
     fn poll_timeout(&self) -> Time {
         self.next
+    }
+
+    fn handle_rate(&mut self, now: Time, flow: FlowId, forward: bool, rate: Rate, out: &mut Vec<Onward>) {
+        let away = rate < self.away;
+        if let Some(watched) = self.flows.one(flow, forward) {
+            watched.tell(now, away, out);
+            self.next = self.next.min(watched.deadline());
+        }
+    }
+
+    fn asks_plan(&self) -> bool {
+        true
     }
 
     fn draws(&self) -> bool {
@@ -152,7 +178,9 @@ impl Watched {
         self.acks.pass_data(segment);
         if self.acks.is_awaiting() {
             self.release = Time::NEVER;
-            self.silence.send(now);
+            if self.silence.send(now) {
+                self.told = self.acks.last();
+            }
         }
         if segment.len > 0 {
             self.sent = Some(*packet);
@@ -188,6 +216,16 @@ impl Watched {
             false => now + hold,
         };
         told
+    }
+
+    /// The link says that it carries nothing, or carries again.
+    fn tell(&mut self, now: Time, away: bool, out: &mut Vec<Onward>) {
+        let turns = self.silence.tell(now, away, self.acks.is_awaiting());
+        if let (true, Some(heard), Some(last)) = (turns, &self.heard, self.acks.last()) {
+            self.told = Some(last);
+            let window = if away { 0 } else { self.acks.window() };
+            out.extend(ack_like(heard, last, window).map(Onward::New));
+        }
     }
 
     fn expire(&mut self, now: Time, out: &mut Vec<Onward>) {

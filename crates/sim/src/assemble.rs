@@ -4,6 +4,7 @@ use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_engine::flow::{Connection, Datagrams, OnOff, Overhead, Spacing};
 use lasthop_engine::{Engine, Flow, NodeId, PipeId, Traffic, Unanswered};
 use lasthop_middlebox::{Build, Exit, Middlebox, Site};
+use lasthop_net::service::Service;
 use lasthop_net::{Line, Processing};
 use lasthop_scenario::{Headers, Hop, Link, Pattern, Route, Scenario, Transfer};
 use lasthop_tcp::{Endpoint, Role};
@@ -116,6 +117,13 @@ fn over_links(scenario: &Scenario, seed: u64, flows: Vec<Flow>, hosts: Vec<(Flow
     for (node, choice) in scenario.boxed_nodes() {
         if let Some(middlebox) = middlebox(scenario, node, choice, seed) {
             engine.stand(NodeId(node as u32), middlebox, &ending_at(scenario, node));
+        }
+    }
+    for (index, link) in scenario.links.iter().enumerate() {
+        for (config, down) in [(&link.down, true), (&link.up, false)] {
+            if let Service::Plan(_) = config.service {
+                engine.tell_plan(pipe_of(index, down), &config.service);
+            }
         }
     }
     if !hosts.is_empty() {

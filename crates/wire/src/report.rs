@@ -1,6 +1,7 @@
 //! Link knowledge that reaches an endpoint as plain data: links and endpoints never meet.
 
 use crate::seq::Seq;
+use lasthop_base::Time;
 
 /// Why a packet was lost: the truth, known to the path alone.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -69,6 +70,15 @@ pub enum LinkReport {
     Rate {
         /// Bit/s.
         bps: u64,
+    },
+    /// The link's rate towards the host changes by plan, and this is what comes (Freeze-TCP: Goff et al. 2000).
+    Plan {
+        /// What it is from now on, bit/s.
+        bps: u64,
+        /// Until then.
+        until: Time,
+        /// What it will be then, bit/s.
+        next_bps: u64,
     },
 }
 

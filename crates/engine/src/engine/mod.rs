@@ -4,11 +4,13 @@
 //! * `hosts`: a packet at a host, and what a host sends.
 //! * `nodes`: a packet at a node with a middlebox.
 //! * `injected`: real traffic on its way through.
+//! * `plans`: rates that change by plan, and who hears of it.
 
 mod hosts;
 mod injected;
 mod links;
 mod nodes;
+mod plans;
 
 use self::hosts::blank;
 use crate::agenda::{Timers, Tournament};
@@ -25,6 +27,7 @@ use lasthop_net::counters::Counters;
 use lasthop_net::{Line, Output};
 use lasthop_tcp::{Endpoint, State};
 use lasthop_wire::{Backlog, FlowId, Packet};
+use plans::Planned;
 
 /// Carries packets from event to event.
 ///
@@ -49,6 +52,8 @@ pub struct Engine {
     decided: Vec<Output>,
     /// What a middlebox decided, likewise.
     onward: Vec<Onward>,
+    /// Pipes with a plan that somebody wants to hear of.
+    planned: Vec<Planned>,
     /// External packets that have gone, until somebody asks.
     left: Vec<Left>,
     together: Together,
@@ -117,6 +122,7 @@ impl Engine {
             decided: Vec::new(),
             nodes: Vec::new(),
             onward: Vec::new(),
+            planned: Vec::new(),
             left: Vec::new(),
             together: Together::default(),
         };

@@ -59,6 +59,9 @@ impl Engine {
     #[cold]
     pub(super) fn wake_node(&mut self, timer: u32) {
         let place = timer - 2 * self.flows.len() as u32;
+        if place as usize == self.nodes.len() {
+            return self.tell_plans(timer);
+        }
         let node = &mut self.nodes[place as usize];
         while node.failing.peek().is_some_and(|failing| failing.at <= self.now) {
             let Some(failing) = node.failing.pop() else { break };
@@ -75,7 +78,7 @@ impl Engine {
     }
 
     /// Deals with what a middlebox has decided.
-    fn take_onward(&mut self, place: u32) {
+    pub(super) fn take_onward(&mut self, place: u32) {
         let mut onward = std::mem::take(&mut self.onward);
         for one in onward.drain(..) {
             match one {

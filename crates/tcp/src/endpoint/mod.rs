@@ -44,6 +44,7 @@ use crate::event::{Counters, Event, Log};
 use crate::notice::{Notice, Wants};
 use crate::ranges::Range;
 use crate::receiver::Receiver;
+use crate::receiver::window::Foreseen;
 use crate::sender::{Expiry, Sender};
 use accecn::Telling;
 use challenge::Challenges;
@@ -315,11 +316,21 @@ impl Endpoint {
             }
             Notice::Node(notice) => self.handle_node_notice(now, notice),
             Notice::Link(LinkReport::Rate { bps }) => self.receiver.handle_link_rate(Rate::from_bps(bps)),
+            Notice::Link(LinkReport::Plan { bps, until, next_bps }) => {
+                let (rate, next) = (Rate::from_bps(bps), Rate::from_bps(next_bps));
+                self.receiver.handle_plan(&Foreseen { now, rate, until, next });
+            }
             Notice::Backlog(before) => self.receiver.handle_backlog(before),
             Notice::AcksQueued(after) => self.receiver.handle_acks_queued(now, after, &mut self.log),
             Notice::Counts { peer, uplink } => self.receiver.handle_counts(&peer, &uplink),
             Notice::TrueWindow(segments) => self.receiver.handle_true_window(segments),
         }
+    }
+
+    /// Whether it wants to be told how its host's link goes on by plan ([`LinkReport::Plan`]). The driver asks for segments
+    /// after it has told it.
+    pub fn asks_plan(&self) -> bool {
+        self.receiver.foresees()
     }
 
     /// What it wants to be told with each segment; the same throughout a connection.

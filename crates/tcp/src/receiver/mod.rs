@@ -21,7 +21,7 @@ use lasthop_wire::{Backlog, SenderCounts, UplinkCounts};
 use reassembly::Reassembly;
 use shape::{AckShape, Arrived, Due, Shape};
 use timing::{AckTiming, When};
-use window::{AdvertisedWindow, WindowInput};
+use window::{AdvertisedWindow, Foreseen, Turn, WindowInput};
 
 /// The receiving half of an endpoint. Offsets are absolute; the peer's SYN is byte 0.
 pub struct Receiver {
@@ -40,10 +40,12 @@ pub struct Receiver {
     damage_copies: u32,
     estimates: bool,
     wants: Wants,
-    /// The size of the buffer, if the window is what is free in one, bytes.
-    buffer: Option<u64>,
+    /// The size of the buffer, if the window is what is free in one, bytes; else [`NO_BUFFER`].
+    buffer: u64,
     /// Whether the window's right edge may move left.
     shrinks: bool,
+    /// When a window that foresees wants to be asked again.
+    window_turns: Time,
     /// Whether the window is told each arrival.
     window_measures: bool,
     /// Whether the shape is told each arrival.
@@ -102,8 +104,13 @@ struct Told {
     room: (u64, u64, u8),
     /// What the header says, and what the peer makes of it, bytes.
     units: u16,
+    /// Whether it is zero whatever room there is: a window that foresees has closed.
+    is_closed: bool,
     bytes: u64,
 }
+
+/// No window is as large.
+const NO_BUFFER: u64 = u64::MAX;
 
 /// No peer sends so much before its FIN.
 const NO_FIN: u64 = u64::MAX;
@@ -147,12 +154,13 @@ impl Receiver {
                 counts: needs.counts,
                 true_window: estimates && estimator.is_oracle(),
             },
-            buffer: window.buffer(),
+            buffer: window.buffer().unwrap_or(NO_BUFFER),
             shrinks: window.shrinks(),
+            window_turns: Time::NEVER,
             window_measures: window.needs_arrivals(),
             tells_arrivals: needs.arrivals,
             is_immediate: timing.is_immediate(),
-            always_once: shape.is_once() && !timing.holds(),
+            always_once: shape.is_once() && !timing.holds() && !window.foresees(),
             holds: timing.holds(),
             reassembly: Reassembly::starting_at(1).with_limit(most_ranges),
             tells_duplicates: config.dsack,
@@ -270,7 +278,7 @@ impl Receiver {
         if room != self.told.room {
             // While data comes in order in full segments, nothing of it changes from one ACK to the next.
             let units = self.advertise_anew(ack, shift, wanted);
-            self.told = Told { room, units, bytes: self.edge - ack };
+            self.told = Told { room, units, bytes: self.edge.saturating_sub(ack), ..self.told };
         }
         self.edge = ack + self.told.bytes;
         self.told.units
@@ -278,6 +286,9 @@ impl Receiver {
 
     #[inline(never)]
     fn advertise_anew(&mut self, ack: u64, shift: u8, wanted: u64) -> u16 {
+        if self.told.is_closed {
+            return 0;
+        }
         let rounding = (1u64 << shift) - 1;
         if wanted + rounding >= self.edge + self.smallest_opening {
             self.edge = self.edge.max(wanted);
@@ -292,8 +303,8 @@ impl Receiver {
     }
 
     fn wanted_edge(&mut self) -> u64 {
-        if let Some(size) = self.buffer {
-            return self.next() + size.saturating_sub(self.unread);
+        if self.buffer != NO_BUFFER {
+            return self.next() + self.buffer.saturating_sub(self.unread);
         }
         let input = WindowInput { unread: self.unread, segment: self.segment };
         self.next() + self.window.bytes(&input)
@@ -413,6 +424,30 @@ impl Receiver {
         self.window.on_link_rate(rate);
     }
 
+    /// Whether it wants to be told how this host's link goes on by plan.
+    pub(crate) fn foresees(&self) -> bool {
+        self.window.foresees()
+    }
+
+    /// The link layer of this host tells how it goes on by plan.
+    #[cold]
+    pub(crate) fn handle_plan(&mut self, plan: &Foreseen) {
+        let turn = self.window.on_plan(plan);
+        self.turn_window(turn);
+    }
+
+    #[cold]
+    fn turn_window(&mut self, turn: Turn) {
+        self.window_turns = turn.again;
+        // What was told holds no longer.
+        self.told = Told { room: (0, 0, u8::MAX), is_closed: turn.closed, ..Told::default() };
+        // Before anything has arrived there is nothing to acknowledge.
+        if turn.acks > 0 && self.next() > 1 {
+            self.acknowledge_now();
+            self.copy_acks(turn.acks);
+        }
+    }
+
     /// The link layer of this host discarded a packet with these bytes.
     pub(crate) fn handle_discarded(&mut self, range: Range) {
         self.cause.on_report(range);
@@ -420,15 +455,20 @@ impl Receiver {
 
     /// When a delayed ACK leaves at the latest.
     pub(crate) fn timer(&self) -> Time {
-        match self.due {
+        let due = match self.due {
             Pending::At(time) => time,
             _ => Time::NEVER,
-        }
+        };
+        due.min(self.window_turns)
     }
 
     /// The delayed ACK's time has come (if `now` has reached it).
     pub(crate) fn handle_timeout(&mut self, now: Time) {
-        if self.timer() <= now {
+        if self.window_turns <= now {
+            let turn = self.window.on_turn(now);
+            self.turn_window(turn);
+        }
+        if matches!(self.due, Pending::At(time) if time <= now) {
             self.due = Pending::Now;
             if self.holds {
                 self.release();
@@ -440,6 +480,11 @@ impl Receiver {
     #[cold]
     fn release(&mut self) {
         let count = self.timing.release();
+        self.copy_acks(count);
+    }
+
+    /// So many ACKs leave together, all the same.
+    fn copy_acks(&mut self, count: u32) {
         if count > 1 {
             let next = self.next();
             let of = Range { start: next, end: next };

@@ -14,12 +14,13 @@ pub(super) struct Idle {
 
 impl Sender {
     /// If nothing was sent for longer than a timeout, what cwnd says of the path is old. The segment that is on its way out
-    /// fits any window.
+    /// fits any window. A sender that a closed window freezes was not idle while it probed that.
     #[cold]
     pub(super) fn restart_after_idle(&mut self, now: Time) {
         if let Some(window) = self.idle.window
             && now.since(self.idle.since) > self.rtt.rto()
             && self.cwnd > window
+            && !self.persist.was_frozen()
         {
             self.congestion.on_idle(window);
             self.cwnd = self.congestion.window();

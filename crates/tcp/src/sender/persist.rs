@@ -40,6 +40,11 @@ impl Persist {
         self.frozen
     }
 
+    /// Whether a closed window has kept a sender from sending that such a window freezes (Freeze-TCP, Goff et al. 2000).
+    pub(super) fn was_frozen(&self) -> bool {
+        self.freezes && self.probes > 0
+    }
+
     /// Whether a probe's byte may be acknowledged, which counts as sent only once it is.
     pub(super) fn has_probed(&self) -> bool {
         self.probes > 0

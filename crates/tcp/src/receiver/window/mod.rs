@@ -3,6 +3,7 @@
 mod autotuned;
 mod buffer;
 mod dynamic;
+mod freeze;
 mod link_rate;
 
 use lasthop_base::{Duration, Mechanism, Rate, Time, Values};
@@ -29,6 +30,30 @@ pub struct PathSample {
     pub read: u64,
     /// A full segment's payload, bytes.
     pub segment: u64,
+}
+
+/// What the link of this host is going to do, by plan.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Foreseen {
+    /// When it is told.
+    pub now: Time,
+    /// Its rate from now on.
+    pub rate: Rate,
+    /// Until then.
+    pub until: Time,
+    /// What it is from then on.
+    pub next: Rate,
+}
+
+/// What a window that foresees decides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Turn {
+    /// Whether zero is advertised, whatever room there is. What comes is taken all the same.
+    pub closed: bool,
+    /// ACKs that tell of it at once.
+    pub acks: u32,
+    /// When it wants to be asked again, [`Time::NEVER`] if at no time.
+    pub again: Time,
 }
 
 /// The window that the receiver advertises.
@@ -64,6 +89,23 @@ pub trait AdvertisedWindow: Send {
         false
     }
 
+    /// Whether it wants to be told the plan of this host's link, if there is one.
+    fn foresees(&self) -> bool {
+        false
+    }
+
+    /// The rate of this host's link has changed by plan (or the run begins): what comes next is known.
+    fn on_plan(&mut self, plan: &Foreseen) -> Turn {
+        let _ = plan;
+        Turn { closed: false, acks: 0, again: Time::NEVER }
+    }
+
+    /// The time has come that it asked for.
+    fn on_turn(&mut self, now: Time) -> Turn {
+        let _ = now;
+        Turn { closed: false, acks: 0, again: Time::NEVER }
+    }
+
     /// Whether the right edge may move left (RFC 9293 §3.8.6 advises against it).
     fn shrinks(&self) -> bool {
         false
@@ -75,7 +117,7 @@ pub type Build = dyn Fn(&Values) -> Box<dyn AdvertisedWindow> + Send + Sync;
 
 /// All windows.
 pub const ALL: &[Mechanism<Build>] =
-    &[buffer::MECHANISM, link_rate::MECHANISM, dynamic::MECHANISM, autotuned::MECHANISM];
+    &[buffer::MECHANISM, link_rate::MECHANISM, dynamic::MECHANISM, autotuned::MECHANISM, freeze::MECHANISM];
 
 /// What holds if nobody says.
 pub const DEFAULT: Mechanism<Build> = buffer::MECHANISM;

@@ -1,0 +1,113 @@
+//! Notices that get lost: EBSN (Bakshi et al. 1997) and LHACK (Cobb and Agrawal 1995) with a share of them missing.
+
+use super::station::with_box;
+use super::{AIR, BOX, JUDGE, Setting, UNFILLED, flow, path};
+use lasthop_base::Time;
+use lasthop_engine::NodeId;
+use lasthop_wire::FlowId;
+
+/// Bad states of 2 s every 10 s, and a link that repeats until it gets through.
+const BAD: &[Setting<'_>] = &[
+    ("duration", "200 s"),
+    (
+        AIR,
+        "{ kind = \"two_state\", clock = \"time\", good = \"10 s\", bad = \"2 s\", loss_good = 0, loss_bad = 1 }",
+    ),
+    (
+        "link.air.down.arq",
+        "{ kind = \"repeat\", transmissions = 1000, delay = \"20 ms\", mode = \"stop_and_wait\" }",
+    ),
+];
+
+/// Timeouts and notices of five runs.
+fn timeouts(loses: f64) -> [u64; 2] {
+    let scenario = path(false, &[BAD, &[(JUDGE, "ebsn")]]);
+    let mut sum = [0; 2];
+    for seed in 1..=5 {
+        let mut engine = with_box(&scenario, seed, "ebsn", Time::NEVER, loses);
+        engine.run_until(Time::ZERO + scenario.duration);
+        sum[0] += engine.endpoints(FlowId(0)).expect("TCP").0.counters().timeouts;
+        sum[1] += engine.node_account(NodeId(1)).expect("a box").made;
+    }
+    sum
+}
+
+/// A packet that is tried every 20 ms brings a notice each time: losing every second one leaves enough.
+#[test]
+fn half_of_the_notices_are_enough_for_ebsn() {
+    let plain: u64 = (1..=5).map(|seed| flow(&path(false, &[BAD]), seed).source.timeouts).sum();
+    let [[all, told], [half, fewer], [few, least]] = [0.0, 0.5, 0.99].map(timeouts);
+    println!("timeouts: {plain} without, {all} with {told} notices, {half} with {fewer}, {few} with {least}");
+    assert!(fewer * 10 > told * 4 && fewer * 10 < told * 6, "{told} {fewer}");
+    assert!(plain > 50 && all * 5 < plain, "{plain} {all}");
+    assert!(half * 5 < plain, "{plain} {half}");
+}
+
+/// The notices touch no packet: what the air carries is the same, seed by seed, until the first timeout that they prevent.
+#[test]
+fn notices_of_a_bad_state_cost_the_air_nothing() {
+    let ebsn: &[Setting<'_>] = &[(BOX, "ebsn"), (JUDGE, "ebsn")];
+    for seed in 1..=5 {
+        let (plain, told) = (flow(&path(false, &[BAD]), seed), flow(&path(false, &[BAD, ebsn]), seed));
+        // A timeout repeats what the link is repeating already.
+        assert!(told.source.retransmitted < plain.source.retransmitted, "seed {seed}");
+        assert!(told.delivered_bytes >= plain.delivered_bytes, "seed {seed}");
+    }
+}
+
+const LOSSY: &[Setting<'_>] = &[
+    (AIR, "{ kind = \"iid\", loss = 0.01 }"),
+    ("duration", "100 s"),
+    (JUDGE, "lhack"),
+    ("recovery", "rack"),
+];
+
+/// Losses of which the sender knows that they were the air's, and all of the air's that it judged.
+fn judged(loses: f64) -> [u64; 3] {
+    // The queue never overflows: those losses have a notice, too.
+    let scenario = path(false, &[LOSSY, &[("link.air.down.queue", "unlimited")]]);
+    let mut sum = [0; 3];
+    for seed in 1..=5 {
+        let mut engine = with_box(&scenario, seed, "lhack", Time::NEVER, loses);
+        engine.run_until(Time::ZERO + scenario.duration);
+        let accuracy = engine.account(FlowId(0)).accuracy;
+        sum[0] += accuracy.wireless_right;
+        sum[1] += accuracy.wireless;
+        sum[2] += engine.node_account(NodeId(1)).expect("a box").made;
+    }
+    sum
+}
+
+/// A loss whose notice was lost is congestion to the sender: reductions are that share of the losses. Some are congestion to it
+/// with every notice there: segments whose repeat is still on its way when the next recovery begins, since of a segment that
+/// went twice nobody can tell which copy a notice is about.
+#[test]
+fn a_lost_notice_of_lhack_is_one_reduction() {
+    let share = |loses| {
+        let [right, all, notices] = judged(loses);
+        println!("LHACK, {loses} of its notices lost: {right} of {all} losses known, {notices} notices");
+        assert!(all > 300, "{all}");
+        (1.0 - right as f64 / all as f64, all as f64)
+    };
+    let (twice, _) = share(0.0);
+    assert!(twice < 0.1, "{twice}");
+    for loses in [0.01, 0.2, 0.5] {
+        let (found, all) = share(loses);
+        let expected = twice + (1.0 - twice) * loses;
+        // Three standard deviations of so many draws, and as much of the share that went twice.
+        let spread = 3.0 * (expected * (1.0 - expected) / all).sqrt() + 0.02;
+        assert!((found - expected).abs() < spread, "{found} of {all}, {expected} expected");
+    }
+}
+
+/// It costs a packet back for each packet there; and what the wired network loses is congestion as it was.
+#[test]
+fn lhack_doubles_what_comes_back_and_leaves_the_wired_networks_losses() {
+    let script: &[Setting<'_>] = &[("link.wired.down.channel", "{ kind = \"scripted\", packets = \"400\" }")];
+    let with = flow(&path(false, &[UNFILLED, script, &[(BOX, "lhack"), (JUDGE, "lhack")]]), 1);
+    let plain = flow(&path(false, &[UNFILLED, script]), 1);
+    assert_eq!((with.source.judged_congestion, with.source.judged_wireless), (1, 0));
+    assert_eq!((with.source.recoveries, with.source.data_sent), (1, plain.source.data_sent));
+    // All but those that the wire lost and that were under way at the end.
+    assert!(with.account.born[1] + 50 > with.source.data_sent, "{:?}", with.account.born);
+}

@@ -1,0 +1,143 @@
+//! The schemes that the papers only name, each on a whole path: what its source promises of it, or what is measured instead and
+//! why. `docs/middleboxes.md` and `docs/senders.md` have the figures. The rules of each, a packet at a time, are tried in
+//! their own crates.
+
+mod coherence;
+mod lost_notices;
+mod mobile_sender;
+mod outages;
+mod repairs;
+mod senders;
+mod station;
+
+use lasthop_base::{Duration, Time};
+use lasthop_engine::{Deed, Fate, NodeId, Observer, PipeId, Side};
+use lasthop_scenario::{Draft, Scenario};
+use lasthop_sim::assemble::pipe_of;
+use lasthop_sim::{FlowOutcome, Samples, Watch, run, run_watched};
+use lasthop_tcp::Event;
+use lasthop_tcp::event::Reason;
+use lasthop_wire::{FlowId, Packet};
+use std::any::Any;
+
+type Setting<'a> = (&'a str, &'a str);
+
+const BOX: &str = "node.bs.middlebox";
+const AIR: &str = "link.air.down.channel";
+const JUDGE: &str = "flow.bulk.sender.judge";
+const FREEZE: Setting<'_> = ("flow.bulk.sender.freeze", "true");
+
+/// The path on which every scheme is tried: 10 Mbit/s and 50 ms, a base station, 2 Mbit/s and 5 ms; 1000 bytes in packets of
+/// 1040. The flow goes down; with `up` it goes from the mobile to the server.
+fn path(up: bool, settings: &[&[Setting<'_>]]) -> Scenario {
+    let (from, to) = if up { ("client", "server") } else { ("server", "client") };
+    let text = format!(
+        r#"
+        duration = "60 s"
+        headers = "40 bytes"
+        sample = "5 ms"
+        [link.wired]
+        from = "server"
+        to = "bs"
+        rate = "10 Mbit/s"
+        one_way_delay = "50 ms"
+        queue = "100 packets"
+        [link.air]
+        from = "bs"
+        to = "client"
+        rate = "2 Mbit/s"
+        one_way_delay = "5 ms"
+        queue = "50 packets"
+        [flow.bulk]
+        from = "{from}"
+        to = "{to}"
+        profile = "plain"
+        segment = "1000 bytes"
+        receiver.timing = "immediate"
+        "#
+    );
+    let mut draft = Draft::parse(&text, "schemes").expect("TOML");
+    for (key, value) in settings.concat() {
+        draft.set(key, value).unwrap_or_else(|problem| panic!("{key}: {problem:?}"));
+    }
+    draft.check().unwrap_or_else(|problem| panic!("{problem:?}"))
+}
+
+/// The window is less than the pipe, some 28 packets: nothing ever waits long, and no queue overflows.
+const UNFILLED: &[Setting<'_>] =
+    &[("window", "{ kind = \"buffer\", size = \"24000 bytes\" }"), ("duration", "20 s")];
+
+fn flow(scenario: &Scenario, seed: u64) -> FlowOutcome {
+    run(scenario, seed).flows.remove(0)
+}
+
+/// Mean over five seeds.
+fn mean(scenario: &Scenario, of: impl Fn(&FlowOutcome) -> f64) -> f64 {
+    (1..=5).map(|seed| of(&flow(scenario, seed))).sum::<f64>() / 5.0
+}
+
+fn at(millis: u64) -> Time {
+    Time::ZERO + Duration::from_millis(millis)
+}
+
+/// What was told of a run.
+#[derive(Default)]
+struct Told {
+    packets: Vec<(Time, PipeId, Packet, Fate)>,
+    nodes: Vec<(Time, Packet, Deed)>,
+    /// Of the source.
+    events: Vec<(Time, Event)>,
+}
+
+impl Observer for Told {
+    fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+        self.packets.push((now, pipe, *packet, fate));
+    }
+
+    fn on_node(&mut self, now: Time, _: NodeId, packet: &Packet, deed: Deed) {
+        self.nodes.push((now, *packet, deed));
+    }
+
+    fn on_event(&mut self, now: Time, _: FlowId, side: Side, event: &Event) {
+        if side == Side::Source {
+            self.events.push((now, *event));
+        }
+    }
+}
+
+impl Told {
+    /// What set out on a link: when, what, and when it arrives if it does.
+    fn on(&self, link: usize, down: bool) -> impl Iterator<Item = (Time, &Packet, Option<Time>)> {
+        let there = self.packets.iter().filter(move |(_, pipe, ..)| *pipe == pipe_of(link, down));
+        there.map(|(now, _, packet, fate)| match fate {
+            Fate::Arrives(at) => (*now, packet, Some(*at)),
+            _ => (*now, packet, None),
+        })
+    }
+
+    /// When the source sent something again, but for what it only doubts (the window of these tests leaves nothing else to send).
+    fn repeats(&self) -> Vec<Time> {
+        let is_repeat =
+            |event: &Event| matches!(event, Event::Retransmitted { reason, .. } if *reason != Reason::Rescue);
+        self.events.iter().filter(|(_, event)| is_repeat(event)).map(|(at, _)| *at).collect()
+    }
+}
+
+/// A run with all that is told of it.
+fn watched(scenario: &Scenario, seed: u64) -> (FlowOutcome, Samples, Told) {
+    let watch = Watch { observers: vec![Box::new(Told::default())], probes: true };
+    let (mut outcome, samples, mut observers) = run_watched(scenario, seed, watch);
+    let told: Box<dyn Any> = observers.pop().expect("what was put there");
+    (outcome.flows.remove(0), samples, *told.downcast::<Told>().expect("the same"))
+}
+
+/// cwnd over time, segments.
+fn windows(samples: &Samples) -> Vec<(Time, f64)> {
+    samples.flows.iter().map(|sample| (sample.time, sample.cwnd_bytes as f64 / 1000.0)).collect()
+}
+
+/// cwnd at the last sample up to a time, segments.
+fn window_at(samples: &Samples, time: Time) -> f64 {
+    let before = windows(samples).into_iter().take_while(|(at, _)| *at <= time);
+    before.last().expect("a sample").1
+}

@@ -1,0 +1,135 @@
+//! ELN for a mobile that sends (Balakrishnan and Katz, GLOBECOM 1998), and what lost ACKs do to its two polarities.
+
+use super::{BOX, JUDGE, Setting, Told, UNFILLED, flow, path, watched, window_at, windows};
+use lasthop_base::Time;
+use lasthop_tcp::Counters;
+use lasthop_wire::{LossHint, Packet};
+
+const ELN: &[Setting<'_>] = &[(BOX, "eln"), (JUDGE, "eln")];
+const AIR: &str = "link.air.up.channel";
+const WIRE: &str = "link.wired.up.channel";
+
+/// ACKs as they come to the mobile: when, what they acknowledge, their hint, and whether the one before said the same.
+fn acks(told: &Told) -> Vec<(Time, u32, LossHint, bool)> {
+    let mut acks = Vec::new();
+    let mut last = None;
+    for (_, packet, arrives) in told.on(1, true) {
+        if let (Some(segment), Some(arrives)) = (packet.segment(), arrives) {
+            let number = segment.ack.0;
+            acks.push((arrives, number, segment.flags.hint(), last.replace(number) == Some(number)));
+        }
+    }
+    acks
+}
+
+/// The first byte of the packet that is lost on a link, and when it set out.
+fn lost(told: &Told, link: usize) -> (Time, u32) {
+    let is_data = |packet: &Packet| packet.segment().is_some_and(|segment| segment.len > 0);
+    let mut lost = told.on(link, false).filter(|(_, packet, arrives)| arrives.is_none() && is_data(packet));
+    let (at, packet, _) = lost.next().expect("a loss");
+    assert!(lost.next().is_none(), "one loss on link {link}");
+    (at, packet.segment().expect("TCP").seq.0)
+}
+
+/// Its repeat sets out when the first duplicate comes, and cwnd never falls.
+#[test]
+fn a_loss_on_the_air_is_repeated_at_the_first_duplicate_and_the_window_stays() {
+    for recovery in ["sack", "new_reno"] {
+        let script: &[Setting<'_>] =
+            &[(AIR, "{ kind = \"scripted\", packets = \"400\" }"), ("recovery", recovery)];
+        let (outcome, samples, told) = watched(&path(true, &[UNFILLED, script, ELN]), 1);
+        let (_, hole) = lost(&told, 1);
+        let first = acks(&told).into_iter().find(|(.., again)| *again).expect("a duplicate");
+        assert_eq!((first.1, first.2), (hole, LossHint::Wireless));
+        assert_eq!(told.repeats(), [first.0], "{recovery}");
+        assert_eq!(outcome.source.timeouts, 0);
+        assert!(windows(&samples).is_sorted_by_key(|(_, window)| *window), "{recovery}: it never falls");
+        // The same without the station: the third duplicate, and half of the window.
+        let (plain, samples, told) = watched(&path(true, &[UNFILLED, script]), 1);
+        let third = acks(&told).into_iter().filter(|(.., again)| *again).nth(2).expect("a duplicate");
+        assert_eq!(told.repeats()[0], third.0, "{recovery}");
+        assert_eq!(plain.source.recoveries, 1);
+        assert!(!windows(&samples).is_sorted_by_key(|(_, window)| *window));
+    }
+}
+
+/// What the wired network loses stays the mobile's own: three duplicates, none marked, half of the window.
+#[test]
+fn a_loss_in_the_wired_network_is_congestion() {
+    let script: &[Setting<'_>] = &[(WIRE, "{ kind = \"scripted\", packets = \"400\" }")];
+    let (with, samples, told) = watched(&path(true, &[UNFILLED, script, ELN]), 1);
+    let without = flow(&path(true, &[UNFILLED, script]), 1);
+    assert_eq!(with.source.judged_congestion, 1);
+    assert_eq!(Counters { judged_congestion: 0, ..with.source }, without.source, "nothing has changed");
+    assert_eq!(with.source.recoveries, 1);
+    let at = told.repeats()[0];
+    let half = window_at(&samples, at - lasthop_base::Duration::from_millis(6)) / 2.0;
+    let after = window_at(&samples, at + lasthop_base::Duration::from_millis(200));
+    assert!((after - 12.0).abs() < 1.5, "{after}: half of the 24 in flight (cwnd was {})", 2.0 * half);
+    assert!(acks(&told).iter().all(|(_, _, hint, _)| *hint == LossHint::None));
+}
+
+/// Both in one window: ACKs are marked as long as the air's hole is the one that they tell of.
+#[test]
+fn of_two_holes_the_airs_alone_is_marked() {
+    // The wired network gets one packet less: number 404 there is number 405 on the air. The window is not the receiver's, so
+    // that data goes on meanwhile.
+    let script: &[Setting<'_>] = &[
+        (AIR, "{ kind = \"scripted\", packets = \"400\" }"),
+        (WIRE, "{ kind = \"scripted\", packets = \"404\" }"),
+        ("recovery", "new_reno"),
+        ("initial_ssthresh", "16000 bytes"),
+        ("duration", "10 s"),
+    ];
+    let (_, _, told) = watched(&path(true, &[script, ELN]), 1);
+    let ((sent, air), (later, wired)) = (lost(&told, 1), lost(&told, 0));
+    assert_eq!(wired.wrapping_sub(air), 5000, "five packets apart");
+    assert!(later.since(sent).as_secs() < 0.1, "in one window");
+    let duplicates: Vec<_> = acks(&told).into_iter().filter(|(.., again)| *again).collect();
+    let hints = |hole: u32| {
+        let of_it = duplicates.iter().filter(move |(_, number, ..)| *number == hole);
+        of_it.map(|(_, _, hint, _)| *hint).collect::<Vec<LossHint>>()
+    };
+    // The air's, until its repeat has come over the air.
+    let marked = hints(air);
+    assert!(marked[..3].iter().all(|hint| *hint == LossHint::Wireless), "{marked:?}");
+    assert!(marked.is_sorted_by_key(|hint| *hint != LossHint::Wireless), "{marked:?}");
+    assert!(
+        hints(wired).len() >= 3 && hints(wired).iter().all(|hint| *hint == LossHint::None),
+        "{:?}",
+        hints(wired)
+    );
+}
+
+/// Congestion alone, data down. The polarity that marks the air's losses never takes congestion for the air. The other one does
+/// wherever no mark has come: that is not so where ACKs are lost, one in twenty on the air, because each duplicate that is
+/// left has its mark, but where the station cannot read headers.
+#[test]
+fn the_polarity_that_marks_congestion_is_unsafe_where_nobody_marks_and_not_where_acks_are_lost() {
+    let full: &[Setting<'_>] = &[("link.wired.rate", "1.5 Mbit/s"), ("link.wired.down.queue", "20 packets")];
+    let acks: &[Setting<'_>] = &[("link.air.up.channel", "{ kind = \"iid\", loss = 0.05 }")];
+    let wireless: &[Setting<'_>] = &[(BOX, "{ kind = \"eln\", data = \"down\" }"), (JUDGE, "eln")];
+    let congestion: &[Setting<'_>] = &[
+        (BOX, "{ kind = \"eln\", data = \"down\", says = \"congestion\" }"),
+        (JUDGE, "{ kind = \"eln\", says = \"congestion\" }"),
+    ];
+    // Congestion losses that were judged, and those of them that were taken for the air's.
+    let wrong = |settings: &[&[Setting<'_>]]| {
+        let scenario = path(false, &[&[full], settings].concat());
+        let counts = (1..=10).map(|seed| flow(&scenario, seed).account.accuracy);
+        counts.fold((0, 0), |(all, wrong), it| {
+            (all + it.congestion, wrong + it.congestion - it.congestion_right)
+        })
+    };
+    let hidden: &[Setting<'_>] = &[("opaque", "true")];
+    for (name, case) in [("nothing", &[][..]), ("5 % of the ACKs lost", acks), ("encrypted", hidden)] {
+        let (all, safe) = wrong(&[case, wireless]);
+        let (others, other) = wrong(&[case, congestion]);
+        println!(
+            "{name}: marking the air's {safe} of {all}, marking congestion {other} of {others} taken for the air's"
+        );
+        assert!(all > 50 && others > 50, "{all}, {others}");
+        assert_eq!(safe, 0, "{name}");
+        assert_eq!(other, if case == hidden { others } else { 0 }, "{name}");
+    }
+}

@@ -1,0 +1,141 @@
+//! What boxes repair: how long one takes, several in a window, whose clock sees it, and ACKs that are split.
+
+use super::{AIR, BOX, Setting, UNFILLED, flow, path, watched, window_at};
+use lasthop_base::{Duration, Time};
+use lasthop_engine::Deed;
+use lasthop_tcp::Event;
+
+/// The air's round trip: 5 ms there, 5 ms back, and 4.16 ms for a packet.
+const AIR_ROUND_TRIP: f64 = 0.0142;
+
+/// Nothing waits: the first duplicate comes when the packet behind the hole has arrived, and the repeat goes at once.
+#[test]
+fn a_repair_takes_two_round_trips_of_the_air_at_most() {
+    for name in ["snoop", "snoop_sack", "wtcp", "atcp"] {
+        let script: &[Setting<'_>] = &[(AIR, "{ kind = \"scripted\", packets = \"400\" }"), (BOX, name)];
+        let (outcome, _, told) = watched(&path(false, &[UNFILLED, script]), 1);
+        assert_eq!((outcome.source.duplicate_acks, outcome.source.retransmitted), (0, 0), "{name}");
+        let repeats: Vec<Time> =
+            told.nodes.iter().filter(|(.., deed)| *deed == Deed::Repeated).map(|(at, ..)| *at).collect();
+        assert_eq!(repeats.len(), 1, "{name}");
+        let (lost_at, packet, _) = told.on(1, true).find(|(.., arrives)| arrives.is_none()).expect("a loss");
+        let seq = packet.segment().expect("TCP").seq;
+        let whole = told.on(1, true).find(|(now, packet, arrives)| {
+            *now >= repeats[0]
+                && arrives.is_some()
+                && packet.segment().is_some_and(|segment| segment.seq == seq)
+        });
+        let gap = whole.and_then(|(.., arrives)| arrives).expect("it arrives").since(lost_at).as_secs();
+        assert!(gap < 2.0 * AIR_ROUND_TRIP + 0.005, "{name}: {gap} s");
+    }
+}
+
+/// Three losses in a window: blocks show all of them within one round trip of the air; without blocks each takes its own.
+#[test]
+fn three_losses_in_a_window() {
+    let script: &[Setting<'_>] = &[(AIR, "{ kind = \"scripted\", packets = \"400, 402, 404\" }")];
+    let span = |name| {
+        let (outcome, _, told) = watched(&path(false, &[UNFILLED, script, &[(BOX, name)]]), 1);
+        let repeats: Vec<Time> =
+            told.nodes.iter().filter(|(.., deed)| *deed == Deed::Repeated).map(|(at, ..)| *at).collect();
+        let last = *repeats.last().expect("a repeat");
+        (last.since(repeats[0]).as_secs(), repeats.len(), outcome.source.retransmitted)
+    };
+    let (selective, repeats, again) = span("snoop_sack");
+    assert_eq!((repeats, again), (3, 0), "the sender repeats none");
+    // The holes are 8 ms apart by themselves.
+    assert!(selective < AIR_ROUND_TRIP + 0.009, "{selective}");
+    let (cumulative, _, again) = span("snoop");
+    println!(
+        "three losses: {selective} s by blocks, {cumulative} s without, then {again} repeats of the sender"
+    );
+    assert!(cumulative > 2.0 * selective || again > 0, "{cumulative}");
+}
+
+/// A fade, as losses of so many packets in a row, repeats among them.
+fn fade(name: &str, packets: u32) -> (Option<f64>, f64, u64) {
+    let numbers = (400..400 + packets).map(|number| number.to_string()).collect::<Vec<String>>().join(", ");
+    let script = format!("{{ kind = \"scripted\", packets = \"{numbers}\" }}");
+    let stamps: &[Setting<'_>] = &[(AIR, &script), (BOX, name), ("timestamp_tick", "1 ms")];
+    let (outcome, samples, _) = watched(&path(false, &[UNFILLED, stamps]), 1);
+    let rto = samples.flows.iter().filter(|sample| sample.time > Time::ZERO + Duration::from_secs(2));
+    let longest = rto.map(|sample| sample.rto_ms).fold(0.0, f64::max);
+    (outcome.largest_rtt_s, longest, outcome.source.timeouts)
+}
+
+/// While the station repeats, its sender's clock stands still with wtcp, and runs with snoop (Ratnam and Matta 1998). A timeout
+/// that knows nothing of repairs is soon too short for them.
+#[test]
+fn a_fade_is_hidden_from_the_senders_clock() {
+    let (clean, floor, _) = fade("wtcp", 0);
+    let [(snoop, longer, none), (wtcp, rto, timeouts)] = ["snoop", "wtcp"].map(|name| fade(name, 5));
+    println!(
+        "five packets: snoop {snoop:?} s, RTO to {longer} ms; wtcp {wtcp:?} s, {rto} ms; clean {clean:?} s, {floor} ms"
+    );
+    assert!(snoop.expect("samples") > clean.expect("samples") + 0.05);
+    assert!(longer > 1.5 * floor);
+    // Not a millisecond of it, which is the clock's step.
+    assert!((wtcp.expect("samples") - clean.expect("samples")).abs() < 0.001);
+    assert_eq!((rto, timeouts, none), (floor, 0, 0));
+    // One that lasts: the source's clock knows nothing of it, and runs out.
+    let [(.., snoop), (.., wtcp)] = ["snoop", "wtcp"].map(|name| fade(name, 26));
+    println!("26 packets: {snoop} timeouts with snoop, {wtcp} with wtcp");
+    assert!(wtcp > snoop, "{wtcp} {snoop}");
+}
+
+/// Reno in congestion avoidance, one loss on the air: the first new ACK comes in as many pieces as it acknowledges bytes (at
+/// most 1460), and the window that was halved is back within a round trip. A sender that counts bytes has no use for pieces.
+#[test]
+fn split_acks_bring_the_window_back_within_a_round_trip() {
+    let reno: &[Setting<'_>] = &[
+        ("recovery", "reno"),
+        ("sack", "false"),
+        ("counting", "per_ack"),
+        ("initial_ssthresh", "16000 bytes"),
+        (AIR, "{ kind = \"scripted\", packets = \"400\" }"),
+        // 100 packets, which is the path's own, have no room for 1460 ACKs at once.
+        ("link.wired.up.queue", "unlimited"),
+    ];
+    let (outcome, samples, told) = watched(&path(false, &[UNFILLED, reno, &[(BOX, "spack")]]), 1);
+    let entered = told.events.iter().find(|(_, event)| matches!(event, Event::RecoveryEntered { .. }));
+    let left =
+        told.events.iter().find(|(_, event)| matches!(event, Event::RecoveryLeft { .. })).expect("its end").0;
+    let entered = entered.expect("a recovery").0;
+    let before = window_at(&samples, entered - Duration::from_millis(6));
+    let halved = window_at(&samples, left - Duration::from_millis(1));
+    let after = window_at(&samples, left + Duration::from_millis(125));
+    println!(
+        "spack: cwnd {before}, in recovery {halved}, a round trip after it {after}; {} pieces",
+        outcome.account.born[1]
+    );
+    assert_eq!(outcome.source.recoveries, 1);
+    // N ACKs of one byte for an ACK of N bytes, the last one the original.
+    assert_eq!(outcome.account.born, [0, 1459]);
+    let without = flow(&path(false, &[UNFILLED, reno]), 1);
+    assert!(without.cwnd_bytes < outcome.cwnd_bytes);
+    assert!(after >= before, "{after}, before {before}");
+
+    let bytes: &[Setting<'_>] = &[("counting", "bytes")];
+    let (with, without) = (
+        flow(&path(false, &[UNFILLED, reno, bytes, &[(BOX, "spack")]]), 1),
+        flow(&path(false, &[UNFILLED, reno, bytes]), 1),
+    );
+    let more = with.source.data_sent.abs_diff(without.source.data_sent);
+    println!(
+        "counting bytes: {} segments with pieces, {} without",
+        with.source.data_sent, without.source.data_sent
+    );
+    assert!(more * 200 < without.source.data_sent, "{more}");
+    assert!(
+        with.cwnd_bytes.abs_diff(without.cwnd_bytes) <= 1000,
+        "{} {}",
+        with.cwnd_bytes,
+        without.cwnd_bytes
+    );
+
+    // What the wired network loses is split for nobody.
+    let wired: &[Setting<'_>] =
+        &[(AIR, "none"), ("link.wired.down.channel", "{ kind = \"scripted\", packets = \"400\" }")];
+    let wired = flow(&path(false, &[UNFILLED, reno, wired, &[(BOX, "spack")]]), 1);
+    assert_eq!((wired.source.recoveries, wired.account.born), (1, [0, 0]));
+}

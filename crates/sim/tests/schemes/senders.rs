@@ -1,0 +1,104 @@
+//! Senders of the wireless literature: what each promises on a path of its own kind.
+
+use lasthop_scenario::Draft;
+use lasthop_sim::{FlowOutcome, run, run_probed};
+
+fn outcomes(path: &str, settings: &[(&str, &str)], seeds: u64) -> Vec<FlowOutcome> {
+    let mut draft = Draft::load(path).expect("an inline path");
+    for (key, value) in settings {
+        draft.set(key, value).unwrap_or_else(|why| panic!("{key}: {why:?}"));
+    }
+    let scenario = draft.check().unwrap_or_else(|why| panic!("{why:?}"));
+    (1..=seeds).map(|seed| run(&scenario, seed).flows.swap_remove(0)).collect()
+}
+
+fn goodput(path: &str, congestion: &str, seeds: u64) -> f64 {
+    let flows = outcomes(path, &[("congestion", congestion), ("duration", "60 s")], seeds);
+    flows.iter().map(FlowOutcome::goodput_kbps).sum::<f64>() / seeds as f64
+}
+
+/// A cut to four fifths instead of a half: the square root of (1 + b) / (2 (1 - b)) at periodic losses, 1.73, of 1 / (1 - b) at
+/// independent ones, 1.58. Veno knows random losses by a queue that is nearly empty; where losses are few and the window fills
+/// the path, it has a queue, and halves.
+#[test]
+fn veno_gains_what_a_smaller_cut_gains() {
+    let path = |loss: &str| format!("profile=plain,rate=10Mbit/s,rtt=40ms,queue=1000packets,loss={loss}");
+    for (loss, least, most) in [("0.5%", 1.35, 1.85), ("1%", 1.45, 1.85)] {
+        let ratio = goodput(&path(loss), "veno", 10) / goodput(&path(loss), "reno", 10);
+        println!("Veno over Reno at {loss}: {ratio:.2}");
+        assert!((least..most).contains(&ratio), "{loss}: {ratio}");
+    }
+    // Congestion alone: the queue says so.
+    let full = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=1bdp";
+    let ratio = goodput(full, "veno", 1) / goodput(full, "reno", 1);
+    println!("Veno over Reno without random losses: {ratio:.3}");
+    assert!((0.95..1.05).contains(&ratio), "{ratio}");
+}
+
+/// Westwood's window after a loss is what the path carries, whatever the queue holds.
+#[test]
+fn westwood_plus_fills_the_path_after_a_loss() {
+    let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=100packets,loss=1%";
+    let (reno, westwood) = (goodput(path, "reno", 5), goodput(path, "westwood_plus", 5));
+    println!("Westwood+ at 1 %: {westwood:.0} kbit/s, Reno {reno:.0}");
+    assert!(westwood > 2.0 * reno, "{westwood} {reno}");
+    let full = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=1bdp";
+    let (reno, westwood) = (goodput(full, "reno", 1), goodput(full, "westwood_plus", 1));
+    println!("Westwood+ without random losses: {westwood:.0} kbit/s, Reno {reno:.0}");
+    assert!(westwood > 0.97 * reno, "{westwood} {reno}");
+}
+
+/// A satellite's 600 ms: rho is 24, and the window grows in time as over 25 ms. ssthresh is the pipe, or slow start would ask for
+/// 2^24 segments at a time.
+#[test]
+fn hybla_fills_a_satellites_path_in_three_seconds() {
+    // 20 Mbit/s and 600 ms are 1.5 MB.
+    let path = "profile=plain,rate=20Mbit/s,rtt=600ms,queue=3000packets,initial_ssthresh=1500KB";
+    let reaches = |congestion: &str| {
+        let mut draft = Draft::load(path).expect("an inline path");
+        for (key, value) in [("congestion", congestion), ("duration", "20 s"), ("sample", "100 ms")] {
+            draft.set(key, value).expect("a key of every path");
+        }
+        let (_, samples) = run_probed(&draft.check().expect("a valid scenario"), 1);
+        let full = samples.flows.iter().find(|sample| sample.cwnd_bytes >= 1_425_000);
+        full.map_or(f64::INFINITY, |sample| sample.time.as_secs())
+    };
+    let (hybla, reno) = (reaches("hybla"), reaches("reno"));
+    println!("95 % of the pipe: Hybla after {hybla} s, Reno after {reno} s");
+    assert!(hybla <= 3.0 && reno > 1.5 * hybla, "{hybla} {reno}");
+}
+
+/// A link that repairs half a round trip later, out of order: Reno's threshold takes that for a loss, TCP-DCR waits a round trip,
+/// NCR a window.
+#[test]
+fn a_sender_that_waits_lets_the_link_repair() {
+    let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=1000packets,loss=1%";
+    let link: &[(&str, &str)] = &[
+        (
+            "link.path.down.arq",
+            "{ kind = \"repeat\", transmissions = 10, delay = \"20 ms\", mode = \"overtaking\" }",
+        ),
+        ("duration", "60 s"),
+    ];
+    let with = |recovery: &str| {
+        let flows = outcomes(path, &[link, &[("recovery", recovery)]].concat(), 3);
+        let recoveries: u64 = flows.iter().map(|flow| flow.source.recoveries).sum();
+        (recoveries, flows.iter().map(FlowOutcome::goodput_kbps).sum::<f64>() / 3.0)
+    };
+    let (sack, dcr, ncr) = (with("sack"), with("dcr"), with("ncr"));
+    println!("recoveries and kbit/s: sack {sack:?}, dcr {dcr:?}, ncr {ncr:?}");
+    assert!(sack.0 > 100 && dcr.0 * 20 < sack.0 && ncr.0 * 20 < sack.0);
+    // 1000 of 1040 or 1448 of 1500 bytes: 95 % of what the path carries.
+    assert!(dcr.1 > 9000.0 && ncr.1 > 9000.0);
+}
+
+/// Without a warning no loss costs anything; where the path warns, it is used and does not overflow.
+#[test]
+fn jersey_answers_warnings_alone() {
+    let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=warn,ecn=true,echo=per_packet,loss=1%";
+    for congestion in ["jersey", "new_jersey"] {
+        let jersey = goodput(path, congestion, 3);
+        println!("{congestion} at 1 %: {jersey:.0} kbit/s");
+        assert!(jersey > 8500.0, "{congestion}: {jersey}");
+    }
+}

@@ -1,0 +1,201 @@
+//! Freeze-TCP, the receiver's half: before an outage that it foresees the receiver tells a window of zero, and after it says
+//! three times what it last acknowledged, with the window open (Goff, Moronski, Phatak and Gupta, INFOCOM 2000). End to end: it
+//! needs no node on the way, and headers may be encrypted. A sender with `freeze = true` waits meanwhile with its window as it
+//! was; one that goes on retransmitting reduces it all the same.
+//!
+//! Who foresees: the link layer of this host, if its rate changes by plan. Nothing else here knows an outage before it comes.
+//!
+//! # What is ours
+//! An abstract was at hand; that a warning of one round trip is best is from memory. The round trip is the smoothed one that
+//! timestamps or the handshake tell the receiver. What is under way when the window closes is still taken: the buffer is
+//! there, and only what the sender is told is zero.
+
+use super::{AdvertisedWindow, Build, Foreseen, PathSample, Turn, WindowInput};
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Time, Unit};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "freeze",
+        summary: "the free part of the buffer, but zero from just before an outage that the link foresees until its end",
+        source: "Goff et al., INFOCOM 2000 (abstract; the lead of one round trip from memory)",
+        parameters: &[
+            Parameter {
+                name: "size",
+                unit: Unit::Bytes(1, 1 << 30),
+                default: Some("1 GiB"),
+                doc: "receive buffer",
+            },
+            Parameter {
+                name: "lead",
+                unit: Unit::Number(0.0, 1000.0),
+                default: Some("1"),
+                doc: "how long before the outage the window closes, round trips",
+            },
+            Parameter {
+                name: "copies",
+                unit: Unit::Count(1, 10),
+                default: Some("3"),
+                doc: "ACKs that tell of the window after the outage",
+            },
+            Parameter {
+                name: "away",
+                unit: Unit::Rate,
+                default: Some("1 kbit/s"),
+                doc: "a link below this rate carries nothing: that is an outage",
+            },
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values| {
+        Box::new(Freeze {
+            size: values.bytes("size"),
+            lead: values.number("lead"),
+            copies: values.count("copies") as u32,
+            away: values.rate("away"),
+            round_trip: None,
+            begins: Time::NEVER,
+            is_closed: false,
+        })
+    },
+};
+
+struct Freeze {
+    size: u64,
+    lead: f64,
+    copies: u32,
+    away: Rate,
+    /// Smoothed.
+    round_trip: Option<Duration>,
+    /// When the outage that is foreseen begins.
+    begins: Time,
+    is_closed: bool,
+}
+
+impl Freeze {
+    /// The window closes if it is time, else it is to be asked again then.
+    fn turn(&mut self, now: Time) -> Turn {
+        let ahead = self.round_trip.unwrap_or(Duration::ZERO).as_secs() * self.lead;
+        let closes = self.begins.as_nanos().saturating_sub(Duration::from_secs_f64(ahead).as_nanos());
+        if self.begins == Time::NEVER {
+            return Turn { closed: self.is_closed, acks: 0, again: Time::NEVER };
+        }
+        if now.as_nanos() < closes {
+            // Asked sooner: the round trip may grow until then.
+            let again = Time::from_nanos(closes.min(now.as_nanos().midpoint(closes) + 1_000_000));
+            return Turn { closed: self.is_closed, acks: 0, again };
+        }
+        self.begins = Time::NEVER;
+        let acks = u32::from(!std::mem::replace(&mut self.is_closed, true));
+        Turn { closed: true, acks, again: Time::NEVER }
+    }
+}
+
+impl AdvertisedWindow for Freeze {
+    fn bytes(&mut self, input: &WindowInput) -> u64 {
+        self.size.saturating_sub(input.unread)
+    }
+
+    fn largest(&self) -> u64 {
+        self.size
+    }
+
+    fn on_arrival(&mut self, arrived: &PathSample) {
+        if let Some(rtt) = arrived.rtt {
+            let smoothed = |before: Duration| (before * 7 + rtt).as_nanos() / 8;
+            self.round_trip = Some(self.round_trip.map_or(rtt, |it| Duration::from_nanos(smoothed(it))));
+        }
+    }
+
+    fn needs_arrivals(&self) -> bool {
+        true
+    }
+
+    fn foresees(&self) -> bool {
+        true
+    }
+
+    fn on_plan(&mut self, plan: &Foreseen) -> Turn {
+        let is_away = |rate: Rate| rate < self.away;
+        let is_over = self.is_closed && !is_away(plan.rate);
+        self.begins = match (is_away(plan.rate), is_away(plan.next)) {
+            // It was not foreseen: the run began with it.
+            (true, _) => plan.now,
+            (false, true) => plan.until,
+            (false, false) => Time::NEVER,
+        };
+        if is_over {
+            self.is_closed = false;
+        }
+        let turn = self.turn(plan.now);
+        match is_over && !turn.closed {
+            true => Turn { acks: self.copies, ..turn },
+            false => turn,
+        }
+    }
+
+    fn on_turn(&mut self, now: Time) -> Turn {
+        self.turn(now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::Value;
+
+    const SLOW: Rate = Rate::from_bps(1);
+    const FAST: Rate = Rate::from_bps(2_000_000);
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Duration::from_millis(millis)
+    }
+
+    fn freeze(lead: f64) -> Box<dyn AdvertisedWindow> {
+        let mut values = MECHANISM.info.defaults();
+        values.set("lead", Value::Number(lead));
+        let mut window = (MECHANISM.build)(&values);
+        let rtt = Some(Duration::from_millis(100));
+        window.on_arrival(&PathSample { now: at(0), bytes: 1000, rtt, read: 0, segment: 1000 });
+        window
+    }
+
+    /// When the window closes before an outage at 10 s, ms.
+    fn closes(lead: f64) -> u64 {
+        let mut window = freeze(lead);
+        let mut now = at(0);
+        let mut turn = window.on_plan(&Foreseen { now, rate: FAST, until: at(10_000), next: SLOW });
+        while !turn.closed {
+            assert!(turn.acks == 0 && turn.again > now);
+            now = turn.again;
+            turn = window.on_turn(now);
+        }
+        assert_eq!((turn.acks, turn.again), (1, Time::NEVER));
+        now.as_nanos() / 1_000_000
+    }
+
+    #[test]
+    fn it_closes_round_trips_before_the_outage() {
+        assert_eq!([0.0, 1.0, 5.0].map(closes), [10_000, 9900, 9500]);
+    }
+
+    #[test]
+    fn three_acks_open_it_again() {
+        let mut window = freeze(1.0);
+        window.on_plan(&Foreseen { now: at(0), rate: FAST, until: at(1000), next: SLOW });
+        assert_eq!(window.on_turn(at(900)).acks, 1);
+        let out = window.on_plan(&Foreseen { now: at(1000), rate: SLOW, until: at(6000), next: FAST });
+        assert_eq!((out.closed, out.acks), (true, 0), "it is closed already");
+        let over = window.on_plan(&Foreseen { now: at(6000), rate: FAST, until: at(9000), next: SLOW });
+        assert_eq!((over.closed, over.acks), (false, 3));
+        assert!(over.again > at(6000) && over.again < at(8900));
+    }
+
+    #[test]
+    fn a_rate_that_only_falls_is_no_outage() {
+        let mut window = freeze(1.0);
+        let half = Rate::from_bps(1_000_000);
+        let turn = window.on_plan(&Foreseen { now: at(0), rate: FAST, until: at(1000), next: half });
+        assert_eq!(turn, Turn { closed: false, acks: 0, again: Time::NEVER });
+    }
+}
