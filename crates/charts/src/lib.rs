@@ -20,10 +20,12 @@ pub mod segments;
 /// How plots look; the page around it says what `--paper`, `--ink`, `--muted`, `--grid` and `--c1` to `--c6` are.
 pub const STYLE: &str = include_str!("../web/plot.css");
 
-/// For a page's script, in this order: elements, pens, pictures to be saved, the time-sequence graph.
-pub const SCRIPTS: [&str; 4] = [
-    include_str!("../web/elements.js"),
-    include_str!("../web/pen.js"),
-    include_str!("../web/picture.js"),
-    include_str!("../web/sequence.js"),
-];
+/// For a page's script: plots as pictures to be saved.
+pub const PICTURE: &str = include_str!("../web/picture.js");
+
+/// For that of a page with time-sequence graphs, in this order: elements, pens, the graph.
+pub const SEQUENCE: [&str; 3] =
+    [include_str!("../web/elements.js"), include_str!("../web/pen.js"), include_str!("../web/sequence.js")];
+
+/// All of them, in their order.
+pub const SCRIPTS: [&str; 4] = [SEQUENCE[0], SEQUENCE[1], PICTURE, SEQUENCE[2]];

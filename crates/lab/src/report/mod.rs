@@ -26,7 +26,8 @@ use lasthop_charts::plot::looks::Looks;
 use lasthop_charts::plot::{self, markers};
 
 const STYLE: &str = include_str!("page.css");
-const SCRIPTS: [&str; 2] = [include_str!("sequence.js"), include_str!("page.js")];
+const SCRIPT: &str = include_str!("page.js");
+const SEQUENCE_SCRIPT: &str = include_str!("sequence.js");
 const POLICY: &str =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
 
@@ -40,10 +41,7 @@ pub fn html(document: &Document) -> String {
     let contents = contents(&chapters);
     let verdicts = if table::has_verdicts(document) { table::VERDICTS } else { "" };
     let markers = if has_plots(document) { markers::definitions() } else { String::new() };
-    let mut blocks = document.chapters.iter().flat_map(|chapter| &chapter.blocks);
-    let is_scripted =
-        blocks.any(|block| matches!(block, Block::Figure(_) | Block::Sequence(_) | Block::Switched { .. }));
-    let script = if is_scripted { script() } else { String::new() };
+    let script = script(document);
     let title = escaped(&document.title);
     let introduction = paragraphs(&document.introduction);
     let body: String = chapters.into_iter().map(|chapter| chapter.html).collect();
@@ -76,10 +74,23 @@ pub fn html(document: &Document) -> String {
     )
 }
 
-/// All scripts in a room of their own.
-fn script() -> String {
-    let scripts: String = lasthop_charts::SCRIPTS.into_iter().chain(SCRIPTS).collect();
-    format!("<script>\n(() => {{\n\"use strict\";\n{scripts}}})();\n</script>\n")
+/// The scripts that the document needs, in a room of their own.
+fn script(document: &Document) -> String {
+    let has =
+        |wanted: fn(&Block) -> bool| document.chapters.iter().flat_map(|chapter| &chapter.blocks).any(wanted);
+    let has_sequence = has(|block| matches!(block, Block::Sequence(_)));
+    let is_scripted = has(|block| matches!(block, Block::Figure(_) | Block::Switched { .. }));
+    let mut scripts = String::new();
+    if has_sequence {
+        scripts.extend(lasthop_charts::SEQUENCE);
+        scripts += SEQUENCE_SCRIPT;
+    }
+    if is_scripted || has_sequence {
+        scripts += lasthop_charts::PICTURE;
+        scripts += SCRIPT;
+        return format!("<script>\n(() => {{\n\"use strict\";\n{scripts}}})();\n</script>\n");
+    }
+    scripts
 }
 
 /// A chapter's HTML, and what the contents list of it.

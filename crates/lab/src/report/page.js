@@ -59,6 +59,7 @@
     const choice = document.createElement("select");
     choice.append(new Option("default reading", -1), ...settings.map(([label], at) => new Option(label, at)));
     let before = [];
+    const verdicts = ["agrees", "shape", "inconclusive", "differs"];
     const put = ([cell, textContent, className]) => {
       const old = [cell, cell.textContent, cell.className];
       Object.assign(cell, { textContent, className });
@@ -67,7 +68,7 @@
     choice.addEventListener("change", () => {
       before.forEach(put);
       const [, cells] = settings[choice.value] ?? ["", []];
-      before = cells.map(([row, column, text, name]) => put([table.tBodies[0].rows[row].cells[column], text, `${name} switched`]));
+      before = cells.map(([row, column, text, name = verdicts.includes(text) ? text : ""]) => put([table.tBodies[0].rows[row].cells[column], text, `${name} switched`.trim()]));
     });
     const label = say("label", "Under: ", "switch");
     label.append(choice);

@@ -31,76 +31,134 @@ pub fn html(table: &Table) -> String {
     within(table, "")
 }
 
-/// The same with what a script needs to show it under other settings; without one it stays as it is.
+/// The same with what a script needs to show it under other settings; without one it stays as it is. A cell's class goes without
+/// saying if it is its text (a verdict's), or none.
 pub fn switched(table: &Table, settings: &[Setting]) -> String {
-    let cell = |(row, column, cell): &(usize, usize, Cell)| {
-        json!([row, column, cell.text(), name(table, *column, cell).unwrap_or_default()])
+    let kinds = kinds(table);
+    let cell = |(row, column, cell): &(usize, usize, Cell)| match name(&kinds, *column, cell) {
+        Some(class) if class != cell.text() => json!([row, column, cell.text(), class]),
+        _ => json!([row, column, cell.text()]),
     };
     let setting = |setting: &Setting| {
         let cells: Vec<serde_json::Value> = setting.cells.iter().map(cell).collect();
         json!([setting.label, cells])
     };
     let settings: Vec<serde_json::Value> = settings.iter().map(setting).collect();
-    let settings = escaped(&serde_json::Value::from(settings).to_string());
-    within(table, &format!(" data-settings=\"{settings}\""))
+    // JSON is full of double quotes: single ones stand around it.
+    let settings = serde_json::Value::from(settings).to_string();
+    let settings = settings.replace('&', "&amp;").replace('\'', "&#39;").replace('<', "&lt;");
+    within(table, &format!(" data-settings='{settings}'"))
 }
 
 fn within(table: &Table, attribute: &str) -> String {
     let caption = escaped(&table.caption);
+    let kinds = kinds(table);
+    let named = (1..).zip(&kinds).filter_map(|(number, kind)| match kind {
+        Kind::Numbers => Some(format!("n{number}")),
+        Kind::Words => Some(format!("w{number}")),
+        Kind::Mixed => None,
+    });
+    let classes = named.collect::<Vec<String>>().join(" ");
+    let classes = if classes.is_empty() { classes } else { format!(" class=\"{classes}\"") };
     let mut html = format!(
-        "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{caption}\">\n<table{attribute}>\n"
+        "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{caption}\">\n<table{classes}{attribute}>\n"
     );
     if !caption.is_empty() {
         html += &format!("<caption><span>{caption}</span></caption>\n");
     }
     html += "<thead><tr>";
-    for (index, heading) in table.columns.iter().enumerate() {
-        let class = if is_numeric(table, index) { " class=\"number\"" } else { "" };
-        html += &format!("<th scope=\"col\"{class}>{}</th>", escaped(heading));
+    for heading in &table.columns {
+        html += &format!("<th scope=\"col\">{}</th>", escaped(heading));
     }
     html += "</tr></thead>\n<tbody>\n";
     for row in &table.rows {
+        // The ends of cells and rows go without saying (HTML, "Optional tags"): there are thousands of them.
         html += "<tr>";
         for (index, cell) in row.iter().enumerate() {
-            html += &format!("<td{}>{}</td>", class(table, index, cell), escaped(cell.text()));
+            let class = name(&kinds, index, cell).map_or(String::new(), |name| format!(" class=\"{name}\""));
+            html += &format!("<td{class}>{}", escaped(cell.text()));
         }
-        html += "</tr>\n";
+        html += "\n";
     }
     html + "</tbody>\n</table>\n</div>\n"
 }
 
-fn class(table: &Table, column: usize, cell: &Cell) -> String {
-    name(table, column, cell).map_or(String::new(), |name| format!(" class=\"{name}\""))
+/// What a column holds: its table names it once, and not each cell.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Numbers, and nothing but them and gaps.
+    Numbers,
+    /// Words so short that they never take a second line, and gaps.
+    Words,
+    /// Anything: each cell says what it is.
+    Mixed,
+}
+
+/// The style sheet knows so many columns.
+const MOST_KINDS: usize = 16;
+/// Letters of a short word, and of what is no long note yet.
+const SHORT: usize = 20;
+const MIDDLING: usize = 40;
+
+fn kinds(table: &Table) -> Vec<Kind> {
+    let kind = |column: usize| {
+        let cells = || table.rows.iter().filter_map(|row| row.get(column));
+        let is_word = |cell: &Cell| matches!(cell, Cell::Text(text) if text.chars().count() <= SHORT);
+        let is_gap = |cell: &Cell| matches!(cell, Cell::Empty);
+        let is_number = |cell: &Cell| matches!(cell, Cell::Number(_));
+        match column < MOST_KINDS {
+            true if cells().any(is_number) && cells().all(|cell| is_number(cell) || is_gap(cell)) => {
+                Kind::Numbers
+            }
+            true if cells().any(is_word) && cells().all(|cell| is_word(cell) || is_gap(cell)) => Kind::Words,
+            _ => Kind::Mixed,
+        }
+    };
+    (0..table.columns.len()).map(kind).collect()
 }
 
 /// A cell's class; a verdict's is its name.
-fn name(table: &Table, column: usize, cell: &Cell) -> Option<&'static str> {
+fn name(kinds: &[Kind], column: usize, cell: &Cell) -> Option<&'static str> {
+    let kind = kinds.get(column).copied().unwrap_or(Kind::Mixed);
     Some(match cell {
+        Cell::Number(_) if kind == Kind::Numbers => return None,
         Cell::Number(_) => "number",
         Cell::Verdict(Some(verdict)) => verdict.name(),
-        Cell::Verdict(None) => "none",
-        Cell::Empty if is_numeric(table, column) => "number none",
-        Cell::Empty => "none",
+        Cell::Verdict(None) | Cell::Empty => "none",
         // A long note takes lines, a short word never does; between them the table's width decides.
         Cell::Text(text) => match text.chars().count() {
-            41.. => "note",
-            21..=40 => return None,
+            letters if letters > MIDDLING => "note",
+            letters if letters > SHORT || kind == Kind::Words => return None,
             _ => "word",
         },
     })
-}
-
-/// Whether a column holds numbers, and nothing but them and gaps.
-fn is_numeric(table: &Table, column: usize) -> bool {
-    let cells = || table.rows.iter().filter_map(|row| row.get(column));
-    cells().any(|cell| matches!(cell, Cell::Number(_)))
-        && cells().all(|cell| matches!(cell, Cell::Number(_) | Cell::Empty))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::item::Verdict;
+
+    #[test]
+    fn a_column_of_one_kind_is_named_once() {
+        let text = |text: &str| Cell::Text(text.into());
+        let number = |text: &str| Cell::Number(text.into());
+        let table = Table {
+            columns: ["row", "ours", "what", "both"].map(String::from).to_vec(),
+            rows: vec![
+                vec![text("gain"), number("1.2"), text(&"so ".repeat(20)), number("3")],
+                vec![text("loss"), Cell::Empty, text("no"), text("4")],
+            ],
+            ..Table::default()
+        };
+        let html = html(&table);
+        assert!(html.contains("<table class=\"w1 n2\">"), "{html}");
+        assert!(html.contains("<tr><td>gain<td>1.2<td class=\"note\">so "), "{html}");
+        assert!(
+            html.contains("<tr><td>loss<td class=\"none\">–<td class=\"word\">no<td class=\"word\">4\n"),
+            "{html}"
+        );
+    }
 
     #[test]
     fn what_can_be_switched_stands_with_its_table() {
@@ -114,9 +172,7 @@ mod tests {
         let settings = [Setting { label: "\"ACKs\": on".into(), cells }];
         let html = switched(&table, &settings);
         // The default is what is seen without a script.
-        assert!(html.contains("<td class=\"differs\">differs</td>"), "{html}");
-        let settings =
-            "[[&quot;\\&quot;ACKs\\&quot;: on&quot;,[[0,1,&quot;agrees&quot;,&quot;agrees&quot;]]]]";
-        assert!(html.contains(settings), "{html}");
+        assert!(html.contains("<td class=\"differs\">differs\n"), "{html}");
+        assert!(html.contains(r#"data-settings='[["\"ACKs\": on",[[0,1,"agrees"]]]]'"#), "{html}");
     }
 }
