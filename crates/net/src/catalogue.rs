@@ -1,6 +1,6 @@
 //! Every mechanism of a link, by seam: what scenarios, `lasthop list` and the schema read. A caller may add to it.
 
-use crate::{Config, admission, arq, channel, discipline, queue, rlc};
+use crate::{Config, admission, arq, channel, discipline, jitter, queue, rlc};
 use lasthop_base::{Answer, Question, Seam};
 
 /// The seams of a link, in the order in which a packet meets them. [`Catalogue::default`] has this crate's mechanisms;
@@ -13,6 +13,8 @@ pub struct Catalogue {
     pub channel: Seam<channel::Build>,
     /// See [`arq`].
     pub arq: Seam<arq::Build>,
+    /// See [`jitter`].
+    pub jitter: Seam<jitter::Build>,
 }
 
 impl Default for Catalogue {
@@ -20,10 +22,12 @@ impl Default for Catalogue {
         let queues = "may a packet join the queue, and which one leaves it next?";
         let arrives = "does a transmission arrive intact?";
         let repeats = "what does the link layer do if not?";
+        let late = "by how much is a packet later than the propagation delay says?";
         Catalogue {
             queue: Seam::new("link", "queue", queues, &admission::DEFAULT, admission::ALL).with(queue::ALL),
             channel: Seam::new("link", "channel", arrives, &channel::DEFAULT, channel::ALL),
             arq: Seam::new("link", "arq", repeats, &arq::DEFAULT, arq::ALL).with(rlc::ALL),
+            jitter: Seam::new("link", "jitter", late, &jitter::DEFAULT, jitter::ALL),
         }
     }
 }
@@ -31,7 +35,7 @@ impl Default for Catalogue {
 impl Catalogue {
     /// Every question, with a description of its answers.
     pub fn questions(&self) -> Vec<&Question> {
-        vec![self.queue.question(), self.channel.question(), self.arq.question()]
+        vec![self.queue.question(), self.channel.question(), self.arq.question(), self.jitter.question()]
     }
 
     /// Puts the answer to the question of this name into a configuration; false if there is no such question or answer.
@@ -40,6 +44,7 @@ impl Catalogue {
             "queue" => self.queue.answer(answer, &mut config.queue),
             "channel" => self.channel.answer(answer, &mut config.channel),
             "arq" => self.arq.answer(answer, &mut config.arq),
+            "jitter" => self.jitter.answer(answer, &mut config.jitter),
             _ => false,
         }
     }

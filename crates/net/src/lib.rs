@@ -7,6 +7,7 @@
 //! * [`admission`]: may a packet join the queue?
 //! * [`service`]: how long does it occupy the link? A constant rate, one by plan, or a recorded one.
 //! * [`channel`]: does a transmission arrive intact?
+//! * [`jitter`]: by how much is a packet late? [`steps`]: what changes by plan: rates, delays, losses.
 //! * [`rlc`]: a direction whose link layer cuts, repeats and reorders by itself.
 //! * [`processing`]: a host's own delay, in front of its first link.
 //! * [`across`]: what one direction of a link tells the other; [`counters`]: what is counted of PDUs.
@@ -25,13 +26,16 @@ pub mod channel;
 pub mod counters;
 pub mod discipline;
 pub mod element;
+pub mod jitter;
 pub mod link;
 pub mod processing;
+mod propagation;
 pub mod queue;
 mod rayleigh;
 pub mod rlc;
 pub mod scheduled;
 pub mod service;
+pub mod steps;
 
 pub use catalogue::Catalogue;
 pub use element::{Element, Output};

@@ -5,12 +5,15 @@
 
 use crate::admission::{self, Admission, State, Verdict};
 use crate::arq::{self, Arq, Carried, LinkLayer, Partner, Parts};
-use crate::channel::{self, Air, Channel, Reception};
+use crate::channel::{self, Air, Channel, Planned, Reception};
 use crate::counters::Counters;
 use crate::discipline::{self, Discipline, Place};
 use crate::element::Element;
+use crate::jitter;
+use crate::propagation::{Delayed, Extra};
 use crate::scheduled::Scheduled;
 use crate::service::{Server, Service};
+use crate::steps::{Share, Steps};
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
 use std::collections::VecDeque;
@@ -22,10 +25,16 @@ pub struct Config {
     pub service: Service,
     /// Propagation delay, one way.
     pub delay: Duration,
+    /// What comes to it by plan.
+    pub delay_plan: Option<Steps<Duration>>,
+    /// What comes to it at random.
+    pub jitter: Choice<jitter::Build>,
     /// How packets wait.
     pub queue: Choice<discipline::Build>,
     /// What the air does.
     pub channel: Choice<channel::Build>,
+    /// Transmissions that are lost by plan beside.
+    pub loss_plan: Option<Steps<Share>>,
     /// What the link layer does about it.
     pub arq: Choice<arq::Build>,
 }
@@ -36,8 +45,11 @@ impl Config {
         Config {
             service,
             delay,
+            delay_plan: None,
+            jitter: Choice::of(&jitter::DEFAULT),
             queue: Choice::of(&admission::DEFAULT),
             channel: Choice::of(&channel::DEFAULT),
+            loss_plan: None,
             arq: Choice::of(&arq::DEFAULT),
         }
     }
@@ -58,11 +70,17 @@ impl Config {
     /// Its queue, which draws from a stream of its own behind the next draw of this one.
     fn queue_with(&self, mut random: Stream) -> Discipline {
         let random = Stream::named(random.draw(), "queue");
-        (self.queue.build)(&self.queue.values, Place { rate: self.service.rate_at(Time::ZERO), random })
+        (self.queue.build)(&self.queue.values, Place { rate: self.service.first_rate(), random })
     }
 
-    fn channel_with(&self, random: Stream) -> Box<dyn Channel> {
-        (self.channel.build)(&self.channel.values, random)
+    /// Its channel, with losses by plan, of a seed, if there is a plan.
+    fn channel_with(&self, random: Stream, seed: u64) -> Box<dyn Channel> {
+        let beside = Stream::named(random.clone().draw(), "loss_plan");
+        let channel = (self.channel.build)(&self.channel.values, random);
+        match &self.loss_plan {
+            None => channel,
+            Some(plan) => Box::new(Planned::new(channel, plan.clone().seeded(seed), beside)),
+        }
     }
 }
 
@@ -76,26 +94,39 @@ pub enum Line {
 
 impl Line {
     /// The direction that a configuration describes; `random` is its channel's stream.
-    pub fn new(config: &Config, mut random: Stream) -> Line {
+    pub fn new(config: &Config, random: Stream) -> Line {
+        let plans = Stream::named(random.clone().draw(), "plans");
+        Line::in_link(config, random, plans)
+    }
+
+    /// The same, as a part of a link whose directions draw alike what their plans draw, from copies of `plans`.
+    pub fn in_link(config: &Config, mut random: Stream, mut plans: Stream) -> Line {
+        let [rates, delays, losses] = [plans.draw(), plans.draw(), plans.draw()];
+        let service = config.service.seeded(rates);
+        let jitter = Stream::named(random.clone().draw(), "jitter");
+        let jitter = (config.jitter.build)(&config.jitter.values, jitter);
+        let extra = Extra::new(config.delay_plan.clone().map(|plan| plan.seeded(delays)), jitter);
         // From a copy: the channel's stream is the same whatever the queue draws.
         let queue = config.queue_with(random.clone());
         match ((config.arq.build)(&config.arq.values), queue) {
-            (LinkLayer::Whole(layer), queue) => Line::Element(layer.element(Parts {
-                service: config.service.clone(),
-                delay: config.delay,
-                queue,
-                channel: config.channel_with(random),
-            })),
+            (LinkLayer::Whole(layer), queue) => {
+                let channel = config.channel_with(random, losses);
+                let inner = layer.element(Parts { service, delay: config.delay, queue, channel });
+                Line::Element(match extra {
+                    None => inner,
+                    Some(extra) => Box::new(Delayed::new(inner, extra)),
+                })
+            }
             (LinkLayer::Repeat(arq), Discipline::Scheduled(queue)) => {
                 // Here its stream begins one draw later.
                 random.draw();
-                let channel = config.channel_with(random);
-                let direction = Scheduled::new(&config.service, config.delay, queue, channel, arq);
-                Line::Element(Box::new(direction))
+                let channel = config.channel_with(random, losses);
+                let direction = Scheduled::new(&service, config.delay, queue, channel, arq);
+                Line::Element(Box::new(direction.with(extra)))
             }
             (LinkLayer::Repeat(arq), Discipline::Fifo(admission)) => {
-                let channel = config.channel_with(random);
-                Line::Link(Link::new(&config.service, config.delay, admission, channel, arq))
+                let channel = config.channel_with(random, losses);
+                Line::Link(Link::varying(&service, config.delay, extra, admission, channel, arq))
             }
         }
     }
@@ -161,9 +192,12 @@ pub struct Link {
     server: Server,
     delay: Duration,
     admission: Box<dyn Admission>,
-    /// `None` when nothing is ever lost.
+    /// What comes to the delay.
+    extra: Option<Box<Extra>>,
+    /// `None` when nothing is ever lost or late.
     air: Option<(Box<dyn Channel>, Box<dyn Arq>)>,
     keeps_order: bool,
+    draws: bool,
     /// Whether what waits is counted.
     tracks: bool,
     /// Whether nothing is lost and what waits is not counted: a wire behind an unlimited queue.
@@ -227,15 +261,33 @@ impl Link {
         channel: Box<dyn Channel>,
         arq: Box<dyn Arq>,
     ) -> Link {
+        Link::varying(service, delay, None, admission, channel, arq)
+    }
+
+    /// The same, with what comes to its delay.
+    fn varying(
+        service: &Service,
+        delay: Duration,
+        extra: Option<Box<Extra>>,
+        admission: Box<dyn Admission>,
+        channel: Box<dyn Channel>,
+        arq: Box<dyn Arq>,
+    ) -> Link {
+        let late = extra.as_ref();
         let tracks = !admission.is_unlimited();
         Link {
             server: Server::new(service),
             delay,
             tracks,
-            is_plain: !tracks && channel.is_perfect(),
+            is_plain: !tracks && channel.is_perfect() && late.is_none(),
+            draws: admission.draws()
+                || channel.draws()
+                || service.draws()
+                || late.is_some_and(|late| late.draws()),
             admission,
-            keeps_order: arq.keeps_order(),
-            air: (!channel.is_perfect()).then_some((channel, arq)),
+            keeps_order: arq.keeps_order() && !late.is_some_and(|late| late.reorders()),
+            air: (extra.is_some() || !channel.is_perfect()).then_some((channel, arq)),
+            extra,
             waiting: VecDeque::new(),
             waiting_bytes: 0,
             frees_at: Time::ZERO,
@@ -260,9 +312,9 @@ impl Link {
         self.keeps_order || self.air.is_none()
     }
 
-    /// Whether its queue or its channel draws random numbers.
+    /// Whether anything of it draws random numbers.
     pub fn draws(&self) -> bool {
-        self.admission.draws() || self.air.as_ref().is_some_and(|(channel, _)| channel.draws())
+        self.draws
     }
 
     /// Whether all packets pass: nothing is lost, and what waits is not counted.
@@ -308,7 +360,7 @@ impl Link {
             let carried = arq.repeat(&air, &mut **channel);
             return self.carry_again(&air, &carried);
         }
-        let at = self.in_order(served.ends + self.delay);
+        let at = self.arrival(served.ends, served.ends);
         Passage::Arrives { at }
     }
 
@@ -317,7 +369,7 @@ impl Link {
     fn carry_again(&mut self, air: &Air, carried: &Carried) -> Passage {
         self.trouble = Some(trouble(air.end, carried));
         self.frees_at = air.end + carried.holds;
-        let at = self.in_order(air.end + carried.late + self.delay);
+        let at = self.arrival(air.end, air.end + carried.late);
         if carried.delivered {
             return Passage::Arrives { at };
         }
@@ -326,9 +378,14 @@ impl Link {
         Passage::Lost { at, reason: LossReason::Channel, readable }
     }
 
-    /// What comes behind a packet that is being repeated waits until it is there, or given up.
+    /// When a packet is there whose first transmission ends at `ends`, and its last one at `done`. What comes behind one that is
+    /// being repeated, or that is late, waits until that is there, or given up.
     #[inline]
-    fn in_order(&mut self, at: Time) -> Time {
+    fn arrival(&mut self, ends: Time, done: Time) -> Time {
+        let mut at = done + self.delay;
+        if let Some(extra) = &mut self.extra {
+            at += extra.late(ends);
+        }
         if !self.keeps_order {
             return at;
         }

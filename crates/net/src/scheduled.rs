@@ -3,6 +3,7 @@
 use crate::arq::{self, Arq};
 use crate::channel::{Air, Channel};
 use crate::element::{Element, Output};
+use crate::propagation::Extra;
 use crate::queue::{Dropped, Queue};
 use crate::service::{Server, Service};
 use lasthop_base::{Duration, Time};
@@ -13,6 +14,12 @@ pub struct Scheduled {
     queue: Box<dyn Queue>,
     server: Server,
     delay: Duration,
+    /// What comes to the delay.
+    extra: Option<Box<Extra>>,
+    /// Whether packets may overtake each other.
+    keeps_order: bool,
+    /// Whether the rate is drawn.
+    draws_rate: bool,
     channel: Box<dyn Channel>,
     arq: Box<dyn Arq>,
     /// When the transmitter is free.
@@ -35,6 +42,9 @@ impl Scheduled {
         Scheduled {
             queue,
             channel,
+            keeps_order: arq.keeps_order(),
+            draws_rate: service.draws(),
+            extra: None,
             arq,
             server: Server::new(service),
             delay,
@@ -43,6 +53,13 @@ impl Scheduled {
             last_arrival: Time::ZERO,
             dropped: Dropped::new(),
         }
+    }
+
+    /// The same with what comes to its delay.
+    pub(crate) fn with(mut self, extra: Option<Box<Extra>>) -> Scheduled {
+        self.keeps_order &= !extra.as_ref().is_some_and(|extra| extra.reorders());
+        self.extra = extra;
+        self
     }
 
     /// Sends what may be sent now, and notes when to ask again.
@@ -71,7 +88,10 @@ impl Scheduled {
         let carried = arq::carry(&air, &mut *self.channel, &mut *self.arq);
         self.frees_at = served.ends + carried.holds;
         let mut at = served.ends + carried.late + self.delay;
-        if self.arq.keeps_order() {
+        if let Some(extra) = &mut self.extra {
+            at += extra.late(served.ends);
+        }
+        if self.keeps_order {
             at = at.max(self.last_arrival);
             self.last_arrival = at;
         }
@@ -110,6 +130,9 @@ impl Element for Scheduled {
     }
 
     fn draws(&self) -> bool {
-        self.queue.draws() || self.channel.draws()
+        self.queue.draws()
+            || self.channel.draws()
+            || self.draws_rate
+            || self.extra.as_ref().is_some_and(|extra| extra.draws())
     }
 }

@@ -47,6 +47,7 @@ pub const KEYS: &[(&str, &str, &str)] = &[
     ("ber", "1e-5", "bit error rate down, instead of `loss`"),
     ("channel", "{kind=\"iid\",loss=0.01}", "a channel down, instead of `loss`"),
     ("arq", "{kind=\"repeat\",transmissions=3}", "what the link layer does about losses down"),
+    ("jitter", "5ms", "each packet down is late by a random time up to this, in order; or a mechanism"),
 ];
 
 /// What both ends of the flow are, unless `profile` says otherwise: today's hosts.
@@ -217,6 +218,9 @@ fn document(catalogue: &Catalogue, sources: &[Source], items: &[Item]) -> Result
     if let Some(item) = find("arq") {
         ends(&mut down, "arq", item);
     }
+    if let Some(item) = find("jitter") {
+        down.set("jitter", item.place, jitter(item));
+    }
     let mut link = named_ends(whole);
     if let Some((item, delay)) = delay(sources, items)? {
         link.set("one_way_delay", item.place, Node::text(item.node.place, &delay));
@@ -263,6 +267,17 @@ fn channel(sources: &[Source], items: &[Item]) -> Result<Option<(Span, Node)>, P
         (_, _, _, Some(channel)) => Some((channel.place, channel.node.clone())),
         _ => None,
     })
+}
+
+/// The mechanism that `jitter` says: a time is the latest of a random one.
+fn jitter(item: &Item) -> Node {
+    if quantity::duration(item.value.trim_matches('"')).is_err() {
+        return item.node.clone();
+    }
+    let mut table = Table::default();
+    table.set("kind", item.place, Node::text(item.node.place, "random"));
+    table.set("most", item.place, Node::text(item.node.place, item.value.trim_matches('"')));
+    Node { place: item.node.place, content: Content::Table(table) }
 }
 
 /// The propagation delay each way that `one_way_delay` or `rtt` says.

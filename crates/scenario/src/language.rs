@@ -72,7 +72,8 @@ pub(crate) fn direction(catalogue: &Catalogue) -> Vec<Key> {
             "plan",
             Form::Text,
             "384 kbit/s for 10 s, 64 kbit/s for 10 s",
-            "rate that changes at given times instead, from the start again after the last",
+            "rate that changes at given times instead, from the start again after the last; \"0 bit/s\" is an outage, \
+             \"5..20 Mbit/s\" another rate each time",
         ),
         Key::optional(
             "trace",
@@ -85,6 +86,20 @@ pub(crate) fn direction(catalogue: &Catalogue) -> Vec<Key> {
             Form::Unit(Unit::Duration(Duration::ZERO, Duration::from_secs(1000))),
             plain(&Value::Duration(Duration::ZERO)),
             "propagation delay",
+        ),
+        Key::optional(
+            "delay_plan",
+            Form::Text,
+            "0..20 ms for 15 s",
+            "what comes to one_way_delay at given times, from the start again after the last; a range: another delay each \
+             time, the same up and down",
+        ),
+        Key::optional(
+            "loss_plan",
+            Form::Text,
+            "0 for 14.95 s, 50 % for 50 ms",
+            "share of transmissions that is lost at given times beside what the channel destroys, from the start again \
+             after the last",
         ),
     ];
     keys.extend(answers(catalogue, "link"));

@@ -13,6 +13,7 @@ use crate::tree::{Entry, Table};
 use lasthop_base::{Duration, Rate};
 use lasthop_net::link::Config;
 use lasthop_net::service::{Plan, Service};
+use lasthop_net::steps::{Planned, Steps};
 use std::sync::Arc;
 
 /// Nodes and links.
@@ -116,6 +117,8 @@ fn direction(reader: &mut Reader<'_>, link: &Entry, both: &Table, name: &str) ->
     let fields = reader.read(head, table, &inherited, &language::direction(reader.catalogue))?;
     let service = service(reader, head, &fields)?;
     let mut config = Config::wire(service, fields.duration("one_way_delay").unwrap_or(Duration::ZERO));
+    config.delay_plan = steps(reader, head, &fields, "delay_plan", "5 ms for 10 s, 20..60 ms for 15 s")?;
+    config.loss_plan = steps(reader, head, &fields, "loss_plan", "0 for 14.95 s, 50 % for 50 ms")?;
     for question in reader.catalogue.of_side("link") {
         if let Some(answer) = fields.answer(question.name) {
             reader.catalogue.link.answer(&mut config, question.name, answer);
@@ -172,6 +175,23 @@ fn service(reader: &Reader<'_>, head: Head<'_>, fields: &Fields) -> Result<Servi
         Some(rate) => Ok(Service::Rate(rate)),
         None => Err(no_service(reader, head.place, head)),
     }
+}
+
+/// A plan of delays or losses, if there is one.
+fn steps<V: Planned>(
+    reader: &Reader<'_>,
+    head: Head<'_>,
+    fields: &Fields,
+    key: &str,
+    example: &str,
+) -> Result<Option<Steps<V>>, Problem> {
+    let (Some(text), Some(place)) = (fields.text(key), fields.place(key)) else { return Ok(None) };
+    let steps = Steps::parse(text).map_err(|why| {
+        reader
+            .problem(place, format!("{}: {why}", head.key(key)))
+            .help(format!("write it like \"{example}\""))
+    })?;
+    Ok(Some(steps))
 }
 
 fn no_service(reader: &Reader<'_>, place: Span, head: Head<'_>) -> Problem {

@@ -107,7 +107,9 @@ fn over_links(scenario: &Scenario, seed: u64, flows: Vec<Flow>, hosts: Vec<(Flow
         .iter()
         .flat_map(|link| {
             let stream = |side| Stream::named(seed, &format!("link.{}.{side}.channel", link.name));
-            [Line::new(&link.down, stream("down")), Line::new(&link.up, stream("up"))]
+            let plans = Stream::named(seed, &format!("link.{}.plans", link.name));
+            [("down", &link.down), ("up", &link.up)]
+                .map(|(side, config)| Line::in_link(config, stream(side), plans.clone()))
         })
         .collect();
     let mut engine = Engine::new(links, flows);

@@ -27,7 +27,12 @@ fn scenarios() -> Vec<Scenario> {
             for (key, value) in settings {
                 draft.set(key, value).expect("a key of every path");
             }
-            scenarios.push(draft.check().expect("a valid scenario"));
+            let mut scenario = draft.check().expect("a valid scenario");
+            if is_fast(&scenario) {
+                draft.set("duration", "2 s").expect("a duration");
+                scenario = draft.check().expect("a valid scenario");
+            }
+            scenarios.push(scenario);
         }
     }
     scenarios.push(tagged());
@@ -64,8 +69,33 @@ fn scenarios() -> Vec<Scenario> {
         }
         scenarios.push(draft.check().expect("a valid scenario"));
     }
+    // Queues by flow, and what varies: delays in order and not, plans.
+    let varying: [&[(&str, &str)]; 7] = [
+        &[("queue", "fq_codel"), ("count", "3")],
+        &[("queue", "cake"), ("count", "3"), ("jitter", "5ms")],
+        &[("queue", "pie")],
+        &[("jitter", "{ kind = \"random\", most = \"8 ms\", reorders = true }")],
+        &[
+            ("link.path.delay_plan", "0..20 ms for 3 s"),
+            ("link.path.loss_plan", "0 for 2.9 s, 50 % for 100 ms"),
+        ],
+        &[("link.path.down.plan", "2..5 Mbit/s for 2 s, 0 bit/s for 80 ms"), ("jitter", "2ms")],
+        &[("queue", "policer"), ("queue.rate", "3 Mbit/s")],
+    ];
+    for settings in varying {
+        let mut draft = Draft::load("rate=5Mbit/s,rtt=30ms,queue=50packets,duration=20s").expect("a path");
+        for (key, value) in settings {
+            draft.set(key, value).unwrap_or_else(|why| panic!("{key}: {why:?}"));
+        }
+        scenarios.push(draft.check().expect("a valid scenario"));
+    }
     assert!(scenarios.len() > 10);
     scenarios
+}
+
+/// Whether 20 s of it are very many packets.
+fn is_fast(scenario: &Scenario) -> bool {
+    scenario.links.iter().map(|link| link.down.service.mean_rate().bps()).min() > Some(200_000_000)
 }
 
 /// Two tagging senders through a queue that drops tags, over a channel that bursts in time.

@@ -4,8 +4,11 @@ mod bit_error;
 mod fading;
 mod iid;
 mod none;
+mod planned;
 mod scripted;
 mod two_state;
+
+pub(crate) use planned::Planned;
 
 use lasthop_base::{Mechanism, Stream, Time, Values};
 use lasthop_wire::Priority;

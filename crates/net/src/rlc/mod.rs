@@ -21,7 +21,7 @@
 //! A discard is announced in the next block, whatever becomes of that. A block has at most one poll, on its last PDU of
 //! data. A status is one PDU: what its list has no room for, the next one tells. The sending side knows which PDUs a
 //! status can tell of: one that was sent again after it was made is not sent a third time because of it. Numbers never run out (TS 25.322 has 4096, and stalls). A recorded rate (`trace`) counts
-//! with its mean.
+//! with its mean, and in an outage by `plan` a block still has one PDU: `loss_plan` has outages for RLC.
 
 mod parameters;
 mod receiver;

@@ -24,6 +24,27 @@ pub enum Service {
 }
 
 impl Service {
+    /// The same with what it draws, if it does, drawn with this seed.
+    pub(crate) fn seeded(&self, seed: u64) -> Service {
+        match self {
+            Service::Plan(plan) if plan.draws() => Service::Plan(Arc::new(plan.seeded(seed))),
+            same => same.clone(),
+        }
+    }
+
+    /// Whether it draws random numbers.
+    pub(crate) fn draws(&self) -> bool {
+        matches!(self, Service::Plan(plan) if plan.draws())
+    }
+
+    /// The rate at the beginning, or the mean if that is an outage.
+    pub(crate) fn first_rate(&self) -> Rate {
+        match self.rate_at(Time::ZERO) {
+            outage if outage.bps() <= 1 => self.mean_rate(),
+            rate => rate,
+        }
+    }
+
     /// The rate at an instant; of a trace the mean.
     pub fn rate_at(&self, now: Time) -> Rate {
         match self {

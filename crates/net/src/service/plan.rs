@@ -1,72 +1,67 @@
 //! A rate that changes by plan: steps of a rate and how long it holds, from the start again after the last
-//! (koga §5.4.2, Fig. 5.8).
+//! (koga §5.4.2, Fig. 5.8). A step of `0 bit/s` is an outage; one of a range has another rate each time.
 
 use super::Served;
-use lasthop_base::{Duration, Rate, Time, Unit, Value};
+use crate::steps::{Pace, Steps};
+use lasthop_base::{Duration, Rate, Time};
 
-/// Rates, each with the time that it holds; never empty, no step without length.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Rates, each with the time that it holds; never empty, no step without length, not all of them 0.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    steps: Vec<(Rate, Duration)>,
-    length: Duration,
+    steps: Steps<Pace>,
 }
 
 impl Plan {
-    /// Reads `384 kbit/s for 10 s, 64 kbit/s for 10 s`.
+    /// Reads `384 kbit/s for 10 s, 64 kbit/s for 10 s`, also `0 bit/s for 50 ms`, `5..20 Mbit/s for 15 s`.
     ///
     /// # Errors
     /// One sentence that says what is wrong.
     pub fn parse(text: &str) -> Result<Plan, String> {
-        let mut steps = Vec::new();
-        let mut length = Duration::ZERO;
-        for step in text.split(',') {
-            let Some((rate, span)) = step.split_once(" for ") else {
-                return Err(format!("`{}` is not a rate and a time", step.trim()));
-            };
-            let shortest = Duration::from_millis(1);
-            let longest = Duration::from_secs(1_000_000);
-            match (Unit::Rate.parse(rate)?, Unit::Duration(shortest, longest).parse(span)?) {
-                (Value::Rate(rate), Value::Duration(span)) if rate.bps() > 0 => {
-                    steps.push((rate, span));
-                    length += span;
-                }
-                _ => return Err(format!("`{}` is not a rate and a time", step.trim())),
-            }
+        let steps = Steps::<Pace>::parse(text)?;
+        let sends = steps.iter().any(|(low, ..)| low.0 > 0);
+        match sends {
+            true => Ok(Plan { steps }),
+            false => Err(format!("`{text}` never sends: one step at least needs a rate")),
         }
-        Ok(Plan { steps, length })
     }
 
-    /// The mean over one pass, by time.
+    /// Whether some step is a range.
+    pub fn draws(&self) -> bool {
+        self.steps.draws()
+    }
+
+    /// The same, its ranges drawn with this seed.
+    pub(super) fn seeded(&self, seed: u64) -> Plan {
+        Plan { steps: self.steps.clone().seeded(seed) }
+    }
+
+    /// The mean over one pass, by time; of a range its middle.
     pub fn mean_rate(&self) -> Rate {
-        let bits = |(rate, span): &(Rate, Duration)| u128::from(rate.bps()) * u128::from(span.as_nanos());
-        let mean = self.steps.iter().map(bits).sum::<u128>() / u128::from(self.length.as_nanos().max(1));
+        let bits = |(low, high, span): (Pace, Pace, Duration)| {
+            (u128::from(low.0) + u128::from(high.0)) * u128::from(span.as_nanos()) / 2
+        };
+        let sum = self.steps.iter().map(bits).sum::<u128>();
+        let mean = sum / u128::from(self.steps.length().as_nanos().max(1));
         Rate::from_bps(u64::try_from(mean).unwrap_or(u64::MAX))
     }
 
-    /// The rate at an instant, and until when it holds.
+    /// The rate at an instant, and until when it holds; in an outage the smallest that there is.
     pub fn at(&self, now: Time) -> (Rate, Time) {
-        let passed = now.as_nanos() / self.length.as_nanos().max(1) * self.length.as_nanos();
-        let mut until = Time::from_nanos(passed);
-        for (rate, span) in &self.steps {
-            until += *span;
-            if now < until {
-                return (*rate, until);
-            }
-        }
-        // Not reached: the steps add up to the length.
-        (self.steps.first().map_or(Rate::from_bps(1), |(rate, _)| *rate), Time::NEVER)
+        let (pace, [_, until]) = self.steps.at(now);
+        (Rate::from_bps(pace.0), until)
     }
 
     /// How many bytes the steps add up to from the start until `end`.
     pub(super) fn bytes_until(&self, end: Time) -> f64 {
-        let bytes = |rate: Rate, span: Duration| rate.bps() as f64 / 8.0 * span.as_secs();
-        let whole: f64 = self.steps.iter().map(|(rate, span)| bytes(*rate, *span)).sum();
-        let passes = end.as_nanos() / self.length.as_nanos().max(1);
-        let mut now = Time::from_nanos(passes * self.length.as_nanos());
+        let bytes = |pace: Pace, span: Duration| pace.0 as f64 / 8.0 * span.as_secs();
+        let both = |(low, high, span)| 0.5 * (bytes(low, span) + bytes(high, span));
+        let whole: f64 = self.steps.iter().map(both).sum();
+        let passes = end.as_nanos() / self.steps.length().as_nanos().max(1);
+        let mut now = Time::from_nanos(passes * self.steps.length().as_nanos());
         let mut sum = whole * passes as f64;
         while now < end {
-            let (rate, until) = self.at(now);
-            sum += bytes(rate, until.min(end).since(now));
+            let (pace, [_, until]) = self.steps.at(now);
+            sum += bytes(pace, until.min(end).since(now));
             now = until;
         }
         sum
@@ -80,11 +75,11 @@ impl Plan {
         let mut left = u128::from(bytes) * 8 * NANOS;
         let mut now = start;
         loop {
-            let (rate, until) = self.at(now);
-            let bps = u128::from(rate.bps());
+            let (pace, [_, until]) = self.steps.at(now);
+            let bps = u128::from(pace.0);
             let within = bps * u128::from(until.since(now).as_nanos());
             if left <= within {
-                let nanos = left.div_ceil(bps) as u64;
+                let nanos = left.div_ceil(bps.max(1)) as u64;
                 return Served { begins: start, ends: now + Duration::from_nanos(nanos) };
             }
             left -= within;
@@ -114,6 +109,23 @@ mod tests {
         // 12 000 bits from 10 ms before the change: 3840 of them before it, 8160 at 64 kbit/s, 127.5 ms.
         let start = Time::ZERO + Duration::from_millis(9990);
         assert_eq!(plan.serve(start, 1500).ends, secs(10) + Duration::from_micros(127_500));
+    }
+
+    /// 50 ms without a rate in each second: a packet that meets them waits; and a range has its middle as its mean.
+    #[test]
+    fn outages_and_ranges() {
+        let plan = Plan::parse("1 Mbit/s for 950 ms, 0 bit/s for 50 ms").unwrap();
+        assert_eq!(plan.mean_rate(), Rate::from_bps(950_000));
+        let at = |millis| Time::ZERO + Duration::from_millis(millis);
+        // 1000 bytes take 8 ms: 5 before the outage and 3 after it.
+        assert_eq!(plan.serve(at(945), 1000).ends, at(1003));
+        assert_eq!(plan.serve(at(960), 1000).ends, at(1008));
+        let range = Plan::parse("50..150 Mbit/s for 15 s").unwrap();
+        assert!(range.draws() && !plan.draws());
+        assert_eq!((range.mean_rate(), range.at(at(0)).0), (Rate::from_bps(100_000_000), range.mean_rate()));
+        let drawn = range.seeded(7);
+        assert_eq!(drawn.at(at(0)).0, drawn.at(at(14_999)).0);
+        assert_ne!(drawn.at(at(0)).0, drawn.at(at(15_000)).0);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A ready path or a file with keys behind it: `lte,loss=1%`.
 
-use super::{Item, Line, channel, delay, either, find, items, others, problem};
+use super::{Item, Line, channel, delay, either, find, items, jitter, others, problem};
 use crate::catalogue::Catalogue;
 use crate::draft::Draft;
 use crate::problem::Problem;
@@ -22,6 +22,7 @@ pub(crate) fn adapted(catalogue: &Arc<Catalogue>, base: &str, text: &str) -> Res
     queues(&mut draft, &items, &way)?;
     losses(&mut draft, &items, &way, true)?;
     delays(&mut draft, &items, &way)?;
+    jitters(&mut draft, &items, &way)?;
     others(&mut draft, &items)?;
     draft.line = Some(Line::behind(way, items));
     Ok(draft)
@@ -63,6 +64,14 @@ pub(super) fn losses(draft: &mut Draft, items: &[Item], way: &Way, is_final: boo
     }
     match find(items, "arq") {
         Some(item) => put(draft, &last("arq"), item, item.node.clone()),
+        None => Ok(()),
+    }
+}
+
+/// Jitter of the last hop down.
+pub(super) fn jitters(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(), Problem> {
+    match find(items, "jitter") {
+        Some(item) => put(draft, &format!("link.{}.jitter", way.last_down), item, jitter(item)),
         None => Ok(()),
     }
 }

@@ -77,6 +77,7 @@ pub(crate) fn set(
         }
         "queue" | "up_queue" => adapt::queues(&mut changed, std::slice::from_ref(&item), &line.way)?,
         "rtt" | "one_way_delay" => adapt::delays(&mut changed, std::slice::from_ref(&item), &line.way)?,
+        "jitter" => adapt::jitters(&mut changed, std::slice::from_ref(&item), &line.way)?,
         "arq" => adapt::losses(&mut changed, std::slice::from_ref(&item), &line.way, false)?,
         _ => {
             let about = if line.is_whole {
@@ -130,6 +131,8 @@ mod tests {
             ("ber", "1e-6"),
             ("channel", "{kind=\"iid\",loss=0.03}"),
             ("arq", "{kind=\"repeat\",transmissions=2}"),
+            ("jitter", "3ms"),
+            ("jitter", "{kind=\"random\",most=\"3 ms\",reorders=true}"),
         ];
         for (key, value) in values {
             for base in ["rate=10Mbit/s", "rate=10Mbit/s,up=1Mbit/s,queue=30packets", "lte,seed=3"] {

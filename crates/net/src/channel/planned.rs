@@ -1,0 +1,81 @@
+//! Losses by plan beside those of another channel: a burst at a handover, say.
+
+use super::{Air, Channel, PacketDraws, Reception, Threshold};
+use crate::steps::{Course, Share, Steps};
+use lasthop_base::{Duration, Stream};
+
+/// A channel, and a share of packets that is lost by plan whatever the channel does.
+pub(crate) struct Planned {
+    inner: Box<dyn Channel>,
+    losses: Course<Share>,
+    draws: PacketDraws,
+}
+
+impl Planned {
+    pub(crate) fn new(inner: Box<dyn Channel>, losses: Steps<Share>, random: Stream) -> Planned {
+        Planned { inner, losses: Course::new(losses), draws: PacketDraws::new(random) }
+    }
+}
+
+impl Channel for Planned {
+    /// By the share that holds when the last bit leaves.
+    fn transmit(&mut self, air: &Air) -> Reception {
+        let inner = self.inner.transmit(air);
+        let share = self.losses.at(air.end - Duration::from_nanos(1)).0;
+        match self.draws.happens(air.attempt, Threshold::of(share)) {
+            true => Reception::Lost,
+            false => inner,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{DEFAULT, iid};
+    use super::*;
+    use lasthop_base::{Time, Value};
+    use lasthop_wire::Priority;
+
+    /// Half of all packets in 100 ms of each second, and of the others what the channel destroys, a tenth: 0.1 + 0.9 * 0.5
+    /// together in the burst. Which packets the channel destroys does not change.
+    #[test]
+    fn losses_by_plan_come_on_top() {
+        let air = |at: u64| {
+            let start = Time::ZERO + Duration::from_millis(at);
+            Air {
+                start,
+                end: start + Duration::from_millis(1),
+                bytes: 1000,
+                priority: Priority::Normal,
+                attempt: 0,
+            }
+        };
+        let plain = || {
+            let values = iid::MECHANISM.info.defaults().with("loss", Value::Number(0.1));
+            (iid::MECHANISM.build)(&values, Stream::named(1, "channel"))
+        };
+        let plan = || Steps::parse("0 for 900 ms, 50 % for 100 ms").expect("a plan");
+        let mut both = Planned::new(plain(), plan(), Stream::named(1, "plan"));
+        let mut alone = plain();
+        let (mut quiet, mut burst) = (0, 0);
+        for at in 0..200_000 {
+            let (one, other) = (both.transmit(&air(at)), alone.transmit(&air(at)));
+            match at % 1000 < 900 {
+                true => {
+                    assert_eq!(one, other);
+                    quiet += u32::from(one == Reception::Lost);
+                }
+                false => {
+                    assert!(one == Reception::Lost || other == Reception::Intact);
+                    burst += u32::from(one == Reception::Lost);
+                }
+            }
+        }
+        let is_near = |count: u32, of: f64, share: f64| {
+            (f64::from(count) / of - share).abs() < 5.0 * (share * (1.0 - share) / of).sqrt()
+        };
+        assert!(is_near(quiet, 180_000.0, 0.1) && is_near(burst, 20_000.0, 0.55), "{quiet} {burst}");
+        let wire = (DEFAULT.build)(&DEFAULT.info.defaults(), Stream::named(1, "channel"));
+        assert!(!Planned::new(wire, plan(), Stream::named(1, "plan")).is_perfect());
+    }
+}

@@ -1,0 +1,139 @@
+//! Each packet is late by a random time, evenly or normally distributed; in order, or as it comes.
+//!
+//! In order a packet waits for those before it: of packets that are closer together than `most`, later ones are late by
+//! the largest of several times, and the mean grows beyond the distribution's own. netem's `delay` lets them overtake.
+
+use super::{Build, Jitter};
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Stream, Time, Unit, Values};
+
+const LATE: Unit = Unit::Duration(Duration::ZERO, Duration::from_secs(100));
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "random",
+        summary: "each packet is late by a random time, in order or as it comes",
+        source: "tc-netem(8), `delay`",
+        parameters: &[
+            Parameter {
+                name: "most",
+                unit: LATE,
+                default: Some("10 ms"),
+                doc: "latest; never earlier than 0",
+            },
+            Parameter {
+                name: "distribution",
+                unit: Unit::Word(&["uniform", "normal"]),
+                default: Some("uniform"),
+                doc: "evenly between 0 and most; or normal, drawn again beyond these",
+            },
+            Parameter { name: "mean", unit: LATE, default: Some("5 ms"), doc: "normal: of the whole curve" },
+            Parameter {
+                name: "deviation",
+                unit: LATE,
+                default: Some("2 ms"),
+                doc: "normal: its standard deviation",
+            },
+            Parameter {
+                name: "reorders",
+                unit: Unit::Flag,
+                default: Some("false"),
+                doc: "whether packets overtake each other; else they wait for those before them",
+            },
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values, stream| Box::new(Random::new(values, stream)),
+};
+
+struct Random {
+    most: f64,
+    /// Of a normal distribution: mean and standard deviation, s.
+    normal: Option<(f64, f64)>,
+    reorders: bool,
+    random: Stream,
+}
+
+/// Draws until a normal time is given up and its nearest bound taken: a curve all but outside.
+const TRIES: usize = 100;
+
+impl Random {
+    fn new(values: &Values, random: Stream) -> Random {
+        let normal = || (values.duration("mean").as_secs(), values.duration("deviation").as_secs());
+        Random {
+            most: values.duration("most").as_secs(),
+            normal: (values.word("distribution") == "normal").then(normal),
+            reorders: values.flag("reorders"),
+            random,
+        }
+    }
+
+    /// Box and Muller 1958.
+    fn gauss(&mut self) -> f64 {
+        let radius = libm::sqrt(self.random.exponential(2.0));
+        radius * libm::cos(2.0 * std::f64::consts::PI * self.random.uniform())
+    }
+}
+
+impl Jitter for Random {
+    fn late(&mut self, _: Time) -> Duration {
+        let Some((mean, deviation)) = self.normal else {
+            return Duration::from_secs_f64(self.random.uniform() * self.most);
+        };
+        for _ in 0..TRIES {
+            let late = mean + deviation * self.gauss();
+            if (0.0..=self.most).contains(&late) {
+                return Duration::from_secs_f64(late);
+            }
+        }
+        Duration::from_secs_f64(mean.clamp(0.0, self.most))
+    }
+
+    fn reorders(&self) -> bool {
+        self.reorders
+    }
+
+    fn draws(&self) -> bool {
+        self.most > 0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::Value;
+
+    fn sample(settings: &[(&'static str, Value)]) -> Vec<f64> {
+        let mut values = MECHANISM.info.defaults();
+        settings.iter().for_each(|(name, value)| values.set(name, value.clone()));
+        let mut random = Random::new(&values, Stream::named(1, "jitter"));
+        (0..40_000).map(|_| random.late(Time::ZERO).as_millis()).collect()
+    }
+
+    fn moments(sample: &[f64]) -> (f64, f64) {
+        let mean = sample.iter().sum::<f64>() / sample.len() as f64;
+        let square = sample.iter().map(|one| (one - mean) * (one - mean)).sum::<f64>();
+        (mean, libm::sqrt(square / sample.len() as f64))
+    }
+
+    /// Uniform on 0 … 10 ms: mean 5, deviation 10 / sqrt(12). Normal of mean 5 and deviation 1 within 0 … 10: five
+    /// deviations either side, so that nothing is cut off. Half a normal curve (mean 0, deviation 2): mean 2 sqrt(2 / pi),
+    /// deviation 2 sqrt(1 - 2 / pi).
+    #[test]
+    fn the_distributions_have_their_moments() {
+        let ms = |millis| Value::Duration(Duration::from_millis(millis));
+        let normal = ("distribution", Value::Word("normal"));
+        let half = [normal.clone(), ("mean", ms(0)), ("most", ms(100))];
+        let pi = std::f64::consts::PI;
+        for (settings, mean, deviation) in [
+            (vec![], 5.0, 10.0 / 12f64.sqrt()),
+            (vec![normal, ("deviation", ms(1))], 5.0, 1.0),
+            (half.to_vec(), 2.0 * (2.0 / pi).sqrt(), 2.0 * (1.0 - 2.0 / pi).sqrt()),
+        ] {
+            let (found, spread) = moments(&sample(&settings));
+            // Five standard errors of a mean, and of a deviation (at most as for a normal curve).
+            assert!((found - mean).abs() < 5.0 * deviation / 200.0, "{settings:?}: {found}");
+            assert!((spread - deviation).abs() < 5.0 * deviation / 282.0, "{settings:?}: {spread}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What comes to a direction's constant propagation delay: changes by plan, and jitter.
+
+use crate::across::Across;
+use crate::counters::Counters;
+use crate::element::{Element, Output};
+use crate::jitter::Jitter;
+use crate::steps::{Course, Steps};
+use lasthop_base::{Duration, Time};
+use lasthop_wire::{Backlog, Packet};
+
+/// What comes to a constant delay.
+pub(crate) struct Extra {
+    plan: Option<Course<Duration>>,
+    jitter: Box<dyn Jitter>,
+}
+
+impl Extra {
+    /// `None` if nothing does.
+    pub(crate) fn new(plan: Option<Steps<Duration>>, jitter: Box<dyn Jitter>) -> Option<Box<Extra>> {
+        let is_needed = plan.is_some() || !jitter.is_none();
+        is_needed.then(|| Box::new(Extra { plan: plan.map(Course::new), jitter }))
+    }
+
+    /// By how much a packet whose transmission ends at `now` is late. Apart: most links have none of it.
+    #[inline(never)]
+    pub(crate) fn late(&mut self, now: Time) -> Duration {
+        let planned = self.plan.as_mut().map_or(Duration::ZERO, |plan| plan.at(now));
+        match self.jitter.is_none() {
+            true => planned,
+            false => planned + self.jitter.late(now),
+        }
+    }
+
+    /// Whether packets may overtake each other.
+    pub(crate) fn reorders(&self) -> bool {
+        self.jitter.reorders()
+    }
+
+    /// Whether it draws random numbers.
+    pub(crate) fn draws(&self) -> bool {
+        self.jitter.draws() || self.plan.as_ref().is_some_and(Course::draws)
+    }
+}
+
+/// A direction whose link layer delivers by itself, with a delay that varies behind it.
+pub(crate) struct Delayed {
+    inner: Box<dyn Element>,
+    extra: Box<Extra>,
+    last_arrival: Time,
+}
+
+impl Delayed {
+    pub(crate) fn new(inner: Box<dyn Element>, extra: Box<Extra>) -> Delayed {
+        Delayed { inner, extra, last_arrival: Time::ZERO }
+    }
+
+    /// What was decided from the `from`-th on arrives later.
+    fn delay(&mut self, from: usize, out: &mut [Output]) {
+        for output in &mut out[from..] {
+            if let Output::Arrives { at, .. } = output {
+                *at += self.extra.late(*at);
+                if !self.extra.reorders() {
+                    *at = (*at).max(self.last_arrival);
+                    self.last_arrival = *at;
+                }
+            }
+        }
+    }
+}
+
+impl Element for Delayed {
+    fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
+        let from = out.len();
+        self.inner.handle_packet(now, packet, out);
+        self.delay(from, out);
+    }
+
+    fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>) {
+        let from = out.len();
+        self.inner.handle_timeout(now, out);
+        self.delay(from, out);
+    }
+
+    fn poll_timeout(&self) -> Time {
+        self.inner.poll_timeout()
+    }
+
+    fn backlog(&mut self, now: Time) -> Backlog {
+        self.inner.backlog(now)
+    }
+
+    fn handle_across(&mut self, now: Time, across: Across) {
+        self.inner.handle_across(now, across);
+    }
+
+    fn rlc(&self) -> Option<&Counters> {
+        self.inner.rlc()
+    }
+
+    fn draws(&self) -> bool {
+        self.inner.draws() || self.extra.draws()
+    }
+}

@@ -1,0 +1,283 @@
+//! Values that change by plan: steps of a value and how long it holds, from the start again after the last. A step may be
+//! a range, from which another value is drawn each time that its turn comes.
+//!
+//! What is drawn depends on a seed and on how many steps have gone by, on nothing else: two plans of the same seed whose
+//! steps are as long draw alike (the two directions of a link), however often anybody asks.
+
+use lasthop_base::{Duration, Time, Unit, Value, quantity, random};
+
+/// A value that a plan may have.
+pub trait Planned: Copy + PartialEq + PartialOrd {
+    /// Its unit and range.
+    const UNIT: Unit;
+    /// What its message calls it: `a rate`.
+    const CALLED: &'static str;
+
+    /// From what [`Planned::UNIT`] gives.
+    fn of(value: &Value) -> Option<Self>;
+
+    /// Reads one.
+    ///
+    /// # Errors
+    /// One sentence that says what is wrong.
+    fn read(text: &str) -> Result<Self, String> {
+        let value = Self::UNIT.parse(text)?;
+        Self::of(&value).ok_or_else(|| format!("`{}` is not {}", text.trim(), Self::CALLED))
+    }
+
+    /// The value so far (0 to 1) from this one to the other.
+    fn towards(self, other: Self, share: f64) -> Self;
+}
+
+impl Planned for Duration {
+    const UNIT: Unit = Unit::Duration(Duration::ZERO, Duration::from_secs(1000));
+    const CALLED: &'static str = "a delay";
+
+    fn of(value: &Value) -> Option<Duration> {
+        match value {
+            Value::Duration(delay) => Some(*delay),
+            _ => None,
+        }
+    }
+
+    fn towards(self, other: Duration, share: f64) -> Duration {
+        Duration::from_secs_f64(self.as_secs() + share * (other.as_secs() - self.as_secs()))
+    }
+}
+
+/// A rate that may be none, bit/s.
+#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
+pub(crate) struct Pace(pub(crate) u64);
+
+impl Planned for Pace {
+    const UNIT: Unit = Unit::Rate;
+    const CALLED: &'static str = "a rate";
+
+    fn of(value: &Value) -> Option<Pace> {
+        match value {
+            Value::Rate(rate) => Some(Pace(rate.bps())),
+            _ => None,
+        }
+    }
+
+    /// `0 bit/s` is none.
+    fn read(text: &str) -> Result<Pace, String> {
+        match quantity::split(text.trim()) {
+            Ok((0.0, unit)) if Unit::Rate.parse(&format!("1 {unit}")).is_ok() => Ok(Pace(0)),
+            _ => {
+                let value = Unit::Rate.parse(text)?;
+                Pace::of(&value).ok_or_else(|| format!("`{}` is not a rate", text.trim()))
+            }
+        }
+    }
+
+    fn towards(self, other: Pace, share: f64) -> Pace {
+        let (low, high) = (self.0 as f64, other.0 as f64);
+        Pace((low + share * (high - low)) as u64)
+    }
+}
+
+/// A share of packets.
+#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
+pub struct Share(pub f64);
+
+impl Planned for Share {
+    const UNIT: Unit = Unit::Probability(0.0, 1.0);
+    const CALLED: &'static str = "a share";
+
+    fn of(value: &Value) -> Option<Share> {
+        match value {
+            Value::Number(share) => Some(Share(*share)),
+            _ => None,
+        }
+    }
+
+    fn towards(self, other: Share, share: f64) -> Share {
+        Share(self.0 + share * (other.0 - self.0))
+    }
+}
+
+/// Values with the times that they hold; never empty, no step without length.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Steps<V> {
+    steps: Vec<Step<V>>,
+    length: Duration,
+    /// Of its draws; without one a range counts with its middle.
+    seed: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Step<V> {
+    low: V,
+    high: V,
+    /// When it ends, from the beginning of a pass.
+    ends: Duration,
+}
+
+const SHORTEST: Duration = Duration::from_millis(1);
+const LONGEST: Duration = Duration::from_secs(1_000_000);
+
+impl<V: Planned> Steps<V> {
+    /// Reads `5 ms for 10 s, 20..60 ms for 15 s`; a range's lower end may leave its unit out.
+    ///
+    /// # Errors
+    /// One sentence that says what is wrong.
+    pub fn parse(text: &str) -> Result<Steps<V>, String> {
+        let mut steps = Vec::new();
+        let mut ends = Duration::ZERO;
+        for step in text.split(',') {
+            let told = || format!("`{}` is not {} and a time", step.trim(), V::CALLED);
+            let (values, span) = step.split_once(" for ").ok_or_else(told)?;
+            let (low, high) = range(values)?;
+            let Value::Duration(span) = Unit::Duration(SHORTEST, LONGEST).parse(span)? else {
+                return Err(told());
+            };
+            if low > high {
+                return Err(format!("`{}`: the lower end comes first", values.trim()));
+            }
+            ends += span;
+            steps.push(Step { low, high, ends });
+        }
+        Ok(Steps { steps, length: ends, seed: None })
+    }
+
+    /// Whether some step is a range.
+    pub fn draws(&self) -> bool {
+        self.steps.iter().any(|step| step.low != step.high)
+    }
+
+    /// The same, drawn with this seed. Without one a range counts with its middle.
+    pub fn seeded(mut self, seed: u64) -> Steps<V> {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// Length of a pass.
+    pub(crate) fn length(&self) -> Duration {
+        self.length
+    }
+
+    /// The ends of each step's range, with its length.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (V, V, Duration)> + '_ {
+        let mut begins = Duration::ZERO;
+        self.steps.iter().map(move |step| {
+            let span = step.ends.saturating_sub(begins);
+            begins = step.ends;
+            (step.low, step.high, span)
+        })
+    }
+
+    /// The value at an instant, and from when and until when it holds.
+    pub fn at(&self, now: Time) -> (V, [Time; 2]) {
+        let length = self.length.as_nanos().max(1);
+        let (pass, within) = (now.as_nanos() / length, Duration::from_nanos(now.as_nanos() % length));
+        let number = self.steps.partition_point(|step| step.ends <= within);
+        let step = &self.steps[number.min(self.steps.len() - 1)];
+        let begins = number.checked_sub(1).map_or(Duration::ZERO, |before| self.steps[before].ends);
+        let holds = [begins, step.ends].map(|edge| Time::from_nanos(pass * length) + edge);
+        if step.low == step.high {
+            return (step.low, holds);
+        }
+        let share = self.seed.map_or(0.5, |seed| {
+            let count = pass.wrapping_mul(self.steps.len() as u64).wrapping_add(number as u64);
+            random::unit_interval(random::derive(seed, 1 + (count % u64::from(u32::MAX)) as u32))
+        });
+        (step.low.towards(step.high, share), holds)
+    }
+}
+
+/// `5 ms`, or `5..25 ms`.
+fn range<V: Planned>(text: &str) -> Result<(V, V), String> {
+    let Some((low, high)) = text.split_once("..") else {
+        let value = V::read(text)?;
+        return Ok((value, value));
+    };
+    let unit = high.trim().trim_start_matches(|c: char| c.is_ascii_digit() || "+-.eE".contains(c));
+    let low = match low.trim().ends_with(|c: char| c.is_ascii_digit()) {
+        true => V::read(&format!("{} {}", low.trim(), unit.trim()))?,
+        false => V::read(low)?,
+    };
+    Ok((low, V::read(high)?))
+}
+
+/// A plan that is asked over and over: mostly of the step that was asked for last.
+#[derive(Clone, Debug)]
+pub(crate) struct Course<V> {
+    steps: Steps<V>,
+    value: V,
+    holds: [Time; 2],
+}
+
+impl<V: Planned> Course<V> {
+    pub(crate) fn new(steps: Steps<V>) -> Course<V> {
+        let (value, holds) = steps.at(Time::ZERO);
+        Course { steps, value, holds }
+    }
+
+    /// The value at `now`.
+    #[inline]
+    pub(crate) fn at(&mut self, now: Time) -> V {
+        if now < self.holds[0] || now >= self.holds[1] {
+            (self.value, self.holds) = self.steps.at(now);
+        }
+        self.value
+    }
+
+    /// Whether anything in it is drawn.
+    pub(crate) fn draws(&self) -> bool {
+        self.steps.draws()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn secs(secs: u64) -> Time {
+        Time::ZERO + Duration::from_secs(secs)
+    }
+
+    #[test]
+    fn steps_come_in_turn_and_again() {
+        let steps = Steps::<Duration>::parse("5 ms for 10 s, 40 ms for 5 s").unwrap();
+        let ms = Duration::from_millis;
+        assert_eq!(steps.at(secs(0)), (ms(5), [secs(0), secs(10)]));
+        assert_eq!(steps.at(secs(10)), (ms(40), [secs(10), secs(15)]));
+        assert_eq!(steps.at(secs(44)), (ms(40), [secs(40), secs(45)]));
+        assert!(!steps.draws());
+        let shares = Steps::<Share>::parse("0.5 % for 14.95 s, 0.5 for 50 ms").unwrap();
+        assert_eq!(shares.at(secs(14)).0, Share(0.005));
+        assert_eq!(shares.at(secs(15) - ms(1)).0, Share(0.5));
+    }
+
+    #[test]
+    fn a_range_is_drawn_anew_each_time_and_alike_for_the_same_seed() {
+        let steps = |seed| {
+            let steps = Steps::<Duration>::parse("5..25 ms for 15 s").unwrap();
+            steps.seeded(seed)
+        };
+        let (one, other) = (steps(1), steps(2));
+        assert!(one.draws());
+        let unseeded = Steps::<Duration>::parse("5..25 ms for 15 s").unwrap();
+        assert_eq!(unseeded.at(secs(3)).0, Duration::from_millis(15), "the middle");
+        let drawn: Vec<f64> = (0..4000).map(|n| one.at(secs(15 * n + n % 15)).0.as_millis()).collect();
+        assert_eq!(drawn[7], one.at(secs(15 * 7)).0.as_millis(), "the whole step has one value");
+        assert_ne!(drawn[7], other.at(secs(15 * 7)).0.as_millis());
+        assert!(drawn.iter().all(|delay| (5.0..=25.0).contains(delay)));
+        let mean = drawn.iter().sum::<f64>() / 4000.0;
+        // Five standard errors: 20 / sqrt(12) / sqrt(4000).
+        assert!((mean - 15.0).abs() < 5.0 * 5.774 / 4000f64.sqrt(), "{mean}");
+    }
+
+    #[test]
+    fn what_is_not_a_plan_is_refused() {
+        for text in
+            ["", "5 ms", "5 ms for ever", "5 for 1 s", "25..5 ms for 1 s", "1 ms for 0 s", "a..b ms for 1 s"]
+        {
+            assert!(Steps::<Duration>::parse(text).is_err(), "{text}");
+        }
+        assert!(Steps::<Share>::parse("2 for 1 s").is_err());
+        let same = Steps::<Duration>::parse("5 ms..25 ms for 1 s").unwrap();
+        assert_eq!(same, Steps::<Duration>::parse("5..25 ms for 1 s").unwrap());
+    }
+}

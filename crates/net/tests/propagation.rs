@@ -1,0 +1,147 @@
+//! Delays that vary: jitter, plans, and both behind every kind of direction.
+
+use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
+use lasthop_net::service::{Plan, Service};
+use lasthop_net::steps::Steps;
+use lasthop_net::{Config, Line, Output, Passage, arq, jitter, queue, rlc};
+use lasthop_wire::{Body, Ecn, FlowId, Packet, Priority};
+use std::sync::Arc;
+
+fn packet(number: u64) -> Packet {
+    Packet {
+        number,
+        flow: FlowId(0),
+        route: 0,
+        wire_bytes: 1000,
+        forward: true,
+        again: false,
+        early: false,
+        ecn: Ecn::NotEct,
+        priority: Priority::Normal,
+        hop: 0,
+        body: Body::Datagram { number },
+    }
+}
+
+fn at(millis: u64) -> Time {
+    Time::ZERO + Duration::from_millis(millis)
+}
+
+/// 8 Mbit/s and 20 ms: a packet alone takes 21 ms.
+fn config() -> Config {
+    Config::wire(Service::Rate(Rate::from_bps(8_000_000)), Duration::from_millis(20))
+}
+
+fn with_jitter(reorders: bool) -> Config {
+    let mut config = config();
+    config.jitter = Choice::named(jitter::ALL, "random");
+    config.jitter.values.set("reorders", Value::Flag(reorders));
+    config
+}
+
+/// How long each of `count` packets takes, one every `apart` ms, by number, ms; and whether some overtook another.
+fn travel(mut line: Line, count: u64, apart: u64) -> (Vec<f64>, bool) {
+    let mut arrivals: Vec<(u64, Time)> = Vec::new();
+    let mut out = Vec::new();
+    for number in 0..count {
+        let now = at(apart * number);
+        match &mut line {
+            Line::Link(link) => match link.carry(now, &mut packet(number)) {
+                Passage::Arrives { at } => arrivals.push((number, at)),
+                Passage::Lost { .. } => panic!("nothing is lost here"),
+            },
+            Line::Element(element) => {
+                while element.poll_timeout() <= now {
+                    element.handle_timeout(element.poll_timeout(), &mut out);
+                }
+                element.handle_packet(now, packet(number), &mut out);
+            }
+        }
+    }
+    if let Line::Element(element) = &mut line {
+        while element.poll_timeout() < at(apart * count + 10_000) {
+            element.handle_timeout(element.poll_timeout(), &mut out);
+        }
+    }
+    arrivals.extend(out.iter().filter_map(|output| match output {
+        Output::Arrives { packet, at } => Some((packet.number, *at)),
+        _ => None,
+    }));
+    arrivals.sort_by_key(|(number, _)| *number);
+    assert_eq!(arrivals.len() as u64, count);
+    let overtakes = arrivals.windows(2).any(|pair| pair[1].1 < pair[0].1);
+    (arrivals.iter().map(|(number, due)| due.since(at(apart * number)).as_millis()).collect(), overtakes)
+}
+
+fn line(config: &Config) -> Line {
+    Line::new(config, Stream::named(7, "channel"))
+}
+
+/// Uniform on 0 to 10 ms. Packets far apart have the distribution's own mean either way; of packets 2 ms apart only those
+/// that may do overtake, and in order they are later in the mean.
+#[test]
+fn jitter_with_and_without_reordering() {
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    for reorders in [false, true] {
+        let (far, overtakes) = travel(line(&with_jitter(reorders)), 20_000, 20);
+        assert!(!overtakes);
+        assert!(far.iter().all(|took| (21.0..=31.0).contains(took)));
+        // Five standard errors.
+        assert!((mean(&far) - 26.0).abs() < 5.0 * 2.887 / 20_000f64.sqrt(), "{}", mean(&far));
+        let (near, overtakes) = travel(line(&with_jitter(reorders)), 20_000, 2);
+        assert_eq!(overtakes, reorders);
+        assert_eq!(mean(&near) > 27.0, !reorders, "{}", mean(&near));
+    }
+}
+
+/// A direction that is an element varies as a link does, packet by packet.
+#[test]
+fn every_kind_of_direction_varies_alike() {
+    for reorders in [false, true] {
+        let mut config = with_jitter(reorders);
+        config.delay_plan = Some(Steps::parse("0 ms for 50 ms, 10..30 ms for 100 ms").expect("a plan"));
+        let link = travel(line(&config), 2000, 2);
+        config.queue = Choice::named(queue::ALL, "tag_drop");
+        assert_eq!(travel(line(&config), 2000, 2), link);
+        // RLC decodes a block at its end: not the same times, but the same kind of delay behind it.
+        config.queue = Choice::named(lasthop_net::admission::ALL, "drop_tail");
+        config.arq = Choice::named(rlc::ALL, "rlc");
+        let (_, overtakes) = travel(line(&config), 2000, 2);
+        assert_eq!(overtakes, reorders);
+        config.arq = Choice::of(&arq::DEFAULT);
+    }
+}
+
+/// A handover: 100 ms without a rate, and 30 ms more from then on. What leaves before arrives as ever, what comes during
+/// the gap leaves after it.
+#[test]
+fn a_handover_is_three_plans() {
+    let mut config = config();
+    let plan = Plan::parse("8 Mbit/s for 1 s, 0 bit/s for 100 ms, 8 Mbit/s for 10 s").expect("a plan");
+    config.service = Service::Plan(Arc::new(plan));
+    config.delay_plan = Some(Steps::parse("0 ms for 1.1 s, 30 ms for 10 s").expect("a plan"));
+    let (took, overtakes) = travel(line(&config), 120, 10);
+    assert!(!overtakes);
+    assert_eq!((took[99], took[119]), (21.0, 51.0));
+    // The first one in the gap waits all of it: 100 ms, its own millisecond, and 50 ms.
+    assert_eq!((took[100], took[101]), (151.0, 142.0));
+}
+
+/// Another delay every 15 s, the same in both directions of a link, of a seed alone.
+#[test]
+fn both_directions_draw_alike() {
+    let mut config = config();
+    config.delay_plan = Some(Steps::parse("0..25 ms for 15 s").expect("a plan"));
+    let of = |side: &str, seed: u64| {
+        let plans = Stream::named(seed, "link.plans");
+        travel(Line::in_link(&config, Stream::named(seed, side), plans), 400, 100).0
+    };
+    let (down, up) = (of("down", 1), of("up", 1));
+    assert_eq!(down, up);
+    assert_ne!(down, of("down", 2));
+    let mut slots: Vec<f64> = down.chunks(150).map(|slot| slot[10]).collect();
+    assert!(down.chunks(150).all(|slot| slot[1..].iter().all(|took| *took == slot[10])));
+    slots.dedup();
+    assert_eq!(slots.len(), 3);
+    assert!(line(&config).draws() && !line(&self::config()).draws());
+}
