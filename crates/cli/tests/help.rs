@@ -31,7 +31,10 @@ fn the_list_takes_kinds_names_and_texts() {
     assert_eq!(kinds(&["sack"]), ["recovery sack", "middlebox snoop_sack"]);
     assert!(kinds(&["queue"]).iter().all(|line| line.starts_with("queue ")));
     // Each once, in the order of the whole list.
-    assert_eq!(kinds(&["lte", "cubic", "LTE"]), ["congestion cubic", "path lte", "path lte-fading"]);
+    assert_eq!(
+        kinds(&["lte", "cubic", "LTE"]),
+        ["congestion cubic", "path lte", "path lte-edge", "path lte-handover", "path lte-fading"]
+    );
     let unknown = call(&["list", "quue"]);
     assert_eq!(unknown.status.code(), Some(2));
     let said = stderr_of(&unknown);

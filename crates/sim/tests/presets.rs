@@ -1,0 +1,122 @@
+//! Ready paths do what their sources say of them.
+
+use lasthop_base::{Duration, Time};
+use lasthop_engine::{Fate, Observer, PipeId, Side};
+use lasthop_scenario::{Draft, Scenario};
+use lasthop_sim::{Watch, run, run_watched};
+use lasthop_tcp::Event;
+use lasthop_wire::{FlowId, Packet};
+use std::any::Any;
+use std::collections::BTreeMap;
+
+fn scenario(path: &str, settings: &[(&str, &str)]) -> Scenario {
+    let mut draft = Draft::load(path).expect("a path");
+    for (key, value) in settings {
+        draft.set(key, value).unwrap_or_else(|why| panic!("{key}: {why:?}"));
+    }
+    draft.check().expect("a valid scenario")
+}
+
+/// How long packets of a flow have been on a pipe, from a time on, ms; and all bytes that it carried then.
+struct Waits {
+    pipe: PipeId,
+    flow: FlowId,
+    from: Time,
+    joined: BTreeMap<u64, Time>,
+    millis: Vec<f64>,
+    bytes: u64,
+}
+
+impl Observer for Waits {
+    fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+        if pipe == self.pipe && now >= self.from {
+            self.joined.insert(packet.number, now);
+            self.on_fate(now, pipe, packet, fate);
+        }
+    }
+
+    fn on_fate(&mut self, _: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+        if pipe != self.pipe || fate == Fate::Open {
+            return;
+        }
+        let Some(joined) = self.joined.remove(&packet.number) else { return };
+        if let Fate::Arrives(at) = fate {
+            self.bytes += u64::from(packet.wire_bytes);
+            if packet.flow == self.flow {
+                self.millis.push(at.since(joined).as_millis());
+            }
+        }
+    }
+
+    fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
+}
+
+/// Waits of the flow of this number on the pipe of this number, in order, and bytes carried, from `from` s on.
+fn waits(scenario: &Scenario, pipe: u32, flow: u32, from: u64) -> (Vec<f64>, u64) {
+    let waits = Waits {
+        pipe: PipeId(pipe),
+        flow: FlowId(flow),
+        from: Time::ZERO + Duration::from_secs(from),
+        joined: BTreeMap::new(),
+        millis: Vec::new(),
+        bytes: 0,
+    };
+    let watch = Watch { observers: vec![Box::new(waits)], ..Watch::default() };
+    let (_, _, mut observers) = run_watched(scenario, 1, watch);
+    let observer: Box<dyn Any> = observers.swap_remove(0);
+    let mut waits = *observer.downcast::<Waits>().expect("it is the one");
+    waits.millis.sort_by(f64::total_cmp);
+    (waits.millis, waits.bytes)
+}
+
+fn quantile(sorted: &[f64], share: f64) -> f64 {
+    sorted[(sorted.len() as f64 * share) as usize]
+}
+
+/// arXiv 2107.13968 (Comcast, 2020): an upload waits for about 250 ms in a modem with a plain queue, and for 15 to 30 ms with
+/// DOCSIS-PIE. The largest wait of a full queue is 250 ms; CUBIC's sawtooth comes down to 0.7 of product and queue together.
+#[test]
+fn an_upload_over_cable_waits_as_measured() {
+    let upload = [("flow.bulk.from", "client"), ("flow.bulk.to", "server"), ("duration", "60 s")];
+    let (plain, _) = waits(&scenario("cable", &upload), 3, 0, 10);
+    let (median, most) = (quantile(&plain, 0.5), quantile(&plain, 0.99));
+    assert!((175.0..=262.0).contains(&median) && (240.0..=262.0).contains(&most), "{median}, {most} ms");
+    let (managed, _) = waits(&scenario("cable-pie", &upload), 3, 0, 10);
+    let mean = managed.iter().sum::<f64>() / managed.len() as f64;
+    assert!((10.0..=30.0).contains(&mean), "{mean} ms");
+}
+
+/// Michel et al., IMC 2022: a median of 50 ms there and back; arXiv 2310.09242: another delay every 15 s. One way over the
+/// satellite, a wired part of 10 ms each way aside, half of 30: 4 to 19 ms by slot and up to 7 of jitter.
+#[test]
+fn starlink_steps_every_15_s_about_its_median() {
+    let text = concat!(
+        include_str!("../../../scenarios/starlink.toml"),
+        "[flow.probe]\nfrom = \"server\"\nto = \"client\"\nkind = \"cbr\"\nrate = \"8 kbit/s\"\npacket = \"100 bytes\"\n"
+    );
+    let of = |seconds: &str| {
+        let mut draft = Draft::parse(text, "starlink.toml").expect("a path");
+        draft.set("duration", seconds).expect("a duration");
+        draft.set("flow.bulk.transfer", "1000 bytes").expect("an amount");
+        waits(&draft.check().expect("valid"), 2, 1, 1).0
+    };
+    let all = of("1500 s");
+    let (low, median, high) = (quantile(&all, 0.0), quantile(&all, 0.5), quantile(&all, 0.9999));
+    assert!((4.0..6.0).contains(&low) && (24.0..26.1).contains(&high), "{low} to {high}");
+    // A hundred slots: four standard errors of a median of 0 to 15 ms, 0.75 ms each.
+    assert!((median - 15.0).abs() < 3.0, "{median}");
+    // Within a slot nothing but jitter.
+    let slot = of("14 s");
+    assert!(slot[slot.len() - 1] - slot[0] < 7.1 && high - low > 15.0);
+}
+
+/// RFC 3135: a connection split at the gateway does not wait for the satellite with every growth of its window.
+#[test]
+fn a_gateway_that_splits_helps_a_satellite() {
+    let goodput = |path: &str| {
+        let runs = (1..=3).map(|seed| run(&scenario(path, &[("duration", "30 s")]), seed));
+        runs.map(|outcome| outcome.flows[0].goodput_kbps()).sum::<f64>() / 3.0
+    };
+    let (whole, split) = (goodput("geo-modern"), goodput("geo-split"));
+    assert!(split > 2.0 * whole, "{split} with it, {whole} without");
+}
