@@ -24,6 +24,7 @@ pub(crate) struct Together {
 
 /// A flow's share as far as it is known.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 pub(crate) struct Sharing {
     bytes: u64,
     /// The fair share of a flow alive since the start of the run when this one began, and when it ended.

@@ -125,25 +125,26 @@ pub enum Event {
 
 /// Counters that always run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
 pub struct Counters {
-    /// Segments with data sent, retransmissions included.
-    pub data_sent: u64,
-    /// Segments with data sent again.
-    pub retransmitted: u64,
-    /// Segments sent with a tag (low priority).
-    pub tags_sent: u64,
-    /// Expiries of the retransmission timer.
-    pub timeouts: u64,
-    /// Timeouts found to be spurious and undone (F-RTO).
-    pub timeouts_undone: u64,
-    /// Recoveries undone, because all that they sent again had arrived already (D-SACK).
-    pub recoveries_undone: u64,
     /// Fast recoveries (or Tahoe restarts) entered.
     pub recoveries: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Segments with data sent, retransmissions included.
+    pub data_sent: u64,
     /// Segments without data and with ACK sent.
     pub acks_sent: u64,
     /// Segments with data received.
     pub data_received: u64,
+    /// Segments sent with a tag (low priority).
+    pub tags_sent: u64,
+    /// Segments with data sent again.
+    pub retransmitted: u64,
+    /// Timeouts found to be spurious and undone (F-RTO).
+    pub timeouts_undone: u64,
+    /// Recoveries undone, because all that they sent again had arrived already (D-SACK).
+    pub recoveries_undone: u64,
     /// Segments with data that the peer says it received twice (D-SACK): sent again in vain, or copied on the way.
     pub duplicates_told: u64,
     /// Duplicate ACKs received.
@@ -172,9 +173,12 @@ impl From<&Counters> for SenderCounts {
 
 /// Counters, and the events since the last poll.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(crate) struct Log {
+    /// Whether the queue has something.
+    pub(crate) has_events: bool,
     pub(crate) counters: Counters,
-    pub(crate) queue: VecDeque<(Time, Event)>,
+    queue: VecDeque<(Time, Event)>,
     /// Whether every event is queued; otherwise only judgements are, which accounting needs.
     pub(crate) tracing: bool,
 }
@@ -183,7 +187,7 @@ impl Log {
     /// Queues an event if tracing is on.
     pub(crate) fn trace(&mut self, now: Time, event: Event) {
         if self.tracing {
-            self.queue.push_back((now, event));
+            self.push(now, event);
         }
     }
 
@@ -193,6 +197,18 @@ impl Log {
             Cause::Congestion => self.counters.judged_congestion += 1,
             Cause::Wireless => self.counters.judged_wireless += 1,
         }
-        self.queue.push_back((now, Event::Judged { range, cause }));
+        self.push(now, Event::Judged { range, cause });
+    }
+
+    /// The oldest event, which is no longer queued.
+    pub(crate) fn pop(&mut self) -> Option<(Time, Event)> {
+        let oldest = self.queue.pop_front();
+        self.has_events = !self.queue.is_empty();
+        oldest
+    }
+
+    fn push(&mut self, now: Time, event: Event) {
+        self.queue.push_back((now, event));
+        self.has_events = true;
     }
 }

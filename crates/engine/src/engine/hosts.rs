@@ -51,7 +51,7 @@ impl Engine {
     fn hand_over(&mut self, pipe: u32, id: FlowId, side: Side, room: &mut Packet) {
         let now = self.now;
         let Carried { flow, ways, sharing, .. } = &mut self.flows[id.0 as usize];
-        let (way, overhead) = (ways[end(side)], flow.overhead);
+        let way = &ways[end(side)];
         let Some(endpoint) = endpoint_of(flow, side) else { return self.deliver_unanswered(pipe, id) };
         let here = &mut self.pipes[pipe as usize];
         let before = endpoint.delivered();
@@ -67,10 +67,11 @@ impl Engine {
         }
         here.travelling.drop_first();
         self.heads.set(pipe, here.due());
-        let Some(then) = emit(now, endpoint, (id, side), way, overhead, &mut self.timers, room) else {
+        let Some(then) = emit(now, endpoint, (id, side), way, &mut self.timers, room) else {
             return self.settle(id, side);
         };
-        self.set_out_from(room, way);
+        let (first, host) = (way.first, way.host);
+        self.set_out_from(room, first, host);
         match then {
             Then::Nothing => {}
             Then::Settle => self.settle(id, side),
@@ -169,13 +170,13 @@ impl Engine {
         let mut packet = blank();
         loop {
             let Carried { flow, ways, .. } = &mut self.flows[id.0 as usize];
-            let (way, overhead) = (ways[end(side)], flow.overhead);
+            let way = &ways[end(side)];
             let Some(endpoint) = endpoint_of(flow, side) else { return };
-            let Some(then) = emit(now, endpoint, (id, side), way, overhead, &mut self.timers, &mut packet)
-            else {
+            let Some(then) = emit(now, endpoint, (id, side), way, &mut self.timers, &mut packet) else {
                 break;
             };
-            self.set_out_from(&mut packet, way);
+            let (first, host) = (way.first, way.host);
+            self.set_out_from(&mut packet, first, host);
             match then {
                 Then::Nothing => return,
                 Then::Settle => break,
@@ -187,11 +188,11 @@ impl Engine {
 
     /// A packet leaves an endpoint.
     #[inline]
-    fn set_out_from(&mut self, packet: &mut Packet, way: Way) {
-        match way.host {
+    fn set_out_from(&mut self, packet: &mut Packet, first: PipeId, host: Option<PipeId>) {
+        match host {
             None => {
                 self.number(packet);
-                self.send(packet, way.first);
+                self.send(packet, first);
             }
             Some(host) => self.pass_in_host(packet, host),
         }
@@ -275,8 +276,7 @@ fn emit(
     now: Time,
     endpoint: &mut Endpoint,
     (id, side): (FlowId, Side),
-    way: Way,
-    overhead: Overhead,
+    way: &Way,
     timers: &mut Timers,
     packet: &mut Packet,
 ) -> Option<Then> {
@@ -284,7 +284,7 @@ fn emit(
     let sent = endpoint.poll_segment_into(now, segment)?;
     let counters = endpoint.counters();
     packet.early = counters.recoveries + counters.timeouts == 0;
-    packet.wire_bytes = wire_bytes(segment, overhead);
+    packet.wire_bytes = wire_bytes(segment, way.overhead);
     packet.flow = id;
     packet.route = way.route;
     packet.forward = side == Side::Source;

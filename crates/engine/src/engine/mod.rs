@@ -15,7 +15,7 @@ mod plans;
 use self::hosts::blank;
 use crate::agenda::{Timers, Tournament};
 use crate::external::Left;
-use crate::flow::{Flow, FlowAccount, Side, Traffic, Unanswered};
+use crate::flow::{Flow, FlowAccount, Overhead, Side, Traffic, Unanswered};
 use crate::node::Node;
 use crate::observer::Observer;
 use crate::pipe::{Behind, Pipe, PipeAccount, PipeId};
@@ -59,12 +59,14 @@ pub struct Engine {
     together: Together,
 }
 
+/// A flow as it runs: in one line of the cache what the engine asks for each packet, then its ends.
+#[repr(C, align(64))]
 struct Carried {
-    flow: Flow,
     /// From the source, and from the destination.
     ways: [Way; 2],
-    account: FlowAccount,
     sharing: Sharing,
+    flow: Flow,
+    account: FlowAccount,
 }
 
 /// What packets take that one end of a flow sends.
@@ -75,6 +77,8 @@ struct Way {
     first: PipeId,
     /// What they pass inside their host before it.
     host: Option<PipeId>,
+    /// That of the flow.
+    overhead: Overhead,
     /// Whether that end wants to be told something with each segment that arrives there.
     is_told: bool,
 }
@@ -96,6 +100,7 @@ impl Engine {
                 route: number_of(routes, path),
                 first: path[0],
                 host: None,
+                overhead: flow.overhead,
                 is_told,
             };
             let there = way(&mut routes, &flow.forward, told[0]);

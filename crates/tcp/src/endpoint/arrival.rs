@@ -192,6 +192,11 @@ impl Endpoint {
             // An old ACK: its data may still be new.
             return true;
         }
+        if ack == una && self.state == State::Established && self.expects_no_ack(segment) {
+            // What every segment of a peer carries who only sends: the sending half learns the window from it and no more.
+            self.sender.hear_window(at, ack, window);
+            return true;
+        }
         let echo = segment.timestamps.filter(|_| self.agreed.timestamps && ack > una);
         let mut blocks = [Range::default(); SackBlocks::MOST];
         let sack = self.sack_ranges(segment, una, &mut blocks);
@@ -222,6 +227,16 @@ impl Endpoint {
             self.after_our_fin(now);
         }
         true
+    }
+
+    /// Whether nothing is outstanding that the segment could acknowledge or report, nor is it to tell of marks.
+    #[inline]
+    fn expects_no_ack(&self, segment: &Segment) -> bool {
+        self.sender.is_calm()
+            && self.sender.board().outstanding() == 0
+            && self.agreed.ecn == Feedback::None
+            && segment.sack.is_empty()
+            && segment.damaged().is_none()
     }
 
     /// The peer has received a segment damaged, and could still read which.

@@ -45,7 +45,7 @@ impl Endpoint {
     /// Fills `segment` with the next one to send.
     #[inline]
     pub(super) fn next_segment(&mut self, now: Time, segment: &mut Segment) -> Option<Sent> {
-        if self.special.is_some() || self.handshake.pending || !self.is_synchronised() {
+        if self.special.is_some() || !self.is_synchronised() {
             return self.next_of_opening(now, segment);
         }
         if let Some(ack) = self.receiver.poll_burst() {
@@ -156,7 +156,9 @@ impl Endpoint {
             segment.flags = segment.flags | Flags::CWR;
         }
         self.log.counters.data_sent += 1;
-        self.log.counters.tags_sent += u64::from(priority == Priority::Low);
+        if priority == Priority::Low {
+            self.log.counters.tags_sent += 1;
+        }
         Sent { again: false, priority, ecn: self.data_ecn, more: self.sender.may_send_more(now) }
     }
 

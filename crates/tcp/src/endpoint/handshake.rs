@@ -15,16 +15,17 @@ use std::sync::Arc;
 
 /// The SYN's (or SYN-ACK's) retransmission.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Handshake {
     timer: Time,
+    /// Whether a SYN (or SYN-ACK) is to go out.
+    pub(super) pending: bool,
     /// Boxed: nobody asks once the connection is open.
     rtt: Box<RttEstimator>,
     /// When the SYN went out first.
     begun_at: Time,
     /// When the SYN went out, if once only.
     sent_at: Option<Time>,
-    /// Whether a SYN (or SYN-ACK) is to go out.
-    pub(super) pending: bool,
     pub(super) repeats: u32,
 }
 

@@ -94,37 +94,42 @@ impl Arriving {
 }
 
 /// One end of a connection.
+///
+/// First what every packet touches, in two lines of the cache; then its halves, each of which begins so too; then the rest.
+#[repr(C, align(64))]
 pub struct Endpoint {
-    /// It is read when the connection opens and ends, and not in between. Endpoints that are alike share it.
-    config: Arc<Config>,
-    /// One tick of the timestamp clock, ns, at least 1.
-    tick_nanos: u64,
-    role: Role,
-    /// Of the sender's random stream: a sender that is built anew begins it anew.
-    seed: u64,
     state: State,
+    /// The ECN field that new data is to bear.
+    data_ecn: Ecn,
+    /// What every segment says of marks, as `telling` said last: ECE, or the bits of AccECN.
+    echoed: Flags,
     iss: Seq,
     /// The peer's initial sequence number, once known.
     irs: Seq,
-    handshake: Handshake,
-    agreed: Agreed,
-    sender: Sender,
-    receiver: Receiver,
     /// TS.Recent (RFC 7323 §4.3).
     ts_recent: u32,
+    agreed: Agreed,
     /// The last acknowledgement sent, as an offset.
     last_ack: u64,
-    /// What every segment says of marks, as `telling` said last: ECE, or the bits of AccECN.
-    echoed: Flags,
-    telling: Telling,
-    /// The ECN field that new data is to bear.
-    data_ecn: Ecn,
+    /// One tick of the timestamp clock, ns, at least 1.
+    tick_nanos: u64,
     /// When TIME-WAIT ends; in other states, when to look whether the peer is still there.
     own_timer: Time,
+    special: Option<Special>,
     /// The latest time that the driver told.
     clock: Time,
     /// When the last acceptable segment came.
     heard_at: Time,
+    log: Log,
+    receiver: Receiver,
+    sender: Sender,
+    handshake: Handshake,
+    /// It is read when the connection opens and ends, and not in between. Endpoints that are alike share it.
+    config: Arc<Config>,
+    role: Role,
+    /// Of the sender's random stream: a sender that is built anew begins it anew.
+    seed: u64,
+    telling: Telling,
     /// When the last keep-alive probe was sent, and how many in a row were not answered.
     asked_at: Time,
     unanswered: u32,
@@ -133,10 +138,8 @@ pub struct Endpoint {
     doubted: Option<network::Claim>,
     /// Whether the application will have nothing to add once the connection is open.
     closes_when_open: bool,
-    special: Option<Special>,
     /// Why the connection ended, once it has.
     ended: Option<Ended>,
-    log: Log,
 }
 
 /// How a connection ended.
@@ -376,18 +379,19 @@ impl Endpoint {
 
     /// When `handle_timeout` wants to be called, [`Time::NEVER`] if at no time.
     pub fn poll_timeout(&self) -> Time {
-        let timers = self.sender.timer().min(self.receiver.timer());
-        timers.min(self.handshake.timer()).min(self.own_timer)
+        let timers = self.sender.timer().min(self.receiver.timer()).min(self.own_timer);
+        // Once the connection is open, nothing of its handshake is looked at.
+        if self.is_synchronised() { timers } else { timers.min(self.handshake.timer()) }
     }
 
     /// The next event, oldest first. Judgements are always told, the rest if tracing is on.
     pub fn poll_event(&mut self) -> Option<(Time, Event)> {
-        self.log.queue.pop_front()
+        self.log.pop()
     }
 
     /// Whether `poll_event` has something.
     pub fn has_events(&self) -> bool {
-        !self.log.queue.is_empty()
+        self.log.has_events
     }
 
     /// Turns the full trace of events on.

@@ -24,7 +24,43 @@ use timing::{AckTiming, When};
 use window::{AdvertisedWindow, Foreseen, Turn, WindowInput};
 
 /// The receiving half of an endpoint. Offsets are absolute; the peer's SYN is byte 0.
+///
+/// First what every segment touches, in two lines of the cache.
+#[repr(C, align(64))]
 pub struct Receiver {
+    due: Pending,
+    /// Where the peer's FIN is, once seen; until then [`NO_FIN`].
+    fin: u64,
+    acknowledged: u64,
+    /// The right edge advertised so far: it never moves left.
+    edge: u64,
+    /// Bytes in order that the application has not read.
+    unread: u64,
+    /// The size of the buffer, if the window is what is free in one, bytes; else [`NO_BUFFER`].
+    buffer: u64,
+    /// When a window that foresees wants to be asked again.
+    window_turns: Time,
+    told: Told,
+    /// Whether data in order concerns the timing alone: no judge, estimate, window or shape wants to hear of it.
+    is_plain: bool,
+    /// Whether every segment with data is acknowledged at once.
+    is_immediate: bool,
+    /// Whether every acknowledgement is a single one.
+    always_once: bool,
+    /// Whether there is anything to report: a hole or a duplicate.
+    reports: bool,
+    estimates: bool,
+    /// Whether the timing keeps duplicates back.
+    holds: bool,
+    judges: bool,
+    /// Whether what arrived twice is reported, and what of that was not yet.
+    tells_duplicates: bool,
+    /// Whether the window's right edge may move left.
+    shrinks: bool,
+    /// Whether the window is told each arrival.
+    window_measures: bool,
+    /// Whether the shape is told each arrival.
+    tells_arrivals: bool,
     reassembly: Reassembly,
     timing: Box<dyn AckTiming>,
     shape: Box<dyn AckShape>,
@@ -35,43 +71,10 @@ pub struct Receiver {
     segment: u64,
     /// The smallest step by which the window's right edge moves: a segment, or half of the largest window.
     smallest_opening: u64,
-    judges: bool,
     /// ACKs that tell the sender of a segment that arrived damaged; 0: none.
     damage_copies: u32,
-    estimates: bool,
     wants: Wants,
-    /// The size of the buffer, if the window is what is free in one, bytes; else [`NO_BUFFER`].
-    buffer: u64,
-    /// Whether the window's right edge may move left.
-    shrinks: bool,
-    /// When a window that foresees wants to be asked again.
-    window_turns: Time,
-    /// Whether the window is told each arrival.
-    window_measures: bool,
-    /// Whether the shape is told each arrival.
-    tells_arrivals: bool,
-    /// Whether data in order concerns the timing alone: no judge, estimate, window or shape wants to hear of it.
-    is_plain: bool,
-    /// Whether every segment with data is acknowledged at once.
-    is_immediate: bool,
-    /// Whether every acknowledgement is a single one.
-    always_once: bool,
-    /// Whether the timing keeps duplicates back.
-    holds: bool,
-    /// Where the peer's FIN is, once seen; until then [`NO_FIN`].
-    fin: u64,
-    /// Whether what arrived twice is reported, and what of that was not yet.
-    tells_duplicates: bool,
     duplicate: Option<Range>,
-    /// Whether there is anything to report: a hole or a duplicate.
-    reports: bool,
-    /// Bytes in order that the application has not read.
-    unread: u64,
-    acknowledged: u64,
-    /// The right edge advertised so far: it never moves left.
-    edge: u64,
-    told: Told,
-    due: Pending,
     burst: Option<Burst>,
     uplink: Backlog,
     /// Uplink before the shape that was applied last, until the ACKs are known to be queued.
@@ -100,8 +103,10 @@ struct Burst {
 /// The window that was told last.
 #[derive(Clone, Copy, Debug, Default)]
 struct Told {
-    /// What it was told for: where the right edge was to be, and where it was, from the ACK on; and the shift.
-    room: (u64, u64, u8),
+    /// What it was told for: where the right edge was to be, and where it was, bytes from the ACK on; and the shift.
+    wanted: u64,
+    edge: u64,
+    shift: u8,
     /// What the header says, and what the peer makes of it, bytes.
     units: u16,
     /// Whether it is zero whatever room there is: a window that foresees has closed.
@@ -274,11 +279,12 @@ impl Receiver {
     #[inline]
     pub(crate) fn advertise(&mut self, ack: u64, shift: u8) -> u16 {
         let wanted = self.wanted_edge();
-        let room = (wanted.wrapping_sub(ack), self.edge.wrapping_sub(ack), shift);
-        if room != self.told.room {
+        let (room, edge) = (wanted.wrapping_sub(ack), self.edge.wrapping_sub(ack));
+        if (room, edge, shift) != (self.told.wanted, self.told.edge, self.told.shift) {
             // While data comes in order in full segments, nothing of it changes from one ACK to the next.
             let units = self.advertise_anew(ack, shift, wanted);
-            self.told = Told { room, units, bytes: self.edge.saturating_sub(ack), ..self.told };
+            let bytes = self.edge.saturating_sub(ack);
+            self.told = Told { wanted: room, edge, shift, units, bytes, ..self.told };
         }
         self.edge = ack + self.told.bytes;
         self.told.units
@@ -440,7 +446,7 @@ impl Receiver {
     fn turn_window(&mut self, turn: Turn) {
         self.window_turns = turn.again;
         // What was told holds no longer.
-        self.told = Told { room: (0, 0, u8::MAX), is_closed: turn.closed, ..Told::default() };
+        self.told = Told { shift: u8::MAX, is_closed: turn.closed, ..Told::default() };
         // Before anything has arrived there is nothing to acknowledge.
         if turn.acks > 0 && self.next() > 1 {
             self.acknowledge_now();
@@ -526,13 +532,13 @@ impl Receiver {
         if !matches!(self.due, Pending::Now | Pending::Bare) {
             return None;
         }
-        self.burst = None;
+        self.end_burst();
         Some(self.finish_ack())
     }
 
     /// A data segment is leaving: it acknowledges everything.
     pub(crate) fn piggyback(&mut self) -> u64 {
-        self.burst = None;
+        self.end_burst();
         self.finish_ack()
     }
 
@@ -571,6 +577,12 @@ impl Receiver {
         self.burst = Some(Burst { of, count, sent: 0, copies });
         if self.wants.backlog {
             self.shaped = Some((self.uplink, count));
+        }
+    }
+
+    fn end_burst(&mut self) {
+        if !self.always_once {
+            self.burst = None;
         }
     }
 

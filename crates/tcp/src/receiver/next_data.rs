@@ -1,6 +1,6 @@
 //! The next data in order, while nobody but the acknowledgement's timing wants to hear of it.
 
-use super::{NO_FIN, Receiver, timing};
+use super::{NO_FIN, Pending, Receiver, timing};
 use crate::event::Log;
 use lasthop_base::Time;
 
@@ -17,6 +17,10 @@ impl Receiver {
     pub(crate) fn handle_next_data(&mut self, now: Time, bytes: u64, log: &mut Log) {
         log.counters.data_received += 1;
         self.reassembly.advance(bytes);
+        if self.is_immediate {
+            self.due = Pending::Now;
+            return;
+        }
         let unacknowledged = self.reassembly.next().saturating_sub(self.acknowledged);
         let plain = timing::Arrival::plain(now, self.segment);
         self.ask_timing(&timing::Arrival { unacknowledged, ..plain });

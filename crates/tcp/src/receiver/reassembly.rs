@@ -5,6 +5,7 @@ use lasthop_wire::SackBlocks;
 
 /// The receive sequence space, in absolute offsets.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Reassembly {
     next: u64,
     beyond: RangeSet,

@@ -4,13 +4,14 @@ use crate::ranges::Range;
 
 /// What there is to send. The FIN counts as a byte behind the data.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(super) struct Application {
+    /// The byte behind the last one to send, the FIN included.
+    end: u64,
     /// The byte behind the last one written.
     written: u64,
     /// Whether a FIN follows it.
     finishing: bool,
-    /// The byte behind the last one to send, the FIN included.
-    end: u64,
     /// Whether a short segment waits while data is outstanding (RFC 9293 §3.7.4).
     pub(super) nagle: bool,
 }

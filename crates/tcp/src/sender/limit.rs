@@ -42,6 +42,7 @@ impl Limited {
 
 /// The state, and the sums of those before it.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(super) struct Waiting {
     /// `None` until data may be sent: the handshake is in no sum.
     by: Option<Limit>,

@@ -61,13 +61,12 @@ use user_timeout::UserTimeout;
 
 /// The sending half of an endpoint. Offsets are absolute; the SYN is byte 0.
 ///
-/// First what every segment and every ACK touches, then the parts, each with its rules in a file of its name.
+/// First what every segment and every ACK touches, in lines of the cache that lie together, then the parts, each with its
+/// rules in a file of its name.
+#[repr(C, align(64))]
 pub struct Sender {
     board: Scoreboard,
-    congestion: Box<dyn CongestionControl>,
-    counting: Box<dyn AckCounting>,
-    /// `None`: every loss is congestion.
-    judge: Option<Box<dyn LossJudge>>,
+    peer: Peer,
     /// What `congestion` said last, bytes.
     cwnd: u64,
     mss: u64,
@@ -86,19 +85,22 @@ pub struct Sender {
     /// Either of the two, or rates are sampled, or slow start is watched.
     watches: bool,
     application: Application,
-    peer: Peer,
-    rtt: RttEstimator,
     timer: Timer,
-    waiting: Waiting,
-    idle: Idle,
-    persist: Persist,
     /// `None`: `congestion` wants neither rate samples nor pacing.
     rates: Option<Box<Rates>>,
+    waiting: Waiting,
+    congestion: Box<dyn CongestionControl>,
+    counting: Box<dyn AckCounting>,
+    /// `None`: every loss is congestion.
+    judge: Option<Box<dyn LossJudge>>,
+    rtt: RttEstimator,
+    user_timeout: UserTimeout,
+    persist: Persist,
+    reductions: Reductions,
+    repair: Repair,
+    idle: Idle,
     /// `None`: a loss alone ends slow start.
     slow_start: Option<Box<dyn SlowStart>>,
-    repair: Repair,
-    reductions: Reductions,
-    user_timeout: UserTimeout,
 }
 
 /// What goes out next.

@@ -9,14 +9,15 @@ use lasthop_wire::Priority;
 
 /// Probes of the closed window.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 pub(super) struct Persist {
     /// Probes (or ends of the wait for more of the window) so far; each doubles the wait for the next.
     probes: u32,
+    /// Whether one is to go out.
+    due: bool,
     /// When the last of them was sent, and the first that was not answered.
     probed_at: Time,
     unanswered_since: Option<Time>,
-    /// Whether one is to go out.
-    due: bool,
     /// Whether a window of zero stops the retransmission timer, and whether it has.
     pub(super) freezes: bool,
     frozen: bool,

@@ -10,13 +10,10 @@ use crate::ranges::Range;
 use lasthop_base::Time;
 
 /// What has reduced the window so far.
+#[repr(C)]
 pub(super) struct Reductions {
-    /// Signals about data below this offset have had their effect.
-    pub(super) until: u64,
     /// When a loss or a mark had it last.
     at: Option<Time>,
-    /// Whether the next new segment tells the receiver (CWR, RFC 3168 §6.1.2).
-    pub(super) tells: bool,
     /// For the judge: what the window was when the last recovery was entered, and what was outstanding; nothing since a
     /// timeout.
     entered: Option<(Level, Range)>,
@@ -24,8 +21,6 @@ pub(super) struct Reductions {
     rule: Option<Box<dyn Reduction>>,
     /// What it allows to be in flight, bytes, while a recovery or a mark's reduction lasts.
     allowance: Option<u64>,
-    /// A mark's reduction lasts, until `until` is acknowledged.
-    by_mark: Option<ByMark>,
     /// Without SACK: bytes for which duplicates stand that are not acknowledged yet.
     stood_for: u64,
     /// Bytes that were known to be lost at the last ACK, in all.
@@ -36,6 +31,12 @@ pub(super) struct Reductions {
     spared: bool,
     /// Whether new data waits for the timer when an echo comes at a window of one segment (RFC 3168 §6.1.2).
     may_hold: bool,
+    /// Signals about data below this offset have had their effect.
+    pub(super) until: u64,
+    /// A mark's reduction lasts, until `until` is acknowledged.
+    by_mark: Option<ByMark>,
+    /// Whether the next new segment tells the receiver (CWR, RFC 3168 §6.1.2).
+    pub(super) tells: bool,
 }
 
 /// How far a mark's reduction is (the state that Linux calls CWR).

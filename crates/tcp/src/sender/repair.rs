@@ -18,10 +18,12 @@ use lasthop_base::Time;
 use lasthop_wire::Priority;
 
 /// What is being repaired, and how.
+#[repr(C)]
 pub(super) struct Repair {
-    pub(super) recovery: Box<dyn LossRecovery>,
     /// What the next go-back-N ends at; 0 when none is under way.
     pub(super) restart_until: u64,
+    pub(super) tail: Tail,
+    pub(super) recovery: Box<dyn LossRecovery>,
     /// Why the next thing that must go out does.
     pub(super) why: Reason,
     /// Whether timeouts are asked if they were spurious (F-RTO), and the question that is open.
@@ -35,7 +37,6 @@ pub(super) struct Repair {
     samples_sack: bool,
     /// Whether `recovery` tells losses by time.
     pub(super) times: bool,
-    pub(super) tail: Tail,
     /// What goes again because somebody told of it; `None`: nobody ever did.
     pub(super) told: Option<Box<Told>>,
 }

@@ -17,14 +17,15 @@ pub(super) enum Kind {
 
 /// When it expires, and what for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
 pub(super) struct Timer {
     at: Time,
+    /// The earlier of the two.
+    others: Time,
     kind: Kind,
     /// When recovery wants to look for losses that time alone tells; and when the pacer lets the next packet go.
     look: Time,
     pace: Time,
-    /// The earlier of the two.
-    others: Time,
 }
 
 impl Timer {

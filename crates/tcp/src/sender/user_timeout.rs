@@ -25,10 +25,11 @@ struct Stall {
 
 /// R1 and R2, and what has not moved although the timer has expired.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(super) struct UserTimeout {
-    stall: Option<Stall>,
     troubled_after: u32,
     gives_up_after: Option<Duration>,
+    stall: Option<Stall>,
 }
 
 /// The retransmission timer has expired.

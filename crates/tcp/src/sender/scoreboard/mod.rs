@@ -16,15 +16,18 @@ use times::Times;
 
 /// The sender's view of its outstanding data, in absolute stream offsets (bytes).
 #[derive(Debug, Default)]
+#[repr(C)]
 pub struct Scoreboard {
     una: u64,
     nxt: u64,
     /// The most bytes that one acknowledgement has covered.
     largest_acked: u64,
-    records: VecDeque<Record>,
     /// Index that the front record would have had no record ever been popped.
     popped: u64,
+    records: VecDeque<Record>,
     sacked: RangeSet,
+    /// `None`: nobody asks.
+    times: Option<Box<Times>>,
     sacked_bytes: u64,
     lost_bytes: u64,
     /// All bytes that were ever marked lost, those marked again counted again.
@@ -36,8 +39,6 @@ pub struct Scoreboard {
     again_from: u64,
     /// Where rule 3 of RFC 6675's NextSeg goes on looking.
     rule3_from: u64,
-    /// `None`: nobody asks.
-    times: Option<Box<Times>>,
 }
 
 #[derive(Clone, Copy, Debug)]
