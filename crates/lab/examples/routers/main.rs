@@ -1,0 +1,223 @@
+//! The table and the picture of docs/routers.md: what routers do to a bulk flow, to a call beside bulk flows, and to flows
+//! of different round trips.
+//!
+//!     cargo run --release -p lasthop-lab --example routers -- [--runs N] [--report FILE.html]
+
+mod waits;
+
+use lasthop_lab::document::{Block, Chapter, Document};
+use lasthop_lab::figure::{Curve, CurveKind, Figure, Point};
+use lasthop_lab::repeat::seed_of;
+use lasthop_lab::report;
+use lasthop_lab::stats::Estimate;
+use lasthop_scenario::{Draft, Scenario};
+use rayon::prelude::*;
+use std::process::ExitCode;
+use waits::{quantile, waits};
+
+/// What is called so, and its key's value.
+const ROUTERS: [(&str, &str); 8] = [
+    ("drop-tail, 500 packets", "\"500 packets\""),
+    ("drop-tail, 1 BDP", "\"1 bdp\""),
+    ("sfq, 500 packets", "{ kind = \"sfq\", packets = 500 }"),
+    ("codel", "\"codel\""),
+    ("pie", "\"pie\""),
+    ("fq_codel", "\"fq_codel\""),
+    ("cake", "\"cake\""),
+    ("dualpi2", "\"dualpi2\""),
+];
+
+/// Of these the picture shows the waits, and under which names.
+const DRAWN: [(&str, &str); 4] = [
+    ("drop-tail, 500 packets", "drop-tail, 500 packets"),
+    ("drop-tail, 1 BDP", "drop-tail, 1 BDP"),
+    ("codel", "CoDel; FQ-CoDel and CAKE are alike with one flow"),
+    ("pie", "PIE"),
+];
+
+/// What comes before is not looked at, s.
+const FROM: u64 = 10;
+
+const BULK: &str = r#"
+duration = "60 s"
+[link.path]
+from = "server"
+to = "client"
+rate = "10 Mbit/s"
+one_way_delay = "20 ms"
+[flow.bulk]
+from = "server"
+to = "client"
+profile = "linux"
+start_spread = "100 ms"
+"#;
+
+const CALL: &str = r#"
+duration = "60 s"
+[link.path]
+from = "server"
+to = "client"
+rate = "10 Mbit/s"
+one_way_delay = "20 ms"
+[flow.call]
+from = "server"
+to = "client"
+kind = "cbr"
+rate = "64 kbit/s"
+packet = "160 bytes"
+[flow.bulk]
+from = "server"
+to = "client"
+profile = "linux"
+count = 4
+start_spread = "1 s"
+"#;
+
+const FAR: &str = r#"
+duration = "120 s"
+[link.near]
+from = "one"
+to = "router"
+rate = "1 Gbit/s"
+one_way_delay = "0 ms"
+[link.far]
+from = "two"
+to = "router"
+rate = "1 Gbit/s"
+one_way_delay = "80 ms"
+[link.path]
+from = "router"
+to = "client"
+rate = "10 Mbit/s"
+one_way_delay = "10 ms"
+[flow.near]
+from = "one"
+to = "client"
+profile = "linux"
+start_spread = "100 ms"
+[flow.near.sender]
+congestion = "reno"
+[flow.far]
+from = "two"
+to = "client"
+profile = "linux"
+[flow.far.sender]
+congestion = "reno"
+"#;
+
+fn main() -> ExitCode {
+    match tables() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("routers: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn tables() -> Result<(), String> {
+    let (mut runs, mut file) = (8, None);
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match (argument.as_str(), arguments.next()) {
+            ("--runs", Some(number)) => runs = number.parse().map_err(|_| "--runs needs a number")?,
+            ("--report", Some(name)) => file = Some(name),
+            _ => return Err(format!("unknown option {argument}: there are --runs N and --report FILE.html")),
+        }
+    }
+    println!(
+        "| router | goodput, Mbit/s | wait: mean, ms | 99 %, ms | call waits: mean, ms | 99 %, ms | 20 ms / 180 ms, Mbit/s |"
+    );
+    println!("|---|---|---|---|---|---|---|");
+    let mut curves = Vec::new();
+    for (name, queue) in ROUTERS {
+        let bulk = repeated(&scenario(BULK, queue)?, runs, [0, 0]);
+        let call = repeated(&scenario(CALL, queue)?, runs, [0, 0]);
+        let far = repeated(&scenario(FAR, queue)?, runs, [4, 0]);
+        let wait = |of: &[Run], what: &dyn Fn(&[f64]) -> f64| told(of.iter().map(|run| what(&run.waits)), 1);
+        let p99 = |waits: &[f64]| quantile(waits, 0.99);
+        let rate = |of: &[Run], flow: usize| told(of.iter().map(|run| run.goodputs[flow] / 1e3), 2);
+        println!(
+            "| {name} | {} | {} | {} | {} | {} | {} / {} |",
+            rate(&bulk, 0),
+            wait(&bulk, &mean),
+            wait(&bulk, &p99),
+            wait(&call, &mean),
+            wait(&call, &p99),
+            rate(&far, 0),
+            rate(&far, 1)
+        );
+        if let (Some((_, drawn)), Some(run)) = (DRAWN.iter().find(|(of, _)| *of == name), bulk.first()) {
+            curves.push(distribution(drawn, &run.waits));
+        }
+    }
+    match file {
+        Some(file) => {
+            std::fs::write(&file, report::html(&page(curves))).map_err(|why| format!("{file}: {why}"))
+        }
+        None => Ok(()),
+    }
+}
+
+fn scenario(text: &str, queue: &str) -> Result<Scenario, String> {
+    let text = format!("{text}\n[link.path.down]\nqueue = {queue}\n");
+    Draft::parse(&text, "routers.toml").and_then(|draft| draft.check()).map_err(|why| format!("{why:?}"))
+}
+
+struct Run {
+    waits: Vec<f64>,
+    /// By flow, kbit/s.
+    goodputs: Vec<f64>,
+}
+
+/// The waits of a flow on a pipe, and all goodputs.
+fn repeated(scenario: &Scenario, runs: u32, of: [u32; 2]) -> Vec<Run> {
+    let run = |number: u32| {
+        let (outcome, waits) = waits(scenario, seed_of(1, number), of, FROM);
+        Run { waits, goodputs: outcome.flows.iter().map(|flow| flow.goodput_kbps()).collect() }
+    };
+    (0..runs).into_par_iter().map(run).collect()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+fn told(values: impl Iterator<Item = f64>, digits: usize) -> String {
+    let values: Vec<f64> = values.collect();
+    match Estimate::of(&values) {
+        None => "–".to_owned(),
+        Some(one) if one.runs == 1 => format!("{:.digits$}", one.mean),
+        Some(some) => format!("{:.digits$} ± {:.digits$}", some.mean, some.half_width()),
+    }
+}
+
+/// What share of packets waited no longer.
+fn distribution(name: &str, waits: &[f64]) -> Curve {
+    let points = (0..=200).map(|step| {
+        let share = f64::from(step) / 200.0;
+        Point::exact(quantile(waits, (share * 0.9999).min(0.9999)).max(0.1), share)
+    });
+    Curve { name: name.to_owned(), kind: CurveKind::Line, points: points.collect() }
+}
+
+fn page(curves: Vec<Curve>) -> Document {
+    let figure = Figure {
+        id: "waits".into(),
+        title: "How long a bulk flow's packets wait".into(),
+        caption: "One CUBIC flow at 10 Mbit/s and 40 ms; the first run without its first 10 s.".into(),
+        x_label: "waiting time, ms (less than 0.1 as 0.1)".into(),
+        y_label: "share of packets".into(),
+        x_log: true,
+        y_log: false,
+        x_categories: Vec::new(),
+        x_range: None,
+        y_bounds: Some([0.0, 1.0]),
+        panels: false,
+        source: "cargo run --release -p lasthop-lab --example routers".into(),
+        curves,
+    };
+    let chapter =
+        Chapter { id: "routers".into(), title: "Routers".into(), blocks: vec![Block::Figure(figure)] };
+    Document { title: "Routers".into(), introduction: String::new(), chapters: vec![chapter] }
+}

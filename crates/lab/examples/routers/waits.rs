@@ -1,0 +1,62 @@
+//! How long a flow's packets were on one direction of a link, from a time on.
+
+use lasthop_base::{Duration, Time};
+use lasthop_engine::{Fate, Observer, PipeId, Side};
+use lasthop_scenario::Scenario;
+use lasthop_sim::{Outcome, Watch, run_watched};
+use lasthop_tcp::Event;
+use lasthop_wire::{FlowId, Packet};
+use std::any::Any;
+use std::collections::BTreeMap;
+
+struct Waits {
+    pipe: PipeId,
+    flow: FlowId,
+    from: Time,
+    joined: BTreeMap<u64, Time>,
+    millis: Vec<f64>,
+}
+
+impl Observer for Waits {
+    fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+        if pipe == self.pipe && packet.flow == self.flow && now >= self.from {
+            self.joined.insert(packet.number, now);
+            self.on_fate(now, pipe, packet, fate);
+        }
+    }
+
+    fn on_fate(&mut self, _: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+        if pipe != self.pipe || fate == Fate::Open {
+            return;
+        }
+        if let (Some(joined), Fate::Arrives(at)) = (self.joined.remove(&packet.number), fate) {
+            self.millis.push(at.since(joined).as_millis());
+        }
+    }
+
+    fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
+}
+
+/// The outcome of a run, and how long the packets of a flow took on a pipe from `from` s on, in order, less the shortest, ms.
+pub fn waits(scenario: &Scenario, seed: u64, [pipe, flow]: [u32; 2], from: u64) -> (Outcome, Vec<f64>) {
+    let waits = Waits {
+        pipe: PipeId(pipe),
+        flow: FlowId(flow),
+        from: Time::ZERO + Duration::from_secs(from),
+        joined: BTreeMap::new(),
+        millis: Vec::new(),
+    };
+    let watch = Watch { observers: vec![Box::new(waits)], ..Watch::default() };
+    let (outcome, _, mut observers) = run_watched(scenario, seed, watch);
+    let observer: Box<dyn Any> = observers.swap_remove(0);
+    let mut millis = observer.downcast::<Waits>().map(|waits| waits.millis).unwrap_or_default();
+    millis.sort_by(f64::total_cmp);
+    let least = millis.first().copied().unwrap_or_default();
+    millis.iter_mut().for_each(|wait| *wait -= least);
+    (outcome, millis)
+}
+
+/// The value that so large a share of the values is not above.
+pub fn quantile(sorted: &[f64], share: f64) -> f64 {
+    sorted.get((sorted.len() as f64 * share) as usize).copied().unwrap_or(f64::NAN)
+}
