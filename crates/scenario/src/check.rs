@@ -85,7 +85,7 @@ fn keys(reader: &Reader<'_>, head: Head<'_>, document: &Table, title: &str) -> R
             && quantity::duration(usual).is_ok_and(|usual| usual < shortest)
         {
             // In whole milliseconds, which read back as they are.
-            *usual = format!("{} ms", shortest.as_nanos().div_ceil(1_000_000));
+            *usual = format!("{} ms", shortest.as_nanos().div_ceil(1_000_000)).into();
         }
     }
     Ok(keys)

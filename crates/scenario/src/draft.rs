@@ -55,15 +55,17 @@ impl Draft {
             return inline::draft(catalogue, path);
         }
         let refuse = |why: String| Problem::new(&Source::typed(path), 0..path.len(), why);
-        let known = among(path, "ready paths", &ready::names());
+        let known = || among(path, "ready paths", &ready::names());
         if !is_file && !path.contains('/') && !path.ends_with(".toml") {
             let message = format!("`{path}` is neither a scenario file nor a ready path");
-            return Err(refuse(message).help(format!("{known}; or write it inline: rate=10Mbit/s,rtt=20ms")));
+            return Err(
+                refuse(message).help(format!("{}; or write it inline: rate=10Mbit/s,rtt=20ms", known()))
+            );
         }
         let bytes = catalogue
             .files
             .read(path, LARGEST)
-            .map_err(|why| refuse(format!("cannot read `{path}`: {why}")).help(known))?;
+            .map_err(|why| refuse(format!("cannot read `{path}`: {why}")).help(known()))?;
         match String::from_utf8(bytes) {
             Ok(text) => Draft::parse_with(catalogue, &text, path),
             Err(_) => Err(refuse(format!("`{path}` is not a text file"))

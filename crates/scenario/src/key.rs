@@ -2,6 +2,7 @@
 
 use lasthop_base::{Info, Parameter, Question, Unit};
 use lasthop_tcp::profile::Preset;
+use std::borrow::Cow;
 
 /// A key of one of the language's tables.
 #[derive(Clone, Debug)]
@@ -42,7 +43,7 @@ pub(crate) enum Presence {
     /// Without it nothing is assumed; the text is an example of its value.
     Optional(&'static str),
     /// Without it this holds, written as in a scenario but without quotes.
-    Default(String),
+    Default(Cow<'static, str>),
 }
 
 impl Key {
@@ -57,7 +58,7 @@ impl Key {
     pub(crate) fn default(
         name: &'static str,
         form: Form,
-        default: impl Into<String>,
+        default: impl Into<Cow<'static, str>>,
         doc: &'static str,
     ) -> Key {
         Key { name, form, presence: Presence::Default(default.into()), doc, presets: Vec::new() }
@@ -80,7 +81,7 @@ impl Key {
 impl From<&Parameter> for Key {
     fn from(parameter: &Parameter) -> Key {
         let presence = match parameter.default {
-            Some(text) => Presence::Default(text.to_owned()),
+            Some(text) => Presence::Default(text.into()),
             None => Presence::Required,
         };
         let form = Form::Unit(parameter.unit);
@@ -98,7 +99,7 @@ pub(crate) fn preset_parameters(question: &Key, info: &Info) -> Vec<Key> {
     let mut keys = parameters(info);
     for preset in question.presets.iter().filter(|preset| preset.with.1 == info.name) {
         if let Some(key) = keys.iter_mut().find(|key| key.name == preset.key) {
-            key.presence = Presence::Default(preset.value.to_owned());
+            key.presence = Presence::Default(preset.value.into());
         }
     }
     keys

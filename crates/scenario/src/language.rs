@@ -25,7 +25,7 @@ const SPAN: Unit = Unit::Duration(SHORTEST, LONGEST);
 /// The document's own keys; `title` is the one it has if it says nothing.
 pub(crate) fn document(title: &str) -> Vec<Key> {
     vec![
-        Key::default("title", Form::Text, title, "what this is, one line"),
+        Key::default("title", Form::Text, title.to_owned(), "what this is, one line"),
         Key::optional("source", Form::Text, "RFC 2488, section 2", "where its numbers come from"),
         Key::default("duration", Form::Unit(SPAN), "60 s", "length of a run, in virtual time"),
         Key::default(

@@ -40,31 +40,36 @@ impl Net {
 /// Reads all links.
 pub(crate) fn read(reader: &mut Reader<'_>, entries: &[Entry]) -> Result<Net, Problem> {
     let mut net = Net::default();
+    let mut keys = language::link_ends();
+    let ends = keys.len();
+    keys.extend(language::direction(reader.catalogue));
     for entry in entries {
-        let link = link(reader, entry, &mut net)?;
+        let link = link(reader, entry, &keys, ends, &mut net)?;
         net.links.push(link);
     }
     Ok(net)
 }
 
-fn link(reader: &mut Reader<'_>, entry: &Entry, net: &mut Net) -> Result<Link, Problem> {
+/// `keys`: those of the link itself, `ends` of them, then those of a direction.
+fn link(
+    reader: &mut Reader<'_>,
+    entry: &Entry,
+    keys: &[Key],
+    ends: usize,
+    net: &mut Net,
+) -> Result<Link, Problem> {
     check_name(reader, "link", entry)?;
     let path = format!("link.{}", entry.key);
     let head = Head { path: &path, place: entry.place };
     let table = reader.table(Head { path: "link", place: entry.place }, entry)?;
-    let for_both: Vec<Key> =
-        language::direction(reader.catalogue).into_iter().map(Key::made_optional).collect();
-    let mut keys = language::link_ends();
-    let ends = keys.len();
-    keys.extend(for_both);
     // All that stands here is checked, even if both directions say otherwise; what holds is noted with them.
-    reader.given(head, table, &keys)?;
+    reader.given(head, table, keys)?;
     refuse_rate_and_trace(reader, head, table)?;
-    keys.truncate(ends);
+    let (keys, of_direction) = keys.split_at(ends);
     let own = Table {
         entries: table.entries.iter().filter(|e| keys.iter().any(|key| key.name == e.key)).cloned().collect(),
     };
-    let fields = reader.read(head, &own, &Table::default(), &keys)?;
+    let fields = reader.read(head, &own, &Table::default(), keys)?;
     let (from, to) = (fields.text("from").unwrap_or_default(), fields.text("to").unwrap_or_default());
     if from == to {
         let place = fields.place("to").unwrap_or(entry.place);
@@ -74,8 +79,8 @@ fn link(reader: &mut Reader<'_>, entry: &Entry, net: &mut Net) -> Result<Link, P
             .help("name another node: nodes come into being by being named"));
     }
     let (from, to) = (net.add(from), net.add(to));
-    let down = direction(reader, entry, table, "down")?;
-    let up = direction(reader, entry, table, "up")?;
+    let down = direction(reader, entry, table, "down", of_direction)?;
+    let up = direction(reader, entry, table, "up", of_direction)?;
     for (name, one, other) in [("down", &down, &up), ("up", &up, &down)] {
         refuse_status_without_way(reader, entry, name, [one, other])?;
     }
@@ -93,7 +98,13 @@ pub(crate) fn check_name(reader: &Reader<'_>, what: &str, entry: &Entry) -> Resu
 }
 
 /// One direction: its own keys, then the link's, then the defaults.
-fn direction(reader: &mut Reader<'_>, link: &Entry, both: &Table, name: &str) -> Result<Config, Problem> {
+fn direction(
+    reader: &mut Reader<'_>,
+    link: &Entry,
+    both: &Table,
+    name: &str,
+    keys: &[Key],
+) -> Result<Config, Problem> {
     let path = format!("link.{}.{name}", link.key);
     let empty = Table::default();
     let (table, place) = match both.find(name) {
@@ -114,7 +125,7 @@ fn direction(reader: &mut Reader<'_>, link: &Entry, both: &Table, name: &str) ->
             .cloned()
             .collect(),
     };
-    let fields = reader.read(head, table, &inherited, &language::direction(reader.catalogue))?;
+    let fields = reader.read(head, table, &inherited, keys)?;
     let service = service(reader, head, &fields)?;
     let mut config = Config::wire(service, fields.duration("one_way_delay").unwrap_or(Duration::ZERO));
     config.delay_plan = steps(reader, head, &fields, "delay_plan", "5 ms for 10 s, 20..60 ms for 15 s")?;

@@ -29,9 +29,9 @@ pub(crate) fn applied(keys: Vec<Key>, profile: &Profile, side: &str, own: &Table
     keys
 }
 
-fn preset(keys: &mut [Key], name: &str, value: &str) {
+fn preset(keys: &mut [Key], name: &str, value: &'static str) {
     if let Some(key) = keys.iter_mut().find(|key| key.name == name) {
-        key.presence = Presence::Default(value.to_owned());
+        key.presence = Presence::Default(value.into());
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::key::{Form, Key};
 use crate::problem::Problem;
 use crate::reader::{Head, Reader};
+use crate::source::Span;
 use crate::suggest::nearest;
 use crate::tree::{Content, Node};
 use lasthop_base::{Unit, Value};
@@ -18,9 +19,22 @@ pub(crate) fn unit(
     unit: &Unit,
     node: &Node,
 ) -> Result<Value, Problem> {
-    let Some(text) = node.scalar() else { return Err(wrong_kind(reader, head, key, node)) };
+    match node.scalar() {
+        Some(text) => of_text(reader, head, key, unit, (node.place, text)),
+        None => Err(wrong_kind(reader, head, key, node)),
+    }
+}
+
+/// The same of a text, and where it stands.
+pub(crate) fn of_text(
+    reader: &Reader<'_>,
+    head: Head<'_>,
+    key: &Key,
+    unit: &Unit,
+    (place, text): (Span, &str),
+) -> Result<Value, Problem> {
     parse(unit, text).map_err(|why| {
-        let problem = reader.problem(node.place, format!("{}: {why}", head.key(key.name)));
+        let problem = reader.problem(place, format!("{}: {why}", head.key(key.name)));
         let expected = expected(&key.form);
         match unit {
             Unit::Word(words) => match nearest(text, words.iter().copied()) {

@@ -74,8 +74,7 @@ impl Reader<'_> {
                 Presence::Optional(_) => {}
                 Presence::Required => return Err(self.missing(head, key, keys)),
                 Presence::Default(text) => {
-                    let node = Node::text(head.place, text);
-                    fields.push(key.name, self.setting(head, key, &node)?, head.place);
+                    fields.push(key.name, self.assumed(head, key, text)?, head.place);
                 }
             }
         }
@@ -119,6 +118,16 @@ impl Reader<'_> {
                 mechanisms::read(self, head, key, question, node).map(Setting::Mechanism)
             }
             Form::Table => Err(self.problem(node.place, format!("{} is a table", head.key(key.name)))),
+        }
+    }
+
+    /// A value that nobody gave, as its default is written.
+    fn assumed(&self, head: Head<'_>, key: &Key, text: &str) -> Result<Setting, Problem> {
+        match &key.form {
+            Form::Unit(unit) => {
+                quantities::of_text(self, head, key, unit, (head.place, text)).map(Setting::Value)
+            }
+            _ => self.setting(head, key, &Node::text(head.place, text)),
         }
     }
 
