@@ -9,7 +9,7 @@ use crate::source::{self, Source};
 use crate::target::{self, Target};
 use crate::{table, values};
 use clap::Args;
-use lasthop_lab::assertion::{Assertion, Judged, Standing};
+use lasthop_lab::assertion::{Assertion, Judged, Standing, junit};
 use lasthop_lab::cost::{Plan, estimate};
 use lasthop_lab::in_order::threads;
 use lasthop_lab::report;
@@ -32,10 +32,13 @@ pub(crate) struct Run {
     source: Source,
     #[command(flatten)]
     repetitions: Repetitions,
-    /// What has to hold, else the exit status is 1: goodput > 5 Mbit/s, mean_rtt < 100 ms, timeouts@FLOW < 1. The whole 95 %
+    /// What has to hold, else the exit status is 1: goodput > 5 Mbit/s, p95(rtt) < 100 ms, timeouts@FLOW < 1. The whole 95 %
     /// interval has to be on its side
     #[arg(long = "assert", value_name = "METRIC<VALUE", value_delimiter = ',', value_parser = asserted)]
     assertions: Vec<Assertion>,
+    /// Write how the assertions stand as JUnit's XML
+    #[arg(long, value_name = "FILE.xml", requires = "assertions")]
+    junit: Option<PathBuf>,
     /// How to print
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
@@ -108,25 +111,34 @@ impl Run {
         if self.format == Format::Csv {
             output::print(&csv::header(&[]))?;
         }
-        let keeps_outcomes =
-            self.format != Format::Csv || open.report.is_some() || !self.assertions.is_empty();
+        let junit = self.junit.as_deref().map(Target::create).transpose()?;
+        let keeps_outcomes = self.format != Format::Csv || open.report.is_some();
+        let samples_all = self.assertions.iter().any(Assertion::needs_samples);
         let plan = Plan {
             runs: count as usize,
             threads: threads(self.repetitions.jobs, count as usize),
             keeps_outcomes,
-            sampled: usize::from(watch.probes),
+            sampled: if samples_all {
+                threads(self.repetitions.jobs, count as usize)
+            } else {
+                usize::from(watch.probes)
+            },
         };
         cost::say_if_large(&estimate([&*scenario].into_iter(), plan), &plan);
         let mut runs = Runs::default();
-        let mut number = 0;
-        let work =
-            runs::begin(&scenario, count, seed, watch, self.repetitions.jobs).map_err(Failure::no_threads)?;
+        let (mut number, mut readings) = (0, vec![Vec::new(); self.assertions.len()]);
+        let work = runs::begin_sampled(&scenario, count, seed, watch, samples_all, self.repetitions.jobs)
+            .map_err(Failure::no_threads)?;
         let ended = finished::each("run", work, |Repetition { outcome, watched }| {
             number += 1;
             if self.format == Format::Csv {
                 output::print(&csv::rows(&[], number, &outcome))?;
             }
-            if let Some(mut watched) = watched {
+            let samples = watched.as_ref().map(|watched| &watched.samples);
+            for (values, assertion) in readings.iter_mut().zip(&self.assertions) {
+                values.push(assertion.of(&outcome, samples));
+            }
+            if let Some(mut watched) = watched.filter(|_| number == 1) {
                 runs.segments = watched.segments();
                 runs.samples = open.finish_first(&scenario, outcome.seed, watched)?;
             }
@@ -144,7 +156,7 @@ impl Run {
             output::print(&self.text(&scenario, seed, &runs.outcomes, &repeats))?;
         }
         ended.into_result()?;
-        self.judge(&runs.outcomes, &repeats)
+        self.judge(&readings, &repeats, junit)
     }
 
     fn refuse_unknown_flows(&self, scenario: &Scenario) -> Result<(), Failure> {
@@ -162,10 +174,20 @@ impl Run {
     }
 
     /// Says how each assertion stands; a failure if not all hold.
-    fn judge(&self, outcomes: &[Outcome], repeats: &Repeats) -> Result<(), Failure> {
+    fn judge(
+        &self,
+        readings: &[Vec<Option<f64>>],
+        repeats: &Repeats,
+        junit: Option<Target>,
+    ) -> Result<(), Failure> {
         let is_exact = repeats.note().is_some();
-        let outcomes = repeats.independent(outcomes);
-        let judged: Vec<Judged> = self.assertions.iter().map(|one| one.judge(outcomes, is_exact)).collect();
+        let judge = |(assertion, values): (&Assertion, &Vec<Option<f64>>)| {
+            assertion.bound.judge(repeats.independent(values), is_exact)
+        };
+        let judged: Vec<Judged> = self.assertions.iter().zip(readings).map(judge).collect();
+        if let Some(target) = junit {
+            target.write_and_note(&junit::xml(&format!("lasthop run {}", self.source.path), &judged))?;
+        }
         for one in &judged {
             match self.format {
                 Format::Table => output::print(&format!("{}\n", one.line()))?,

@@ -53,6 +53,16 @@ impl Completion {
         Completion::of_times(finite.map(|flow| (flow.active_s, flow.account.completed.is_some())).collect())
     }
 
+    /// The time in which this share of the finite transfers among these flows is complete, s; `None` if so many were never
+    /// seen complete.
+    pub fn quantile_of<'a>(flows: impl Iterator<Item = &'a FlowOutcome>, share: f64) -> Option<f64> {
+        let finite = flows.filter(|flow| flow.is_finite);
+        let mut times: Vec<(f64, bool)> =
+            finite.map(|flow| (flow.active_s, flow.account.completed.is_some())).collect();
+        times.sort_by(|one, other| one.0.total_cmp(&other.0).then(other.1.cmp(&one.1)));
+        if times.is_empty() { None } else { quantile(&times, share) }
+    }
+
     /// Of transfers by how long each was watched, s, and whether it was complete then; `None` without any.
     pub fn of_times(mut times: Vec<(f64, bool)>) -> Option<Completion> {
         // At the same instant what is complete comes before what is cut off.

@@ -47,7 +47,7 @@ pub struct Runs {
 pub struct Repetition {
     /// What came out.
     pub outcome: Outcome,
-    /// What was seen, if it was watched: the first one only.
+    /// What was seen, if it was watched or sampled.
     pub watched: Option<Watched>,
 }
 
@@ -92,9 +92,26 @@ pub fn begin(
     watch: Watch,
     threads: Option<usize>,
 ) -> io::Result<InOrder<Repetition>> {
+    begin_sampled(scenario, runs, seed, watch, false, threads)
+}
+
+/// The same; with `samples_all` every repetition is sampled.
+///
+/// # Errors
+/// As [`begin`].
+pub fn begin_sampled(
+    scenario: &Arc<Scenario>,
+    runs: u32,
+    seed: u64,
+    watch: Watch,
+    samples_all: bool,
+    threads: Option<usize>,
+) -> io::Result<InOrder<Repetition>> {
     let (scenario, watch) = (scenario.clone(), Mutex::new(Some(watch)));
     InOrder::begin(runs.max(1) as usize, threads, move |run| {
         let watch = (run == 0).then(|| watch.lock().unwrap_or_else(PoisonError::into_inner).take());
-        Repetition::run(&scenario, seed_of(seed, run as u32), watch.flatten().unwrap_or_default())
+        let mut watch = watch.flatten().unwrap_or_default();
+        watch.probes |= samples_all;
+        Repetition::run(&scenario, seed_of(seed, run as u32), watch)
     })
 }

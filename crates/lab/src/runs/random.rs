@@ -1,7 +1,7 @@
 //! Whether repetitions tell more than one run does.
 
 use lasthop_scenario::Scenario;
-use lasthop_sim::{Outcome, is_deterministic};
+use lasthop_sim::is_deterministic;
 
 /// Scenarios in which nothing is random: one run says it all.
 pub struct Repeats {
@@ -24,7 +24,7 @@ impl Repeats {
     }
 
     /// The independent ones among the repetitions: means over equal ones would pretend to an interval.
-    pub fn independent<'o>(&self, outcomes: &'o [Outcome]) -> &'o [Outcome] {
+    pub fn independent<'o, T>(&self, outcomes: &'o [T]) -> &'o [T] {
         if self.is_deterministic { &outcomes[..outcomes.len().min(1)] } else { outcomes }
     }
 

@@ -1,10 +1,12 @@
 //! `lasthop emulate PATH -- COMMAND`.
 //!
 //! * `stage`: the namespaces, the devices and the programs.
+//! * `assertions`: what it has to fulfil.
 //! * `files`: what is written beside the summary.
 //! * `document`: the report, by time.
 //! * `summary`: what came out, as a table and as JSON.
 
+mod assertions;
 mod document;
 mod files;
 mod stage;
@@ -17,6 +19,7 @@ use crate::path;
 use crate::source::Source;
 use crate::target::{Target, patience};
 use crate::values;
+use assertions::Assertion;
 use clap::{Args, ValueEnum};
 use files::{Files, Open};
 use lasthop_base::{Duration, quantity};
@@ -30,6 +33,7 @@ use lasthop_os::ends;
 use lasthop_os::priority::RealTimePriority;
 use lasthop_scenario::Scenario;
 use stage::Stage;
+use std::path::PathBuf;
 use std::time::Instant;
 use summary::Summary;
 
@@ -38,7 +42,8 @@ use summary::Summary;
 /// COMMAND runs in a network namespace of its own, as the scenario's client: behind the path is the other end.
 /// With --server that is a second namespace, in which another command runs; without, it is this host and its network.
 /// The TCP flows between the same two ends of the scenario are COMMAND's to make; all other flows are simulated.
-/// COMMAND's exit status is passed on; 3 means that the run was not in time and must not be trusted.
+/// COMMAND's exit status is passed on; 3 means that the run was not in time and must not be trusted. If COMMAND succeeds,
+/// 1 means that an assertion does not hold.
 #[derive(Args)]
 pub(crate) struct Emulate {
     #[command(flatten)]
@@ -46,6 +51,13 @@ pub(crate) struct Emulate {
     /// Run this at the other end, by the shell; in COMMAND `{server}` becomes its address, `{server6}` that of IPv6
     #[arg(long, value_name = "COMMAND")]
     server: Option<String>,
+    /// What has to hold, else the exit status is 1: goodput > 5 Mbit/s, lost_pct@up < 1 %, duration < 3 s; @down or @up, down
+    /// without
+    #[arg(long = "assert", value_name = "METRIC<VALUE", value_delimiter = ',', value_parser = assertions::parse)]
+    assertions: Vec<Assertion>,
+    /// Write how the assertions stand as JUnit's XML
+    #[arg(long, value_name = "FILE.xml", requires = "assertions")]
+    junit: Option<PathBuf>,
     /// How to print the summary on standard error
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
@@ -87,6 +99,7 @@ impl Emulate {
         self.check_family()?;
         let plan = self.plan(&scenario, path::replaced(&scenario)?);
         let open = self.files.open(&plan.pipes)?;
+        let junit = self.junit.as_deref().map(Target::create).transpose()?;
         let summary = patience::during(|| self.run(&scenario, made, plan, open))?;
         match self.format {
             Format::Json => output::note(&summary.object().to_string()),
@@ -97,7 +110,10 @@ impl Emulate {
         }
         match (summary.complaints.is_empty(), summary.status) {
             (false, _) => Err(invalid(&summary)),
-            (true, 0) => Ok(()),
+            (true, 0) => {
+                let suite = format!("lasthop emulate {}", self.source.path);
+                assertions::judge(&self.assertions, &summary, &suite, junit)
+            }
             (true, status) => Err(Failure::Command(status)),
         }
     }

@@ -107,7 +107,7 @@ impl Summary {
         format!("{load}; {how}")
     }
 
-    fn rate_kbps(&self, end: End) -> f64 {
+    pub(super) fn rate_kbps(&self, end: End) -> f64 {
         let seconds = self.measured.active().as_secs();
         let bits = self.measured.tallies[end as usize].delivered_bytes as f64 * 8.0;
         if seconds > 0.0 { bits / seconds / 1e3 } else { 0.0 }

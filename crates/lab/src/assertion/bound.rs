@@ -1,26 +1,21 @@
-//! What a run has to fulfil: `goodput > 5 Mbit/s`, judged by the whole 95 % interval.
-//!
-//! It holds if the interval lies on its side of the bound, fails if it lies on the other, and is open otherwise: more
-//! repetitions would tell. What is the same in every run is judged by its value.
+//! A bound on a number: `goodput > 5 Mbit/s`, and how what was measured stands to it.
 
-use crate::compare::Quantity;
-use crate::repeat::estimate_by;
 use crate::stats::Estimate;
-use lasthop_sim::Outcome;
 use serde_json::{Value, json};
 
-/// A bound on a number.
-#[derive(Clone)]
-pub struct Assertion {
+/// A bound as it was read.
+#[derive(Clone, Debug)]
+pub struct Bound {
     /// As it was written.
     pub written: String,
-    quantity: Quantity,
-    /// Of this flow; `None`: of all.
-    flow: Option<String>,
+    /// The metric's name, with its unit.
+    pub metric: String,
+    /// What stands behind `@`.
+    pub at: Option<String>,
     /// Whether it has to be above the bound, else below.
-    is_above: bool,
+    pub is_above: bool,
     /// In the metric's own unit.
-    bound: f64,
+    pub bound: f64,
 }
 
 /// Why a text is no assertion, and what would be one.
@@ -43,7 +38,7 @@ pub enum Standing {
     Open,
 }
 
-/// An assertion with what was measured.
+/// A bound with what was measured.
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// As it was written.
@@ -53,7 +48,7 @@ pub struct Judged {
     /// What was measured, in the metric's own unit.
     pub measured: Option<Estimate>,
     /// The metric's name, with its unit.
-    pub metric: &'static str,
+    pub metric: String,
     /// Repetitions that do not define it.
     pub undefined: usize,
 }
@@ -67,27 +62,31 @@ const UNITS: [(&str, &[(&str, f64)]); 5] = [
     ("_pct", &[("%", 1.0)]),
 ];
 
-impl Assertion {
-    /// Reads `METRIC < NUMBER UNIT` or `METRIC > NUMBER UNIT`; `METRIC@FLOW` is that of one flow. A metric's name may
-    /// leave its unit out: `mean_rtt` is `mean_rtt_ms`.
+impl Bound {
+    /// Reads `METRIC < NUMBER UNIT` or `METRIC > NUMBER UNIT`, with `@SOMETHING` behind the metric or without. `metric`
+    /// gives a metric's full name, with its unit; `known` are all names.
     ///
     /// # Errors
     /// What is wrong with the text.
-    pub fn parse(text: &str) -> Result<Assertion, Refusal> {
+    pub fn parse(
+        text: &str,
+        metric: impl Fn(&str) -> Option<String>,
+        known: impl Fn() -> String,
+    ) -> Result<Bound, Refusal> {
         let refuse = |message: String, help: String| Err(Refusal { message, help });
-        let example = "such as: goodput > 5 Mbit/s, mean_rtt < 100 ms, timeouts@bulk < 1";
-        let Some(at) = text.find(['<', '>']) else {
+        let example = "such as: goodput > 5 Mbit/s, p95(rtt) < 100 ms, timeouts@bulk < 1";
+        let Some(sign) = text.find(['<', '>']) else {
             return refuse(format!("`{}` has neither < nor >", text.trim()), example.into());
         };
-        let is_above = text[at..].starts_with('>');
-        let left = text[..at].trim();
-        let right = text[at + 1..].strip_prefix('=').unwrap_or(&text[at + 1..]).trim();
-        let (name, flow) = match left.split_once('@') {
-            Some((name, flow)) => (name.trim(), Some(flow.trim().to_owned())),
+        let is_above = text[sign..].starts_with('>');
+        let left = text[..sign].trim();
+        let right = text[sign + 1..].strip_prefix('=').unwrap_or(&text[sign + 1..]).trim();
+        let (name, at) = match left.split_once('@') {
+            Some((name, at)) => (name.trim(), Some(at.trim().to_owned())),
             None => (left, None),
         };
-        let Some(quantity) = named(name) else {
-            return refuse(format!("`{name}` is no metric"), format!("one of: {}", names()));
+        let Some(metric) = metric(name) else {
+            return refuse(format!("`{name}` is no metric"), format!("one of: {}", known()));
         };
         let digits =
             right.find(|c: char| !(c.is_ascii_digit() || ".+-eE".contains(c))).unwrap_or(right.len());
@@ -96,13 +95,10 @@ impl Assertion {
             Ok(number) if f64::is_finite(number) => number,
             _ => return refuse(format!("`{right}` does not begin with a number"), example.into()),
         };
-        let times = match (units(quantity), unit) {
+        let times = match (units(&metric), unit) {
             (None, "") => 1.0,
             (None, unit) => {
-                return refuse(
-                    format!("`{}` has no unit, but here is `{unit}`", quantity.name()),
-                    example.into(),
-                );
+                return refuse(format!("`{metric}` has no unit, but here is `{unit}`"), example.into());
             }
             (Some(units), unit) => match units.iter().find(|(known, _)| *known == unit) {
                 Some((_, times)) => *times,
@@ -113,35 +109,25 @@ impl Assertion {
                     } else {
                         format!("`{unit}` is no unit of it")
                     };
-                    return refuse(
-                        format!("{}: {missing}", quantity.name()),
-                        format!("one of: {}", known.join(", ")),
-                    );
+                    return refuse(format!("{metric}: {missing}"), format!("one of: {}", known.join(", ")));
                 }
             },
         };
-        Ok(Assertion { written: text.trim().to_owned(), quantity, flow, is_above, bound: number * times })
+        Ok(Bound { written: text.trim().to_owned(), metric, at, is_above, bound: number * times })
     }
 
-    /// The flow that it names, if it names one.
-    pub fn flow(&self) -> Option<&str> {
-        self.flow.as_deref()
-    }
-
-    /// How it stands after these repetitions. `is_exact`: nothing is random, so that one value is known.
-    pub fn judge(&self, outcomes: &[Outcome], is_exact: bool) -> Judged {
-        let of = |outcome: &Outcome| match &self.flow {
-            Some(flow) => self.quantity.of_flow(outcome, flow),
-            None => self.quantity.of_all(outcome),
-        };
-        let undefined = outcomes.iter().filter(|outcome| of(outcome).is_none()).count();
-        let measured = estimate_by(outcomes, of);
+    /// How it stands to what each repetition says; `None`: that one does not define it. `is_exact`: nothing is random, so
+    /// that one value is known.
+    pub fn judge(&self, values: &[Option<f64>], is_exact: bool) -> Judged {
+        let defined: Vec<f64> = values.iter().copied().flatten().collect();
+        let undefined = values.len() - defined.len();
+        let measured = Estimate::of(&defined);
         let standing = match &measured {
             _ if undefined > 0 => Standing::Fails,
             None => Standing::Fails,
             Some(estimate) => self.standing(estimate, is_exact),
         };
-        Judged { written: self.written.clone(), standing, measured, metric: self.quantity.name(), undefined }
+        Judged { written: self.written.clone(), standing, measured, metric: self.metric.clone(), undefined }
     }
 
     fn standing(&self, Estimate { mean, ci95, runs }: &Estimate, is_exact: bool) -> Standing {
@@ -195,22 +181,13 @@ impl Judged {
     }
 }
 
-/// The metric of this name, with its unit or without.
-fn named(name: &str) -> Option<Quantity> {
-    Quantity::named(name).or_else(|| Quantity::all().find(|quantity| stem(*quantity) == name))
+/// A metric's name without its unit.
+pub fn stem(metric: &str) -> &str {
+    UNITS.iter().find_map(|(ending, _)| metric.strip_suffix(ending)).unwrap_or(metric)
 }
 
-fn stem(quantity: Quantity) -> &'static str {
-    let name = quantity.name();
-    UNITS.iter().find_map(|(ending, _)| name.strip_suffix(ending)).unwrap_or(name)
-}
-
-fn units(quantity: Quantity) -> Option<&'static [(&'static str, f64)]> {
-    UNITS.iter().find(|(ending, _)| quantity.name().ends_with(ending)).map(|(_, units)| *units)
-}
-
-fn names() -> String {
-    Quantity::all().map(stem).collect::<Vec<_>>().join(", ")
+fn units(metric: &str) -> Option<&'static [(&'static str, f64)]> {
+    UNITS.iter().find(|(ending, _)| metric.ends_with(ending)).map(|(_, units)| *units)
 }
 
 #[cfg(test)]
@@ -221,31 +198,39 @@ mod tests {
         Estimate { mean, ci95: [mean - half, mean + half], runs }
     }
 
+    fn read(text: &str) -> Result<Bound, Refusal> {
+        let known = ["goodput_kbps", "mean_rtt_ms", "timeouts"];
+        let metric =
+            |name: &str| known.iter().find(|it| **it == name || stem(it) == name).map(|it| (*it).to_owned());
+        Bound::parse(text, metric, || known.map(stem).join(", "))
+    }
+
     #[test]
     fn the_whole_interval_has_to_be_on_its_side() {
-        let above = Assertion::parse("goodput > 5 Mbit/s").ok().unwrap();
-        assert_eq!((above.quantity.name(), above.bound), ("goodput_kbps", 5000.0));
+        let above = read("goodput > 5 Mbit/s").unwrap();
+        assert_eq!((above.metric.as_str(), above.bound), ("goodput_kbps", 5000.0));
         assert_eq!(above.standing(&estimate(5200.0, 100.0, 10), false), Standing::Holds);
         assert_eq!(above.standing(&estimate(5050.0, 100.0, 10), false), Standing::Open);
         assert_eq!(above.standing(&estimate(4800.0, 100.0, 10), false), Standing::Fails);
-        let below = Assertion::parse("mean_rtt_ms<=0.1s").ok().unwrap();
+        let below = read("mean_rtt_ms<=0.1s").unwrap();
         assert_eq!((below.is_above, below.bound), (false, 100.0));
         assert_eq!(below.standing(&estimate(80.0, 10.0, 10), false), Standing::Holds);
         assert_eq!(below.standing(&estimate(120.0, 10.0, 10), false), Standing::Fails);
         // One run decides only where nothing is random.
         assert_eq!(below.standing(&estimate(80.0, f64::INFINITY, 1), false), Standing::Open);
         assert_eq!(below.standing(&estimate(80.0, f64::INFINITY, 1), true), Standing::Holds);
+        assert_eq!(below.judge(&[Some(80.0), None], true).standing, Standing::Fails);
     }
 
     #[test]
     fn what_is_wrong_is_said_with_what_would_be_right() {
-        let refused = |text: &str| Assertion::parse(text).err().unwrap();
+        let refused = |text: &str| read(text).unwrap_err();
         assert!(refused("goodput 5 Mbit/s").message.contains("neither < nor >"));
         assert!(refused("godput > 5 Mbit/s").help.contains("goodput"));
         assert!(refused("goodput > 5").message.contains("unit is missing"));
         assert_eq!(refused("goodput > 5 ms").help, "one of: bit/s, kbit/s, Mbit/s, Gbit/s");
         assert!(refused("goodput > fast").message.contains("number"));
         assert!(refused("timeouts < 3 ms").message.contains("has no unit"));
-        assert_eq!(Assertion::parse("timeouts@bulk < 1").ok().unwrap().flow(), Some("bulk"));
+        assert_eq!(read("timeouts@bulk < 1").unwrap().at.as_deref(), Some("bulk"));
     }
 }

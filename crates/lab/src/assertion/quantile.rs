@@ -1,0 +1,99 @@
+//! Percentiles within a repetition: `p95(rtt)`.
+
+use crate::runs::completion::Completion;
+use lasthop_sim::{Outcome, Samples};
+
+/// A percentile of something.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Quantile {
+    of: Of,
+    /// From 0 to 100, both excluded.
+    percent: f64,
+}
+
+/// Of what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Of {
+    /// The sender's smoothed RTT, sampled at equal times (`sample`), ms.
+    Rtt,
+    /// The same less the flow's smallest RTT in that run: what queues and repeats add, ms.
+    QueueDelay,
+    /// The time that finite transfers took, s: of those that the run's end cut off only "later" is known.
+    Completion,
+}
+
+/// What there are percentiles of.
+pub(super) const NAMES: [&str; 3] = ["rtt", "queue_delay", "completion"];
+
+impl Quantile {
+    /// `p95(rtt)`, with the unit behind it or without.
+    pub(super) fn parse(text: &str) -> Option<Quantile> {
+        let (percent, rest) = text.strip_prefix('p')?.split_once('(')?;
+        let percent: f64 =
+            percent.trim().parse().ok().filter(|percent| *percent > 0.0 && *percent < 100.0)?;
+        let of = match rest.trim().strip_suffix(')')?.trim() {
+            "rtt" => Of::Rtt,
+            "queue_delay" => Of::QueueDelay,
+            "completion" => Of::Completion,
+            _ => return None,
+        };
+        Some(Quantile { of, percent })
+    }
+
+    /// `p95(rtt)_ms`.
+    pub(super) fn name(self) -> String {
+        let (name, unit) = match self.of {
+            Of::Rtt => ("rtt", "ms"),
+            Of::QueueDelay => ("queue_delay", "ms"),
+            Of::Completion => ("completion", "s"),
+        };
+        format!("p{}({name})_{unit}", self.percent)
+    }
+
+    pub(super) fn needs_samples(self) -> bool {
+        self.of != Of::Completion
+    }
+
+    /// Of one flow or of all together; `None` if that is not defined.
+    pub(super) fn of(self, outcome: &Outcome, samples: Option<&Samples>, flow: Option<&str>) -> Option<f64> {
+        let is_meant = |name: &str| flow.is_none_or(|flow| flow == name);
+        match self.of {
+            Of::Completion => {
+                let flows = outcome.flows.iter().filter(|flow| is_meant(&flow.name));
+                Completion::quantile_of(flows, self.percent / 100.0)
+            }
+            Of::Rtt | Of::QueueDelay => {
+                let values = samples?.flows.iter().filter_map(|sample| {
+                    let flow = outcome.flows.get(sample.flow).filter(|flow| is_meant(&flow.name))?;
+                    let base = match self.of {
+                        Of::Rtt => 0.0,
+                        _ => flow.smallest_rtt_s? * 1000.0,
+                    };
+                    Some((sample.srtt_ms? - base).max(0.0))
+                });
+                nearest_rank(values.collect(), self.percent)
+            }
+        }
+    }
+}
+
+/// The smallest value that so many percent do not exceed.
+fn nearest_rank(mut values: Vec<f64>, percent: f64) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let rank = libm::ceil(percent / 100.0 * values.len() as f64) as usize;
+    values.get(rank.saturating_sub(1)).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_the_nearest() {
+        let hundred: Vec<f64> = (1..=100).rev().map(f64::from).collect();
+        assert_eq!(nearest_rank(hundred.clone(), 95.0), Some(95.0));
+        assert_eq!(nearest_rank(hundred, 0.5), Some(1.0));
+        assert_eq!(nearest_rank(vec![7.0], 99.9), Some(7.0));
+        assert_eq!(nearest_rank(Vec::new(), 50.0), None);
+    }
+}
