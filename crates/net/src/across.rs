@@ -25,4 +25,11 @@ pub enum Across {
     },
     /// Sent for the other direction, and destroyed.
     Lost,
+    /// The medium that both share is taken.
+    Busy {
+        /// From when.
+        from: Time,
+        /// Until when, ACK included.
+        until: Time,
+    },
 }

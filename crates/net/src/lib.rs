@@ -9,6 +9,7 @@
 //! * [`channel`]: does a transmission arrive intact?
 //! * [`jitter`]: by how much is a packet late? [`steps`]: what changes by plan: rates, delays, losses.
 //! * [`rlc`]: a direction whose link layer cuts, repeats and reorders by itself.
+//! * [`wifi`]: two directions that share one medium.
 //! * [`processing`]: a host's own delay, in front of its first link.
 //! * [`across`]: what one direction of a link tells the other; [`counters`]: what is counted of PDUs.
 //! * [`arq`]: what does the link layer do when it does not?
@@ -36,6 +37,7 @@ pub mod rlc;
 pub mod scheduled;
 pub mod service;
 pub mod steps;
+pub mod wifi;
 
 pub use catalogue::Catalogue;
 pub use element::{Element, Output};

@@ -110,8 +110,10 @@ impl Line {
         let queue = config.queue_with(random.clone());
         match ((config.arq.build)(&config.arq.values), queue) {
             (LinkLayer::Whole(layer), queue) => {
+                let own = Stream::named(random.clone().draw(), "arq");
                 let channel = config.channel_with(random, losses);
-                let inner = layer.element(Parts { service, delay: config.delay, queue, channel });
+                let parts = Parts { service, delay: config.delay, queue, channel, random: own };
+                let inner = layer.element(parts);
                 Line::Element(match extra {
                     None => inner,
                     Some(extra) => Box::new(Delayed::new(inner, extra)),

@@ -73,7 +73,13 @@ fn built(config: &Config, seed: u64) -> Rlc {
 fn with_channel(config: &Config, channel: Box<dyn Channel>) -> Rlc {
     let place = Place { rate: config.service.rate_at(Time::ZERO), random: Stream::named(0, "queue") };
     let queue = (config.queue.build)(&config.queue.values, place);
-    let parts = Parts { service: config.service.clone(), delay: config.delay, queue, channel };
+    let parts = Parts {
+        service: config.service.clone(),
+        delay: config.delay,
+        queue,
+        channel,
+        random: Stream::named(1, "arq"),
+    };
     Rlc::new(&config.arq.values, parts)
 }
 

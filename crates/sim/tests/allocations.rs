@@ -70,6 +70,20 @@ fn nor_do_those_of_routers() {
 }
 
 #[test]
+fn nor_do_those_of_a_cell() {
+    let varying = ("link.path.jitter", "{ kind = \"random\", most = \"2 ms\" }");
+    let settings =
+        [("link.path.arq", "wifi"), ("link.path.down.channel", "{ kind = \"iid\", loss = 0.1 }"), varying];
+    let path = "rate=20Mbit/s,rtt=40ms,count=2,stagger=1s,congestion=cubic,duration=2000s";
+    let (packets, allocations, kept) = between(path, &settings, 200, 1000);
+    assert!(packets > 800_000, "{packets} packets");
+    assert!(
+        allocations < 40 && kept < 65_536,
+        "{allocations} allocations for {packets} packets, {kept} bytes"
+    );
+}
+
+#[test]
 fn nor_do_those_of_rlc() {
     let in_order = ("link.wireless.down.channel", "iid");
     let out_of_order = ("link.wireless.down.arq.wait", "0 ms");

@@ -137,7 +137,13 @@ fn every_mechanism_of_links_and_of_tcp() {
         for info in &question.mechanisms {
             let value = (info.one_of)(&info.defaults()).map_or(info.name, |missing| missing.example);
             let loss = ("link.path.down.channel", "{ kind = \"iid\", loss = 0.01 }");
-            check(PATH, &[loss, (&format!("{table}.{}", question.name), value)], &[]);
+            let key = format!("{table}.{}", question.name);
+            let mut settings = vec![loss, (&key, value)];
+            if question.name == "arq" {
+                // Some need the other direction to have it, too.
+                settings.push(("link.path.up.arq", value));
+            }
+            check(PATH, &settings, &[]);
         }
     }
 }

@@ -70,7 +70,7 @@ fn scenarios() -> Vec<Scenario> {
         scenarios.push(draft.check().expect("a valid scenario"));
     }
     // Queues by flow, and what varies: delays in order and not, plans.
-    let varying: [&[(&str, &str)]; 7] = [
+    let varying: [&[(&str, &str)]; 8] = [
         &[("queue", "fq_codel"), ("count", "3")],
         &[("queue", "cake"), ("count", "3"), ("jitter", "5ms")],
         &[("queue", "pie")],
@@ -81,6 +81,7 @@ fn scenarios() -> Vec<Scenario> {
         ],
         &[("link.path.down.plan", "2..5 Mbit/s for 2 s, 0 bit/s for 80 ms"), ("jitter", "2ms")],
         &[("queue", "policer"), ("queue.rate", "3 Mbit/s")],
+        &[("link.path.arq", "wifi"), ("loss", "5%"), ("count", "2")],
     ];
     for settings in varying {
         let mut draft = Draft::load("rate=5Mbit/s,rtt=30ms,queue=50packets,duration=20s").expect("a path");

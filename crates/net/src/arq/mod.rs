@@ -7,7 +7,7 @@ use crate::channel::{Air, Channel, Reception};
 use crate::discipline::Discipline;
 use crate::element::Element;
 use crate::service::Service;
-use lasthop_base::{Duration, Mechanism, Values};
+use lasthop_base::{Duration, Mechanism, Stream, Values};
 
 /// How a packet got through, or did not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,6 +78,8 @@ pub struct Parts {
     pub queue: Discipline,
     /// What the air does.
     pub channel: Box<dyn Channel>,
+    /// Draws for layers that draw.
+    pub random: Stream,
 }
 
 /// Why a layer does not stand alone.

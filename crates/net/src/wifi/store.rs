@@ -1,0 +1,91 @@
+//! What waits for the medium, whichever kind of queue a direction has.
+
+use crate::admission::{Admission, State, Verdict};
+use crate::discipline::Discipline;
+use crate::element::Output;
+use crate::queue::{Dropped, Queue};
+use lasthop_base::{Duration, Time};
+use lasthop_wire::{Backlog, Packet};
+use std::collections::VecDeque;
+
+/// See the file.
+pub(super) struct Store {
+    kind: Kind,
+    dropped: Dropped,
+}
+
+enum Kind {
+    Fifo { admission: Box<dyn Admission>, packets: VecDeque<Packet>, bytes: u64 },
+    Scheduled(Box<dyn Queue>),
+}
+
+impl Store {
+    pub(super) fn new(queue: Discipline) -> Store {
+        let kind = match queue {
+            Discipline::Fifo(admission) => Kind::Fifo { admission, packets: VecDeque::new(), bytes: 0 },
+            Discipline::Scheduled(queue) => Kind::Scheduled(queue),
+        };
+        Store { kind, dropped: Dropped::new() }
+    }
+
+    /// A packet joins or is dropped; `busy`: whether something is on the air, `idle`: for how long nothing was.
+    pub(super) fn push(
+        &mut self,
+        now: Time,
+        mut packet: Packet,
+        busy: bool,
+        idle: Duration,
+        out: &mut Vec<Output>,
+    ) {
+        match &mut self.kind {
+            Kind::Fifo { admission, packets, bytes } => {
+                let waiting = packets.len() as u32;
+                let backlog = Backlog { waiting, in_service: busy, bytes: *bytes };
+                match admission.admit(now, &mut packet, &State { backlog, idle }) {
+                    Verdict::Admit => {
+                        *bytes += u64::from(packet.wire_bytes);
+                        packets.push_back(packet);
+                    }
+                    Verdict::Drop(reason) => out.push(Output::Lost { packet, at: now, reason }),
+                }
+            }
+            Kind::Scheduled(queue) => queue.enqueue(now, packet, &mut self.dropped),
+        }
+        self.tell(now, out);
+    }
+
+    /// The next one.
+    pub(super) fn pop(&mut self, now: Time, out: &mut Vec<Output>) -> Option<Packet> {
+        let packet = match &mut self.kind {
+            Kind::Fifo { packets, bytes, .. } => {
+                let packet = packets.pop_front();
+                *bytes -= packet.map_or(0, |packet| u64::from(packet.wire_bytes));
+                packet
+            }
+            Kind::Scheduled(queue) => queue.dequeue(now, &mut self.dropped),
+        };
+        self.tell(now, out);
+        packet
+    }
+
+    /// After `pop` gave none although packets wait: when to ask again.
+    pub(super) fn ready_at(&self, now: Time) -> Time {
+        match &self.kind {
+            Kind::Fifo { .. } => Time::NEVER,
+            Kind::Scheduled(queue) => queue.ready_at(now),
+        }
+    }
+
+    pub(super) fn backlog(&self) -> Backlog {
+        match &self.kind {
+            Kind::Fifo { packets, bytes, .. } => {
+                Backlog { waiting: packets.len() as u32, in_service: false, bytes: *bytes }
+            }
+            Kind::Scheduled(queue) => queue.backlog(),
+        }
+    }
+
+    fn tell(&mut self, now: Time, out: &mut Vec<Output>) {
+        out.extend(self.dropped.drain(..).map(|(packet, reason)| Output::Lost { packet, at: now, reason }));
+    }
+}
