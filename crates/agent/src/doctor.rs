@@ -3,8 +3,10 @@
 use crate::privilege;
 use crate::rules;
 use caps::{CapSet, Capability};
-use lasthop_os::Namespace;
+use lasthop_os::ends::Ends;
+use lasthop_os::{Namespace, nat};
 use std::fs::OpenOptions;
+use std::io::ErrorKind;
 use std::process::{Command, Stdio};
 
 /// What was looked at.
@@ -29,9 +31,10 @@ pub fn examine() -> Vec<Finding> {
     vec![
         privileges,
         tun(),
-        namespace(may),
         program("ip", "emulate", "install it: apt-get install iproute2"),
+        path(may),
         firewall(),
+        host(may),
         nfqueue(may),
     ]
 }
@@ -56,37 +59,69 @@ fn privileges() -> Finding {
 fn tun() -> Finding {
     const DEVICE: &str = "/dev/net/tun";
     let opened = OpenOptions::new().read(true).write(true).open(DEVICE);
+    let help = match opened.as_ref().err().map(std::io::Error::kind) {
+        Some(ErrorKind::PermissionDenied) => {
+            "run it as root: sudo lasthop …; in a container, permit the device: --device /dev/net/tun"
+        }
+        _ => "load the module: modprobe tun; in a container, give it the device: --device /dev/net/tun",
+    };
     Finding {
         name: "TUN devices",
         needed_for: "emulate, endpoint",
         is_there: Some(opened.is_ok()),
         found: opened.map_or_else(|error| format!("{DEVICE}: {error}"), |_| DEVICE.to_owned()),
-        help: "load the module: modprobe tun; in a container, give it the device: --device /dev/net/tun",
+        help,
     }
 }
 
-fn namespace(may: bool) -> Finding {
-    tried(
+/// What `emulate` and `crosscheck` do first, done and taken back.
+fn path(may: bool) -> Finding {
+    let made = || {
+        Ends::build(1500)
+            .map(|_| "two namespaces with a device each were made".to_owned())
+            .map_err(|error| error.message)
+    };
+    attempted(
         Finding {
-            name: "network namespaces",
-            needed_for: "emulate",
+            name: "a path's ends",
+            needed_for: "emulate, crosscheck",
             is_there: None,
             found: String::new(),
-            help: "the kernel needs CONFIG_NET_NS, a container the capability CAP_SYS_ADMIN",
+            help: "run it as root: sudo lasthop … (a user namespace of your own does not suffice); a container needs \
+                   --privileged, or CAP_SYS_ADMIN, CAP_NET_ADMIN and --device /dev/net/tun",
         },
         may,
-        || Ok("a new one can be made".to_owned()),
+        made,
     )
 }
 
+/// What `emulate` without `--server` does to the firewall, done in a namespace that disappears.
+fn host(may: bool) -> Finding {
+    let finding = Finding {
+        name: "address translation",
+        needed_for: "emulate without --server",
+        is_there: None,
+        found: String::new(),
+        help: "install nftables or iptables (apt-get install nftables); the kernel needs NAT: modprobe nft_masq xt_MASQUERADE",
+    };
+    tried(finding, may, || nat::trial().map_err(|error| error.message))
+}
+
 fn nfqueue(may: bool) -> Finding {
+    let has_tool = ["iptables", "nft"].iter().any(|name| version(name).is_ok());
     tried(
         Finding {
             name: "NFQUEUE",
             needed_for: "agent",
             is_there: None,
             found: String::new(),
-            help: "load the modules: modprobe nfnetlink_queue xt_NFQUEUE xt_length (nft_queue without iptables); a container's host has to",
+            help: match has_tool {
+                true => {
+                    "load the modules: modprobe nfnetlink_queue xt_NFQUEUE xt_length (nft_queue without iptables); a \
+                     container's host has to"
+                }
+                false => "install a firewall's program first: apt-get install iptables",
+            },
         },
         may,
         || {
@@ -98,13 +133,19 @@ fn nfqueue(may: bool) -> Finding {
     )
 }
 
+/// In a network namespace that disappears with it.
 fn tried(finding: Finding, may: bool, trial: impl FnOnce() -> Result<String, String> + Send) -> Finding {
+    attempted(finding, may, || {
+        let tried = Namespace::nameless().and_then(|namespace| namespace.within(trial));
+        tried.unwrap_or_else(|error| Err(error.message))
+    })
+}
+
+fn attempted(finding: Finding, may: bool, trial: impl FnOnce() -> Result<String, String>) -> Finding {
     if !may {
         return Finding { found: "cannot be tried without privileges".to_owned(), ..finding };
     }
-    // In a network namespace that disappears with it.
-    let tried = Namespace::nameless().and_then(|namespace| namespace.within(trial));
-    match tried.unwrap_or_else(|error| Err(error.message)) {
+    match trial() {
         Ok(found) => Finding { is_there: Some(true), found, ..finding },
         Err(found) => Finding { is_there: Some(false), found, ..finding },
     }

@@ -44,12 +44,7 @@ impl Nat {
     /// If another process does so already, if the system refuses, or if there is neither `nft` nor `iptables`.
     pub fn begin(device: &str, network: &str) -> Result<Nat, SystemError> {
         remove_stale()?;
-        let tool = Tool::find().ok_or_else(|| {
-            SystemError::new(
-                "there is neither `nft` nor `iptables`, which lead from the path to this host's network",
-                "install nftables (Debian: apt-get install nftables), or give the path's other end: --server 'COMMAND'",
-            )
-        })?;
+        let tool = Tool::find().ok_or_else(no_tool)?;
         let look = || Ok((forwarding::is_hosts()?, forwarding::closed()?));
         let (host_forwarded, opened) = look().map_err(|error| forwarding_refused(&error))?;
         let changed = Changed { tool, host_forwarded, opened };
@@ -85,6 +80,18 @@ impl Drop for Nat {
         self.changed.take_back();
         let _ = fs::remove_file(&self.note);
     }
+}
+
+/// Makes the rules in this thread's network namespace and removes them; says which tool did. For a namespace that
+/// nobody else uses.
+///
+/// # Errors
+/// If there is no tool, or it cannot.
+pub fn trial() -> Result<String, SystemError> {
+    let tool = Tool::find().ok_or_else(no_tool)?;
+    let added = tool.add(&Let { device: "lo", network: "198.18.0.0/24", opened: &[] });
+    tool.remove();
+    added.map(|()| format!("{} takes the rules", tool.name()))
 }
 
 /// Takes back what a killed run has left in this network namespace; whether there was something.
@@ -150,6 +157,13 @@ impl Changed {
         }
         self.tool.remove();
     }
+}
+
+fn no_tool() -> SystemError {
+    SystemError::new(
+        "there is neither `nft` nor `iptables`, which lead from the path to this host's network",
+        "install nftables (Debian: apt-get install nftables), or give the path's other end: --server 'COMMAND'",
+    )
 }
 
 fn forwarding_refused(error: &io::Error) -> SystemError {
