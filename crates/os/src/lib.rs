@@ -2,7 +2,7 @@
 //!
 //! * [`clock`]: the monotonic clock, as the pure crates count time.
 //! * [`error`]: what the system refuses, and how to mend that.
-//! * [`namespace`]: network namespaces of our own; [`program`]: what runs in them.
+//! * [`namespace`]: network namespaces of our own; [`program`]: what runs in them; [`user`]: as whom.
 //! * [`tun`]: a TUN device: IP packets from and to the kernel; [`ends`]: two of them, as the ends of a path.
 //! * [`nat`]: network address translation: this host's network as the far end of a path.
 //! * [`priority`]: real-time priority, so that the kernel wakes us in time.
@@ -24,6 +24,8 @@ pub mod priority;
 pub mod program;
 #[cfg(target_os = "linux")]
 pub mod tun;
+#[cfg(target_os = "linux")]
+pub mod user;
 
 pub use clock::Clock;
 pub use error::SystemError;

@@ -19,6 +19,10 @@ const FOLDER: &str = "/run/netns";
 /// How long killed processes have to go.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// What programs in a namespace of ours may do without being root: listen at any port, and `ping` (ip-sysctl).
+const FOR_EVERYBODY: [(&str, &str); 2] =
+    [("ip_unprivileged_port_start", "0"), ("ping_group_range", "0 2147483647")];
+
 /// A network namespace. With the owner of one that has a name go its processes and it; one without lives as long as
 /// its owner or a process in it.
 #[derive(Debug)]
@@ -48,6 +52,9 @@ impl Namespace {
         namespace.within(|| {
             // Where the kernel has none, there is nothing to turn off.
             let _ = set_ipv6("disable_ipv6", "1");
+            for (name, value) in FOR_EVERYBODY {
+                let _ = fs::write(format!("/proc/sys/net/ipv4/{name}"), value);
+            }
             ip(&["link", "set", "lo", "up"])
         })??;
         Ok(namespace)

@@ -2,6 +2,7 @@
 
 use crate::error::SystemError;
 use crate::namespace::Namespace;
+use crate::user::Caller;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::io;
@@ -25,7 +26,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Starts it.
+    /// Starts it, as us or as another user.
     ///
     /// # Errors
     /// If there is no such program, or it may not be run.
@@ -33,6 +34,7 @@ impl Program {
         namespace: &Namespace,
         words: &[String],
         attached: Attached,
+        user: Option<&Caller>,
     ) -> Result<Program, SystemError> {
         let Some((name, arguments)) = words.split_first() else {
             return Err(SystemError::new("there is no command to run", "give one behind `--`"));
@@ -41,6 +43,9 @@ impl Program {
         command.args(arguments);
         if attached == Attached::Background {
             command.stdin(Stdio::null()).stdout(io::stderr()).process_group(0);
+        }
+        if let Some(user) = user {
+            user.runs(&mut command);
         }
         let child = namespace.within(|| command.spawn())?.map_err(|error| {
             let help = match error.kind() {

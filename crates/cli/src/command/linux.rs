@@ -1,6 +1,6 @@
 //! Commands that need Linux: TUN devices, namespaces, netfilter. Elsewhere `elsewhere.rs` stands in for them.
 
-use super::{agent, crosscheck, doctor, emulate, endpoint};
+use super::{agent, crosscheck, doctor, emulate, endpoint, tidy};
 use crate::failure::Failure;
 use clap::Subcommand;
 
@@ -13,7 +13,12 @@ pub(crate) enum LinuxOnly {
     Doctor(doctor::Doctor),
     Emulate(emulate::Emulate),
     Crosscheck(crosscheck::Crosscheck),
+    #[command(name = TIDY, hide = true)]
+    Tidy(tidy::Tidy),
 }
+
+/// What `emulate` calls to have somebody take back what it changes.
+pub(crate) const TIDY: &str = "tidy";
 
 impl LinuxOnly {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
@@ -23,6 +28,7 @@ impl LinuxOnly {
             LinuxOnly::Doctor(doctor) => doctor.execute(),
             LinuxOnly::Emulate(emulate) => emulate.execute(),
             LinuxOnly::Crosscheck(crosscheck) => crosscheck.execute(),
+            LinuxOnly::Tidy(tidy) => tidy.execute(),
         }
     }
 }

@@ -32,6 +32,8 @@ mod run;
 mod schema;
 mod show;
 mod sweep;
+#[cfg(target_os = "linux")]
+mod tidy;
 
 use crate::failure::Failure;
 use clap::Subcommand;

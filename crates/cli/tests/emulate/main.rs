@@ -21,7 +21,7 @@ mod quiet;
 
 use common::lasthop;
 use live::traffic;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::Once;
 
 /// A path on which nothing is lost.
@@ -55,4 +55,22 @@ pub fn summary(output: &Output) -> serde_json::Value {
     let text = String::from_utf8_lossy(&output.stderr);
     let line = text.lines().rev().find(|line| line.starts_with('{'));
     serde_json::from_str(line.unwrap_or_else(|| panic!("no summary: {text}"))).unwrap()
+}
+
+/// Kills a run, first the process that would tidy up after it: what it leaves stays.
+pub fn kill_with_guard(child: &mut Child) {
+    let parent = child.id().to_string();
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let is_guard = |entry: &std::fs::DirEntry| {
+        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        // proc(5): state and parent follow the name in brackets.
+        let behind = stat.rsplit_once(") ").map_or("", |(_, behind)| behind);
+        behind.split(' ').nth(1) == Some(&parent) && line == b"lasthop\0tidy\0"
+    };
+    let guards: Vec<_> = entries.filter(is_guard).map(|entry| entry.file_name()).collect();
+    assert_eq!(guards.len(), 1);
+    assert!(Command::new("kill").arg("-KILL").arg(&guards[0]).status().unwrap().success());
+    child.kill().unwrap();
+    child.wait().unwrap();
 }

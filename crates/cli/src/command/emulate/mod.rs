@@ -2,6 +2,7 @@
 //!
 //! * `stage`: the namespaces, the devices and the programs.
 //! * `assertions`: what it has to fulfil.
+//! * `guard`: who takes back what a run has changed if it is killed.
 //! * `files`: what is written beside the summary.
 //! * `document`: the report, by time.
 //! * `summary`: what came out, as a table and as JSON.
@@ -9,6 +10,7 @@
 mod assertions;
 mod document;
 mod files;
+mod guard;
 mod stage;
 mod summary;
 
@@ -31,6 +33,7 @@ use lasthop_lab::document::Chapter;
 use lasthop_os::SystemError;
 use lasthop_os::ends;
 use lasthop_os::priority::RealTimePriority;
+use lasthop_os::user::Caller;
 use lasthop_scenario::Scenario;
 use stage::Stage;
 use std::path::PathBuf;
@@ -42,6 +45,7 @@ use summary::Summary;
 /// COMMAND runs in a network namespace of its own, as the scenario's client: behind the path is the other end.
 /// With --server that is a second namespace, in which another command runs; without, it is this host and its network.
 /// The TCP flows between the same two ends of the scenario are COMMAND's to make; all other flows are simulated.
+/// Under `sudo` both commands run as the user who called it.
 /// COMMAND's exit status is passed on; 3 means that the run was not in time and must not be trusted. If COMMAND succeeds,
 /// 1 means that an assertion does not hold.
 #[derive(Args)]
@@ -72,6 +76,9 @@ pub(crate) struct Emulate {
     /// Largest packet of the devices, bytes
     #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..))]
     mtu: u16,
+    /// Run both commands as root, not as the user who called sudo
+    #[arg(long)]
+    as_root: bool,
     /// The command and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -141,6 +148,11 @@ impl Emulate {
         }
     }
 
+    /// As whom the commands run, if not as us.
+    fn user(&self) -> Option<Caller> {
+        if self.as_root { None } else { Caller::of_sudo() }
+    }
+
     fn plan(&self, scenario: &Scenario, replaced: usize) -> Plan {
         Plan {
             spin: self.spin,
@@ -157,7 +169,8 @@ impl Emulate {
         mut open: Open,
     ) -> Result<Summary, Failure> {
         let sample = plan.sample;
-        let (mut stage, [server, client]) = Stage::build(self.server.is_some(), self.mtu).map_err(failure)?;
+        let (mut stage, [server, client]) =
+            Stage::build(self.server.is_some(), self.mtu, self.user()).map_err(failure)?;
         if let Some(line) = &self.server {
             stage.start_server(line).map_err(failure)?;
         }

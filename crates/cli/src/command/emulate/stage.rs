@@ -1,5 +1,6 @@
 //! The namespaces, the devices and the programs.
 
+use super::guard::Guard;
 use crate::output;
 use crate::path;
 use crate::target::patience;
@@ -10,8 +11,10 @@ use lasthop_os::ends::{self, CLIENT, CLIENT6, DEVICE, SERVER, SERVER6};
 use lasthop_os::namespace::Namespace;
 use lasthop_os::nat::{self, Nat};
 use lasthop_os::program::Attached;
+use lasthop_os::user::Caller;
 use lasthop_os::{Clock, Interface, Program, SystemError, Tun};
 use std::fs;
+use std::io::{self, IsTerminal};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,7 +24,8 @@ const NETWORK: &str = "198.18.0.0/24";
 const HOST_DEVICE: &str = "lasthop-nat";
 /// How long the server's command has until it listens.
 const LISTENS_WITHIN: Duration = Duration::from_secs(5);
-/// How long a command that is asked to end has until it is made to.
+/// How long a command has to end by itself after the terminal's Ctrl-C, which it gets, too; then it is asked to, and as
+/// long after that it is made to.
 const ENDS_WITHIN: Duration = Duration::from_secs(2);
 
 /// What is removed at the end, in this order.
@@ -30,7 +34,11 @@ pub(super) struct Stage {
     server: Option<Program>,
     client: Namespace,
     far: Far,
-    asked_to_end: Option<Instant>,
+    interrupted: Option<Instant>,
+    is_asked_to_end: bool,
+    /// As whom the programs run.
+    user: Option<Caller>,
+    _guard: Guard,
 }
 
 /// What lies behind the path.
@@ -41,12 +49,19 @@ enum Far {
 
 impl Stage {
     /// The namespaces with a device each, whose other ends are given back: the server's, then the client's.
-    pub(super) fn build(has_server: bool, mtu: u16) -> Result<(Stage, [Tun; 2]), SystemError> {
+    /// The programs run as `user`, or as us.
+    pub(super) fn build(
+        has_server: bool,
+        mtu: u16,
+        user: Option<Caller>,
+    ) -> Result<(Stage, [Tun; 2]), SystemError> {
         path::tidy();
         // That somebody uses the rules matters only to those who want them too.
         if let Ok(true) = nat::remove_stale() {
             output::note("removed the rules `lasthop`, which a killed run had left");
         }
+        // Whatever becomes of us, somebody is there who takes back what comes now.
+        let guard = Guard::begin()?;
         let client = Namespace::create("client")?;
         let at_client = ends::open(&client, CLIENT, has_server.then_some(CLIENT6), mtu)?;
         let (far, at_server) = match has_server {
@@ -66,7 +81,17 @@ impl Stage {
                 (Far::Host { _nat: nat }, tun)
             }
         };
-        Ok((Stage { command: None, server: None, client, far, asked_to_end: None }, [at_server, at_client]))
+        let stage = Stage {
+            command: None,
+            server: None,
+            client,
+            far,
+            interrupted: None,
+            is_asked_to_end: false,
+            user,
+            _guard: guard,
+        };
+        Ok((stage, [at_server, at_client]))
     }
 
     /// Has the kernel's connections at both ends looked at every `span`.
@@ -82,9 +107,16 @@ impl Stage {
     pub(super) fn start_server(&mut self, line: &str) -> Result<(), SystemError> {
         let Far::Server(namespace) = &self.far else { return Ok(()) };
         let words = ["sh", "-c", line].map(str::to_owned);
-        let mut running = Program::start(namespace, &words, Attached::Background)?;
+        let mut running = Program::start(namespace, &words, Attached::Background, self.user.as_ref())?;
         let start = Instant::now();
-        while start.elapsed() < LISTENS_WITHIN && !namespace.within(somebody_listens)? {
+        while !namespace.within(somebody_listens)? {
+            if start.elapsed() >= LISTENS_WITHIN {
+                output::note(&format!(
+                    "note: the server `{line}` does not listen after {} s; the command begins all the same",
+                    LISTENS_WITHIN.as_secs()
+                ));
+                break;
+            }
             if let Some(status) = running.ended()? {
                 return Err(SystemError {
                     message: format!(
@@ -107,21 +139,24 @@ impl Stage {
         let [v4, v6] = [SERVER.to_string(), SERVER6.to_string()];
         let words: Vec<String> =
             command.iter().map(|word| word.replace("{server}", &v4).replace("{server6}", &v6)).collect();
-        self.command = Some(Program::start(&self.client, &words, Attached::Foreground)?);
+        self.command = Some(Program::start(&self.client, &words, Attached::Foreground, self.user.as_ref())?);
         Ok(())
     }
 
-    /// The command's status once it has ended. After Ctrl-C it is asked to end, and later made to.
+    /// The command's status once it has ended. After Ctrl-C it has time to end by itself, if the terminal has told it,
+    /// too; then it is asked to, and later made to.
     pub(super) fn ended(&mut self) -> Result<Option<u8>, SystemError> {
         let Some(command) = &mut self.command else { return Ok(Some(0)) };
         if patience::is_interrupted() {
-            match self.asked_to_end {
-                None => {
-                    command.stop(false);
-                    self.asked_to_end = Some(Instant::now());
-                }
-                Some(since) if since.elapsed() > ENDS_WITHIN => command.stop(true),
-                Some(_) => {}
+            let since = *self.interrupted.get_or_insert_with(Instant::now);
+            let is_told = io::stdin().is_terminal();
+            let asked_after = if is_told { ENDS_WITHIN } else { Duration::ZERO };
+            if since.elapsed() >= asked_after && !self.is_asked_to_end {
+                command.stop(false);
+                self.is_asked_to_end = true;
+            }
+            if since.elapsed() >= asked_after + ENDS_WITHIN {
+                command.stop(true);
             }
         }
         command.ended()

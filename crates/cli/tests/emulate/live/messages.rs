@@ -1,7 +1,7 @@
 //! What is wrong is said, with its exit status.
 
 use crate::common::{lasthop, stderr_of};
-use crate::{CLEAN, emulate, is_possible};
+use crate::{CLEAN, emulate, emulating, is_possible};
 use std::process::Command;
 
 #[test]
@@ -51,4 +51,26 @@ fn without_privileges_there_is_one_clear_message() {
         }
         _ => eprintln!("skipped: setpriv cannot drop privileges here"),
     }
+}
+
+/// Both commands are the caller's of sudo, who may listen at any port there and has no right to anything of root's.
+#[test]
+fn under_sudo_commands_run_as_the_caller() {
+    if !is_possible() {
+        return;
+    }
+    let run = |more: &[&str]| {
+        let own = [CLEAN, "--server", "id -u >&2; exec sleep 1000"];
+        let command = ["--", "sh", "-c", "id -u; touch /run/lasthop-test || echo no"];
+        let arguments = [&own, more, &command].concat();
+        emulating(&arguments).env("SUDO_UID", "65534").env("SUDO_GID", "65534").output().unwrap()
+    };
+    let output = run(&[]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "65534\nno\n");
+    assert!(stderr_of(&output).starts_with("65534\n"), "{}", stderr_of(&output));
+    // The server never listened, which is said.
+    assert!(stderr_of(&output).contains("does not listen after 5 s"), "{}", stderr_of(&output));
+    let output = run(&["--as-root"]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "0\n");
+    std::fs::remove_file("/run/lasthop-test").unwrap();
 }

@@ -1,6 +1,6 @@
 //! Nothing stays: after the end, after a signal, and after a kill and the next start.
 
-use crate::{CLEAN, emulate, emulating, is_possible};
+use crate::{CLEAN, emulate, emulating, is_possible, kill_with_guard};
 use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -87,14 +87,25 @@ fn after_a_signal_nothing_is_left() {
 }
 
 #[test]
+fn after_a_kill_nothing_is_left() {
+    if !is_possible() {
+        return;
+    }
+    let mut killed = begin("17320");
+    send("-KILL", &killed.0);
+    killed.0.wait().unwrap();
+    wait_until("its namespaces go", || namespaces_of(killed.0.id()).is_empty());
+    assert_eq!(processes_with("17320"), 0);
+}
+
+#[test]
 fn after_a_kill_the_next_start_removes_everything() {
     if !is_possible() {
         return;
     }
     let mut killed = begin("16180");
     let other = begin("16181");
-    send("-KILL", &killed.0);
-    killed.0.wait().unwrap();
+    kill_with_guard(&mut killed.0);
     // A test beside this one may have begun a run meanwhile, and said it.
     emulate(&[CLEAN, "--server", "exec sleep 1000", "--", "true"]);
     assert_eq!(namespaces_of(killed.0.id()), Vec::<String>::new());

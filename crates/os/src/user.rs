@@ -1,0 +1,37 @@
+//! Who called us with another user's rights: programs that we start run as that user.
+
+use nix::unistd::{Gid, Uid, User, geteuid};
+use std::env;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The user who called `sudo`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Caller {
+    user: Uid,
+    group: Gid,
+    /// Name and home, if the system knows them.
+    known: Option<(String, PathBuf)>,
+}
+
+impl Caller {
+    /// The one who had root run us (`SUDO_UID`, `SUDO_GID`: sudo(8)); `None` if nobody else did, or we are not root.
+    pub fn of_sudo() -> Option<Caller> {
+        let number = |name: &str| env::var(name).ok()?.parse::<u32>().ok();
+        let (user, group) = (Uid::from_raw(number("SUDO_UID")?), Gid::from_raw(number("SUDO_GID")?));
+        if !geteuid().is_root() || user.is_root() {
+            return None;
+        }
+        let known = User::from_uid(user).ok().flatten().map(|known| (known.name, known.dir));
+        Some(Caller { user, group, known })
+    }
+
+    /// Has a program run as this user, with this user's home. Of the user's groups it has the first one alone.
+    pub(crate) fn runs(&self, command: &mut Command) {
+        command.uid(self.user.as_raw()).gid(self.group.as_raw());
+        if let Some((name, home)) = &self.known {
+            command.env("HOME", home).env("USER", name).env("LOGNAME", name);
+        }
+    }
+}
