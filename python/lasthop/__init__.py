@@ -30,8 +30,8 @@ from lasthop._lasthop import (
     UplinkCounts,
     __version__,
 )
-from lasthop.results import Comparison, Crosscheck, Estimate, Reproduction, Results
-from lasthop.running import compare, crosscheck, reproduce, run
+from lasthop.results import Advice, Comparison, Crosscheck, Estimate, Reproduction, Results
+from lasthop.running import advise, compare, crosscheck, reproduce, run
 from lasthop.scenario import Scenario, mechanisms, ready_paths
 from lasthop.strategy import (
     AckShape,
@@ -52,6 +52,7 @@ __all__ = [
     "AckTiming",
     "Admission",
     "AdvertisedWindow",
+    "Advice",
     "Arrival",
     "Backlog",
     "Comparison",
@@ -79,6 +80,7 @@ __all__ = [
     "Table",
     "UplinkCounts",
     "__version__",
+    "advise",
     "compare",
     "crosscheck",
     "mechanisms",

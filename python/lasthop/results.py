@@ -229,6 +229,68 @@ class Crosscheck:
         return f"<lasthop.Crosscheck of {', '.join(self.senders)}: {runs} runs each>"
 
 
+class Advice:
+    """Cures of a path, the best first; `lasthop.advise` makes one."""
+
+    candidates: list[dict[str, Any]]
+    """A dict for each candidate as `lasthop advise --format json` prints it: what it is, where it lives, who deploys it,
+    the keys it sets, the commands that try it, and its numbers with 95 % intervals."""
+
+    def __init__(self, candidates: list[dict[str, Any]]) -> None:
+        self.candidates = candidates
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """`candidates` flat: an estimate is its mean, beside it `_low` and `_high`; percentiles are `_p50`, `_p95`, `_p99`."""
+        return [_flat(candidate) for candidate in self.candidates]
+
+    @property
+    def is_order_certain(self) -> bool:
+        """Whether the order of the first three is certain."""
+        return any(candidate["is_order_certain"] for candidate in self.candidates)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """`rows` as a data frame of pandas."""
+        import pandas
+
+        return pandas.DataFrame(self.rows)
+
+    def to_polars(self) -> polars.DataFrame:
+        """`rows` as a data frame of polars."""
+        import polars
+
+        return polars.DataFrame(self.rows, infer_schema_length=None)
+
+    def __repr__(self) -> str:
+        first = self.candidates[0]["candidate"] if self.candidates else "nothing helps"
+        return f"<lasthop.Advice of {len(self.candidates)} candidates: {first}>"
+
+
+def _flat(candidate: dict[str, Any]) -> dict[str, Any]:
+    row: dict[str, Any] = {}
+    for name, value in candidate.items():
+        parts = value if isinstance(value, dict) and "p95" in value else {"": value}
+        for part, estimate in parts.items():
+            key = f"{name}_{part}" if part else name
+            if name in _ESTIMATES:
+                low, high = (estimate and estimate["ci95"]) or (None, None)
+                row |= {key: estimate and estimate["mean"], f"{key}_low": low, f"{key}_high": high}
+            else:
+                row[key] = ", ".join(estimate) if isinstance(estimate, list) else estimate
+    return row
+
+
+_ESTIMATES = {
+    "score_percent",
+    "goodput_kbps",
+    "goodput_change_percent",
+    "rtt_ms",
+    "short_s",
+    "short_p95_change_percent",
+    "neighbour_change_percent",
+}
+
+
 def _kept(table: _lasthop.Table | None, asked: str) -> Table:
     if table is None:
         raise Error(f"the run kept no {asked}", f"ask for them: lasthop.run(…, {asked}=True)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import tempfile
 import warnings
 from collections.abc import Iterable, Mapping
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from lasthop import _command, _lasthop, _toml
 from lasthop._error import Error
-from lasthop.results import Comparison, Crosscheck, Reproduction, Results
+from lasthop.results import Advice, Comparison, Crosscheck, Reproduction, Results
 from lasthop.scenario import Scenario, Source
 from lasthop.strategy import Strategies
 
@@ -113,6 +114,32 @@ def reproduce(
     return Reproduction(_command.objects(arguments, report))
 
 
+def advise(
+    source: Source,
+    *,
+    set: Mapping[str, object] | None = None,
+    sender: str | None = None,
+    by: str = "all",
+    seed: int | None = None,
+    jobs: int | None = None,
+) -> Advice:
+    """What would help a path, by how much, and who would have to deploy it: `lasthop advise`.
+
+    `sender` is whose sender the path's flows have (`"linux-cubic"`, `"bbr3"`, …), by default the scenario's; `by` is what
+    the ranking is by: `"all"`, `"goodput"` or `"short"`.
+    """
+    scenario = Scenario(source, set=set)
+    if scenario._has_strategies:
+        raise Error("a strategy in Python cannot be advised on", "advise takes the engine's own mechanisms")
+    further = [f"--by={by}", *([] if sender is None else [f"--sender={sender}"]), *_jobs(jobs)]
+    if (number := _whole("seed", seed, 0, 2**63 - 1)) is not None:
+        further.append(f"--seed={number}")
+    with tempfile.TemporaryDirectory() as folder:
+        path = _written(source, set, scenario, folder)
+        printed, _ = _command.output(["advise", *path, "--format=json", *further])
+    return Advice([json.loads(line) for line in printed.splitlines()])
+
+
 def crosscheck(
     source: Source,
     *,
@@ -140,16 +167,20 @@ def crosscheck(
         if (number := _whole(name, value, int(name == "runs"), most)) is not None:
             further.append(f"--{name}={number}")
     with tempfile.TemporaryDirectory() as folder:
-        if isinstance(source, str | PathLike):
-            typed = {path: _toml.typed(path, value, Strategies()) for path, value in (set or {}).items()}
-            path = [str(fspath(source)), *(f"--set={key}={value}" for key, value in typed.items())]
-        else:
-            file = Path(folder) / "scenario.toml"
-            file.write_text(scenario.to_toml(), encoding="utf-8")
-            path = [str(file)]
+        path = _written(source, set, scenario, folder)
         printed, notes = _command.output(["crosscheck", *path, "--format=csv", *further, *arguments])
     rows = csv.DictReader(io.StringIO(printed))
     return Crosscheck([{name: _read(name, text) for name, text in row.items()} for row in rows], notes)
+
+
+def _written(source: Source, set: Mapping[str, object] | None, scenario: Scenario, folder: str) -> list[str]:
+    """A scenario as the command takes it: as it was named, or as a file in `folder`."""
+    if isinstance(source, str | PathLike):
+        typed = {path: _toml.typed(path, value, Strategies()) for path, value in (set or {}).items()}
+        return [str(fspath(source)), *(f"--set={key}={value}" for key, value in typed.items())]
+    file = Path(folder) / "scenario.toml"
+    file.write_text(scenario.to_toml(), encoding="utf-8")
+    return [str(file)]
 
 
 def _read(column: str, text: str) -> object:

@@ -230,6 +230,17 @@ def test_crosscheck_compares_or_says_what_it_lacks() -> None:
     assert list(frame.columns) == results.to_polars().columns
 
 
+def test_advise_ranks_and_has_rows() -> None:
+    advice = lasthop.advise("rate=4Mbit/s,rtt=40ms,queue=200packets,duration=10s", sender="linux-reno", seed=3)
+    assert [row["rank"] for row in advice.rows] == list(range(1, len(advice.rows) + 1))
+    first = advice.rows[0]
+    assert first["score_percent_low"] <= first["score_percent"] <= first["score_percent_high"]
+    assert first["short_s_p50"] <= first["short_s_p95"] and "congestion=reno" in first["command"]
+    assert list(advice.to_pandas().columns) == advice.to_polars().columns
+    with pytest.raises(lasthop.Error, match="linux-cubic"):
+        lasthop.advise("umts", sender="nobody")
+
+
 class Never(lasthop.CongestionControl):
     def on_ack(self, ack: lasthop.Ack) -> None: ...
 

@@ -1,6 +1,6 @@
 //! Paths of which theory or the papers know what helps.
 
-use lasthop_lab::advise::{Advice, Aim, Place, Row, advise};
+use lasthop_lab::advise::{Advice, Aim, Place, Row, advise, sender};
 use lasthop_lab::progress::Silent;
 use lasthop_lab::repeat::on_threads;
 use lasthop_scenario::Draft;
@@ -53,6 +53,59 @@ fn losses_on_the_air_want_repeats_or_a_sender_that_tolerates_them() {
     };
     assert!(first.iter().all(helps), "{:?}", names(&first));
     assert!(first[0].goodput_change.unwrap().ci95.unwrap()[0] > 20.0, "{:?}", first[0]);
+}
+
+/// The same losses in bursts of five: a burst is one event to a sender (RFC 5681 §3.1 reduces once a window), so that the
+/// path as it is carries more; and repeats on the link meet the burst that took their packet, so that they gain nothing
+/// where single losses are nearly all repaired.
+#[test]
+fn in_bursts_losses_cost_less_and_repeats_do_not_help() {
+    let seen = |path: &str| {
+        let advice = advice(path, &[("duration", "30 s")], 2);
+        let repeats = advice.rows.iter().find(|row| row.candidate.places == [Place::Link]).unwrap();
+        (advice.base.goodput_kbps.unwrap().mean, repeats.goodput_change.unwrap())
+    };
+    let (alone, repeated) = seen("rate=10Mbit/s,rtt=100ms,loss=1%");
+    let (bursts, in_bursts) = seen("rate=10Mbit/s,rtt=100ms,loss=1%,burst=5");
+    assert!(bursts > 1.3 * alone, "{bursts} kbit/s, and {alone} with single losses");
+    assert!(repeated.ci95.unwrap()[0] > 20.0, "{repeated:?}");
+    let [low, high] = in_bursts.ci95.unwrap();
+    assert!(low < 10.0 && high < repeated.percent, "{in_bursts:?}");
+}
+
+/// Datagrams of 8 of 10 Mbit/s that yield to nobody leave TCP a fifth; a queue for each flow gives it its half (Demers,
+/// Keshav, Shenker 1989; RFC 8290 §1).
+#[test]
+fn beside_datagrams_that_do_not_yield_a_queue_for_each_flow_helps() {
+    let text = "duration = \"20 s\"\n[link.a]\nfrom = \"x\"\nto = \"y\"\nrate = \"10 Mbit/s\"\none_way_delay = \"20 ms\"\n\
+                queue = \"100 packets\"\n[flow.bulk]\nfrom = \"x\"\nto = \"y\"\nprofile = \"linux\"\n\
+                [flow.video]\nfrom = \"x\"\nto = \"y\"\nkind = \"cbr\"\nrate = \"8 Mbit/s\"\npacket = \"1200 bytes\"\n";
+    let draft = Draft::parse(text, "beside.toml").unwrap();
+    let advice =
+        on_threads(Some(2), || advise(&draft, "beside.toml", Aim::Goodput, None, &Silent)).unwrap().unwrap();
+    let first = &advice.rows[0];
+    let is_fair = |row: &Row| {
+        row.candidate
+            .set
+            .iter()
+            .any(|(key, value)| key == "link.a.down.queue" && ["fq_codel", "cake"].contains(&value.as_str()))
+    };
+    assert!(is_fair(first), "{:?}", names(&first_three(&advice)));
+    assert!(first.goodput_change.unwrap().ci95.unwrap()[0] > 80.0, "{:?}", first.goodput_change);
+}
+
+/// A sender that is given stands in the scenario's place, and is not tried again.
+#[test]
+fn the_sender_may_be_another_than_the_scenario_s() {
+    let mut draft = Draft::load("hasegawa").unwrap();
+    let keys = sender::give(&mut draft, "bbr").unwrap();
+    let scenario = draft.check().unwrap();
+    let lasthop_scenario::Traffic::Tcp { source, .. } = &scenario.flows[0].traffic else { panic!("TCP") };
+    assert_eq!((source.congestion.info.name, source.recovery.info.name), ("bbr", "rack"));
+    // What was set, set again by hand, is the same scenario: that is what the printed commands do.
+    let mut again = Draft::load("hasegawa").unwrap();
+    keys.iter().for_each(|(key, value)| again.set(key, value).unwrap());
+    assert_eq!(again.show().unwrap(), draft.show().unwrap());
 }
 
 /// 64 KB in 100 ms are 5.2 Mbit/s: of 20 Mbit/s a sender has no more, whatever its congestion control (RFC 7323 §1.1).

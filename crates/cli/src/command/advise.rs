@@ -7,8 +7,10 @@ use crate::output;
 use crate::source::Source;
 use crate::table;
 use crate::target::Target;
-use crate::values;
+use crate::values::{self, Named};
+use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
+use lasthop_lab::advise::sender::{self, SENDERS};
 use lasthop_lab::advise::{self, Advice, Aim};
 use lasthop_lab::repeat::on_threads;
 use lasthop_lab::report;
@@ -27,6 +29,9 @@ neighbour keeps; --format json has the percentiles, intervals and keys.";
 pub(crate) struct Advise {
     #[command(flatten)]
     source: Source,
+    /// The sender that the path's flows have, instead of the scenario's
+    #[arg(long, value_name = "SENDER", value_parser = senders())]
+    sender: Option<&'static str>,
     /// What the ranking is by
     #[arg(long, value_enum, default_value = "all")]
     by: By,
@@ -74,9 +79,23 @@ impl From<By> for Aim {
     }
 }
 
+fn senders() -> impl TypedValueParser<Value = &'static str> {
+    let known = || SENDERS.iter().map(|(name, _)| *name);
+    let parse = move |name: &str| {
+        let control = SENDERS.iter().find(|(it, _)| *it == name).map(|(_, control)| *control);
+        control.ok_or_else(|| format!("expected one of {}", known().collect::<Vec<_>>().join(", ")))
+    };
+    Named { names: || SENDERS.iter().map(|(name, _)| *name).collect(), parse }
+}
+
 impl Advise {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
-        let draft = self.source.draft()?;
+        let mut draft = self.source.draft()?;
+        let given = match self.sender {
+            Some(control) => sender::give(&mut draft, control)?,
+            None => Vec::new(),
+        };
+        let written = self.written(&given);
         let report = self.report.as_deref().map(Target::create).transpose()?;
         let bar = Bar::default();
         let name = self.beside();
@@ -86,28 +105,17 @@ impl Advise {
             return Err(Failure::Interrupted("interrupted: nothing is ranked yet".to_owned()));
         };
         if let Some(target) = report {
-            let mut document = advice.document(&self.written());
+            let mut document = advice.document(&written);
             document.chapters.push(made::chapter(vec![made::scenario(draft.show()?)]));
             target.write_and_note(&report::html(&document))?;
         }
         match self.format {
-            Format::Table => output::print(&self.text(&advice)),
+            Format::Table => output::print(&text(&advice, &written)),
             Format::Json => {
-                let objects = advice.objects(&self.written());
+                let objects = advice.objects(&written);
                 output::print(&objects.iter().map(|object| format!("{object}\n")).collect::<String>())
             }
         }
-    }
-
-    fn text(&self, advice: &Advice) -> String {
-        let mut text = format!("{}\n{}\n\n{}", advice.title, advice.rule(), table::text(&advice.table()));
-        for why in &advice.left_out {
-            text += &format!("\nnot ranked: {why}");
-        }
-        for (words, command) in advice.next_steps(&self.written()) {
-            text += &format!("\n{words}: {command}");
-        }
-        text + "\n"
     }
 
     /// The scenario's file, beside which traces are looked for.
@@ -116,9 +124,22 @@ impl Advise {
         if Path::new(path).is_file() { path.clone() } else { "advice".to_owned() }
     }
 
-    /// PATH and the user's own `--set`, as a shell takes them.
-    fn written(&self) -> String {
-        let sets = self.source.set.iter().map(|one| format!(" --set '{}={}'", one.path, one.value));
+    /// PATH, the user's own `--set`, and what the sender takes, as a shell takes them.
+    fn written(&self, given: &[(String, String)]) -> String {
+        let own = self.source.set.iter().map(|one| (&one.path, &one.value));
+        let all = own.chain(given.iter().map(|(path, value)| (path, value)));
+        let sets = all.map(|(path, value)| format!(" --set '{path}={value}'"));
         format!("'{}'{}", self.source.path, sets.collect::<String>())
     }
+}
+
+fn text(advice: &Advice, written: &str) -> String {
+    let mut text = format!("{}\n{}\n\n{}", advice.title, advice.rule(), table::text(&advice.table()));
+    for why in &advice.left_out {
+        text += &format!("\nnot ranked: {why}");
+    }
+    for (words, command) in advice.next_steps(written) {
+        text += &format!("\n{words}: {command}");
+    }
+    text + "\n"
 }

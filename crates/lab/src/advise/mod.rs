@@ -4,6 +4,7 @@
 //! * `world`: the user's flows with short transfers beside them, and with a plain neighbour.
 //! * `measured`: what one repetition says.
 //! * [`ranking`]: who is ahead, and whether that is certain.
+//! * [`sender`]: whose sender the user's flows have, if not the scenario's.
 //! * `told`: the result as a table, a picture and JSON.
 //!
 //! What is absent: no price, and no search in the parameters of a mechanism; each is tried with its defaults, or with
@@ -12,6 +13,7 @@
 pub mod candidates;
 mod measured;
 pub mod ranking;
+pub mod sender;
 mod told;
 mod world;
 
