@@ -17,7 +17,7 @@ const UNFINISHED: f64 = -2.0;
 const FIRST_TIME: f64 = -1.0;
 
 /// Why something is sent again, by the numbers that columns have.
-pub const REASONS: [Reason; 9] = [
+pub const REASONS: [Reason; 11] = [
     Reason::FastRetransmit,
     Reason::Hole,
     Reason::Timeout,
@@ -26,6 +26,8 @@ pub const REASONS: [Reason; 9] = [
     Reason::TailProbe,
     Reason::WindowProbe,
     Reason::TooLong,
+    Reason::Thawed,
+    Reason::Told,
     Reason::Handshake,
 ];
 
@@ -68,6 +70,14 @@ impl Segments {
         let lost = self.data[4].iter().position(|fate| *fate >= 0.0);
         let middle = lost.map_or(0.5, |at| self.data[0][at]);
         [(middle - 0.4).max(0.0), middle + 1.1]
+    }
+
+    /// What was sent for the first time in a stretch of time, as points at the first bytes, kB.
+    pub fn sent(&self, [from, to]: [f64; 2], name: String) -> Curve {
+        let [sent, start, .., reason] = &self.data;
+        let seen = (0..sent.len()).filter(|at| (from..=to).contains(&sent[*at]) && reason[*at] < 0.0);
+        let points = seen.map(|at| Point::exact(sent[at], start[at] / 1e3)).collect();
+        Curve { name, kind: CurveKind::Dots, points }
     }
 
     /// The first view as points: segments sent, sent again and lost at their first byte, ACKs at what they cover, kB.
@@ -286,6 +296,14 @@ mod tests {
         let (_, _, mut observers) = lasthop_sim::run_watched(&scenario, 1, watch);
         let taker: Box<Taker> = (observers.pop().unwrap() as Box<dyn Any>).downcast().ok().unwrap();
         taker.finish()
+    }
+
+    /// A column has a reason's number, and this list its name.
+    #[test]
+    fn reasons_stand_at_their_numbers() {
+        for (number, reason) in REASONS.into_iter().enumerate() {
+            assert_eq!(reason as usize, number, "{}", reason.name());
+        }
     }
 
     const ALL: Window = Window { from_s: 0.0, to_s: 1e9, most: 100_000 };

@@ -3,7 +3,7 @@ let clips = 0;
 
 function svgPen(width, height) {
   const parts = [], groups = [];
-  let path = '', box = null, open = 0;
+  let path = '', box = null, open = 0, dash = '';
   const short = value => Number(value.toFixed(2));
   const text = words => String(words).replaceAll('&', '&amp;').replaceAll('<', '&lt;');
   const attribute = words => text(words).replaceAll('"', '&quot;');
@@ -18,7 +18,8 @@ function svgPen(width, height) {
     lineTo: (x, y) => { path += `L${short(x)} ${short(y)}`; },
     closePath: () => { path += 'z'; },
     rect: (x, y, w, h) => { box = [x, y, w, h]; },
-    stroke: () => parts.push(`<path d="${path}" fill="none" stroke="${pen.strokeStyle}" stroke-width="${pen.lineWidth}"${pen.opacity()}/>`),
+    setLineDash: lengths => { dash = lengths.length ? ` stroke-dasharray="${lengths.join(' ')}"` : ''; },
+    stroke: () => parts.push(`<path d="${path}" fill="none" stroke="${pen.strokeStyle}" stroke-width="${pen.lineWidth}"${dash}${pen.opacity()}/>`),
     save: () => { groups.push(open); },
     clip: () => {
       clips += 1;

@@ -1,6 +1,8 @@
-// The time-sequence graph of one run: what tcptrace draws, with reasons and causes.
+// The time-sequence graph of a run, or of several in one picture: what tcptrace draws, with reasons and causes.
 const LEFT = 70, BOTTOM = 24, TOP = 8, RIGHT = 8;
 const SEQUENCE_KEY = 'blue: sent; orange: sent again; green: the ACK line; pink: SACK; × lost on the air; ◇ lost in a queue; red line: timeout';
+const TOGETHER_KEY = 'a colour and a dash for each run; bars: sent; squares: sent again; lines: ACKs; dots: SACK; × lost on the air; ◇ lost in a queue; vertical lines: timeouts';
+const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
 const SEQUENCE_HELP = '+ and − zoom, dragging or arrow keys move, 0 shows all, n goes to the next loss, a click or Enter tells a segment\'s story.';
 
 // The first place in a row that grows whose value is not below a bound.
@@ -15,11 +17,13 @@ const segmentsOf = (c, to) => ({
 // On a canvas. `losses()`: names of reasons; what is told: `viewed(view)` when it is moved, `pointed(time)`,
 // `picked(index)` of a segment, `said(words)`. Where wheels scroll the page, one zooms after a click alone.
 function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, picked = () => {}, said = () => {}, wheelsAlways = false }) {
-  let graph = null, view = null, cursor = 0, duration = 1, dragged = null, painting = false;
+  let graph = null, layers = [], view = null, cursor = 0, duration = 1, dragged = null, painting = false;
 
-  // Another run's segments; the view stays, if there is one.
-  function show(segments, seconds) {
+  // Another run's segments; the view stays, if there is one. `look`: its name, tone and number among the `others` in the same
+  // picture, which are drawn below it: { segments, name, tone, dash } each.
+  function show(segments, seconds, look = {}, others = []) {
     graph = segments;
+    layers = graph ? [...others.filter(other => other.segments), { segments: graph, ...look }] : [];
     duration = seconds;
     if (graph && (!view || view[0] > duration)) view = firstView();
     draw();
@@ -41,15 +45,18 @@ function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, 
   }
 
   function frame(width = canvas.clientWidth, height = canvas.clientHeight) {
-    const from = Math.max(0, lowest(graph.sent, view[0]) - 1), to = lowest(graph.sent, view[1]);
-    const ackFrom = Math.max(0, lowest(graph.at, view[0]) - 1), ackTo = lowest(graph.at, view[1]);
     let low = Infinity, high = -Infinity;
-    for (let i = from; i < to; i += 1) { low = Math.min(low, graph.start[i]); high = Math.max(high, graph.start[i] + graph.length[i]); }
-    for (let i = ackFrom; i < ackTo; i += 1) { low = Math.min(low, graph.acked[i]); high = Math.max(high, graph.acked[i]); }
+    const parts = layers.map(({ segments: s }) => {
+      const from = Math.max(0, lowest(s.sent, view[0]) - 1), to = lowest(s.sent, view[1]);
+      const ackFrom = Math.max(0, lowest(s.at, view[0]) - 1), ackTo = lowest(s.at, view[1]);
+      for (let i = from; i < to; i += 1) { low = Math.min(low, s.start[i]); high = Math.max(high, s.start[i] + s.length[i]); }
+      for (let i = ackFrom; i < ackTo; i += 1) { low = Math.min(low, s.acked[i]); high = Math.max(high, s.acked[i]); }
+      return { from, to, ackFrom, ackTo };
+    });
     if (!(high > low)) { low = 0; high = Math.max(1, high); }
     const x = time => LEFT + (time - view[0]) / (view[1] - view[0]) * (width - LEFT - RIGHT);
     const y = byte => height - BOTTOM - (byte - low) / (high - low) * (height - BOTTOM - TOP);
-    return { width, height, from, to, ackFrom, ackTo, low, high, x, y };
+    return { width, height, parts, low, high, x, y };
   }
 
   function draw() {
@@ -73,55 +80,84 @@ function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, 
   }
 
   function paint(pen, f) {
-    const { x, y } = f;
-    const tone = { ink: colour('--ink'), soft: colour('--muted'), grid: colour('--grid'), sent: colour('--c1'), again: colour('--c2'), ack: colour('--c3'), sack: colour('--c4'), bad: colour('--bad') };
+    const { x } = f;
+    const tone = { ink: colour('--ink'), soft: colour('--muted'), grid: colour('--grid'), paper: colour('--paper'), sent: colour('--c1'), again: colour('--c2'), ack: colour('--c3'), sack: colour('--c4'), bad: colour('--bad') };
     axes(pen, f, tone);
     pen.save();
     pen.beginPath();
     pen.rect(LEFT, 0, f.width - LEFT - RIGHT, f.height - BOTTOM);
     pen.clip();
-    for (let i = 0; i < graph.eventAt.length; i += 1) {
-      const at = graph.eventAt[i];
-      if (at < view[0] || at > view[1]) continue;
-      pen.fillStyle = graph.event[i] === 2 ? tone.bad : tone.soft;
-      pen.globalAlpha = graph.event[i] === 2 ? 0.8 : 0.35;
+    const isTogether = layers.length > 1;
+    layers.forEach((layer, at) => {
+      const own = isTogether ? colour(layer.tone) : null;
+      const its = own ? { ...tone, sent: own, again: own, ack: own, sack: own, bad: own, together: true, dash: layer.dash } : tone;
+      run(pen, { ...f, ...f.parts[at] }, its, layer.segments, own ? layer.name : null, at);
+    });
+    pen.fillStyle = tone.soft;
+    if (cursor >= view[0] && cursor <= view[1]) pen.fillRect(x(cursor), TOP, 1, f.height - BOTTOM - TOP);
+    const to = Math.min(...layers.map(({ segments }) => segments.to));
+    if (to < view[1]) {
+      pen.globalAlpha = 0.5; pen.fillStyle = tone.grid;
+      pen.fillRect(x(Math.max(to, view[0])), 0, f.width, f.height - BOTTOM); pen.globalAlpha = 1;
+    }
+    if (isTogether) legend(pen, tone);
+    pen.restore();
+  }
+
+  // Which line is whose, in the corner that a graph that rises leaves free.
+  function legend(pen, tone) {
+    const names = [...layers].sort((one, other) => (one.order ?? 0) - (other.order ?? 0));
+    const width = 46 + 7 * Math.max(...names.map(({ name }) => name.length));
+    pen.globalAlpha = 0.85; pen.fillStyle = tone.paper;
+    pen.fillRect(LEFT + 6, TOP + 14, width, 18 * names.length + 6); pen.globalAlpha = 1;
+    names.forEach(({ name, tone: its, dash }, at) => {
+      const py = TOP + 26 + 18 * at;
+      pen.strokeStyle = colour(its); pen.lineWidth = 2; pen.setLineDash(DASHES[dash]);
+      pen.beginPath(); pen.moveTo(LEFT + 12, py); pen.lineTo(LEFT + 40, py); pen.stroke();
+      pen.setLineDash([]);
+      pen.fillStyle = tone.ink; pen.font = '12px system-ui'; pen.textAlign = 'left'; pen.fillText(name, LEFT + 46, py + 4);
+    });
+  }
+
+  // One run: its timeouts and recoveries, segments, ACKs and marks.
+  function run(pen, f, tone, s, name, place) {
+    const { x, y } = f;
+    for (let i = 0; i < s.eventAt.length; i += 1) {
+      const at = s.eventAt[i];
+      if (at < view[0] || at > view[1] || (name && s.event[i] !== 2)) continue;
+      pen.fillStyle = s.event[i] === 2 ? tone.bad : tone.soft;
+      pen.globalAlpha = s.event[i] === 2 ? 0.8 : 0.35;
       pen.fillRect(x(at), TOP, 1, f.height - BOTTOM - TOP);
-      if (graph.event[i] === 2) { pen.font = '11px system-ui'; pen.fillText('timeout', x(at) + 3, TOP + 10); }
+      if (s.event[i] === 2) { pen.font = '11px system-ui'; pen.fillText(name ? `${name}: timeout` : 'timeout', x(at) + 3, name ? f.height - BOTTOM - 6 - 12 * place : TOP + 10); }
       pen.globalAlpha = 1;
     }
     // Many to a pixel: a column is drawn once, from its lowest to its highest segment.
     const isDense = f.to - f.from > 3 * f.width;
-    const size = Math.max(1.5, Math.abs(y(0) - y(graph.length[f.from] || 1)));
+    const size = Math.max(1.5, Math.abs(y(0) - y(s.length[f.from] || 1)));
     pen.fillStyle = tone.sent;
     let column = -1, top = 0, bottom = 0;
     for (let i = f.from; i < f.to; i += 1) {
-      if (graph.reason[i] >= 0) continue;
-      const px = Math.round(x(graph.sent[i])), upper = y(graph.start[i] + graph.length[i]), lower = Math.max(y(graph.start[i]), upper + 1.5);
+      if (s.reason[i] >= 0) continue;
+      const px = Math.round(x(s.sent[i])), upper = y(s.start[i] + s.length[i]), lower = Math.max(y(s.start[i]), upper + 1.5);
       if (!isDense) { pen.fillRect(px - 1, upper, 2, lower - upper); continue; }
       if (px === column) { top = Math.min(top, upper); bottom = Math.max(bottom, lower); continue; }
       if (column >= 0) pen.fillRect(column, top, 1, bottom - top);
       column = px; top = upper; bottom = lower;
     }
     if (column >= 0) pen.fillRect(column, top, 1, bottom - top);
-    ackLine(pen, f, tone);
-    marks(pen, f, tone, size);
-    pen.fillStyle = tone.soft;
-    if (cursor >= view[0] && cursor <= view[1]) pen.fillRect(x(cursor), TOP, 1, f.height - BOTTOM - TOP);
-    if (graph.to < view[1]) {
-      pen.globalAlpha = 0.5; pen.fillStyle = tone.grid;
-      pen.fillRect(x(Math.max(graph.to, view[0])), 0, f.width, f.height - BOTTOM); pen.globalAlpha = 1;
-    }
-    pen.restore();
+    ackLine(pen, f, tone, s);
+    marks(pen, f, tone, size, s);
   }
 
-  function ackLine(pen, f, tone) {
+  function ackLine(pen, f, tone, s) {
     const { x, y } = f;
     pen.strokeStyle = tone.ack;
-    pen.lineWidth = 1.2;
+    pen.lineWidth = tone.together ? 1.8 : 1.2;
+    pen.setLineDash(DASHES[tone.dash ?? 0]);
     pen.beginPath();
     let level = null, column = -1;
     for (let i = f.ackFrom; i < f.ackTo; i += 1) {
-      const px = x(graph.at[i]), py = y(graph.acked[i]);
+      const px = x(s.at[i]), py = y(s.acked[i]);
       if (level === null) pen.moveTo(Math.max(LEFT, px), py);
       else if (py !== level || i === f.ackTo - 1) { if (f.ackTo - f.ackFrom < 20000 || Math.round(px) !== column) { pen.lineTo(px, level); pen.lineTo(px, py); column = Math.round(px); } else continue; }
       else if (f.ackTo - f.ackFrom < 2000) { pen.lineTo(px, py); pen.lineTo(px, py + 4); pen.moveTo(px, py); }
@@ -129,28 +165,32 @@ function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, 
     }
     if (level !== null) pen.lineTo(f.width - RIGHT, level);
     pen.stroke();
+    pen.setLineDash([]);
     pen.fillStyle = tone.sack;
-    for (let i = f.ackFrom; i < f.ackTo; i += 1) if (graph.sacked[i] === graph.sacked[i]) pen.fillRect(x(graph.at[i]) - 1, y(graph.sacked[i]) - 1, 2.5, 2.5);
+    for (let i = f.ackFrom; i < f.ackTo; i += 1) if (s.sacked[i] === s.sacked[i]) pen.fillRect(x(s.at[i]) - 1, y(s.sacked[i]) - 1, 2.5, 2.5);
   }
 
   // Sent again, and lost: always drawn, one to a spot.
-  function marks(pen, f, tone, size) {
+  function marks(pen, f, tone, size, s) {
     const { x, y } = f;
     const drawnAt = new Set();
     for (let i = f.from; i < f.to; i += 1) {
-      const again = graph.reason[i] >= 0, lost = graph.fate[i] >= 0;
+      const again = s.reason[i] >= 0, lost = s.fate[i] >= 0;
       if (!again && !lost) continue;
-      const px = x(graph.sent[i]), py = y(graph.start[i] + graph.length[i] / 2);
+      const px = x(s.sent[i]), py = y(s.start[i] + s.length[i] / 2);
       const spot = `${Math.round(px)} ${Math.round(py / 2)} ${again} ${lost}`;
       if (drawnAt.has(spot)) continue;
       drawnAt.add(spot);
-      if (again) {
+      if (again && tone.together) {
+        pen.strokeStyle = tone.again; pen.lineWidth = 1.3;
+        pen.beginPath(); pen.moveTo(px - 3, py - 3); pen.lineTo(px + 3, py - 3); pen.lineTo(px + 3, py + 3); pen.lineTo(px - 3, py + 3); pen.closePath(); pen.stroke();
+      } else if (again) {
         pen.fillStyle = tone.again;
         pen.fillRect(px - 1.5, py - Math.max(size, 4) / 2, 3, Math.max(size, 4));
       }
       if (lost) {
-        const isQueue = losses()[graph.fate[i]] !== 'channel' && losses()[graph.fate[i]] !== 'discarded';
-        pen.strokeStyle = isQueue ? tone.ink : tone.bad;
+        const isQueue = losses()[s.fate[i]] !== 'channel' && losses()[s.fate[i]] !== 'discarded';
+        pen.strokeStyle = isQueue && !tone.together ? tone.ink : tone.bad;
         pen.lineWidth = 1.6;
         pen.beginPath();
         if (isQueue) { pen.moveTo(px - 4, py); pen.lineTo(px, py - 4); pen.lineTo(px + 4, py); pen.lineTo(px, py + 4); pen.closePath(); }
@@ -187,9 +227,9 @@ function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, 
 
   // The segment nearest to a place in the picture.
   function nearest(px, py, reach) {
-    const f = frame();
+    const f = frame(), { from, to } = f.parts[layers.length - 1];
     let found = -1, least = reach * reach;
-    for (let i = f.from; i < f.to; i += 1) {
+    for (let i = from; i < to; i += 1) {
       const dx = f.x(graph.sent[i]) - px, dy = f.y(graph.start[i] + graph.length[i] / 2) - py;
       if (dx * dx + dy * dy < least) { least = dx * dx + dy * dy; found = i; }
     }
@@ -260,11 +300,14 @@ function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, 
     at: time => { cursor = time; drawSoon(); },
     get view() { return view; },
     get segments() { return graph; },
+    // To which time all runs in the picture are there.
+    get to() { return Math.min(...layers.map(({ segments }) => segments.to)); },
+    get key() { return layers.length > 1 ? TOGETHER_KEY : SEQUENCE_KEY; },
     // The present view as SVG.
     svg: (width, height, title) => { const pen = svgPen(width, height); if (graph && view) paint(pen, frame(width, height)); return pen.svg(title); },
   };
 }
 
-const AGAIN = { fast_retransmit: 'three duplicate ACKs, or SACK, said that it is lost', hole: 'a partial ACK or SACK showed another hole', timeout: 'the retransmission timer ran out', go_back_n: 'after a timeout everything outstanding goes again', rescue: 'SACK doubts it, and there is nothing else to send', tail_probe: "a probe of the flight's end", window_probe: 'a probe of a closed window', too_long: 'the path takes no segments that long', handshake: 'of the handshake' };
+const AGAIN = { fast_retransmit: 'three duplicate ACKs, or SACK, said that it is lost', hole: 'a partial ACK or SACK showed another hole', timeout: 'the retransmission timer ran out', go_back_n: 'after a timeout everything outstanding goes again', rescue: 'SACK doubts it, and there is nothing else to send', tail_probe: "a probe of the flight's end", window_probe: 'a probe of a closed window', too_long: 'the path takes no segments that long', thawed: "the receiver's window was zero, and has opened", told: 'a node or the receiver said that it was lost', handshake: 'of the handshake' };
 const LOST = { queue_full: 'the queue is full', channel: 'destroyed on the air', notice: 'dropped as a notice', discarded: 'the link layer gives it up', early_drop: 'dropped early by the queue', suppressed: 'taken out by a middlebox' };
 

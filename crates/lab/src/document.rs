@@ -63,7 +63,7 @@ pub enum Block {
     },
 }
 
-/// Time-sequence graphs of which one is shown at a time.
+/// Time-sequence graphs of which one is shown at a time, or several in one picture.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Sequence {
     /// Anchor.
@@ -72,6 +72,8 @@ pub struct Sequence {
     pub title: String,
     /// A sentence or two below it.
     pub caption: String,
+    /// Whether they are there to be compared: then the first two are in one picture from the beginning.
+    pub together: bool,
     /// What is chosen by its name: values of a comparison, or flows.
     pub runs: Vec<Sequenced>,
 }

@@ -9,6 +9,7 @@ mod export;
 mod same_numbers;
 mod settings;
 mod times;
+mod together;
 
 use browser::Browser;
 use std::path::PathBuf;

@@ -91,7 +91,7 @@ impl Comparison {
         let runs = cases.filter_map(|(case, seen)| {
             Some(sequence::named(&case.values.join(", "), &case.scenario, seen.segments.first()?))
         });
-        sequence::block(runs.collect())
+        sequence::block(runs.collect(), true)
     }
 
     /// Its window, its round-trip time and what is in flight; nothing if it is no flow of TCP.

@@ -74,7 +74,7 @@ for (const figure of document.querySelectorAll('figure.time-sequence')) {
   const about = JSON.parse(figure.querySelector('script').textContent);
   const unpacked = new Map();
   const canvas = made('canvas', { class: 'sequence', tabindex: '0', role: 'img', 'aria-label': about.title, 'aria-describedby': `${figure.id}-help` });
-  const key = made('p', { class: 'key-of-graph' }, SEQUENCE_KEY);
+  const key = made('p', { class: 'key-of-graph' });
   const help = made('p', { class: 'help-of-graph', id: `${figure.id}-help` }, `${SEQUENCE_HELP} After a click the wheel zooms, too.`);
   const said = made('p', { class: 'said', role: 'status' });
   const story = made('div', { class: 'story', role: 'region', 'aria-label': 'Story of a segment', 'aria-live': 'polite', hidden: true });
@@ -83,23 +83,37 @@ for (const figure of document.querySelectorAll('figure.time-sequence')) {
     const { start, length } = graph.segments;
     const close = made('button', { type: 'button', onclick: () => { story.hidden = true; canvas.focus(); } }, 'Close');
     const lines = storyOf(graph.segments, index, { ...about, links: run().links });
-    story.replaceChildren(made('strong', {}, `Bytes ${number(start[index])} to ${number(start[index] + length[index])}`), made('ol', {}, ...lines.map(([time, words]) => made('li', {}, time === null ? words : `${time.toFixed(6)} s: ${words}`))), close);
+    const whose = about.runs.length > 1 ? ` of ${run().name}` : '';
+    story.replaceChildren(made('strong', {}, `Bytes ${number(start[index])} to ${number(start[index] + length[index])}${whose}`), made('ol', {}, ...lines.map(([time, words]) => made('li', {}, time === null ? words : `${time.toFixed(6)} s: ${words}`))), close);
     story.hidden = false;
   };
   const graph = sequenceGraph(canvas, { losses: () => about.losses, picked, said: words => { said.textContent = words; } });
   const choice = made('select', { 'aria-label': about.title });
   choice.append(...about.runs.map(({ name }, at) => made('option', { value: String(at) }, name)));
+  // Runs in the same picture: any, and at first the second beside the first, if they are there to be compared.
+  const beside = new Set(about.together ? [1] : []);
+  const segments = at => {
+    const { letters, to } = about.runs[at];
+    if (!unpacked.has(at)) unpacked.set(at, unpackedSegments(letters));
+    return { ...unpacked.get(at), to };
+  };
+  const layer = at => ({ name: about.runs[at].name, tone: `--c${at % 6 + 1}`, dash: at % DASHES.length, order: at });
+  const box = at => made('input', { type: 'checkbox', value: String(at), onchange: event => { beside[event.target.checked ? 'add' : 'delete'](at); show(); } });
+  const boxes = about.runs.map((_, at) => box(at));
+  const others = made('fieldset', { class: 'beside' }, made('legend', {}, 'In the same picture'), ...about.runs.map(({ name }, at) => made('label', {}, boxes[at], ` ${name}`)));
   const show = () => {
-    const { letters, to, duration } = run();
-    if (!unpacked.has(choice.value)) unpacked.set(choice.value, unpackedSegments(letters));
+    const first = Number(choice.value), drawn = [...beside].filter(at => at !== first);
+    boxes.forEach((one, at) => { one.disabled = at === first; one.checked = at === first || beside.has(at); });
+    const { to, duration } = [first, ...drawn].map(at => about.runs[at]).reduce((one, other) => other.to < one.to ? other : one);
     story.hidden = true;
     said.textContent = to < duration ? `Segments and ACKs from ${to.toFixed(3)} s on have no room in this report: lasthop lab shows them.` : '';
-    graph.show({ ...unpacked.get(choice.value), to }, duration);
+    graph.show(segments(first), run().duration, layer(first), drawn.map(at => ({ segments: segments(at), ...layer(at) })));
+    key.textContent = graph.key;
   };
   choice.addEventListener('change', show);
   const button = (words, act) => made('button', { type: 'button', onclick: act }, words);
   const saved = () => save(`${figure.id}.svg`, new Blob([graph.svg(900, 400, about.title)], { type: 'image/svg+xml' }));
-  const steer = made('div', { class: 'steer' }, ...(about.runs.length > 1 ? [choice] : []), button('Zoom in', () => graph.zoom(0.5)), button('Zoom out', () => graph.zoom(2)), button('Whole run', graph.whole), button('Next loss', graph.nextLoss), button('Save this view as SVG', saved));
+  const steer = made('div', { class: 'steer' }, ...(about.runs.length > 1 ? [choice, others] : []), button('Zoom in', () => graph.zoom(0.5)), button('Zoom out', () => graph.zoom(2)), button('Whole run', graph.whole), button('Next loss', graph.nextLoss), button('Save this view as SVG', saved));
   const still = figure.querySelector('.still');
   still.replaceWith(key, canvas, steer, help, said, story);
   show();

@@ -2,6 +2,7 @@
 //! anew as often as somebody zooms.
 
 use crate::document::{Sequence, Sequenced};
+use crate::figure::Figure;
 use lasthop_charts::packed::packed;
 use lasthop_charts::plot;
 use lasthop_charts::plot::escape::escaped;
@@ -14,10 +15,11 @@ use serde_json::{Value, json};
 /// The figure with this anchor.
 pub fn html(sequence: &Sequence, anchor: &str) -> String {
     let (title, caption) = (escaped(&sequence.title), escaped(&sequence.caption));
-    let first = sequence.runs.first().map(|run| run.segments.figure(&sequence.title)).unwrap_or_default();
+    let first = still(sequence);
     let (still, _) = plot::html(&first, &Looks::of([&first].into_iter()));
     let about = json!({
-        "title": sequence.title, "losses": LossReason::ALL.map(LossReason::name), "again": REASONS.map(Reason::name),
+        "title": sequence.title, "together": sequence.together && sequence.runs.len() > 1,
+        "losses": LossReason::ALL.map(LossReason::name), "again": REASONS.map(Reason::name),
         "runs": sequence.runs.iter().map(run).collect::<Vec<Value>>(),
     });
     // Nothing in it may end the element that holds it.
@@ -30,6 +32,20 @@ pub fn html(sequence: &Sequence, anchor: &str) -> String {
          <script type=\"application/json\">{about}</script>\n\
          </figure>\n"
     )
+}
+
+/// The first view of the first run; of others in the same picture what they sent.
+fn still(sequence: &Sequence) -> Figure {
+    let Some((first, others)) = sequence.runs.split_first() else { return Figure::default() };
+    let mut figure = first.segments.figure(&sequence.title);
+    if let (true, Some(second)) = (sequence.together, others.first()) {
+        figure.curves.iter_mut().for_each(|curve| curve.name = format!("{}: {}", first.name, curve.name));
+        figure
+            .curves
+            .push(second.segments.sent(first.segments.first_view(), format!("{}: sent", second.name)));
+        figure.curves.retain(|curve| !curve.points.is_empty());
+    }
+    figure
 }
 
 fn run(run: &Sequenced) -> Value {

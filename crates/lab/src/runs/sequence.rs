@@ -48,11 +48,11 @@ pub fn named(name: &str, scenario: &Scenario, segments: &Segments) -> Sequenced 
 /// The graphs of a run's flows.
 pub fn of_run(scenario: &Scenario, segments: &[Segments]) -> Option<Block> {
     let flows = shown(scenario, MOST_FLOWS).into_iter().zip(segments);
-    block(flows.map(|(flow, its)| named(&scenario.flows[flow].name, scenario, its)).collect())
+    block(flows.map(|(flow, its)| named(&scenario.flows[flow].name, scenario, its)).collect(), false)
 }
 
-/// The graphs, if there is anything in them.
-pub fn block(runs: Vec<Sequenced>) -> Option<Block> {
+/// The graphs, if there is anything in them; `together`: to be compared in one picture.
+pub fn block(runs: Vec<Sequenced>, together: bool) -> Option<Block> {
     let is_drawn = runs.iter().any(|run| !run.segments.data[0].is_empty());
     is_drawn.then(|| {
         Block::Sequence(Sequence {
@@ -61,6 +61,7 @@ pub fn block(runs: Vec<Sequenced>) -> Option<Block> {
             caption: "Each segment when it sets out at the sender, what became of it, and each ACK when it arrives there: what \
                       tcptrace draws of a capture, with causes that no capture knows."
                 .into(),
+            together,
             runs,
         })
     })

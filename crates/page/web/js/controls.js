@@ -178,6 +178,7 @@ function fieldset(variant) {
   const remove = made('button', { type: 'button', class: 'small', disabled: S.variants.length < 2, 'aria-label': `Remove variant ${letterOf(variant)}`, onclick: () => {
     S.variants.splice(variant, 1);
     S.shown = Math.min(S.shown, S.variants.length - 1);
+    S.over = S.over.filter(one => one !== variant).map(one => one > variant ? one - 1 : one);
     drawVariants();
     changed();
     byId('add').focus();

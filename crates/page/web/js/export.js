@@ -37,10 +37,10 @@ function wholePicture() {
     y += line;
     row.forEach((words, at) => { pen.font = '11px system-ui'; pen.textAlign = at ? 'right' : 'left'; pen.fillText(words, MARGIN + column * (at ? at + 1 : 0), y - 5); });
   }
-  write(byId('sequence-title').firstChild.textContent + letterOf(S.shown), 'bold 13px system-ui');
+  write(byId('sequence-title').firstChild.textContent + drawnVariants().map(letterOf).join(' and '), 'bold 13px system-ui');
   pen.put(graph.svg(width - 2 * MARGIN, graphHeight, 'Segments and ACKs'), MARGIN, y);
   y += graphHeight;
-  write(SEQUENCE_KEY, '11px system-ui');
+  write(graph.key, '11px system-ui');
   for (const plot of plots) {
     write(plot.title, 'bold 13px system-ui');
     pen.put(plot.svg, MARGIN, y);

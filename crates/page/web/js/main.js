@@ -40,19 +40,21 @@ function picture(what) {
   const segments = segmentsWanted || { from_s: 0, to_s: 1e9, most: MOST_SEGMENTS };
   if (what === 'all') {
     drawnWith = S.variants.length;
-    const requests = S.variants.map((_, variant) => ({ line: lineOf(S, variant), seed: S.seed, variant, samples: true, segments: variant === S.shown ? segments : null }));
+    const inPicture = drawnVariants();
+    const requests = S.variants.map((_, variant) => ({ line: lineOf(S, variant), seed: S.seed, variant, samples: true, segments: inPicture.includes(variant) ? segments : null }));
     begin({ kind: 'all', requests, seed: S.seed, runs: S.runs, keeps: true, between });
   } else {
-    // One variant alone, in more detail.
-    const request = { line: lineOf(S, S.shown), seed: S.seed, segments: what === 'segments' ? segments : null, hops: what === 'hops' ? passagesWanted : null };
-    begin({ kind: what, requests: [request], seed: S.seed, runs: 1, keeps: false });
+    // What is in the picture alone, in more detail.
+    const variants = what === 'segments' ? drawnVariants() : [S.shown];
+    const requests = variants.map(variant => ({ line: lineOf(S, variant), seed: S.seed, segments: what === 'segments' ? segments : null, hops: what === 'hops' ? passagesWanted : null }));
+    begin({ kind: what, requests, seed: S.seed, runs: 1, keeps: false });
   }
 }
 
 // The graph shows what it has no segments of: only then another run.
 function wantSegments() {
   const [from, to] = graph.view;
-  if (to <= graph.segments.to && from >= (segmentsWanted ? segmentsWanted.from_s : 0)) return;
+  if (to <= graph.to && from >= (segmentsWanted ? segmentsWanted.from_s : 0)) return;
   clearTimeout(wantSegments.timer);
   wantSegments.timer = setTimeout(() => {
     const width = to - from;
@@ -83,8 +85,7 @@ function onJob(message) {
     return;
   }
   if (message.kind === 'segments') {
-    message.answers[0].header.path = shownPath;
-    setGraph(message.answers[0]);
+    setGraph(message.answers);
     return;
   }
   showAll(message);
@@ -97,7 +98,7 @@ function showAll({ answers, charts, ms }) {
   shownPath = answers[S.shown].header.path;
   if (before !== JSON.stringify(shownPath)) { drawPath(); if (!sliding()) refreshSliders(); }
   cursorAt = within(cursorAt);
-  setGraph(answers[S.shown]);
+  setGraph(drawnVariants().map(variant => answers[variant]));
   drawCharts(charts);
   drawShown();
   drawMoment();
@@ -124,6 +125,7 @@ function refreshSliders() {
 
 function drawShown() {
   byId('shown').replaceChildren(...S.variants.map((_, variant) => made('option', { value: String(variant), selected: variant === S.shown }, letterOf(variant))));
+  drawOver();
 }
 
 // Keeps the settings in the address, if they fit.

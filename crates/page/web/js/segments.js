@@ -1,11 +1,36 @@
-// The segments of the variant shown: the graph, and a segment's story.
+// The segments of the variant shown, and of those beside it in the same picture: the graph, and a segment's story.
 const canvas = byId('sequence');
 const graph = sequenceGraph(canvas, { losses: () => catalogue.losses, viewed: wantSegments, pointed: at, picked: tell, said, wheelsAlways: true });
-byId('sequence-key').textContent = SEQUENCE_KEY;
 byId('sequence-help').textContent = `The wheel, ${SEQUENCE_HELP}`;
 
-function setGraph(run) {
-  graph.show(run.columns['data.sent_s'] && segmentsOf(run.columns, run.header.segments_to_s), shownPath.duration_s);
+// The variant shown first, then those beside it.
+const drawnVariants = () => [S.shown, ...S.over.filter(variant => variant !== S.shown && variant < S.variants.length)];
+
+// Runs of these variants, in their order.
+function setGraph(runs) {
+  const layers = drawnVariants().map((variant, at) => {
+    const run = runs[at], columns = run && run.columns;
+    const segments = columns && columns['data.sent_s'] && segmentsOf(columns, run.header.segments_to_s);
+    return { segments, name: letterOf(variant), tone: TONES[variant], dash: variant, order: variant };
+  });
+  const [{ segments, ...look }, ...others] = layers;
+  graph.show(segments, shownPath.duration_s, look, others);
+  byId('sequence-key').textContent = graph.key;
+}
+
+// Which other variants are in the picture.
+function drawOver() {
+  const box = byId('over'), focused = document.activeElement && document.activeElement.id;
+  const others = S.variants.map((_, variant) => variant).filter(variant => variant !== S.shown);
+  const choose = variant => event => {
+    S.over = S.over.filter(other => other !== variant);
+    if (event.target.checked) S.over.push(variant);
+    changed();
+  };
+  box.replaceChildren(...others.map(variant => made('label', {}, made('input', { type: 'checkbox', id: `over-${variant}`, checked: S.over.includes(variant), onchange: choose(variant) }), ` ${letterOf(variant)}`)));
+  box.hidden = !others.length;
+  if (others.length) box.prepend('with ');
+  if (focused && focused.startsWith('over-')) byId(focused)?.focus();
 }
 
 async function tell(index) {

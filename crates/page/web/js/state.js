@@ -8,7 +8,7 @@ const LARGEST_SEED = 9223372036854775807n;
 const TONES = ['--c1', '--c2', '--c3', '--c4'];
 
 const usual = () => ({
-  base: ONE_LINK, toml: '', seed: '1', runs: 10, more: '', lesson: '', shown: 0,
+  base: ONE_LINK, toml: '', seed: '1', runs: 10, more: '', lesson: '', shown: 0, over: [],
   keys: { rate: '10Mbit/s', rtt: '40ms', queue: '1bdp', loss: '0.1%', duration: '20s' },
   variants: [{ keys: {} }, { keys: { congestion: 'reno' } }],
 });
@@ -36,6 +36,8 @@ function settings(found) {
   made.seed = found.seed;
   made.runs = Math.max(1, Math.min(200, found.runs));
   made.shown = Number.isInteger(found.shown) && found.shown >= 0 && found.shown < made.variants.length ? found.shown : 0;
+  const isVariant = one => Number.isInteger(one) && one >= 0 && one < made.variants.length;
+  made.over = Array.isArray(found.over) ? [...new Set(found.over.filter(isVariant))] : [];
   return made;
 }
 

@@ -9,7 +9,7 @@ use lasthop_tcp::event::Reason;
 
 /// The air carries nothing for 5 s. What waits is not lost.
 const OUTAGE: &[Setting<'_>] = &[
-    ("link.air.down.plan", "2 Mbit/s for 10 s, 1 bit/s for 5 s, 2 Mbit/s for 25 s"),
+    ("link.air.down.plan", "2 Mbit/s for 10 s, 0 bit/s for 5 s, 2 Mbit/s for 25 s"),
     ("link.air.down.queue", "unlimited"),
     ("window", "{ kind = \"buffer\", size = \"48000 bytes\" }"),
     ("duration", "30 s"),
