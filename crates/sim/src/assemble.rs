@@ -107,9 +107,8 @@ fn over_links(scenario: &Scenario, seed: u64, flows: Vec<Flow>, hosts: Vec<(Flow
         .iter()
         .flat_map(|link| {
             let stream = |side| Stream::named(seed, &format!("link.{}.{side}.channel", link.name));
-            let plans = Stream::named(seed, &format!("link.{}.plans", link.name));
             [("down", &link.down), ("up", &link.up)]
-                .map(|(side, config)| Line::in_link(config, stream(side), plans.clone()))
+                .map(|(side, config)| Line::in_link(config, stream(side), plans(link, seed)))
         })
         .collect();
     let mut engine = Engine::new(links, flows);
@@ -124,7 +123,8 @@ fn over_links(scenario: &Scenario, seed: u64, flows: Vec<Flow>, hosts: Vec<(Flow
     for (index, link) in scenario.links.iter().enumerate() {
         for (config, down) in [(&link.down, true), (&link.up, false)] {
             if let Service::Plan(_) = config.service {
-                engine.tell_plan(pipe_of(index, down), &config.service);
+                let service = of_run(&config.service, link, seed);
+                engine.tell_plan(pipe_of(index, down), &service);
             }
         }
     }
@@ -132,6 +132,16 @@ fn over_links(scenario: &Scenario, seed: u64, flows: Vec<Flow>, hosts: Vec<(Flow
         engine.pass_in_hosts(hosts);
     }
     engine
+}
+
+/// What both directions of a link draw their plans from.
+fn plans(link: &Link, seed: u64) -> Stream {
+    Stream::named(seed, &format!("link.{}.plans", link.name))
+}
+
+/// A rate as it is in the run with this seed.
+pub(crate) fn of_run(service: &Service, link: &Link, seed: u64) -> Service {
+    service.seeded(plans(link, seed).draw())
 }
 
 /// What stands at a node.

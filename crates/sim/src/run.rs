@@ -1,6 +1,6 @@
 //! One repetition of a scenario.
 
-use crate::assemble::{assemble, pipe_of};
+use crate::assemble::{assemble, of_run, pipe_of};
 use crate::link_metrics::LinkTraffic;
 use crate::outcome::{FlowOutcome, LinkOutcome, Outcome};
 use crate::probe::{Prober, Samples};
@@ -157,14 +157,14 @@ fn outcome(scenario: &Scenario, seed: u64, engine: &Engine) -> Outcome {
             down: *engine.pipe_account(pipe_of(index, true)),
             up: *engine.pipe_account(pipe_of(index, false)),
             traffic: [true, false]
-                .map(|down| traffic(scenario, engine, &flows, Hop { link: index, is_down: down })),
+                .map(|down| traffic(scenario, seed, engine, &flows, Hop { link: index, is_down: down })),
             rlc: [true, false].map(|down| engine.rlc(pipe_of(index, down)).copied()),
         })
         .collect();
     Outcome { seed, duration_s: scenario.duration.as_secs(), flows, links }
 }
 
-fn traffic(scenario: &Scenario, engine: &Engine, flows: &[FlowOutcome], hop: Hop) -> LinkTraffic {
+fn traffic(scenario: &Scenario, seed: u64, engine: &Engine, flows: &[FlowOutcome], hop: Hop) -> LinkTraffic {
     let (link, pipe) = (&scenario.links[hop.link], pipe_of(hop.link, hop.is_down));
     let service = if hop.is_down { &link.down.service } else { &link.up.service };
     let account = engine.pipe_account(pipe);
@@ -172,7 +172,7 @@ fn traffic(scenario: &Scenario, engine: &Engine, flows: &[FlowOutcome], hop: Hop
     LinkTraffic {
         duration_s: scenario.duration.as_secs(),
         carried_bytes: account.carried_bytes - engine.bytes_under_way(pipe),
-        capacity_bytes: service.bytes_until(end_of(scenario)),
+        capacity_bytes: of_run(service, link, seed).bytes_until(end_of(scenario)),
         payload_bytes: through.map(|(_, flow)| flow.delivered_bytes).sum(),
         lost: account.lost.total(),
     }

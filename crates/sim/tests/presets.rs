@@ -120,3 +120,16 @@ fn a_gateway_that_splits_helps_a_satellite() {
     let (whole, split) = (goodput("geo-modern"), goodput("geo-split"));
     assert!(split > 2.0 * whole, "{split} with it, {whole} without");
 }
+
+/// What a link could have carried is what it drew in that run: a bulk flow's share of it is never above 100 %, and with
+/// 1 Gbit/s before it a rate of 5 to 50 Mbit/s is used up.
+#[test]
+fn a_drawn_rate_is_what_use_is_measured_by() {
+    let path = "rate=10Mbit/s,rtt=10ms,queue=1000packets,congestion=cubic,duration=60s";
+    let drawn = scenario(path, &[("link.path.down.plan", "5..50 Mbit/s for 2 s")]);
+    for seed in 1..=5 {
+        let link = &run(&drawn, seed).links[0].traffic[0];
+        let used = link.carried_bytes as f64 / link.capacity_bytes;
+        assert!((0.95..=1.0).contains(&used), "{used}");
+    }
+}

@@ -146,7 +146,8 @@ struct Air<'a> {
 fn airs(scenario: &Scenario) -> Vec<Air<'_>> {
     let first = scenario.flows.iter().position(|flow| matches!(flow.traffic, Traffic::Tcp { .. }));
     let there = first.map(|at| &scenario.routes[at].there).into_iter().flatten();
-    let loses = |config: &Config| config.channel.info.name != lasthop_net::channel::DEFAULT.info.name;
+    let has_channel = |config: &Config| config.channel.info.name != lasthop_net::channel::DEFAULT.info.name;
+    let loses = |config: &Config| has_channel(config) || config.loss_plan.is_some();
     let air = |hop: &Hop| {
         let link = &scenario.links[hop.link];
         let (config, back, before) =

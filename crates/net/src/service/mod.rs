@@ -24,8 +24,8 @@ pub enum Service {
 }
 
 impl Service {
-    /// The same with what it draws, if it does, drawn with this seed.
-    pub(crate) fn seeded(&self, seed: u64) -> Service {
+    /// The same with what it draws, if it does, drawn with this seed: the first draw of its link's plans ([`crate::Line::in_link`]).
+    pub fn seeded(&self, seed: u64) -> Service {
         match self {
             Service::Plan(plan) if plan.draws() => Service::Plan(Arc::new(plan.seeded(seed))),
             same => same.clone(),
