@@ -6,11 +6,11 @@
 //! keep a distance from each other (§5.4), and at high probability ECN is no protection (§5.1).
 //!
 //! # How long packets wait
-//! By default that of the packet that left last (§5.3 names time stamps; Linux's default). With
-//! `estimator = "departure_rate"` what waits over the rate at which it leaves, measured over 16 KB at a time (§4.3).
+//! By default that of the packet that left last (§4.3; Linux's default). With
+//! `estimator = "departure_rate"` what waits over the rate at which it leaves, measured over 16 KB at a time (§5.2).
 //!
 //! # What is beside the RFC
-//! It is always on (§4.1 may switch it off below a third of the room). The controller is brought up to date when a packet
+//! It is always on (§5.3 may switch it off below a third of the room). The controller is brought up to date when a packet
 //! comes or leaves, once for each interval gone by: nothing reads it in between.
 
 use super::waiting::{Front, Waiting};
@@ -95,7 +95,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values, place| Discipline::scheduled(Pie::new(values, place.random)),
 };
 
-/// Bytes over which a departure rate is measured (DQ_THRESHOLD), and the weight of the latest one (§4.3).
+/// Bytes over which a departure rate is measured (DQ_THRESHOLD), and the weight of the latest one (§5.2).
 const THRESHOLD: u64 = 16_384;
 const WEIGHT: f64 = 0.25;
 
@@ -383,7 +383,7 @@ mod tests {
         assert_eq!((gentle.1, harsh.1), (100, 0));
     }
 
-    /// §4.3: 16 packets of 1000 bytes leave in 16 ms: 16,384 bytes take 16.384 ms, and 50 packets wait for 50 ms.
+    /// §4.3, §5.2: 16 packets of 1000 bytes leave in 16 ms: 16,384 bytes take 16.384 ms, and 50 packets wait for 50 ms.
     #[test]
     fn both_estimators_tell_how_long_packets_wait() {
         for estimator in ["timestamp", "departure_rate"] {
