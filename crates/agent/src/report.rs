@@ -4,14 +4,18 @@ use crate::daemon::{SOCKET, Shared};
 use crate::table::Table;
 use lasthop_base::Time;
 use lasthop_os::SystemError;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde_json::{Value, json};
+use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, Read, Write};
-use std::net::TcpListener;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What is known at a moment.
 pub(crate) struct Summary {
@@ -20,6 +24,8 @@ pub(crate) struct Summary {
 
 /// Connections that are told one by one: those with most ACKs.
 const SHOWN: usize = 20;
+/// Connections to the port of the counters that have asked nothing yet.
+const MOST_WAITING: usize = 64;
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -84,11 +90,11 @@ pub fn status(folder: &Path) -> Result<Value, SystemError> {
         Ok(text)
     };
     let text = ask().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => SystemError {
+        ErrorKind::NotFound | ErrorKind::ConnectionRefused => SystemError {
             message: "no agent is running".to_owned(),
             help: format!("nobody answers at `{}`; start one with `lasthop agent run`", path.display()),
         },
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => SystemError {
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => SystemError {
             message: "the agent does not answer".to_owned(),
             help: "it may be stopped (SIGSTOP): connections go on without it".to_owned(),
         },
@@ -103,21 +109,69 @@ pub fn status(folder: &Path) -> Result<Value, SystemError> {
     })
 }
 
-/// Answers every HTTP request with the counters in Prometheus's text format 0.0.4.
+/// Answers every HTTP request with the counters in Prometheus's text format 0.0.4. Who connects and asks nothing keeps
+/// nobody from an answer: of those that wait, the oldest goes where there are too many.
 pub(crate) fn answer_metrics(shared: &Shared, listener: &TcpListener) -> io::Result<()> {
+    listener.set_nonblocking(true)?;
+    let mut waiting: VecDeque<(TcpStream, Instant)> = VecDeque::new();
     loop {
-        let (mut stream, _) = listener.accept()?;
-        let _ = stream.set_read_timeout(Some(PATIENCE));
-        let _ = stream.set_write_timeout(Some(PATIENCE));
-        // What is asked for does not matter: there is one answer.
-        let _ = stream.read(&mut [0; 4096]);
-        let body = metrics(shared);
-        let _ = write!(
-            stream,
-            "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-            body.len()
-        );
+        wait(listener, &waiting)?;
+        while let Some((stream, _)) = accepted(listener)? {
+            if waiting.len() == MOST_WAITING {
+                waiting.pop_front();
+            }
+            waiting.push_back((stream, Instant::now()));
+        }
+        waiting.retain_mut(|(stream, since)| match stream.read(&mut [0; 4096]) {
+            // What is asked for does not matter: there is one answer.
+            Ok(1..) => {
+                tell(shared, stream);
+                false
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => since.elapsed() < PATIENCE,
+            Ok(0) | Err(_) => false,
+        });
     }
+}
+
+/// Waits until somebody connects or asks, or the oldest has waited for too long.
+fn wait(listener: &TcpListener, waiting: &VecDeque<(TcpStream, Instant)>) -> io::Result<()> {
+    let asked = waiting.iter().map(|(stream, _)| stream.as_fd());
+    let mut all: Vec<PollFd<'_>> =
+        asked.chain([listener.as_fd()]).map(|file| PollFd::new(file, PollFlags::POLLIN)).collect();
+    let left = waiting.front().map(|(_, since)| PATIENCE.saturating_sub(since.elapsed()));
+    let timeout = left.map_or(PollTimeout::NONE, |left| {
+        PollTimeout::try_from(left + Duration::from_millis(1)).unwrap_or(PollTimeout::MAX)
+    });
+    match poll(&mut all, timeout) {
+        Ok(_) | Err(Errno::EINTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Somebody who has connected, if there is one.
+fn accepted(listener: &TcpListener) -> io::Result<Option<(TcpStream, SocketAddr)>> {
+    match listener.accept() {
+        Ok((stream, address)) => {
+            stream.set_nonblocking(true)?;
+            Ok(Some((stream, address)))
+        }
+        // Gone again, or none.
+        Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionAborted) => {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The answer is shorter than what a socket holds: nobody has to be waited for.
+fn tell(shared: &Shared, stream: &mut TcpStream) {
+    let body = metrics(shared);
+    let _ = write!(
+        stream,
+        "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    );
 }
 
 fn metrics(shared: &Shared) -> String {

@@ -84,6 +84,8 @@ pub struct Emulation<W: Write> {
     connections: Connections,
     measured: Measured,
     capture: Option<Capture<W>>,
+    /// Why the capture ends early, if it does.
+    unwritten: Option<SystemError>,
     samples: Vec<Sample>,
     next_sample: Time,
     buffer: Vec<u8>,
@@ -110,6 +112,7 @@ impl<W: Write> Emulation<W> {
             connections,
             measured: Measured::default(),
             capture: None,
+            unwritten: None,
             samples: Vec::new(),
             next_sample: Time::ZERO,
             buffer: vec![0; 1 << 16],
@@ -145,15 +148,18 @@ impl<W: Write> Emulation<W> {
     /// Ends: closes the devices, and gives back the capture's writer.
     ///
     /// # Errors
-    /// If the capture's end cannot be written.
+    /// If the capture could not be written to its end. Packets have passed all the same.
     pub fn finish(self) -> Result<Option<W>, SystemError> {
+        if let Some(error) = self.unwritten {
+            return Err(error);
+        }
         self.capture.map(Capture::finish).transpose().map_err(|error| unwritable(&error))
     }
 
     /// Lets packets in and out. Waits for something to happen if nothing did, `patience` at most.
     ///
     /// # Errors
-    /// If a device is gone or the capture cannot be written.
+    /// If a device is gone.
     pub fn turn(&mut self, patience: Duration) -> Result<(), SystemError> {
         let entered = self.let_in(End::Server)? + self.let_in(End::Client)?;
         let now = self.clock.now();
@@ -181,7 +187,7 @@ impl<W: Write> Emulation<W> {
             bytes.clear();
             bytes.extend_from_slice(&self.buffer[..len]);
             self.measured.enter(now, end, len);
-            record(&mut self.capture, end as usize, now, &bytes, None)?;
+            self.record(end as usize, now, &bytes, None);
             let (entering, ends) = carriage::entering(&bytes, end == End::Server, self.plan.charge);
             let lane = self.connections.enter(&entering, ends.as_ref(), &mut self.measured);
             let number = self.plan.engine.inject(FlowId(lane), &entering);
@@ -199,10 +205,10 @@ impl<W: Write> Emulation<W> {
             match one.lost {
                 Some((PipeId(pipe), reason)) => {
                     self.measured.lose(one.forward, reason);
-                    let why = self.plan.pipes.get(pipe as usize).map_or("the path", String::as_str);
-                    let why = || format!("lost on {why}: {}", reason.name());
                     if self.capture.is_some() {
-                        record(&mut self.capture, 2 + pipe as usize, one.at, &bytes, Some(&why()))?;
+                        let why = self.plan.pipes.get(pipe as usize).map_or("the path", String::as_str);
+                        let why = format!("lost on {why}: {}", reason.name());
+                        self.record(2 + pipe as usize, one.at, &bytes, Some(&why));
                     }
                 }
                 None => {
@@ -213,7 +219,7 @@ impl<W: Write> Emulation<W> {
                     let taken = self.tuns[end as usize].send(&bytes)?;
                     let now = self.clock.now();
                     self.measured.deliver(one.at, now, end, bytes.len(), taken);
-                    record(&mut self.capture, end as usize, now, &bytes, None)?;
+                    self.record(end as usize, now, &bytes, None);
                 }
             }
             if self.spare.len() < MOST_SPARE {
@@ -222,6 +228,15 @@ impl<W: Write> Emulation<W> {
         }
         self.left = left;
         Ok(())
+    }
+
+    /// Writes a packet to the capture; after a mistake, nothing more.
+    fn record(&mut self, interface: usize, now: Time, packet: &[u8], comment: Option<&str>) {
+        let Some(capture) = &mut self.capture else { return };
+        if let Err(error) = capture.packet(interface, now, packet, packet.len() as u32, comment) {
+            self.capture = None;
+            self.unwritten = Some(unwritable(&error));
+        }
     }
 
     fn sample(&mut self, now: Time) {
@@ -239,17 +254,6 @@ impl<W: Write> Emulation<W> {
             lost: PerReason::new(|reason| self.measured.tallies.iter().map(|tally| tally.lost[reason]).sum()),
         });
     }
-}
-
-fn record<W: Write>(
-    capture: &mut Option<Capture<W>>,
-    interface: usize,
-    now: Time,
-    packet: &[u8],
-    comment: Option<&str>,
-) -> Result<(), SystemError> {
-    let Some(capture) = capture else { return Ok(()) };
-    capture.packet(interface, now, packet, packet.len() as u32, comment).map_err(|error| unwritable(&error))
 }
 
 fn unwritable(error: &std::io::Error) -> SystemError {

@@ -76,19 +76,15 @@ impl Open {
         self.capture.take()
     }
 
-    /// Writes summary and report.
+    /// Writes summary and report, each whatever becomes of the other.
     pub(super) fn fill(
         &mut self,
         summary: &Summary,
         document: impl FnOnce() -> Document,
     ) -> Result<(), Failure> {
-        if let Some(target) = self.summary.take() {
-            self.summary = Some(target.filled(&format!("{}\n", summary.object()))?);
-        }
-        if let Some(target) = self.report.take() {
-            self.report = Some(target.filled(&report::html(&document()))?);
-        }
-        Ok(())
+        let summary_is = fill(&mut self.summary, || format!("{}\n", summary.object()));
+        let report_is = fill(&mut self.report, || report::html(&document()));
+        summary_is.and(report_is)
     }
 
     /// Gives every file its name.
@@ -100,4 +96,10 @@ impl Open {
         }
         Ok(())
     }
+}
+
+/// Writes a file; one that cannot be written is given up.
+fn fill(file: &mut Option<Target>, text: impl FnOnce() -> String) -> Result<(), Failure> {
+    *file = file.take().map(|target| target.filled(&text())).transpose()?;
+    Ok(())
 }

@@ -107,11 +107,12 @@ impl Emulate {
         let plan = self.plan(&scenario, path::replaced(&scenario)?);
         let open = self.files.open(&plan.pipes)?;
         let junit = self.junit.as_deref().map(Target::create).transpose()?;
-        let summary = patience::during(|| self.run(&scenario, made, plan, open))?;
+        let (summary, written) = patience::during(|| self.run(&scenario, made, plan, open))?;
         match self.format {
             Format::Json => output::note(&summary.object().to_string()),
             Format::Table => output::note(summary.table().trim_end()),
         }
+        written?;
         if patience::is_interrupted() {
             return Err(Failure::interrupted());
         }
@@ -161,13 +162,14 @@ impl Emulate {
         }
     }
 
+    /// What came out, and whether the files could be written.
     fn run(
         &self,
         scenario: &Scenario,
         made: Chapter,
         plan: Plan,
         mut open: Open,
-    ) -> Result<Summary, Failure> {
+    ) -> Result<(Summary, Result<(), Failure>), Failure> {
         let sample = plan.sample;
         let (mut stage, [server, client]) =
             Stage::build(self.server.is_some(), self.mtu, self.user()).map_err(failure)?;
@@ -199,9 +201,13 @@ impl Emulate {
             document.chapters.push(made);
             document
         };
-        open.fill(&summary, document)?;
-        open.finish(emulation.finish().map_err(failure)?)?;
-        Ok(summary)
+        let filled = open.fill(&summary, document);
+        let (capture, captured) = match emulation.finish() {
+            Ok(capture) => (capture, Ok(())),
+            Err(error) => (None, Err(failure(error))),
+        };
+        let finished = open.finish(capture);
+        Ok((summary, captured.and(filled).and(finished)))
     }
 }
 

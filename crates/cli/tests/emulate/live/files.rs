@@ -4,6 +4,7 @@ use crate::common::{names_in, stderr_of};
 use crate::traffic::{client, server};
 use crate::{emulate, is_possible};
 use std::fs;
+use std::process::Command;
 
 #[test]
 fn a_folder_gets_summary_capture_and_report() {
@@ -78,6 +79,32 @@ fn a_link_with_a_files_name_is_replaced_not_followed() {
     assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr_of(&output));
     assert_eq!(fs::read_to_string(&treasure).unwrap(), "root's own\n");
     assert!(names.iter().all(|name| fs::symlink_metadata(name).unwrap().is_file()));
+}
+
+/// A disk of 64 kB: the command runs to its end, and what came out is printed.
+#[test]
+fn a_full_disk_ends_no_run() {
+    if !is_possible() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let disk = folder.path().to_str().unwrap();
+    let ran = |words: &[&str]| Command::new(words[0]).args(&words[1..]).status().is_ok_and(|it| it.success());
+    if !ran(&["mount", "-t", "tmpfs", "-o", "size=64k", "lasthop-test", disk]) {
+        eprintln!("skipped: nothing can be mounted here");
+        return;
+    }
+    let (serve, call) = (server("cubic"), client("{server}", 2.0));
+    let file = folder.path().join("run.pcapng");
+    let way = ["rate=5Mbit/s,rtt=40ms", "--pcap", file.to_str().unwrap(), "--format", "json"];
+    let output = emulate(&[&way[..], &["--server", &serve, "--", "sh", "-c", &call]].concat());
+    let left = names_in(folder.path());
+    assert!(ran(&["umount", disk]));
+    let said = stderr_of(&output);
+    assert!(said.contains("cannot write the capture") && output.status.code() == Some(1), "{said}");
+    // Some 40 packets fit.
+    assert!(crate::summary(&output)["packets"]["down"].as_u64().unwrap() > 200, "{said}");
+    assert!(left.is_empty(), "half a capture: {left:?}");
 }
 
 fn occurrences(text: &[u8], word: &[u8]) -> usize {
