@@ -1,6 +1,5 @@
 //! The routes of a run, and which hops of them can be fused.
 
-use crate::flow::Flow;
 use crate::pipe::{Pipe, PipeId};
 use lasthop_net::Line;
 use lasthop_wire::Packet;
@@ -16,7 +15,7 @@ pub(crate) fn number_of(routes: &mut Vec<Vec<PipeId>>, route: &[PipeId]) -> u32 
 }
 
 /// A pipe may be entered ahead of time if all its packets come from one pipe that keeps their order.
-pub(crate) fn fuse(pipes: &mut [Pipe], flows: &[Flow]) {
+pub(crate) fn fuse(pipes: &mut [Pipe], routes: &[Vec<PipeId>]) {
     #[derive(Clone, Copy, PartialEq)]
     enum Feeder {
         Nobody,
@@ -24,7 +23,7 @@ pub(crate) fn fuse(pipes: &mut [Pipe], flows: &[Flow]) {
         Several,
     }
     let mut feeders = vec![Feeder::Nobody; pipes.len()];
-    for path in flows.iter().flat_map(|flow| [&flow.forward, &flow.backward]) {
+    for path in routes {
         for (hop, pipe) in path.iter().enumerate() {
             let feeder = &mut feeders[pipe.0 as usize];
             let from = if hop == 0 { Feeder::Several } else { Feeder::One(path[hop - 1]) };

@@ -18,7 +18,7 @@ pub fn pipe_of(link: usize, down: bool) -> PipeId {
 /// An engine at time zero. Every random stream is named after its owner and
 /// purpose, so that it depends on the seed and on nothing else in the scenario.
 pub fn assemble(scenario: &Scenario, seed: u64) -> Engine {
-    let flows = (0..scenario.flows.len()).map(|flow| assemble_flow(scenario, flow, seed)).collect();
+    let flows = (0..scenario.flows.len()).map(|flow| assemble_flow(scenario, flow, seed));
     over_links(scenario, seed, flows, hosts(scenario, seed, (0..scenario.flows.len()).zip(0..)))
 }
 
@@ -78,8 +78,9 @@ pub fn assemble_around(scenario: &Scenario, replaced: usize, seed: u64) -> Engin
         opaque: true,
         traffic: Traffic::Unanswered(Unanswered::External),
     });
-    let flows = external.chain(others.iter().map(|flow| assemble_flow(scenario, *flow, seed))).collect();
-    over_links(scenario, seed, flows, hosts(scenario, seed, others.into_iter().zip(EXTERNAL_FLOWS as u32..)))
+    let flows = external.chain(others.iter().map(|flow| assemble_flow(scenario, *flow, seed)));
+    let numbered = others.iter().copied().zip(EXTERNAL_FLOWS as u32..);
+    over_links(scenario, seed, flows, hosts(scenario, seed, numbered))
 }
 
 /// What packets pass inside their hosts, of flows with their numbers in the engine.
@@ -101,7 +102,12 @@ fn hosts(
 }
 
 /// The scenario's links under these flows.
-fn over_links(scenario: &Scenario, seed: u64, flows: Vec<Flow>, hosts: Vec<(FlowId, [Line; 2])>) -> Engine {
+fn over_links(
+    scenario: &Scenario,
+    seed: u64,
+    flows: impl Iterator<Item = Flow>,
+    hosts: Vec<(FlowId, [Line; 2])>,
+) -> Engine {
     let links = scenario
         .links
         .iter()

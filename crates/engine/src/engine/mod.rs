@@ -85,9 +85,10 @@ struct Way {
 
 impl Engine {
     /// An engine at time zero. Flows name the pipes by their place in `lines`.
-    pub fn new(lines: Vec<Line>, flows: Vec<Flow>) -> Engine {
+    ///
+    /// They may be made one by one as they are taken: a list of many would need as much room again as they do here.
+    pub fn new(lines: Vec<Line>, flows: impl IntoIterator<Item = Flow>) -> Engine {
         let mut pipes: Vec<Pipe> = lines.into_iter().map(Pipe::new).collect();
-        fuse(&mut pipes, &flows);
         let mut routes = Vec::new();
         let flows = flows.into_iter().map(|flow| {
             let told = match &flow.traffic {
@@ -113,6 +114,7 @@ impl Engine {
             }
         });
         let flows: Vec<Carried> = flows.collect();
+        fuse(&mut pipes, &routes);
         let mut engine = Engine {
             now: Time::ZERO,
             horizon: Time::ZERO,
