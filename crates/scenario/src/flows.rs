@@ -1,5 +1,6 @@
 //! The tables under `flow`: who sends what to whom.
 
+use crate::arrivals::{self, Arrival};
 use crate::fields::{Fields, Setting};
 use crate::key::Key;
 use crate::language::{self, MOST_FLOWS};
@@ -73,17 +74,66 @@ fn flow(
     let span = |key| fields.duration(key).unwrap_or(Duration::ZERO);
     let opaque = fields.flag("opaque").unwrap_or(false);
     let (stagger, start_spread, processing) = (span("stagger"), span("start_spread"), span("processing"));
-    for number in 0..count {
-        let name = match count {
-            1 => entry.key.clone(),
-            _ => format!("{}.{}", entry.key, number + 1),
-        };
-        let start = first + stagger * number;
-        let traffic = traffic.clone();
+    let each: Vec<(Time, Traffic)> = match fields.text("arrivals") {
+        Some(file) => arriving(reader, head, &fields, file, (first, duration), &traffic)?,
+        None => (0..count).map(|number| (first + stagger * number, traffic.clone())).collect(),
+    };
+    if flows.len() + each.len() > MOST_FLOWS as usize {
+        let place = fields.place("arrivals").unwrap_or(entry.place);
+        return Err(reader
+            .problem(place, format!("{path}.arrivals: more than {MOST_FLOWS} flows in all"))
+            .help("leave some transfers out"));
+    }
+    let is_one = each.len() == 1;
+    for (number, (start, traffic)) in each.into_iter().enumerate() {
+        let name = if is_one { entry.key.clone() } else { format!("{}.{}", entry.key, number + 1) };
         let flow = Flow { name, from, to, start, start_spread, processing, opaque, traffic };
         flows.push(Placed { flow, place });
     }
     Ok(())
+}
+
+/// The transfers of a file, those that begin before the run ends.
+fn arriving(
+    reader: &Reader<'_>,
+    head: Head<'_>,
+    fields: &Fields,
+    file: &str,
+    (first, duration): (Time, Duration),
+    traffic: &Traffic,
+) -> Result<Vec<(Time, Traffic)>, Problem> {
+    let spans = |key| fields.duration(key).is_some_and(|span| span > Duration::ZERO);
+    let other = match () {
+        () if fields.count("count").is_some_and(|count| count > 1) => Some("count"),
+        () if spans("stagger") => Some("stagger"),
+        () if spans("start_spread") => Some("start_spread"),
+        () if matches!(traffic, Traffic::Tcp { transfer: Transfer::Bytes(_), .. }) => Some("transfer"),
+        () => None,
+    };
+    if let Some(other) = other {
+        let key = head.key(other);
+        let said = format!("{key}: `arrivals` says already when transfers begin and how large they are");
+        return Err(reader
+            .problem(fields.place(other).unwrap_or(head.place), said)
+            .help(format!("leave `{other}` or `arrivals` out")));
+    }
+    let (key, place) = (head.key("arrivals"), fields.place("arrivals").unwrap_or(head.place));
+    let all = arrivals::read(reader, &key, file, place)?;
+    let end = Time::ZERO + duration;
+    let of = |Arrival { after, bytes }: Arrival| {
+        let mut traffic = traffic.clone();
+        if let Traffic::Tcp { transfer, .. } = &mut traffic {
+            *transfer = Transfer::Bytes(bytes);
+        }
+        (first + after, traffic)
+    };
+    let each: Vec<(Time, Traffic)> = all.into_iter().map(of).take_while(|(start, _)| *start < end).collect();
+    match each.is_empty() {
+        false => Ok(each),
+        true => Err(reader
+            .problem(place, format!("{key}: no transfer begins before the run ends"))
+            .help(format!("the run ends at {duration} (`duration`)"))),
+    }
 }
 
 /// The kind decides which keys there are.

@@ -199,6 +199,13 @@ fn tcp() -> Vec<Key> {
             "bulk",
             "\"bulk\": as much as it can until the run ends; or an amount",
         ),
+        Key::optional(
+            "arrivals",
+            Form::File,
+            "web.arrivals",
+            "a file of transfers instead of one: seconds and bytes a line, beside the scenario's file; each is a connection, \
+             NAME.1, NAME.2 …; those that would begin when the run is over are left out",
+        ),
         Key::default(
             "segment",
             Form::Unit(Unit::Bytes(1, LARGEST_PAYLOAD)),

@@ -11,7 +11,7 @@
 //!   [`Catalogue::schema`], [`Catalogue::list`] and [`Catalogue::reference`] describe it. Mechanisms and their
 //!   parameters are not there: they come from a [`Catalogue`], by default what `lasthop-tcp`, `lasthop-net` and
 //!   `lasthop-middlebox` have.
-//! * `check`, `links`, `flows`, `routes`, `nodes`, `bdp`, `traces`: what a scenario means, from top to bottom.
+//! * `check`, `links`, `flows`, `routes`, `nodes`, `bdp`, `traces`, `arrivals`: what a scenario means, from top to bottom.
 //! * `notes`: what is right, but hardly what was meant.
 //! * [`inline`]: scenarios in one line; `set`: `--set path=value`; `ready`: the files in `scenarios/`.
 //!
@@ -33,6 +33,7 @@
 //! # Ok::<(), lasthop_scenario::Problem>(())
 //! ```
 
+mod arrivals;
 mod bdp;
 mod catalogue;
 mod check;

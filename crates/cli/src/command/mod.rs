@@ -3,6 +3,7 @@
 mod advise;
 #[cfg(target_os = "linux")]
 mod agent;
+mod arrivals;
 mod bench;
 mod check;
 mod compare;
@@ -59,6 +60,7 @@ pub(crate) enum Command {
     Schema(schema::Schema),
     Bench(bench::Bench),
     Fading(fading::Fading),
+    Arrivals(arrivals::Arrivals),
     Explain(explain::Explain),
     Help(help::Help),
     Lab(lab::Lab),
@@ -85,6 +87,7 @@ impl Command {
             Command::Schema(schema) => schema.execute(),
             Command::Bench(bench) => bench.execute(),
             Command::Fading(fading) => fading.execute(),
+            Command::Arrivals(arrivals) => arrivals.execute(),
             Command::Explain(explain) => explain.execute(),
             Command::Help(help) => help.execute(),
             Command::Lab(lab) => lab.execute(),

@@ -1,0 +1,193 @@
+//! `lasthop arrivals`.
+
+use crate::failure::Failure;
+use crate::output;
+use crate::target::Target;
+use clap::{Args, ValueEnum};
+use lasthop_base::{Duration, Stream, Unit, Value, quantity};
+use std::path::PathBuf;
+
+/// Make a file of transfers: when each begins, and how large it is.
+///
+/// The file can be a flow of TCP: arrivals = "FILE". The same flags make the same file.
+#[derive(Args)]
+pub(crate) struct Arrivals {
+    /// Time between two transfers, in the mean.
+    #[arg(long, value_name = "TIME", default_value = "500 ms", value_parser = every)]
+    every: Duration,
+    /// When they begin.
+    #[arg(long, value_enum, default_value = "poisson")]
+    pattern: Pattern,
+    /// Size of a transfer, in the mean.
+    #[arg(long, value_name = "AMOUNT", default_value = "50 KB", value_parser = amount)]
+    mean: u64,
+    /// How sizes are distributed.
+    #[arg(long, value_enum, default_value = "web")]
+    sizes: Sizes,
+    /// Until when transfers begin.
+    #[arg(long, value_name = "TIME", default_value = "60 s", value_parser = length)]
+    length: Duration,
+    /// Seed.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Write it to a file instead of standard output.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// When transfers begin.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Pattern {
+    /// Each whenever it likes: exponential times between them
+    Poisson,
+    /// Evenly, as a player asks for segments
+    Periodic,
+}
+
+/// How sizes are distributed about their mean.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Sizes {
+    /// All alike
+    Fixed,
+    /// Exponential
+    Exponential,
+    /// Log-normal with sigma 1.3: many small ones and few large ones (files of the web are log-normal: Downey 2005; sigma: typical)
+    Web,
+    /// Log-normal with sigma 0.3: segments of a video at one quality (typical)
+    Video,
+}
+
+/// A file has at most so many.
+const MOST: usize = 100_000;
+
+impl Arrivals {
+    pub(crate) fn execute(&self) -> Result<(), Failure> {
+        let target = self.out.as_deref().map(Target::create).transpose()?;
+        let all = self.drawn();
+        if all.is_empty() || all.len() > MOST {
+            return Err(Failure::bad_input(
+                format!("these are {} transfers: a file has from 1 to {MOST}", all.len()),
+                "change --every or --length",
+            ));
+        }
+        let bytes: u64 = all.iter().map(|(_, bytes)| bytes).sum();
+        let mut text = String::new();
+        for (at, bytes) in &all {
+            text.push_str(&format!("{at:.6} {bytes}\n"));
+        }
+        let rate = bytes as f64 * 8.0 / self.length.as_secs() / 1e3;
+        output::note(&format!(
+            "{} transfers of {bytes} bytes in all, {rate:.0} kbit/s in the mean",
+            all.len()
+        ));
+        match target {
+            Some(target) => target.write_and_finish(&text),
+            None => output::print(&text),
+        }
+    }
+
+    /// Seconds and bytes of each, in order. Times and sizes have streams of their own.
+    fn drawn(&self) -> Vec<(f64, u64)> {
+        let (mut times, mut sizes) =
+            (Stream::named(self.seed, "arrivals.times"), Stream::named(self.seed, "arrivals.sizes"));
+        let (every, length) = (self.every.as_secs(), self.length.as_secs());
+        let mut all = Vec::new();
+        let mut at = 0.0;
+        loop {
+            at += match self.pattern {
+                Pattern::Poisson => times.exponential(every),
+                Pattern::Periodic if all.is_empty() => 0.0,
+                Pattern::Periodic => every,
+            };
+            if at >= length || all.len() > MOST {
+                return all;
+            }
+            all.push((at, self.size(&mut sizes)));
+        }
+    }
+
+    fn size(&self, stream: &mut Stream) -> u64 {
+        let mean = self.mean as f64;
+        let size = match self.sizes {
+            Sizes::Fixed => mean,
+            Sizes::Exponential => stream.exponential(mean),
+            Sizes::Web => mean * log_normal(stream, 1.3),
+            Sizes::Video => mean * log_normal(stream, 0.3),
+        };
+        libm::round(size).clamp(1.0, 1e15) as u64
+    }
+}
+
+/// With mean 1: exp(sigma Z - sigma² / 2), Z by Box and Muller (1958).
+fn log_normal(stream: &mut Stream, sigma: f64) -> f64 {
+    // Never the logarithm of zero.
+    let (one, other) = (1.0 - stream.uniform(), stream.uniform());
+    let normal = libm::sqrt(-2.0 * libm::log(one)) * libm::cos(std::f64::consts::TAU * other);
+    libm::exp(sigma * normal - 0.5 * sigma * sigma)
+}
+
+fn every(text: &str) -> Result<Duration, String> {
+    between(text, Duration::from_micros(1), Duration::from_secs(86_400))
+}
+
+fn length(text: &str) -> Result<Duration, String> {
+    between(text, Duration::from_millis(1), Duration::from_secs(1_000_000))
+}
+
+fn between(text: &str, least: Duration, most: Duration) -> Result<Duration, String> {
+    match Unit::Duration(least, most).parse(text)? {
+        Value::Duration(length) => Ok(length),
+        _ => quantity::duration(text),
+    }
+}
+
+fn amount(text: &str) -> Result<u64, String> {
+    match Unit::Bytes(1, 1_000_000_000_000).parse(text)? {
+        Value::Bytes(bytes) => Ok(bytes),
+        _ => Err(format!("`{text}` is not an amount")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arrivals(sizes: Sizes, pattern: Pattern) -> Vec<(f64, u64)> {
+        let (every, length) = (Duration::from_millis(10), Duration::from_secs(900));
+        Arrivals { every, pattern, mean: 50_000, sizes, length, seed: 7, out: None }.drawn()
+    }
+
+    /// 90 000 transfers: means within five standard errors, and the medians that their distributions have.
+    #[test]
+    fn sizes_have_their_mean_and_their_median() {
+        // Standard deviation over mean, and median over mean: exponential 1 and ln 2; log-normal sqrt(exp(σ²) - 1) and exp(-σ²/2).
+        let normal =
+            |sigma: f64| (libm::sqrt(libm::exp(sigma * sigma) - 1.0), libm::exp(-0.5 * sigma * sigma));
+        for (sizes, (spread, median)) in [
+            (Sizes::Exponential, (1.0, std::f64::consts::LN_2)),
+            (Sizes::Web, normal(1.3)),
+            (Sizes::Video, normal(0.3)),
+        ] {
+            let all = arrivals(sizes, Pattern::Poisson);
+            let n = all.len() as f64;
+            assert!((n / 90_000.0 - 1.0).abs() < 5.0 / 300.0, "{n}");
+            let mut bytes: Vec<f64> = all.iter().map(|(_, bytes)| *bytes as f64 / 50_000.0).collect();
+            let mean = bytes.iter().sum::<f64>() / n;
+            assert!((mean - 1.0).abs() < 5.0 * spread / n.sqrt(), "{sizes:?}: {mean}");
+            bytes.sort_by(f64::total_cmp);
+            let found = bytes[bytes.len() / 2];
+            assert!((found / median - 1.0).abs() < 0.03, "{sizes:?}: {found}, not {median}");
+        }
+    }
+
+    #[test]
+    fn poisson_s_times_are_exponential_and_periodic_ones_even() {
+        let all = arrivals(Sizes::Fixed, Pattern::Poisson);
+        let steps: Vec<f64> = all.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
+        // Longer than the mean: exp(-1) of them.
+        let long = steps.iter().filter(|step| **step > 0.01).count() as f64 / steps.len() as f64;
+        assert!((long - libm::exp(-1.0)).abs() < 5.0 * (0.23_f64 / steps.len() as f64).sqrt(), "{long}");
+        let even = arrivals(Sizes::Fixed, Pattern::Periodic);
+        assert!(even.len().abs_diff(90_000) <= 1 && even[0].0 == 0.0 && even[1] == (0.01, 50_000));
+    }
+}

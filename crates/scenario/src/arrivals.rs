@@ -1,0 +1,76 @@
+//! Files of arrivals: when transfers begin and how large they are, recorded or drawn beforehand.
+
+use crate::language::MOST_FLOWS;
+use crate::problem::Problem;
+use crate::reader::Reader;
+use crate::source::{Source, Span};
+use lasthop_base::Duration;
+
+/// Largest file read, bytes.
+const LARGEST: u64 = 16 << 20;
+/// The largest transfer, bytes.
+const MOST_BYTES: u64 = 1_000_000_000_000_000;
+/// The latest arrival, s.
+const LATEST: f64 = 1e9;
+
+/// A transfer that begins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Arrival {
+    /// After the flow's `start`.
+    pub(crate) after: Duration,
+    pub(crate) bytes: u64,
+}
+
+/// Reads the file that `key` names at `place`: `SECONDS BYTES` a line, with a blank, a tab or a comma between.
+pub(crate) fn read(reader: &Reader<'_>, key: &str, name: &str, place: Span) -> Result<Vec<Arrival>, Problem> {
+    let refuse = |why: String| {
+        reader.problem(place, format!("{key}: {why}")).help(
+            "a line for each transfer: the second in which it begins and its bytes, such as 0.25 48000; `lasthop arrivals` \
+             makes such files",
+        )
+    };
+    let bytes = reader
+        .catalogue
+        .files
+        .read(name, LARGEST)
+        .map_err(|why| refuse(format!("cannot read `{name}`: {why}")))?;
+    let Ok(text) = String::from_utf8(bytes) else {
+        return Err(refuse(format!("`{name}` is not a text file")));
+    };
+    let (mut arrivals, mut start): (Vec<Arrival>, usize) = (Vec::new(), 0);
+    for line in text.split_inclusive('\n') {
+        let span = start..start + line.trim_end().len();
+        start += line.len();
+        let written = line.split('#').next().unwrap_or_default().trim();
+        if written.is_empty() {
+            continue;
+        }
+        let faulty = |why: &str| {
+            Problem::new(&Source::new(name, &text), span.clone(), format!("{key}: {why}"))
+                .help("a line is the second in which a transfer begins and its bytes: 0.25 48000; the seconds do not decrease")
+        };
+        let mut words = written.split([' ', '\t', ',']).filter(|word| !word.is_empty());
+        let (Some(at), Some(bytes), None) = (words.next(), words.next(), words.next()) else {
+            return Err(faulty("this is not two numbers"));
+        };
+        let after = match at.parse::<f64>() {
+            Ok(at) if (0.0..=LATEST).contains(&at) => Duration::from_secs_f64(at),
+            _ => return Err(faulty(&format!("`{at}` is not a time in seconds"))),
+        };
+        let bytes = match bytes.parse::<u64>() {
+            Ok(bytes) if (1..=MOST_BYTES).contains(&bytes) => bytes,
+            _ => return Err(faulty(&format!("`{bytes}` is not a number of bytes, at least 1"))),
+        };
+        if arrivals.last().is_some_and(|last| after < last.after) {
+            return Err(faulty("it begins before the one above"));
+        }
+        if arrivals.len() as u64 >= MOST_FLOWS {
+            return Err(faulty(&format!("more than {MOST_FLOWS} transfers")));
+        }
+        arrivals.push(Arrival { after, bytes });
+    }
+    match arrivals.is_empty() {
+        true => Err(refuse(format!("`{name}` has no transfers"))),
+        false => Ok(arrivals),
+    }
+}
