@@ -4,7 +4,7 @@
 //! repetitions would tell. What is the same in every run is judged by its value.
 //!
 //! * [`Bound`]: what was written, and how what was measured stands to it.
-//! * [`quantile`]: percentiles of round trips, delays in queues and completions.
+//! * `quantile`: percentiles of round trips, delays in queues and completions.
 //! * [`junit`]: all of it as continuous integration reads it.
 
 mod bound;
