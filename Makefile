@@ -9,7 +9,7 @@ PROGRAMS = tshark tcptrace chromium iptables ethtool ip:iproute2 ss:iproute2 nft
 # Finds what keeps people out of a page (MPL 2.0): for tests alone, and only where there is npm.
 AXE = 4.14.1
 
-.PHONY: test waiting computing compiling tools format unit live others quiet lint doc python stubs bench count count-update crosscheck-ns2 crosscheck-kernel
+.PHONY: test waiting computing compiling tools format unit live others quiet lint doc python stubs bench count count-update peers growth crosscheck-ns2 crosscheck-kernel
 
 # Three things at a time, each with its output in one piece: what waits for real time, what computes, what compiles.
 # Whoever waits goes first (nice).
@@ -137,6 +137,18 @@ count:
 count-update:
 	$(CARGO) run --quiet --release -- bench --count --format csv > target/instructions.csv
 	mv target/instructions.csv docs/instructions.csv
+
+# Lasthop, ns-2 and ns-3 side by side: the table of docs/performance.md; some ten minutes.
+peers:
+	@command -v ns >/dev/null || { echo "make: there is no ns-2: apt install ns2"; exit 1; }
+	@[ -e /usr/include/ns3/core-module.h ] || { echo "make: there is no ns-3: apt install libns3-dev"; exit 1; }
+	$(CARGO) build --quiet --release
+	crosscheck/peers/run --write
+
+# How cost grows with flows, hops, window, loss and time: docs/growth.md and its pictures; some twenty minutes.
+growth:
+	$(CARGO) build --quiet --release
+	docs/growth/run
 
 # The papers' baselines in ns-2 and here (docs/validation.md): some ten minutes on two cores.
 crosscheck-ns2:
