@@ -2,11 +2,14 @@
 
 use lasthop_scenario::{Draft, Scenario};
 
+/// A key and its value.
+type Setting = (&'static str, &'static str);
+
 /// A row.
 pub struct Case {
     pub label: String,
     path: String,
-    settings: Vec<(&'static str, &'static str)>,
+    settings: Vec<Setting>,
     /// What comes before is not looked at, s.
     pub from_s: u64,
 }
@@ -22,7 +25,7 @@ impl Case {
     }
 }
 
-fn case(label: &str, path: &str, settings: &[(&'static str, &'static str)]) -> Case {
+fn case(label: &str, path: &str, settings: &[Setting]) -> Case {
     Case { label: label.to_owned(), path: path.to_owned(), settings: settings.to_vec(), from_s: 20 }
 }
 
@@ -54,7 +57,7 @@ pub fn all() -> Vec<Case> {
     let rlc = "crosscheck/kernel/rlc.toml";
     let fast: &[_] =
         &[("link.wireless.down.rate", "3.84 Mbit/s"), ("link.wireless.down.queue", "300 packets")];
-    let paths: [(&str, &str, &[(&'static str, &'static str)]); 5] = [
+    let paths: [(&str, &str, &[Setting]); 5] = [
         ("lte", "lte", &[]),
         ("lte-fading", "lte-fading", &[]),
         ("umts", "umts", &[]),
@@ -62,7 +65,7 @@ pub fn all() -> Vec<Case> {
         ("RLC at 3.84 Mbit/s", rlc, fast),
     ];
     for (name, path, set) in paths {
-        let radio = |label: &str, settings: &[(&'static str, &'static str)]| {
+        let radio = |label: &str, settings: &[Setting]| {
             let start = [("start_spread", "100 ms")];
             case(&format!("radio: {name}, {label}"), path, &[&start, set, settings].concat())
         };
