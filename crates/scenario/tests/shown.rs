@@ -34,6 +34,10 @@ fn every_mechanism_reads_back_as_it_is_shown() {
             kind => kind.to_owned(),
         };
         draft.set(&path, entry.name).unwrap_or_else(|problem| panic!("{path}: {problem}"));
+        // A medium that both directions share, as Wi-Fi's, wants it in both.
+        if entry.kind == "arq" {
+            draft.set("link.wireless.down.arq", entry.name).expect("a link layer");
+        }
         if entry.name == "two_state" {
             draft.set(&format!("{path}.mean_loss"), "1 %").expect("a rate, which has no default");
         }
