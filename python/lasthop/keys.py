@@ -84,7 +84,7 @@ EchoChoice: TypeAlias = Literal["latched", "per_packet"] | str | Mapping[str, ob
 
 
 WindowChoice: TypeAlias = (
-    Literal["buffer", "link_rate", "dynamic", "autotuned"]
+    Literal["buffer", "link_rate", "dynamic", "autotuned", "freeze"]
     | str
     | Mapping[str, object]
     | AdvertisedWindow
@@ -108,7 +108,7 @@ EstimateChoice: TypeAlias = Literal["rate_times_rtt", "oracle"] | str | Mapping[
 
 
 QueueChoice: TypeAlias = (
-    Literal["drop_tail", "red", "warn", "tag_drop", "cbq", "codel", "dualpi2"]
+    Literal["drop_tail", "red", "warn", "policer", "tag_drop", "cbq", "sfq", "tbf", "codel", "fq_codel", "pie", "cake", "dualpi2"]
     | str
     | Mapping[str, object]
     | Admission
@@ -127,8 +127,12 @@ ChannelChoice: TypeAlias = (
 """does a transmission arrive intact?"""
 
 
-ArqChoice: TypeAlias = Literal["none", "repeat", "rlc"] | str | Mapping[str, object]
+ArqChoice: TypeAlias = Literal["none", "repeat", "rlc", "wifi"] | str | Mapping[str, object]
 """what does the link layer do if not?"""
+
+
+JitterChoice: TypeAlias = Literal["none", "random"] | str | Mapping[str, object]
+"""by how much is a packet later than the propagation delay says?"""
 
 
 MiddleboxChoice: TypeAlias = (
@@ -145,17 +149,26 @@ class Direction(TypedDict, total=False):
     rate: str
     """constant rate; or else `plan` or `trace`"""
     plan: str
-    """rate that changes at given times instead, from the start again after the last"""
+    """rate that changes at given times instead, from the start again after the last; "0 bit/s" is an outage,
+    "5..20 Mbit/s" another rate each time"""
     trace: str
     """recorded rate instead: a packet-delivery trace in Mahimahi's format, beside the scenario's file"""
     one_way_delay: str
     """propagation delay"""
+    delay_plan: str
+    """what comes to one_way_delay at given times, from the start again after the last; a range: another delay
+    each time, the same up and down"""
+    loss_plan: str
+    """share of transmissions that is lost at given times beside what the channel destroys, from the start
+    again after the last"""
     queue: QueueChoice
     """may a packet join the queue, and which one leaves it next?"""
     channel: ChannelChoice
     """does a transmission arrive intact?"""
     arq: ArqChoice
     """what does the link layer do if not?"""
+    jitter: JitterChoice
+    """by how much is a packet later than the propagation delay says?"""
 
 
 _LinkWords = TypedDict("_LinkWords", {"from": str}, total=False)
@@ -173,17 +186,26 @@ class Link(_LinkWords, total=False):
     rate: str
     """constant rate; or else `plan` or `trace`"""
     plan: str
-    """rate that changes at given times instead, from the start again after the last"""
+    """rate that changes at given times instead, from the start again after the last; "0 bit/s" is an outage,
+    "5..20 Mbit/s" another rate each time"""
     trace: str
     """recorded rate instead: a packet-delivery trace in Mahimahi's format, beside the scenario's file"""
     one_way_delay: str
     """propagation delay"""
+    delay_plan: str
+    """what comes to one_way_delay at given times, from the start again after the last; a range: another delay
+    each time, the same up and down"""
+    loss_plan: str
+    """share of transmissions that is lost at given times beside what the channel destroys, from the start
+    again after the last"""
     queue: QueueChoice
     """may a packet join the queue, and which one leaves it next?"""
     channel: ChannelChoice
     """does a transmission arrive intact?"""
     arq: ArqChoice
     """what does the link layer do if not?"""
+    jitter: JitterChoice
+    """by how much is a packet later than the propagation delay says?"""
 
 
 class Node(TypedDict, total=False):
@@ -287,6 +309,9 @@ class Flow(_FlowWords, total=False):
     by default"""
     transfer: str
     """"bulk": as much as it can until the run ends; or an amount; "bulk" by default"""
+    arrivals: str
+    """a file of transfers instead of one: seconds and bytes a line, beside the scenario's file; each is a
+    connection, NAME.1, NAME.2 …; those that would begin when the run is over are left out"""
     segment: str
     """payload of a full segment; "1448 bytes" by default"""
     sack: bool | str
