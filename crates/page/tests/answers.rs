@@ -216,7 +216,7 @@ fn everything_that_can_be_chosen_is_offered() {
     assert_eq!(told, names);
     let reasons = offered["again"].as_array().expect("reasons");
     assert!(
-        reasons.len() == 9 && reasons[0] == "fast_retransmit" && reasons[8] == "handshake",
+        reasons.len() == 11 && reasons[0] == "fast_retransmit" && reasons[10] == "handshake",
         "{reasons:?}"
     );
 }

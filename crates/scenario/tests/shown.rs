@@ -30,7 +30,7 @@ fn every_mechanism_reads_back_as_it_is_shown() {
     for entry in Catalogue::default().list().iter().filter(|entry| entry.kind != "path") {
         let mut draft = Draft::load("hasegawa").expect("a ready path");
         let path = match entry.kind {
-            "queue" | "channel" | "arq" => format!("link.wireless.up.{}", entry.kind),
+            "queue" | "channel" | "arq" | "jitter" => format!("link.wireless.up.{}", entry.kind),
             kind => kind.to_owned(),
         };
         draft.set(&path, entry.name).unwrap_or_else(|problem| panic!("{path}: {problem}"));
