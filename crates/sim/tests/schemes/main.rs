@@ -3,20 +3,25 @@
 //! their own crates.
 
 mod coherence;
+mod estimates;
+mod fairness;
 mod lost_notices;
 mod mobile_sender;
 mod outages;
 mod repairs;
 mod senders;
 mod station;
+mod todays;
+mod verdicts;
+mod watching;
 
 use lasthop_base::{Duration, Time};
 use lasthop_engine::{Deed, Fate, NodeId, Observer, PipeId, Side};
-use lasthop_scenario::{Draft, Scenario};
+use lasthop_scenario::{Catalogue, Scenario};
 use lasthop_sim::assemble::pipe_of;
 use lasthop_sim::{FlowOutcome, Samples, Watch, run, run_watched};
-use lasthop_tcp::Event;
-use lasthop_tcp::event::Reason;
+use lasthop_tcp::event::{Cause, Reason};
+use lasthop_tcp::{Event, Range};
 use lasthop_wire::{FlowId, Packet};
 use std::any::Any;
 
@@ -30,6 +35,11 @@ const FREEZE: Setting<'_> = ("flow.bulk.sender.freeze", "true");
 /// The path on which every scheme is tried: 10 Mbit/s and 50 ms, a base station, 2 Mbit/s and 5 ms; 1000 bytes in packets of
 /// 1040. The flow goes down; with `up` it goes from the mobile to the server.
 fn path(up: bool, settings: &[&[Setting<'_>]]) -> Scenario {
+    path_with(&Catalogue::default(), up, "", settings)
+}
+
+/// The same with a caller's own mechanisms, and with more tables.
+fn path_with(catalogue: &Catalogue, up: bool, tables: &str, settings: &[&[Setting<'_>]]) -> Scenario {
     let (from, to) = if up { ("client", "server") } else { ("server", "client") };
     let text = format!(
         r#"
@@ -54,9 +64,10 @@ fn path(up: bool, settings: &[&[Setting<'_>]]) -> Scenario {
         profile = "plain"
         segment = "1000 bytes"
         receiver.timing = "immediate"
+        {tables}
         "#
     );
-    let mut draft = Draft::parse(&text, "schemes").expect("TOML");
+    let mut draft = catalogue.parse(&text, "schemes").expect("TOML");
     for (key, value) in settings.concat() {
         draft.set(key, value).unwrap_or_else(|problem| panic!("{key}: {problem:?}"));
     }
@@ -87,6 +98,8 @@ struct Told {
     nodes: Vec<(Time, Packet, Deed)>,
     /// Of the source.
     events: Vec<(Time, Event)>,
+    /// What the destination made of its gaps.
+    judged: Vec<(Range, Cause)>,
 }
 
 impl Observer for Told {
@@ -99,8 +112,10 @@ impl Observer for Told {
     }
 
     fn on_event(&mut self, now: Time, _: FlowId, side: Side, event: &Event) {
-        if side == Side::Source {
-            self.events.push((now, *event));
+        match (side, event) {
+            (Side::Source, _) => self.events.push((now, *event)),
+            (Side::Destination, Event::Judged { range, cause }) => self.judged.push((*range, *cause)),
+            _ => {}
         }
     }
 }

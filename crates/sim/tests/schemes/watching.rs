@@ -1,0 +1,157 @@
+//! An instrument: a congestion control that lets another one drive, and shows the same ACKs to others that only estimate.
+
+use super::{Setting, Told, path_with, watched};
+use lasthop_base::{Duration, Info, Time};
+use lasthop_scenario::Catalogue;
+use lasthop_sim::FlowOutcome;
+use lasthop_tcp::sender::congestion::{
+    self, AckEvent, CongestionControl, Level, LossEvent, MarkPace, Recovered, Start,
+};
+use lasthop_tcp::sender::counting::AckCounting;
+use lasthop_tcp::sender::recovery::AckNews;
+use std::sync::{Arc, Mutex};
+
+const NAME: &str = "watching";
+
+static INFO: Info = Info {
+    name: NAME,
+    summary: "lets another one drive, and reads estimates",
+    source: "a test",
+    ..Info::PLAIN
+};
+
+/// What a connection's sender has seen.
+#[derive(Clone, Default)]
+pub(super) struct Log {
+    /// At each ACK: what each of the others takes the path's rate for, bytes/s.
+    pub(super) rates: Vec<(Time, Vec<f64>)>,
+    /// At each loss that a recovery repairs: cwnd before and after it, bytes.
+    pub(super) losses: Vec<(Time, [u64; 2])>,
+}
+
+impl Log {
+    /// What one of them has read in a span of time, seconds.
+    pub(super) fn of(&self, which: usize, from: f64, to: f64) -> Vec<f64> {
+        let within = |(at, _): &&(Time, Vec<f64>)| (from..to).contains(&at.as_secs());
+        self.rates.iter().filter(within).map(|(_, rates)| rates[which]).collect()
+    }
+}
+
+struct Watching {
+    drives: Box<dyn CongestionControl>,
+    others: Vec<Box<dyn CongestionControl>>,
+    smallest: Option<Duration>,
+    log: Arc<Mutex<Log>>,
+}
+
+fn built(name: &str, start: Start) -> Box<dyn CongestionControl> {
+    let mechanism = congestion::ALL.iter().find(|known| known.info.name == name).expect("a known control");
+    (mechanism.build)(&mechanism.info.defaults(), start)
+}
+
+impl CongestionControl for Watching {
+    fn window(&self) -> u64 {
+        self.drives.window()
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.drives.ssthresh()
+    }
+
+    fn observes(&self) -> bool {
+        true
+    }
+
+    fn observe(&mut self, news: &AckNews) {
+        self.drives.observe(news);
+        self.smallest = [self.smallest, news.rtt].into_iter().flatten().min();
+        let Some(smallest) = self.smallest else { return };
+        // A mark: their threshold becomes the rate times the smallest round trip. Nobody asks for their window.
+        let mark = LossEvent { now: news.now, flight: 0, window: 0, marked: true, spared: 0 };
+        let rates = self.others.iter_mut().map(|other| {
+            other.observe(news);
+            other.on_mark(&mark);
+            other.ssthresh() as f64 / smallest.as_secs()
+        });
+        let rates = rates.collect();
+        self.log.lock().expect("one thread").rates.push((news.now, rates));
+    }
+
+    fn mark_pace(&self) -> MarkPace {
+        self.drives.mark_pace()
+    }
+
+    fn judges_by_mark(&self) -> bool {
+        self.drives.judges_by_mark()
+    }
+
+    fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
+        self.drives.on_ack(ack, counting);
+    }
+
+    fn on_loss(&mut self, loss: &LossEvent) {
+        let before = self.drives.window();
+        self.drives.on_loss(loss);
+        let windows = [before, self.drives.window()];
+        self.log.lock().expect("one thread").losses.push((loss.now, windows));
+    }
+
+    fn on_restart(&mut self, loss: &LossEvent) {
+        self.drives.on_restart(loss);
+    }
+
+    fn on_timeout(&mut self, loss: &LossEvent, first: bool) {
+        self.drives.on_timeout(loss, first);
+    }
+
+    fn on_mark(&mut self, loss: &LossEvent) {
+        self.drives.on_mark(loss);
+    }
+
+    fn leave_slow_start(&mut self) {
+        self.drives.leave_slow_start();
+    }
+
+    fn on_idle(&mut self, window: u64) {
+        self.drives.on_idle(window);
+    }
+
+    fn on_segment(&mut self, mss: u64) {
+        self.drives.on_segment(mss);
+    }
+
+    fn on_reordered(&mut self, to: Level) {
+        self.drives.on_reordered(to);
+    }
+
+    fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
+        self.drives.on_recovered(flight, recovered);
+    }
+}
+
+/// A run down the path that one control drives and others watch: its first flow, what its sender has seen, and all that was told.
+pub(super) fn seen(
+    drives: &'static str,
+    others: &'static [&'static str],
+    tables: &str,
+    settings: &[&[Setting<'_>]],
+    seed: u64,
+) -> (FlowOutcome, Log, Told) {
+    let logs: Arc<Mutex<Vec<Arc<Mutex<Log>>>>> = Arc::default();
+    let all = logs.clone();
+    let build = move |_: &_, start: Start| -> Box<dyn CongestionControl> {
+        let log = Arc::default();
+        all.lock().expect("one thread").push(Arc::clone(&log));
+        let others = others.iter().map(|other| built(other, start.clone())).collect();
+        Box::new(Watching { drives: built(drives, start), others, smallest: None, log })
+    };
+    let mut catalogue = Catalogue::default();
+    catalogue.tcp.congestion.add_own(&INFO, Arc::new(build));
+    let driven: &[Setting<'_>] = &[("flow.bulk.sender.congestion", NAME)];
+    let scenario = path_with(&catalogue, false, tables, &[&[driven], settings].concat());
+    let (outcome, _, told) = watched(&scenario, seed);
+    // Both ends have a sender; the destination's sees hardly anything.
+    let logs = logs.lock().expect("one thread");
+    let logs = logs.iter().map(|log| log.lock().expect("one thread").clone());
+    (outcome, logs.max_by_key(|log| log.rates.len()).expect("a sender"), told)
+}
