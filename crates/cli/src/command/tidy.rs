@@ -1,11 +1,9 @@
 //! `lasthop tidy`, which `lasthop emulate` starts: what a killed run has left.
 
 use crate::failure::Failure;
-use crate::output;
 use crate::path;
 use crate::target::patience;
 use clap::Args;
-use lasthop_os::nat;
 use std::io::{self, Read};
 
 /// Take back what a killed emulation has left on this machine.
@@ -22,9 +20,6 @@ impl Tidy {
             let _ = io::stdin().read_to_string(&mut word);
             if word.is_empty() {
                 path::tidy();
-                if let Ok(true) = nat::remove_stale() {
-                    output::note("removed the rules `lasthop`, which a killed run had left");
-                }
             }
             Ok(())
         })

@@ -9,7 +9,7 @@ use lasthop_emu::emulation::End;
 use lasthop_emu::kernel::Watch;
 use lasthop_os::ends::{self, CLIENT, CLIENT6, DEVICE, SERVER, SERVER6};
 use lasthop_os::namespace::Namespace;
-use lasthop_os::nat::{self, Nat};
+use lasthop_os::nat::Nat;
 use lasthop_os::program::Attached;
 use lasthop_os::user::Caller;
 use lasthop_os::{Clock, Interface, Program, SystemError, Tun};
@@ -56,10 +56,6 @@ impl Stage {
         user: Option<Caller>,
     ) -> Result<(Stage, [Tun; 2]), SystemError> {
         path::tidy();
-        // That somebody uses the rules matters only to those who want them too.
-        if let Ok(true) = nat::remove_stale() {
-            output::note("removed the rules `lasthop`, which a killed run had left");
-        }
         // Whatever becomes of us, somebody is there who takes back what comes now.
         let guard = Guard::begin()?;
         let client = Namespace::create("client")?;
