@@ -1,6 +1,7 @@
-//! The directory of the lock and the status socket: nobody else can have put anything into it.
+//! The directory of locks and sockets, the agent's and those of running emulations: nobody else can have put anything into
+//! it.
 //!
-//! The agent writes there as root. In a directory that others may write to, one of them could plant a link by which
+//! They are made there as root. In a directory that others may write to, one of them could plant a link by which
 //! root's own files are overwritten. Therefore the directory and all above it must be in trusted hands, it is opened
 //! once, and what is in it is opened relative to that, following no link.
 
@@ -18,7 +19,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// A directory that is held open.
-pub(crate) struct Folder {
+pub struct Folder {
     path: PathBuf,
     opened: File,
 }
@@ -34,7 +35,7 @@ impl Folder {
     ///
     /// # Errors
     /// If it is no directory, if somebody besides root and us could change what is in it, or if the system refuses.
-    pub(crate) fn open(path: &Path) -> Result<Folder, SystemError> {
+    pub fn open(path: &Path) -> Result<Folder, SystemError> {
         let path: PathBuf =
             std::path::absolute(path).map_err(|error| refused(path, &error))?.components().collect();
         let own = geteuid().as_raw();
@@ -96,12 +97,12 @@ impl Folder {
     }
 
     /// As the user knows it.
-    pub(crate) fn shown(&self, name: &str) -> PathBuf {
+    pub fn shown(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
     /// A path to something in it that holds whatever becomes of the directories above, and is short enough for a socket.
-    pub(crate) fn inside(&self, name: &str) -> PathBuf {
+    pub fn inside(&self, name: &str) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.opened.as_raw_fd())).join(name)
     }
 
@@ -140,7 +141,7 @@ fn distrust(owner: u32, mode: u32, own: u32) -> Option<String> {
 
 fn untrusted(path: &Path, why: &str) -> SystemError {
     SystemError {
-        message: format!("the agent does not trust the directory `{}`: {why}", path.display()),
+        message: format!("the directory `{}` cannot be trusted: {why}", path.display()),
         help: "give one that belongs to root, or to you, and that only its owner may write to, below others of the same \
                kind: --run-dir DIR"
             .to_owned(),

@@ -24,7 +24,7 @@ pub mod daemon;
 #[cfg(target_os = "linux")]
 pub mod doctor;
 #[cfg(target_os = "linux")]
-mod folder;
+pub mod folder;
 #[cfg(target_os = "linux")]
 pub mod inject;
 #[cfg(target_os = "linux")]

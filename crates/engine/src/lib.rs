@@ -34,6 +34,7 @@ pub mod together;
 pub use engine::Engine;
 pub use external::{Entering, Left};
 pub use flow::{Accuracy, Datagrams, Flow, FlowAccount, Side, Traffic, Unanswered};
+pub use lasthop_net::{Change, Fixed, Setting};
 pub use node::{NodeAccount, NodeId};
 pub use observer::{Deed, Fate, Observer};
 pub use pipe::{PipeAccount, PipeId};

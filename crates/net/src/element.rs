@@ -5,8 +5,9 @@
 //! packets and deadlines, in the order of time, and answers with what is decided by then.
 
 use crate::across::Across;
+use crate::change::{Change, Fixed, Setting};
 use crate::counters::Counters;
-use lasthop_base::Time;
+use lasthop_base::{Duration, Time};
 use lasthop_wire::{Backlog, LinkReport, LossReason, Packet};
 
 /// Something decided about a packet.
@@ -66,5 +67,28 @@ pub trait Element: Send {
     /// Whether it draws random numbers, so that repetitions may differ. Whoever does not has to say so.
     fn draws(&self) -> bool {
         true
+    }
+
+    /// What holds now, if that can be said in a few numbers.
+    fn setting(&self) -> Option<Setting> {
+        None
+    }
+
+    /// Why a change is not possible; `None` if it is.
+    fn refuses(&self, change: &Change) -> Option<Fixed> {
+        let _ = change;
+        Some(Fixed("its link layer decides by itself what is sent when"))
+    }
+
+    /// Changes what it does not [refuse](Element::refuses), from now on.
+    fn change(&mut self, now: Time, change: &Change, out: &mut Vec<Output>) {
+        let _ = (now, change, out);
+    }
+
+    /// How long a packet that joins at `now` would wait until its first bit is sent, if nothing is changed and that can be
+    /// said.
+    fn wait(&mut self, now: Time) -> Option<Duration> {
+        let _ = now;
+        None
     }
 }

@@ -11,6 +11,7 @@
 //! * [`rlc`]: a direction whose link layer cuts, repeats and reorders by itself.
 //! * [`wifi`]: two directions that share one medium.
 //! * [`processing`]: a host's own delay, in front of its first link.
+//! * [`change`]: what may be set while time passes; `changing`: a direction whose rate may be.
 //! * [`across`]: what one direction of a link tells the other; [`counters`]: what is counted of PDUs.
 //! * [`arq`]: what does the link layer do when it does not?
 //! * [`catalogue`]: every mechanism of these folders, by seam.
@@ -23,6 +24,8 @@ pub mod admission;
 pub mod arq;
 mod bucket;
 pub mod catalogue;
+pub mod change;
+mod changing;
 pub mod channel;
 pub mod counters;
 pub mod discipline;
@@ -40,6 +43,7 @@ pub mod steps;
 pub mod wifi;
 
 pub use catalogue::Catalogue;
+pub use change::{Change, Fixed, Setting};
 pub use element::{Element, Output};
 pub use link::{Config, Line, Link, Passage, Trouble};
 pub use processing::Processing;

@@ -2,9 +2,14 @@
 //!
 //! The queue is first in, first out, and nothing is removed from its middle, so a
 //! packet's whole passage is known when it joins. A packet costs one call.
+//!
+//! * `set`: what of it may be changed while it runs.
+
+mod set;
 
 use crate::admission::{self, Admission, State, Verdict};
 use crate::arq::{self, Arq, Carried, LinkLayer, Partner, Parts};
+use crate::changing::{self, Changing};
 use crate::channel::{self, Air, Channel, Planned, Reception};
 use crate::counters::Counters;
 use crate::discipline::{self, Discipline, Place};
@@ -73,6 +78,13 @@ impl Config {
         (self.queue.build)(&self.queue.values, Place { rate: self.service.first_rate(), random })
     }
 
+    /// The same; if it may change, one that can.
+    fn channel_of(&self, random: Stream, seed: u64, may_change: bool) -> Box<dyn Channel> {
+        let other = random.clone();
+        let channel = self.channel_with(random, seed);
+        if may_change && channel.is_perfect() { channel::settable(other) } else { channel }
+    }
+
     /// Its channel, with losses by plan, of a seed, if there is a plan.
     fn channel_with(&self, random: Stream, seed: u64) -> Box<dyn Channel> {
         let beside = Stream::named(random.clone().draw(), "loss_plan");
@@ -100,7 +112,16 @@ impl Line {
     }
 
     /// The same, as a part of a link whose directions draw alike what their plans draw, from copies of `plans`.
-    pub fn in_link(config: &Config, mut random: Stream, mut plans: Stream) -> Line {
+    pub fn in_link(config: &Config, random: Stream, plans: Stream) -> Line {
+        Line::made(config, random, plans, false)
+    }
+
+    /// The same, to be [changed](Line::change) while it runs.
+    pub fn changing(config: &Config, random: Stream, plans: Stream) -> Line {
+        Line::made(config, random, plans, true)
+    }
+
+    fn made(config: &Config, mut random: Stream, mut plans: Stream, may_change: bool) -> Line {
         let [rates, delays, losses] = [plans.draw(), plans.draw(), plans.draw()];
         let service = config.service.seeded(rates);
         let jitter = Stream::named(random.clone().draw(), "jitter");
@@ -122,12 +143,16 @@ impl Line {
             (LinkLayer::Repeat(arq), Discipline::Scheduled(queue)) => {
                 // Here its stream begins one draw later.
                 random.draw();
-                let channel = config.channel_with(random, losses);
+                let channel = config.channel_of(random, losses, may_change);
                 let direction = Scheduled::new(&service, config.delay, queue, channel, arq);
                 Line::Element(Box::new(direction.with(extra)))
             }
             (LinkLayer::Repeat(arq), Discipline::Fifo(admission)) => {
-                let channel = config.channel_with(random, losses);
+                let channel = config.channel_of(random, losses, may_change);
+                if let (Service::Rate(rate), true) = (&service, may_change) {
+                    let parts = changing::Parts { delay: config.delay, extra, admission, channel, arq };
+                    return Line::Element(Box::new(Changing::new(*rate, parts)));
+                }
                 Line::Link(Link::varying(&service, config.delay, extra, admission, channel, arq))
             }
         }

@@ -1,12 +1,13 @@
 //! One direction of a link with a queue that decides on leaving, or removes from the middle.
 
 use crate::arq::{self, Arq};
-use crate::channel::{Air, Channel};
+use crate::change::{Change, Fixed, Setting};
+use crate::channel::{self, Air, Channel};
 use crate::element::{Element, Output};
 use crate::propagation::Extra;
 use crate::queue::{Dropped, Queue};
 use crate::service::{Server, Service};
-use lasthop_base::{Duration, Time};
+use lasthop_base::{Duration, Rate, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
 
 /// Queue, then service, then the air, then the propagation delay, one packet at a time.
@@ -22,6 +23,8 @@ pub struct Scheduled {
     draws_rate: bool,
     channel: Box<dyn Channel>,
     arq: Box<dyn Arq>,
+    /// Whether nothing is sent: its rate was set to none.
+    is_stopped: bool,
     /// When the transmitter is free.
     frees_at: Time,
     /// When the queue is to be asked next, [`Time::NEVER`] if it is empty.
@@ -48,6 +51,7 @@ impl Scheduled {
             arq,
             server: Server::new(service),
             delay,
+            is_stopped: false,
             frees_at: Time::ZERO,
             asks_at: Time::NEVER,
             last_arrival: Time::ZERO,
@@ -64,6 +68,10 @@ impl Scheduled {
 
     /// Sends what may be sent now, and notes when to ask again.
     fn serve(&mut self, now: Time, out: &mut Vec<Output>) {
+        if self.is_stopped {
+            self.asks_at = Time::NEVER;
+            return;
+        }
         if now < self.frees_at {
             self.asks_at = self.frees_at;
             return;
@@ -134,5 +142,35 @@ impl Element for Scheduled {
             || self.channel.draws()
             || self.draws_rate
             || self.extra.as_ref().is_some_and(|extra| extra.draws())
+    }
+
+    fn setting(&self) -> Option<Setting> {
+        let bps = match &self.server {
+            Server::Rate { rate, .. } => Some(if self.is_stopped { 0 } else { rate.bps() }),
+            Server::Plan(_) | Server::Trace(_) => None,
+        };
+        Some(Setting { bps, delay: self.delay, loss: self.channel.share() })
+    }
+
+    fn refuses(&self, change: &Change) -> Option<Fixed> {
+        let by_rate = match (&self.server, change.bps) {
+            (_, None) | (Server::Rate { .. }, _) => None,
+            (Server::Plan(_), Some(_)) => Some(Fixed("its rate follows a plan")),
+            (Server::Trace(_), Some(_)) => Some(Fixed("its rate is recorded")),
+        };
+        by_rate.or_else(|| channel::refuses(&*self.channel, change))
+    }
+
+    /// The packet in transmission keeps its time.
+    fn change(&mut self, now: Time, change: &Change, out: &mut Vec<Output>) {
+        self.delay = change.delay.unwrap_or(self.delay);
+        if let Some(share) = change.loss {
+            self.channel.set_share(share);
+        }
+        if let Some(bps) = change.bps {
+            self.server = Server::new(&Service::Rate(Rate::from_bps(bps)));
+            self.is_stopped = bps == 0;
+            self.serve(now, out);
+        }
     }
 }

@@ -5,7 +5,7 @@ use lasthop_engine::flow::{Connection, Datagrams, OnOff, Overhead, Spacing};
 use lasthop_engine::{Engine, Flow, NodeId, PipeId, Traffic, Unanswered};
 use lasthop_middlebox::{Build, Exit, Middlebox, Site};
 use lasthop_net::service::Service;
-use lasthop_net::{Line, Processing};
+use lasthop_net::{Config, Line, Processing};
 use lasthop_scenario::{Headers, Hop, Link, Pattern, Route, Scenario, Transfer};
 use lasthop_tcp::{Endpoint, Role};
 use lasthop_wire::{FlowId, Seq};
@@ -19,7 +19,8 @@ pub fn pipe_of(link: usize, down: bool) -> PipeId {
 /// purpose, so that it depends on the seed and on nothing else in the scenario.
 pub fn assemble(scenario: &Scenario, seed: u64) -> Engine {
     let flows = (0..scenario.flows.len()).map(|flow| assemble_flow(scenario, flow, seed));
-    over_links(scenario, seed, flows, hosts(scenario, seed, (0..scenario.flows.len()).zip(0..)))
+    let hosts = hosts(scenario, seed, (0..scenario.flows.len()).zip(0..));
+    over_links(scenario, seed, flows, hosts, Line::in_link)
 }
 
 /// Whether nothing in a scenario is random: then every repetition is equal to the first.
@@ -67,6 +68,18 @@ pub fn replaced_with(scenario: &Scenario, replaced: usize) -> Vec<usize> {
 /// The same for real traffic, which takes the place of the flows [`replaced_with`] flow number `replaced`: flows 0 to
 /// [`EXTERNAL_FLOWS`] - 1 are external and take its way. The scenario's other flows are simulated beside it.
 pub fn assemble_around(scenario: &Scenario, replaced: usize, seed: u64) -> Engine {
+    around(scenario, replaced, seed, Line::in_link)
+}
+
+/// The same, over links that may be [changed](Engine::change) while it runs.
+pub fn assemble_changing(scenario: &Scenario, replaced: usize, seed: u64) -> Engine {
+    around(scenario, replaced, seed, Line::changing)
+}
+
+/// How a direction of a link is made of its configuration, its own stream and its link's.
+type Made = fn(&Config, Stream, Stream) -> Line;
+
+fn around(scenario: &Scenario, replaced: usize, seed: u64, made: Made) -> Engine {
     let gone = replaced_with(scenario, replaced);
     let others: Vec<usize> = (0..scenario.flows.len()).filter(|flow| !gone.contains(flow)).collect();
     let route = &scenario.routes[replaced];
@@ -80,7 +93,7 @@ pub fn assemble_around(scenario: &Scenario, replaced: usize, seed: u64) -> Engin
     });
     let flows = external.chain(others.iter().map(|flow| assemble_flow(scenario, *flow, seed)));
     let numbered = others.iter().copied().zip(EXTERNAL_FLOWS as u32..);
-    over_links(scenario, seed, flows, hosts(scenario, seed, numbered))
+    over_links(scenario, seed, flows, hosts(scenario, seed, numbered), made)
 }
 
 /// What packets pass inside their hosts, of flows with their numbers in the engine.
@@ -107,6 +120,7 @@ fn over_links(
     seed: u64,
     flows: impl Iterator<Item = Flow>,
     hosts: Vec<(FlowId, [Line; 2])>,
+    made: Made,
 ) -> Engine {
     let links = scenario
         .links
@@ -114,7 +128,7 @@ fn over_links(
         .flat_map(|link| {
             let stream = |side| Stream::named(seed, &format!("link.{}.{side}.channel", link.name));
             [("down", &link.down), ("up", &link.up)]
-                .map(|(side, config)| Line::in_link(config, stream(side), plans(link, seed)))
+                .map(|(side, config)| made(config, stream(side), plans(link, seed)))
         })
         .collect();
     let mut engine = Engine::new(links, flows);

@@ -11,7 +11,7 @@ pub(crate) enum LinuxOnly {
     Endpoint(endpoint::Endpoint),
     Agent(agent::Agent),
     Doctor(doctor::Doctor),
-    Emulate(emulate::Emulate),
+    Emulate(emulate::Actions),
     Crosscheck(crosscheck::Crosscheck),
     #[command(name = TIDY, hide = true)]
     Tidy(tidy::Tidy),

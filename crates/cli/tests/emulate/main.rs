@@ -13,6 +13,7 @@ mod live {
     mod marks;
     mod messages;
     mod removal;
+    mod set;
     pub mod traffic;
 }
 

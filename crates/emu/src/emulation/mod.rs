@@ -4,6 +4,7 @@
 //! * [`goodput`]: which flow a packet belongs to, and what the receivers have acknowledged.
 //! * [`measured`]: how late packets were, what was lost, and whether that may be trusted.
 //! * [`machine`]: how busy the machine was.
+//! * [`now`]: the path while it runs, and what of it may be set.
 //!
 //! A packet joins its first link when it is read; everything after that is computed by the links, each departure from
 //! the one before. That we are late in delivering one packet makes no other one late.
@@ -12,9 +13,11 @@ pub mod carriage;
 pub mod goodput;
 pub mod machine;
 pub mod measured;
+pub mod now;
 
 pub use carriage::Charge;
 pub use measured::{Bounds, Lateness, Measured, Tally};
+pub use now::{Now, Way};
 
 use goodput::Connections;
 use lasthop_base::{Duration, Time};
@@ -88,6 +91,7 @@ pub struct Emulation<W: Write> {
     unwritten: Option<SystemError>,
     samples: Vec<Sample>,
     next_sample: Time,
+    recent: now::Recent,
     buffer: Vec<u8>,
 }
 
@@ -115,6 +119,7 @@ impl<W: Write> Emulation<W> {
             unwritten: None,
             samples: Vec::new(),
             next_sample: Time::ZERO,
+            recent: now::Recent::default(),
             buffer: vec![0; 1 << 16],
         }
     }
@@ -219,6 +224,7 @@ impl<W: Write> Emulation<W> {
                     let taken = self.tuns[end as usize].send(&bytes)?;
                     let now = self.clock.now();
                     self.measured.deliver(one.at, now, end, bytes.len(), taken);
+                    self.recent.deliver(now.since(one.at));
                     self.record(end as usize, now, &bytes, None);
                 }
             }

@@ -4,8 +4,10 @@
 //! * `hosts`: a packet at a host, and what a host sends.
 //! * `nodes`: a packet at a node with a middlebox.
 //! * `injected`: real traffic on its way through.
+//! * `changes`: what may be set on a pipe while it runs.
 //! * `plans`: rates that change by plan, and who hears of it.
 
+mod changes;
 mod hosts;
 mod injected;
 mod links;

@@ -34,6 +34,14 @@ impl Channel for Iid {
         if self.draws.happens(air.attempt, self.loss) { Reception::Lost } else { Reception::Intact }
     }
 
+    fn share(&self) -> Option<f64> {
+        Some(self.probability)
+    }
+
+    fn set_share(&mut self, share: f64) {
+        (self.loss, self.probability) = (Threshold::of(share), share);
+    }
+
     /// One error, anywhere in the packet: it hits the header as often as that is long. Our choice.
     fn spares_header(&self, air: &Air, header: u32) -> bool {
         let part = f64::from(header.min(air.bytes)) / f64::from(air.bytes.max(1));

@@ -10,7 +10,8 @@ mod two_state;
 
 pub(crate) use planned::Planned;
 
-use lasthop_base::{Mechanism, Stream, Time, Values};
+use crate::change::{Change, Fixed};
+use lasthop_base::{Mechanism, Stream, Time, Value, Values};
 use lasthop_wire::Priority;
 
 /// One transmission on the air.
@@ -52,6 +53,16 @@ pub trait Channel: Send {
         false
     }
 
+    /// The probability with which each transmission is lost, if it is the same for all of them.
+    fn share(&self) -> Option<f64> {
+        None
+    }
+
+    /// Sets it, where there is one.
+    fn set_share(&mut self, share: f64) {
+        let _ = share;
+    }
+
     /// Whether nothing is ever lost: the link then skips the question.
     fn is_perfect(&self) -> bool {
         false
@@ -65,6 +76,17 @@ pub trait Channel: Send {
 
 /// How a channel is built.
 pub type Build = dyn Fn(&Values, Stream) -> Box<dyn Channel> + Send + Sync;
+
+/// A channel that loses nothing, whose [share](Channel::share) may be set.
+pub(crate) fn settable(random: Stream) -> Box<dyn Channel> {
+    (iid::MECHANISM.build)(&iid::MECHANISM.info.defaults().with("loss", Value::Number(0.0)), random)
+}
+
+/// Why a change of the share that is lost is not possible; `None` if it is, or is not asked for.
+pub(crate) fn refuses(channel: &dyn Channel, change: &Change) -> Option<Fixed> {
+    (change.loss.is_some() && channel.share().is_none())
+        .then_some(Fixed("its channel does not lose each packet with the same probability"))
+}
 
 /// All channels.
 pub const ALL: &[Mechanism<Build>] = &[

@@ -27,6 +27,15 @@ impl Channel for Planned {
             false => inner,
         }
     }
+
+    /// Without what is lost by plan.
+    fn share(&self) -> Option<f64> {
+        self.inner.share()
+    }
+
+    fn set_share(&mut self, share: f64) {
+        self.inner.set_share(share);
+    }
 }
 
 #[cfg(test)]

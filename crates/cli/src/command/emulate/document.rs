@@ -27,6 +27,7 @@ pub(super) fn document(
 ) -> Document {
     let mut blocks =
         vec![Block::Text(verdict(summary)), Block::Table(summary.tallies()), Block::Figure(rates(samples))];
+    blocks.extend(summary.set().map(Block::Text));
     let connections = by_connection(sightings);
     for (number, (end, seen)) in connections.iter().take(MOST_CONNECTIONS).enumerate() {
         let Some((_, last)) = seen.last() else { continue };

@@ -1,5 +1,7 @@
 //! `lasthop emulate PATH -- COMMAND`.
 //!
+//! * `actions`: a run, or something about one that goes on. `set`: another rate, delay or loss on its path.
+//! * `live`: a run while it goes on, seen and set.
 //! * `stage`: the namespaces, the devices and the programs.
 //! * `assertions`: what it has to fulfil.
 //! * `guard`: who takes back what a run has changed if it is killed.
@@ -7,12 +9,17 @@
 //! * `document`: the report, by time.
 //! * `summary`: what came out, as a table and as JSON.
 
+mod actions;
 mod assertions;
 mod document;
 mod files;
 mod guard;
+mod live;
+mod set;
 mod stage;
 mod summary;
+
+pub(crate) use actions::Actions;
 
 use crate::failure::Failure;
 use crate::made;
@@ -35,6 +42,8 @@ use lasthop_os::ends;
 use lasthop_os::priority::RealTimePriority;
 use lasthop_os::user::Caller;
 use lasthop_scenario::Scenario;
+use lasthop_sim::assemble::assemble_changing;
+use live::Live;
 use stage::Stage;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -67,6 +76,8 @@ pub(crate) struct Emulate {
     format: Format,
     #[command(flatten)]
     files: Files,
+    #[command(flatten)]
+    live: live::Options,
     /// Seed of the path's randomness; the scenario's own by default
     #[arg(long, value_name = "S", value_parser = values::seed)]
     seed: Option<u64>,
@@ -104,10 +115,13 @@ impl Emulate {
         let scenario = draft.check()?;
         let made = made::chapter(vec![made::scenario(draft.show()?)]);
         self.check_family()?;
-        let plan = self.plan(&scenario, path::replaced(&scenario)?);
+        let replaced = path::replaced(&scenario)?;
+        let plan = self.plan(&scenario, replaced);
         let open = self.files.open(&plan.pipes)?;
+        let seen = self.live.open()?;
         let junit = self.junit.as_deref().map(Target::create).transpose()?;
-        let (summary, written) = patience::during(|| self.run(&scenario, made, plan, open))?;
+        let (summary, written) =
+            patience::during(|| self.run((&scenario, replaced), made, plan, (open, seen)))?;
         match self.format {
             Format::Json => output::note(&summary.object().to_string()),
             Format::Table => output::note(summary.table().trim_end()),
@@ -155,20 +169,22 @@ impl Emulate {
     }
 
     fn plan(&self, scenario: &Scenario, replaced: usize) -> Plan {
+        let seed = self.seed.unwrap_or(scenario.seed);
         Plan {
+            engine: assemble_changing(scenario, replaced, seed),
             spin: self.spin,
             sample: self.files.draws().then_some(scenario.sample.max(SHORTEST_SAMPLE)),
-            ..path::plan(scenario, replaced, self.seed.unwrap_or(scenario.seed))
+            ..path::plan(scenario, replaced, seed)
         }
     }
 
     /// What came out, and whether the files could be written.
     fn run(
         &self,
-        scenario: &Scenario,
+        (scenario, replaced): (&Scenario, usize),
         made: Chapter,
         plan: Plan,
-        mut open: Open,
+        (mut open, seen): (Open, live::Opened),
     ) -> Result<(Summary, Result<(), Failure>), Failure> {
         let sample = plan.sample;
         let (mut stage, [server, client]) =
@@ -182,18 +198,20 @@ impl Emulate {
             emulation.capture(capture);
         }
         let watch = sample.map(|span| stage.watch(span, emulation.clock())).transpose().map_err(failure)?;
+        let mut live = self.live.begin(scenario, replaced, seen, &stage, &emulation);
         stage.start_command(&self.command).map_err(unusable)?;
         let (began, ticks) = (Instant::now(), Ticks::now());
         let priority = RealTimePriority::begin();
-        let status = last(&mut emulation, &mut stage).map_err(failure)?;
+        let status = last(&mut emulation, &mut stage, &mut live).map_err(failure)?;
         let urgent = priority.is_granted();
         drop(priority);
         let load = ticks.zip(Ticks::now()).and_then(|(before, after)| before.until(&after));
+        let was_set = live.finish(&mut emulation);
         let lost_in_devices = stage.lost_in_devices();
         let measured = emulation.measured().clone();
         let complaints = measured.complaints(&Bounds::USUAL, lost_in_devices);
         let took = began.elapsed();
-        let summary = Summary { measured, complaints, lost_in_devices, load, urgent, status, took };
+        let summary = Summary { measured, complaints, lost_in_devices, load, urgent, status, took, was_set };
         let sightings = watch.map_or(Vec::new(), Watch::finish);
         let document = || {
             let (samples, command) = (emulation.samples(), &self.command);
@@ -212,13 +230,14 @@ impl Emulate {
 }
 
 /// Lets packets through until the command has ended; its status.
-fn last(emulation: &mut Emulation<Target>, stage: &mut Stage) -> Result<u8, SystemError> {
+fn last(emulation: &mut Emulation<Target>, stage: &mut Stage, live: &mut Live) -> Result<u8, SystemError> {
     let clock = emulation.clock();
     let mut looks = clock.now();
     loop {
         emulation.turn(PATIENCE)?;
         if clock.now() >= looks {
             looks = clock.now() + PATIENCE;
+            live.turn(clock.now(), emulation);
             if let Some(status) = stage.ended()? {
                 return Ok(status);
             }

@@ -6,7 +6,7 @@ use crate::path;
 use crate::target::patience;
 use lasthop_base::Duration as Span;
 use lasthop_emu::emulation::End;
-use lasthop_emu::kernel::Watch;
+use lasthop_emu::kernel::{Kernel, Watch};
 use lasthop_os::ends::{self, CLIENT, CLIENT6, DEVICE, SERVER, SERVER6};
 use lasthop_os::namespace::Namespace;
 use lasthop_os::nat::Nat;
@@ -97,6 +97,15 @@ impl Stage {
             ends.push((End::Server, server));
         }
         Watch::every(span, clock, &ends)
+    }
+
+    /// The kernels at both ends, to be asked about their connections; those that answer such questions.
+    pub(super) fn kernels(&self) -> Vec<(End, Kernel)> {
+        let mut ends = vec![(End::Client, &self.client)];
+        if let Far::Server(server) = &self.far {
+            ends.push((End::Server, server));
+        }
+        ends.into_iter().filter_map(|(end, namespace)| Some((end, Kernel::of(namespace).ok()?))).collect()
     }
 
     /// Starts the server and waits until it listens.

@@ -1,5 +1,6 @@
 //! What came out, as a table and as JSON.
 
+use super::live::WasSet;
 use crate::table;
 use lasthop_emu::emulation::machine::Load;
 use lasthop_emu::emulation::{End, Measured};
@@ -20,6 +21,8 @@ pub(super) struct Summary {
     /// The command's.
     pub(super) status: u8,
     pub(super) took: Duration,
+    /// What was set while it ran.
+    pub(super) was_set: WasSet,
 }
 
 impl Summary {
@@ -30,7 +33,7 @@ impl Summary {
         let directions =
             |of: &dyn Fn(End) -> Value| json!({ "down": of(End::Client), "up": of(End::Server) });
         let tally = |end: End| self.measured.tallies[end as usize];
-        json!({
+        let mut object = json!({
             "valid": self.complaints.is_empty(),
             "complaints": self.complaints,
             "exit_status": self.status,
@@ -49,12 +52,23 @@ impl Summary {
             "sched_fifo": self.urgent,
             "idle": self.load.map(|load| load.idle),
             "stolen": self.load.map(|load| load.stolen),
-        })
+        });
+        if !self.was_set.changes.is_empty() {
+            object["set"] = json!({ "changes": self.was_set.changes, "plans": self.was_set.plans });
+        }
+        object
     }
 
     /// Down and up side by side, then what we know of ourselves.
     pub(super) fn table(&self) -> String {
-        format!("\n{}\n{}\n", table::text(&self.tallies()), self.conditions())
+        let set = self.set().map_or(String::new(), |text| format!("\n{text}"));
+        format!("\n{}\n{}\n{set}", table::text(&self.tallies()), self.conditions())
+    }
+
+    /// What was set, if anything was.
+    pub(super) fn set(&self) -> Option<String> {
+        let plans = &self.was_set.plans;
+        (!plans.is_empty()).then(|| format!("Set while it ran, as a scenario says it:\n{plans}"))
     }
 
     /// Down and up side by side.

@@ -1,0 +1,49 @@
+//! What `lasthop emulate` does: a run, or something about one that goes on.
+
+use super::Emulate;
+use super::set::Set;
+use crate::failure::Failure;
+use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
+
+/// One of them.
+pub(crate) enum Actions {
+    Run(Box<Emulate>),
+    Set(Set),
+}
+
+impl Actions {
+    pub(crate) fn execute(&self) -> Result<(), Failure> {
+        match self {
+            Actions::Run(run) => run.execute(),
+            Actions::Set(set) => set.execute(),
+        }
+    }
+}
+
+/// By hand, as clap knows no subcommand beside arguments that are required without it.
+impl FromArgMatches for Actions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Actions, Error> {
+        match matches.subcommand() {
+            Some(("set", set)) => Set::from_arg_matches(set).map(Actions::Set),
+            _ => Emulate::from_arg_matches(matches).map(|run| Actions::Run(Box::new(run))),
+        }
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Actions::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for Actions {
+    fn augment_args(command: Command) -> Command {
+        Emulate::augment_args(command)
+            .args_conflicts_with_subcommands(true)
+            .subcommand_negates_reqs(true)
+            .subcommand(Set::augment_args(Command::new("set")))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Actions::augment_args(command)
+    }
+}

@@ -1,0 +1,360 @@
+//! What the user sets while a run goes on: `rate=5Mbit/s`, `delay=40ms@down`, `loss=1%`; and how the same is said by a
+//! scenario.
+
+use super::ways::{Way, direction};
+use crate::target::Target;
+use lasthop_base::{Duration, Rate, Time, quantity};
+use lasthop_emu::Emulation;
+use lasthop_emu::emulation::End;
+use lasthop_engine::{Change, Setting};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::fmt::Display;
+use std::fmt::Write as _;
+
+/// What may stand in a command line.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(in super::super) enum Word {
+    /// One value, in one direction or in both.
+    Set(Change, Option<End>),
+    /// The direction of all that names none.
+    Direction(End),
+}
+
+/// Reads a word.
+///
+/// # Errors
+/// One sentence that says what is wrong.
+pub(in super::super) fn parse(text: &str) -> Result<Word, String> {
+    let end = |name: &str| match name {
+        "down" => Ok(End::Client),
+        "up" => Ok(End::Server),
+        other => Err(format!("`@{other}` is no direction; one of: @down, @up")),
+    };
+    if let Some(name) = text.strip_prefix('@') {
+        return Ok(Word::Direction(end(name)?));
+    }
+    let (rest, direction) = match text.split_once('@') {
+        Some((rest, name)) => (rest, Some(end(name)?)),
+        None => (text, None),
+    };
+    let known = "expected rate=RATE, delay=TIME or loss=SHARE, such as rate=5Mbit/s";
+    let (name, value) = rest.split_once('=').ok_or(known)?;
+    let change = match name.trim() {
+        "rate" => Change { bps: Some(rate(value)?), ..Change::default() },
+        "delay" => Change { delay: Some(delay(value)?), ..Change::default() },
+        "loss" => Change { loss: Some(share(value)?), ..Change::default() },
+        other => return Err(format!("`{other}` cannot be set; {known}")),
+    };
+    Ok(Word::Set(change, direction))
+}
+
+/// A rate, or none.
+fn rate(text: &str) -> Result<u64, String> {
+    match quantity::split(text.trim()) {
+        Ok((0.0, unit)) if unit.is_empty() || quantity::rate(&format!("1 {unit}")).is_ok() => Ok(0),
+        _ => quantity::rate(text).map(Rate::bps),
+    }
+}
+
+/// The longest that a link may have.
+const LONGEST: Duration = Duration::from_secs(1000);
+
+fn delay(text: &str) -> Result<Duration, String> {
+    match quantity::duration(text)? {
+        delay if delay <= LONGEST => Ok(delay),
+        _ => Err(format!("`{}` is too long: at most {LONGEST}", text.trim())),
+    }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    match quantity::probability(text)? {
+        share if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err(format!("`{}` is no share: from 0 to 100 %", text.trim())),
+    }
+}
+
+/// What somebody asks of a run; nothing but to say what holds if there are no words.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(in super::super) struct Request {
+    /// As they stand in the command line.
+    pub(in super::super) words: Vec<String>,
+    /// The link, where there is more than one.
+    pub(in super::super) link: Option<String>,
+}
+
+/// Why it is not done, and what would help.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(in super::super) struct Refusal {
+    pub(in super::super) message: String,
+    pub(in super::super) help: String,
+}
+
+impl Refusal {
+    fn new(message: impl Into<String>, help: impl Into<String>) -> Refusal {
+        Refusal { message: message.into(), help: help.into() }
+    }
+}
+
+/// The links of a run, and what was set on them.
+pub(super) struct Knobs {
+    ways: Vec<Way>,
+    /// Of each way what held at the beginning, and what from when on.
+    courses: Vec<Vec<(Time, Option<Setting>)>>,
+    /// Whether the scenario has plans of delay and of losses there.
+    planned: Vec<[bool; 2]>,
+}
+
+impl Knobs {
+    pub(super) fn new(ways: Vec<Way>, planned: Vec<[bool; 2]>, emulation: &Emulation<Target>) -> Knobs {
+        let courses = ways.iter().map(|way| vec![(Time::ZERO, emulation.setting(way.pipe))]).collect();
+        Knobs { ways, courses, planned }
+    }
+
+    /// Does what is asked, and says what holds then.
+    pub(super) fn answer(
+        &mut self,
+        request: &Request,
+        emulation: &mut Emulation<Target>,
+    ) -> Result<Value, Refusal> {
+        let changes = self.changes(request)?;
+        if changes.is_empty() {
+            return Ok(self.holds(emulation.clock().now()));
+        }
+        let by_pipe: Vec<_> = changes.iter().map(|(way, change)| (self.ways[*way].pipe, *change)).collect();
+        let time = emulation.set(&by_pipe).map_err(|(pipe, fixed)| {
+            let way = self.ways.iter().find(|way| way.pipe == pipe).map_or(String::new(), Way::name);
+            Refusal::new(
+                format!("{way}: {}; nothing was changed", fixed.0),
+                "what can be set: a constant rate; a delay, but of RLC and Wi-Fi; losses where the channel is none or iid",
+            )
+        })?;
+        for (way, _) in &changes {
+            self.courses[*way].push((time, emulation.setting(self.ways[*way].pipe)));
+        }
+        Ok(self.holds(time))
+    }
+
+    /// Of each way that is meant all that is to be set there.
+    fn changes(&self, request: &Request) -> Result<Vec<(usize, Change)>, Refusal> {
+        let unreadable = |message| Refusal::new(message, "lasthop emulate set rate=5Mbit/s delay=40ms @down");
+        let words = request.words.iter().map(|word| parse(word)).collect::<Result<Vec<Word>, String>>();
+        let words = words.map_err(unreadable)?;
+        let everywhere = words.iter().find_map(|word| match word {
+            Word::Direction(end) => Some(*end),
+            Word::Set(..) => None,
+        });
+        let mut changes: Vec<(usize, Change)> = Vec::new();
+        for word in &words {
+            let Word::Set(change, end) = word else { continue };
+            let end = end.or(everywhere);
+            let meant = |way: &Way| {
+                end.is_none_or(|end| end == way.to)
+                    && request.link.as_ref().is_none_or(|link| *link == way.link)
+            };
+            let meant: Vec<usize> = (0..self.ways.len()).filter(|at| meant(&self.ways[*at])).collect();
+            self.check(request, &meant)?;
+            for at in meant {
+                let known = changes.iter().position(|(way, _)| *way == at).unwrap_or_else(|| {
+                    changes.push((at, Change::default()));
+                    changes.len() - 1
+                });
+                let all = &mut changes[known].1;
+                all.bps = change.bps.or(all.bps);
+                all.delay = change.delay.or(all.delay);
+                all.loss = change.loss.or(all.loss);
+            }
+        }
+        Ok(changes)
+    }
+
+    /// Whether it is clear which link is meant.
+    fn check(&self, request: &Request, meant: &[usize]) -> Result<(), Refusal> {
+        let mut names: Vec<&str> = self.ways.iter().map(|way| way.link.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let all = names.join(", ");
+        match (&request.link, meant) {
+            (Some(link), []) => {
+                Err(Refusal::new(format!("the path has no link `{link}` there"), format!("its links: {all}")))
+            }
+            (None, _) if names.len() > 1 => Err(Refusal::new(
+                format!("the path has several links: {all}"),
+                format!("say which one: --link {}", names[0]),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// What holds on every way.
+    pub(super) fn holds(&self, time: Time) -> Value {
+        let ways = self.ways.iter().zip(&self.courses).map(|(way, course)| {
+            let setting = course.last().and_then(|(_, setting)| *setting);
+            json!({
+                "link": way.link,
+                "direction": direction(way.to),
+                "rate_bps": setting.and_then(|setting| setting.bps),
+                "delay_ms": setting.map(|setting| setting.delay.as_millis()),
+                "loss_pct": setting.and_then(|setting| setting.loss).map(|loss| loss * 100.0),
+            })
+        });
+        json!({ "time_s": time.as_secs(), "links": ways.collect::<Vec<Value>>() })
+    }
+
+    /// Each change: when, where, and what held from then on.
+    pub(super) fn changes_made(&self) -> Vec<Value> {
+        let mut made: Vec<(Time, Value)> = Vec::new();
+        for (way, course) in self.ways.iter().zip(&self.courses) {
+            for pair in course.windows(2) {
+                let [(_, Some(before)), (time, Some(after))] = pair else { continue };
+                let mut object =
+                    json!({ "time_s": time.as_secs(), "link": way.link, "direction": direction(way.to) });
+                if before.bps != after.bps {
+                    object["rate_bps"] = after.bps.into();
+                }
+                if before.delay != after.delay {
+                    object["delay_ms"] = after.delay.as_millis().into();
+                }
+                if before.loss != after.loss {
+                    object["loss_pct"] = after.loss.map(|loss| loss * 100.0).into();
+                }
+                made.push((*time, object));
+            }
+        }
+        made.sort_by_key(|(time, _)| *time);
+        made.into_iter().map(|(_, object)| object).collect()
+    }
+
+    /// The same as a scenario says it: plans, in the links' own tables. Empty if nothing was set.
+    pub(super) fn plans(&self) -> String {
+        let mut text = String::new();
+        for ((way, course), planned) in self.ways.iter().zip(&self.courses).zip(&self.planned) {
+            let course: Vec<(Time, Setting)> =
+                course.iter().filter_map(|(time, setting)| Some((*time, (*setting)?))).collect();
+            let lines = lines(&course, *planned);
+            if !lines.is_empty() {
+                // Writing to a string cannot fail.
+                let _ = write!(text, "[link.{}.{}]\n{lines}", way.link, way.table);
+            }
+        }
+        text
+    }
+}
+
+/// The lines of one table.
+fn lines(course: &[(Time, Setting)], [delay_planned, loss_planned]: [bool; 2]) -> String {
+    let mut lines = String::new();
+    let mut add = |line: String| {
+        lines += &line;
+        lines.push('\n');
+    };
+    let rate = |setting: &Setting| setting.bps.unwrap_or(0);
+    if let Some(plan) =
+        plan(
+            course,
+            rate,
+            |bps| if bps == 0 { "0 bit/s".to_owned() } else { Rate::from_bps(bps).to_string() },
+        )
+    {
+        add(format!("plan = \"{plan}\""));
+    }
+    let least = course.iter().map(|(_, setting)| setting.delay).min().unwrap_or(Duration::ZERO);
+    if let Some(plan) = plan(course, |setting| setting.delay.saturating_sub(least), |delay| delay) {
+        add(format!("one_way_delay = \"{least}\""));
+        // A scenario has one plan of each kind.
+        let mark = if delay_planned { "# beside the scenario's own: " } else { "" };
+        add(format!("{mark}delay_plan = \"{plan}\""));
+    }
+    let percent = |setting: &Setting| setting.loss.map(|loss| loss * 100.0);
+    let shown = |loss: Option<f64>| format!("{} %", loss.unwrap_or(0.0));
+    if let Some(plan) = plan(course, percent, shown) {
+        add("channel = \"none\"".to_owned());
+        let mark = if loss_planned { "# beside the scenario's own: " } else { "" };
+        add(format!("{mark}loss_plan = \"{plan}\""));
+    }
+    lines
+}
+
+/// The shortest step of a plan, and one that is longer than any run.
+const SHORTEST: Duration = Duration::from_millis(1);
+const FOR_EVER: &str = "1000000 s";
+
+/// `10 Mbit/s for 3.2 s, 5 Mbit/s for 1000000 s`; `None` if it never changed.
+fn plan<V: PartialEq + Copy, S: Display>(
+    course: &[(Time, Setting)],
+    of: impl Fn(&Setting) -> V,
+    shown: impl Fn(V) -> S,
+) -> Option<String> {
+    let mut steps: Vec<(Time, V)> = Vec::new();
+    for (time, setting) in course {
+        let value = of(setting);
+        match steps.last_mut() {
+            Some((_, last)) if *last == value => {}
+            // What did not hold for as long as a plan can say.
+            Some((begins, last)) if time.since(*begins) < SHORTEST => *last = value,
+            _ => steps.push((*time, value)),
+        }
+    }
+    if steps.len() < 2 {
+        return None;
+    }
+    let ends = steps.iter().skip(1).map(|(time, _)| Some(*time)).chain([None]);
+    let told = steps.iter().zip(ends).map(|((begins, value), ends)| {
+        let span = ends.map_or(FOR_EVER.to_owned(), |ends| ends.since(*begins).to_string());
+        format!("{} for {span}", shown(*value))
+    });
+    Some(told.collect::<Vec<String>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_scenario::Draft;
+
+    #[test]
+    fn words_are_read_and_what_is_none_is_refused() {
+        let rate = |bps| Change { bps: Some(bps), ..Change::default() };
+        assert_eq!(parse("rate=5Mbit/s"), Ok(Word::Set(rate(5_000_000), None)));
+        assert_eq!(parse("rate=0@up"), Ok(Word::Set(rate(0), Some(End::Server))));
+        assert_eq!(parse("rate=0 kbit/s"), Ok(Word::Set(rate(0), None)));
+        assert_eq!(parse("@down"), Ok(Word::Direction(End::Client)));
+        let delay = Change { delay: Some(Duration::from_millis(40)), ..Change::default() };
+        assert_eq!(parse("delay=40ms@down"), Ok(Word::Set(delay, Some(End::Client))));
+        let loss = Change { loss: Some(0.01), ..Change::default() };
+        assert_eq!(parse("loss=1%"), Ok(Word::Set(loss, None)));
+        for wrong in
+            ["rate", "rate=", "rate=fast", "speed=1", "loss=2", "delay=1e9s", "rate=1Mbit/s@side", "@"]
+        {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    /// What was set is a plan that a scenario takes.
+    #[test]
+    fn changes_are_plans_that_a_scenario_takes() {
+        let at = |millis| Time::ZERO + Duration::from_millis(millis);
+        let first = Setting { bps: Some(10_000_000), delay: Duration::from_millis(10), loss: Some(0.0) };
+        let second = Setting { bps: Some(0), ..first };
+        let third = Setting { bps: Some(400_000), delay: Duration::from_millis(40), loss: Some(0.02) };
+        let course = [(at(0), first), (at(3210), second), (at(4000), third)];
+        let lines = lines(&course, [false; 2]);
+        assert_eq!(
+            lines,
+            "plan = \"10 Mbit/s for 3.21 s, 0 bit/s for 790 ms, 400 kbit/s for 1000000 s\"\n\
+             one_way_delay = \"10 ms\"\n\
+             delay_plan = \"0 s for 4 s, 30 ms for 1000000 s\"\n\
+             channel = \"none\"\n\
+             loss_plan = \"0 % for 4 s, 2 % for 1000000 s\"\n"
+        );
+        let path = "[link.path]\nfrom = \"server\"\nto = \"client\"\n";
+        let up = "[link.path.up]\nrate = \"1 Mbit/s\"\n";
+        let flow = "[flow.bulk]\nfrom = \"server\"\nto = \"client\"\n";
+        let text = format!("{path}[link.path.down]\n{lines}{up}{flow}");
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("set.toml");
+        std::fs::write(&file, text).unwrap();
+        let scenario = Draft::load(file.to_str().unwrap()).unwrap().check();
+        assert!(scenario.is_ok(), "{}", scenario.err().map_or(String::new(), |problem| problem.to_string()));
+        assert_eq!(super::lines(&course[..1], [false; 2]), "");
+    }
+}

@@ -1,0 +1,57 @@
+//! What is seen, as lines of JSON: one object each, for `jq` or a plotting program.
+
+use super::view::{Seen, View};
+use crate::failure::Failure;
+use crate::output;
+use crate::target::Target;
+use lasthop_emu::emulation::End;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// A file that grows by a line at each look.
+pub(super) struct Lines {
+    /// `None` once it could not be written.
+    file: Option<Target>,
+}
+
+impl Lines {
+    pub(super) fn begin(path: &Path) -> Result<Lines, Failure> {
+        Ok(Lines { file: Some(Target::growing(path)?) })
+    }
+
+    /// Writes a line; if that fails, says so and writes no more.
+    pub(super) fn tell(&mut self, view: &View) {
+        let Some(file) = &mut self.file else { return };
+        if let Err(failure) = file.append(&format!("{}\n", object(view))) {
+            output::note(&format!("note: {}; the run goes on without", failure.message()));
+            self.file = None;
+        }
+    }
+}
+
+fn object(view: &View) -> Value {
+    let rounded = |value: f64| (value * 1e3).round() / 1e3;
+    let way = |end: End| {
+        let Seen { kbps, delivered, lost, packets, bytes, wait_ms, rtt_ms } = view.ways[end as usize];
+        let lost: Value =
+            lost.iter().map(|(reason, count)| (reason.name().to_owned(), json!(count))).collect();
+        json!({
+            "rate_kbps": rounded(kbps),
+            "packets": delivered,
+            "queue_packets": packets,
+            "queue_bytes": bytes,
+            "queue_ms": wait_ms.map(rounded),
+            "lost": lost,
+            "rtt_ms": rtt_ms.map(rounded),
+        })
+    };
+    json!({
+        "time_s": rounded(view.time),
+        "interval_s": rounded(view.span),
+        "down": way(End::Client),
+        "up": way(End::Server),
+        "late_p99_us": view.late.map(|[p99, _]| p99),
+        "late_max_us": view.late.map(|[_, max]| max),
+        "links": view.holds["links"],
+    })
+}

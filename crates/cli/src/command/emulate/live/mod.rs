@@ -1,0 +1,149 @@
+//! A run while it goes on: seen, and set.
+//!
+//! * `ways`: the links that real traffic passes.
+//! * `knobs`: what the user sets, and how a scenario says the same.
+//! * `control`: who asks for it, by a socket.
+//! * `view`: what is seen from one look to the next; it is told by a thread of its own.
+//! * `lines`: the same as lines of JSON.
+//!
+//! The loop that carries the packets does nothing here but look, hand over what it saw, and set.
+
+pub(super) mod control;
+pub(super) mod knobs;
+mod lines;
+mod view;
+mod ways;
+
+use super::stage::Stage;
+use crate::failure::Failure;
+use crate::output;
+use crate::target::Target;
+use clap::Args;
+use control::Control;
+use knobs::Knobs;
+use lasthop_base::{Duration, Time, quantity};
+use lasthop_emu::Emulation;
+use lasthop_emu::emulation::End;
+use lasthop_engine::PipeId;
+use lasthop_scenario::{Link, Scenario};
+use lines::Lines;
+use serde_json::Value;
+use std::path::PathBuf;
+use view::Viewer;
+use ways::Way;
+
+/// How a run is seen.
+#[derive(Args)]
+pub(super) struct Options {
+    /// Write a line of JSON about the path to FILE again and again while it runs; /dev/fd/3 is a pipe of the shell's
+    #[arg(long, value_name = "FILE")]
+    watch: Option<PathBuf>,
+    /// How often: the time from one line to the next
+    #[arg(long, value_name = "TIME", default_value = "1 s", value_parser = every)]
+    every: Duration,
+}
+
+/// The shortest time between two looks.
+const SHORTEST: Duration = Duration::from_millis(10);
+
+fn every(text: &str) -> Result<Duration, String> {
+    match quantity::duration(text)? {
+        every if every >= SHORTEST => Ok(every),
+        _ => Err(format!("`{}` is too short: at least {SHORTEST}", text.trim())),
+    }
+}
+
+/// Files that the user wants to have, begun.
+pub(super) struct Opened {
+    lines: Option<Lines>,
+}
+
+impl Options {
+    /// Begins every file, so that a mistake in a path shows before anything runs.
+    pub(super) fn open(&self) -> Result<Opened, Failure> {
+        Ok(Opened { lines: self.watch.as_deref().map(Lines::begin).transpose()? })
+    }
+
+    /// What is seen and set from now on of a run that is about to begin.
+    pub(super) fn begin(
+        &self,
+        scenario: &Scenario,
+        replaced: usize,
+        opened: Opened,
+        stage: &Stage,
+        emulation: &Emulation<Target>,
+    ) -> Live {
+        let ways = ways::of(scenario, replaced);
+        let planned = ways.iter().map(|way| planned(&scenario.links, way)).collect();
+        let pipes = End::BOTH.map(|to| ways::pipes(&ways, to));
+        let viewer = opened.lines.map(|lines| Viewer::begin(lines, stage.kernels()));
+        let control = Control::listen().map_err(|error| {
+            output::note(&format!("note: `lasthop emulate set` will not reach this run: {}", error.message));
+        });
+        Live {
+            knobs: Knobs::new(ways, planned, emulation),
+            pipes,
+            control: control.ok(),
+            viewer,
+            every: self.every,
+            next: Time::ZERO + self.every,
+        }
+    }
+}
+
+/// Whether the scenario has a plan of delays and one of losses there.
+fn planned(links: &[Link], way: &Way) -> [bool; 2] {
+    let link = links.iter().find(|link| link.name == way.link);
+    let config = link.map(|link| if way.table == "down" { &link.down } else { &link.up });
+    config.map_or([false; 2], |config| [config.delay_plan.is_some(), config.loss_plan.is_some()])
+}
+
+/// A run as it is seen and set.
+pub(super) struct Live {
+    knobs: Knobs,
+    /// Those to the server, those to the client.
+    pipes: [Vec<PipeId>; 2],
+    control: Option<Control>,
+    viewer: Option<Viewer>,
+    every: Duration,
+    next: Time,
+}
+
+/// What was set, once a run is over.
+#[derive(Default)]
+pub(super) struct WasSet {
+    /// Each change.
+    pub(super) changes: Vec<Value>,
+    /// The same as a scenario says it; empty if there is none.
+    pub(super) plans: String,
+}
+
+impl Live {
+    /// Answers who asks, and looks if it is time to.
+    pub(super) fn turn(&mut self, now: Time, emulation: &mut Emulation<Target>) {
+        while let Some(asked) = self.control.as_ref().and_then(Control::poll) {
+            let answer = self.knobs.answer(&asked.request, emulation);
+            asked.answer(answer);
+        }
+        if now >= self.next {
+            self.next = (now + Duration::from_nanos(1)).round_up(self.every);
+            self.look(emulation);
+        }
+    }
+
+    fn look(&self, emulation: &mut Emulation<Target>) {
+        if let Some(viewer) = &self.viewer {
+            let now = emulation.look(self.pipes.each_ref().map(Vec::as_slice));
+            viewer.show(now, self.knobs.holds(emulation.clock().now()));
+        }
+    }
+
+    /// The run is over: the last look, and what was set.
+    pub(super) fn finish(mut self, emulation: &mut Emulation<Target>) -> WasSet {
+        self.look(emulation);
+        if let Some(viewer) = self.viewer.take() {
+            viewer.finish();
+        }
+        WasSet { changes: self.knobs.changes_made(), plans: self.knobs.plans() }
+    }
+}

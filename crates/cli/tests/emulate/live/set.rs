@@ -1,0 +1,122 @@
+//! A run that goes on is seen, and its path is set.
+
+use crate::common::{lasthop, stderr_of};
+use crate::traffic::{client, server};
+use crate::{CLEAN, emulating, is_possible};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Asks a run for something.
+fn set(run: &Child, words: &[&str]) -> Output {
+    let pid = run.id().to_string();
+    lasthop().args(["emulate", "set", "--format", "json", "--run", &pid]).args(words).output().unwrap()
+}
+
+fn lines(file: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Waits until a run has told so much.
+fn wait_for(file: &Path, count: usize) {
+    let start = Instant::now();
+    while lines(file).len() < count {
+        assert!(start.elapsed() < Duration::from_secs(20), "{count} lines are not told");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// From 2 s on the rate is a fifth, and the delay six times as long: what is delivered follows, what was told says so, and
+/// the summary has it as a plan.
+#[test]
+fn what_is_set_holds_from_then_on() {
+    if !is_possible() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("lines");
+    let (server, client) = (server("cubic"), client("{server}", 6.0));
+    let watch = ["--watch", file.to_str().unwrap(), "--every", "200 ms"];
+    let rest = ["--server", &server, "--format", "json", "--", "sh", "-c", &client];
+    let mut command = emulating(&[&[CLEAN], &watch[..], &rest].concat());
+    let run = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for(&file, 10);
+    let answer = set(&run, &["rate=2Mbit/s", "delay=60ms", "@down"]);
+    assert!(answer.status.success(), "{}", stderr_of(&answer));
+    let holds: Value = serde_json::from_slice(&answer.stdout).unwrap();
+    assert_eq!(holds["links"][0]["rate_bps"], 2_000_000);
+    assert_eq!(holds["links"][1]["rate_bps"], 10_000_000);
+    let when = holds["time_s"].as_f64().unwrap();
+    let output = run.wait_with_output().unwrap();
+    let summary = crate::summary(&output);
+
+    let told = lines(&file);
+    let rates = |from: f64, until: f64| {
+        let within = |line: &&Value| (from..until).contains(&line["time_s"].as_f64().unwrap());
+        let rates: Vec<f64> =
+            told.iter().filter(within).map(|line| line["down"]["rate_kbps"].as_f64().unwrap()).collect();
+        rates.iter().sum::<f64>() / rates.len() as f64
+    };
+    let (before, after) = (rates(1.0, when), rates(when + 0.5, when + 2.5));
+    if output.status.code() == Some(3) {
+        eprintln!("not judged: the machine was busy: {summary}");
+    } else {
+        assert!((9700.0..10_300.0).contains(&before), "{before}");
+        // The link is never idle: up to 200 packets wait for it when the rate falls.
+        assert!((1940.0..2060.0).contains(&after), "{after}");
+    }
+    let last = told.last().unwrap();
+    assert_eq!(last["links"][0]["delay_ms"], 60.0);
+    assert!(last["down"]["rtt_ms"].as_f64().unwrap() > 130.0, "{last}");
+
+    let changes = summary["set"]["changes"].as_array().unwrap();
+    assert_eq!(changes.len(), 1);
+    assert_eq!((&changes[0]["direction"], changes[0]["time_s"].as_f64()), (&"down".into(), Some(when)));
+    let plans = summary["set"]["plans"].as_str().unwrap();
+    assert!(plans.starts_with("[link.path.down]\nplan = \"10 Mbit/s for "), "{plans}");
+    assert!(plans.contains(", 2 Mbit/s for ") && plans.contains("delay_plan = \"0 s for "), "{plans}");
+}
+
+#[test]
+fn what_cannot_be_set_is_refused_and_the_run_goes_on() {
+    if !is_possible() {
+        return;
+    }
+    let start = |path: &str| {
+        let mut command = emulating(&[path, "--server", "exec sleep 1000", "--", "sleep", "1000"]);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    };
+    let says = |output: &Output, expected: &str| {
+        let said = stderr_of(output);
+        assert!(output.status.code() == Some(2) && said.contains(expected), "{said}");
+    };
+    let mut run = start("umts");
+    let reached = Instant::now();
+    while !set(&run, &[]).status.success() {
+        assert!(reached.elapsed() < Duration::from_secs(20), "{}", stderr_of(&set(&run, &[])));
+        thread::sleep(Duration::from_millis(50));
+    }
+    says(&set(&run, &["rate=1Mbit/s"]), "several links");
+    // Bit errors are no share of packets: then the rate is not set, either.
+    let before = set(&run, &[]).stdout;
+    says(&set(&run, &["rate=1Mbit/s", "loss=1%", "--link", "wireless"]), "nothing was changed");
+    let links = |stdout: &[u8]| serde_json::from_slice::<Value>(stdout).unwrap()["links"].clone();
+    assert_eq!(links(&before), links(&set(&run, &[]).stdout));
+    says(&set(&run, &["rate=1Mbit/s", "--link", "none"]), "no link `none`");
+    says(&set(&run, &["speed=1"]), "`speed` cannot be set");
+    assert!(run.try_wait().unwrap().is_none());
+    end(&run);
+    run.wait().unwrap();
+    let gone = set(&run, &[]);
+    says(&gone, "no emulation of yours is process");
+}
+
+/// Has a run end as at Ctrl-C.
+fn end(run: &Child) {
+    let pid = run.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+}

@@ -1,0 +1,199 @@
+//! One direction of a link whose rate, delay and losses may be set while time passes: for real traffic, whose user turns
+//! the path's knobs.
+//!
+//! It says of every packet what a [`crate::Link`] of the same configuration says as long as nothing is set; here, though,
+//! a packet's passage is known when its last bit has been sent. A change therefore holds for all that still waits, and for
+//! the rest of the packet in transmission, as a rate by plan does. What has been sent already arrives as it was to.
+
+use crate::admission::{Admission, State, Verdict};
+use crate::arq::{self, Arq};
+use crate::change::{Change, Fixed, Setting};
+use crate::channel::{self, Air, Channel};
+use crate::element::{Element, Output};
+use crate::propagation::Extra;
+use lasthop_base::{Duration, Rate, Time};
+use lasthop_wire::{Backlog, LossReason, Packet};
+use std::collections::VecDeque;
+
+/// Queue, then service, then the air, then the propagation delay; see the file.
+pub(crate) struct Changing {
+    parts: Parts,
+    bps: u64,
+    waiting: VecDeque<Packet>,
+    bytes: u64,
+    sending: Option<Sending>,
+    /// When the transmitter was, or will be, free of the packet before: a link layer may hold it (stop and wait).
+    held_until: Time,
+    keeps_order: bool,
+    last_arrival: Time,
+}
+
+/// What a direction is made of beside its rate.
+pub(crate) struct Parts {
+    pub(crate) delay: Duration,
+    pub(crate) extra: Option<Box<Extra>>,
+    pub(crate) admission: Box<dyn Admission>,
+    pub(crate) channel: Box<dyn Channel>,
+    pub(crate) arq: Box<dyn Arq>,
+}
+
+/// The packet in transmission.
+struct Sending {
+    packet: Packet,
+    begins: Time,
+    /// What of it was left when the rate was set last, bits times nanoseconds per second, and when that was.
+    left: u128,
+    since: Time,
+    ends: Time,
+}
+
+const NANOS: u128 = 1_000_000_000;
+
+impl Changing {
+    pub(crate) fn new(rate: Rate, parts: Parts) -> Changing {
+        Changing {
+            keeps_order: parts.arq.keeps_order()
+                && !parts.extra.as_ref().is_some_and(|extra| extra.reorders()),
+            parts,
+            bps: rate.bps(),
+            waiting: VecDeque::new(),
+            bytes: 0,
+            sending: None,
+            held_until: Time::ZERO,
+            last_arrival: Time::ZERO,
+        }
+    }
+
+    /// When what is left of a packet has been sent.
+    fn ends(&self, since: Time, left: u128) -> Time {
+        match u64::try_from(left.div_ceil(u128::from(self.bps.max(1)))) {
+            Ok(nanos) if self.bps > 0 => Time::from_nanos(since.as_nanos().saturating_add(nanos)),
+            _ => Time::NEVER,
+        }
+    }
+
+    /// What was sent by `now`, and what is sent next.
+    fn catch_up(&mut self, now: Time, out: &mut Vec<Output>) {
+        loop {
+            if self.sending.as_ref().is_some_and(|sending| sending.ends > now) {
+                return;
+            }
+            if let Some(sending) = self.sending.take() {
+                self.send(&sending, out);
+            }
+            if self.held_until > now {
+                return;
+            }
+            // It began to be sent the moment that the transmitter was free.
+            let Some(packet) = self.waiting.pop_front() else { return };
+            self.bytes -= u64::from(packet.wire_bytes);
+            self.begin(self.held_until, packet);
+        }
+    }
+
+    fn begin(&mut self, now: Time, packet: Packet) {
+        let left = u128::from(packet.wire_bytes) * 8 * NANOS;
+        self.sending = Some(Sending { packet, begins: now, left, since: now, ends: self.ends(now, left) });
+    }
+
+    /// The last bit of a packet has left.
+    fn send(&mut self, sending: &Sending, out: &mut Vec<Output>) {
+        let Sending { packet, begins, ends, .. } = *sending;
+        let air =
+            Air { start: begins, end: ends, bytes: packet.wire_bytes, priority: packet.priority, attempt: 0 };
+        let carried = arq::carry(&air, &mut *self.parts.channel, &mut *self.parts.arq);
+        self.held_until = ends + carried.holds;
+        let mut at = ends + carried.late + self.parts.delay;
+        if let Some(extra) = &mut self.parts.extra {
+            at += extra.late(ends);
+        }
+        if self.keeps_order {
+            at = at.max(self.last_arrival);
+            self.last_arrival = at;
+        }
+        out.push(match carried.delivered {
+            true => Output::Arrives { packet, at },
+            false => Output::Lost { packet, at, reason: LossReason::Channel },
+        });
+    }
+}
+
+impl Element for Changing {
+    fn handle_packet(&mut self, now: Time, mut packet: Packet, out: &mut Vec<Output>) {
+        self.catch_up(now, out);
+        let busy = self.sending.is_some() || self.held_until > now;
+        let idle = if busy { Duration::ZERO } else { now.since(self.held_until) };
+        let queue = State { backlog: self.backlog(now), idle };
+        if let Verdict::Drop(reason) = self.parts.admission.admit(now, &mut packet, &queue) {
+            out.push(Output::Lost { packet, at: now, reason });
+            return;
+        }
+        match busy {
+            true => {
+                self.bytes += u64::from(packet.wire_bytes);
+                self.waiting.push_back(packet);
+            }
+            false => self.begin(now, packet),
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>) {
+        self.catch_up(now, out);
+    }
+
+    fn poll_timeout(&self) -> Time {
+        match &self.sending {
+            Some(sending) => sending.ends,
+            None if self.waiting.is_empty() => Time::NEVER,
+            None => self.held_until,
+        }
+    }
+
+    fn backlog(&mut self, now: Time) -> Backlog {
+        Backlog {
+            waiting: self.waiting.len() as u32,
+            in_service: self.sending.is_some() || self.held_until > now,
+            bytes: self.bytes,
+        }
+    }
+
+    fn draws(&self) -> bool {
+        self.parts.admission.draws()
+            || self.parts.channel.draws()
+            || self.parts.extra.as_ref().is_some_and(|extra| extra.draws())
+    }
+
+    fn setting(&self) -> Option<Setting> {
+        Some(Setting { bps: Some(self.bps), delay: self.parts.delay, loss: self.parts.channel.share() })
+    }
+
+    fn refuses(&self, change: &Change) -> Option<Fixed> {
+        channel::refuses(&*self.parts.channel, change)
+    }
+
+    fn change(&mut self, now: Time, change: &Change, out: &mut Vec<Output>) {
+        self.catch_up(now, out);
+        if let Some(delay) = change.delay {
+            self.parts.delay = delay;
+        }
+        if let Some(share) = change.loss {
+            self.parts.channel.set_share(share);
+        }
+        let Some(bps) = change.bps else { return };
+        let before = std::mem::replace(&mut self.bps, bps);
+        if let Some(mut sending) = self.sending.take() {
+            let sent = u128::from(before) * u128::from(now.since(sending.since).as_nanos());
+            (sending.left, sending.since) = (sending.left.saturating_sub(sent), now);
+            sending.ends = self.ends(now, sending.left);
+            self.sending = Some(sending);
+        }
+    }
+
+    fn wait(&mut self, now: Time) -> Option<Duration> {
+        let free = self.sending.as_ref().map_or(Time::ZERO, |sending| sending.ends).max(self.held_until);
+        if free == Time::NEVER || self.bps == 0 {
+            return None;
+        }
+        Some(free.since(now) + Rate::from_bps(self.bps).time_for(self.bytes))
+    }
+}
