@@ -51,7 +51,7 @@ def test_a_page_takes_longer_on_hspa_than_on_lte(environment: dict[str, str], tm
     picture = tmp_path / "page-load.png"
 
     def measured(*options: str) -> str:
-        words = [sys.executable, RECIPES / "page-load/page_load.py", *options]
+        words = [sys.executable, str(RECIPES / "page-load/page_load.py"), *options]
         done = subprocess.run(words, env=environment, capture_output=True, text=True)
         if done.returncode != 0 and "exit status 3" in done.stderr:
             pytest.skip("this machine was too busy")
