@@ -76,6 +76,15 @@ pub(crate) fn carried(scenario: &Scenario) -> Result<Carried, Failure> {
             bytes: match transfer {
                 Transfer::Bulk => None,
                 Transfer::Bytes(bytes) => Some(*bytes),
+                Transfer::Exchanges(_) | Transfer::Pauses(_) => {
+                    return Err(Failure::bad_input(
+                        format!(
+                            "flow.{}: real ends here send all they have, without requests or pauses",
+                            flow.name
+                        ),
+                        "leave `response`, `on` and `write_rate` out, or see `lasthop run`",
+                    ));
+                }
             },
         });
         configs.push([Config::clone(source), Config::clone(destination)]);

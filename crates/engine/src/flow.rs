@@ -1,5 +1,6 @@
 //! A TCP connection or a datagram source, and its accounts.
 
+use crate::application::Application;
 use crate::pipe::PipeId;
 use lasthop_base::{Duration, Rate, Stream, Time};
 use lasthop_tcp::event::Cause;
@@ -70,9 +71,12 @@ impl Traffic {
     /// Whether anything in it draws random numbers, but for initial sequence numbers.
     pub fn draws(&self) -> bool {
         match self {
-            Traffic::Tcp(connection) => [&connection.source, &connection.destination]
-                .iter()
-                .any(|end| end.receiver().draws() || end.sender().draws()),
+            Traffic::Tcp(connection) => {
+                [&connection.source, &connection.destination]
+                    .iter()
+                    .any(|end| end.receiver().draws() || end.sender().draws())
+                    || connection.application.as_ref().is_some_and(|application| application.draws())
+            }
             Traffic::Unanswered(Unanswered::Datagrams(source)) => source.draws(),
             Traffic::Unanswered(Unanswered::External) => false,
         }
@@ -81,19 +85,31 @@ impl Traffic {
 
 /// Both ends of a connection.
 pub struct Connection {
-    /// Opens and sends.
+    /// Sends, and opens unless its application says that the other end does.
     pub source: Endpoint,
-    /// Listens and receives.
+    /// Receives.
     pub destination: Endpoint,
     /// Whether losses are remembered until the destination has judged them.
     pub judged: bool,
     pub(crate) unjudged: Vec<(Range, LossReason)>,
+    /// What its applications do, if that is more than to send what is written before it begins.
+    pub(crate) application: Option<Box<Application>>,
 }
 
 impl Connection {
     /// A connection between two closed endpoints.
     pub fn new(source: Endpoint, destination: Endpoint, judged: bool) -> Connection {
-        Connection { source, destination, judged, unjudged: Vec::new() }
+        Connection { source, destination, judged, unjudged: Vec::new(), application: None }
+    }
+
+    /// The same with applications at its ends.
+    pub fn with(self, application: Application) -> Connection {
+        Connection { application: Some(Box::new(application)), ..self }
+    }
+
+    /// The end that opens it when the flow starts; the other one listens from the beginning.
+    pub(crate) fn opener(&self) -> Side {
+        self.application.as_ref().map_or(Side::Source, |application| application.opener())
     }
 }
 

@@ -5,6 +5,7 @@
 //! * [`node`]: where pipes meet, and a middlebox may stand.
 //! * [`agenda`]: which pipe or timer is next; a tournament for pipes, lazy timers apart.
 //! * [`flow`]: a TCP connection or a datagram source, and its accounts.
+//! * [`application`]: requests and responses, and sources that pause, on a connection.
 //! * [`together`]: how flows share that are alive together.
 //! * [`observer`]: what a trace or a capture is told.
 //! * [`external`]: packets of real traffic on their way through.
@@ -19,6 +20,7 @@
 //! (fusing is off then); the results are the same, which a test shows.
 
 pub mod agenda;
+pub mod application;
 pub mod engine;
 pub mod external;
 pub mod flow;
@@ -31,6 +33,7 @@ mod routes;
 mod sizes;
 pub mod together;
 
+pub use application::{Application, Exchange, Exchanges, Pauses};
 pub use engine::Engine;
 pub use external::{Entering, Left};
 pub use flow::{Accuracy, Datagrams, Flow, FlowAccount, Side, Traffic, Unanswered};

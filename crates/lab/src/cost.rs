@@ -118,6 +118,15 @@ fn demand(flow: &Flow, duration: Duration) -> (f64, f64) {
             let bytes = match transfer {
                 Transfer::Bulk => f64::INFINITY,
                 Transfer::Bytes(bytes) => *bytes as f64 * packet / f64::from(source.segment.max(1)),
+                Transfer::Exchanges(it) => {
+                    let (bytes, payload) = (it.response as f64, f64::from(source.segment.max(1)));
+                    it.most.map_or(f64::INFINITY, |most| most as f64 * bytes) * packet / payload
+                }
+                // While it is on; without a rate as much as links carry.
+                Transfer::Pauses(it) => match it.rate {
+                    None => f64::INFINITY,
+                    Some(rate) => rate.bps() as f64 / 8.0 * duration.as_secs(),
+                },
             };
             (8.0 * bytes, 8.0 * packet)
         }

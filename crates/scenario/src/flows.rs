@@ -1,5 +1,6 @@
 //! The tables under `flow`: who sends what to whom.
 
+use crate::applications;
 use crate::arrivals::{self, Arrival};
 use crate::fields::{Fields, Setting};
 use crate::key::Key;
@@ -8,6 +9,7 @@ use crate::links::{Net, check_name};
 use crate::problem::Problem;
 use crate::profiles;
 use crate::reader::{Head, Reader};
+use crate::resolved::Resolved;
 use crate::scenario::{Flow, Pattern, Traffic, Transfer};
 use crate::source::Span;
 use crate::suggest::among;
@@ -212,8 +214,9 @@ fn datagrams(
 }
 
 fn tcp(reader: &mut Reader<'_>, head: Head<'_>, table: &Table, fields: &Fields) -> Result<Traffic, Problem> {
-    let transfer = match fields.find("transfer") {
-        Some(Setting::Value(Value::Bytes(bytes))) => Transfer::Bytes(*bytes),
+    let transfer = match (applications::read(reader, head, fields)?, fields.find("transfer")) {
+        (Some(transfer), _) => transfer,
+        (None, Some(Setting::Value(Value::Bytes(bytes)))) => Transfer::Bytes(*bytes),
         _ => Transfer::Bulk,
     };
     let mut both = Config::default();
@@ -232,6 +235,9 @@ fn tcp(reader: &mut Reader<'_>, head: Head<'_>, table: &Table, fields: &Fields) 
     let sender = end_of(reader, head, table, profile, "sender", &mut source)?;
     timers(reader, &head.key("sender"), &sender, &mut source)?;
     end_of(reader, head, table, profile, "receiver", &mut destination)?;
+    if let Transfer::Exchanges(_) = transfer {
+        other_halves(reader, head, profile, (&mut source, &mut destination))?;
+    }
     let is_accurate = match fields.word("ecn_feedback") {
         Some("classic") => false,
         Some("accurate") => true,
@@ -239,6 +245,24 @@ fn tcp(reader: &mut Reader<'_>, head: Head<'_>, table: &Table, fields: &Fields) 
     };
     (source.accecn, destination.accecn) = (is_accurate, is_accurate);
     Ok(Traffic::Tcp { transfer, source: source.into(), destination: destination.into() })
+}
+
+/// Where data goes both ways, the halves that no table of the flow describes, which send requests and receive them, are as
+/// the profile says.
+fn other_halves(
+    reader: &mut Reader<'_>,
+    head: Head<'_>,
+    profile: &Profile,
+    (source, destination): (&mut Config, &mut Config),
+) -> Result<(), Problem> {
+    // They are no part of what the scenario says.
+    let said = std::mem::replace(&mut reader.resolved, Resolved::new(false));
+    let nothing = Table::default();
+    let sender = end_of(reader, head, &nothing, profile, "sender", destination);
+    let done = sender.and_then(|fields| timers(reader, &head.key("sender"), &fields, destination));
+    let done = done.and_then(|()| end_of(reader, head, &nothing, profile, "receiver", source));
+    reader.resolved = said;
+    done.map(|_| ())
 }
 
 /// Reads `sender` or `receiver` and puts its mechanisms into the end's configuration.

@@ -1,5 +1,6 @@
 //! The tables of the language and their keys, in the order in which a reader would ask.
 
+use crate::applications;
 use crate::catalogue::Catalogue;
 use crate::key::{Form, Key};
 use crate::mechanisms::USUAL_LIMIT;
@@ -9,7 +10,7 @@ use lasthop_tcp::Config;
 use lasthop_tcp::profile;
 
 /// Longest run.
-const LONGEST: Duration = Duration::from_secs(10_000_000);
+pub(crate) const LONGEST: Duration = Duration::from_secs(10_000_000);
 /// Shortest time that must not be zero.
 const SHORTEST: Duration = Duration::from_micros(1);
 /// Largest payload of a packet: with the longest headers it still fits IP's 65,535 bytes.
@@ -19,8 +20,8 @@ pub(crate) const MOST_FLOWS: u64 = 100_000;
 /// The kinds of traffic.
 pub(crate) const TRAFFIC: &[&str] = &["tcp", "cbr", "on_off"];
 
-const TIME: Unit = Unit::Duration(Duration::ZERO, LONGEST);
-const SPAN: Unit = Unit::Duration(SHORTEST, LONGEST);
+pub(crate) const TIME: Unit = Unit::Duration(Duration::ZERO, LONGEST);
+pub(crate) const SPAN: Unit = Unit::Duration(SHORTEST, LONGEST);
 
 /// The document's own keys; `title` is the one it has if it says nothing.
 pub(crate) fn document(title: &str) -> Vec<Key> {
@@ -144,6 +145,7 @@ pub(crate) fn flow(kind: &str) -> Vec<Key> {
     let mut keys = any_flow();
     if kind == "tcp" {
         keys.extend(tcp());
+        keys.extend(applications::keys());
         return keys;
     }
     keys.extend([

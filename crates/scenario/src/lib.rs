@@ -33,6 +33,7 @@
 //! # Ok::<(), lasthop_scenario::Problem>(())
 //! ```
 
+mod applications;
 mod arrivals;
 mod bdp;
 mod catalogue;
@@ -78,5 +79,7 @@ pub use list::Entry;
 pub use problem::Problem;
 pub use ready::names as ready_paths;
 pub use reference::{Described, Section, aliases, units};
-pub use scenario::{Flow, Headers, Hop, Link, Pattern, Route, Scenario, Traffic, Transfer};
+pub use scenario::{
+    Exchanges, Flow, Headers, Hop, Link, Pattern, Pauses, Route, Scenario, Traffic, Transfer,
+};
 pub use suggest::nearest;

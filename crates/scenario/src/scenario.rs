@@ -1,6 +1,6 @@
 //! A checked scenario: plain data, all that a run needs.
 
-use lasthop_base::{Choice, Duration, Rate, Time};
+use lasthop_base::{Choice, Duration, Rate, Spread, Time};
 use std::sync::Arc;
 
 /// What to simulate. Every index and every value in it is valid.
@@ -122,6 +122,42 @@ pub enum Transfer {
     Bulk,
     /// This many bytes, at least 1.
     Bytes(u64),
+    /// The destination asks, the source answers, again and again.
+    Exchanges(Exchanges),
+    /// The source has data for a while, then none, or it writes at a rate.
+    Pauses(Pauses),
+}
+
+/// Requests and responses on one connection, which the destination opens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Exchanges {
+    /// Bytes of a request, at least 1.
+    pub request: u64,
+    /// Bytes of a response in the mean, at least 1.
+    pub response: u64,
+    /// How responses spread about it.
+    pub sizes: Spread,
+    /// Time from a response's last byte to the next request, in the mean.
+    pub think: Duration,
+    /// How it spreads about that.
+    pub period: Spread,
+    /// Requests are due so far apart instead.
+    pub every: Option<Duration>,
+    /// After so many the destination closes, at least 1; `None`: they go on until the run ends.
+    pub most: Option<u64>,
+}
+
+/// A source of TCP that pauses, or writes at a rate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pauses {
+    /// How long it has data, in the mean; longer than the run if it never pauses.
+    pub on: Duration,
+    /// How long it has none then, in the mean.
+    pub off: Duration,
+    /// How both spread.
+    pub period: Spread,
+    /// At what rate it writes while on; `None`: as much as the connection takes.
+    pub rate: Option<Rate>,
 }
 
 /// When a source of datagrams sends.

@@ -1,5 +1,6 @@
 //! A checked scenario becomes an engine.
 
+use crate::applications;
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_engine::flow::{Connection, Datagrams, OnOff, Overhead, Spacing};
 use lasthop_engine::{Engine, Flow, NodeId, PipeId, Traffic, Unanswered};
@@ -205,22 +206,31 @@ fn path(hops: &[Hop]) -> Vec<PipeId> {
 
 fn assemble_flow(scenario: &Scenario, index: usize, seed: u64) -> Flow {
     let (flow, route) = (&scenario.flows[index], &scenario.routes[index]);
-    let stream = |purpose| Stream::named(seed, &format!("flow.{}.{purpose}", flow.name));
+    let stream = |purpose: &str| Stream::named(seed, &format!("flow.{}.{purpose}", flow.name));
     let traffic = match &flow.traffic {
         lasthop_scenario::Traffic::Tcp { transfer, source, destination } => {
             let mut numbers = stream("sequence_numbers");
             let mut number = || Seq(numbers.draw() as u32);
-            let mut sender = Endpoint::new(source.clone(), Role::Active, number(), stream("source"));
-            let receiver = Endpoint::new(destination.clone(), Role::Passive, number(), stream("destination"));
+            let (active, passive) = match transfer {
+                Transfer::Exchanges(_) => (Role::Passive, Role::Active),
+                _ => (Role::Active, Role::Passive),
+            };
+            let mut sender = Endpoint::new(source.clone(), active, number(), stream("source"));
+            let receiver = Endpoint::new(destination.clone(), passive, number(), stream("destination"));
             match transfer {
                 Transfer::Bulk => sender.write(u64::MAX / 4),
                 Transfer::Bytes(bytes) => {
                     sender.write(*bytes);
                     sender.close_when_sent();
                 }
+                Transfer::Exchanges(_) | Transfer::Pauses(_) => {}
             }
             let judged = receiver.receiver().judges() || sender.sender().judges();
-            Traffic::Tcp(Connection::new(sender, receiver, judged))
+            let connection = Connection::new(sender, receiver, judged);
+            Traffic::Tcp(match applications::of(transfer, source.segment, start_of(flow, seed), stream) {
+                Some(application) => connection.with(application),
+                None => connection,
+            })
         }
         lasthop_scenario::Traffic::Datagrams { rate, packet, stop, pattern, jitter, burst } => {
             let pattern = match pattern {

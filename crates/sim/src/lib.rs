@@ -10,6 +10,7 @@
 //! * [`pcap`]: a capture at the sources, with each packet's fate as a comment.
 //! * [`trace`]: every event as a line of JSON.
 
+mod applications;
 pub mod assemble;
 pub mod link_metrics;
 pub mod outcome;
@@ -24,7 +25,7 @@ pub use assemble::is_deterministic;
 pub use lasthop_engine::Share;
 pub use lasthop_net::counters::Counters as RlcCounters;
 pub use link_metrics::{LINK_METRICS, LinkMetric, LinkTraffic};
-pub use outcome::{FlowOutcome, LinkOutcome, METRICS, Metric, Outcome};
+pub use outcome::{Exchanged, FlowOutcome, LinkOutcome, METRICS, Metric, Outcome};
 pub use probe::{FlowSample, QueueSample, Samples};
 pub use rlc_metrics::{RLC_METRICS, RlcMetric};
 pub use run::{Running, Watch, run, run_probed, run_watched};

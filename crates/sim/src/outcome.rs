@@ -2,7 +2,7 @@
 
 use crate::link_metrics::LinkTraffic;
 use lasthop_base::{Duration, Time};
-use lasthop_engine::{Engine, FlowAccount, PipeAccount, Share};
+use lasthop_engine::{Engine, Exchange, FlowAccount, PipeAccount, Share};
 use lasthop_scenario::{Flow, Traffic, Transfer};
 use lasthop_tcp::Counters;
 use lasthop_tcp::sender::Limited;
@@ -26,16 +26,22 @@ pub struct Outcome {
 pub struct FlowOutcome {
     /// The flow's name.
     pub name: String,
+    /// When it started, from the run's beginning, s.
+    pub began_s: f64,
     /// How long it had: from its start to the run's end, or to its completion, s.
     pub active_s: f64,
     /// From its start to the run's end, s.
     pub limit_s: f64,
     /// Whether its transfer has an end, so that it can be complete.
     pub is_finite: bool,
+    /// Its requests, where its destination asks and its source answers.
+    pub exchanges: Option<Vec<Exchanged>>,
     /// What it got while another TCP flow was alive too.
     pub share: Share,
     /// Payload bytes delivered in order (datagrams: all bytes that arrived).
     pub delivered_bytes: u64,
+    /// The same on the way back: requests.
+    pub requested_bytes: u64,
     /// The source's counters.
     pub source: Counters,
     /// The destination's counters.
@@ -56,6 +62,17 @@ pub struct FlowOutcome {
     pub inflated_bytes: u64,
     /// How long what limited the source; `None` for datagrams.
     pub limited: Option<Limited>,
+}
+
+/// A request, and its response.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Exchanged {
+    /// When it was asked, from the run's beginning, s.
+    pub asked_s: f64,
+    /// From then to the response's last byte, or to the run's end if that came first, s.
+    pub took_s: f64,
+    /// Whether it was answered.
+    pub is_complete: bool,
 }
 
 /// What became of a link.
@@ -79,11 +96,14 @@ impl FlowOutcome {
         let active = account.completed.unwrap_or(end).since(engine.start(id)).as_secs();
         let mut outcome = FlowOutcome {
             name: flow.name.clone(),
+            began_s: engine.start(id).as_secs(),
             active_s: active,
             limit_s: end.since(engine.start(id)).as_secs(),
             is_finite: matches!(flow.traffic, Traffic::Tcp { transfer: Transfer::Bytes(_), .. }),
+            exchanges: engine.application(id).and_then(|it| exchanged(it.asked()?, end)),
             share: engine.share(id),
             delivered_bytes: 0,
+            requested_bytes: 0,
             source: Counters::default(),
             destination: Counters::default(),
             account,
@@ -97,6 +117,7 @@ impl FlowOutcome {
         };
         if let Some((source, destination)) = engine.endpoints(id) {
             outcome.delivered_bytes = destination.delivered();
+            outcome.requested_bytes = source.delivered();
             outcome.source = *source.counters();
             outcome.destination = *destination.counters();
             let rtt = source.sender().rtt();
@@ -114,6 +135,29 @@ impl FlowOutcome {
             outcome.delivered_bytes = account.datagrams * u64::from(*packet);
         }
         outcome
+    }
+
+    /// What can be complete, by how long it was watched, s, and whether it was complete then: the transfer, or each request.
+    pub fn transfers(&self) -> impl Iterator<Item = (f64, bool)> {
+        let whole = (self.is_finite && self.exchanges.is_none())
+            .then_some((self.active_s, self.account.completed.is_some()));
+        let each = self.exchanges.iter().flatten().map(|it| (it.took_s, it.is_complete));
+        whole.into_iter().chain(each)
+    }
+
+    /// The mean of their times, those that are not complete up to the run's end, s.
+    pub fn restricted_s(&self) -> Option<f64> {
+        let (sum, count) = self.transfers().fold((0.0, 0.0), |(sum, count), (s, _)| (sum + s, count + 1.0));
+        (count > 0.0).then(|| sum / count)
+    }
+
+    /// The time in which this share of its requests was answered, s: one without an answer is counted as later.
+    pub fn exchange_s(&self, share: f64) -> Option<f64> {
+        let all = self.exchanges.as_ref()?;
+        let mut times: Vec<f64> = all.iter().filter(|it| it.is_complete).map(|it| it.took_s).collect();
+        times.sort_by(f64::total_cmp);
+        let rank = (share * all.len() as f64).ceil() as usize;
+        times.get(rank.saturating_sub(1)).copied()
     }
 
     /// Goodput: payload delivered in order over the flow's active time, kbit/s.
@@ -145,6 +189,16 @@ impl FlowOutcome {
     pub fn ack_rate(&self) -> f64 {
         if self.active_s > 0.0 { self.destination.acks_sent as f64 / self.active_s } else { 0.0 }
     }
+}
+
+fn exchanged(asked: &[Exchange], end: Time) -> Option<Vec<Exchanged>> {
+    let one = |it: &Exchange| Exchanged {
+        asked_s: it.asked.as_secs(),
+        took_s: it.took.unwrap_or_else(|| end.since(it.asked)).as_secs(),
+        is_complete: it.took.is_some(),
+    };
+    // What begins when the run is over was watched by nobody.
+    Some(asked.iter().filter(|it| it.asked < end).map(one).collect())
 }
 
 /// A number that every flow has, for tables, CSV and JSON.
@@ -179,13 +233,35 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         name: "completed_s",
-        doc: "time from the start to the last byte of a finite transfer, s: a mean only if all were complete",
-        of: |flow| flow.account.completed.map(|_| flow.active_s),
+        doc: "time from the start to the last byte of a finite transfer, or from each request to its response's, s: a mean only if \
+              all were complete",
+        of: |flow| match flow.transfers().all(|(_, is_complete)| is_complete) {
+            true => flow.restricted_s(),
+            false => None,
+        },
     },
     Metric {
         name: "restricted_completed_s",
         doc: "time to the last byte, or to the run's end if that came first, s: its mean is a restricted mean",
-        of: |flow| flow.is_finite.then_some(flow.active_s),
+        of: FlowOutcome::restricted_s,
+    },
+    Metric {
+        name: "exchanges",
+        doc: "requests that were answered",
+        of: |flow| {
+            let answered = |all: &Vec<Exchanged>| all.iter().filter(|it| it.is_complete).count() as f64;
+            flow.exchanges.as_ref().map(answered)
+        },
+    },
+    Metric {
+        name: "exchange_p50_s",
+        doc: "time in which half of a run's requests were answered, s",
+        of: |flow| flow.exchange_s(0.50),
+    },
+    Metric {
+        name: "exchange_p95_s",
+        doc: "the same of 95 %; one without an answer is counted as later",
+        of: |flow| flow.exchange_s(0.95),
     },
     Metric {
         name: "data_segments",

@@ -168,12 +168,15 @@ fn traffic(scenario: &Scenario, seed: u64, engine: &Engine, flows: &[FlowOutcome
     let (link, pipe) = (&scenario.links[hop.link], pipe_of(hop.link, hop.is_down));
     let service = if hop.is_down { &link.down.service } else { &link.up.service };
     let account = engine.pipe_account(pipe);
-    let through = scenario.routes.iter().zip(flows).filter(|(route, _)| route.there.contains(&hop));
+    let through = scenario.routes.iter().zip(flows).map(|(route, flow)| {
+        let there = if route.there.contains(&hop) { flow.delivered_bytes } else { 0 };
+        there + if route.back.contains(&hop) { flow.requested_bytes } else { 0 }
+    });
     LinkTraffic {
         duration_s: scenario.duration.as_secs(),
         carried_bytes: account.carried_bytes - engine.bytes_under_way(pipe),
         capacity_bytes: of_run(service, link, seed).bytes_until(end_of(scenario)),
-        payload_bytes: through.map(|(_, flow)| flow.delivered_bytes).sum(),
+        payload_bytes: through.sum(),
         lost: account.lost.total(),
     }
 }

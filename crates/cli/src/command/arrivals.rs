@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::target::Target;
 use clap::{Args, ValueEnum};
-use lasthop_base::{Duration, Stream, Unit, Value, quantity};
+use lasthop_base::{Duration, Spread, Stream, Unit, Value, quantity};
 use std::path::PathBuf;
 
 /// Make a file of transfers: when each begins, and how large it is.
@@ -107,23 +107,14 @@ impl Arrivals {
     }
 
     fn size(&self, stream: &mut Stream) -> u64 {
-        let mean = self.mean as f64;
-        let size = match self.sizes {
-            Sizes::Fixed => mean,
-            Sizes::Exponential => stream.exponential(mean),
-            Sizes::Web => mean * log_normal(stream, 1.3),
-            Sizes::Video => mean * log_normal(stream, 0.3),
+        let spread = match self.sizes {
+            Sizes::Fixed => Spread::Fixed,
+            Sizes::Exponential => Spread::Exponential,
+            Sizes::Web => Spread::Web,
+            Sizes::Video => Spread::Video,
         };
-        libm::round(size).clamp(1.0, 1e15) as u64
+        libm::round(spread.draw(stream, self.mean as f64)).clamp(1.0, 1e15) as u64
     }
-}
-
-/// With mean 1: exp(sigma Z - sigma² / 2), Z by Box and Muller (1958).
-fn log_normal(stream: &mut Stream, sigma: f64) -> f64 {
-    // Never the logarithm of zero.
-    let (one, other) = (1.0 - stream.uniform(), stream.uniform());
-    let normal = libm::sqrt(-2.0 * libm::log(one)) * libm::cos(std::f64::consts::TAU * other);
-    libm::exp(sigma * normal - 0.5 * sigma * sigma)
 }
 
 fn every(text: &str) -> Result<Duration, String> {

@@ -32,7 +32,10 @@ impl Engine {
     #[inline(never)]
     fn deliver_told(&mut self, pipe: u32, id: FlowId, side: Side, room: &mut Packet) {
         let Carried { flow, ways, .. } = &mut self.flows[id.0 as usize];
-        let Traffic::Tcp(Connection { source, destination, .. }) = &mut flow.traffic else { return };
+        let Traffic::Tcp(Connection { source, destination, application, .. }) = &mut flow.traffic else {
+            return;
+        };
+        let has_application = application.is_some();
         let (endpoint, peer) = match side {
             Side::Source => (source, destination),
             Side::Destination => (destination, source),
@@ -42,6 +45,9 @@ impl Engine {
         self.hand_over(pipe, id, side, room);
         if wants.backlog {
             self.tell_backlog(id, side, uplink);
+        }
+        if has_application {
+            self.ask_application(id);
         }
     }
 
@@ -137,17 +143,22 @@ impl Engine {
             }
             Traffic::Unanswered(_) => Time::NEVER,
             Traffic::Tcp(connection) => {
+                let (opener, start) = (connection.opener(), flow.start);
                 let endpoint = match side {
                     Side::Source => &mut connection.source,
                     Side::Destination => &mut connection.destination,
                 };
-                if side == Side::Source && endpoint.state() == State::Closed && now >= flow.start {
+                let is_asked = connection.application.is_some() && side == Side::Source;
+                if side == opener && endpoint.state() == State::Closed && now >= flow.start {
                     endpoint.open(now);
                     self.together.begin(sharing);
                     self.pump(id, side);
                 } else if endpoint.poll_timeout() <= now {
                     endpoint.handle_timeout(now);
                     self.pump(id, side);
+                }
+                if is_asked && now >= start {
+                    self.ask_application(id);
                 }
                 self.deadline(id, side)
             }
@@ -157,7 +168,10 @@ impl Engine {
 
     pub(super) fn deadline(&self, id: FlowId, side: Side) -> Time {
         match (&self.flows[id.0 as usize].flow.traffic, side) {
-            (Traffic::Tcp(connection), Side::Source) => connection.source.poll_timeout(),
+            (Traffic::Tcp(connection), Side::Source) => {
+                let application = connection.application.as_ref().map_or(Time::NEVER, |it| it.next());
+                connection.source.poll_timeout().min(application)
+            }
             (Traffic::Tcp(connection), Side::Destination) => connection.destination.poll_timeout(),
             (Traffic::Unanswered(_), _) => Time::NEVER,
         }
@@ -332,7 +346,7 @@ fn tell(now: Time, wants: Wants, endpoint: &mut Endpoint, peer: &Endpoint, uplin
     }
 }
 
-fn note_completion(carried: &mut Carried, together: &mut Together, now: Time) {
+pub(super) fn note_completion(carried: &mut Carried, together: &mut Together, now: Time) {
     let Carried { flow, account, sharing, .. } = carried;
     if account.completed.is_none()
         && let Traffic::Tcp(connection) = &flow.traffic

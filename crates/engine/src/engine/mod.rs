@@ -1,5 +1,6 @@
 //! Flows, their endpoints, the links between them, and the loop.
 //!
+//! * `applications`: what programs at the ends do when data arrives, or it is time.
 //! * `links`: a packet on its way.
 //! * `hosts`: a packet at a host, and what a host sends.
 //! * `nodes`: a packet at a node with a middlebox.
@@ -7,6 +8,7 @@
 //! * `changes`: what may be set on a pipe while it runs.
 //! * `plans`: rates that change by plan, and who hears of it.
 
+mod applications;
 mod changes;
 mod hosts;
 mod injected;
@@ -16,6 +18,7 @@ mod plans;
 
 use self::hosts::blank;
 use crate::agenda::{Timers, Tournament};
+use crate::application::Application;
 use crate::external::Left;
 use crate::flow::{Flow, FlowAccount, Overhead, Side, Traffic, Unanswered};
 use crate::node::Node;
@@ -81,7 +84,7 @@ struct Way {
     host: Option<PipeId>,
     /// That of the flow.
     overhead: Overhead,
-    /// Whether that end wants to be told something with each segment that arrives there.
+    /// Whether that end, or its application, wants to be told something with each segment that arrives there.
     is_told: bool,
 }
 
@@ -94,9 +97,8 @@ impl Engine {
         let mut routes = Vec::new();
         let flows = flows.into_iter().map(|flow| {
             let told = match &flow.traffic {
-                Traffic::Tcp(connection) => {
-                    [&connection.source, &connection.destination].map(|end| end.wants().any())
-                }
+                Traffic::Tcp(connection) => [&connection.source, &connection.destination]
+                    .map(|end| connection.application.is_some() || end.wants().any()),
                 Traffic::Unanswered(_) => [false; 2],
             };
             let way = |routes: &mut Vec<Vec<PipeId>>, path: &[PipeId], is_told| Way {
@@ -233,6 +235,14 @@ impl Engine {
         }
     }
 
+    /// What the applications of a flow do, if that is more than to send what they have.
+    pub fn application(&self, flow: FlowId) -> Option<&Application> {
+        match &self.flows[flow.0 as usize].flow.traffic {
+            Traffic::Tcp(connection) => connection.application.as_deref(),
+            Traffic::Unanswered(_) => None,
+        }
+    }
+
     /// A flow's totals.
     pub fn account(&self, flow: FlowId) -> &FlowAccount {
         &self.flows[flow.0 as usize].account
@@ -295,14 +305,22 @@ impl Engine {
 
     fn prepare(&mut self, index: usize) {
         let Carried { flow, .. } = &mut self.flows[index];
+        let mut opener = Side::Source;
         if let Traffic::Tcp(connection) = &mut flow.traffic {
-            connection.destination.open(Time::ZERO);
+            opener = connection.opener();
+            match opener {
+                Side::Source => connection.destination.open(Time::ZERO),
+                Side::Destination => connection.source.open(Time::ZERO),
+            }
+            if connection.application.is_some() {
+                self.timers.at_latest(timer_of(index, Side::Source), flow.start);
+            }
             if connection.destination.wants().backlog {
                 let uplink = flow.backward[0].0 as usize;
                 self.pipes[uplink].line.track_backlog();
             }
         }
-        self.timers.at_latest(timer_of(index, Side::Source), self.flows[index].flow.start);
+        self.timers.at_latest(timer_of(index, opener), self.flows[index].flow.start);
     }
 
     /// The next event, if there is one up to and including `until`; else false. What an endpoint answers with is written in

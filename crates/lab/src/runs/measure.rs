@@ -43,16 +43,17 @@ pub fn of_all_flows(outcome: &Outcome, metric: &Metric) -> Option<f64> {
 }
 
 /// The mean completion time of an outcome's finite transfers, each up to its run's end or, if that is earlier, the end of
-/// the same transfer in the run that it is compared with; of all flows, or those of this name, s.
+/// the same transfer in the run that it is compared with; of all flows, or those of this name, s. Requests are as many as
+/// a run answers: of those of a flow the mean counts, up to its run's end.
 pub fn restricted_s(outcome: &Outcome, other: &Outcome, flow: Option<&str>) -> Option<f64> {
-    let times = outcome
-        .flows
-        .iter()
-        .enumerate()
-        .filter(|(_, it)| it.is_finite && flow.is_none_or(|name| it.name == name));
+    let times = outcome.flows.iter().enumerate().filter(|(_, it)| flow.is_none_or(|name| it.name == name));
     let times: Vec<f64> = times
-        .map(|(place, it)| {
-            it.active_s.min(other.flows.get(place).map_or(f64::INFINITY, |other| other.limit_s))
+        .filter_map(|(place, it)| match it.exchanges {
+            Some(_) => it.restricted_s(),
+            None => {
+                let limit = other.flows.get(place).map_or(f64::INFINITY, |other| other.limit_s);
+                it.restricted_s().map(|seconds| seconds.min(limit))
+            }
         })
         .collect();
     (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)

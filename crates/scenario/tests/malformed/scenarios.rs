@@ -24,8 +24,16 @@ pub(crate) const SCENARIOS: &[Case] = &[
     ("recovery = ", "recvoery = ", 33, "recvoery", "no key `recvoery`", "did you mean `recovery`"),
     ("timing = ", "timming = ", 37, "timming", "no key `timming`", "did you mean `timing`"),
     ("recovery = \"sack\"", "timing = \"delayed\"", 33, "timing", "no key `timing`", "`timing` is a key of [flow.NAME.receiver]"),
-    ("kind = \"on_off\"", "kind = \"cbr\"", 45, "on", "no key `on`", "`on` is a key of [flow.NAME] with kind = \"on_off\""),
+    ("kind = \"on_off\"", "kind = \"cbr\"", 45, "on", "no key `on`", "[flow.NAME] with kind = \"on_off\""),
     ("packet = ", "segment = ", 44, "segment", "no key `segment`", "with kind = \"tcp\""),
+    // Applications.
+    ("segment = ", "request = \"300 bytes\"\nsegment = ", 30, "\"300 bytes\"", "flow.bulk.request: it says nothing without `response`", "set `response`, too"),
+    ("segment = ", "on = \"1 s\"\nsegment = ", 30, "\"1 s\"", "it says nothing without `off`", "set `off`, too"),
+    ("segment = ", "exchanges = 3\nsegment = ", 30, "3", "it says nothing without `response`", "leave `exchanges` out"),
+    ("segment = ", "period = \"pareto\"\nsegment = ", 30, "\"pareto\"", "without `on` or `think`", "leave `period` out"),
+    ("segment = ", "on = \"1 s\"\noff = \"1 s\"\nperiod = \"web\"\nsegment = ", 32, "\"web\"", "not one of fixed, exponential, pareto", "one of fixed"),
+    ("segment = ", "request = \"1 B\"\nresponse = \"1 B\"\nthink = \"1 s\"\nevery = \"1 s\"\nsegment = ", 33, "\"1 s\"", "`think` says already", "leave `every` or `think` out"),
+    ("segment = ", "request = \"1 B\"\nresponse = \"1 B\"\nwrite_rate = \"1 Mbit/s\"\nsegment = ", 32, "\"1 Mbit/s\"", "`response` says already", "leave `write_rate` or `response` out"),
     // Mechanisms that need each other.
     ("arq = \"repeat\"", "arq = { kind = \"rlc\", status = \"polled\" }", 14, "wireless", "needs RLC in the other direction", "link.wireless.up.arq = \"rlc\""),
     ("arq = \"repeat\"", "arq = { kind = \"rlc\", status = \"asked\" }", 22, "\"asked\"", "asked", "polled"),

@@ -434,6 +434,11 @@ impl Endpoint {
         self.receiver.reassembly().next() - 1
     }
 
+    /// What the application has written and was not sent yet, bytes.
+    pub fn unsent(&self) -> u64 {
+        self.sender.unsent()
+    }
+
     /// This side's congestion window, segments.
     pub fn window_in_segments(&self) -> f64 {
         self.sender.window() as f64 / f64::from(self.config.segment)

@@ -218,6 +218,11 @@ impl Sender {
         self.application.written()
     }
 
+    /// What is written and was not sent yet, bytes.
+    pub fn unsent(&self) -> u64 {
+        self.application.written().saturating_sub(self.board.nxt())
+    }
+
     /// Takes over what another sender was to send, before anything was sent (the handshake changed the segment size).
     pub(crate) fn with_written_of(mut self, other: &Sender) -> Sender {
         self.application.take_over(&other.application);

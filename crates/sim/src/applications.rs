@@ -1,0 +1,33 @@
+//! What a scenario says of the applications of a TCP flow, as the engine has it.
+
+use lasthop_base::{Stream, Time};
+use lasthop_engine::{Application, Exchanges, Pauses};
+use lasthop_scenario::Transfer;
+
+/// The applications of a transfer that begins at `start`, with streams of their own; `None` where the source just sends.
+pub(crate) fn of(
+    transfer: &Transfer,
+    segment: u32,
+    start: Time,
+    stream: impl Fn(&str) -> Stream,
+) -> Option<Application> {
+    match transfer {
+        Transfer::Bulk | Transfer::Bytes(_) => None,
+        Transfer::Exchanges(it) => {
+            let exchanges = Exchanges {
+                request: it.request,
+                response: it.response,
+                sizes: it.sizes,
+                think: it.think,
+                pauses: it.period,
+                every: it.every,
+                most: it.most,
+            };
+            Some(Application::exchanges(exchanges, start, stream("sizes"), stream("pauses")))
+        }
+        Transfer::Pauses(it) => {
+            let pauses = Pauses { on: it.on, off: it.off, lengths: it.period, rate: it.rate, chunk: segment };
+            Some(Application::pauses(pauses, start, stream("pauses")))
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Requests and responses on one connection, and sources that pause: what they take, by hand and by properties.
+
+use lasthop_scenario::{Draft, Scenario};
+use lasthop_sim::{FlowOutcome, Outcome, run, run_watched};
+
+fn scenario(more: &[(&str, &str)]) -> Scenario {
+    let text = "title = \"t\"\nduration = \"20 s\"\nheaders = \"none\"\n[link.l]\nfrom = \"server\"\nto = \"client\"\n\
+                rate = \"8 Mbit/s\"\none_way_delay = \"50 ms\"\nqueue = \"200 packets\"\n\
+                [flow.web]\nfrom = \"server\"\nto = \"client\"\nsegment = \"1000 bytes\"\n";
+    let mut draft = Draft::parse(text, "test").unwrap();
+    for (key, value) in more {
+        draft.set(&format!("flow.web.{key}"), value).unwrap();
+    }
+    draft.check().unwrap_or_else(|problem| panic!("{problem}"))
+}
+
+fn web(outcome: &Outcome) -> &FlowOutcome {
+    &outcome.flows[0]
+}
+
+fn times(outcome: &Outcome) -> Vec<f64> {
+    web(outcome).exchanges.as_ref().unwrap().iter().filter(|it| it.is_complete).map(|it| it.took_s).collect()
+}
+
+/// A request of 100 bytes takes 0.1 ms and 50 ms, the response of five segments of 1 ms each 5 ms and 50 ms: 105.1 ms. The
+/// first one waits for the handshake, which costs nothing but its round trip where headers do: 100 ms more.
+#[test]
+fn small_exchanges_take_a_round_trip_and_their_transmission() {
+    let scenario = scenario(&[
+        ("request", "100 bytes"),
+        ("response", "5000 bytes"),
+        ("think", "300 ms"),
+        ("exchanges", "10"),
+    ]);
+    let outcome = run(&scenario, 1);
+    let times = times(&outcome);
+    assert_eq!(times.len(), 10);
+    assert!((times[0] - 0.2051).abs() < 1e-6, "{times:?}");
+    // Restart after idle leaves the initial window of ten.
+    assert!(times[1..].iter().all(|time| (time - 0.1051).abs() < 1e-6), "{times:?}");
+    let flow = web(&outcome);
+    assert_eq!((flow.delivered_bytes, flow.source.retransmitted), (50_000, 0));
+    // After the last of them the flow is complete: 0.2051 + 9 (0.3 + 0.1051).
+    assert!((flow.active_s - (0.2051 + 9.0 * 0.4051)).abs() < 1e-6, "{}", flow.active_s);
+    assert!(flow.account.completed.is_some());
+    // The client's requests are data, too; its FIN is counted with them.
+    assert_eq!(flow.destination.data_sent, 11);
+}
+
+/// 30 segments need windows of 10 and 20, with delayed ACKs 15: after a pause longer than the timeout slow start begins
+/// again (RFC 5681 §4.1), without a pause the window is what it was.
+#[test]
+fn a_pause_longer_than_the_timeout_restarts_slow_start() {
+    let of = |think: &str, validate: &str| {
+        let mut draft = vec![("request", "100 bytes"), ("response", "40000 bytes"), ("think", think)];
+        draft.push(("sender.validate_window", validate));
+        times(&run(&scenario(&draft), 1))
+    };
+    let (at_once, later) = (of("0 s", "false"), of("3 s", "false"));
+    // 40 ms of transmission and a round trip, once the window is open.
+    let last = at_once.last().unwrap();
+    assert!((last - 0.1401).abs() < 0.002, "{last}");
+    for time in &later[1..] {
+        assert!(*time > 0.1401 + 0.05, "at least a round trip more: {later:?}");
+    }
+    assert!((later[1] - later[2]).abs() < 0.01, "each begins from the same window: {later:?}");
+}
+
+/// Requests that are due every 4 s, as a video's segments: 20 s hold five; where a response takes longer, the next waits.
+#[test]
+fn requests_are_due_by_the_clock_or_wait_for_the_response() {
+    let asked = |response: &str| -> Vec<f64> {
+        let outcome =
+            run(&scenario(&[("request", "200 bytes"), ("response", response), ("every", "4 s")]), 1);
+        web(&outcome).exchanges.as_ref().unwrap().iter().map(|it| it.asked_s).collect()
+    };
+    assert_eq!(asked("500 KB"), [0.0, 4.0, 8.0, 12.0, 16.0]);
+    // 5 MB at 8 Mbit/s are 5 s and more.
+    let late = asked("5 MB");
+    assert_eq!(late.len(), 4);
+    assert!(late.windows(2).all(|pair| pair[1] - pair[0] > 5.0 && pair[1] - pair[0] < 5.8), "{late:?}");
+}
+
+/// Whatever the path does, the n-th request has the same size and the same time to think: other losses, same work.
+#[test]
+fn draws_depend_on_the_seed_alone() {
+    let draws = [("request", "100 bytes"), ("response", "20 KB"), ("sizes", "web"), ("think", "200 ms")];
+    let draws = [&draws[..], &[("period", "exponential"), ("exchanges", "12")]].concat();
+    let clean = scenario(&draws);
+    let mut draft = clean.clone();
+    draft.links[0].down.delay = lasthop_base::Duration::from_millis(5);
+    let (slow, fast) = (run(&clean, 3), run(&draft, 3));
+    assert_eq!(web(&slow).delivered_bytes, web(&fast).delivered_bytes);
+    assert_ne!(web(&slow).delivered_bytes, web(&run(&clean, 4)).delivered_bytes);
+    let pauses = |outcome: &Outcome| -> Vec<f64> {
+        let all = web(outcome).exchanges.clone().unwrap();
+        all.windows(2).map(|pair| pair[1].asked_s - pair[0].asked_s - pair[0].took_s).collect()
+    };
+    let (one, other) = (pauses(&slow), pauses(&fast));
+    assert!(one.iter().zip(&other).all(|(one, other)| (one - other).abs() < 1e-8), "{one:?} {other:?}");
+    assert!(one.iter().any(|pause| (pause - one[0]).abs() > 0.01));
+}
+
+/// Losses are repaired in both directions, and every exchange comes to its end.
+#[test]
+fn exchanges_survive_losses_in_both_directions() {
+    let mut draft = Draft::load("rate=10Mbit/s,rtt=40ms,loss=3%,duration=120s").unwrap();
+    for (key, value) in [
+        ("flow.bulk.request", "4 KB"),
+        ("flow.bulk.response", "60 KB"),
+        ("flow.bulk.exchanges", "100"),
+        ("link.path.up.channel", "{kind=\"iid\", loss=0.03}"),
+    ] {
+        draft.set(key, value).unwrap_or_else(|problem| panic!("{problem}"));
+    }
+    let outcome = run(&draft.check().unwrap(), 5);
+    let flow = web(&outcome);
+    assert_eq!(times(&outcome).len(), 100);
+    assert_eq!(flow.delivered_bytes, 6_000_000);
+    assert!(flow.destination.retransmitted > 0 && flow.source.retransmitted > 0, "both sides send again");
+}
+
+/// 2 s of data and 3 s of silence, at 4 Mbit/s: 20 s hold four bursts of 1 MB.
+#[test]
+fn bursts_at_a_rate_carry_that_rate() {
+    let scenario = scenario(&[("on", "2 s"), ("off", "3 s"), ("write_rate", "4 Mbit/s")]);
+    let (outcome, samples, _) =
+        run_watched(&scenario, 1, lasthop_sim::Watch { probes: true, ..Default::default() });
+    assert_eq!(web(&outcome).delivered_bytes, 4_000_000);
+    // It is silent for 60 % of the time, and restarts from the initial window after each pause.
+    let limited = web(&outcome).app_limited_pct().unwrap();
+    assert!(limited > 60.0 && limited < 100.0, "{limited}");
+    // Nothing comes while it is silent: from 2.2 s (half a round trip and what is on the way) to 5 s.
+    let at = |second: f64| {
+        let sample = samples.flows.iter().find(|sample| sample.time.as_secs() >= second).unwrap();
+        sample.delivered_bytes
+    };
+    assert_eq!((at(2.2), at(5.0)), (1_000_000, 1_000_000));
+    assert!(at(3.5) == at(4.5) && at(6.0) > at(5.0));
+}
+
+/// Without a rate it fills the link while it is on; what is written and not sent yet at the end still goes (128 KiB).
+#[test]
+fn bursts_without_a_rate_fill_the_link() {
+    let outcome = run(&scenario(&[("on", "4 s"), ("off", "6 s")]), 1);
+    let most = 2.0 * (4.0 * 1e6 + 131_072.0 + 300_000.0);
+    let delivered = web(&outcome).delivered_bytes as f64;
+    assert!(delivered > 0.9 * 8e6 && delivered < most, "{delivered}");
+}
+
+/// A rate without pauses is what is delivered.
+#[test]
+fn a_rate_alone_is_a_source_that_the_application_limits() {
+    let outcome = run(&scenario(&[("write_rate", "1 Mbit/s")]), 1);
+    let goodput = web(&outcome).goodput_kbps();
+    assert!((goodput - 1000.0).abs() < 10.0, "{goodput}");
+}
+
+/// Exponential and Pareto lengths have the means that were asked for: 2,000 s of them.
+#[test]
+fn drawn_periods_have_their_means() {
+    for (period, within) in [("exponential", 0.15), ("pareto", 0.4)] {
+        let mut scenario =
+            scenario(&[("on", "1 s"), ("off", "1 s"), ("write_rate", "400 kbit/s"), ("period", period)]);
+        scenario.duration = lasthop_base::Duration::from_secs(2000);
+        let goodput = web(&run(&scenario, 2)).goodput_kbps();
+        assert!((goodput / 200.0 - 1.0).abs() < within, "{period}: {goodput}");
+    }
+}
+
+/// Whatever stands on the path, every exchange ends, and nothing is made up.
+#[test]
+fn every_middlebox_lets_exchanges_pass() {
+    for name in lasthop_middlebox::ALL.iter().map(|one| one.info.name) {
+        let mut draft = Draft::load("hasegawa").unwrap();
+        for (key, value) in [
+            ("flow.bulk.request", "300 bytes"),
+            ("flow.bulk.response", "30 KB"),
+            ("flow.bulk.think", "500 ms"),
+            ("node.bs.middlebox", name),
+            ("duration", "60 s"),
+        ] {
+            draft.set(key, value).unwrap_or_else(|problem| panic!("{name}: {problem}"));
+        }
+        let Ok(scenario) = draft.check() else { continue };
+        let outcome = run(&scenario, 1);
+        let flow = web(&outcome);
+        let answered = times(&outcome).len() as u64;
+        assert!(answered >= 10, "{name}: {answered} exchanges in 60 s");
+        assert!(
+            flow.delivered_bytes >= 30_000 * answered && flow.delivered_bytes <= 30_000 * (answered + 1),
+            "{name}"
+        );
+    }
+}
