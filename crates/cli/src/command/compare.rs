@@ -38,6 +38,9 @@ pub(crate) struct Compare {
     /// Write each run's numbers one by one, as CSV: a row per value, flow, run and metric, as the runs end
     #[arg(long, value_name = "FILE.csv")]
     samples: Option<PathBuf>,
+    /// Write when each transfer, and each request, was complete, as CSV: a row for each, as the runs end
+    #[arg(long, value_name = "FILE.csv")]
+    completions: Option<PathBuf>,
     /// Draw the first repetition of every value in the same pictures, as a page that works offline
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
@@ -59,7 +62,7 @@ impl Compare {
         let first = &cases[0].scenario;
         let repeats = Repeats::of(cases.iter().map(|case| &case.scenario));
         let (runs, seed) = (self.repetitions.runs(first, &repeats), self.repetitions.seed(first));
-        let (mut samples, report) = self.begun()?;
+        let Begun { mut samples, mut completions, report } = self.begun()?;
         let keeps_outcomes = self.format != Format::Csv || report.is_some();
         let plan = Plan {
             runs: runs as usize,
@@ -76,6 +79,9 @@ impl Compare {
         if let Some(file) = &mut samples {
             file.append(&done.samples_header())?;
         }
+        if let Some(file) = &mut completions {
+            file.append(&done.completions_header())?;
+        }
         let mut seen: Vec<Seen> = Vec::new();
         let work =
             done.begin(runs, seed, report.is_some(), self.repetitions.jobs).map_err(Failure::no_threads)?;
@@ -86,6 +92,9 @@ impl Compare {
             }
             if let Some(file) = &mut samples {
                 file.append(&done.samples(case, run, &outcome))?;
+            }
+            if let Some(file) = &mut completions {
+                file.append(&done.completions_rows(case, run, &outcome))?;
             }
             seen.extend(watched.map(Seen::from));
             if keeps_outcomes {
@@ -107,10 +116,18 @@ impl Compare {
     }
 
     /// The files, begun so that a mistake in a path shows before the runs.
-    fn begun(&self) -> Result<(Option<Target>, Option<Target>), Failure> {
-        target::refuse_doubles(&[("--samples", &self.samples), ("--report", &self.report)])?;
-        let report = self.report.as_deref().map(Target::create).transpose()?;
-        Ok((self.samples.as_deref().map(Target::growing).transpose()?, report))
+    fn begun(&self) -> Result<Begun, Failure> {
+        target::refuse_doubles(&[
+            ("--samples", &self.samples),
+            ("--completions", &self.completions),
+            ("--report", &self.report),
+        ])?;
+        let growing = |path: &Option<PathBuf>| path.as_deref().map(Target::growing).transpose();
+        Ok(Begun {
+            report: self.report.as_deref().map(Target::create).transpose()?,
+            samples: growing(&self.samples)?,
+            completions: growing(&self.completions)?,
+        })
     }
 
     /// The means; nothing more where every repetition has been written.
@@ -136,6 +153,13 @@ impl Compare {
     fn refuse_nonsense(&self) -> Result<(), Failure> {
         values::refuse_nonsense("--vary", self.vary.iter())
     }
+}
+
+/// Files under way.
+struct Begun {
+    samples: Option<Target>,
+    completions: Option<Target>,
+    report: Option<Target>,
 }
 
 /// How long runs are: `60 s`, or `5 s to 60 s`.

@@ -15,7 +15,9 @@ use lasthop_lab::in_order::threads;
 use lasthop_lab::report;
 use lasthop_lab::runs::random::Repeats;
 use lasthop_lab::runs::sequence;
-use lasthop_lab::runs::{self, Repetition, Runs, Watched, csv, document, limits, links, summary};
+use lasthop_lab::runs::{
+    self, Repetition, Runs, Watched, csv, distribution, document, limits, links, summary,
+};
 use lasthop_scenario::Scenario;
 use lasthop_sim::pcap::SourceCapture;
 use lasthop_sim::trace::Trace;
@@ -95,6 +97,9 @@ struct Files {
     /// Write cwnd, RTT, queues … of the first repetition over time, as CSV
     #[arg(long, value_name = "FILE.csv")]
     samples: Option<PathBuf>,
+    /// Write when each transfer, and each request, of every repetition was complete, as CSV
+    #[arg(long, value_name = "FILE.csv")]
+    completions: Option<PathBuf>,
     /// Draw the first repetition over time, as a page that works offline
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
@@ -133,6 +138,9 @@ impl Run {
             number += 1;
             if self.format == Format::Csv {
                 output::print(&csv::rows(&[], number, &outcome))?;
+            }
+            if let Some(file) = &mut open.completions {
+                file.append(&distribution::rows(&[], number, &outcome))?;
             }
             let samples = watched.as_ref().map(|watched| &watched.samples);
             for (values, assertion) in readings.iter_mut().zip(&self.assertions) {
@@ -260,12 +268,21 @@ impl Files {
             ("--pcap", &self.pcap),
             ("--trace", &self.trace),
             ("--samples", &self.samples),
+            ("--completions", &self.completions),
             ("--report", &self.report),
         ])?;
         let begin = |path: &Option<PathBuf>| path.as_deref().map(Target::create).transpose();
         let mut watch = Watch { probes: self.samples.is_some() || self.report.is_some(), ..Watch::default() };
-        let mut open =
-            Open { samples: begin(&self.samples)?, report: begin(&self.report)?, paths: Vec::new() };
+        let mut completions = self.completions.as_deref().map(Target::growing).transpose()?;
+        if let Some(file) = &mut completions {
+            file.append(&distribution::header(&[]))?;
+        }
+        let mut open = Open {
+            samples: begin(&self.samples)?,
+            completions,
+            report: begin(&self.report)?,
+            paths: Vec::new(),
+        };
         if let Some(path) = &self.pcap {
             let target = Target::create(path)?;
             let capture = SourceCapture::new(scenario, target, self.snap)
@@ -287,6 +304,8 @@ impl Files {
 /// Files under way.
 struct Open {
     samples: Option<Target>,
+    /// About every repetition.
+    completions: Option<Target>,
     report: Option<Target>,
     /// Of the capture and the trace, in the order of the observers.
     paths: Vec<PathBuf>,

@@ -4,10 +4,10 @@ use super::Comparison;
 use crate::document::{Block, Chapter, Document};
 use crate::figure::{Curve, CurveKind, Figure};
 use crate::runs::document::of_flow;
-use crate::runs::{Watched, sequence};
+use crate::runs::{Watched, distribution, sequence};
 use lasthop_charts::courses::{self, Course, figure};
 use lasthop_charts::segments::Segments;
-use lasthop_sim::Samples;
+use lasthop_sim::{FlowOutcome, Samples};
 
 /// What was seen of a case's first repetition.
 #[derive(Default)]
@@ -43,9 +43,12 @@ impl Comparison {
                 first.scenario.duration
             )),
             Block::Table(self.table()),
+        ];
+        blocks.extend(self.completions().map(Block::Figure));
+        blocks.extend([
             Block::Heading(format!("The first repetition (seed {seed}) over time")),
             Block::Figure(self.goodput(seen)),
-        ];
+        ]);
         blocks.extend(self.sequence(seen));
         let flows = first.scenario.flows.iter().map(|flow| flow.name.as_str());
         for (number, flow) in flows.take(MOST_FLOWS).enumerate() {
@@ -83,6 +86,16 @@ impl Comparison {
         let longest = self.cases.iter().map(|case| case.scenario.duration.as_secs()).fold(0.0, f64::max);
         let goodput = courses::goodput(&amounts, courses::averaged_s(longest));
         Figure { caption: format!("{} All flows together.", goodput.caption), ..goodput }
+    }
+
+    /// How completion times of all flows and repetitions are distributed, of the first values.
+    fn completions(&self) -> Option<Figure> {
+        let cases = self.cases.iter().zip(&self.outcomes).take(MOST_CASES);
+        let named = cases.map(|(case, outcomes)| {
+            let flows = outcomes.iter().flat_map(|outcome| &outcome.flows);
+            (case.values.join(", "), flows.flat_map(FlowOutcome::transfers).collect())
+        });
+        distribution::figure(named.collect())
     }
 
     /// Each value's first flow of TCP.

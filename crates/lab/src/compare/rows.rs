@@ -2,6 +2,7 @@
 
 use super::{Case, Comparison, Quantity};
 use crate::runs::csv::{line, number};
+use crate::runs::distribution;
 use lasthop_sim::{FlowOutcome, Outcome};
 
 impl Comparison {
@@ -51,6 +52,17 @@ impl Comparison {
             }
         }
         text
+    }
+
+    /// The names of the columns of [`Comparison::completions_rows`].
+    pub fn completions_header(&self) -> String {
+        distribution::header(&self.paths.iter().map(String::as_str).collect::<Vec<&str>>())
+    }
+
+    /// One row per transfer, and per request, of a repetition; the varied values in front.
+    pub fn completions_rows(&self, case: usize, run: usize, outcome: &Outcome) -> String {
+        let values: Vec<&str> = self.cases[case].values.iter().map(String::as_str).collect();
+        distribution::rows(&values, run, outcome)
     }
 
     /// What the columns of rows are: every metric of a flow, unless the user has chosen.

@@ -1,6 +1,7 @@
 //! When finite transfers were complete. Of one that the run's end cut off only "later than that" is known: it is
 //! censored, not left out.
 
+use super::distribution;
 use super::number::plain;
 use lasthop_sim::{FlowOutcome, Outcome};
 use serde_json::{Map, Value, json};
@@ -25,6 +26,8 @@ pub struct Completion {
     /// J. Am. Stat. Assoc. 53, 1958); where nothing was cut off before, the smallest time that so many do not exceed.
     /// `None` if so many were never seen complete.
     pub quantiles: [Option<f64>; 3],
+    /// Times, s, and the share complete from then on (0 to 1), at most [`distribution::POINTS`] of them.
+    pub distribution: Vec<[f64; 2]>,
     /// A quantile that is `None` is larger than this: how long the transfer watched longest was watched, s.
     pub watched_s: f64,
 }
@@ -49,31 +52,33 @@ impl Completion {
 
     /// Of the finite transfers among these flows; `None` if there are none.
     pub fn of<'a>(flows: impl Iterator<Item = &'a FlowOutcome>) -> Option<Completion> {
-        let finite = flows.filter(|flow| flow.is_finite);
-        Completion::of_times(finite.map(|flow| (flow.active_s, flow.account.completed.is_some())).collect())
+        Completion::of_times(flows.flat_map(FlowOutcome::transfers).collect())
     }
 
     /// The time in which this share of the finite transfers among these flows is complete, s; `None` if so many were never
     /// seen complete.
     pub fn quantile_of<'a>(flows: impl Iterator<Item = &'a FlowOutcome>, share: f64) -> Option<f64> {
-        let finite = flows.filter(|flow| flow.is_finite);
-        let mut times: Vec<(f64, bool)> =
-            finite.map(|flow| (flow.active_s, flow.account.completed.is_some())).collect();
-        times.sort_by(|one, other| one.0.total_cmp(&other.0).then(other.1.cmp(&one.1)));
+        let mut times: Vec<(f64, bool)> = flows.flat_map(FlowOutcome::transfers).collect();
+        Completion::sort(&mut times);
         if times.is_empty() { None } else { quantile(&times, share) }
     }
 
     /// Of transfers by how long each was watched, s, and whether it was complete then; `None` without any.
     pub fn of_times(mut times: Vec<(f64, bool)>) -> Option<Completion> {
-        // At the same instant what is complete comes before what is cut off.
-        times.sort_by(|one, other| one.0.total_cmp(&other.0).then(other.1.cmp(&one.1)));
+        Completion::sort(&mut times);
         let watched_s = times.last()?.0;
         Some(Completion {
             completed: times.iter().filter(|(_, complete)| *complete).count(),
             transfers: times.len(),
             quantiles: QUANTILES.map(|(_, share)| quantile(&times, share)),
+            distribution: distribution::thinned(distribution::course(&times)),
             watched_s,
         })
+    }
+
+    /// In the order of time; at the same instant what is complete comes before what is cut off.
+    pub(super) fn sort(times: &mut [(f64, bool)]) {
+        times.sort_by(|one, other| one.0.total_cmp(&other.0).then(other.1.cmp(&one.1)));
     }
 
     /// Whether nothing was cut off.
@@ -97,7 +102,7 @@ impl Completion {
         })
     }
 
-    /// Adds to an object of [`COMPLETED`]: how many, the quantiles (null beyond `watched_s`), and that bound.
+    /// Adds to an object of [`COMPLETED`]: how many, the quantiles (null beyond `watched_s`), that bound, and the distribution.
     pub fn extend(&self, object: &mut Map<String, Value>) {
         object.insert("completed".into(), json!(self.completed));
         object.insert("transfers".into(), json!(self.transfers));
@@ -105,6 +110,9 @@ impl Completion {
             object.insert((*name).into(), json!(seconds));
         }
         object.insert("watched_s".into(), json!(self.watched_s));
+        if self.transfers > 1 {
+            object.insert("distribution".into(), json!(self.distribution));
+        }
     }
 }
 

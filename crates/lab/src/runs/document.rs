@@ -1,7 +1,7 @@
 //! A report of one repetition, by time.
 
 use super::random::Repeats;
-use super::{Runs, limits, links, sequence, summary};
+use super::{Runs, distribution, limits, links, sequence, summary};
 use crate::document::{Block, Chapter, Document};
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_charts::courses::{self, Course, figure};
@@ -32,6 +32,7 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     blocks.push(Block::Table(summary::table(outcomes)));
     blocks.extend(limits::lines(scenario, outcomes).into_iter().map(Block::Text));
     blocks.extend(links::tables(outcomes).into_iter().map(Block::Table));
+    blocks.extend(distribution::of_run(outcomes).map(Block::Figure));
     blocks.push(Block::Heading(format!("The first repetition (seed {seed}) over time")));
     blocks.push(Block::Figure(goodput(scenario, &all)));
     blocks.extend(sequence::of_run(scenario, &runs.segments));

@@ -1,7 +1,7 @@
 //! What the columns of CSV and the fields of JSON and of traces mean, from their own definitions.
 
 use super::csv::COLUMNS;
-use super::summary;
+use super::{distribution, summary};
 use lasthop_scenario::{Described, Section};
 use lasthop_sim::trace::{EVENTS, FIELDS};
 use lasthop_sim::{LINK_METRICS, METRICS, RLC_METRICS};
@@ -31,6 +31,10 @@ const OBJECTS: &[(&str, &str)] = &[
     (
         "watched_s",
         "of completed_s: how long the transfer watched longest was watched, s; a quantile that is null is longer",
+    ),
+    (
+        "distribution",
+        "of completed_s: pairs of a time, s, and the share complete by then (0 to 1), at hundredths; of two transfers or more",
     ),
     ("difference", "compare, of a metric: to the first case, paired by repetition"),
     ("difference_percent", "compare, of a metric: the same in per cent of the first case's"),
@@ -65,6 +69,11 @@ pub fn sections() -> Vec<Section> {
             RLC_METRICS.iter().map(|metric| (metric.name, metric.doc))
         }),
         section("CSV: a row per flow and repetition", "Then every metric of flows.", FIRST.iter().copied()),
+        section(
+            "--completions: a row for each transfer and each request",
+            "`compare` has the varied keys before them.",
+            distribution::COLUMNS.iter().copied(),
+        ),
         section("JSON: an object a line", "", OBJECTS.iter().copied()),
         section(
             "--samples: the first repetition over time",

@@ -3,6 +3,7 @@
 //! * [`begin`]: all repetitions, one after the other as they are finished, the first of them under observation.
 //! * [`summary`]: a table for people, an object a line for programs; [`links`]: the same of links.
 //! * [`completion`]: when finite transfers were complete, those that were cut off among them.
+//! * [`distribution`]: how their times are distributed, drawn and row by row.
 //! * [`csv`]: every repetition, and the samples of the first.
 //! * [`document`]: a report of the first repetition, by time.
 //! * [`fields`]: what columns and fields mean.
@@ -12,6 +13,7 @@
 
 pub mod completion;
 pub mod csv;
+pub mod distribution;
 pub mod document;
 pub mod fields;
 pub mod limits;

@@ -1,0 +1,203 @@
+//! How completion times are distributed: a curve of the share complete by each time, in reports, JSON and CSV.
+
+use super::completion::Completion;
+use super::csv::line;
+use crate::figure::{Curve, CurveKind, Figure, Point};
+use lasthop_sim::{FlowOutcome, Outcome};
+
+/// More curves than this in a figure nobody reads.
+const MOST_CURVES: usize = 8;
+/// Points of a curve in JSON, at equal shares.
+pub const POINTS: usize = 100;
+/// Times so many times apart are drawn on a logarithmic axis.
+const FAR: f64 = 30.0;
+
+/// Times (s) at which the share complete rises, and the share (0 to 1) from then on: 1 less the product-limit estimate, as
+/// [`Completion::quantiles`]. `times` are sorted, at the same instant the complete ones first.
+pub(super) fn course(times: &[(f64, bool)]) -> Vec<[f64; 2]> {
+    let (mut left, mut steps) = (1.0, Vec::<[f64; 2]>::new());
+    for (at, (seconds, _)) in times.iter().enumerate().filter(|(_, (_, complete))| *complete) {
+        let watched = (times.len() - at) as f64;
+        left *= (watched - 1.0) / watched;
+        match steps.last_mut() {
+            Some(last) if last[0] == *seconds => last[1] = 1.0 - left,
+            _ => steps.push([*seconds, 1.0 - left]),
+        }
+    }
+    steps
+}
+
+/// Of a course the first time of each hundredth of the share, and the last.
+pub(super) fn thinned(course: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
+    if course.len() <= POINTS {
+        return course;
+    }
+    let last = course.last().copied();
+    let (mut kept, mut due) = (Vec::<[f64; 2]>::new(), 1.0 / POINTS as f64);
+    for step in course {
+        if step[1] >= due - 1e-9 {
+            kept.push(step);
+            due = ((step[1] * POINTS as f64 + 1e-9).floor() + 1.0) / POINTS as f64;
+        }
+    }
+    if kept.last() != last.as_ref() {
+        kept.extend(last);
+    }
+    kept
+}
+
+/// Transfers by the name of their flow, all repetitions together: `web` for `web.1`, `web.2` … Nothing if there are fewer
+/// than two.
+pub fn of_run(outcomes: &[Outcome]) -> Option<Figure> {
+    let first = outcomes.first()?;
+    let mut names: Vec<&str> = Vec::new();
+    for flow in first.flows.iter().filter(|flow| flow.transfers().next().is_some()) {
+        let name = kin(&flow.name);
+        if names.last() != Some(&name) && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.truncate(MOST_CURVES);
+    let of = |name: &&str| {
+        let flows =
+            outcomes.iter().flat_map(|outcome| &outcome.flows).filter(|flow| kin(&flow.name) == *name);
+        ((*name).to_owned(), flows.flat_map(FlowOutcome::transfers).collect())
+    };
+    figure(names.iter().map(of).collect())
+}
+
+/// A figure of named transfers, by how long each was watched, s, and whether it was complete then; nothing if no name has
+/// two.
+pub fn figure(named: Vec<(String, Vec<(f64, bool)>)>) -> Option<Figure> {
+    let (mut curves, mut cut) = (Vec::new(), 0);
+    let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
+    for (name, mut times) in named {
+        Completion::sort(&mut times);
+        let steps = course(&times);
+        if times.len() < 2 || steps.is_empty() {
+            continue;
+        }
+        cut += times.iter().filter(|(_, complete)| !complete).count();
+        let watched = times.last().map_or(0.0, |(seconds, _)| *seconds);
+        least = least.min(steps[0][0]);
+        most = most.max(watched);
+        let mut points = vec![Point::exact(steps[0][0], 0.0)];
+        points.extend(steps.iter().map(|[seconds, share]| Point::exact(*seconds, 100.0 * share)));
+        if let Some(last) = steps.last().filter(|last| last[0] < watched) {
+            points.push(Point::exact(watched, 100.0 * last[1]));
+        }
+        curves.push(Curve { name, kind: CurveKind::Steps, points });
+    }
+    if curves.is_empty() {
+        return None;
+    }
+    let cut = match cut {
+        0 => String::new(),
+        _ => format!(" {cut} that the run's end cut off count as later (Kaplan and Meier)."),
+    };
+    Some(Figure {
+        id: "completions".into(),
+        title: "Completion times".into(),
+        caption: format!(
+            "Share of transfers, or of requests, that are complete within this time, all repetitions together.{cut}"
+        ),
+        x_label: "time to complete, s".into(),
+        y_label: "complete, %".into(),
+        x_log: least > 0.0 && most > FAR * least,
+        y_bounds: Some([0.0, 100.0]),
+        curves,
+        ..Figure::default()
+    })
+}
+
+/// A flow's name without the number of the replica.
+fn kin(name: &str) -> &str {
+    match name.rsplit_once('.') {
+        Some((before, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => before,
+        _ => name,
+    }
+}
+
+/// The names of the columns of [`rows`].
+pub fn header(before: &[&str]) -> String {
+    let own = COLUMNS.iter().map(|(name, _)| *name);
+    line(before.iter().copied().chain(own))
+}
+
+/// The columns of [`rows`], and what they are.
+pub const COLUMNS: &[(&str, &str)] = &[
+    ("flow", "the flow's name"),
+    ("run", "number of the repetition, from 1"),
+    ("seed", "its seed"),
+    ("transfer", "number of the request in its flow, from 1; 1 for a transfer"),
+    ("began_s", "when it began, or was asked, from the run's beginning, s"),
+    ("took_s", "from then to its last byte, or to the run's end, s"),
+    ("complete", "1; 0 if the run's end cut it off"),
+];
+
+/// A row for each transfer, and each request, of a repetition; `run` is its number, from 1.
+pub fn rows(before: &[&str], run: usize, outcome: &Outcome) -> String {
+    let mut text = String::new();
+    for flow in &outcome.flows {
+        let began = flow.exchanges.iter().flatten().map(|it| it.asked_s).chain([flow.began_s]);
+        for (number, ((took, complete), began)) in flow.transfers().zip(began).enumerate() {
+            let own = [
+                flow.name.clone(),
+                run.to_string(),
+                outcome.seed.to_string(),
+                (number + 1).to_string(),
+                began.to_string(),
+                took.to_string(),
+                u8::from(complete).to_string(),
+            ];
+            text += &line(before.iter().map(|it| (*it).to_owned()).chain(own));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_course_of_times_that_all_end_is_their_distribution() {
+        let times: Vec<(f64, bool)> = [1.0, 2.0, 2.0, 4.0].map(|time| (time, true)).to_vec();
+        let course = course(&times);
+        let expected = [[1.0, 0.25], [2.0, 0.75], [4.0, 1.0]];
+        assert!(
+            course.iter().zip(expected).all(|(is, was)| is[0] == was[0] && (is[1] - was[1]).abs() < 1e-12)
+        );
+        assert_eq!(course.len(), 3);
+    }
+
+    /// Worked by hand: of four the second is cut off at 2: 1/4 are complete at 1; of two left one at 3: 1 - 3/4 · 1/2.
+    #[test]
+    fn what_is_cut_off_counts_as_later() {
+        let course = course(&[(1.0, true), (2.0, false), (3.0, true), (5.0, false)]);
+        assert_eq!(course.len(), 2);
+        assert!((course[0][1] - 0.25).abs() < 1e-12 && (course[1][1] - 0.625).abs() < 1e-12, "{course:?}");
+    }
+
+    #[test]
+    fn a_thinned_course_has_a_point_for_each_hundredth_and_the_last() {
+        let times: Vec<(f64, bool)> = (1..=1000).map(|time| (f64::from(time), true)).collect();
+        let kept = thinned(course(&times));
+        assert_eq!(kept.len(), POINTS);
+        for (at, [seconds, share]) in kept.iter().enumerate() {
+            let due = (at + 1) as f64;
+            assert!((share * 100.0 - due).abs() < 1e-6 && (*seconds - 10.0 * due).abs() < 1e-9, "{at}");
+        }
+    }
+
+    #[test]
+    fn replicas_are_kin_and_one_transfer_is_no_distribution() {
+        assert_eq!((kin("web.12"), kin("web"), kin("a.b"), kin("a.b.3")), ("web", "web", "a.b", "a.b"));
+        assert_eq!(figure(vec![("one".into(), vec![(1.0, true)])]), None);
+        let drawn = figure(vec![("two".into(), vec![(3.0, true), (1.0, true), (90.0, false)])]).unwrap();
+        assert!(drawn.x_log && drawn.caption.contains("1 that the run's end cut off"), "{drawn:?}");
+        let points: Vec<(f64, f64)> = drawn.curves[0].points.iter().map(|point| (point.x, point.y)).collect();
+        assert_eq!((points[0], points.len()), ((1.0, 0.0), 4));
+        assert_eq!(points[3].0, 90.0);
+    }
+}
