@@ -7,6 +7,7 @@
 //! * [`flow`]: a TCP connection or a datagram source, and its accounts.
 //! * [`application`]: requests and responses, and sources that pause, on a connection.
 //! * [`together`]: how flows share that are alive together.
+//! * [`waits`]: how long packets took on a pipe.
 //! * [`observer`]: what a trace or a capture is told.
 //! * [`external`]: packets of real traffic on their way through.
 //!
@@ -32,6 +33,7 @@ mod routes;
 #[cfg(test)]
 mod sizes;
 pub mod together;
+pub mod waits;
 
 pub use application::{Application, Exchange, Exchanges, Pauses};
 pub use engine::Engine;
@@ -42,3 +44,4 @@ pub use node::{NodeAccount, NodeId};
 pub use observer::{Deed, Fate, Observer};
 pub use pipe::{PipeAccount, PipeId};
 pub use together::Share;
+pub use waits::Waits;

@@ -1,6 +1,7 @@
 //! One direction of a link with the packets on it.
 
 use crate::ring::Ring;
+use crate::waits::Waits;
 use lasthop_base::Time;
 use lasthop_net::Line;
 use lasthop_wire::{PerReason, UplinkCounts};
@@ -39,6 +40,8 @@ pub(crate) struct Pipe {
     /// Packets on it that go on to another pipe: those behind them may not be carried ahead.
     pub(crate) passing: u32,
     pub(crate) travelling: Ring,
+    /// How long packets took, if that is measured.
+    pub(crate) waits: Option<Box<Waits>>,
     pub(crate) behind: Behind,
 }
 
@@ -62,6 +65,7 @@ impl Pipe {
             account: PipeAccount::default(),
             passing: 0,
             travelling: Ring::default(),
+            waits: None,
             behind: Behind::Nothing,
         }
     }

@@ -145,6 +145,7 @@ mod tests {
             priority: Priority::Normal,
             route: 0,
             hop: 0,
+            joined: 0,
             body: Body::Datagram { number },
         }
     }

@@ -49,6 +49,7 @@ fn packet(forward: bool, segment: Segment) -> Packet {
         priority: Priority::Normal,
         route: 0,
         hop: 0,
+        joined: 0,
         body: Body::Tcp(segment),
     }
 }

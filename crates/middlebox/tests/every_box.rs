@@ -54,6 +54,7 @@ fn packet() -> impl Strategy<Value = Packet> {
             priority: Priority::Normal,
             route: 0,
             hop: 0,
+            joined: 0,
             body: Body::Tcp(segment),
         }
     })
@@ -149,6 +150,7 @@ fn what_is_not_its_own_passes() {
             priority: Priority::Normal,
             route: 0,
             hop: 0,
+            joined: 0,
             body: Body::Tcp(segment),
         };
         middlebox.handle_packet(Time::ZERO, packet, &mut out);

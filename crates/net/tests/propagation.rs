@@ -19,6 +19,7 @@ fn packet(number: u64) -> Packet {
         ecn: Ecn::NotEct,
         priority: Priority::Normal,
         hop: 0,
+        joined: 0,
         body: Body::Datagram { number },
     }
 }

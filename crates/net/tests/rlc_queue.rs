@@ -18,6 +18,7 @@ fn packet(number: u64, priority: Priority) -> Packet {
         ecn: Ecn::NotEct,
         priority,
         hop: 0,
+        joined: 0,
         body: Body::Datagram { number },
     }
 }

@@ -214,7 +214,7 @@ fn of_links(columns: Columns, runs: &[(usize, &Outcome)]) -> Columns {
         columns.numbers(
             metric.name,
             metric.doc,
-            rows().map(|(_, _, link, side)| Some((metric.of)(&link.traffic[side]))),
+            rows().map(|(_, _, link, side)| (metric.of)(&link.traffic[side])),
         )
     });
     if !runs.iter().any(|(_, outcome)| outcome.links.iter().any(|link| link.rlc.iter().any(Option::is_some)))

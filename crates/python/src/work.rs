@@ -132,7 +132,7 @@ impl Piece {
     fn watch(&self) -> Watch {
         let observers: Vec<Box<dyn lasthop_engine::Observer>> =
             if self.events { vec![Box::<Events>::default()] } else { Vec::new() };
-        Watch { observers, probes: self.samples }
+        Watch { observers, probes: self.samples, waits: true }
     }
 
     fn done(running: Running<'_>) -> Done {

@@ -24,7 +24,7 @@ pub mod trace;
 pub use assemble::is_deterministic;
 pub use lasthop_engine::Share;
 pub use lasthop_net::counters::Counters as RlcCounters;
-pub use link_metrics::{LINK_METRICS, LinkMetric, LinkTraffic};
+pub use link_metrics::{LINK_METRICS, LinkMetric, LinkTraffic, Wait};
 pub use outcome::{Exchanged, FlowOutcome, LinkOutcome, METRICS, Metric, Outcome};
 pub use probe::{FlowSample, QueueSample, Samples};
 pub use rlc_metrics::{RLC_METRICS, RlcMetric};

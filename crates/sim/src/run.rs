@@ -1,7 +1,7 @@
 //! One repetition of a scenario.
 
 use crate::assemble::{assemble, of_run, pipe_of};
-use crate::link_metrics::LinkTraffic;
+use crate::link_metrics::{LinkTraffic, Wait};
 use crate::outcome::{FlowOutcome, LinkOutcome, Outcome};
 use crate::probe::{Prober, Samples};
 use lasthop_base::Time;
@@ -19,6 +19,8 @@ pub struct Watch {
     pub observers: Vec<Box<dyn Observer>>,
     /// Whether to sample the probes every [`Scenario::sample`].
     pub probes: bool,
+    /// Whether to measure how long packets take on links ([`crate::LinkTraffic::wait`]).
+    pub waits: bool,
 }
 
 /// Several observers as one.
@@ -100,6 +102,13 @@ impl<'s> Running<'s> {
         if watch.probes {
             engine.unfuse();
         }
+        if watch.waits {
+            let links = scenario.links.iter().enumerate();
+            for (index, link) in links {
+                engine.measure_waits(pipe_of(index, true), link.down.delay);
+                engine.measure_waits(pipe_of(index, false), link.up.delay);
+            }
+        }
         let prober = watch.probes.then(|| Prober::new(&scenario));
         Running { scenario, seed, engine, samples: Samples::default(), prober, next_sample: Time::ZERO }
     }
@@ -177,6 +186,7 @@ fn traffic(scenario: &Scenario, seed: u64, engine: &Engine, flows: &[FlowOutcome
         carried_bytes: account.carried_bytes - engine.bytes_under_way(pipe),
         capacity_bytes: of_run(service, link, seed).bytes_until(end_of(scenario)),
         payload_bytes: through.sum(),
-        lost: account.lost.total(),
+        lost: account.lost,
+        wait: engine.waits(pipe).and_then(Wait::of),
     }
 }

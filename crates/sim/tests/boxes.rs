@@ -180,7 +180,7 @@ fn captures_say_what_a_box_did() {
     let captured = |settings: &[Setting<'_>]| {
         let scenario = scenario("hasegawa", &[RAW, &[("duration", "5 s")], settings]);
         let capture = SourceCapture::new(&scenario, Vec::new(), Some(120)).expect("a capture");
-        let watch = Watch { observers: vec![Box::new(capture)], probes: false };
+        let watch = Watch { observers: vec![Box::new(capture)], ..Watch::default() };
         let (_, _, mut observers) = run_watched(&scenario, 1, watch);
         let capture: Box<dyn Any> = observers.pop().expect("what was put there");
         let capture: Box<SourceCapture<Vec<u8>>> = capture.downcast().expect("the same");

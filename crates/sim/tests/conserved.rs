@@ -79,7 +79,7 @@ fn counted(path: &str, settings: &[(&str, &str)]) -> (Outcome, Vec<[Counted; 2]>
         draft.set(key, value).unwrap_or_else(|problem| panic!("{key}: {problem:?}"));
     }
     let scenario = draft.check().expect("a valid scenario");
-    let watch = Watch { observers: vec![Box::new(Counts::new(&scenario))], probes: false };
+    let watch = Watch { observers: vec![Box::new(Counts::new(&scenario))], ..Watch::default() };
     let (outcome, _, mut observers) = run_watched(&scenario, 1, watch);
     let counts: Box<dyn Any> = observers.pop().expect("what was put there");
     let mut counts = *counts.downcast::<Counts>().expect("the same");

@@ -244,7 +244,7 @@ fn other_seeds_are_not() {
 #[test]
 fn fused_hops_change_nothing() {
     for scenario in scenarios() {
-        let watch = Watch { observers: vec![Box::new(Nobody)], probes: true };
+        let watch = Watch { observers: vec![Box::new(Nobody)], probes: true, ..Watch::default() };
         let (by_hop, _, _) = run_watched(&scenario, 3, watch);
         assert_eq!(run(&scenario, 3), by_hop, "{}", scenario.title);
     }
@@ -261,7 +261,7 @@ fn a_receiver_does_not_change_which_packets_the_channel_destroys() {
         let (_, _, observers) = run_watched(
             &draft.check().expect("a valid scenario"),
             5,
-            Watch { observers: vec![Box::new(Lost::default())], probes: false },
+            Watch { observers: vec![Box::new(Lost::default())], ..Watch::default() },
         );
         let any: Box<dyn std::any::Any> = observers.into_iter().next().expect("the observer");
         any.downcast::<Lost>().expect("ours").numbers

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// All that can be known of a run: every packet and event as a hash, and each sender's state ten times a second.
 fn known(scenario: &Scenario) -> ((u64, u64), Outcome, Samples) {
-    let watch = Watch { observers: vec![Box::new(Fingerprint::new())], probes: true };
+    let watch = Watch { observers: vec![Box::new(Fingerprint::new())], probes: true, ..Watch::default() };
     let (outcome, samples, observers) = run_watched(scenario, 3, watch);
     let Fingerprint { value, told } = fingerprint::of(observers);
     ((value, told), outcome, samples)

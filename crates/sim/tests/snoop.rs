@@ -78,7 +78,7 @@ impl Observer for Told {
 }
 
 fn told(scenario: &Scenario) -> Vec<String> {
-    let watch = Watch { observers: vec![Box::new(Told::default())], probes: false };
+    let watch = Watch { observers: vec![Box::new(Told::default())], ..Watch::default() };
     let (_, _, mut observers) = run_watched(scenario, 1, watch);
     let told: Box<dyn Any> = observers.pop().expect("what was put there");
     told.downcast::<Told>().expect("the same").0
@@ -136,7 +136,7 @@ fn a_full_queue_behind_it_stays_the_senders() {
 #[test]
 fn an_observer_changes_nothing() {
     let scenario = scenario("hasegawa", &[RAW, SNOOP]);
-    let watch = Watch { observers: vec![Box::new(Told::default())], probes: false };
+    let watch = Watch { observers: vec![Box::new(Told::default())], ..Watch::default() };
     assert_eq!(run_watched(&scenario, 3, watch).0, run(&scenario, 3));
 }
 

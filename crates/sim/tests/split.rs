@@ -132,7 +132,7 @@ fn captures_and_traces_know_the_node() {
         Box::new(SourceCapture::new(&scenario, Vec::new(), None).expect("memory")),
         Box::new(Trace::new(&scenario, Vec::new())),
     ];
-    let (outcome, _, observers) = run_watched(&scenario, 1, Watch { observers, probes: false });
+    let (outcome, _, observers) = run_watched(&scenario, 1, Watch { observers, ..Watch::default() });
     let mut observers = observers.into_iter().map(|observer| observer as Box<dyn Any>);
     let capture =
         observers.next().and_then(|any| any.downcast::<SourceCapture<Vec<u8>>>().ok()).expect("first");

@@ -2,7 +2,7 @@
 
 use lasthop_lab::runs::summary::TOGETHER;
 use lasthop_scenario::Scenario;
-use lasthop_sim::{LINK_METRICS, METRICS, Outcome, RLC_METRICS};
+use lasthop_sim::{LINK_METRICS, METRICS, Outcome, RLC_METRICS, Watch, run_watched};
 use std::any::Any;
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -51,7 +51,8 @@ impl Part {
 /// Runs a scenario once. A panic is a run without numbers.
 pub fn run(scenario: &Scenario, digest: &str, seed: u64) -> Row {
     let begun = Instant::now();
-    let outcome = catch_unwind(AssertUnwindSafe(|| parts(&lasthop_sim::run(scenario, seed))));
+    let watch = || Watch { waits: true, ..Watch::default() };
+    let outcome = catch_unwind(AssertUnwindSafe(|| parts(&run_watched(scenario, seed, watch()).0)));
     let outcome = outcome.map_err(|panic| said(panic.as_ref()));
     Row { digest: digest.to_owned(), seed, wall_s: begun.elapsed().as_secs_f64(), outcome }
 }
@@ -66,7 +67,7 @@ pub fn parts(outcome: &Outcome) -> Vec<Part> {
     let sides =
         outcome.links.iter().flat_map(|link| [(0, "down"), (1, "up")].map(|(side, name)| (link, side, name)));
     let links = sides.map(|(link, side, direction)| {
-        let carried = LINK_METRICS.iter().map(|metric| (metric.name, Some((metric.of)(&link.traffic[side]))));
+        let carried = LINK_METRICS.iter().map(|metric| (metric.name, (metric.of)(&link.traffic[side])));
         let counted = RLC_METRICS.iter().map(|metric| {
             let counters = link.rlc[side].as_ref();
             (metric.name, counters.and_then(metric.of))

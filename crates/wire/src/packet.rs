@@ -82,6 +82,8 @@ pub struct Packet {
     pub route: u32,
     /// Hops already taken on it.
     pub hop: u8,
+    /// When it joined the link that it is on, in units of 1.024 us, as far as somebody measures that (not on the wire).
+    pub joined: u32,
     /// What it carries.
     pub body: Body,
 }

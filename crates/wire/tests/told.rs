@@ -18,6 +18,7 @@ fn bytes_of(body: Body) -> Vec<u8> {
         priority: Priority::Normal,
         route: 0,
         hop: 0,
+        joined: 0,
         body,
     };
     let source: SocketAddr = "10.0.0.1:40000".parse().expect("an address");

@@ -269,6 +269,7 @@ pub(super) fn blank() -> Packet {
         ecn: Ecn::NotEct,
         priority: Priority::Normal,
         hop: 0,
+        joined: 0,
         body: Body::Tcp(Segment::default()),
     }
 }
@@ -390,6 +391,7 @@ fn datagram((number, flow, route): (u64, FlowId, u32), source: &mut Datagrams, o
         ecn: Ecn::NotEct,
         priority: Priority::Normal,
         hop: 0,
+        joined: 0,
         body: Body::Datagram { number: within_flow },
     }
 }

@@ -24,6 +24,7 @@ impl Engine {
             ecn: entering.ecn,
             priority: entering.priority,
             hop: 0,
+            joined: 0,
             body: entering.body,
         };
         self.send_datagram(&mut packet);

@@ -7,6 +7,7 @@ use crate::flow::{Side, Traffic};
 use crate::observer::{Fate, Observer};
 use crate::pipe::{Behind, PipeId};
 use crate::ring::{Condition, Travelling};
+use crate::waits::{since, stamp};
 use lasthop_base::Time;
 use lasthop_net::across::Across;
 use lasthop_net::{Line, Output, Passage};
@@ -80,6 +81,9 @@ impl Engine {
                 tell_fate(&mut **observer, now, at, packet, Fate::Arrives(due));
             }
             pipe.account.carried_bytes += u64::from(packet.wire_bytes);
+            if let Some(waits) = &mut pipe.waits {
+                waits.note(due.since(now));
+            }
             if let Some(next) = next {
                 if next.eager && due <= self.horizon && pipe.passing == 0 {
                     packet.hop += 1;
@@ -145,7 +149,7 @@ impl Engine {
             observer.on_packet(now, at, packet, Fate::Open);
         }
         if let Line::Element(element) = &mut self.pipes[at.0 as usize].line {
-            element.handle_packet(now, *packet, &mut self.decided);
+            element.handle_packet(now, Packet { joined: stamp(now), ..*packet }, &mut self.decided);
         }
         self.take_decisions(at);
     }
@@ -176,7 +180,13 @@ impl Engine {
                 observer.on_fate(now, at, &packet, lost.map_or(Fate::Arrives(due), Fate::Lost));
             }
             match lost {
-                None => self.pipes[at.0 as usize].account.carried_bytes += u64::from(packet.wire_bytes),
+                None => {
+                    let pipe = &mut self.pipes[at.0 as usize];
+                    pipe.account.carried_bytes += u64::from(packet.wire_bytes);
+                    if let Some(waits) = &mut pipe.waits {
+                        waits.note(since(packet.joined, due));
+                    }
+                }
                 Some(reason) => self.lose(&packet, at, reason),
             }
             if lost.is_none_or(LossReason::is_told) && due < Time::NEVER {

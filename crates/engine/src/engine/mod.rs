@@ -26,7 +26,8 @@ use crate::observer::Observer;
 use crate::pipe::{Behind, Pipe, PipeAccount, PipeId};
 use crate::routes::{Nexts, fuse, number_of};
 use crate::together::{Share, Sharing, Together};
-use lasthop_base::Time;
+use crate::waits::Waits;
+use lasthop_base::{Duration, Time};
 use lasthop_middlebox::Onward;
 use lasthop_net::counters::Counters;
 use lasthop_net::{Line, Output};
@@ -273,6 +274,16 @@ impl Engine {
         let pipe = &self.pipes[pipe.0 as usize];
         let ahead = pipe.travelling.iter().filter(|one| one.due > self.now && !one.is_news());
         ahead.map(|one| u64::from(one.packet.wire_bytes)).sum()
+    }
+
+    /// Measures from now on how long packets take on a pipe beyond its propagation delay.
+    pub fn measure_waits(&mut self, pipe: PipeId, propagation: Duration) {
+        self.pipes[pipe.0 as usize].waits = Some(Box::new(Waits::new(propagation)));
+    }
+
+    /// How long packets took on a pipe, if that is measured.
+    pub fn waits(&self, pipe: PipeId) -> Option<&Waits> {
+        self.pipes[pipe.0 as usize].waits.as_deref()
     }
 
     /// What a pipe's RLC entity has counted, if it is one.

@@ -24,8 +24,13 @@ pub fn tables(outcomes: &[Outcome]) -> Vec<Table> {
     };
     let mut carried = Vec::new();
     for metric in LINK_METRICS {
-        let of: Of<'_> = &|link, side| Some((metric.of)(&link.traffic[side]));
-        carried.push((metric.name, metric.doc, of_each(outcomes, &busiest, of)));
+        let of: Of<'_> = &|link, side| (metric.of)(&link.traffic[side]);
+        let numbers = of_each(outcomes, &busiest, of);
+        // Of losses the sum is always shown, a reason where there was one.
+        let is_reason = metric.name.starts_with("lost_") && metric.name != "lost_packets";
+        if !is_reason || numbers.iter().flatten().any(|number| number.mean > 0.0) {
+            carried.push((metric.name, metric.doc, numbers));
+        }
     }
     let mut tables = vec![table(caption, &busiest, carried)];
     let with_rlc: Vec<Direction> =
@@ -49,7 +54,7 @@ pub fn objects(outcomes: &[Outcome]) -> Vec<Value> {
         let mut object = Map::new();
         object.insert("link".into(), json!(direction.name));
         for metric in LINK_METRICS {
-            object.insert(metric.name.into(), shown(&|link, side| Some((metric.of)(&link.traffic[side]))));
+            object.insert(metric.name.into(), shown(&|link, side| (metric.of)(&link.traffic[side])));
         }
         if first.links[direction.link].rlc[direction.side].is_some() {
             for metric in RLC_METRICS {

@@ -98,7 +98,7 @@ mod tests {
         for link in &outcome.links {
             let number = |name: &str| {
                 let metric = LINK_METRICS.iter().find(|metric| metric.name == name).unwrap();
-                (metric.of)(&link.traffic[0])
+                (metric.of)(&link.traffic[0]).unwrap()
             };
             assert!((number("payload_kbps") - total / 2.0).abs() < 1e-6);
             // With headers of at least 40 bytes on 1460, and less than 20 Mbit/s.

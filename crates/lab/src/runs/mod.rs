@@ -74,16 +74,18 @@ impl Watched {
 impl Repetition {
     /// Runs a scenario once, watched if there is anything to watch.
     pub fn run(scenario: &Scenario, seed: u64, watch: Watch) -> Repetition {
-        if !watch.probes && watch.observers.is_empty() {
+        if !watch.probes && !watch.waits && watch.observers.is_empty() {
             return Repetition { outcome: lasthop_sim::run(scenario, seed), watched: None };
         }
+        let probes = watch.probes;
         let (outcome, samples, observers) = lasthop_sim::run_watched(scenario, seed, watch);
-        Repetition { outcome, watched: Some(Watched { samples, observers }) }
+        let is_seen = probes || !observers.is_empty();
+        Repetition { outcome, watched: is_seen.then_some(Watched { samples, observers }) }
     }
 }
 
 /// Begins to run a scenario `runs` times (at least once), the first time watched, on so many threads (`None`: one per
-/// core).
+/// core). How long packets take on links is measured each time.
 ///
 /// # Errors
 /// If there are no threads to be had.
@@ -114,6 +116,7 @@ pub fn begin_sampled(
         let watch = (run == 0).then(|| watch.lock().unwrap_or_else(PoisonError::into_inner).take());
         let mut watch = watch.flatten().unwrap_or_default();
         watch.probes |= samples_all;
+        watch.waits = true;
         Repetition::run(&scenario, seed_of(seed, run as u32), watch)
     })
 }

@@ -67,7 +67,7 @@ fn of_link(outcome: &Outcome, name: &str) -> Option<f64> {
         _ => return None,
     };
     if let Some(metric) = LINK_METRICS.iter().find(|metric| metric.name == column) {
-        return Some((metric.of)(&link.traffic[way]));
+        return (metric.of)(&link.traffic[way]);
     }
     let counters = link.rlc[way].as_ref()?;
     if column == SDUS_BEHIND_A_GAP {

@@ -84,6 +84,7 @@ fn packet(flow: FlowId, forward: bool, segment: Segment) -> Packet {
         priority: Priority::Normal,
         route: 0,
         hop: 0,
+        joined: 0,
         body: Body::Tcp(segment),
     }
 }

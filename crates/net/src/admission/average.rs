@@ -107,6 +107,7 @@ pub(super) mod tests {
             priority: Priority::Normal,
             route: 0,
             hop: 0,
+            joined: 0,
             body: Body::Datagram { number: 0 },
         }
     }

@@ -319,6 +319,7 @@ mod tests {
             ecn: Ecn::NotEct,
             priority: Default::default(),
             hop: 0,
+            joined: 0,
             body,
         }
     }

@@ -102,6 +102,7 @@ mod tests {
             ecn,
             priority: Priority::Normal,
             hop: 0,
+            joined: 0,
             body: Body::Datagram { number: 0 },
         }
     }

@@ -173,6 +173,7 @@ mod tests {
             ecn: Ecn::NotEct,
             priority: if tagged { Priority::Low } else { Priority::Normal },
             hop: 0,
+            joined: 0,
             body: Body::Datagram { number },
         }
     }

@@ -19,7 +19,7 @@ use lasthop_sim::{Watch, run_watched};
 fn main() {
     set::each(6, 10, |named, scenario| {
         let Some(scenario) = scenario else { return println!("{named} is refused") };
-        let watch = Watch { observers: vec![Box::new(Fingerprint::new())], probes: false };
+        let watch = Watch { observers: vec![Box::new(Fingerprint::new())], ..Watch::default() };
         let (outcome, _, observers) = run_watched(&scenario, 3, watch);
         let delivered: u64 = outcome.flows.iter().map(|flow| flow.delivered_bytes).sum();
         let Fingerprint { value, told } = fingerprint::of(observers);

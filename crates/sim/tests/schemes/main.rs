@@ -140,7 +140,7 @@ impl Told {
 
 /// A run with all that is told of it.
 fn watched(scenario: &Scenario, seed: u64) -> (FlowOutcome, Samples, Told) {
-    let watch = Watch { observers: vec![Box::new(Told::default())], probes: true };
+    let watch = Watch { observers: vec![Box::new(Told::default())], probes: true, ..Watch::default() };
     let (mut outcome, samples, mut observers) = run_watched(scenario, seed, watch);
     let told: Box<dyn Any> = observers.pop().expect("what was put there");
     (outcome.flows.remove(0), samples, *told.downcast::<Told>().expect("the same"))

@@ -1,6 +1,7 @@
 //! What is in a store is not run again, and how a sweep was cut into pieces does not show.
 
 use super::*;
+use lasthop_sim::{Watch, run_watched};
 use lasthop_sweep::rule::Precision;
 
 #[test]
@@ -29,7 +30,8 @@ fn numbers_come_back_as_they_were() {
     let reader = Reader::open(&path).unwrap();
     for point in &grid.points {
         for run in reader.contents().runs(&point.digest, true).unwrap() {
-            let expected = row::parts(&lasthop_sim::run(&point.scenario, run.seed));
+            let watch = Watch { waits: true, ..Watch::default() };
+            let expected = row::parts(&run_watched(&point.scenario, run.seed, watch).0);
             assert_eq!(run.parts.len(), expected.len());
             for (part, expected) in run.parts.iter().zip(&expected) {
                 assert_eq!(part.subject, expected.subject);

@@ -21,7 +21,7 @@ pub fn curves(study: &Study, with: &toml::Table, seed: u64, _: &dyn Progress) ->
     let with = With { study, name: "hasegawa::episode", table: with };
     let mut scenario = with.scenario(seed)?;
     scenario.duration = Duration::from_secs_f64(with.number("duration_s")?);
-    let watch = Watch { observers: vec![Box::new(Shapes::default())], probes: false };
+    let watch = Watch { observers: vec![Box::new(Shapes::default())], ..Watch::default() };
     let (_, _, observers) = run_watched(&scenario, seed, watch);
     let shapes =
         observers.into_iter().filter_map(|one| (one as Box<dyn Any>).downcast::<Shapes>().ok()).next();

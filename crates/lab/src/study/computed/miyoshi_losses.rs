@@ -24,7 +24,7 @@ pub fn curves(study: &Study, with: &toml::Table, seed: u64, _: &dyn Progress) ->
     for (number, flow) in scenario.flows.iter_mut().enumerate() {
         flow.start = Time::ZERO + apart * number as u64;
     }
-    let watch = Watch { observers: vec![Box::new(Losses::default())], probes: false };
+    let watch = Watch { observers: vec![Box::new(Losses::default())], ..Watch::default() };
     let (_, _, observers) = run_watched(&scenario, seed, watch);
     let losses =
         observers.into_iter().filter_map(|one| (one as Box<dyn Any>).downcast::<Losses>().ok()).next();

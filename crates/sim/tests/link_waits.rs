@@ -1,0 +1,75 @@
+//! How long packets take on a link, whichever kind of queue it has: by hand, and the same however a run is watched.
+
+use lasthop_scenario::{Draft, Scenario};
+use lasthop_sim::{Outcome, Wait, Watch, run, run_watched};
+
+fn scenario(queue: &str, flow: &str) -> Scenario {
+    let text = format!(
+        "title = \"t\"\nduration = \"20 s\"\nheaders = \"none\"\n[link.one]\nfrom = \"a\"\nto = \"b\"\n\
+         rate = \"80 Mbit/s\"\none_way_delay = \"10 ms\"\n[link.two]\nfrom = \"b\"\nto = \"c\"\nrate = \"8 Mbit/s\"\n\
+         one_way_delay = \"30 ms\"\nqueue = {queue}\n[flow.f]\nfrom = \"a\"\nto = \"c\"\n{flow}"
+    );
+    Draft::parse(&text, "test").unwrap().check().unwrap_or_else(|problem| panic!("{problem}"))
+}
+
+fn measured(scenario: &Scenario, probes: bool) -> Outcome {
+    run_watched(scenario, 1, Watch { probes, waits: true, ..Watch::default() }).0
+}
+
+fn wait(outcome: &Outcome, link: usize) -> Wait {
+    outcome.links[link].traffic[0].wait.expect("packets came")
+}
+
+/// 1000 bytes at 8 Mbit/s are 1 ms, at 80 Mbit/s 0.1 ms; every 8 ms nothing waits for anything.
+#[test]
+fn without_a_queue_it_is_the_transmission() {
+    let cbr = "kind = \"cbr\"\nrate = \"1 Mbit/s\"\npacket = \"1000 bytes\"\n";
+    for queue in ["\"100 packets\"", "\"fq_codel\"", "\"sfq\""] {
+        let outcome = measured(&scenario(queue, cbr), false);
+        for (link, expected) in [(0, 1e-4), (1, 1e-3)] {
+            let it = wait(&outcome, link);
+            assert!((it.mean_s - expected).abs() < 1.1e-6, "{queue}: {it:?}");
+            assert!(it.quantiles_s.iter().all(|is| (is / expected - 1.0).abs() < 0.017), "{queue}: {it:?}");
+        }
+    }
+}
+
+/// Bursts of four each 40 ms: in the slow link they take 1, 2, 3 and 4 ms less what the fast one has parted, 0.1 ms each.
+#[test]
+fn a_burst_waits_for_itself() {
+    let bursts = "kind = \"cbr\"\nrate = \"800 kbit/s\"\npacket = \"1000 bytes\"\nburst = 4\n";
+    let it = wait(&measured(&scenario("\"100 packets\"", bursts), false), 1);
+    assert!((it.mean_s - (1.0 + 1.9 + 2.8 + 3.7) / 4.0 * 1e-3).abs() < 1e-6, "{it:?}");
+    let [p50, p95, p99] = it.quantiles_s;
+    assert!((p50 / 1.9e-3 - 1.0).abs() < 0.017 && (p95 / 3.7e-3 - 1.0).abs() < 0.017, "{it:?}");
+    assert_eq!(p95, p99);
+}
+
+/// A bulk flow keeps a queue of 60 packets of 1 ms nearly full: 61 ms at most, and what is lost is lost there.
+#[test]
+fn a_full_queue_waits_for_all_of_it() {
+    let bulk = "segment = \"1000 bytes\"\n[flow.f.sender]\ncongestion = \"cubic\"\n";
+    let outcome = measured(&scenario("\"60 packets\"", bulk), false);
+    let it = wait(&outcome, 1);
+    assert!(it.quantiles_s[2] > 0.055 && it.quantiles_s[2] < 0.0625, "{it:?}");
+    assert!(it.mean_s > 0.02 && it.mean_s < it.quantiles_s[1], "{it:?}");
+    let lost = outcome.links[1].traffic[0].lost;
+    assert!(lost.total() > 0 && lost.total() == lost[lasthop_wire::LossReason::QueueFull]);
+}
+
+/// With hops fused or one by one, and beside an outcome that was not measured.
+#[test]
+fn watching_changes_nothing() {
+    let bulk = "segment = \"1000 bytes\"\n";
+    for queue in ["\"60 packets\"", "\"fq_codel\"", "\"red\""] {
+        let scenario = scenario(queue, bulk);
+        let (fused, hop_by_hop) = (measured(&scenario, false), measured(&scenario, true));
+        assert_eq!(fused, hop_by_hop, "{queue}");
+        let mut plain = run(&scenario, 1);
+        assert_eq!(plain.links[1].traffic[0].wait, None);
+        for (link, other) in plain.links.iter_mut().zip(&fused.links) {
+            link.traffic.iter_mut().zip(&other.traffic).for_each(|(one, other)| one.wait = other.wait);
+        }
+        assert_eq!(plain, fused, "{queue}");
+    }
+}
