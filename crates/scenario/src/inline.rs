@@ -40,10 +40,17 @@ pub const KEYS: &[(&str, &str, &str)] = &[
     ("up_trace", "FILE", "recorded rate up, instead of `up`"),
     ("rtt", "20ms", "round-trip time of the whole path without queueing: half of it each way"),
     ("one_way_delay", "10ms", "the same, each way"),
-    ("queue", "1bdp", "queue down: 100packets, 64KB, 1bdp (the default), unlimited, or a mechanism"),
+    (
+        "queue",
+        "1bdp",
+        "queue down, and up unless `up_queue` says otherwise (of a ready path: down only): 100packets, 64KB, 1bdp (the \
+         default), unlimited, or a mechanism",
+    ),
     ("up_queue", "1bdp", "queue up"),
     ("loss", "1%", "share of packets lost down; what a ready path repeats (`arq`) it then repeats no more"),
     ("burst", "5", "mean length of a burst of losses, packets; with `loss`"),
+    ("up_loss", "1%", "share of packets lost up, as `loss` down"),
+    ("up_burst", "5", "mean length of a burst of losses up, packets; with `up_loss`"),
     ("ber", "1e-5", "bit error rate down, instead of `loss`"),
     ("channel", "{kind=\"iid\",loss=0.01}", "a channel down, instead of `loss`"),
     ("arq", "{kind=\"repeat\",transmissions=3}", "what the link layer does about losses down"),
@@ -207,13 +214,15 @@ fn document(catalogue: &Catalogue, sources: &[Source], items: &[Item]) -> Result
             return Err(needs(catalogue, source, items, "up", "up=1Mbit/s, or up_trace=FILE"));
         }
     }
-    for (key, table, name) in [("queue", &mut down, "queue"), ("up_queue", &mut up, "queue")] {
-        if let Some(item) = find(key) {
-            ends(table, name, item);
+    for (item, table) in [(find("queue"), &mut down), (find("up_queue").or(find("queue")), &mut up)] {
+        if let Some(item) = item {
+            ends(table, "queue", item);
         }
     }
-    if let Some((place, channel)) = channel(sources, items)? {
-        down.set("channel", place, channel);
+    for (losses, table) in [(channel(sources, items)?, &mut down), (up_channel(sources, items)?, &mut up)] {
+        if let Some((place, channel)) = losses {
+            table.set("channel", place, channel);
+        }
     }
     if let Some(item) = find("arq") {
         ends(&mut down, "arq", item);
@@ -244,29 +253,49 @@ fn channel(sources: &[Source], items: &[Item]) -> Result<Option<(Span, Node)>, P
     either(sources, items, "loss", "ber")?;
     either(sources, items, "loss", "channel")?;
     either(sources, items, "ber", "channel")?;
-    let (loss, burst) = (find(items, "loss"), find(items, "burst"));
-    if let (Some(burst), None) = (burst, loss) {
-        let message = "`burst` needs `loss`: bursts of how many losses";
-        return Err(problem(sources, burst.place, message).help("write both: loss=1%,burst=5"));
-    }
-    let with = |kind: &str, parameters: &[(&str, &Item)]| {
-        let place = parameters[0].1.place;
-        let mut channel = Table::default();
-        channel.set("kind", place, Node::text(parameters[0].1.node.place, kind));
-        for (parameter, item) in parameters {
-            channel.set(parameter, item.place, item.node.clone());
-        }
-        (place, Node { place, content: Content::Table(channel) })
-    };
-    Ok(match (loss, burst, find(items, "ber"), find(items, "channel")) {
-        (Some(loss), Some(burst), ..) => {
-            Some(with("two_state", &[("mean_loss", loss), ("mean_burst", burst)]))
-        }
-        (Some(loss), None, ..) => Some(with("iid", &[("loss", loss)])),
-        (_, _, Some(ber), _) => Some(with("bit_error", &[("rate", ber)])),
-        (_, _, _, Some(channel)) => Some((channel.place, channel.node.clone())),
+    let losses = losses(sources, items, "loss", "burst")?;
+    Ok(match (losses, find(items, "ber"), find(items, "channel")) {
+        (Some(losses), ..) => Some(losses),
+        (_, Some(ber), _) => Some(of_kind("bit_error", &[("rate", ber)])),
+        (_, _, Some(channel)) => Some((channel.place, channel.node.clone())),
         _ => None,
     })
+}
+
+/// The same up: `up_loss` with or without `up_burst`.
+fn up_channel(sources: &[Source], items: &[Item]) -> Result<Option<(Span, Node)>, Problem> {
+    losses(sources, items, "up_loss", "up_burst")
+}
+
+/// The channel that a share of losses with or without a length of bursts says, and where.
+fn losses(
+    sources: &[Source],
+    items: &[Item],
+    loss: &str,
+    burst: &str,
+) -> Result<Option<(Span, Node)>, Problem> {
+    match (find(items, loss), find(items, burst)) {
+        (Some(loss), Some(burst)) => {
+            Ok(Some(of_kind("two_state", &[("mean_loss", loss), ("mean_burst", burst)])))
+        }
+        (Some(loss), None) => Ok(Some(of_kind("iid", &[("loss", loss)]))),
+        (None, Some(item)) => {
+            let message = format!("`{burst}` needs `{loss}`: bursts of how many losses");
+            Err(problem(sources, item.place, message).help(format!("write both: {loss}=1%,{burst}=5")))
+        }
+        (None, None) => Ok(None),
+    }
+}
+
+/// A channel of a kind with parameters, and where the first of them stands.
+fn of_kind(kind: &str, parameters: &[(&str, &Item)]) -> (Span, Node) {
+    let first = parameters[0].1;
+    let mut channel = Table::default();
+    channel.set("kind", first.place, Node::text(first.node.place, kind));
+    for (parameter, item) in parameters {
+        channel.set(parameter, item.place, item.node.clone());
+    }
+    (first.place, Node { place: first.place, content: Content::Table(channel) })
 }
 
 /// The mechanism that `jitter` says: a time is the latest of a random one.

@@ -74,6 +74,23 @@ fn bursts_have_a_mean_length() {
     assert!(Scenario::load("rate=10Mbit/s,burst=5").expect_err("of what").message().contains("needs `loss`"));
 }
 
+/// What is lost up has keys of its own, alone and behind a ready path.
+#[test]
+fn each_direction_loses_its_own() {
+    for path in ["rate=10Mbit/s,loss=1%,up_loss=3%,up_burst=4", "lte,loss=1%,up_loss=3%,up_burst=4"] {
+        let scenario = load(path);
+        let link = scenario.links.last().expect("a link");
+        assert_eq!((link.down.channel.info.name, link.down.channel.values.number("loss")), ("iid", 0.01));
+        let up = &link.up.channel;
+        assert_eq!((up.info.name, link.up.arq.info.name), ("two_state", "none"), "{path}");
+        assert_eq!((up.values.number("mean_loss"), up.values.number("mean_burst")), (0.03, 4.0));
+    }
+    let alone = &load("rate=10Mbit/s,up_loss=3%").links[0];
+    assert_eq!((alone.down.channel.info.name, alone.up.channel.info.name), ("none", "iid"));
+    let why = Scenario::load("rate=10Mbit/s,loss=1%,up_burst=4").expect_err("of what");
+    assert!(why.message().contains("needs `up_loss`"), "{why}");
+}
+
 #[test]
 fn ready_paths_have_other_names() {
     for (alias, name) in [("4g", "lte"), ("5G", "nr-5g"), ("3g", "umts"), ("LTE", "lte"), ("wlan", "wifi")] {

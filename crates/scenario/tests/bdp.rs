@@ -37,6 +37,19 @@ fn a_queue_of_which_nobody_says_anything_has_one() {
     assert_eq!(room(&load("rate=10Mbit/s,rtt=100ms,queue=20p").links[0].down), (20, 0));
 }
 
+/// `queue=` of a line is that of both directions, as `rate=` is; 1 bdp is each one's own.
+#[test]
+fn a_lines_queue_holds_in_both_directions() {
+    let rooms = |line: &str| {
+        let link = &load(line).links[0];
+        (room(&link.down), room(&link.up))
+    };
+    assert_eq!(rooms("rate=10Mbit/s,rtt=100ms,queue=20packets"), ((20, 0), (20, 0)));
+    assert_eq!(rooms("rate=10Mbit/s,up=2Mbit/s,rtt=100ms,queue=2bdp"), ((0, 250_000), (0, 50_000)));
+    assert_eq!(rooms("rate=10Mbit/s,rtt=100ms,queue=20packets,up_queue=64KB"), ((20, 0), (0, 64_000)));
+    assert_eq!(rooms("rate=10Mbit/s,rtt=100ms,up_queue=unlimited"), ((0, 125_000), (0, 0)));
+}
+
 /// An initial window is ten segments: 1448 bytes each, and 52 of headers.
 #[test]
 fn one_product_is_ten_packets_at_least_and_half_of_one_five() {

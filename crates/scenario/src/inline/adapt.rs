@@ -1,6 +1,6 @@
 //! A ready path or a file with keys behind it: `lte,loss=1%`.
 
-use super::{Item, Line, channel, delay, either, find, items, jitter, others, problem};
+use super::{Item, Line, channel, delay, either, find, items, jitter, others, problem, up_channel};
 use crate::catalogue::Catalogue;
 use crate::draft::Draft;
 use crate::problem::Problem;
@@ -21,6 +21,7 @@ pub(crate) fn adapted(catalogue: &Arc<Catalogue>, base: &str, text: &str) -> Res
     services(&mut draft, &items, &way)?;
     queues(&mut draft, &items, &way)?;
     losses(&mut draft, &items, &way, true)?;
+    losses_up(&mut draft, &items, &way, true)?;
     delays(&mut draft, &items, &way)?;
     jitters(&mut draft, &items, &way)?;
     others(&mut draft, &items)?;
@@ -65,6 +66,16 @@ pub(super) fn losses(draft: &mut Draft, items: &[Item], way: &Way, is_final: boo
     match find(items, "arq") {
         Some(item) => put(draft, &last("arq"), item, item.node.clone()),
         None => Ok(()),
+    }
+}
+
+/// What the last hop loses up, in the end.
+pub(super) fn losses_up(draft: &mut Draft, items: &[Item], way: &Way, is_final: bool) -> Result<(), Problem> {
+    let Some((place, channel)) = up_channel(&draft.sources, items)? else { return Ok(()) };
+    set::apply(draft, &format!("link.{}.channel", way.last_up), place, channel)?;
+    match is_final {
+        true => set::apply(draft, &format!("link.{}.arq", way.last_up), place, Node::text(place, "none")),
+        false => Ok(()),
     }
 }
 

@@ -16,7 +16,7 @@ use crate::tree::Node;
 pub(crate) struct Line {
     items: Vec<Item>,
     way: Way,
-    /// Nothing stands before it: its `rate` is that up, too, unless `up` says otherwise.
+    /// Nothing stands before it: its `rate` and its `queue` are those up, too, unless `up` and `up_queue` say otherwise.
     is_whole: bool,
 }
 
@@ -75,10 +75,20 @@ pub(crate) fn set(
                 set::apply(&mut changed, &up, place, item.node.clone())?;
             }
         }
-        "queue" | "up_queue" => adapt::queues(&mut changed, std::slice::from_ref(&item), &line.way)?,
+        "queue" | "up_queue" => {
+            adapt::queues(&mut changed, std::slice::from_ref(&item), &line.way)?;
+            if line.is_whole && key == "queue" && find(&line.items, "up_queue").is_none() {
+                let up = format!("link.{}.queue", line.way.last_up());
+                set::apply(&mut changed, &up, place, item.node.clone())?;
+            }
+        }
         "rtt" | "one_way_delay" => adapt::delays(&mut changed, std::slice::from_ref(&item), &line.way)?,
         "jitter" => adapt::jitters(&mut changed, std::slice::from_ref(&item), &line.way)?,
         "arq" => adapt::losses(&mut changed, std::slice::from_ref(&item), &line.way, false)?,
+        "up_loss" | "up_burst" => {
+            let about = line.of(&["up_loss", "up_burst"]);
+            adapt::losses_up(&mut changed, &about, &line.way, !line.is_whole)?;
+        }
         _ => {
             let about = if line.is_whole {
                 &["loss", "burst", "ber", "channel"][..]
@@ -128,6 +138,7 @@ mod tests {
             ("queue", "17packets"),
             ("up_queue", "9packets"),
             ("loss", "2%"),
+            ("up_loss", "4%"),
             ("ber", "1e-6"),
             ("channel", "{kind=\"iid\",loss=0.03}"),
             ("arq", "{kind=\"repeat\",transmissions=2}"),
@@ -146,7 +157,7 @@ mod tests {
             }
         }
         let tried = |key: &str| {
-            values.iter().any(|(known, _)| *known == key) || key == "burst" || key.ends_with("trace")
+            values.iter().any(|(known, _)| *known == key) || key.ends_with("burst") || key.ends_with("trace")
         };
         assert!(KEYS.iter().all(|(key, ..)| tried(key)));
     }
@@ -157,6 +168,12 @@ mod tests {
         for (path, changes, same) in [
             ("rate=10Mbit/s,loss=1%,burst=5", &[("loss", "2%")][..], "rate=10Mbit/s,loss=2%,burst=5"),
             ("rate=10Mbit/s,loss=1%", &[("burst", "4")], "rate=10Mbit/s,loss=1%,burst=4"),
+            ("rate=10Mbit/s,up_loss=1%", &[("up_burst", "4")], "rate=10Mbit/s,up_loss=1%,up_burst=4"),
+            (
+                "rate=10Mbit/s,queue=9packets",
+                &[("up_queue", "4packets"), ("queue", "7packets")],
+                "rate=10Mbit/s,queue=7packets,up_queue=4packets",
+            ),
             ("rate=10Mbit/s,loss=1%,burst=5", &[("ber", "1e-6")], "rate=10Mbit/s,ber=1e-6"),
             ("rate=10Mbit/s,ber=1e-6", &[("loss", "1%")], "rate=10Mbit/s,loss=1%"),
             ("rate=10Mbit/s,rtt=20ms", &[("one_way_delay", "7ms")], "rate=10Mbit/s,one_way_delay=7ms"),
@@ -182,6 +199,8 @@ mod tests {
         }
         let why = set_afterwards("rate=10Mbit/s", &[("burst", "5")]).unwrap_err();
         assert!(why.contains("needs `loss`"), "{why}");
+        let why = set_afterwards("rate=10Mbit/s,loss=1%", &[("up_burst", "5")]).unwrap_err();
+        assert!(why.contains("needs `up_loss`"), "{why}");
         let why = set_afterwards("rate=10Mbit/s", &[("rtt", "soon")]).unwrap_err();
         assert!(why.contains("rtt"), "{why}");
     }
