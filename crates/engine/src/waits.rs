@@ -1,39 +1,43 @@
 //! How long packets took on a pipe: a histogram of fixed size, whatever the length of a run.
 //!
-//! Classes are 1/32 of an octave wide from 33 us on, 1.024 us below: a percentile is within 1.6 % of the true one, or half
-//! a microsecond (log-linear classes, as HdrHistogram's).
+//! Classes are 1/32 of an octave wide (log-linear, as HdrHistogram's): a percentile is within 1.6 % of the true one, and
+//! another 16 ns. A number's class is the beginning of its 32-bit float, its exponent and five bits of its fraction:
+//! few steps for each packet.
 
 use lasthop_base::{Duration, Time};
 
-/// Nanoseconds of a unit, as a shift: 1.024 us, so that 32 bits last for 73 minutes.
+/// Nanoseconds of a unit of stamps, as a shift: 1.024 us, so that 32 bits last for 73 minutes.
 const UNIT: u32 = 10;
-/// Classes of an octave, as a shift.
-const FINE: u32 = 5;
-/// For every number of 32 bits.
-const CLASSES: usize = (32 - FINE as usize + 1) << FINE;
+/// Added to each time, ns, so that there is a smallest exponent: 2^10.
+const LEAST: u64 = 1 << 10;
+/// Bits of a float behind those that tell the class, and the class of [`LEAST`] if all classes are counted.
+const BEHIND: u32 = 23 - 5;
+const FIRST: u32 = (127 + 10) << 5;
+/// For every number of 64 bits, and a power of two.
+const CLASSES: usize = 2048;
 
 /// Times on a pipe less its propagation delay: in the queue, in transmission and in the link layer's repeats.
 #[derive(Clone, Debug)]
 pub struct Waits {
-    propagation: Duration,
-    sum: u128,
+    /// [`LEAST`] less the propagation delay, ns.
+    shift: i64,
+    /// With [`LEAST`] in each.
+    sum: i64,
     counts: Box<[u64; CLASSES]>,
 }
 
 impl Waits {
     /// None yet, on a pipe with this propagation delay.
     pub fn new(propagation: Duration) -> Waits {
-        Waits { propagation, sum: 0, counts: Box::new([0; CLASSES]) }
+        Waits { shift: LEAST as i64 - propagation.as_nanos() as i64, sum: 0, counts: Box::new([0; CLASSES]) }
     }
 
-    /// A packet took so long to the pipe's other end.
+    /// A packet took so long to the pipe's other end, at least the propagation delay.
     #[inline]
     pub(crate) fn note(&mut self, took: Duration) {
-        let nanos = took.saturating_sub(self.propagation).as_nanos();
-        self.sum += u128::from(nanos);
-        if let Some(count) = self.counts.get_mut(class(nanos >> UNIT)) {
-            *count += 1;
-        }
+        let nanos = took.as_nanos() as i64 + self.shift;
+        self.sum = self.sum.wrapping_add(nanos);
+        self.counts[class(nanos)] += 1;
     }
 
     /// Forgets what was, as at the end of a warm-up.
@@ -50,7 +54,8 @@ impl Waits {
     /// Their mean, s, exactly; `None` without any.
     pub fn mean_s(&self) -> Option<f64> {
         let count = self.count();
-        (count > 0).then(|| self.sum as f64 / 1e9 / count as f64)
+        let sum = self.sum - (LEAST * count) as i64;
+        (count > 0).then(|| sum as f64 / 1e9 / count as f64)
     }
 
     /// The time that this share of them did not exceed (the nearest rank), s: the middle of its class.
@@ -62,24 +67,21 @@ impl Waits {
             below += count;
             below >= rank
         })?;
-        let (low, width) = bounds(at);
-        Some((low as f64 + width as f64 / 2.0) * f64::from(1 << UNIT) / 1e9)
+        let middle = f64::midpoint(lowest(at), lowest(at + 1)) - LEAST as f64;
+        Some(middle / 1e9)
     }
 }
 
-/// The class of a number of units; what does not fit 32 bits is in the last one.
+/// The class of a number from [`LEAST`] on.
 #[inline]
-fn class(units: u64) -> usize {
-    let units = units.min(u64::from(u32::MAX)) as u32;
-    let octave = (units | (1 << FINE)).ilog2() - FINE;
-    ((octave << FINE) + (units >> octave)) as usize
+fn class(nanos: i64) -> usize {
+    let beginning = (nanos as f32).to_bits() >> BEHIND;
+    beginning.wrapping_sub(FIRST) as usize & (CLASSES - 1)
 }
 
-/// The smallest number of a class, and how many it has.
-fn bounds(class: usize) -> (u64, u64) {
-    let octave = (class >> FINE).saturating_sub(1);
-    let within = class - (octave << FINE);
-    ((within as u64) << octave, 1 << octave)
+/// The lowest number of a class.
+fn lowest(class: usize) -> f64 {
+    f64::from(f32::from_bits((class as u32 + FIRST) << BEHIND))
 }
 
 /// A time in units, by which a packet that waits in an element remembers when it joined.
@@ -100,15 +102,14 @@ mod tests {
 
     #[test]
     fn classes_follow_each_other_and_hold_what_they_say() {
-        let mut expected = 0;
-        for class_number in 0..CLASSES {
-            let (low, width) = bounds(class_number);
-            assert_eq!(low, expected, "class {class_number}");
-            assert_eq!((class(low), class(low + width - 1)), (class_number, class_number));
-            expected = low + width;
+        assert_eq!((lowest(0), class(LEAST as i64)), (1024.0, 0));
+        for number in 0..(40 << 5) {
+            let (low, next) = (lowest(number), lowest(number + 1));
+            assert!(next > low && next / low < 1.0 + 1.0 / 31.9, "class {number}: {low} to {next}");
+            assert_eq!((class(low as i64), class(next as i64)), (number, number + 1));
+            // But for numbers that a float of 32 bits rounds up.
+            assert_eq!(class(((next - low) * 0.99 + low) as i64), number);
         }
-        assert_eq!(expected, 1 << 32);
-        assert_eq!(class(u64::MAX), CLASSES - 1);
     }
 
     /// Against all times, sorted: means exactly, percentiles within half a class.
