@@ -37,37 +37,66 @@ impl Ended {
     }
 }
 
+/// What is to follow.
+pub(crate) enum Onward {
+    /// All there is.
+    All,
+    /// Probably so many in all.
+    Expect(u64),
+    /// No more: what is under way is left to itself.
+    Enough,
+}
+
 /// Hands each result to `take` as soon as it and all before it are there.
 ///
 /// # Errors
 /// The first of `take`; what is under way then is left to itself.
 pub(crate) fn each<T: Send + 'static>(
     part: &str,
-    mut work: InOrder<T>,
+    work: InOrder<T>,
     mut take: impl FnMut(T) -> Result<(), Failure>,
+) -> Result<Ended, Failure> {
+    each_until(part, work, |result| take(result).map(|()| Onward::All))
+}
+
+/// The same for who may have enough before the end.
+///
+/// # Errors
+/// As [`each`].
+pub(crate) fn each_until<T: Send + 'static>(
+    part: &str,
+    mut work: InOrder<T>,
+    mut take: impl FnMut(T) -> Result<Onward, Failure>,
 ) -> Result<Ended, Failure> {
     let bar = Bar::default();
     bar.begin(part, work.count() as u64);
     let (mut taken, mut finished) = (0, 0);
-    let begun = Instant::now();
+    let (begun, mut expected) = (Instant::now(), work.count());
     let ended = patience::during(|| {
         loop {
             let next = work.next_within(SOON);
             bar.advance((work.finished() - finished) as u64);
-            if finished == 0
-                && work.finished() > 0
-                && let Some(note) = cost::by_the_first(work.count(), work.threads(), begun.elapsed())
-            {
-                bar.note(&note);
-            }
+            let is_first = finished == 0 && work.finished() > 0;
+            let since = begun.elapsed();
             finished = work.finished();
             match next {
                 Next::Item(result) => {
-                    take(result)?;
+                    let onward = take(result)?;
                     taken += 1;
+                    match onward {
+                        Onward::All => {}
+                        Onward::Expect(runs) => {
+                            expected = runs as usize;
+                            bar.expect(runs);
+                        }
+                        Onward::Enough => return Ok(Ended::All),
+                    }
                 }
                 Next::NotYet => {}
                 Next::End => return Ok(Ended::All),
+            }
+            if is_first && let Some(note) = cost::by_the_first(expected, work.threads(), since) {
+                bar.note(&note);
             }
             if patience::is_interrupted() {
                 return Ok(Ended::of(taken, work.count()));

@@ -257,6 +257,30 @@ pub struct FlowAccount {
     pub limited: Limited,
 }
 
+impl FlowAccount {
+    /// What was counted after `before`; when it was complete and what limited it until then stay.
+    pub fn since(&self, before: &FlowAccount) -> FlowAccount {
+        let both = |now: [u64; 2], then: [u64; 2]| [now[0] - then[0], now[1] - then[1]];
+        FlowAccount {
+            lost: self.lost.since(&before.lost),
+            lost_back: self.lost_back.since(&before.lost_back),
+            tags_lost: self.tags_lost.since(&before.tags_lost),
+            lost_to_overshoot: self.lost_to_overshoot - before.lost_to_overshoot,
+            born: both(self.born, before.born),
+            received: both(self.received, before.received),
+            datagrams: self.datagrams - before.datagrams,
+            accuracy: Accuracy {
+                wireless: self.accuracy.wireless - before.accuracy.wireless,
+                wireless_right: self.accuracy.wireless_right - before.accuracy.wireless_right,
+                congestion: self.accuracy.congestion - before.accuracy.congestion,
+                congestion_right: self.accuracy.congestion_right - before.accuracy.congestion_right,
+            },
+            completed: self.completed,
+            limited: self.limited,
+        }
+    }
+}
+
 /// How well losses were judged: packets lost at their first transmission (hasegawa §4.2, Eq. 6 and 7).
 ///
 /// A gap that holds both causes counts as congestion.

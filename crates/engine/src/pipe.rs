@@ -22,6 +22,15 @@ pub struct PipeAccount {
 }
 
 impl PipeAccount {
+    /// What came after `before`.
+    pub fn since(&self, before: &PipeAccount) -> PipeAccount {
+        PipeAccount {
+            offered: self.offered - before.offered,
+            lost: self.lost.since(&before.lost),
+            carried_bytes: self.carried_bytes - before.carried_bytes,
+        }
+    }
+
     /// What the host before the pipe knows of it: its own queue.
     pub(crate) fn uplink_counts(&self) -> UplinkCounts {
         let in_queue = self.lost.iter().filter(|(reason, _)| reason.is_congestion());

@@ -14,6 +14,13 @@ pub struct Share {
     pub fair_bytes: f64,
 }
 
+impl Share {
+    /// What came after `before`.
+    pub fn since(&self, before: &Share) -> Share {
+        Share { bytes: self.bytes - before.bytes, fair_bytes: self.fair_bytes - before.fair_bytes }
+    }
+}
+
 /// The flows that are alive now.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Together {

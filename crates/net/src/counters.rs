@@ -2,6 +2,30 @@
 
 use lasthop_base::Duration;
 
+impl Counters {
+    /// What was counted after `before`; the largest ones are of all the time.
+    pub fn since(&self, before: &Counters) -> Counters {
+        Counters {
+            blocks: self.blocks - before.blocks,
+            blocks_lost: self.blocks_lost - before.blocks_lost,
+            pdus: self.pdus - before.pdus,
+            retransmissions: self.retransmissions - before.retransmissions,
+            polls: self.polls - before.polls,
+            statuses: self.statuses - before.statuses,
+            statuses_lost: self.statuses_lost - before.statuses_lost,
+            status_pdus: self.status_pdus - before.status_pdus,
+            discarded: self.discarded - before.discarded,
+            overflowed: self.overflowed - before.overflowed,
+            delivered: self.delivered - before.delivered,
+            late: self.late - before.late,
+            behind_gap: self.behind_gap - before.behind_gap,
+            waits_expired: self.waits_expired - before.waits_expired,
+            waited: self.waited.saturating_sub(before.waited),
+            ..*self
+        }
+    }
+}
+
 /// Totals of one direction of an RLC link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {

@@ -43,6 +43,13 @@ pub(crate) fn check(
             .problem(place, format!("sample: one every {sample} is too many in {duration}"))
             .help(format!("at most {MOST_SAMPLES} in a run")));
     }
+    let warmup = fields.duration("warmup").unwrap_or(Duration::ZERO);
+    if warmup >= duration {
+        let place = fields.place("warmup").unwrap_or(beginning);
+        return Err(reader
+            .problem(place, format!("warmup: nothing would be measured in {duration}"))
+            .help("make it shorter than `duration`, of which it is a part"));
+    }
     let headers = match fields.find("headers") {
         Some(crate::fields::Setting::Value(Value::Bytes(bytes))) => Headers::Nominal(*bytes as u32),
         _ if fields.word("headers") == Some("none") => Headers::None,
@@ -62,6 +69,7 @@ pub(crate) fn check(
         title: fields.text("title").unwrap_or_default().to_owned(),
         source: fields.text("source").map(str::to_owned),
         duration,
+        warmup,
         seed: fields.count("seed").unwrap_or_default(),
         runs: fields.count("runs").unwrap_or(1) as u32,
         headers,

@@ -36,6 +36,12 @@ pub(crate) fn document(title: &str) -> Vec<Key> {
             "where random numbers begin; each repetition has streams of its own",
         ),
         Key::default("runs", Form::Unit(Unit::Count(1, 1_000_000)), "10", "number of repetitions"),
+        Key::optional(
+            "warmup",
+            Form::Unit(SPAN),
+            "5 s",
+            "a part of `duration`, from its beginning: what is measured in it is left out, and transfers that begin in it",
+        ),
         Key::default(
             "headers",
             Form::WordOr(&["real", "none"], Unit::Bytes(0, 1000)),

@@ -12,6 +12,8 @@ pub struct Scenario {
     pub source: Option<String>,
     /// Length of a run in virtual time.
     pub duration: Duration,
+    /// What is measured before this time is left out; zero: nothing is.
+    pub warmup: Duration,
     /// Where random numbers begin.
     pub seed: u64,
     /// Number of repetitions, at least 1.

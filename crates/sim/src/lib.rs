@@ -20,6 +20,7 @@ pub mod probe;
 pub mod rlc_metrics;
 pub mod run;
 pub mod trace;
+mod warm_up;
 
 pub use assemble::is_deterministic;
 pub use lasthop_engine::Share;

@@ -1,6 +1,7 @@
 //! What came out of a run, in numbers with their units.
 
 use crate::link_metrics::LinkTraffic;
+use crate::warm_up::RttTotal;
 use lasthop_base::{Duration, Time};
 use lasthop_engine::{Engine, Exchange, FlowAccount, PipeAccount, Share};
 use lasthop_scenario::{Flow, Traffic, Transfer};
@@ -13,8 +14,10 @@ use lasthop_wire::{FlowId, LossReason};
 pub struct Outcome {
     /// The seed it ran with.
     pub seed: u64,
-    /// Length of the run, s.
+    /// Length of the run, s, less its warm-up.
     pub duration_s: f64,
+    /// Length of the warm-up, of which nothing is counted here, s.
+    pub warmup_s: f64,
     /// One for each flow, in the scenario's order.
     pub flows: Vec<FlowOutcome>,
     /// One for each link, in the scenario's order.
@@ -50,6 +53,8 @@ pub struct FlowOutcome {
     pub account: FlowAccount,
     /// Smoothed RTT at the end, s.
     pub srtt_s: Option<f64>,
+    /// How many RTTs the sender measured, and their sum.
+    pub rtt_total: RttTotal,
     /// Mean of the RTTs that the sender measured, s.
     pub mean_rtt_s: Option<f64>,
     /// The smallest of them, s.
@@ -108,6 +113,7 @@ impl FlowOutcome {
             destination: Counters::default(),
             account,
             srtt_s: None,
+            rtt_total: (0, Duration::ZERO),
             mean_rtt_s: None,
             smallest_rtt_s: None,
             largest_rtt_s: None,
@@ -122,6 +128,7 @@ impl FlowOutcome {
             outcome.destination = *destination.counters();
             let rtt = source.sender().rtt();
             outcome.srtt_s = rtt.srtt().map(|srtt| srtt.as_secs());
+            outcome.rtt_total = rtt.total();
             outcome.mean_rtt_s = rtt.mean().map(|mean| mean.as_secs());
             outcome.smallest_rtt_s = rtt.smallest().map(|smallest| smallest.as_secs());
             outcome.largest_rtt_s = rtt.largest().map(|largest| largest.as_secs());

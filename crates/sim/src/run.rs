@@ -4,7 +4,7 @@ use crate::assemble::{assemble, of_run, pipe_of};
 use crate::link_metrics::{LinkTraffic, Wait};
 use crate::outcome::{FlowOutcome, LinkOutcome, Outcome};
 use crate::probe::{Prober, Samples};
-use lasthop_base::Time;
+use lasthop_base::{Duration, Time};
 use lasthop_engine::{Deed, Engine, Fate, NodeId, Observer, PipeId, Side};
 use lasthop_scenario::{Hop, Scenario};
 use lasthop_tcp::Event;
@@ -46,9 +46,12 @@ impl Observer for Several {
 
 /// Runs a scenario once.
 pub fn run(scenario: &Scenario, seed: u64) -> Outcome {
+    if scenario.warmup > Duration::ZERO {
+        return run_watched(scenario, seed, Watch::default()).0;
+    }
     let mut engine = assemble(scenario, seed);
     engine.run_until(end_of(scenario));
-    outcome(scenario, seed, &engine)
+    outcome(scenario, seed, &engine, end_of(scenario))
 }
 
 /// Runs a scenario once and samples its probes.
@@ -81,6 +84,8 @@ pub struct Running<'s> {
     prober: Option<Prober>,
     /// When to sample next.
     next_sample: Time,
+    /// What had come out at the end of the warm-up.
+    before: Option<Box<Outcome>>,
 }
 
 impl<'s> Running<'s> {
@@ -110,7 +115,15 @@ impl<'s> Running<'s> {
             }
         }
         let prober = watch.probes.then(|| Prober::new(&scenario));
-        Running { scenario, seed, engine, samples: Samples::default(), prober, next_sample: Time::ZERO }
+        Running {
+            scenario,
+            seed,
+            engine,
+            samples: Samples::default(),
+            prober,
+            next_sample: Time::ZERO,
+            before: None,
+        }
     }
 
     /// Carries at most so many events; true if it is not at its end then.
@@ -118,9 +131,22 @@ impl<'s> Running<'s> {
         self.carry(|engine, until| engine.advance(until, most))
     }
 
-    /// Carries it from sample to sample, by what carries an engine to a time and says whether it is not there yet.
+    /// Carries it through its warm-up to its end, by what carries an engine to a time and says whether it is not there yet.
     fn carry(&mut self, to: impl Fn(&mut Engine, Time) -> bool) -> bool {
+        let warm = Time::ZERO + self.scenario.warmup;
+        if warm > Time::ZERO && self.before.is_none() {
+            if self.sample_until(warm, &to) || to(&mut self.engine, warm) {
+                return true;
+            }
+            self.before = Some(Box::new(outcome(&self.scenario, self.seed, &self.engine, warm)));
+            self.engine.clear_waits();
+        }
         let end = end_of(&self.scenario);
+        self.sample_until(end, &to) || to(&mut self.engine, end)
+    }
+
+    /// Carries it from sample to sample, to the last one before `end`.
+    fn sample_until(&mut self, end: Time, to: &impl Fn(&mut Engine, Time) -> bool) -> bool {
         while let Some(prober) = self.prober.as_mut().filter(|_| self.next_sample < end) {
             if to(&mut self.engine, self.next_sample) {
                 return true;
@@ -128,7 +154,7 @@ impl<'s> Running<'s> {
             prober.sample(self.next_sample, &mut self.engine, &mut self.samples);
             self.next_sample += self.scenario.sample;
         }
-        to(&mut self.engine, end)
+        false
     }
 
     /// How far it has come, in the run's own time.
@@ -138,7 +164,11 @@ impl<'s> Running<'s> {
 
     /// What came out, and what watched it; as of now if it is not at its end.
     pub fn finish(mut self) -> (Outcome, Samples, Vec<Box<dyn Observer>>) {
-        let outcome = outcome(&self.scenario, self.seed, &self.engine);
+        let outcome = outcome(&self.scenario, self.seed, &self.engine, end_of(&self.scenario));
+        let outcome = match &self.before {
+            Some(before) => outcome.since(before),
+            None => outcome,
+        };
         let several = self.engine.take_observer().map(|observer| observer as Box<dyn Any>);
         let observers =
             several.and_then(|any| any.downcast::<Several>().ok()).map_or(Vec::new(), |several| several.0);
@@ -150,12 +180,13 @@ fn end_of(scenario: &Scenario) -> Time {
     Time::ZERO + scenario.duration
 }
 
-fn outcome(scenario: &Scenario, seed: u64, engine: &Engine) -> Outcome {
+/// What came out by `end`, where the engine is.
+fn outcome(scenario: &Scenario, seed: u64, engine: &Engine, end: Time) -> Outcome {
     let flows: Vec<FlowOutcome> = scenario
         .flows
         .iter()
         .enumerate()
-        .map(|(index, flow)| FlowOutcome::of(flow, FlowId(index as u32), engine, end_of(scenario)))
+        .map(|(index, flow)| FlowOutcome::of(flow, FlowId(index as u32), engine, end))
         .collect();
     let links = scenario
         .links
@@ -165,15 +196,21 @@ fn outcome(scenario: &Scenario, seed: u64, engine: &Engine) -> Outcome {
             name: link.name.clone(),
             down: *engine.pipe_account(pipe_of(index, true)),
             up: *engine.pipe_account(pipe_of(index, false)),
-            traffic: [true, false]
-                .map(|down| traffic(scenario, seed, engine, &flows, Hop { link: index, is_down: down })),
+            traffic: [true, false].map(|down| {
+                traffic((scenario, seed, end), engine, &flows, Hop { link: index, is_down: down })
+            }),
             rlc: [true, false].map(|down| engine.rlc(pipe_of(index, down)).copied()),
         })
         .collect();
-    Outcome { seed, duration_s: scenario.duration.as_secs(), flows, links }
+    Outcome { seed, duration_s: end.as_secs(), warmup_s: 0.0, flows, links }
 }
 
-fn traffic(scenario: &Scenario, seed: u64, engine: &Engine, flows: &[FlowOutcome], hop: Hop) -> LinkTraffic {
+fn traffic(
+    (scenario, seed, end): (&Scenario, u64, Time),
+    engine: &Engine,
+    flows: &[FlowOutcome],
+    hop: Hop,
+) -> LinkTraffic {
     let (link, pipe) = (&scenario.links[hop.link], pipe_of(hop.link, hop.is_down));
     let service = if hop.is_down { &link.down.service } else { &link.up.service };
     let account = engine.pipe_account(pipe);
@@ -182,9 +219,9 @@ fn traffic(scenario: &Scenario, seed: u64, engine: &Engine, flows: &[FlowOutcome
         there + if route.back.contains(&hop) { flow.requested_bytes } else { 0 }
     });
     LinkTraffic {
-        duration_s: scenario.duration.as_secs(),
+        duration_s: end.as_secs(),
         carried_bytes: account.carried_bytes - engine.bytes_under_way(pipe),
-        capacity_bytes: of_run(service, link, seed).bytes_until(end_of(scenario)),
+        capacity_bytes: of_run(service, link, seed).bytes_until(end),
         payload_bytes: through.sum(),
         lost: account.lost,
         wait: engine.waits(pipe).and_then(Wait::of),

@@ -163,6 +163,31 @@ pub struct Counters {
     pub challenges: u64,
 }
 
+impl Counters {
+    /// What was counted after `before`.
+    pub fn since(&self, before: &Counters) -> Counters {
+        Counters {
+            recoveries: self.recoveries - before.recoveries,
+            timeouts: self.timeouts - before.timeouts,
+            data_sent: self.data_sent - before.data_sent,
+            acks_sent: self.acks_sent - before.acks_sent,
+            data_received: self.data_received - before.data_received,
+            tags_sent: self.tags_sent - before.tags_sent,
+            retransmitted: self.retransmitted - before.retransmitted,
+            timeouts_undone: self.timeouts_undone - before.timeouts_undone,
+            recoveries_undone: self.recoveries_undone - before.recoveries_undone,
+            duplicates_told: self.duplicates_told - before.duplicates_told,
+            duplicate_acks: self.duplicate_acks - before.duplicate_acks,
+            marked: self.marked - before.marked,
+            marks: self.marks - before.marks,
+            judged_congestion: self.judged_congestion - before.judged_congestion,
+            judged_wireless: self.judged_wireless - before.judged_wireless,
+            episodes: self.episodes - before.episodes,
+            challenges: self.challenges - before.challenges,
+        }
+    }
+}
+
 /// What a host tells a peer that wants to know what it has sent.
 impl From<&Counters> for SenderCounts {
     fn from(counters: &Counters) -> SenderCounts {

@@ -133,6 +133,11 @@ impl RttEstimator {
         (self.samples > 0).then(|| self.sum.divided_by(self.samples))
     }
 
+    /// How many samples, and their sum.
+    pub fn total(&self) -> (u64, Duration) {
+        (self.samples, self.sum)
+    }
+
     /// The smallest sample.
     pub fn smallest(&self) -> Option<Duration> {
         (self.samples > 0).then_some(self.smallest)

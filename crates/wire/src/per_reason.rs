@@ -20,6 +20,11 @@ impl<T> PerReason<T> {
 }
 
 impl PerReason<u64> {
+    /// What was counted after `before`.
+    pub fn since(&self, before: &PerReason<u64>) -> PerReason<u64> {
+        PerReason::new(|reason| self[reason] - before[reason])
+    }
+
     /// Over all reasons.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()

@@ -18,6 +18,7 @@ mod elsewhere;
 mod emulate;
 #[cfg(target_os = "linux")]
 mod endpoint;
+mod exactness;
 mod explain;
 mod fading;
 mod help;

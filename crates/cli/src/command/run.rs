@@ -1,5 +1,6 @@
 //! `lasthop run PATH`.
 
+use super::exactness::Exactness;
 use crate::cost;
 use crate::failure::Failure;
 use crate::finished;
@@ -9,6 +10,7 @@ use crate::source::{self, Source};
 use crate::target::{self, Target};
 use crate::{table, values};
 use clap::Args;
+use lasthop_base::Duration;
 use lasthop_lab::assertion::{Assertion, Judged, Standing, junit};
 use lasthop_lab::cost::{Plan, estimate};
 use lasthop_lab::in_order::threads;
@@ -34,6 +36,11 @@ pub(crate) struct Run {
     source: Source,
     #[command(flatten)]
     repetitions: Repetitions,
+    #[command(flatten)]
+    exactness: Exactness,
+    /// Leave out what is measured before, and transfers that begin before: warmup of the scenario
+    #[arg(long, value_name = "TIME")]
+    warm_up: Option<String>,
     /// What has to hold, else the exit status is 1: goodput > 5 Mbit/s, p95(rtt) < 100 ms, timeouts@FLOW < 1. The whole 95 %
     /// interval has to be on its side
     #[arg(long = "assert", value_name = "METRIC<VALUE", value_delimiter = ',', value_parser = asserted)]
@@ -55,7 +62,7 @@ fn asserted(text: &str) -> Result<Assertion, String> {
 /// How many repetitions, from which seed, on how many cores.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Repetitions {
-    /// Number of repetitions; the scenario's own by default
+    /// Number of repetitions; the scenario's own by default. With --until at most so many
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::runs)]
     runs: Option<u32>,
     /// Seed of the first repetition, the others count up; the scenario's own by default
@@ -107,11 +114,15 @@ struct Files {
 
 impl Run {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
-        let draft = self.source.draft()?;
+        let mut draft = self.source.draft()?;
+        if let Some(time) = &self.warm_up {
+            draft.set("warmup", time)?;
+        }
         let scenario = Arc::new(source::checked(&draft)?);
         let repeats = Repeats::of(std::iter::once(&*scenario));
         self.refuse_unknown_flows(&scenario)?;
-        let (count, seed) = (self.repetitions.runs(&scenario, &repeats), self.repetitions.seed(&scenario));
+        let (count, seed) =
+            (self.exactness.runs(&self.repetitions, &scenario, &repeats), self.repetitions.seed(&scenario));
         let (mut open, watch) = self.files.open(&scenario)?;
         if self.format == Format::Csv {
             output::print(&csv::header(&[]))?;
@@ -129,13 +140,18 @@ impl Run {
                 usize::from(watch.probes)
             },
         };
-        cost::say_if_large(&estimate([&*scenario].into_iter(), plan), &plan);
+        // With a rule nobody knows before how many it takes.
+        if !self.exactness.is_asked() {
+            cost::say_if_large(&estimate([&*scenario].into_iter(), plan), &plan);
+        }
+        let mut looking = self.exactness.looking();
         let mut runs = Runs::default();
         let (mut number, mut readings) = (0, vec![Vec::new(); self.assertions.len()]);
         let work = runs::begin_sampled(&scenario, count, seed, watch, samples_all, self.repetitions.jobs)
             .map_err(Failure::no_threads)?;
-        let ended = finished::each("run", work, |Repetition { outcome, watched }| {
+        let ended = finished::each_until("run", work, |Repetition { outcome, watched }| {
             number += 1;
+            looking.take(&outcome);
             if self.format == Format::Csv {
                 output::print(&csv::rows(&[], number, &outcome))?;
             }
@@ -153,7 +169,7 @@ impl Run {
             if keeps_outcomes {
                 runs.outcomes.push(outcome);
             }
-            Ok(())
+            Ok(looking.wants(count))
         })?;
         if number > 0 {
             if let Some(target) = open.report {
@@ -164,6 +180,7 @@ impl Run {
             output::print(&self.text(&scenario, seed, &runs.outcomes, &repeats))?;
         }
         ended.into_result()?;
+        looking.notes(number, &repeats).iter().for_each(|note| output::note(note));
         self.judge(&readings, &repeats, junit)
     }
 
@@ -243,12 +260,16 @@ impl Run {
 /// What ran, and what the numbers are.
 fn how_often(scenario: &Scenario, runs: usize, seed: u64, repeats: &Repeats) -> String {
     let duration = scenario.duration;
+    let warm_up = match scenario.warmup {
+        Duration::ZERO => String::new(),
+        warmup => format!(" without the first {warmup}"),
+    };
     let (ran, numbers) = match runs {
-        1 => (format!("one run of {duration}, seed {seed}"), "intervals need two"),
+        1 => (format!("one run of {duration}{warm_up}, seed {seed}"), "intervals need two"),
         _ => {
             let last = seed.wrapping_add(runs as u64 - 1);
             (
-                format!("{runs} runs of {duration}, seeds {seed} to {last}"),
+                format!("{runs} runs of {duration}{warm_up}, seeds {seed} to {last}"),
                 "means ± half of the 95 % interval",
             )
         }

@@ -281,6 +281,11 @@ impl Engine {
         self.pipes[pipe.0 as usize].waits = Some(Box::new(Waits::new(propagation)));
     }
 
+    /// Forgets how long packets took so far on all pipes.
+    pub fn clear_waits(&mut self) {
+        self.pipes.iter_mut().filter_map(|pipe| pipe.waits.as_mut()).for_each(|waits| waits.clear());
+    }
+
     /// How long packets took on a pipe, if that is measured.
     pub fn waits(&self, pipe: PipeId) -> Option<&Waits> {
         self.pipes[pipe.0 as usize].waits.as_deref()

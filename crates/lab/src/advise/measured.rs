@@ -37,7 +37,7 @@ impl Measured {
         let rtts: Vec<f64> = samples
             .flows
             .iter()
-            .filter(|sample| is(sample.flow, Whose::Own))
+            .filter(|sample| is(sample.flow, Whose::Own) && sample.time.as_secs() >= short.warmup_s)
             .filter_map(|sample| sample.srtt_ms)
             .collect();
         Measured {

@@ -1,6 +1,7 @@
 //! Percentiles within a repetition: `p95(rtt)`.
 
 use crate::runs::completion::Completion;
+use lasthop_base::Time;
 use lasthop_sim::{Outcome, Samples};
 
 /// A percentile of something.
@@ -63,7 +64,9 @@ impl Quantile {
                 Completion::quantile_of(flows, self.percent / 100.0)
             }
             Of::Rtt | Of::QueueDelay => {
-                let values = samples?.flows.iter().filter_map(|sample| {
+                let measured = |time: &Time| time.as_secs() >= outcome.warmup_s;
+                let after = samples?.flows.iter().filter(|sample| measured(&sample.time));
+                let values = after.filter_map(|sample| {
                     let flow = outcome.flows.get(sample.flow).filter(|flow| is_meant(&flow.name))?;
                     let base = match self.of {
                         Of::Rtt => 0.0,

@@ -30,6 +30,15 @@ pub struct Limited {
 }
 
 impl Limited {
+    /// How long after `before`.
+    pub fn since(&self, before: &Limited) -> Limited {
+        Limited {
+            application: self.application.saturating_sub(before.application),
+            congestion: self.congestion.saturating_sub(before.congestion),
+            receiver: self.receiver.saturating_sub(before.receiver),
+        }
+    }
+
     fn add(&mut self, limit: Limit, span: Duration) {
         let total = match limit {
             Limit::Application => &mut self.application,
