@@ -119,8 +119,8 @@ impl Compare {
     fn begun(&self) -> Result<Begun, Failure> {
         target::refuse_doubles(&[
             ("--samples", &self.samples),
-            ("--completions", &self.completions),
             ("--report", &self.report),
+            ("--completions", &self.completions),
         ])?;
         let growing = |path: &Option<PathBuf>| path.as_deref().map(Target::growing).transpose();
         Ok(Begun {
