@@ -3,8 +3,7 @@
 //! * [`flow`]: what is known of a connection, and what becomes of an ACK of its; a pure state machine.
 //! * [`table`]: all connections, by their addresses.
 //! * [`settings`]: which window, which shape, which judge.
-//! * [`rules`], [`tap`], [`inject`]: the kernel's side: what is queued, what is only seen, what is sent beside;
-//!   [`arrival`]: when that was.
+//! * [`rules`], [`tap`], [`inject`]: the kernel's side: what is queued, what is only seen, what is sent beside.
 //! * [`daemon`]: all of it together; [`watchdog`]: that it stands in nobody's way and leaves nothing behind.
 //! * [`report`]: what it says of itself: `status`, metrics; [`counters`] are its numbers.
 //! * [`doctor`]: what this machine lacks.
@@ -17,8 +16,6 @@ pub mod flow;
 pub mod settings;
 pub mod table;
 
-#[cfg(target_os = "linux")]
-pub mod arrival;
 #[cfg(target_os = "linux")]
 pub mod daemon;
 #[cfg(target_os = "linux")]
@@ -47,3 +44,5 @@ pub use table::Table;
 pub use daemon::Agent;
 #[cfg(target_os = "linux")]
 pub use lasthop_os::SystemError;
+#[cfg(target_os = "linux")]
+use lasthop_os::arrival;

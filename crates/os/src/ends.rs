@@ -28,8 +28,9 @@ pub const LEAST_MTU6: u16 = 1280;
 pub fn open(namespace: &Namespace, v4: Ipv4Addr, v6: Option<Ipv6Addr>, mtu: u16) -> Result<Tun, SystemError> {
     namespace.within(|| {
         let v6 = v6.filter(|_| mtu >= LEAST_MTU6 && namespace::enable_ipv6());
-        let tun =
-            Tun::open(&Interface { name: DEVICE.to_owned(), addresses: vec![(IpAddr::V4(v4), 24)], mtu })?;
+        let addresses = vec![(IpAddr::V4(v4), 24)];
+        let mut tun = Tun::open(&Interface { name: DEVICE.to_owned(), addresses, mtu })?;
+        tun.watch();
         namespace::ip(&["route", "add", "default", "dev", DEVICE])?;
         if let Some(address) = v6 {
             // Nobody else can have it: it can be used at once.

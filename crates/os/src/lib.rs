@@ -3,7 +3,8 @@
 //! * [`clock`]: the monotonic clock, as the pure crates count time.
 //! * [`error`]: what the system refuses, and how to mend that.
 //! * [`namespace`]: network namespaces of our own; [`program`]: what runs in them; [`user`]: as whom.
-//! * [`tun`]: a TUN device: IP packets from and to the kernel; [`ends`]: two of them, as the ends of a path.
+//! * [`tun`]: a TUN device: IP packets from and to the kernel; [`entries`]: when the kernel handed them over, [`arrival`] by
+//!   which clock; [`ends`]: two of them, as the ends of a path.
 //! * [`nat`]: network address translation: this host's network as the far end of a path.
 //! * [`priority`]: real-time priority, so that the kernel wakes us in time.
 //!
@@ -13,7 +14,11 @@ pub mod clock;
 pub mod error;
 
 #[cfg(target_os = "linux")]
+pub mod arrival;
+#[cfg(target_os = "linux")]
 pub mod ends;
+#[cfg(target_os = "linux")]
+pub mod entries;
 #[cfg(target_os = "linux")]
 pub mod namespace;
 #[cfg(target_os = "linux")]

@@ -1,5 +1,7 @@
 //! A TUN device: IP packets from and to the kernel.
 
+use crate::clock::Clock;
+use crate::entries::Entries;
 use crate::error::SystemError;
 use lasthop_base::{Duration, Time};
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -28,6 +30,8 @@ const QUEUE: u32 = 10_000;
 /// Our side of a TUN device; it disappears with its owner.
 pub struct Tun {
     device: SyncDevice,
+    /// When packets were handed over, if somebody wants to know.
+    entries: Option<Entries>,
 }
 
 impl Tun {
@@ -60,7 +64,7 @@ impl Tun {
         let device = builder.build_sync().map_err(refused)?;
         device.set_tx_queue_len(QUEUE).map_err(refused)?;
         device.set_nonblocking(true).map_err(refused)?;
-        Ok(Tun { device })
+        Ok(Tun { device, entries: None })
     }
 
     /// The next packet from the kernel, if one is there: its length in `buffer`.
@@ -73,6 +77,22 @@ impl Tun {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
             Err(error) => Err(gone(&error)),
         }
+    }
+
+    /// From now on [`Tun::entered`] knows when packets were handed over, if this process may see that; to be called in the
+    /// device's namespace.
+    pub fn watch(&mut self) {
+        self.entries = self.device.name().ok().and_then(|name| Entries::open(&name).ok());
+    }
+
+    /// When the kernel handed over a packet that has just been read, at `now`: then, if it was not seen.
+    pub fn entered(&mut self, packet: &[u8], clock: &Clock, now: Time) -> Time {
+        self.entries.as_mut().and_then(|entries| entries.time(packet, clock, now)).unwrap_or(now)
+    }
+
+    /// Whether it is seen when packets are handed over.
+    pub fn is_watched(&self) -> bool {
+        self.entries.is_some()
     }
 
     /// Gives a packet to the kernel. False if it did not take it: it is lost, as on a wire.

@@ -14,6 +14,7 @@ mod live {
     mod messages;
     mod removal;
     mod set;
+    mod stalls;
     pub mod traffic;
 }
 

@@ -29,8 +29,12 @@ pub struct Measured {
     pub tallies: [Tally; 2],
     /// The first and the last packet to enter.
     pub active: Option<[Time; 2]>,
-    /// Of each packet, how long after it was due we had delivered it, ns.
+    /// Of each packet, how long after it was due we had delivered it, that it joined too late included, ns.
     lateness: Histogram<u64>,
+    /// Of each packet, how long after the kernel had handed it over it joined the path, ns.
+    entry: Histogram<u64>,
+    /// Packets that are later than this are late.
+    bound: Duration,
     /// Until when late packets have been late, and for how long in all: packets that wait together count once.
     late_until: Time,
     late_for: Duration,
@@ -45,6 +49,13 @@ pub struct Lateness {
     pub p99: Duration,
     /// The latest.
     pub max: Duration,
+}
+
+impl Lateness {
+    fn of(histogram: &Histogram<u64>) -> Lateness {
+        let at = |quantile| Duration::from_nanos(histogram.value_at_quantile(quantile));
+        Lateness { p50: at(0.5), p99: at(0.99), max: Duration::from_nanos(histogram.max()) }
+    }
 }
 
 /// Within these a run is valid.
@@ -78,27 +89,37 @@ const LONGEST_NANOS: u64 = 60_000_000_000;
 
 impl Default for Measured {
     fn default() -> Measured {
-        // Two digits; the bounds are constants that the histogram accepts.
-        let lateness = Histogram::new_with_bounds(1, LONGEST_NANOS, 2).or_else(|_| Histogram::new(2));
-        let Ok(lateness) = lateness else { unreachable!("two significant digits are allowed") };
-        Measured {
-            tallies: [Tally::default(); 2],
-            active: None,
-            lateness,
-            late_until: Time::ZERO,
-            late_for: Duration::ZERO,
-        }
+        Measured::judged_by(&Bounds::USUAL)
     }
 }
 
 impl Measured {
-    pub(crate) fn enter(&mut self, now: Time, from: End, _bytes: usize) {
+    /// Nothing yet; to be judged by these bounds.
+    pub fn judged_by(bounds: &Bounds) -> Measured {
+        // Two digits; the bounds are constants that the histogram accepts.
+        let histogram = Histogram::new_with_bounds(1, LONGEST_NANOS, 2).or_else(|_| Histogram::new(2));
+        let Ok(lateness) = histogram else { unreachable!("two significant digits are allowed") };
+        Measured {
+            tallies: [Tally::default(); 2],
+            active: None,
+            entry: lateness.clone(),
+            lateness,
+            bound: bounds.late,
+            late_until: Time::ZERO,
+            late_for: Duration::ZERO,
+        }
+    }
+
+    /// A packet joined `late` after the kernel had handed it over.
+    pub(crate) fn enter(&mut self, now: Time, from: End, late: Duration) {
+        self.entry.saturating_record(late.as_nanos().max(1));
         let to = if from == End::Server { End::Client } else { End::Server };
         self.tallies[to as usize].offered += 1;
         let first = self.active.map_or(now, |[first, _]| first);
         self.active = Some([first, now]);
     }
 
+    /// A packet was delivered that was due then.
     pub(crate) fn deliver(&mut self, due: Time, now: Time, at: End, bytes: usize, taken: bool) {
         let tally = &mut self.tallies[at as usize];
         match taken {
@@ -110,7 +131,7 @@ impl Measured {
         }
         let late = now.since(due);
         self.lateness.saturating_record(late.as_nanos().max(1));
-        if late > Bounds::USUAL.late {
+        if late > self.bound {
             self.late_for += now.since(due.max(self.late_until));
             self.late_until = self.late_until.max(now);
         }
@@ -125,10 +146,14 @@ impl Measured {
         self.tallies[at as usize].acknowledged_bytes += bytes;
     }
 
-    /// How late packets were delivered.
+    /// How late packets were delivered, that they joined too late included.
     pub fn lateness(&self) -> Lateness {
-        let at = |quantile| Duration::from_nanos(self.lateness.value_at_quantile(quantile));
-        Lateness { p50: at(0.5), p99: at(0.99), max: Duration::from_nanos(self.lateness.max()) }
+        Lateness::of(&self.lateness)
+    }
+
+    /// How late they joined after the kernel had handed them over.
+    pub fn entry(&self) -> Lateness {
+        Lateness::of(&self.entry)
     }
 
     /// From the first packet to the last one.

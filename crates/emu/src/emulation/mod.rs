@@ -1,15 +1,18 @@
 //! Real packets between two TUN devices, over the links of a simulation, in real time.
 //!
+//! * `entrance`: which packet comes in next, and when the kernel handed it over.
 //! * [`carriage`]: what the engine is told of a real packet, and what is written into it on the way.
 //! * [`goodput`]: which flow a packet belongs to, and what the receivers have acknowledged.
 //! * [`measured`]: how late packets were, what was lost, and whether that may be trusted.
 //! * [`machine`]: how busy the machine was.
 //! * [`now`]: the path while it runs, and what of it may be set.
 //!
-//! A packet joins its first link when it is read; everything after that is computed by the links, each departure from
-//! the one before. That we are late in delivering one packet makes no other one late.
+//! A packet joins its first link when the kernel handed it to the device, however late it is read, unless the links have
+//! been computed beyond that already; everything after that is computed by the links, each departure from the one before.
+//! That we are late in delivering one packet makes no other one late.
 
 pub mod carriage;
+mod entrance;
 pub mod goodput;
 pub mod machine;
 pub mod measured;
@@ -19,6 +22,7 @@ pub use carriage::Charge;
 pub use measured::{Bounds, Lateness, Measured, Tally};
 pub use now::{Now, Way};
 
+use entrance::Entrance;
 use goodput::Connections;
 use lasthop_base::{Duration, Time};
 use lasthop_capture::Capture;
@@ -79,8 +83,9 @@ pub struct Emulation<W: Write> {
     /// The server's, then the client's.
     tuns: [Tun; 2],
     clock: Clock,
+    entrance: Entrance,
     /// Packets on their way, by number.
-    under_way: HashMap<u64, Vec<u8>>,
+    under_way: HashMap<u64, UnderWay>,
     /// Buffers to be used again.
     spare: Vec<Vec<u8>>,
     left: Vec<Left>,
@@ -92,11 +97,19 @@ pub struct Emulation<W: Write> {
     samples: Vec<Sample>,
     next_sample: Time,
     recent: now::Recent,
-    buffer: Vec<u8>,
+    /// The time of the latest packet in the capture.
+    recorded: Time,
 }
 
-/// Packets read from a device before what is due is delivered.
-const BATCH: usize = 32;
+/// A packet on its way.
+struct UnderWay {
+    bytes: Vec<u8>,
+    /// How much later it joined than the kernel had handed it over.
+    late: Duration,
+}
+
+/// Packets read from both devices before what is due is delivered.
+const BATCH: usize = 64;
 /// Buffers kept for use again.
 const MOST_SPARE: usize = 4096;
 
@@ -110,6 +123,7 @@ impl<W: Write> Emulation<W> {
             plan,
             tuns: [server, client],
             clock: Clock::new(),
+            entrance: Entrance::new(),
             under_way: HashMap::new(),
             spare: Vec::new(),
             left: Vec::new(),
@@ -120,7 +134,7 @@ impl<W: Write> Emulation<W> {
             samples: Vec::new(),
             next_sample: Time::ZERO,
             recent: now::Recent::default(),
-            buffer: vec![0; 1 << 16],
+            recorded: Time::ZERO,
         }
     }
 
@@ -166,7 +180,7 @@ impl<W: Write> Emulation<W> {
     /// # Errors
     /// If a device is gone.
     pub fn turn(&mut self, patience: Duration) -> Result<(), SystemError> {
-        let entered = self.let_in(End::Server)? + self.let_in(End::Client)?;
+        let entered = self.let_in()?;
         let now = self.clock.now();
         self.plan.engine.run_until(now);
         self.let_out()?;
@@ -183,20 +197,26 @@ impl<W: Write> Emulation<W> {
         Ok(())
     }
 
-    fn let_in(&mut self, end: End) -> Result<usize, SystemError> {
+    /// Whether it is seen when the kernel hands packets over: if not, they join when they are read.
+    pub fn sees_entries(&self) -> bool {
+        self.tuns.iter().all(Tun::is_watched)
+    }
+
+    fn let_in(&mut self) -> Result<usize, SystemError> {
+        self.entrance.begin();
         for count in 0..BATCH {
-            let Some(len) = self.tuns[end as usize].recv(&mut self.buffer)? else { return Ok(count) };
-            let now = self.clock.now();
-            self.plan.engine.run_until(now);
-            let mut bytes = self.spare.pop().unwrap_or_default();
-            bytes.clear();
-            bytes.extend_from_slice(&self.buffer[..len]);
-            self.measured.enter(now, end, len);
-            self.record(end as usize, now, &bytes, None);
-            let (entering, ends) = carriage::entering(&bytes, end == End::Server, self.plan.charge);
+            let Some((end, read)) = self.entrance.next(&mut self.tuns, &self.clock, &mut self.spare)? else {
+                return Ok(count);
+            };
+            let joins = read.at.max(self.plan.engine.now());
+            let late = joins.since(read.at);
+            self.plan.engine.run_until(joins);
+            self.measured.enter(joins, end, late);
+            self.record(end as usize, joins, &read.bytes, None);
+            let (entering, ends) = carriage::entering(&read.bytes, end == End::Server, self.plan.charge);
             let lane = self.connections.enter(&entering, ends.as_ref(), &mut self.measured);
             let number = self.plan.engine.inject(FlowId(lane), &entering);
-            self.under_way.insert(number, bytes);
+            self.under_way.insert(number, UnderWay { bytes: read.bytes, late });
         }
         Ok(BATCH)
     }
@@ -206,7 +226,7 @@ impl<W: Write> Emulation<W> {
         self.plan.engine.take_left(&mut self.left);
         let mut left = std::mem::take(&mut self.left);
         for one in left.drain(..) {
-            let Some(mut bytes) = self.under_way.remove(&one.number) else { continue };
+            let Some(UnderWay { mut bytes, late }) = self.under_way.remove(&one.number) else { continue };
             match one.lost {
                 Some((PipeId(pipe), reason)) => {
                     self.measured.lose(one.forward, reason);
@@ -223,8 +243,10 @@ impl<W: Write> Emulation<W> {
                     let end = if one.forward { End::Client } else { End::Server };
                     let taken = self.tuns[end as usize].send(&bytes)?;
                     let now = self.clock.now();
-                    self.measured.deliver(one.at, now, end, bytes.len(), taken);
-                    self.recent.deliver(now.since(one.at));
+                    // When it would have been, had it joined in time.
+                    let due = Time::from_nanos(one.at.as_nanos().saturating_sub(late.as_nanos()));
+                    self.measured.deliver(due, now, end, bytes.len(), taken);
+                    self.recent.deliver(now.since(due));
                     self.record(end as usize, now, &bytes, None);
                 }
             }
@@ -239,6 +261,9 @@ impl<W: Write> Emulation<W> {
     /// Writes a packet to the capture; after a mistake, nothing more.
     fn record(&mut self, interface: usize, now: Time, packet: &[u8], comment: Option<&str>) {
         let Some(capture) = &mut self.capture else { return };
+        // In the order of time: a packet may have been handed over before we delivered another one, and be read after it.
+        let now = now.max(self.recorded);
+        self.recorded = now;
         if let Err(error) = capture.packet(interface, now, packet, packet.len() as u32, comment) {
             self.capture = None;
             self.unwritten = Some(unwritable(&error));

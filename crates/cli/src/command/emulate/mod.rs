@@ -211,7 +211,18 @@ impl Emulate {
         let measured = emulation.measured().clone();
         let complaints = measured.complaints(&Bounds::USUAL, lost_in_devices);
         let took = began.elapsed();
-        let summary = Summary { measured, complaints, lost_in_devices, load, urgent, status, took, was_set };
+        let sees_entries = emulation.sees_entries();
+        let summary = Summary {
+            measured,
+            sees_entries,
+            complaints,
+            lost_in_devices,
+            load,
+            urgent,
+            status,
+            took,
+            was_set,
+        };
         let sightings = watch.map_or(Vec::new(), Watch::finish);
         let document = || {
             let (samples, command) = (emulation.samples(), &self.command);

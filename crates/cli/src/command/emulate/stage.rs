@@ -70,7 +70,8 @@ impl Stage {
                 warn_of_local_resolver();
                 let nat = Nat::begin(HOST_DEVICE, NETWORK)?;
                 let addresses = vec![(SERVER.into(), 24)];
-                let tun = Tun::open(&Interface { name: HOST_DEVICE.to_owned(), addresses, mtu })?;
+                let mut tun = Tun::open(&Interface { name: HOST_DEVICE.to_owned(), addresses, mtu })?;
+                tun.watch();
                 nat.open()?;
                 // Only what the command causes goes by the path.
                 let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{HOST_DEVICE}/disable_ipv6"), "1");

@@ -3,7 +3,7 @@
 use super::live::WasSet;
 use crate::table;
 use lasthop_emu::emulation::machine::Load;
-use lasthop_emu::emulation::{End, Measured};
+use lasthop_emu::emulation::{End, Lateness, Measured};
 use lasthop_lab::document::{Cell, Table};
 use lasthop_wire::{LossReason, PerReason};
 use serde_json::{Value, json};
@@ -12,6 +12,8 @@ use std::time::Duration;
 /// A run that is over.
 pub(super) struct Summary {
     pub(super) measured: Measured,
+    /// Whether it was seen when packets were handed over to the path's devices.
+    pub(super) sees_entries: bool,
     /// Why it may not be trusted.
     pub(super) complaints: Vec<String>,
     pub(super) lost_in_devices: u64,
@@ -28,8 +30,8 @@ pub(super) struct Summary {
 impl Summary {
     /// One object.
     pub(super) fn object(&self) -> Value {
-        let lateness = self.measured.lateness();
         let micros = |span: lasthop_base::Duration| span.as_nanos() as f64 / 1e3;
+        let quantiles = |late: Lateness| json!({ "p50": micros(late.p50), "p99": micros(late.p99), "max": micros(late.max) });
         let directions =
             |of: &dyn Fn(End) -> Value| json!({ "down": of(End::Client), "up": of(End::Server) });
         let tally = |end: End| self.measured.tallies[end as usize];
@@ -45,9 +47,8 @@ impl Summary {
             "delivered_bytes": directions(&|end| json!(tally(end).delivered_bytes)),
             "packets": directions(&|end| json!(tally(end).offered)),
             "lost": directions(&|end| lost(&tally(end).lost)),
-            "lateness_us": {
-                "p50": micros(lateness.p50), "p99": micros(lateness.p99), "max": micros(lateness.max)
-            },
+            "lateness_us": quantiles(self.measured.lateness()),
+            "entry_us": self.sees_entries.then(|| quantiles(self.measured.entry())),
             "tun_drops": self.lost_in_devices + tally(End::Server).refused + tally(End::Client).refused,
             "sched_fifo": self.urgent,
             "idle": self.load.map(|load| load.idle),
@@ -96,9 +97,14 @@ impl Summary {
     pub(super) fn conditions(&self) -> String {
         let lateness = self.measured.lateness();
         let micros = |span: lasthop_base::Duration| span.as_nanos() / 1000;
+        let entry = self.measured.entry();
+        let entry = match self.sees_entries {
+            true => format!("of that {} us and {} us until it joined", micros(entry.p99), micros(entry.max)),
+            false => "packets joined when they were read".to_owned(),
+        };
         format!(
-            "{:.1} s from the first packet to the last; late by {} us (median), {} us (1 of 100), {} us (the latest); \
-             {} lost in devices; {}",
+            "{:.1} s from the first packet to the last; late by {} us (median), {} us (1 of 100), {} us (the latest), \
+             {entry}; {} lost in devices; {}",
             self.measured.active().as_secs(),
             micros(lateness.p50),
             micros(lateness.p99),

@@ -3,8 +3,8 @@
 //! A packet and the ACK before it that are looked at together, after this process was stopped or had to wait for a
 //! processor, would otherwise be a round trip of no length; the smallest round trip is remembered for long.
 
+use crate::clock::Clock;
 use lasthop_base::{Duration, Time};
-use lasthop_os::Clock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Puts time stamps of the wall clock (SO_TIMESTAMPNS) into the time of a [`Clock`].

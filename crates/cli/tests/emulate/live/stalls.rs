@@ -1,0 +1,86 @@
+//! What bends a run is seen: here that the path itself stood still.
+
+use crate::traffic::{client, printed, server};
+use crate::{CLEAN, emulating, is_possible};
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+fn signal(pid: u32, name: &str) {
+    assert!(Command::new("kill").args([name, &pid.to_string()]).status().unwrap().success());
+}
+
+/// While the path is stopped for 60 ms packets are handed to its devices. They join when they were handed over, not when
+/// they are read: those that should have arrived meanwhile are late, and nothing else is bent.
+#[test]
+fn what_came_while_the_path_stood_still_is_late() {
+    if !is_possible() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    // A queue of 25 ms.
+    let path = "rate=10Mbit/s,rtt=20ms,queue=20packets";
+    let client = client("{server}", 3.0);
+    let mut running =
+        emulating(&[path, "--out", out, "--server", &server("reno"), "--", "sh", "-c", &client])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+    // Often enough for more than 5 % of the time.
+    sleep(Duration::from_millis(1000));
+    for _ in 0..8 {
+        signal(running.id(), "-STOP");
+        sleep(Duration::from_millis(45));
+        signal(running.id(), "-CONT");
+        sleep(Duration::from_millis(100));
+    }
+    let status = running.wait().unwrap();
+    let text = std::fs::read_to_string(folder.path().join("summary.json")).unwrap();
+    let summary: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(status.code(), Some(3), "{summary}");
+    assert_eq!(summary["valid"], false);
+    // Two round trips of 10 ms each way lie within each pause, with the queue's wait: what joined in its first half was due.
+    let latest = summary["lateness_us"]["max"].as_f64().unwrap();
+    assert!((20e3..120e3).contains(&latest), "{summary}");
+    let entry = summary["entry_us"]["p99"].as_f64().expect("it is seen when packets are handed over");
+    assert!(entry < 1e3, "{summary}");
+}
+
+/// A SYN that is sent while the path is stopped for 60 ms arrives when it would have arrived without that.
+#[test]
+fn a_packet_joins_when_it_was_handed_over_however_late_it_is_read() {
+    if !is_possible() {
+        return;
+    }
+    let client = client("{server}", 0.5);
+    // The shell's parent is the path. The kernel stamps packets a moment after it is asked to.
+    let line = format!("sleep 0.5; kill -STOP $PPID; (sleep 0.06; kill -CONT $PPID) & {client}");
+    let path = "rate=10Mbit/s,rtt=400ms,queue=200packets";
+    let words = [path, "--server", &server("cubic"), "--format", "json", "--", "sh", "-c", &line];
+    let output = crate::emulate(&words);
+    let (summary, took) = (crate::summary(&output), printed(&output, "connected_ms"));
+    assert!(took >= 400.0, "connected after {took} ms; {summary}");
+    match summary["valid"] == true {
+        // The handshake began at most 60 ms before the path went on, and at least 30 ms: a program starts sooner.
+        true => assert!(took < 410.0, "connected after {took} ms; {summary}"),
+        false => eprintln!("not judged: the machine was busy: {summary}"),
+    }
+}
+
+/// An idle path's packets join at once.
+#[test]
+fn packets_join_when_the_kernel_hands_them_over() {
+    if !is_possible() {
+        return;
+    }
+    let client = client("{server}", 2.0);
+    let words = [CLEAN, "--server", &server("cubic"), "--format", "json", "--", "sh", "-c", &client];
+    let output = crate::emulate(&words);
+    let summary = crate::summary(&output);
+    // The path waits for a processor as others do: half of the packets join within 100 us, whatever else runs here.
+    let median = summary["entry_us"]["p50"].as_f64().expect("it is seen");
+    assert!(median < 100.0, "{summary}");
+}

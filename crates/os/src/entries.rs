@@ -1,0 +1,193 @@
+//! When the kernel handed packets to a TUN device, which is before we come to read them: a packet socket sees each with
+//! the kernel's time stamp.
+
+use crate::arrival::Arrivals;
+use crate::clock::Clock;
+use crate::error::SystemError;
+use lasthop_base::{Duration, Time};
+use nix::cmsg_space;
+use nix::net::if_::if_nametoindex;
+use nix::sys::socket::sockopt::{RcvBufForce, ReceiveTimestampns};
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt};
+use nix::sys::time::TimeSpec;
+use socket2::{Domain, Protocol, SockFilter, Socket, Type};
+use std::collections::VecDeque;
+use std::io::{self, IoSliceMut};
+use std::os::fd::AsRawFd;
+
+/// A packet socket on a device, and what it has seen of packets that have not been read yet.
+pub struct Entries {
+    socket: Socket,
+    /// Room for a packet's time stamp.
+    control: Vec<u8>,
+    seen: VecDeque<Seen>,
+    arrivals: Arrivals,
+    compared: Time,
+}
+
+/// A packet's first bytes, and when it passed.
+struct Seen {
+    head: [u8; HEAD],
+    len: usize,
+    stamp: Option<u64>,
+}
+
+/// By these a packet is known again, bytes: the headers of IPv6 and TCP, without options.
+const HEAD: usize = 60;
+/// All protocols, in the network's byte order (linux/if_ether.h).
+const ALL: i32 = (3_u16).to_be() as i32;
+/// Packets that are seen in one go at most.
+const BATCH: usize = 64;
+/// Packets that are remembered at most; more than the device's ring holds (`crate::tun`).
+const MOST: usize = 16_384;
+/// Room for packets that wait for us, bytes.
+const BUFFER: usize = 8 << 20;
+/// The clocks are compared so often: the wall clock may be made faster or slower by 500 ppm, which are 5 us in that time.
+const COMPARED_EVERY: Duration = Duration::from_millis(10);
+
+impl Entries {
+    /// Sees what is handed to a device of this thread's namespace from now on.
+    ///
+    /// # Errors
+    /// Without CAP_NET_RAW, or if there is no such device.
+    pub fn open(device: &str) -> Result<Entries, SystemError> {
+        let open = || -> io::Result<Socket> {
+            let index = if_nametoindex(device)?;
+            let socket = Socket::new(Domain::PACKET, Type::DGRAM, Some(Protocol::from(ALL)))?;
+            socket.attach_filter(&handed_to(index))?;
+            // More than the system's usual limit; what does not fit is not known again, and counts from its reading.
+            let _ = setsockopt(&socket, RcvBufForce, &BUFFER);
+            setsockopt(&socket, ReceiveTimestampns, &true)?;
+            socket.set_nonblocking(true)?;
+            Ok(socket)
+        };
+        let socket = open().map_err(|error| {
+            SystemError::of_system(&format!("cannot watch `{device}`"), &error, "run it as root")
+        })?;
+        Ok(Entries {
+            socket,
+            control: cmsg_space!(TimeSpec),
+            seen: VecDeque::new(),
+            arrivals: Arrivals::default(),
+            compared: Time::ZERO,
+        })
+    }
+
+    /// When the kernel handed over a packet that has just been read, and `now` is; `None` if it was not seen.
+    pub fn time(&mut self, packet: &[u8], clock: &Clock, now: Time) -> Option<Time> {
+        if self.compared == Time::ZERO || now.since(self.compared) > COMPARED_EVERY {
+            self.compared = self.arrivals.compare(clock);
+        }
+        let place = self.place(packet).or_else(|| {
+            self.look();
+            self.place(packet)
+        })?;
+        // Those before it were dropped by the device.
+        let seen = self.seen.drain(..=place).next_back()?;
+        Some(self.arrivals.time(seen.stamp, now))
+    }
+
+    /// Which one it is: the device keeps the order.
+    fn place(&self, packet: &[u8]) -> Option<usize> {
+        let head = &packet[..packet.len().min(HEAD)];
+        self.seen.iter().position(|seen| seen.head[..seen.len] == *head)
+    }
+
+    /// Reads what has been seen.
+    fn look(&mut self) {
+        for _ in 0..BATCH {
+            let mut head = [0; HEAD];
+            let mut parts = [IoSliceMut::new(&mut head)];
+            let control = Some(&mut self.control[..]);
+            let Ok(message) = recvmsg::<()>(self.socket.as_raw_fd(), &mut parts, control, MsgFlags::empty())
+            else {
+                return;
+            };
+            let stamp = message.cmsgs().ok().and_then(|mut all| {
+                all.find_map(|one| match one {
+                    ControlMessageOwned::ScmTimestampns(time) => Some(nanos(&time)),
+                    _ => None,
+                })
+            });
+            let len = message.bytes;
+            if self.seen.len() >= MOST {
+                self.seen.pop_front();
+            }
+            self.seen.push_back(Seen { head, len, stamp });
+        }
+    }
+}
+
+fn nanos(time: &TimeSpec) -> u64 {
+    time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
+}
+
+/// Takes the first bytes of what the kernel hands to a device, and nothing else.
+fn handed_to(index: u32) -> [SockFilter; 6] {
+    const LOAD_WORD: u16 = 0x20;
+    const JUMP_IF_EQUAL: u16 = 0x15;
+    const RETURN: u16 = 0x06;
+    // What is known of a packet beside its bytes (linux/filter.h, SKF_AD_OFF).
+    const BESIDE: u32 = 0xffff_f000;
+    const KIND: u32 = BESIDE + 4;
+    const DEVICE: u32 = BESIDE + 8;
+    // From this host (linux/if_packet.h, PACKET_OUTGOING).
+    const FROM_US: u32 = 4;
+    [
+        SockFilter::new(LOAD_WORD, 0, 0, KIND),
+        SockFilter::new(JUMP_IF_EQUAL, 0, 3, FROM_US),
+        SockFilter::new(LOAD_WORD, 0, 0, DEVICE),
+        SockFilter::new(JUMP_IF_EQUAL, 0, 1, index),
+        SockFilter::new(RETURN, 0, 0, HEAD as u32),
+        SockFilter::new(RETURN, 0, 0, 0),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ends::{self, CLIENT, DEVICE, SERVER};
+    use crate::namespace::Namespace;
+    use std::net::UdpSocket;
+    use std::thread::sleep;
+    use std::time::Duration as Span;
+
+    #[test]
+    fn a_packet_that_waited_for_us_was_handed_over_before_that() {
+        let Ok(namespace) = Namespace::nameless() else { return println!("skipped: no namespaces here") };
+        let Ok(tun) = ends::open(&namespace, CLIENT, None, 1500) else {
+            return println!("skipped: no TUN devices here");
+        };
+        namespace
+            .within(|| {
+                let mut entries = Entries::open(DEVICE).unwrap();
+                let clock = Clock::new();
+                let socket = UdpSocket::bind((CLIENT, 0)).unwrap();
+                let send = |text: &str| socket.send_to(text.as_bytes(), (SERVER, 9)).unwrap();
+                // The kernel begins to stamp packets a moment after somebody asks for it.
+                sleep(Span::from_millis(300));
+                let mut buffer = [0; 2000];
+                // What the kernel says of itself.
+                while tun.recv(&mut buffer).unwrap().is_some() {}
+                let mut sent = Vec::new();
+                for text in ["one", "two", "two", "three"] {
+                    let before = clock.now();
+                    send(text);
+                    sent.push((before, clock.now()));
+                    sleep(Span::from_millis(20));
+                }
+                for (number, (before, after)) in sent.into_iter().enumerate() {
+                    let len = tun.recv(&mut buffer).unwrap().expect("it is there");
+                    // The third is not asked for: it is the fourth's turn all the same.
+                    if number == 2 {
+                        continue;
+                    }
+                    let at = entries.time(&buffer[..len], &clock, clock.now()).expect("it was seen");
+                    let margin = Duration::from_millis(2);
+                    assert!(before <= at + margin && at <= after + margin, "{before} {at} {after}");
+                }
+                assert_eq!(entries.time(b"another one", &clock, clock.now()), None);
+            })
+            .unwrap();
+    }
+}
