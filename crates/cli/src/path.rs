@@ -7,7 +7,7 @@ use lasthop_base::Duration;
 use lasthop_emu::emulation::{Charge, End, Plan};
 use lasthop_emu::trial::{Outcome, Progress, Stream};
 use lasthop_lab::trials;
-use lasthop_os::{namespace, nat};
+use lasthop_os::{group, namespace, nat};
 use lasthop_scenario::{Headers, Scenario, Traffic, Transfer};
 use lasthop_sim::assemble::{EXTERNAL_FLOWS, assemble_around, replaced_with};
 use lasthop_tcp::Config;
@@ -130,6 +130,7 @@ pub(crate) fn tidy() {
     for name in namespace::remove_stale() {
         output::note(&format!("removed the namespace `{name}`, which a killed run had left"));
     }
+    group::remove_stale();
     // That somebody uses the rules matters only to those who want them too.
     if let Ok(true) = nat::remove_stale() {
         output::note("removed the rules `lasthop`, which a killed run had left");

@@ -2,7 +2,8 @@
 //!
 //! * [`clock`]: the monotonic clock, as the pure crates count time.
 //! * [`error`]: what the system refuses, and how to mend that.
-//! * [`namespace`]: network namespaces of our own; [`program`]: what runs in them; [`user`]: as whom.
+//! * [`namespace`]: network namespaces of our own; [`program`]: what runs in them; [`user`]: as whom; [`group`]: how long they
+//!   waited for a processor.
 //! * [`tun`]: a TUN device: IP packets from and to the kernel; [`entries`]: when the kernel handed them over, [`arrival`] by
 //!   which clock; [`ends`]: two of them, as the ends of a path.
 //! * [`nat`]: network address translation: this host's network as the far end of a path.
@@ -19,6 +20,8 @@ pub mod arrival;
 pub mod ends;
 #[cfg(target_os = "linux")]
 pub mod entries;
+#[cfg(target_os = "linux")]
+pub mod group;
 #[cfg(target_os = "linux")]
 pub mod namespace;
 #[cfg(target_os = "linux")]

@@ -1,6 +1,7 @@
 //! A program in a namespace.
 
 use crate::error::SystemError;
+use crate::group::Group;
 use crate::namespace::Namespace;
 use crate::user::Caller;
 use nix::sys::signal::{Signal, kill};
@@ -26,7 +27,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Starts it, as us or as another user.
+    /// Starts it, as us or as another user, in a control group or in ours.
     ///
     /// # Errors
     /// If there is no such program, or it may not be run.
@@ -35,6 +36,7 @@ impl Program {
         words: &[String],
         attached: Attached,
         user: Option<&Caller>,
+        group: Option<&Group>,
     ) -> Result<Program, SystemError> {
         let Some((name, arguments)) = words.split_first() else {
             return Err(SystemError::new("there is no command to run", "give one behind `--`"));
@@ -47,7 +49,13 @@ impl Program {
         if let Some(user) = user {
             user.runs(&mut command);
         }
-        let child = namespace.within(|| command.spawn())?.map_err(|error| {
+        let mut spawn = || namespace.within(|| command.spawn());
+        let child = match group.map(|group| group.within(&mut spawn)) {
+            Some(Ok(child)) => child,
+            // A group that cannot be entered only counts nothing.
+            None | Some(Err(_)) => spawn(),
+        };
+        let child = child?.map_err(|error| {
             let help = match error.kind() {
                 io::ErrorKind::NotFound => "check its name; a line for the shell is run by: -- sh -c 'LINE'",
                 io::ErrorKind::PermissionDenied => "is it a program, and may it be run?",

@@ -7,6 +7,7 @@
 //! * `guard`: who takes back what a run has changed if it is killed.
 //! * `files`: what is written beside the summary.
 //! * `document`: the report, by time.
+//! * `waits`: whether its programs had to wait for a processor.
 //! * `summary`: what came out, as a table and as JSON.
 
 mod actions;
@@ -18,6 +19,7 @@ mod live;
 mod set;
 mod stage;
 mod summary;
+mod waits;
 
 pub(crate) use actions::Actions;
 
@@ -200,7 +202,7 @@ impl Emulate {
         let watch = sample.map(|span| stage.watch(span, emulation.clock())).transpose().map_err(failure)?;
         let mut live = self.live.begin(scenario, replaced, seen, &stage, &emulation);
         stage.start_command(&self.command).map_err(unusable)?;
-        let (began, ticks) = (Instant::now(), Ticks::now());
+        let (began, ticks, waited) = (Instant::now(), Ticks::now(), stage.waits());
         let priority = RealTimePriority::begin();
         let status = last(&mut emulation, &mut stage, &mut live).map_err(failure)?;
         let urgent = priority.is_granted();
@@ -209,14 +211,17 @@ impl Emulate {
         let was_set = live.finish(&mut emulation);
         let lost_in_devices = stage.lost_in_devices();
         let measured = emulation.measured().clone();
-        let complaints = measured.complaints(&Bounds::USUAL, lost_in_devices);
         let took = began.elapsed();
+        let waits = stage.waits().since(&waited, took);
+        let mut complaints = measured.complaints(&Bounds::USUAL, lost_in_devices);
+        complaints.extend(waits.complaints());
         let sees_entries = emulation.sees_entries();
         let summary = Summary {
             measured,
             sees_entries,
             complaints,
             lost_in_devices,
+            waits,
             load,
             urgent,
             status,

@@ -1,6 +1,7 @@
 //! The namespaces, the devices and the programs.
 
 use super::guard::Guard;
+use super::waits::{Sides, Waits};
 use crate::output;
 use crate::path;
 use crate::target::patience;
@@ -38,6 +39,7 @@ pub(super) struct Stage {
     is_asked_to_end: bool,
     /// As whom the programs run.
     user: Option<Caller>,
+    sides: Sides,
     _guard: Guard,
 }
 
@@ -86,6 +88,7 @@ impl Stage {
             interrupted: None,
             is_asked_to_end: false,
             user,
+            sides: Sides::new(has_server),
             _guard: guard,
         };
         Ok((stage, [at_server, at_client]))
@@ -113,7 +116,8 @@ impl Stage {
     pub(super) fn start_server(&mut self, line: &str) -> Result<(), SystemError> {
         let Far::Server(namespace) = &self.far else { return Ok(()) };
         let words = ["sh", "-c", line].map(str::to_owned);
-        let mut running = Program::start(namespace, &words, Attached::Background, self.user.as_ref())?;
+        let mut running =
+            Program::start(namespace, &words, Attached::Background, self.user.as_ref(), self.sides.server())?;
         let start = Instant::now();
         while !namespace.within(somebody_listens)? {
             if start.elapsed() >= LISTENS_WITHIN {
@@ -145,7 +149,8 @@ impl Stage {
         let [v4, v6] = [SERVER.to_string(), SERVER6.to_string()];
         let words: Vec<String> =
             command.iter().map(|word| word.replace("{server}", &v4).replace("{server6}", &v6)).collect();
-        self.command = Some(Program::start(&self.client, &words, Attached::Foreground, self.user.as_ref())?);
+        let (user, group) = (self.user.as_ref(), self.sides.command());
+        self.command = Some(Program::start(&self.client, &words, Attached::Foreground, user, group)?);
         Ok(())
     }
 
@@ -166,6 +171,11 @@ impl Stage {
             }
         }
         command.ended()
+    }
+
+    /// How long the programs of both sides have waited for a processor.
+    pub(super) fn waits(&self) -> Waits {
+        self.sides.waits()
     }
 
     /// Packets that the kernel could not put into the devices' rings, or take from them.

@@ -1,6 +1,7 @@
 //! What came out, as a table and as JSON.
 
 use super::live::WasSet;
+use super::waits::Waits;
 use crate::table;
 use lasthop_emu::emulation::machine::Load;
 use lasthop_emu::emulation::{End, Lateness, Measured};
@@ -17,6 +18,8 @@ pub(super) struct Summary {
     /// Why it may not be trusted.
     pub(super) complaints: Vec<String>,
     pub(super) lost_in_devices: u64,
+    /// How long the programs waited for a processor.
+    pub(super) waits: Waits,
     pub(super) load: Option<Load>,
     /// Whether we ran before all others.
     pub(super) urgent: bool,
@@ -50,6 +53,7 @@ impl Summary {
             "lateness_us": quantiles(self.measured.lateness()),
             "entry_us": self.sees_entries.then(|| quantiles(self.measured.entry())),
             "tun_drops": self.lost_in_devices + tally(End::Server).refused + tally(End::Client).refused,
+            "waited_pct": self.waits.object(),
             "sched_fifo": self.urgent,
             "idle": self.load.map(|load| load.idle),
             "stolen": self.load.map(|load| load.stolen),
@@ -104,12 +108,13 @@ impl Summary {
         };
         format!(
             "{:.1} s from the first packet to the last; late by {} us (median), {} us (1 of 100), {} us (the latest), \
-             {entry}; {} lost in devices; {}",
+             {entry}; {} lost in devices; {}; {}",
             self.measured.active().as_secs(),
             micros(lateness.p50),
             micros(lateness.p99),
             micros(lateness.max),
             self.lost_in_devices,
+            self.waits.words(),
             self.machine(),
         )
     }

@@ -84,3 +84,31 @@ fn packets_join_when_the_kernel_hands_them_over() {
     let median = summary["entry_us"]["p50"].as_f64().expect("it is seen");
     assert!(median < 100.0, "{summary}");
 }
+
+/// Programs that hardly get a processor are no measure of a path: the run says so.
+#[test]
+fn programs_that_wait_for_a_processor_make_a_run_invalid() {
+    if !is_possible() {
+        return;
+    }
+    let processors = std::thread::available_parallelism().unwrap().get();
+    let busy: Vec<_> = (0..2 * processors)
+        .map(|_| Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap())
+        .collect();
+    let client = format!("exec nice -n 19 sh -c \"{}\"", client("{server}", 3.0).replace('"', "\\\""));
+    let server = server("cubic").replace("exec ", "exec nice -n 19 ");
+    let path = "rate=200Mbit/s,rtt=20ms,queue=400packets";
+    let output = crate::emulate(&[path, "--server", &server, "--format", "json", "--", "sh", "-c", &client]);
+    for mut one in busy {
+        one.kill().unwrap();
+        one.wait().unwrap();
+    }
+    let summary = crate::summary(&output);
+    let Some(waited) = summary["waited_pct"]["command"].as_f64() else {
+        return eprintln!("skipped: no pressure stall information for groups here");
+    };
+    assert!(waited > 5.0, "{summary}");
+    assert_eq!(output.status.code(), Some(3), "{summary}");
+    let complaints = summary["complaints"].to_string();
+    assert!(complaints.contains("the command waited for a processor"), "{summary}");
+}
