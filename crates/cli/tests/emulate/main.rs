@@ -8,6 +8,7 @@ mod common;
 
 /// In real time: what waits more than it computes is called so, and `make test` runs it beside the others.
 mod live {
+    mod commands;
     mod files;
     mod host;
     mod marks;

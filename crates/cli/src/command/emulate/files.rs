@@ -19,6 +19,9 @@ pub(super) struct Files {
     /// Write summary.json, capture.pcapng and report.html into this directory
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Write the summary, one object in one line, into this file, whatever standard error has
+    #[arg(long, value_name = "FILE")]
+    summary: Option<PathBuf>,
     /// Capture both ends, and what is lost between them, as pcapng
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
@@ -29,7 +32,7 @@ pub(super) struct Files {
 
 /// Files under way.
 pub(super) struct Open {
-    summary: Option<Target>,
+    summaries: [Option<Target>; 2],
     report: Option<Target>,
     capture: Option<Capture<Target>>,
 }
@@ -42,14 +45,15 @@ impl Files {
 
     /// Begins every file, so that a mistake in a path shows before anything runs.
     pub(super) fn open(&self, pipes: &[String]) -> Result<Open, Failure> {
-        let mut open = Open { summary: None, report: None, capture: None };
+        let summary = self.summary.as_deref().map(Target::create).transpose()?;
+        let mut open = Open { summaries: [summary, None], report: None, capture: None };
         let mut capture = self.pcap.as_deref().map(Target::create).transpose()?;
         if let Some(folder) = &self.out {
             fs::create_dir_all(folder).map_err(|error| {
                 let message = format!("cannot make the directory `{}`: {error}", folder.display());
                 Failure::bad_input(message, "choose another place")
             })?;
-            open.summary = Some(Target::create_in(folder, "summary.json")?);
+            open.summaries[1] = Some(Target::create_in(folder, "summary.json")?);
             open.report = Some(Target::create_in(folder, "report.html")?);
             if capture.is_none() {
                 capture = Some(Target::create_in(folder, "capture.pcapng")?);
@@ -82,14 +86,16 @@ impl Open {
         summary: &Summary,
         document: impl FnOnce() -> Document,
     ) -> Result<(), Failure> {
-        let summary_is = fill(&mut self.summary, || format!("{}\n", summary.object()));
+        let [one, other] =
+            self.summaries.each_mut().map(|file| fill(file, || format!("{}\n", summary.object())));
         let report_is = fill(&mut self.report, || report::html(&document()));
-        summary_is.and(report_is)
+        one.and(other).and(report_is)
     }
 
     /// Gives every file its name.
     pub(super) fn finish(self, capture: Option<Target>) -> Result<(), Failure> {
-        for target in [self.summary, capture, self.report].into_iter().flatten() {
+        let [one, other] = self.summaries;
+        for target in [one, other, capture, self.report].into_iter().flatten() {
             let shown = target.path().display().to_string();
             target.finish()?;
             output::note(&format!("{shown}: written"));

@@ -4,6 +4,7 @@
 //! * `live`: a run while it goes on, seen and set.
 //! * `stage`: the namespaces, the devices and the programs.
 //! * `assertions`: what it has to fulfil.
+//! * `ending`: when a command has to end; `shell`: what runs if none is given.
 //! * `guard`: who takes back what a run has changed if it is killed.
 //! * `files`: what is written beside the summary.
 //! * `document`: the report, by time.
@@ -13,10 +14,12 @@
 mod actions;
 mod assertions;
 mod document;
+mod ending;
 mod files;
 mod guard;
 mod live;
 mod set;
+mod shell;
 mod stage;
 mod summary;
 mod waits;
@@ -92,8 +95,11 @@ pub(crate) struct Emulate {
     /// Run both commands as root, not as the user who called sudo
     #[arg(long)]
     as_root: bool,
-    /// The command and its arguments
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    /// End COMMAND after this time; the exit status is 124
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    time_limit: Option<Duration>,
+    /// The command and its arguments; without, your shell
+    #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
 
@@ -189,6 +195,10 @@ impl Emulate {
         (mut open, seen): (Open, live::Opened),
     ) -> Result<(Summary, Result<(), Failure>), Failure> {
         let sample = plan.sample;
+        let command = match self.command.is_empty() {
+            true => shell::words(&self.source.path),
+            false => self.command.clone(),
+        };
         let (mut stage, [server, client]) =
             Stage::build(self.server.is_some(), self.mtu, self.user()).map_err(failure)?;
         if let Some(line) = &self.server {
@@ -201,7 +211,8 @@ impl Emulate {
         }
         let watch = sample.map(|span| stage.watch(span, emulation.clock())).transpose().map_err(failure)?;
         let mut live = self.live.begin(scenario, replaced, seen, &stage, &emulation);
-        stage.start_command(&self.command).map_err(unusable)?;
+        let limit = self.time_limit.map(|span| std::time::Duration::from_nanos(span.as_nanos()));
+        stage.start_command(&command, limit).map_err(unusable)?;
         let (began, ticks, waited) = (Instant::now(), Ticks::now(), stage.waits());
         let priority = RealTimePriority::begin();
         let status = last(&mut emulation, &mut stage, &mut live).map_err(failure)?;
@@ -230,8 +241,8 @@ impl Emulate {
         };
         let sightings = watch.map_or(Vec::new(), Watch::finish);
         let document = || {
-            let (samples, command) = (emulation.samples(), &self.command);
-            let mut document = document::document(scenario, command, &summary, samples, &sightings);
+            let samples = emulation.samples();
+            let mut document = document::document(scenario, &command, &summary, samples, &sightings);
             document.chapters.push(made);
             document
         };

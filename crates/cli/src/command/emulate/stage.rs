@@ -1,5 +1,6 @@
 //! The namespaces, the devices and the programs.
 
+use super::ending::Ending;
 use super::guard::Guard;
 use super::waits::{Sides, Waits};
 use crate::output;
@@ -15,7 +16,6 @@ use lasthop_os::program::Attached;
 use lasthop_os::user::Caller;
 use lasthop_os::{Clock, Interface, Program, SystemError, Tun};
 use std::fs;
-use std::io::{self, IsTerminal};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -25,9 +25,6 @@ const NETWORK: &str = "198.18.0.0/24";
 const HOST_DEVICE: &str = "lasthop-nat";
 /// How long the server's command has until it listens.
 const LISTENS_WITHIN: Duration = Duration::from_secs(5);
-/// How long a command has to end by itself after the terminal's Ctrl-C, which it gets, too; then it is asked to, and as
-/// long after that it is made to.
-const ENDS_WITHIN: Duration = Duration::from_secs(2);
 
 /// What is removed at the end, in this order.
 pub(super) struct Stage {
@@ -35,8 +32,7 @@ pub(super) struct Stage {
     server: Option<Program>,
     client: Namespace,
     far: Far,
-    interrupted: Option<Instant>,
-    is_asked_to_end: bool,
+    ending: Ending,
     /// As whom the programs run.
     user: Option<Caller>,
     sides: Sides,
@@ -85,8 +81,7 @@ impl Stage {
             server: None,
             client,
             far,
-            interrupted: None,
-            is_asked_to_end: false,
+            ending: Ending::new(None),
             user,
             sides: Sides::new(has_server),
             _guard: guard,
@@ -144,33 +139,27 @@ impl Stage {
         Ok(())
     }
 
-    /// Starts the command.
-    pub(super) fn start_command(&mut self, command: &[String]) -> Result<(), SystemError> {
+    /// Starts the command, which may run so long.
+    pub(super) fn start_command(
+        &mut self,
+        command: &[String],
+        limit: Option<Duration>,
+    ) -> Result<(), SystemError> {
         let [v4, v6] = [SERVER.to_string(), SERVER6.to_string()];
         let words: Vec<String> =
             command.iter().map(|word| word.replace("{server}", &v4).replace("{server6}", &v6)).collect();
         let (user, group) = (self.user.as_ref(), self.sides.command());
         self.command = Some(Program::start(&self.client, &words, Attached::Foreground, user, group)?);
+        self.ending = Ending::new(limit);
         Ok(())
     }
 
-    /// The command's status once it has ended. After Ctrl-C it has time to end by itself, if the terminal has told it,
-    /// too; then it is asked to, and later made to.
+    /// The command's status once it has ended.
     pub(super) fn ended(&mut self) -> Result<Option<u8>, SystemError> {
-        let Some(command) = &mut self.command else { return Ok(Some(0)) };
-        if patience::is_interrupted() {
-            let since = *self.interrupted.get_or_insert_with(Instant::now);
-            let is_told = io::stdin().is_terminal();
-            let asked_after = if is_told { ENDS_WITHIN } else { Duration::ZERO };
-            if since.elapsed() >= asked_after && !self.is_asked_to_end {
-                command.stop(false);
-                self.is_asked_to_end = true;
-            }
-            if since.elapsed() >= asked_after + ENDS_WITHIN {
-                command.stop(true);
-            }
+        match &mut self.command {
+            Some(command) => self.ending.of(command),
+            None => Ok(Some(0)),
         }
-        command.ended()
     }
 
     /// How long the programs of both sides have waited for a processor.

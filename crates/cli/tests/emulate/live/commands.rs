@@ -1,0 +1,61 @@
+//! What is run, how long, and where its summary goes.
+
+use crate::{CLEAN, emulate, emulating, is_possible};
+use std::io::Write;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+#[test]
+fn without_a_command_the_shell_runs_what_it_reads() {
+    if !is_possible() {
+        return;
+    }
+    let mut child = emulating(&[CLEAN, "--server", "exec sleep 100"])
+        .env("SHELL", "/bin/sh")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = b"cat /proc/thread-self/net/dev | grep -c lasthop-path\necho \"$PS1\"\nexit 7\n";
+    child.stdin.take().unwrap().write_all(lines).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(text, format!("1\n[{CLEAN}] $ \n"), "{output:?}");
+    assert_eq!(output.status.code(), Some(7));
+}
+
+#[test]
+fn a_command_whose_time_is_over_is_ended_and_the_status_says_so() {
+    if !is_possible() {
+        return;
+    }
+    for (line, least) in [("sleep 60", 0.5), ("trap '' TERM; sleep 60 & wait; wait; sleep 60", 2.5)] {
+        let start = Instant::now();
+        let output =
+            emulate(&[CLEAN, "--time-limit", "500ms", "--server", "exec sleep 100", "--", "sh", "-c", line]);
+        let took = start.elapsed();
+        assert_eq!(output.status.code(), Some(124), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("ended after 0.5 s (--time-limit)"));
+        assert!(took >= Duration::from_secs_f64(least) && took < Duration::from_secs(20), "{line}: {took:?}");
+    }
+    let output =
+        emulate(&[CLEAN, "--time-limit", "60s", "--server", "exec sleep 100", "--", "sh", "-c", "exit 5"]);
+    assert_eq!(output.status.code(), Some(5), "{output:?}");
+}
+
+#[test]
+fn the_summary_has_a_file_of_its_own() {
+    if !is_possible() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("summary.json");
+    let server = "echo '{\"not\": \"it\"}' >&2; exec sleep 100";
+    let output = emulate(&[CLEAN, "--summary", file.to_str().unwrap(), "--server", server, "--", "true"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(text.lines().count(), 1);
+    let summary: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(summary["exit_status"], 0);
+}
