@@ -1,6 +1,7 @@
 //! A TCP connection or a datagram source, and its accounts.
 
 use crate::application::Application;
+use crate::engine::Over;
 use crate::pipe::PipeId;
 use lasthop_base::{Duration, Rate, Stream, Time};
 use lasthop_tcp::event::Cause;
@@ -17,8 +18,11 @@ pub enum Side {
     Destination,
 }
 
-/// A flow to be carried.
+/// A flow to be carried. What it carries comes first: that is what packets ask for.
+#[repr(C)]
 pub struct Flow {
+    /// What it carries.
+    pub traffic: Traffic,
     /// When it starts.
     pub start: Time,
     /// The pipes from source to destination, at least one.
@@ -29,8 +33,6 @@ pub struct Flow {
     pub overhead: Overhead,
     /// Middleboxes cannot read its packets, and let them pass.
     pub opaque: bool,
-    /// What it carries.
-    pub traffic: Traffic,
 }
 
 /// What links charge a packet beside its payload, bytes.
@@ -43,13 +45,9 @@ pub enum Overhead {
 }
 
 /// What a flow carries.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly every flow is TCP, and a pointer less is a cache miss less"
-)]
 pub enum Traffic {
     /// A TCP connection.
-    Tcp(Connection),
+    Tcp(Box<Connection>),
     /// Packets that no endpoint of ours answers. Packet by packet, two kinds are told apart faster than three.
     Unanswered(Unanswered),
 }
@@ -61,6 +59,11 @@ pub enum Unanswered {
     /// External packets, which come from real traffic and go back there: they enter at the node where the flow's way
     /// there, or back, begins ([`crate::Engine::inject`]).
     External,
+    /// A connection that is made when it begins, with the same bytes: nothing of it may want to be told anything before
+    /// then, nor ask what is to come, nor have applications.
+    Later(Box<dyn FnOnce() -> Connection + Send>),
+    /// What is kept of one that is over.
+    Over(Box<Over>),
 }
 
 impl Traffic {
@@ -78,7 +81,7 @@ impl Traffic {
                     || connection.application.as_ref().is_some_and(|application| application.draws())
             }
             Traffic::Unanswered(Unanswered::Datagrams(source)) => source.draws(),
-            Traffic::Unanswered(Unanswered::External) => false,
+            Traffic::Unanswered(Unanswered::External | Unanswered::Later(_) | Unanswered::Over(_)) => false,
         }
     }
 }

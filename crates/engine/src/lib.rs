@@ -36,7 +36,7 @@ pub mod together;
 pub mod waits;
 
 pub use application::{Application, Exchange, Exchanges, Pauses};
-pub use engine::Engine;
+pub use engine::{Engine, Over};
 pub use external::{Entering, Left};
 pub use flow::{Accuracy, Datagrams, Flow, FlowAccount, Side, Traffic, Unanswered};
 pub use lasthop_net::{Change, Fixed, Setting};

@@ -89,6 +89,11 @@ impl Ring {
         }
     }
 
+    /// How many.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
     /// All, in their order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Travelling> {
         (0..self.len).map(|number| &self.slots[self.place(number)])

@@ -1,15 +1,14 @@
 //! A checked scenario becomes an engine.
 
-use crate::applications;
+use crate::lives::{self, Lives};
 use lasthop_base::{Choice, Duration, Stream, Time};
-use lasthop_engine::flow::{Connection, Datagrams, OnOff, Overhead, Spacing};
+use lasthop_engine::flow::{Datagrams, OnOff, Overhead, Spacing};
 use lasthop_engine::{Engine, Flow, NodeId, PipeId, Traffic, Unanswered};
 use lasthop_middlebox::{Build, Exit, Middlebox, Site};
 use lasthop_net::service::Service;
 use lasthop_net::{Config, Line, Processing};
-use lasthop_scenario::{Headers, Hop, Link, Pattern, Route, Scenario, Transfer};
-use lasthop_tcp::{Endpoint, Role};
-use lasthop_wire::{FlowId, Seq};
+use lasthop_scenario::{Headers, Hop, Link, Pattern, Route, Scenario};
+use lasthop_wire::FlowId;
 
 /// The pipe of a link's direction: `down` is from its `from` to its `to`.
 pub fn pipe_of(link: usize, down: bool) -> PipeId {
@@ -19,7 +18,8 @@ pub fn pipe_of(link: usize, down: bool) -> PipeId {
 /// An engine at time zero. Every random stream is named after its owner and
 /// purpose, so that it depends on the seed and on nothing else in the scenario.
 pub fn assemble(scenario: &Scenario, seed: u64) -> Engine {
-    let flows = (0..scenario.flows.len()).map(|flow| assemble_flow(scenario, flow, seed));
+    let mut lives = Lives::of(scenario);
+    let flows = (0..scenario.flows.len()).map(|flow| lives.flow(scenario, flow, seed));
     let hosts = hosts(scenario, seed, (0..scenario.flows.len()).zip(0..));
     over_links(scenario, seed, flows, hosts, Line::in_link)
 }
@@ -204,33 +204,12 @@ fn path(hops: &[Hop]) -> Vec<PipeId> {
     hops.iter().map(|hop| pipe_of(hop.link, hop.is_down)).collect()
 }
 
-fn assemble_flow(scenario: &Scenario, index: usize, seed: u64) -> Flow {
-    let (flow, route) = (&scenario.flows[index], &scenario.routes[index]);
-    let stream = |purpose: &str| Stream::named(seed, &format!("flow.{}.{purpose}", flow.name));
+pub(crate) fn assemble_flow(scenario: &Scenario, index: usize, seed: u64) -> Flow {
+    let flow = &scenario.flows[index];
     let traffic = match &flow.traffic {
         lasthop_scenario::Traffic::Tcp { transfer, source, destination } => {
-            let mut numbers = stream("sequence_numbers");
-            let mut number = || Seq(numbers.draw() as u32);
-            let (active, passive) = match transfer {
-                Transfer::Exchanges(_) => (Role::Passive, Role::Active),
-                _ => (Role::Active, Role::Passive),
-            };
-            let mut sender = Endpoint::new(source.clone(), active, number(), stream("source"));
-            let receiver = Endpoint::new(destination.clone(), passive, number(), stream("destination"));
-            match transfer {
-                Transfer::Bulk => sender.write(u64::MAX / 4),
-                Transfer::Bytes(bytes) => {
-                    sender.write(*bytes);
-                    sender.close_when_sent();
-                }
-                Transfer::Exchanges(_) | Transfer::Pauses(_) => {}
-            }
-            let judged = receiver.receiver().judges() || sender.sender().judges();
-            let connection = Connection::new(sender, receiver, judged);
-            Traffic::Tcp(match applications::of(transfer, source.segment, start_of(flow, seed), stream) {
-                Some(application) => connection.with(application),
-                None => connection,
-            })
+            let (start, ends) = (start_of(flow, seed), [source.clone(), destination.clone()]);
+            Traffic::Tcp(Box::new(lives::connection(&flow.name, seed, transfer, start, ends)))
         }
         lasthop_scenario::Traffic::Datagrams { rate, packet, stop, pattern, jitter, burst } => {
             let pattern = match pattern {
@@ -241,10 +220,17 @@ fn assemble_flow(scenario: &Scenario, index: usize, seed: u64) -> Flow {
             };
             let times = (start_of(flow, seed), stop.unwrap_or(Time::NEVER));
             let spacing = Spacing { jitter: *jitter, burst: *burst };
-            let source = Datagrams::new(*rate, *packet, times, pattern, stream("pattern"));
+            let random = Stream::named(seed, &format!("flow.{}.pattern", flow.name));
+            let source = Datagrams::new(*rate, *packet, times, pattern, random);
             Traffic::Unanswered(Unanswered::Datagrams(source.spaced(spacing)))
         }
     };
+    with_traffic(scenario, index, seed, traffic)
+}
+
+/// A flow that carries this.
+pub(crate) fn with_traffic(scenario: &Scenario, index: usize, seed: u64, traffic: Traffic) -> Flow {
+    let (flow, route) = (&scenario.flows[index], &scenario.routes[index]);
     Flow {
         start: start_of(flow, seed),
         forward: path(&route.there),

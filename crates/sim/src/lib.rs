@@ -13,6 +13,7 @@
 mod applications;
 pub mod assemble;
 pub mod link_metrics;
+mod lives;
 pub mod outcome;
 pub mod packets;
 pub mod pcap;

@@ -6,6 +6,7 @@ use lasthop_base::{Duration, Time};
 use lasthop_engine::{Engine, Exchange, FlowAccount, PipeAccount, Share};
 use lasthop_scenario::{Flow, Traffic, Transfer};
 use lasthop_tcp::Counters;
+use lasthop_tcp::rtt::RttEstimator;
 use lasthop_tcp::sender::Limited;
 use lasthop_wire::{FlowId, LossReason};
 
@@ -121,17 +122,18 @@ impl FlowOutcome {
             inflated_bytes: 0,
             limited: None,
         };
-        if let Some((source, destination)) = engine.endpoints(id) {
+        if let Some(over) = engine.over(id) {
+            outcome.note_rtt(&over.rtt);
+            [outcome.delivered_bytes, outcome.requested_bytes] = over.delivered;
+            (outcome.source, outcome.destination) = (over.source, over.destination);
+            (outcome.cwnd_bytes, outcome.inflated_bytes) = (over.window, over.inflated);
+            outcome.limited = Some(account.limited);
+        } else if let Some((source, destination)) = engine.endpoints(id) {
             outcome.delivered_bytes = destination.delivered();
             outcome.requested_bytes = source.delivered();
             outcome.source = *source.counters();
             outcome.destination = *destination.counters();
-            let rtt = source.sender().rtt();
-            outcome.srtt_s = rtt.srtt().map(|srtt| srtt.as_secs());
-            outcome.rtt_total = rtt.total();
-            outcome.mean_rtt_s = rtt.mean().map(|mean| mean.as_secs());
-            outcome.smallest_rtt_s = rtt.smallest().map(|smallest| smallest.as_secs());
-            outcome.largest_rtt_s = rtt.largest().map(|largest| largest.as_secs());
+            outcome.note_rtt(source.sender().rtt());
             outcome.cwnd_bytes = source.sender().window();
             outcome.inflated_bytes = source.sender().inflated_window();
             outcome.limited = Some(match account.completed {
@@ -140,8 +142,19 @@ impl FlowOutcome {
             });
         } else if let Traffic::Datagrams { packet, .. } = &flow.traffic {
             outcome.delivered_bytes = account.datagrams * u64::from(*packet);
+        } else {
+            // It has not begun.
+            outcome.limited = Some(Limited::default());
         }
         outcome
+    }
+
+    fn note_rtt(&mut self, rtt: &RttEstimator) {
+        self.srtt_s = rtt.srtt().map(|srtt| srtt.as_secs());
+        self.rtt_total = rtt.total();
+        self.mean_rtt_s = rtt.mean().map(|mean| mean.as_secs());
+        self.smallest_rtt_s = rtt.smallest().map(|smallest| smallest.as_secs());
+        self.largest_rtt_s = rtt.largest().map(|largest| largest.as_secs());
     }
 
     /// What can be complete, by how long it was watched, s, and whether it was complete then: the transfer, or each request.

@@ -105,6 +105,7 @@ impl<'s> Running<'s> {
             engine.observe(Box::new(Several(watch.observers)));
         }
         if watch.probes {
+            engine.keep_flows();
             engine.unfuse();
         }
         if watch.waits {

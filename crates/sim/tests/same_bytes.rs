@@ -80,7 +80,7 @@ fn scenarios() -> Vec<Scenario> {
             ("link.path.loss_plan", "0 for 2.9 s, 50 % for 100 ms"),
         ],
         &[("link.path.down.plan", "2..5 Mbit/s for 2 s, 0 bit/s for 80 ms"), ("jitter", "2ms")],
-        &[("queue", "policer"), ("queue.rate", "3 Mbit/s")],
+        &[("queue", "policer"), ("down.queue.rate", "3 Mbit/s"), ("up.queue.rate", "3 Mbit/s")],
         &[("link.path.arq", "wifi"), ("loss", "5%"), ("count", "2")],
     ];
     for settings in varying {

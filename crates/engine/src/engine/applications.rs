@@ -12,7 +12,7 @@ impl Engine {
         let now = self.now;
         let carried = &mut self.flows[id.0 as usize];
         let Traffic::Tcp(connection) = &mut carried.flow.traffic else { return };
-        let Connection { source, destination, application: Some(application), .. } = connection else {
+        let Connection { source, destination, application: Some(application), .. } = &mut **connection else {
             return;
         };
         let [of_source, of_destination] = application.act(now, source, destination);

@@ -32,9 +32,8 @@ impl Engine {
     #[inline(never)]
     fn deliver_told(&mut self, pipe: u32, id: FlowId, side: Side, room: &mut Packet) {
         let Carried { flow, ways, .. } = &mut self.flows[id.0 as usize];
-        let Traffic::Tcp(Connection { source, destination, application, .. }) = &mut flow.traffic else {
-            return;
-        };
+        let Traffic::Tcp(connection) = &mut flow.traffic else { return };
+        let Connection { source, destination, application, .. } = &mut **connection;
         let has_application = application.is_some();
         let (endpoint, peer) = match side {
             Side::Source => (source, destination),
@@ -141,6 +140,10 @@ impl Engine {
                 self.send_datagram(&mut packet);
                 if next < stop { next } else { Time::NEVER }
             }
+            Traffic::Unanswered(Unanswered::Later(_)) => {
+                self.make(id.0 as usize);
+                return self.fire(timer);
+            }
             Traffic::Unanswered(_) => Time::NEVER,
             Traffic::Tcp(connection) => {
                 let (opener, start) = (connection.opener(), flow.start);
@@ -227,9 +230,13 @@ impl Engine {
         }
         let deadline = endpoint.poll_timeout();
         let has_events = endpoint.has_events();
+        let is_closed = endpoint.state() == State::Closed;
         self.timers.at_latest(timer_of(id.0 as usize, side), deadline);
         if has_events {
             self.drain_events(id, side);
+        }
+        if is_closed {
+            self.give_up(id);
         }
     }
 

@@ -218,6 +218,8 @@ impl Engine {
     /// A link layer tells something to the hosts behind it.
     pub(super) fn tell_hosts(&mut self, at: PipeId, report: &LinkReport) {
         let now = self.now;
+        // Those that have not begun hear of it, too.
+        self.make_all();
         for carried in &mut self.flows {
             let ends = [(Side::Destination, &carried.flow.forward), (Side::Source, &carried.flow.backward)];
             let [there, back] = ends.map(|(side, path)| (path.last() == Some(&at)).then_some(side));

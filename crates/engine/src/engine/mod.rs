@@ -1,6 +1,7 @@
 //! Flows, their endpoints, the links between them, and the loop.
 //!
 //! * `applications`: what programs at the ends do when data arrives, or it is time.
+//! * `lives`: flows that are made late and given up early.
 //! * `links`: a packet on its way.
 //! * `hosts`: a packet at a host, and what a host sends.
 //! * `nodes`: a packet at a node with a middlebox.
@@ -13,8 +14,11 @@ mod changes;
 mod hosts;
 mod injected;
 mod links;
+mod lives;
 mod nodes;
 mod plans;
+
+pub use self::lives::Over;
 
 use self::hosts::blank;
 use crate::agenda::{Timers, Tournament};
@@ -63,6 +67,8 @@ pub struct Engine {
     /// External packets that have gone, until somebody asks.
     left: Vec<Left>,
     together: Together,
+    /// Whether flows are kept to the end.
+    keeps_flows: bool,
 }
 
 /// A flow as it runs: in one line of the cache what the engine asks for each packet, then its ends.
@@ -137,6 +143,7 @@ impl Engine {
             planned: Vec::new(),
             left: Vec::new(),
             together: Together::default(),
+            keeps_flows: false,
         };
         for index in 0..engine.flows.len() {
             engine.prepare(index);
@@ -146,6 +153,7 @@ impl Engine {
 
     /// Tells `observer` everything from now on, hop by hop; to be called before the first event.
     pub fn observe(&mut self, observer: Box<dyn Observer>) {
+        self.keep_flows();
         self.observer = Some(observer);
         for carried in &mut self.flows {
             if let Traffic::Tcp(connection) = &mut carried.flow.traffic {
@@ -228,7 +236,8 @@ impl Engine {
         (first < Time::NEVER).then_some(first)
     }
 
-    /// The endpoints of a flow: source and destination; `None` for datagrams and external packets.
+    /// The endpoints of a flow: source and destination; `None` for datagrams and external packets, and for a connection that
+    /// is not made yet or was given up ([`Engine::keep_flows`]).
     pub fn endpoints(&self, flow: FlowId) -> Option<(&Endpoint, &Endpoint)> {
         match &self.flows[flow.0 as usize].flow.traffic {
             Traffic::Tcp(connection) => Some((&connection.source, &connection.destination)),
@@ -315,7 +324,8 @@ impl Engine {
                 connection.source.ended().is_some() || connection.source.state() == State::TimeWait
             }
             Traffic::Unanswered(Unanswered::Datagrams(source)) => source.next >= source.stop,
-            Traffic::Unanswered(Unanswered::External) => true,
+            Traffic::Unanswered(Unanswered::External | Unanswered::Over(_)) => true,
+            Traffic::Unanswered(Unanswered::Later(_)) => false,
         })
     }
 

@@ -1,0 +1,90 @@
+//! Connections, made when a run begins; where there are very many, each when it begins itself.
+
+use crate::applications;
+use crate::assemble::{assemble_flow, start_of, with_traffic};
+use lasthop_base::{Stream, Time};
+use lasthop_engine::flow::Connection;
+use lasthop_engine::{Flow, Traffic, Unanswered};
+use lasthop_scenario::{Scenario, Transfer};
+use lasthop_tcp::{Config, Endpoint, Role};
+use lasthop_wire::Seq;
+use std::sync::Arc;
+
+/// With fewer flows than this all are made at once.
+const MANY: usize = 1000;
+
+/// Which flows may be made later: those that hear of nothing before they begin.
+pub(crate) struct Lives {
+    are_many: bool,
+    /// The ends of the last flow that was looked at, and whether that held. Flows that are alike share them.
+    last: Option<([Arc<Config>; 2], bool)>,
+}
+
+impl Lives {
+    pub(crate) fn of(scenario: &Scenario) -> Lives {
+        Lives { are_many: scenario.flows.len() >= MANY, last: None }
+    }
+
+    /// A flow of the scenario, made now or later.
+    pub(crate) fn flow(&mut self, scenario: &Scenario, index: usize, seed: u64) -> Flow {
+        let flow = &scenario.flows[index];
+        let lasthop_scenario::Traffic::Tcp { transfer, source, destination } = &flow.traffic else {
+            return assemble_flow(scenario, index, seed);
+        };
+        let ends = [source.clone(), destination.clone()];
+        let is_plain = matches!(transfer, Transfer::Bulk | Transfer::Bytes(_));
+        if !self.are_many || !is_plain || !self.may_wait(&ends) {
+            return assemble_flow(scenario, index, seed);
+        }
+        let (name, transfer, start) = (flow.name.clone(), *transfer, start_of(flow, seed));
+        let make = move || connection(&name, seed, &transfer, start, ends);
+        with_traffic(scenario, index, seed, Traffic::Unanswered(Unanswered::Later(Box::new(make))))
+    }
+
+    fn may_wait(&mut self, ends: &[Arc<Config>; 2]) -> bool {
+        if let Some((known, may_wait)) = &self.last
+            && known.iter().zip(ends).all(|(one, other)| Arc::ptr_eq(one, other))
+        {
+            return *may_wait;
+        }
+        let one = connection("any", 0, &Transfer::Bulk, Time::ZERO, ends.clone());
+        let may_wait =
+            [&one.source, &one.destination].iter().all(|end| !end.wants().any() && !end.asks_plan());
+        self.last = Some((ends.clone(), may_wait));
+        may_wait
+    }
+}
+
+/// Both ends of a connection, each with streams of its own name.
+pub(crate) fn connection(
+    name: &str,
+    seed: u64,
+    transfer: &Transfer,
+    start: Time,
+    [source, destination]: [Arc<Config>; 2],
+) -> Connection {
+    let stream = |purpose: &str| Stream::named(seed, &format!("flow.{name}.{purpose}"));
+    let mut numbers = stream("sequence_numbers");
+    let mut number = || Seq(numbers.draw() as u32);
+    let (active, passive) = match transfer {
+        Transfer::Exchanges(_) => (Role::Passive, Role::Active),
+        _ => (Role::Active, Role::Passive),
+    };
+    let segment = source.segment;
+    let mut sender = Endpoint::new(source, active, number(), stream("source"));
+    let receiver = Endpoint::new(destination, passive, number(), stream("destination"));
+    match transfer {
+        Transfer::Bulk => sender.write(u64::MAX / 4),
+        Transfer::Bytes(bytes) => {
+            sender.write(*bytes);
+            sender.close_when_sent();
+        }
+        Transfer::Exchanges(_) | Transfer::Pauses(_) => {}
+    }
+    let judged = receiver.receiver().judges() || sender.sender().judges();
+    let connection = Connection::new(sender, receiver, judged);
+    match applications::of(transfer, segment, start, stream) {
+        Some(application) => connection.with(application),
+        None => connection,
+    }
+}

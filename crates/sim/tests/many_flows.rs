@@ -1,0 +1,51 @@
+//! Very many flows: made when they begin, given up when they are over, and the same comes out.
+
+use lasthop_base::{Duration, Time};
+use lasthop_scenario::{Draft, Scenario};
+use lasthop_sim::assemble::assemble;
+use lasthop_sim::{Watch, run, run_watched};
+use lasthop_wire::FlowId;
+
+fn scenario(path: &str, settings: &[(&str, &str)]) -> Scenario {
+    let mut draft = Draft::load(path).unwrap();
+    for (key, value) in settings {
+        draft.set(key, value).unwrap_or_else(|problem| panic!("{problem}"));
+    }
+    draft.check().unwrap_or_else(|problem| panic!("{problem}"))
+}
+
+/// A run that is sampled makes all flows at the beginning and keeps them to the end.
+#[test]
+fn flows_made_late_and_given_up_come_to_the_same() {
+    let many =
+        [("flow.bulk.count", "1200"), ("flow.bulk.start_spread", "15 s"), ("flow.bulk.transfer", "30 KB")];
+    for (path, more) in [
+        ("rate=50Mbit/s,rtt=40ms,queue=50packets,loss=1%,duration=20s,sample=5s", ("seed", "1")),
+        ("rate=50Mbit/s,rtt=40ms,duration=20s,sample=5s", ("flow.bulk.time_wait", "100 ms")),
+        ("rate=50Mbit/s,rtt=40ms,duration=20s,sample=5s", ("link.path.down.queue", "fq_codel")),
+        ("rate=50Mbit/s,rtt=40ms,duration=20s,sample=5s", ("warmup", "6 s")),
+        ("rate=5Mbit/s,rtt=40ms,queue=50packets,duration=20s,sample=5s,profile=plain", ("seed", "2")),
+        ("hasegawa,duration=20s,sample=5s", ("flow.bulk.transfer", "2 KB")),
+    ] {
+        let scenario = scenario(path, &[&many[..], &[more]].concat());
+        let kept = run_watched(&scenario, 3, Watch { probes: true, ..Watch::default() }).0;
+        assert_eq!(run(&scenario, 3), kept, "{path} {more:?}");
+        assert!(kept.flows.iter().filter(|flow| flow.account.completed.is_some()).count() > 100, "{path}");
+    }
+}
+
+/// Nearly all are given up when their time is over, none before it has begun.
+#[test]
+fn little_is_kept_of_what_is_over() {
+    let settings =
+        [("flow.bulk.count", "1200"), ("flow.bulk.stagger", "10 ms"), ("flow.bulk.transfer", "30 KB")];
+    let scenario = scenario("rate=50Mbit/s,rtt=40ms,queue=50packets,loss=1%,duration=20s", &settings);
+    let mut engine = assemble(&scenario, 1);
+    for (second, least, most) in [(0, 0, 0), (6, 500, 600), (20, 1150, 1200)] {
+        engine.run_until(Time::ZERO + Duration::from_secs(second));
+        let is_there = |flow: &u32| engine.endpoints(FlowId(*flow)).is_some();
+        let given_up = (0..1200).filter(|flow| engine.over(FlowId(*flow)).is_some()).count();
+        assert!((least..=most).contains(&given_up), "{second} s: {given_up}");
+        assert!((0..1200).filter(is_there).count() < 60, "{second} s: few are alive");
+    }
+}
