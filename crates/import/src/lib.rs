@@ -17,6 +17,7 @@
 mod detect;
 mod found;
 mod limited;
+mod opened;
 mod ping;
 
 pub mod capture;
@@ -26,7 +27,7 @@ pub mod rates;
 pub use detect::Format;
 pub use found::{Found, Said, Service};
 
-use std::fs::File;
+use opened::Opened;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -97,11 +98,7 @@ impl Refusal {
 pub fn read(path: &Path, ask: &Ask, down: &mut dyn Write, up: &mut dyn Write) -> Result<Found, Refusal> {
     let shown = found::plain(&path.display().to_string());
     let open = |path: &Path| {
-        let opened = File::open(path).and_then(|file| match file.metadata()?.is_dir() {
-            true => Err(io::Error::from(io::ErrorKind::IsADirectory)),
-            false => Ok(file),
-        });
-        opened.map_err(|error| Refusal::io(&found::plain(&path.display().to_string()), &error))
+        Opened::open(path).map_err(|error| Refusal::io(&found::plain(&path.display().to_string()), &error))
     };
     let format = match ask.format {
         Some(format) => format,

@@ -3,7 +3,7 @@
 use lasthop_import::losses::Model;
 use lasthop_import::{Ask, Format, read};
 use proptest::prelude::*;
-use std::io::sink;
+use std::io::{Write, sink};
 
 fn asks() -> impl Strategy<Value = Ask> {
     let name = prop_oneof![Just(None), "[a-z0-9_]{1,6}".prop_map(Some)];
@@ -141,6 +141,59 @@ fn whole_captures_of_both_kinds_say_the_same() {
     });
     assert_eq!(found[0].says, found[1].says);
     assert_eq!(found[0].down, found[1].down);
+}
+
+/// The same packets in Ethernet with a VLAN's tag and PPPoE (RFC 2516).
+fn capture_pppoe(seed: u32) -> Vec<u8> {
+    let whole = capture(seed);
+    let mut bytes = whole[..24].to_vec();
+    bytes[20] = 1;
+    let mut at = 24;
+    while at < whole.len() {
+        let word = |at: usize| u32::from_le_bytes(whole[at..at + 4].try_into().expect("four bytes"));
+        let (kept, length) = (word(at + 8), word(at + 12));
+        let mut head = vec![2; 12];
+        head.extend([0x81, 0, 0, 7, 0x88, 0x64, 0x11, 0, 0, 1]);
+        head.extend((length as u16 + 2).to_be_bytes());
+        head.extend([0, 0x21]);
+        bytes.extend_from_slice(&whole[at..at + 8]);
+        bytes.extend((kept + head.len() as u32).to_le_bytes());
+        bytes.extend((length + head.len() as u32).to_le_bytes());
+        bytes.extend(head);
+        bytes.extend_from_slice(&whole[at + 16..at + 16 + kept as usize]);
+        at += 16 + kept as usize;
+    }
+    bytes
+}
+
+fn packed(bytes: &[u8]) -> Vec<u8> {
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packer.write_all(bytes).expect("memory takes everything");
+    packer.finish().expect("memory takes everything")
+}
+
+/// PPPoE, gzip, gzip in two pieces: the same packets.
+#[test]
+fn what_captures_are_wrapped_in_changes_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("capture");
+    let found = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).expect("written");
+        read(&path, &Ask::default(), &mut sink(), &mut sink())
+    };
+    let plain = found(&capture(5)).expect("it can be read");
+    let pieces = [packed(&capture(5)[..999]), packed(&capture(5)[999..])].concat();
+    for wrapped in [capture_pppoe(5), packed(&capture(5)), pieces, packed(&capture_pppoe(5))] {
+        let other = found(&wrapped).expect("it can be read");
+        assert_eq!((other.says, other.down), (plain.says.clone(), plain.down.clone()));
+    }
+    // What is cut is a message, or what came before the cut.
+    let whole = packed(&capture(5));
+    for cut in [2, 9, 15, whole.len() / 2, whole.len() - 3] {
+        if let Err(refusal) = found(&whole[..cut]) {
+            assert!(!refusal.message.is_empty() && !refusal.help.is_empty(), "{cut}");
+        }
+    }
 }
 
 proptest! {

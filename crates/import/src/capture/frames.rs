@@ -216,7 +216,14 @@ fn ip_of(link: u32, data: &[u8]) -> Ip<'_> {
             while matches!(half(at), Some(0x8100 | 0x88a8)) && at < 24 {
                 at += 4;
             }
-            by_type(at + 2, half(at))
+            match half(at) {
+                // PPPoE's session (RFC 2516): six bytes, then PPP's protocol.
+                Some(0x8864) => match (half(at + 8), data.get(at + 10..)) {
+                    (Some(0x0021 | 0x0057), Some(ip)) => Ip::At(ip),
+                    _ => Ip::No,
+                },
+                kind => by_type(at + 2, kind),
+            }
         }
         // Raw IP, under the numbers of several systems.
         12 | 14 | 101 | 228 | 229 => Ip::At(data),

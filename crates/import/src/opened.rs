@@ -1,0 +1,41 @@
+//! A recording's file, as it is or unpacked while it is read.
+
+use flate2::bufread::MultiGzDecoder;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+/// A file under way.
+pub(crate) enum Opened {
+    /// As it is.
+    Plain(BufReader<File>),
+    /// Packed by gzip (RFC 1952), in one piece or several.
+    Gzip(Box<MultiGzDecoder<BufReader<File>>>),
+}
+
+impl Opened {
+    /// Opens a file; what begins as gzip's do is unpacked, whatever its name.
+    ///
+    /// # Errors
+    /// Those of the system; a folder is none.
+    pub(crate) fn open(path: &Path) -> io::Result<Opened> {
+        let file = File::open(path)?;
+        if file.metadata()?.is_dir() {
+            return Err(io::Error::from(io::ErrorKind::IsADirectory));
+        }
+        let mut reader = BufReader::with_capacity(1 << 16, file);
+        match reader.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
+            true => Ok(Opened::Gzip(Box::new(MultiGzDecoder::new(reader)))),
+            false => Ok(Opened::Plain(reader)),
+        }
+    }
+}
+
+impl Read for Opened {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Opened::Plain(file) => file.read(into),
+            Opened::Gzip(file) => file.read(into),
+        }
+    }
+}
