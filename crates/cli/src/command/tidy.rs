@@ -1,5 +1,6 @@
 //! `lasthop tidy`, which `lasthop emulate` starts: what a killed run has left.
 
+use super::emulate::{DRAWN, give_back};
 use crate::failure::Failure;
 use crate::path;
 use crate::target::patience;
@@ -18,7 +19,10 @@ impl Tidy {
         patience::during(|| {
             let mut word = String::new();
             let _ = io::stdin().read_to_string(&mut word);
-            if word.is_empty() {
+            if word == DRAWN {
+                give_back();
+            }
+            if word.is_empty() || word == DRAWN {
                 path::tidy();
             }
             Ok(())

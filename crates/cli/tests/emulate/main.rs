@@ -14,6 +14,7 @@ mod live {
     mod marks;
     mod messages;
     mod removal;
+    mod screen;
     mod set;
     mod stalls;
     pub mod traffic;

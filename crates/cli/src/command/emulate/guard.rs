@@ -1,13 +1,16 @@
 //! Who takes back what a run has changed on this machine if it is killed: a process of its own, this program once more.
 //!
-//! It reads its standard input, whose other end is ours. A word there means that all has been taken back; an end without
-//! one, that we were killed.
+//! It reads its standard input, whose other end is ours. `done` there means that all has been taken back; an end without
+//! it, that we were killed.
 
 use crate::command::linux::TIDY;
 use lasthop_os::SystemError;
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
+
+/// What it is told if we draw on the terminal.
+pub(crate) const DRAWN: &str = "drawn\n";
 
 /// That process, as the run has it.
 pub(super) struct Guard {
@@ -31,6 +34,13 @@ impl Guard {
         let mut child = command.spawn().map_err(refused)?;
         let pipe = child.stdin.take().ok_or_else(|| refused(ErrorKind::BrokenPipe.into()))?;
         Ok(Guard { child, pipe: Some(pipe) })
+    }
+
+    /// If we are killed from now on, it gives the terminal back, too.
+    pub(super) fn gives_back_terminal(&mut self) {
+        if let Some(pipe) = &mut self.pipe {
+            let _ = pipe.write_all(DRAWN.as_bytes());
+        }
     }
 }
 

@@ -25,6 +25,8 @@ mod summary;
 mod waits;
 
 pub(crate) use actions::Actions;
+pub(crate) use guard::DRAWN;
+pub(crate) use live::screen::give_back;
 
 use crate::failure::Failure;
 use crate::made;
@@ -126,7 +128,7 @@ impl Emulate {
         let replaced = path::replaced(&scenario)?;
         let plan = self.plan(&scenario, replaced);
         let open = self.files.open(&plan.pipes)?;
-        let seen = self.live.open()?;
+        let seen = self.live.open(!self.command.is_empty())?;
         let junit = self.junit.as_deref().map(Target::create).transpose()?;
         let (summary, written) =
             patience::during(|| self.run((&scenario, replaced), made, plan, (open, seen)))?;
@@ -192,7 +194,7 @@ impl Emulate {
         (scenario, replaced): (&Scenario, usize),
         made: Chapter,
         plan: Plan,
-        (mut open, seen): (Open, live::Opened),
+        (mut open, mut seen): (Open, live::Opened),
     ) -> Result<(Summary, Result<(), Failure>), Failure> {
         let sample = plan.sample;
         let command = match self.command.is_empty() {
@@ -201,6 +203,7 @@ impl Emulate {
         };
         let (mut stage, [server, client]) =
             Stage::build(self.server.is_some(), self.mtu, self.user()).map_err(failure)?;
+        seen.take_terminal(stage.guard(), &format!("lasthop emulate {}", self.source.path))?;
         if let Some(line) = &self.server {
             stage.start_server(line).map_err(failure)?;
         }

@@ -36,7 +36,7 @@ pub(super) struct Stage {
     /// As whom the programs run.
     user: Option<Caller>,
     sides: Sides,
-    _guard: Guard,
+    guard: Guard,
 }
 
 /// What lies behind the path.
@@ -84,7 +84,7 @@ impl Stage {
             ending: Ending::new(None),
             user,
             sides: Sides::new(has_server),
-            _guard: guard,
+            guard,
         };
         Ok((stage, [at_server, at_client]))
     }
@@ -96,6 +96,11 @@ impl Stage {
             ends.push((End::Server, server));
         }
         Watch::every(span, clock, &ends)
+    }
+
+    /// Who takes things back if we are killed.
+    pub(super) fn guard(&mut self) -> &mut Guard {
+        &mut self.guard
     }
 
     /// The kernels at both ends, to be asked about their connections; those that answer such questions.

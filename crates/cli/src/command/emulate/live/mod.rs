@@ -4,16 +4,18 @@
 //! * `knobs`: what the user sets, and how a scenario says the same.
 //! * `control`: who asks for it, by a socket.
 //! * `view`: what is seen from one look to the next; it is told by a thread of its own.
-//! * `lines`: the same as lines of JSON.
+//! * `lines`: the same as lines of JSON; `screen`: drawn on the terminal.
 //!
 //! The loop that carries the packets does nothing here but look, hand over what it saw, and set.
 
 pub(super) mod control;
 pub(super) mod knobs;
 mod lines;
+pub(crate) mod screen;
 mod view;
 mod ways;
 
+use super::guard::Guard;
 use super::stage::Stage;
 use crate::failure::Failure;
 use crate::output;
@@ -27,9 +29,13 @@ use lasthop_emu::emulation::End;
 use lasthop_engine::PipeId;
 use lasthop_scenario::{Link, Scenario};
 use lines::Lines;
+use screen::Screen;
+use screen::picture::Picture;
 use serde_json::Value;
+use std::fs::File;
+use std::io;
 use std::path::PathBuf;
-use view::Viewer;
+use view::{Told, Viewer};
 use ways::Way;
 
 /// How a run is seen.
@@ -38,13 +44,20 @@ pub(super) struct Options {
     /// Write a line of JSON about the path to FILE again and again while it runs; /dev/fd/3 is a pipe of the shell's
     #[arg(long, value_name = "FILE")]
     watch: Option<PathBuf>,
-    /// How often: the time from one line to the next
-    #[arg(long, value_name = "TIME", default_value = "1 s", value_parser = every)]
-    every: Duration,
+    /// Draw rates, queues, round trips and lateness on the terminal while it runs; what the command prints there follows
+    /// at the end
+    #[arg(long)]
+    live: bool,
+    /// How often to look: 1 s by default, 250 ms with --live
+    #[arg(long, value_name = "TIME", value_parser = every)]
+    every: Option<Duration>,
 }
 
 /// The shortest time between two looks.
 const SHORTEST: Duration = Duration::from_millis(10);
+/// The time between two, for programs and for people.
+const USUAL: Duration = Duration::from_secs(1);
+const DRAWN: Duration = Duration::from_millis(250);
 
 fn every(text: &str) -> Result<Duration, String> {
     match quantity::duration(text)? {
@@ -53,15 +66,45 @@ fn every(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Files that the user wants to have, begun.
+/// What the run is to be seen on, begun.
 pub(super) struct Opened {
     lines: Option<Lines>,
+    terminal: Option<File>,
+    picture: Option<Picture>,
+    screen: Option<Screen>,
+}
+
+impl Opened {
+    /// Takes the terminal, if the run is to be drawn; `guard` is there if we are killed.
+    pub(super) fn take_terminal(&mut self, guard: &mut Guard, title: &str) -> Result<(), Failure> {
+        let Some(terminal) = self.terminal.take() else { return Ok(()) };
+        let failed = |error: io::Error| {
+            Failure::failed(format!("cannot draw on the terminal: {error}"), "leave --live away")
+        };
+        let drawn_on = terminal.try_clone().map_err(failed)?;
+        guard.gives_back_terminal();
+        let screen = Screen::take(terminal)?;
+        self.picture = Some(Picture::new(drawn_on, screen.kept(), title).map_err(failed)?);
+        self.screen = Some(screen);
+        Ok(())
+    }
 }
 
 impl Options {
     /// Begins every file, so that a mistake in a path shows before anything runs.
-    pub(super) fn open(&self) -> Result<Opened, Failure> {
-        Ok(Opened { lines: self.watch.as_deref().map(Lines::begin).transpose()? })
+    pub(super) fn open(&self, has_command: bool) -> Result<Opened, Failure> {
+        if self.live && !has_command {
+            return Err(Failure::bad_input(
+                "--live takes the terminal, which a shell needs itself",
+                "give a command behind `--`, or see the run from another terminal: --watch FILE",
+            ));
+        }
+        Ok(Opened {
+            lines: self.watch.as_deref().map(Lines::begin).transpose()?,
+            terminal: self.live.then(screen::terminal).transpose()?,
+            picture: None,
+            screen: None,
+        })
     }
 
     /// What is seen and set from now on of a run that is about to begin.
@@ -76,7 +119,10 @@ impl Options {
         let ways = ways::of(scenario, replaced);
         let planned = ways.iter().map(|way| planned(&scenario.links, way)).collect();
         let pipes = End::BOTH.map(|to| ways::pipes(&ways, to));
-        let viewer = opened.lines.map(|lines| Viewer::begin(lines, stage.kernels()));
+        let Opened { lines, picture, screen, .. } = opened;
+        let viewer = (lines.is_some() || picture.is_some())
+            .then(|| Viewer::begin(Told { lines, picture }, stage.kernels()));
+        let every = self.every.unwrap_or(if self.live { DRAWN } else { USUAL });
         let control = Control::listen().map_err(|error| {
             output::note(&format!("note: `lasthop emulate set` will not reach this run: {}", error.message));
         });
@@ -85,8 +131,9 @@ impl Options {
             pipes,
             control: control.ok(),
             viewer,
-            every: self.every,
-            next: Time::ZERO + self.every,
+            _screen: screen,
+            every,
+            next: Time::ZERO + every,
         }
     }
 }
@@ -105,6 +152,8 @@ pub(super) struct Live {
     pipes: [Vec<PipeId>; 2],
     control: Option<Control>,
     viewer: Option<Viewer>,
+    /// Given back once nothing is drawn any more.
+    _screen: Option<Screen>,
     every: Duration,
     next: Time,
 }
@@ -141,9 +190,7 @@ impl Live {
     /// The run is over: the last look, and what was set.
     pub(super) fn finish(mut self, emulation: &mut Emulation<Target>) -> WasSet {
         self.look(emulation);
-        if let Some(viewer) = self.viewer.take() {
-            viewer.finish();
-        }
+        self.viewer.take();
         WasSet { changes: self.knobs.changes_made(), plans: self.knobs.plans() }
     }
 }

@@ -1,6 +1,7 @@
 //! What is seen from one look to the next, and the thread that tells it: writing may take its time.
 
 use super::lines::Lines;
+use super::screen::picture::Picture;
 use lasthop_emu::emulation::{End, Now};
 use lasthop_emu::kernel::Kernel;
 use lasthop_wire::{LossReason, PerReason};
@@ -69,39 +70,56 @@ impl View {
 
 /// Tells what is seen.
 pub(super) struct Viewer {
-    looks: SyncSender<(Now, Value)>,
-    thread: JoinHandle<()>,
+    looks: Option<SyncSender<(Now, Value)>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Where it is told.
+pub(super) struct Told {
+    pub(super) lines: Option<Lines>,
+    pub(super) picture: Option<Picture>,
 }
 
 /// Looks that wait to be told; what comes when there are more is left out, and the next one has it all.
 const WAITING: usize = 16;
 
 impl Viewer {
-    /// Tells of looks from now on, with what these kernels know of their connections.
-    pub(super) fn begin(lines: Lines, kernels: Vec<(End, Kernel)>) -> Viewer {
+    /// Tells of looks from now on, with what these kernels know of their connections; dropped, it waits until all is told.
+    pub(super) fn begin(told: Told, kernels: Vec<(End, Kernel)>) -> Viewer {
         let (looks, seen) = sync_channel(WAITING);
-        let thread = thread::spawn(move || tell(&seen, lines, kernels));
-        Viewer { looks, thread }
+        let thread = thread::spawn(move || tell(&seen, told, kernels));
+        Viewer { looks: Some(looks), thread: Some(thread) }
     }
 
     /// Hands a look over; never waits.
     pub(super) fn show(&self, now: Now, holds: Value) {
-        let _ = self.looks.try_send((now, holds));
-    }
-
-    /// Waits until all is told.
-    pub(super) fn finish(self) {
-        drop(self.looks);
-        let _ = self.thread.join();
+        if let Some(looks) = &self.looks {
+            let _ = looks.try_send((now, holds));
+        }
     }
 }
 
-fn tell(seen: &Receiver<(Now, Value)>, mut lines: Lines, mut kernels: Vec<(End, Kernel)>) {
+impl Drop for Viewer {
+    fn drop(&mut self) {
+        self.looks.take();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn tell(seen: &Receiver<(Now, Value)>, mut told: Told, mut kernels: Vec<(End, Kernel)>) {
     let mut before: Option<Now> = None;
     for (now, holds) in seen {
         let rtts = rtts(&mut kernels);
         let since = before.unwrap_or_else(|| nothing(&now));
-        lines.tell(&View::between(&since, &now, holds, rtts));
+        let view = View::between(&since, &now, holds, rtts);
+        if let Some(lines) = &mut told.lines {
+            lines.tell(&view);
+        }
+        if let Some(picture) = &mut told.picture {
+            picture.tell(&view);
+        }
         before = Some(now);
     }
 }

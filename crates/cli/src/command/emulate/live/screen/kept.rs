@@ -1,0 +1,144 @@
+//! What was printed while the other screen was there: all of it, for later, and its last lines, to be drawn.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What is kept at most, bytes.
+const MOST: usize = 64 << 20;
+/// Lines that may be drawn.
+const LINES: usize = 200;
+/// Of a line so much, characters.
+const LONGEST: usize = 500;
+
+/// See the file.
+#[derive(Debug, Default)]
+pub(in super::super) struct Kept {
+    bytes: Vec<u8>,
+    /// What came when there were too many.
+    left_out: u64,
+    lines: VecDeque<String>,
+    /// The line that is being printed.
+    line: Vec<u8>,
+    state: State,
+}
+
+/// Where in a control sequence what is printed is (ECMA-48 §5.4).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum State {
+    #[default]
+    Text,
+    /// Behind ESC.
+    Escape,
+    /// In one that ends with a letter: `ESC [ 31 m`.
+    Sequence,
+    /// In a title or the like, which ends with BEL or ESC: `ESC ] 0 ; title BEL`.
+    String,
+    /// Behind a carriage return: what comes replaces the line, unless it begins another one.
+    Return,
+}
+
+pub(super) fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Kept {
+    pub(super) fn add(&mut self, bytes: &[u8]) {
+        let room = MOST.saturating_sub(self.bytes.len()).min(bytes.len());
+        self.bytes.extend_from_slice(&bytes[..room]);
+        self.left_out += (bytes.len() - room) as u64;
+        bytes.iter().for_each(|byte| self.print(*byte));
+    }
+
+    fn print(&mut self, byte: u8) {
+        self.state = match (self.state, byte) {
+            (State::Escape, b'[') => State::Sequence,
+            (State::Escape, b']' | b'P' | b'X' | b'^' | b'_') => State::String,
+            (State::Escape, _) => State::Text,
+            (State::Sequence, 0x40..=0x7e) => State::Text,
+            (State::Sequence, _) => State::Sequence,
+            (State::String, 0x07) => State::Text,
+            (_, 0x1b) => State::Escape,
+            (State::String, _) => State::String,
+            (_, b'\r') => State::Return,
+            (_, b'\n') => {
+                self.end_line();
+                State::Text
+            }
+            (state, _) => {
+                if state == State::Return {
+                    self.line.clear();
+                }
+                match byte {
+                    b'\t' => self.line.extend_from_slice(b"    "),
+                    0x08 => drop(self.line.pop()),
+                    0x20.. if byte != 0x7f => self.line.push(byte),
+                    _ => {}
+                }
+                State::Text
+            }
+        };
+    }
+
+    fn end_line(&mut self) {
+        let line = shown(&self.line);
+        self.line.clear();
+        if self.lines.len() == LINES {
+            self.lines.pop_front();
+        }
+        self.lines.push_back(line);
+    }
+
+    /// The last lines, so many at most; the one that is being printed is one of them.
+    pub(super) fn last(&self, count: usize) -> Vec<String> {
+        let open = (!self.line.is_empty()).then(|| shown(&self.line));
+        let all = self.lines.len() + usize::from(open.is_some());
+        self.lines.iter().cloned().chain(open).skip(all.saturating_sub(count)).collect()
+    }
+
+    /// Writes all of it.
+    pub(super) fn write_all(&self, to: &mut impl Write) -> io::Result<()> {
+        to.write_all(&self.bytes)?;
+        if self.left_out > 0 {
+            writeln!(
+                to,
+                "\r\n({} bytes more were printed and not kept: send the command's output to a file)",
+                self.left_out
+            )?;
+        }
+        to.flush()
+    }
+}
+
+fn shown(line: &[u8]) -> String {
+    String::from_utf8_lossy(line).chars().filter(|c| !c.is_control()).take(LONGEST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_what_a_terminal_shows_and_bytes_what_was_printed() {
+        let mut kept = Kept::default();
+        let printed =
+            b"one\r\n\x1b[31mred\x1b[0m\r\n10 %\r50 %\r100 %\n\x1b]0;title\x07t\x08two\tend \xc3\xa4";
+        // In pieces of any size.
+        printed.chunks(3).for_each(|piece| kept.add(piece));
+        assert_eq!(kept.last(10), ["one", "red", "100 %", "two    end ä"]);
+        assert_eq!(kept.last(2), ["100 %", "two    end ä"]);
+        let mut written = Vec::new();
+        kept.write_all(&mut written).unwrap();
+        assert_eq!(written, printed);
+    }
+
+    #[test]
+    fn what_is_too_much_is_counted() {
+        let mut kept = Kept { bytes: vec![b'x'; MOST - 2], ..Kept::default() };
+        kept.add(b"12345");
+        let mut written = Vec::new();
+        kept.write_all(&mut written).unwrap();
+        let end = String::from_utf8_lossy(&written[MOST - 2..]).into_owned();
+        assert!(end.starts_with("12\r\n(3 bytes more"), "{end}");
+    }
+}

@@ -1,0 +1,167 @@
+//! The run on the terminal's other screen (`--live`).
+//!
+//! * `kept`: what COMMAND prints meanwhile.
+//! * `picture`: what is drawn.
+//!
+//! What would be written on the terminal, COMMAND's output and our own notes, goes to a pseudo-terminal of ours as long as
+//! the other screen is there: its last lines are drawn, and all of it is written when the terminal is given back. What
+//! COMMAND writes elsewhere, into a file or a pipe, goes there as ever.
+
+mod kept;
+pub(super) mod picture;
+
+use crate::failure::Failure;
+use kept::Kept;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::pty::{OpenptyResult, Winsize, openpty};
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::termios::{FlushArg, LocalFlags, OutputFlags, SetArg, Termios, tcflush, tcgetattr, tcsetattr};
+use nix::unistd::{dup, dup2_stderr, dup2_stdin, dup2_stdout};
+use ratatui::crossterm::cursor::{Hide, Show};
+use ratatui::crossterm::execute;
+use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen};
+use std::fs::{File, OpenOptions};
+use std::io::{self, IsTerminal, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+
+/// The terminal, as long as it shows the run; dropped, it is as it was.
+pub(super) struct Screen {
+    tty: File,
+    before: Termios,
+    /// Standard input, output and error, as far as they are the terminal.
+    own: [Option<OwnedFd>; 3],
+    kept: Arc<Mutex<Kept>>,
+    over: Arc<AtomicBool>,
+    reader: Option<JoinHandle<()>>,
+}
+
+/// How long what is printed may take to us before it is read, ms.
+const DRAIN_MILLIS: u8 = 50;
+
+/// The terminal that this process belongs to.
+///
+/// # Errors
+/// If there is none.
+pub(super) fn terminal() -> Result<File, Failure> {
+    OpenOptions::new().read(true).write(true).open("/dev/tty").map_err(|error| {
+        Failure::bad_input(
+            format!("--live needs a terminal, and there is none: {error}"),
+            "call it from one, or have lines of JSON written: --watch FILE",
+        )
+    })
+}
+
+impl Screen {
+    /// Takes the terminal.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub(super) fn take(tty: File) -> Result<Screen, Failure> {
+        let failed = |error: io::Error| {
+            Failure::failed(format!("cannot draw on the terminal: {error}"), "leave --live away")
+        };
+        let (columns, rows) = ratatui::crossterm::terminal::size().map_err(failed)?;
+        let size =
+            Winsize { ws_row: picture::output_rows(rows), ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        let OpenptyResult { master, slave } = openpty(&size, None).map_err(|error| failed(error.into()))?;
+        let before = tcgetattr(&tty).map_err(|error| failed(error.into()))?;
+        // What is kept is what was printed: the terminal makes its own of line ends, once.
+        let mut plain = tcgetattr(&slave).map_err(|error| failed(error.into()))?;
+        plain.output_flags.remove(OutputFlags::OPOST);
+        tcsetattr(&slave, SetArg::TCSANOW, &plain).map_err(|error| failed(error.into()))?;
+        let kept = Arc::new(Mutex::new(Kept::default()));
+        let over = Arc::new(AtomicBool::new(false));
+        let reader = {
+            let (kept, over) = (Arc::clone(&kept), Arc::clone(&over));
+            thread::spawn(move || read(File::from(master), &kept, &over))
+        };
+        let mut screen =
+            Screen { tty, before: before.clone(), own: [None, None, None], kept, over, reader: Some(reader) };
+        // What is typed is for nobody: it is not to be seen. Ctrl-C is still the kernel's.
+        let mut quiet = before;
+        quiet.local_flags.remove(LocalFlags::ECHO);
+        tcsetattr(&screen.tty, SetArg::TCSANOW, &quiet).map_err(|error| failed(error.into()))?;
+        execute!(screen.tty, EnterAlternateScreen, Hide).map_err(failed)?;
+        screen.redirect(slave).map_err(failed)?;
+        Ok(screen)
+    }
+
+    /// What is the terminal becomes ours; what is read from it, nothing.
+    fn redirect(&mut self, slave: OwnedFd) -> io::Result<()> {
+        if io::stdin().is_terminal() {
+            self.own[0] = Some(dup(io::stdin())?);
+            dup2_stdin(File::open("/dev/null")?)?;
+        }
+        if io::stdout().is_terminal() {
+            self.own[1] = Some(dup(io::stdout())?);
+            dup2_stdout(&slave)?;
+        }
+        if io::stderr().is_terminal() {
+            self.own[2] = Some(dup(io::stderr())?);
+            dup2_stderr(&slave)?;
+        }
+        Ok(())
+    }
+
+    /// What is printed meanwhile, to be drawn.
+    pub(super) fn kept(&self) -> Arc<Mutex<Kept>> {
+        Arc::clone(&self.kept)
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        let _ = io::stdout().flush();
+        let [stdin, stdout, stderr] = self.own.each_mut().map(Option::take);
+        // None of these can fail: they are open.
+        let _ = stdin.map(dup2_stdin);
+        let _ = stdout.map(dup2_stdout);
+        let _ = stderr.map(dup2_stderr);
+        self.over.store(true, Ordering::Relaxed);
+        if let Some(reader) = self.reader.take() {
+            let _ = reader.join();
+        }
+        let _ = execute!(self.tty, LeaveAlternateScreen, Show);
+        let _ = tcsetattr(&self.tty, SetArg::TCSAFLUSH, &self.before);
+        let _ = kept::lock(&self.kept).write_all(&mut self.tty);
+    }
+}
+
+/// Reads what is printed until it is over and nothing more comes.
+fn read(mut master: File, kept: &Mutex<Kept>, over: &AtomicBool) {
+    use std::io::Read;
+    let mut buffer = [0; 4096];
+    loop {
+        let ends = over.load(Ordering::Relaxed);
+        let mut ready = [PollFd::new(master.as_fd(), PollFlags::POLLIN)];
+        match poll(&mut ready, PollTimeout::from(DRAIN_MILLIS)) {
+            Ok(0) if ends => return,
+            Ok(0) => continue,
+            Ok(_) => {}
+            Err(_) => continue,
+        }
+        match master.read(&mut buffer) {
+            Ok(size) if size > 0 => kept::lock(kept).add(&buffer[..size]),
+            // Nobody has the other end: so it is between our giving it back and the end.
+            _ => return,
+        }
+    }
+}
+
+/// For a process that tidies up after one that was killed: the terminal shows what it showed before.
+pub(crate) fn give_back() {
+    let Ok(mut tty) = OpenOptions::new().read(true).write(true).open("/dev/tty") else { return };
+    // Who is in the background may set nothing, unless it does not listen to that.
+    let mut signals = SigSet::empty();
+    signals.add(Signal::SIGTTOU);
+    let _ = signals.thread_block();
+    let _ = execute!(tty, LeaveAlternateScreen, Show);
+    if let Ok(mut modes) = tcgetattr(&tty) {
+        modes.local_flags.insert(LocalFlags::ECHO);
+        let _ = tcsetattr(&tty, SetArg::TCSANOW, &modes);
+    }
+    let _ = tcflush(&tty, FlushArg::TCIFLUSH);
+}

@@ -1,0 +1,183 @@
+//! What is drawn: rate, queue, round trip and losses of either direction, lateness, and what COMMAND prints.
+
+use super::super::view::View;
+use super::kept::{Kept, lock};
+use lasthop_base::{Duration, Rate};
+use lasthop_emu::emulation::{Bounds, End};
+use lasthop_wire::{LossReason, PerReason};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::terminal::size;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Paragraph, Sparkline};
+use ratatui::{Frame, symbols};
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::sync::{Arc, Mutex};
+
+/// Rows of one direction, frame included.
+const DIRECTION_ROWS: u16 = 11;
+/// Looks that are remembered: as many as the widest terminal has columns.
+const REMEMBERED: usize = 512;
+
+/// Rows that are left for what COMMAND prints, of so many in all; its frame not counted.
+pub(super) fn output_rows(rows: u16) -> u16 {
+    rows.saturating_sub(DIRECTION_ROWS + 4).max(1)
+}
+
+/// What is drawn, and where.
+pub(in super::super) struct Picture {
+    terminal: Terminal<CrosstermBackend<File>>,
+    kept: Arc<Mutex<Kept>>,
+    title: String,
+    ways: [Course; 2],
+    late: String,
+    time: f64,
+}
+
+/// One direction so far.
+#[derive(Default)]
+struct Course {
+    kbps: VecDeque<u64>,
+    bytes: VecDeque<u64>,
+    lost: PerReason<u64>,
+    set: String,
+    lines: [String; 4],
+}
+
+impl Picture {
+    /// Draws on a terminal that the other screen is on.
+    ///
+    /// # Errors
+    /// If the terminal does not say how large it is.
+    pub(in super::super) fn new(tty: File, kept: Arc<Mutex<Kept>>, title: &str) -> io::Result<Picture> {
+        let terminal = Terminal::new(CrosstermBackend::new(tty))?;
+        let title = title.chars().filter(|c| !c.is_control()).collect();
+        Ok(Picture { terminal, kept, title, ways: Default::default(), late: String::new(), time: 0.0 })
+    }
+
+    /// Draws what is seen. What cannot be drawn is left out: the next one may be.
+    pub(in super::super) fn tell(&mut self, view: &View) {
+        self.time = view.time;
+        self.late = late(view);
+        for end in End::BOTH {
+            self.ways[end as usize].add(view, end);
+        }
+        let Picture { terminal, kept, title, ways, late, time } = self;
+        let rows = size().map_or(0, |(_, rows)| output_rows(rows));
+        let printed = lock(kept).last(rows.into());
+        let _ = terminal.draw(|frame| draw(frame, (title, *time, late), ways, &printed));
+    }
+}
+
+fn late(view: &View) -> String {
+    let bound = Bounds::USUAL.late;
+    match view.late {
+        Some([p99, max]) => {
+            format!(
+                "late: {p99:.0} us (1 of 100), {max:.0} us (the latest), since the last look; bound {bound}"
+            )
+        }
+        None => "no packet since the last look".to_owned(),
+    }
+}
+
+impl Course {
+    fn add(&mut self, view: &View, end: End) {
+        let seen = &view.ways[end as usize];
+        remember(&mut self.kbps, seen.kbps as u64);
+        remember(&mut self.bytes, seen.bytes);
+        self.lost = PerReason::new(|reason: LossReason| self.lost[reason] + seen.lost[reason]);
+        let wait = seen.wait_ms.map_or("not known".to_owned(), |wait| format!("{wait:.1} ms"));
+        let rtt = seen.rtt_ms.map_or("not known".to_owned(), |rtt| format!("{rtt:.1} ms"));
+        let lost: Vec<String> = (self.lost.iter())
+            .filter(|(_, count)| **count > 0)
+            .map(|(reason, count)| format!("{count} {}", reason.name()))
+            .collect();
+        let lost = if lost.is_empty() { "none".to_owned() } else { lost.join(", ") };
+        self.set = set(&view.holds, end);
+        self.lines = [
+            format!("rate   {:.3} Mbit/s", seen.kbps / 1e3),
+            format!("queue  {} packets, {:.1} kB, {wait}", seen.packets, seen.bytes as f64 / 1e3),
+            format!("RTT    {rtt}"),
+            format!("lost   {lost}"),
+        ];
+    }
+}
+
+fn remember(course: &mut VecDeque<u64>, value: u64) {
+    if course.len() == REMEMBERED {
+        course.pop_front();
+    }
+    course.push_back(value);
+}
+
+/// What holds on the links of a direction, if it is one link.
+fn set(holds: &Value, end: End) -> String {
+    let name = if end == End::Client { "down" } else { "up" };
+    let links = holds["links"].as_array().into_iter().flatten();
+    let mut here = links.filter(|link| link["direction"] == name);
+    let (Some(link), None) = (here.next(), here.next()) else { return String::new() };
+    let rate = link["rate_bps"]
+        .as_u64()
+        .map(|bps| if bps == 0 { "no rate".to_owned() } else { Rate::from_bps(bps).to_string() });
+    let delay = link["delay_ms"].as_f64().map(|ms| Duration::from_secs_f64(ms / 1e3).to_string());
+    let loss = link["loss_pct"].as_f64().map(|percent| format!("{percent} %"));
+    let told: Vec<String> = [rate, delay, loss].into_iter().flatten().collect();
+    if told.is_empty() { String::new() } else { format!(": {}", told.join(", ")) }
+}
+
+fn draw(
+    frame: &mut Frame<'_>,
+    (title, time, late): (&str, f64, &str),
+    ways: &[Course; 2],
+    printed: &[String],
+) {
+    let rows = [
+        Constraint::Length(1),
+        Constraint::Length(DIRECTION_ROWS),
+        Constraint::Length(1),
+        Constraint::Min(0),
+    ];
+    let [head, middle, foot, rest] = Layout::vertical(rows).areas(frame.area());
+    let name = Span::styled(format!(" {title} "), Style::new().add_modifier(Modifier::BOLD));
+    frame.render_widget(Line::from(vec![name, Span::raw(format!(" {time:.1} s"))]), head);
+    let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Fill(1)]).areas(middle);
+    direction(frame, left, "down", &ways[End::Client as usize], Color::Cyan);
+    direction(frame, right, "up", &ways[End::Server as usize], Color::Yellow);
+    frame.render_widget(Line::raw(format!(" {late}")), foot);
+    let pane = Block::bordered().title(" what the command prints; all of it follows at the end ");
+    let inside = pane.inner(rest);
+    frame.render_widget(pane, rest);
+    let lines: Vec<Line<'_>> = printed.iter().map(|line| Line::raw(line.as_str())).collect();
+    let skipped = lines.len().saturating_sub(inside.height.into());
+    frame.render_widget(Paragraph::new(lines.into_iter().skip(skipped).collect::<Vec<_>>()), inside);
+}
+
+fn direction(frame: &mut Frame<'_>, area: Rect, name: &str, course: &Course, colour: Color) {
+    let block = Block::bordered().title(format!(" {name}{} ", course.set));
+    let inside = block.inner(area);
+    frame.render_widget(block, area);
+    let rows = [1, 3, 1, 2, 1, 1].map(Constraint::Length);
+    let [rate, rates, queue, queues, rtt, lost] = Layout::vertical(rows).areas(inside);
+    for (area, line) in [rate, queue, rtt, lost].into_iter().zip(&course.lines) {
+        frame.render_widget(Line::raw(line.as_str()), area);
+    }
+    curve(frame, rates, &course.kbps, colour);
+    curve(frame, queues, &course.bytes, Color::Magenta);
+}
+
+/// The newest stands at the right.
+fn curve(frame: &mut Frame<'_>, area: Rect, course: &VecDeque<u64>, colour: Color) {
+    let width = usize::from(area.width);
+    let missing = width.saturating_sub(course.len());
+    let newest = course.iter().skip(course.len().saturating_sub(width)).copied();
+    let values: Vec<u64> = std::iter::repeat_n(0, missing).chain(newest).collect();
+    let curve =
+        Sparkline::default().data(values).bar_set(symbols::bar::NINE_LEVELS).style(Style::new().fg(colour));
+    frame.render_widget(curve, area);
+}

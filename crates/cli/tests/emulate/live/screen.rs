@@ -1,0 +1,95 @@
+//! `--live`: the terminal shows the run, and is as it was however the run ends.
+
+use crate::common::lasthop;
+use crate::traffic::server;
+use crate::{CLEAN, emulate, is_possible};
+use std::process::{Command, Stdio};
+
+/// What switches the other screen on and off, and shows the cursor again.
+const ON: &str = "\u{1b}[?1049h";
+const OFF: &str = "\u{1b}[?1049l";
+const CURSOR: &str = "\u{1b}[?25h";
+
+/// All that a terminal of 30 by 100 gets from a run whose command is this line; at the end its modes (stty(1)).
+fn on_a_terminal(line: &str) -> Option<String> {
+    let program = lasthop().get_program().to_str().unwrap().to_owned();
+    let server = server("cubic");
+    let run = format!(
+        "stty rows 30 cols 100; '{program}' emulate '{CLEAN}' --live --server '{server}' -- sh -c '{line}'; \
+         echo status $?; sleep 1; stty -a"
+    );
+    let output = Command::new("script").args(["-qefc", &run, "/dev/null"]).stdin(Stdio::null()).output();
+    match output {
+        Ok(output) => Some(String::from_utf8_lossy(&output.stdout).into_owned()),
+        Err(error) => {
+            eprintln!("skipped: script(1): {error}");
+            None
+        }
+    }
+}
+
+/// What came before the other screen, on it, and after it.
+fn parts(all: &str) -> [&str; 3] {
+    let (before, rest) = all.split_once(ON).unwrap_or_else(|| panic!("no other screen: {all:?}"));
+    let (on, after) = rest.split_once(OFF).unwrap_or_else(|| panic!("it stays: {all:?}"));
+    assert!(!after.contains(ON), "{all:?}");
+    [before, on, after]
+}
+
+fn is_given_back(after: &str) {
+    assert!(after.contains(CURSOR), "{after:?}");
+    let modes: Vec<&str> = after.split_whitespace().collect();
+    assert!(modes.contains(&"echo") && modes.contains(&"icanon") && modes.contains(&"isig"), "{after:?}");
+}
+
+#[test]
+fn the_run_is_drawn_and_what_the_command_prints_follows() {
+    if !is_possible() {
+        return;
+    }
+    let Some(all) = on_a_terminal("sleep 1; echo hello; echo oops >&2; sleep 1; exit 7") else { return };
+    let [_, on, after] = parts(&all);
+    for drawn in ["lasthop emulate", "down", "queue", "late", "hello", "oops"] {
+        assert!(on.contains(drawn), "{drawn}: {on:?}");
+    }
+    assert!(after.contains("hello\r\n") && after.contains("oops\r\n"), "{after:?}");
+    assert!(after.contains("status 7\r\n") && after.contains("packets sent"), "{after:?}");
+    is_given_back(after);
+}
+
+#[test]
+fn the_terminal_is_given_back_after_an_interruption_and_a_kill() {
+    if !is_possible() {
+        return;
+    }
+    // The command's parent is the run.
+    let kill = |signal: &str| on_a_terminal(&format!("sleep 1; echo hello; kill -{signal} $PPID; sleep 3"));
+    let Some(interrupted) = kill("INT") else { return };
+    let [_, _, after] = parts(&interrupted);
+    assert!(after.contains("hello\r\n") && after.contains("status 130"), "{after:?}");
+    is_given_back(after);
+    let Some(killed) = kill("KILL") else { return };
+    // What tidies up has a second for it.
+    let [_, _, after] = parts(&killed);
+    is_given_back(after);
+}
+
+#[test]
+fn without_a_terminal_it_is_said_before_anything_is_made() {
+    // setsid(1): a process without a controlling terminal.
+    let program = lasthop().get_program().to_owned();
+    let output = Command::new("setsid")
+        .arg("-w")
+        .arg(program)
+        .args(["emulate", CLEAN, "--live", "--", "true"])
+        .stdin(Stdio::null())
+        .output();
+    let Ok(output) = output else { return eprintln!("skipped: setsid(1)") };
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(2) && said.contains("--live needs a terminal"), "{said}");
+    let shell = emulate(&[CLEAN, "--live"]);
+    let said = String::from_utf8_lossy(&shell.stderr).into_owned();
+    assert!(shell.status.code() == Some(2) && said.contains("which a shell needs itself"), "{said}");
+    let short = emulate(&[CLEAN, "--every", "1 ms", "--", "true"]);
+    assert_eq!(short.status.code(), Some(2));
+}
