@@ -8,7 +8,6 @@ use std::process::Command;
 fn mistakes_are_told_before_anything_is_made() {
     let cases: &[(&[&str], &str)] = &[
         (&["umst", "--", "true"], "did you mean `umts`"),
-        (&[CLEAN], "<COMMAND>"),
         (&[CLEAN, "--spin", "fast", "--", "true"], "--spin"),
         (&[CLEAN, "--", "echo", "{server6}"], "no `{server6}` without --server"),
         (&[CLEAN, "--mtu", "1000", "--server", "true", "--", "echo", "{server6}"], "--mtu 1280"),
