@@ -4,7 +4,7 @@ CARGO ?= cargo
 PYTHON ?= python3
 
 # Programs that tests call, each with Debian's package if that has another name.
-PROGRAMS = tshark tcptrace chromium iptables ethtool ip:iproute2 ss:iproute2 nft:nftables setpriv:util-linux valgrind python3
+PROGRAMS = tshark tcptrace chromium iptables ethtool ip:iproute2 ss:iproute2 nft:nftables setpriv:util-linux valgrind bpf-gcc:gcc-bpf python3
 
 # Finds what keeps people out of a page (MPL 2.0): for tests alone, and only where there is npm.
 AXE = 4.14.1
@@ -119,6 +119,14 @@ page:
 		-- --remap-path-prefix="$${CARGO_HOME:-$$HOME/.cargo}=cargo" --remap-path-prefix="$(CURDIR)=lasthop"
 	$(CARGO) run --quiet --package lasthop-page --example page -- \
 		target/wasm32-unknown-unknown/page/lasthop_page.wasm crates/page/lab.html
+
+# The agent's program for the kernel anew, by Debian 12's gcc-bpf: after a change of crates/agent/bpf/window.c.
+BPF_OBJECT ?= crates/agent/bpf/window.o
+.PHONY: bpf
+bpf:
+	bpf-gcc -O2 -Wall -Werror -c crates/agent/bpf/window.c -o $(BPF_OBJECT)
+	@# The loader takes every symbol for a map or a program, and an empty section for a map.
+	bpf-objcopy --strip-unneeded -R .text -R .data -R .bss -R .comment $(BPF_OBJECT)
 
 # How long the page takes to a picture, and that all runs in it are the native ones, bit for bit: for an idle machine.
 .PHONY: page-times

@@ -22,8 +22,8 @@ macro_rules! counters {
 counters! {
     flows_opened: "Connections whose handshake was seen.",
     packets_seen: "Packets looked at on their way, none of them held.",
-    acks_queued: "Packets that the kernel handed over for a decision.",
-    acks_rewritten: "ACKs whose window was made smaller.",
+    acks_queued: "Pure ACKs that were decided on, in the kernel or by NFQUEUE.",
+    acks_rewritten: "ACKs whose window was made smaller, in the kernel also those that carry data.",
     acks_added: "ACKs sent beside the kernel's own.",
     acks_left_alone: "Packets let through as they were, because the handshake of their connection was not seen or they carry data.",
     acks_missed: "ACKs that told the kernel's own window because the agent did not answer in time.",

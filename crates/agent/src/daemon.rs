@@ -8,7 +8,9 @@ use crate::counters::{Counters, count};
 use crate::flow::Piece;
 use crate::folder::Folder;
 use crate::inject::Inject;
+use crate::kernel;
 use crate::privilege;
+use crate::program::Program;
 use crate::report::{self, Summary};
 use crate::settings::Settings;
 use crate::table::{HEADERS, Table};
@@ -16,7 +18,7 @@ use crate::tap::{Tap, Watcher};
 use crate::watchdog::{Heart, LOOK, SILENCE, Watchdog};
 use lasthop_base::{Duration, Time};
 use lasthop_os::priority::RealTimePriority;
-use lasthop_os::{Clock, SystemError};
+use lasthop_os::{Clock, SystemError, ends};
 use lasthop_wire::bytes::rewrite;
 use nfq::{Queue, Verdict};
 use nix::fcntl::Flock;
@@ -33,6 +35,8 @@ use std::thread;
 pub struct Options {
     /// What becomes of ACKs.
     pub settings: Settings,
+    /// By which way.
+    pub path: Path,
     /// The same in words, for `status`.
     pub words: String,
     /// Number of the kernel's queue.
@@ -48,10 +52,24 @@ pub struct Options {
     pub keeper: Vec<String>,
 }
 
-/// A running agent. Its rules go with it.
+/// Where ACKs are rewritten.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Path {
+    /// In the kernel where that can be, otherwise here.
+    #[default]
+    Auto,
+    /// In the kernel, by a BPF program.
+    Bpf,
+    /// Here: the kernel hands them over.
+    Nfqueue,
+}
+
+/// A running agent. Its rules, or its program, go with it.
 pub struct Agent {
     // The rules go first, the lock last.
-    watchdog: Watchdog,
+    watchdog: Option<Watchdog>,
+    /// Why it is not the kernel that rewrites, if that was not asked for.
+    why: Option<String>,
     shared: Arc<Shared>,
     folder: Folder,
     is_urgent: bool,
@@ -63,22 +81,24 @@ pub(crate) struct Shared {
     core: Mutex<Core>,
     /// Taken when the agent ends.
     heart: Mutex<Option<Heart>>,
-    clock: Clock,
+    pub(crate) clock: Clock,
     pub(crate) counters: Arc<Counters>,
     pub(crate) options: Options,
     failure: Mutex<Option<SystemError>>,
 }
 
-struct Core {
+pub(crate) struct Core {
     tap: Tap,
     arrivals: Arrivals,
-    table: Table,
+    pub(crate) table: Table,
+    /// That decides in the kernel; without it we do.
+    pub(crate) program: Option<Program>,
 }
 
 /// Bytes of a packet that are looked at: more than a pure ACK has.
 const COPIED: u16 = 256;
 /// How often what is over is forgotten.
-const TIDYING: Duration = Duration::from_secs(10);
+pub(crate) const TIDYING: Duration = Duration::from_secs(10);
 
 impl Agent {
     /// Starts it.
@@ -95,34 +115,48 @@ impl Agent {
         }
         let folder = Folder::open(&options.folder)?;
         let lock = lock(&folder)?;
+        let (program, why) = kernel::program(&options)?;
         // Dropped in the other order: the heart, then the watchdog.
-        let (mut watchdog, mut heart) = Watchdog::start(&options)?;
-        let queue = listen(options.queue, options.length)?;
+        let (mut watchdog, mut heart) = match program {
+            Some(_) => (None, None),
+            None => Some(Watchdog::start(&options)?).unzip(),
+        };
+        let queue = program.is_none().then(|| listen(options.queue, options.length)).transpose()?;
         let (tap, inject) = (Tap::open()?, Inject::open()?);
         let watcher = tap.watcher().map_err(|error| failed("cannot watch the packet socket", &error))?;
         let metrics = options.metrics.map(listen_for_metrics).transpose()?;
         let counters = Arc::new(Counters::default());
-        let table = Table::new(options.settings.clone(), Arc::clone(&counters));
+        let mut table = Table::new(options.settings.clone(), Arc::clone(&counters));
+        if program.is_some() {
+            table.only_wishes();
+        }
         // Only now: what has a listener is not stale.
-        watchdog.begin(&mut heart)?;
+        if let (Some(watchdog), Some(heart)) = (&mut watchdog, &mut heart) {
+            watchdog.begin(heart)?;
+        }
         let asked = listen_for_status(&folder)?;
         let shared = Arc::new(Shared {
-            core: Mutex::new(Core { tap, arrivals: Arrivals::default(), table }),
-            heart: Mutex::new(Some(heart)),
+            core: Mutex::new(Core { tap, arrivals: Arrivals::default(), table, program }),
+            heart: Mutex::new(heart),
             clock: Clock::new(),
             counters,
             options,
             failure: Mutex::new(None),
         });
         // From here on the rules go whatever happens.
-        let mut agent = Agent { watchdog, shared, folder, is_urgent: false, _lock: lock };
+        let mut agent = Agent { watchdog, why, shared, folder, is_urgent: false, _lock: lock };
         let shared = &agent.shared;
         // An ACK that waits for a busy machine waits for longer than the path takes.
         let priority = RealTimePriority::begin();
         agent.is_urgent = priority.is_granted();
         privilege::drop_rest()?;
-        shared.spawn(move |shared| decide(shared, queue, &inject));
-        shared.spawn(move |shared| watch(shared, &watcher));
+        match queue {
+            Some(queue) => {
+                shared.spawn(move |shared| decide(shared, queue, &inject));
+                shared.spawn(move |shared| watch(shared, &watcher));
+            }
+            None => shared.spawn(move |shared| kernel::watch(shared, &watcher)),
+        }
         drop(priority);
         shared.spawn(move |shared| report::answer_status(shared, &asked));
         if let Some(listener) = metrics {
@@ -133,7 +167,17 @@ impl Agent {
 
     /// Whether IPv6 is looked after, too.
     pub fn has_ipv6(&self) -> bool {
-        self.watchdog.has_ipv6()
+        self.watchdog.as_ref().map_or_else(ends::kernel_has_ipv6, Watchdog::has_ipv6)
+    }
+
+    /// Where ACKs are rewritten.
+    pub fn path(&self) -> Path {
+        if self.watchdog.is_some() { Path::Nfqueue } else { Path::Bpf }
+    }
+
+    /// Why they are rewritten here and not in the kernel, if that was not asked for.
+    pub fn why(&self) -> Option<&str> {
+        self.why.as_deref()
     }
 
     /// Whether ACKs are decided on before everything else that the machine does (SCHED_FIFO).
@@ -151,6 +195,7 @@ impl Drop for Agent {
     fn drop(&mut self) {
         let _ = fs::remove_file(self.folder.inside(SOCKET));
         drop(lock_of(&self.shared.heart).take());
+        drop(self.shared.core().program.take());
     }
 }
 
@@ -163,10 +208,13 @@ impl Shared {
     /// A summary of what is known.
     pub(crate) fn summary(&self) -> Summary {
         let core = self.core();
-        Summary::of(self, self.clock.now(), &core.table)
+        if let Some(program) = &core.program {
+            program.count(&self.counters);
+        }
+        Summary::of(self, self.clock.now(), &core)
     }
 
-    fn core(&self) -> MutexGuard<'_, Core> {
+    pub(crate) fn core(&self) -> MutexGuard<'_, Core> {
         lock_of(&self.core)
     }
 
@@ -182,7 +230,7 @@ impl Shared {
 
 impl Core {
     /// Looks at what has passed; an ACK is decided on with all that came before it known. Says what time it is.
-    fn catch_up(&mut self, clock: &Clock) -> Time {
+    pub(crate) fn catch_up(&mut self, clock: &Clock) -> Time {
         let now = self.arrivals.compare(clock);
         let mut buffer = [0; HEADERS];
         while let Some(passed) = self.tap.recv(&mut buffer) {
@@ -252,7 +300,7 @@ fn window_of(packet: &[u8]) -> Option<u16> {
 fn watch(shared: &Shared, watcher: &Watcher) -> io::Result<()> {
     let (mut tidied, mut looked, mut beaten) = (Time::ZERO, shared.clock.now(), Time::ZERO);
     loop {
-        watcher.wait();
+        watcher.wait(None);
         let now = {
             let mut core = shared.core();
             let now = core.catch_up(&shared.clock);

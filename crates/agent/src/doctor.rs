@@ -1,6 +1,7 @@
 //! What this machine lacks for `emulate`, `endpoint` and `agent`, and how to get it.
 
 use crate::privilege;
+use crate::program as kernels;
 use crate::rules;
 use caps::{CapSet, Capability};
 use lasthop_os::ends::Ends;
@@ -36,6 +37,7 @@ pub fn examine() -> Vec<Finding> {
         firewall(),
         host(may),
         nfqueue(may),
+        bpf(may),
     ]
 }
 
@@ -131,6 +133,20 @@ fn nfqueue(may: bool) -> Finding {
             Ok(format!("{words}; a queue can be opened"))
         },
     )
+}
+
+/// The agent's better way; it does without, so that nothing is missing.
+fn bpf(may: bool) -> Finding {
+    let finding = Finding {
+        name: "BPF",
+        needed_for: "agent (it does without)",
+        is_there: None,
+        found: String::new(),
+        help: "Linux 6.6 or later with CONFIG_BPF_SYSCALL and CONFIG_NET_CLS_ACT, and CAP_BPF; until then the agent \
+               rewrites ACKs outside the kernel (NFQUEUE)",
+    };
+    let finding = attempted(finding, may, kernels::trial);
+    Finding { is_there: finding.is_there.filter(|is_there| *is_there), ..finding }
 }
 
 /// In a network namespace that disappears with it.

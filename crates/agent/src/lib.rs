@@ -4,12 +4,13 @@
 //! * [`table`]: all connections, by their addresses.
 //! * [`settings`]: which window, which shape, which judge.
 //! * [`rules`], [`tap`], [`inject`]: the kernel's side: what is queued, what is only seen, what is sent beside.
+//! * [`program`]: the kernel decides, by a program of ours, where it can; here its wishes are written (`kernel`).
 //! * [`daemon`]: all of it together; [`watchdog`]: that it stands in nobody's way and leaves nothing behind.
 //! * [`report`]: what it says of itself: `status`, metrics; [`counters`] are its numbers.
 //! * [`doctor`]: what this machine lacks.
 //!
-//! What is absent: an ACK that travels with data is never queued, so it carries the kernel's own window; when ACKs
-//! are sent is the kernel's business; nothing here prints or exits.
+//! What is absent: by NFQUEUE an ACK that travels with data carries the kernel's own window; when ACKs are sent is the
+//! kernel's business; nothing here prints or exits.
 
 pub mod counters;
 pub mod flow;
@@ -25,7 +26,11 @@ pub mod folder;
 #[cfg(target_os = "linux")]
 pub mod inject;
 #[cfg(target_os = "linux")]
+mod kernel;
+#[cfg(target_os = "linux")]
 mod privilege;
+#[cfg(target_os = "linux")]
+pub mod program;
 #[cfg(target_os = "linux")]
 pub mod report;
 #[cfg(target_os = "linux")]

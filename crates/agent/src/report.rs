@@ -1,7 +1,8 @@
 //! What the agent says of itself.
 
-use crate::daemon::{SOCKET, Shared};
-use crate::table::Table;
+use crate::daemon::{Core, SOCKET, Shared};
+use crate::flow::Told;
+use crate::program::Program;
 use lasthop_base::Time;
 use lasthop_os::SystemError;
 use nix::errno::Errno;
@@ -30,8 +31,14 @@ const MOST_WAITING: usize = 64;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Summary {
-    pub(crate) fn of(shared: &Shared, now: Time, table: &Table) -> Summary {
-        let mut flows: Vec<_> = table.told().collect();
+    pub(crate) fn of(shared: &Shared, now: Time, core: &Core) -> Summary {
+        let program = core.program.as_ref();
+        let mut flows: Vec<_> = core.table.told().collect();
+        for (key, told) in &mut flows {
+            if let Some(known) = program.and_then(|program| program.known(key)) {
+                *told = Told { min_rtt: told.min_rtt, ..known };
+            }
+        }
         let count = flows.len();
         flows.sort_by(|(a, one), (b, other)| {
             other.acks.cmp(&one.acks).then_with(|| a.own.cmp(&b.own)).then_with(|| a.peer.cmp(&b.peer))
@@ -54,13 +61,15 @@ impl Summary {
             "pid": std::process::id(),
             "running_s": now.as_secs(),
             "does": shared.options.words,
-            "queue": shared.options.queue,
+            "path": if program.is_some() { "bpf" } else { "nfqueue" },
+            "devices": program.map(Program::devices),
+            "queue": program.is_none().then_some(shared.options.queue),
             "connections": count,
         });
         for (name, _, count) in shared.counters.all() {
             object[name] = count.into();
         }
-        object["queue_dropped"] = dropped(shared.options.queue).into();
+        object["queue_dropped"] = program.is_none().then(|| dropped(shared.options.queue)).flatten().into();
         object["flows"] = flows.into();
         Summary { object }
     }

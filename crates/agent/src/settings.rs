@@ -45,6 +45,17 @@ impl Settings {
         }
     }
 
+    /// How many ACKs become of one, and whether they are all the same; `None` where that is not a fixed number.
+    pub fn pieces(&self) -> Option<(u32, bool)> {
+        let Some(shape) = &self.shape else { return Some((1, false)) };
+        let count = || shape.values.count("count") as u32;
+        match shape.info.name {
+            "copies" => Some((count(), true)),
+            "split" if shape.values.word("when") == "always" => Some((count(), false)),
+            _ => None,
+        }
+    }
+
     /// `split`, `split=N`, `copies=N`; with a judge, splitting is for the time after wireless losses only.
     ///
     /// # Errors

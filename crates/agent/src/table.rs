@@ -1,13 +1,13 @@
 //! All connections, by their addresses.
 
 use crate::counters::{Counters, count};
-use crate::flow::{Flow, Piece, Told};
+use crate::flow::{Flow, Piece, Told, Wish};
 use crate::settings::Settings;
 use lasthop_base::{Duration, Time};
 use lasthop_tcp::event::Cause;
 use lasthop_wire::bytes::{Checksums, Content, Parsed, parse};
 use lasthop_wire::{Flags, Segment};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -40,12 +40,42 @@ pub struct Table {
     flows: HashMap<Key, Flow>,
     counters: Arc<Counters>,
     opened: u64,
+    wishing: Option<Wishing>,
+}
+
+/// Where the kernel's program decides: connections whose wishes may have changed, and those that are over.
+#[derive(Default)]
+struct Wishing {
+    touched: HashSet<Key>,
+    forgotten: Vec<Key>,
 }
 
 impl Table {
     /// No connections yet.
     pub fn new(settings: Settings, counters: Arc<Counters>) -> Table {
-        Table { settings, flows: HashMap::new(), counters, opened: 0 }
+        Table { settings, flows: HashMap::new(), counters, opened: 0, wishing: None }
+    }
+
+    /// Somebody else decides on packets, by what is wished here.
+    pub fn only_wishes(&mut self) {
+        self.wishing = Some(Wishing::default());
+    }
+
+    /// Tells what is wished anew since the last time.
+    ///
+    /// # Errors
+    /// The first that `tell` returns.
+    pub fn wishes<E>(&mut self, mut tell: impl FnMut(&Key, Wish) -> Result<(), E>) -> Result<(), E> {
+        let Some(wishing) = &mut self.wishing else { return Ok(()) };
+        wishing.touched.drain().try_for_each(|key| {
+            let wish = self.flows.get_mut(&key).and_then(Flow::wish);
+            wish.map_or(Ok(()), |wish| tell(&key, wish))
+        })
+    }
+
+    /// Connections that are over since the last time.
+    pub fn forgotten(&mut self) -> Vec<Key> {
+        self.wishing.as_mut().map(|wishing| std::mem::take(&mut wishing.forgotten)).unwrap_or_default()
     }
 
     /// A packet passes that is not to be decided on; its payload may be cut off.
@@ -57,6 +87,9 @@ impl Table {
             self.open(now, key);
         }
         let Some(flow) = self.flows.get_mut(&key) else { return };
+        if let Some(wishing) = &mut self.wishing {
+            wishing.touched.insert(key);
+        }
         match way {
             Way::In => match flow.handle_incoming(now, &segment) {
                 Some(Cause::Wireless) => count(&self.counters.losses_wireless),
@@ -64,7 +97,7 @@ impl Table {
                 None => {}
             },
             Way::Out => {
-                if flow.handle_outgoing(now, &segment) {
+                if flow.handle_outgoing(now, &segment) && self.wishing.is_none() {
                     count(&self.counters.acks_missed);
                 }
             }
@@ -108,7 +141,15 @@ impl Table {
 
     /// Forgets what is over.
     pub fn tidy(&mut self, now: Time) {
-        self.flows.retain(|_, flow| !flow.is_over() || now.since(flow.seen()) < LINGER);
+        self.keep(|flow| !flow.is_over() || now.since(flow.seen()) < LINGER);
+    }
+
+    fn keep(&mut self, is_wanted: impl Fn(&Flow) -> bool) {
+        let gone = self.flows.extract_if(|_, flow| !is_wanted(flow)).map(|(key, _)| key);
+        match &mut self.wishing {
+            Some(wishing) => wishing.forgotten.extend(gone),
+            None => gone.for_each(drop),
+        }
     }
 
     fn open(&mut self, now: Time, key: Key) {
@@ -121,7 +162,7 @@ impl Table {
             let middle = seen.len() / 2;
             let (_, middle, _) = seen.select_nth_unstable(middle);
             let middle = *middle;
-            self.flows.retain(|_, flow| flow.seen() > middle);
+            self.keep(|flow| flow.seen() > middle);
         }
         count(&self.counters.flows_opened);
         self.opened += 1;

@@ -9,7 +9,7 @@ use nix::sys::socket::{ControlMessageOwned, LinkAddr, MsgFlags, recvmsg, setsock
 use nix::sys::time::TimeSpec;
 use socket2::{Domain, Protocol, SockFilter, Socket, Type};
 use std::io::{self, IoSliceMut};
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 /// A packet socket.
 pub struct Tap {
@@ -100,11 +100,12 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Until a packet is there, 50 ms at most.
-    pub fn wait(&self) {
-        let mut polled = [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)];
+    /// Until a packet is there, or there is something to read elsewhere, 50 ms at most.
+    pub fn wait(&self, elsewhere: Option<BorrowedFd<'_>>) {
+        let files = [Some(self.socket.as_fd()), elsewhere];
+        let files = files.map(|file| PollFd::new(file.unwrap_or(self.socket.as_fd()), PollFlags::POLLIN));
         // Whether it was interrupted or timed out is the same to the caller.
-        let _ = poll(&mut polled, PollTimeout::from(50_u8));
+        let _ = poll(&mut { files }, PollTimeout::from(50_u8));
     }
 }
 

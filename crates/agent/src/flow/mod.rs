@@ -43,6 +43,9 @@ pub struct Flow {
     /// Since when somebody decides again.
     lapsed: Option<Time>,
     told: Told,
+    /// What was wished last, and what ACKs become.
+    wished: Option<Wish>,
+    pieces: (u32, bool),
     /// Bytes that arrived: the kernel does not say what was read of them.
     arrived: u64,
     fins: u8,
@@ -73,6 +76,17 @@ pub struct Piece {
     pub ack: Seq,
     /// Window as in the header.
     pub window: u16,
+}
+
+/// What shall become of ACKs from now on, whoever decides on each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wish {
+    /// The window to tell at most, bytes.
+    pub window: u64,
+    /// How many ACKs go out for one.
+    pub count: u32,
+    /// Whether they are all the same; otherwise each acknowledges a part.
+    pub is_copies: bool,
 }
 
 /// For people: the connection's windows.
@@ -109,6 +123,8 @@ impl Flow {
             is_ours: true,
             lapsed: None,
             told: Told::default(),
+            wished: None,
+            pieces: settings.pieces().unwrap_or((1, false)),
             arrived: 0,
             fins: 0,
             seen: Time::ZERO,
@@ -234,6 +250,20 @@ impl Flow {
         }
         self.told.acks += u64::from(count);
         true
+    }
+
+    /// What is wished, if that is news: where the kernel's program decides.
+    pub fn wish(&mut self) -> Option<Wish> {
+        let (segment, (count, is_copies)) = (self.segment(), self.pieces);
+        let window = self.window.as_mut().map_or(u64::MAX, |window| {
+            let wanted = window.bytes(&WindowInput { unread: 0, segment }).max(FLOOR * segment);
+            self.is_ours = self.edge <= self.acknowledged + wanted + segment;
+            wanted
+        });
+        let wish = Some(Wish { window, count, is_copies });
+        let is_news = self.wished != wish;
+        self.wished = wish;
+        wish.filter(|_| is_news)
     }
 
     /// What the kernel acknowledges and how many bytes it offers behind that.

@@ -7,8 +7,8 @@ mod summary;
 use crate::failure::Failure;
 use crate::output::{self, Format};
 use crate::target::patience;
-use clap::{Args, Subcommand};
-use lasthop_agent::daemon::Options;
+use clap::{Args, Subcommand, ValueEnum};
+use lasthop_agent::daemon::{self, Options};
 use lasthop_agent::{Agent as Running, Settings, SystemError, report, watchdog};
 use lasthop_base::{Choice, Need};
 use lasthop_tcp::receiver::cause;
@@ -19,7 +19,8 @@ use std::time::Duration;
 
 /// Apply receiver mechanisms to this host's own TCP connections.
 ///
-/// The pure ACKs that the kernel sends are intercepted; their window is made smaller, or several are sent for one.
+/// The window in what the kernel sends is made smaller, or several ACKs are sent for one: in the kernel (BPF) where that
+/// can be, otherwise pure ACKs alone are intercepted (NFQUEUE).
 /// Connections that were open before are left alone. If the agent ends or hangs, all connections go on without it.
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -46,7 +47,7 @@ enum AgentCommand {
 pub(crate) struct Run {
     #[command(flatten)]
     mechanisms: Mechanisms,
-    /// Number of the NFQUEUE to use
+    /// Number of the NFQUEUE to use, if one is
     #[arg(long, value_name = "N", default_value_t = 6868)]
     queue: u16,
     /// ACKs that may wait for the agent; further ones pass as they are
@@ -71,6 +72,24 @@ struct Mechanisms {
     /// Split only after losses that this judge takes for wireless ones, until the window is back: jtcp, rtt, always
     #[arg(long, value_name = "JUDGE", requires = "acks", value_parser = Settings::cause)]
     cause: Option<Choice<cause::Build>>,
+    /// Where ACKs are rewritten: bpf, in the kernel (Linux 6.6 or later; not with --cause), nfqueue, by the agent itself, or
+    /// auto, in the kernel where that can be
+    #[arg(
+        long = "path",
+        value_name = "WAY",
+        value_enum,
+        default_value = "auto",
+        hide_possible_values = true
+    )]
+    way: Way,
+}
+
+/// Where ACKs are rewritten.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Way {
+    Auto,
+    Bpf,
+    Nfqueue,
 }
 
 /// Say what the running agent does, and for which connections.
@@ -129,6 +148,9 @@ impl Run {
                      hold ACKs up",
                 );
             }
+            if let Some(why) = agent.why() {
+                output::note(&format!("note: not in the kernel, by BPF: {why}"));
+            }
             output::note(&self.greeting(&agent));
             while !patience::is_interrupted() {
                 std::thread::sleep(PATIENCE);
@@ -145,7 +167,11 @@ impl Run {
     fn greeting(&self, agent: &Running) -> String {
         let families = if agent.has_ipv6() { "IPv4 and IPv6" } else { "IPv4 (there are no rules for IPv6)" };
         format!(
-            "the agent runs for new connections over {families}: {}; Ctrl-C ends it",
+            "the agent runs for new connections over {families}, {}: {}; Ctrl-C ends it",
+            match agent.path() {
+                daemon::Path::Bpf => "in the kernel (BPF)",
+                _ => "by NFQUEUE",
+            },
             self.mechanisms.words()
         )
     }
@@ -154,6 +180,11 @@ impl Run {
         Ok(Options {
             settings: self.mechanisms.settings()?,
             words: self.mechanisms.words(),
+            path: match self.mechanisms.way {
+                Way::Auto => daemon::Path::Auto,
+                Way::Bpf => daemon::Path::Bpf,
+                Way::Nfqueue => daemon::Path::Nfqueue,
+            },
             queue: self.queue,
             length: self.queue_length,
             folder: self.folder.run_dir.clone(),
@@ -189,7 +220,8 @@ impl Mechanisms {
         let window = self.window.as_ref().map(|choice| ["--window".to_owned(), words_of(choice)]);
         let acks = self.acks.as_ref().map(|text| ["--acks".to_owned(), text.clone()]);
         let cause = self.cause.as_ref().map(|cause| ["--cause".to_owned(), cause.info.name.to_owned()]);
-        [window, acks, cause].into_iter().flatten().flatten().collect()
+        let way = self.way.to_possible_value().map(|way| ["--path".to_owned(), way.get_name().to_owned()]);
+        [window, acks, cause, way].into_iter().flatten().flatten().collect()
     }
 }
 

@@ -5,7 +5,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-const FIXED: &[&str] = &["--window", "fixed=64KiB"];
+const FIXED: &[&str] = &["--window", "fixed=64KiB", "--path", "nfqueue"];
 
 #[test]
 fn a_planted_link_is_not_followed() {

@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// Two segments in flight: two ACKs at most wait in a queue, however short it is.
-const FEW: &[&str] = &["--window", "fixed=2KiB"];
+const FEW: &[&str] = &["--window", "fixed=2KiB", "--path", "nfqueue"];
 
 /// A process's parent and session, if it lives (proc(5), /proc/PID/stat).
 fn parent_and_session(pid: u32) -> Option<[u32; 2]> {
@@ -107,7 +107,7 @@ fn after_a_stop_the_window_is_the_paths_again() {
     let Some(_alone) = alone() else { return };
     let Some(path) = deep_path() else { return };
     // So few are held that the connection goes on at once, and many packets pass while nobody looks.
-    let agent = Agent::start(&path, &["--window", "dynamic", "--queue-length", "1"]);
+    let agent = Agent::start(&path, &["--window", "dynamic", "--path", "nfqueue", "--queue-length", "1"]);
     let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
     wait_until("it begins", || transfer.received() > 1 << 20);
     agent.signal("STOP");

@@ -10,7 +10,7 @@ use std::net::TcpStream;
 use std::process::Command;
 use std::time::Duration;
 
-pub const DYNAMIC: &[&str] = &["--window", "dynamic"];
+pub const DYNAMIC: &[&str] = &["--window", "dynamic", "--path", "nfqueue"];
 
 /// Jumps to the agent's chain, and its chains; where nft made them, its tables for both.
 pub fn rules(path: &Path) -> (usize, usize) {
@@ -52,7 +52,9 @@ fn nft_does_where_there_is_no_iptables() {
     std::os::unix::fs::symlink(nft, programs.path().join("nft")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let mut command = common::lasthop();
-    command.args(["agent", "run", "--window", "dynamic", "--run-dir"]).arg(folder.path());
+    command
+        .args(["agent", "run", "--window", "dynamic", "--path", "nfqueue", "--run-dir"])
+        .arg(folder.path());
     command.env("PATH", programs.path());
     let (child, said) = match Agent::begin(&path, command) {
         Err(said) => {
@@ -81,7 +83,7 @@ fn it_runs_once_with_few_capabilities_and_tells_its_counters() {
     path.at_client(|| {
         assert!(Command::new("ip").args(["link", "set", "lo", "up"]).status().unwrap().success())
     });
-    let agent = Agent::start(&path, &["--acks", "copies=2", "--metrics", "9469"]);
+    let agent = Agent::start(&path, &["--acks", "copies=2", "--path", "nfqueue", "--metrics", "9469"]);
     let refused = Agent::start_in(&path, agent.folder.path(), DYNAMIC).unwrap_err();
     assert!(refused.contains("another agent is running"), "{refused}");
     let elsewhere = tempfile::tempdir().unwrap();

@@ -1,0 +1,426 @@
+/*
+ * The agent's data path: windows of this host's connections, rewritten where packets leave (tc, egress).
+ *
+ * User space writes what it wants into `wishes` and says in `heart` that it is alive. While it does not, for 200 ms or
+ * more, nothing is rewritten: the kernel's own windows are told, whatever has become of the daemon.
+ *
+ * Whatever is wished: a window is never larger than the kernel's own, never smaller than two segments, and the right
+ * edge that the peer has been told, kept here for each connection, never moves left of itself. Only connections whose
+ * handshake was seen are touched, and only those of this host's own sockets.
+ *
+ * Built by `make bpf` with Debian's gcc-bpf (12.2); map definitions without BTF.
+ */
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef int s32;
+typedef unsigned long long u64;
+
+#define SEC(name) __attribute__((section(name), used))
+#define INLINE static inline __attribute__((always_inline))
+#define HELPER(number) __attribute__((kernel_helper(number)))
+
+/* The first fields of linux/bpf.h's struct __sk_buff; their order is the kernel's promise. */
+struct packet {
+	u32 len, pkt_type, mark, queue_mapping, protocol, vlan_present, vlan_tci, vlan_proto, priority, ingress_ifindex,
+		ifindex, tc_index, cb[5], hash, tc_classid, data, data_end, napi_id, family, remote_ip4, local_ip4,
+		remote_ip6[4], local_ip6[4], remote_port, local_port, data_meta;
+	u64 flow_keys;
+	u64 tstamp;
+	u32 wire_len, gso_segs;
+	u64 sk;
+};
+
+/* linux/bpf.h, enum bpf_func_id. */
+void *map_lookup(void *map, const void *key) HELPER(1);
+long map_update(void *map, const void *key, const void *value, u64 flags) HELPER(2);
+u64 ktime_ns(void) HELPER(5);
+long store_bytes(struct packet *packet, u32 at, const void *from, u32 length, u64 flags) HELPER(9);
+long l4_csum_replace(struct packet *packet, u32 at, u64 from, u64 to, u64 flags) HELPER(11);
+long clone_redirect(struct packet *packet, u32 ifindex, u64 flags) HELPER(13);
+long load_bytes(const struct packet *packet, u32 at, void *to, u32 length) HELPER(26);
+
+/* Map definitions as they were before BTF. */
+struct map {
+	u32 type, key_size, value_size, max_entries, flags, id, pinning;
+};
+enum { HASH = 1, ARRAY = 2, PERCPU_ARRAY = 6, LRU_HASH = 9 };
+
+/* Both ends of a connection; IPv4 addresses are mapped into IPv6's (RFC 4291 section 2.5.5.2), all in the network's order. */
+struct key {
+	u8 own[16], peer[16];
+	u16 own_port, peer_port;
+};
+
+/* What this program knows of a connection. */
+struct flow {
+	/* The byte behind the last one that the peer was told it may send. */
+	u32 edge;
+	/* The highest acknowledgement sent. */
+	u32 acked;
+	/* The kernel's own window in the last packet, bytes. */
+	u32 kernel;
+	/* A full segment's payload, bytes. */
+	u32 segment;
+	/* What is known, and the shift of windows. */
+	u32 known, shift;
+	/* Own ACKs told and the window in the last one, bytes. */
+	u32 acks, window;
+	/* The window of the own SYN, and its number. */
+	u32 syn_window, syn;
+};
+enum { KNOWN = 1, SCALES = 2, STAMPS = 4 };
+
+/* What user space wants of it. */
+struct wish {
+	/* The window, bytes. */
+	u64 window;
+	/* ACKs for one (1: as it is), and whether all are the same. */
+	u32 count, is_copies;
+};
+
+struct map SEC("maps") flows = { LRU_HASH, sizeof(struct key), sizeof(struct flow), 16384 };
+struct map SEC("maps") wishes = { HASH, sizeof(struct key), sizeof(struct wish), 16384 };
+/* When user space was last alive, CLOCK_MONOTONIC, ns. */
+struct map SEC("maps") heart = { ARRAY, 4, 8, 1 };
+
+/* As lasthop-agent's `program` reads them. */
+struct counts {
+	u64 decided, rewritten, added, left_alone, missed, errors;
+};
+struct map SEC("maps") counters = { PERCPU_ARRAY, 4, sizeof(struct counts), 1 };
+
+#define SILENCE 200000000ull
+#define FLOOR 2
+#define DEFAULT_MSS 536
+#define TIMESTAMP_BYTES 12
+/* As lasthop-agent's `program` has it. */
+#define MOST_PIECES 16
+#define PASS (-1) /* TC_ACT_UNSPEC: on to the next program */
+/* In tc_index, of ACKs that have been decided on. */
+#define OURS 0x6c68
+
+enum { FIN = 1, SYN = 2, RST = 4, PUSH = 8, ACK = 16 };
+
+/* Not the compiler's builtin: gcc-bpf 12 makes a call of it. */
+INLINE u16 swapped(u16 value)
+{
+	return value << 8 | value >> 8;
+}
+
+INLINE u32 swapped32(u32 value)
+{
+	return value << 24 | (value & 0xff00) << 8 | (value >> 8 & 0xff00) | value >> 24;
+}
+
+/* A TCP header without options. */
+struct tcp {
+	u16 source, destination;
+	u32 seq, ack;
+	u8 offset, flags;
+	u16 window, check, urgent;
+};
+
+/* Where the TCP header is, and its connection; 0 if there is none. */
+INLINE u32 find(struct packet *packet, u32 l3, int is_out, struct key *key, struct tcp *tcp)
+{
+	u8 *source = is_out ? key->own : key->peer, *destination = is_out ? key->peer : key->own;
+	u32 at;
+
+	__builtin_memset(key, 0, sizeof(*key));
+	if (packet->protocol == swapped(0x0800)) {
+		u8 ip[20];
+
+		if (load_bytes(packet, l3, ip, sizeof(ip)) < 0)
+			return 0;
+		/* TCP, and no fragment. */
+		if (ip[9] != 6 || (ip[6] & 0x3f) || ip[7])
+			return 0;
+		source[10] = source[11] = destination[10] = destination[11] = 0xff;
+		__builtin_memcpy(source + 12, ip + 12, 4);
+		__builtin_memcpy(destination + 12, ip + 16, 4);
+		at = l3 + (ip[0] & 15) * 4;
+	} else if (packet->protocol == swapped(0x86dd)) {
+		u8 ip[40];
+
+		if (load_bytes(packet, l3, ip, sizeof(ip)) < 0)
+			return 0;
+		/* Extension headers: left alone. */
+		if (ip[6] != 6)
+			return 0;
+		__builtin_memcpy(source, ip + 8, 16);
+		__builtin_memcpy(destination, ip + 24, 16);
+		at = l3 + 40;
+	} else {
+		return 0;
+	}
+	if (load_bytes(packet, at, tcp, sizeof(*tcp)) < 0)
+		return 0;
+	key->own_port = is_out ? tcp->source : tcp->destination;
+	key->peer_port = is_out ? tcp->destination : tcp->source;
+	return at;
+}
+
+/* What a SYN offers. */
+struct offer {
+	u32 mss, shift, known;
+};
+
+/* At most this many options are looked at: a SYN's 40 bytes hold few. */
+#define OPTIONS 12
+
+INLINE void read_options(struct packet *packet, u32 at, u32 length, struct offer *offer)
+{
+	u32 end = at + length;
+	int n;
+
+	offer->mss = DEFAULT_MSS;
+	offer->shift = 0;
+	offer->known = 0;
+	at += 20;
+	for (n = 0; n < OPTIONS; n++) {
+		u8 option[4] = { 0, 0, 0, 0 };
+
+		if (at >= end || load_bytes(packet, at, option, 1) < 0 || option[0] == 0)
+			return;
+		if (option[0] == 1) {
+			at++;
+			continue;
+		}
+		if (at + 2 > end || load_bytes(packet, at, option, 2) < 0 || option[1] < 2 || at + option[1] > end)
+			return;
+		if (option[0] == 2 && option[1] == 4) {
+			if (load_bytes(packet, at, option, 4) < 0)
+				return;
+			offer->mss = (u32)option[2] << 8 | option[3];
+		} else if (option[0] == 3 && option[1] == 3) {
+			if (load_bytes(packet, at, option, 3) < 0)
+				return;
+			/* RFC 7323 section 2.3 */
+			offer->shift = option[2] > 14 ? 14 : option[2];
+			offer->known |= SCALES;
+		} else if (option[0] == 8 && option[1] == 10) {
+			offer->known |= STAMPS;
+		}
+		at += option[1];
+	}
+}
+
+INLINE u32 segment_of(u32 mss, u32 known)
+{
+	u32 taken = known & STAMPS ? TIMESTAMP_BYTES : 0;
+
+	return mss > taken ? mss - taken : 1;
+}
+
+/*
+ * A SYN of this host's: its connection begins. A SYN that answers another offers only what was offered to it, so that
+ * it says all (RFC 7323 sections 2.2 and 3.2).
+ */
+INLINE void begin(struct packet *packet, const struct key *key, u32 at, const struct tcp *tcp)
+{
+	struct offer offer;
+	struct flow flow;
+
+	read_options(packet, at, (tcp->offset >> 4) * 4, &offer);
+	__builtin_memset(&flow, 0, sizeof(flow));
+	flow.known = offer.known;
+	flow.shift = offer.shift;
+	flow.segment = offer.mss;
+	flow.syn_window = swapped(tcp->window);
+	flow.syn = swapped32(tcp->seq);
+	if (tcp->flags & ACK) {
+		flow.acked = swapped32(tcp->ack);
+		/* The window of a SYN is not scaled. */
+		flow.edge = flow.acked + flow.syn_window;
+		flow.known |= KNOWN;
+		flow.segment = segment_of(offer.mss, offer.known);
+	}
+	map_update(&flows, key, &flow, 0);
+}
+
+/* The peer's answer to a SYN of ours. */
+INLINE void answered(struct packet *packet, struct flow *flow, u32 at, const struct tcp *tcp)
+{
+	struct offer offer;
+
+	/* Data that went with the SYN may be acknowledged, too (RFC 7413). */
+	if (flow->known & KNOWN || swapped32(tcp->ack) - flow->syn - 1 > 65535)
+		return;
+	read_options(packet, at, (tcp->offset >> 4) * 4, &offer);
+	flow->segment = segment_of(flow->segment, flow->known & offer.known);
+	/* Both must offer scaling, or nobody scales (RFC 7323 section 2.2). */
+	if (!(flow->known & offer.known & SCALES))
+		flow->shift = 0;
+	flow->acked = swapped32(tcp->seq) + 1;
+	flow->edge = flow->acked + flow->syn_window;
+	flow->known |= KNOWN;
+}
+
+/* What the header of a packet acknowledges and offers. */
+struct said {
+	u32 ack;
+	u16 window;
+};
+
+/* Writes another window over the one that is there. Negative if that fails. */
+INLINE long put_window(struct packet *packet, u32 at, struct said *said, u16 window)
+{
+	u16 from = swapped(said->window), to = swapped(window);
+	long failed = l4_csum_replace(packet, at + 16, from, to, 2);
+
+	said->window = window;
+	return failed | store_bytes(packet, at + 14, &to, 2, 0);
+}
+
+/* The same with another acknowledgement. Without branches: the kernel's verifier follows every way through a loop. */
+INLINE long put(struct packet *packet, u32 at, struct said *said, u32 ack, u16 window)
+{
+	u32 from = swapped32(said->ack), to = swapped32(ack);
+	long failed = put_window(packet, at, said, window);
+
+	failed |= l4_csum_replace(packet, at + 16, from, to, 4);
+	said->ack = ack;
+	return failed | store_bytes(packet, at + 8, &to, 4, 0);
+}
+
+/* As a header says it: rounded up, so that the edge does not move left. */
+INLINE u16 units_of(u32 bytes, u32 shift)
+{
+	u32 units = (bytes + (1u << shift) - 1) >> shift;
+
+	return units > 65535 ? 65535 : units;
+}
+
+INLINE int leaves(struct packet *packet, u32 l3)
+{
+	struct key key;
+	struct tcp tcp;
+	struct flow *flow;
+	struct wish *wish;
+	struct counts *counts;
+	u64 *alive;
+	struct said said;
+	u32 zero = 0, at, header, ack, shift, told, wanted, bytes, advance, is_pure, n, before;
+	u16 window;
+
+	/* Packets that are forwarded are nobody's here. */
+	if (packet->tc_index == OURS || !packet->sk)
+		return PASS;
+	at = find(packet, l3, 1, &key, &tcp);
+	if (!at)
+		return PASS;
+	if (tcp.flags & SYN) {
+		begin(packet, &key, at, &tcp);
+		return PASS;
+	}
+	if (!(tcp.flags & ACK) || (tcp.flags & RST))
+		return PASS;
+	counts = map_lookup(&counters, &zero);
+	if (!counts)
+		return PASS;
+	flow = map_lookup(&flows, &key);
+	if (!flow || !(flow->known & KNOWN)) {
+		counts->left_alone++;
+		return PASS;
+	}
+	header = (tcp.offset >> 4) * 4;
+	is_pure = packet->len == at + header && !(tcp.flags & FIN);
+	said.ack = ack = swapped32(tcp.ack);
+	said.window = swapped(tcp.window);
+	shift = flow->shift & 15;
+	bytes = flow->kernel = (u32)said.window << shift;
+	told = (s32)(flow->edge - ack) > 0 ? flow->edge - ack : 0;
+	before = flow->acked;
+	advance = (s32)(ack - before) > 0 ? ack - before : 0;
+	if (advance)
+		flow->acked = ack;
+	flow->acks += is_pure;
+	alive = map_lookup(&heart, &zero);
+	wish = map_lookup(&wishes, &key);
+	if (!alive || !wish || ktime_ns() - *alive > SILENCE) {
+		counts->missed += is_pure;
+		if (bytes > told)
+			flow->edge = ack + bytes;
+		flow->window = bytes;
+		return PASS;
+	}
+	counts->decided += is_pure;
+	wanted = wish->window > 0x3fffffff ? 0x3fffffff : wish->window;
+	if (wanted < FLOOR * flow->segment)
+		wanted = FLOOR * flow->segment;
+	if (wanted < told)
+		wanted = told;
+	if (wanted < bytes)
+		bytes = wanted;
+	window = units_of(bytes, shift);
+	if (window > said.window)
+		window = said.window;
+	flow->window = (u32)window << shift;
+	flow->edge = ack + flow->window;
+	counts->rewritten += window != said.window;
+	if (is_pure && wish->count > 1 && (wish->is_copies || advance)) {
+		u32 count = wish->count, edge = flow->edge, sent = 0;
+		u32 from = wish->is_copies ? ack : before, length = ack - from;
+
+		/* Its copies come by here, too. */
+		packet->tc_index = OURS;
+		if (count > MOST_PIECES)
+			count = MOST_PIECES;
+		for (n = 1; n < MOST_PIECES; n++) {
+			u32 part;
+
+			if (n >= count)
+				break;
+			part = from + (u32)((u64)length * n / count);
+			put(packet, at, &said, part, units_of(edge - part, shift));
+			sent += !clone_redirect(packet, packet->ifindex, 0);
+		}
+		counts->added += sent;
+		counts->errors += count - 1 - sent;
+		if (put(packet, at, &said, ack, window))
+			counts->errors++;
+		return PASS;
+	}
+	if (window != said.window && put_window(packet, at, &said, window))
+		counts->errors++;
+	return PASS;
+}
+
+INLINE int arrives(struct packet *packet, u32 l3)
+{
+	struct key key;
+	struct tcp tcp;
+	struct flow *flow;
+	u32 at = find(packet, l3, 0, &key, &tcp);
+
+	if (!at || (tcp.flags & (SYN | ACK | RST)) != (SYN | ACK))
+		return PASS;
+	flow = map_lookup(&flows, &key);
+	if (flow)
+		answered(packet, flow, at, &tcp);
+	return PASS;
+}
+
+/* Devices with an Ethernet header, and those without any. */
+SEC("classifier/ether_out") int ether_out(struct packet *packet)
+{
+	return leaves(packet, 14);
+}
+
+SEC("classifier/ether_in") int ether_in(struct packet *packet)
+{
+	return arrives(packet, 14);
+}
+
+SEC("classifier/plain_out") int plain_out(struct packet *packet)
+{
+	return leaves(packet, 0);
+}
+
+SEC("classifier/plain_in") int plain_in(struct packet *packet)
+{
+	return arrives(packet, 0);
+}
+
+char SEC("license") terms[] = "GPL";

@@ -1,0 +1,77 @@
+//! The kernel decides, by a program of ours: here its wishes are written, and it is told that somebody is there.
+
+use crate::daemon::{Options, Path, Shared, TIDYING};
+use crate::program::{MOST_PIECES, Program};
+use crate::settings::Settings;
+use crate::tap::Watcher;
+use lasthop_base::{Duration, Time};
+use lasthop_os::SystemError;
+use std::io;
+use std::os::fd::AsFd;
+use std::thread::sleep;
+
+/// Packets are looked at together that arrive within this time: each wish holds for many ACKs.
+const BATCH: std::time::Duration = std::time::Duration::from_millis(1);
+/// How often the program is told that somebody is there; it waits ten times as long.
+const BEAT: Duration = Duration::from_millis(20);
+
+/// The program, and why there is none if there could be one.
+pub(crate) fn program(options: &Options) -> Result<(Option<Program>, Option<String>), SystemError> {
+    if options.path == Path::Nfqueue {
+        return Ok((None, None));
+    }
+    let begun = match obstacle(&options.settings) {
+        Some(message) => {
+            Err(SystemError { message, help: "leave --path away, or use --path nfqueue".to_owned() })
+        }
+        None => Program::start(),
+    };
+    match begun {
+        Ok(program) => Ok((Some(program), None)),
+        Err(error) if options.path == Path::Bpf => Err(error),
+        Err(error) => Ok((None, Some(error.message))),
+    }
+}
+
+/// Why the program cannot do what is wanted.
+fn obstacle(settings: &Settings) -> Option<String> {
+    if settings.cause.is_some() {
+        return Some("with a judge each ACK is decided on outside the kernel".to_owned());
+    }
+    match settings.pieces() {
+        Some((1..=MOST_PIECES, _)) => None,
+        Some(_) => Some(format!("the kernel's program makes no more than {MOST_PIECES} ACKs of one")),
+        None => Some("the kernel's program makes a fixed number of ACKs of one".to_owned()),
+    }
+}
+
+/// Looks at packets, writes wishes, and says that somebody is there once all is looked at.
+pub(crate) fn watch(shared: &Shared, watcher: &Watcher) -> io::Result<()> {
+    let Some(changes) = shared.core().program.as_ref().map(Program::changes).transpose()? else {
+        return Ok(());
+    };
+    let (mut tidied, mut beaten) = (Time::ZERO, None);
+    loop {
+        watcher.wait(Some(changes.as_fd()));
+        let mut locked = shared.core();
+        let now = locked.catch_up(&shared.clock);
+        if now.since(tidied) > TIDYING {
+            locked.table.tidy(now);
+            tidied = now;
+        }
+        let core = &mut *locked;
+        // Without a program the agent is about to end.
+        let Some(program) = &mut core.program else { return Ok(()) };
+        program.follow()?;
+        for key in core.table.forgotten() {
+            program.forget(&key);
+        }
+        core.table.wishes(|key, wish| program.wish(key, wish))?;
+        if beaten.is_none_or(|beaten| now.since(beaten) >= BEAT) {
+            beaten = Some(now);
+            program.beat()?;
+        }
+        drop(locked);
+        sleep(BATCH);
+    }
+}

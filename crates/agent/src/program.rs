@@ -1,0 +1,292 @@
+//! The agent's data path in the kernel: a program where packets leave (tc, egress) that makes windows smaller.
+//!
+//! Its source is `bpf/window.c`, which says what it does and what it never does; `make bpf` builds the object that is
+//! part of this program. Its links (tcx, Linux 6.6) are file descriptors: they are gone when this process is, however it
+//! ends.
+
+use crate::counters::Counters;
+use crate::flow::{Told, Wish};
+use crate::table::Key;
+use aya::maps::{Array, HashMap, MapData, PerCpuArray};
+use aya::programs::tc::{SchedClassifierLink, TcAttachOptions};
+use aya::programs::{LinkOrder, SchedClassifier, TcAttachType};
+use aya::{Ebpf, EbpfLoader};
+use lasthop_os::{Namespace, SystemError};
+use nix::ifaddrs::getifaddrs;
+use nix::net::if_::if_nametoindex;
+use nix::sys::socket::{AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType};
+use nix::sys::socket::{bind, recv, socket};
+use nix::time::{ClockId, clock_gettime};
+use std::collections::HashMap as Hashed;
+use std::fs;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::atomic::Ordering;
+
+/// The object that `make bpf` builds.
+const OBJECT: &[u8] = aya::include_bytes_aligned!("../bpf/window.o");
+
+/// ACKs that it makes of one at most.
+pub(crate) const MOST_PIECES: u32 = 16;
+
+/// Both addresses and both ports, as the program has them.
+type Ends = [u8; 36];
+/// As `struct flow` of the program: u32s.
+type FlowWords = [u32; 10];
+/// As `struct wish`.
+type WishWords = [u64; 2];
+/// As `struct counts`.
+type Counts = [u64; 6];
+
+/// Types of devices (linux/if_arp.h) whose packets begin with an Ethernet header.
+const ETHERNET: u16 = 1;
+/// The same of those whose packets begin with IP's: PPP, raw IP, tunnels, none.
+const PLAIN: [u16; 6] = [512, 519, 768, 769, 776, 65534];
+/// Changes of network devices (linux/rtnetlink.h, RTMGRP_LINK).
+const LINKS: u32 = 1;
+
+/// The program, attached to every device but loopback; it goes with this.
+pub struct Program {
+    bpf: Ebpf,
+    wishes: HashMap<MapData, Ends, WishWords>,
+    flows: HashMap<MapData, Ends, FlowWords>,
+    heart: Array<MapData, u64>,
+    counters: PerCpuArray<MapData, Counts>,
+    attached: Hashed<u32, Vec<SchedClassifierLink>>,
+    changes: OwnedFd,
+}
+
+impl Program {
+    /// Loads it and attaches it to all devices of this network namespace.
+    ///
+    /// # Errors
+    /// If the kernel does not take it: older than 6.6, without BPF, or no permission (CAP_BPF, CAP_NET_ADMIN).
+    pub fn start() -> Result<Program, SystemError> {
+        Program::load().map_err(|error| SystemError {
+            message: format!("the kernel does not take the agent's BPF program: {error}"),
+            help: "it needs Linux 6.6 or later with CONFIG_BPF_SYSCALL and CONFIG_NET_CLS_ACT, CAP_BPF and CAP_NET_ADMIN; \
+                   without: --path nfqueue"
+                .to_owned(),
+        })
+    }
+
+    fn load() -> Result<Program, String> {
+        let mut bpf = EbpfLoader::new().load(OBJECT).map_err(told)?;
+        for (_, program) in bpf.programs_mut() {
+            let program: &mut SchedClassifier = program.try_into().map_err(told)?;
+            program.load().map_err(told)?;
+        }
+        let mut map = |name: &str| bpf.take_map(name).ok_or_else(|| format!("the object has no map {name}"));
+        let changes = listen_for_changes().map_err(told)?;
+        let mut program = Program {
+            wishes: map("wishes")?.try_into().map_err(told)?,
+            flows: map("flows")?.try_into().map_err(told)?,
+            heart: map("heart")?.try_into().map_err(told)?,
+            counters: map("counters")?.try_into().map_err(told)?,
+            attached: Hashed::new(),
+            changes,
+            bpf,
+        };
+        program.attach()?;
+        Ok(program)
+    }
+
+    /// What can be waited on for devices that come or go.
+    pub(crate) fn changes(&self) -> io::Result<OwnedFd> {
+        self.changes.try_clone()
+    }
+
+    /// Looks after devices that have come since, and forgets those that have gone.
+    pub(crate) fn follow(&mut self) -> io::Result<()> {
+        let mut has_changed = false;
+        // What is lost of it is a change, too.
+        while !matches!(
+            recv(self.changes.as_raw_fd(), &mut [0; 4096], MsgFlags::MSG_DONTWAIT),
+            Err(nix::errno::Errno::EAGAIN)
+        ) {
+            has_changed = true;
+        }
+        match has_changed {
+            true => self.attach().map_err(io::Error::other),
+            false => Ok(()),
+        }
+    }
+
+    /// Says that user space is alive and has looked at all that has passed: its wishes hold for 200 ms.
+    pub(crate) fn beat(&mut self) -> io::Result<()> {
+        let now = clock_gettime(ClockId::CLOCK_MONOTONIC)?;
+        let now = now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64;
+        self.heart.set(0, now, 0).map_err(io::Error::other)
+    }
+
+    /// What is to become of a connection's ACKs from now on.
+    pub(crate) fn wish(&mut self, key: &Key, wish: Wish) -> io::Result<()> {
+        // Both numbers are in one word, in this machine's order.
+        let (count, is_copies) = (wish.count.to_ne_bytes(), u32::from(wish.is_copies).to_ne_bytes());
+        let mut shape = [0; 8];
+        shape[..4].copy_from_slice(&count);
+        shape[4..].copy_from_slice(&is_copies);
+        self.wishes.insert(ends(key), [wish.window, u64::from_ne_bytes(shape)], 0).map_err(io::Error::other)
+    }
+
+    /// A connection is over.
+    pub(crate) fn forget(&mut self, key: &Key) {
+        // One of which nothing was wished is not there.
+        let _ = self.wishes.remove(&ends(key));
+    }
+
+    /// What the program knows of a connection.
+    pub(crate) fn known(&self, key: &Key) -> Option<Told> {
+        let [_, _, kernel, _, _, _, acks, window, ..] = self.flows.get(&ends(key), 0).ok()?.map(u64::from);
+        Some(Told { kernel, window, acks, min_rtt: None })
+    }
+
+    /// Takes over what the program has counted.
+    pub(crate) fn count(&self, counters: &Counters) {
+        let Ok(each) = self.counters.get(&0, 0) else { return };
+        let sum = |at: usize| each.iter().map(|counts| counts[at]).sum::<u64>();
+        let to = [
+            &counters.acks_queued,
+            &counters.acks_rewritten,
+            &counters.acks_added,
+            &counters.acks_left_alone,
+            &counters.acks_missed,
+            &counters.errors,
+        ];
+        to.into_iter().enumerate().for_each(|(at, counter)| counter.store(sum(at), Ordering::Relaxed));
+    }
+
+    /// Devices that it is attached to.
+    pub(crate) fn devices(&self) -> usize {
+        self.attached.len()
+    }
+
+    fn attach(&mut self) -> Result<(), String> {
+        let devices = devices().map_err(told)?;
+        self.attached.retain(|index, _| devices.iter().any(|device| device.index == *index));
+        for Device { name, index, is_ethernet } in devices {
+            if self.attached.contains_key(&index) {
+                continue;
+            }
+            let prefix = if is_ethernet { "ether" } else { "plain" };
+            let mut links = Vec::new();
+            for (suffix, way) in [("out", TcAttachType::Egress), ("in", TcAttachType::Ingress)] {
+                match self.link(&format!("{prefix}_{suffix}"), &name, way) {
+                    Ok(link) => links.push(link),
+                    // Gone again.
+                    Err(_) if if_nametoindex(name.as_str()).is_err() => {}
+                    Err(error) => return Err(format!("on {name}: {error}")),
+                }
+            }
+            self.attached.insert(index, links);
+        }
+        Ok(())
+    }
+
+    fn link(&mut self, name: &str, device: &str, way: TcAttachType) -> Result<SchedClassifierLink, String> {
+        let program =
+            self.bpf.program_mut(name).ok_or_else(|| format!("the object has no program {name}"))?;
+        let program: &mut SchedClassifier = program.try_into().map_err(told)?;
+        let order = TcAttachOptions::TcxOrder(LinkOrder::default());
+        let link = program.attach_with_options(device, way, order).map_err(told)?;
+        program.take_link(link).map_err(told)
+    }
+}
+
+/// Whether the kernel takes it: loads it in a network namespace that disappears, and says what was found.
+///
+/// # Errors
+/// Why not.
+pub fn trial() -> Result<String, String> {
+    let namespace = Namespace::nameless().map_err(|error| error.message)?;
+    let loaded = namespace.within(|| Program::load().map(drop)).map_err(|error| error.message)?;
+    loaded.map(|()| "the kernel takes the agent's program".to_owned())
+}
+
+/// How many programs (tcx) a device of this network namespace has, whoever attached them.
+///
+/// # Errors
+/// If there is no such device, or the kernel does not say.
+pub fn on(device: &str) -> io::Result<usize> {
+    let query = |way| SchedClassifier::query_tcx(device, way).map(|(_, programs)| programs.len());
+    let both = query(TcAttachType::Egress).and_then(|out| Ok(out + query(TcAttachType::Ingress)?));
+    both.map_err(io::Error::other)
+}
+
+struct Device {
+    name: String,
+    index: u32,
+    is_ethernet: bool,
+}
+
+/// All devices whose packets can be read, without loopback.
+fn devices() -> io::Result<Vec<Device>> {
+    // The types of those that have an address of their own. Without one there is no Ethernet, either.
+    let kinds: Hashed<String, u16> = getifaddrs()?
+        .filter_map(|one| Some((one.interface_name, one.address?.as_link_addr()?.hatype())))
+        .collect();
+    // Not those of /sys, which may be another network namespace's.
+    let listed = fs::read_to_string("/proc/thread-self/net/dev")?;
+    let names = listed.lines().filter_map(|line| line.split_once(':')).map(|(name, _)| name.trim());
+    let all = names.filter_map(|name| {
+        let kind = kinds.get(name).copied();
+        let is_ethernet = kind == Some(ETHERNET);
+        let is_readable = is_ethernet || kind.is_none_or(|kind| PLAIN.contains(&kind));
+        // One that has gone meanwhile has no index.
+        let index = if_nametoindex(name).ok()?;
+        is_readable.then(|| Device { name: name.to_owned(), index, is_ethernet })
+    });
+    Ok(all.collect())
+}
+
+fn listen_for_changes() -> io::Result<OwnedFd> {
+    let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
+    let socket = socket(AddressFamily::Netlink, SockType::Raw, flags, SockProtocol::NetlinkRoute)?;
+    bind(socket.as_raw_fd(), &NetlinkAddr::new(0, LINKS))?;
+    Ok(socket)
+}
+
+/// As `struct key` of the program.
+fn ends(key: &Key) -> Ends {
+    let mut bytes = [0; 36];
+    let mut put = |at: usize, port_at: usize, end: &SocketAddr| {
+        let address = match end.ip() {
+            IpAddr::V4(address) => address.to_ipv6_mapped(),
+            IpAddr::V6(address) => address,
+        };
+        bytes[at..at + 16].copy_from_slice(&address.octets());
+        bytes[port_at..port_at + 2].copy_from_slice(&end.port().to_be_bytes());
+    };
+    put(0, 32, &key.own);
+    put(16, 34, &key.peer);
+    bytes
+}
+
+/// An error with all that caused it, the last of which says most; without the verifier's log.
+fn told(error: impl std::error::Error) -> String {
+    let mut words = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        let next = error.to_string();
+        if !words.contains(&next) {
+            words = format!("{words}: {next}");
+        }
+        source = error.source();
+    }
+    words.lines().next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_are_the_programs() {
+        let key = Key { own: "192.0.2.1:258".parse().unwrap(), peer: "[2001:db8::7]:80".parse().unwrap() };
+        let bytes = ends(&key);
+        assert_eq!(bytes[..16], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 1]);
+        assert_eq!(bytes[16..32], [0x20, 1, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7]);
+        assert_eq!(bytes[32..], [1, 2, 0, 80]);
+    }
+}

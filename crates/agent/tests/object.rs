@@ -1,0 +1,32 @@
+//! The object that is part of this program is its source's.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// The compiler that the object is built by; another one's code is another.
+const COMPILER: &str = "12.2.0";
+
+#[test]
+fn the_object_is_built_from_its_source() {
+    let Ok(output) = Command::new("bpf-gcc").arg("-dumpfullversion").output() else {
+        return println!("skipped: there is no bpf-gcc");
+    };
+    let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    if version != COMPILER {
+        return println!("skipped: bpf-gcc is {version}, not {COMPILER}");
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folder = tempfile::tempdir().unwrap();
+    let built = folder.path().join("window.o");
+    let made = Command::new("make")
+        .args(["--silent", "bpf"])
+        .arg(format!("BPF_OBJECT={}", built.display()))
+        .current_dir(&root)
+        .output();
+    let Ok(made) = made else { return println!("skipped: there is no make") };
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let kept = fs::read(root.join("crates/agent/bpf/window.o")).unwrap();
+    assert!(fs::read(built).unwrap() == kept, "make bpf");
+}

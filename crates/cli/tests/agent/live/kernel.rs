@@ -1,0 +1,176 @@
+//! The data path in the kernel: the same windows, and nothing that a daemon could hold up or leave behind.
+
+use crate::path::Path;
+use crate::transfer::Transfer;
+use crate::{Agent, alone, deep_path};
+use lasthop_agent::program;
+use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// The client's device.
+const DEVICE: &str = "lasthop-path";
+/// Two segments in flight: some 1.1 Mbit/s over 20 ms.
+const FEW: &[&str] = &["--window", "fixed=2KiB", "--path", "bpf"];
+
+/// The same, if an agent can run here and the kernel takes the program.
+fn begin() -> Option<(std::sync::MutexGuard<'static, ()>, Path)> {
+    let alone = alone()?;
+    if let Err(why) = program::trial() {
+        println!("skipped: {why}");
+        return None;
+    }
+    Some((alone, deep_path()?))
+}
+
+/// The agent's programs on a device of the client's.
+fn programs(path: &Path, device: &str) -> usize {
+    path.at_client(|| program::on(device).unwrap())
+}
+
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < Duration::from_secs(20), "{what}: not within 20 s");
+        sleep(Duration::from_millis(20));
+    }
+}
+
+/// Bytes that arrive within a time, and the longest time in which none does.
+fn watched(transfer: &Transfer, long: Duration) -> (u64, Duration) {
+    let (start, before) = (Instant::now(), transfer.received());
+    let (mut last, mut since, mut longest) = (before, start, Duration::ZERO);
+    while start.elapsed() < long {
+        sleep(Duration::from_millis(5));
+        let received = transfer.received();
+        if received != last {
+            (last, since) = (received, Instant::now());
+        }
+        longest = longest.max(since.elapsed());
+    }
+    (last - before, longest)
+}
+
+#[test]
+fn a_window_is_held_by_both_ways() {
+    let Some((_alone, _)) = begin() else { return };
+    for way in ["bpf", "nfqueue", "auto"] {
+        let path = deep_path().unwrap();
+        let agent = Agent::start(&path, &["--window", "fixed=64KiB", "--path", way]);
+        let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
+        assert!(transfer.goes_on(20), "{way}");
+        sleep(Duration::from_secs(1));
+        // 64 KiB are 52 ms of the link, and the queue would hold 600 ms.
+        let srtt = transfer.mean_srtt(&path, 2);
+        let status = agent.status();
+        println!("{way}: {srtt} ms; {status:?}");
+        assert!(srtt < 100.0, "{way}: {srtt} ms");
+        assert_eq!(status["path"], if way == "nfqueue" { "nfqueue" } else { "bpf" });
+        assert!(status["acks_rewritten"].as_u64() > Some(100), "{way}: {status:?}");
+        assert_eq!(status["errors"], 0, "{way}: {status:?}");
+        let flow = &status["flows"][0];
+        assert!((60_000..=65_536 + 1024).contains(&flow["window_bytes"].as_u64().unwrap()), "{way}: {flow}");
+        assert!(flow["kernel_window_bytes"].as_u64() > flow["window_bytes"].as_u64(), "{way}: {flow}");
+    }
+}
+
+#[test]
+fn a_stopped_agent_stalls_nothing_and_the_kernels_window_is_told() {
+    let Some((_alone, path)) = begin() else { return };
+    let agent = Agent::start(&path, FEW);
+    let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
+    // As much as the SYN's window let it send has passed.
+    wait_until("it begins", || transfer.received() > 1 << 18);
+    let (held, _) = watched(&transfer, Duration::from_secs(1));
+    agent.signal("STOP");
+    let (got, longest) = watched(&transfer, Duration::from_secs(2));
+    println!("{held} bytes in 1 s; stopped {got} in 2 s, {longest:?} without any at most");
+    assert!(held < 300_000, "two segments in 20 ms: {held}");
+    assert!(got > 1_200_000, "the kernel's window is the link's: {got}");
+    assert!(longest < Duration::from_millis(400), "{longest:?}");
+    // It looks after connections again as soon as it goes on.
+    agent.signal("CONT");
+    sleep(Duration::from_millis(100));
+    drop(transfer);
+    let second = Transfer::begin(&path, "cubic", 5002).unwrap();
+    wait_until("it begins", || second.received() > 1 << 14);
+    let window =
+        || agent.status()["flows"].as_array().unwrap().iter().any(|flow| flow["window_bytes"] == 3072);
+    wait_until("the second one's window is small", window);
+}
+
+#[test]
+fn nothing_of_a_killed_agent_stays() {
+    let Some((_alone, path)) = begin() else { return };
+    assert_eq!(programs(&path, DEVICE), 0);
+    let mut agent = Agent::start(&path, FEW);
+    assert_eq!(programs(&path, DEVICE), 2, "where packets leave and where they arrive");
+    assert_eq!(programs(&path, "lo"), 0);
+    let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
+    wait_until("it begins", || transfer.received() > 1 << 18);
+    agent.signal("KILL");
+    agent.child.wait().unwrap();
+    wait_until("the programs go", || programs(&path, DEVICE) == 0);
+    let (got, longest) = watched(&transfer, Duration::from_secs(2));
+    assert!(got > 1_200_000 && longest < Duration::from_millis(400), "{got} bytes, {longest:?}");
+
+    (agent.child, agent.said) = Agent::start_in(&path, agent.folder.path(), FEW).unwrap();
+    assert_eq!(programs(&path, DEVICE), 2);
+    // That one is older than the agent.
+    let _ = watched(&transfer, Duration::from_millis(500));
+    let status = agent.status();
+    assert!(status["acks_left_alone"].as_u64() > Some(0), "{status:?}");
+    assert_eq!((&status["acks_rewritten"], &status["connections"]), (&0.into(), &0.into()), "{status:?}");
+    agent.signal("TERM");
+    assert_eq!(agent.child.wait().unwrap().code(), Some(0));
+    assert_eq!(programs(&path, DEVICE), 0);
+}
+
+#[test]
+fn a_device_that_comes_later_is_looked_after() {
+    let Some((_alone, path)) = begin() else { return };
+    let _agent = Agent::start(&path, FEW);
+    let ip = |words: &[&str]| path.at_client(|| Command::new("ip").args(words).status().unwrap().success());
+    assert!(ip(&["link", "add", "later0", "type", "veth", "peer", "name", "later1"]));
+    wait_until("it has its programs", || programs(&path, "later0") == 2 && programs(&path, "later1") == 2);
+    assert!(ip(&["link", "del", "later0"]));
+    assert!(ip(&["link", "add", "later0", "type", "veth", "peer", "name", "later1"]));
+    wait_until("the next of its name, too", || programs(&path, "later0") == 2);
+}
+
+/// TCP segments that arrived at the server, and those with a wrong checksum (RFC 2013, tcpInErrs and Linux's own).
+fn arrived(path: &Path) -> [u64; 2] {
+    let text = path.at_server(|| std::fs::read_to_string("/proc/thread-self/net/snmp").unwrap());
+    let mut lines = text.lines().filter_map(|line| line.strip_prefix("Tcp: "));
+    let (names, values) = (lines.next().unwrap(), lines.next().unwrap());
+    let value = |name: &str| {
+        let at = names.split(' ').position(|one| one == name).unwrap();
+        values.split(' ').nth(at).unwrap().parse().unwrap()
+    };
+    [value("InSegs"), value("InCsumErrors")]
+}
+
+#[test]
+fn added_acks_arrive_and_their_checksums_are_right() {
+    let Some((_alone, path)) = begin() else { return };
+    for (acks, begin) in
+        [("split=4", Transfer::begin as fn(&Path, &str, u16) -> _), ("copies=3", Transfer::begin6)]
+    {
+        let arguments = ["--window", "fixed=64KiB", "--acks", acks, "--path", "bpf"];
+        let agent = Agent::start(&path, &arguments);
+        let [before, wrong] = arrived(&path);
+        let transfer: Option<Transfer> = begin(&path, "cubic", if acks == "split=4" { 5001 } else { 5002 });
+        let transfer = transfer.unwrap();
+        wait_until("it arrives", || transfer.received() > 2 << 20);
+        let status = agent.status();
+        sleep(Duration::from_millis(100));
+        let [after, wrong_after] = arrived(&path);
+        let count = |name: &str| status[name].as_u64().unwrap();
+        let (own, added) = (count("acks_queued"), count("acks_added"));
+        println!("{acks}: {own} own, {added} added, {} arrived", after - before);
+        let others = if acks == "split=4" { 3 } else { 2 };
+        assert!(own > 300 && added <= others * own && added * 10 > others * own * 9, "{status:?}");
+        assert!(after - before >= own + added, "{} of {own} + {added}", after - before);
+        assert_eq!((wrong_after, &status["errors"]), (wrong, &0.into()), "{status:?}");
+    }
+}
