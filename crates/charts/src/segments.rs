@@ -255,6 +255,13 @@ impl Observer for Taker {
         }
     }
 
+    /// The source does not see what becomes two behind it.
+    fn on_copied(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
+        if copy.flow == self.flow && !copy.forward {
+            self.stories.on_copied(now, pipe, copy);
+        }
+    }
+
     fn on_event(&mut self, now: Time, flow: FlowId, side: Side, event: &Event) {
         if flow != self.flow || side != Side::Source {
             return;

@@ -309,5 +309,5 @@ function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, 
 }
 
 const AGAIN = { fast_retransmit: 'three duplicate ACKs, or SACK, said that it is lost', hole: 'a partial ACK or SACK showed another hole', timeout: 'the retransmission timer ran out', go_back_n: 'after a timeout everything outstanding goes again', rescue: 'SACK doubts it, and there is nothing else to send', tail_probe: "a probe of the flight's end", window_probe: 'a probe of a closed window', too_long: 'the path takes no segments that long', thawed: "the receiver's window was zero, and has opened", told: 'a node or the receiver said that it was lost', handshake: 'of the handshake' };
-const LOST = { queue_full: 'the queue is full', channel: 'destroyed on the air', notice: 'dropped as a notice', discarded: 'the link layer gives it up', early_drop: 'dropped early by the queue', suppressed: 'taken out by a middlebox' };
+const LOST = { queue_full: 'the queue is full', channel: 'destroyed on the air', notice: 'dropped as a notice', discarded: 'the link layer gives it up', corrupt: 'damaged: the checksum is not right', early_drop: 'dropped early by the queue', suppressed: 'taken out by a middlebox' };
 

@@ -30,6 +30,19 @@ pub struct Left {
     pub at: Time,
     /// Its ECN field now.
     pub ecn: Ecn,
+    /// Whether a bit of it is to be wrong.
+    pub damaged: bool,
     /// Where and why it was lost, if it was.
     pub lost: Option<(PipeId, LossReason)>,
+}
+
+/// A link has made two of an external packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Copied {
+    /// What the copy is called when it leaves.
+    pub number: u64,
+    /// The packet of which it is a copy.
+    pub of: u64,
+    /// Whether it takes the flow's way there, or back.
+    pub forward: bool,
 }

@@ -250,6 +250,8 @@ pub struct FlowAccount {
     pub born: [u64; 2],
     /// Packets that middleboxes received in the place of the hosts that they were sent to, likewise.
     pub received: [u64; 2],
+    /// Copies that links made of packets: on the way there, and on the way back.
+    pub copied: [u64; 2],
     /// Datagrams that arrived.
     pub datagrams: u64,
     /// Judgements of losses against the truth.
@@ -271,6 +273,7 @@ impl FlowAccount {
             lost_to_overshoot: self.lost_to_overshoot - before.lost_to_overshoot,
             born: both(self.born, before.born),
             received: both(self.received, before.received),
+            copied: both(self.copied, before.copied),
             datagrams: self.datagrams - before.datagrams,
             accuracy: Accuracy {
                 wireless: self.accuracy.wireless - before.accuracy.wireless,

@@ -37,7 +37,7 @@ pub mod waits;
 
 pub use application::{Application, Exchange, Exchanges, Pauses};
 pub use engine::{Engine, Over};
-pub use external::{Entering, Left};
+pub use external::{Copied, Entering, Left};
 pub use flow::{Accuracy, Datagrams, Flow, FlowAccount, Side, Traffic, Unanswered};
 pub use lasthop_net::{Change, Fixed, Setting};
 pub use node::{NodeAccount, NodeId};

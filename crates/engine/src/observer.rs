@@ -18,6 +18,11 @@ pub trait Observer: Any + Send {
         let _ = (now, pipe, packet, fate);
     }
 
+    /// A link has made a copy of a packet, with a number of its own, which joins it here; [`Observer::on_fate`] follows.
+    fn on_copied(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
+        let _ = (now, pipe, copy);
+    }
+
     /// A middlebox has made a packet, which sets out next, or a packet ends at it.
     fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {
         let _ = (now, node, packet, deed);

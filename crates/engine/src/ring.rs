@@ -146,6 +146,7 @@ mod tests {
             forward: true,
             again: false,
             early: false,
+            damaged: false,
             ecn: Ecn::NotEct,
             priority: Priority::Normal,
             route: 0,

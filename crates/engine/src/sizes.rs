@@ -21,7 +21,7 @@ fn what_is_written_for_each_packet_is_no_larger_than_it_has_to_be() {
         // Its blocks; numbers, length, flags and window of the header (16); timestamps, MSS, scale and permission, each
         // with whether it is there (20).
         ("Segment", size_of::<Segment>(), 36 + 16 + 20),
-        // Its segment; number (8), flow, charged bytes and route (12), hop and five flags (6), rounded up to 8.
+        // Its segment; number (8), flow, charged bytes and route (12), hop and six flags (7), rounded up to 8.
         ("Packet", size_of::<Packet>(), 72 + 32),
         // Its packet, when it is due (8), where it goes on (8), and whether it was given up, rounded up to 8: two lines.
         ("Travelling", size_of::<Travelling>(), 104 + 24),

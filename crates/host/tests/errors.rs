@@ -269,6 +269,7 @@ fn syns_from_or_to_many_are_not_answered() {
             forward: true,
             again: false,
             early: false,
+            damaged: false,
             ecn: Ecn::NotEct,
             priority: Priority::Normal,
             route: 0,

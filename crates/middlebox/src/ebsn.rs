@@ -74,6 +74,7 @@ impl Middlebox for Ebsn {
             forward: !packet.forward,
             again: false,
             early: false,
+            damaged: false,
             ecn: Ecn::NotEct,
             priority: Priority::Normal,
             body: Body::Notice(NodeNotice::BadState),

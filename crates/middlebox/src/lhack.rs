@@ -87,6 +87,7 @@ fn notice(data: &Packet, batch: &Batch) -> Onward {
         forward: !data.forward,
         again: false,
         early: false,
+        damaged: false,
         ecn: Ecn::NotEct,
         priority: Priority::Normal,
         body: Body::Notice(NodeNotice::LastHop { seq: batch.seq, len: batch.len }),

@@ -64,6 +64,7 @@ fn packet(forward: bool, segment: Segment) -> Packet {
         forward,
         again: false,
         early: false,
+        damaged: false,
         ecn: Ecn::NotEct,
         priority: Priority::Normal,
         route: 0,

@@ -7,6 +7,7 @@
 use crate::across::Across;
 use crate::change::{Change, Fixed, Setting};
 use crate::counters::Counters;
+use crate::link::Trouble;
 use lasthop_base::{Duration, Time};
 use lasthop_wire::{Backlog, LinkReport, LossReason, Packet};
 
@@ -36,6 +37,12 @@ pub enum Output {
         /// When.
         at: Time,
     },
+    /// A packet that has joined is there twice. The copy gets a number of its own, and joins at once
+    /// ([`Element::handle_copy`]).
+    Copied {
+        /// The packet as it came.
+        packet: Packet,
+    },
     /// The other direction of the same link is told something now.
     Across(Across),
     /// The hosts behind this end of the link are told something now.
@@ -46,6 +53,11 @@ pub enum Output {
 pub trait Element: Send {
     /// A packet joins.
     fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>);
+
+    /// A copy that it has asked for ([`Output::Copied`]) joins.
+    fn handle_copy(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
+        self.handle_packet(now, packet, out);
+    }
 
     /// The deadline has come.
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>);
@@ -61,6 +73,16 @@ pub trait Element: Send {
 
     /// What it has counted, if it cuts packets into PDUs (RLC).
     fn rlc(&self) -> Option<&Counters> {
+        None
+    }
+
+    /// The average queue by which its admission decides, if it does, packets.
+    fn average(&self) -> Option<f64> {
+        None
+    }
+
+    /// The link layer's trouble with the packet that joined last, if it knows ([`crate::Link::take_trouble`]).
+    fn take_trouble(&mut self) -> Option<Trouble> {
         None
     }
 

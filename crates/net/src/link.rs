@@ -14,6 +14,7 @@ use crate::channel::{self, Air, Channel, Planned, Reception};
 use crate::counters::Counters;
 use crate::discipline::{self, Discipline, Place};
 use crate::element::Element;
+use crate::impaired::Impaired;
 use crate::jitter;
 use crate::propagation::{Delayed, Extra};
 use crate::scheduled::Scheduled;
@@ -42,6 +43,10 @@ pub struct Config {
     pub loss_plan: Option<Steps<Share>>,
     /// What the link layer does about it.
     pub arq: Choice<arq::Build>,
+    /// Share of packets that join twice, 0 to 1.
+    pub duplicate: f64,
+    /// Share of packets of which a bit turns over without the link layer's noticing, 0 to 1.
+    pub corrupt: f64,
 }
 
 impl Config {
@@ -56,6 +61,8 @@ impl Config {
             channel: Choice::of(&channel::DEFAULT),
             loss_plan: None,
             arq: Choice::of(&arq::DEFAULT),
+            duplicate: 0.0,
+            corrupt: 0.0,
         }
     }
 
@@ -121,7 +128,13 @@ impl Line {
         Line::made(config, random, plans, true)
     }
 
-    fn made(config: &Config, mut random: Stream, mut plans: Stream, may_change: bool) -> Line {
+    fn made(config: &Config, random: Stream, plans: Stream, may_change: bool) -> Line {
+        let own = random.clone();
+        Impaired::line(config, Line::sound(config, random, plans, may_change), own)
+    }
+
+    /// A direction without duplicates and damage.
+    fn sound(config: &Config, mut random: Stream, mut plans: Stream, may_change: bool) -> Line {
         let [rates, delays, losses] = [plans.draw(), plans.draw(), plans.draw()];
         let service = config.service.seeded(rates);
         let jitter = Stream::named(random.clone().draw(), "jitter");
@@ -193,15 +206,16 @@ impl Line {
     pub fn average(&self) -> Option<f64> {
         match self {
             Line::Link(link) => link.admission.average(),
-            Line::Element(_) => None,
+            Line::Element(element) => element.average(),
         }
     }
 
-    /// The link layer's trouble with the packet that joined last ([`Link::take_trouble`]). An element keeps its own to itself.
+    /// The link layer's trouble with the packet that joined last ([`Link::take_trouble`]). Link layers that are elements keep
+    /// theirs to themselves.
     pub fn take_trouble(&mut self) -> Option<Trouble> {
         match self {
             Line::Link(link) => link.take_trouble(),
-            Line::Element(_) => None,
+            Line::Element(element) => element.take_trouble(),
         }
     }
 

@@ -15,6 +15,7 @@ fn packet(number: u64, wire_bytes: u32) -> Packet {
         forward: true,
         again: false,
         early: false,
+        damaged: false,
         ecn: Ecn::Ect0,
         priority: Priority::Normal,
         hop: 0,

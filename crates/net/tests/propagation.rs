@@ -16,6 +16,7 @@ fn packet(number: u64) -> Packet {
         forward: true,
         again: false,
         early: false,
+        damaged: false,
         ecn: Ecn::NotEct,
         priority: Priority::Normal,
         hop: 0,

@@ -26,6 +26,7 @@ fn packet(number: u64, wire_bytes: u32) -> Packet {
         forward: true,
         again: false,
         early: false,
+        damaged: false,
         ecn: Ecn::NotEct,
         priority: Priority::Normal,
         hop: 0,
@@ -59,7 +60,7 @@ fn ends(outputs: Vec<Output>) -> Vec<End> {
         .filter_map(|output| match output {
             Output::Arrives { packet, at } => Some((packet.number, at, None)),
             Output::Lost { packet, at, reason } => Some((packet.number, at, Some(reason))),
-            Output::GivenUp { .. } | Output::Across(_) | Output::Report(_) => None,
+            Output::GivenUp { .. } | Output::Copied { .. } | Output::Across(_) | Output::Report(_) => None,
         })
         .collect()
 }

@@ -15,6 +15,7 @@ fn packet(number: u64, priority: Priority) -> Packet {
         forward: true,
         again: false,
         early: false,
+        damaged: false,
         ecn: Ecn::NotEct,
         priority,
         hop: 0,

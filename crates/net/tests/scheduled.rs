@@ -43,6 +43,7 @@ fn packet(number: u64, wire_bytes: u32) -> Packet {
         forward: true,
         again: false,
         early: false,
+        damaged: false,
         ecn: Ecn::NotEct,
         priority: Priority::Normal,
         hop: 0,

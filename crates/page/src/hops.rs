@@ -79,5 +79,9 @@ impl Observer for Hops {
         }
     }
 
+    fn on_copied(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
+        self.on_packet(now, pipe, copy, Fate::Open);
+    }
+
     fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
 }

@@ -90,6 +90,10 @@ impl Observer for Events {
         }
     }
 
+    fn on_copied(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
+        self.0.push(Row { pipe: Some(pipe.0), ..Row::of_packet(now, "copied", copy) });
+    }
+
     fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {
         let (kind, cause) = match deed {
             Deed::Repeated => ("repeated", None),

@@ -66,6 +66,13 @@ impl Fields {
         }
     }
 
+    pub(crate) fn number(&self, name: &str) -> Option<f64> {
+        match self.value(name) {
+            Some(Value::Number(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
     pub(crate) fn rate(&self, name: &str) -> Option<Rate> {
         match self.value(name) {
             Some(Value::Rate(rate)) => Some(*rate),

@@ -55,7 +55,15 @@ pub const KEYS: &[(&str, &str, &str)] = &[
     ("channel", "{kind=\"iid\",loss=0.01}", "a channel down, instead of `loss`"),
     ("arq", "{kind=\"repeat\",transmissions=3}", "what the link layer does about losses down"),
     ("jitter", "5ms", "each packet down is late by a random time up to this, in order; or a mechanism"),
+    ("duplicate", "0.1%", "share of packets down that are there twice"),
+    ("corrupt", "0.1%", "share of packets down of which a bit turns over: their checksums fail"),
+    ("up_duplicate", "0.1%", "share of packets up that are there twice"),
+    ("up_corrupt", "0.1%", "share of packets up of which a bit turns over"),
 ];
+
+/// Those that are a direction's own with the same value: their names, down and up, and the direction's.
+const IMPAIRMENTS: [[&str; 3]; 2] =
+    [["duplicate", "up_duplicate", "duplicate"], ["corrupt", "up_corrupt", "corrupt"]];
 
 /// What both ends of the flow are, unless `profile` says otherwise: today's hosts.
 const USUAL_PROFILE: &str = "linux";
@@ -229,6 +237,13 @@ fn document(catalogue: &Catalogue, sources: &[Source], items: &[Item]) -> Result
     }
     if let Some(item) = find("jitter") {
         down.set("jitter", item.place, jitter(item));
+    }
+    for [here, there, key] in IMPAIRMENTS {
+        for (table, name) in [(&mut down, here), (&mut up, there)] {
+            if let Some(item) = find(name) {
+                ends(table, key, item);
+            }
+        }
     }
     let mut link = named_ends(whole);
     if let Some((item, delay)) = delay(sources, items)? {

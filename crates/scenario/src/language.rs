@@ -108,6 +108,18 @@ pub(crate) fn direction(catalogue: &Catalogue) -> Vec<Key> {
             "share of transmissions that is lost at given times beside what the channel destroys, from the start again \
              after the last",
         ),
+        Key::optional(
+            "duplicate",
+            Form::Unit(Unit::Probability(0.0, 1.0)),
+            "0.1 %",
+            "share of packets that are there twice: the copy joins at once behind the original, and is not copied again",
+        ),
+        Key::optional(
+            "corrupt",
+            Form::Unit(Unit::Probability(0.0, 1.0)),
+            "0.1 %",
+            "share of packets of which a bit turns over past the link layer: they fail the checksum of the host they reach",
+        ),
     ];
     keys.extend(answers(catalogue, "link"));
     keys

@@ -130,6 +130,8 @@ fn direction(
     let mut config = Config::wire(service, fields.duration("one_way_delay").unwrap_or(Duration::ZERO));
     config.delay_plan = steps(reader, head, &fields, "delay_plan", "5 ms for 10 s, 20..60 ms for 15 s")?;
     config.loss_plan = steps(reader, head, &fields, "loss_plan", "0 for 14.95 s, 50 % for 50 ms")?;
+    config.duplicate = fields.number("duplicate").unwrap_or(0.0);
+    config.corrupt = fields.number("corrupt").unwrap_or(0.0);
     for question in reader.catalogue.of_side("link") {
         if let Some(answer) = fields.answer(question.name) {
             reader.catalogue.link.answer(&mut config, question.name, answer);

@@ -107,6 +107,11 @@ pub const LINK_METRICS: &[LinkMetric] = &[
         doc: "of these, given up by the link layer's sending side",
         of: |link| lost(link, LossReason::Discarded),
     },
+    LinkMetric {
+        name: "lost_corrupt",
+        doc: "of these, damaged here or before, and found by the host behind",
+        of: |link| lost(link, LossReason::Corrupt),
+    },
 ];
 
 fn wait(link: &LinkTraffic, at: usize) -> Option<f64> {

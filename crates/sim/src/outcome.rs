@@ -335,6 +335,11 @@ pub const METRICS: &[Metric] = &[
         of: |flow| lost(flow, LossReason::EarlyDrop),
     },
     Metric {
+        name: "lost_corrupt",
+        doc: "packets of the flow that reached its other end damaged (`corrupt`), and failed the checksum there",
+        of: |flow| lost(flow, LossReason::Corrupt),
+    },
+    Metric {
         name: "acks_lost",
         doc: "packets of the flow's destination (ACKs) lost on the way back, for any reason but `suppressed`",
         of: |flow| {
@@ -354,6 +359,11 @@ pub const METRICS: &[Metric] = &[
         name: "born_at_nodes",
         doc: "packets of the flow, ACKs included, that middleboxes made or repeated",
         of: |flow| Some(flow.account.born.iter().sum::<u64>() as f64),
+    },
+    Metric {
+        name: "copied",
+        doc: "copies that links made of packets of the flow (`duplicate`), ACKs included",
+        of: |flow| Some(flow.account.copied.iter().sum::<u64>() as f64),
     },
     Metric {
         name: "marked",

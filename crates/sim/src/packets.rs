@@ -34,6 +34,8 @@ pub struct Story {
     pub packet: Packet,
     /// Whether it set out at a middlebox, not at an end of its flow.
     pub born_at_node: bool,
+    /// On which pipe it was made of another one, if it is a copy.
+    pub copied_on: Option<PipeId>,
     /// The middlebox that changed its header last, if one did: [`Story::packet`] is as it set out.
     pub changed: Option<(NodeId, Packet)>,
     /// At which node it was born, if at one.
@@ -53,9 +55,14 @@ impl Stories {
     /// A packet enters the `hop`-th pipe of `hops` on its way.
     pub fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, hops: usize, fate: Fate) {
         if packet.hop == 0 {
-            self.begin(now, packet, None);
+            self.begin(now, packet, None, None);
         }
         self.on_fate(pipe, packet, hops, fate);
+    }
+
+    /// A link has made a copy of a packet.
+    pub fn on_copied(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
+        self.begin(now, copy, None, Some(pipe));
     }
 
     /// The fate of a packet on the pipe where it is, of `hops` on its way, is known.
@@ -70,17 +77,16 @@ impl Stories {
     /// A middlebox has made a packet, or one has ended there.
     pub fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {
         match deed {
-            Deed::Repeated | Deed::Made => self.begin(now, packet, Some((node, deed))),
+            Deed::Repeated | Deed::Made => self.begin(now, packet, Some((node, deed)), None),
             Deed::Changed => self.change(node, packet),
             Deed::Received => self.end(packet, End::Received(node)),
             Deed::Dropped(reason) => self.end(packet, End::TakenOut(node, reason)),
         }
     }
 
-    fn begin(&mut self, now: Time, packet: &Packet, born: Option<(NodeId, Deed)>) {
-        let born_at_node = born.is_some();
-        let story =
-            Story { sent: now, packet: *packet, born_at_node, born, changed: None, end: End::Unfinished };
+    fn begin(&mut self, now: Time, packet: &Packet, born: Option<(NodeId, Deed)>, copied_on: Option<PipeId>) {
+        let (born_at_node, end) = (born.is_some(), End::Unfinished);
+        let story = Story { sent: now, packet: *packet, born_at_node, copied_on, born, changed: None, end };
         self.open.push_back((story, false));
     }
 

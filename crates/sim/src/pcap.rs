@@ -4,7 +4,7 @@
 //! once: those that the source sends when it sends them, with its fate as a comment
 //! if it was lost; those that reach the source when they arrive. Of what middleboxes
 //! send, only what reaches the source is seen there, with a comment: repeated, made or
-//! changed by whom. An ACK that a box took out is on an interface of its own, `taken out at bs`, at the time when it was
+//! changed by whom. So it is with copies that links make. An ACK that a box took out is on an interface of its own, `taken out at bs`, at the time when it was
 //! sent: Wireshark would else think that the source had seen it. Headers,
 //! checksums and payload are real; times are virtual, in nanoseconds.
 
@@ -131,11 +131,11 @@ impl<W: Write + Send> SourceCapture<W> {
     }
 
     fn record(&mut self, story: Story) {
-        let Story { sent, packet, end, born_at_node, born, changed } = story;
+        let Story { sent, packet, end, born_at_node, copied_on, born, changed } = story;
         let node = |node: NodeId| &self.nodes[node.0 as usize];
         let mut apart = None;
         let (time, comment) = match (packet.forward, end) {
-            (true, _) if born_at_node => return,
+            (true, _) if born_at_node || copied_on.is_some() => return,
             (true, End::Received(at)) => (sent, Some(format!("received by the middlebox of {}", node(at)))),
             (true, End::TakenOut(at, reason)) => {
                 (sent, Some(format!("taken out by the middlebox of {}: {}", node(at), reason.name())))
@@ -154,7 +154,9 @@ impl<W: Write + Send> SourceCapture<W> {
                     _ => format!("made by the middlebox of {}", node(at)),
                 });
                 let by_change = || changed.map(|(at, _)| format!("changed by the middlebox of {}", node(at)));
-                (at, by_birth.or_else(by_change))
+                let by_link =
+                    || copied_on.map(|pipe| format!("a copy made on {}", self.links[pipe.0 as usize]));
+                (at, by_birth.or_else(by_change).or_else(by_link))
             }
             (false, End::TakenOut(at, reason)) => {
                 apart = self.taken_out[at.0 as usize];
@@ -218,6 +220,11 @@ impl<W: Write + Send + 'static> Observer for SourceCapture<W> {
 
     fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {
         self.stories.on_node(now, node, packet, deed);
+        self.tell(now);
+    }
+
+    fn on_copied(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
+        self.stories.on_copied(now, pipe, copy);
         self.tell(now);
     }
 

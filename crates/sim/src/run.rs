@@ -35,6 +35,10 @@ impl Observer for Several {
         self.0.iter_mut().for_each(|observer| observer.on_fate(now, pipe, packet, fate));
     }
 
+    fn on_copied(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
+        self.0.iter_mut().for_each(|observer| observer.on_copied(now, pipe, copy));
+    }
+
     fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {
         self.0.iter_mut().for_each(|observer| observer.on_node(now, node, packet, deed));
     }

@@ -1,8 +1,8 @@
 //! Every event of a run as a line of JSON, for people who look for a reason.
 //!
 //! Keys carry their units; offsets are absolute bytes of the stream (the SYN is
-//! byte 0). `kind` says what a line is: `sent`, `lost`, `event`; at a middlebox also
-//! `repeated`, `made`, `changed`, `received`.
+//! byte 0). `kind` says what a line is: `sent`, `lost`, `copied`, `event`; at a middlebox
+//! also `repeated`, `made`, `changed`, `received`.
 
 use lasthop_base::Time;
 use lasthop_engine::{Deed, Fate, NodeId, Observer, PipeId, Side};
@@ -30,14 +30,15 @@ pub const FIELDS: &[Field] = &[
     field("time_s", "when, virtual time, s"),
     field(
         "kind",
-        "what the line is: `sent` (a packet leaves its source), `lost`, or `event`; by a middlebox: `repeated` (a copy of \
+        "what the line is: `sent` (a packet leaves its source), `lost`, `copied` (a link has made two of a packet; the copy \
+         has a number of its own), or `event`; by a middlebox: `repeated` (a copy of \
          an earlier packet, with a number of its own), `made`, `changed` (it goes on with the header that the line has), \
          `received` (in the place of the other end)",
     ),
     field("flow", "the flow's name"),
     field("packet", "number of the packet in this run, from both ends of all flows"),
     field("from", "which end sent the packet: `source` or `destination`"),
-    field("link", "where it was lost: `wireless.down`"),
+    field("link", "where it was lost or copied: `wireless.down`"),
     field("node", "at which node's middlebox it was repeated, made, changed, received or lost"),
     field("cause", "why it was lost: `queue_full`, `channel`, `early_drop`, …"),
     field("flags", "TCP flags, a letter each"),
@@ -198,6 +199,11 @@ impl<W: Write + Send + 'static> Observer for Trace<W> {
             let link = self.links[pipe.0 as usize].clone();
             self.packet(now, "lost", packet, Some(("link", &link)), Some(reason));
         }
+    }
+
+    fn on_copied(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
+        let link = self.links[pipe.0 as usize].clone();
+        self.packet(now, "copied", copy, Some(("link", &link)), None);
     }
 
     fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {

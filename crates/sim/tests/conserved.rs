@@ -15,8 +15,9 @@ struct Counted {
     sent: u64,
     arrived: u64,
     under_way: u64,
-    /// Of those sent: by middleboxes.
+    /// Of those sent: by middleboxes, and copies that links made.
     born: u64,
+    copied: u64,
     received_at_nodes: u64,
     taken_out: u64,
 }
@@ -45,6 +46,7 @@ impl Counts {
         let counted = &mut self.flows[story.packet.flow.0 as usize][usize::from(!story.packet.forward)];
         counted.sent += 1;
         counted.born += u64::from(story.born_at_node);
+        counted.copied += u64::from(story.copied_on.is_some());
         match story.end {
             End::Received(_) => counted.received_at_nodes += 1,
             End::TakenOut(..) => counted.taken_out += 1,
@@ -70,6 +72,10 @@ impl Observer for Counts {
         self.stories.on_node(now, node, packet, deed);
     }
 
+    fn on_copied(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
+        self.stories.on_copied(now, pipe, copy);
+    }
+
     fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
 }
 
@@ -92,7 +98,7 @@ fn counted(path: &str, settings: &[(&str, &str)]) -> (Outcome, Vec<[Counted; 2]>
 /// The metrics that count a source's lost packets by cause: each packet in exactly one of them. What middleboxes take
 /// out is counted for both directions together.
 const CAUSES: [&str; LossReason::ALL.len() - 1] =
-    ["lost_queue_full", "lost_channel", "lost_notice", "lost_discarded", "lost_early"];
+    ["lost_queue_full", "lost_channel", "lost_notice", "lost_discarded", "lost_early", "lost_corrupt"];
 
 fn check(path: &str, settings: &[(&str, &str)], expected: &[&str]) {
     let (outcome, counted) = counted(path, settings);
@@ -107,6 +113,7 @@ fn check(path: &str, settings: &[(&str, &str)], expected: &[&str]) {
         assert_eq!(lost, there.sent - ended(there), "{path}, flow {flow}");
         assert_eq!(number(flow, "acks_lost"), back.sent - ended(back), "{path}, flow {flow}: ACKs");
         assert_eq!(number(flow, "suppressed"), there.taken_out + back.taken_out, "{path}, flow {flow}");
+        assert_eq!(number(flow, "copied"), there.copied + back.copied, "{path}, flow {flow}");
         assert_eq!(number(flow, "born_at_nodes"), there.born + back.born, "{path}, flow {flow}");
         let account = &outcome.flows[flow].account;
         assert_eq!(
@@ -158,6 +165,25 @@ fn full_queues_and_the_air() {
     let repeated = "{ kind = \"repeat\", transmissions = 2 }";
     let bits = "{ kind = \"bit_error\", rate = 2e-5 }";
     check(PATH, &[(down, bits), ("link.path.down.arq", repeated)], &["lost_channel"]);
+}
+
+#[test]
+fn copies_and_damage() {
+    let [down, up] = ["link.path.down", "link.path.up"]
+        .map(|way| [(format!("{way}.duplicate"), "3 %"), (format!("{way}.corrupt"), "2 %")]);
+    let both: Vec<(&str, &str)> = down.iter().chain(&up).map(|(key, value)| (&key[..], *value)).collect();
+    let all = ["lost_queue_full", "lost_corrupt", "acks_lost", "copied"];
+    check(PATH, &both, &all);
+    let queue = ("link.path.down.queue", "fq_codel");
+    check(PATH, &[&both[..], &[queue]].concat(), &["lost_corrupt", "acks_lost", "copied"]);
+    let rlc = concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers/koga4/ordered.toml");
+    let wireless = [("link.wireless.duplicate", "3 %"), ("link.wireless.corrupt", "2 %")];
+    check(rlc, &wireless, &["lost_corrupt", "acks_lost", "copied"]);
+    // Behind the damage another link, and a box that reads headers.
+    let wired = [("link.wired.duplicate", "1 %"), ("link.wired.corrupt", "1 %"), ("duration", "60 s")];
+    let snoop = [("link.wireless.down.arq", "none"), ("node.bs.middlebox", "snoop")];
+    let all = ["lost_corrupt", "lost_channel", "born_at_nodes", "copied"];
+    check("hasegawa", &[&wired[..], &snoop].concat(), &all);
 }
 
 #[test]

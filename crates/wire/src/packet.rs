@@ -74,6 +74,8 @@ pub struct Packet {
     pub again: bool,
     /// Whether it was sent before the source noticed its first loss (likewise: slow start's overshoot).
     pub early: bool,
+    /// Whether a bit of it is wrong, past every link layer's own check: its receiver's checksum will not be right.
+    pub damaged: bool,
     /// ECN field.
     pub ecn: Ecn,
     /// Priority.

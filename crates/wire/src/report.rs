@@ -18,17 +18,20 @@ pub enum LossReason {
     EarlyDrop,
     /// Taken out by a middlebox on purpose: a duplicate ACK that the sender need not see, say.
     Suppressed,
+    /// A bit of it was wrong when it reached its host, whose checksum found out (netem's `corrupt`).
+    Corrupt,
 }
 
 impl LossReason {
     /// All there are, in the order of their column names.
-    pub const ALL: [LossReason; 6] = [
+    pub const ALL: [LossReason; 7] = [
         LossReason::QueueFull,
         LossReason::Channel,
         LossReason::Notice,
         LossReason::Discarded,
         LossReason::EarlyDrop,
         LossReason::Suppressed,
+        LossReason::Corrupt,
     ];
 
     /// The word used in tables and traces.
@@ -40,6 +43,7 @@ impl LossReason {
             LossReason::Discarded => "discarded",
             LossReason::EarlyDrop => "early_drop",
             LossReason::Suppressed => "suppressed",
+            LossReason::Corrupt => "corrupt",
         }
     }
 

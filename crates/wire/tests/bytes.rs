@@ -130,6 +130,7 @@ fn a_packet_of_the_other_direction_swaps_the_ends() {
         route: 0,
         again: false,
         early: false,
+        damaged: false,
         ecn: Ecn::Ce,
         priority: Priority::Low,
         hop: 0,

@@ -14,6 +14,7 @@ fn bytes_of(body: Body) -> Vec<u8> {
         forward: false,
         again: false,
         early: false,
+        damaged: false,
         ecn: Ecn::NotEct,
         priority: Priority::Normal,
         route: 0,

@@ -20,6 +20,10 @@ pub struct Tally {
     pub lost: PerReason<u64>,
     /// Packets that the kernel did not take at this end.
     pub refused: u64,
+    /// Copies that links made of packets on their way to this end; not among `offered`.
+    pub copied: u64,
+    /// Packets that were given to this end with a bit turned over; among `delivered`, too.
+    pub damaged: u64,
 }
 
 /// What was measured.
@@ -140,6 +144,15 @@ impl Measured {
     pub(crate) fn lose(&mut self, forward: bool, reason: LossReason) {
         let to = if forward { End::Client } else { End::Server };
         self.tallies[to as usize].lost[reason] += 1;
+    }
+
+    pub(crate) fn copy(&mut self, forward: bool) {
+        let to = if forward { End::Client } else { End::Server };
+        self.tallies[to as usize].copied += 1;
+    }
+
+    pub(crate) fn damage(&mut self, at: End) {
+        self.tallies[at as usize].damaged += 1;
     }
 
     pub(crate) fn acknowledge(&mut self, at: End, bytes: u64) {

@@ -26,7 +26,7 @@ use entrance::Entrance;
 use goodput::Connections;
 use lasthop_base::{Duration, Time};
 use lasthop_capture::Capture;
-use lasthop_engine::{Engine, Left, PipeId};
+use lasthop_engine::{Copied, Engine, Left, PipeId};
 use lasthop_os::clock::Clock;
 use lasthop_os::error::SystemError;
 use lasthop_os::tun::{Tun, until};
@@ -89,6 +89,7 @@ pub struct Emulation<W: Write> {
     /// Buffers to be used again.
     spare: Vec<Vec<u8>>,
     left: Vec<Left>,
+    copies: Vec<Copied>,
     connections: Connections,
     measured: Measured,
     capture: Option<Capture<W>>,
@@ -127,6 +128,7 @@ impl<W: Write> Emulation<W> {
             under_way: HashMap::new(),
             spare: Vec::new(),
             left: Vec::new(),
+            copies: Vec::new(),
             connections,
             measured: Measured::default(),
             capture: None,
@@ -221,8 +223,24 @@ impl<W: Write> Emulation<W> {
         Ok(BATCH)
     }
 
+    /// What links have made two of gets bytes of its own, before either leaves.
+    fn copy(&mut self) {
+        self.plan.engine.take_copies(&mut self.copies);
+        for Copied { number, of, forward } in self.copies.drain(..) {
+            if let Some(original) = self.under_way.get(&of) {
+                let mut bytes = self.spare.pop().unwrap_or_default();
+                bytes.clear();
+                bytes.extend_from_slice(&original.bytes);
+                let late = original.late;
+                self.under_way.insert(number, UnderWay { bytes, late });
+                self.measured.copy(forward);
+            }
+        }
+    }
+
     /// Delivers what has arrived, forgets what is lost.
     fn let_out(&mut self) -> Result<(), SystemError> {
+        self.copy();
         self.plan.engine.take_left(&mut self.left);
         let mut left = std::mem::take(&mut self.left);
         for one in left.drain(..) {
@@ -241,6 +259,10 @@ impl<W: Write> Emulation<W> {
                         carriage::mark(&mut bytes);
                     }
                     let end = if one.forward { End::Client } else { End::Server };
+                    if one.damaged {
+                        carriage::damage(&mut bytes, one.number);
+                        self.measured.damage(end);
+                    }
                     let taken = self.tuns[end as usize].send(&bytes)?;
                     let now = self.clock.now();
                     // When it would have been, had it joined in time.

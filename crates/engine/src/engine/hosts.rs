@@ -20,6 +20,9 @@ impl Engine {
     #[inline]
     pub(super) fn deliver(&mut self, pipe: u32, room: &mut Packet) {
         let Some(first) = self.pipes[pipe as usize].travelling.first() else { return };
+        if first.packet.damaged {
+            return self.deliver_damaged(pipe);
+        }
         let (id, side) =
             (first.packet.flow, if first.packet.forward { Side::Destination } else { Side::Source });
         match self.flows[id.0 as usize].ways[end(side)].is_told {
@@ -86,7 +89,7 @@ impl Engine {
 
     /// The same of a packet that nobody answers.
     #[inline(never)]
-    fn deliver_unanswered(&mut self, pipe: u32, id: FlowId) {
+    pub(super) fn deliver_unanswered(&mut self, pipe: u32, id: FlowId) {
         let Carried { flow, account, .. } = &mut self.flows[id.0 as usize];
         account.datagrams += 1;
         let here = &mut self.pipes[pipe as usize];
@@ -273,6 +276,7 @@ pub(super) fn blank() -> Packet {
         forward: true,
         again: false,
         early: false,
+        damaged: false,
         ecn: Ecn::NotEct,
         priority: Priority::Normal,
         hop: 0,
@@ -311,6 +315,7 @@ fn emit(
     packet.route = way.route;
     packet.forward = side == Side::Source;
     packet.again = sent.again;
+    packet.damaged = false;
     packet.ecn = sent.ecn;
     packet.priority = sent.priority;
     packet.hop = 0;
@@ -395,6 +400,7 @@ fn datagram((number, flow, route): (u64, FlowId, u32), source: &mut Datagrams, o
         forward: true,
         again: false,
         early: false,
+        damaged: false,
         ecn: Ecn::NotEct,
         priority: Priority::Normal,
         hop: 0,

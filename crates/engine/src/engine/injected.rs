@@ -1,7 +1,7 @@
 //! Real traffic on its way through: packets that are given to the engine, and what has become of them.
 
 use super::Engine;
-use crate::external::{Entering, Left};
+use crate::external::{Copied, Entering, Left};
 use crate::pipe::PipeId;
 use lasthop_base::Time;
 use lasthop_wire::{FlowId, LossReason, Packet};
@@ -21,6 +21,7 @@ impl Engine {
             forward: entering.forward,
             again: false,
             early: false,
+            damaged: false,
             ecn: entering.ecn,
             priority: entering.priority,
             hop: 0,
@@ -35,11 +36,17 @@ impl Engine {
     pub fn take_left(&mut self, into: &mut Vec<Left>) {
         into.append(&mut self.left);
     }
+
+    /// Adds to `into` what links have made two of since it was last asked, in the order of time. None has left before it is
+    /// told here.
+    pub fn take_copies(&mut self, into: &mut Vec<Copied>) {
+        into.append(&mut self.copies);
+    }
 }
 
 /// Out of the way of what is simulated.
 #[cold]
 pub(super) fn note_left(left: &mut Vec<Left>, packet: &Packet, at: Time, lost: Option<(PipeId, LossReason)>) {
-    let (number, forward, ecn) = (packet.number, packet.forward, packet.ecn);
-    left.push(Left { number, forward, at, ecn, lost });
+    let Packet { number, forward, ecn, damaged, .. } = *packet;
+    left.push(Left { number, forward, at, ecn, damaged, lost });
 }

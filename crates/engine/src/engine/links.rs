@@ -78,7 +78,8 @@ impl Engine {
                 Line::Element(_) => return self.join_element(packet, at),
             };
             if let Some(observer) = &mut self.observer {
-                tell_fate(&mut **observer, now, at, packet, Fate::Arrives(due));
+                let fate = if packet.damaged && next.is_none() { Fate::Open } else { Fate::Arrives(due) };
+                tell_fate(&mut **observer, now, at, packet, fate);
             }
             pipe.account.carried_bytes += u64::from(packet.wire_bytes);
             if let Some(waits) = &mut pipe.waits {
@@ -158,10 +159,15 @@ impl Engine {
     pub(super) fn take_decisions(&mut self, at: PipeId) {
         let now = self.now;
         let mut decided = std::mem::take(&mut self.decided);
+        let mut copied = None;
         for output in decided.drain(..) {
             let (packet, due, lost) = match output {
                 Output::Arrives { packet, at } => (packet, at, None),
                 Output::Lost { packet, at, reason } => (packet, at, Some(reason)),
+                Output::Copied { packet } => {
+                    copied = Some(packet);
+                    continue;
+                }
                 Output::Report(report) => {
                     self.tell_hosts(at, &report);
                     continue;
@@ -176,7 +182,9 @@ impl Engine {
                     continue;
                 }
             };
-            if let Some(observer) = self.observer.as_mut().filter(|_| packet.hop != IN_HOST) {
+            // What its host will find is told there.
+            let is_open = packet.damaged && lost.is_none() && self.nexts.behind(&packet).is_none();
+            if let Some(observer) = self.observer.as_mut().filter(|_| packet.hop != IN_HOST && !is_open) {
                 observer.on_fate(now, at, &packet, lost.map_or(Fate::Arrives(due), Fate::Lost));
             }
             match lost {
@@ -201,6 +209,9 @@ impl Engine {
         let due = self.pipes[at.0 as usize].due();
         if due != self.heads.time_of(at.0) {
             self.heads.set(at.0, due);
+        }
+        if let Some(packet) = copied {
+            self.join_copy(packet, at);
         }
     }
 

@@ -5,6 +5,7 @@
 //! * `links`: a packet on its way.
 //! * `hosts`: a packet at a host, and what a host sends.
 //! * `nodes`: a packet at a node with a middlebox.
+//! * `impaired`: copies that links make, and damage that a host finds.
 //! * `injected`: real traffic on its way through.
 //! * `changes`: what may be set on a pipe while it runs.
 //! * `plans`: rates that change by plan, and who hears of it.
@@ -12,6 +13,7 @@
 mod applications;
 mod changes;
 mod hosts;
+mod impaired;
 mod injected;
 mod links;
 mod lives;
@@ -23,7 +25,7 @@ pub use self::lives::Over;
 use self::hosts::blank;
 use crate::agenda::{Timers, Tournament};
 use crate::application::Application;
-use crate::external::Left;
+use crate::external::{Copied, Left};
 use crate::flow::{Flow, FlowAccount, Overhead, Side, Traffic, Unanswered};
 use crate::node::Node;
 use crate::observer::Observer;
@@ -66,6 +68,8 @@ pub struct Engine {
     planned: Vec<Planned>,
     /// External packets that have gone, until somebody asks.
     left: Vec<Left>,
+    /// Copies of external packets, likewise.
+    copies: Vec<Copied>,
     together: Together,
     /// Whether flows are kept to the end.
     keeps_flows: bool,
@@ -142,6 +146,7 @@ impl Engine {
             onward: Vec::new(),
             planned: Vec::new(),
             left: Vec::new(),
+            copies: Vec::new(),
             together: Together::default(),
             keeps_flows: false,
         };
@@ -263,7 +268,7 @@ impl Engine {
         self.together.share(&self.flows[flow.0 as usize].sharing)
     }
 
-    /// Packets that sources, destinations and middleboxes have sent so far, ACKs included.
+    /// Packets that sources, destinations and middleboxes have sent so far, ACKs and the copies of links included.
     pub fn packets_sent(&self) -> u64 {
         self.packets
     }

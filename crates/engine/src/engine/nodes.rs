@@ -46,7 +46,9 @@ impl Engine {
     pub(super) fn pass(&mut self, place: u32, packet: Packet) {
         let node = &mut self.nodes[place as usize];
         node.account.came += 1;
-        match self.flows[packet.flow.0 as usize].flow.opaque && node.middlebox.reads_headers() {
+        // What is damaged no box reads: its checksum is not right.
+        let is_closed = packet.damaged || self.flows[packet.flow.0 as usize].flow.opaque;
+        match is_closed && node.middlebox.reads_headers() {
             true => self.onward.push(Onward::Same(packet)),
             false => node.middlebox.handle_packet(self.now, packet, &mut self.onward),
         }

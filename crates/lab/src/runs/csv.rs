@@ -169,6 +169,11 @@ pub const COLUMNS: &[Column] = &[
         doc: "packets of the flow dropped so far by RED before the queue was full",
         of: |flow| lost(flow, LossReason::EarlyDrop),
     },
+    Column {
+        name: "lost_corrupt",
+        doc: "packets of the flow that have reached its other end damaged so far",
+        of: |flow| lost(flow, LossReason::Corrupt),
+    },
 ];
 
 fn lost(flow: &FlowSample, reason: LossReason) -> Option<f64> {

@@ -80,6 +80,7 @@ fn packet(flow: FlowId, forward: bool, segment: Segment) -> Packet {
         forward,
         again: false,
         early: false,
+        damaged: false,
         ecn: Ecn::NotEct,
         priority: Priority::Normal,
         route: 0,

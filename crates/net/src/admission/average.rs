@@ -103,6 +103,7 @@ pub(super) mod tests {
             forward: true,
             again: false,
             early: false,
+            damaged: false,
             ecn,
             priority: Priority::Normal,
             route: 0,

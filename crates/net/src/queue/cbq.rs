@@ -316,6 +316,7 @@ mod tests {
             forward: true,
             again: false,
             early: false,
+            damaged: false,
             ecn: Ecn::NotEct,
             priority: Default::default(),
             hop: 0,

@@ -279,6 +279,7 @@ mod tests {
             forward: true,
             again: false,
             early: false,
+            damaged: false,
             ecn,
             priority: Priority::Normal,
             hop: 0,

@@ -170,6 +170,7 @@ mod tests {
             forward: true,
             again: false,
             early: false,
+            damaged: false,
             ecn: Ecn::NotEct,
             priority: if tagged { Priority::Low } else { Priority::Normal },
             hop: 0,

@@ -14,6 +14,7 @@ pub(super) fn packet(number: u64, flow: u32, ecn: Ecn) -> Packet {
         forward: true,
         again: false,
         early: false,
+        damaged: false,
         ecn,
         priority: Priority::Normal,
         hop: 0,

@@ -1,6 +1,8 @@
 //! A ready path or a file with keys behind it: `lte,loss=1%`.
 
-use super::{Item, Line, channel, delay, either, find, items, jitter, others, problem, up_channel};
+use super::{
+    IMPAIRMENTS, Item, Line, channel, delay, either, find, items, jitter, others, problem, up_channel,
+};
 use crate::catalogue::Catalogue;
 use crate::draft::Draft;
 use crate::problem::Problem;
@@ -24,6 +26,7 @@ pub(crate) fn adapted(catalogue: &Arc<Catalogue>, base: &str, text: &str) -> Res
     losses_up(&mut draft, &items, &way, true)?;
     delays(&mut draft, &items, &way)?;
     jitters(&mut draft, &items, &way)?;
+    impairments(&mut draft, &items, &way)?;
     others(&mut draft, &items)?;
     draft.line = Some(Line::behind(way, items));
     Ok(draft)
@@ -85,6 +88,18 @@ pub(super) fn jitters(draft: &mut Draft, items: &[Item], way: &Way) -> Result<()
         Some(item) => put(draft, &format!("link.{}.jitter", way.last_down), item, jitter(item)),
         None => Ok(()),
     }
+}
+
+/// Duplicates and damage of the last hop.
+pub(super) fn impairments(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(), Problem> {
+    for [down, up, key] in IMPAIRMENTS {
+        for (name, direction) in [(down, &way.last_down), (up, &way.last_up)] {
+            if let Some(item) = find(items, name) {
+                put(draft, &format!("link.{direction}.{key}"), item, item.node.clone())?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Makes the whole way as long as it is to be, by its first link.

@@ -84,6 +84,9 @@ pub(crate) fn set(
         }
         "rtt" | "one_way_delay" => adapt::delays(&mut changed, std::slice::from_ref(&item), &line.way)?,
         "jitter" => adapt::jitters(&mut changed, std::slice::from_ref(&item), &line.way)?,
+        "duplicate" | "corrupt" | "up_duplicate" | "up_corrupt" => {
+            adapt::impairments(&mut changed, std::slice::from_ref(&item), &line.way)?;
+        }
         "arq" => adapt::losses(&mut changed, std::slice::from_ref(&item), &line.way, false)?,
         "up_loss" | "up_burst" => {
             let about = line.of(&["up_loss", "up_burst"]);
@@ -143,6 +146,10 @@ mod tests {
             ("channel", "{kind=\"iid\",loss=0.03}"),
             ("arq", "{kind=\"repeat\",transmissions=2}"),
             ("jitter", "3ms"),
+            ("duplicate", "0.5%"),
+            ("corrupt", "0.002"),
+            ("up_duplicate", "0.1%"),
+            ("up_corrupt", "1%"),
             ("jitter", "{kind=\"random\",most=\"3 ms\",reorders=true}"),
         ];
         for (key, value) in values {

@@ -4,7 +4,7 @@ use super::live::WasSet;
 use super::waits::Waits;
 use crate::table;
 use lasthop_emu::emulation::machine::Load;
-use lasthop_emu::emulation::{End, Lateness, Measured};
+use lasthop_emu::emulation::{End, Lateness, Measured, Tally};
 use lasthop_lab::document::{Cell, Table};
 use lasthop_wire::{LossReason, PerReason};
 use serde_json::{Value, json};
@@ -50,6 +50,8 @@ impl Summary {
             "delivered_bytes": directions(&|end| json!(tally(end).delivered_bytes)),
             "packets": directions(&|end| json!(tally(end).offered)),
             "lost": directions(&|end| lost(&tally(end).lost)),
+            "copied": directions(&|end| json!(tally(end).copied)),
+            "damaged": directions(&|end| json!(tally(end).damaged)),
             "lateness_us": quantiles(self.measured.lateness()),
             "entry_us": self.sees_entries.then(|| quantiles(self.measured.entry())),
             "tun_drops": self.lost_in_devices + tally(End::Server).refused + tally(End::Client).refused,
@@ -91,6 +93,14 @@ impl Summary {
         for reason in LossReason::ALL {
             if self.measured.tallies.iter().any(|tally| tally.lost[reason] > 0) {
                 row(&format!("lost: {}", reason.name()), &|end| tally(end).lost[reason].to_string());
+            }
+        }
+        type Count = fn(&Tally) -> u64;
+        let impaired: [(&str, Count); 2] =
+            [("copied on the way", |tally| tally.copied), ("delivered damaged", |tally| tally.damaged)];
+        for (name, of) in impaired {
+            if self.measured.tallies.iter().any(|tally| of(tally) > 0) {
+                row(name, &|end| of(&tally(end)).to_string());
             }
         }
         let columns = ["", "down", "up"].map(str::to_owned).to_vec();

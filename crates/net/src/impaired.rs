@@ -1,0 +1,135 @@
+//! Duplicates and damage on the way into a direction: netem's `duplicate` and `corrupt` (tc-netem(8)).
+//!
+//! Both are drawn for each packet that joins, from streams of their own: nothing else's draws change. A copy is numbered as
+//! a packet of its own, joins at once behind the original and goes through all that follows (the queue's limit, the channel,
+//! damage, jitter); it is not copied once more on this link. A damaged packet takes its time on this link and on those
+//! behind it, and is lost at its host. As in netem the damage comes before the queue, and no link layer repeats it.
+//!
+//! # What is not modelled
+//! That the header of a packet which the air has destroyed is sound ([`crate::Passage::Lost`]): a receiver's link layer does
+//! not tell it here.
+
+use crate::across::Across;
+use crate::change::{Change, Fixed, Setting};
+use crate::counters::Counters;
+use crate::element::{Element, Output};
+use crate::link::{Config, Line, Passage, Trouble};
+use lasthop_base::{Duration, Stream, Time};
+use lasthop_wire::{Backlog, Packet};
+
+/// A direction with what happens to packets before it.
+pub(crate) struct Impaired {
+    inner: Line,
+    duplicates: Chance,
+    corrupts: Chance,
+}
+
+/// Something that happens to a share of packets.
+struct Chance {
+    share: f64,
+    random: Stream,
+}
+
+impl Chance {
+    fn happens(&mut self) -> bool {
+        self.share > 0.0 && self.random.uniform() < self.share
+    }
+
+    fn draws(&self) -> bool {
+        self.share > 0.0 && self.share < 1.0
+    }
+}
+
+impl Impaired {
+    /// `inner` with what a configuration says of duplicates and damage; the same if it says nothing. `random` is a copy of
+    /// the channel's stream.
+    pub(crate) fn line(config: &Config, mut inner: Line, random: Stream) -> Line {
+        if config.duplicate <= 0.0 && config.corrupt <= 0.0 {
+            return inner;
+        }
+        inner.track_backlog();
+        let chance = |share, name| Chance { share, random: Stream::named(random.clone().draw(), name) };
+        let [duplicates, corrupts] =
+            [chance(config.duplicate, "duplicate"), chance(config.corrupt, "corrupt")];
+        Line::Element(Box::new(Impaired { inner, duplicates, corrupts }))
+    }
+
+    fn join(&mut self, now: Time, mut packet: Packet, out: &mut Vec<Output>) {
+        packet.damaged |= self.corrupts.happens();
+        match &mut self.inner {
+            Line::Element(element) => element.handle_packet(now, packet, out),
+            Line::Link(link) => out.push(match link.carry(now, &mut packet) {
+                Passage::Arrives { at } => Output::Arrives { packet, at },
+                Passage::Lost { at, reason, .. } => Output::Lost { packet, at, reason },
+            }),
+        }
+    }
+}
+
+impl Element for Impaired {
+    fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
+        self.join(now, packet, out);
+        if self.duplicates.happens() {
+            out.push(Output::Copied { packet });
+        }
+    }
+
+    fn handle_copy(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
+        self.join(now, packet, out);
+    }
+
+    fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>) {
+        if let Line::Element(element) = &mut self.inner {
+            element.handle_timeout(now, out);
+        }
+    }
+
+    fn poll_timeout(&self) -> Time {
+        match &self.inner {
+            Line::Link(_) => Time::NEVER,
+            Line::Element(element) => element.poll_timeout(),
+        }
+    }
+
+    fn backlog(&mut self, now: Time) -> Backlog {
+        self.inner.backlog(now)
+    }
+
+    fn handle_across(&mut self, now: Time, across: Across) {
+        if let Line::Element(element) = &mut self.inner {
+            element.handle_across(now, across);
+        }
+    }
+
+    fn rlc(&self) -> Option<&Counters> {
+        self.inner.rlc()
+    }
+
+    fn average(&self) -> Option<f64> {
+        self.inner.average()
+    }
+
+    fn take_trouble(&mut self) -> Option<Trouble> {
+        self.inner.take_trouble()
+    }
+
+    fn setting(&self) -> Option<Setting> {
+        self.inner.setting()
+    }
+
+    fn refuses(&self, change: &Change) -> Option<Fixed> {
+        self.inner.refuses(change)
+    }
+
+    fn change(&mut self, now: Time, change: &Change, out: &mut Vec<Output>) {
+        self.inner.change(now, change, out);
+    }
+
+    fn wait(&mut self, now: Time) -> Option<Duration> {
+        self.inner.wait(now)
+    }
+
+    fn draws(&self) -> bool {
+        self.duplicates.draws() || self.corrupts.draws() || self.inner.draws()
+    }
+}

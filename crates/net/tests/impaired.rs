@@ -1,0 +1,116 @@
+//! Duplicates and damage before every kind of direction.
+
+use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
+use lasthop_net::service::Service;
+use lasthop_net::{Config, Line, Output, channel, queue};
+use lasthop_wire::{Body, Ecn, FlowId, LossReason, Packet, Priority};
+
+fn packet(number: u64) -> Packet {
+    Packet {
+        number,
+        flow: FlowId(0),
+        wire_bytes: 1000,
+        forward: true,
+        again: false,
+        early: false,
+        damaged: false,
+        ecn: Ecn::NotEct,
+        priority: Priority::Normal,
+        route: 0,
+        hop: 0,
+        joined: 0,
+        body: Body::Datagram { number },
+    }
+}
+
+/// 1000 bytes take 1 ms, and the way 20 ms.
+fn config(duplicate: f64, corrupt: f64) -> Config {
+    let wire = Config::wire(Service::Rate(Rate::from_bps(8_000_000)), Duration::from_millis(20));
+    Config { duplicate, corrupt, ..wire }
+}
+
+/// What became of packets that join every `apart` ms, copies as the engine lets them join: number, when, whether it is
+/// damaged, and why it was lost.
+fn carried(config: &Config, count: u64, apart: u64) -> Vec<(u64, Time, bool, Option<LossReason>)> {
+    let mut line = Line::new(config, Stream::named(1, "channel"));
+    let Line::Element(element) = &mut line else { panic!("an element") };
+    let (mut out, mut all) = (Vec::new(), Vec::new());
+    for number in 0..count {
+        let now = Time::ZERO + Duration::from_millis(number * apart);
+        while element.poll_timeout() <= now {
+            let due = element.poll_timeout();
+            element.handle_timeout(due, &mut out);
+        }
+        element.handle_packet(now, packet(number), &mut out);
+        if let Some(Output::Copied { packet }) = out.last().copied() {
+            out.pop();
+            element.handle_copy(now, Packet { number: packet.number + 1_000_000, ..packet }, &mut out);
+        }
+        all.append(&mut out);
+    }
+    while element.poll_timeout() < Time::NEVER {
+        element.handle_timeout(element.poll_timeout(), &mut all);
+    }
+    let of = |one: Output| match one {
+        Output::Arrives { packet, at } => (packet.number, at, packet.damaged, None),
+        Output::Lost { packet, at, reason } => (packet.number, at, packet.damaged, Some(reason)),
+        other => panic!("{other:?}"),
+    };
+    all.into_iter().map(of).collect()
+}
+
+#[test]
+fn a_copy_comes_right_behind_and_is_not_copied_again() {
+    let ms = |millis| Time::ZERO + Duration::from_millis(millis);
+    let all = carried(&config(1.0, 0.0), 3, 10);
+    let copy = 1_000_000;
+    let expected = [(0, 21), (copy, 22), (1, 31), (copy + 1, 32), (2, 41), (copy + 2, 42)];
+    assert_eq!(all, expected.map(|(number, at)| (number, ms(at), false, None)));
+    // The copies have no room in a queue for one packet.
+    let mut short = config(1.0, 0.0);
+    short.queue = Choice::named(lasthop_net::admission::ALL, "drop_tail");
+    short.queue.values.set("packets", Value::Count(1));
+    let lost = carried(&short, 100, 1).iter().filter(|(.., lost)| lost.is_some()).count();
+    assert!((95..=100).contains(&lost), "{lost}");
+}
+
+#[test]
+fn shares_are_as_told_and_each_is_drawn_by_itself() {
+    let is_near = |count: usize, of: f64, share: f64| {
+        (count as f64 / of - share).abs() < 5.0 * (share * (1.0 - share) / of).sqrt()
+    };
+    let damaged = |config: &Config| -> Vec<u64> {
+        let all = carried(config, 100_000, 2);
+        all.iter()
+            .filter(|(number, _, damaged, _)| *damaged && *number < 1_000_000)
+            .map(|one| one.0)
+            .collect()
+    };
+    let alone = damaged(&config(0.0, 0.01));
+    assert!(is_near(alone.len(), 100_000.0, 0.01), "{}", alone.len());
+    let copies = carried(&config(0.02, 0.01), 100_000, 2);
+    let copies: Vec<bool> = copies.iter().filter(|one| one.0 >= 1_000_000).map(|one| one.2).collect();
+    assert!(is_near(copies.len(), 100_000.0, 0.02), "{}", copies.len());
+    // Copies are damaged as other packets are, one by one.
+    let of_copies = copies.iter().filter(|damaged| **damaged).count();
+    assert!(is_near(of_copies, copies.len() as f64, 0.01), "{of_copies}");
+}
+
+/// The channel destroys the same packets whether some of them are damaged or not, behind both kinds of queue.
+#[test]
+fn damage_does_not_change_which_packets_the_channel_destroys() {
+    for scheduled in [false, true] {
+        let lost = |corrupt| {
+            let mut config = config(1e-12, corrupt);
+            config.channel = Choice::named(channel::ALL, "iid");
+            config.channel.values.set("loss", Value::Number(0.1));
+            if scheduled {
+                config.queue = Choice::named(queue::ALL, "codel");
+            }
+            let all = carried(&config, 5_000, 2);
+            all.iter().filter(|(.., lost)| lost.is_some()).map(|one| one.0).collect::<Vec<u64>>()
+        };
+        assert!(lost(0.0).len() > 400);
+        assert_eq!(lost(0.0), lost(0.5));
+    }
+}

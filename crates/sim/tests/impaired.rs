@@ -1,0 +1,107 @@
+//! Duplicates and damage on whole paths: what TCP's ends see of them.
+
+use lasthop_base::Time;
+use lasthop_engine::{Fate, Observer, PipeId, Side};
+use lasthop_scenario::{Draft, Scenario};
+use lasthop_sim::{METRICS, Outcome, Watch, run_watched};
+use lasthop_tcp::Event;
+use lasthop_wire::{Flags, FlowId, LossReason, Packet};
+use std::any::Any;
+
+/// What happened to packets with data, and what ACKs told.
+#[derive(Default)]
+struct Seen {
+    copies: u64,
+    damaged: u64,
+    /// ACKs whose first SACK block tells of what had been acknowledged (RFC 2883 §4).
+    duplicates_told: u64,
+}
+
+impl Observer for Seen {
+    fn on_packet(&mut self, _: Time, _: PipeId, packet: &Packet, _: Fate) {
+        let Some(segment) = packet.segment().filter(|_| !packet.forward) else { return };
+        let first = segment.sack.as_slice().first();
+        let is_below = first.is_some_and(|(_, right)| segment.ack.0.wrapping_sub(right.0) < 1 << 31);
+        self.duplicates_told += u64::from(is_below && segment.flags.has(Flags::ACK));
+    }
+
+    fn on_fate(&mut self, _: Time, _: PipeId, _: &Packet, fate: Fate) {
+        self.damaged += u64::from(fate == Fate::Lost(LossReason::Corrupt));
+    }
+
+    fn on_copied(&mut self, _: Time, _: PipeId, copy: &Packet) {
+        self.copies += u64::from(copy.forward && copy.segment().is_some_and(|segment| segment.len > 0));
+    }
+
+    fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
+}
+
+fn scenario(line: &str) -> Scenario {
+    Draft::load(line).expect("it can be read").check().expect("it is right")
+}
+
+fn run(line: &str) -> (Outcome, Seen) {
+    let watch = Watch { observers: vec![Box::new(Seen::default())], ..Watch::default() };
+    let (outcome, _, mut observers) = run_watched(&scenario(line), 1, watch);
+    let seen: Box<dyn Any> = observers.pop().expect("what was put there");
+    (outcome, *seen.downcast::<Seen>().expect("the same"))
+}
+
+fn number(outcome: &Outcome, name: &str) -> f64 {
+    let metric = METRICS.iter().find(|metric| metric.name == name).expect(name);
+    (metric.of)(&outcome.flows[0]).expect("it is defined")
+}
+
+/// The receiver tells of each copy by D-SACK; nothing is sent again, and the sender's window does not suffer.
+#[test]
+fn a_receiver_tells_of_copies() {
+    let line = "rate=10Mbit/s,rtt=40ms,queue=1000packets,transfer=5MB,duration=30s";
+    let (plain, _) = run(line);
+    let (outcome, seen) = run(&format!("{line},duplicate=2%"));
+    // 5 MB are 3453 segments of 1448 bytes.
+    assert!((40..100).contains(&seen.copies), "{}", seen.copies);
+    assert_eq!(seen.duplicates_told, seen.copies);
+    assert_eq!(number(&outcome, "retransmissions"), 0.0);
+    let slower = number(&outcome, "completed_s") / number(&plain, "completed_s");
+    assert!((1.0..1.04).contains(&slower), "{slower}");
+}
+
+/// Damage is a loss to TCP, after the packet has taken its time on both links.
+#[test]
+fn damage_is_lost_at_the_host() {
+    let (outcome, seen) = run("rate=10Mbit/s,rtt=40ms,queue=1000packets,corrupt=1%,duration=30s");
+    assert!(seen.damaged > 20);
+    assert_eq!(number(&outcome, "lost_corrupt"), seen.damaged as f64);
+    assert_eq!(number(&outcome, "lost_channel"), 0.0);
+    assert_eq!(number(&outcome, "retransmissions"), seen.damaged as f64);
+    let (damaged, lost) =
+        (&outcome.links[0].down, run("rate=10Mbit/s,rtt=40ms,queue=1000packets,loss=1%,duration=30s"));
+    assert_eq!(damaged.lost[LossReason::Corrupt], seen.damaged);
+    assert!(number(&lost.0, "lost_channel") > 0.0);
+    // Damaged on the first of two links: half of the datagrams, all of which the second one has carried.
+    let text = r#"
+        [link.one]
+        from = "a"
+        to = "b"
+        rate = "10 Mbit/s"
+        corrupt = 0.5
+        [link.two]
+        from = "b"
+        to = "c"
+        rate = "5 Mbit/s"
+        [flow.voice]
+        kind = "cbr"
+        from = "a"
+        to = "c"
+        rate = "1 Mbit/s"
+        packet = "1000 bytes"
+    "#;
+    let scenario = Draft::parse(text, "two links").expect("it can be read").check().expect("it is right");
+    let outcome = lasthop_sim::run(&scenario, 1);
+    let [one, two] = [0, 1].map(|link: usize| outcome.links[link].down);
+    assert_eq!(one.lost[LossReason::Corrupt], 0);
+    // One may be between them at the end.
+    assert!(one.carried_bytes.abs_diff(two.carried_bytes) <= 1028, "{one:?} {two:?}");
+    let share = two.lost[LossReason::Corrupt] as f64 / outcome.links[1].down.offered as f64;
+    assert!((share - 0.5).abs() < 5.0 * 0.5 / 7500f64.sqrt(), "{share}");
+}
