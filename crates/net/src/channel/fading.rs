@@ -8,7 +8,7 @@
 //! bursty than these.
 
 use super::{Air, Build, Channel, Reception};
-use crate::rayleigh::RayleighFading;
+use crate::rayleigh::{RayleighFading, are_below};
 use lasthop_base::{Info, Mechanism, Parameter, Stream, Time, Unit};
 
 /// See the file.
@@ -63,8 +63,10 @@ impl Channel for Fading {
     fn transmit(&mut self, air: &Air) -> Reception {
         let middle = air.start + air.end.since(air.start).divided_by(2);
         let seconds = middle.since(Time::ZERO).as_secs();
-        let power: f64 = self.paths.iter().map(|path| path.power(seconds)).sum();
-        if power < self.threshold { Reception::Lost } else { Reception::Intact }
+        match are_below(&self.paths, seconds, self.threshold) {
+            true => Reception::Lost,
+            false => Reception::Intact,
+        }
     }
 
     fn is_perfect(&self) -> bool {
