@@ -83,7 +83,11 @@ impl Receiver {
 
     /// PDUs arrive.
     pub(super) fn take(&mut self, at: Time, pdus: Pdus, counters: &mut Counters, out: &mut Vec<Output>) {
-        let mut index = self.sdus.partition_point(|sdu| sdu.pdus.end <= pdus.start);
+        // Mostly the oldest one's.
+        let mut index = match self.sdus.front() {
+            Some(sdu) if pdus.start < sdu.pdus.end => 0,
+            _ => self.sdus.partition_point(|sdu| sdu.pdus.end <= pdus.start),
+        };
         // What goes up is forgotten from the front: numbers stay, places move.
         let mut number = self.base + index as u64;
         while number >= self.base

@@ -144,17 +144,25 @@ impl Transmitter {
     }
 
     /// Deals with what was acknowledged by `now`.
+    #[inline]
     pub(super) fn settle(&mut self, now: Time) {
         if self.polls {
             return;
         }
+        if self.acknowledgements.front().is_some_and(|(at, _)| *at <= now) {
+            self.settle_due(now);
+        }
+        self.forget();
+    }
+
+    #[inline(never)]
+    fn settle_due(&mut self, now: Time) {
         while let Some((at, pdus)) = self.acknowledgements.front().copied()
             && at <= now
         {
             self.acknowledgements.pop_front();
             self.acknowledge(pdus);
         }
-        self.forget();
     }
 
     fn acknowledge(&mut self, pdus: Pdus) {
@@ -367,6 +375,10 @@ impl Transmitter {
 
     /// The place of the SDU with this PDU.
     fn find(&self, pdu: u64) -> usize {
+        // Mostly the oldest one's.
+        if self.sdus.front().is_some_and(|sdu| pdu < sdu.pdus.end) {
+            return 0;
+        }
         self.sdus.partition_point(|sdu| sdu.pdus.end <= pdu)
     }
 }
