@@ -5,34 +5,40 @@ use lasthop_base::Time;
 /// The next due time of each of a fixed number of sources, and the earliest of them. Among equal times the lowest number
 /// wins.
 ///
-/// Few sources are all looked at when the earliest moves later. Many compete in a tournament tree: changing one time costs
-/// log2(n) comparisons of neighbours.
+/// Sources compete in groups of eight, whose times fill one line of the cache; the winners of eight groups compete in the
+/// next round, until one group is left. A source that neither was its group's winner nor becomes it ends the matter there;
+/// else a round looks at eight times at most.
 #[derive(Debug)]
 pub struct Tournament {
     first: (Time, u32),
-    /// Of each source; [`FEWEST`] or [`FEW`] of them at least.
+    /// The times of all rounds, the last round's first: the winner of the group that begins at 8 (i + 1) stands at i.
     times: Vec<Time>,
-    /// The tree, if there are more: `nodes[1]` is the winner; leaves start at `nodes.len() / 2`.
-    nodes: Vec<(Time, u32)>,
+    /// Whose they are; empty if there is one round.
+    sources: Vec<u32>,
+    /// Where the first round begins, in which all sources compete.
+    leaves: usize,
 }
 
-/// As many sources as are looked at sooner than a tree is climbed.
-const FEW: usize = 8;
-/// As many as a path of two links has: fewer to look at.
+/// Sources of a group.
+const GROUP: usize = 8;
+/// As many as a path of two links has: fewer to look at, where there are no more.
 const FEWEST: usize = 4;
 
 impl Tournament {
     /// A tournament of `count` sources, none of which has anything due.
     pub fn new(count: usize) -> Tournament {
-        let mut tournament = Tournament {
-            first: (Time::NEVER, 0),
-            times: vec![Time::NEVER; count.max(if count <= FEWEST { FEWEST } else { FEW })],
-            nodes: Vec::new(),
-        };
-        if count > FEW {
-            tournament.plant();
+        let (mut leaves, mut room) = (0, GROUP);
+        while room < count {
+            leaves = GROUP * (leaves + 1);
+            room *= GROUP;
         }
-        tournament
+        let places = if count <= FEWEST { FEWEST } else { leaves + count.next_multiple_of(GROUP) };
+        let mut sources = vec![0; if leaves == 0 { 0 } else { places }];
+        for place in (0..sources.len()).rev() {
+            let first_below = sources.get(GROUP * (place + 1)).copied().unwrap_or(0);
+            sources[place] = if place >= leaves { (place - leaves) as u32 } else { first_below };
+        }
+        Tournament { first: (Time::NEVER, 0), times: vec![Time::NEVER; places], sources, leaves }
     }
 
     /// The earliest time and its source.
@@ -44,65 +50,74 @@ impl Tournament {
     /// When source `number` is next due.
     #[inline]
     pub fn time_of(&self, number: u32) -> Time {
-        self.times[number as usize]
+        self.times[self.leaves + number as usize]
     }
 
     /// Source `number` is next due at `time`.
     #[inline]
     pub fn set(&mut self, number: u32, time: Time) {
+        if self.leaves > 0 {
+            return self.climb(number, time);
+        }
         self.times[number as usize] = time;
-        if !self.nodes.is_empty() {
-            self.first = self.climb(number, time);
-        } else if number != self.first.1 {
-            self.first = if rank((time, number)) < rank(self.first) { (time, number) } else { self.first };
-        } else if let Some(few) = self.times.first_chunk::<FEW>() {
-            self.first = earliest(few);
-        } else if let Some(fewest) = self.times.first_chunk::<FEWEST>() {
-            self.first = earliest(fewest);
+        if number != self.first.1 {
+            self.first = if precedes((time, number), self.first) { (time, number) } else { self.first };
+        } else if let Some(group) = self.times.first_chunk::<GROUP>() {
+            let (time, place) = earliest(group);
+            self.first = (time, place as u32);
+        } else if let Some(group) = self.times.first_chunk::<FEWEST>() {
+            let (time, place) = earliest(group);
+            self.first = (time, place as u32);
         }
     }
 
-    /// The winner once source `number` is due at `time`.
-    fn climb(&mut self, number: u32, time: Time) -> (Time, u32) {
-        let mut at = self.nodes.len() / 2 + number as usize;
-        let mut winner = (time, number);
-        self.nodes[at] = winner;
-        // The winner so far stays at hand: a level waits for its own comparison alone, not for what was stored below.
-        while at > 1 {
-            let other = self.nodes[at ^ 1];
-            winner = if rank(other) < rank(winner) { other } else { winner };
-            at /= 2;
-            self.nodes[at] = winner;
-        }
-        winner
-    }
-
-    fn plant(&mut self) {
-        let leaves = self.times.len().next_power_of_two();
-        self.nodes = vec![(Time::NEVER, 0); 2 * leaves];
-        for (number, leaf) in self.nodes[leaves..].iter_mut().enumerate() {
-            leaf.1 = number as u32;
-        }
-        for at in (1..leaves).rev() {
-            let (left, right) = (self.nodes[2 * at], self.nodes[2 * at + 1]);
-            self.nodes[at] = if rank(left) < rank(right) { left } else { right };
+    /// Round by round, as far as something changes.
+    fn climb(&mut self, number: u32, time: Time) {
+        let (mut winner, mut before) = ((time, number), number);
+        let mut place = self.leaves + number as usize;
+        loop {
+            self.times[place] = winner.0;
+            self.sources[place] = winner.1;
+            let group = place / GROUP;
+            let known = match group {
+                0 => self.first,
+                group => (self.times[group - 1], self.sources[group - 1]),
+            };
+            if known.1 == before {
+                // It was the group's winner; if it is later now, another one may be.
+                if winner.0 > known.0
+                    && let Some(times) = self.times[GROUP * group..].first_chunk()
+                {
+                    let (time, place) = earliest::<GROUP>(times);
+                    winner = (time, self.sources[GROUP * group + place]);
+                }
+            } else if !precedes(winner, known) {
+                return;
+            }
+            if group == 0 {
+                self.first = winner;
+                return;
+            }
+            before = known.1;
+            place = group - 1;
         }
     }
 }
 
+/// The earliest of a group, and its place: among equals the first.
 #[inline]
-fn earliest<const N: usize>(times: &[Time; N]) -> (Time, u32) {
+fn earliest<const N: usize>(times: &[Time; N]) -> (Time, usize) {
     let mut first = (times[0], 0);
-    for (number, time) in times.iter().enumerate() {
-        first = if *time < first.0 { (*time, number as u32) } else { first };
+    for (place, time) in times.iter().enumerate() {
+        first = if *time < first.0 { (*time, place) } else { first };
     }
     first
 }
 
-/// By time, then by number: as one number, which is compared without branches.
+/// By time, then by number.
 #[inline]
-fn rank((time, number): (Time, u32)) -> u128 {
-    u128::from(time.as_nanos()) << 64 | u128::from(number)
+fn precedes(one: (Time, u32), other: (Time, u32)) -> bool {
+    one.0 < other.0 || (one.0 == other.0 && one.1 < other.1)
 }
 
 /// Deadlines that mostly move later: a deadline that has moved keeps its old place, and is put right when it comes up.
@@ -124,7 +139,8 @@ impl Timers {
     /// The same timers as the first of `count`; the further ones are not set.
     pub fn extended_to(&self, count: usize) -> Timers {
         let mut all = Tournament::new(count);
-        (0..).zip(&self.0.times).take(count).for_each(|(number, time)| all.set(number, *time));
+        let times = &self.0.times[self.0.leaves..];
+        (0..).zip(times).take(count).for_each(|(number, time)| all.set(number, *time));
         Timers(all)
     }
 
@@ -167,6 +183,29 @@ mod tests {
         heads.set(1, Time::NEVER);
         heads.set(4, at(10));
         assert_eq!(heads.first(), (at(9), 2));
+    }
+
+    /// Against a look at all of them each time, with many equal times.
+    #[test]
+    fn the_earliest_is_that_of_all() {
+        for count in [1, 4, 5, 8, 9, 64, 65, 100, 512, 513, 600] {
+            let (mut heads, mut times) = (Tournament::new(count), vec![Time::NEVER; count]);
+            let mut random = 1u64;
+            for _ in 0..3000 {
+                random =
+                    random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let number = (random >> 33) as usize % count;
+                // Often the earliest moves later, as in a run.
+                let number = if random >> 62 == 0 { heads.first().1 as usize } else { number };
+                let time = if random >> 20 & 7 == 0 { Time::NEVER } else { at(random >> 24 & 0xff) };
+                heads.set(number as u32, time);
+                times[number] = time;
+                let expected = (0..).zip(&times).map(|(number, time)| (*time, number)).min().unwrap();
+                assert_eq!(heads.first().0, expected.0, "of {count}");
+                assert!(heads.first().0 == Time::NEVER || heads.first() == expected, "of {count}");
+                assert_eq!(heads.time_of(number as u32), time);
+            }
+        }
     }
 
     #[test]
