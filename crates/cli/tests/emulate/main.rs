@@ -11,6 +11,7 @@ mod live {
     mod commands;
     mod files;
     mod host;
+    mod impaired;
     mod marks;
     mod messages;
     mod removal;

@@ -263,7 +263,8 @@ impl<W: Write> Emulation<W> {
                         carriage::damage(&mut bytes, one.number);
                         self.measured.damage(end);
                     }
-                    let taken = self.tuns[end as usize].send(&bytes)?;
+                    // The kernel may see at once that it is damaged: in its version.
+                    let taken = self.tuns[end as usize].send(&bytes)? || one.damaged;
                     let now = self.clock.now();
                     // When it would have been, had it joined in time.
                     let due = Time::from_nanos(one.at.as_nanos().saturating_sub(late.as_nanos()));
