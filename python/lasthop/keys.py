@@ -161,6 +161,12 @@ class Direction(TypedDict, total=False):
     loss_plan: str
     """share of transmissions that is lost at given times beside what the channel destroys, from the start
     again after the last"""
+    duplicate: float | str
+    """share of packets that are there twice: the copy joins at once behind the original, and is not copied
+    again"""
+    corrupt: float | str
+    """share of packets of which a bit turns over past the link layer: they fail the checksum of the host they
+    reach"""
     queue: QueueChoice
     """may a packet join the queue, and which one leaves it next?"""
     channel: ChannelChoice
@@ -198,6 +204,12 @@ class Link(_LinkWords, total=False):
     loss_plan: str
     """share of transmissions that is lost at given times beside what the channel destroys, from the start
     again after the last"""
+    duplicate: float | str
+    """share of packets that are there twice: the copy joins at once behind the original, and is not copied
+    again"""
+    corrupt: float | str
+    """share of packets of which a bit turns over past the link layer: they fail the checksum of the host they
+    reach"""
     queue: QueueChoice
     """may a packet join the queue, and which one leaves it next?"""
     channel: ChannelChoice
@@ -340,6 +352,30 @@ class Flow(_FlowWords, total=False):
     """the end that sends"""
     receiver: Receiver
     """the end that receives"""
+    request: str
+    """the end at `to`, a client, opens the connection and asks with so much, again and again; with `response`"""
+    response: str
+    """what the sender answers each request with; completion times are those of each request, the handshake in
+    the first"""
+    sizes: Literal["fixed", "exponential", "pareto", "web", "video"] | str
+    """how responses spread about `response`, as in `lasthop arrivals`; pareto: shape 1.5; all alike without
+    it"""
+    think: str
+    """time from a response's last byte to the next request; at once without it"""
+    every: str
+    """instead of `think`: requests are due so far apart, as a video's segments are; one waits for the
+    response before it"""
+    exchanges: int | str
+    """after so many requests the client closes; without it they go on until the run ends"""
+    on: str
+    """how long the sender has data, before it pauses for `off`"""
+    off: str
+    """how long it has none then; at its beginning it has some"""
+    period: Literal["fixed", "exponential", "pareto"] | str
+    """how `on` and `off`, or `think`, spread about what is said; pareto: shape 1.5; always that long without
+    it"""
+    write_rate: str
+    """the sender's application writes at this rate, while on if it pauses; without it as much as TCP takes"""
     rate: str
     """rate while it sends, payload only"""
     packet: str
@@ -350,12 +386,6 @@ class Flow(_FlowWords, total=False):
     """each datagram is late by a random time up to this; they keep their order; "0 s" by default"""
     burst: int | str
     """so many datagrams leave back to back, at the same mean rate; 1: evenly spaced; 1 by default"""
-    on: str
-    """length of a burst, or its mean"""
-    off: str
-    """length of a pause, or its mean"""
-    period: Literal["fixed", "exponential"] | str
-    """whether bursts and pauses are always that long, or exponentially distributed; "fixed" by default"""
 
 
 class ScenarioKeys(TypedDict, total=False):
@@ -371,6 +401,9 @@ class ScenarioKeys(TypedDict, total=False):
     """where random numbers begin; each repetition has streams of its own; 1 by default"""
     runs: int | str
     """number of repetitions; 10 by default"""
+    warmup: str
+    """a part of `duration`, from its beginning: what is measured in it is left out, and transfers that begin
+    in it"""
     headers: str
     """what links charge per packet beside the payload: "real", "none" or an amount; "real" by default"""
     sample: str

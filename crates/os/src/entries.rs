@@ -38,6 +38,8 @@ const HEAD: usize = 60;
 const ALL: i32 = (3_u16).to_be() as i32;
 /// Packets that are seen in one go at most.
 const BATCH: usize = 64;
+/// So many of them are looked through: the device has dropped no more in a row, mostly.
+const NEAR: usize = 256;
 /// Packets that are remembered at most; more than the device's ring holds (`crate::tun`).
 const MOST: usize = 16_384;
 /// Room for packets that wait for us, bytes.
@@ -90,7 +92,7 @@ impl Entries {
     /// Which one it is: the device keeps the order.
     fn place(&self, packet: &[u8]) -> Option<usize> {
         let head = &packet[..packet.len().min(HEAD)];
-        self.seen.iter().position(|seen| seen.head[..seen.len] == *head)
+        self.seen.iter().take(NEAR).position(|seen| seen.head[..seen.len] == *head)
     }
 
     /// Reads what has been seen.

@@ -216,7 +216,7 @@ impl Emulate {
         let mut live = self.live.begin(scenario, replaced, seen, &stage, &emulation);
         let limit = self.time_limit.map(|span| std::time::Duration::from_nanos(span.as_nanos()));
         stage.start_command(&command, limit).map_err(unusable)?;
-        let (began, ticks, waited) = (Instant::now(), Ticks::now(), stage.waits());
+        let (began, ticks) = (Instant::now(), Ticks::now());
         let priority = RealTimePriority::begin();
         let status = last(&mut emulation, &mut stage, &mut live).map_err(failure)?;
         let urgent = priority.is_granted();
@@ -226,7 +226,7 @@ impl Emulate {
         let lost_in_devices = stage.lost_in_devices();
         let measured = emulation.measured().clone();
         let took = began.elapsed();
-        let waits = stage.waits().since(&waited, took);
+        let waits = stage.waits(took);
         let mut complaints = measured.complaints(&Bounds::USUAL, lost_in_devices);
         complaints.extend(waits.complaints());
         let sees_entries = emulation.sees_entries();

@@ -156,20 +156,22 @@ impl Stage {
         let (user, group) = (self.user.as_ref(), self.sides.command());
         self.command = Some(Program::start(&self.client, &words, Attached::Foreground, user, group)?);
         self.ending = Ending::new(limit);
+        self.sides.begin();
         Ok(())
     }
 
     /// The command's status once it has ended.
     pub(super) fn ended(&mut self) -> Result<Option<u8>, SystemError> {
+        self.sides.look();
         match &mut self.command {
             Some(command) => self.ending.of(command),
             None => Ok(Some(0)),
         }
     }
 
-    /// How long the programs of both sides have waited for a processor.
-    pub(super) fn waits(&self) -> Waits {
-        self.sides.waits()
+    /// How long the programs of both sides waited for a processor since the command began, `took` ago.
+    pub(super) fn waits(&mut self, took: Duration) -> Waits {
+        self.sides.waits(took)
     }
 
     /// Packets that the kernel could not put into the devices' rings, or take from them.

@@ -1,14 +1,26 @@
 //! Whether the programs at both ends got a processor when they wanted one: a run in which they did not measures the
 //! machine, not the path.
+//!
+//! That they wait for microseconds is the usual case: the path itself runs before them. So the kernel's account is read
+//! every 20 ms, and a wait counts where a side stood still for more than half of such a stretch: for 10 ms or more.
 
 use lasthop_os::group::Group;
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// The groups of both sides, if there can be such.
+/// Both sides, as far as there are control groups for them.
 pub(super) struct Sides {
-    command: Option<Group>,
-    server: Option<Group>,
+    command: Option<Side>,
+    server: Option<Side>,
+    looked: Instant,
+}
+
+/// The programs of one side.
+struct Side {
+    group: Group,
+    /// The kernel's account when it was read last.
+    stalled: Duration,
+    waited: Duration,
 }
 
 /// For how long the programs of each side, all of them at once, waited for a processor; `None`: that cannot be known.
@@ -20,42 +32,80 @@ pub(super) struct Waits {
     took: Duration,
 }
 
+/// So often the account is read.
+const STRETCH: Duration = Duration::from_millis(20);
 /// So many percent of the time a side may wait …
 const SHARE_PCT: f64 = 5.0;
 /// … and so long in any case: programs begin, and short commands are over soon.
 const ALWAYS: Duration = Duration::from_millis(50);
 
+impl Side {
+    fn new(role: &str) -> Option<Side> {
+        Some(Side { group: Group::create(role)?, stalled: Duration::ZERO, waited: Duration::ZERO })
+    }
+
+    /// `span` has passed since the last look.
+    fn look(&mut self, span: Duration) {
+        let Some(stalled) = self.group.stalled() else { return };
+        let stalled = Duration::from_nanos(stalled.as_nanos());
+        self.waited += counted(stalled.saturating_sub(self.stalled), span);
+        self.stalled = stalled;
+    }
+}
+
+/// What counts of a wait within a stretch of time.
+fn counted(waited: Duration, span: Duration) -> Duration {
+    if waited * 2 > span { waited } else { Duration::ZERO }
+}
+
 impl Sides {
     pub(super) fn new(has_server: bool) -> Sides {
         Sides {
-            command: Group::create("command"),
-            server: if has_server { Group::create("listener") } else { None },
+            command: Side::new("command"),
+            server: if has_server { Side::new("listener") } else { None },
+            looked: Instant::now(),
         }
     }
 
     pub(super) fn command(&self) -> Option<&Group> {
-        self.command.as_ref()
+        self.command.as_ref().map(|side| &side.group)
     }
 
     pub(super) fn server(&self) -> Option<&Group> {
-        self.server.as_ref()
+        self.server.as_ref().map(|side| &side.group)
     }
 
-    /// Waits so far; the difference of two is that of a span of time.
-    pub(super) fn waits(&self) -> Waits {
-        let stalled =
-            |group: &Option<Group>| Some(Duration::from_nanos(group.as_ref()?.stalled()?.as_nanos()));
-        Waits { command: stalled(&self.command), server: stalled(&self.server), took: Duration::ZERO }
+    /// What was before does not count.
+    pub(super) fn begin(&mut self) {
+        self.read(Duration::ZERO);
+        self.sides().for_each(|side| side.waited = Duration::ZERO);
+    }
+
+    /// To be called often while the command runs.
+    pub(super) fn look(&mut self) {
+        let span = self.looked.elapsed();
+        if span >= STRETCH {
+            self.read(span);
+        }
+    }
+
+    /// Waits since it began, `took` ago.
+    pub(super) fn waits(&mut self, took: Duration) -> Waits {
+        let waited = |side: &Option<Side>| side.as_ref().map(|side| side.waited);
+        Waits { command: waited(&self.command), server: waited(&self.server), took }
+    }
+
+    fn read(&mut self, span: Duration) {
+        self.looked = Instant::now();
+        self.sides().for_each(|side| side.look(span));
+    }
+
+    fn sides(&mut self) -> impl Iterator<Item = &mut Side> {
+        self.command.iter_mut().chain(&mut self.server)
     }
 }
 
 impl Waits {
-    /// What came to it since then, which took so long.
-    pub(super) fn since(&self, before: &Waits, took: Duration) -> Waits {
-        let more = |now: Option<Duration>, then: Option<Duration>| Some(now?.saturating_sub(then?));
-        Waits { command: more(self.command, before.command), server: more(self.server, before.server), took }
-    }
-
     fn sides(&self) -> [(&'static str, Option<Duration>); 2] {
         [("the command", self.command), ("the server", self.server)]
     }
@@ -104,9 +154,7 @@ mod tests {
 
     fn waits(command_ms: u64, took_ms: u64) -> Waits {
         let millis = Duration::from_millis;
-        let before = Waits { command: Some(millis(7)), server: None, took: Duration::ZERO };
-        let after = Waits { command: Some(millis(7 + command_ms)), ..before };
-        after.since(&before, millis(took_ms))
+        Waits { command: Some(millis(command_ms)), server: None, took: millis(took_ms) }
     }
 
     #[test]
@@ -118,5 +166,12 @@ mod tests {
         assert_eq!(waits(600, 10_000).object(), json!({ "command": 6.0, "server": null }));
         assert!(waits(600, 10_000).words().contains("the command 6.0 % of the time"));
         assert!(Waits::default().words().contains("not known"));
+    }
+
+    #[test]
+    fn many_short_waits_are_none() {
+        let millis = Duration::from_millis;
+        assert_eq!(counted(millis(9), millis(20)), Duration::ZERO);
+        assert_eq!(counted(millis(11), millis(20)), millis(11));
     }
 }
