@@ -7,7 +7,7 @@
 use crate::across::Across;
 use crate::change::{Change, Fixed, Setting};
 use crate::counters::Counters;
-use crate::link::Trouble;
+use crate::trouble::Trouble;
 use lasthop_base::{Duration, Time};
 use lasthop_wire::{Backlog, LinkReport, LossReason, Packet};
 

@@ -8,7 +8,6 @@
 //! * [`service`]: how long does it occupy the link? A constant rate, one by plan, or a recorded one.
 //! * [`channel`]: does a transmission arrive intact?
 //! * [`jitter`]: by how much is a packet late? [`steps`]: what changes by plan: rates, delays, losses.
-//! * `impaired`: which packets join twice, and which are damaged?
 //! * [`rlc`]: a direction whose link layer cuts, repeats and reorders by itself.
 //! * [`wifi`]: two directions that share one medium.
 //! * [`processing`]: a host's own delay, in front of its first link.
@@ -31,7 +30,6 @@ pub mod channel;
 pub mod counters;
 pub mod discipline;
 pub mod element;
-mod impaired;
 pub mod jitter;
 pub mod link;
 pub mod processing;
@@ -42,10 +40,12 @@ pub mod rlc;
 pub mod scheduled;
 pub mod service;
 pub mod steps;
+mod trouble;
 pub mod wifi;
 
 pub use catalogue::Catalogue;
 pub use change::{Change, Fixed, Setting};
 pub use element::{Element, Output};
-pub use link::{Config, Line, Link, Passage, Trouble};
+pub use link::{Config, Line, Link, Passage};
 pub use processing::Processing;
+pub use trouble::Trouble;

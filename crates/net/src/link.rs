@@ -3,8 +3,9 @@
 //! The queue is first in, first out, and nothing is removed from its middle, so a
 //! packet's whole passage is known when it joins. A packet costs one call.
 //!
-//! * `set`: what of it may be changed while it runs.
+//! * `set`: what of it may be changed while it runs; `impaired`: which packets join twice, and which are damaged.
 
+mod impaired;
 mod set;
 
 use crate::admission::{self, Admission, State, Verdict};
@@ -14,12 +15,13 @@ use crate::channel::{self, Air, Channel, Planned, Reception};
 use crate::counters::Counters;
 use crate::discipline::{self, Discipline, Place};
 use crate::element::Element;
-use crate::impaired::Impaired;
 use crate::jitter;
 use crate::propagation::{Delayed, Extra};
 use crate::scheduled::Scheduled;
 use crate::service::{Server, Service};
 use crate::steps::{Share, Steps};
+use crate::trouble::Trouble;
+use impaired::Impaired;
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
 use std::collections::VecDeque;
@@ -269,25 +271,6 @@ pub enum Passage {
         /// Whether its header arrived sound all the same.
         readable: bool,
     },
-}
-
-/// The link layer's trouble with a packet: transmissions that failed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Trouble {
-    /// How many failed.
-    pub failed: u32,
-    /// When the first of them was over.
-    pub since: Time,
-    /// From one to the next.
-    pub apart: Duration,
-}
-
-impl Trouble {
-    /// When the transmission of this number (the first is 1), if it failed, is known to have: when the next one begins, or
-    /// would.
-    pub fn at(self, number: u32) -> Option<Time> {
-        (1..=self.failed).contains(&number).then(|| self.since + self.apart * u64::from(number))
-    }
 }
 
 /// Bytes of a header that has to be sound for a damaged packet to be read: IPv4's and TCP's.

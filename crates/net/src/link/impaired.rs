@@ -9,11 +9,12 @@
 //! That the header of a packet which the air has destroyed is sound ([`crate::Passage::Lost`]): a receiver's link layer does
 //! not tell it here.
 
+use super::{Config, Line, Passage};
 use crate::across::Across;
 use crate::change::{Change, Fixed, Setting};
 use crate::counters::Counters;
 use crate::element::{Element, Output};
-use crate::link::{Config, Line, Passage, Trouble};
+use crate::trouble::Trouble;
 use lasthop_base::{Duration, Stream, Time};
 use lasthop_wire::{Backlog, Packet};
 
