@@ -10,7 +10,7 @@ fn signal(pid: u32, name: &str) {
     assert!(Command::new("kill").args([name, &pid.to_string()]).status().unwrap().success());
 }
 
-/// While the path is stopped for 60 ms packets are handed to its devices. They join when they were handed over, not when
+/// While the path is stopped for 45 ms packets are handed to its devices. They join when they were handed over, not when
 /// they are read: those that should have arrived meanwhile are late, and nothing else is bent.
 #[test]
 fn what_came_while_the_path_stood_still_is_late() {
