@@ -38,22 +38,31 @@ fn rows(folder: &Path, store: &str) -> String {
     good(call_in(folder, &["results", store, "--format", "csv"]))
 }
 
-/// Kills a sweep of so many runs so often, at moments that are drawn up to this, and lets it end then. Where the machine
-/// has other work the moments are as much later.
-fn killed(runs_each: u32, kills: u32, latest: Duration) {
+/// How many runs are in a store. Readers do not wait for the writer.
+fn finished(folder: &Path, store: &str) -> usize {
+    let output = call_in(folder, &["results", store, "--format", "csv"]);
+    String::from_utf8_lossy(&output.stdout).lines().count().saturating_sub(1)
+}
+
+/// Kills a sweep of so many runs for each point so often, and lets it end then. The kills are spread over its work, not
+/// over its time, so that a busy machine and an idle one do the same: each waits until a drawn number of runs is in the
+/// store, and then for a drawn moment within the next ones.
+fn killed(runs_each: u32, kills: u32) {
     let folder = tempfile::tempdir().unwrap();
     let runs = runs_each.to_string();
-    let whole_began = Instant::now();
+    let all = 10 * runs_each as usize;
     good(call_in(folder.path(), &sweep("whole", &runs)));
-    let latest = latest.max(whole_began.elapsed() / 2);
     let mut moments = Stream::named(1, "kills");
     let mut met = 0;
-    for _ in 0..kills {
+    for kill in 0..kills {
+        let done = (f64::from(kill) + moments.uniform()) / f64::from(kills + 1) * all as f64;
         let mut child = begun(folder.path(), &sweep("killed", &runs));
-        sleep(latest.mul_f64(moments.uniform()));
+        while finished(folder.path(), "killed") < done as usize && child.try_wait().unwrap().is_none() {
+            sleep(Duration::from_millis(5));
+        }
+        sleep(Duration::from_millis(30).mul_f64(moments.uniform()));
         // SIGKILL: nothing is told of it.
         child.kill().unwrap();
-        // On a fast machine the last ones find it finished.
         met += u32::from(child.wait().unwrap().code().is_none());
     }
     assert!(2 * met >= kills, "it was too soon finished: {met} of {kills}");
@@ -63,20 +72,20 @@ fn killed(runs_each: u32, kills: u32, latest: Duration) {
     good(last);
     assert!(said.contains("runs are in the store already"), "a kill left nothing: {said}");
     let (whole, killed) = (rows(folder.path(), "whole"), rows(folder.path(), "killed"));
-    assert_eq!(whole.lines().count(), 1 + 10 * runs_each as usize, "a row for each run");
+    assert_eq!(whole.lines().count(), 1 + all, "a row for each run");
     assert!(whole == killed, "the killed sweep's rows are others");
 }
 
 #[test]
 fn a_sweep_that_is_killed_goes_on_where_it_was() {
-    killed(30, 6, Duration::from_millis(500));
+    killed(30, 6);
 }
 
 /// The full measure: 2,000 runs, 50 kills. `cargo test --release -p lasthop --test sweep -- --ignored`
 #[test]
 #[ignore = "takes a minute"]
 fn a_sweep_of_2000_runs_outlives_50_kills() {
-    killed(200, 50, Duration::from_millis(700));
+    killed(200, 50);
 }
 
 #[cfg(unix)]
@@ -85,11 +94,7 @@ fn an_interrupted_sweep_keeps_what_is_finished_and_says_how_many() {
     let folder = tempfile::tempdir().unwrap();
     let mut child = begun(folder.path(), &sweep("r", "100000"));
     let begun = Instant::now();
-    // Readers do not wait for the writer.
-    let finished = || {
-        let output = call_in(folder.path(), &["results", "r", "--format", "csv"]);
-        String::from_utf8_lossy(&output.stdout).lines().count().saturating_sub(1)
-    };
+    let finished = || finished(folder.path(), "r");
     while finished() < 5 && begun.elapsed() < PATIENCE {
         sleep(Duration::from_millis(20));
     }
