@@ -48,6 +48,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct Fading {
     threshold: f64,
     paths: Vec<RayleighFading>,
+    /// See [`are_below`].
+    strongest: usize,
 }
 
 impl Fading {
@@ -55,6 +57,7 @@ impl Fading {
         Fading {
             threshold: threshold(loss, paths),
             paths: (0..paths).map(|_| RayleighFading::new(doppler_hz, random)).collect(),
+            strongest: 0,
         }
     }
 }
@@ -63,7 +66,7 @@ impl Channel for Fading {
     fn transmit(&mut self, air: &Air) -> Reception {
         let middle = air.start + air.end.since(air.start).divided_by(2);
         let seconds = middle.since(Time::ZERO).as_secs();
-        match are_below(&self.paths, seconds, self.threshold) {
+        match are_below(&self.paths, seconds, self.threshold, &mut self.strongest) {
             true => Reception::Lost,
             false => Reception::Intact,
         }
