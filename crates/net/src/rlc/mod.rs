@@ -79,6 +79,8 @@ pub struct Rlc {
     announces: bool,
     loses_blocks: bool,
     numbers_overflow: bool,
+    /// Of the last block.
+    size: BlockSize,
     queue: Discipline,
     /// When a queue that decides on leaving is to be asked next, [`Time::NEVER`] if it is empty.
     asks_at: Time,
@@ -122,6 +124,7 @@ impl Rlc {
             loses_blocks: values.word("loses") == "block",
             numbers_overflow: values.flag("number_overflow"),
             queue: parts.queue,
+            size: BlockSize::of(Rate::from_bps(0), values.duration("tti"), values.bytes("pdu")),
             asks_at: Time::NEVER,
             channel: parts.channel,
             segmentation: Segmentation::new(payload, values.flag("concatenate")),
@@ -142,6 +145,16 @@ impl Rlc {
 
     fn rate(&self, now: Time) -> Rate {
         self.service.rate_at(now)
+    }
+
+    /// What a block that begins at `now` has room for.
+    #[inline]
+    fn block_size(&mut self, now: Time) -> BlockSize {
+        let rate = self.rate(now);
+        if rate != self.size.rate {
+            self.size = BlockSize::of(rate, self.tti, self.pdu);
+        }
+        self.size
     }
 
     /// When the next block begins, at the beginning of an interval.
@@ -166,9 +179,7 @@ impl Rlc {
         let arrives = ends + self.delay;
         self.transmitter.settle(now);
         self.transmitter.repeat(now, &mut self.discarded);
-        let bits = u128::from(self.rate(now).bps()) * u128::from(self.tti.as_nanos()) / 1_000_000_000;
-        let bytes = (bits / 8) as u64;
-        let room = (bytes / self.pdu).max(1);
+        let BlockSize { bytes, pdus: room, .. } = self.block_size(now);
         self.take_from_queue(now, room, out);
         let only_asks = self.ask_again(now);
         self.receiver.run_until(arrives, &mut self.counters, out);
@@ -321,6 +332,24 @@ impl Rlc {
         if heard {
             self.plan_block(now);
         }
+    }
+}
+
+/// What a block has room for at a rate.
+#[derive(Clone, Copy)]
+struct BlockSize {
+    rate: Rate,
+    bytes: u64,
+    /// At least one.
+    pdus: u64,
+}
+
+impl BlockSize {
+    #[inline(never)]
+    fn of(rate: Rate, tti: Duration, pdu: u64) -> BlockSize {
+        let bits = u128::from(rate.bps()) * u128::from(tti.as_nanos()) / 1_000_000_000;
+        let bytes = (bits / 8) as u64;
+        BlockSize { rate, bytes, pdus: (bytes / pdu).max(1) }
     }
 }
 
