@@ -160,32 +160,32 @@ impl Engine {
         let now = self.now;
         let mut decided = std::mem::take(&mut self.decided);
         let mut copied = None;
-        for output in decided.drain(..) {
+        for output in &decided {
             let (packet, due, lost) = match output {
-                Output::Arrives { packet, at } => (packet, at, None),
-                Output::Lost { packet, at, reason } => (packet, at, Some(reason)),
+                Output::Arrives { packet, at } => (packet, *at, None),
+                Output::Lost { packet, at, reason } => (packet, *at, Some(*reason)),
                 Output::Copied { packet } => {
-                    copied = Some(packet);
+                    copied = Some(*packet);
                     continue;
                 }
                 Output::Report(report) => {
-                    self.tell_hosts(at, &report);
+                    self.tell_hosts(at, report);
                     continue;
                 }
                 Output::Across(across) => {
-                    self.tell_opposite(at, across);
+                    self.tell_opposite(at, *across);
                     continue;
                 }
                 Output::GivenUp { packet, at: due } => {
-                    let next = self.nexts.behind(&packet).map(|next| next.pipe);
-                    self.pipes[at.0 as usize].travelling.push(due, &packet, next, Condition::GivenUp);
+                    let next = self.nexts.behind(packet).map(|next| next.pipe);
+                    self.pipes[at.0 as usize].travelling.push(*due, packet, next, Condition::GivenUp);
                     continue;
                 }
             };
             // What its host will find is told there.
-            let is_open = packet.damaged && lost.is_none() && self.nexts.behind(&packet).is_none();
+            let is_open = packet.damaged && lost.is_none() && self.nexts.behind(packet).is_none();
             if let Some(observer) = self.observer.as_mut().filter(|_| packet.hop != IN_HOST && !is_open) {
-                observer.on_fate(now, at, &packet, lost.map_or(Fate::Arrives(due), Fate::Lost));
+                observer.on_fate(now, at, packet, lost.map_or(Fate::Arrives(due), Fate::Lost));
             }
             match lost {
                 None => {
@@ -195,16 +195,17 @@ impl Engine {
                         waits.note(since(packet.joined, due));
                     }
                 }
-                Some(reason) => self.lose(&packet, at, reason),
+                Some(reason) => self.lose(packet, at, reason),
             }
             if lost.is_none_or(LossReason::is_told) && due < Time::NEVER {
-                let next = self.nexts.behind(&packet).map(|next| next.pipe);
+                let next = self.nexts.behind(packet).map(|next| next.pipe);
                 let condition = if lost.is_some() { Condition::GivenUp } else { Condition::Whole };
                 let pipe = &mut self.pipes[at.0 as usize];
                 pipe.passing += u32::from(next.is_some() && lost.is_none());
-                pipe.travelling.push(due, &packet, next, condition);
+                pipe.travelling.push(due, packet, next, condition);
             }
         }
+        decided.clear();
         self.decided = decided;
         let due = self.pipes[at.0 as usize].due();
         if due != self.heads.time_of(at.0) {
