@@ -82,7 +82,8 @@ fn what_cannot_be_imported_is_said_in_one_message() {
     file("there.toml", "");
     file("there.csv", "time,rate_mbps\n0,1\n1,2\n");
     assert!(refused(folder, &["nowhere.csv"]).contains("nowhere.csv"));
-    assert!(refused(folder, &["."]).contains("directory"));
+    assert!(refused(folder, &["."]).contains("the folder has no `down-heavy-pdo`"));
+    assert!(refused(folder, &[".", "--format", "csv"]).contains("directory"));
     assert!(refused(folder, &["empty"]).contains("the file is empty"));
     assert!(refused(folder, &["none.txt", "--format", "losses"]).contains("the record has no packets"));
     assert!(refused(folder, &["table.csv", "--unit", "kbit/s"]).contains("units contradict"));
@@ -90,4 +91,66 @@ fn what_cannot_be_imported_is_said_in_one_message() {
     assert!(refused(folder, &["there.csv"]).contains("is there already"));
     file("trace.down", "1\n2\n");
     assert!(refused(folder, &["trace.down"]).contains("would be written over"));
+}
+
+/// CellReplay's recordings are a folder; what is made of it runs, with the recorded base delays.
+#[test]
+fn a_folder_of_light_and_heavy_traces_becomes_a_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let from = folder.join("driving");
+    std::fs::create_dir(&from).unwrap();
+    let put = |name: &str, text: &str| std::fs::write(from.join(name), text).unwrap();
+    let told = refused(folder, &["driving"]);
+    assert!(
+        told.contains("driving: the folder has no `down-heavy-pdo`") && told.contains("latency-offset-up"),
+        "{told}"
+    );
+    put("down-heavy-pdo", "1\n");
+    put("up-heavy-pdo", "2\n");
+    put("down-delay-light-pdo", "0 20 0 1 2 3\n5000 24 0 1 2 3\n10000 20 0 1 2 3\n");
+    let told = refused(folder, &["driving"]);
+    assert!(told.contains("no `up-delay-light-pdo`"), "{told}");
+    put("up-delay-light-pdo", "0 30 0 2\n10000 x 0 2\n");
+    let told = refused(folder, &["driving"]);
+    assert!(told.contains("up-delay-light-pdo: line 2: `x` is not a whole number of milliseconds"), "{told}");
+    let told = refused(folder, &["driving/down-delay-light-pdo"]);
+    assert!(told.contains("give the folder of both"), "{told}");
+    put("up-delay-light-pdo", "0 30 0 2\n10000 30 0 2\n");
+    put("latency-offset-up", "100 0\n300 1\n");
+    let told = refused(folder, &["driving"]);
+    assert!(told.contains("latency-offset-up: line 2: not the delay of 200 bytes"), "{told}");
+    put("latency-offset-up", "100 0\n200 1\n");
+
+    let told = imports(folder, &["driving"]);
+    // 1400 bytes a millisecond.
+    assert!(
+        told.contains("down, heavy: 1 opportunities of 1400 bytes in 0.001 s: mean 11.2 Mbit/s"),
+        "{told}"
+    );
+    assert!(
+        told.contains("down, light: 3 trains of up to 4 packets in 10 s; base delay one way 20 to 24 ms"),
+        "{told}"
+    );
+    let made = [
+        "driving",
+        "driving.down",
+        "driving.down.light",
+        "driving.toml",
+        "driving.up",
+        "driving.up.light",
+        "driving.up.sizes",
+    ];
+    assert_eq!(names_in(folder), made);
+    let output = call_in(
+        folder,
+        &["run", "driving.toml", "--runs", "1", "--set", "duration=10 s", "--format", "json"],
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", stderr_of(&output));
+    let scenario = std::fs::read_to_string(folder.join("driving.toml")).unwrap();
+    for said in
+        ["light = \"driving.down.light\"", "light_sizes = \"driving.up.sizes\"", "one_way_delay = \"0 ms\""]
+    {
+        assert!(scenario.contains(said), "{said}\n{scenario}");
+    }
 }

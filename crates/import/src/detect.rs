@@ -138,6 +138,18 @@ fn by_tokens(text: &str, is_cut: bool) -> Result<Format, Refusal> {
     if lines().all(|line| line.trim().bytes().all(|byte| byte.is_ascii_digit())) {
         return Ok(Format::Mahimahi);
     }
+    // A time, a base delay, and when the packets of a train came: the first after nothing.
+    let is_train = |line: &str| {
+        let mut words = line.split_ascii_whitespace().map(str::parse::<u64>);
+        matches!((words.next(), words.next(), words.next()), (Some(Ok(_)), Some(Ok(_)), Some(Ok(0))))
+            && words.all(|word| word.is_ok())
+    };
+    if lines().all(is_train) {
+        return Err(Refusal::new(
+            "this is a light trace of CellReplay's, which has a heavy one beside it",
+            "give the folder of both: lasthop import traces/tmobile/driving",
+        ));
+    }
     Ok(Format::Csv)
 }
 
@@ -155,6 +167,7 @@ mod tests {
         assert_eq!(of("0,0,1,0\n"), Ok(Format::Losses));
         assert!(of("0\n0\n1\n").unwrap_err().help.contains("--format"));
         assert_eq!(of("time,rate_mbps\n0,1\n"), Ok(Format::Csv));
+        assert!(of("0 21 0 2 4\n200 23 0 1\n").unwrap_err().help.contains("folder"));
         assert_eq!(of("PING example.org (192.0.2.1): 56 data bytes\n"), Ok(Format::Ping));
         assert_eq!(of("{\"start\":{},\"intervals\":[]}"), Ok(Format::Iperf3));
         assert!(of("").unwrap_err().message.contains("empty"));

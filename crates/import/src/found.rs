@@ -44,6 +44,15 @@ impl Service {
     }
 }
 
+/// What stands before a trace: base delays and packet trains (CellReplay).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Light {
+    /// The light trace.
+    pub text: String,
+    /// Delays by size, if there are.
+    pub sizes: Option<String>,
+}
+
 /// What a recording says.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
@@ -53,6 +62,8 @@ pub struct Found {
     pub down: Option<Said<Service>>,
     /// Rate up, if it says.
     pub up: Option<Said<Service>>,
+    /// Trains before the traces down and up, if it has some. Their names are the traces' with `.light` and `.sizes`.
+    pub lights: [Option<Light>; 2],
     /// Round-trip time without queueing, ms, if it says.
     pub rtt_ms: Option<Said<f64>>,
     /// Queue down as a scenario writes it, if it says.
@@ -111,7 +122,7 @@ impl Found {
         let down = self.service(self.down.as_ref(), ask.assumed.rate.as_deref(), "the rate", || {
             (USUAL_RATE.to_owned(), format!("assumed, {USUAL_RATE}: the recording tells no rate"))
         });
-        line(&mut text, &down, traces[0]);
+        line(&mut text, &down, traces[0], self.lights[0].as_ref());
         let _ = writeln!(text, "# {}.\nqueue = {}", sentence(&queue.how), quoted(&queue.value));
         if let Some(channel) = &self.channel {
             let _ = writeln!(text, "# {}.\nchannel = {}", sentence(&channel.how), channel.value);
@@ -124,7 +135,7 @@ impl Found {
         let up = self.service(self.up.as_ref(), ask.assumed.up.as_deref(), "the rate up", || {
             (mean, "assumed: as fast as down, in the mean".to_owned())
         });
-        line(&mut text, &up, traces[1]);
+        line(&mut text, &up, traces[1], self.lights[1].as_ref());
         text.push_str("# Assumed: acknowledgements are not lost for want of room.\nqueue = \"unlimited\"\n");
         text.push_str("\n[flow.bulk]\nfrom = \"server\"\nto = \"client\"\n# Assumed: today's hosts.\nprofile = \"linux\"\n");
         if let Some(segment) = &self.segment {
@@ -173,13 +184,27 @@ enum Way {
     Written(String),
 }
 
-fn line(text: &mut String, said: &Said<Way>, trace: &str) {
+fn line(text: &mut String, said: &Said<Way>, trace: &str, light: Option<&Light>) {
     let _ = writeln!(text, "# {}.", sentence(&said.how));
     let _ = match &said.value {
         Way::Known(Service::Rate(rate)) => writeln!(text, "rate = \"{} kbit/s\"", shown(rate / 1000.0)),
         Way::Known(Service::Trace { .. }) => writeln!(text, "trace = {}", quoted(trace)),
         Way::Written(rate) => writeln!(text, "rate = {}", quoted(rate)),
     };
+    if let Some(light) = light {
+        let _ = writeln!(
+            text,
+            "# Measured: base delays and packet trains.\nlight = {}",
+            quoted(&format!("{trace}.light"))
+        );
+        if light.sizes.is_some() {
+            let _ = writeln!(
+                text,
+                "# Measured: delays by size.\nlight_sizes = {}",
+                quoted(&format!("{trace}.sizes"))
+            );
+        }
+    }
 }
 
 /// With five digits that count.

@@ -7,6 +7,7 @@
 //! Where to look:
 //! * `detect`: what a file is.
 //! * `rates`: throughput over time (CSV, Mahimahi, iperf3) as opportunities to send.
+//! * `cellreplay`: a folder of CellReplay's light and heavy traces.
 //! * `ping`: round trips and losses.
 //! * `capture`: one TCP connection of a pcap or pcapng file.
 //! * `losses`: which packets were lost; Gilbert's and Gilbert and Elliott's models by maximum likelihood.
@@ -14,6 +15,7 @@
 //!
 //! What is absent: nothing here prints, exits, or names the files that are written.
 
+mod cellreplay;
 mod detect;
 mod found;
 mod limited;
@@ -25,7 +27,7 @@ pub mod losses;
 pub mod rates;
 
 pub use detect::Format;
-pub use found::{Found, Said, Service};
+pub use found::{Found, Light, Said, Service};
 
 use opened::Opened;
 use std::io::{self, Write};
@@ -96,6 +98,9 @@ impl Refusal {
 /// # Errors
 /// What is wrong with the recording, or with what was asked.
 pub fn read(path: &Path, ask: &Ask, down: &mut dyn Write, up: &mut dyn Write) -> Result<Found, Refusal> {
+    if path.is_dir() && ask.format.is_none() {
+        return cellreplay::read(path, ask, down, up);
+    }
     let shown = found::plain(&path.display().to_string());
     let open = |path: &Path| {
         Opened::open(path).map_err(|error| Refusal::io(&found::plain(&path.display().to_string()), &error))

@@ -59,6 +59,12 @@ pub trait Element: Send {
         self.handle_packet(now, packet, out);
     }
 
+    /// A packet joins that need not wait, and takes no time to be sent ([`crate::service::Light`]). Who cannot have that
+    /// takes it as any other.
+    fn handle_passing(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
+        self.handle_packet(now, packet, out);
+    }
+
     /// The deadline has come.
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>);
 

@@ -3,9 +3,11 @@
 //! The queue is first in, first out, and nothing is removed from its middle, so a
 //! packet's whole passage is known when it joins. A packet costs one call.
 //!
-//! * `set`: what of it may be changed while it runs; `impaired`: which packets join twice, and which are damaged.
+//! * `set`: what of it may be changed while it runs; `impaired`: which packets join twice, and which are damaged;
+//!   `light`: recorded trains.
 
 mod impaired;
+mod light;
 mod set;
 
 use crate::admission::{self, Admission, State, Verdict};
@@ -18,12 +20,13 @@ use crate::element::Element;
 use crate::jitter;
 use crate::propagation::{Delayed, Extra};
 use crate::scheduled::Scheduled;
-use crate::service::{Server, Service};
+use crate::service::{Light, Served, Server, Service};
 use crate::steps::{Share, Steps};
 use crate::trouble::Trouble;
 use impaired::Impaired;
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
+use light::Lit;
 use std::collections::VecDeque;
 
 /// What one direction of a link is made of.
@@ -31,6 +34,8 @@ use std::collections::VecDeque;
 pub struct Config {
     /// Its rate.
     pub service: Service,
+    /// Recorded trains before its queue.
+    pub light: Option<Light>,
     /// Propagation delay, one way.
     pub delay: Duration,
     /// What comes to it by plan.
@@ -56,6 +61,7 @@ impl Config {
     pub fn wire(service: Service, delay: Duration) -> Config {
         Config {
             service,
+            light: None,
             delay,
             delay_plan: None,
             jitter: Choice::of(&jitter::DEFAULT),
@@ -79,6 +85,16 @@ impl Config {
             LinkLayer::Whole(layer) => layer.partner(),
             LinkLayer::Repeat(_) => None,
         }
+    }
+
+    /// Whether its link layer decides by itself what is sent when.
+    pub fn decides(&self) -> bool {
+        matches!((self.arq.build)(&self.arq.values), LinkLayer::Whole(_))
+    }
+
+    /// The delay without queueing: the propagation's, and the base delay of recorded trains in the mean.
+    pub fn base_delay(&self) -> Duration {
+        self.delay + self.light.as_ref().map_or(Duration::ZERO, |light| light.trace.mean_delay())
     }
 
     /// Its queue, which draws from a stream of its own behind the next draw of this one.
@@ -132,10 +148,11 @@ impl Line {
 
     fn made(config: &Config, random: Stream, plans: Stream, may_change: bool) -> Line {
         let own = random.clone();
-        Impaired::line(config, Line::sound(config, random, plans, may_change), own)
+        let sound = Line::sound(config, random, plans, may_change);
+        Impaired::line(config, Lit::line(config, sound), own)
     }
 
-    /// A direction without duplicates and damage.
+    /// A direction without duplicates, damage and trains.
     fn sound(config: &Config, mut random: Stream, mut plans: Stream, may_change: bool) -> Line {
         let [rates, delays, losses] = [plans.draw(), plans.draw(), plans.draw()];
         let service = config.service.seeded(rates);
@@ -370,6 +387,17 @@ impl Link {
             self.waiting_bytes += u64::from(packet.wire_bytes);
         }
         self.frees_at = served.ends;
+        self.fly(served, packet)
+    }
+
+    /// A packet joins that need not wait, and takes no time to be sent. Nobody waits.
+    fn pass_by(&mut self, now: Time, packet: &Packet) -> Passage {
+        self.fly(Served { begins: now, ends: now }, packet)
+    }
+
+    /// A packet's way through the air.
+    #[inline(always)]
+    fn fly(&mut self, served: Served, packet: &Packet) -> Passage {
         let Some((channel, arq)) = &mut self.air else {
             return Passage::Arrives { at: served.ends + self.delay };
         };

@@ -6,7 +6,7 @@ use crate::channel::{self, Air, Channel};
 use crate::element::{Element, Output};
 use crate::propagation::Extra;
 use crate::queue::{Dropped, Queue};
-use crate::service::{Server, Service};
+use crate::service::{Served, Server, Service};
 use lasthop_base::{Duration, Rate, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
 
@@ -86,6 +86,13 @@ impl Scheduled {
 
     fn transmit(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
         let served = self.server.serve(now, packet.wire_bytes);
+        self.fly(served, packet, out);
+        self.asks_at = if self.queue.backlog().waiting > 0 { self.frees_at } else { Time::NEVER };
+    }
+
+    /// A packet's way through the air.
+    #[inline(always)]
+    fn fly(&mut self, served: Served, packet: Packet, out: &mut Vec<Output>) {
         let air = Air {
             start: served.begins,
             end: served.ends,
@@ -103,7 +110,6 @@ impl Scheduled {
             at = at.max(self.last_arrival);
             self.last_arrival = at;
         }
-        self.asks_at = if self.queue.backlog().waiting > 0 { self.frees_at } else { Time::NEVER };
         out.push(match carried.delivered {
             true => Output::Arrives { packet, at },
             false => Output::Lost { packet, at, reason: LossReason::Channel },
@@ -120,6 +126,10 @@ impl Element for Scheduled {
         self.queue.enqueue(now, packet, &mut self.dropped);
         self.tell_dropped(now, out);
         self.serve(now, out);
+    }
+
+    fn handle_passing(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
+        self.fly(Served { begins: now, ends: now }, packet, out);
     }
 
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>) {

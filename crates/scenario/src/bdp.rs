@@ -95,7 +95,8 @@ impl Crossing {
 /// Propagation delays there and back.
 fn round_trip(net: &Net, route: &Route) -> Duration {
     let hops = route.there.iter().chain(&route.back);
-    hops.map(|hop| direction(net, hop.link, hop.is_down).delay).fold(Duration::ZERO, |sum, delay| sum + delay)
+    hops.map(|hop| direction(net, hop.link, hop.is_down).base_delay())
+        .fold(Duration::ZERO, |sum, delay| sum + delay)
 }
 
 /// A full packet of a flow as links count it, bytes.

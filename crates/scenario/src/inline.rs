@@ -38,6 +38,8 @@ pub const KEYS: &[(&str, &str, &str)] = &[
     ("trace", "FILE", "recorded rate down, instead of `rate`; `down_trace` is the same"),
     ("down_trace", "FILE", "the same as `trace`"),
     ("up_trace", "FILE", "recorded rate up, instead of `up`"),
+    ("light", "FILE", "with `trace`: CellReplay's light trace down, base delays and packet trains"),
+    ("up_light", "FILE", "the same up, with `up_trace`"),
     ("rtt", "20ms", "round-trip time of the whole path without queueing: half of it each way"),
     ("one_way_delay", "10ms", "the same, each way"),
     (
@@ -62,8 +64,11 @@ pub const KEYS: &[(&str, &str, &str)] = &[
 ];
 
 /// Those that are a direction's own with the same value: their names, down and up, and the direction's.
-const IMPAIRMENTS: [[&str; 3]; 2] =
-    [["duplicate", "up_duplicate", "duplicate"], ["corrupt", "up_corrupt", "corrupt"]];
+const ALIKE: [[&str; 3]; 3] = [
+    ["duplicate", "up_duplicate", "duplicate"],
+    ["corrupt", "up_corrupt", "corrupt"],
+    ["light", "up_light", "light"],
+];
 
 /// What both ends of the flow are, unless `profile` says otherwise: today's hosts.
 const USUAL_PROFILE: &str = "linux";
@@ -238,7 +243,7 @@ fn document(catalogue: &Catalogue, sources: &[Source], items: &[Item]) -> Result
     if let Some(item) = find("jitter") {
         down.set("jitter", item.place, jitter(item));
     }
-    for [here, there, key] in IMPAIRMENTS {
+    for [here, there, key] in ALIKE {
         for (table, name) in [(&mut down, here), (&mut up, there)] {
             if let Some(item) = find(name) {
                 ends(table, key, item);

@@ -88,6 +88,25 @@ pub(crate) fn direction(catalogue: &Catalogue) -> Vec<Key> {
             "link.down",
             "recorded rate instead: a packet-delivery trace in Mahimahi's format, beside the scenario's file",
         ),
+        Key::optional(
+            "light",
+            Form::File,
+            "down-delay-light-pdo",
+            "base delays and packet trains that CellReplay recorded beside its heavy `trace`, for a sender that is not \
+             always busy",
+        ),
+        Key::optional(
+            "light_timer",
+            Form::Unit(TIME),
+            "0 s",
+            "with `light`: how long the link must be at rest until a train begins, whole ms",
+        ),
+        Key::optional(
+            "light_sizes",
+            Form::File,
+            "latency-offset-down",
+            "with `light`: by how much packets are later by their size, CellReplay's latency-offset",
+        ),
         Key::default(
             "one_way_delay",
             Form::Unit(Unit::Duration(Duration::ZERO, Duration::from_secs(1000))),

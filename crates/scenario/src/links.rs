@@ -121,13 +121,17 @@ fn direction(
         entries: both
             .entries
             .iter()
-            .filter(|entry| !(has_own_service && SERVICES.contains(&entry.key.as_str())))
+            .filter(|entry| !(has_own_service && is_of_service(&entry.key)))
             .cloned()
             .collect(),
     };
     let fields = reader.read(head, table, &inherited, keys)?;
     let service = service(reader, head, &fields)?;
     let mut config = Config::wire(service, fields.duration("one_way_delay").unwrap_or(Duration::ZERO));
+    config.light = traces::light(reader, head, &fields)?;
+    if let (Some(_), Service::Trace(trace)) = (&config.light, &mut config.service) {
+        *trace = Arc::new(trace.as_ref().clone().of_cells());
+    }
     config.delay_plan = steps(reader, head, &fields, "delay_plan", "5 ms for 10 s, 20..60 ms for 15 s")?;
     config.loss_plan = steps(reader, head, &fields, "loss_plan", "0 for 14.95 s, 50 % for 50 ms")?;
     config.duplicate = fields.number("duplicate").unwrap_or(0.0);
@@ -137,11 +141,24 @@ fn direction(
             reader.catalogue.link.answer(&mut config, question.name, answer);
         }
     }
+    if let (Some(place), true) = (fields.place("light"), config.decides()) {
+        let arq = config.arq.info.name;
+        return Err(reader
+            .problem(
+                place,
+                format!("{}: arq = \"{arq}\" decides by itself what is sent when", head.key("light")),
+            )
+            .help("what a link layer does is in the recording already: leave one of the two out"));
+    }
     Ok(config)
 }
 
 /// The keys that say a direction's rate: one of them.
 pub(crate) const SERVICES: [&str; 3] = ["rate", "plan", "trace"];
+
+fn is_of_service(key: &str) -> bool {
+    SERVICES.contains(&key) || traces::BESIDE_TRACE.contains(&key)
+}
 
 fn refuse_rate_and_trace(reader: &Reader<'_>, head: Head<'_>, table: &Table) -> Result<(), Problem> {
     let mut given = SERVICES.iter().filter_map(|key| table.find(key));

@@ -11,6 +11,7 @@ use crate::nodes;
 use crate::problem::Problem;
 use crate::source::Span;
 use crate::suggest::{among, listed, nearest};
+use crate::traces::BESIDE_TRACE;
 use crate::tree::{Content, Node, Table};
 use std::sync::Arc;
 
@@ -23,7 +24,8 @@ pub(crate) fn apply(draft: &mut Draft, path: &str, place: Span, value: Node) -> 
             if let Some((key, table)) = target.split_last()
                 && SERVICES.contains(&key.as_str())
             {
-                for other in SERVICES.iter().filter(|other| *other != key) {
+                let beside = if key == "trace" { &[][..] } else { &BESIDE_TRACE[..] };
+                for other in SERVICES.iter().filter(|other| *other != key).chain(beside) {
                     remove(&catalogue, &mut draft.document, table, other);
                 }
             }

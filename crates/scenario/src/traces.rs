@@ -1,14 +1,19 @@
 //! Trace files: recorded link rates.
 
+use crate::fields::Fields;
 use crate::problem::Problem;
-use crate::reader::Reader;
+use crate::reader::{Head, Reader};
 use crate::ready;
 use crate::source::{Source, Span};
-use lasthop_net::service::{Trace, TraceError};
+use lasthop_base::Duration;
+use lasthop_net::service::{Light, LightTrace, SizeDelays, Trace, TraceError};
 use std::sync::Arc;
 
 /// Largest trace read, bytes.
 const LARGEST: u64 = 256 << 20;
+
+/// What belongs to a `trace`: recorded trains before it.
+pub(crate) const BESIDE_TRACE: [&str; 3] = ["light", "light_timer", "light_sizes"];
 
 /// Reads the trace that `key` names at `place`.
 pub(crate) fn read(reader: &Reader<'_>, key: &str, name: &str, place: Span) -> Result<Arc<Trace>, Problem> {
@@ -26,22 +31,70 @@ pub(crate) fn read(reader: &Reader<'_>, key: &str, name: &str, place: Span) -> R
         };
         return Trace::parse(text).map(Arc::new).map_err(|error| refuse(format!("`{name}`: {error}")));
     }
-    let bytes = reader
-        .catalogue
-        .files
-        .read(name, LARGEST)
-        .map_err(|why| refuse(format!("cannot read `{name}`: {why}")))?;
-    let Ok(text) = String::from_utf8(bytes) else {
-        return Err(refuse(format!("`{name}` is not a text file")));
-    };
+    let text = text(reader, name).map_err(refuse)?;
     Trace::parse(&text).map(Arc::new).map_err(|error| match error.line {
         0 => refuse(format!("`{name}`: {error}")),
-        _ => faulty(name, &text, &error, key),
+        _ => faulty(name, &text, &error, key, LINES),
+    })
+}
+
+const LINES: &str =
+    "each line is a time in whole milliseconds, not before the line above; the last one is above 0";
+/// What a light trace is.
+const TRAINS: &str = "a light trace is CellReplay's: each line has a time, a base delay one way and the opportunities of a \
+                      train, `0 21 0 2 4`, in whole milliseconds; the last time is above 0";
+const SIZES: &str =
+    "delays by size are CellReplay's latency-offset: `100 0.0`, `200 0.5` … bytes and ms, in steps of 100";
+
+fn text(reader: &Reader<'_>, name: &str) -> Result<String, String> {
+    let bytes =
+        reader.catalogue.files.read(name, LARGEST).map_err(|why| format!("cannot read `{name}`: {why}"))?;
+    String::from_utf8(bytes).map_err(|_| format!("`{name}` is not a text file"))
+}
+
+/// The recorded trains of a direction, if it has some.
+pub(crate) fn light(reader: &Reader<'_>, head: Head<'_>, fields: &Fields) -> Result<Option<Light>, Problem> {
+    let Some((name, place)) = fields.text("light").zip(fields.place("light")) else {
+        let beside = BESIDE_TRACE.into_iter().find_map(|key| Some((key, fields.place(key)?)));
+        return match beside {
+            None => Ok(None),
+            Some((key, place)) => Err(reader
+                .problem(place, format!("{} is without `light`", head.key(key)))
+                .help("it belongs to a light trace: light = \"down-delay-light-pdo\"")),
+        };
+    };
+    if fields.text("trace").is_none() {
+        return Err(reader
+            .problem(place, format!("{} is without `trace`", head.key("light")))
+            .help("behind a light trace's trains comes the heavy trace: trace = \"down-heavy-pdo\""));
+    }
+    let trace = table(reader, &head.key("light"), (name, place), TRAINS, LightTrace::parse)?;
+    let sizes = match fields.text("light_sizes").zip(fields.place("light_sizes")) {
+        Some(file) => Some(table(reader, &head.key("light_sizes"), file, SIZES, SizeDelays::parse)?),
+        None => None,
+    };
+    let timer = fields.duration("light_timer").unwrap_or(Duration::ZERO);
+    Ok(Some(Light { trace, timer_millis: timer.as_nanos() / 1_000_000, sizes }))
+}
+
+/// A file of lines.
+fn table<T>(
+    reader: &Reader<'_>,
+    key: &str,
+    (name, place): (&str, Span),
+    help: &str,
+    parse: fn(&str) -> Result<T, TraceError>,
+) -> Result<Arc<T>, Problem> {
+    let refuse = |why: String| reader.problem(place, format!("{key}: {why}")).help(help);
+    let text = text(reader, name).map_err(refuse)?;
+    parse(&text).map(Arc::new).map_err(|error| match error.line {
+        0 => refuse(format!("`{name}`: {error}")),
+        _ => faulty(name, &text, &error, key, help),
     })
 }
 
 /// The problem with one line of a trace.
-fn faulty(name: &str, text: &str, error: &TraceError, key: &str) -> Problem {
+fn faulty(name: &str, text: &str, error: &TraceError, key: &str, help: &str) -> Problem {
     let mut start = 0;
     let mut span = 0..0;
     for line in text.split_inclusive('\n').take(error.line) {
@@ -49,6 +102,5 @@ fn faulty(name: &str, text: &str, error: &TraceError, key: &str) -> Problem {
         start += line.len();
     }
     let source = Source::new(name, text);
-    Problem::new(&source, span, format!("{key}: {error}"))
-        .help("each line is a time in whole milliseconds, not before the line above; the last one is above 0")
+    Problem::new(&source, span, format!("{key}: {error}")).help(help)
 }

@@ -275,6 +275,71 @@ fn traces_are_found_beside_the_scenario_and_from_where_one_types() {
     assert_eq!(opportunities(last(load(&format!("lte,trace={}", trace.display())))), 3);
 }
 
+/// CellReplay's recordings: a light trace belongs to its heavy one, by table and in one line, and goes with it.
+#[test]
+fn light_traces_stand_beside_heavy_ones() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let put = |name: &str, text: &str| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, text).expect("written");
+        path.display().to_string()
+    };
+    let heavy = put("heavy", "1\n2\n4\n");
+    let light = put("light", "0 20 0 2\n1000 40 0 1\n3000 20 0 5\n");
+    let sizes = put("sizes", "100 0\n200 1.5\n");
+    let line = format!("trace={heavy},up=1Mbit/s,light={light},path.down.light_timer=3ms");
+    let mut draft = Draft::load(&line).unwrap_or_else(|problem| panic!("{problem}"));
+    draft.set("path.down.light_sizes", &sizes).expect("a key");
+    let scenario = draft.check().unwrap_or_else(|problem| panic!("{problem}"));
+    let down = &scenario.links[0].down;
+    let told = down.light.as_ref().expect("trains");
+    assert_eq!((told.trace.trains(), told.trace.length_millis(), told.timer_millis), (3, 3000, 3));
+    assert!(told.sizes.is_some());
+    // 30 ms in the mean, over each of the two spells.
+    assert_eq!(down.base_delay(), Duration::from_millis(30));
+    // Three opportunities of 1400 bytes in 4 ms.
+    assert_eq!(down.service.mean_rate(), Rate::from_bps(8_400_000));
+    let shown = draft.show().expect("valid");
+    assert!(Draft::parse(&shown, "shown.toml").and_then(|draft| draft.check()).is_ok(), "{shown}");
+    // Another rate goes without it.
+    draft.set("rate", "5Mbit/s").expect("a key");
+    assert_eq!(load_draft(&draft).links[0].down.light, None);
+    let refused = |line: String, told: &str| {
+        let problem = Draft::load(&line).and_then(|draft| draft.check()).expect_err(&line);
+        assert!(problem.to_string().contains(told), "{problem}");
+    };
+    refused(format!("rate=5Mbit/s,light={light}"), "light is without `trace`");
+    refused(format!("trace={heavy},up=1Mbit/s,path.down.light_timer=3ms"), "light_timer is without `light`");
+    refused(format!("trace={heavy},up=1Mbit/s,light={heavy}"), "line 1: not a time, a base delay and one");
+    refused(format!("trace={light},up=1Mbit/s,light={light}"), "line 1: `0 20 0 2` is not a whole number");
+    refused(format!("trace={heavy},up=1Mbit/s,light={sizes}"), "line 1: not a time");
+    refused(format!("trace={heavy},up=1Mbit/s,light={light},arq=\"wifi\""), "decides by itself");
+    for (text, told) in [
+        ("0 20 0\n", "fewer than two lines"),
+        ("0 20 0\n0 20 0\n", "the last time is 0 ms"),
+        ("5 20 0\n4 20 0\n", "line 2: 4 ms comes after 5 ms"),
+        ("0 20\n5 20\n", "line 1: not a time, a base delay and one"),
+        ("0 20 0\n5 2x 0\n", "line 2: `2x` is not a whole number"),
+        ("0 20 0\n5 20 0 9999999\n", "line 2: a delay of 9999999 ms: at most"),
+    ] {
+        refused(format!("trace={heavy},up=1Mbit/s,light={}", put("bad", text)), told);
+    }
+}
+
+/// The example of it is whole.
+#[test]
+fn the_example_of_light_traces_is_read() {
+    let scenario = load(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/cellreplay/path.toml"));
+    let link = &scenario.links[0];
+    assert!(link.down.light.is_some() && link.up.light.is_some());
+    // Eleven lines with 24 to 44 ms, all half a second apart: 29.9 ms.
+    assert_eq!(link.down.base_delay(), Duration::from_micros(29_900));
+}
+
+fn load_draft(draft: &Draft) -> Scenario {
+    draft.check().unwrap_or_else(|problem| panic!("{problem}"))
+}
+
 /// The name that scenarios had before its siblings' spelling was taken over.
 #[test]
 fn per_ack_with_a_hyphen_is_the_same() {

@@ -8,7 +8,7 @@ use clap::Args;
 use clap::builder::TypedValueParser;
 use lasthop_base::{Duration, quantity};
 use lasthop_import::losses::Model;
-use lasthop_import::{Ask, Assumed, Format, Found, Refusal, Service};
+use lasthop_import::{Ask, Assumed, Format, Found, Light, Refusal, Service};
 use lasthop_scenario::Draft;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +21,7 @@ FILE is found out to be one of:
   ping       what ping prints, also as JSON; tables of timestamp and rtt
   pcap       pcap or pcapng: one TCP connection's rate, round trips, losses and queue
   losses     0 and 1 for each packet; with --packets N the numbers of those lost
+A folder is one of CellReplay's recordings: light and heavy traces of both directions.
 What the file does not tell is assumed, or given by --link-rate, --up-rate, --rtt and --queue; the scenario says of each
 value how it is known. docs/import.md has the rest.";
 
@@ -28,7 +29,7 @@ value how it is known. docs/import.md has the rest.";
 #[derive(Args)]
 #[command(after_help = MORE)]
 pub(crate) struct Import {
-    /// The recording
+    /// The recording, or the folder of CellReplay's
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The same for the other direction: a table, or a trace of Mahimahi's
@@ -128,6 +129,13 @@ impl Import {
                 target.finish()?;
             }
         }
+        for (name, light) in [(&down_name, &found.lights[0]), (&up_name, &found.lights[1])] {
+            for (ending, text) in light.iter().flat_map(tables) {
+                let path = PathBuf::from(format!("{}.{ending}", name.display()));
+                Target::create(&path)?.write_and_finish(text)?;
+                written.push(path);
+            }
+        }
         Target::create(&out)?.write_and_finish(&text)?;
         output::print(&format!("{}: {}\n", self.file.display(), found.kind))?;
         for line in &found.says {
@@ -187,9 +195,15 @@ impl Import {
     }
 }
 
+/// What stands beside a trace: endings and texts.
+fn tables(light: &Light) -> Vec<(&'static str, &str)> {
+    let sizes = light.sizes.as_deref().map(|text| ("sizes", text));
+    [("light", light.text.as_str())].into_iter().chain(sizes).collect()
+}
+
 /// With mean rates in the place of traces.
 fn without_traces(found: &Found) -> Found {
-    let mut found = found.clone();
+    let mut found = Found { lights: [None, None], ..found.clone() };
     for said in [&mut found.down, &mut found.up].into_iter().flatten() {
         said.value = Service::Rate(said.value.mean().max(1000.0));
     }

@@ -1,16 +1,20 @@
 //! Service time: how long does a packet occupy the link?
 
 mod fading;
+mod light;
 mod plan;
 mod trace;
 
 pub use fading::Fading;
+pub use light::{Light, LightTrace, SizeDelays};
 pub use plan::Plan;
-pub use trace::{Trace, TraceError, TraceFault};
+pub use trace::{CELL_BYTES, Trace, TraceError, TraceFault};
 
 use lasthop_base::{Duration, Rate, Time};
 use std::sync::Arc;
 use trace::Cursor;
+
+pub(crate) use light::{Released, Trains};
 
 /// A link's rate: constant, by plan, or recorded.
 #[derive(Clone, Debug, PartialEq)]

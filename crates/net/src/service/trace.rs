@@ -12,14 +12,18 @@ use std::sync::Arc;
 
 /// Bytes that one opportunity delivers.
 pub const OPPORTUNITY_BYTES: u64 = 1504;
+/// Bytes that one of CellReplay's traces delivers, light or heavy.
+pub const CELL_BYTES: u32 = 1400;
 /// What a packet costs above its IP length.
-const PACKET_OVERHEAD: u64 = 4;
-const NANOS_PER_MILLI: u64 = 1_000_000;
+pub(super) const PACKET_OVERHEAD: u64 = 4;
+pub(super) const NANOS_PER_MILLI: u64 = 1_000_000;
 
 /// A recorded link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     millis: Vec<u64>,
+    /// Of an opportunity.
+    bytes: u64,
 }
 
 /// Why a trace cannot be used.
@@ -49,10 +53,18 @@ pub enum TraceFault {
     NoLength,
     /// Beyond what 64-bit nanoseconds hold.
     TooLate(u64),
+    /// A delay of more than 1000 s.
+    TooLong(u64),
+    /// Of light trains: less than a time, a base delay and an opportunity.
+    NoTrain,
+    /// Of light trains: fewer than two lines.
+    TooFewTrains,
+    /// Of delays by size: not the line of this size, bytes.
+    NotASize(u64),
 }
 
 /// Latest time stamp accepted, ms (about 30 years).
-const LATEST_MILLIS: u64 = 1_000_000_000_000;
+pub(super) const LATEST_MILLIS: u64 = 1_000_000_000_000;
 
 impl Trace {
     /// Reads a trace. Blank lines at the end are ignored.
@@ -80,13 +92,18 @@ impl Trace {
         match millis.last() {
             None => Err(TraceError { line: 0, what: TraceFault::Empty }),
             Some(0) => Err(TraceError { line: millis.len(), what: TraceFault::NoLength }),
-            Some(_) => Ok(Trace { millis }),
+            Some(_) => Ok(Trace::from_millis(millis)),
         }
     }
 
     /// A trace from its time stamps, ms: not empty, not decreasing, the last one not 0.
     pub(super) fn from_millis(millis: Vec<u64>) -> Trace {
-        Trace { millis }
+        Trace { millis, bytes: OPPORTUNITY_BYTES }
+    }
+
+    /// The same with opportunities of 1400 bytes, as CellReplay records them.
+    pub fn of_cells(self) -> Trace {
+        Trace { bytes: u64::from(CELL_BYTES), ..self }
     }
 
     /// The time stamps of one pass, ms.
@@ -104,15 +121,15 @@ impl Trace {
         self.millis.last().copied().unwrap_or(1)
     }
 
-    /// The mean rate, counting 1504 bytes per opportunity.
+    /// The mean rate, counting all bytes of an opportunity.
     pub fn mean_rate(&self) -> Rate {
-        let bits = self.millis.len() as u64 * OPPORTUNITY_BYTES * 8;
+        let bits = self.millis.len() as u64 * self.bytes * 8;
         Rate::from_bps(bits * 1000 / self.length_millis())
     }
 
     /// What the opportunities up to and including `end` hold.
     pub(super) fn bytes_until(&self, end: Time) -> f64 {
-        (self.first_from(end + Duration::from_nanos(1)) * OPPORTUNITY_BYTES) as f64
+        (self.first_from(end + Duration::from_nanos(1)) * self.bytes) as f64
     }
 
     /// When the `index`-th opportunity comes, counted through all passes.
@@ -149,6 +166,12 @@ impl fmt::Display for TraceError {
                 write!(f, "the last time is 0 ms: the trace has no length after which it could repeat")
             }
             TraceFault::TooLate(millis) => write!(f, "{millis} ms is too late: at most {LATEST_MILLIS} ms"),
+            TraceFault::TooLong(millis) => write!(f, "a delay of {millis} ms: at most 1000000 ms"),
+            TraceFault::NoTrain => {
+                write!(f, "not a time, a base delay and one opportunity at least, in whole milliseconds")
+            }
+            TraceFault::TooFewTrains => write!(f, "the light trace has fewer than two lines"),
+            TraceFault::NotASize(size) => write!(f, "not the delay of {size} bytes: `{size} 1.5`, ms"),
         }
     }
 }
@@ -202,7 +225,7 @@ impl Cursor {
             self.next_time = self.trace.time_of(self.next);
         }
         self.used_at = self.next_time;
-        self.left = OPPORTUNITY_BYTES;
+        self.left = self.trace.bytes;
         self.next += 1;
         self.next_time = self.trace.time_of(self.next);
     }

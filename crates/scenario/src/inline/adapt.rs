@@ -1,8 +1,6 @@
 //! A ready path or a file with keys behind it: `lte,loss=1%`.
 
-use super::{
-    IMPAIRMENTS, Item, Line, channel, delay, either, find, items, jitter, others, problem, up_channel,
-};
+use super::{ALIKE, Item, Line, channel, delay, either, find, items, jitter, others, problem, up_channel};
 use crate::catalogue::Catalogue;
 use crate::draft::Draft;
 use crate::problem::Problem;
@@ -90,9 +88,9 @@ pub(super) fn jitters(draft: &mut Draft, items: &[Item], way: &Way) -> Result<()
     }
 }
 
-/// Duplicates and damage of the last hop.
+/// What the last hop has alike: duplicates, damage, recorded trains.
 pub(super) fn impairments(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(), Problem> {
-    for [down, up, key] in IMPAIRMENTS {
+    for [down, up, key] in ALIKE {
         for (name, direction) in [(down, &way.last_down), (up, &way.last_up)] {
             if let Some(item) = find(items, name) {
                 put(draft, &format!("link.{direction}.{key}"), item, item.node.clone())?;

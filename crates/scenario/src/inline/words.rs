@@ -84,7 +84,7 @@ pub(crate) fn set(
         }
         "rtt" | "one_way_delay" => adapt::delays(&mut changed, std::slice::from_ref(&item), &line.way)?,
         "jitter" => adapt::jitters(&mut changed, std::slice::from_ref(&item), &line.way)?,
-        "duplicate" | "corrupt" | "up_duplicate" | "up_corrupt" => {
+        "duplicate" | "corrupt" | "up_duplicate" | "up_corrupt" | "light" | "up_light" => {
             adapt::impairments(&mut changed, std::slice::from_ref(&item), &line.way)?;
         }
         "arq" => adapt::losses(&mut changed, std::slice::from_ref(&item), &line.way, false)?,
@@ -164,7 +164,8 @@ mod tests {
             }
         }
         let tried = |key: &str| {
-            values.iter().any(|(known, _)| *known == key) || key.ends_with("burst") || key.ends_with("trace")
+            let elsewhere = ["burst", "trace", "light"].iter().any(|end| key.ends_with(end));
+            values.iter().any(|(known, _)| *known == key) || elsewhere
         };
         assert!(KEYS.iter().all(|(key, ..)| tried(key)));
     }

@@ -1,0 +1,169 @@
+//! A folder of CellReplay's recordings (Sentosa et al., NSDI 2025): for each direction a heavy trace, as Mahimahi's, a light
+//! one of base delays and packet trains, and delays by size, if there are.
+
+use crate::found::{Found, Light, Said, Service, shown};
+use crate::limited::Lines;
+use crate::opened::Opened;
+use crate::rates::mahimahi;
+use crate::{Ask, Refusal, found};
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Bytes of an opportunity, with four of the device's header.
+const BYTES: f64 = 1400.0;
+/// MSS of Linux with timestamps over CellReplay's device, whose packets have up to 1392 bytes.
+const SEGMENT: u32 = 1340;
+/// A light trace is kept in memory: bytes of its text.
+const LARGEST: usize = 256 << 20;
+
+/// Reads the recordings of a folder; heavy traces are written to `down` and `up`.
+pub(crate) fn read(
+    folder: &Path,
+    ask: &Ask,
+    down: &mut dyn Write,
+    up: &mut dyn Write,
+) -> Result<Found, Refusal> {
+    let mut whole = Found { kind: "CellReplay's light and heavy traces".into(), ..Found::default() };
+    (whole.down, whole.lights[0]) = direction(folder, "down", down, &mut whole)?;
+    (whole.up, whole.lights[1]) = direction(folder, "up", up, &mut whole)?;
+    whole.rtt_ms = Some(Said::new(0.0, "measured: the base delays stand in the light traces"));
+    if ask.assumed.queue.is_none() {
+        whole.queue = Some(Said::new("unlimited".to_owned(), "assumed: as CellReplay replays it"));
+    }
+    whole.segment = Some(Said::new(
+        SEGMENT,
+        "derived: CellReplay's device takes packets of up to 1392 bytes, one each opportunity",
+    ));
+    Ok(whole)
+}
+
+/// The traces of one direction; what they say goes to `whole`.
+fn direction(
+    folder: &Path,
+    side: &str,
+    out: &mut dyn Write,
+    whole: &mut Found,
+) -> Result<(Option<Said<Service>>, Option<Light>), Refusal> {
+    let heavy = there(folder, &[format!("{side}-heavy-pdo"), format!("{side}-pdo")])?;
+    let light = there(folder, &[format!("{side}-delay-light-pdo")])?;
+    let found = at(&heavy, |file| mahimahi::read(file, out))?;
+    let mut trains = at(&light, light_trace)?;
+    let sizes = folder.join(format!("latency-offset-{side}"));
+    if sizes.is_file() {
+        trains.light.sizes = Some(at(&sizes, sizes_of)?);
+    }
+    if let Some(Service::Trace { opportunities, millis }) = found.down.as_ref().map(|said| &said.value) {
+        let millis = (*millis).max(1) as f64;
+        whole.says.push(format!(
+            "{side}, heavy: {opportunities} opportunities of 1400 bytes in {} s: mean {} Mbit/s",
+            shown(millis / 1000.0),
+            shown(*opportunities as f64 * BYTES * 8.0 / millis / 1000.0),
+        ));
+    }
+    whole.says.extend(found.says.into_iter().skip(1).map(|line| format!("{side}, heavy: {line}")));
+    whole.says.push(format!("{side}, light: {}", trains.said));
+    whole.seconds = whole.seconds.max(found.seconds);
+    Ok((found.down, Some(trains.light)))
+}
+
+/// The first of these names that the folder has.
+fn there(folder: &Path, names: &[String]) -> Result<PathBuf, Refusal> {
+    names.iter().map(|name| folder.join(name)).find(|path| path.is_file()).ok_or_else(|| {
+        Refusal::new(
+            format!("{}: the folder has no `{}`", found::plain(&folder.display().to_string()), names[0]),
+            "of folders CellReplay's recordings can be read: down-heavy-pdo, up-heavy-pdo, down-delay-light-pdo, \
+             up-delay-light-pdo and, if they are there, latency-offset-down and latency-offset-up",
+        )
+    })
+}
+
+/// What a file says; what is wrong with it begins with its name.
+fn at<T>(path: &Path, read: impl FnOnce(Opened) -> Result<T, Refusal>) -> Result<T, Refusal> {
+    let shown = found::plain(&path.display().to_string());
+    let file = Opened::open(path).map_err(|error| Refusal::io(&shown, &error))?;
+    read(file).map_err(|Refusal { message, help }| Refusal::new(format!("{shown}: {message}"), help))
+}
+
+struct Trains {
+    light: Light,
+    said: String,
+}
+
+fn light_trace(file: Opened) -> Result<Trains, Refusal> {
+    let mut lines = Lines::new(file);
+    let (mut text, mut count, mut last) = (String::new(), 0_u64, 0_u64);
+    let (mut least, mut most, mut longest) = (u64::MAX, 0_u64, 0_usize);
+    while let Some(line) = lines.next().map_err(|error| Refusal::io("cannot be read", &error))? {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let refused = |what: String| {
+            Err(Refusal::new(
+                format!("line {}: {what}", lines.number),
+                "each line has a time, the base delay one way and the opportunities of a train, `0 21 0 2 4`, in whole \
+                 milliseconds",
+            ))
+        };
+        let numbers: Result<Vec<u64>, &str> =
+            line.split_ascii_whitespace().map(|word| word.parse().map_err(|_| word)).collect();
+        let numbers = match numbers {
+            Ok(numbers) if numbers.len() < 3 => {
+                return refused("not a time, a base delay and one opportunity at least".to_owned());
+            }
+            Ok(numbers) => numbers,
+            Err(word) => {
+                let word: String = found::plain(word).chars().take(40).collect();
+                return refused(format!("`{word}` is not a whole number of milliseconds"));
+            }
+        };
+        if numbers[0] < last {
+            return refused(format!("{} ms comes after {last} ms", numbers[0]));
+        }
+        if text.len() + line.len() > LARGEST {
+            return refused("the light trace is larger than 256 MiB".to_owned());
+        }
+        let _ = writeln!(text, "{}", line.trim());
+        (count, last) = (count + 1, numbers[0]);
+        (least, most) = (least.min(numbers[1]), most.max(numbers[1]));
+        longest = longest.max(numbers.len() - 2);
+    }
+    if count < 2 || last == 0 {
+        return Err(Refusal::new(
+            "the light trace has no length",
+            "it has two lines at least, and the time of its last one is above 0",
+        ));
+    }
+    let said = format!(
+        "{count} trains of up to {longest} packets in {} s; base delay one way {least} to {most} ms",
+        shown(last as f64 / 1000.0),
+    );
+    Ok(Trains { light: Light { text, sizes: None }, said })
+}
+
+/// Delays by size, as they are.
+fn sizes_of(file: Opened) -> Result<String, Refusal> {
+    let mut lines = Lines::new(file);
+    let mut text = String::new();
+    while let Some(line) = lines.next().map_err(|error| Refusal::io("cannot be read", &error))? {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        let expected = 100 * lines.number;
+        let is_delay = |word: &str| word.parse::<f64>().is_ok_and(|delay| delay.abs() <= 1e6);
+        match words[..] {
+            [] => continue,
+            [size, delay] if size.parse() == Ok(expected) && is_delay(delay) => {
+                let _ = writeln!(text, "{size} {delay}");
+            }
+            _ => {
+                return Err(Refusal::new(
+                    format!("line {}: not the delay of {expected} bytes", lines.number),
+                    "each line has a size and a delay, `100 0.5`, bytes and ms, in steps of 100 bytes",
+                ));
+            }
+        }
+    }
+    match text.is_empty() {
+        true => Err(Refusal::new("there are no delays by size", "leave the file out, or fill it")),
+        false => Ok(text),
+    }
+}

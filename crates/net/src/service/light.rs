@@ -1,0 +1,288 @@
+//! Light traces: base delays and packet trains, as CellReplay records and replays them (Sentosa et al., NSDI 2025; its
+//! `cellular_queue.cc`, whose rules these are).
+//!
+//! A cellular network gives a sender that had nothing to send less than its saturated rate. So two recordings are made at
+//! once: trains of packets, each after a pause (light), and a saturated link (heavy, [`super::Trace`]). A line of the light
+//! one has the time of a train, ms, the delay of its first packet one way, ms, and when each of its packets came after the
+//! first, ms.
+//!
+//! A packet that finds the link at rest begins a train: base delay and opportunities are the recording's of that time.
+//! The packets behind it use the train's opportunities, 1400 bytes each. Those behind its last one wait in the heavy
+//! trace's queue.
+//!
+//! # What differs
+//! CellReplay's clock has whole milliseconds. Its decisions are taken so here, too; delays run from a packet's exact time.
+//! CellReplay's device takes packets of up to 1392 bytes; a packet that is larger than an opportunity takes what is left
+//! of one and goes on with the next (our construction). The traces begin with the run, not with the first packet.
+
+use super::trace::{CELL_BYTES, LATEST_MILLIS, NANOS_PER_MILLI, PACKET_OVERHEAD, TraceError, TraceFault};
+use lasthop_base::{Duration, Time};
+use std::sync::Arc;
+
+/// Longest delay that a light trace may have, ms.
+const LONGEST_MILLIS: u64 = 1_000_000;
+
+/// Recorded trains.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LightTrace {
+    trains: Vec<Train>,
+    /// Of all trains, one behind the other, ms after the train's first packet.
+    opportunities: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Train {
+    at: u64,
+    base: u64,
+    /// Its first opportunity.
+    first: usize,
+}
+
+impl LightTrace {
+    /// Reads a light trace. Blank lines at the end are ignored.
+    ///
+    /// # Errors
+    /// Names the first line that is not a light trace's, and why.
+    pub fn parse(text: &str) -> Result<LightTrace, TraceError> {
+        let mut trace = LightTrace { trains: Vec::new(), opportunities: Vec::new() };
+        let lines = text.trim_end().lines().count();
+        for (index, line) in text.trim_end().lines().enumerate() {
+            let before = trace.trains.last().map_or(0, |train| train.at);
+            trace.add(line, before).map_err(|what| TraceError { line: index + 1, what })?;
+        }
+        match trace.trains.last() {
+            Some(train) if lines > 1 && train.at > 0 => Ok(trace),
+            Some(_) if lines > 1 => Err(TraceError { line: lines, what: TraceFault::NoLength }),
+            _ => Err(TraceError { line: 0, what: TraceFault::TooFewTrains }),
+        }
+    }
+
+    fn add(&mut self, line: &str, before: u64) -> Result<(), TraceFault> {
+        let first = self.opportunities.len();
+        let mut words = line.split_ascii_whitespace();
+        let at = whole(words.next().unwrap_or_default())?;
+        if at > LATEST_MILLIS {
+            return Err(TraceFault::TooLate(at));
+        }
+        if at < before {
+            return Err(TraceFault::Decreasing { this: at, before });
+        }
+        let base = delay(words.next().ok_or(TraceFault::NoTrain)?)?;
+        for word in words {
+            self.opportunities.push(delay(word)? as u32);
+        }
+        if self.opportunities.len() == first {
+            return Err(TraceFault::NoTrain);
+        }
+        self.trains.push(Train { at, base, first });
+        Ok(())
+    }
+
+    /// Number of trains.
+    pub fn trains(&self) -> usize {
+        self.trains.len()
+    }
+
+    /// Length of one pass, ms: the time of the last train, of which only the base delay counts.
+    pub fn length_millis(&self) -> u64 {
+        self.trains.last().map_or(1, |train| train.at)
+    }
+
+    /// The base delay in the mean over one pass.
+    pub fn mean_delay(&self) -> Duration {
+        let area =
+            |pair: &[Train]| u128::from(pair[1].at - pair[0].at) * u128::from(pair[0].base + pair[1].base);
+        let twice: u128 = self.trains.windows(2).map(area).sum();
+        let length =
+            u128::from(self.length_millis() - self.trains.first().map_or(0, |train| train.at)).max(1);
+        Duration::from_nanos((twice * u128::from(NANOS_PER_MILLI) / 2 / length) as u64)
+    }
+
+    /// The train of an instant, and the base delay, ms: between two trains on the straight line.
+    fn at(&self, millis: u64) -> (usize, u64) {
+        let within = millis % self.length_millis();
+        let number = self.trains.partition_point(|train| train.at <= within).saturating_sub(1);
+        let (here, next) = (self.trains[number], self.trains[number + 1]);
+        let (past, span) = (within.saturating_sub(here.at), next.at - here.at);
+        let sum = here.base * span.saturating_sub(past) + next.base * past;
+        (number, sum.checked_div(span).unwrap_or(here.base))
+    }
+
+    fn opportunities(&self, train: usize) -> &[u32] {
+        &self.opportunities[self.trains[train].first..self.trains[train + 1].first]
+    }
+}
+
+fn whole(word: &str) -> Result<u64, TraceFault> {
+    word.parse().map_err(|_| TraceFault::NotANumber(word.chars().take(40).collect()))
+}
+
+fn delay(word: &str) -> Result<u64, TraceFault> {
+    let millis = whole(word)?;
+    if millis > LONGEST_MILLIS { Err(TraceFault::TooLong(millis)) } else { Ok(millis) }
+}
+
+/// By how much packets are later, by their size: a line for each 100 bytes with the size and the time, ms.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SizeDelays {
+    /// For 100 bytes, 200 bytes …, ms.
+    millis: Vec<f64>,
+}
+
+impl SizeDelays {
+    /// Reads CellReplay's `latency-offset`.
+    ///
+    /// # Errors
+    /// Names the first line that is not such a table's, and why.
+    pub fn parse(text: &str) -> Result<SizeDelays, TraceError> {
+        let mut millis = Vec::new();
+        for (index, line) in text.trim_end().lines().enumerate() {
+            let expected = 100 * (index as u64 + 1);
+            let mut words = line.split_ascii_whitespace();
+            let size = words.next().and_then(|word| word.parse::<u64>().ok());
+            let delay = words.next().and_then(|word| word.parse::<f64>().ok());
+            match (size, delay.filter(|delay| delay.abs() <= LONGEST_MILLIS as f64)) {
+                (Some(size), Some(delay)) if size == expected && words.next().is_none() => millis.push(delay),
+                _ => return Err(TraceError { line: index + 1, what: TraceFault::NotASize(expected) }),
+            }
+        }
+        match millis.is_empty() {
+            true => Err(TraceError { line: 0, what: TraceFault::NotASize(100) }),
+            false => Ok(SizeDelays { millis }),
+        }
+    }
+
+    /// Of a packet of so many bytes, in whole ms.
+    fn of(&self, bytes: u32) -> i64 {
+        let last = self.millis.len() - 1;
+        let (hundreds, rest) = (bytes / 100, f64::from(bytes % 100) / 100.0);
+        let delay = match (hundreds as usize).checked_sub(1) {
+            None => self.millis[0],
+            Some(index) if index >= last => self.millis[last],
+            Some(index) => self.millis[index] + rest * (self.millis[index + 1] - self.millis[index]),
+        };
+        libm::round(delay) as i64
+    }
+}
+
+/// What stands before a direction's queue: recorded trains.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Light {
+    /// The trains.
+    pub trace: Arc<LightTrace>,
+    /// How long the link must be at rest until a train begins, whole ms.
+    pub timer_millis: u64,
+    /// By how much packets are later, by their size.
+    pub sizes: Option<Arc<SizeDelays>>,
+}
+
+/// When a packet has the light trace behind it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Released {
+    pub(crate) at: Time,
+    /// Whether it need not go through the heavy trace, if nobody is there.
+    pub(crate) passes: bool,
+}
+
+/// A place in a repeating light trace.
+#[derive(Debug)]
+pub(crate) struct Trains {
+    light: Light,
+    /// Of the train: when its first packet came, its number and its base delay, ms.
+    begun: Option<Time>,
+    train: usize,
+    base: u64,
+    /// The opportunity in use, and what it has left, bytes.
+    next: usize,
+    left: u32,
+    /// When the last packet was released, ms, before its size was looked at; and with all.
+    last_millis: u64,
+    latest_millis: u64,
+    latest: Time,
+}
+
+impl Trains {
+    pub(crate) fn new(light: &Light) -> Trains {
+        Trains {
+            light: light.clone(),
+            begun: None,
+            train: 0,
+            base: 0,
+            next: 0,
+            left: 0,
+            last_millis: 0,
+            latest_millis: 0,
+            latest: Time::ZERO,
+        }
+    }
+
+    /// A packet comes at `now`, which never decreases.
+    pub(crate) fn release(&mut self, now: Time, bytes: u32) -> Released {
+        let millis = now.as_nanos() / NANOS_PER_MILLI;
+        let cost = bytes + PACKET_OVERHEAD as u32;
+        let rests = millis + self.base > self.last_millis + self.light.timer_millis;
+        let (begun, is_first) = match self.begun.filter(|_| !rests) {
+            Some(begun) => (begun, false),
+            None => {
+                (self.train, self.base) = self.light.trace.at(millis);
+                (self.next, self.left) = (0, CELL_BYTES);
+                self.begun = Some(now);
+                (now, true)
+            }
+        };
+        let since = millis - begun.as_nanos() / NANOS_PER_MILLI;
+        self.take(since, cost);
+        let opportunities = self.light.trace.opportunities(self.train);
+        let (wait, passes) = match opportunities.get(self.next) {
+            // The first packet has the base delay, whatever its opportunity says.
+            Some(_) if is_first && self.next == 0 => (self.base, true),
+            Some(opportunity) => ((self.base + u64::from(*opportunity)).saturating_sub(since), true),
+            None => (self.base.max(opportunities.last().map_or(0, |last| u64::from(*last))), false),
+        };
+        self.last_millis = millis + wait;
+        let exact = match passes {
+            // From the train's exact beginning, but never before its own base delay.
+            true => (begun + spell(since + wait)).max(now + spell(self.base.min(wait))),
+            false => now + spell(wait),
+        };
+        self.in_order(now, cost, exact, passes)
+    }
+
+    /// Takes what a packet costs of the train's opportunities, from the first that is not over.
+    fn take(&mut self, since: u64, cost: u32) {
+        let opportunities = self.light.trace.opportunities(self.train);
+        while opportunities.get(self.next).is_some_and(|opportunity| since > u64::from(*opportunity)) {
+            (self.next, self.left) = (self.next + 1, CELL_BYTES);
+        }
+        if cost <= CELL_BYTES && self.left < cost {
+            (self.next, self.left) = (self.next + 1, CELL_BYTES);
+        }
+        let mut missing = cost;
+        while missing > self.left {
+            missing -= self.left;
+            (self.next, self.left) = (self.next + 1, CELL_BYTES);
+        }
+        self.left -= missing;
+        self.next = self.next.min(opportunities.len());
+    }
+
+    /// What a packet's size adds, unless it would overtake; and no packet is released before the one in front of it.
+    fn in_order(&mut self, now: Time, cost: u32, exact: Time, passes: bool) -> Released {
+        let later = self.light.sizes.as_ref().map_or(0, |sizes| sizes.of(cost));
+        let (mut millis, mut at, mut passes) = (self.last_millis, exact, passes);
+        if let Some(sum) = millis.checked_add_signed(later).filter(|sum| *sum >= self.latest_millis) {
+            let nanos = exact.as_nanos().saturating_add_signed(later * NANOS_PER_MILLI as i64);
+            (millis, at) = (sum, Time::from_nanos(nanos).max(now));
+        }
+        if millis < self.latest_millis {
+            (millis, passes) = (self.latest_millis, false);
+        }
+        self.latest_millis = millis;
+        self.latest = self.latest.max(at);
+        Released { at: self.latest, passes }
+    }
+}
+
+fn spell(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
