@@ -23,10 +23,12 @@ pub use merge::Merged;
 pub use read::{Contents, Place, Reader, Run, Sweep};
 
 use lock::Lock;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use whose::Whose;
+use write::Known;
 
 /// How long a reader's or another program's hold on the file is waited out.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -36,6 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Store {
     connection: Connection,
     path: PathBuf,
+    known: Known,
     _lock: Lock,
 }
 
@@ -56,11 +59,14 @@ impl Store {
         let connection =
             Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_WRITE)).map_err(failed)?;
         connection.busy_timeout(PATIENCE).map_err(failed)?;
-        let mut store = Store { connection, path: path.to_owned(), _lock: lock };
+        plan_once(&connection).map_err(failed)?;
+        let mut store = Store { connection, path: path.to_owned(), known: Known::default(), _lock: lock };
         schema::bring_up(&mut store.connection).map_err(failed)?;
         let log = if remote::is_remote(path) { "DELETE" } else { "WAL" };
         store.log(log).map_err(failed)?;
         store.connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
+        // Whatever is kept refers to what is there: its number was asked for in the same transaction, or before.
+        store.connection.pragma_update(None, "foreign_keys", false).map_err(failed)?;
         Ok(store)
     }
 
@@ -94,6 +100,11 @@ fn flags(mode: OpenFlags) -> OpenFlags {
         false => OpenFlags::empty(),
     };
     mode | create | OpenFlags::SQLITE_OPEN_NO_MUTEX
+}
+
+/// Statements are planned when they are made, and not anew for each value that is put into them.
+fn plan_once(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(|_| ())
 }
 
 #[cfg(test)]

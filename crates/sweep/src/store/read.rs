@@ -1,7 +1,7 @@
 //! What comes out of a store.
 
 use super::whose::Whose;
-use super::{Error, PATIENCE, flags};
+use super::{Error, PATIENCE, flags, plan_once};
 use crate::row::{Part, Subject};
 use lasthop_lab::compare::Quantity;
 use rusqlite::{Connection, OpenFlags, params};
@@ -31,6 +31,7 @@ impl Reader {
         let connection =
             Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_ONLY)).map_err(failed)?;
         connection.busy_timeout(PATIENCE).map_err(failed)?;
+        plan_once(&connection).map_err(failed)?;
         Ok(Reader { connection, path: path.to_owned() })
     }
 

@@ -2,9 +2,10 @@
 
 use super::{Error, Store};
 use crate::grid::{ENGINE, Grid};
-use crate::row::{Part, Row, Subject};
+use crate::row::{Row, Subject};
 use rusqlite::{Transaction, TransactionBehavior, params};
 use serde_json::json;
+use std::collections::HashMap;
 
 impl Store {
     /// Adds a sweep and its points where they are not there; the sweep's number.
@@ -44,10 +45,14 @@ impl Store {
         if rows.is_empty() {
             return Ok(());
         }
+        let mut known = std::mem::take(&mut self.known);
         self.within(|transaction| {
-            rows.iter().try_for_each(|row| keep(transaction, row))?;
+            rows.iter().try_for_each(|row| keep(transaction, row, &mut known))?;
             Ok(())
-        })
+        })?;
+        // What was taken back is not known.
+        self.known = known;
+        Ok(())
     }
 
     /// One transaction: all of it or nothing.
@@ -68,6 +73,33 @@ impl Store {
     }
 }
 
+/// What the store has already and need not be asked for with each run.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// The numbers of metrics' names.
+    names: HashMap<String, i64>,
+    /// How many flows and links of each point are described.
+    described: HashMap<i64, usize>,
+}
+
+impl Known {
+    fn name(&mut self, transaction: &Transaction<'_>, name: &str) -> rusqlite::Result<i64> {
+        if let Some(number) = self.names.get(name) {
+            return Ok(*number);
+        }
+        let mut known = transaction.prepare_cached("SELECT id FROM name WHERE name = ?1")?;
+        let number = match known.query_row([name], |row| row.get(0)) {
+            Ok(number) => number,
+            Err(rusqlite::Error::QueryReturnedNoRows) => {
+                transaction.prepare_cached("INSERT INTO name (name) VALUES (?1)")?.insert([name])?
+            }
+            Err(error) => return Err(error),
+        };
+        self.names.insert(name.to_owned(), number);
+        Ok(number)
+    }
+}
+
 /// Why a transaction is taken back.
 pub(super) enum Fault {
     /// SQLite says so.
@@ -82,7 +114,7 @@ impl From<rusqlite::Error> for Fault {
     }
 }
 
-fn keep(transaction: &Transaction<'_>, row: &Row) -> rusqlite::Result<()> {
+fn keep(transaction: &Transaction<'_>, row: &Row, known: &mut Known) -> rusqlite::Result<()> {
     let (state, error) = match &row.outcome {
         Ok(_) => ("done", None),
         Err(why) => ("failed", Some(why)),
@@ -99,42 +131,38 @@ fn keep(transaction: &Transaction<'_>, row: &Row) -> rusqlite::Result<()> {
     let mut kept = insert.query(params![row.digest, seed, state, row.wall_s, error])?;
     let Some(found) = kept.next()? else { return Ok(()) };
     let (run, point): (i64, i64) = (found.get(0)?, found.get(1)?);
-    for (number, part) in row.outcome.iter().flatten().enumerate() {
-        numbers(transaction, run, point, number, part)?;
+    let parts = row.outcome.as_ref().map(Vec::as_slice).unwrap_or_default();
+    let described = known.described.entry(point).or_default();
+    for (number, part) in parts.iter().enumerate().skip(*described) {
+        describe(transaction, point, number, &part.subject)?;
+    }
+    *described = parts.len().max(*described);
+    let mut insert = transaction
+        .prepare_cached("INSERT INTO metric (run, subject, name, value) VALUES (?1, ?2, ?3, ?4)")?;
+    for (number, part) in parts.iter().enumerate() {
+        for (name, value) in &part.numbers {
+            insert.execute(params![run, number as i64, known.name(transaction, name)?, value])?;
+        }
     }
     Ok(())
 }
 
-/// The numbers of one flow, one direction of a link, or all flows.
-fn numbers(
+/// What the numbers at a place are about: one flow, one direction of a link, or all flows.
+fn describe(
     transaction: &Transaction<'_>,
-    run: i64,
     point: i64,
     number: usize,
-    part: &Part,
+    subject: &Subject,
 ) -> rusqlite::Result<()> {
-    let (kind, name) = match &part.subject {
+    let (kind, name) = match subject {
         Subject::Flow(name) => ("flow", name.as_str()),
         Subject::All => ("all", ""),
         Subject::Link(name) => ("link", name.as_str()),
     };
-    let number = number as i64;
     transaction
         .prepare_cached(
             "INSERT INTO subject (point, number, kind, name) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
         )?
-        .execute(params![point, number, kind, name])?;
-    let mut known = transaction.prepare_cached("SELECT id FROM name WHERE name = ?1")?;
-    let mut add = transaction.prepare_cached("INSERT INTO name (name) VALUES (?1)")?;
-    let mut insert = transaction
-        .prepare_cached("INSERT INTO metric (run, subject, name, value) VALUES (?1, ?2, ?3, ?4)")?;
-    for (name, value) in &part.numbers {
-        let name: i64 = match known.query_row([name], |row| row.get(0)) {
-            Ok(name) => name,
-            Err(rusqlite::Error::QueryReturnedNoRows) => add.insert([name])?,
-            Err(error) => return Err(error),
-        };
-        insert.execute(params![run, number, name, value])?;
-    }
+        .execute(params![point, number as i64, kind, name])?;
     Ok(())
 }
