@@ -2,7 +2,8 @@
 
 use crate::error::SystemError;
 use crate::namespace::{self, Namespace};
-use crate::tun::{Interface, Tun};
+use crate::port::Port;
+use crate::tun::Interface;
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
@@ -25,19 +26,24 @@ pub const LEAST_MTU6: u16 = 1280;
 ///
 /// # Errors
 /// If the system refuses.
-pub fn open(namespace: &Namespace, v4: Ipv4Addr, v6: Option<Ipv6Addr>, mtu: u16) -> Result<Tun, SystemError> {
+pub fn open(
+    namespace: &Namespace,
+    v4: Ipv4Addr,
+    v6: Option<Ipv6Addr>,
+    mtu: u16,
+) -> Result<Port, SystemError> {
     namespace.within(|| {
         let v6 = v6.filter(|_| mtu >= LEAST_MTU6 && namespace::enable_ipv6());
         let addresses = vec![(IpAddr::V4(v4), 24)];
-        let mut tun = Tun::open(&Interface { name: DEVICE.to_owned(), addresses, mtu })?;
-        tun.watch();
+        let mut port = Port::open(&Interface { name: DEVICE.to_owned(), addresses, mtu })?;
+        port.watch();
         namespace::ip(&["route", "add", "default", "dev", DEVICE])?;
         if let Some(address) = v6 {
             // Nobody else can have it: it can be used at once.
             namespace::ip(&["-6", "addr", "add", &format!("{address}/64"), "dev", DEVICE, "nodad"])?;
             namespace::ip(&["-6", "route", "add", "default", "dev", DEVICE])?;
         }
-        Ok(tun)
+        Ok(port)
     })?
 }
 
@@ -70,13 +76,13 @@ impl Ends {
     ///
     /// # Errors
     /// If the system refuses: no permission, no TUN, no `ip`.
-    pub fn build(mtu: u16) -> Result<(Ends, [Tun; 2]), SystemError> {
+    pub fn build(mtu: u16) -> Result<(Ends, [Port; 2]), SystemError> {
         let server = Namespace::create("server")?;
         let client = Namespace::create("client")?;
         let ends = Ends { namespaces: [server, client] };
         let device = |end: usize| open(&ends.namespaces[end], ADDRESSES[end], None, mtu);
-        let tuns = [device(0)?, device(1)?];
-        Ok((ends, tuns))
+        let ports = [device(0)?, device(1)?];
+        Ok((ends, ports))
     }
 
     /// One of them.

@@ -148,8 +148,9 @@ fn handed_to(index: u32) -> [SockFilter; 6] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ends::{self, CLIENT, DEVICE, SERVER};
+    use crate::ends::{CLIENT, DEVICE, SERVER};
     use crate::namespace::Namespace;
+    use crate::tun::{Interface, Tun};
     use std::net::UdpSocket;
     use std::thread::sleep;
     use std::time::Duration as Span;
@@ -157,7 +158,9 @@ mod tests {
     #[test]
     fn a_packet_that_waited_for_us_was_handed_over_before_that() {
         let Ok(namespace) = Namespace::nameless() else { return println!("skipped: no namespaces here") };
-        let Ok(tun) = ends::open(&namespace, CLIENT, None, 1500) else {
+        let interface =
+            Interface { name: DEVICE.to_owned(), addresses: vec![(CLIENT.into(), 24)], mtu: 1500 };
+        let Ok(tun) = namespace.within(|| Tun::open(&interface)).unwrap() else {
             return println!("skipped: no TUN devices here");
         };
         namespace

@@ -4,8 +4,8 @@
 //! * [`error`]: what the system refuses, and how to mend that.
 //! * [`namespace`]: network namespaces of our own; [`program`]: what runs in them; [`user`]: as whom; [`group`]: how long they
 //!   waited for a processor.
-//! * [`tun`]: a TUN device: IP packets from and to the kernel; [`entries`]: when the kernel handed them over, [`arrival`] by
-//!   which clock; [`ends`]: two of them, as the ends of a path.
+//! * [`tun`]: a TUN device: IP packets from and to the kernel; [`port`]: one at an end of a path, which takes several packets at
+//!   once (`offload`); [`entries`]: when the kernel handed them over, [`arrival`] by which clock; [`ends`]: two of them.
 //! * [`nat`]: network address translation: this host's network as the far end of a path.
 //! * [`priority`]: real-time priority, so that the kernel wakes us in time.
 //!
@@ -27,6 +27,10 @@ pub mod namespace;
 #[cfg(target_os = "linux")]
 pub mod nat;
 #[cfg(target_os = "linux")]
+mod offload;
+#[cfg(target_os = "linux")]
+pub mod port;
+#[cfg(target_os = "linux")]
 pub mod priority;
 #[cfg(target_os = "linux")]
 pub mod program;
@@ -40,6 +44,8 @@ pub use error::SystemError;
 
 #[cfg(target_os = "linux")]
 pub use namespace::Namespace;
+#[cfg(target_os = "linux")]
+pub use port::Port;
 #[cfg(target_os = "linux")]
 pub use program::Program;
 #[cfg(target_os = "linux")]

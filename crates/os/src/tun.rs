@@ -1,7 +1,5 @@
 //! A TUN device: IP packets from and to the kernel.
 
-use crate::clock::Clock;
-use crate::entries::Entries;
 use crate::error::SystemError;
 use lasthop_base::{Duration, Time};
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -30,8 +28,34 @@ const QUEUE: u32 = 10_000;
 /// Our side of a TUN device; it disappears with its owner.
 pub struct Tun {
     device: SyncDevice,
-    /// When packets were handed over, if somebody wants to know.
-    entries: Option<Entries>,
+}
+
+/// Makes a device and brings it up; with offloads it hands over segments that belong together in one piece, and takes
+/// them so (`crate::offload`).
+pub(crate) fn device(interface: &Interface, offloads: bool) -> Result<SyncDevice, SystemError> {
+    let name = &interface.name;
+    if name.is_empty() || name.len() > LONGEST_NAME || name.contains(|c: char| c == '/' || c.is_whitespace())
+    {
+        return Err(SystemError::new(
+            format!("`{name}` cannot be the name of an interface"),
+            "1 to 15 characters without blanks and slashes",
+        ));
+    }
+    let mut builder = DeviceBuilder::new().name(name.clone()).mtu(interface.mtu).offload(offloads);
+    for (address, prefix) in &interface.addresses {
+        builder = match address {
+            IpAddr::V4(address) => builder.ipv4(*address, *prefix, None),
+            IpAddr::V6(address) => builder.ipv6(*address, *prefix),
+        };
+    }
+    let refused = |error: io::Error| {
+        let what = format!("cannot make the TUN device `{name}`");
+        SystemError::of_system(&what, &error, "see `ip link` for what is there already")
+    };
+    let device = builder.build_sync().map_err(refused)?;
+    device.set_tx_queue_len(QUEUE).map_err(refused)?;
+    device.set_nonblocking(true).map_err(refused)?;
+    Ok(device)
 }
 
 impl Tun {
@@ -40,31 +64,7 @@ impl Tun {
     /// # Errors
     /// If the system refuses: no permission, no TUN, a name that is taken.
     pub fn open(interface: &Interface) -> Result<Tun, SystemError> {
-        let name = &interface.name;
-        if name.is_empty()
-            || name.len() > LONGEST_NAME
-            || name.contains(|c: char| c == '/' || c.is_whitespace())
-        {
-            return Err(SystemError::new(
-                format!("`{name}` cannot be the name of an interface"),
-                "1 to 15 characters without blanks and slashes",
-            ));
-        }
-        let mut builder = DeviceBuilder::new().name(name.clone()).mtu(interface.mtu).offload(false);
-        for (address, prefix) in &interface.addresses {
-            builder = match address {
-                IpAddr::V4(address) => builder.ipv4(*address, *prefix, None),
-                IpAddr::V6(address) => builder.ipv6(*address, *prefix),
-            };
-        }
-        let refused = |error: io::Error| {
-            let what = format!("cannot make the TUN device `{name}`");
-            SystemError::of_system(&what, &error, "see `ip link` for what is there already")
-        };
-        let device = builder.build_sync().map_err(refused)?;
-        device.set_tx_queue_len(QUEUE).map_err(refused)?;
-        device.set_nonblocking(true).map_err(refused)?;
-        Ok(Tun { device, entries: None })
+        Ok(Tun { device: device(interface, false)? })
     }
 
     /// The next packet from the kernel, if one is there: its length in `buffer`.
@@ -79,35 +79,12 @@ impl Tun {
         }
     }
 
-    /// From now on [`Tun::entered`] knows when packets were handed over, if this process may see that; to be called in the
-    /// device's namespace.
-    pub fn watch(&mut self) {
-        self.entries = self.device.name().ok().and_then(|name| Entries::open(&name).ok());
-    }
-
-    /// When the kernel handed over a packet that has just been read, at `now`: then, if it was not seen.
-    pub fn entered(&mut self, packet: &[u8], clock: &Clock, now: Time) -> Time {
-        self.entries.as_mut().and_then(|entries| entries.time(packet, clock, now)).unwrap_or(now)
-    }
-
-    /// Whether it is seen when packets are handed over.
-    pub fn is_watched(&self) -> bool {
-        self.entries.is_some()
-    }
-
     /// Gives a packet to the kernel. False if it did not take it: it is lost, as on a wire.
     ///
     /// # Errors
     /// If the device is gone.
     pub fn send(&self, packet: &[u8]) -> Result<bool, SystemError> {
-        match self.device.send(packet) {
-            Ok(_) => Ok(true),
-            // EINVAL: not an IP packet (its version was corrupted).
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::InvalidInput) => {
-                Ok(false)
-            }
-            Err(error) => Err(gone(&error)),
-        }
+        taken(self.device.send(packet))
     }
 
     /// Waits until a packet is there, for `span` at most.
@@ -115,23 +92,20 @@ impl Tun {
     /// # Errors
     /// If the device is gone.
     pub fn wait(&self, span: Duration) -> Result<(), SystemError> {
-        Tun::wait_for_any([self], span)
+        wait_for_any([&self.device], span)
     }
+}
 
-    /// Waits until a packet is there on any of them, for `span` at most.
-    ///
-    /// # Errors
-    /// If a device is gone.
-    pub fn wait_for_any<const N: usize>(devices: [&Tun; N], span: Duration) -> Result<(), SystemError> {
-        let mut polled = devices.map(|tun| PollFd::new(tun.device.as_fd(), PollFlags::POLLIN));
-        match ppoll(
-            &mut polled,
-            Some(TimeSpec::from_duration(std::time::Duration::from_nanos(span.as_nanos()))),
-            None,
-        ) {
-            Ok(_) | Err(nix::errno::Errno::EINTR) => Ok(()),
-            Err(error) => Err(gone(&error.into())),
-        }
+/// Waits until a packet is there on any device, for `span` at most.
+pub(crate) fn wait_for_any<const N: usize>(
+    devices: [&SyncDevice; N],
+    span: Duration,
+) -> Result<(), SystemError> {
+    let mut polled = devices.map(|device| PollFd::new(device.as_fd(), PollFlags::POLLIN));
+    let span = TimeSpec::from_duration(std::time::Duration::from_nanos(span.as_nanos()));
+    match ppoll(&mut polled, Some(span), None) {
+        Ok(_) | Err(nix::errno::Errno::EINTR) => Ok(()),
+        Err(error) => Err(gone(&error.into())),
     }
 }
 
@@ -140,6 +114,18 @@ pub fn until(now: Time, due: Time) -> Duration {
     Duration::from_nanos(due.as_nanos().saturating_sub(now.as_nanos()).min(1_000_000_000))
 }
 
-fn gone(error: &io::Error) -> SystemError {
+/// Whether the kernel took a packet.
+pub(crate) fn taken(written: io::Result<usize>) -> Result<bool, SystemError> {
+    match written {
+        Ok(_) => Ok(true),
+        // EINVAL: not an IP packet (its version was corrupted).
+        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::InvalidInput) => {
+            Ok(false)
+        }
+        Err(error) => Err(gone(&error)),
+    }
+}
+
+pub(crate) fn gone(error: &io::Error) -> SystemError {
     SystemError::of_system("the TUN device is gone", error, "was it deleted, or its namespace?")
 }

@@ -14,6 +14,7 @@ mod live {
     mod impaired;
     mod marks;
     mod messages;
+    mod pieces;
     mod removal;
     mod screen;
     mod set;

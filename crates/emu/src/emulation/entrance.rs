@@ -4,31 +4,24 @@ use super::End;
 use lasthop_base::Time;
 use lasthop_os::clock::Clock;
 use lasthop_os::error::SystemError;
-use lasthop_os::tun::Tun;
-
-/// A packet that has been read.
-pub(super) struct Read {
-    pub(super) bytes: Vec<u8>,
-    /// When the kernel handed it over.
-    pub(super) at: Time,
-}
+use lasthop_os::port::{Entered, Port};
+use std::collections::VecDeque;
 
 /// What has been read of each device and has not joined the path yet.
 pub(super) struct Entrance {
-    heads: [Option<Read>; 2],
-    /// Devices that had nothing when they were asked.
-    are_dry: [bool; 2],
-    buffer: Vec<u8>,
+    waiting: [VecDeque<Entered>; 2],
+    /// Devices that had nothing when they were asked, and when that was.
+    dry: [Option<Time>; 2],
 }
 
 impl Entrance {
     pub(super) fn new() -> Entrance {
-        Entrance { heads: [None, None], are_dry: [false; 2], buffer: vec![0; 1 << 16] }
+        Entrance { waiting: [VecDeque::new(), VecDeque::new()], dry: [None; 2] }
     }
 
     /// Devices are asked again.
     pub(super) fn begin(&mut self) {
-        self.are_dry = [false; 2];
+        self.dry = [None; 2];
     }
 
     /// The next packet, and at which end; its bytes are in a buffer of `spare`'s.
@@ -37,29 +30,28 @@ impl Entrance {
     /// If a device is gone.
     pub(super) fn next(
         &mut self,
-        tuns: &mut [Tun; 2],
+        ports: &mut [Port; 2],
         clock: &Clock,
         spare: &mut Vec<Vec<u8>>,
-    ) -> Result<Option<(End, Read)>, SystemError> {
+    ) -> Result<Option<(End, Entered)>, SystemError> {
         for end in End::BOTH {
             let place = end as usize;
-            if self.heads[place].is_some() || self.are_dry[place] {
-                continue;
-            }
-            let tun = &mut tuns[place];
-            match tun.recv(&mut self.buffer)? {
-                None => self.are_dry[place] = true,
-                Some(len) => {
-                    let mut bytes = spare.pop().unwrap_or_default();
-                    bytes.clear();
-                    bytes.extend_from_slice(&self.buffer[..len]);
-                    let at = tun.entered(&bytes, clock, clock.now());
-                    self.heads[place] = Some(Read { bytes, at });
+            let waiting = &mut self.waiting[place];
+            while waiting.is_empty() && self.dry[place].is_none() {
+                let asked = clock.now();
+                if !ports[place].receive(clock, spare, waiting)? {
+                    self.dry[place] = Some(asked);
                 }
             }
         }
-        let time = |end: End| self.heads[end as usize].as_ref().map_or(Time::NEVER, |read| read.at);
+        let time = |end: End| self.waiting[end as usize].front().map_or(Time::NEVER, |packet| packet.at);
         let end = if time(End::Client) < time(End::Server) { End::Client } else { End::Server };
-        Ok(self.heads[end as usize].take().map(|read| (end, read)))
+        Ok(self.waiting[end as usize].pop_front().map(|packet| (end, packet)))
+    }
+
+    /// Until when it is known what came in; `None` if some of it has not been read.
+    pub(super) fn known(&self) -> Option<Time> {
+        let [server, client] = self.dry;
+        self.waiting.iter().all(VecDeque::is_empty).then_some(server?.min(client?))
     }
 }

@@ -14,7 +14,7 @@ use lasthop_os::namespace::Namespace;
 use lasthop_os::nat::Nat;
 use lasthop_os::program::Attached;
 use lasthop_os::user::Caller;
-use lasthop_os::{Clock, Interface, Program, SystemError, Tun};
+use lasthop_os::{Clock, Interface, Port, Program, SystemError};
 use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -52,7 +52,7 @@ impl Stage {
         has_server: bool,
         mtu: u16,
         user: Option<Caller>,
-    ) -> Result<(Stage, [Tun; 2]), SystemError> {
+    ) -> Result<(Stage, [Port; 2]), SystemError> {
         path::tidy();
         // Whatever becomes of us, somebody is there who takes back what comes now.
         let guard = Guard::begin()?;
@@ -61,19 +61,19 @@ impl Stage {
         let (far, at_server) = match has_server {
             true => {
                 let server = Namespace::create("server")?;
-                let tun = ends::open(&server, SERVER, Some(SERVER6), mtu)?;
-                (Far::Server(server), tun)
+                let port = ends::open(&server, SERVER, Some(SERVER6), mtu)?;
+                (Far::Server(server), port)
             }
             false => {
                 warn_of_local_resolver();
                 let nat = Nat::begin(HOST_DEVICE, NETWORK)?;
                 let addresses = vec![(SERVER.into(), 24)];
-                let mut tun = Tun::open(&Interface { name: HOST_DEVICE.to_owned(), addresses, mtu })?;
-                tun.watch();
+                let mut port = Port::open(&Interface { name: HOST_DEVICE.to_owned(), addresses, mtu })?;
+                port.watch();
                 nat.open()?;
                 // Only what the command causes goes by the path.
                 let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{HOST_DEVICE}/disable_ipv6"), "1");
-                (Far::Host { _nat: nat }, tun)
+                (Far::Host { _nat: nat }, port)
             }
         };
         let stage = Stage {

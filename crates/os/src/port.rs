@@ -1,0 +1,130 @@
+//! One end of a path: packets from and to the kernel, several at a time.
+
+use crate::clock::Clock;
+use crate::entries::Entries;
+use crate::error::SystemError;
+use crate::offload::{self, HEADER, LARGEST};
+use crate::tun::{self, Interface};
+use lasthop_base::{Duration, Time};
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+use tun_rs::SyncDevice;
+
+/// A packet from the kernel.
+#[derive(Debug)]
+pub struct Entered {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// When the kernel handed it over.
+    pub at: Time,
+}
+
+/// Our side of a TUN device that hands over several segments of a stream at once; it disappears with its owner.
+pub struct Port {
+    device: SyncDevice,
+    /// When packets were handed over, if somebody wants to know.
+    entries: Option<Entries>,
+    buffer: Vec<u8>,
+}
+
+impl Port {
+    /// Makes the device and brings it up.
+    ///
+    /// # Errors
+    /// If the system refuses: no permission, no TUN, a name that is taken.
+    pub fn open(interface: &Interface) -> Result<Port, SystemError> {
+        let device = tun::device(interface, true)?;
+        Ok(Port { device, entries: None, buffer: vec![0; LARGEST] })
+    }
+
+    /// From now on it is known when packets were handed over, if this process may see that; to be called in the device's
+    /// namespace.
+    pub fn watch(&mut self) {
+        self.entries = self.device.name().ok().and_then(|name| Entries::open(&name).ok());
+    }
+
+    /// Whether it is seen when packets are handed over.
+    pub fn is_watched(&self) -> bool {
+        self.entries.is_some()
+    }
+
+    /// Takes what the kernel hands over next: a packet, or segments of one stream that it handed over together. Each is
+    /// in a buffer of `spare`'s. Whether something was there.
+    ///
+    /// # Errors
+    /// If the device is gone.
+    pub fn receive(
+        &mut self,
+        clock: &Clock,
+        spare: &mut Vec<Vec<u8>>,
+        packets: &mut VecDeque<Entered>,
+    ) -> Result<bool, SystemError> {
+        let len = match self.device.recv(&mut self.buffer) {
+            Ok(len) => len,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+            Err(error) => return Err(tun::gone(&error)),
+        };
+        let now = clock.now();
+        let frame = &mut self.buffer[..len];
+        let seen = |entries: &mut Entries| entries.time(frame.get(HEADER..)?, clock, now);
+        let at = self.entries.as_mut().and_then(seen).unwrap_or(now);
+        offload::split(frame, spare, |bytes| packets.push_back(Entered { bytes, at }));
+        Ok(true)
+    }
+
+    /// Gives a packet to the kernel. False if it did not take it: it is lost, as on a wire.
+    ///
+    /// # Errors
+    /// If the device is gone.
+    pub fn send(&self, packet: &[u8]) -> Result<bool, SystemError> {
+        // Nothing is said of it: its checksums are looked at.
+        let parts = [IoSlice::new(&[0; HEADER]), IoSlice::new(packet)];
+        tun::taken(self.device.send_vectored(&parts))
+    }
+
+    /// Waits until a packet is there on any of them, for `span` at most.
+    ///
+    /// # Errors
+    /// If a device is gone.
+    pub fn wait_for_any<const N: usize>(ports: [&Port; N], span: Duration) -> Result<(), SystemError> {
+        tun::wait_for_any(ports.map(|port| &port.device), span)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ends::{self, CLIENT, SERVER};
+    use crate::namespace::Namespace;
+    use nix::sys::socket::{setsockopt, sockopt};
+    use std::net::UdpSocket;
+
+    #[test]
+    fn what_the_kernel_hands_over_in_one_piece_are_packets_of_one_instant() {
+        let Ok(namespace) = Namespace::nameless() else { return println!("skipped: no namespaces here") };
+        let Ok(mut port) = ends::open(&namespace, CLIENT, None, 1500) else {
+            return println!("skipped: no TUN devices here");
+        };
+        let clock = Clock::new();
+        // The kernel begins to stamp packets a moment after somebody asks for it.
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        let (mut spare, mut packets) = (Vec::new(), VecDeque::new());
+        while port.receive(&clock, &mut spare, &mut packets).unwrap() {}
+        packets.clear();
+        let sent = namespace
+            .within(|| {
+                let socket = UdpSocket::bind((CLIENT, 0)).unwrap();
+                setsockopt(&socket, sockopt::UdpGsoSegment, &1000).unwrap();
+                socket.send_to(&[7; 2500], (SERVER, 9)).unwrap();
+                clock.now()
+            })
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        while port.receive(&clock, &mut spare, &mut packets).unwrap() {}
+        let lengths: Vec<usize> = packets.iter().map(|packet| packet.bytes.len()).collect();
+        assert_eq!(lengths, [1028, 1028, 528]);
+        let at = packets[0].at;
+        assert!(packets.iter().all(|packet| packet.at == at), "{packets:?}");
+        assert!(at <= sent + Duration::from_millis(2), "handed over at {at}, sent until {sent}");
+    }
+}
