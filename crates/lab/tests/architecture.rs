@@ -20,6 +20,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("scenario", &["base", "net", "tcp", "middlebox"]),
     ("sim", &["base", "wire", "net", "tcp", "middlebox", "engine", "scenario", "capture"]),
     ("import", &["base"]),
+    ("record", &["base", "os"]),
     ("stats", &[]),
     ("charts", &["base", "wire", "tcp", "engine", "scenario", "sim", "stats"]),
     ("lab", &["base", "wire", "net", "tcp", "engine", "scenario", "capture", "sim", "stats", "charts"]),
@@ -30,7 +31,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "",
         &[
             "base", "wire", "net", "tcp", "host", "os", "emu", "agent", "engine", "scenario", "capture",
-            "sim", "lab", "import", "sweep",
+            "sim", "lab", "import", "record", "sweep",
         ],
     ),
 ];

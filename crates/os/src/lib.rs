@@ -6,6 +6,7 @@
 //!   waited for a processor.
 //! * [`tun`]: a TUN device: IP packets from and to the kernel; [`port`]: one at an end of a path, which takes several packets at
 //!   once (`offload`); [`entries`]: when the kernel handed them over, [`arrival`] by which clock; [`ends`]: two of them.
+//! * [`datagrams`]: UDP with the kernel's time of arrival.
 //! * [`nat`]: network address translation: this host's network as the far end of a path.
 //! * [`priority`]: real-time priority, so that the kernel wakes us in time.
 //!
@@ -16,6 +17,8 @@ pub mod error;
 
 #[cfg(target_os = "linux")]
 pub mod arrival;
+#[cfg(target_os = "linux")]
+pub mod datagrams;
 #[cfg(target_os = "linux")]
 pub mod ends;
 #[cfg(target_os = "linux")]

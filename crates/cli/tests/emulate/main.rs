@@ -15,6 +15,7 @@ mod live {
     mod marks;
     mod messages;
     mod pieces;
+    mod record;
     mod removal;
     mod screen;
     mod set;

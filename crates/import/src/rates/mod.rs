@@ -6,6 +6,6 @@ mod course;
 pub(crate) mod csv;
 pub(crate) mod iperf3;
 pub(crate) mod mahimahi;
-mod opportunities;
+pub mod opportunities;
 
 pub(crate) use opportunities::Opportunities;

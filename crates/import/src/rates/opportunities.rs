@@ -11,6 +11,18 @@ pub(crate) const MOST: u64 = 20_000_000;
 /// The latest time that a trace may have, ms: ten years.
 const LATEST: f64 = 315_360_000_000.0;
 
+/// Writes what came in each millisecond, bytes of IP, as a trace in Mahimahi's format.
+///
+/// # Errors
+/// If it cannot be written, or less than an opportunity's 1500 bytes came.
+pub fn write(millis: impl IntoIterator<Item = u32>, out: &mut dyn Write) -> Result<Service, Refusal> {
+    let mut opportunities = Opportunities::new(out);
+    for bytes in millis {
+        opportunities.span(0.001, bytes.into())?;
+    }
+    opportunities.finish()
+}
+
 /// Opportunities on their way to a file. What a sample leaves of one is the next sample's.
 pub(crate) struct Opportunities<'w> {
     out: &'w mut dyn Write,

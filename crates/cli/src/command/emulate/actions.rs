@@ -1,6 +1,7 @@
-//! What `lasthop emulate` does: a run, or something about one that goes on.
+//! What `lasthop emulate` does: a run, something about one that goes on, or a recording of a real path.
 
 use super::Emulate;
+use super::record::Record;
 use super::set::Set;
 use crate::failure::Failure;
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
@@ -9,6 +10,7 @@ use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
 pub(crate) enum Actions {
     Run(Box<Emulate>),
     Set(Set),
+    Record(Box<Record>),
 }
 
 impl Actions {
@@ -16,6 +18,7 @@ impl Actions {
         match self {
             Actions::Run(run) => run.execute(),
             Actions::Set(set) => set.execute(),
+            Actions::Record(record) => record.execute(),
         }
     }
 }
@@ -25,6 +28,9 @@ impl FromArgMatches for Actions {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Actions, Error> {
         match matches.subcommand() {
             Some(("set", set)) => Set::from_arg_matches(set).map(Actions::Set),
+            Some(("record", record)) => {
+                Record::from_arg_matches(record).map(|record| Actions::Record(Box::new(record)))
+            }
             _ => Emulate::from_arg_matches(matches).map(|run| Actions::Run(Box::new(run))),
         }
     }
@@ -41,6 +47,7 @@ impl Args for Actions {
             .args_conflicts_with_subcommands(true)
             .subcommand_negates_reqs(true)
             .subcommand(Set::augment_args(Command::new("set")))
+            .subcommand(Record::augment_args(Command::new("record")))
     }
 
     fn augment_args_for_update(command: Command) -> Command {

@@ -1,6 +1,7 @@
 //! `lasthop emulate PATH -- COMMAND`.
 //!
-//! * `actions`: a run, or something about one that goes on. `set`: another rate, delay or loss on its path.
+//! * `actions`: a run, or something else. `set`: another rate, delay or loss on the path of one that goes on; `record`: a
+//!   trace of a real path.
 //! * `live`: a run while it goes on, seen and set.
 //! * `stage`: the namespaces, the devices and the programs.
 //! * `assertions`: what it has to fulfil.
@@ -18,6 +19,7 @@ mod ending;
 mod files;
 mod guard;
 mod live;
+mod record;
 mod set;
 mod shell;
 mod stage;

@@ -1,0 +1,150 @@
+//! A recording of a path of which one knows what it carries.
+
+use crate::common::{lasthop, objects, stderr_of, stdout};
+use crate::{emulate, is_possible};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What a recording said, and where its traces are; `None`, with the reason printed, if the machine was too busy.
+fn recorded(path: &str, folder: &Path, arguments: &[&str]) -> Option<(Value, PathBuf)> {
+    let program = env!("CARGO_BIN_EXE_lasthop");
+    let (server, name) = (format!("exec {program} emulate record --serve"), folder.join("path"));
+    let client =
+        [program, "emulate", "record", "{server}", "--format", "json", "--out", name.to_str().unwrap()];
+    let output = emulate(&[&[path, "--server", &server, "--"], &client[..], arguments].concat());
+    let said = stderr_of(&output);
+    match output.status.code() {
+        Some(0) => {
+            let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
+            eprintln!("{summary}");
+            Some((summary, name))
+        }
+        Some(3) => {
+            eprintln!("not judged: the machine was busy: {said}");
+            None
+        }
+        status => panic!("{status:?}: {said}"),
+    }
+}
+
+/// The trace of a direction: each opportunity's time, ms.
+fn trace(name: &Path, way: &str) -> Vec<u64> {
+    let text = fs::read_to_string(name.with_extension(way)).unwrap();
+    text.lines().map(|line| line.parse().unwrap()).collect()
+}
+
+/// Mbit/s in a stretch of a trace, ms.
+fn mbps(trace: &[u64], from: u64, until: u64) -> f64 {
+    let count = trace.iter().filter(|at| (from..until).contains(at)).count();
+    count as f64 * 12.0 / (until - from) as f64
+}
+
+fn assert_near(recorded: f64, given: f64, percent: f64, what: &str) {
+    let apart = (recorded / given - 1.0) * 100.0;
+    assert!(apart.abs() < percent, "{what}: {recorded} recorded, {given} given");
+}
+
+/// Down and up differ; what is run over the trace gets what it gets over the path itself.
+#[test]
+fn a_constant_rate_is_recorded_and_gives_that_rate() {
+    if !is_possible() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = "rate=8Mbit/s,up=2Mbit/s,rtt=40ms,queue=100packets";
+    let Some((summary, name)) = recorded(path, folder.path(), &["--seconds", "6"]) else { return };
+    for (way, given) in [("down", 8.0), ("up", 2.0)] {
+        let said = &summary[way];
+        assert_near(said["rate_kbps"].as_f64().unwrap() / 1e3, given, 3.0, way);
+        assert!(said["queue_empty_pct"].as_f64().unwrap() < 5.0, "{summary}");
+        let trace = trace(&name, way);
+        assert_near(mbps(&trace, 0, 6000), given, 3.0, way);
+        assert!(trace.last().unwrap().abs_diff(6000) <= 10, "it repeats after 6 s");
+        for second in 0..6 {
+            assert_near(mbps(&trace, second * 1000, second * 1000 + 1000), given, 10.0, way);
+        }
+    }
+    // 20 bytes of IP and 8 of UDP are on the link, too.
+    let rtt = summary["rtt_ms"]["min"].as_f64().unwrap();
+    assert!((40.0..45.0).contains(&rtt), "{summary}");
+    let shown = |way: &str| name.with_extension(way).display().to_string();
+    let as_recorded = format!("trace={},up_trace={},rtt=40ms,queue=100packets", shown("down"), shown("up"));
+    let goodput = |path: &str| {
+        let text = stdout(&["run", &format!("{path},duration=20s"), "--format", "json"]);
+        objects(&text)[0]["goodput_kbps"]["mean"].as_f64().unwrap()
+    };
+    assert_near(goodput(&as_recorded), goodput(path), 3.0, "goodput over the trace and over the path");
+}
+
+/// A plan that repeats each 6 s, recorded for as long. Nobody knows at which of its moments the recording begins: of all,
+/// the one that fits best.
+#[test]
+fn a_rate_that_changes_is_recorded_as_it_changes() {
+    if !is_possible() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("plan.toml");
+    let text = "
+        duration = '60 s'
+        [link.path]
+        from = 'server'
+        to = 'client'
+        one_way_delay = '20 ms'
+        [link.path.down]
+        plan = '8 Mbit/s for 2 s, 3 Mbit/s for 2 s, 12 Mbit/s for 2 s'
+        queue = '200 packets'
+        [link.path.up]
+        rate = '2 Mbit/s'
+        queue = '50 packets'
+        [flow.bulk]
+        from = 'server'
+        to = 'client'";
+    fs::write(&file, text).unwrap();
+    let Some((_, name)) =
+        recorded(file.to_str().unwrap(), folder.path(), &["--seconds", "6", "--way", "down"])
+    else {
+        return;
+    };
+    assert!(!name.with_extension("up").exists());
+    let trace = trace(&name, "down");
+    assert_near(mbps(&trace, 0, 6000), (8.0 + 3.0 + 12.0) / 3.0, 3.0, "the mean");
+    let given = |from: u64| {
+        let rate = |at: u64| [8.0, 3.0, 12.0][(at % 6000 / 2000) as usize];
+        (0..100).map(|part| rate(from + part * 10)).sum::<f64>() / 100.0
+    };
+    let seconds: Vec<f64> = (0..6).map(|second| mbps(&trace, second * 1000, second * 1000 + 1000)).collect();
+    let pairs = |begun: u64| (0..6).map(move |second| begun + second * 1000).map(given).zip(&seconds);
+    let error = |begun: u64| pairs(begun).map(|(given, got)| (given - got).powi(2)).sum::<f64>();
+    let best =
+        (0..600).map(|step| step * 10).min_by(|one, other| error(*one).total_cmp(&error(*other))).unwrap();
+    for (given, got) in pairs(best) {
+        assert_near(*got, given, 10.0, &format!("a second of {seconds:?}, begun at {best} ms of the plan"));
+    }
+}
+
+#[test]
+fn what_cannot_be_recorded_is_said() {
+    let cases: [(&[&str], i32, &str); 5] = [
+        (&[], 2, "SERVER"),
+        (&["192.0.2.1"], 2, "--out"),
+        (&["192.0.2.1", "--out", "x", "--seconds", "0"], 2, "--seconds"),
+        (&["nowhere.invalid", "--out", "/tmp/lasthop-x"], 2, "`nowhere.invalid` is no address"),
+        (&["127.0.0.1:9", "--from", "192.0.2.1", "--out", "/tmp/lasthop-x"], 1, "192.0.2.1"),
+    ];
+    for (arguments, status, message) in cases {
+        let output = lasthop().args(["emulate", "record"]).args(arguments).output().unwrap();
+        let said = stderr_of(&output);
+        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {said}");
+        assert!(said.contains(message) && !said.contains("panicked"), "{arguments:?}: {said}");
+    }
+    assert!(!Path::new("/tmp/lasthop-x.down").exists());
+    let nobody = lasthop().args(["emulate", "record", "--serve", "127.0.0.1:0", "--idle", "200 ms"]).output();
+    let nobody = nobody.unwrap();
+    assert!(
+        nobody.status.code() == Some(1) && stderr_of(&nobody).contains("nobody came"),
+        "{}",
+        stderr_of(&nobody)
+    );
+}

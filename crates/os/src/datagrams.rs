@@ -1,0 +1,219 @@
+//! UDP datagrams with the kernel's time of arrival: what a path is measured with. It needs no privilege.
+
+use crate::arrival::Arrivals;
+use crate::clock::Clock;
+use crate::error::SystemError;
+use lasthop_base::{Duration, Time};
+use nix::cmsg_space;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::socket::sockopt::{ReceiveTimestampns, RxqOvfl};
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt};
+use nix::sys::time::TimeSpec;
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io::{self, IoSliceMut};
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, AsRawFd};
+
+/// A UDP socket that does not wait.
+pub struct Datagrams {
+    socket: Socket,
+    address: SocketAddr,
+    /// Room for a datagram's time stamp and the number of those dropped.
+    control: Vec<u8>,
+    arrivals: Arrivals,
+    compared: Option<Time>,
+    dropped: u32,
+}
+
+/// A datagram that has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrived {
+    /// Its length, bytes; the rest of it does not fit.
+    pub len: usize,
+    /// Who sent it.
+    pub from: SocketAddr,
+    /// When the kernel got it.
+    pub at: Time,
+}
+
+/// From where datagrams leave.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Leaves {
+    /// From this address; port 0 is any.
+    Address(SocketAddr),
+    /// By this device, from any address of the family of this one.
+    Device(String, SocketAddr),
+}
+
+/// Room for datagrams that wait for us, bytes; the system may give less (`net.core.rmem_max`).
+const BUFFER: usize = 4 << 20;
+/// The clocks are compared so often (see [`crate::entries`]).
+const COMPARED_EVERY: Duration = Duration::from_millis(10);
+
+impl Datagrams {
+    /// A socket from which datagrams leave as told.
+    ///
+    /// # Errors
+    /// If the address is not ours or taken, or there is no such device.
+    pub fn open(leaves: &Leaves) -> Result<Datagrams, SystemError> {
+        let address = match leaves {
+            Leaves::Address(address) | Leaves::Device(_, address) => *address,
+        };
+        let open = || -> io::Result<Socket> {
+            let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
+            if let (SocketAddr::V6(v6), true) = (address, address.ip().is_unspecified()) {
+                // Both families.
+                socket
+                    .set_only_v6(false)
+                    .or_else(|error| if v6.port() == 0 { Ok(()) } else { Err(error) })?;
+            }
+            if let Leaves::Device(device, _) = leaves {
+                socket.bind_device(Some(device.as_bytes()))?;
+            }
+            let _ = socket.set_recv_buffer_size(BUFFER);
+            setsockopt(&socket, ReceiveTimestampns, &true)?;
+            setsockopt(&socket, RxqOvfl, &1)?;
+            socket.set_nonblocking(true)?;
+            socket.bind(&address.into())?;
+            Ok(socket)
+        };
+        let socket = open().map_err(|error| {
+            let what = match leaves {
+                Leaves::Address(_) => format!("cannot use the address {address} (UDP)"),
+                Leaves::Device(device, _) => format!("cannot send by the device `{device}`"),
+            };
+            let help = match (error.kind(), leaves) {
+                (io::ErrorKind::AddrInUse, _) => "another program has that port: choose another one",
+                (io::ErrorKind::AddrNotAvailable, _) => "no device of this host has it: see ip addr",
+                (_, Leaves::Device(..)) => "is it there? see ip link; or give its address",
+                _ => "choose another one",
+            };
+            SystemError::new(format!("{what}: {error}"), help)
+        })?;
+        let bound = socket.local_addr().ok().and_then(|it| it.as_socket()).unwrap_or(address);
+        Ok(Datagrams {
+            socket,
+            address: bound,
+            control: cmsg_space!(TimeSpec, u32),
+            arrivals: Arrivals::default(),
+            compared: None,
+            dropped: 0,
+        })
+    }
+
+    /// Its own address.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Datagrams that the kernel could not keep for us, since the beginning.
+    pub fn dropped(&self) -> u32 {
+        self.dropped
+    }
+
+    /// The next datagram, if one is there; what could not be received is none.
+    pub fn receive(&mut self, buffer: &mut [u8], clock: &Clock) -> Option<Arrived> {
+        let mut parts = [IoSliceMut::new(buffer)];
+        let control = Some(&mut self.control[..]);
+        let message =
+            recvmsg::<SockaddrStorage>(self.socket.as_raw_fd(), &mut parts, control, MsgFlags::empty())
+                .ok()?;
+        let from = message.address.as_ref().and_then(of_storage)?;
+        let len = message.bytes;
+        let mut stamp = None;
+        for one in message.cmsgs().into_iter().flatten() {
+            match one {
+                ControlMessageOwned::ScmTimestampns(time) => {
+                    stamp = Some(time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64);
+                }
+                ControlMessageOwned::RxqOvfl(count) => self.dropped = count,
+                _ => {}
+            }
+        }
+        let mut now = clock.now();
+        if self.compared.is_none_or(|compared| now.since(compared) > COMPARED_EVERY) {
+            now = self.arrivals.compare(clock);
+            self.compared = Some(now);
+        }
+        Some(Arrived { len, from, at: self.arrivals.time(stamp, now) })
+    }
+
+    /// Sends a datagram; whether the system took it: it does not while it has no room.
+    ///
+    /// # Errors
+    /// What else the system says: there may be no way to that address at the moment.
+    pub fn send(&self, bytes: &[u8], to: SocketAddr) -> io::Result<bool> {
+        match self.socket.send_to(bytes, &to.into()) {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+            Err(error) if error.raw_os_error() == Some(Errno::ENOBUFS as i32) => Ok(false),
+            // What was said of an earlier one.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Waits until a datagram is there, or, if that is wanted, the first socket has room; no longer than `most`.
+pub fn wait(sockets: &[&Datagrams], for_room: bool, most: Duration) {
+    let mut wanted: Vec<PollFd<'_>> =
+        sockets.iter().map(|one| PollFd::new(one.socket.as_fd(), PollFlags::POLLIN)).collect();
+    if let (true, Some(first)) = (for_room, wanted.first_mut()) {
+        first.set_events(PollFlags::POLLIN | PollFlags::POLLOUT);
+    }
+    let millis = u16::try_from(most.as_nanos().div_ceil(1_000_000)).unwrap_or(u16::MAX);
+    let _ = poll(&mut wanted, PollTimeout::from(millis));
+}
+
+/// Bytes of the headers of IP and UDP before a datagram to or from this address.
+pub fn headers(address: SocketAddr) -> usize {
+    match address.ip().to_canonical() {
+        IpAddr::V4(_) => 20 + 8,
+        IpAddr::V6(_) => 40 + 8,
+    }
+}
+
+fn of_storage(storage: &SockaddrStorage) -> Option<SocketAddr> {
+    let v4 = storage.as_sockaddr_in().map(|it| SocketAddr::V4((*it).into()));
+    v4.or_else(|| storage.as_sockaddr_in6().map(|it| SocketAddr::V6((*it).into())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+    use std::thread::sleep;
+
+    fn open() -> Datagrams {
+        Datagrams::open(&Leaves::Address((Ipv4Addr::LOCALHOST, 0).into())).unwrap()
+    }
+
+    #[test]
+    fn a_datagram_that_waited_for_us_came_before_that() {
+        let (one, mut other) = (open(), open());
+        let clock = Clock::new();
+        let mut buffer = [0; 100];
+        // The kernel begins to stamp a moment after somebody asks for it.
+        sleep(std::time::Duration::from_millis(300));
+        let before = clock.now();
+        assert!(one.send(b"one", other.address()).unwrap());
+        let after = clock.now();
+        sleep(std::time::Duration::from_millis(50));
+        let arrived = other.receive(&mut buffer, &clock).unwrap();
+        assert_eq!((&buffer[..arrived.len], arrived.from), (b"one".as_slice(), one.address()));
+        let margin = Duration::from_millis(2);
+        assert!(before <= arrived.at + margin && arrived.at <= after + margin, "{before} {}", arrived.at);
+        assert!(other.receive(&mut buffer, &clock).is_none());
+    }
+
+    #[test]
+    fn what_cannot_be_opened_is_said() {
+        let taken = open();
+        let error = Datagrams::open(&Leaves::Address(taken.address())).err().unwrap();
+        assert!(error.help.contains("another program"), "{error}");
+        let any = (Ipv4Addr::UNSPECIFIED, 0).into();
+        let error = Datagrams::open(&Leaves::Device("no-such-device".into(), any)).err().unwrap();
+        assert!(error.message.contains("no-such-device"), "{error}");
+    }
+}

@@ -1,0 +1,54 @@
+//! Whether somebody can be reached at the address that a datagram seems to come from.
+//!
+//! Nothing is kept until that is proven: a cookie is a keyed hash of address and time (SipHash, as Linux' SYN cookies).
+
+use lasthop_base::{Duration, Time};
+use std::hash::{BuildHasher, RandomState};
+use std::net::SocketAddr;
+
+/// A cookie is good until the end of the next such span.
+const SPAN: Duration = Duration::from_secs(10);
+
+/// Keys that nobody else knows.
+#[derive(Default)]
+pub(crate) struct Cookies {
+    keys: RandomState,
+    count: u64,
+}
+
+impl Cookies {
+    /// The cookie of an address.
+    pub(crate) fn of(&self, address: SocketAddr, now: Time) -> u64 {
+        self.keys.hash_one(("cookie", address, now.as_nanos() / SPAN.as_nanos()))
+    }
+
+    /// Whether this is one that was given to it not long ago.
+    pub(crate) fn is_of(&self, cookie: u64, address: SocketAddr, now: Time) -> bool {
+        let before = Time::from_nanos(now.as_nanos().saturating_sub(SPAN.as_nanos()));
+        cookie == self.of(address, now) || cookie == self.of(address, before)
+    }
+
+    /// A number that nobody can guess.
+    pub(crate) fn number(&mut self) -> u64 {
+        self.count += 1;
+        self.keys.hash_one(("number", self.count))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cookie_is_of_one_address_and_of_now() {
+        let cookies = Cookies::default();
+        let address: SocketAddr = "192.0.2.1:9".parse().unwrap();
+        let now = Time::ZERO + Duration::from_secs(25);
+        let cookie = cookies.of(address, now);
+        assert!(cookies.is_of(cookie, address, now));
+        assert!(cookies.is_of(cookie, address, now + Duration::from_secs(14)));
+        assert!(!cookies.is_of(cookie, address, now + Duration::from_secs(16)));
+        assert!(!cookies.is_of(cookie, "192.0.2.1:10".parse().unwrap(), now));
+        assert!(!Cookies::default().is_of(cookie, address, now), "other keys");
+    }
+}

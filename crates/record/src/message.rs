@@ -1,0 +1,299 @@
+//! What the two sides say to each other: a datagram each, numbers in network byte order.
+//!
+//! A datagram may be longer than what it says; the rest is padding. Nothing in it is believed before its session is known.
+
+/// First bytes of every datagram: the name, and the version of what follows.
+const MAGIC: [u8; 4] = *b"LHr1";
+/// Whoever has not proven an address sends at least so much, and gets less.
+pub(crate) const HELLO_BYTES: usize = 64;
+/// Largest datagram that is understood, bytes.
+pub(crate) const LARGEST: usize = 2048;
+/// Bytes of a result in one datagram.
+pub(crate) const PART_BYTES: usize = 1200;
+/// Bytes of a part's datagram before what follows.
+pub(crate) const PART_HEAD: usize = 4 + 1 + 5 * 8;
+
+/// One datagram.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Message {
+    /// Somebody wants to begin; `nonce` is repeated in the answer.
+    Hello { nonce: u64 },
+    /// Whoever says this again can be reached where it was sent to.
+    Cookie { nonce: u64, cookie: u64 },
+    /// A proven address wants to record.
+    Begin { nonce: u64, cookie: u64 },
+    /// It may.
+    Welcome { nonce: u64, session: u64 },
+    /// Somebody else is recording.
+    Busy { nonce: u64 },
+    /// A second proven address, to which packets are sent.
+    Attach { session: u64, cookie: u64 },
+    /// It is known.
+    Attached { session: u64 },
+    /// A round trip, please.
+    Ping { session: u64, number: u32 },
+    /// The answer, with the answering side's clock, ns.
+    Pong { session: u64, number: u32, clock: u64 },
+    /// A phase begins.
+    Start { session: u64, phase: Phase },
+    /// It has begun.
+    Started { session: u64, number: u8 },
+    /// A packet that keeps the queue full.
+    Data { session: u64, number: u8, data: Data },
+    /// What has come of these.
+    Report { session: u64, number: u8, report: Report },
+    /// A part of a phase's result, please.
+    Fetch { session: u64, number: u8, part: u32 },
+    /// It; so many parts there are, and so many bytes follow.
+    Part { session: u64, number: u8, part: u32, parts: u32, len: u32 },
+    /// The client is done.
+    Bye { session: u64 },
+}
+
+/// What is recorded, and how long.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Phase {
+    /// From 0.
+    pub(crate) number: u8,
+    /// Whether packets go to the client, and to the server.
+    pub(crate) ways: [bool; 2],
+    /// How long the queue is filled before that, ms.
+    pub(crate) warm_ms: u32,
+    /// How long, ms.
+    pub(crate) span_ms: u32,
+    /// How much round trips differ without load, us.
+    pub(crate) jitter_us: u32,
+}
+
+/// A packet that keeps the queue full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Data {
+    /// Counted from 0.
+    pub(crate) packet: u64,
+    /// When it was sent, by the sender's clock, ns.
+    pub(crate) sent: u64,
+}
+
+/// What a receiver has got.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Report {
+    /// The highest number among the packets.
+    pub(crate) highest: u64,
+    /// How many packets.
+    pub(crate) received: u64,
+    /// How long the last one had waited at the queue, us.
+    pub(crate) waited_us: u32,
+}
+
+impl Message {
+    /// As it is sent, with what follows it; `bytes` is emptied before.
+    pub(crate) fn write(&self, bytes: &mut Vec<u8>, behind: &[u8]) {
+        bytes.clear();
+        bytes.extend_from_slice(&MAGIC);
+        let mut put = |kind: u8, longs: &[u64]| {
+            bytes.push(kind);
+            longs.iter().for_each(|long| bytes.extend_from_slice(&long.to_be_bytes()));
+        };
+        match *self {
+            Message::Hello { nonce } => put(0, &[nonce]),
+            Message::Cookie { nonce, cookie } => put(1, &[nonce, cookie]),
+            Message::Begin { nonce, cookie } => put(2, &[nonce, cookie]),
+            Message::Welcome { nonce, session } => put(3, &[nonce, session]),
+            Message::Busy { nonce } => put(4, &[nonce]),
+            Message::Attach { session, cookie } => put(5, &[session, cookie]),
+            Message::Attached { session } => put(6, &[session]),
+            Message::Ping { session, number } => put(7, &[session, number.into()]),
+            Message::Pong { session, number, clock } => put(8, &[session, number.into(), clock]),
+            Message::Start { session, phase } => {
+                let Phase { number, ways, warm_ms, span_ms, jitter_us } = phase;
+                let ways = u64::from(ways[0]) + 2 * u64::from(ways[1]);
+                let longs = [session, number.into(), ways, warm_ms.into(), span_ms.into(), jitter_us.into()];
+                put(9, &longs);
+            }
+            Message::Started { session, number } => put(10, &[session, number.into()]),
+            Message::Data { session, number, data } => {
+                put(11, &[session, number.into(), data.packet, data.sent]);
+            }
+            Message::Report { session, number, report } => {
+                let Report { highest, received, waited_us } = report;
+                put(12, &[session, number.into(), highest, received, waited_us.into()]);
+            }
+            Message::Fetch { session, number, part } => put(13, &[session, number.into(), part.into()]),
+            Message::Part { session, number, part, parts, len } => {
+                put(14, &[session, number.into(), part.into(), parts.into(), len.into()]);
+            }
+            Message::Bye { session } => put(15, &[session]),
+        }
+        bytes.extend_from_slice(behind);
+        if matches!(self, Message::Hello { .. }) {
+            bytes.resize(HELLO_BYTES, 0);
+        }
+    }
+
+    /// The session that it names.
+    pub(crate) fn session(&self) -> Option<u64> {
+        match *self {
+            Message::Hello { .. } | Message::Cookie { .. } | Message::Begin { .. } | Message::Busy { .. } => {
+                None
+            }
+            Message::Welcome { session, .. }
+            | Message::Attach { session, .. }
+            | Message::Attached { session }
+            | Message::Ping { session, .. }
+            | Message::Pong { session, .. }
+            | Message::Start { session, .. }
+            | Message::Started { session, .. }
+            | Message::Data { session, .. }
+            | Message::Report { session, .. }
+            | Message::Fetch { session, .. }
+            | Message::Part { session, .. }
+            | Message::Bye { session } => Some(session),
+        }
+    }
+
+    /// What a datagram says, and what follows; `None` if it says nothing.
+    pub(crate) fn read(bytes: &[u8]) -> Option<(Message, &[u8])> {
+        let rest = bytes.strip_prefix(&MAGIC)?;
+        let (kind, mut rest) = rest.split_first()?;
+        let mut long = || -> Option<u64> {
+            let (long, behind) = rest.split_first_chunk()?;
+            rest = behind;
+            Some(u64::from_be_bytes(*long))
+        };
+        let message = match kind {
+            0 if bytes.len() >= HELLO_BYTES => Message::Hello { nonce: long()? },
+            1 => Message::Cookie { nonce: long()?, cookie: long()? },
+            2 => Message::Begin { nonce: long()?, cookie: long()? },
+            3 => Message::Welcome { nonce: long()?, session: long()? },
+            4 => Message::Busy { nonce: long()? },
+            5 => Message::Attach { session: long()?, cookie: long()? },
+            6 => Message::Attached { session: long()? },
+            7 => Message::Ping { session: long()?, number: small(long()?)? },
+            8 => Message::Pong { session: long()?, number: small(long()?)?, clock: long()? },
+            9 => {
+                let (session, number, ways) = (long()?, tiny(long()?)?, long()?);
+                let phase = Phase {
+                    number,
+                    ways: [ways & 1 != 0, ways & 2 != 0],
+                    warm_ms: small(long()?)?,
+                    span_ms: small(long()?)?,
+                    jitter_us: small(long()?)?,
+                };
+                Message::Start { session, phase }
+            }
+            10 => Message::Started { session: long()?, number: tiny(long()?)? },
+            11 => {
+                let (session, number) = (long()?, tiny(long()?)?);
+                Message::Data { session, number, data: Data { packet: long()?, sent: long()? } }
+            }
+            12 => {
+                let (session, number) = (long()?, tiny(long()?)?);
+                let (highest, received) = (long()?, long()?);
+                let report = Report { highest, received, waited_us: small(long()?)? };
+                Message::Report { session, number, report }
+            }
+            13 => Message::Fetch { session: long()?, number: tiny(long()?)?, part: small(long()?)? },
+            14 => {
+                let (session, number) = (long()?, tiny(long()?)?);
+                let (part, parts) = (small(long()?)?, small(long()?)?);
+                Message::Part { session, number, part, parts, len: small(long()?)? }
+            }
+            15 => Message::Bye { session: long()? },
+            _ => return None,
+        };
+        match message {
+            Message::Part { len, .. } => Some((message, rest.get(..len as usize)?)),
+            _ => Some((message, rest)),
+        }
+    }
+}
+
+fn small(long: u64) -> Option<u32> {
+    u32::try_from(long).ok()
+}
+
+fn tiny(long: u64) -> Option<u8> {
+    u8::try_from(long).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// One of each, of these numbers.
+    fn all([a, b]: [u64; 2], [c, d]: [u32; 2], number: u8) -> Vec<Message> {
+        let ways = [c % 2 == 0, d % 2 == 0];
+        let phase = Phase { number, ways, warm_ms: c, span_ms: d, jitter_us: c };
+        vec![
+            Message::Hello { nonce: a },
+            Message::Cookie { nonce: a, cookie: b },
+            Message::Begin { nonce: a, cookie: b },
+            Message::Welcome { nonce: a, session: b },
+            Message::Busy { nonce: a },
+            Message::Attach { session: a, cookie: b },
+            Message::Attached { session: a },
+            Message::Ping { session: a, number: c },
+            Message::Pong { session: a, number: c, clock: b },
+            Message::Start { session: a, phase },
+            Message::Started { session: a, number },
+            Message::Data { session: a, number, data: Data { packet: b, sent: a } },
+            Message::Report { session: a, number, report: Report { highest: b, received: a, waited_us: c } },
+            Message::Fetch { session: a, number, part: c },
+            Message::Bye { session: a },
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(
+            longs in any::<[u64; 2]>(),
+            words in any::<[u32; 2]>(),
+            number in any::<u8>(),
+            part in proptest::collection::vec(any::<u8>(), 0..PART_BYTES),
+            padding in 0_usize..100,
+            cut in any::<proptest::sample::Index>(),
+        ) {
+            let len = part.len() as u32;
+            let with_bytes = Message::Part { session: longs[0], number, part: words[0], parts: words[1], len };
+            for message in all(longs, words, number).into_iter().chain([with_bytes]) {
+                let mut bytes = Vec::new();
+                let behind = if message == with_bytes { &part[..] } else { &[] };
+                message.write(&mut bytes, behind);
+                let len = bytes.len();
+                prop_assert!(len <= LARGEST);
+                bytes.resize(len + padding, 0xff);
+                let read = Message::read(&bytes);
+                prop_assert_eq!(read.map(|(message, _)| message), Some(message));
+                prop_assert!(message != with_bytes || read.map(|(_, behind)| behind) == Some(&part[..]));
+                // Half of it says nothing.
+                let cut = cut.index(len);
+                prop_assert_eq!(Message::read(&bytes[..cut]), None, "{} of {} bytes", cut, len);
+            }
+        }
+
+        #[test]
+        fn no_bytes_are_too_strange(kind in 0_u8..20, rest in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = Message::read(&rest);
+            let _ = Message::read(&[&MAGIC[..], &[kind], &rest].concat());
+        }
+    }
+
+    /// Nobody gets more than was sent before an address is proven.
+    #[test]
+    fn answers_to_strangers_are_no_longer_than_questions() {
+        let len = |message: Message| {
+            let mut bytes = Vec::new();
+            message.write(&mut bytes, &[]);
+            bytes.len()
+        };
+        assert!(len(Message::Cookie { nonce: 0, cookie: 0 }) <= len(Message::Hello { nonce: 0 }));
+        let begin = len(Message::Begin { nonce: 0, cookie: 0 });
+        assert!(len(Message::Welcome { nonce: 0, session: 0 }) <= begin);
+        assert!(len(Message::Busy { nonce: 0 }) <= begin);
+        // A short one gets none.
+        let mut bytes = Vec::new();
+        Message::Hello { nonce: 7 }.write(&mut bytes, &[]);
+        assert_eq!(Message::read(&bytes[..HELLO_BYTES - 1]), None);
+    }
+}

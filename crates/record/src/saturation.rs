@@ -1,0 +1,277 @@
+//! One phase at one side: what it sends, what it records, what it says of it. No clock and no socket: the drivers
+//! ([`crate::client`], [`crate::server`]) and the tests' link carry what is polled.
+
+use crate::course::Course;
+use crate::message::{Data, Message, Phase, Report};
+use crate::outcome::{Outcome, Sent};
+use crate::servo::Servo;
+use lasthop_base::{Duration, Time};
+
+/// A report comes after so many packets,
+const REPORT_AFTER: u64 = 16;
+/// or after this time.
+const REPORT_WITHIN: Duration = Duration::from_millis(5);
+/// Packets that are sent before somebody looks whether something has come.
+const BURST: u32 = 32;
+/// A sender that does not come to look for longer than that was kept from it.
+const KEPT_FROM_IT: Duration = Duration::from_millis(20);
+
+/// A side of a phase.
+#[derive(Debug)]
+pub(crate) struct Saturation {
+    session: u64,
+    number: u8,
+    zero: Time,
+    /// Nothing is sent from then on.
+    sends_until: Time,
+    servo: Option<Servo>,
+    course: Option<Course>,
+    /// What is to be reported, how many packets of it are new, and since when.
+    report: Report,
+    unsaid: u64,
+    since: Time,
+    /// When it was looked after, and whether it might have sent more then.
+    looked: Time,
+    was_open: bool,
+    behind: Duration,
+}
+
+impl Saturation {
+    /// A phase that begins at `zero`, at the side that sends and records.
+    pub(crate) fn new(session: u64, phase: &Phase, zero: Time, sends: bool, records: bool) -> Saturation {
+        let [warm, span] = [phase.warm_ms, phase.span_ms].map(|ms| Duration::from_millis(ms.into()));
+        Saturation {
+            session,
+            number: phase.number,
+            zero,
+            // The other side's time may be later by a round trip, of which the first part has ten.
+            sends_until: zero + warm + span + warm.divided_by(5),
+            servo: sends.then(Servo::new),
+            course: records.then(|| Course::new(zero, phase)),
+            report: Report { highest: 0, received: 0, waited_us: 0 },
+            unsaid: 0,
+            since: zero,
+            looked: zero,
+            was_open: false,
+            behind: Duration::ZERO,
+        }
+    }
+
+    /// Whether nothing is sent any more.
+    pub(crate) fn is_over(&self, now: Time) -> bool {
+        now >= self.sends_until
+    }
+
+    /// Something has come, with so many bytes.
+    pub(crate) fn arrived(&mut self, message: &Message, at: Time, bytes: usize) {
+        match message {
+            Message::Data { number, data, .. } if *number == self.number => {
+                let Some(course) = &mut self.course else { return };
+                let waited = course.data(at, *data, bytes);
+                if self.unsaid == 0 {
+                    self.since = at;
+                }
+                self.unsaid += 1;
+                self.report.received += 1;
+                self.report.highest = self.report.highest.max(data.packet);
+                self.report.waited_us = u32::try_from(waited.as_nanos() / 1000).unwrap_or(u32::MAX);
+            }
+            other => {
+                if let Some(course) = &mut self.course {
+                    course.other(at, bytes);
+                }
+                if let (Message::Report { number, report, .. }, Some(servo)) = (other, &mut self.servo)
+                    && *number == self.number
+                {
+                    servo.heed(report);
+                }
+            }
+        }
+    }
+
+    /// What is to be said now of what has come.
+    pub(crate) fn poll_report(&mut self, now: Time) -> Option<Message> {
+        let is_due = self.unsaid >= REPORT_AFTER || (self.unsaid > 0 && now >= self.since + REPORT_WITHIN);
+        is_due.then(|| {
+            self.unsaid = 0;
+            Message::Report { session: self.session, number: self.number, report: self.report }
+        })
+    }
+
+    /// Sends what may be sent now, by a function that says whether there was room; whether there is no more.
+    pub(crate) fn send(&mut self, clock: impl Fn() -> Time, mut out: impl FnMut(Message) -> bool) -> bool {
+        let now = clock();
+        let Some(servo) = self.servo.as_mut().filter(|_| now < self.sends_until) else { return false };
+        let since = now.since(self.looked);
+        self.behind += if self.was_open { since } else { since.saturating_sub(KEPT_FROM_IT) };
+        self.looked = now;
+        let mut left = BURST;
+        let mut is_full = false;
+        while left > 0 && !is_full && (servo.is_open() || now >= servo.probes()) {
+            let now = clock();
+            let packet = servo.count();
+            let data = Data { packet, sent: now.as_nanos() };
+            is_full = !out(Message::Data { session: self.session, number: self.number, data });
+            if !is_full {
+                servo.send(now);
+            }
+            left -= 1;
+        }
+        self.was_open = servo.is_open() && !is_full;
+        is_full
+    }
+
+    /// When it has something to do, if nothing comes.
+    pub(crate) fn wakes(&self, now: Time) -> Time {
+        let report = (self.unsaid > 0).then(|| self.since + REPORT_WITHIN);
+        let sends = self.servo.as_ref().filter(|_| now < self.sends_until);
+        let send = sends.map(|servo| if servo.is_open() { now } else { servo.probes() });
+        [report, send, Some(self.sends_until)].into_iter().flatten().min().unwrap_or(now)
+    }
+
+    /// What it knows at the end; for so many datagrams the machine had no room.
+    pub(crate) fn finish(self, dropped: u32) -> Outcome {
+        let span = self.looked.since(self.zero);
+        let sent = self.servo.map(|servo| Sent { packets: servo.count(), behind: self.behind, span });
+        Outcome { sent, recorded: self.course.map(|course| course.finish(dropped)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::course::Recorded;
+    use std::collections::VecDeque;
+
+    /// A link with a rate that changes, a queue of so many packets, and a delay; its feedback takes the delay.
+    struct Link {
+        /// Bit/s from a time on, s.
+        rates: &'static [(u64, u64)],
+        queue: usize,
+        delay: Duration,
+        /// How often the sender comes to send.
+        every: Duration,
+    }
+
+    const BYTES: u64 = 1428;
+    const SPAN_S: u64 = 20;
+    const STEP: Duration = Duration::from_micros(100);
+
+    impl Link {
+        fn rate(&self, now: Time) -> u64 {
+            let begun = |(from, _): &&(u64, u64)| Time::ZERO + Duration::from_secs(*from) <= now;
+            self.rates.iter().filter(begun).next_back().unwrap().1
+        }
+
+        fn recorded(&self) -> Recorded {
+            self.run().0
+        }
+
+        /// Records it, in steps of 0.1 ms; what was sent, too.
+        fn run(&self) -> (Recorded, Sent) {
+            let phase = Phase {
+                number: 0,
+                ways: [true, false],
+                warm_ms: 2000,
+                span_ms: SPAN_S as u32 * 1000,
+                jitter_us: 0,
+            };
+            let mut sender = Saturation::new(1, &phase, Time::ZERO, true, false);
+            let mut receiver = Saturation::new(1, &phase, Time::ZERO, false, true);
+            let (mut queue, mut air) = (VecDeque::new(), VecDeque::new());
+            let mut back: VecDeque<(Time, Message)> = VecDeque::new();
+            // Bits of the first packet that are through.
+            let mut bits = 0;
+            let mut now = Time::ZERO;
+            while now < Time::ZERO + Duration::from_secs(SPAN_S + 6) {
+                now += STEP;
+                bits = if queue.is_empty() { 0 } else { bits + self.rate(now) / 10_000 };
+                while bits >= BYTES * 8 && !queue.is_empty() {
+                    bits -= BYTES * 8;
+                    air.push_back((now + self.delay, queue.pop_front().unwrap()));
+                }
+                while air.front().is_some_and(|(at, _)| *at <= now) {
+                    let (at, message) = air.pop_front().unwrap();
+                    receiver.arrived(&message, at, BYTES as usize);
+                }
+                back.extend(receiver.poll_report(now).map(|report| (now + self.delay, report)));
+                while back.front().is_some_and(|(at, _)| *at <= now) {
+                    sender.arrived(&back.pop_front().unwrap().1, now, 100);
+                }
+                if now.as_nanos() % self.every.as_nanos() != 0 {
+                    continue;
+                }
+                sender.send(
+                    || now,
+                    |message| {
+                        if queue.len() < self.queue {
+                            queue.push_back(message);
+                        }
+                        true
+                    },
+                );
+            }
+            (receiver.finish(0).recorded.unwrap(), sender.finish(0).sent.unwrap())
+        }
+    }
+
+    /// Bit/s in each second.
+    fn seconds(recorded: &Recorded) -> Vec<u64> {
+        recorded.bytes.chunks(1000).map(|second| second.iter().map(|it| u64::from(*it) * 8).sum()).collect()
+    }
+
+    fn is_near(rate: u64, given: u64) -> bool {
+        rate.abs_diff(given) * 100 <= given
+    }
+
+    #[test]
+    fn a_constant_rate_is_recorded_whatever_the_queue() {
+        for (rate, queue) in [(8_000_000, 20), (8_000_000, 100), (2_000_000, usize::MAX), (40_000_000, 400)] {
+            let rates: &'static [(u64, u64)] = Box::leak(Box::new([(0, rate)]));
+            let recorded = Link { rates, queue, delay: Duration::from_millis(20), every: STEP }.recorded();
+            for second in seconds(&recorded) {
+                assert!(is_near(second, rate), "{second} of {rate}, queue of {queue}");
+            }
+            // Of 20 packets, which take 28 ms, some gaps are seen.
+            assert!(recorded.empty < Duration::from_millis(100), "{rate}, {queue}: {}", recorded.empty);
+            // What is sent above the rate is bounded.
+            println!("{rate}, {queue}: {} lost, {} empty", recorded.lost, recorded.empty);
+            let share = recorded.lost as f64 / (recorded.lost + recorded.packets) as f64;
+            assert!(share < 0.3, "{share} lost, queue of {queue}");
+            if queue == usize::MAX {
+                assert!((700..3000).contains(&recorded.wait_ms), "{}", recorded.wait_ms);
+            }
+        }
+    }
+
+    #[test]
+    fn a_rate_that_changes_is_followed() {
+        // By the time of the recording, which begins after 2 s.
+        let rates = &[(0, 8_000_000), (7, 2_000_000), (12, 16_000_000), (17, 400_000)];
+        for queue in [100, usize::MAX] {
+            let recorded = Link { rates, queue, delay: Duration::from_millis(20), every: STEP }.recorded();
+            let seconds = seconds(&recorded);
+            for (second, given) in
+                [(3, 8_000_000), (6, 2_000_000), (11, 16_000_000), (14, 16_000_000), (17, 400_000)]
+            {
+                let is_near = seconds[second].abs_diff(given) * 10 <= given;
+                assert!(is_near, "{second} s: {} of {given}, queue of {queue}", seconds[second]);
+            }
+            assert!(recorded.empty < Duration::from_millis(400), "queue of {queue}: {}", recorded.empty);
+        }
+    }
+
+    /// A sender that comes to send ten times a second: 320 packets a second, 3.7 Mbit/s.
+    #[test]
+    fn a_sender_that_is_too_slow_is_found_out() {
+        let every = Duration::from_millis(100);
+        let delay = Duration::from_millis(20);
+        let (recorded, sent) = Link { rates: &[(0, 8_000_000)], queue: 100, delay, every }.run();
+        let way = crate::Way { recorded, sent, drift: Duration::ZERO };
+        assert!(way.mean_bps() < 4e6, "{}", way.mean_bps());
+        // Of 100 ms, 32 packets take 46 ms.
+        assert!((0.5..0.6).contains(&way.empty_share()), "{}", way.empty_share());
+        let said = way.complaints().join("; ");
+        assert!(said.contains("processor was the limit"), "{said}");
+    }
+}

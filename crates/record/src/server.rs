@@ -1,0 +1,362 @@
+//! The side that waits for somebody who wants to record.
+//!
+//! Whoever has not proven an address gets less than was sent. One client at a time; one of whom nothing is heard for half
+//! a minute is gone.
+
+use crate::LONGEST_S;
+use crate::cookie::Cookies;
+use crate::line::{By, Came, Line};
+use crate::message::{Message, PART_BYTES, Phase};
+use crate::saturation::Saturation;
+use lasthop_base::{Duration, Time};
+use lasthop_os::datagrams::Datagrams;
+use std::net::SocketAddr;
+
+/// Of whom nothing is heard for so long is gone.
+pub(crate) const SILENCE: Duration = Duration::from_secs(30);
+/// A queue is filled for so long at most before it is recorded, ms.
+pub(crate) const LONGEST_WARM_MS: u32 = 60_000;
+/// How soon somebody looks whether the user wants no more.
+const SOON: Duration = Duration::from_millis(100);
+/// Datagrams that are heard before something is sent.
+const BATCH: usize = 64;
+
+/// What a server has to tell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum News {
+    /// Somebody begins to record.
+    Began(SocketAddr),
+    /// That one is done.
+    Done(SocketAddr),
+    /// That one is gone: nothing was heard for half a minute.
+    Gone(SocketAddr),
+}
+
+/// Serves one client after the other, until none has come for `idle`, or the user wants no more. How many have recorded
+/// something.
+pub fn serve(
+    socket: Datagrams,
+    idle: Duration,
+    is_over: &dyn Fn() -> bool,
+    tell: &mut dyn FnMut(News),
+) -> u64 {
+    let mut server = Server {
+        line: Line::new(socket, None),
+        cookies: Cookies::default(),
+        session: None,
+        quiet_since: Time::ZERO,
+        served: 0,
+    };
+    while !is_over() && !server.is_left_alone(idle) {
+        server.turn(tell);
+    }
+    server.served
+}
+
+struct Server {
+    line: Line,
+    cookies: Cookies,
+    session: Option<Session>,
+    /// Since when there is none.
+    quiet_since: Time,
+    served: u64,
+}
+
+/// A client.
+struct Session {
+    id: u64,
+    nonce: u64,
+    /// Where reports and answers go, and packets.
+    reports: SocketAddr,
+    packets: SocketAddr,
+    heard: Time,
+    phase: Option<(Saturation, u8, u32)>,
+    /// The number of a phase that is over, and its result.
+    result: Option<(u8, Vec<u8>)>,
+}
+
+impl Server {
+    fn is_left_alone(&self, idle: Duration) -> bool {
+        self.session.is_none() && self.line.now().since(self.quiet_since) >= idle
+    }
+
+    fn turn(&mut self, tell: &mut dyn FnMut(News)) {
+        for _ in 0..BATCH {
+            if !self.answer(tell) {
+                break;
+            }
+        }
+        let now = self.line.now();
+        let mut wakes = now + SOON;
+        let mut is_full = false;
+        if let Some(session) = &mut self.session {
+            if now.since(session.heard) > SILENCE {
+                let who = session.reports;
+                self.end();
+                return tell(News::Gone(who));
+            }
+            if let Some((phase, ..)) = &mut session.phase {
+                is_full = self.line.flow(phase, session.packets, session.reports);
+                wakes = if phase.is_over(now) { wakes } else { wakes.min(phase.wakes(now)) };
+            }
+        }
+        self.line.wait(wakes, is_full);
+    }
+
+    fn end(&mut self) {
+        self.session = None;
+        self.quiet_since = self.line.now();
+    }
+
+    /// Hears one datagram, and answers; whether there was one.
+    fn answer(&mut self, tell: &mut dyn FnMut(News)) -> bool {
+        let Server { line, cookies, session, served, .. } = self;
+        let Some((message, came)) = line.hear() else { return false };
+        let mut answer: Option<Message> = None;
+        let mut part = Vec::new();
+        match message {
+            Message::Hello { nonce } => {
+                answer = Some(Message::Cookie { nonce, cookie: cookies.of(came.from, came.at) });
+            }
+            Message::Begin { nonce, cookie } if cookies.is_of(cookie, came.from, came.at) => {
+                answer = Some(match session {
+                    // The answer was lost.
+                    Some(known) if known.reports == came.from && known.nonce == nonce => {
+                        Message::Welcome { nonce, session: known.id }
+                    }
+                    Some(known) if known.reports != came.from => Message::Busy { nonce },
+                    _ => {
+                        let id = cookies.number();
+                        *session = Some(Session::new(id, nonce, &came));
+                        tell(News::Began(came.from));
+                        Message::Welcome { nonce, session: id }
+                    }
+                });
+            }
+            Message::Attach { session: id, cookie } if cookies.is_of(cookie, came.from, came.at) => {
+                if let Some(known) = session.as_mut().filter(|known| known.id == id) {
+                    known.packets = came.from;
+                    answer = Some(Message::Attached { session: id });
+                }
+            }
+            _ => {
+                let Some(known) = session.as_mut().filter(|known| known.has_said(&message, &came)) else {
+                    return true;
+                };
+                known.heard = came.at;
+                if let Some((phase, ..)) = &mut known.phase {
+                    phase.arrived(&message, came.at, came.bytes);
+                }
+                let id = known.id;
+                match message {
+                    Message::Ping { number, .. } => {
+                        let clock = came.at.as_nanos();
+                        answer = Some(Message::Pong { session: id, number, clock });
+                    }
+                    Message::Start { phase, .. } => {
+                        let dropped = line.dropped();
+                        if known.starts(&phase, came.at, dropped) {
+                            answer = Some(Message::Started { session: id, number: phase.number });
+                        }
+                    }
+                    Message::Fetch { number, part: wanted, .. } => {
+                        if known.finish(number, came.at, line.dropped()) {
+                            *served += 1;
+                        }
+                        if let Some(parts) = known.part(number, wanted, &mut part) {
+                            let len = part.len() as u32;
+                            answer = Some(Message::Part { session: id, number, part: wanted, parts, len });
+                        }
+                    }
+                    Message::Bye { .. } => {
+                        tell(News::Done(known.reports));
+                        self.end();
+                        return true;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        if let Some(answer) = answer {
+            let _ = line.say_with(&answer, &part, By::Path, came.from);
+        }
+        true
+    }
+}
+
+impl Session {
+    fn new(id: u64, nonce: u64, came: &Came) -> Session {
+        Session {
+            id,
+            nonce,
+            reports: came.from,
+            packets: came.from,
+            heard: came.at,
+            phase: None,
+            result: None,
+        }
+    }
+
+    /// Whether that is from this client: it names the session, and comes from an address that is proven.
+    fn has_said(&self, message: &Message, came: &Came) -> bool {
+        message.session() == Some(self.id) && (came.from == self.reports || came.from == self.packets)
+    }
+
+    /// Begins a phase, if it is not the one that goes on; whether it is one.
+    fn starts(&mut self, phase: &Phase, at: Time, dropped: u32) -> bool {
+        if self.phase.as_ref().is_some_and(|(_, number, _)| *number == phase.number) {
+            return true;
+        }
+        let is_done = self.result.as_ref().is_some_and(|(number, _)| *number == phase.number);
+        if is_done || phase.span_ms > LONGEST_S * 1000 || phase.warm_ms > LONGEST_WARM_MS {
+            return false;
+        }
+        let [down, up] = phase.ways;
+        self.phase = Some((Saturation::new(self.id, phase, at, down, up), phase.number, dropped));
+        true
+    }
+
+    /// Makes a phase that is over a result; whether it is one now that was none before.
+    fn finish(&mut self, wanted: u8, now: Time, dropped: u32) -> bool {
+        let is_over =
+            |(phase, number, _): &mut (Saturation, u8, u32)| *number == wanted && phase.is_over(now);
+        let Some((phase, number, before)) = self.phase.take_if(is_over) else { return false };
+        self.result = Some((number, phase.finish(dropped.saturating_sub(before)).bytes()));
+        true
+    }
+
+    /// Copies a part of a result; how many there are.
+    fn part(&self, wanted: u8, part: u32, out: &mut Vec<u8>) -> Option<u32> {
+        let (_, bytes) = self.result.as_ref().filter(|(number, _)| *number == wanted)?;
+        let mut parts = bytes.chunks(PART_BYTES);
+        let count = u32::try_from(parts.len()).ok()?;
+        out.extend_from_slice(parts.nth(part as usize)?);
+        Some(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_os::datagrams::Leaves;
+    use std::net::{Ipv4Addr, UdpSocket};
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
+    /// Somebody who talks to a server.
+    struct Somebody(UdpSocket);
+
+    impl Somebody {
+        fn of(server: SocketAddr) -> Somebody {
+            let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+            socket.connect(server).unwrap();
+            Somebody(socket)
+        }
+
+        /// The answer, if there is one within 0.3 s, and whether it is longer than what was asked.
+        fn asks(&self, message: &Message) -> Option<Message> {
+            let mut bytes = Vec::new();
+            message.write(&mut bytes, &[]);
+            let answer = self.says(&bytes)?;
+            assert!(answer.len() <= bytes.len() || message.session().is_some(), "{message:?}");
+            Message::read(&answer).map(|(message, _)| message)
+        }
+
+        fn says(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+            self.0.send(bytes).unwrap();
+            self.0.set_read_timeout(Some(std::time::Duration::from_millis(300))).unwrap();
+            let mut buffer = [0; 2048];
+            self.0.recv(&mut buffer).ok().map(|len| buffer[..len].to_vec())
+        }
+
+        fn cookie(&self) -> u64 {
+            match self.asks(&Message::Hello { nonce: 7 }) {
+                Some(Message::Cookie { nonce: 7, cookie }) => cookie,
+                other => panic!("{other:?}"),
+            }
+        }
+
+        fn begins(&self) -> u64 {
+            let cookie = self.cookie();
+            match self.asks(&Message::Begin { nonce: 7, cookie }) {
+                Some(Message::Welcome { nonce: 7, session }) => session,
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    /// Runs a server beside a test; how many it has served.
+    fn beside(test: impl FnOnce(SocketAddr)) -> (u64, Vec<News>) {
+        let socket = Datagrams::open(&Leaves::Address((Ipv4Addr::LOCALHOST, 0).into())).unwrap();
+        let (address, is_over) = (socket.address(), AtomicBool::new(false));
+        thread::scope(|scope| {
+            let server = scope.spawn(|| {
+                let mut news = Vec::new();
+                let is_over = || is_over.load(Ordering::Relaxed);
+                let served = serve(socket, Duration::from_secs(20), &is_over, &mut |one| news.push(one));
+                (served, news)
+            });
+            let tested = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| test(address)));
+            is_over.store(true, Ordering::Relaxed);
+            let news = server.join().unwrap();
+            tested.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            news
+        })
+    }
+
+    #[test]
+    fn strangers_get_no_more_than_a_cookie_and_the_second_client_waits() {
+        let (served, news) = beside(|server| {
+            let (one, other) = (Somebody::of(server), Somebody::of(server));
+            // Not padded; a cookie that nobody gave; a session that is not there; no message at all.
+            let mut short = Vec::new();
+            Message::Hello { nonce: 7 }.write(&mut short, &[]);
+            assert_eq!(one.says(&short[..40]), None);
+            assert_eq!(one.asks(&Message::Begin { nonce: 7, cookie: 1 }), None);
+            assert_eq!(one.asks(&Message::Ping { session: 1, number: 0 }), None);
+            assert_eq!(one.says(b"LHr1 what is this?"), None);
+            // A cookie is of one address.
+            let cookie = one.cookie();
+            assert_eq!(other.asks(&Message::Begin { nonce: 7, cookie }), None);
+            let session = one.begins();
+            assert_eq!(one.begins(), session, "the answer may be lost");
+            let cookie = other.cookie();
+            assert_eq!(other.asks(&Message::Begin { nonce: 7, cookie }), Some(Message::Busy { nonce: 7 }));
+            // Another one's session, from an address that is not its.
+            assert_eq!(other.asks(&Message::Ping { session, number: 0 }), None);
+            let pong = one.asks(&Message::Ping { session, number: 5 });
+            assert!(matches!(pong, Some(Message::Pong { number: 5, .. })), "{pong:?}");
+            assert_eq!(other.asks(&Message::Bye { session }), None);
+            assert_eq!(one.asks(&Message::Bye { session }), None);
+            assert_ne!(other.begins(), session);
+        });
+        assert_eq!(served, 0);
+        assert!(matches!(news[..], [News::Began(_), News::Done(_), News::Began(_)]), "{news:?}");
+    }
+
+    #[test]
+    fn nobody_keeps_it_busy_for_longer_than_allowed() {
+        beside(|server| {
+            let one = Somebody::of(server);
+            let session = one.begins();
+            let phase =
+                |span_ms, warm_ms| Phase { number: 0, ways: [false, true], warm_ms, span_ms, jitter_us: 0 };
+            for phase in [phase(LONGEST_S * 1000 + 1, 0), phase(10, LONGEST_WARM_MS + 1)] {
+                assert_eq!(one.asks(&Message::Start { session, phase }), None);
+            }
+            let start = Message::Start { session, phase: phase(10, 0) };
+            let started = Some(Message::Started { session, number: 0 });
+            assert_eq!((one.asks(&start), one.asks(&start)), (started, started));
+            assert_eq!(one.asks(&Message::Fetch { session, number: 0, part: 9 }), None);
+            let part = one.asks(&Message::Fetch { session, number: 0, part: 0 });
+            assert!(matches!(part, Some(Message::Part { part: 0, parts: 1, .. })), "{part:?}");
+            assert_eq!(one.asks(&start), None, "it is over");
+        });
+    }
+
+    #[test]
+    fn it_ends_when_nobody_comes() {
+        let socket = Datagrams::open(&Leaves::Address((Ipv4Addr::LOCALHOST, 0).into())).unwrap();
+        assert_eq!(serve(socket, Duration::from_millis(300), &|| false, &mut |_| {}), 0);
+    }
+}
