@@ -160,7 +160,7 @@ mod tests {
     impl Link {
         fn rate(&self, now: Time) -> u64 {
             let begun = |(from, _): &&(u64, u64)| Time::ZERO + Duration::from_secs(*from) <= now;
-            self.rates.iter().filter(begun).next_back().unwrap().1
+            self.rates.iter().rfind(begun).unwrap().1
         }
 
         fn recorded(&self) -> Recorded {
@@ -198,7 +198,7 @@ mod tests {
                 while back.front().is_some_and(|(at, _)| *at <= now) {
                     sender.arrived(&back.pop_front().unwrap().1, now, 100);
                 }
-                if now.as_nanos() % self.every.as_nanos() != 0 {
+                if !now.as_nanos().is_multiple_of(self.every.as_nanos()) {
                     continue;
                 }
                 sender.send(

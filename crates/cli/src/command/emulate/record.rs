@@ -14,7 +14,7 @@ use lasthop_os::{Clock, SystemError};
 use lasthop_record::{Ask, LONGEST_S, PORT, Recording, Way, Ways, client, server};
 use serde_json::{Map, Value, json};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Record what a real path carries: keep the queue at its bottleneck full, and write what comes through as traces.
 ///
@@ -113,10 +113,10 @@ impl Record {
         }
     }
 
-    fn record(&self, server: &str, out: &PathBuf) -> Result<(), Failure> {
+    fn record(&self, server: &str, out: &Path) -> Result<(), Failure> {
         let server = resolved(server)?;
         let name = |way: &str| {
-            let mut name = out.clone().into_os_string();
+            let mut name = out.as_os_str().to_owned();
             name.push(format!(".{way}"));
             PathBuf::from(name)
         };
@@ -268,6 +268,7 @@ fn object(recording: &Recording, ask: &Ask, traces: &[(&str, String)]) -> Value 
         let Some(way) = way else { continue };
         let mut said: Map<String, Value> =
             numbers(way).iter().map(|(key, _, value)| ((*key).to_owned(), json!(value))).collect();
+        said.insert("packets".into(), json!(way.recorded.packets));
         let trace = traces.iter().find(|(of, _)| *of == name).map(|(_, trace)| trace);
         said.insert("trace".into(), json!(trace));
         object[name] = Value::Object(said);
