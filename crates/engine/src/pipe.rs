@@ -43,7 +43,7 @@ pub(crate) struct Pipe {
     pub(crate) line: Line,
     /// Whether all that joins comes from one other pipe that keeps order: then hops are fused.
     pub(crate) eager: bool,
-    /// The other direction of the same link, if they have something to tell each other.
+    /// The other direction of the same link, if they have something to tell each other, or the medium that both share.
     pub(crate) opposite: Option<PipeId>,
     pub(crate) account: PipeAccount,
     /// Packets on it that go on to another pipe: those behind them may not be carried ahead.
@@ -63,6 +63,8 @@ pub(crate) enum Behind {
     Host,
     /// The middlebox of this node, by its place in the engine's list.
     Middlebox(u32),
+    /// No packet comes here: it says who uses this medium, by its place in the engine's list.
+    Medium(u32),
 }
 
 impl Pipe {

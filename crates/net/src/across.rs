@@ -1,4 +1,5 @@
-//! What one direction of a link tells the other: link-layer feedback that travels with the other direction's data.
+//! What one direction of a link tells the other: link-layer feedback that travels with the other direction's data, and who
+//! may use a medium that several share.
 
 use lasthop_base::Time;
 
@@ -11,7 +12,7 @@ pub struct Status {
     pub until: u64,
 }
 
-/// What an element tells the other direction of its link.
+/// What an element tells the other direction of its link, or the [medium](crate::arq::Medium) that it shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Across {
     /// To be sent with what goes out there next.
@@ -25,11 +26,35 @@ pub enum Across {
     },
     /// Sent for the other direction, and destroyed.
     Lost,
-    /// The medium that both share is taken.
-    Busy {
-        /// From when.
-        from: Time,
-        /// Until when, ACK included.
-        until: Time,
+    /// Between one direction of a link and the medium that it shares.
+    Air {
+        /// The direction, by its place among those that share the medium.
+        member: u32,
+        /// What is said.
+        word: Word,
+    },
+}
+
+/// What is said between a direction of a link and the medium that it shares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// To a direction, once: this is its place.
+    Joined,
+    /// From a direction: it has something to send.
+    Wants,
+    /// To a direction: it begins now.
+    Begin,
+    /// From a direction that was to begin: the medium is taken until then, ACK included.
+    Takes(Time),
+    /// From a direction that was to begin: it has nothing to send after all.
+    Nothing,
+    /// To a direction that began: others did so at the same time.
+    Collides,
+    /// From a direction: what it sent is over.
+    Done {
+        /// Whether something of it was acknowledged, or the last transmission of a frame was among it.
+        is_settled: bool,
+        /// Whether it has more to send.
+        wants: bool,
     },
 }

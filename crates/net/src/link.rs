@@ -11,7 +11,7 @@ mod light;
 mod set;
 
 use crate::admission::{self, Admission, State, Verdict};
-use crate::arq::{self, Arq, Carried, LinkLayer, Partner, Parts};
+use crate::arq::{self, Arq, Carried, LinkLayer, Medium, Member, Partner, Parts};
 use crate::changing::{self, Changing};
 use crate::channel::{self, Air, Channel, Planned, Reception};
 use crate::counters::Counters;
@@ -95,6 +95,20 @@ impl Config {
     /// The delay without queueing: the propagation's, and the base delay of recorded trains in the mean.
     pub fn base_delay(&self) -> Duration {
         self.delay + self.light.as_ref().map_or(Duration::ZERO, |light| light.trace.mean_delay())
+    }
+
+    /// The medium that its link layer shares with others, if it does.
+    pub fn medium(&self) -> Option<Medium> {
+        match (self.arq.build)(&self.arq.values) {
+            LinkLayer::Whole(layer) => layer.medium(),
+            LinkLayer::Repeat(_) => None,
+        }
+    }
+
+    /// A direction of a link as one that shares a medium; `sender`: who sends on it; `random`: its channel's stream, from
+    /// which its contention's is derived.
+    pub fn member(&self, sender: usize, mut random: Stream) -> Member<'_> {
+        Member { values: &self.arq.values, sender, random: Stream::named(random.draw(), "arq") }
     }
 
     /// Its queue, which draws from a stream of its own behind the next draw of this one.

@@ -99,6 +99,18 @@ transfer = "5 MB"
 "#,
     ),
     (
+        "A Wi-Fi cell: two stations, one of them slow, share the air with three that are only load",
+        r#"[link]                          # what concerns the medium is the same in all links of a cell
+wired = { from = "server", to = "ap", rate = "1 Gbit/s", one_way_delay = "10 ms" }
+near = { from = "ap", to = "laptop", cell = "home", rate = "54 Mbit/s", queue = "200 packets", arq = { kind = "wifi", stations = 3, load = "30 %" } }
+far = { from = "ap", to = "phone", cell = "home", rate = "6 Mbit/s", queue = "200 packets", arq = { kind = "wifi", stations = 3, load = "30 %" } }
+
+[flow]
+download = { from = "server", to = "laptop" }
+upload = { from = "phone", to = "server" }
+"#,
+    ),
+    (
         "A parking lot: one flow over three links, one across each; and a way that is not the shortest",
         r#"[link]
 ab = { from = "a", to = "b", rate = "10 Mbit/s", one_way_delay = "5 ms", queue = "50 packets" }

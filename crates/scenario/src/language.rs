@@ -66,6 +66,12 @@ pub(crate) fn link_ends() -> Vec<Key> {
     vec![
         Key::required("from", Form::Node, "node at the upper end"),
         Key::required("to", Form::Node, "node at the lower end"),
+        Key::optional(
+            "cell",
+            Form::Text,
+            "home",
+            "name of the medium that it shares with other links that say the same (with arq = \"wifi\")",
+        ),
         Key::table("down", "the direction from -> to, where it differs"),
         Key::table("up", "the direction to -> from, where it differs"),
     ]

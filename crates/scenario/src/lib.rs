@@ -37,6 +37,7 @@ mod applications;
 mod arrivals;
 mod bdp;
 mod catalogue;
+mod cells;
 mod check;
 mod complaint;
 mod draft;

@@ -1,5 +1,6 @@
 //! The tables under `link`: nodes, links and what each direction is made of.
 
+use crate::cells;
 use crate::fields::Fields;
 use crate::key::Key;
 use crate::language;
@@ -47,6 +48,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, entries: &[Entry]) -> Result<Net, Pr
         let link = link(reader, entry, &keys, ends, &mut net)?;
         net.links.push(link);
     }
+    cells::check(reader, entries, &net.links)?;
     Ok(net)
 }
 
@@ -84,7 +86,8 @@ fn link(
     for (name, one, other) in [("down", &down, &up), ("up", &up, &down)] {
         refuse_status_without_way(reader, entry, name, [one, other])?;
     }
-    Ok(Link { name: entry.key.clone(), from, to, down, up })
+    let cell = fields.text("cell").map(str::to_owned);
+    Ok(Link { name: entry.key.clone(), from, to, cell, down, up })
 }
 
 /// Refuses a name that could not be written in a path.

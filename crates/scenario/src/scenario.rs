@@ -61,6 +61,8 @@ pub struct Link {
     pub from: usize,
     /// The node at its lower end, another one.
     pub to: usize,
+    /// The cell whose medium it shares with other links.
+    pub cell: Option<String>,
     /// The direction from `from` to `to`.
     pub down: lasthop_net::link::Config,
     /// The direction from `to` to `from`.

@@ -1,5 +1,6 @@
 //! A checked scenario becomes an engine.
 
+use crate::cells;
 use crate::lives::{self, Lives};
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_engine::flow::{Datagrams, OnOff, Overhead, Spacing};
@@ -127,15 +128,15 @@ fn over_links(
         .links
         .iter()
         .flat_map(|link| {
-            let stream = |side| Stream::named(seed, &format!("link.{}.{side}.channel", link.name));
             [("down", &link.down), ("up", &link.up)]
-                .map(|(side, config)| made(config, stream(side), plans(link, seed)))
+                .map(|(side, config)| made(config, own_stream(link, side, seed), plans(link, seed)))
         })
         .collect();
     let mut engine = Engine::new(links, flows);
     for link in 0..scenario.links.len() {
         engine.couple(pipe_of(link, true), pipe_of(link, false));
     }
+    cells::share(&mut engine, scenario, seed);
     for (node, choice) in scenario.boxed_nodes() {
         if let Some(middlebox) = middlebox(scenario, node, choice, seed) {
             engine.stand(NodeId(node as u32), middlebox, &ending_at(scenario, node));
@@ -153,6 +154,11 @@ fn over_links(
         engine.pass_in_hosts(hosts);
     }
     engine
+}
+
+/// What a direction of a link draws from.
+pub(crate) fn own_stream(link: &Link, side: &str, seed: u64) -> Stream {
+    Stream::named(seed, &format!("link.{}.{side}.channel", link.name))
 }
 
 /// What both directions of a link draw their plans from.

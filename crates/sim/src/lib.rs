@@ -12,6 +12,7 @@
 
 mod applications;
 pub mod assemble;
+mod cells;
 pub mod link_metrics;
 mod lives;
 pub mod outcome;

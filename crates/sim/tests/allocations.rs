@@ -84,6 +84,25 @@ fn nor_do_those_of_a_cell() {
 }
 
 #[test]
+fn nor_do_those_of_a_cell_of_several_links() {
+    let text = r#"[link]
+wired = { from = "server", to = "ap", rate = "1 Gbit/s", one_way_delay = "5 ms" }
+near = { from = "ap", to = "c1", cell = "home", rate = "54 Mbit/s", queue = "100 packets", arq = { kind = "wifi", stations = 3, load = "30 %" } }
+far = { from = "ap", to = "c2", cell = "home", rate = "6 Mbit/s", queue = "100 packets", arq = { kind = "wifi", stations = 3, load = "30 %" } }
+[flow]
+down = { from = "server", to = "c1" }
+up = { from = "c2", to = "server" }
+"#;
+    let draft = Draft::parse(text, "cell.toml").expect("a scenario");
+    let (packets, allocations, kept) = between_in(draft, &[("duration", "2000 s")], 200, 1000);
+    assert!(packets > 400_000, "{packets} packets");
+    assert!(
+        allocations < 40 && kept < 65_536,
+        "{allocations} allocations for {packets} packets, {kept} bytes"
+    );
+}
+
+#[test]
 fn nor_do_those_of_rlc() {
     let in_order = ("link.wireless.down.channel", "iid");
     let out_of_order = ("link.wireless.down.arq.wait", "0 ms");

@@ -14,6 +14,21 @@ impl Observer for Nobody {
     fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
 }
 
+/// Two stations and an access point beside others that are only load.
+fn cell() -> Scenario {
+    let text = r#"duration = "20 s"
+[link]
+wired = { from = "server", to = "ap", rate = "1 Gbit/s", one_way_delay = "5 ms" }
+near = { from = "ap", to = "c1", cell = "home", rate = "54 Mbit/s", queue = "50 packets", arq = { kind = "wifi", stations = 3, load = 0.3 } }
+far = { from = "ap", to = "c2", cell = "home", rate = "6 Mbit/s", queue = "50 packets", arq = { kind = "wifi", stations = 3, load = 0.3 } }
+[flow]
+down = { from = "server", to = "c1" }
+up = { from = "c2", to = "server" }
+across = { from = "c1", to = "c2" }
+"#;
+    Scenario::parse(text, "cell.toml").expect("a valid scenario")
+}
+
 fn scenarios() -> Vec<Scenario> {
     let mut scenarios = Vec::new();
     for path in ready_paths() {
@@ -90,6 +105,7 @@ fn scenarios() -> Vec<Scenario> {
         }
         scenarios.push(draft.check().expect("a valid scenario"));
     }
+    scenarios.push(cell());
     assert!(scenarios.len() > 10);
     scenarios
 }

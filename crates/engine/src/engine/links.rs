@@ -9,7 +9,6 @@ use crate::pipe::{Behind, PipeId};
 use crate::ring::{Condition, Travelling};
 use crate::waits::{since, stamp};
 use lasthop_base::Time;
-use lasthop_net::across::Across;
 use lasthop_net::{Line, Output, Passage};
 use lasthop_tcp::{Notice, Range};
 use lasthop_wire::{Body, LinkReport, LossReason, Packet, Priority};
@@ -46,7 +45,7 @@ impl Engine {
             _ if is_news => self.report(&packet, next.is_none(), condition == Condition::Damaged),
             Some(next) => {
                 match behind {
-                    Behind::Nothing => {}
+                    Behind::Nothing | Behind::Medium(_) => {}
                     Behind::Host => self.number(&mut packet),
                     Behind::Middlebox(node) => return self.pass(node, packet),
                 }
@@ -213,17 +212,6 @@ impl Engine {
         }
         if let Some(packet) = copied {
             self.join_copy(packet, at);
-        }
-    }
-
-    /// One direction of a link tells the other something.
-    pub(super) fn tell_opposite(&mut self, at: PipeId, across: Across) {
-        let Some(other) = self.pipes[at.0 as usize].opposite else { return };
-        let pipe = &mut self.pipes[other.0 as usize];
-        if let Line::Element(element) = &mut pipe.line {
-            element.handle_across(self.now, across);
-            let due = pipe.due();
-            self.heads.set(other.0, due);
         }
     }
 

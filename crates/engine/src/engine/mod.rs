@@ -1,5 +1,6 @@
 //! Flows, their endpoints, the links between them, and the loop.
 //!
+//! * `across`: what links' directions tell each other, and the media that they share.
 //! * `applications`: what programs at the ends do when data arrives, or it is time.
 //! * `lives`: flows that are made late and given up early.
 //! * `links`: a packet on its way.
@@ -10,6 +11,7 @@
 //! * `changes`: what may be set on a pipe while it runs.
 //! * `plans`: rates that change by plan, and who hears of it.
 
+mod across;
 mod applications;
 mod changes;
 mod hosts;
@@ -70,6 +72,8 @@ pub struct Engine {
     left: Vec<Left>,
     /// Copies of external packets, likewise.
     copies: Vec<Copied>,
+    /// Of each medium that pipes share, those pipes.
+    media: Vec<Vec<PipeId>>,
     together: Together,
     /// Whether flows are kept to the end.
     keeps_flows: bool,
@@ -147,6 +151,7 @@ impl Engine {
             planned: Vec::new(),
             left: Vec::new(),
             copies: Vec::new(),
+            media: Vec::new(),
             together: Together::default(),
             keeps_flows: false,
         };
@@ -178,12 +183,6 @@ impl Engine {
         self.nexts = Nexts::of(&self.routes, &self.pipes);
     }
 
-    /// Two pipes are the directions of one link: what one tells the other gets there. Else it is lost.
-    pub fn couple(&mut self, one: PipeId, other: PipeId) {
-        self.pipes[one.0 as usize].opposite = Some(other);
-        self.pipes[other.0 as usize].opposite = Some(one);
-    }
-
     /// Packets of these flows pass a line inside their host before their first link: those of the source the first one,
     /// those of the destination the second. To be called before the first event. What waits there is the host's own
     /// matter: an observer is told of a packet when it leaves the host.
@@ -194,7 +193,7 @@ impl Engine {
                 self.pipes.push(Pipe { behind: Behind::Host, ..Pipe::new(line) });
             }
         }
-        self.heads = Tournament::new(self.pipes.len());
+        self.renumber();
     }
 
     /// When a flow starts.

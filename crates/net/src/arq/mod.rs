@@ -66,6 +66,32 @@ pub trait Layer: Send {
     fn partner(&self) -> Option<Partner> {
         None
     }
+
+    /// What arbitrates the medium, if the directions of a link share one. Several links may then be in one cell.
+    fn medium(&self) -> Option<Medium> {
+        None
+    }
+}
+
+/// A medium that several directions of links share.
+#[derive(Clone, Copy)]
+pub struct Medium {
+    /// Parameters in which all that share it are the same.
+    pub alike: &'static [&'static str],
+    /// Parameters in which those of one sender are the same.
+    pub alike_of_sender: &'static [&'static str],
+    /// What says who begins when. It exchanges [words](crate::across::Word) with its members, and carries no packets.
+    pub arbiter: fn(&[Member<'_>], Stream) -> Box<dyn Element>,
+}
+
+/// A direction that shares a medium.
+pub struct Member<'a> {
+    /// The parameters of its link layer.
+    pub values: &'a Values,
+    /// Who sends, by any number: directions of the same sender have one contention.
+    pub sender: usize,
+    /// Draws for its contention.
+    pub random: Stream,
 }
 
 /// What else a direction has.

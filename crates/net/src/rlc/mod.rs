@@ -423,7 +423,7 @@ impl Element for Rlc {
             }
             (Across::Arrives { status, at }, Some(polling)) => polling.expect(at, status),
             (Across::Lost, _) => self.counters.statuses_lost += 1,
-            (Across::Arrives { .. }, None) | (Across::Busy { .. }, _) => {}
+            (Across::Arrives { .. }, None) | (Across::Air { .. }, _) => {}
         }
     }
 

@@ -1,33 +1,38 @@
-//! A Wi-Fi cell of two stations, the access point and the host: the two directions of a link share one medium (IEEE
-//! 802.11's DCF), so that ACKs cost the data their time.
+//! A Wi-Fi cell: the access point and its stations, which share one medium (IEEE 802.11's DCF).
 //!
-//! * This file: who may send, aggregates, what becomes of their frames.
-//! * `store`: what waits. `parameters`: what can be set.
+//! * This file: one direction of a link, its aggregates, and what becomes of their frames.
+//! * `store`: what waits. `medium`: who begins when. `backoff`: one station's. `load`: stations without packets.
+//!   `parameters`: what can be set.
 //!
 //! A station with something to send waits until the medium was free for DIFS and for as many slots as it has drawn, which it
-//! counts only while the medium is free. Who starts in the same slot as the other one collides: nothing arrives, and both
-//! draw from twice as many slots. An aggregate's frames are destroyed one by one (`channel`), acknowledged together, and
+//! counts only while the medium is free. Those who begin in the same slot collide: nothing arrives, and each draws from
+//! twice as many slots. An aggregate's frames are destroyed one by one (`channel`), acknowledged together, and
 //! sent again with the next one. The receiver hands packets on in order; what comes behind a missing one waits until that
 //! is there or given up. The link's rate is that of frames on the air (a trace counts with its mean).
 //!
-//! The directions tell each other when they begin and until when the medium is taken; the propagation delay is that
+//! Links of one cell share the medium. What one node sends, to however many stations, has one back-off; its directions take
+//! turns, an aggregate each (Linux's access points have a queue for each station, too). The propagation delay is that
 //! behind the cell, on the air there is none.
 //!
 //! # What is not modelled
-//! Other stations, hidden ones, RTS and CTS, rate adaptation, power saving, access categories. A collision lasts as long as
-//! the longer one of the two, ACK included. In an outage by `plan` the rate is 1 bit/s: `loss_plan` has outages here.
+//! Hidden stations, the stronger one of two that are heard (capture), RTS and CTS, rate adaptation, power saving, access
+//! categories other than by what each direction sets. The medium is taken until the ACK of the longest one of those that
+//! collide would be over (EIFS is that and DIFS). In an outage by `plan` the rate is 1 bit/s: `loss_plan` has outages here.
 
+mod backoff;
+mod load;
+mod medium;
 mod parameters;
 mod store;
 
 pub use parameters::MECHANISM;
 
-use crate::across::Across;
-use crate::arq::{Build, Layer, Partner, Parts};
+use crate::across::{Across, Word};
+use crate::arq::{Build, Layer, Medium, Partner, Parts};
 use crate::channel::{Air, Channel, Reception};
 use crate::element::{Element, Output};
 use crate::service::Service;
-use lasthop_base::{Duration, Mechanism, Stream, Time, Values};
+use lasthop_base::{Duration, Mechanism, Time, Values};
 use lasthop_wire::{Backlog, LossReason, Packet};
 use std::collections::VecDeque;
 use store::Store;
@@ -50,39 +55,49 @@ impl Layer for Cell {
             remedy: "arq in the link's own table, for both directions",
         })
     }
+
+    fn medium(&self) -> Option<Medium> {
+        Some(Medium {
+            alike: &["slot", "sifs", "stations", "load", "access"],
+            alike_of_sender: &["difs", "cw_min", "cw_max"],
+            arbiter: |members, random| Box::new(medium::Arbiter::new(members, random)),
+        })
+    }
 }
 
-/// One direction of the cell.
+/// One direction of a link of the cell.
 struct Station {
+    /// What the medium calls it.
+    member: u32,
     transmissions: u32,
     most: usize,
     airtime: Duration,
-    slot: Duration,
     sifs: Duration,
-    difs: Duration,
     preamble: Duration,
     ack: Duration,
     overhead: u64,
-    narrowest: u64,
-    widest: u64,
     service: Service,
     delay: Duration,
     channel: Box<dyn Channel>,
-    random: Stream,
     store: Store,
     /// Frames that were sent and are not handed on yet, in order.
     frames: VecDeque<Frame>,
-    on_air: Option<Aggregate>,
-    /// Slots to wait for are 0 to this, and how many are left.
-    window: u64,
-    backoff: u64,
-    /// When the medium is free, as far as known.
-    free_at: Time,
-    /// When it sends, [`Time::NEVER`] without anything to send.
-    starts_at: Time,
-    /// When the other station began last.
-    heard_at: Time,
+    does: Does,
+    /// Until when its last aggregate has the medium, ACK included.
+    until: Time,
     last_arrival: Time,
+}
+
+/// What a station does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Does {
+    /// Nothing until then: its queue is empty, or keeps its packets for now.
+    Rests(Time),
+    /// It contends for the medium.
+    Contends,
+    /// It begins at this time.
+    Begins(Time),
+    Sends(Aggregate),
 }
 
 struct Frame {
@@ -99,54 +114,51 @@ enum Sent {
     GivenUp,
 }
 
+/// What is on the air.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Aggregate {
     begins: Time,
-    /// When its last frame is sent, and when the ACK is over.
+    /// When its last frame is sent.
     ends: Time,
-    until: Time,
     collides: bool,
 }
 
 impl Station {
     fn new(values: &Values, parts: Parts) -> Station {
-        let mut random = parts.random;
-        let narrowest = values.count("cw_min");
-        let widest = values.count("cw_max").max(narrowest);
         Station {
+            member: 0,
             transmissions: values.count("transmissions") as u32,
             most: values.count("frames") as usize,
             airtime: values.duration("airtime"),
-            slot: values.duration("slot"),
             sifs: values.duration("sifs"),
-            difs: values.duration("difs"),
             preamble: values.duration("preamble"),
             ack: values.duration("ack"),
             overhead: values.bytes("overhead"),
-            narrowest,
-            widest,
             service: parts.service,
             delay: parts.delay,
             channel: parts.channel,
             store: Store::new(parts.queue),
             frames: VecDeque::new(),
-            on_air: None,
-            window: narrowest,
-            backoff: drawn(&mut random, narrowest),
-            random,
-            free_at: Time::ZERO,
-            starts_at: Time::NEVER,
-            heard_at: Time::NEVER,
+            does: Does::Rests(Time::NEVER),
+            until: Time::ZERO,
             last_arrival: Time::ZERO,
         }
     }
 
-    /// When it sends next, if it has something to.
-    fn plan(&mut self, now: Time) {
-        let has_frames = self.frames.iter().any(|frame| frame.state == Sent::Waits);
-        self.starts_at = match self.on_air.is_none() && (has_frames || self.store.backlog().waiting > 0) {
-            true => now.max(self.free_at + self.difs + self.slot * self.backoff),
-            false => Time::NEVER,
-        };
+    fn say(&self, word: Word, out: &mut Vec<Output>) {
+        out.push(Output::Across(Across::Air { member: self.member, word }));
+    }
+
+    /// Contends from now on, if it has something to send.
+    fn ask(&mut self, out: &mut Vec<Output>) {
+        if self.has_something() {
+            self.does = Does::Contends;
+            self.say(Word::Wants, out);
+        }
+    }
+
+    fn has_something(&self) -> bool {
+        self.store.backlog().waiting > 0 || self.frames.iter().any(|frame| frame.state == Sent::Waits)
     }
 
     /// Puts an aggregate on the air: what has to be sent again, then what waits.
@@ -176,19 +188,18 @@ impl Station {
             self.frames.push_back(Frame { packet, sent: 0, state: Sent::OnAir });
         }
         if count == 0 {
-            // A queue that keeps its packets for now.
-            self.starts_at = self.store.ready_at(now);
-            return;
+            // A queue that keeps its packets for now, or has dropped them.
+            let waits = self.store.backlog().waiting > 0;
+            self.does = Does::Rests(if waits { self.store.ready_at(now) } else { Time::NEVER });
+            return self.say(Word::Nothing, out);
         }
-        let until = ends + self.sifs + self.ack;
-        self.on_air = Some(Aggregate { begins: now, ends, until, collides: self.heard_at == now });
-        self.starts_at = Time::NEVER;
-        self.free_at = self.free_at.max(until);
-        out.push(Output::Across(Across::Busy { from: now, until }));
+        self.until = ends + self.sifs + self.ack;
+        self.does = Does::Sends(Aggregate { begins: now, ends, collides: false });
+        self.say(Word::Takes(self.until), out);
     }
 
-    /// The ACK is over, or would have been.
-    fn end(&mut self, now: Time, aggregate: &Aggregate, out: &mut Vec<Output>) {
+    /// The last frame is sent; the ACK, if there is one, tells what arrived.
+    fn end(&mut self, aggregate: &Aggregate, out: &mut Vec<Output>) {
         let (mut arrived, mut gave_up) = (false, false);
         let rate = self.service.rate_at(aggregate.begins);
         let mut start = aggregate.begins + self.preamble;
@@ -207,13 +218,10 @@ impl Station {
             arrived |= frame.state == Sent::Arrived;
             gave_up |= frame.state == Sent::GivenUp;
         }
-        self.window = match arrived || gave_up {
-            true => self.narrowest,
-            false => (2 * self.window + 1).min(self.widest),
-        };
-        self.backoff = drawn(&mut self.random, self.window);
         self.hand_on(aggregate.ends, out);
-        self.plan(now);
+        let wants = self.has_something();
+        self.does = if wants { Does::Contends } else { Does::Rests(Time::NEVER) };
+        self.say(Word::Done { is_settled: arrived || gave_up, wants }, out);
     }
 
     /// What is there, in order, and what is given up.
@@ -233,56 +241,47 @@ impl Station {
     }
 }
 
-/// 0 to `most`, each alike.
-fn drawn(random: &mut Stream, most: u64) -> u64 {
-    (random.uniform() * (most + 1) as f64) as u64
-}
-
 impl Element for Station {
     fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
-        let is_busy = self.on_air.is_some() || !self.frames.is_empty();
-        self.store.push(now, packet, is_busy, now.since(self.free_at), out);
-        if self.starts_at == Time::NEVER {
-            self.plan(now);
+        let is_busy = now < self.until || !self.frames.is_empty();
+        self.store.push(now, packet, is_busy, now.since(self.until), out);
+        if let Does::Rests(_) = self.does {
+            self.ask(out);
         }
     }
 
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>) {
-        if let Some(aggregate) = self.on_air.take_if(|aggregate| aggregate.until <= now) {
-            self.end(now, &aggregate, out);
-        } else if self.starts_at <= now {
-            // A queue may have named a time at which the medium is not its own; who begins with the other one knows no better.
-            let may = self.free_at + self.difs + self.slot * self.backoff;
-            match may <= now || self.heard_at == now {
-                true => self.begin(now, out),
-                false => self.starts_at = may,
+        match self.does {
+            Does::Rests(until) if until <= now => {
+                self.does = Does::Rests(Time::NEVER);
+                self.ask(out);
             }
+            Does::Begins(_) => self.begin(now, out),
+            Does::Sends(aggregate) if aggregate.ends <= now => self.end(&aggregate, out),
+            Does::Rests(_) | Does::Contends | Does::Sends(_) => {}
         }
     }
 
     fn poll_timeout(&self) -> Time {
-        self.on_air.as_ref().map_or(self.starts_at, |aggregate| aggregate.until)
+        match self.does {
+            Does::Rests(until) => until,
+            Does::Contends => Time::NEVER,
+            Does::Begins(at) => at,
+            Does::Sends(aggregate) => aggregate.ends,
+        }
     }
 
-    fn backlog(&mut self, _: Time) -> Backlog {
-        Backlog { in_service: self.on_air.is_some(), ..self.store.backlog() }
+    fn backlog(&mut self, now: Time) -> Backlog {
+        Backlog { in_service: now < self.until, ..self.store.backlog() }
     }
 
     fn handle_across(&mut self, now: Time, across: Across) {
-        let Across::Busy { from, until } = across else { return };
-        self.heard_at = from;
-        let idle_from = self.free_at + self.difs;
-        self.free_at = self.free_at.max(until);
-        match &mut self.on_air {
-            // Both began at once.
-            Some(aggregate) => aggregate.collides |= aggregate.begins == from,
-            // It is to begin now, too, and does not know better.
-            None if self.starts_at == from => {}
-            None => {
-                let passed = from.since(idle_from).as_nanos() / self.slot.as_nanos().max(1);
-                self.backoff = self.backoff.saturating_sub(passed);
-                self.plan(now);
-            }
+        let Across::Air { member, word } = across else { return };
+        match (word, &mut self.does) {
+            (Word::Joined, _) => self.member = member,
+            (Word::Begin, does) => *does = Does::Begins(now),
+            (Word::Collides, Does::Sends(aggregate)) => aggregate.collides = true,
+            _ => {}
         }
     }
 }

@@ -69,6 +69,24 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 default: Some("1023"),
                 doc: "after failures it doubles up to this",
             },
+            Parameter {
+                name: "stations",
+                unit: Unit::Count(0, 1000),
+                default: Some("0"),
+                doc: "other stations in the cell, which contend and take the medium, but whose packets are not simulated",
+            },
+            Parameter {
+                name: "load",
+                unit: Unit::Probability(0.0, 1.0),
+                default: Some("1"),
+                doc: "share of time that they would take together, alone (Poisson); 1: each always has something to send",
+            },
+            Parameter {
+                name: "access",
+                unit: Unit::Duration(Duration::from_micros(1), Duration::from_millis(100)),
+                default: Some("1 ms"),
+                doc: "how long one of them takes the medium at a time, preamble and ACK included",
+            },
         ],
         ..Info::PLAIN
     },

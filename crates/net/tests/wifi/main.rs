@@ -1,91 +1,13 @@
 //! A Wi-Fi cell: who sends when, what a collision costs, and what arrives.
+//!
+//! * This file: two directions of one link. `many`: Bianchi's model, slow stations, access points, load. `air`: a cell run.
 
-use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
-use lasthop_net::across::Across;
-use lasthop_net::service::Service;
-use lasthop_net::{Config, Element, Line, Output, arq, channel, wifi};
-use lasthop_wire::{Body, Ecn, FlowId, Packet, Priority};
+mod air;
+mod many;
 
-fn packet(number: u64) -> Packet {
-    Packet {
-        number,
-        flow: FlowId(0),
-        route: 0,
-        wire_bytes: 1500,
-        forward: true,
-        again: false,
-        early: false,
-        damaged: false,
-        ecn: Ecn::NotEct,
-        priority: Priority::Normal,
-        hop: 0,
-        joined: 0,
-        body: Body::Datagram { number },
-    }
-}
-
-/// 54 Mbit/s: a frame of 1540 bytes takes 228.1 us.
-fn config(settings: &[(&'static str, Value)], loss: f64) -> Config {
-    let mut config = Config::wire(Service::Rate(Rate::from_bps(54_000_000)), Duration::ZERO);
-    config.arq = Choice::named(wifi::ALL, "wifi");
-    settings.iter().for_each(|(name, value)| config.arq.values.set(name, value.clone()));
-    config.channel = Choice::named(channel::ALL, "iid");
-    config.channel.values.set("loss", Value::Number(loss));
-    config
-}
-
-/// What became of a run: by direction the packets that arrived, with their times, those lost, and when it began to send.
-#[derive(Default)]
-struct Heard {
-    arrived: [Vec<(u64, Time)>; 2],
-    lost: [u64; 2],
-    begun: [Vec<Time>; 2],
-    until: Time,
-}
-
-/// Both directions until `end`, as an engine runs them: the earlier first, the first one first; of those that `sends`,
-/// each always has ten packets waiting.
-fn run(config: &Config, sends: [bool; 2], end: Time) -> Heard {
-    let mut stations: Vec<Box<dyn Element>> = ["down", "up"]
-        .iter()
-        .map(|side| match Line::new(config, Stream::named(3, side)) {
-            Line::Element(element) => element,
-            Line::Link(_) => panic!("a station is an element"),
-        })
-        .collect();
-    let (mut heard, mut out, mut numbers) = (Heard::default(), Vec::new(), [0u64; 2]);
-    let mut now = Time::ZERO;
-    loop {
-        for (side, station) in stations.iter_mut().enumerate() {
-            while sends[side] && station.backlog(now).waiting < 70 {
-                station.handle_packet(now, packet(numbers[side]), &mut out);
-                numbers[side] += 1;
-            }
-        }
-        let side = usize::from(stations[1].poll_timeout() < stations[0].poll_timeout());
-        now = stations[side].poll_timeout();
-        if now > end {
-            return heard;
-        }
-        stations[side].handle_timeout(now, &mut out);
-        for output in out.drain(..) {
-            match output {
-                Output::Arrives { packet, at } => heard.arrived[side].push((packet.number, at)),
-                Output::Lost { .. } => heard.lost[side] += 1,
-                Output::Across(across) => {
-                    if let Across::Busy { from, until } = across {
-                        let collides = heard.begun[1 - side].last() == Some(&from);
-                        assert!(from >= heard.until || collides, "{side} sends while the medium is taken");
-                        heard.until = heard.until.max(until);
-                        heard.begun[side].push(from);
-                    }
-                    stations[1 - side].handle_across(now, across);
-                }
-                _ => panic!("a station tells no more"),
-            }
-        }
-    }
-}
+use air::{config, run};
+use lasthop_base::{Choice, Duration, Time, Value};
+use lasthop_net::{Config, arq};
 
 const SECOND: Time = Time::from_nanos(1_000_000_000);
 
@@ -118,7 +40,7 @@ fn two_stations_share_and_collide_as_bianchi_says() {
     let tau =
         |p: f64| 2.0 * (1.0 - 2.0 * p) / ((1.0 - 2.0 * p) * 17.0 + 16.0 * p * (1.0 - (2.0 * p).powi(6)));
     let p = (0..200).fold(0.1, |p, _| 0.5 * (p + tau(p)));
-    let [down, up] = &heard.begun;
+    let [down, up] = &heard.begun[..] else { panic!("two") };
     let collisions = down.iter().filter(|from| up.binary_search(from).is_ok()).count() as f64;
     for begun in &heard.begun {
         let share = collisions / begun.len() as f64;

@@ -1,0 +1,60 @@
+//! Stations that are only load: they contend for the medium and take it, but no packets are theirs.
+
+use lasthop_base::{Duration, Stream, Time, Values};
+
+/// What they have to send, all of them together.
+pub(super) struct Load {
+    /// How long each of their accesses takes, ACK included.
+    pub(super) access: Duration,
+    /// Transmissions of one of their frames in all.
+    pub(super) transmissions: u64,
+    stations: u64,
+    /// Mean time between two frames of them all; `None`: they always have one.
+    interval: Option<f64>,
+    next: Time,
+    random: Stream,
+}
+
+impl Load {
+    pub(super) fn new(values: &Values, random: Stream) -> Load {
+        let (load, access) = (values.number("load"), values.duration("access"));
+        let stations = if load > 0.0 { values.count("stations") } else { 0 };
+        let mut load = Load {
+            access,
+            transmissions: values.count("transmissions"),
+            stations,
+            interval: (load < 1.0).then(|| access.as_secs() / load),
+            next: Time::NEVER,
+            random,
+        };
+        load.plan(Time::ZERO);
+        load
+    }
+
+    pub(super) fn stations(&self) -> u64 {
+        self.stations
+    }
+
+    /// What one has at the beginning.
+    pub(super) fn pending(&self) -> u64 {
+        if self.interval.is_some() { 0 } else { u64::MAX }
+    }
+
+    /// When one of them gets a frame.
+    pub(super) fn next(&self) -> Time {
+        self.next
+    }
+
+    /// Which one it is, now that it is time.
+    pub(super) fn take(&mut self, now: Time) -> usize {
+        self.plan(now);
+        (self.random.uniform() * self.stations as f64) as usize
+    }
+
+    /// Poisson arrivals.
+    fn plan(&mut self, now: Time) {
+        if let (Some(interval), 1..) = (self.interval, self.stations) {
+            self.next = now + Duration::from_secs_f64(self.random.exponential(interval));
+        }
+    }
+}

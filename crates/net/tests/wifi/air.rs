@@ -1,0 +1,130 @@
+//! A cell without an engine: its directions, its medium, and what they tell each other.
+
+use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
+use lasthop_net::across::{Across, Word};
+use lasthop_net::service::Service;
+use lasthop_net::{Config, Element, Line, Output, channel, wifi};
+use lasthop_wire::{Body, Ecn, FlowId, Packet, Priority};
+
+fn packet(number: u64, wire_bytes: u32) -> Packet {
+    Packet {
+        number,
+        flow: FlowId(0),
+        route: 0,
+        wire_bytes,
+        forward: true,
+        again: false,
+        early: false,
+        damaged: false,
+        ecn: Ecn::NotEct,
+        priority: Priority::Normal,
+        hop: 0,
+        joined: 0,
+        body: Body::Datagram { number },
+    }
+}
+
+/// 54 Mbit/s: a frame of 1540 bytes takes 228.1 us.
+pub(super) fn config(settings: &[(&'static str, Value)], loss: f64) -> Config {
+    let mut config = Config::wire(Service::Rate(Rate::from_bps(54_000_000)), Duration::ZERO);
+    config.arq = Choice::named(wifi::ALL, "wifi");
+    settings.iter().for_each(|(name, value)| config.arq.values.set(name, value.clone()));
+    config.channel = Choice::named(channel::ALL, "iid");
+    config.channel.values.set("loss", Value::Number(loss));
+    config
+}
+
+/// What became of a run: by direction the packets that arrived, with their times, those lost, and when it began to send.
+pub(super) struct Heard {
+    pub(super) arrived: Vec<Vec<(u64, Time)>>,
+    pub(super) lost: Vec<u64>,
+    pub(super) begun: Vec<Vec<Time>>,
+    until: Time,
+}
+
+/// A direction of a cell: what it is made of, who sends on it, and whether it always has packets waiting.
+pub(super) type Direction<'a> = (&'a Config, usize, bool);
+
+/// Two directions of one link.
+pub(super) fn run(config: &Config, sends: [bool; 2], end: Time) -> Heard {
+    run_cell(&[(config, 0, sends[0]), (config, 1, sends[1])], end)
+}
+
+/// A cell of packets of 1500 bytes.
+pub(super) fn run_cell(directions: &[Direction<'_>], end: Time) -> Heard {
+    run_cell_of(1500, directions, end)
+}
+
+/// A cell until `end`, as an engine runs it: the earlier first, the first one first, the medium last.
+pub(super) fn run_cell_of(bytes: u32, directions: &[Direction<'_>], end: Time) -> Heard {
+    let name = |number: usize| format!("direction {number}");
+    let stream = |number: usize| Stream::named(3, &name(number));
+    let made =
+        directions.iter().enumerate().map(|(number, (config, ..))| match Line::new(config, stream(number)) {
+            Line::Element(element) => element,
+            Line::Link(_) => panic!("a station is an element"),
+        });
+    let mut all: Vec<Box<dyn Element>> = made.collect();
+    let members: Vec<_> = directions
+        .iter()
+        .enumerate()
+        .map(|(number, (config, sender, _))| config.member(*sender, stream(number)))
+        .collect();
+    let medium = directions[0].0.medium().expect("a medium");
+    all.push((medium.arbiter)(&members, Stream::named(3, "others")));
+    let count = directions.len();
+    for (number, direction) in all[..count].iter_mut().enumerate() {
+        direction.handle_across(Time::ZERO, Across::Air { member: number as u32, word: Word::Joined });
+    }
+    let mut heard = Heard {
+        arrived: vec![Vec::new(); count],
+        lost: vec![0; count],
+        begun: vec![Vec::new(); count],
+        until: Time::ZERO,
+    };
+    let (mut out, mut numbers, mut now) = (Vec::new(), vec![0u64; count], Time::ZERO);
+    loop {
+        for number in 0..count {
+            while directions[number].2 && all[number].backlog(now).waiting < 70 {
+                all[number].handle_packet(now, packet(numbers[number], bytes), &mut out);
+                numbers[number] += 1;
+                deal(&mut all, number, now, &mut out, &mut heard);
+            }
+        }
+        let due = all.iter().map(|element| element.poll_timeout());
+        let (at, number) = due.zip(0..).min().expect("elements");
+        assert!(at >= now, "time goes on");
+        now = at;
+        if now > end {
+            return heard;
+        }
+        all[number].handle_timeout(now, &mut out);
+        deal(&mut all, number, now, &mut out, &mut heard);
+    }
+}
+
+/// Deals with what an element has decided.
+fn deal(all: &mut [Box<dyn Element>], number: usize, now: Time, out: &mut Vec<Output>, heard: &mut Heard) {
+    let medium = all.len() - 1;
+    for output in out.drain(..) {
+        match output {
+            Output::Arrives { packet, at } => {
+                assert!(at >= now, "nothing arrives in the past");
+                heard.arrived[number].push((packet.number, at));
+            }
+            Output::Lost { .. } => heard.lost[number] += 1,
+            Output::Across(Across::Air { member, word }) => {
+                if let Word::Takes(until) = word {
+                    let others = || heard.begun.iter().enumerate().filter(|(other, _)| *other != number);
+                    let collides = others().any(|(_, begun)| begun.last() == Some(&now));
+                    assert!(now >= heard.until || collides, "{number} sends while the medium is taken");
+                    heard.until = heard.until.max(until);
+                    heard.begun[number].push(now);
+                }
+                let other = if number == medium { member as usize } else { medium };
+                all[other].handle_across(now, Across::Air { member, word });
+            }
+            _ => panic!("a station tells no more"),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! More than two stations, held against Bianchi's model, and stations that are slow, send to several, or are load only.
+
+use crate::air::{Direction, Heard, config, run, run_cell, run_cell_of};
+use lasthop_base::{Duration, Rate, Time, Value};
+use lasthop_net::Config;
+use lasthop_net::service::Service;
+
+/// Bianchi 2000, §V: frames of 8184 bits of payload at 1 Mbit/s behind headers of 272 and 128 bits, ACKs of 112 and 128 bits,
+/// slots of 50 us, SIFS 28 us, DIFS 128 us. The windows are of his Fig. 6: W = 32, m = 5.
+fn bianchis(more: &[(&'static str, Value)]) -> Config {
+    let us = |micros| Value::Duration(Duration::from_micros(micros));
+    let mut settings = vec![
+        ("frames", Value::Count(1)),
+        ("transmissions", Value::Count(1000)),
+        ("slot", us(50)),
+        ("sifs", us(28)),
+        ("difs", us(128)),
+        ("preamble", us(128)),
+        ("ack", us(240)),
+        ("overhead", Value::Bytes(34)),
+        ("cw_min", Value::Count(31)),
+        ("cw_max", Value::Count(1023)),
+    ];
+    settings.extend(more.iter().cloned());
+    Config { service: Service::Rate(Rate::from_bps(1_000_000)), ..config(&settings, 0.0) }
+}
+
+/// Payload of his frames, bytes.
+const PAYLOAD: u32 = 1023;
+/// How long one of his frames takes, its ACK and DIFS included, us.
+const BUSY: f64 = 128.0 + 272.0 + 8184.0 + 28.0 + 240.0 + 128.0;
+
+/// His Eq. 7 and 9: how likely a transmission collides, and that a station sends in a slot, of `n` stations.
+fn bianchi(n: i32) -> (f64, f64) {
+    let (w, m) = (32.0, 5);
+    let tau_of =
+        |p: f64| 2.0 * (1.0 - 2.0 * p) / ((1.0 - 2.0 * p) * (w + 1.0) + p * w * (1.0 - (2.0 * p).powi(m)));
+    // 1 - (1 - tau)^(n - 1) rises with tau, tau falls with p: one root.
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..100 {
+        let p = 0.5 * (low + high);
+        if 1.0 - (1.0 - tau_of(p)).powi(n - 1) > p { low = p } else { high = p }
+    }
+    (low, tau_of(low))
+}
+
+/// His Eq. 13: the share of the rate that is payload. A collision takes as long as a success here, as the ACK's time passes
+/// either way (802.11's EIFS; his T_c leaves it out).
+fn bianchis_throughput(n: i32) -> f64 {
+    let tau = bianchi(n).1;
+    let some = 1.0 - (1.0 - tau).powi(n);
+    let one = f64::from(n) * tau * (1.0 - tau).powi(n - 1) / some;
+    some * one * f64::from(8 * PAYLOAD) / ((1.0 - some) * 50.0 + some * BUSY)
+}
+
+fn throughput(heard: &Heard, directions: std::ops::Range<usize>, seconds: u64) -> f64 {
+    let arrived: usize = heard.arrived[directions].iter().map(Vec::len).sum();
+    arrived as f64 * f64::from(8 * PAYLOAD) / (seconds as f64 * 1e6)
+}
+
+fn seconds(seconds: u64) -> Time {
+    Time::ZERO + Duration::from_secs(seconds)
+}
+
+/// Throughput within 1 %, collisions within 4 %: the model takes a slot in which another one sends for one of the back-off's,
+/// which DCF does not, and nobody's retries for what they are, each more patient than the one before.
+#[test]
+fn saturated_stations_are_bianchis() {
+    let config = bianchis(&[]);
+    for n in [1, 2, 5, 10, 20] {
+        let directions: Vec<Direction<'_>> = (0..n).map(|sender| (&config, sender, true)).collect();
+        let heard = run_cell_of(PAYLOAD, &directions, seconds(400));
+        let (measured, expected) = (throughput(&heard, 0..n, 400), bianchis_throughput(n as i32));
+        println!("{n} stations: {measured:.4}, Bianchi {expected:.4}");
+        assert!((measured / expected - 1.0).abs() < 0.01, "{n}: {measured} instead of {expected}");
+        let count = |lists: &[Vec<_>]| lists.iter().map(Vec::len).sum::<usize>() as f64;
+        let begun = heard.begun.iter().map(Vec::len).sum::<usize>() as f64;
+        let (collided, p) = (1.0 - count(&heard.arrived) / begun, bianchi(n as i32).0);
+        println!("            {collided:.4} collide, Bianchi {p:.4}");
+        assert!((collided - p).abs() < 0.04 * p + 0.001, "{n}: {collided} instead of {p}");
+    }
+}
+
+/// Heusse et al., INFOCOM 2003: where all have the same chance, who sends at 1 Mbit/s leaves those at 11 Mbit/s as much as
+/// itself. How much that is: Bianchi's slots, those with the slow one in them as long as its frame.
+#[test]
+fn one_slow_station_makes_all_slow() {
+    let slow = bianchis(&[]);
+    let fast = Config { service: Service::Rate(Rate::from_bps(11_000_000)), ..bianchis(&[]) };
+    let n = 4;
+    let directions: Vec<Direction<'_>> =
+        (0..n).map(|sender| (if sender == 0 { &slow } else { &fast }, sender, true)).collect();
+    let heard = run_cell_of(PAYLOAD, &directions, seconds(600));
+    let each: Vec<f64> = (0..n).map(|one| throughput(&heard, one..one + 1, 600)).collect();
+    let tau = bianchi(n as i32).1;
+    let silent = (1.0 - tau).powi(n as i32);
+    let alone = tau * (1.0 - tau).powi(n as i32 - 1);
+    let fast_busy = BUSY - (272.0 + 8184.0) * 10.0 / 11.0;
+    let slot = silent * 50.0 + tau * BUSY + (1.0 - silent - tau) * fast_busy;
+    let expected = alone * f64::from(8 * PAYLOAD) / slot;
+    // Some 20,000 frames each.
+    assert!(each.iter().all(|one| (one / expected - 1.0).abs() < 0.04), "{each:?} instead of {expected}");
+    let all_fast: Vec<Direction<'_>> = (0..n).map(|sender| (&fast, sender, true)).collect();
+    let heard = run_cell_of(PAYLOAD, &all_fast, seconds(200));
+    let without = alone * f64::from(8 * PAYLOAD) / (silent * 50.0 + (1.0 - silent) * fast_busy);
+    let measured = throughput(&heard, 1..2, 200);
+    assert!((measured / without - 1.0).abs() < 0.04, "{measured} instead of {without} without the slow one");
+    assert!(measured > 2.0 * each[1]);
+}
+
+/// An access point is one station: beside three that send it has a quarter of the accesses, however many it sends to, and
+/// gives each of those as many.
+#[test]
+fn an_access_point_is_one_of_them() {
+    let config = bianchis(&[]);
+    let up = (1..4).map(|sender| (&config, sender, true));
+    let directions: Vec<Direction<'_>> = (0..5).map(|_| (&config, 0, true)).chain(up).collect();
+    let heard = run_cell_of(PAYLOAD, &directions, seconds(600));
+    let [down, all] = [0..5, 0..8].map(|some| throughput(&heard, some, 600));
+    assert!((down / all - 0.25).abs() < 0.01, "{} of the accesses", down / all);
+    assert!((all / bianchis_throughput(4) - 1.0).abs() < 0.01, "{all}");
+    let counts: Vec<usize> = heard.arrived[..5].iter().map(Vec::len).collect();
+    assert!(counts.iter().max().unwrap() - counts.iter().min().unwrap() <= 1, "{counts:?}");
+}
+
+/// Stations that are load only and always have something to send: as those that are there.
+#[test]
+fn load_takes_what_stations_take() {
+    let access = Value::Duration(Duration::from_micros(128 + 272 + 8184 + 28 + 240));
+    for n in [2, 5, 10] {
+        let others = [("stations", Value::Count(n - 1)), ("access", access.clone())];
+        let config = bianchis(&others);
+        let heard = run_cell_of(PAYLOAD, &[(&config, 0, true)], seconds(2000));
+        let (measured, expected) = (throughput(&heard, 0..1, 2000), bianchis_throughput(n as i32) / n as f64);
+        // 12,000 frames and more, of n with this chance: five standard errors are below 5 %.
+        assert!((measured / expected - 1.0).abs() < 0.05, "{n}: {measured} instead of {expected}");
+    }
+}
+
+/// Poisson arrivals that would take 30 % or half of the time alone: 300 or 500 accesses of 1 ms a second and as many again as
+/// collide, each with a DIFS; all else is the station's, 417.6 us a frame. Without load nothing is taken.
+#[test]
+fn a_share_of_the_time_is_taken() {
+    let of = |load, stations| {
+        config(
+            &[
+                ("frames", Value::Count(1)),
+                ("stations", Value::Count(stations)),
+                ("load", Value::Number(load)),
+                ("access", Value::Duration(Duration::from_millis(1))),
+            ],
+            0.0,
+        )
+    };
+    let alone = run(&config(&[("frames", Value::Count(1))], 0.0), [true, false], seconds(20));
+    let none = run_cell(&[(&of(0.0, 5), 0, true)], seconds(20));
+    assert!(none.arrived[0] == alone.arrived[0], "as if there were none");
+    for load in [0.3, 0.5] {
+        let heard = run_cell(&[(&of(load, 1), 0, true)], seconds(50));
+        let collisions = (heard.begun[0].len() - heard.arrived[0].len()) as f64 / 50.0;
+        let own = heard.arrived[0].len() as f64 / 50.0 * 417.6e-6;
+        let others = (1000.0 * load + collisions) * 1034e-6;
+        assert!((own + others - 1.0).abs() < 0.02, "{own} and {others}");
+        // A station that finds the other one waiting begins with it in one of some ten cases.
+        assert!(collisions > 20.0 && collisions < 100.0, "{collisions} a second");
+    }
+}

@@ -1,0 +1,132 @@
+//! Cells: which links share a medium, and whether they can.
+
+use crate::problem::Problem;
+use crate::quantities::{NAMES, is_name};
+use crate::reader::Reader;
+use crate::scenario::Link;
+use crate::source::Span;
+use crate::suggest::nearest;
+use crate::text;
+use crate::tree::Entry;
+use lasthop_net::link::Config;
+
+/// Checks the cells of all links, of which `entries` are the tables.
+pub(crate) fn check(reader: &Reader<'_>, entries: &[Entry], links: &[Link]) -> Result<(), Problem> {
+    for (link, entry) in links.iter().zip(entries) {
+        if let Some(cell) = &link.cell {
+            refuse_name(reader, link, place_of(entry, "cell"), cell)?;
+        }
+    }
+    for (number, (link, entry)) in links.iter().zip(entries).enumerate() {
+        if link.cell.is_some() {
+            let place = place_of(entry, "cell");
+            refuse_other_layers(reader, link, place)?;
+            refuse_alone(reader, links, number, place)?;
+        }
+        refuse_differences(reader, place_of(entry, "arq"), links, link)?;
+    }
+    Ok(())
+}
+
+/// Where a link's table says that, or begins.
+fn place_of(entry: &Entry, key: &str) -> Span {
+    let table = entry.node.table();
+    table.and_then(|table| table.find(key)).map_or(entry.place, |entry| entry.place)
+}
+
+fn refuse_name(reader: &Reader<'_>, link: &Link, place: Span, cell: &str) -> Result<(), Problem> {
+    match is_name(cell) {
+        true => Ok(()),
+        false => Err(reader
+            .problem(place, format!("link.{}.cell: `{cell}` cannot be a name", link.name))
+            .help(NAMES)),
+    }
+}
+
+fn refuse_other_layers(reader: &Reader<'_>, link: &Link, place: Span) -> Result<(), Problem> {
+    let Some(config) = [&link.down, &link.up].into_iter().find(|config| config.medium().is_none()) else {
+        return Ok(());
+    };
+    Err(reader
+        .problem(place, format!("link.{}.cell: its link layer has a medium of its own", link.name))
+        .label(format!("arq = \"{}\"", config.arq.info.name))
+        .help(format!("set link.{}.arq = \"wifi\", or leave `cell` out", link.name)))
+}
+
+/// A cell of one link is a misspelt name, or says nothing.
+fn refuse_alone(reader: &Reader<'_>, links: &[Link], number: usize, place: Span) -> Result<(), Problem> {
+    let (link, others) = (&links[number], links.iter().enumerate().filter(|(other, _)| *other != number));
+    let cell = link.cell.as_deref().unwrap_or_default();
+    let names: Vec<(&str, &str)> =
+        others.filter_map(|(_, other)| Some((other.cell.as_deref()?, &other.name[..]))).collect();
+    if names.iter().any(|(name, _)| *name == cell) {
+        return Ok(());
+    }
+    let near = nearest(cell, names.iter().map(|(name, _)| *name));
+    let help = match names.iter().find(|(name, _)| Some(*name) == near) {
+        Some((name, other)) => format!("did you mean `{name}`, as link.{other} says?"),
+        None => format!(
+            "say cell = \"{cell}\" in another link too, or leave it out: both directions of a link share a medium anyway"
+        ),
+    };
+    Err(reader
+        .problem(place, format!("link.{}.cell: no other link is in `{cell}`", link.name))
+        .label("a cell of one link")
+        .help(help))
+}
+
+/// What concerns the medium is the same for all that share it, what concerns a sender's contention for all that it sends.
+fn refuse_differences(reader: &Reader<'_>, place: Span, links: &[Link], link: &Link) -> Result<(), Problem> {
+    let shares = |other: &&Link| other.name == link.name || (link.cell.is_some() && other.cell == link.cell);
+    let all = || links.iter().filter(shares).flat_map(directions);
+    let Some(first) = all().next() else { return Ok(()) };
+    let Some(medium) = first.config.medium() else { return Ok(()) };
+    for here in directions(link) {
+        let own = all().find(|other| other.sender == here.sender).unwrap_or(first);
+        if here.config.arq.info.name != first.config.arq.info.name {
+            let name = |config: &Config| config.arq.info.name.to_owned();
+            return Err(differ(reader, place, "arq", [&here, &first], &name));
+        }
+        let ours = medium.alike_of_sender.iter().map(|parameter| (parameter, own));
+        for (parameter, other) in medium.alike.iter().map(|parameter| (parameter, first)).chain(ours) {
+            let value = |config: &Config| text::plain(config.arq.values.value(parameter));
+            if value(here.config) != value(other.config) {
+                return Err(differ(reader, place, &format!("arq.{parameter}"), [&here, &other], &value));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn differ(
+    reader: &Reader<'_>,
+    place: Span,
+    key: &str,
+    [here, other]: [&Direction<'_>; 2],
+    value: &dyn Fn(&Config) -> String,
+) -> Problem {
+    let paths = [here, other].map(|one| format!("link.{}.{}", one.link, one.side));
+    let [this, that] = [here, other].map(|one| value(one.config));
+    let label = match here.sender == other.sender {
+        true => "one node sends both, into one medium",
+        false => "both have the same medium",
+    };
+    reader
+        .problem(place, format!("{}.{key}: {this} here, {that} in {}", paths[0], paths[1]))
+        .label(label)
+        .help(format!("give both the same `{}`", key.trim_start_matches("arq.")))
+}
+
+/// One direction of a link.
+#[derive(Clone, Copy)]
+struct Direction<'a> {
+    link: &'a str,
+    side: &'static str,
+    sender: usize,
+    config: &'a Config,
+}
+
+fn directions(link: &Link) -> [Direction<'_>; 2] {
+    let down = Direction { link: &link.name, side: "down", sender: link.from, config: &link.down };
+    [down, Direction { side: "up", sender: link.to, config: &link.up, ..down }]
+}
