@@ -25,7 +25,7 @@ fn packet(number: u64, wire_bytes: u32) -> Packet {
 }
 
 /// 54 Mbit/s: a frame of 1540 bytes takes 228.1 us.
-pub(super) fn config(settings: &[(&'static str, Value)], loss: f64) -> Config {
+pub(crate) fn config(settings: &[(&'static str, Value)], loss: f64) -> Config {
     let mut config = Config::wire(Service::Rate(Rate::from_bps(54_000_000)), Duration::ZERO);
     config.arq = Choice::named(wifi::ALL, "wifi");
     settings.iter().for_each(|(name, value)| config.arq.values.set(name, value.clone()));
@@ -35,28 +35,28 @@ pub(super) fn config(settings: &[(&'static str, Value)], loss: f64) -> Config {
 }
 
 /// What became of a run: by direction the packets that arrived, with their times, those lost, and when it began to send.
-pub(super) struct Heard {
-    pub(super) arrived: Vec<Vec<(u64, Time)>>,
-    pub(super) lost: Vec<u64>,
-    pub(super) begun: Vec<Vec<Time>>,
+pub(crate) struct Heard {
+    pub(crate) arrived: Vec<Vec<(u64, Time)>>,
+    pub(crate) lost: Vec<u64>,
+    pub(crate) begun: Vec<Vec<Time>>,
     until: Time,
 }
 
 /// A direction of a cell: what it is made of, who sends on it, and whether it always has packets waiting.
-pub(super) type Direction<'a> = (&'a Config, usize, bool);
+pub(crate) type Direction<'a> = (&'a Config, usize, bool);
 
 /// Two directions of one link.
-pub(super) fn run(config: &Config, sends: [bool; 2], end: Time) -> Heard {
+pub(crate) fn run(config: &Config, sends: [bool; 2], end: Time) -> Heard {
     run_cell(&[(config, 0, sends[0]), (config, 1, sends[1])], end)
 }
 
 /// A cell of packets of 1500 bytes.
-pub(super) fn run_cell(directions: &[Direction<'_>], end: Time) -> Heard {
+pub(crate) fn run_cell(directions: &[Direction<'_>], end: Time) -> Heard {
     run_cell_of(1500, directions, end)
 }
 
 /// A cell until `end`, as an engine runs it: the earlier first, the first one first, the medium last.
-pub(super) fn run_cell_of(bytes: u32, directions: &[Direction<'_>], end: Time) -> Heard {
+pub(crate) fn run_cell_of(bytes: u32, directions: &[Direction<'_>], end: Time) -> Heard {
     let name = |number: usize| format!("direction {number}");
     let stream = |number: usize| Stream::named(3, &name(number));
     let made =

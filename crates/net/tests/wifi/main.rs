@@ -1,8 +1,10 @@
 //! A Wi-Fi cell: who sends when, what a collision costs, and what arrives.
 //!
-//! * This file: two directions of one link. `many`: Bianchi's model, slow stations, access points, load. `air`: a cell run.
+//! * This file: two directions of one link. `many`: more than two stations, slow ones, access points, load;
+//!   `bianchi`: the model that says what they do. `air`: a cell run.
 
 mod air;
+mod bianchi;
 mod many;
 
 use air::{config, run};
