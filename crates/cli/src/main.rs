@@ -63,6 +63,10 @@ struct CommandLine {
 
 fn main() -> ExitCode {
     failure::install_style();
+    #[cfg(target_os = "linux")]
+    if let Some(status) = command::apart() {
+        return status;
+    }
     target::discard_all_when_interrupted();
     let done = match CommandLine::try_parse() {
         Ok(line) => line.command.execute(),

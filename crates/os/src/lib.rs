@@ -8,6 +8,8 @@
 //!   once (`offload`); [`entries`]: when the kernel handed them over, [`arrival`] by which clock; [`ends`]: two of them.
 //! * [`datagrams`]: UDP with the kernel's time of arrival.
 //! * [`nat`]: network address translation: this host's network as the far end of a path.
+//! * [`apart`]: all of that without root's rights, in a user namespace; its way to the outside:
+//!   [`splice`] for TCP, [`uplink`] for the rest.
 //! * [`priority`]: real-time priority, so that the kernel wakes us in time.
 //!
 //! What is absent: no packet is looked into here, nothing prints or exits. Apart from clock and error it is Linux only.
@@ -15,6 +17,8 @@
 pub mod clock;
 pub mod error;
 
+#[cfg(target_os = "linux")]
+pub mod apart;
 #[cfg(target_os = "linux")]
 pub mod arrival;
 #[cfg(target_os = "linux")]
@@ -38,7 +42,11 @@ pub mod priority;
 #[cfg(target_os = "linux")]
 pub mod program;
 #[cfg(target_os = "linux")]
+pub mod splice;
+#[cfg(target_os = "linux")]
 pub mod tun;
+#[cfg(target_os = "linux")]
+pub mod uplink;
 #[cfg(target_os = "linux")]
 pub mod user;
 

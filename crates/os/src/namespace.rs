@@ -4,7 +4,7 @@ use crate::error::SystemError;
 use nix::fcntl::{Flock, FlockArg};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, getegid};
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -18,10 +18,6 @@ use std::time::{Duration, Instant};
 const FOLDER: &str = "/run/netns";
 /// How long killed processes have to go.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// What programs in a namespace of ours may do without being root: listen at any port, and `ping` (ip-sysctl).
-const FOR_EVERYBODY: [(&str, &str); 2] =
-    [("ip_unprivileged_port_start", "0"), ("ping_group_range", "0 2147483647")];
 
 /// A network namespace. With the owner of one that has a name go its processes and it; one without lives as long as
 /// its owner or a process in it.
@@ -48,16 +44,32 @@ impl Namespace {
             let _ = ip(&["netns", "del", &name]);
             SystemError::of_system(&format!("cannot open the namespace `{name}`"), &error, "see `ip netns`")
         })?;
-        let namespace = Namespace(Held::Named(name, file));
-        namespace.within(|| {
+        Namespace(Held::Named(name, file)).prepared()
+    }
+
+    /// The same without a name.
+    ///
+    /// # Errors
+    /// If the system refuses: no permission, no `ip`.
+    pub fn unnamed() -> Result<Namespace, SystemError> {
+        Namespace::nameless()?.prepared()
+    }
+
+    fn prepared(self) -> Result<Namespace, SystemError> {
+        self.within(|| {
             // Where the kernel has none, there is nothing to turn off.
             let _ = set_ipv6("disable_ipv6", "1");
-            for (name, value) in FOR_EVERYBODY {
-                let _ = fs::write(format!("/proc/sys/net/ipv4/{name}"), value);
-            }
+            // Programs in it may listen at any port, and `ping`, without being root (ip-sysctl).
+            let set =
+                |name: &str, value: &str| fs::write(format!("/proc/sys/net/ipv4/{name}"), value).is_ok();
+            let _ = set("ip_unprivileged_port_start", "0");
+            let group = getegid();
+            // In a user namespace no other group is known.
+            let _ = set("ping_group_range", "0 2147483647")
+                || set("ping_group_range", &format!("{group} {group}"));
             ip(&["link", "set", "lo", "up"])
         })??;
-        Ok(namespace)
+        Ok(self)
     }
 
     /// Makes one without a name, as the kernel makes it.

@@ -1,9 +1,10 @@
 //! A program in a namespace.
 
+use crate::apart::{self, give_up_rights};
 use crate::error::SystemError;
 use crate::group::Group;
 use crate::namespace::Namespace;
-use crate::user::Caller;
+use crate::user::Runner;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::io;
@@ -27,7 +28,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Starts it, as us or as another user, in a control group or in ours.
+    /// Starts it, as we or as somebody else, in a control group or in ours.
     ///
     /// # Errors
     /// If there is no such program, or it may not be run.
@@ -35,21 +36,29 @@ impl Program {
         namespace: &Namespace,
         words: &[String],
         attached: Attached,
-        user: Option<&Caller>,
+        runner: &Runner,
         group: Option<&Group>,
     ) -> Result<Program, SystemError> {
         let Some((name, arguments)) = words.split_first() else {
             return Err(SystemError::new("there is no command to run", "give one behind `--`"));
         };
         let mut command = Command::new(name);
-        command.args(arguments);
+        // What it may start is another run.
+        command.args(arguments).env_remove(apart::RUN);
         if attached == Attached::Background {
             command.stdin(Stdio::null()).stdout(io::stderr()).process_group(0);
         }
-        if let Some(user) = user {
+        if let Runner::Caller(user) = runner {
             user.runs(&mut command);
         }
-        let mut spawn = || namespace.within(|| command.spawn());
+        let mut spawn = || {
+            namespace.within(|| {
+                if *runner == Runner::Bare {
+                    give_up_rights();
+                }
+                command.spawn()
+            })
+        };
         let child = match group.map(|group| group.within(&mut spawn)) {
             Some(Ok(child)) => child,
             // A group that cannot be entered only counts nothing.
@@ -96,7 +105,8 @@ impl Drop for Program {
     }
 }
 
-fn number(status: ExitStatus) -> u8 {
+/// A status as shells count it: 128 and the signal's number if a signal ended the program.
+pub fn number(status: ExitStatus) -> u8 {
     let signal = || status.signal().map(|signal| 128 + signal);
     status.code().or_else(signal).and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
 }

@@ -1,6 +1,7 @@
 //! A TUN device: IP packets from and to the kernel.
 
 use crate::error::SystemError;
+use crate::namespace::ip;
 use lasthop_base::{Duration, Time};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
@@ -53,7 +54,10 @@ pub(crate) fn device(interface: &Interface, offloads: bool) -> Result<SyncDevice
         SystemError::of_system(&what, &error, "see `ip link` for what is there already")
     };
     let device = builder.build_sync().map_err(refused)?;
-    device.set_tx_queue_len(QUEUE).map_err(refused)?;
+    // The ioctl(2) is root's alone; by rtnetlink(7) whoever owns the namespace may.
+    if device.set_tx_queue_len(QUEUE).is_err() {
+        ip(&["link", "set", "dev", name, "txqueuelen", &QUEUE.to_string()])?;
+    }
     device.set_nonblocking(true).map_err(refused)?;
     Ok(device)
 }

@@ -1,10 +1,21 @@
-//! Who called us with another user's rights: programs that we start run as that user.
+//! As whom the programs run that we start for a user: not with rights that we have and the user has not.
 
 use nix::unistd::{Gid, Uid, User, geteuid};
 use std::env;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
+
+/// As whom, and with what rights, a program runs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Runner {
+    /// As we, with our rights.
+    Us,
+    /// As we, without the rights that a user namespace gives us.
+    Bare,
+    /// As the user who called `sudo`.
+    Caller(Caller),
+}
 
 /// The user who called `sudo`.
 #[derive(Clone, PartialEq, Eq, Debug)]

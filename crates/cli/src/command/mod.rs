@@ -37,6 +37,9 @@ mod sweep;
 #[cfg(target_os = "linux")]
 mod tidy;
 
+#[cfg(target_os = "linux")]
+pub(crate) use emulate::apart;
+
 use crate::failure::Failure;
 use clap::Subcommand;
 #[cfg(not(target_os = "linux"))]

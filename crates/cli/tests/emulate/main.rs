@@ -21,6 +21,7 @@ mod live {
     mod set;
     mod stalls;
     pub mod traffic;
+    mod unprivileged;
 }
 
 /// On an idle machine: `make test` runs it at the end, alone.

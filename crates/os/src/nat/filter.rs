@@ -20,6 +20,8 @@ pub(super) struct Let<'a> {
     pub(super) network: &'a str,
     /// Interfaces that forward for us only.
     pub(super) opened: &'a [String],
+    /// The port of this host to which TCP is redirected that would go on.
+    pub(super) redirected: Option<u16>,
 }
 
 impl Tool {
@@ -115,7 +117,13 @@ impl Tool {
 }
 
 /// By nft.
-fn table(Let { device, network, opened }: &Let<'_>) -> String {
+fn table(Let { device, network, opened, redirected }: &Let<'_>) -> String {
+    let redirected = redirected.map_or(String::new(), |port| {
+        format!(
+            "  chain prerouting {{\n    type nat hook prerouting priority -100;\n    \
+             iifname \"{device}\" ip daddr != {network} ip protocol tcp redirect to :{port}\n  }}\n"
+        )
+    });
     let others: String = opened.iter().map(|name| format!("    iifname \"{name}\" drop\n")).collect();
     format!(
         "table ip lasthop {{\n  chain forward {{\n    type filter hook forward priority 0; policy accept;\n    \
@@ -123,12 +131,12 @@ fn table(Let { device, network, opened }: &Let<'_>) -> String {
          oifname \"{device}\" ct state established,related accept\n    \
          iifname \"{device}\" drop\n    oifname \"{device}\" drop\n{others}  }}\n  \
          chain postrouting {{\n    type nat hook postrouting priority 100;\n    \
-         ip saddr {network} oifname != \"{device}\" masquerade\n  }}\n}}\n"
+         ip saddr {network} oifname != \"{device}\" masquerade\n  }}\n{redirected}}}\n"
     )
 }
 
 /// By iptables.
-fn lines(Let { device, network, opened }: &Let<'_>) -> Vec<String> {
+fn lines(Let { device, network, opened, redirected }: &Let<'_>) -> Vec<String> {
     let mut lines = vec![
         "-t nat -N lasthop".to_owned(),
         format!("-t nat -A lasthop -s {network} ! -o {device} -j MASQUERADE"),
@@ -141,6 +149,10 @@ fn lines(Let { device, network, opened }: &Let<'_>) -> Vec<String> {
     ];
     lines.extend(opened.iter().map(|name| format!("-A lasthop -i {name} -j DROP")));
     lines.push("-I FORWARD -j lasthop".to_owned());
+    // In a namespace that is gone with us.
+    lines.extend(redirected.map(|port| {
+        format!("-t nat -I PREROUTING -i {device} ! -d {network} -p tcp -j REDIRECT --to-ports {port}")
+    }));
     lines
 }
 

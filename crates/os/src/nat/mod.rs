@@ -11,6 +11,7 @@ use crate::error::SystemError;
 use crate::namespace::{is_ours, locked};
 use filter::{Let, Tool};
 use nix::fcntl::Flock;
+use nix::net::if_::if_nametoindex;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::linux::fs::MetadataExt;
@@ -21,9 +22,9 @@ use std::path::PathBuf;
 pub struct Nat {
     device: String,
     changed: Changed,
-    note: PathBuf,
-    /// The note, locked: whoever finds it unlocked knows that its writer is dead.
-    _lock: Flock<File>,
+    /// The note, where somebody may have to take back what is changed, and locked: whoever finds it unlocked knows that
+    /// its writer is dead.
+    note: Option<(PathBuf, Flock<File>)>,
 }
 
 /// What has to be taken back.
@@ -44,10 +45,7 @@ impl Nat {
     /// If another process does so already, if the system refuses, or if there is neither `nft` nor `iptables`.
     pub fn begin(device: &str, network: &str) -> Result<Nat, SystemError> {
         remove_stale()?;
-        let tool = Tool::find().ok_or_else(no_tool)?;
-        let look = || Ok((forwarding::is_hosts()?, forwarding::closed()?));
-        let (host_forwarded, opened) = look().map_err(|error| forwarding_refused(&error))?;
-        let changed = Changed { tool, host_forwarded, opened };
+        let changed = Changed::begin()?;
         let note = note().map_err(|error| forwarding_refused(&error))?;
         let lock = File::create_new(&note)
             .and_then(|mut file| file.write_all(changed.text().as_bytes()))
@@ -56,10 +54,30 @@ impl Nat {
                 let what = format!("cannot write `{}`", note.display());
                 SystemError::of_system(&what, &error, "does another run begin right now?")
             })?;
-        // From here on everything is taken back whatever happens. The rules come first: no interface is ever open
-        // without them.
-        let nat = Nat { device: device.to_owned(), changed, note, _lock: lock };
-        tool.add(&Let { device, network, opened: &nat.changed.opened })?;
+        // From here on everything is taken back whatever happens.
+        Nat { device: device.to_owned(), changed, note: Some((note, lock)) }.entered(network, None)
+    }
+
+    /// The same in a network namespace that a killed run takes with it, or whose owner cannot leave a note. TCP may be
+    /// redirected to a port of this host, if the namespace is gone with us.
+    ///
+    /// # Errors
+    /// If another process does so already, if the system refuses, or if there is neither `nft` nor `iptables`.
+    pub fn begin_apart(device: &str, network: &str, redirected: Option<u16>) -> Result<Nat, SystemError> {
+        if if_nametoindex(device).is_ok() {
+            return Err(only_one("another process"));
+        }
+        let changed = Changed::begin()?;
+        // What a killed run has left.
+        changed.tool.remove();
+        Nat { device: device.to_owned(), changed, note: None }.entered(network, redirected)
+    }
+
+    /// With the rules, which come first: no interface is ever open without them.
+    fn entered(self, network: &str, redirected: Option<u16>) -> Result<Nat, SystemError> {
+        let nat = self;
+        let device = &nat.device;
+        nat.changed.tool.add(&Let { device, network, opened: &nat.changed.opened, redirected })?;
         for interface in &nat.changed.opened {
             forwarding::set(interface, true).map_err(|error| forwarding_refused(&error))?;
         }
@@ -78,7 +96,9 @@ impl Nat {
 impl Drop for Nat {
     fn drop(&mut self) {
         self.changed.take_back();
-        let _ = fs::remove_file(&self.note);
+        if let Some((note, _)) = &self.note {
+            let _ = fs::remove_file(note);
+        }
     }
 }
 
@@ -89,7 +109,7 @@ impl Drop for Nat {
 /// If there is no tool, or it cannot.
 pub fn trial() -> Result<String, SystemError> {
     let tool = Tool::find().ok_or_else(no_tool)?;
-    let added = tool.add(&Let { device: "lo", network: "198.18.0.0/24", opened: &[] });
+    let added = tool.add(&Let { device: "lo", network: "198.18.0.0/24", opened: &[], redirected: None });
     tool.remove();
     added.map(|()| format!("{} takes the rules", tool.name()))
 }
@@ -107,11 +127,7 @@ pub fn remove_stale() -> Result<bool, SystemError> {
         return Ok(true);
     };
     if locked(&note).is_err() || is_ours(pid) {
-        let message = format!("process {pid} leads a path to this host's network already");
-        return Err(SystemError::new(
-            message,
-            "only one can: wait for its end, or give the other end: --server 'COMMAND'",
-        ));
+        return Err(only_one(&format!("process {pid}")));
     }
     // Without rules nothing was opened, or the note is of a namespace that is gone and whose number was given anew.
     let was_there = changed.tool.has_rules();
@@ -122,6 +138,13 @@ pub fn remove_stale() -> Result<bool, SystemError> {
     Ok(was_there)
 }
 
+fn only_one(which: &str) -> SystemError {
+    SystemError::new(
+        format!("{which} leads a path to this host's network already"),
+        "only one can: wait for its end, or give the other end: --server 'COMMAND'",
+    )
+}
+
 /// Which process has changed what in this thread's network namespace, for the next one if that is killed.
 fn note() -> io::Result<PathBuf> {
     let number = fs::metadata("/proc/thread-self/ns/net")?.st_ino();
@@ -129,6 +152,14 @@ fn note() -> io::Result<PathBuf> {
 }
 
 impl Changed {
+    /// What will be.
+    fn begin() -> Result<Changed, SystemError> {
+        let tool = Tool::find().ok_or_else(no_tool)?;
+        let look = || Ok((forwarding::is_hosts()?, forwarding::closed()?));
+        let (host_forwarded, opened) = look().map_err(|error| forwarding_refused(&error))?;
+        Ok(Changed { tool, host_forwarded, opened })
+    }
+
     /// The process, the tool, whether the host forwarded, and the interfaces that did not.
     fn text(&self) -> String {
         let forwarded = u8::from(self.host_forwarded);

@@ -4,6 +4,7 @@
 //!   trace of a real path.
 //! * `live`: a run while it goes on, seen and set.
 //! * `stage`: the namespaces, the devices and the programs.
+//! * `far`: what lies behind the path. `ground`: where all that is made, also without root's rights.
 //! * `assertions`: what it has to fulfil.
 //! * `ending`: when a command has to end; `shell`: what runs if none is given.
 //! * `guard`: who takes back what a run has changed if it is killed.
@@ -16,7 +17,9 @@ mod actions;
 mod assertions;
 mod document;
 mod ending;
+mod far;
 mod files;
+mod ground;
 mod guard;
 mod live;
 mod record;
@@ -27,6 +30,7 @@ mod summary;
 mod waits;
 
 pub(crate) use actions::Actions;
+pub(crate) use ground::apart;
 pub(crate) use guard::DRAWN;
 pub(crate) use live::screen::give_back;
 
@@ -40,6 +44,7 @@ use crate::values;
 use assertions::Assertion;
 use clap::{Args, ValueEnum};
 use files::{Files, Open};
+use ground::Ground;
 use lasthop_base::{Duration, quantity};
 use lasthop_emu::Emulation;
 use lasthop_emu::emulation::machine::Ticks;
@@ -49,7 +54,6 @@ use lasthop_lab::document::Chapter;
 use lasthop_os::SystemError;
 use lasthop_os::ends;
 use lasthop_os::priority::RealTimePriority;
-use lasthop_os::user::Caller;
 use lasthop_scenario::Scenario;
 use lasthop_sim::assemble::assemble_changing;
 use live::Live;
@@ -96,7 +100,7 @@ pub(crate) struct Emulate {
     /// Largest packet of the devices, bytes
     #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..))]
     mtu: u16,
-    /// Run both commands as root, not as the user who called sudo
+    /// Run both commands as root, not as the user who called sudo; without sudo: with all rights in their namespaces
     #[arg(long)]
     as_root: bool,
     /// End COMMAND after this time; the exit status is 124
@@ -123,6 +127,8 @@ const PATIENCE: Duration = Duration::from_millis(5);
 
 impl Emulate {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
+        // Before a file is read, or a thread begins.
+        let ground = Ground::find().map_err(failure)?;
         let draft = self.source.draft()?;
         let scenario = draft.check()?;
         let made = made::chapter(vec![made::scenario(draft.show()?)]);
@@ -133,7 +139,7 @@ impl Emulate {
         let seen = self.live.open(!self.command.is_empty())?;
         let junit = self.junit.as_deref().map(Target::create).transpose()?;
         let (summary, written) =
-            patience::during(|| self.run((&scenario, replaced), made, plan, (open, seen)))?;
+            patience::during(|| self.run(ground, (&scenario, replaced), made, plan, (open, seen)))?;
         match self.format {
             Format::Json => output::note(&summary.object().to_string()),
             Format::Table => output::note(summary.table().trim_end()),
@@ -175,11 +181,6 @@ impl Emulate {
         }
     }
 
-    /// As whom the commands run, if not as us.
-    fn user(&self) -> Option<Caller> {
-        if self.as_root { None } else { Caller::of_sudo() }
-    }
-
     fn plan(&self, scenario: &Scenario, replaced: usize) -> Plan {
         let seed = self.seed.unwrap_or(scenario.seed);
         Plan {
@@ -193,6 +194,7 @@ impl Emulate {
     /// What came out, and whether the files could be written.
     fn run(
         &self,
+        ground: Ground,
         (scenario, replaced): (&Scenario, usize),
         made: Chapter,
         plan: Plan,
@@ -204,7 +206,7 @@ impl Emulate {
             false => self.command.clone(),
         };
         let (mut stage, [server, client]) =
-            Stage::build(self.server.is_some(), self.mtu, self.user()).map_err(failure)?;
+            Stage::build(ground, self.server.is_some(), self.mtu, self.as_root).map_err(failure)?;
         seen.take_terminal(stage.guard(), &format!("lasthop emulate {}", self.source.path))?;
         if let Some(line) = &self.server {
             stage.start_server(line).map_err(failure)?;

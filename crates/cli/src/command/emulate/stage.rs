@@ -1,28 +1,24 @@
 //! The namespaces, the devices and the programs.
 
 use super::ending::Ending;
+use super::far::Far;
+use super::ground::Ground;
 use super::guard::Guard;
 use super::waits::{Sides, Waits};
 use crate::output;
-use crate::path;
 use crate::target::patience;
 use lasthop_base::Duration as Span;
 use lasthop_emu::emulation::End;
 use lasthop_emu::kernel::{Kernel, Watch};
 use lasthop_os::ends::{self, CLIENT, CLIENT6, DEVICE, SERVER, SERVER6};
 use lasthop_os::namespace::Namespace;
-use lasthop_os::nat::Nat;
 use lasthop_os::program::Attached;
-use lasthop_os::user::Caller;
-use lasthop_os::{Clock, Interface, Port, Program, SystemError};
+use lasthop_os::user::Runner;
+use lasthop_os::{Clock, Port, Program, SystemError};
 use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The network of both ends.
-const NETWORK: &str = "198.18.0.0/24";
-/// The device's name in the host's namespace.
-const HOST_DEVICE: &str = "lasthop-nat";
 /// How long the server's command has until it listens.
 const LISTENS_WITHIN: Duration = Duration::from_secs(5);
 
@@ -34,55 +30,32 @@ pub(super) struct Stage {
     far: Far,
     ending: Ending,
     /// As whom the programs run.
-    user: Option<Caller>,
+    runner: Runner,
     sides: Sides,
-    guard: Guard,
-}
-
-/// What lies behind the path.
-enum Far {
-    Server(Namespace),
-    Host { _nat: Nat },
+    guard: Option<Guard>,
 }
 
 impl Stage {
     /// The namespaces with a device each, whose other ends are given back: the server's, then the client's.
-    /// The programs run as `user`, or as us.
     pub(super) fn build(
+        ground: Ground,
         has_server: bool,
         mtu: u16,
-        user: Option<Caller>,
+        as_root: bool,
     ) -> Result<(Stage, [Port; 2]), SystemError> {
-        path::tidy();
         // Whatever becomes of us, somebody is there who takes back what comes now.
-        let guard = Guard::begin()?;
-        let client = Namespace::create("client")?;
+        let guard = ground.guard()?;
+        let client = ground.namespace("client")?;
         let at_client = ends::open(&client, CLIENT, has_server.then_some(CLIENT6), mtu)?;
-        let (far, at_server) = match has_server {
-            true => {
-                let server = Namespace::create("server")?;
-                let port = ends::open(&server, SERVER, Some(SERVER6), mtu)?;
-                (Far::Server(server), port)
-            }
-            false => {
-                warn_of_local_resolver();
-                let nat = Nat::begin(HOST_DEVICE, NETWORK)?;
-                let addresses = vec![(SERVER.into(), 24)];
-                let mut port = Port::open(&Interface { name: HOST_DEVICE.to_owned(), addresses, mtu })?;
-                port.watch();
-                nat.open()?;
-                // Only what the command causes goes by the path.
-                let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{HOST_DEVICE}/disable_ipv6"), "1");
-                (Far::Host { _nat: nat }, port)
-            }
-        };
+        let (far, at_server) =
+            if has_server { Far::server(&ground, mtu)? } else { Far::outside(&ground, mtu)? };
         let stage = Stage {
             command: None,
             server: None,
             client,
             far,
             ending: Ending::new(None),
-            user,
+            runner: ground.runner(as_root),
             sides: Sides::new(has_server),
             guard,
         };
@@ -92,21 +65,21 @@ impl Stage {
     /// Has the kernel's connections at both ends looked at every `span`.
     pub(super) fn watch(&self, span: Span, clock: Clock) -> Result<Watch, SystemError> {
         let mut ends = vec![(End::Client, &self.client)];
-        if let Far::Server(server) = &self.far {
+        if let Some(server) = self.far.servers() {
             ends.push((End::Server, server));
         }
         Watch::every(span, clock, &ends)
     }
 
     /// Who takes things back if we are killed.
-    pub(super) fn guard(&mut self) -> &mut Guard {
-        &mut self.guard
+    pub(super) fn guard(&mut self) -> Option<&mut Guard> {
+        self.guard.as_mut()
     }
 
     /// The kernels at both ends, to be asked about their connections; those that answer such questions.
     pub(super) fn kernels(&self) -> Vec<(End, Kernel)> {
         let mut ends = vec![(End::Client, &self.client)];
-        if let Far::Server(server) = &self.far {
+        if let Some(server) = self.far.servers() {
             ends.push((End::Server, server));
         }
         ends.into_iter().filter_map(|(end, namespace)| Some((end, Kernel::of(namespace).ok()?))).collect()
@@ -114,10 +87,10 @@ impl Stage {
 
     /// Starts the server and waits until it listens.
     pub(super) fn start_server(&mut self, line: &str) -> Result<(), SystemError> {
-        let Far::Server(namespace) = &self.far else { return Ok(()) };
+        let Some(namespace) = self.far.servers() else { return Ok(()) };
         let words = ["sh", "-c", line].map(str::to_owned);
         let mut running =
-            Program::start(namespace, &words, Attached::Background, self.user.as_ref(), self.sides.server())?;
+            Program::start(namespace, &words, Attached::Background, &self.runner, self.sides.server())?;
         let start = Instant::now();
         while !namespace.within(somebody_listens)? {
             if start.elapsed() >= LISTENS_WITHIN {
@@ -153,8 +126,8 @@ impl Stage {
         let [v4, v6] = [SERVER.to_string(), SERVER6.to_string()];
         let words: Vec<String> =
             command.iter().map(|word| word.replace("{server}", &v4).replace("{server6}", &v6)).collect();
-        let (user, group) = (self.user.as_ref(), self.sides.command());
-        self.command = Some(Program::start(&self.client, &words, Attached::Foreground, user, group)?);
+        let (runner, group) = (&self.runner, self.sides.command());
+        self.command = Some(Program::start(&self.client, &words, Attached::Foreground, runner, group)?);
         self.ending = Ending::new(limit);
         self.sides.begin();
         Ok(())
@@ -176,25 +149,7 @@ impl Stage {
 
     /// Packets that the kernel could not put into the devices' rings, or take from them.
     pub(super) fn lost_in_devices(&self) -> u64 {
-        let within = |namespace: &Namespace| namespace.within(|| ends::lost_in(DEVICE)).unwrap_or(0);
-        let far = match &self.far {
-            Far::Server(namespace) => within(namespace),
-            Far::Host { .. } => ends::lost_in(HOST_DEVICE),
-        };
-        far + within(&self.client)
-    }
-}
-
-/// Names are resolved as on the host; a resolver on its loopback device is out of the command's reach.
-fn warn_of_local_resolver() {
-    let text = fs::read_to_string("/etc/resolv.conf").unwrap_or_default();
-    let mut servers = text.lines().filter_map(|line| line.strip_prefix("nameserver")).map(str::trim);
-    if servers.clone().next().is_some() && servers.all(|server| server.starts_with("127.") || server == "::1")
-    {
-        output::note(
-            "note: /etc/resolv.conf names a resolver on the host's loopback device, which the command cannot reach: \
-             names will not be resolved, addresses will",
-        );
+        self.far.lost_in_device() + self.client.within(|| ends::lost_in(DEVICE)).unwrap_or(0)
     }
 }
 

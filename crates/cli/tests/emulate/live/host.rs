@@ -12,17 +12,17 @@ use std::time::{Duration, Instant};
 
 /// `internet` — `host` — `bystander`, joined by cables; gone at the end. The host forwards nothing, except what arrives
 /// on an interface `own0`, which its owner wants.
-struct World {
-    host: Namespace,
+pub struct World {
+    pub host: Namespace,
     internet: Namespace,
     bystander: Namespace,
 }
 
 /// Where the internet's server listens.
-const FAR: &str = "10.99.0.1";
+pub const FAR: &str = "10.99.0.1";
 
 impl World {
-    fn new() -> World {
+    pub fn new() -> World {
         let nameless = || Namespace::nameless().unwrap();
         let world = World { host: nameless(), internet: nameless(), bystander: nameless() };
         let ip = |namespace: &Namespace, lines: &[&str]| {
@@ -65,7 +65,7 @@ impl World {
     }
 
     /// A server in the internet, once it listens.
-    fn serve(&self) -> Running {
+    pub fn serve(&self) -> Running {
         let running = World::begin(&self.internet, &["sh", "-c", &server("cubic")]);
         wait_until("it listens", || self.host.within(|| TcpStream::connect((FAR, 5001)).is_ok()).unwrap());
         running
@@ -94,7 +94,7 @@ impl World {
 }
 
 /// A program that is killed with its owner.
-struct Running(Child);
+pub struct Running(Child);
 
 impl Running {
     fn end(&mut self) {
@@ -117,7 +117,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-fn has(tool: &str) -> Option<PathBuf> {
+pub fn has(tool: &str) -> Option<PathBuf> {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&folders).map(|folder| folder.join(tool)).find(|file| file.exists());
     if found.is_none() {
@@ -127,7 +127,7 @@ fn has(tool: &str) -> Option<PathBuf> {
 }
 
 /// A folder of links to some programs, as the only place for programs.
-fn only(folder: &Path, programs: &[&str]) -> bool {
+pub fn only(folder: &Path, programs: &[&str]) -> bool {
     let link =
         |name: &&str| has(name).map(|file| std::os::unix::fs::symlink(file, folder.join(name)).unwrap());
     programs.iter().all(|name| link(name).is_some())

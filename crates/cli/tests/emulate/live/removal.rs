@@ -13,13 +13,13 @@ fn namespaces_of(pid: u32) -> Vec<String> {
 }
 
 /// Processes whose arguments contain a word.
-fn processes_with(word: &str) -> usize {
+pub fn processes_with(word: &str) -> usize {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let lines = entries.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
     lines.filter(|line| line.split(|byte| *byte == 0).any(|argument| argument == word.as_bytes())).count()
 }
 
-fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let start = Instant::now();
     while !is_so() {
         assert!(start.elapsed() < Duration::from_secs(30), "{what}: not within 30 s");

@@ -3,6 +3,7 @@
 use lasthop_emu::emulation::End;
 use lasthop_os::ends::Ends;
 use lasthop_os::program::Attached;
+use lasthop_os::user::Runner;
 use lasthop_os::{Program, SystemError};
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -36,7 +37,7 @@ impl Companion {
         words.extend(["--run-dir".to_owned(), shown(&folder.0)]);
         words.extend_from_slice(arguments);
         let client = ends.namespace(End::Client as usize);
-        let mut program = Program::start(client, &words, Attached::Background, None, None)?;
+        let mut program = Program::start(client, &words, Attached::Background, &Runner::Us, None)?;
         let start = Instant::now();
         // It says so once its rules are in place.
         while !fs::read_to_string(&said).is_ok_and(|text| text.contains("the agent runs")) {

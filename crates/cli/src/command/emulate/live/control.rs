@@ -2,6 +2,7 @@
 //!
 //! A thread listens, and hands each request to the loop that carries the packets, which answers between two of them.
 
+use super::super::ground;
 use super::knobs::{Refusal, Request};
 use lasthop_agent::folder::Folder;
 use lasthop_os::SystemError;
@@ -72,7 +73,7 @@ impl Control {
     }
 
     fn listen_in(folder: Folder) -> Result<Control, SystemError> {
-        let name = format!("{PREFIX}{}{SUFFIX}", std::process::id());
+        let name = format!("{PREFIX}{}{SUFFIX}", ground::run());
         let path = folder.inside(&name);
         // A run of the same number that was killed.
         let _ = fs::remove_file(&path);

@@ -76,13 +76,15 @@ pub(super) struct Opened {
 
 impl Opened {
     /// Takes the terminal, if the run is to be drawn; `guard` is there if we are killed.
-    pub(super) fn take_terminal(&mut self, guard: &mut Guard, title: &str) -> Result<(), Failure> {
+    pub(super) fn take_terminal(&mut self, guard: Option<&mut Guard>, title: &str) -> Result<(), Failure> {
         let Some(terminal) = self.terminal.take() else { return Ok(()) };
         let failed = |error: io::Error| {
             Failure::failed(format!("cannot draw on the terminal: {error}"), "leave --live away")
         };
         let drawn_on = terminal.try_clone().map_err(failed)?;
-        guard.gives_back_terminal();
+        if let Some(guard) = guard {
+            guard.gives_back_terminal();
+        }
         let screen = Screen::take(terminal)?;
         self.picture = Some(Picture::new(drawn_on, screen.kept(), title).map_err(failed)?);
         self.screen = Some(screen);
