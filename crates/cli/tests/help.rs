@@ -33,7 +33,14 @@ fn the_list_takes_kinds_names_and_texts() {
     // Each once, in the order of the whole list.
     assert_eq!(
         kinds(&["lte", "cubic", "LTE"]),
-        ["congestion cubic", "path lte", "path lte-edge", "path lte-handover", "path lte-fading"]
+        [
+            "congestion cubic",
+            "path lte",
+            "path lte-edge",
+            "path lte-am",
+            "path lte-handover",
+            "path lte-fading"
+        ]
     );
     let unknown = call(&["list", "quue"]);
     assert_eq!(unknown.status.code(), Some(2));

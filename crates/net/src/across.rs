@@ -25,7 +25,7 @@ pub enum Across {
         at: Time,
     },
     /// Sent for the other direction, and destroyed.
-    Lost,
+    Lost(Status),
     /// Between one direction of a link and the medium that it shares.
     Air {
         /// The direction, by its place among those that share the medium.

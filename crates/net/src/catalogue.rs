@@ -1,6 +1,6 @@
 //! Every mechanism of a link, by seam: what scenarios, `lasthop list` and the schema read. A caller may add to it.
 
-use crate::{Config, admission, arq, channel, discipline, jitter, queue, rlc, wifi};
+use crate::{Config, admission, arq, channel, discipline, harq, jitter, queue, rlc, wifi};
 use lasthop_base::{Answer, Question, Seam};
 
 /// The seams of a link, in the order in which a packet meets them. [`Catalogue::default`] has this crate's mechanisms;
@@ -26,7 +26,10 @@ impl Default for Catalogue {
         Catalogue {
             queue: Seam::new("link", "queue", queues, &admission::DEFAULT, admission::ALL).with(queue::ALL),
             channel: Seam::new("link", "channel", arrives, &channel::DEFAULT, channel::ALL),
-            arq: Seam::new("link", "arq", repeats, &arq::DEFAULT, arq::ALL).with(rlc::ALL).with(wifi::ALL),
+            arq: Seam::new("link", "arq", repeats, &arq::DEFAULT, arq::ALL)
+                .with(rlc::ALL)
+                .with(harq::ALL)
+                .with(wifi::ALL),
             jitter: Seam::new("link", "jitter", late, &jitter::DEFAULT, jitter::ALL),
         }
     }

@@ -8,6 +8,8 @@ impl Counters {
         Counters {
             blocks: self.blocks - before.blocks,
             blocks_lost: self.blocks_lost - before.blocks_lost,
+            blocks_again: self.blocks_again - before.blocks_again,
+            blocks_given_up: self.blocks_given_up - before.blocks_given_up,
             pdus: self.pdus - before.pdus,
             retransmissions: self.retransmissions - before.retransmissions,
             polls: self.polls - before.polls,
@@ -33,6 +35,10 @@ pub struct Counters {
     pub blocks: u64,
     /// Of them destroyed, in part or as a whole.
     pub blocks_lost: u64,
+    /// Of the blocks sent, those sent again by hybrid ARQ.
+    pub blocks_again: u64,
+    /// Blocks that hybrid ARQ gave up, so that nothing of them arrived.
+    pub blocks_given_up: u64,
     /// PDUs sent, retransmissions included.
     pub pdus: u64,
     /// PDUs sent again.

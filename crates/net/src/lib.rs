@@ -9,6 +9,7 @@
 //! * [`channel`]: does a transmission arrive intact?
 //! * [`jitter`]: by how much is a packet late? [`steps`]: what changes by plan: rates, delays, losses.
 //! * [`rlc`]: a direction whose link layer cuts, repeats and reorders by itself.
+//! * [`harq`]: a direction of LTE or 5G NR: hybrid ARQ of transport blocks under RLC.
 //! * [`wifi`]: two directions that share one medium.
 //! * [`processing`]: a host's own delay, in front of its first link.
 //! * [`change`]: what may be set while time passes; `changing`: a direction whose rate may be.
@@ -30,6 +31,7 @@ pub mod channel;
 pub mod counters;
 pub mod discipline;
 pub mod element;
+pub mod harq;
 pub mod jitter;
 pub mod link;
 pub mod processing;
@@ -39,7 +41,9 @@ mod rayleigh;
 pub mod rlc;
 pub mod scheduled;
 pub mod service;
+mod span;
 pub mod steps;
+mod store;
 mod trouble;
 pub mod wifi;
 

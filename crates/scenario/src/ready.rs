@@ -13,6 +13,8 @@ pub(crate) const ALL: &[(&str, &str)] = &[
     ("dsl", include_str!("../../../scenarios/dsl.toml")),
     ("hspa", include_str!("../../../scenarios/hspa.toml")),
     ("lte-edge", include_str!("../../../scenarios/lte-edge.toml")),
+    ("lte-am", include_str!("../../../scenarios/lte-am.toml")),
+    ("nr-5g-am", include_str!("../../../scenarios/nr-5g-am.toml")),
     ("lte-handover", include_str!("../../../scenarios/lte-handover.toml")),
     ("nr-mmwave", include_str!("../../../scenarios/nr-mmwave.toml")),
     ("wifi5-good", include_str!("../../../scenarios/wifi5-good.toml")),

@@ -96,7 +96,26 @@ pub const RLC_METRICS: &[RlcMetric] = &[
         doc: "PDUs sent with status about the other direction, not among pdus",
         of: |counters| (counters.status_pdus > 0).then_some(counters.status_pdus as f64),
     },
+    RlcMetric {
+        name: "blocks",
+        doc: "transport blocks sent, those sent again by hybrid ARQ included",
+        of: |counters| Some(counters.blocks as f64),
+    },
+    RlcMetric {
+        name: "blocks_again",
+        doc: "of these, sent again by hybrid ARQ",
+        of: |counters| again(counters, counters.blocks_again),
+    },
+    RlcMetric {
+        name: "blocks_given_up",
+        doc: "blocks that hybrid ARQ gave up",
+        of: |counters| again(counters, counters.blocks_given_up),
+    },
 ];
+
+fn again(counters: &Counters, count: u64) -> Option<f64> {
+    (counters.blocks_again + counters.blocks_given_up > 0).then_some(count as f64)
+}
 
 fn polled(counters: &Counters, count: u64) -> Option<f64> {
     (counters.polls > 0).then_some(count as f64)

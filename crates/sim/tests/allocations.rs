@@ -103,6 +103,22 @@ up = { from = "c2", to = "server" }
 }
 
 #[test]
+fn nor_do_those_of_hybrid_arq() {
+    let misread = ("link.wireless.arq.misread", "2 %");
+    let um = [misread, ("link.wireless.arq.mode", "um")];
+    let pdcp = [misread, ("link.wireless.arq.order", "pdcp"), ("link.wireless.arq.t_reordering", "60 ms")];
+    for settings in [&[misread][..], &um, &pdcp] {
+        let mut draft = Draft::load("lte-am").expect("a ready path");
+        draft.set("duration", "1000 s").expect("a duration");
+        let (packets, allocations, kept) = between_in(draft, settings, 200, 1000);
+        assert!(packets > 800_000, "{settings:?}: {packets} packets");
+        assert!(allocations < 40, "{settings:?}: {allocations} allocations for {packets} packets");
+        // SDUs that wait while a status is lost may be twice as many as ever before: one such list doubles.
+        assert!(kept < 262_144, "{settings:?}: {kept} bytes kept");
+    }
+}
+
+#[test]
 fn nor_do_those_of_rlc() {
     let in_order = ("link.wireless.down.channel", "iid");
     let out_of_order = ("link.wireless.down.arq.wait", "0 ms");

@@ -218,6 +218,21 @@ fn a_link_layer_that_gives_up() {
 }
 
 #[test]
+fn hybrid_arq() {
+    let misread = ("link.wireless.arq.misread", "20 %");
+    check("lte-am", &[misread], &["lost_queue_full"]);
+    let few = [("link.wireless.arq.retransmissions", "1"), ("link.wireless.arq.transmissions", "1")];
+    check("lte-am", &[misread, few[0], few[1]], &["lost_discarded"]);
+    for order in ["rlc", "pdcp", "none"] {
+        let settings = [misread, ("link.wireless.arq.mode", "um"), ("link.wireless.arq.order", order)];
+        check("lte-am", &settings, &["lost_channel", "acks_lost"]);
+    }
+    // Shorter than HARQ's round trip.
+    let short = [("link.wireless.arq.mode", "um"), ("link.wireless.arq.t_reassembly", "3 ms")];
+    check("lte-am", &short, &["lost_discarded"]);
+}
+
+#[test]
 fn several_links_and_both_kinds_of_flows() {
     let outcome = |queue: &str| {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers/koga3/large-cbr.toml");

@@ -85,7 +85,7 @@ fn scenarios() -> Vec<Scenario> {
         scenarios.push(draft.check().expect("a valid scenario"));
     }
     // Queues by flow, and what varies: delays in order and not, plans.
-    let varying: [&[(&str, &str)]; 8] = [
+    let varying: [&[(&str, &str)]; 10] = [
         &[("queue", "fq_codel"), ("count", "3")],
         &[("queue", "cake"), ("count", "3"), ("jitter", "5ms")],
         &[("queue", "pie")],
@@ -97,6 +97,12 @@ fn scenarios() -> Vec<Scenario> {
         &[("link.path.down.plan", "2..5 Mbit/s for 2 s, 0 bit/s for 80 ms"), ("jitter", "2ms")],
         &[("queue", "policer"), ("down.queue.rate", "3 Mbit/s"), ("up.queue.rate", "3 Mbit/s")],
         &[("link.path.arq", "wifi"), ("loss", "5%"), ("count", "2")],
+        &[("link.path.arq", "harq"), ("loss", "10%"), ("link.path.arq.misread", "5%"), ("count", "2")],
+        &[
+            ("link.path.arq", "{ kind = \"harq\", mode = \"um\", order = \"pdcp\" }"),
+            ("loss", "30%"),
+            ("queue", "fq_codel"),
+        ],
     ];
     for settings in varying {
         let mut draft = Draft::load("rate=5Mbit/s,rtt=30ms,queue=50packets,duration=20s").expect("a path");

@@ -311,7 +311,7 @@ impl Rlc {
         let Some(status) = self.carried.pop_front() else { return };
         self.counters.status_pdus += 1;
         out.push(Output::Across(match lost {
-            true => Across::Lost,
+            true => Across::Lost(status),
             false => Across::Arrives { status, at: air.end + self.delay },
         }));
     }
@@ -422,7 +422,7 @@ impl Element for Rlc {
                 self.plan_block(now);
             }
             (Across::Arrives { status, at }, Some(polling)) => polling.expect(at, status),
-            (Across::Lost, _) => self.counters.statuses_lost += 1,
+            (Across::Lost(_), _) => self.counters.statuses_lost += 1,
             (Across::Arrives { .. }, None) | (Across::Air { .. }, _) => {}
         }
     }

@@ -1,27 +1,6 @@
 //! SDUs cut into PDUs (3GPP TS 25.322 §4.2.1.3), numbered through.
 
-/// PDUs `start` up to but without `end`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) struct Pdus {
-    pub(super) start: u64,
-    pub(super) end: u64,
-}
-
-impl Pdus {
-    pub(super) fn len(self) -> u64 {
-        self.end - self.start
-    }
-
-    pub(super) fn is_empty(self) -> bool {
-        self.start >= self.end
-    }
-
-    /// What both have.
-    pub(super) fn common(self, other: Pdus) -> Pdus {
-        let start = self.start.max(other.start);
-        Pdus { start, end: self.end.min(other.end).max(start) }
-    }
-}
+pub(super) use crate::span::Span as Pdus;
 
 /// Cuts SDUs one after the other.
 #[derive(Debug)]

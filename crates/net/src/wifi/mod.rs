@@ -1,8 +1,7 @@
 //! A Wi-Fi cell: the access point and its stations, which share one medium (IEEE 802.11's DCF).
 //!
 //! * This file: one direction of a link, its aggregates, and what becomes of their frames.
-//! * `store`: what waits. `medium`: who begins when. `backoff`: one station's. `load`: stations without packets.
-//!   `parameters`: what can be set.
+//! * `medium`: who begins when. `backoff`: one station's. `load`: stations without packets. `parameters`: what can be set.
 //!
 //! A station with something to send waits until the medium was free for DIFS and for as many slots as it has drawn, which it
 //! counts only while the medium is free. Those who begin in the same slot collide: nothing arrives, and each draws from
@@ -23,7 +22,6 @@ mod backoff;
 mod load;
 mod medium;
 mod parameters;
-mod store;
 
 pub use parameters::MECHANISM;
 
@@ -32,10 +30,10 @@ use crate::arq::{Build, Layer, Medium, Partner, Parts};
 use crate::channel::{Air, Channel, Reception};
 use crate::element::{Element, Output};
 use crate::service::Service;
+use crate::store::Store;
 use lasthop_base::{Duration, Mechanism, Time, Values};
 use lasthop_wire::{Backlog, LossReason, Packet};
 use std::collections::VecDeque;
-use store::Store;
 
 /// All link layers of this kind.
 pub const ALL: &[Mechanism<Build>] = &[MECHANISM];

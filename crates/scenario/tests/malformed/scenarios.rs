@@ -36,6 +36,9 @@ pub(crate) const SCENARIOS: &[Case] = &[
     ("segment = ", "request = \"1 B\"\nresponse = \"1 B\"\nwrite_rate = \"1 Mbit/s\"\nsegment = ", 32, "\"1 Mbit/s\"", "`response` says already", "leave `write_rate` or `response` out"),
     // Mechanisms that need each other.
     ("arq = \"repeat\"", "arq = { kind = \"rlc\", status = \"polled\" }", 14, "wireless", "needs RLC in the other direction", "link.wireless.up.arq = \"rlc\""),
+    ("arq = \"repeat\"", "arq = \"harq\"", 14, "wireless", "needs HARQ in the other direction", "link.wireless.up.arq = \"harq\""),
+    ("arq = \"repeat\"", "arq = { kind = \"harq\", mode = \"tm\" }", 22, "\"tm\"", "tm", "um"),
+    ("arq = \"repeat\"", "arq = { kind = \"harq\", mode = \"um\", processes = 0 }", 22, "0", "processes", "1"),
     ("arq = \"repeat\"", "arq = { kind = \"rlc\", status = \"asked\" }", 22, "\"asked\"", "asked", "polled"),
     // Units and kinds of values.
     ("duration = \"10 s\"", "duration = 10", 2, "10", "`10` has no unit", "such as \"45 ms\""),

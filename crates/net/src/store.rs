@@ -1,4 +1,4 @@
-//! What waits for the medium, whichever kind of queue a direction has.
+//! What waits in front of a link layer that is an element of its own, whichever kind of queue a direction has.
 
 use crate::admission::{Admission, State, Verdict};
 use crate::discipline::Discipline;
@@ -9,7 +9,7 @@ use lasthop_wire::{Backlog, Packet};
 use std::collections::VecDeque;
 
 /// See the file.
-pub(super) struct Store {
+pub(crate) struct Store {
     kind: Kind,
     dropped: Dropped,
 }
@@ -20,7 +20,7 @@ enum Kind {
 }
 
 impl Store {
-    pub(super) fn new(queue: Discipline) -> Store {
+    pub(crate) fn new(queue: Discipline) -> Store {
         let kind = match queue {
             Discipline::Fifo(admission) => Kind::Fifo { admission, packets: VecDeque::new(), bytes: 0 },
             Discipline::Scheduled(queue) => Kind::Scheduled(queue),
@@ -29,7 +29,7 @@ impl Store {
     }
 
     /// A packet joins or is dropped; `busy`: whether something is on the air, `idle`: for how long nothing was.
-    pub(super) fn push(
+    pub(crate) fn push(
         &mut self,
         now: Time,
         mut packet: Packet,
@@ -55,7 +55,7 @@ impl Store {
     }
 
     /// The next one.
-    pub(super) fn pop(&mut self, now: Time, out: &mut Vec<Output>) -> Option<Packet> {
+    pub(crate) fn pop(&mut self, now: Time, out: &mut Vec<Output>) -> Option<Packet> {
         let packet = match &mut self.kind {
             Kind::Fifo { packets, bytes, .. } => {
                 let packet = packets.pop_front();
@@ -69,14 +69,14 @@ impl Store {
     }
 
     /// After `pop` gave none although packets wait: when to ask again.
-    pub(super) fn ready_at(&self, now: Time) -> Time {
+    pub(crate) fn ready_at(&self, now: Time) -> Time {
         match &self.kind {
             Kind::Fifo { .. } => Time::NEVER,
             Kind::Scheduled(queue) => queue.ready_at(now),
         }
     }
 
-    pub(super) fn backlog(&self) -> Backlog {
+    pub(crate) fn backlog(&self) -> Backlog {
         match &self.kind {
             Kind::Fifo { packets, bytes, .. } => {
                 Backlog { waiting: packets.len() as u32, in_service: false, bytes: *bytes }

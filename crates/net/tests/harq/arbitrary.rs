@@ -1,0 +1,88 @@
+//! Whatever the parameters: each SDU arrives once or is lost once, in order if it is to be, and in the end nothing is left to do.
+
+use super::link::*;
+use lasthop_base::{Choice, Duration, Value};
+use lasthop_net::channel;
+use proptest::prelude::*;
+
+/// Milliseconds since the packet before, and bytes.
+type Offers = Vec<(u64, u32)>;
+
+fn offers() -> impl Strategy<Value = Offers> {
+    prop::collection::vec((0u64..6, 1u32..4000), 1..150)
+}
+
+fn arbitrary_settings() -> impl Strategy<Value = Vec<(&'static str, Value)>> {
+    let words = (prop_oneof![Just("am"), Just("um")], prop_oneof![Just("rlc"), Just("pdcp"), Just("none")]);
+    let harq = (1u64..17, 1u64..12, 1u64..6, 0.0..1.0, 0.0..0.5);
+    let timers = (0u64..60, 0u64..120, 1u64..100, 0u64..60);
+    let limits = (0u64..20, 0u64..20_000, 1u64..8, 1u64..40, 0u64..20);
+    (words, harq, timers, limits).prop_map(|(words, harq, timers, limits)| {
+        let ms = |millis| MS * millis;
+        vec![
+            word("mode", words.0),
+            word("order", words.1),
+            count("processes", harq.0),
+            time("round_trip", ms(harq.1)),
+            count("transmissions", harq.2),
+            number("combining", harq.3),
+            number("misread", harq.4),
+            time("t_reassembly", ms(timers.0)),
+            time("t_reordering", ms(timers.1)),
+            time("t_poll_retransmit", ms(timers.2)),
+            time("t_status_prohibit", ms(timers.3)),
+            count("poll_pdus", limits.0),
+            number_of_bytes("poll_bytes", limits.1),
+            count("retransmissions", limits.2),
+            count("window", limits.3),
+            number_of_bytes("header", limits.4),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn each_sdu_has_one_end(
+        settings in arbitrary_settings(),
+        offers in offers(),
+        loss in 0.0..0.9,
+        seed in 0u64..1_000_000,
+    ) {
+        let word_of = |name: &str| match settings.iter().find(|(known, _)| *known == name) {
+            Some((_, Value::Word(word))) => *word,
+            _ => "",
+        };
+        let config = config(&settings, loss);
+        let mut link = Link::new(&config, seed);
+        // The way back loses as much.
+        let back = Choice::named(channel::ALL, "iid");
+        let values = back.values.clone().with("loss", Value::Number(loss));
+        let stream = lasthop_base::Stream::named(seed, "back");
+        link.sides[1] = element(&config, (back.build)(&values, stream), seed + 1);
+        let mut now = at(0);
+        for (number, (gap, bytes)) in offers.iter().enumerate() {
+            now += MS * *gap;
+            link.offer(now, number as u64, *bytes);
+        }
+        link.run(now + Duration::from_secs(1_000));
+        prop_assert!(link.sides.iter().all(|side| side.poll_timeout() == lasthop_base::Time::NEVER), "it rests");
+        let mut ends: Vec<u64> = link.numbers();
+        ends.extend(link.lost.iter().map(|(number, _, _)| *number));
+        ends.sort_unstable();
+        prop_assert_eq!(ends, (0..offers.len() as u64).collect::<Vec<_>>());
+        if word_of("order") != "none" {
+            prop_assert!(link.arrived.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1));
+        }
+        // Only what was lost without a word is given up later, and once.
+        let mut given_up: Vec<u64> = link.given_up.iter().map(|(number, _)| *number).collect();
+        given_up.sort_unstable();
+        prop_assert!(given_up.windows(2).all(|pair| pair[0] < pair[1]));
+        let silent = |number: &u64| link.lost.iter().any(|(lost, at, _)| lost == number && *at == lasthop_base::Time::NEVER);
+        prop_assert!(given_up.iter().all(silent));
+        if word_of("mode") == "am" {
+            prop_assert!(given_up.is_empty());
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Hybrid ARQ under RLC: what theory says of losses, delays and rates, and what becomes of SDUs by name.
+
+mod arbitrary;
+mod link;
+
+use lasthop_base::{Duration, Rate, Time};
+use lasthop_net::channel;
+use lasthop_net::channel::Channel;
+use lasthop_net::service::{Plan, Service};
+use lasthop_wire::LossReason;
+use link::*;
+use std::sync::Arc;
+
+/// Loses all transmissions of blocks by number, or those whose first one begins in a time.
+struct Losing {
+    blocks: &'static [u64],
+    next: u64,
+}
+
+impl Channel for Losing {
+    fn transmit(&mut self, air: &channel::Air) -> channel::Reception {
+        self.next += u64::from(air.attempt == 0);
+        match self.blocks.contains(&(self.next - 1)) {
+            true => channel::Reception::Lost,
+            false => channel::Reception::Intact,
+        }
+    }
+}
+
+fn losing(blocks: &'static [u64]) -> Box<dyn Channel> {
+    Box::new(Losing { blocks, next: 0 })
+}
+
+/// Error steps of a first transmission with this loss and of its repeats.
+fn steps(loss: f64, combining: f64, transmissions: usize) -> Vec<f64> {
+    (0..transmissions as i32).map(|repeats| loss * combining.powi(repeats)).collect()
+}
+
+fn close(value: f64, expected: f64, error: f64, what: &str) {
+    assert!((value - expected).abs() < 5.0 * error, "{what}: {value} instead of {expected} ± {error}");
+}
+
+/// A backlog of whole blocks in unacknowledged mode: lost is the product of the error steps, or a NACK that was misread; each
+/// slot carries 1 - loss over the mean number of transmissions.
+#[test]
+fn what_harq_leaves_and_what_it_costs() {
+    let all = 40_000;
+    for (loss, combining, transmissions, misread) in
+        [(0.5, 0.5, 3, 0.0), (0.3, 0.2, 4, 0.0), (0.3, 1.0, 4, 0.0), (0.3, 0.2, 4, 0.1), (0.5, 0.2, 1, 0.0)]
+    {
+        let settings = [
+            word("mode", "um"),
+            number("combining", combining),
+            count("transmissions", transmissions as u64),
+            number("misread", misread),
+        ];
+        let mut link = Link::new(&config(&settings, loss), 1);
+        (0..all).for_each(|number| link.offer(Time::ZERO, number, WHOLE));
+        link.run(at(1_000_000));
+        let steps = steps(loss, combining, transmissions);
+        // Reaches the n-th transmission; each one's failure is the last one's, or the NACK's.
+        let (mut reaches, mut sent, mut residual) = (1.0, 0.0, 0.0);
+        for (index, step) in steps.iter().enumerate() {
+            sent += reaches;
+            let fails = reaches * step;
+            let stops = if index + 1 == transmissions { 1.0 } else { misread };
+            residual += fails * stops;
+            reaches = fails * (1.0 - stops);
+        }
+        let n = all as f64;
+        let what = format!("{loss} {combining} {transmissions} {misread}");
+        let share = link.lost.len() as f64 / n;
+        close(share, residual, (residual * (1.0 - residual) / n).sqrt().max(1.0 / n), &what);
+        assert!(link.lost.iter().all(|(_, _, reason)| *reason == LossReason::Channel));
+        assert_eq!(link.arrived.len() + link.lost.len(), all as usize);
+        let counters = link.counters();
+        // The number of transmissions of a block is at most `transmissions` apart from its mean.
+        close(counters.blocks as f64 / n, sent, transmissions as f64 / 2.0 / n.sqrt(), &what);
+        let slots = link.now.as_secs() * 1000.0;
+        assert!(slots - (counters.blocks as f64) < 100.0, "{what}: {slots} slots, {counters:?}");
+        assert_eq!(counters.blocks, counters.blocks_again + n as u64);
+        assert_eq!(counters.blocks_given_up, link.lost.len() as u64);
+    }
+}
+
+/// A packet now and then: a slot, and a round trip for each repeat.
+#[test]
+fn the_delay_is_a_slot_and_round_trips() {
+    let settings = [word("mode", "um"), word("order", "none"), number("combining", 0.5)];
+    let mut link = Link::new(&config(&settings, 0.4), 2);
+    let all = 20_000u64;
+    (0..all).for_each(|number| link.offer(at(50 * number), number, 500));
+    link.run(at(50 * all));
+    let mut late = [0u64; 4];
+    for (number, arrived) in &link.arrived {
+        let waited = arrived.since(at(50 * number)).as_nanos() - MS.as_nanos();
+        assert_eq!(waited % (MS * 8).as_nanos(), 0, "packet {number}");
+        late[(waited / (MS * 8).as_nanos()) as usize] += 1;
+    }
+    let steps = steps(0.4, 0.5, 4);
+    let mut reaches = 1.0;
+    for (repeats, step) in steps.iter().enumerate() {
+        let expected = reaches * (1.0 - step);
+        let error = (expected * (1.0 - expected) / all as f64).sqrt();
+        close(late[repeats] as f64 / all as f64, expected, error, "share of a delay");
+        reaches *= step;
+    }
+}
+
+#[test]
+fn harq_reorders_and_rlc_puts_in_order() {
+    let mut last = None;
+    for order in ["none", "rlc", "pdcp"] {
+        let mut link = Link::new(&config(&[word("mode", "um"), word("order", order)], 0.1), 3);
+        (0..5000).for_each(|number| link.offer(Time::ZERO, number, 700));
+        link.run(at(20_000));
+        let numbers = link.numbers();
+        let late = numbers.windows(2).filter(|pair| pair[0] > pair[1]).count();
+        let in_order = order != "none";
+        assert_eq!(late == 0, in_order, "{order}: {late} late ones");
+        assert_eq!(in_order, link.counters().late == 0);
+        assert_eq!(link.counters().waited > Duration::ZERO, in_order, "{order}");
+        // The same losses, whoever keeps the order.
+        let mut sorted = numbers.clone();
+        sorted.sort_unstable();
+        assert_eq!(*last.get_or_insert(sorted.clone()), sorted);
+        assert_eq!(numbers.len() + link.lost.len(), 5000);
+    }
+}
+
+/// SDU 1 is lost in slot 1. SDU 2 is there at 3 ms, and from then on t-Reassembly runs: at 53 ms all that have come since go up.
+#[test]
+fn without_acknowledgement_a_lost_block_costs_one_t_reassembly() {
+    let mut link = Link::with(&config(&[word("mode", "um"), number("combining", 1.0)], 0.0), losing(&[1]), 1);
+    (0..100).for_each(|number| link.offer(at(number), number, WHOLE));
+    link.run(at(1000));
+    assert_eq!(link.lost, [(1, Time::NEVER, LossReason::Channel)]);
+    assert_eq!(link.given_up, [(1, at(53))]);
+    // The lost block's three repeats take slots 9, 17 and 25, which delays what comes then by one slot each.
+    let sent = |number: u64| {
+        let later = [9, 17, 25].iter().filter(|slot| number + 1 > **slot).count() as u64;
+        let slot = (number..)
+            .find(|slot| slot - [9, 17, 25].iter().filter(|at| *at < slot).count() as u64 >= number);
+        let slot = slot.unwrap();
+        assert!(slot <= number + later + 3);
+        slot
+    };
+    for (number, arrived) in &link.arrived {
+        let there = at(sent(*number).max(*number) + 1);
+        let expected = if *number > 1 { there.max(at(53)) } else { there };
+        assert!(arrived.since(expected) <= MS, "{number} at {arrived:?}, not {expected:?}");
+    }
+    let counters = link.counters();
+    assert_eq!((counters.waits_expired, counters.longest_wait), (1, MS * 50));
+    // PDCP waits for its own timer.
+    let pdcp = [word("order", "pdcp"), time("t_reordering", MS * 80)];
+    let settings = [&[word("mode", "um"), number("combining", 1.0)], &pdcp[..]].concat();
+    let mut link = Link::with(&config(&settings, 0.0), losing(&[1]), 1);
+    (0..100).for_each(|number| link.offer(at(number), number, WHOLE));
+    link.run(at(1000));
+    assert_eq!(link.given_up, [(1, at(83))]);
+    assert_eq!(link.counters().longest_wait, MS * 80);
+    assert_eq!(link.arrived.len(), 99);
+}
+
+/// SDU 1 is lost in slot 1, HARQ off. At 3 ms SDU 2 shows the hole; t-Reassembly is over at 23 ms, the status has the slot
+/// of 23 to 24 ms on the way back, where slot 24 has begun, and SDU 1 that of 25 to 26 ms.
+#[test]
+fn a_status_brings_a_lost_block_back() {
+    let settings =
+        [count("transmissions", 1), time("t_reassembly", MS * 20), time("t_status_prohibit", MS * 5)];
+    let mut link = Link::with(&config(&settings, 0.0), losing(&[1]), 1);
+    (0..40).for_each(|number| link.offer(at(number), number, WHOLE));
+    link.run(at(1000));
+    // Each block empties the buffer and polls: one answer for SDU 0, the next when it is known that SDU 1 is missing. The one
+    // after that is prohibited until SDU 1 is there, else it would be asked for again.
+    assert_eq!(link.statuses[..2], [at(1), at(23)]);
+    assert_eq!(link.numbers(), (0..40).collect::<Vec<_>>());
+    let when = |number: usize| link.arrived[number].1;
+    assert_eq!((when(0), when(1), when(2), when(24)), (at(1), at(26), at(26), at(26)));
+    assert_eq!((when(25), when(39)), (at(27), at(41)));
+    let counters = link.counters();
+    assert_eq!((counters.retransmissions, counters.discarded, counters.blocks_given_up), (1, 0, 1));
+}
+
+/// Nothing comes behind a lost SDU: its poll is lost with it, and is sent again after t-PollRetransmit.
+#[test]
+fn a_lost_poll_is_sent_again() {
+    let mut link = Link::with(&config(&[count("transmissions", 1)], 0.0), losing(&[0]), 1);
+    link.offer(at(0), 0, WHOLE);
+    link.run(at(10_000));
+    assert_eq!(link.arrived, [(0, at(121))]);
+    assert_eq!((link.counters().polls, link.counters().statuses), (2, 1));
+    assert_eq!(link.sides[0].poll_timeout(), Time::NEVER, "all is acknowledged");
+    assert_eq!(link.sides[1].poll_timeout(), Time::NEVER);
+}
+
+/// All transmissions fail: each SDU is sent once and twice more, then given up.
+#[test]
+fn what_is_repeated_too_often_is_given_up() {
+    let settings = [count("transmissions", 1), count("retransmissions", 2)];
+    let mut link = Link::new(&config(&settings, 1.0), 1);
+    (0..5).for_each(|number| link.offer(Time::ZERO, number, WHOLE));
+    link.run(at(100_000));
+    assert_eq!(link.arrived, []);
+    let lost: Vec<u64> = link.lost.iter().map(|(number, _, _)| *number).collect();
+    assert_eq!(lost.len(), 5, "{lost:?}");
+    assert!(link.lost.iter().all(|(_, _, reason)| *reason == LossReason::Discarded));
+    assert_eq!(link.counters().pdus, 15);
+    assert_eq!(link.sides[0].poll_timeout(), Time::NEVER);
+}
+
+#[test]
+fn in_acknowledged_mode_nothing_is_lost() {
+    for (transmissions, loss, order) in [(1, 0.5, "rlc"), (2, 0.3, "pdcp"), (4, 0.1, "rlc"), (1, 0.1, "none")]
+    {
+        let settings = [
+            count("transmissions", transmissions),
+            count("retransmissions", 1000),
+            word("order", order),
+            time("t_reordering", Duration::from_secs(100)),
+            number("misread", 0.05),
+        ];
+        let mut link = Link::new(&config(&settings, loss), 5);
+        (0..5000).for_each(|number| link.offer(Time::ZERO, number, 300 + (number % 13) as u32 * 100));
+        link.run(at(200_000));
+        assert_eq!((link.lost.len(), link.counters().blocks_given_up > 0), (0, true));
+        let mut numbers = link.numbers();
+        numbers.sort_unstable();
+        assert_eq!(numbers, (0..5000).collect::<Vec<_>>());
+        assert_eq!(link.counters().late == 0, order != "none");
+        assert!(link.statuses.windows(2).all(|pair| pair[1].since(pair[0]) >= MS * 50), "t-StatusProhibit");
+    }
+}
+
+/// Four processes with a round trip of eight slots use every other one; at 64 kbit/s, where a slot has 8 bytes, blocks wait for
+/// some slots' worth.
+#[test]
+fn processes_and_low_rates() {
+    let mut link = Link::new(&config(&[count("processes", 4)], 0.0), 1);
+    (0..2000).for_each(|number| link.offer(Time::ZERO, number, WHOLE));
+    link.run(at(2000));
+    assert!(link.arrived.len().abs_diff(1000) <= 4, "{}", link.arrived.len());
+    let mut slow = config(&[number_of_bytes("header", 0)], 0.0);
+    slow.service = Service::Rate(Rate::from_bps(64_000));
+    let mut link = Link::new(&slow, 1);
+    (0..2000).for_each(|number| link.offer(Time::ZERO, number, 80));
+    link.run(at(10_000));
+    // 10 ms each.
+    assert!(link.arrived.len().abs_diff(1000) <= 4, "{}", link.arrived.len());
+}
+
+/// 50 ms without service: what was on the air then is lost to HARQ, and acknowledged mode brings it.
+#[test]
+fn an_outage_by_plan() {
+    let plan = Plan::parse("12 Mbit/s for 100 ms, 0 bit/s for 50 ms").unwrap();
+    for (mode, all) in [("am", true), ("um", false)] {
+        let mut config = config(&[word("mode", mode)], 0.3);
+        config.service = Service::Plan(Arc::new(plan.clone()));
+        let mut link = Link::new(&config, 1);
+        (0..2000).for_each(|number| link.offer(Time::ZERO, number, WHOLE));
+        link.run(at(60_000));
+        assert_eq!(link.lost.is_empty(), all, "{mode}");
+        assert_eq!(link.arrived.len() + link.lost.len(), 2000);
+        let quiet = |time: &Time| (time.as_nanos() % 150_000_000) as f64 / 1e6;
+        if all {
+            // Decoded no later than the slot in which service ends.
+            assert!(link.arrived.iter().all(|(_, at)| quiet(at) <= 100.0), "nothing arrives in an outage");
+        }
+    }
+}
