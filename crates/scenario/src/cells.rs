@@ -82,16 +82,23 @@ fn refuse_differences(reader: &Reader<'_>, place: Span, links: &[Link], link: &L
     let Some(first) = all().next() else { return Ok(()) };
     let Some(medium) = first.config.medium() else { return Ok(()) };
     for here in directions(link) {
-        let own = all().find(|other| other.sender == here.sender).unwrap_or(first);
         if here.config.arq.info.name != first.config.arq.info.name {
             let name = |config: &Config| config.arq.info.name.to_owned();
             return Err(differ(reader, place, "arq", [&here, &first], &name));
         }
-        let ours = medium.alike_of_sender.iter().map(|parameter| (parameter, own));
-        for (parameter, other) in medium.alike.iter().map(|parameter| (parameter, first)).chain(ours) {
+        let own = all().find(|other| other.sender == here.sender).unwrap_or(first);
+        let speaks = |one: &Direction<'_>| match medium.alike_if_said.first() {
+            Some(count) => one.config.arq.values.count(count) > 0,
+            None => false,
+        };
+        let speaker = if speaks(&here) { all().find(speaks).unwrap_or(here) } else { here };
+        let with = [(medium.alike, first), (medium.alike_of_sender, own), (medium.alike_if_said, speaker)];
+        for (parameter, other) in
+            with.iter().flat_map(|(list, other)| list.iter().map(move |one| (one, other)))
+        {
             let value = |config: &Config| text::plain(config.arq.values.value(parameter));
             if value(here.config) != value(other.config) {
-                return Err(differ(reader, place, &format!("arq.{parameter}"), [&here, &other], &value));
+                return Err(differ(reader, place, &format!("arq.{parameter}"), [&here, other], &value));
             }
         }
     }

@@ -100,10 +100,10 @@ transfer = "5 MB"
     ),
     (
         "A Wi-Fi cell: two stations, one of them slow, share the air with three that are only load",
-        r#"[link]                          # what concerns the medium is the same in all links of a cell
+        r#"[link]
 wired = { from = "server", to = "ap", rate = "1 Gbit/s", one_way_delay = "10 ms" }
-near = { from = "ap", to = "laptop", cell = "home", rate = "54 Mbit/s", queue = "200 packets", arq = { kind = "wifi", stations = 3, load = "30 %" } }
-far = { from = "ap", to = "phone", cell = "home", rate = "6 Mbit/s", queue = "200 packets", arq = { kind = "wifi", stations = 3, load = "30 %" } }
+near = { from = "ap", to = "laptop", cell = "home", rate = "54 Mbit/s", arq = { kind = "wifi", stations = 3, load = "30 %" } }
+far = { from = "ap", to = "phone", cell = "home", rate = "6 Mbit/s", arq = "wifi" }
 
 [flow]
 download = { from = "server", to = "laptop" }

@@ -40,6 +40,11 @@ fn links_name_their_cell() {
 }
 
 #[test]
+fn one_link_speaks_of_other_stations() {
+    assert!(with("cell = \"home\", arq = { kind = \"wifi\", stations = 3, load = 0.3 }").is_ok());
+}
+
+#[test]
 fn a_cell_of_one_link() {
     insta::assert_snapshot!(refused("cell = \"hoem\", arq = \"wifi\""));
 }
@@ -61,8 +66,9 @@ fn media_that_differ() {
 
 #[test]
 fn stations_that_differ_up_and_down() {
-    let up = "arq = \"wifi\", up = { arq = { kind = \"wifi\", stations = 3 } }, cell = \"home\"";
-    insta::assert_snapshot!(refused(up));
+    let stations =
+        "arq = { kind = \"wifi\", stations = 3 }, up = { arq = { kind = \"wifi\", stations = 4 } }";
+    insta::assert_snapshot!(refused(&format!("cell = \"home\", {stations}")));
 }
 
 #[test]

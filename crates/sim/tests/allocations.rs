@@ -88,7 +88,7 @@ fn nor_do_those_of_a_cell_of_several_links() {
     let text = r#"[link]
 wired = { from = "server", to = "ap", rate = "1 Gbit/s", one_way_delay = "5 ms" }
 near = { from = "ap", to = "c1", cell = "home", rate = "54 Mbit/s", queue = "100 packets", arq = { kind = "wifi", stations = 3, load = "30 %" } }
-far = { from = "ap", to = "c2", cell = "home", rate = "6 Mbit/s", queue = "100 packets", arq = { kind = "wifi", stations = 3, load = "30 %" } }
+far = { from = "ap", to = "c2", cell = "home", rate = "6 Mbit/s", queue = "100 packets", arq = "wifi" }
 [flow]
 down = { from = "server", to = "c1" }
 up = { from = "c2", to = "server" }

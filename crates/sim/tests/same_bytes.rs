@@ -20,7 +20,7 @@ fn cell() -> Scenario {
 [link]
 wired = { from = "server", to = "ap", rate = "1 Gbit/s", one_way_delay = "5 ms" }
 near = { from = "ap", to = "c1", cell = "home", rate = "54 Mbit/s", queue = "50 packets", arq = { kind = "wifi", stations = 3, load = 0.3 } }
-far = { from = "ap", to = "c2", cell = "home", rate = "6 Mbit/s", queue = "50 packets", arq = { kind = "wifi", stations = 3, load = 0.3 } }
+far = { from = "ap", to = "c2", cell = "home", rate = "6 Mbit/s", queue = "50 packets", arq = "wifi" }
 [flow]
 down = { from = "server", to = "c1" }
 up = { from = "c2", to = "server" }

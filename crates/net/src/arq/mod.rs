@@ -80,6 +80,8 @@ pub struct Medium {
     pub alike: &'static [&'static str],
     /// Parameters in which those of one sender are the same.
     pub alike_of_sender: &'static [&'static str],
+    /// Parameters in which those are the same that set the first one, a count, to more than 0.
+    pub alike_if_said: &'static [&'static str],
     /// What says who begins when. It exchanges [words](crate::across::Word) with its members, and carries no packets.
     pub arbiter: fn(&[Member<'_>], Stream) -> Box<dyn Element>,
 }

@@ -35,8 +35,8 @@ struct Station {
 }
 
 enum Kind {
-    /// Its directions, and whose turn it is.
-    Sends { members: Vec<u32>, turn: usize },
+    /// Its directions, whose turn it is, and how many have something to send.
+    Sends { members: Vec<u32>, turn: usize, wanting: u32 },
     /// How much it has, and how often it sent the first of that.
     Load { pending: u64, sent: u64 },
 }
@@ -52,7 +52,7 @@ impl Arbiter {
                 senders.push(member.sender);
                 stations.push(Station {
                     backoff: Backoff::new(member.values, member.random.clone()),
-                    kind: Kind::Sends { members: Vec::new(), turn: 0 },
+                    kind: Kind::Sends { members: Vec::new(), turn: 0, wanting: 0 },
                     is_on_air: false,
                 });
                 stations.len() - 1
@@ -63,8 +63,9 @@ impl Arbiter {
             members.push((station, false));
         }
         let first_load = stations.len();
-        // All members are the same in what concerns the stations that are load only.
-        let values = all[0].values;
+        // Those that speak of stations that are load only say the same.
+        let speaks = all.iter().find(|member| member.values.count("stations") > 0);
+        let values = speaks.unwrap_or(&all[0]).values;
         let own = Stream::named(random.draw(), "arrivals");
         let load = Load::new(values, own);
         for _ in 0..load.stations() {
@@ -90,15 +91,25 @@ impl Arbiter {
     /// When a station begins, as far as known.
     fn begins_at(&self, station: &Station) -> Time {
         let wants = match &station.kind {
-            Kind::Sends { members, .. } => members.iter().any(|member| self.members[*member as usize].1),
+            Kind::Sends { wanting, .. } => *wanting > 0,
             Kind::Load { pending, .. } => *pending > 0,
         };
         if wants && !station.is_on_air { station.backoff.ends_at(self.free_at) } else { Time::NEVER }
     }
 
+    /// To be asked when the medium is not taken or what takes it is sent: meanwhile nobody begins.
     fn plan(&mut self, now: Time) {
         let all = self.stations.iter().map(|station| self.begins_at(station));
         self.next = all.min().map_or(Time::NEVER, |first| first.max(now));
+    }
+
+    /// Whether a direction has something to send.
+    fn note(&mut self, member: u32, wants: bool) {
+        let (station, had) = &mut self.members[member as usize];
+        if let Kind::Sends { wanting, .. } = &mut self.stations[*station].kind {
+            *wanting = *wanting + u32::from(wants) - u32::from(*had);
+        }
+        *had = wants;
     }
 
     /// A station has something to send, and had nothing.
@@ -118,7 +129,7 @@ impl Arbiter {
             let station = &mut self.stations[number];
             station.is_on_air = true;
             match &mut station.kind {
-                Kind::Sends { members, turn } => {
+                Kind::Sends { members, turn, .. } => {
                     while !self.members[members[*turn] as usize].1 {
                         *turn = (*turn + 1) % members.len();
                     }
@@ -132,14 +143,15 @@ impl Arbiter {
                 }
             }
         }
+        self.next = Time::NEVER;
         if loads > 0 {
             self.take(now, now + self.load.access);
-            self.settles_at = if is_told { now } else { Time::NEVER };
-            if !is_told {
-                self.settle(out);
-            }
+            self.settles_at = now;
         }
-        self.plan(now);
+        if !is_told {
+            self.settle(out);
+            self.plan(now);
+        }
     }
 
     /// One more has begun now.
@@ -165,7 +177,9 @@ impl Arbiter {
         for number in self.round.drain(..) {
             let station = &mut self.stations[number];
             match &mut station.kind {
-                Kind::Sends { members, turn } if collides => out.push(say(members[*turn], Word::Collides)),
+                Kind::Sends { members, turn, .. } if collides => {
+                    out.push(say(members[*turn], Word::Collides))
+                }
                 Kind::Sends { .. } => {}
                 Kind::Load { pending, sent } => {
                     *sent += 1;
@@ -216,34 +230,33 @@ impl Element for Arbiter {
 
     fn handle_across(&mut self, now: Time, across: Across) {
         let Across::Air { member, word } = across else { return };
-        let (station, had) = &mut self.members[member as usize];
-        let station = *station;
+        let number = self.members[member as usize].0;
         match word {
             Word::Wants => {
-                *had = true;
-                if !self.stations[station].is_on_air {
-                    self.ask(now, station);
+                self.note(member, true);
+                if !self.stations[number].is_on_air {
+                    self.ask(now, number);
                 }
             }
             Word::Takes(until) => {
-                self.join(now, station);
+                self.join(now, number);
                 if self.round.len() > 1 {
                     self.settles_at = now;
                 }
                 self.take(now, until);
-                self.plan(now);
+                self.next = Time::NEVER;
             }
             Word::Nothing => {
-                *had = false;
-                self.stations[station].is_on_air = false;
+                self.note(member, false);
+                self.stations[number].is_on_air = false;
                 self.plan(now);
             }
             Word::Done { is_settled, wants } => {
-                *had = wants;
-                let station = &mut self.stations[station];
+                self.note(member, wants);
+                let station = &mut self.stations[number];
                 station.is_on_air = false;
                 station.backoff.again(is_settled);
-                if let Kind::Sends { members, turn } = &mut station.kind
+                if let Kind::Sends { members, turn, .. } = &mut station.kind
                     && is_settled
                 {
                     *turn = (*turn + 1) % members.len();

@@ -56,8 +56,9 @@ impl Layer for Cell {
 
     fn medium(&self) -> Option<Medium> {
         Some(Medium {
-            alike: &["slot", "sifs", "stations", "load", "access"],
+            alike: &["slot", "sifs"],
             alike_of_sender: &["difs", "cw_min", "cw_max"],
+            alike_if_said: &["stations", "load", "access"],
             arbiter: |members, random| Box::new(medium::Arbiter::new(members, random)),
         })
     }

@@ -73,7 +73,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "stations",
                 unit: Unit::Count(0, 1000),
                 default: Some("0"),
-                doc: "other stations in the cell, which contend and take the medium, but whose packets are not simulated",
+                doc: "other stations in the cell, which take the medium, but whose packets are not simulated; one link of it may say so for all",
             },
             Parameter {
                 name: "load",
