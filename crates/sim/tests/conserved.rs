@@ -167,6 +167,15 @@ fn full_queues_and_the_air() {
     check(PATH, &[(down, bits), ("link.path.down.arq", repeated)], &["lost_channel"]);
 }
 
+/// Collisions lose what is sent once only, up and down; copies and damage beside.
+#[test]
+fn a_crowded_cell() {
+    let cell = ("link.path.arq", "{ kind = \"wifi\", transmissions = 1, stations = 5, load = 0.5 }");
+    check(PATH, &[cell], &["lost_channel", "acks_lost"]);
+    let impaired = [cell, ("link.path.duplicate", "3 %"), ("link.path.corrupt", "2 %")];
+    check(PATH, &impaired, &["lost_channel", "acks_lost", "lost_corrupt", "copied"]);
+}
+
 #[test]
 fn copies_and_damage() {
     let [down, up] = ["link.path.down", "link.path.up"]
