@@ -55,6 +55,25 @@ fn losses_on_the_air_want_repeats_or_a_sender_that_tolerates_them() {
     assert!(first[0].goodput_change.unwrap().ci95.unwrap()[0] > 20.0, "{:?}", first[0]);
 }
 
+/// LTE without hybrid ARQ in unacknowledged mode: TCP meets every block that the air destroys, one in a hundred, until the
+/// link layer repeats it (TS 36.322's acknowledged mode, or HARQ) or the sender does not take it for congestion.
+#[test]
+fn blocks_lost_on_the_air_want_acknowledged_mode_or_hybrid_arq() {
+    let without = [
+        ("duration", "20 s"),
+        ("link.wireless.arq.mode", "um"),
+        ("link.wireless.arq.transmissions", "1"),
+        ("link.wireless.channel.loss", "1 %"),
+    ];
+    let advice = advice("lte-am", &without, 2);
+    let find = |name: &str| advice.rows.iter().position(|row| row.candidate.name == name);
+    let [am, harq] = ["RLC's acknowledged mode", "2 transmissions on the link, not 1"].map(find);
+    assert!(am.is_some_and(|rank| rank < 6) && harq.is_some_and(|rank| rank < 6), "{am:?} {harq:?}");
+    for row in [am, harq].into_iter().flatten().map(|rank| &advice.rows[rank]) {
+        assert!(row.goodput_change.unwrap().ci95.unwrap()[0] > 20.0, "{row:?}");
+    }
+}
+
 /// The same losses in bursts of five: a burst is one event to a sender (RFC 5681 §3.1 reduces once a window), so that the
 /// path as it is carries more; and repeats on the link meet the burst that took their packet, so that they gain nothing
 /// where single losses are nearly all repaired.

@@ -271,7 +271,14 @@ impl List<'_> {
                 (format!("{key}.delay"), format!("{:.6} s", air.round_trip.as_secs())),
             ];
             self.add(Place::Link, "repeats on the link, up to 4 transmissions", set);
-        } else if let Some(transmissions) = number("transmissions") {
+            return;
+        }
+        let is_unacknowledged = |value: &Value| matches!(value, Value::Word("um"));
+        if arq.values.iter().any(|(name, value)| name == "mode" && is_unacknowledged(value)) {
+            let set = vec![(format!("{key}.mode"), "am".into())];
+            self.add(Place::Link, "RLC's acknowledged mode", set);
+        }
+        if let Some(transmissions) = number("transmissions") {
             let more = transmissions * 2.0;
             let set = vec![(format!("{key}.transmissions"), format!("{more:.0}"))];
             self.add(
