@@ -83,13 +83,13 @@ impl Direction {
         };
     }
 
-    /// The first slot from this one on that is not in an outage by plan.
+    /// The first slot from this one on that is not in an outage by plan; of a plan with very many of them one to ask again in.
     fn in_service(&self, mut slot: Time) -> Time {
-        while slot < Time::NEVER && self.service.rate_at(slot).bps() <= 1 {
-            slot = match self.service.change_after(slot) {
-                Time::NEVER => Time::NEVER,
-                change => change.round_up(self.slot),
-            };
+        for _ in 0..100 {
+            if slot == Time::NEVER || self.service.rate_at(slot).bps() > 1 {
+                break;
+            }
+            slot = self.service.change_after(slot).round_up(self.slot);
         }
         slot
     }

@@ -44,7 +44,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             },
             Parameter {
                 name: "transmissions",
-                unit: Unit::Count(1, 32),
+                unit: Unit::Count(1, 1000),
                 default: Some("4"),
                 doc: "of a block in all, the first one counted",
             },

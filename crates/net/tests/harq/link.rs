@@ -93,7 +93,9 @@ impl Link {
     }
 
     pub fn offer(&mut self, now: Time, number: u64, bytes: u32) {
-        self.run(Time::from_nanos(now.as_nanos().saturating_sub(1)));
+        if let Some(before) = now.as_nanos().checked_sub(1) {
+            self.run(Time::from_nanos(before));
+        }
         let mut out = Vec::new();
         self.now = now;
         self.sides[0].handle_packet(now, packet(number, bytes), &mut out);

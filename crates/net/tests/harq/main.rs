@@ -6,7 +6,7 @@ mod link;
 use lasthop_base::{Duration, Rate, Time};
 use lasthop_net::channel;
 use lasthop_net::channel::Channel;
-use lasthop_net::service::{Plan, Service};
+use lasthop_net::service::{Plan, Service, Trace};
 use lasthop_wire::LossReason;
 use link::*;
 use std::sync::Arc;
@@ -268,4 +268,38 @@ fn an_outage_by_plan() {
             assert!(link.arrived.iter().all(|(_, at)| quiet(at) <= 100.0), "nothing arrives in an outage");
         }
     }
+}
+
+/// Opportunities at 5, 5, 5 and 10 ms, each of 1504 bytes: slots that end then have as much.
+#[test]
+fn a_recorded_rate_fills_the_slots() {
+    let mut config = config(&[word("mode", "um")], 0.0);
+    config.service = Service::Trace(Arc::new(Trace::parse("5\n5\n5\n10\n").unwrap()));
+    let mut link = Link::new(&config, 1);
+    (0..8).for_each(|number| link.offer(Time::ZERO, number, 1496));
+    link.run(at(100));
+    let times: Vec<Time> = link.arrived.iter().map(|(_, at)| *at).collect();
+    assert_eq!(times, [5, 5, 5, 10, 15, 15, 15, 20].map(at));
+}
+
+/// A backlog of 1600 blocks of a PDU each polls after so many PDUs or bytes, and with the last one.
+#[test]
+fn polls_come_by_pdus_and_by_bytes() {
+    for (pdus, bytes, polls) in [(16, 0, 100), (0, 15_000, 160), (16, 15_000, 160), (0, 0, 1)] {
+        let settings = [count("poll_pdus", pdus), number_of_bytes("poll_bytes", bytes)];
+        let mut link = Link::new(&config(&settings, 0.0), 1);
+        (0..1600).for_each(|number| link.offer(Time::ZERO, number, WHOLE));
+        link.run(at(10_000));
+        assert_eq!((link.counters().polls, link.counters().retransmissions), (polls, 0), "{pdus} {bytes}");
+    }
+}
+
+/// Four SDUs in four slots; the last one polls, as no other may be begun, and the status has the fifth slot on its way back.
+#[test]
+fn a_full_window_polls() {
+    let settings = [count("window", 4), time("t_status_prohibit", Duration::ZERO)];
+    let mut link = Link::new(&config(&settings, 0.0), 1);
+    (0..1000).for_each(|number| link.offer(Time::ZERO, number, WHOLE));
+    link.run(at(1000));
+    assert_eq!(link.arrived.len(), 800);
 }
