@@ -4,6 +4,8 @@ use crate::error::SystemError;
 use crate::namespace::{self, Namespace};
 use crate::port::Port;
 use crate::tun::Interface;
+use nix::ifaddrs::getifaddrs;
+use std::fmt;
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
@@ -16,6 +18,8 @@ pub const CLIENT: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 2);
 pub const SERVER6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 1);
 /// The other one.
 pub const CLIENT6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 2);
+/// The most emulations inside each other: so many networks there are.
+const DEEPEST: u8 = 255;
 /// The device's name in a namespace of its own; not that of `lasthop endpoint`, which may run there.
 pub const DEVICE: &str = "lasthop-path";
 /// Devices of smaller packets have no IPv6, bytes (RFC 8200 §5).
@@ -45,6 +49,64 @@ pub fn open(
         }
         Ok(port)
     })?
+}
+
+/// A network for the two ends of a path that leads on to this thread's namespace: 198.18.N.0/24.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Network(u8);
+
+impl Network {
+    /// That of a path between namespaces of its own, which meets no other one.
+    pub const ALONE: Network = Network(0);
+
+    /// The first one above all that have an address in this thread's namespace: within an emulation that is the next, so
+    /// that nobody on the way has it.
+    ///
+    /// # Errors
+    /// If all are taken.
+    pub fn next() -> Result<Network, SystemError> {
+        let refused = |error: nix::errno::Errno| {
+            SystemError::of_system("cannot look for addresses", &error.into(), "see `ip addr`")
+        };
+        let found = getifaddrs().map_err(refused)?;
+        let addresses = found.filter_map(|one| Some(one.address?.as_sockaddr_in()?.ip()));
+        match addresses.filter_map(number).max() {
+            Some(DEEPEST) => Err(SystemError::new(
+                "there is no network left for the path: 198.18.255.0/24 is in use",
+                "see `ip addr` for who has it",
+            )),
+            highest => Ok(Network(highest.map_or(0, |number| number + 1))),
+        }
+    }
+
+    /// The kernel's address at the server's end.
+    pub fn server(self) -> Ipv4Addr {
+        self.of(SERVER)
+    }
+
+    /// The other one.
+    pub fn client(self) -> Ipv4Addr {
+        self.of(CLIENT)
+    }
+
+    fn of(self, address: Ipv4Addr) -> Ipv4Addr {
+        let [a, b, _, d] = address.octets();
+        Ipv4Addr::new(a, b, self.0, d)
+    }
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "198.18.{}.0/24", self.0)
+    }
+}
+
+/// Of which of these networks an address is.
+fn number(address: Ipv4Addr) -> Option<u8> {
+    match address.octets() {
+        [198, 18, number, _] => Some(number),
+        _ => None,
+    }
 }
 
 /// Whether namespaces of this kernel can have IPv6.

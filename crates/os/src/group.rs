@@ -1,9 +1,11 @@
 //! Control groups of our own (cgroup v2), which tell how long all programs of one side waited for a processor at once:
 //! the kernel's pressure stall information (PSI).
 
-use crate::namespace::is_ours;
+use crate::apart;
+use crate::namespace::locked;
 use lasthop_base::Duration;
-use std::fs;
+use nix::fcntl::Flock;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
@@ -16,19 +18,24 @@ pub struct Group {
     /// Where it is, and where we are.
     folder: PathBuf,
     parent: PathBuf,
+    /// Whoever finds it unlocked knows that its owner is dead.
+    _lock: Flock<File>,
 }
 
 /// Processes that were killed are gone after so long.
 const PATIENCE: time::Duration = time::Duration::from_millis(500);
+/// So deep below the first group ours are looked for; services of a user are 4 deep.
+const DEEPEST: u32 = 8;
 
 impl Group {
     /// A group for what is called `role`, below our own. `None` where the system has no cgroup v2 that we may write, or
     /// no pressure stall information (`psi=1` on the kernel's command line).
     pub fn create(role: &str) -> Option<Group> {
         let parent = own()?;
-        let folder = parent.join(name(process::id(), role));
+        let folder = parent.join(name(apart::run().unwrap_or_else(process::id), role));
         fs::create_dir(&folder).ok()?;
-        let group = Group { folder, parent };
+        let lock = locked(&folder).ok()?;
+        let group = Group { folder, parent, _lock: lock };
         group.stalled().is_some().then_some(group)
     }
 
@@ -59,13 +66,23 @@ impl Drop for Group {
     }
 }
 
-/// Removes the empty groups of processes that are no more.
+/// Removes the empty groups of processes that are no more, wherever they are.
 pub fn remove_stale() {
-    let Some(entries) = own().and_then(|parent| fs::read_dir(parent).ok()) else { return };
-    for entry in entries.flatten() {
-        let is_stale = entry.file_name().to_str().and_then(owner).is_some_and(|pid| !is_ours(pid));
-        if is_stale {
-            let _ = fs::remove_dir(entry.path());
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    if let Some(root) = mounted(&mounts) {
+        remove_below(Path::new(root), DEEPEST);
+    }
+}
+
+fn remove_below(folder: &Path, depth: u32) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+        match entry.file_name().to_str().is_some_and(is_name) {
+            // One that is made right now and not locked yet is lost to its owner, who goes without.
+            true if locked(&entry.path()).is_ok() => drop(fs::remove_dir(entry.path())),
+            true => {}
+            false if depth > 0 => remove_below(&entry.path(), depth - 1),
+            false => {}
         }
     }
 }
@@ -74,9 +91,10 @@ fn name(pid: u32, role: &str) -> String {
     format!("lasthop-{pid}-{role}")
 }
 
-/// The process after which a group is called.
-fn owner(name: &str) -> Option<i32> {
-    name.strip_prefix("lasthop-")?.split_once('-')?.0.parse().ok()
+/// Whether a group is one of ours.
+fn is_name(name: &str) -> bool {
+    let parts = name.strip_prefix("lasthop-").and_then(|rest| rest.split_once('-'));
+    parts.is_some_and(|(pid, role)| pid.parse::<u32>().is_ok() && matches!(role, "command" | "listener"))
 }
 
 fn enter(folder: &Path) -> io::Result<()> {
@@ -120,7 +138,26 @@ mod tests {
             "tmpfs /sys/fs/cgroup tmpfs rw 0 0\ncgroup2 /sys/fs/cgroup/unified cgroup2 rw,relatime 0 0\n";
         assert_eq!(mounted(mounts), Some("/sys/fs/cgroup/unified"));
         assert_eq!(mounted("tmpfs /sys/fs/cgroup tmpfs rw 0 0\n"), None);
-        assert_eq!(owner(&name(17, "client")), Some(17));
-        assert_eq!(owner("user.slice"), None);
+        assert!(is_name(&name(17, "command")) && is_name(&name(17, "listener")));
+        assert!(!is_name("user.slice") && !is_name("lasthop-x-command") && !is_name("lasthop-17-other"));
+    }
+
+    #[test]
+    fn groups_of_the_dead_are_found_wherever_they_are() {
+        let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+        let Some(root) = mounted(&mounts) else { return println!("skipped: no cgroup v2 here") };
+        let outer = Path::new(root).join(format!("lasthop-test-{}", process::id()));
+        let [dead, alive] = ["lasthop-4711-command", "lasthop-4712-command"].map(|name| outer.join(name));
+        if [&outer, &dead, &alive].iter().any(|folder| fs::create_dir(folder).is_err()) {
+            return println!("skipped: no control groups may be made here");
+        }
+        let lock = locked(&alive).unwrap();
+        remove_stale();
+        let found = [dead.exists(), alive.exists()];
+        drop(lock);
+        for folder in [dead, alive, outer] {
+            let _ = fs::remove_dir(folder);
+        }
+        assert_eq!(found, [false, true]);
     }
 }

@@ -7,6 +7,7 @@
 //! * [`tun`]: a TUN device: IP packets from and to the kernel; [`port`]: one at an end of a path, which takes several packets at
 //!   once (`offload`); [`entries`]: when the kernel handed them over, [`arrival`] by which clock; [`ends`]: two of them.
 //! * [`datagrams`]: UDP with the kernel's time of arrival.
+//! * [`resolver`]: how names are resolved behind a path.
 //! * [`nat`]: network address translation: this host's network as the far end of a path.
 //! * [`apart`]: all of that without root's rights, in a user namespace; its way to the outside:
 //!   [`splice`] for TCP, [`uplink`] for the rest.
@@ -36,11 +37,15 @@ pub mod nat;
 #[cfg(target_os = "linux")]
 mod offload;
 #[cfg(target_os = "linux")]
+mod owner;
+#[cfg(target_os = "linux")]
 pub mod port;
 #[cfg(target_os = "linux")]
 pub mod priority;
 #[cfg(target_os = "linux")]
 pub mod program;
+#[cfg(target_os = "linux")]
+pub mod resolver;
 #[cfg(target_os = "linux")]
 pub mod splice;
 #[cfg(target_os = "linux")]

@@ -1,6 +1,7 @@
 //! Network namespaces of our own: with names, so that what a killed run leaves behind can be found, or without.
 
 use crate::error::SystemError;
+use crate::owner::lives;
 use nix::fcntl::{Flock, FlockArg};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::signal::{Signal, kill};
@@ -156,19 +157,35 @@ fn set_ipv6(name: &str, value: &str) -> io::Result<()> {
         .try_for_each(|which| fs::write(format!("/proc/sys/net/ipv6/conf/{which}/{name}"), value))
 }
 
-/// Removes what runs that were killed have left: their processes and their namespaces. Returns their names.
+/// Removes what runs that were killed have left: their processes and their namespaces, and those of runs that were in
+/// them. Returns their names.
 pub fn remove_stale() -> Vec<String> {
-    let Ok(entries) = fs::read_dir(FOLDER) else { return Vec::new() };
-    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-    let is_stale = |name: &String| {
-        // One that is not locked yet has an owner that begins right now.
-        owner(name).is_some_and(|pid| locked(&Path::new(FOLDER).join(name)).is_ok() && !is_ours(pid))
-    };
-    let stale: Vec<String> = names.filter(is_stale).collect();
-    for name in &stale {
-        end(name);
+    let mut removed = Vec::new();
+    // With one run those end that are in its namespaces.
+    while let Some(name) = stale().find(|name| !removed.contains(name)) {
+        end(&name);
+        removed.push(name);
     }
-    stale
+    removed
+}
+
+/// Those whose owner is dead.
+fn stale() -> impl Iterator<Item = String> {
+    let entries = fs::read_dir(FOLDER).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter(|name| {
+        let path = Path::new(FOLDER).join(name);
+        let Some(pid) = owner(name) else { return false };
+        // One that is not locked yet has an owner that begins right now.
+        let is_begun =
+            || fs::metadata(&path).and_then(|found| found.modified()).is_ok_and(|made| lives(pid, made));
+        locked(&path).is_ok() && !is_begun()
+    })
+}
+
+/// Where it is noted which rules were made in the namespace of this number, for whoever comes after a kill.
+pub(crate) fn note(number: u64) -> PathBuf {
+    PathBuf::from(format!("/run/lasthop-nat-{number}"))
 }
 
 /// The process after which a namespace is called, if it is one of ours.
@@ -185,37 +202,30 @@ pub(crate) fn locked(path: &Path) -> io::Result<Flock<File>> {
     Flock::lock(File::open(path)?, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| error.into())
 }
 
-/// Whether a process is alive and is this program: its number may have been given to another one.
-pub(crate) fn is_ours(pid: i32) -> bool {
-    let program = |pid: &str| fs::read_link(format!("/proc/{pid}/exe")).ok().map(without_deleted);
-    match (program(&pid.to_string()), program("self")) {
-        (Some(theirs), Some(ours)) => theirs.file_name() == ours.file_name(),
-        _ => false,
-    }
-}
-
-/// A program that was built anew while it runs is called `lasthop (deleted)`.
-fn without_deleted(path: PathBuf) -> PathBuf {
-    match path.to_str().and_then(|text| text.strip_suffix(" (deleted)")) {
-        Some(text) => PathBuf::from(text),
-        None => path,
-    }
-}
-
-/// Ends every process in a namespace, and removes it.
+/// Ends every process in a namespace, and removes it, with the namespaces of runs that were in it.
 fn end(name: &str) {
     let start = Instant::now();
+    let path = Path::new(FOLDER).join(name);
+    let number = fs::metadata(&path).map(|found| found.st_ino());
+    let mut is_first = true;
     loop {
-        let processes = processes(&Path::new(FOLDER).join(name));
+        let processes = processes(&path);
         for pid in &processes {
             let _ = kill(*pid, Signal::SIGKILL);
         }
         if processes.is_empty() || start.elapsed() > PATIENCE {
             break;
         }
+        is_first = false;
         thread::sleep(Duration::from_millis(5));
     }
     let _ = ip(&["netns", "del", name]);
+    // Its rules are gone with it.
+    let _ = number.map(|number| fs::remove_file(note(number)));
+    if !is_first {
+        // Runs may have been among them.
+        remove_stale();
+    }
 }
 
 /// The processes in a namespace; those that have ended and wait for their parents are not counted.
@@ -270,13 +280,5 @@ mod tests {
         {
             assert_eq!(owner(name), None, "{name}");
         }
-    }
-
-    #[test]
-    fn a_process_counts_as_ours_by_its_program() {
-        assert!(is_ours(std::process::id() as i32));
-        // The first process is another program, or may not be looked at.
-        assert!(!is_ours(1));
-        assert!(!is_ours(i32::MAX));
     }
 }

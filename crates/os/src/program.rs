@@ -4,6 +4,7 @@ use crate::apart::{self, give_up_rights};
 use crate::error::SystemError;
 use crate::group::Group;
 use crate::namespace::Namespace;
+use crate::resolver::Names;
 use crate::user::Runner;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -28,7 +29,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Starts it, as we or as somebody else, in a control group or in ours.
+    /// Starts it, as we or as somebody else, in a control group or in ours, with resolvers of its own or with ours.
     ///
     /// # Errors
     /// If there is no such program, or it may not be run.
@@ -38,6 +39,7 @@ impl Program {
         attached: Attached,
         runner: &Runner,
         group: Option<&Group>,
+        names: Option<&Names>,
     ) -> Result<Program, SystemError> {
         let Some((name, arguments)) = words.split_first() else {
             return Err(SystemError::new("there is no command to run", "give one behind `--`"));
@@ -53,6 +55,9 @@ impl Program {
         }
         let mut spawn = || {
             namespace.within(|| {
+                if let Some(names) = names {
+                    names.show()?;
+                }
                 if *runner == Runner::Bare {
                     give_up_rights();
                 }

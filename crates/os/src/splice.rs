@@ -70,12 +70,17 @@ fn carry(near: &TcpStream) {
         let _ = SockRef::from(near).set_linger(Some(Duration::ZERO));
         return;
     };
-    for stream in [near, &far] {
+    join(near, &far);
+}
+
+/// Carries what comes from one to the other, until both have ended.
+pub(crate) fn join(near: &TcpStream, far: &TcpStream) {
+    for stream in [near, far] {
         let _ = stream.set_nodelay(true);
     }
     thread::scope(|scope| {
-        scope.spawn(|| copy(near, &far));
-        copy(&far, near);
+        scope.spawn(|| copy(near, far));
+        copy(far, near);
     });
 }
 

@@ -2,9 +2,27 @@
 
 use nix::unistd::{Gid, Uid, User, geteuid};
 use std::env;
+use std::fs;
+use std::os::linux::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// Whether a command is this program, to run an emulation: by the name it is called, it would be found.
+pub fn is_emulation(words: &[String]) -> bool {
+    let Some((name, rest)) = words.split_first() else { return false };
+    let file = |path: &Path| fs::metadata(path).ok().map(|found| (found.st_dev(), found.st_ino()));
+    let found = match name.contains('/') {
+        true => file(Path::new(name)),
+        false => {
+            let folders = env::var_os("PATH").unwrap_or_default();
+            env::split_paths(&folders).find_map(|folder| file(&folder.join(name)))
+        }
+    };
+    rest.first().is_some_and(|word| word == "emulate")
+        && found.is_some()
+        && found == file(Path::new("/proc/self/exe"))
+}
 
 /// As whom, and with what rights, a program runs.
 #[derive(Clone, PartialEq, Eq, Debug)]

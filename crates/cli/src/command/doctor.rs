@@ -68,8 +68,11 @@ fn tried() -> Result<String, String> {
     match output.status.code() {
         // It was in time, or was not.
         Some(0 | 3) => Ok(lines
-            .find_map(|line| line.strip_prefix("note: only TCP"))
-            .map_or_else(|| "everything but IPv6 gets outside".to_owned(), |rest| format!("only TCP{rest}"))),
+            .find_map(|line| line.strip_prefix("note: only TCP and questions for names"))
+            .map_or_else(
+                || "everything but IPv6 gets outside".to_owned(),
+                |rest| format!("only TCP and questions for names{rest}"),
+            )),
         _ => Err(lines
             .find(|line| !line.is_empty() && !line.starts_with("note: "))
             .unwrap_or_default()

@@ -9,11 +9,13 @@ mod common;
 /// In real time: what waits more than it computes is called so, and `make test` runs it beside the others.
 mod live {
     mod commands;
+    mod composed;
     mod files;
     mod host;
     mod impaired;
     mod marks;
     mod messages;
+    mod names;
     mod pieces;
     mod record;
     mod removal;

@@ -8,7 +8,8 @@ mod filter;
 mod forwarding;
 
 use crate::error::SystemError;
-use crate::namespace::{is_ours, locked};
+use crate::namespace::{self, locked};
+use crate::owner::lives;
 use filter::{Let, Tool};
 use nix::fcntl::Flock;
 use nix::net::if_::if_nametoindex;
@@ -126,7 +127,9 @@ pub fn remove_stale() -> Result<bool, SystemError> {
         let _ = fs::remove_file(&note);
         return Ok(true);
     };
-    if locked(&note).is_err() || is_ours(pid) {
+    let is_begun =
+        || fs::metadata(&note).and_then(|found| found.modified()).is_ok_and(|made| lives(pid, made));
+    if locked(&note).is_err() || is_begun() {
         return Err(only_one(&format!("process {pid}")));
     }
     // Without rules nothing was opened, or the note is of a namespace that is gone and whose number was given anew.
@@ -147,8 +150,7 @@ fn only_one(which: &str) -> SystemError {
 
 /// Which process has changed what in this thread's network namespace, for the next one if that is killed.
 fn note() -> io::Result<PathBuf> {
-    let number = fs::metadata("/proc/thread-self/ns/net")?.st_ino();
-    Ok(PathBuf::from(format!("/run/lasthop-nat-{number}")))
+    fs::metadata("/proc/thread-self/ns/net").map(|found| namespace::note(found.st_ino()))
 }
 
 impl Changed {

@@ -2,26 +2,38 @@
 
 use super::ground::Ground;
 use crate::output;
-use lasthop_os::ends::{self, DEVICE, SERVER, SERVER6};
+use lasthop_os::ends::{self, DEVICE, Network, SERVER, SERVER6};
 use lasthop_os::nat::Nat;
+use lasthop_os::resolver::{Names, pass_on};
 use lasthop_os::splice::Splice;
 use lasthop_os::uplink::Uplink;
 use lasthop_os::{Interface, Namespace, Port, SystemError};
 use std::fs;
+use std::net::Ipv4Addr;
 
-/// The network of both ends.
-const NETWORK: &str = "198.18.0.0/24";
 /// The device's name where the network is.
 const OUTSIDE: &str = "lasthop-nat";
+
+/// Where questions for names are answered, and whether in the place of all resolvers or of those out of reach.
+pub(super) struct Passed {
+    at: Ipv4Addr,
+    all: bool,
+}
 
 /// One of them.
 pub(super) enum Far {
     /// A server's namespace.
     Server(Namespace),
     /// The network of the namespace that we are in.
-    Here { _nat: Nat },
+    Here { names: Option<Passed>, _nat: Nat },
     /// That of a namespace of its own, which is joined to the network that we may use.
-    Joined { nat: Option<Nat>, _splice: Splice, _uplink: Option<Uplink>, namespace: Namespace },
+    Joined {
+        names: Option<Passed>,
+        nat: Option<Nat>,
+        _splice: Splice,
+        _uplink: Option<Uplink>,
+        namespace: Namespace,
+    },
 }
 
 impl Far {
@@ -32,31 +44,44 @@ impl Far {
         Ok((Far::Server(namespace), port))
     }
 
-    /// The network, with the path's device.
-    pub(super) fn outside(ground: &Ground, mtu: u16) -> Result<(Far, Port), SystemError> {
-        warn_of_local_resolver();
+    /// The network, with the path's device at one end of `ends`.
+    pub(super) fn outside(ground: &Ground, ends: Network, mtu: u16) -> Result<(Far, Port), SystemError> {
         match ground.may_change_network() {
             true => {
-                let nat = ground.nat(OUTSIDE, NETWORK, None)?;
-                let port = open(&nat, mtu)?;
-                Ok((Far::Here { _nat: nat }, port))
+                let nat = ground.nat(OUTSIDE, ends, None)?;
+                let port = open(&nat, ends, mtu)?;
+                let names = pass_names_on(None, ends);
+                Ok((Far::Here { names, _nat: nat }, port))
             }
-            false => Far::joined(ground, mtu),
+            false => Far::joined(ground, ends, mtu),
         }
     }
 
-    fn joined(ground: &Ground, mtu: u16) -> Result<(Far, Port), SystemError> {
+    fn joined(ground: &Ground, ends: Network, mtu: u16) -> Result<(Far, Port), SystemError> {
         let namespace = ground.namespace("outside")?;
         let splice = Splice::begin(&namespace)?;
         let uplink = Uplink::begin(&namespace).map_err(|error| {
-            output::note(&format!("note: only TCP gets outside: {} ({})", error.message, error.help));
+            output::note(&format!(
+                "note: only TCP and questions for names get outside: {} ({})",
+                error.message, error.help
+            ));
         });
         let (nat, port) = namespace.within(|| {
-            let nat = ground.nat(OUTSIDE, NETWORK, Some(splice.port()))?;
-            let port = open(&nat, mtu)?;
+            let nat = ground.nat(OUTSIDE, ends, Some(splice.port()))?;
+            let port = open(&nat, ends, mtu)?;
             Ok((Some(nat), port))
         })??;
-        Ok((Far::Joined { nat, _splice: splice, _uplink: uplink.ok(), namespace }, port))
+        let names = pass_names_on(Some(&namespace), ends);
+        Ok((Far::Joined { names, nat, _splice: splice, _uplink: uplink.ok(), namespace }, port))
+    }
+
+    /// The resolvers that a program behind the path is to see, if not this machine's.
+    pub(super) fn names(&self) -> Result<Option<Names>, SystemError> {
+        let passed = match self {
+            Far::Server(_) => &None,
+            Far::Here { names, .. } | Far::Joined { names, .. } => names,
+        };
+        passed.as_ref().map(|passed| Names::through(passed.at, passed.all)).transpose()
     }
 
     /// The namespace of a server.
@@ -86,26 +111,29 @@ impl Drop for Far {
     }
 }
 
+/// Has the far end answer questions for names, if the path does not lead to who can. If it cannot, names are not resolved.
+fn pass_names_on(namespace: Option<&Namespace>, ends: Network) -> Option<Passed> {
+    let all = namespace.is_some();
+    let resolver = Names::resolver(all)?;
+    match pass_on(namespace, ends.server(), resolver) {
+        Ok(()) => Some(Passed { at: ends.server(), all }),
+        Err(error) => {
+            output::note(&format!(
+                "note: names will not be resolved, addresses will: {} ({})",
+                error.message, error.help
+            ));
+            None
+        }
+    }
+}
+
 /// The path's device in this thread's namespace, from which packets go on.
-fn open(nat: &Nat, mtu: u16) -> Result<Port, SystemError> {
-    let addresses = vec![(SERVER.into(), 24)];
+fn open(nat: &Nat, ends: Network, mtu: u16) -> Result<Port, SystemError> {
+    let addresses = vec![(ends.server().into(), 24)];
     let mut port = Port::open(&Interface { name: OUTSIDE.to_owned(), addresses, mtu })?;
     port.watch();
     nat.open()?;
     // Only what the command causes goes by the path.
     let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{OUTSIDE}/disable_ipv6"), "1");
     Ok(port)
-}
-
-/// Names are resolved as on the host; a resolver on its loopback device is out of the command's reach.
-fn warn_of_local_resolver() {
-    let text = fs::read_to_string("/etc/resolv.conf").unwrap_or_default();
-    let mut servers = text.lines().filter_map(|line| line.strip_prefix("nameserver")).map(str::trim);
-    if servers.clone().next().is_some() && servers.all(|server| server.starts_with("127.") || server == "::1")
-    {
-        output::note(
-            "note: /etc/resolv.conf names a resolver on the host's loopback device, which the command cannot reach: \
-             names will not be resolved, addresses will",
-        );
-    }
 }

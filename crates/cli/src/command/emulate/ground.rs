@@ -7,10 +7,11 @@ use crate::failure::Failure;
 use crate::output;
 use crate::path;
 use crate::target::{self, patience};
+use lasthop_os::ends::Network;
 use lasthop_os::nat::Nat;
 use lasthop_os::program::number;
-use lasthop_os::user::{Caller, Runner};
-use lasthop_os::{Namespace, SystemError, apart};
+use lasthop_os::user::{Caller, Runner, is_emulation};
+use lasthop_os::{Namespace, SystemError, apart, group};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::env;
@@ -63,6 +64,7 @@ impl Ground {
                 Guard::begin().map(Some)
             }
             Ground::Apart => {
+                group::remove_stale();
                 output::note(
                     "note: without root, in namespaces of your own: no real-time priority; as root it keeps time better",
                 );
@@ -78,10 +80,11 @@ impl Ground {
         }
     }
 
-    /// As whom programs run; `as_root` if with our rights.
-    pub(super) fn runner(self, as_root: bool) -> Runner {
+    /// As whom a program runs; `as_root` if with our rights. An emulation inside this one has them, too, to be led on
+    /// through this one's network as it is; what it runs has not.
+    pub(super) fn runner(self, words: &[String], as_root: bool) -> Runner {
         match self {
-            _ if as_root => Runner::Us,
+            _ if as_root || is_emulation(words) => Runner::Us,
             Ground::Root => Caller::of_sudo().map_or(Runner::Us, Runner::Caller),
             Ground::Apart => Runner::Bare,
         }
@@ -97,12 +100,12 @@ impl Ground {
     pub(super) fn nat(
         self,
         device: &str,
-        network: &str,
+        ends: Network,
         redirected: Option<u16>,
     ) -> Result<Nat, SystemError> {
         match self {
-            Ground::Root => Nat::begin(device, network),
-            Ground::Apart => Nat::begin_apart(device, network, redirected),
+            Ground::Root => Nat::begin(device, &ends.to_string()),
+            Ground::Apart => Nat::begin_apart(device, &ends.to_string(), redirected),
         }
     }
 }

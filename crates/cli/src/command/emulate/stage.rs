@@ -10,10 +10,9 @@ use crate::target::patience;
 use lasthop_base::Duration as Span;
 use lasthop_emu::emulation::End;
 use lasthop_emu::kernel::{Kernel, Watch};
-use lasthop_os::ends::{self, CLIENT, CLIENT6, DEVICE, SERVER, SERVER6};
+use lasthop_os::ends::{self, CLIENT6, DEVICE, Network, SERVER6};
 use lasthop_os::namespace::Namespace;
 use lasthop_os::program::Attached;
-use lasthop_os::user::Runner;
 use lasthop_os::{Clock, Port, Program, SystemError};
 use std::fs;
 use std::thread;
@@ -29,8 +28,10 @@ pub(super) struct Stage {
     client: Namespace,
     far: Far,
     ending: Ending,
-    /// As whom the programs run.
-    runner: Runner,
+    ends: Network,
+    ground: Ground,
+    /// Whether the programs have our rights.
+    as_root: bool,
     sides: Sides,
     guard: Option<Guard>,
 }
@@ -46,16 +47,19 @@ impl Stage {
         // Whatever becomes of us, somebody is there who takes back what comes now.
         let guard = ground.guard()?;
         let client = ground.namespace("client")?;
-        let at_client = ends::open(&client, CLIENT, has_server.then_some(CLIENT6), mtu)?;
+        let ends = if has_server { Network::ALONE } else { Network::next()? };
+        let at_client = ends::open(&client, ends.client(), has_server.then_some(CLIENT6), mtu)?;
         let (far, at_server) =
-            if has_server { Far::server(&ground, mtu)? } else { Far::outside(&ground, mtu)? };
+            if has_server { Far::server(&ground, mtu)? } else { Far::outside(&ground, ends, mtu)? };
         let stage = Stage {
             command: None,
             server: None,
             client,
             far,
             ending: Ending::new(None),
-            runner: ground.runner(as_root),
+            ends,
+            ground,
+            as_root,
             sides: Sides::new(has_server),
             guard,
         };
@@ -89,8 +93,9 @@ impl Stage {
     pub(super) fn start_server(&mut self, line: &str) -> Result<(), SystemError> {
         let Some(namespace) = self.far.servers() else { return Ok(()) };
         let words = ["sh", "-c", line].map(str::to_owned);
+        let runner = self.ground.runner(&words, self.as_root);
         let mut running =
-            Program::start(namespace, &words, Attached::Background, &self.runner, self.sides.server())?;
+            Program::start(namespace, &words, Attached::Background, &runner, self.sides.server(), None)?;
         let start = Instant::now();
         while !namespace.within(somebody_listens)? {
             if start.elapsed() >= LISTENS_WITHIN {
@@ -123,11 +128,13 @@ impl Stage {
         command: &[String],
         limit: Option<Duration>,
     ) -> Result<(), SystemError> {
-        let [v4, v6] = [SERVER.to_string(), SERVER6.to_string()];
+        let [v4, v6] = [self.ends.server().to_string(), SERVER6.to_string()];
         let words: Vec<String> =
             command.iter().map(|word| word.replace("{server}", &v4).replace("{server6}", &v6)).collect();
-        let (runner, group) = (&self.runner, self.sides.command());
-        self.command = Some(Program::start(&self.client, &words, Attached::Foreground, runner, group)?);
+        let runner = self.ground.runner(&words, self.as_root);
+        let (names, group) = (self.far.names()?, self.sides.command());
+        self.command =
+            Some(Program::start(&self.client, &words, Attached::Foreground, &runner, group, names.as_ref())?);
         self.ending = Ending::new(limit);
         self.sides.begin();
         Ok(())

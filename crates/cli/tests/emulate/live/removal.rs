@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Namespaces that are called after a process.
-fn namespaces_of(pid: u32) -> Vec<String> {
+pub fn namespaces_of(pid: u32) -> Vec<String> {
     let names = fs::read_dir("/run/netns").into_iter().flatten().flatten();
     let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
     names.filter(|name| name.starts_with(&format!("lasthop-{pid}-"))).collect()

@@ -58,6 +58,25 @@ fn as_client() {
     receive(address, seconds.parse().unwrap(), || 0);
 }
 
+/// This test program as one that connects to an address some times, and prints the shortest time that it took.
+pub fn connector(to: &str) -> String {
+    let program = env::current_exe().unwrap();
+    let program = program.display();
+    format!("EMULATED={to} exec {program} --ignored --exact live::traffic::as_connector --nocapture")
+}
+
+#[test]
+#[ignore = "not a test: what others run as the command"]
+fn as_connector() {
+    let Ok(address) = env::var("EMULATED") else { return };
+    let connect = |_| {
+        let start = Instant::now();
+        TcpStream::connect((address.as_str(), PORT)).unwrap();
+        start.elapsed().as_secs_f64() * 1e3
+    };
+    println!("\nshortest_ms={}", (0..15).map(connect).fold(f64::INFINITY, f64::min));
+}
+
 /// Receives for some seconds and prints how fast, and how fast `others` grew meanwhile, bytes.
 pub fn receive(address: &str, seconds: f64, others: impl Fn() -> u64) {
     let start = Instant::now();

@@ -37,7 +37,7 @@ impl Companion {
         words.extend(["--run-dir".to_owned(), shown(&folder.0)]);
         words.extend_from_slice(arguments);
         let client = ends.namespace(End::Client as usize);
-        let mut program = Program::start(client, &words, Attached::Background, &Runner::Us, None)?;
+        let mut program = Program::start(client, &words, Attached::Background, &Runner::Us, None, None)?;
         let start = Instant::now();
         // It says so once its rules are in place.
         while !fs::read_to_string(&said).is_ok_and(|text| text.contains("the agent runs")) {

@@ -1,0 +1,131 @@
+//! Emulations inside emulations: delays add up, and of the rates the smaller one holds.
+
+use crate::common::{lasthop, stderr_of};
+use crate::live::removal::{namespaces_of, processes_with, wait_until};
+use crate::live::unprivileged;
+use crate::traffic::{client, connector, printed, server};
+use crate::{emulating, is_possible, kill_with_guard, summary};
+use std::fs;
+use std::process::{Command, Output, Stdio};
+
+/// Where the outer path's server is.
+const FAR: &str = "198.18.0.1";
+
+/// Runs a line behind an inner path behind an outer one.
+fn within(emulating: Caller, outer: &str, inner: &[&str], line: &str) -> Output {
+    let program = lasthop().get_program().to_str().unwrap().to_owned();
+    let server = server("reno");
+    let outer = [outer, "--server", &server, "--", &program, "emulate"];
+    let mut command = emulating(&[&outer, inner, &["--", "sh", "-c", line]].concat());
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr_of(&output));
+    output
+}
+
+/// How somebody calls `lasthop emulate`.
+type Caller = fn(&[&str]) -> Command;
+
+/// Who may emulate here: root, an ordinary user.
+fn callers() -> Vec<(&'static str, Caller)> {
+    let mut callers: Vec<(&str, Caller)> = Vec::new();
+    if is_possible() {
+        callers.push(("root", emulating));
+    }
+    if unprivileged::is_possible() {
+        callers.push(("user", unprivileged::emulating));
+    }
+    callers
+}
+
+const SLOW: &str = "rate=10Mbit/s,rtt=80ms,queue=200packets";
+const SLOWER: &str = "rate=10Mbit/s,rtt=30ms,queue=200packets";
+
+#[test]
+fn delays_add_up() {
+    for (who, emulating) in callers() {
+        let output = within(emulating, SLOW, &[SLOWER], &connector(FAR));
+        let took = printed(&output, "shortest_ms");
+        // Three packets of 40 to 60 bytes, each way over two links of 10 Mbit/s, take 0.2 ms beside.
+        assert!((110.0..113.0).contains(&took), "{who}: {took} ms; {}", stderr_of(&output));
+    }
+}
+
+#[test]
+fn a_third_one_adds_as_much() {
+    for (who, emulating) in callers() {
+        let program = lasthop().get_program().to_str().unwrap().to_owned();
+        let third = [SLOWER, "--", &program, "emulate", "rate=10Mbit/s,rtt=50ms,queue=200packets"];
+        let output = within(
+            emulating,
+            SLOW,
+            &third,
+            &format!("ip -4 addr show dev lasthop-path >&2; {}", connector(FAR)),
+        );
+        let took = printed(&output, "shortest_ms");
+        // Without real-time priority each of twelve steps may be late on a busy machine.
+        let most = if who == "root" { 164.0 } else { 175.0 };
+        assert!((160.0..most).contains(&took), "{who}: {took} ms; {}", stderr_of(&output));
+        // Each has a network of its own: the outermost the first, the others the next ones.
+        assert!(stderr_of(&output).contains("inet 198.18.2.2/24"), "{who}: {}", stderr_of(&output));
+    }
+}
+
+#[test]
+fn of_the_rates_the_smaller_one_holds() {
+    let paths = ["rate=8Mbit/s,rtt=20ms,queue=100packets", "rate=3Mbit/s,rtt=20ms,queue=100packets"];
+    for (who, emulating) in callers() {
+        for [outer, inner] in [[0, 1], [1, 0]] {
+            let inner = [paths[inner], "--format", "json"];
+            let output = within(emulating, paths[outer], &inner, &client(FAR, 4.0));
+            // What left the inner path, by its own account: the outer one's summary is a table.
+            let rate = summary(&output)["rate_kbps"]["down"].as_f64().unwrap();
+            assert!(
+                (2400.0..3030.0).contains(&rate),
+                "{who}, {outer} outside: {rate}; {}",
+                stderr_of(&output)
+            );
+        }
+    }
+}
+
+#[test]
+fn with_the_outer_one_the_inner_one_goes() {
+    if !is_possible() {
+        return;
+    }
+    let notes = || {
+        let names =
+            fs::read_dir("/run").unwrap().flatten().map(|entry| entry.file_name().into_string().unwrap());
+        names.filter(|name| name.starts_with("lasthop-nat-")).count()
+    };
+    // By who tidies up after a kill, and by the next run.
+    for seconds in ["19640", "19641"] {
+        let before = notes();
+        let program = lasthop().get_program().to_str().unwrap().to_owned();
+        let inner = [SLOWER, "--", "sleep", seconds];
+        let outer = [SLOW, "--server", "exec sleep 1000", "--", &program, "emulate"];
+        let mut command = emulating(&[&outer[..], &inner].concat());
+        let mut outer = command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        // Once as its command, twice in the commands' arguments.
+        wait_until("it runs", || processes_with(seconds) == 3);
+        let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", outer.id())).unwrap();
+        let inner: Vec<u32> = children
+            .split_whitespace()
+            .map(|pid| pid.parse().unwrap())
+            .filter(|pid| namespaces_of(*pid).len() == 1)
+            .collect();
+        assert_eq!((inner.len(), namespaces_of(outer.id()).len()), (1, 2), "{children}");
+        if seconds == "19640" {
+            outer.kill().unwrap();
+            outer.wait().unwrap();
+        } else {
+            kill_with_guard(&mut outer);
+            crate::emulate(&[crate::CLEAN, "--server", "exec sleep 1000", "--", "true"]);
+        }
+        wait_until("all namespaces go", || {
+            namespaces_of(outer.id()).is_empty() && namespaces_of(inner[0]).is_empty()
+        });
+        wait_until("the processes go", || processes_with(seconds) == 0);
+        wait_until("the note goes", || notes() <= before);
+    }
+}

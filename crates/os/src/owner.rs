@@ -1,0 +1,59 @@
+//! Whether the process that made something is still alive: its number may have been given to another one since.
+
+use nix::time::{ClockId, clock_gettime};
+use std::fs;
+use std::time::{Duration, SystemTime};
+
+/// So much the two clocks may differ that are compared.
+const MARGIN: Duration = Duration::from_secs(1);
+/// Units of a start time in /proc, a second (proc(5): USER_HZ).
+const TICKS: u64 = 100;
+
+/// Whether a process has this number that had it when something was made.
+pub(crate) fn lives(pid: i32, made: SystemTime) -> bool {
+    started(pid).is_some_and(|started| started <= made + MARGIN)
+}
+
+/// When a process began; `None` if there is none, or it has ended and waits for its parent.
+fn started(pid: i32) -> Option<SystemTime> {
+    let ticks = ticks(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?;
+    let since_boot = Duration::from(clock_gettime(ClockId::CLOCK_BOOTTIME).ok()?);
+    let age = since_boot.saturating_sub(Duration::from_millis(ticks * 1000 / TICKS));
+    SystemTime::now().checked_sub(age)
+}
+
+/// When it began, in ticks since the machine did: the 20th word behind the name in brackets; the first is its state.
+fn ticks(stat: &str) -> Option<u64> {
+    let (_, behind) = stat.rsplit_once(") ")?;
+    let mut words = behind.split(' ');
+    if matches!(words.next()?, "Z" | "X") {
+        return None;
+    }
+    words.nth(18)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process;
+
+    #[test]
+    fn a_number_that_was_given_anew_is_another_process() {
+        let ours = process::id() as i32;
+        assert!(lives(ours, SystemTime::now()));
+        // Whoever made something an hour before we began was not we.
+        let before = started(ours).unwrap() - Duration::from_secs(3600);
+        assert!(!lives(ours, before));
+        assert!(!lives(i32::MAX, SystemTime::now()));
+        let age = SystemTime::now().duration_since(started(ours).unwrap()).unwrap_or_default();
+        assert!(age < Duration::from_secs(600), "{age:?}");
+    }
+
+    #[test]
+    fn the_start_is_read_behind_any_name() {
+        let rest = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20";
+        assert_eq!(ticks(&format!("7 (a) b) S {rest}")), Some(4711));
+        assert_eq!(ticks(&format!("7 (a) Z {rest}")), None);
+        assert_eq!(ticks("7 (a)"), None);
+    }
+}
