@@ -57,6 +57,16 @@ impl Bar {
         });
     }
 
+    /// Does something that prints without drawing over it.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn aside<T>(&self, act: impl FnOnce() -> T) -> T {
+        let part = self.part.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*part {
+            Some(Part::Drawn(bar)) => bar.suspend(act),
+            _ => act(),
+        }
+    }
+
     /// Says something on standard error without drawing over it.
     pub(crate) fn note(&self, line: &str) {
         self.with(|part| match part {

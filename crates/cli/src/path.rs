@@ -2,7 +2,6 @@
 
 use crate::failure::Failure;
 use crate::output;
-use crate::sender::Sender;
 use lasthop_base::Duration;
 use lasthop_emu::emulation::{Charge, End, Plan};
 use lasthop_emu::trial::{Outcome, Progress, Stream};
@@ -138,7 +137,7 @@ pub(crate) fn tidy() {
 }
 
 /// Of a sender's runs so many were not in time; the last of them.
-pub(crate) fn not_in_time(sender: &Sender, last: &Outcome, runs: u32) -> Failure {
+pub(crate) fn not_in_time(sender: &impl std::fmt::Display, last: &Outcome, runs: u32) -> Failure {
     let load = last.load.map_or(String::new(), |load| format!(", {:.0} % idle", load.idle * 100.0));
     Failure::invalid(
         format!("{sender}: {runs} runs were not in time; the last one: {}{load}", last.complaints.join("; ")),

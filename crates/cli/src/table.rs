@@ -5,32 +5,54 @@ use unicode_width::UnicodeWidthStr;
 
 /// Columns lined up: words to the left, numbers to the right.
 pub(crate) fn text(table: &Table) -> String {
-    let count = table.columns.len();
-    let mut widths: Vec<usize> = table.columns.iter().map(|name| width(name)).collect();
-    for row in &table.rows {
-        for (column, cell) in row.iter().enumerate().take(count) {
-            widths[column] = widths[column].max(width(cell.text()));
-        }
-    }
-    let is_number =
-        |column: usize| table.rows.iter().any(|row| matches!(row.get(column), Some(Cell::Number(_))));
-    let line = |texts: Vec<&str>| {
-        let cells =
-            texts.iter().enumerate().map(|(column, text)| pad(text, widths[column], is_number(column)));
-        cells.collect::<Vec<String>>().join("  ").trim_end().to_owned() + "\n"
-    };
+    let layout = Layout::of(table);
     let mut out = String::new();
     if !table.caption.is_empty() {
         out.push_str(&table.caption);
         out.push('\n');
     }
-    out.push_str(&line(table.columns.iter().map(String::as_str).collect()));
-    let rule: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
-    out.push_str(&line(rule.iter().map(String::as_str).collect()));
-    for row in &table.rows {
-        out.push_str(&line((0..count).map(|column| row.get(column).map_or("", Cell::text)).collect()));
-    }
+    out.push_str(&layout.head(&table.columns));
+    table.rows.iter().for_each(|row| out.push_str(&layout.row(row)));
     out
+}
+
+/// How wide the columns of a table are; of one that grows by and by, as those of a table like it.
+pub(crate) struct Layout {
+    widths: Vec<usize>,
+    are_numbers: Vec<bool>,
+}
+
+impl Layout {
+    /// As wide as this table needs it.
+    pub(crate) fn of(table: &Table) -> Layout {
+        let mut widths: Vec<usize> = table.columns.iter().map(|name| width(name)).collect();
+        for row in &table.rows {
+            for (width_there, cell) in widths.iter_mut().zip(row) {
+                *width_there = (*width_there).max(width(cell.text()));
+            }
+        }
+        let is_number =
+            |column: usize| table.rows.iter().any(|row| matches!(row.get(column), Some(Cell::Number(_))));
+        let are_numbers = (0..widths.len()).map(is_number).collect();
+        Layout { widths, are_numbers }
+    }
+
+    /// The names of the columns, and a rule below them.
+    pub(crate) fn head(&self, columns: &[String]) -> String {
+        let rule: Vec<String> = self.widths.iter().map(|width| "─".repeat(*width)).collect();
+        self.line(columns.iter().map(String::as_str)) + &self.line(rule.iter().map(String::as_str))
+    }
+
+    /// A row.
+    pub(crate) fn row(&self, row: &[Cell]) -> String {
+        self.line((0..self.widths.len()).map(|column| row.get(column).map_or("", Cell::text)))
+    }
+
+    fn line<'t>(&self, texts: impl Iterator<Item = &'t str>) -> String {
+        let columns = texts.zip(&self.widths).zip(&self.are_numbers);
+        let cells = columns.map(|((text, width), is_number)| pad(text, *width, *is_number));
+        cells.collect::<Vec<String>>().join("  ").trim_end().to_owned() + "\n"
+    }
 }
 
 /// Columns that a terminal takes for it: two for a wide character, none for an accent that is added to a letter.

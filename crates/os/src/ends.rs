@@ -9,6 +9,7 @@ use std::fmt;
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// The addresses of both ends (RFC 2544: a network for measurements, which nobody has a route to).
 pub const SERVER: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
@@ -127,10 +128,39 @@ pub fn lost_in(device: &str) -> u64 {
 /// The kernel's addresses at both ends.
 const ADDRESSES: [Ipv4Addr; 2] = [SERVER, CLIENT];
 
-/// Two namespaces, the server's and the client's, each with a device whose other side is ours.
+/// Which numbers ends of this process have.
+static TAKEN: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+
+/// Two namespaces, the server's and the client's, each with a device whose other side is ours. A process may have
+/// several such pairs at a time.
 #[derive(Debug)]
 pub struct Ends {
     namespaces: [Namespace; 2],
+    /// Given back when the namespaces are gone.
+    _number: Number,
+}
+
+/// A number that no other pair has, from 0.
+#[derive(Debug)]
+struct Number(u32);
+
+impl Number {
+    fn take() -> Number {
+        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = (0..).find(|number| !taken.contains(number)).unwrap_or(0);
+        taken.push(number);
+        Number(number)
+    }
+
+    fn role(&self, role: &str) -> String {
+        if self.0 == 0 { role.to_owned() } else { format!("{role}{}", self.0) }
+    }
+}
+
+impl Drop for Number {
+    fn drop(&mut self) {
+        TAKEN.lock().unwrap_or_else(PoisonError::into_inner).retain(|number| *number != self.0);
+    }
 }
 
 impl Ends {
@@ -139,9 +169,10 @@ impl Ends {
     /// # Errors
     /// If the system refuses: no permission, no TUN, no `ip`.
     pub fn build(mtu: u16) -> Result<(Ends, [Port; 2]), SystemError> {
-        let server = Namespace::create("server")?;
-        let client = Namespace::create("client")?;
-        let ends = Ends { namespaces: [server, client] };
+        let number = Number::take();
+        let server = Namespace::create(&number.role("server"))?;
+        let client = Namespace::create(&number.role("client"))?;
+        let ends = Ends { namespaces: [server, client], _number: number };
         let device = |end: usize| open(&ends.namespaces[end], ADDRESSES[end], None, mtu);
         let ports = [device(0)?, device(1)?];
         Ok((ends, ports))

@@ -3,7 +3,10 @@
 //! Where the machine lets us make no namespaces, or is too busy to keep time, the tests say so and do nothing.
 use crate::common::lasthop;
 use serde_json::Value;
+use std::fs;
+use std::io::{BufRead, BufReader};
 use std::process::{Output, Stdio};
+use std::time::{Duration, Instant};
 
 fn crosscheck(arguments: &[&str]) -> Output {
     lasthop().arg("crosscheck").args(arguments).stdin(Stdio::null()).output().unwrap()
@@ -12,22 +15,24 @@ fn crosscheck(arguments: &[&str]) -> Output {
 /// One object per sender and flow; `None`, with the reason printed, if the machine cannot do it.
 fn compared(arguments: &[&str]) -> Option<Vec<Value>> {
     let output = crosscheck(&[arguments, &["--format", "json"]].concat());
+    is_done(&output).then(|| {
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    })
+}
+
+/// Whether a call has done what it should; if not because the machine cannot, that is printed.
+fn is_done(output: &Output) -> bool {
     let said = String::from_utf8_lossy(&output.stderr);
     match output.status.code() {
-        Some(0) => {
-            let text = String::from_utf8(output.stdout).unwrap();
-            Some(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
-        }
-        Some(3) => {
-            eprintln!("invalid: {said}");
-            None
-        }
+        Some(0) => return true,
+        Some(3) => eprintln!("invalid: {said}"),
         Some(1) if ["root", "TUN", "`ip`"].iter().any(|lacking| said.contains(lacking)) => {
             eprintln!("skipped: {said}");
-            None
         }
         status => panic!("{status:?}: {said}"),
     }
+    false
 }
 
 fn difference(object: &Value) -> f64 {
@@ -78,7 +83,7 @@ fn each_flow_is_compared_with_itself() {
         to = 'client'
         packet = '200 bytes'
         rate = '200 kbit/s'";
-    std::fs::write(&file, text).unwrap();
+    fs::write(&file, text).unwrap();
     let Some(objects) = compared(&[file.to_str().unwrap(), "--senders", "lasthop,reno", "--runs", "2"])
     else {
         return;
@@ -90,11 +95,80 @@ fn each_flow_is_compared_with_itself() {
     }
 }
 
+/// The first sender's object is there while the second one's runs go on; both flows have their own congestion control.
+#[test]
+fn a_sender_is_printed_when_its_runs_are_done() {
+    let flow = |name: &str, congestion: &str| {
+        let ends = "from = 'server'\nto = 'client'";
+        format!("[flow.{name}]\n{ends}\n[flow.{name}.sender]\ncongestion = '{congestion}'\n")
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("two.toml");
+    let link = "duration = '2 s'\n[link.path]\nfrom = 'server'\nto = 'client'\nrate = '2 Mbit/s'\n";
+    let text = format!("{link}one_way_delay = '10 ms'\n{}{}", flow("one", "reno"), flow("other", "cubic"));
+    fs::write(&file, text).unwrap();
+    let mut command = lasthop();
+    command.args(["crosscheck", file.to_str().unwrap(), "--senders", "kernel,reno", "--runs", "1"]);
+    command.args(["--format", "json"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut times = Vec::new();
+    let mut objects: Vec<Value> = Vec::new();
+    for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+        objects.push(serde_json::from_str(&line.unwrap()).unwrap());
+        times.push(Instant::now());
+    }
+    let output = child.wait_with_output().unwrap();
+    if !is_done(&output) {
+        return;
+    }
+    let of = |key: &str| objects.iter().map(|one| one[key].as_str().unwrap_or("all")).collect::<Vec<_>>();
+    assert_eq!(of("flow"), ["one", "other", "all", "one", "other", "all"]);
+    assert_eq!(of("sender")[2..4], ["kernel", "kernel, reno"]);
+    // A run takes two seconds.
+    let apart = times[3].duration_since(times[2]);
+    assert!(apart > Duration::from_millis(1900), "{apart:?}");
+}
+
+/// Several at once give what each gives alone, in the order of the seeds; or the machine did not keep up, and that is said.
+#[test]
+fn several_runs_at_once_are_as_good_as_one_by_one() {
+    let path = "rate=2Mbit/s,rtt=20ms,queue=10packets,loss=1%,duration=2s";
+    let arguments = [path, "--senders", "lasthop-to-kernel", "--runs", "2", "--jobs", "2", "--format", "csv"];
+    let output = crosscheck(&arguments);
+    if !is_done(&output) {
+        return;
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    let seeds: Vec<u64> = rows.iter().map(|row| row[1].parse().unwrap()).collect();
+    assert_eq!(seeds, [1, 2]);
+    eprintln!("{text}{said}");
+    for row in rows {
+        let [simulated, emulated] = [row[3], row[4]].map(|kbps| kbps.parse::<f64>().unwrap());
+        assert!((emulated / simulated - 1.0).abs() < 0.1, "{text}");
+    }
+}
+
+/// Ours, and each congestion control that the kernel says it has; without a run that is longer than it must be.
+#[test]
+fn all_are_those_of_this_machine() {
+    let known = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap();
+    let path = "rate=2Mbit/s,rtt=20ms,queue=10packets,duration=1s";
+    let Some(objects) = compared(&[path, "--senders", "all", "--runs", "1"]) else { return };
+    let senders: Vec<&str> = objects.iter().map(|one| one["sender"].as_str().unwrap()).collect();
+    let kernel = known.split_whitespace().map(|name| format!("kernel, {name}"));
+    let expected: Vec<String> =
+        ["lasthop", "lasthop to kernel"].into_iter().map(str::to_owned).chain(kernel).collect();
+    assert_eq!(senders, expected);
+}
+
 #[test]
 fn what_cannot_be_done_is_said_in_one_message() {
     let path = "rate=2Mbit/s,rtt=20ms";
-    let cases: [(&[&str], i32, &str); 4] = [
+    let cases: [(&[&str], i32, &str); 5] = [
         (&[path, "--senders", "Re no"], 2, "expected `lasthop`, `lasthop-to-kernel`, or"),
+        (&[path, "--senders", "no such"], 2, "`all`"),
         (&[path, "--set", "segment=40bytes"], 2, "packets of these sizes"),
         (&[path, "--set", "flow.bulk.kind=cbr", "--set", "rate=1Mbit/s"], 2, "flow"),
         (&["no-such-path"], 2, "no-such-path"),

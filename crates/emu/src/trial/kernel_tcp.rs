@@ -50,15 +50,19 @@ pub(super) fn receivers(ends: &Ends, streams: &[Stream]) -> Result<Vec<Receiver>
     streams.iter().enumerate().map(one).collect()
 }
 
-/// Makes the senders.
-pub(super) fn senders(ends: &Ends, streams: &[Stream], congestion: &str) -> Result<Vec<Sender>, SystemError> {
-    let one = |(number, stream): (usize, &Stream)| {
+/// Makes the senders, each with a congestion control.
+pub(super) fn senders(
+    ends: &Ends,
+    streams: &[Stream],
+    congestion: &[String],
+) -> Result<Vec<Sender>, SystemError> {
+    let one = |((number, stream), congestion): ((usize, &Stream), &String)| {
         let namespace = ends.namespace(stream.from());
         let socket = namespace.within(|| Socket::new(Domain::IPV4, Type::STREAM, None))?.map_err(refused)?;
         socket.set_tcp_congestion(congestion.as_bytes()).map_err(|error| unknown(congestion, &error))?;
         Ok(Sender { number, socket, to: address_of(number, stream), stream: stream.clone() })
     };
-    streams.iter().enumerate().map(one).collect()
+    streams.iter().enumerate().zip(congestion).map(one).collect()
 }
 
 fn refused(error: io::Error) -> SystemError {

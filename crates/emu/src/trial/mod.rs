@@ -54,8 +54,8 @@ impl Stream {
 pub enum Tcp {
     /// The kernel's, at both ends.
     Kernel {
-        /// Name of its congestion control: `cubic`.
-        congestion: String,
+        /// Names of the streams' congestion controls: `cubic`.
+        congestion: Vec<String>,
         /// What else it is told.
         settings: Settings,
     },

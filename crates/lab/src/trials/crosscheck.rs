@@ -38,10 +38,16 @@ pub struct Results {
     pub is_simulated: bool,
     /// What the kernel could not be told.
     pub untold: Vec<String>,
+    /// How many repetitions are wanted.
+    pub runs: u32,
+    /// The seed of the first one; the others count up.
+    pub seed: u64,
     /// By repetition.
     pub pairs: Vec<Pair>,
     /// Repetitions that were not in time.
     pub thrown_away: u32,
+    /// Of these, how many ran beside others.
+    pub beside_others: u32,
 }
 
 /// Names of both ways, and of the difference.
@@ -120,7 +126,9 @@ impl Results {
             for metric in &METRICS {
                 object.insert(metric.name.into(), self.paired(metric, of).object(NAMES));
             }
+            object.insert("runs".into(), json!(self.pairs.len()));
             object.insert("thrown_away".into(), json!(self.thrown_away));
+            object.insert("thrown_away_beside_others".into(), json!(self.beside_others));
             object.insert("kernel_not_told".into(), json!(self.untold));
             Value::Object(object)
         };
@@ -202,12 +210,10 @@ pub fn heading(all: &[Results]) -> String {
 
 fn how(all: &[Results]) -> String {
     let Some(first) = all.first() else { return String::new() };
-    let seeds = format!("seeds from {}", first.pairs.first().map_or(0, |pair| pair.seed));
     format!(
-        "{} runs of {} each, {seeds}; goodput as means ± half of the 95 % interval, differences of the means paired by seed; \
+        "{} runs of {} each, seeds from {}; goodput as means ± half of the 95 % interval, differences of the means paired by seed; \
          \"sent again\", timeouts and SRTT: simulated / emulated",
-        first.pairs.len(),
-        first.duration
+        first.runs, first.duration, first.seed
     )
 }
 
@@ -222,8 +228,18 @@ pub fn notes(all: &[Results]) -> String {
         for untold in &results.untold {
             notes.push(format!("{who}: cannot be told {untold}"));
         }
+        let missing = (results.runs as usize).saturating_sub(results.pairs.len());
+        if missing > 0 {
+            notes.push(format!("{who}: {missing} of {} runs are missing", results.runs));
+        }
         if results.thrown_away > 0 {
             notes.push(format!("{who}: {} runs were not in time and ran again", results.thrown_away));
+        }
+        if results.beside_others > 0 {
+            let count = results.beside_others;
+            notes.push(format!(
+                "{who}: the machine did not keep up with several runs at once: {count} ran again alone"
+            ));
         }
     }
     let late = all.iter().flat_map(|results| &results.pairs).map(|pair| pair.lateness);
@@ -278,8 +294,11 @@ mod tests {
             flows: vec!["bulk".into(), "short".into()],
             is_simulated: true,
             untold: Vec::new(),
+            runs: 3,
+            seed: 1,
             pairs: vec![pair(1), pair(2)],
-            thrown_away: 0,
+            thrown_away: 2,
+            beside_others: 1,
         }
     }
 
@@ -303,5 +322,7 @@ mod tests {
     fn the_worst_lateness_is_told() {
         let notes = notes(&[results()]);
         assert!(notes.contains("late by 22 us at most for 99 packets of 100"), "{notes}");
+        assert!(notes.contains("lasthop: 1 of 3 runs are missing"), "{notes}");
+        assert!(notes.contains("1 ran again alone"), "{notes}");
     }
 }

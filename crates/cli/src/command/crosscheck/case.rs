@@ -10,11 +10,31 @@ use lasthop_lab::trials::StreamOutcome;
 use lasthop_lab::trials::crosscheck::Results;
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::assemble::start_of;
+use lasthop_tcp::Config;
 use lasthop_tcp::sender::congestion;
+use std::fmt;
+
+/// Whose TCP.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Whose {
+    /// One for all flows.
+    One(Sender),
+    /// The kernel's, each flow with the congestion control that the scenario says.
+    AsScenario,
+}
+
+impl fmt::Display for Whose {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Whose::One(sender) => sender.fmt(f),
+            Whose::AsScenario => f.write_str("kernel"),
+        }
+    }
+}
 
 /// What is simulated and emulated.
 pub(super) struct Case {
-    pub(super) sender: Sender,
+    pub(super) sender: Whose,
     /// The scenario, with the sender's congestion control where the simulator has it.
     pub(super) scenario: Scenario,
     /// Whether it has.
@@ -29,11 +49,11 @@ pub(super) struct Case {
 }
 
 impl Case {
-    pub(super) fn new(draft: &Draft, sender: &Sender, kernel: &[Assignment]) -> Result<Case, Failure> {
+    pub(super) fn new(draft: &Draft, sender: &Whose, kernel: &[Assignment]) -> Result<Case, Failure> {
         let mut draft = draft.clone();
         let is_simulated = match sender {
-            Sender::Own | Sender::OwnToKernel => true,
-            Sender::Kernel(name) => {
+            Whose::AsScenario | Whose::One(Sender::Own | Sender::OwnToKernel) => true,
+            Whose::One(Sender::Kernel(name)) => {
                 let is_ours = congestion::ALL.iter().any(|ours| ours.info.name == name);
                 if is_ours {
                     draft.set("congestion", name)?;
@@ -47,11 +67,16 @@ impl Case {
         let (mut settings, untold) = Settings::like(source, destination);
         settings.sysctls.extend(kernel.iter().map(|told| (told.path.clone(), told.value.clone())));
         let (tcp, untold) = match sender {
-            Sender::Own => (Tcp::Own(configs), Vec::new()),
-            Sender::OwnToKernel => (Tcp::OwnToKernel { configs, settings }, untold.of_receiver),
-            Sender::Kernel(name) => {
+            Whose::One(Sender::Own) => (Tcp::Own(configs), Vec::new()),
+            Whose::One(Sender::OwnToKernel) => (Tcp::OwnToKernel { configs, settings }, untold.of_receiver),
+            Whose::One(Sender::Kernel(_)) | Whose::AsScenario => {
+                let name = |[source, _]: &[Config; 2]| match sender {
+                    Whose::One(Sender::Kernel(name)) => name.clone(),
+                    _ => source.congestion.info.name.to_owned(),
+                };
+                let congestion = configs.iter().map(name).collect();
                 let all = [untold.of_sender, untold.of_receiver].concat();
-                (Tcp::Kernel { congestion: name.clone(), settings }, all)
+                (Tcp::Kernel { congestion, settings }, all)
             }
         };
         let trial = Trial { tcp, streams, duration: scenario.duration, mtu };
@@ -79,8 +104,8 @@ impl Case {
         trial
     }
 
-    /// No results so far.
-    pub(super) fn results(&self) -> Results {
+    /// No results so far of so many repetitions.
+    pub(super) fn results(&self, runs: u32, seed: u64) -> Results {
         Results {
             sender: self.sender.to_string(),
             title: self.scenario.title.clone(),
@@ -88,8 +113,11 @@ impl Case {
             flows: self.flows.iter().map(|flow| self.scenario.flows[*flow].name.clone()).collect(),
             is_simulated: self.is_simulated,
             untold: self.untold.clone(),
+            runs,
+            seed,
             pairs: Vec::new(),
             thrown_away: 0,
+            beside_others: 0,
         }
     }
 }

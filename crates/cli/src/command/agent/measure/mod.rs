@@ -146,7 +146,9 @@ fn trial(sender: &Sender, scenario: &Scenario, carried: &Carried) -> Result<Tria
     // The client is as it is.
     let settings = Settings::default();
     let tcp = match sender {
-        Sender::Kernel(name) => Tcp::Kernel { congestion: name.clone(), settings },
+        Sender::Kernel(name) => {
+            Tcp::Kernel { congestion: vec![name.clone(); carried.streams.len()], settings }
+        }
         Sender::OwnToKernel => Tcp::OwnToKernel { configs: carried.configs.clone(), settings },
         Sender::Own => {
             return Err(Failure::bad_input(

@@ -1,0 +1,96 @@
+//! A sender's repetitions: one after the other, or several at once as long as the machine keeps up.
+
+use super::case::Case;
+use super::printed::Printed;
+use crate::bar::Bar;
+use crate::failure::Failure;
+use crate::path;
+use crate::target::patience;
+use lasthop_emu::trial::Outcome;
+use lasthop_lab::progress::Progress;
+use lasthop_lab::repeat::seed_of;
+use lasthop_lab::trials::crosscheck::{Pair, Results};
+use lasthop_os::SystemError;
+use std::any::Any;
+use std::thread;
+
+/// How many run at once; one from the moment on at which the machine does not keep up.
+pub(super) struct Crew {
+    pub(super) jobs: usize,
+    /// Whether that was so.
+    pub(super) gave_up: bool,
+}
+
+impl Crew {
+    /// Every repetition of a case, until the user wants no more. One that was not in time is thrown away and run again
+    /// alone, so many times in all as there are repetitions.
+    pub(super) fn repeat(
+        &mut self,
+        case: &Case,
+        results: &mut Results,
+        printed: &Printed,
+        bar: &Bar,
+    ) -> Result<(), Failure> {
+        let mut alone = 0;
+        while results.pairs.len() < results.runs as usize && !patience::is_interrupted() {
+            let first = results.pairs.len() as u32;
+            let count = (self.jobs as u32).min(results.runs - first);
+            let seeds: Vec<u64> = (first..first + count).map(|run| seed_of(results.seed, run)).collect();
+            let outcomes = at_once(case, &seeds)?;
+            if patience::is_interrupted() {
+                break;
+            }
+            // Those behind one that was late run again, too: all that counts stands in the order of the seeds.
+            let in_time = outcomes.iter().take_while(|outcome| outcome.complaints.is_empty()).count();
+            if let Some(late) = outcomes.get(in_time) {
+                match seeds.len() {
+                    1 => {
+                        results.thrown_away += 1;
+                        alone += 1;
+                        if alone > results.runs {
+                            return Err(path::not_in_time(&case.sender, late, alone));
+                        }
+                    }
+                    several => {
+                        results.beside_others += (several - in_time) as u32;
+                        (self.jobs, self.gave_up) = (1, true);
+                    }
+                }
+            }
+            for (outcome, seed) in outcomes.into_iter().take(in_time).zip(seeds) {
+                let lateness = [outcome.lateness.p99, outcome.lateness.max];
+                let emulated = path::streams(outcome);
+                let pair = Pair { seed, simulated: case.simulate(seed), emulated, lateness };
+                bar.aside(|| printed.pair(results, &pair))?;
+                results.pairs.push(pair);
+                bar.step();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Repetitions in real time, all at the same time.
+fn at_once(case: &Case, seeds: &[u64]) -> Result<Vec<Outcome>, Failure> {
+    if let [seed] = seeds {
+        return emulate(case, *seed).map(|outcome| vec![outcome]);
+    }
+    thread::scope(|scope| {
+        let running: Vec<_> = seeds.iter().map(|seed| scope.spawn(|| emulate(case, *seed))).collect();
+        let ended = running
+            .into_iter()
+            .map(|one| one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        // All have ended before the first failure is told.
+        ended.collect::<Vec<_>>().into_iter().collect()
+    })
+}
+
+fn emulate(case: &Case, seed: u64) -> Result<Outcome, Failure> {
+    let plan = path::plan(&case.scenario, case.replaced, seed);
+    let nothing = |_: &_| Ok(Box::new(()) as Box<dyn Any>);
+    case.trial(seed).run(plan, nothing, &patience::is_interrupted).map_err(failure)
+}
+
+fn failure(error: SystemError) -> Failure {
+    Failure::failed(error.message, error.help)
+}
