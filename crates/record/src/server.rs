@@ -145,7 +145,9 @@ impl Server {
                 };
                 known.heard = came.at;
                 if let Some((phase, ..)) = &mut known.phase {
-                    phase.arrived(&message, came.at, came.bytes);
+                    // What comes another way takes nothing of this one.
+                    let bytes = if came.from == known.packets { came.bytes } else { 0 };
+                    phase.arrived(&message, came.at, bytes);
                 }
                 let id = known.id;
                 match message {

@@ -124,6 +124,27 @@ fn a_rate_that_changes_is_recorded_as_it_changes() {
     }
 }
 
+/// Both directions at once; reports go with the packets of the other one and count there, or have a socket of their own and
+/// do not: some 100 kbit/s of the rate are theirs.
+#[test]
+fn both_directions_are_recorded_at_once() {
+    if !is_possible() {
+        return;
+    }
+    let path = "rate=6Mbit/s,rtt=30ms,queue=60packets";
+    let own_socket = ["--feedback-from", "198.18.0.2"];
+    for (feedback, percent) in [(&[][..], 1.0), (&own_socket[..], 3.0)] {
+        let folder = tempfile::tempdir().unwrap();
+        let arguments = [&["--seconds", "3", "--way", "together"], feedback].concat();
+        let Some((summary, name)) = recorded(path, folder.path(), &arguments) else { return };
+        assert_eq!(summary["feedback_shares_way"], feedback.is_empty());
+        for way in ["down", "up"] {
+            assert_near(mbps(&trace(&name, way), 0, 3000), 6.0, percent, way);
+            assert_near(summary[way]["rate_kbps"].as_f64().unwrap(), 6000.0, percent, way);
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_recorded_is_said() {
     let cases: [(&[&str], i32, &str); 5] = [
