@@ -51,7 +51,13 @@ impl Observer for Tap {
 
 /// A path whose bottleneck is its second link.
 fn scenario(rate: &str, rtt_ms: f64, queue: &str, channel: &str, seconds: u32, segment: u32) -> Scenario {
-    let text = format!(
+    let text = text(rate, rtt_ms, queue, channel, seconds, segment);
+    Scenario::parse(&text, "test").expect("a scenario")
+}
+
+/// The same as it is written.
+fn text(rate: &str, rtt_ms: f64, queue: &str, channel: &str, seconds: u32, segment: u32) -> String {
+    format!(
         r#"
 duration = "{seconds} s"
 [link.wired]
@@ -79,8 +85,7 @@ segment = "{segment} bytes"
 "#,
         rtt_ms * 0.3,
         rtt_ms * 0.2,
-    );
-    Scenario::parse(&text, "test").expect("a scenario")
+    )
 }
 
 /// Runs it, writes the capture and reads it again.
@@ -195,6 +200,29 @@ fn the_path_that_was_made_runs_as_the_path_it_was_made_of() {
     near("goodput", mean(&second), outcome.flows[0].goodput_kbps(), 0.05, &found);
     let rtt = |outcome: &lasthop_sim::Outcome| outcome.flows[0].mean_rtt_s.expect("a round trip");
     near("mean rtt", rtt(&lasthop_sim::run(&second, 7)), rtt(&outcome), 0.1, &found);
+}
+
+/// What came through in each tenth of a second, where the connection filled the link.
+#[test]
+fn a_rate_that_changes_is_a_trace() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = text("10 Mbit/s", 40.0, "100 packets", "", 20, 1448).replace(
+        "[link.wireless.down]\nrate = \"10 Mbit/s\"",
+        "[link.wireless.down]\nplan = \"10 Mbit/s for 5 s, 3 Mbit/s for 5 s\"",
+    );
+    let scenario = Scenario::parse(&text, "test").expect("a scenario");
+    let ask = Ask { varying: true, ..Ask::default() };
+    let (found, _) = imported(&scenario, Place::Receiver, &ask, folder.path());
+    let mut trace = Vec::new();
+    let path = folder.path().join("Receiver.pcapng");
+    read(&path, &ask, &mut trace, &mut sink()).expect("it can be read");
+    let trace = String::from_utf8(trace).expect("text");
+    let times: Vec<u64> = trace.lines().map(|line| line.parse().expect("ms")).collect();
+    // A second after each change, and slow start, are left out.
+    for (second, rate) in [(2, 10e6), (4, 10e6), (7, 3e6), (9, 3e6), (12, 10e6), (17, 3e6)] {
+        let count = times.iter().filter(|at| **at / 1000 == second).count();
+        near(&format!("the rate after {second} s"), count as f64 * 12e3, rate, 0.05, &found);
+    }
 }
 
 #[test]
