@@ -10,6 +10,7 @@ mod common;
 mod live {
     mod commands;
     mod composed;
+    mod events;
     mod files;
     mod host;
     mod impaired;

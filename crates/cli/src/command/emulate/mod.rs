@@ -8,7 +8,7 @@
 //! * `assertions`: what it has to fulfil.
 //! * `ending`: when a command has to end; `shell`: what runs if none is given.
 //! * `guard`: who takes back what a run has changed if it is killed.
-//! * `files`: what is written beside the summary.
+//! * `files`: what is written beside the summary; `events`: all of it as lines of JSON, while it runs.
 //! * `document`: the report, by time.
 //! * `waits`: whether its programs had to wait for a processor.
 //! * `summary`: what came out, as a table and as JSON.
@@ -17,6 +17,7 @@ mod actions;
 mod assertions;
 mod document;
 mod ending;
+mod events;
 mod far;
 mod files;
 mod ground;
@@ -57,6 +58,7 @@ use lasthop_os::priority::RealTimePriority;
 use lasthop_scenario::Scenario;
 use lasthop_sim::assemble::assemble_changing;
 use live::Live;
+use serde_json::json;
 use stage::Stage;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -137,9 +139,12 @@ impl Emulate {
         let plan = self.plan(&scenario, replaced);
         let open = self.files.open(&plan.pipes)?;
         let seen = self.live.open(!self.command.is_empty())?;
+        let events = seen.events.clone();
         let junit = self.junit.as_deref().map(Target::create).transpose()?;
-        let (summary, written) =
-            patience::during(|| self.run(ground, (&scenario, replaced), made, plan, (open, seen)))?;
+        events.tell("start", json!({ "path": self.source.path, "command": self.command }));
+        let ran = patience::during(|| self.run(ground, (&scenario, replaced), made, plan, (open, seen)));
+        let (summary, written) = ran.inspect_err(|failure| events.failed(failure))?;
+        events.tell("end", summary.object());
         match self.format {
             Format::Json => output::note(&summary.object().to_string()),
             Format::Table => output::note(summary.table().trim_end()),

@@ -29,7 +29,8 @@ impl Lines {
     }
 }
 
-fn object(view: &View) -> Value {
+/// One look.
+pub(super) fn object(view: &View) -> Value {
     let rounded = |value: f64| (value * 1e3).round() / 1e3;
     let way = |end: End| {
         let Seen { kbps, delivered, lost, packets, bytes, wait_ms, rtt_ms } = view.ways[end as usize];

@@ -15,6 +15,7 @@ pub(crate) mod screen;
 mod view;
 mod ways;
 
+use super::events::Events;
 use super::guard::Guard;
 use super::stage::Stage;
 use crate::failure::Failure;
@@ -44,6 +45,10 @@ pub(super) struct Options {
     /// Write a line of JSON about the path to FILE again and again while it runs; /dev/fd/3 is a pipe of the shell's
     #[arg(long, value_name = "FILE")]
     watch: Option<PathBuf>,
+    /// Write the run as lines of JSON: its start, what is seen again and again, its summary. TO is the number of a file
+    /// descriptor that you have opened (3), unix:PATH where somebody listens, or a file
+    #[arg(long, value_name = "TO")]
+    json: Option<String>,
     /// Draw rates, queues, round trips and lateness on the terminal while it runs; what the command prints there follows
     /// at the end
     #[arg(long)]
@@ -68,6 +73,7 @@ fn every(text: &str) -> Result<Duration, String> {
 
 /// What the run is to be seen on, begun.
 pub(super) struct Opened {
+    pub(super) events: Events,
     lines: Option<Lines>,
     terminal: Option<File>,
     picture: Option<Picture>,
@@ -102,6 +108,7 @@ impl Options {
             ));
         }
         Ok(Opened {
+            events: self.json.as_deref().map(Events::open).transpose()?.unwrap_or_default(),
             lines: self.watch.as_deref().map(Lines::begin).transpose()?,
             terminal: self.live.then(screen::terminal).transpose()?,
             picture: None,
@@ -121,9 +128,9 @@ impl Options {
         let ways = ways::of(scenario, replaced);
         let planned = ways.iter().map(|way| planned(&scenario.links, way)).collect();
         let pipes = End::BOTH.map(|to| ways::pipes(&ways, to));
-        let Opened { lines, picture, screen, .. } = opened;
-        let viewer = (lines.is_some() || picture.is_some())
-            .then(|| Viewer::begin(Told { lines, picture }, stage.kernels()));
+        let Opened { events, lines, picture, screen, .. } = opened;
+        let viewer = (events.are_wanted() || lines.is_some() || picture.is_some())
+            .then(|| Viewer::begin(Told { events, lines, picture }, stage.kernels()));
         let every = self.every.unwrap_or(if self.live { DRAWN } else { USUAL });
         let control = Control::listen().map_err(|error| {
             output::note(&format!("note: `lasthop emulate set` will not reach this run: {}", error.message));

@@ -1,6 +1,7 @@
 //! What is seen from one look to the next, and the thread that tells it: writing may take its time.
 
-use super::lines::Lines;
+use super::super::events::Events;
+use super::lines::{self, Lines};
 use super::screen::picture::Picture;
 use lasthop_emu::emulation::{End, Now};
 use lasthop_emu::kernel::Kernel;
@@ -76,6 +77,7 @@ pub(super) struct Viewer {
 
 /// Where it is told.
 pub(super) struct Told {
+    pub(super) events: Events,
     pub(super) lines: Option<Lines>,
     pub(super) picture: Option<Picture>,
 }
@@ -114,6 +116,9 @@ fn tell(seen: &Receiver<(Now, Value)>, mut told: Told, mut kernels: Vec<(End, Ke
         let rtts = rtts(&mut kernels);
         let since = before.unwrap_or_else(|| nothing(&now));
         let view = View::between(&since, &now, holds, rtts);
+        if told.events.are_wanted() {
+            told.events.tell("look", lines::object(&view));
+        }
         if let Some(lines) = &mut told.lines {
             lines.tell(&view);
         }
