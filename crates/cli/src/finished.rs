@@ -47,22 +47,10 @@ pub(crate) enum Onward {
     Enough,
 }
 
-/// Hands each result to `take` as soon as it and all before it are there.
+/// Hands each result to `take` as soon as it and all before it are there, for who may have enough before the end.
 ///
 /// # Errors
 /// The first of `take`; what is under way then is left to itself.
-pub(crate) fn each<T: Send + 'static>(
-    part: &str,
-    work: InOrder<T>,
-    mut take: impl FnMut(T) -> Result<(), Failure>,
-) -> Result<Ended, Failure> {
-    each_until(part, work, |result| take(result).map(|()| Onward::All))
-}
-
-/// The same for who may have enough before the end.
-///
-/// # Errors
-/// As [`each`].
 pub(crate) fn each_until<T: Send + 'static>(
     part: &str,
     mut work: InOrder<T>,

@@ -1,4 +1,4 @@
-//! `run --until` and `--warm-up`: repetitions until means are exact enough, and what is left out of them.
+//! `--until` and `--warm-up` of `run` and `compare`: repetitions until means are exact enough, and what is left out of them.
 
 mod common;
 
@@ -68,4 +68,63 @@ fn a_warm_up_is_left_out_and_named() {
     assert!(stderr_of(&output).contains("nothing would be measured"), "{output:?}");
     let output = call(&["run", LOSSY, "--metric", "timeouts"]);
     assert_eq!(output.status.code(), Some(2), "--metric is about --until");
+}
+
+/// Each value's mean, and each difference to the first by the first one's mean, within 0.03 / 1.03; a look earlier one of
+/// them was not. As many as without a rule, whatever the threads.
+#[test]
+fn a_comparison_runs_until_differences_are_exact_too() {
+    let compare = |more: &[&str]| {
+        stdout(&[&["compare", LOSSY, "--vary", "recovery=sack,reno,new_reno"], more].concat())
+    };
+    let judged = |more: &[&str]| {
+        let all = objects(&compare(&[&["--format", "json"], more].concat()));
+        let half = |it: &serde_json::Value| {
+            (it["ci95"][1].as_f64().unwrap() - it["ci95"][0].as_f64().unwrap()) / 2.0
+        };
+        let numbers: Vec<&serde_json::Value> = all.iter().map(|it| &it["goodput_kbps"]).collect();
+        let first = numbers[0]["mean"].as_f64().unwrap();
+        let means = numbers.iter().all(|it| half(it) <= 0.03 / 1.03 * it["mean"].as_f64().unwrap());
+        let differences = numbers[1..].iter().all(|it| half(&it["difference"]) <= 0.03 / 1.03 * first);
+        (means && differences, numbers[0]["runs"].as_u64().unwrap())
+    };
+    let (is_exact, runs) = judged(&["--until", "3%"]);
+    assert!(is_exact && runs > 10 && runs.is_multiple_of(10) && runs <= 110, "{runs}");
+    assert_eq!(judged(&["--runs", &(runs - 10).to_string()]), (false, runs - 10));
+    let csv = |more: &[&str]| compare(&[&["--format", "csv"], more].concat());
+    let one = csv(&["--until", "3%", "--jobs", "1"]);
+    assert_eq!(one, csv(&["--until", "3%", "--jobs", "3"]));
+    assert_eq!(one, csv(&["--runs", &runs.to_string()]));
+}
+
+#[test]
+fn a_comparison_says_which_difference_is_not_exact() {
+    let compare = ["compare", LOSSY, "--vary", "recovery=sack,reno", "--until", "0.1%", "--runs", "12"];
+    let output = call(&compare);
+    assert!(output.status.success());
+    let said = stderr_of(&output);
+    for expected in [
+        "note: goodput_kbps of sack is not as exact as --until asks for after 12 runs: half of its interval is",
+        "note: the difference of goodput_kbps of reno is not as exact as --until asks for after 12 runs: half of its interval",
+        "% of the first one's mean",
+    ] {
+        assert!(said.contains(expected), "{said}");
+    }
+    let path = "profile=plain,rate=2Mbit/s,rtt=40ms,queue=20packets,duration=2s";
+    let once = call(&["compare", path, "--vary", "recovery=sack,reno", "--until", "1%"]);
+    assert!(String::from_utf8_lossy(&once.stdout).contains("one run of 2 s each"), "{once:?}");
+    assert_eq!(stderr_of(&once), "");
+}
+
+#[test]
+fn a_comparison_leaves_a_warm_up_out() {
+    let compare = |more: &[&str]| {
+        stdout(&[&["compare", LOSSY, "--vary", "recovery=sack,reno", "--runs", "2"], more].concat())
+    };
+    let warm = compare(&["--warm-up", "2 s"]);
+    assert!(warm.contains("2 runs of 5 s without the first 2 s each"), "{warm}");
+    assert_eq!(warm, compare(&["--set", "warmup=2 s"]));
+    let output = call(&["compare", LOSSY, "--vary", "recovery=sack,reno", "--warm-up", "5 s"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr_of(&output).contains("nothing would be measured"), "{output:?}");
 }

@@ -31,21 +31,31 @@ impl Precision {
 
     /// Whether these runs are enough. A number that no run has asks for no further ones.
     pub fn is_reached(&self, values: &[Option<f64>]) -> bool {
-        let known: Vec<f64> = values.iter().flatten().copied().collect();
-        match Estimate::of(&known) {
-            Some(estimate) => estimate.half_width() <= self.allowed() * estimate.mean.abs(),
+        self.is_reached_beside(values, values)
+    }
+
+    /// Whether half of the interval of `values` is a small enough share of another number's mean: of paired differences,
+    /// whose own mean may be nothing.
+    pub fn is_reached_beside(&self, values: &[Option<f64>], of: &[Option<f64>]) -> bool {
+        match estimate(values).zip(estimate(of)) {
+            Some((estimate, of)) => estimate.half_width() <= self.allowed() * of.mean.abs(),
             None => true,
         }
     }
 
     /// How many runs it will probably take, by these.
     pub fn expected(&self, values: &[Option<f64>]) -> u32 {
-        let known: Vec<f64> = values.iter().flatten().copied().collect();
-        let Some(estimate) = Estimate::of(&known).filter(|estimate| estimate.half_width().is_finite()) else {
+        self.expected_beside(values, values)
+    }
+
+    /// The same for [`Precision::is_reached_beside`].
+    pub fn expected_beside(&self, values: &[Option<f64>], of: &[Option<f64>]) -> u32 {
+        let known = estimate(values).zip(estimate(of));
+        let Some((estimate, of)) = known.filter(|(estimate, _)| estimate.half_width().is_finite()) else {
             return FIRST;
         };
         // The interval narrows with the root of their number.
-        let ratio = estimate.half_width() / (self.allowed() * estimate.mean.abs());
+        let ratio = estimate.half_width() / (self.allowed() * of.mean.abs());
         let runs = values.len() as f64 * ratio * ratio;
         // A mean of zero has no relative error.
         if runs.is_nan() { FIRST } else { runs.min(f64::from(u32::MAX)) as u32 }
@@ -55,6 +65,10 @@ impl Precision {
     fn allowed(&self) -> f64 {
         self.relative / (1.0 + self.relative)
     }
+}
+
+fn estimate(values: &[Option<f64>]) -> Option<Estimate> {
+    Estimate::of(&values.iter().flatten().copied().collect::<Vec<f64>>())
 }
 
 #[cfg(test)]
@@ -74,6 +88,20 @@ mod tests {
         let expected = |relative| Precision::new(relative).unwrap().expected(&values);
         assert_eq!(expected(0.0392), 9);
         assert!((39..=41).contains(&expected(0.0193)), "{}", expected(0.0193));
+    }
+
+    /// Differences of -1 and 1 have a mean of nothing; half of their interval is 0.754, of a mean of 100 0.754 %.
+    #[test]
+    fn differences_are_measured_by_what_they_are_of() {
+        let differences: Vec<Option<f64>> =
+            (0..10).map(|at| Some(if at % 2 == 0 { -1.0 } else { 1.0 })).collect();
+        let firsts = [Some(100.0); 10];
+        // γ / (1 + γ) is 0.754 % at γ = 0.760 %.
+        let reached = |relative| Precision::new(relative).unwrap().is_reached_beside(&differences, &firsts);
+        assert!(reached(0.0077) && !reached(0.0075));
+        assert!(!Precision::new(0.9).unwrap().is_reached(&differences));
+        let expected = Precision::new(0.0038).unwrap().expected_beside(&differences, &firsts);
+        assert!((39..=41).contains(&expected), "{expected}");
     }
 
     #[test]

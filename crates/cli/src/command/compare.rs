@@ -1,5 +1,6 @@
 //! `lasthop compare PATH --vary path=a,b,c`.
 
+use super::exactness::Looking;
 use super::run::Repetitions;
 use crate::cost;
 use crate::failure::Failure;
@@ -11,12 +12,14 @@ use crate::table;
 use crate::target::{self, Target};
 use crate::values::{self, Choices};
 use clap::Args;
+use lasthop_base::Duration;
 use lasthop_lab::compare::{self, Case, Comparison, Quantity, Seen, Variation};
 use lasthop_lab::cost::{Plan, estimate};
 use lasthop_lab::in_order::threads;
 use lasthop_lab::report;
 use lasthop_lab::runs::Repetition;
 use lasthop_lab::runs::random::Repeats;
+use lasthop_sweep::rule::{MOST, Precision};
 use std::path::PathBuf;
 
 /// Compare values of a key, paired: each meets the same losses. Prints differences to the first.
@@ -29,6 +32,13 @@ pub(crate) struct Compare {
     vary: Vec<Choices>,
     #[command(flatten)]
     repetitions: Repetitions,
+    /// Repeat until half of the 95 % interval of every --metric, by default goodput, is within so much of its mean, and that
+    /// of each difference within so much of the first value's mean (10 runs or more; with --runs at most so many, else 10000)
+    #[arg(long, value_name = "2%", value_parser = values::precision)]
+    until: Option<Precision>,
+    /// Leave out what is measured before, and transfers that begin before: warmup of the scenario
+    #[arg(long, value_name = "TIME")]
+    warm_up: Option<String>,
     /// What to compare: goodput_kbps,timeouts; once or more. By default goodput, and all that the values change
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = values::quantity)]
     metric: Vec<Quantity>,
@@ -49,7 +59,10 @@ pub(crate) struct Compare {
 impl Compare {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
         self.refuse_nonsense()?;
-        let draft = self.source.draft()?;
+        let mut draft = self.source.draft()?;
+        if let Some(time) = &self.warm_up {
+            draft.set("warmup", time)?;
+        }
         let variations: Vec<Variation> = self.vary.iter().map(Variation::from).collect();
         let cases = compare::cases(&draft, &variations)?;
         if lengths(&cases).contains(" to ") {
@@ -61,7 +74,11 @@ impl Compare {
         // The first value is what the others are compared with, so its scenario says how often and from which seed.
         let first = &cases[0].scenario;
         let repeats = Repeats::of(cases.iter().map(|case| &case.scenario));
-        let (runs, seed) = (self.repetitions.runs(first, &repeats), self.repetitions.seed(first));
+        let seed = self.repetitions.seed(first);
+        let runs = match self.until {
+            None => self.repetitions.runs(first, &repeats),
+            Some(_) => repeats.worth_running(self.repetitions.most().unwrap_or(MOST)),
+        };
         let Begun { mut samples, mut completions, report } = self.begun()?;
         let keeps_outcomes = self.format != Format::Csv || report.is_some();
         let plan = Plan {
@@ -70,7 +87,12 @@ impl Compare {
             keeps_outcomes,
             sampled: usize::from(report.is_some()),
         };
-        cost::say_if_large(&estimate(cases.iter().map(|case| &case.scenario), plan), &plan);
+        // With a rule nobody knows before how many it takes.
+        if self.until.is_none() {
+            cost::say_if_large(&estimate(cases.iter().map(|case| &case.scenario), plan), &plan);
+        }
+        let names = cases.iter().map(|case| case.values.join(", ")).collect();
+        let mut looking = Looking::new(self.until, &self.metric, names);
         let paths = variations.into_iter().map(|variation| variation.path).collect();
         let mut done = Comparison::new(paths, cases, self.metric.clone());
         if self.format == Format::Csv {
@@ -85,8 +107,9 @@ impl Compare {
         let mut seen: Vec<Seen> = Vec::new();
         let work =
             done.begin(runs, seed, report.is_some(), self.repetitions.jobs).map_err(Failure::no_threads)?;
-        let ended = finished::each("compare", work, |Repetition { outcome, watched }| {
+        let ended = finished::each_until("compare", work, |Repetition { outcome, watched }| {
             let (case, run) = done.next_place();
+            looking.take(case, &outcome);
             if self.format == Format::Csv {
                 output::print(&done.rows(case, run, &outcome))?;
             }
@@ -100,7 +123,7 @@ impl Compare {
             if keeps_outcomes {
                 done.keep(case, outcome);
             }
-            Ok(())
+            Ok(looking.wants(runs))
         })?;
         let runs = done.keep_whole();
         done.keep_independent(&repeats);
@@ -112,7 +135,9 @@ impl Compare {
             }
             output::print(&self.text(&done, runs, seed, &repeats))?;
         }
-        ended.into_result()
+        ended.into_result()?;
+        looking.notes(&repeats).iter().for_each(|note| output::note(note));
+        Ok(())
     }
 
     /// The files, begun so that a mistake in a path shows before the runs.
@@ -137,9 +162,10 @@ impl Compare {
             Format::Table => {
                 let how_many = if runs == 1 { "one run".to_owned() } else { format!("{runs} runs") };
                 let heading = format!(
-                    "{}\n{how_many} of {} each, seeds from {seed}; differences to the first row, {}\n\n",
+                    "{}\n{how_many} of {}{} each, seeds from {seed}; differences to the first row, {}\n\n",
                     first.title,
                     lengths(&done.cases),
+                    warm_up(&done.cases),
                     repeats.note().unwrap_or("paired by seed; 95 % intervals")
                 );
                 let notes: String = done.notes().iter().map(|note| format!("\n{note}\n")).collect();
@@ -160,6 +186,15 @@ struct Begun {
     samples: Option<Target>,
     completions: Option<Target>,
     report: Option<Target>,
+}
+
+/// What is left out of each: ` without the first 2 s`; nothing where cases differ.
+fn warm_up(cases: &[Case]) -> String {
+    let first = cases.first().map_or(Duration::ZERO, |case| case.scenario.warmup);
+    match first > Duration::ZERO && cases.iter().all(|case| case.scenario.warmup == first) {
+        true => format!(" without the first {first}"),
+        false => String::new(),
+    }
 }
 
 /// How long runs are: `60 s`, or `5 s to 60 s`.

@@ -10,6 +10,7 @@ use lasthop_lab::stats::Estimate;
 use lasthop_scenario::Scenario;
 use lasthop_sim::{METRICS, Outcome};
 use lasthop_sweep::rule::{MOST, Precision};
+use std::borrow::Cow;
 
 /// How exact means are to be.
 #[derive(Args, Clone)]
@@ -39,70 +40,118 @@ impl Exactness {
 
     /// Nothing seen yet.
     pub(crate) fn looking(&self) -> Looking {
-        let quantities = match self.metric.is_empty() {
-            true => vec![Quantity::OfFlow(&METRICS[0])],
-            false => self.metric.clone(),
-        };
-        let values = vec![Vec::new(); quantities.len()];
-        Looking { precision: self.until, quantities, values, next: Precision::next_look(0) }
+        Looking::new(self.until, &self.metric, vec![String::new()])
     }
 }
 
 /// What is known so far, in the order of repetitions: how many there are does not depend on threads.
+///
+/// Of several cases each mean has to be exact enough, and each difference to the first case, paired by repetition: half of
+/// its interval is to be within the same share of the first case's mean.
 pub(crate) struct Looking {
     precision: Option<Precision>,
     quantities: Vec<Quantity>,
-    values: Vec<Vec<Option<f64>>>,
+    /// What each case is called.
+    cases: Vec<String>,
+    /// Of each quantity in turn, for each case its values.
+    values: Vec<Vec<Vec<Option<f64>>>>,
     /// After how many it looks next.
     next: u32,
+    /// How many there will probably be.
+    expected: u32,
 }
 
 impl Looking {
-    /// A further repetition.
-    pub(crate) fn take(&mut self, outcome: &Outcome) {
+    /// Nothing seen yet; of no quantities goodput.
+    pub(crate) fn new(precision: Option<Precision>, chosen: &[Quantity], cases: Vec<String>) -> Looking {
+        let quantities =
+            if chosen.is_empty() { vec![Quantity::OfFlow(&METRICS[0])] } else { chosen.to_vec() };
+        let values = vec![vec![Vec::new(); cases.len()]; quantities.len()];
+        Looking { precision, quantities, cases, values, next: Precision::next_look(0), expected: 0 }
+    }
+
+    /// A further repetition of a case.
+    pub(crate) fn take(&mut self, case: usize, outcome: &Outcome) {
         if self.precision.is_some() {
             for (values, quantity) in self.values.iter_mut().zip(&self.quantities) {
-                values.push(quantity.of_all(outcome));
+                values[case].push(quantity.of_all(outcome));
             }
         }
     }
 
-    /// Whether there are to be more, of `most`.
+    /// Whether there are to be more, of `most` for each case.
     pub(crate) fn wants(&mut self, most: u32) -> Onward {
         let Some(precision) = self.precision else { return Onward::All };
-        let done = self.values[0].len() as u32;
-        if done < self.next {
-            return Onward::Expect(u64::from(self.expected(precision).clamp(self.next.min(most), most)));
+        let cases = self.cases.len();
+        // A repetition is whole when the last case has had its turn.
+        let (begun, done) = (self.values[0][0].len() as u32, self.values[0][cases - 1].len() as u32);
+        let is_whole = begun == done;
+        if is_whole && (done <= self.next || self.expected == 0) {
+            let expected = self.numbers().map(|it| precision.expected_beside(&it.values, it.of)).max();
+            self.expected = expected.unwrap_or(0);
         }
-        self.next = Precision::next_look(self.next);
-        match self.values.iter().all(|values| precision.is_reached(values)) {
-            true => Onward::Enough,
-            false => Onward::Expect(u64::from(self.expected(precision).clamp(self.next.min(most), most))),
+        if is_whole && done >= self.next {
+            self.next = Precision::next_look(self.next);
+            if self.numbers().all(|it| precision.is_reached_beside(&it.values, it.of)) {
+                return Onward::Enough;
+            }
         }
+        let runs = self.expected.clamp(self.next.min(most), most);
+        Onward::Expect(u64::from(runs) * cases as u64)
     }
 
-    fn expected(&self, precision: Precision) -> u32 {
-        self.values.iter().map(|values| precision.expected(values)).max().unwrap_or(0)
+    /// All that has to be exact: each case's mean, and its differences to the first case.
+    fn numbers(&self) -> impl Iterator<Item = Number<'_>> {
+        self.quantities.iter().zip(&self.values).flat_map(|(quantity, values)| {
+            let means = values.iter().zip(&self.cases).map(|(values, case)| Number {
+                what: name(quantity, case),
+                values: Cow::Borrowed(&values[..]),
+                of: &values[..],
+            });
+            let differences = values.iter().zip(&self.cases).skip(1).map(|(these, case)| {
+                let pairs = these.iter().zip(&values[0]);
+                Number {
+                    what: format!("the difference of {}", name(quantity, case)),
+                    values: pairs.map(|(this, first)| Some((*this)? - (*first)?)).collect(),
+                    of: &values[0][..],
+                }
+            });
+            means.chain(differences)
+        })
     }
 
     /// A line for each number that is not so exact after all repetitions.
-    pub(crate) fn notes(&self, runs: usize, repeats: &Repeats) -> Vec<String> {
+    pub(crate) fn notes(&self, repeats: &Repeats) -> Vec<String> {
         // Where nothing is random one is exact.
         let Some(precision) = self.precision.filter(|_| repeats.note().is_none()) else { return Vec::new() };
-        let inexact =
-            self.values.iter().zip(&self.quantities).filter(|(values, _)| !precision.is_reached(values));
+        let runs = self.values[0].last().map_or(0, Vec::len);
+        let inexact = self.numbers().filter(|it| !precision.is_reached_beside(&it.values, it.of));
         inexact
-            .map(|(values, quantity)| {
-                let known: Vec<f64> = values.iter().flatten().copied().collect();
-                let half = Estimate::of(&known).map(|it| 100.0 * it.half_width() / it.mean.abs());
+            .map(|it| {
+                let estimate = |values: &[Option<f64>]| {
+                    Estimate::of(&values.iter().flatten().copied().collect::<Vec<f64>>())
+                };
+                let half = estimate(&it.values)
+                    .zip(estimate(it.of))
+                    .map(|(it, of)| 100.0 * it.half_width() / of.mean.abs());
+                let whose = if it.what.starts_with("the difference") { "the first one's" } else { "its" };
                 let half = half.filter(|half| half.is_finite()).map_or(String::new(), |half| {
-                    format!(": half of its interval is {half:.2} % of its mean")
+                    format!(": half of its interval is {half:.2} % of {whose} mean")
                 });
-                format!(
-                    "note: {} is not as exact as --until asks for after {runs} runs{half}",
-                    quantity.name()
-                )
+                format!("note: {} is not as exact as --until asks for after {runs} runs{half}", it.what)
             })
             .collect()
     }
+}
+
+/// A number, repetition by repetition, and what its interval is measured by.
+struct Number<'l> {
+    what: String,
+    values: Cow<'l, [Option<f64>]>,
+    of: &'l [Option<f64>],
+}
+
+/// `goodput_kbps`, or `goodput_kbps of reno`.
+fn name(quantity: &Quantity, case: &str) -> String {
+    if case.is_empty() { quantity.name().to_owned() } else { format!("{} of {case}", quantity.name()) }
 }

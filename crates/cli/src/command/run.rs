@@ -151,7 +151,7 @@ impl Run {
             .map_err(Failure::no_threads)?;
         let ended = finished::each_until("run", work, |Repetition { outcome, watched }| {
             number += 1;
-            looking.take(&outcome);
+            looking.take(0, &outcome);
             if self.format == Format::Csv {
                 output::print(&csv::rows(&[], number, &outcome))?;
             }
@@ -180,7 +180,7 @@ impl Run {
             output::print(&self.text(&scenario, seed, &runs.outcomes, &repeats))?;
         }
         ended.into_result()?;
-        looking.notes(number, &repeats).iter().for_each(|note| output::note(note));
+        looking.notes(&repeats).iter().for_each(|note| output::note(note));
         self.judge(&readings, &repeats, junit)
     }
 
