@@ -13,7 +13,7 @@ use lasthop_wire::{Body, FlowId, Packet};
 use std::any::Any;
 use std::io::sink;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Where packets are captured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -90,6 +90,19 @@ segment = "{segment} bytes"
 
 /// Runs it, writes the capture and reads it again.
 fn imported(scenario: &Scenario, place: Place, ask: &Ask, folder: &Path) -> (Found, lasthop_sim::Outcome) {
+    let (path, outcome) = captured(scenario, place, folder, |packet| vec![packet]);
+    let found =
+        read(&path, ask, &mut sink(), &mut sink()).unwrap_or_else(|error| panic!("{place:?}: {error:?}"));
+    (found, outcome)
+}
+
+/// Runs it and writes the capture; what is written of an IP packet `cut` says.
+fn captured(
+    scenario: &Scenario,
+    place: Place,
+    folder: &Path,
+    mut cut: impl FnMut(Vec<u8>) -> Vec<Vec<u8>>,
+) -> (PathBuf, lasthop_sim::Outcome) {
     let tap = Tap { place, seen: Vec::new() };
     let watch = Watch { observers: vec![Box::new(tap)], ..Watch::default() };
     let (outcome, _, mut observers) = run_watched(scenario, 7, watch);
@@ -106,12 +119,85 @@ fn imported(scenario: &Scenario, place: Place, ask: &Ask, folder: &Path) -> (Fou
         let mut bytes = Vec::new();
         emit(&Header::of(packet, &ends), &packet.body, Payload::Pattern(segment.len), &mut bytes)
             .expect("bytes");
-        capture.packet(0, *at, &bytes, bytes.len() as u32, None).expect("written");
+        for bytes in cut(bytes) {
+            capture.packet(0, *at, &bytes, bytes.len() as u32, None).expect("written");
+        }
     }
     capture.finish().expect("written");
-    let found =
-        read(&path, ask, &mut sink(), &mut sink()).unwrap_or_else(|error| panic!("{place:?}: {error:?}"));
-    (found, outcome)
+    (path, outcome)
+}
+
+/// An IPv4 packet in fragments of at most 1500 bytes (RFC 791 §3.2), numbered `id`.
+fn fragmented(packet: &[u8], id: u16) -> Vec<Vec<u8>> {
+    let (header, data) = packet.split_at(20);
+    let most = 1480;
+    let parts = data.chunks(most).enumerate();
+    parts
+        .map(|(number, part)| {
+            let mut bytes = header.to_vec();
+            bytes[2..4].copy_from_slice(&(20 + part.len() as u16).to_be_bytes());
+            bytes[4..6].copy_from_slice(&id.to_be_bytes());
+            let more = u16::from((number + 1) * most < data.len()) << 13;
+            bytes[6..8].copy_from_slice(&(more | (number * most / 8) as u16).to_be_bytes());
+            bytes.extend_from_slice(part);
+            bytes
+        })
+        .collect()
+}
+
+/// Packets of 3000 bytes that came in three fragments say what they say as a whole: rate, round trip and loss. Where
+/// fragments are missing their packets are left out, and told.
+#[test]
+fn fragments_are_put_together() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let lossy = "channel = { kind = \"iid\", loss = 0.02 }";
+    let scenario = scenario("10 Mbit/s", 40.0, "100 packets", lossy, 60, 2948);
+    let told = |path: &Path| {
+        read(path, &Ask::default(), &mut sink(), &mut sink()).unwrap_or_else(|error| panic!("{error:?}"))
+    };
+    let whole = told(&captured(&scenario, Place::Sender, folder.path(), |packet| vec![packet]).0);
+    let mut id = 0_u16;
+    let mut cut = |packet: Vec<u8>| {
+        id = id.wrapping_add(1);
+        fragmented(&packet, id)
+    };
+    let (path, _) = captured(&scenario, Place::Sender, folder.path(), &mut cut);
+    let pieces = told(&path);
+    near("rate", rate_of(&pieces), rate_of(&whole), 0.02, &pieces);
+    let rtt = |found: &Found| found.rtt_ms.as_ref().expect("a round trip").value;
+    near("rtt", rtt(&pieces), rtt(&whole), 0.01, &pieces);
+    assert_eq!(of_channel(&pieces, "loss"), of_channel(&whole, "loss"));
+    assert_eq!(pieces.segment.as_ref().map(|said| said.value), Some(2948));
+    let line = pieces.says.iter().find(|line| line.contains("fragments")).expect("it is told");
+    assert!(line.ends_with("fragments, and were put together"), "{line}");
+    assert!(whole.says.iter().all(|line| !line.contains("fragment")));
+
+    // The last fragment of each fiftieth packet of several is missing; fragments of others come in another order.
+    let (mut count, mut gone) = (0, 0);
+    let (path, _) = captured(&scenario, Place::Sender, folder.path(), |packet| {
+        let mut pieces = cut(packet);
+        if pieces.len() > 1 {
+            count += 1;
+            pieces.reverse();
+            if count % 50 == 0 {
+                gone += 1;
+                pieces.remove(0);
+            }
+        }
+        pieces
+    });
+    let missing = told(&path);
+    let line = missing.says.iter().find(|line| line.contains("fragments")).expect("it is told");
+    assert!(line.contains(&format!("left out: {gone} packets of which fragments are missing")), "{line}");
+    assert!(gone > 100, "{gone}");
+    near("rate", rate_of(&missing), rate_of(&whole), 0.05, &missing);
+
+    let (path, _) = captured(&scenario, Place::Sender, folder.path(), |packet| {
+        let pieces = cut(packet);
+        if pieces.len() > 1 { pieces[..1].to_vec() } else { Vec::new() }
+    });
+    let refusal = read(&path, &Ask::default(), &mut sink(), &mut sink()).expect_err("no packet is whole");
+    assert!(refusal.message.contains("are fragments whose others are not there"), "{refusal:?}");
 }
 
 fn near(what: &str, found: f64, expected: f64, share: f64, all: &Found) {

@@ -2,6 +2,7 @@
 
 mod connection;
 mod flows;
+mod fragments;
 mod frames;
 mod rate;
 mod repairs;
@@ -13,6 +14,7 @@ use crate::rates::Opportunities;
 use crate::{Ask, Refusal};
 use connection::Connection;
 use flows::{Flows, Named};
+use fragments::Fragments;
 use frames::Frame;
 use std::io::{Read, Write};
 
@@ -36,8 +38,9 @@ pub(crate) fn read<R: Read>(
     down: &mut dyn Write,
 ) -> Result<Found, Refusal> {
     let (mut flows, mut tcp) = (Flows::default(), 0_u64);
+    let mut fragments = Fragments::default();
     let others = frames::each(open()?, |frame: &Frame<'_>| {
-        if let Some(segment) = segment::parse(frame.ip) {
+        if let Some(segment) = fragments.take(frame) {
             tcp += 1;
             flows.take(frame.interface, &segment);
         }
@@ -45,6 +48,10 @@ pub(crate) fn read<R: Read>(
     })?;
     if tcp == 0 {
         let why = match (others.unknown_link, others.frames) {
+            (_, frames) if fragments.seen > 0 => format!(
+                "none of the {frames} packets is whole TCP: {} are fragments whose others are not there",
+                fragments.seen
+            ),
             (_, 0) => "the capture has no packets".to_owned(),
             (Some(link), frames) => format!(
                 "none of the {frames} packets is TCP as far as can be read: link type {link} is not known"
@@ -66,8 +73,9 @@ pub(crate) fn read<R: Read>(
     };
     let mut connection = Connection::new(segment);
     let forward = named.sender();
+    let mut again = Fragments::default();
     frames::each(open()?, |frame: &Frame<'_>| {
-        if let Some(segment) = segment::parse(frame.ip) {
+        if let Some(segment) = again.take(frame) {
             let (key, side) = flows::key(frame.interface, &segment);
             if key == named.key {
                 connection.take(frame.nanos, &segment, side == forward);
@@ -94,6 +102,7 @@ pub(crate) fn read<R: Read>(
     if let Some(broken) = &others.broken {
         found.says.push(format!("the capture is cut: all before its end is read ({broken})"));
     }
+    say_fragments(&mut found, &fragments);
     if largest > segment {
         found.says.push(format!("segments of up to {largest} bytes: they were captured before they were cut (offload); packets of {segment} bytes are assumed"));
     }
@@ -128,6 +137,19 @@ fn choose(all: &[Named], ask: &Ask) -> Result<usize, Refusal> {
             format!("--flow: {} connections have `{}`", fits.len(), crate::found::plain(asked)),
             listed(),
         )),
+    }
+}
+
+fn say_fragments(found: &mut Found, fragments: &Fragments) {
+    if fragments.seen > 0 {
+        let left_out = match fragments.incomplete() {
+            0 => String::new(),
+            some => format!("; left out: {some} packets of which fragments are missing"),
+        };
+        found.says.push(format!(
+            "{} packets came in {} fragments, and were put together{left_out}",
+            fragments.whole, fragments.seen
+        ));
     }
 }
 

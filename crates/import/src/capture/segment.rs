@@ -1,5 +1,6 @@
 //! A TCP segment as a capture shows it.
 
+use super::fragments::Fragment;
 use etherparse::{Ipv4HeaderSlice, Ipv6HeaderSlice, TcpHeaderSlice, TcpOptionElement};
 use std::net::{IpAddr, SocketAddr};
 
@@ -25,6 +26,8 @@ pub(crate) struct Segment {
 }
 
 const TCP: u8 = 6;
+/// IPv6's header of a fragment (RFC 8200 §4.5).
+const FRAGMENT: u8 = 44;
 
 /// Reads one; `None` if it is none, a fragment, or cut before its TCP header ends.
 pub(crate) fn parse(ip: &[u8]) -> Option<Segment> {
@@ -51,16 +54,23 @@ pub(crate) fn parse(ip: &[u8]) -> Option<Segment> {
         }
         _ => return None,
     };
-    let tcp = TcpHeaderSlice::from_slice(ip.get(header..)?).ok()?;
-    let payload = length.checked_sub(header + tcp.slice().len())?;
+    let mut segment = of_tcp(from, to, ip.get(header..)?)?;
+    segment.payload = length.checked_sub(header + segment.payload as usize)? as u32;
+    segment.length = length as u32;
+    Some(segment)
+}
+
+/// What a TCP header says; as its payload the length of the header itself.
+pub(super) fn of_tcp(from: IpAddr, to: IpAddr, data: &[u8]) -> Option<Segment> {
+    let tcp = TcpHeaderSlice::from_slice(data).ok()?;
     let mut segment = Segment {
         from: SocketAddr::new(from, tcp.source_port()),
         to: SocketAddr::new(to, tcp.destination_port()),
         seq: tcp.sequence_number(),
         ack: tcp.ack().then(|| tcp.acknowledgment_number()),
         syn: tcp.syn(),
-        payload: payload as u32,
-        length: length as u32,
+        payload: tcp.slice().len() as u32,
+        length: 0,
         stamps: None,
         sack: [None; 4],
         mss: None,
@@ -77,4 +87,49 @@ pub(crate) fn parse(ip: &[u8]) -> Option<Segment> {
         }
     }
     Some(segment)
+}
+
+/// Reads a fragment of a TCP packet; `None` if it is none.
+pub(super) fn fragment(ip: &[u8]) -> Option<Fragment<'_>> {
+    match ip.first()? >> 4 {
+        4 => {
+            let header = Ipv4HeaderSlice::from_slice(ip).ok()?;
+            if header.protocol().0 != TCP || !header.is_fragmenting_payload() {
+                return None;
+            }
+            let own = header.slice().len();
+            let length = usize::from(header.total_len()).checked_sub(own)?;
+            Some(Fragment {
+                from: IpAddr::V4(header.source_addr()),
+                to: IpAddr::V4(header.destination_addr()),
+                id: u32::from(header.identification()),
+                offset: u32::from(header.fragments_offset().value()) * 8,
+                length: length as u32,
+                more: header.more_fragments(),
+                on_wire: (own + length) as u32,
+                kept: ip.get(own..)?,
+            })
+        }
+        6 => {
+            let header = Ipv6HeaderSlice::from_slice(ip).ok()?;
+            // Right behind the header: next header, nothing, offset and flags, identification.
+            let [next, _, high, low, id @ ..] = *ip.get(40..48)?.first_chunk::<8>()?;
+            let place = u16::from_be_bytes([high, low]);
+            if header.next_header().0 != FRAGMENT || next != TCP {
+                return None;
+            }
+            let length = usize::from(header.payload_length()).checked_sub(8)?;
+            Some(Fragment {
+                from: IpAddr::V6(header.source_addr()),
+                to: IpAddr::V6(header.destination_addr()),
+                id: u32::from_be_bytes(id),
+                offset: u32::from(place & !7),
+                length: length as u32,
+                more: place & 1 == 1,
+                on_wire: (48 + length) as u32,
+                kept: ip.get(48..)?,
+            })
+        }
+        _ => None,
+    }
 }
