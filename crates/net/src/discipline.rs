@@ -3,6 +3,7 @@
 use crate::admission::Admission;
 use crate::queue::Queue;
 use lasthop_base::{Rate, Stream, Values};
+use std::sync::Arc;
 
 /// A queueing discipline.
 pub enum Discipline {
@@ -18,7 +19,12 @@ pub struct Place {
     pub rate: Rate,
     /// Draws for those that draw.
     pub random: Stream,
+    /// Who talks to whom, if that is known.
+    pub hosts: Option<Hosts>,
 }
+
+/// Of each flow, by its number, the nodes that are its source and its destination.
+pub type Hosts = Arc<[[u32; 2]]>;
 
 /// How a discipline is built.
 pub type Build = dyn Fn(&Values, Place) -> Discipline + Send + Sync;
@@ -39,6 +45,14 @@ impl Discipline {
         match self {
             Discipline::Fifo(admission) => admission.draws(),
             Discipline::Scheduled(queue) => queue.draws(),
+        }
+    }
+
+    /// Whether it wants to know who talks to whom.
+    pub fn wants_hosts(&self) -> bool {
+        match self {
+            Discipline::Fifo(_) => false,
+            Discipline::Scheduled(queue) => queue.wants_hosts(),
         }
     }
 

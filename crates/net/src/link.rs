@@ -15,7 +15,7 @@ use crate::arq::{self, Arq, Carried, LinkLayer, Medium, Member, Partner, Parts};
 use crate::changing::{self, Changing};
 use crate::channel::{self, Air, Channel, Planned, Reception};
 use crate::counters::Counters;
-use crate::discipline::{self, Discipline, Place};
+use crate::discipline::{self, Discipline, Hosts, Place};
 use crate::element::Element;
 use crate::jitter;
 use crate::propagation::{Delayed, Extra};
@@ -44,6 +44,8 @@ pub struct Config {
     pub jitter: Choice<jitter::Build>,
     /// How packets wait.
     pub queue: Choice<discipline::Build>,
+    /// Who talks to whom, for a queue that [wants to know](Config::wants_hosts).
+    pub hosts: Option<Hosts>,
     /// What the air does.
     pub channel: Choice<channel::Build>,
     /// Transmissions that are lost by plan beside.
@@ -66,6 +68,7 @@ impl Config {
             delay_plan: None,
             jitter: Choice::of(&jitter::DEFAULT),
             queue: Choice::of(&admission::DEFAULT),
+            hosts: None,
             channel: Choice::of(&channel::DEFAULT),
             loss_plan: None,
             arq: Choice::of(&arq::DEFAULT),
@@ -77,6 +80,11 @@ impl Config {
     /// Whether its queue ever marks a packet (ECN).
     pub fn marks(&self) -> bool {
         self.queue_with(Stream::named(0, "any")).marks()
+    }
+
+    /// Whether its queue wants to know who talks to whom.
+    pub fn wants_hosts(&self) -> bool {
+        self.queue_with(Stream::named(0, "any")).wants_hosts()
     }
 
     /// Why the other direction must have the same link layer, if it must.
@@ -114,7 +122,8 @@ impl Config {
     /// Its queue, which draws from a stream of its own behind the next draw of this one.
     fn queue_with(&self, mut random: Stream) -> Discipline {
         let random = Stream::named(random.draw(), "queue");
-        (self.queue.build)(&self.queue.values, Place { rate: self.service.first_rate(), random })
+        let place = Place { rate: self.service.first_rate(), random, hosts: self.hosts.clone() };
+        (self.queue.build)(&self.queue.values, place)
     }
 
     /// The same; if it may change, one that can.

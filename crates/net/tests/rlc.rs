@@ -73,7 +73,8 @@ fn built(config: &Config, seed: u64) -> Rlc {
 
 /// The same with this channel. None of the queues here draws.
 fn with_channel(config: &Config, channel: Box<dyn Channel>) -> Rlc {
-    let place = Place { rate: config.service.rate_at(Time::ZERO), random: Stream::named(0, "queue") };
+    let place =
+        Place { rate: config.service.rate_at(Time::ZERO), random: Stream::named(0, "queue"), hosts: None };
     let queue = (config.queue.build)(&config.queue.values, place);
     let parts = Parts {
         service: config.service.clone(),

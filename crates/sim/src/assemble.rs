@@ -6,6 +6,7 @@ use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_engine::flow::{Datagrams, OnOff, Overhead, Spacing};
 use lasthop_engine::{Engine, Flow, NodeId, PipeId, Traffic, Unanswered};
 use lasthop_middlebox::{Build, Exit, Middlebox, Site};
+use lasthop_net::queue::Hosts;
 use lasthop_net::service::Service;
 use lasthop_net::{Config, Line, Processing};
 use lasthop_scenario::{Headers, Hop, Link, Pattern, Route, Scenario};
@@ -22,7 +23,13 @@ pub fn assemble(scenario: &Scenario, seed: u64) -> Engine {
     let mut lives = Lives::of(scenario);
     let flows = (0..scenario.flows.len()).map(|flow| lives.flow(scenario, flow, seed));
     let hosts = hosts(scenario, seed, (0..scenario.flows.len()).zip(0..));
-    over_links(scenario, seed, flows, hosts, Line::in_link)
+    let ends = || scenario.flows.iter().map(ends).collect();
+    over_links(scenario, seed, flows, hosts, Line::in_link, &ends)
+}
+
+/// The nodes that are a flow's source and destination.
+fn ends(flow: &lasthop_scenario::Flow) -> [u32; 2] {
+    [flow.from as u32, flow.to as u32]
 }
 
 /// Whether nothing in a scenario is random: then every repetition is equal to the first.
@@ -95,7 +102,11 @@ fn around(scenario: &Scenario, replaced: usize, seed: u64, made: Made) -> Engine
     });
     let flows = external.chain(others.iter().map(|flow| assemble_flow(scenario, *flow, seed)));
     let numbered = others.iter().copied().zip(EXTERNAL_FLOWS as u32..);
-    over_links(scenario, seed, flows, hosts(scenario, seed, numbered), made)
+    let ends = || {
+        let real = std::iter::repeat_n(replaced, EXTERNAL_FLOWS);
+        real.chain(others.iter().copied()).map(|flow| ends(&scenario.flows[flow])).collect()
+    };
+    over_links(scenario, seed, flows, hosts(scenario, seed, numbered), made, &ends)
 }
 
 /// What packets pass inside their hosts, of flows with their numbers in the engine.
@@ -116,14 +127,24 @@ fn hosts(
     .collect()
 }
 
-/// The scenario's links under these flows.
+/// The scenario's links under these flows, whose nodes are `ends` by their numbers in the engine.
 fn over_links(
     scenario: &Scenario,
     seed: u64,
     flows: impl Iterator<Item = Flow>,
     hosts: Vec<(FlowId, [Line; 2])>,
     made: Made,
+    ends: &dyn Fn() -> Hosts,
 ) -> Engine {
+    // A list of who talks to whom is made for those only that ask for it.
+    let mut known: Option<Hosts> = None;
+    let mut made = |config: &Config, own: Stream, plans: Stream| match config.wants_hosts() {
+        false => made(config, own, plans),
+        true => {
+            let hosts = Some(Hosts::clone(known.get_or_insert_with(ends)));
+            made(&Config { hosts, ..config.clone() }, own, plans)
+        }
+    };
     let links = scenario
         .links
         .iter()

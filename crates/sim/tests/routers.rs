@@ -99,6 +99,54 @@ fn flows_of_different_round_trips_share_alike() {
     }
 }
 
+/// A host that fetches over eight connections beside one with a single one, over 20 Mbit/s: half and half between hosts,
+/// eight to one between flows. The home's hosts are those that receive; their ACKs are theirs on the way up, too.
+#[test]
+fn cake_divides_between_hosts() {
+    let goodputs = |isolation: &str| {
+        let text = format!(
+            r#"
+            duration = "60 s"
+            warmup = "10 s"
+            [link.access]
+            from = "server"
+            to = "home"
+            rate = "20 Mbit/s"
+            one_way_delay = "15 ms"
+            down.queue = {{ kind = "cake", isolation = "{isolation}" }}
+            [link.one]
+            from = "home"
+            to = "busy"
+            rate = "1 Gbit/s"
+            [link.other]
+            from = "home"
+            to = "quiet"
+            rate = "1 Gbit/s"
+            [flow.many]
+            from = "server"
+            to = "busy"
+            count = 8
+            start_spread = "1 s"
+            sender.congestion = "cubic"
+            [flow.single]
+            from = "server"
+            to = "quiet"
+            sender.congestion = "cubic"
+            "#
+        );
+        let scenario = Scenario::parse(&text, "home.toml").unwrap_or_else(|problem| panic!("{problem}"));
+        let flows: Vec<f64> = run(&scenario, 1).flows.iter().map(|flow| flow.goodput_kbps()).collect();
+        (flows[..8].iter().sum::<f64>(), flows[8])
+    };
+    let (many, single) = goodputs("flows");
+    assert!((6.8..9.5).contains(&(many / single)), "{many} {single}");
+    let (many, single) = goodputs("dual_dsthost");
+    assert!((0.85..1.25).contains(&(many / single)), "{many} {single}");
+    // All come from one server, which is the busier side of each.
+    let (many, single) = goodputs("triple_isolate");
+    assert!((6.8..9.5).contains(&(many / single)), "{many} {single}");
+}
+
 /// RFC 8290 §1.3: a flow that sends less than its share finds no queue: its packets wait for the one in transmission (1.2
 /// ms) and other flows' first ones. Four bulk flows and a call of 64 kbit/s over 10 Mbit/s.
 #[test]

@@ -88,7 +88,7 @@ pub(super) mod tests {
     pub(in crate::admission) fn unaveraged(name: &str) -> Box<dyn Admission> {
         let mut choice = Choice::named(ALL, name);
         choice.values.set(WEIGHT.name, Value::Number(1.0));
-        let place = Place { rate: Rate::from_bps(1_000_000), random: Stream::named(1, "test") };
+        let place = Place { rate: Rate::from_bps(1_000_000), random: Stream::named(1, "test"), hosts: None };
         match (choice.build)(&choice.values, place) {
             Discipline::Fifo(admission) => admission,
             Discipline::Scheduled(_) => panic!("`{name}` is first in, first out"),

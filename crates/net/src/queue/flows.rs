@@ -217,7 +217,19 @@ impl Flows {
     pub(super) fn next(
         &mut self,
         quantum: i64,
+        take: impl FnMut(&mut Flows, u32) -> Option<Packet>,
+    ) -> Option<Packet> {
+        self.next_by(&mut |_, _| quantum, take, &mut |_| ())
+    }
+
+    /// The same with turns that differ: `turn` says how many bytes a flow may send in its next one, which has packets or
+    /// not, and `leaves` is told of who has none in its turn, and no further one.
+    #[inline(always)]
+    pub(super) fn next_by(
+        &mut self,
+        turn: &mut impl FnMut(u32, bool) -> i64,
         mut take: impl FnMut(&mut Flows, u32) -> Option<Packet>,
+        leaves: &mut impl FnMut(u32),
     ) -> Option<Packet> {
         loop {
             let is_new = self.new.head != NONE;
@@ -226,7 +238,8 @@ impl Flows {
                 return None;
             }
             if self.flows[flow as usize].deficit <= 0 {
-                self.flows[flow as usize].deficit += quantum;
+                let has_some = self.flows[flow as usize].waiting > 0;
+                self.flows[flow as usize].deficit += turn(flow, has_some);
                 self.drop_head(is_new);
                 append(&mut self.old, &mut self.flows, flow);
                 continue;
@@ -239,6 +252,8 @@ impl Flows {
             // A new flow passes through the old ones once, or it could be new again at once and starve them.
             if is_new && self.old.head != NONE {
                 append(&mut self.old, &mut self.flows, flow);
+            } else {
+                leaves(flow);
             }
         }
     }

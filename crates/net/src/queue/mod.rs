@@ -15,7 +15,7 @@ mod tbf;
 mod testing;
 mod waiting;
 
-pub use crate::discipline::{Build, Place};
+pub use crate::discipline::{Build, Hosts, Place};
 use lasthop_base::{Mechanism, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
 
@@ -41,6 +41,11 @@ pub trait Queue: Send {
 
     /// Whether it ever marks a packet (ECN).
     fn marks(&self) -> bool {
+        false
+    }
+
+    /// Whether it wants to know who talks to whom ([`Place::hosts`]).
+    fn wants_hosts(&self) -> bool {
         false
     }
 

@@ -154,7 +154,7 @@ mod tests {
         let mut values = MECHANISM.info.defaults();
         values.set("packets", Value::Count(3));
         settings.iter().for_each(|(name, value)| values.set(name, value.clone()));
-        let place = Place { rate: Rate::from_bps(1), random: Stream::named(1, "queue") };
+        let place = Place { rate: Rate::from_bps(1), random: Stream::named(1, "queue"), hosts: None };
         match (MECHANISM.build)(&values, place) {
             Discipline::Scheduled(queue) => queue,
             Discipline::Fifo(_) => panic!("it removes from the middle"),

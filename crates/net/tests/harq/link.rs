@@ -51,7 +51,8 @@ pub fn config(settings: Settings<'_>, loss: f64) -> Config {
 }
 
 pub fn element(config: &Config, channel: Box<dyn Channel>, seed: u64) -> Box<dyn Element> {
-    let place = Place { rate: config.service.rate_at(Time::ZERO), random: Stream::named(seed, "queue") };
+    let place =
+        Place { rate: config.service.rate_at(Time::ZERO), random: Stream::named(seed, "queue"), hosts: None };
     let queue = (config.queue.build)(&config.queue.values, place);
     let (service, delay) = (config.service.clone(), config.delay);
     let parts = Parts { service, delay, queue, channel, random: Stream::named(seed, "arq") };

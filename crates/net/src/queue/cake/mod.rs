@@ -2,25 +2,28 @@
 //! CAKE, LANMAN 2018; defaults and rules as Linux's sch_cake).
 //!
 //! * This file: the shaper, which flow has which queue (eight ways), the router's room.
-//! * `cobalt`: which packets are dropped or marked.
+//! * `cobalt`: which packets are dropped or marked. `hosts`: fairness between hosts.
 //!
 //! The shaper needs no burst: a packet may leave when the one before it would have at `rate`. Flows are hashed to sets
 //! of eight queues, of which each flow gets one of its own while there is one. Where the link is slow, target and
 //! interval grow with the time that a packet takes.
 //!
 //! # What is left out
-//! Priorities by DiffServ (`besteffort` is what this is), fairness between hosts (`flows`: a packet here carries no
-//! address), the filter for ACKs, NAT, framing but for `overhead`, and the estimate of the rate. A flow that stops for
-//! a while keeps its count until it sends again, instead of losing it step by step meanwhile.
+//! Priorities by DiffServ (`besteffort` is what this is), the filter for ACKs, NAT, framing but for `overhead`, and the
+//! estimate of the rate. A flow that stops for a while keeps its count until it sends again, instead of losing it step by
+//! step meanwhile. Hosts are told apart if asked for; sch_cake does so by default (`triple-isolate`).
 
 mod cobalt;
+mod hosts;
 
 use super::flows::{Flows, SALT, hash};
-use super::{Build, Dropped, Queue};
+use super::{Build, Dropped, Hosts, Queue};
 use crate::discipline::Discipline;
 use cobalt::{Cobalt, Rule};
+use hosts::{Isolation, Sides};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Stream, Time, Unit, Values};
 use lasthop_wire::{Backlog, LossReason, Packet};
+use std::cell::RefCell;
 
 const LONGEST: Duration = Duration::from_secs(100);
 
@@ -68,6 +71,13 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 default: Some("true"),
                 doc: "whether ECN-capable packets are marked instead of dropped",
             },
+            Parameter {
+                name: "isolation",
+                unit: Unit::Word(&["flows", "dual_srchost", "dual_dsthost", "triple_isolate"]),
+                default: Some("flows"),
+                doc: "who gets the same: flows; hosts that send and their flows; hosts that receive; flows by the busier of \
+                      both (sch_cake's default). A host is a node",
+            },
             SALT,
         ],
         ..Info::PLAIN
@@ -75,7 +85,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values, place| {
         let shape = values.number("shape");
         let rate = (shape > 0.0).then(|| Rate::from_bps(((place.rate.bps() as f64 * shape) as u64).max(1)));
-        Discipline::scheduled(Cake::new(values, rate, QUEUES, place.random))
+        Discipline::scheduled(Cake::new(values, rate, QUEUES, place.random).between(values, place.hosts))
     },
 };
 
@@ -98,6 +108,9 @@ struct Cake {
     tags: Vec<u64>,
     cobalts: Vec<Cobalt>,
     random: Stream,
+    /// Fairness between hosts.
+    isolation: Option<Isolation>,
+    wants_hosts: bool,
     /// When the next packet may leave.
     next_at: Time,
 }
@@ -120,8 +133,20 @@ impl Cake {
             tags: vec![0; queues],
             cobalts: vec![Cobalt::default(); queues],
             random,
+            isolation: None,
+            wants_hosts: false,
             next_at: Time::ZERO,
         }
+    }
+
+    /// The same with fairness between hosts, if it is asked for and they are known.
+    fn between(mut self, values: &Values, hosts: Option<Hosts>) -> Cake {
+        let sides = Sides::named(values.word("isolation"));
+        self.wants_hosts = sides.is_some();
+        let random = Stream::named(self.random.clone().draw(), "hosts");
+        self.isolation =
+            sides.zip(hosts).map(|(sides, hosts)| Isolation::new(sides, hosts, self.tags.len(), random));
+        self
     }
 
     /// The queue of a flow: its own, a free one of its set, or the one that it would share anyway.
@@ -143,7 +168,11 @@ impl Cake {
 impl Queue for Cake {
     fn enqueue(&mut self, now: Time, packet: Packet, dropped: &mut Dropped) {
         let flow = self.queue_of(hash(&packet, self.salt));
-        self.flows.push(flow, now, packet, self.quantum);
+        let quantum = match &mut self.isolation {
+            None => self.quantum,
+            Some(hosts) => hosts.join(flow, &packet, self.flows.is_active(flow), self.quantum),
+        };
+        self.flows.push(flow, now, packet, quantum);
         while self.flows.bytes() > self.memory {
             let fattest = self.flows.fattest();
             let Some((_, packet)) = self.flows.pop(fattest) else { break };
@@ -157,7 +186,7 @@ impl Queue for Cake {
             return None;
         }
         let (rule, cobalts, random) = (&self.rule, &mut self.cobalts, &mut self.random);
-        let packet = self.flows.next(self.quantum, |flows, flow| {
+        let take = |flows: &mut Flows, flow: u32| {
             let cobalt = &mut cobalts[flow as usize];
             while let Some((came, mut packet)) = flows.pop(flow) {
                 if !cobalt.strikes(rule, now, came, &mut packet, flows.old(), random) {
@@ -167,7 +196,18 @@ impl Queue for Cake {
             }
             cobalt.on_empty(rule, now);
             None
-        })?;
+        };
+        let packet = match &mut self.isolation {
+            None => self.flows.next(self.quantum, take),
+            Some(hosts) => {
+                let (quantum, hosts) = (self.quantum, RefCell::new(hosts));
+                self.flows.next_by(
+                    &mut |flow, has_some| hosts.borrow_mut().turn(flow, has_some, quantum),
+                    take,
+                    &mut |flow| hosts.borrow_mut().leave(flow),
+                )
+            }
+        }?;
         if let Some(rate) = self.rate {
             self.next_at =
                 self.next_at.max(now) + rate.time_for(u64::from(packet.wire_bytes) + self.overhead);
@@ -186,12 +226,17 @@ impl Queue for Cake {
     fn marks(&self) -> bool {
         self.rule.marks
     }
+
+    fn wants_hosts(&self) -> bool {
+        self.wants_hosts
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::{at, packet};
     use super::*;
+    use lasthop_base::Value;
     use lasthop_wire::Ecn;
 
     fn cake(rate: Option<u64>, queues: usize) -> Cake {
@@ -242,6 +287,86 @@ mod tests {
         assert_eq!((fast.target, fast.interval), (Duration::from_millis(5), Duration::from_millis(100)));
         assert_eq!(cake(Some(100_000_000), QUEUES).quantum, 1500);
         assert_eq!(cake(Some(1_000_000), QUEUES).quantum, 300);
+    }
+
+    /// What of 900 packets is each flow's, while all have something to send; flow n is between `hosts[n]`.
+    fn shares(isolation: &'static str, hosts: &[[u32; 2]]) -> Vec<usize> {
+        let mut values = MECHANISM.info.defaults();
+        values.set("isolation", Value::Word(isolation));
+        let mut cake = Cake::new(&values, None, QUEUES, Stream::named(1, "queue"));
+        // No drops: the turns alone.
+        cake.rule.target = LONGEST;
+        let mut cake = cake.between(&values, Some(hosts.into()));
+        let mut dropped = Dropped::new();
+        // The router has room for 4000 packets.
+        for number in 0..1200 {
+            let flows = if number < 300 { 0 } else { 8 }..9;
+            flows.for_each(|flow| cake.enqueue(at(0), packet(number, flow, Ecn::NotEct), &mut dropped));
+        }
+        let mut shares = vec![0; hosts.len()];
+        // The first turns of new flows are no bulk flow's yet.
+        for number in 0..1800 {
+            let packet = cake.dequeue(at(1), &mut dropped).expect("plenty");
+            shares[packet.flow.0 as usize] += usize::from(number >= 900);
+        }
+        assert!(dropped.is_empty());
+        shares
+    }
+
+    fn nearly(shares: &[usize], expected: &[f64]) {
+        for (share, expected) in shares.iter().zip(expected) {
+            assert!((*share as f64 - expected).abs() < 0.06 * expected.max(50.0), "{shares:?}");
+        }
+    }
+
+    /// A host with eight flows beside one with a single flow: half and half between hosts, 8 to 1 between flows.
+    #[test]
+    fn hosts_get_the_same_however_many_flows_they_have() {
+        let mut from = [[0, 2]; 9];
+        from[8] = [1, 3];
+        let to = from.map(|[from, to]| [to, from]);
+        let even = vec![100.0; 9];
+        let by_host = [vec![56.25; 8], vec![450.0]].concat();
+        for hosts in [from, to] {
+            nearly(&shares("flows", &hosts), &even);
+            for isolation in ["dual_srchost", "dual_dsthost", "triple_isolate"] {
+                nearly(&shares(isolation, &hosts), &by_host);
+            }
+        }
+        // Both hosts send to the same one, which has nine: by senders half and half, by the busier side all alike.
+        let mut one = [[0, 2]; 9];
+        one[8] = [1, 2];
+        nearly(&shares("dual_srchost", &one), &by_host);
+        nearly(&shares("dual_dsthost", &one), &even);
+        nearly(&shares("triple_isolate", &one), &even);
+    }
+
+    /// Who has nothing more to send counts no longer.
+    #[test]
+    fn flows_that_end_give_their_host_s_turn_back() {
+        let mut values = MECHANISM.info.defaults();
+        values.set("isolation", Value::Word("dual_srchost"));
+        let mut cake = Cake::new(&values, None, QUEUES, Stream::named(1, "queue"));
+        cake.rule.target = LONGEST;
+        let hosts: Hosts = vec![[0, 2], [0, 2], [1, 2]].into();
+        let mut cake = cake.between(&values, Some(hosts));
+        let mut dropped = Dropped::new();
+        for number in 0..100 {
+            cake.enqueue(at(0), packet(number, 0, Ecn::NotEct), &mut dropped);
+            cake.enqueue(at(0), packet(number, 2, Ecn::NotEct), &mut dropped);
+        }
+        (0..10).for_each(|number| cake.enqueue(at(0), packet(number, 1, Ecn::NotEct), &mut dropped));
+        let mut left = Vec::new();
+        while let Some(packet) = cake.dequeue(at(1), &mut dropped) {
+            left.push(packet.flow.0);
+        }
+        assert_eq!((left.len(), dropped.len()), (210, 0));
+        // 20 of host 0 while both its flows send, as many of host 1; then one flow each, one each.
+        let of = |flow: u32, from: usize, to: usize| left[from..to].iter().filter(|it| **it == flow).count();
+        assert!(of(1, 0, 50) == 10 && of(2, 0, 40) > 17, "{left:?}");
+        assert!(of(0, 60, 160).abs_diff(50) <= 2, "{left:?}");
+        let busy = &cake.isolation.as_ref().expect("hosts").busy_of_all();
+        assert_eq!(*busy, 0, "nobody sends");
     }
 
     /// Who fills the router loses, from its head, and BLUE remembers.
