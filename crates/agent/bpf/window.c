@@ -8,6 +8,9 @@
  * edge that the peer has been told, kept here for each connection, never moves left of itself. Only connections whose
  * handshake was seen are touched, and only those of this host's own sockets.
  *
+ * What user space has to know of connections for that it is told through `events`: SYNs and ends, and of what passes in
+ * between a summary every millisecond at most. Nothing else sees packets.
+ *
  * Built by `make bpf` with Debian's gcc-bpf (12.2); map definitions without BTF.
  */
 typedef unsigned char u8;
@@ -39,12 +42,13 @@ long store_bytes(struct packet *packet, u32 at, const void *from, u32 length, u6
 long l4_csum_replace(struct packet *packet, u32 at, u64 from, u64 to, u64 flags) HELPER(11);
 long clone_redirect(struct packet *packet, u32 ifindex, u64 flags) HELPER(13);
 long load_bytes(const struct packet *packet, u32 at, void *to, u32 length) HELPER(26);
+long ring_output(void *ring, const void *data, u64 size, u64 flags) HELPER(130);
 
 /* Map definitions as they were before BTF. */
 struct map {
 	u32 type, key_size, value_size, max_entries, flags, id, pinning;
 };
-enum { HASH = 1, ARRAY = 2, PERCPU_ARRAY = 6, LRU_HASH = 9 };
+enum { HASH = 1, ARRAY = 2, PERCPU_ARRAY = 6, LRU_HASH = 9, RING = 27 };
 
 /* Both ends of a connection; IPv4 addresses are mapped into IPv6's (RFC 4291 section 2.5.5.2), all in the network's order. */
 struct key {
@@ -68,6 +72,14 @@ struct flow {
 	u32 acks, window;
 	/* The window of the own SYN, and its number. */
 	u32 syn_window, syn;
+	/* When user space was last told of what leaves and of what arrives, ns. */
+	u64 told_out, told_in;
+	/* The last own time stamp; the last one that the peer echoed, and when it did so first. */
+	u32 stamp, echo;
+	u64 echoed;
+	/* Payload that arrived since user space was told, bytes; the last segment that arrived, and when. */
+	u32 bytes, seq;
+	u64 seq_at;
 };
 enum { KNOWN = 1, SCALES = 2, STAMPS = 4 };
 
@@ -79,6 +91,22 @@ struct wish {
 	u32 count, is_copies;
 };
 
+/* What user space is told of packets. Numbers in this machine's order, but the key's. */
+struct event {
+	/* When the last of them passed, CLOCK_MONOTONIC, ns, and when its echo was first seen. */
+	u64 at, echoed;
+	struct key key;
+	/* Of the last one. Length: payload of all since the last event, bytes. */
+	u32 seq, ack, length, stamp, echo;
+	u16 window;
+	u8 flags, is_out;
+	/* Of a SYN: what it offers. Otherwise of `known` only whether it has time stamps. */
+	u16 mss;
+	u8 shift, known;
+};
+/* Some 13,000 events: a second of a dozen fast connections. */
+struct map SEC("maps") events = { RING, 0, 0, 1 << 20 };
+
 struct map SEC("maps") flows = { LRU_HASH, sizeof(struct key), sizeof(struct flow), 16384 };
 struct map SEC("maps") wishes = { HASH, sizeof(struct key), sizeof(struct wish), 16384 };
 /* When user space was last alive, CLOCK_MONOTONIC, ns. */
@@ -86,10 +114,12 @@ struct map SEC("maps") heart = { ARRAY, 4, 8, 1 };
 
 /* As lasthop-agent's `program` reads them. */
 struct counts {
-	u64 decided, rewritten, added, left_alone, missed, errors;
+	u64 decided, rewritten, added, left_alone, missed, errors, seen;
 };
 struct map SEC("maps") counters = { PERCPU_ARRAY, 4, sizeof(struct counts), 1 };
 
+/* User space is told of a connection so often at most, ns. */
+#define EVERY 1000000ull
 #define SILENCE 200000000ull
 #define FLOOR 2
 #define DEFAULT_MSS 536
@@ -97,7 +127,7 @@ struct map SEC("maps") counters = { PERCPU_ARRAY, 4, sizeof(struct counts), 1 };
 /* As lasthop-agent's `program` has it. */
 #define MOST_PIECES 16
 #define PASS (-1) /* TC_ACT_UNSPEC: on to the next program */
-/* In tc_index, of ACKs that have been decided on. */
+/* In tc_index, of packets that have been looked at. */
 #define OURS 0x6c68
 
 enum { FIN = 1, SYN = 2, RST = 4, PUSH = 8, ACK = 16 };
@@ -121,11 +151,21 @@ struct tcp {
 	u16 window, check, urgent;
 };
 
-/* Where the TCP header is, and its connection; 0 if there is none. */
-INLINE u32 find(struct packet *packet, u32 l3, int is_out, struct key *key, struct tcp *tcp)
+/* What of a packet matters. */
+struct cut {
+	struct key key;
+	struct tcp tcp;
+	/* Where the TCP header begins, where its payload does, and where that ends, without padding. */
+	u32 at, data, end;
+};
+
+/* Finds the TCP header of a packet and its connection; false if there is none. */
+INLINE int find(struct packet *packet, u32 l3, int is_out, struct cut *cut)
 {
+	struct key *key = &cut->key;
+	struct tcp *tcp = &cut->tcp;
 	u8 *source = is_out ? key->own : key->peer, *destination = is_out ? key->peer : key->own;
-	u32 at;
+	u32 at, end;
 
 	__builtin_memset(key, 0, sizeof(*key));
 	if (packet->protocol == swapped(0x0800)) {
@@ -140,6 +180,7 @@ INLINE u32 find(struct packet *packet, u32 l3, int is_out, struct key *key, stru
 		__builtin_memcpy(source + 12, ip + 12, 4);
 		__builtin_memcpy(destination + 12, ip + 16, 4);
 		at = l3 + (ip[0] & 15) * 4;
+		end = (u32)ip[2] << 8 | ip[3];
 	} else if (packet->protocol == swapped(0x86dd)) {
 		u8 ip[40];
 
@@ -151,14 +192,20 @@ INLINE u32 find(struct packet *packet, u32 l3, int is_out, struct key *key, stru
 		__builtin_memcpy(source, ip + 8, 16);
 		__builtin_memcpy(destination, ip + 24, 16);
 		at = l3 + 40;
+		end = (u32)ip[4] << 8 | ip[5];
+		end += end ? 40 : 0;
 	} else {
 		return 0;
 	}
 	if (load_bytes(packet, at, tcp, sizeof(*tcp)) < 0)
 		return 0;
+	/* More than 64 KB in one piece say no length. */
+	cut->end = end ? l3 + end : packet->len;
+	cut->at = at;
+	cut->data = at + (tcp->offset >> 4) * 4;
 	key->own_port = is_out ? tcp->source : tcp->destination;
 	key->peer_port = is_out ? tcp->destination : tcp->source;
-	return at;
+	return 1;
 }
 
 /* What a SYN offers. */
@@ -213,16 +260,122 @@ INLINE u32 segment_of(u32 mss, u32 known)
 	return mss > taken ? mss - taken : 1;
 }
 
+/* Time stamps as RFC 7323 appendix A places them: value and echo. False if there are none. */
+INLINE int read_stamps(struct packet *packet, const struct cut *cut, u32 stamps[2])
+{
+	u32 words[3];
+
+	if (cut->tcp.offset < 8 << 4 || load_bytes(packet, cut->at + 20, words, sizeof(words)) < 0)
+		return 0;
+	stamps[0] = swapped32(words[1]);
+	stamps[1] = swapped32(words[2]);
+	return words[0] == swapped32(0x0101080a);
+}
+
+/* Tells user space of a packet. Negative if it has not read for too long. */
+INLINE long tell(const struct cut *cut, struct event *event)
+{
+	event->key = cut->key;
+	event->seq = swapped32(cut->tcp.seq);
+	event->ack = swapped32(cut->tcp.ack);
+	event->flags = cut->tcp.flags;
+	return ring_output(&events, event, sizeof(*event), 0);
+}
+
+/* The same of one that opens or ends a connection. */
+INLINE void tell_at_once(struct packet *packet, const struct cut *cut, u32 length, u32 is_out)
+{
+	struct event event;
+	struct offer offer;
+
+	__builtin_memset(&event, 0, sizeof(event));
+	event.at = event.echoed = ktime_ns();
+	event.length = length;
+	event.window = swapped(cut->tcp.window);
+	event.is_out = is_out;
+	if (cut->tcp.flags & SYN) {
+		read_options(packet, cut->at, cut->data - cut->at, &offer);
+		event.mss = offer.mss;
+		event.shift = offer.shift;
+		event.known = offer.known;
+	}
+	tell(cut, &event);
+}
+
+/* A packet leaves that tells this window: of the first one of a time stamp user space is told, every so often. */
+INLINE void note_leaving(struct packet *packet, struct flow *flow, const struct cut *cut, u32 window)
+{
+	struct event event;
+	u32 stamps[2];
+	u64 now = ktime_ns();
+	int has_stamps = read_stamps(packet, cut, stamps);
+
+	if (has_stamps && stamps[0] == flow->stamp)
+		return;
+	if (has_stamps)
+		flow->stamp = stamps[0];
+	if (now - flow->told_out < EVERY)
+		return;
+	__builtin_memset(&event, 0, sizeof(event));
+	event.at = event.echoed = now;
+	event.window = window;
+	event.is_out = 1;
+	if (has_stamps) {
+		event.stamp = stamps[0];
+		event.echo = stamps[1];
+		event.known = STAMPS;
+	}
+	if (!tell(cut, &event))
+		flow->told_out = now;
+}
+
+/* Payload arrives. */
+INLINE void note_arriving(struct packet *packet, struct flow *flow, const struct cut *cut)
+{
+	struct event event;
+	u32 stamps[2], seq = swapped32(cut->tcp.seq);
+	u64 now = ktime_ns();
+	int has_stamps;
+
+	/* The same packet again: on the device above (a bridge, a bond, a VLAN). */
+	if (seq == flow->seq && now - flow->seq_at < EVERY)
+		return;
+	flow->seq = seq;
+	flow->seq_at = now;
+	flow->bytes += cut->end - cut->data;
+	has_stamps = read_stamps(packet, cut, stamps);
+	if (has_stamps && stamps[1] != flow->echo) {
+		flow->echo = stamps[1];
+		flow->echoed = now;
+	}
+	if (now - flow->told_in < EVERY)
+		return;
+	__builtin_memset(&event, 0, sizeof(event));
+	event.at = now;
+	event.length = flow->bytes;
+	if (has_stamps) {
+		event.stamp = stamps[0];
+		event.echo = stamps[1];
+		event.echoed = flow->echoed;
+		event.known = STAMPS;
+	}
+	if (!tell(cut, &event)) {
+		flow->told_in = now;
+		flow->bytes = 0;
+	}
+}
+
 /*
  * A SYN of this host's: its connection begins. A SYN that answers another offers only what was offered to it, so that
  * it says all (RFC 7323 sections 2.2 and 3.2).
  */
-INLINE void begin(struct packet *packet, const struct key *key, u32 at, const struct tcp *tcp)
+INLINE void begin(struct packet *packet, const struct cut *cut)
 {
+	const struct tcp *tcp = &cut->tcp;
 	struct offer offer;
 	struct flow flow;
 
-	read_options(packet, at, (tcp->offset >> 4) * 4, &offer);
+	read_options(packet, cut->at, cut->data - cut->at, &offer);
 	__builtin_memset(&flow, 0, sizeof(flow));
 	flow.known = offer.known;
 	flow.shift = offer.shift;
@@ -236,18 +389,19 @@ INLINE void begin(struct packet *packet, const struct key *key, u32 at, const st
 		flow.known |= KNOWN;
 		flow.segment = segment_of(offer.mss, offer.known);
 	}
-	map_update(&flows, key, &flow, 0);
+	map_update(&flows, &cut->key, &flow, 0);
 }
 
 /* The peer's answer to a SYN of ours. */
-INLINE void answered(struct packet *packet, struct flow *flow, u32 at, const struct tcp *tcp)
+INLINE void answered(struct packet *packet, struct flow *flow, const struct cut *cut)
 {
+	const struct tcp *tcp = &cut->tcp;
 	struct offer offer;
 
 	/* Data that went with the SYN may be acknowledged, too (RFC 7413). */
 	if (flow->known & KNOWN || swapped32(tcp->ack) - flow->syn - 1 > 65535)
 		return;
-	read_options(packet, at, (tcp->offset >> 4) * 4, &offer);
+	read_options(packet, cut->at, cut->data - cut->at, &offer);
 	flow->segment = segment_of(flow->segment, flow->known & offer.known);
 	/* Both must offer scaling, or nobody scales (RFC 7323 section 2.2). */
 	if (!(flow->known & offer.known & SCALES))
@@ -294,40 +448,43 @@ INLINE u16 units_of(u32 bytes, u32 shift)
 
 INLINE int leaves(struct packet *packet, u32 l3)
 {
-	struct key key;
-	struct tcp tcp;
+	struct cut cut;
 	struct flow *flow;
 	struct wish *wish;
 	struct counts *counts;
 	u64 *alive;
 	struct said said;
-	u32 zero = 0, at, header, ack, shift, told, wanted, bytes, advance, is_pure, n, before;
+	u32 zero = 0, at, ack, shift, told, wanted, bytes, advance, is_pure, n, before;
 	u16 window;
 
 	/* Packets that are forwarded are nobody's here. */
 	if (packet->tc_index == OURS || !packet->sk)
 		return PASS;
-	at = find(packet, l3, 1, &key, &tcp);
-	if (!at)
-		return PASS;
-	if (tcp.flags & SYN) {
-		begin(packet, &key, at, &tcp);
-		return PASS;
-	}
-	if (!(tcp.flags & ACK) || (tcp.flags & RST))
+	if (!find(packet, l3, 1, &cut))
 		return PASS;
 	counts = map_lookup(&counters, &zero);
 	if (!counts)
 		return PASS;
-	flow = map_lookup(&flows, &key);
+	/* Where it passes a device below (a bridge's, a VLAN's) it has been looked at. */
+	packet->tc_index = OURS;
+	counts->seen++;
+	if (cut.tcp.flags & (SYN | FIN | RST))
+		tell_at_once(packet, &cut, 0, 1);
+	if (cut.tcp.flags & SYN) {
+		begin(packet, &cut);
+		return PASS;
+	}
+	if (!(cut.tcp.flags & ACK) || (cut.tcp.flags & RST))
+		return PASS;
+	flow = map_lookup(&flows, &cut.key);
 	if (!flow || !(flow->known & KNOWN)) {
 		counts->left_alone++;
 		return PASS;
 	}
-	header = (tcp.offset >> 4) * 4;
-	is_pure = packet->len == at + header && !(tcp.flags & FIN);
-	said.ack = ack = swapped32(tcp.ack);
-	said.window = swapped(tcp.window);
+	at = cut.at;
+	is_pure = cut.end == cut.data && !(cut.tcp.flags & FIN);
+	said.ack = ack = swapped32(cut.tcp.ack);
+	said.window = swapped(cut.tcp.window);
 	shift = flow->shift & 15;
 	bytes = flow->kernel = (u32)said.window << shift;
 	told = (s32)(flow->edge - ack) > 0 ? flow->edge - ack : 0;
@@ -337,12 +494,13 @@ INLINE int leaves(struct packet *packet, u32 l3)
 		flow->acked = ack;
 	flow->acks += is_pure;
 	alive = map_lookup(&heart, &zero);
-	wish = map_lookup(&wishes, &key);
+	wish = map_lookup(&wishes, &cut.key);
 	if (!alive || !wish || ktime_ns() - *alive > SILENCE) {
 		counts->missed += is_pure;
 		if (bytes > told)
 			flow->edge = ack + bytes;
 		flow->window = bytes;
+		note_leaving(packet, flow, &cut, said.window);
 		return PASS;
 	}
 	counts->decided += is_pure;
@@ -359,12 +517,12 @@ INLINE int leaves(struct packet *packet, u32 l3)
 	flow->window = (u32)window << shift;
 	flow->edge = ack + flow->window;
 	counts->rewritten += window != said.window;
+	note_leaving(packet, flow, &cut, window);
 	if (is_pure && wish->count > 1 && (wish->is_copies || advance)) {
 		u32 count = wish->count, edge = flow->edge, sent = 0;
 		u32 from = wish->is_copies ? ack : before, length = ack - from;
 
-		/* Its copies come by here, too. */
-		packet->tc_index = OURS;
+		/* Its copies come by here, too, and pass as ours. */
 		if (count > MOST_PIECES)
 			count = MOST_PIECES;
 		for (n = 1; n < MOST_PIECES; n++) {
@@ -389,38 +547,55 @@ INLINE int leaves(struct packet *packet, u32 l3)
 
 INLINE int arrives(struct packet *packet, u32 l3)
 {
-	struct key key;
-	struct tcp tcp;
+	struct cut cut;
 	struct flow *flow;
-	u32 at = find(packet, l3, 0, &key, &tcp);
+	struct counts *counts;
+	u32 zero = 0, length;
 
-	if (!at || (tcp.flags & (SYN | ACK | RST)) != (SYN | ACK))
+	if (!find(packet, l3, 0, &cut))
 		return PASS;
-	flow = map_lookup(&flows, &key);
-	if (flow)
-		answered(packet, flow, at, &tcp);
+	counts = map_lookup(&counters, &zero);
+	if (!counts)
+		return PASS;
+	counts->seen++;
+	length = cut.end > cut.data ? cut.end - cut.data : 0;
+	flow = map_lookup(&flows, &cut.key);
+	if (cut.tcp.flags & (SYN | FIN | RST)) {
+		/* What is nobody's here is told of only if it may become somebody's. */
+		if (flow) {
+			length += flow->bytes;
+			flow->bytes = 0;
+		}
+		if (flow || cut.tcp.flags & SYN)
+			tell_at_once(packet, &cut, length, 0);
+		if (flow && (cut.tcp.flags & (SYN | ACK | RST)) == (SYN | ACK))
+			answered(packet, flow, &cut);
+		return PASS;
+	}
+	if (flow && flow->known & KNOWN && length)
+		note_arriving(packet, flow, &cut);
 	return PASS;
 }
 
 /* Devices with an Ethernet header, and those without any. */
-SEC("classifier/ether_out") int ether_out(struct packet *packet)
+SEC("classifier/lasthop_out") int lasthop_out(struct packet *packet)
 {
 	return leaves(packet, 14);
 }
 
-SEC("classifier/ether_in") int ether_in(struct packet *packet)
+SEC("classifier/lasthop_in") int lasthop_in(struct packet *packet)
 {
 	return arrives(packet, 14);
 }
 
-SEC("classifier/plain_out") int plain_out(struct packet *packet)
+SEC("classifier/lasthop_raw_out") int lasthop_raw_out(struct packet *packet)
 {
 	return leaves(packet, 0);
 }
 
-SEC("classifier/plain_in") int plain_in(struct packet *packet)
+SEC("classifier/lasthop_raw_in") int lasthop_raw_in(struct packet *packet)
 {
 	return arrives(packet, 0);
 }
 
-char SEC("license") terms[] = "GPL";
+char SEC("license") terms[] = "MIT";

@@ -10,7 +10,7 @@ use crate::folder::Folder;
 use crate::inject::Inject;
 use crate::kernel;
 use crate::privilege;
-use crate::program::Program;
+use crate::program::{self, Program};
 use crate::report::{self, Summary};
 use crate::settings::Settings;
 use crate::table::{HEADERS, Table};
@@ -88,7 +88,8 @@ pub(crate) struct Shared {
 }
 
 pub(crate) struct Core {
-    tap: Tap,
+    /// That sees packets where the kernel's program does not tell of them.
+    tap: Option<Tap>,
     arrivals: Arrivals,
     pub(crate) table: Table,
     /// That decides in the kernel; without it we do.
@@ -122,8 +123,16 @@ impl Agent {
             None => Some(Watchdog::start(&options)?).unzip(),
         };
         let queue = program.is_none().then(|| listen(options.queue, options.length)).transpose()?;
-        let (tap, inject) = (Tap::open()?, Inject::open()?);
-        let watcher = tap.watcher().map_err(|error| failed("cannot watch the packet socket", &error))?;
+        let inject = program.is_none().then(Inject::open).transpose()?;
+        let seen = program.is_none().then(Tap::open).transpose()?;
+        let (tap, watcher) = match seen {
+            Some(tap) => {
+                let watcher =
+                    tap.watcher().map_err(|error| failed("cannot watch the packet socket", &error))?;
+                (Some(tap), Some(watcher))
+            }
+            None => (None, None),
+        };
         let metrics = options.metrics.map(listen_for_metrics).transpose()?;
         let counters = Arc::new(Counters::default());
         let mut table = Table::new(options.settings.clone(), Arc::clone(&counters));
@@ -150,12 +159,12 @@ impl Agent {
         let priority = RealTimePriority::begin();
         agent.is_urgent = priority.is_granted();
         privilege::drop_rest()?;
-        match queue {
-            Some(queue) => {
+        match queue.zip(inject).zip(watcher) {
+            Some(((queue, inject), watcher)) => {
                 shared.spawn(move |shared| decide(shared, queue, &inject));
                 shared.spawn(move |shared| watch(shared, &watcher));
             }
-            None => shared.spawn(move |shared| kernel::watch(shared, &watcher)),
+            None => shared.spawn(kernel::watch),
         }
         drop(priority);
         shared.spawn(move |shared| report::answer_status(shared, &asked));
@@ -233,11 +242,25 @@ impl Core {
     pub(crate) fn catch_up(&mut self, clock: &Clock) -> Time {
         let now = self.arrivals.compare(clock);
         let mut buffer = [0; HEADERS];
-        while let Some(passed) = self.tap.recv(&mut buffer) {
+        let Some(tap) = &mut self.tap else { return now };
+        while let Some(passed) = tap.recv(&mut buffer) {
             let at = self.arrivals.time(passed.stamp, now);
             self.table.see(at, passed.way, passed.packet);
         }
         now
+    }
+
+    /// The same of what the kernel's program tells.
+    pub(crate) fn hear(&mut self, clock: &Clock) -> io::Result<Time> {
+        let Some(program) = &mut self.program else { return Ok(clock.now()) };
+        let (now, since) = (clock.now(), program::monotonic()?);
+        let table = &mut self.table;
+        program.hear(|event| {
+            // Both clocks are the same one, from another zero.
+            let time = |at: u64| Time::from_nanos(now.as_nanos().saturating_sub(since.saturating_sub(at)));
+            table.note(time(event.at), event.way, event.key, &event.segment, time(event.echoed));
+        });
+        Ok(now)
     }
 }
 

@@ -3,9 +3,9 @@
 use crate::daemon::{Options, Path, Shared, TIDYING};
 use crate::program::{MOST_PIECES, Program};
 use crate::settings::Settings;
-use crate::tap::Watcher;
 use lasthop_base::{Duration, Time};
 use lasthop_os::SystemError;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::io;
 use std::os::fd::AsFd;
 use std::thread::sleep;
@@ -46,15 +46,17 @@ fn obstacle(settings: &Settings) -> Option<String> {
 }
 
 /// Looks at packets, writes wishes, and says that somebody is there once all is looked at.
-pub(crate) fn watch(shared: &Shared, watcher: &Watcher) -> io::Result<()> {
-    let Some(changes) = shared.core().program.as_ref().map(Program::changes).transpose()? else {
+pub(crate) fn watch(shared: &Shared) -> io::Result<()> {
+    let Some(files) = shared.core().program.as_ref().map(Program::news).transpose()? else {
         return Ok(());
     };
     let (mut tidied, mut beaten) = (Time::ZERO, None);
     loop {
-        watcher.wait(Some(changes.as_fd()));
+        // Until a packet has passed or a device has come, or the next beat is due.
+        let mut polled = files.each_ref().map(|file| PollFd::new(file.as_fd(), PollFlags::POLLIN));
+        let _ = poll(&mut polled, PollTimeout::from(50_u8));
         let mut locked = shared.core();
-        let now = locked.catch_up(&shared.clock);
+        let now = locked.hear(&shared.clock)?;
         if now.since(tidied) > TIDYING {
             locked.table.tidy(now);
             tidied = now;
@@ -62,7 +64,7 @@ pub(crate) fn watch(shared: &Shared, watcher: &Watcher) -> io::Result<()> {
         let core = &mut *locked;
         // Without a program the agent is about to end.
         let Some(program) = &mut core.program else { return Ok(()) };
-        program.follow()?;
+        program.follow();
         for key in core.table.forgotten() {
             program.forget(&key);
         }

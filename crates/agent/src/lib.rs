@@ -4,7 +4,8 @@
 //! * [`table`]: all connections, by their addresses.
 //! * [`settings`]: which window, which shape, which judge.
 //! * [`rules`], [`tap`], [`inject`]: the kernel's side: what is queued, what is only seen, what is sent beside.
-//! * [`program`]: the kernel decides, by a program of ours, where it can; here its wishes are written (`kernel`).
+//! * [`program`]: the kernel decides, by a program of ours, where it can; here its wishes are written (`kernel`), and what it
+//!   tells of packets is read (`events`).
 //! * [`daemon`]: all of it together; [`watchdog`]: that it stands in nobody's way and leaves nothing behind.
 //! * [`report`]: what it says of itself: `status`, metrics; [`counters`] are its numbers.
 //! * [`doctor`]: what this machine lacks.
@@ -21,6 +22,8 @@ pub mod table;
 pub mod daemon;
 #[cfg(target_os = "linux")]
 pub mod doctor;
+#[cfg(target_os = "linux")]
+mod events;
 #[cfg(target_os = "linux")]
 pub mod folder;
 #[cfg(target_os = "linux")]

@@ -5,9 +5,10 @@
 //! ends.
 
 use crate::counters::Counters;
+use crate::events::Event;
 use crate::flow::{Told, Wish};
 use crate::table::Key;
-use aya::maps::{Array, HashMap, MapData, PerCpuArray};
+use aya::maps::{Array, HashMap, MapData, PerCpuArray, RingBuf};
 use aya::programs::tc::{SchedClassifierLink, TcAttachOptions};
 use aya::programs::{LinkOrder, SchedClassifier, TcAttachType};
 use aya::{Ebpf, EbpfLoader};
@@ -17,11 +18,11 @@ use nix::net::if_::if_nametoindex;
 use nix::sys::socket::{AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType};
 use nix::sys::socket::{bind, recv, socket};
 use nix::time::{ClockId, clock_gettime};
-use std::collections::HashMap as Hashed;
+use std::collections::{BTreeMap, HashMap as Hashed};
 use std::fs;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::atomic::Ordering;
 
 /// The object that `make bpf` builds.
@@ -33,16 +34,19 @@ pub(crate) const MOST_PIECES: u32 = 16;
 /// Both addresses and both ports, as the program has them.
 type Ends = [u8; 36];
 /// As `struct flow` of the program: u32s.
-type FlowWords = [u32; 10];
+type FlowWords = [u32; 22];
 /// As `struct wish`.
 type WishWords = [u64; 2];
 /// As `struct counts`.
-type Counts = [u64; 6];
+type Counts = [u64; 7];
 
 /// Types of devices (linux/if_arp.h) whose packets begin with an Ethernet header.
 const ETHERNET: u16 = 1;
 /// The same of those whose packets begin with IP's: PPP, raw IP, tunnels, none.
 const PLAIN: [u16; 6] = [512, 519, 768, 769, 776, 65534];
+/// Programs of both, for what leaves and what arrives.
+const ETHERNET_PROGRAMS: [&str; 2] = ["lasthop_out", "lasthop_in"];
+const PLAIN_PROGRAMS: [&str; 2] = ["lasthop_raw_out", "lasthop_raw_in"];
 /// Changes of network devices (linux/rtnetlink.h, RTMGRP_LINK).
 const LINKS: u32 = 1;
 
@@ -53,7 +57,10 @@ pub struct Program {
     flows: HashMap<MapData, Ends, FlowWords>,
     heart: Array<MapData, u64>,
     counters: PerCpuArray<MapData, Counts>,
+    events: RingBuf<MapData>,
     attached: Hashed<u32, Vec<SchedClassifierLink>>,
+    /// Devices that came later and do not take it, and why.
+    left_out: BTreeMap<String, String>,
     changes: OwnedFd,
 }
 
@@ -84,21 +91,33 @@ impl Program {
             flows: map("flows")?.try_into().map_err(told)?,
             heart: map("heart")?.try_into().map_err(told)?,
             counters: map("counters")?.try_into().map_err(told)?,
+            events: map("events")?.try_into().map_err(told)?,
+            left_out: BTreeMap::new(),
             attached: Hashed::new(),
             changes,
             bpf,
         };
-        program.attach()?;
-        Ok(program)
+        match program.attach().map_err(told)?.pop_first() {
+            Some((device, error)) => Err(format!("on {device}: {error}")),
+            None => Ok(program),
+        }
     }
 
-    /// What can be waited on for devices that come or go.
-    pub(crate) fn changes(&self) -> io::Result<OwnedFd> {
-        self.changes.try_clone()
+    /// What can be waited on: for what is told of packets, and for devices that come or go.
+    pub(crate) fn news(&self) -> io::Result<[OwnedFd; 2]> {
+        Ok([self.events.as_fd().try_clone_to_owned()?, self.changes.try_clone()?])
     }
 
-    /// Looks after devices that have come since, and forgets those that have gone.
-    pub(crate) fn follow(&mut self) -> io::Result<()> {
+    /// What has been told of packets since the last time.
+    pub(crate) fn hear(&mut self, mut each: impl FnMut(Event)) {
+        while let Some(bytes) = self.events.next() {
+            Event::read(&bytes).into_iter().for_each(&mut each);
+        }
+    }
+
+    /// Looks after devices that have come since, and forgets those that have gone. One that does not take the program is
+    /// left out.
+    pub(crate) fn follow(&mut self) {
         let mut has_changed = false;
         // What is lost of it is a change, too.
         while !matches!(
@@ -107,17 +126,14 @@ impl Program {
         ) {
             has_changed = true;
         }
-        match has_changed {
-            true => self.attach().map_err(io::Error::other),
-            false => Ok(()),
+        if has_changed && let Ok(left_out) = self.attach() {
+            self.left_out = left_out;
         }
     }
 
     /// Says that user space is alive and has looked at all that has passed: its wishes hold for 200 ms.
     pub(crate) fn beat(&mut self) -> io::Result<()> {
-        let now = clock_gettime(ClockId::CLOCK_MONOTONIC)?;
-        let now = now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64;
-        self.heart.set(0, now, 0).map_err(io::Error::other)
+        self.heart.set(0, monotonic()?, 0).map_err(io::Error::other)
     }
 
     /// What is to become of a connection's ACKs from now on.
@@ -153,6 +169,7 @@ impl Program {
             &counters.acks_left_alone,
             &counters.acks_missed,
             &counters.errors,
+            &counters.packets_seen,
         ];
         to.into_iter().enumerate().for_each(|(at, counter)| counter.store(sum(at), Ordering::Relaxed));
     }
@@ -162,26 +179,31 @@ impl Program {
         self.attached.len()
     }
 
-    fn attach(&mut self) -> Result<(), String> {
-        let devices = devices().map_err(told)?;
+    /// Devices that do not take it, and why.
+    pub(crate) fn left_out(&self) -> &BTreeMap<String, String> {
+        &self.left_out
+    }
+
+    /// Those that do not take it, and why.
+    fn attach(&mut self) -> io::Result<BTreeMap<String, String>> {
+        let devices = devices()?;
+        let mut left_out = BTreeMap::new();
         self.attached.retain(|index, _| devices.iter().any(|device| device.index == *index));
         for Device { name, index, is_ethernet } in devices {
             if self.attached.contains_key(&index) {
                 continue;
             }
-            let prefix = if is_ethernet { "ether" } else { "plain" };
-            let mut links = Vec::new();
-            for (suffix, way) in [("out", TcAttachType::Egress), ("in", TcAttachType::Ingress)] {
-                match self.link(&format!("{prefix}_{suffix}"), &name, way) {
-                    Ok(link) => links.push(link),
-                    // Gone again.
-                    Err(_) if if_nametoindex(name.as_str()).is_err() => {}
-                    Err(error) => return Err(format!("on {name}: {error}")),
-                }
+            let programs = if is_ethernet { ETHERNET_PROGRAMS } else { PLAIN_PROGRAMS };
+            let ways = [TcAttachType::Egress, TcAttachType::Ingress];
+            let links = programs.iter().zip(ways).map(|(program, way)| self.link(program, &name, way));
+            match links.collect() {
+                Ok(links) => drop(self.attached.insert(index, links)),
+                // Gone again.
+                Err(_) if if_nametoindex(name.as_str()).is_err() => {}
+                Err(error) => drop(left_out.insert(name, error)),
             }
-            self.attached.insert(index, links);
         }
-        Ok(())
+        Ok(left_out)
     }
 
     fn link(&mut self, name: &str, device: &str, way: TcAttachType) -> Result<SchedClassifierLink, String> {
@@ -192,6 +214,12 @@ impl Program {
         let link = program.attach_with_options(device, way, order).map_err(told)?;
         program.take_link(link).map_err(told)
     }
+}
+
+/// The clock of [`Event`]s, ns.
+pub(crate) fn monotonic() -> io::Result<u64> {
+    let now = clock_gettime(ClockId::CLOCK_MONOTONIC)?;
+    Ok(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)
 }
 
 /// Whether the kernel takes it: loads it in a network namespace that disappears, and says what was found.

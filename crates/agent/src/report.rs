@@ -63,6 +63,7 @@ impl Summary {
             "does": shared.options.words,
             "path": if program.is_some() { "bpf" } else { "nfqueue" },
             "devices": program.map(Program::devices),
+            "devices_left_out": program.map(Program::left_out),
             "queue": program.is_none().then_some(shared.options.queue),
             "connections": count,
         });

@@ -81,7 +81,13 @@ impl Table {
     /// A packet passes that is not to be decided on; its payload may be cut off.
     pub fn see(&mut self, now: Time, way: Way, packet: &[u8]) {
         count(&self.counters.packets_seen);
-        let Some(Cut { key, segment }) = Cut::read(way, packet) else { return };
+        if let Some(Cut { key, segment }) = Cut::read(way, packet) {
+            self.note(now, way, key, &segment, now);
+        }
+    }
+
+    /// Packets have passed, the last of which is this one, with the payload of all; what it echoes was first echoed then.
+    pub fn note(&mut self, now: Time, way: Way, key: Key, segment: &Segment, echoed: Time) {
         let opens = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
         if opens && self.flows.get(&key).is_none_or(|flow| flow.is_known()) {
             self.open(now, key);
@@ -91,13 +97,13 @@ impl Table {
             wishing.touched.insert(key);
         }
         match way {
-            Way::In => match flow.handle_incoming(now, &segment) {
+            Way::In => match flow.handle_several(now, segment, echoed) {
                 Some(Cause::Wireless) => count(&self.counters.losses_wireless),
                 Some(Cause::Congestion) => count(&self.counters.losses_congestion),
                 None => {}
             },
             Way::Out => {
-                if flow.handle_outgoing(now, &segment) && self.wishing.is_none() {
+                if flow.handle_outgoing(now, segment) && self.wishing.is_none() {
                     count(&self.counters.acks_missed);
                 }
             }

@@ -56,6 +56,8 @@ pub struct Flow {
 #[derive(Clone, Copy)]
 struct Syn {
     seq: Seq,
+    /// Not scaled (RFC 7323 §2.2).
+    window: u16,
     scale: Option<u8>,
     mss: Option<u16>,
     timestamps: bool,
@@ -153,10 +155,17 @@ impl Flow {
 
     /// A packet of the peer's arrived: how the loss was judged that it shows, if it shows one.
     pub fn handle_incoming(&mut self, now: Time, segment: &Segment) -> Option<Cause> {
+        self.handle_several(now, segment, now)
+    }
+
+    /// The same of several packets, the last of which arrives now: its length is that of all, and what it echoes was first
+    /// echoed then.
+    pub fn handle_several(&mut self, now: Time, segment: &Segment, echoed: Time) -> Option<Cause> {
         self.seen = now;
         self.note_end(segment, 1);
         if segment.flags.has(Flags::SYN) {
             self.peer = Some(Syn::of(segment, now));
+            self.tell_first();
             if let (Some(own), true) = (self.own, segment.flags.has(Flags::ACK)) {
                 self.measure(now, 0, Some(now.since(own.at)));
             }
@@ -166,7 +175,7 @@ impl Flow {
         if segment.len == 0 {
             return None;
         }
-        let rtt = segment.timestamps.and_then(|stamps| self.stamps.round_trip(now, stamps.echo));
+        let rtt = segment.timestamps.and_then(|stamps| self.stamps.round_trip(echoed, stamps.echo));
         // A queue that the kernel's window lets grow does not show that the path has become longer.
         let believed = rtt.filter(|rtt| self.is_ours || self.told.min_rtt.is_none_or(|least| *rtt < least));
         self.measure(now, u64::from(segment.len), believed);
@@ -186,6 +195,7 @@ impl Flow {
             // Repeated, it is measured from the first one: too long does no harm to a minimum.
             let first = self.own.filter(|syn| syn.seq == segment.seq).map_or(now, |syn| syn.at);
             self.own = Some(Syn::of(segment, first));
+            self.tell_first();
             return false;
         }
         self.remember_stamp(now, segment);
@@ -194,6 +204,13 @@ impl Flow {
         self.edge = self.edge.max(ack + window);
         self.acknowledged = self.acknowledged.max(ack);
         told_more && segment.is_pure_ack() && !segment.flags.has(Flags::PSH)
+    }
+
+    /// Both SYNs are known: ours has told the peer a window.
+    fn tell_first(&mut self) {
+        if let (Some(own), Some(_)) = (self.own, self.peer) {
+            self.edge = self.edge.max(1 + u64::from(own.window));
+        }
     }
 
     /// Until now nobody could decide. What the kernel told meanwhile may not have been seen: what it tells next, once
@@ -373,6 +390,7 @@ impl Syn {
     fn of(segment: &Segment, at: Time) -> Syn {
         Syn {
             seq: segment.seq,
+            window: segment.window,
             scale: segment.window_scale,
             mss: segment.mss,
             timestamps: segment.timestamps.is_some(),

@@ -52,6 +52,40 @@ fn the_window_is_in_units_of_the_scale_that_both_agreed_on() {
 }
 
 #[test]
+fn what_the_own_syn_told_holds() {
+    // Opened by the peer, and by this host: the window of a SYN is not scaled.
+    for is_passive in [true, false] {
+        let mut flow = Flow::new(&fixed(10_000), 1);
+        let own = |flags| Segment { window: 64_000, ..syn(OWN, flags, Some(7)) };
+        match is_passive {
+            true => {
+                flow.handle_incoming(at(0), &syn(PEER, Flags::SYN, Some(7)));
+                flow.handle_outgoing(at(1), &own(Flags::SYN | Flags::ACK));
+            }
+            false => {
+                flow.handle_outgoing(at(0), &own(Flags::SYN));
+                flow.handle_incoming(at(20), &syn(PEER, Flags::SYN | Flags::ACK, Some(7)));
+            }
+        }
+        let (_, edge) = decided(&mut flow, 5000, 600, 7);
+        assert!((64_001..64_001 + 128).contains(&edge), "{is_passive}: {edge}");
+        assert_eq!(decided(&mut flow, 60_000, 600, 7).1, 60_000 + 79 * 128);
+    }
+}
+
+/// Of packets that are told together the round trip is that of the first one that echoed.
+#[test]
+fn several_packets_are_measured_by_the_first_echo() {
+    let settings = Settings { window: Some(Settings::window("dynamic").unwrap()), ..Settings::default() };
+    let mut flow = opened(&settings, Some(7));
+    let stamped =
+        |value, echo| Segment { timestamps: Some(Timestamps { value, echo }), len: 3000, ..ack(1, 500) };
+    flow.handle_outgoing(at(30), &stamped(7, 0));
+    flow.handle_several(at(46), &Segment { seq: PEER.at(1), ..stamped(1, 7) }, at(45));
+    assert_eq!(flow.told().min_rtt, Some(Duration::from_millis(15)));
+}
+
+#[test]
 fn the_right_edge_never_moves_left() {
     let mut flow = opened(&fixed(10_000), Some(7));
     // A packet with data has told the kernel's window: 64 000 bytes.
