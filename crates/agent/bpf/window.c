@@ -120,6 +120,8 @@ struct map SEC("maps") counters = { PERCPU_ARRAY, 4, sizeof(struct counts), 1 };
 
 /* User space is told of a connection so often at most, ns. */
 #define EVERY 1000000ull
+/* linux/bpf.h, BPF_RB_FORCE_WAKEUP and BPF_RB_NO_WAKEUP: waking costs more than all the rest. */
+enum { WAKE = 2, NO_WAKE = 1 };
 #define SILENCE 200000000ull
 #define FLOOR 2
 #define DEFAULT_MSS 536
@@ -272,14 +274,14 @@ INLINE int read_stamps(struct packet *packet, const struct cut *cut, u32 stamps[
 	return words[0] == swapped32(0x0101080a);
 }
 
-/* Tells user space of a packet. Negative if it has not read for too long. */
-INLINE long tell(const struct cut *cut, struct event *event)
+/* Tells user space of a packet, and wakes it, or leaves it to look by itself. Negative if it has not read for too long. */
+INLINE long tell(const struct cut *cut, struct event *event, u64 how)
 {
 	event->key = cut->key;
 	event->seq = swapped32(cut->tcp.seq);
 	event->ack = swapped32(cut->tcp.ack);
 	event->flags = cut->tcp.flags;
-	return ring_output(&events, event, sizeof(*event), 0);
+	return ring_output(&events, event, sizeof(*event), how);
 }
 
 /* The same of one that opens or ends a connection. */
@@ -299,7 +301,7 @@ INLINE void tell_at_once(struct packet *packet, const struct cut *cut, u32 lengt
 		event.shift = offer.shift;
 		event.known = offer.known;
 	}
-	tell(cut, &event);
+	tell(cut, &event, WAKE);
 }
 
 /* A packet leaves that tells this window: of the first one of a time stamp user space is told, every so often. */
@@ -325,7 +327,7 @@ INLINE void note_leaving(struct packet *packet, struct flow *flow, const struct 
 		event.echo = stamps[1];
 		event.known = STAMPS;
 	}
-	if (!tell(cut, &event))
+	if (!tell(cut, &event, NO_WAKE))
 		flow->told_out = now;
 }
 
@@ -359,7 +361,7 @@ INLINE void note_arriving(struct packet *packet, struct flow *flow, const struct
 		event.echoed = flow->echoed;
 		event.known = STAMPS;
 	}
-	if (!tell(cut, &event)) {
+	if (!tell(cut, &event, NO_WAKE)) {
 		flow->told_in = now;
 		flow->bytes = 0;
 	}

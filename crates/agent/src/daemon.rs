@@ -60,6 +60,8 @@ pub enum Path {
     Auto,
     /// In the kernel, by a BPF program.
     Bpf,
+    /// The same, attached as on a kernel that is older than 6.6.
+    Clsact,
     /// Here: the kernel hands them over.
     Nfqueue,
 }
@@ -250,17 +252,19 @@ impl Core {
         now
     }
 
-    /// The same of what the kernel's program tells.
-    pub(crate) fn hear(&mut self, clock: &Clock) -> io::Result<Time> {
-        let Some(program) = &mut self.program else { return Ok(clock.now()) };
+    /// The same of what the kernel's program tells, and whether it told anything.
+    pub(crate) fn hear(&mut self, clock: &Clock) -> io::Result<(Time, bool)> {
+        let Some(program) = &mut self.program else { return Ok((clock.now(), false)) };
+        let mut has_heard = false;
         let (now, since) = (clock.now(), program::monotonic()?);
         let table = &mut self.table;
         program.hear(|event| {
             // Both clocks are the same one, from another zero.
             let time = |at: u64| Time::from_nanos(now.as_nanos().saturating_sub(since.saturating_sub(at)));
+            has_heard = true;
             table.note(time(event.at), event.way, event.key, &event.segment, time(event.echoed));
         });
-        Ok(now)
+        Ok((now, has_heard))
     }
 }
 

@@ -29,15 +29,22 @@ pub struct Finding {
 pub fn examine() -> Vec<Finding> {
     let privileges = privileges();
     let may = privileges.is_there == Some(true);
+    let bpf = bpf(may);
+    // The agent's other way is not missing where it is not taken.
+    let is_missed = bpf.is_there != Some(true);
+    let or_not = |finding: Finding| Finding {
+        is_there: finding.is_there.filter(|is_there| *is_there || is_missed),
+        ..finding
+    };
     vec![
         privileges,
         tun(),
         program("ip", "emulate", "install it: apt-get install iproute2"),
         path(may),
-        firewall(),
+        or_not(firewall()),
         host(may),
-        nfqueue(may),
-        bpf(may),
+        or_not(nfqueue(may)),
+        bpf,
     ]
 }
 
@@ -114,7 +121,7 @@ fn nfqueue(may: bool) -> Finding {
     tried(
         Finding {
             name: "NFQUEUE",
-            needed_for: "agent",
+            needed_for: "agent without BPF, or with --cause",
             is_there: None,
             found: String::new(),
             help: match has_tool {
@@ -142,7 +149,7 @@ fn bpf(may: bool) -> Finding {
         needed_for: "agent (it does without)",
         is_there: None,
         found: String::new(),
-        help: "Linux 6.6 or later with CONFIG_BPF_SYSCALL and CONFIG_NET_CLS_ACT, and CAP_BPF; until then the agent \
+        help: "Linux 5.8 or later with CONFIG_BPF_SYSCALL and CONFIG_NET_CLS_ACT, and CAP_BPF; until then the agent \
                rewrites ACKs outside the kernel (NFQUEUE)",
     };
     let finding = attempted(finding, may, kernels::trial);
@@ -177,7 +184,7 @@ fn firewall() -> Finding {
     let found = ["iptables", "nft"].map(|name| (name, version(name)));
     Finding {
         name: "iptables or nft",
-        needed_for: "agent, emulate without --server",
+        needed_for: "emulate without --server, agent without BPF",
         is_there: Some(found.iter().any(|(_, version)| version.is_ok())),
         found: found
             .map(|(name, version)| version.unwrap_or_else(|why| format!("no {name}: {why}")))

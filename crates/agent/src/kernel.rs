@@ -1,6 +1,7 @@
 //! The kernel decides, by a program of ours: here its wishes are written, and it is told that somebody is there.
 
 use crate::daemon::{Options, Path, Shared, TIDYING};
+use crate::hook::Hook;
 use crate::program::{MOST_PIECES, Program};
 use crate::settings::Settings;
 use lasthop_base::{Duration, Time};
@@ -13,7 +14,10 @@ use std::thread::sleep;
 /// Packets are looked at together that arrive within this time: each wish holds for many ACKs.
 const BATCH: std::time::Duration = std::time::Duration::from_millis(1);
 /// How often the program is told that somebody is there; it waits ten times as long.
-const BEAT: Duration = Duration::from_millis(20);
+const BEAT: Duration = Duration::from_millis(BEAT_MILLIS as u64);
+const BEAT_MILLIS: u8 = 20;
+/// When nothing has been heard for so long we wait to be woken; until then we look after each [`BATCH`].
+const QUIET: Duration = Duration::from_millis(20);
 
 /// The program, and why there is none if there could be one.
 pub(crate) fn program(options: &Options) -> Result<(Option<Program>, Option<String>), SystemError> {
@@ -24,11 +28,14 @@ pub(crate) fn program(options: &Options) -> Result<(Option<Program>, Option<Stri
         Some(message) => {
             Err(SystemError { message, help: "leave --path away, or use --path nfqueue".to_owned() })
         }
-        None => Program::start(),
+        None => Program::start(match options.path {
+            Path::Clsact => Hook::Clsact,
+            _ => Hook::of_kernel(),
+        }),
     };
     match begun {
         Ok(program) => Ok((Some(program), None)),
-        Err(error) if options.path == Path::Bpf => Err(error),
+        Err(error) if options.path != Path::Auto => Err(error),
         Err(error) => Ok((None, Some(error.message))),
     }
 }
@@ -50,13 +57,17 @@ pub(crate) fn watch(shared: &Shared) -> io::Result<()> {
     let Some(files) = shared.core().program.as_ref().map(Program::news).transpose()? else {
         return Ok(());
     };
-    let (mut tidied, mut beaten) = (Time::ZERO, None);
+    let (mut tidied, mut beaten, mut heard, mut silent_for) = (Time::ZERO, None, Time::ZERO, QUIET);
     loop {
-        // Until a packet has passed or a device has come, or the next beat is due.
-        let mut polled = files.each_ref().map(|file| PollFd::new(file.as_fd(), PollFlags::POLLIN));
-        let _ = poll(&mut polled, PollTimeout::from(50_u8));
+        if silent_for > QUIET {
+            // Until a connection begins or ends, a device comes, or the next beat is due: nothing else wakes us.
+            let mut polled = files.each_ref().map(|file| PollFd::new(file.as_fd(), PollFlags::POLLIN));
+            let _ = poll(&mut polled, PollTimeout::from(BEAT_MILLIS));
+        }
         let mut locked = shared.core();
-        let now = locked.hear(&shared.clock)?;
+        let (now, has_heard) = locked.hear(&shared.clock)?;
+        heard = if has_heard { now } else { heard };
+        silent_for = now.since(heard);
         if now.since(tidied) > TIDYING {
             locked.table.tidy(now);
             tidied = now;

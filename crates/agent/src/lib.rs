@@ -5,7 +5,7 @@
 //! * [`settings`]: which window, which shape, which judge.
 //! * [`rules`], [`tap`], [`inject`]: the kernel's side: what is queued, what is only seen, what is sent beside.
 //! * [`program`]: the kernel decides, by a program of ours, where it can; here its wishes are written (`kernel`), and what it
-//!   tells of packets is read (`events`).
+//!   tells of packets is read (`events`); [`hook`]: how it is attached.
 //! * [`daemon`]: all of it together; [`watchdog`]: that it stands in nobody's way and leaves nothing behind.
 //! * [`report`]: what it says of itself: `status`, metrics; [`counters`] are its numbers.
 //! * [`doctor`]: what this machine lacks.
@@ -26,6 +26,8 @@ pub mod doctor;
 mod events;
 #[cfg(target_os = "linux")]
 pub mod folder;
+#[cfg(target_os = "linux")]
+pub mod hook;
 #[cfg(target_os = "linux")]
 pub mod inject;
 #[cfg(target_os = "linux")]

@@ -1,16 +1,16 @@
 //! The agent's data path in the kernel: a program where packets leave (tc, egress) that makes windows smaller.
 //!
 //! Its source is `bpf/window.c`, which says what it does and what it never does; `make bpf` builds the object that is
-//! part of this program. Its links (tcx, Linux 6.6) are file descriptors: they are gone when this process is, however it
-//! ends.
+//! part of this program. It is attached as `hook` says.
 
 use crate::counters::Counters;
 use crate::events::Event;
 use crate::flow::{Told, Wish};
+use crate::hook::Hook;
 use crate::table::Key;
 use aya::maps::{Array, HashMap, MapData, PerCpuArray, RingBuf};
-use aya::programs::tc::{SchedClassifierLink, TcAttachOptions};
-use aya::programs::{LinkOrder, SchedClassifier, TcAttachType};
+use aya::programs::tc::SchedClassifierLink;
+use aya::programs::{SchedClassifier, TcAttachType};
 use aya::{Ebpf, EbpfLoader};
 use lasthop_os::{Namespace, SystemError};
 use nix::ifaddrs::getifaddrs;
@@ -62,23 +62,24 @@ pub struct Program {
     /// Devices that came later and do not take it, and why.
     left_out: BTreeMap<String, String>,
     changes: OwnedFd,
+    hook: Hook,
 }
 
 impl Program {
     /// Loads it and attaches it to all devices of this network namespace.
     ///
     /// # Errors
-    /// If the kernel does not take it: older than 6.6, without BPF, or no permission (CAP_BPF, CAP_NET_ADMIN).
-    pub fn start() -> Result<Program, SystemError> {
-        Program::load().map_err(|error| SystemError {
+    /// If the kernel does not take it: without BPF, or no permission (CAP_BPF, CAP_NET_ADMIN).
+    pub fn start(hook: Hook) -> Result<Program, SystemError> {
+        Program::load(hook).map_err(|error| SystemError {
             message: format!("the kernel does not take the agent's BPF program: {error}"),
-            help: "it needs Linux 6.6 or later with CONFIG_BPF_SYSCALL and CONFIG_NET_CLS_ACT, CAP_BPF and CAP_NET_ADMIN; \
+            help: "it needs Linux 5.8 or later with CONFIG_BPF_SYSCALL and CONFIG_NET_CLS_ACT, CAP_BPF and CAP_NET_ADMIN; \
                    without: --path nfqueue"
                 .to_owned(),
         })
     }
 
-    fn load() -> Result<Program, String> {
+    fn load(hook: Hook) -> Result<Program, String> {
         let mut bpf = EbpfLoader::new().load(OBJECT).map_err(told)?;
         for (_, program) in bpf.programs_mut() {
             let program: &mut SchedClassifier = program.try_into().map_err(told)?;
@@ -95,6 +96,7 @@ impl Program {
             left_out: BTreeMap::new(),
             attached: Hashed::new(),
             changes,
+            hook,
             bpf,
         };
         match program.attach().map_err(told)?.pop_first() {
@@ -210,9 +212,7 @@ impl Program {
         let program =
             self.bpf.program_mut(name).ok_or_else(|| format!("the object has no program {name}"))?;
         let program: &mut SchedClassifier = program.try_into().map_err(told)?;
-        let order = TcAttachOptions::TcxOrder(LinkOrder::default());
-        let link = program.attach_with_options(device, way, order).map_err(told)?;
-        program.take_link(link).map_err(told)
+        self.hook.attach(program, name, device, way).map_err(told)
     }
 }
 
@@ -228,7 +228,8 @@ pub(crate) fn monotonic() -> io::Result<u64> {
 /// Why not.
 pub fn trial() -> Result<String, String> {
     let namespace = Namespace::nameless().map_err(|error| error.message)?;
-    let loaded = namespace.within(|| Program::load().map(drop)).map_err(|error| error.message)?;
+    let loaded =
+        namespace.within(|| Program::load(Hook::of_kernel()).map(drop)).map_err(|error| error.message)?;
     loaded.map(|()| "the kernel takes the agent's program".to_owned())
 }
 

@@ -72,7 +72,7 @@ struct Mechanisms {
     /// Split only after losses that this judge takes for wireless ones, until the window is back: jtcp, rtt, always
     #[arg(long, value_name = "JUDGE", requires = "acks", value_parser = Settings::cause)]
     cause: Option<Choice<cause::Build>>,
-    /// Where ACKs are rewritten: bpf, in the kernel (Linux 6.6 or later; not with --cause), nfqueue, by the agent itself, or
+    /// Where ACKs are rewritten: bpf, in the kernel (Linux 5.8 or later; not with --cause), nfqueue, by the agent itself, or
     /// auto, in the kernel where that can be
     #[arg(
         long = "path",
@@ -89,6 +89,8 @@ struct Mechanisms {
 enum Way {
     Auto,
     Bpf,
+    #[value(hide = true)]
+    Clsact,
     Nfqueue,
 }
 
@@ -183,6 +185,7 @@ impl Run {
             path: match self.mechanisms.way {
                 Way::Auto => daemon::Path::Auto,
                 Way::Bpf => daemon::Path::Bpf,
+                Way::Clsact => daemon::Path::Clsact,
                 Way::Nfqueue => daemon::Path::Nfqueue,
             },
             queue: self.queue,

@@ -4,6 +4,9 @@ use crate::path::Path;
 use crate::transfer::Transfer;
 use crate::{Agent, alone, deep_path};
 use lasthop_agent::program;
+use lasthop_os::ends::CLIENT;
+use std::io::Write;
+use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -138,16 +141,110 @@ fn a_device_that_comes_later_is_looked_after() {
     wait_until("the next of its name, too", || programs(&path, "later0") == 2);
 }
 
+/// What the program tells of packets, a millisecond at once, makes the same window as each packet would.
+#[test]
+fn estimates_are_those_of_each_packet() {
+    let Some(_alone) = begin() else { return };
+    let window = |way: &str| {
+        let path = Path::open("rate=50Mbit/s,rtt=40ms,queue=1000packets").unwrap();
+        let agent = Agent::start(&path, &["--window", "dynamic", "--path", way]);
+        let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
+        wait_until("it is past its beginning", || transfer.received() > 15 << 20);
+        let status = agent.status();
+        let flow = &status["flows"][0];
+        let rtt = flow["min_rtt_ms"].as_f64().unwrap();
+        println!("{way}: {flow}; {} packets", status["packets_seen"]);
+        (flow["window_bytes"].as_f64().unwrap(), rtt)
+    };
+    // Twice the payload's rate times the round trip.
+    let expected = 2.0 * 50e6 / 8.0 * 1448.0 / 1500.0 * 0.040;
+    let tries = (0..4).map(|_| [window("bpf"), window("nfqueue")]);
+    let is_right = |[(one, rtt), (other, other_rtt)]: [(f64, f64); 2]| {
+        let near = |value: f64, expected: f64, share: f64| (value / expected - 1.0).abs() < share;
+        near(one, expected, 0.1) && near(one, other, 0.05) && near(rtt, other_rtt, 0.02)
+    };
+    // A busy machine delays packets.
+    assert!(tries.into_iter().any(is_right), "{expected} expected");
+}
+
+/// A connection that others open to this host, over a bridge: its packets pass two devices here, and are taken once.
+#[test]
+fn connections_that_were_accepted_over_a_bridge_are_looked_after() {
+    let Some(_alone) = begin() else { return };
+    let path = match Path::wired() {
+        Ok(path) => path,
+        Err(why) => return println!("skipped: {why}"),
+    };
+    let agent = Agent::start(&path, &["--window", "fixed=32KiB", "--path", "bpf"]);
+    assert_eq!((programs(&path, "card"), programs(&path, "bridge")), (2, 2));
+    let listener = path.at_client(|| TcpListener::bind((CLIENT, 5003)).unwrap());
+    let mut sender = path.at_server(|| TcpStream::connect((CLIENT, 5003)).unwrap());
+    let (mut receiver, _) = listener.accept().unwrap();
+    let total = 20 << 20;
+    let sends = std::thread::spawn(move || sender.write_all(&vec![7; total]));
+    let received = std::io::copy(&mut receiver, &mut std::io::sink()).unwrap();
+    sends.join().unwrap().unwrap();
+    assert_eq!(received, total as u64);
+    let status = agent.status();
+    let flow = &status["flows"][0];
+    assert_eq!(flow["own"], format!("{CLIENT}:5003"), "{status:?}");
+    // What the SYN told holds for the first 64 KiB; the kernel may offer less.
+    let window = flow["window_bytes"].as_u64().unwrap();
+    assert!((1..=32_768 + 1024).contains(&window), "{status:?}");
+    assert!(status["acks_rewritten"].as_u64() > Some(100), "{status:?}");
+    let [sent, _] = counted(&path, &["OutSegs", "RetransSegs"], true);
+    assert!(status["acks_queued"].as_u64().unwrap() <= sent, "{sent} sent; {status:?}");
+    assert_eq!(status["errors"], 0, "{status:?}");
+}
+
+/// As on kernels older than 6.6, the program is a filter. One that a killed agent leaves does nothing, and the next start
+/// removes it.
+#[test]
+fn where_there_is_no_tcx_a_filter_does_the_same() {
+    let Some((_alone, path)) = begin() else { return };
+    let filters = || {
+        let show = |way: &str| {
+            path.at_client(|| {
+                Command::new("tc").args(["filter", "show", "dev", DEVICE, way]).output().unwrap()
+            })
+        };
+        let text = ["egress", "ingress"].map(|way| String::from_utf8(show(way).stdout).unwrap()).concat();
+        text.matches("direct-action").count()
+    };
+    let few = ["--window", "fixed=2KiB", "--path", "clsact"];
+    let mut agent = Agent::start(&path, &few);
+    assert_eq!((programs(&path, DEVICE), filters()), (0, 2));
+    let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
+    wait_until("it begins", || transfer.received() > 1 << 18);
+    let (held, _) = watched(&transfer, Duration::from_secs(1));
+    assert!(held < 300_000, "two segments in 20 ms: {held}");
+    agent.signal("KILL");
+    agent.child.wait().unwrap();
+    let (got, longest) = watched(&transfer, Duration::from_secs(2));
+    assert!(got > 1_200_000 && longest < Duration::from_millis(400), "{got} bytes, {longest:?}");
+    assert_eq!(filters(), 2);
+    (agent.child, agent.said) = Agent::start_in(&path, agent.folder.path(), &few).unwrap();
+    assert_eq!(filters(), 2);
+    agent.signal("TERM");
+    assert_eq!(agent.child.wait().unwrap().code(), Some(0));
+    assert_eq!(filters(), 0);
+}
+
+/// Counts of TCP at an end (RFC 2013 and Linux's own).
+fn counted<const N: usize>(path: &Path, names: &[&str; N], at_client: bool) -> [u64; N] {
+    let read = || std::fs::read_to_string("/proc/thread-self/net/snmp").unwrap();
+    let text = if at_client { path.at_client(read) } else { path.at_server(read) };
+    let mut lines = text.lines().filter_map(|line| line.strip_prefix("Tcp: "));
+    let (columns, values) = (lines.next().unwrap(), lines.next().unwrap());
+    names.map(|name| {
+        let at = columns.split(' ').position(|one| one == name).unwrap();
+        values.split(' ').nth(at).unwrap().parse().unwrap()
+    })
+}
+
 /// TCP segments that arrived at the server, and those with a wrong checksum (RFC 2013, tcpInErrs and Linux's own).
 fn arrived(path: &Path) -> [u64; 2] {
-    let text = path.at_server(|| std::fs::read_to_string("/proc/thread-self/net/snmp").unwrap());
-    let mut lines = text.lines().filter_map(|line| line.strip_prefix("Tcp: "));
-    let (names, values) = (lines.next().unwrap(), lines.next().unwrap());
-    let value = |name: &str| {
-        let at = names.split(' ').position(|one| one == name).unwrap();
-        values.split(' ').nth(at).unwrap().parse().unwrap()
-    };
-    [value("InSegs"), value("InCsumErrors")]
+    counted(path, &["InSegs", "InCsumErrors"], false)
 }
 
 #[test]

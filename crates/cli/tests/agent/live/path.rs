@@ -5,7 +5,7 @@ use lasthop_emu::Emulation;
 use lasthop_emu::emulation::{Charge, Plan};
 use lasthop_os::ends::{self, CLIENT, CLIENT6, SERVER, SERVER6};
 use lasthop_os::priority::RealTimePriority;
-use lasthop_os::{Namespace, SystemError};
+use lasthop_os::{Namespace, SystemError, namespace};
 use lasthop_scenario::Scenario;
 use lasthop_sim::assemble::{EXTERNAL_FLOWS, assemble_around};
 use std::io::Sink;
@@ -26,6 +26,26 @@ impl Path {
     pub fn open(scenario: &str) -> Option<Path> {
         let scenario = Scenario::load(scenario).unwrap();
         Path::over(scenario).map_err(|why| println!("skipped: {why}")).ok()
+    }
+
+    /// No path, but two cards of Ethernet (veth), the client's below a bridge.
+    pub fn wired() -> Result<Path, SystemError> {
+        let (client, server) = (Namespace::nameless()?, Namespace::nameless()?);
+        let far = server.path();
+        let far = far.to_str().unwrap_or_default();
+        let ip = |line: &str| namespace::ip(&line.split(' ').collect::<Vec<_>>());
+        client.within(|| ip(&format!("link add card type veth peer name card netns {far}")))??;
+        client.within(|| -> Result<(), SystemError> {
+            ip("link add bridge type bridge")?;
+            ip("link set card master bridge up")?;
+            ip(&format!("addr add {CLIENT}/24 dev bridge"))?;
+            ip("link set bridge up")
+        })??;
+        server.within(|| -> Result<(), SystemError> {
+            ip(&format!("addr add {SERVER}/24 dev card"))?;
+            ip("link set card up")
+        })??;
+        Ok(Path { client, server, over: Arc::default(), carrier: None })
     }
 
     fn over(scenario: Scenario) -> Result<Path, SystemError> {
