@@ -22,8 +22,10 @@ const MOST_LOST: f64 = 0.25;
 /// What is sent then above what comes through.
 const ABOVE: f64 = 1.25;
 /// If more than this share is lost the queue overflows, and the window grows no more by what comes, but by a
-/// sixteenth.
+/// sixteenth, until packets wait for less than half as long.
 const FEW_LOST: f64 = 0.05;
+/// It shrinks to no less in one go: nothing is sent meanwhile, and the queue must not run empty.
+const LEAST_LEFT: f64 = 0.8;
 /// Something is sent at least so often.
 const PROBE: Duration = Duration::from_millis(200);
 
@@ -39,8 +41,8 @@ pub(crate) struct Servo {
     round: u64,
     since: [u64; 2],
     latest: Option<Time>,
-    /// Whether the queue overflowed in the last round, and what came since the window grew.
-    overflows: bool,
+    /// How long packets waited when the queue overflowed last, and what came since the window grew.
+    full: Duration,
     grown: u64,
     /// What is lost in this round was sent before the window shrank.
     is_stale: bool,
@@ -56,7 +58,7 @@ impl Servo {
             round: 0,
             since: [0; 2],
             latest: None,
-            overflows: false,
+            full: Duration::ZERO,
             grown: 0,
             is_stale: false,
         }
@@ -98,7 +100,7 @@ impl Servo {
         let waited = Duration::from_micros(report.waited_us.into());
         if waited < LEAST_WAIT {
             self.grown += came;
-            let each = if self.overflows { 16 } else { 1 };
+            let each = if waited < self.full.divided_by(2) || self.full == Duration::ZERO { 1 } else { 16 };
             self.window = (self.window + self.grown / each).min(MOST);
             self.grown %= each;
         }
@@ -111,12 +113,14 @@ impl Servo {
     fn judge(&mut self, waited: Duration) {
         let [acked, received] = self.since;
         let share = (self.received - received) as f64 / (self.acked - acked).max(1) as f64;
-        self.overflows = 1.0 - share > FEW_LOST;
+        if 1.0 - share > FEW_LOST {
+            self.full = waited;
+        }
         let is_stale = std::mem::take(&mut self.is_stale);
         if waited > MOST_WAIT && !is_stale {
             self.shrink(MEANT_WAIT / waited.as_secs());
         } else if 1.0 - share > MOST_LOST && self.acked - acked >= LEAST && !is_stale {
-            self.shrink(share * ABOVE);
+            self.shrink((share * ABOVE).max(LEAST_LEFT));
         }
         self.since = [self.acked, self.received];
         self.round = self.sent;
@@ -169,8 +173,8 @@ mod tests {
         // Half of them came.
         let half = (servo.count() - sent) / 2;
         servo.heed(&report(servo.count() - 1, received + half, 50));
-        // What came is added; five eighths of that are left.
-        assert_eq!(servo.window, (before + half) * 5 / 8);
+        // What came is added; four fifths of that are left.
+        assert_eq!(servo.window, (before + half) * 4 / 5);
     }
 
     #[test]

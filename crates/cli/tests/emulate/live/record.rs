@@ -20,7 +20,8 @@ fn recorded(path: &str, folder: &Path, arguments: &[&str]) -> Option<(Value, Pat
             eprintln!("{summary}");
             Some((summary, name))
         }
-        Some(3) => {
+        // Of the path's own run; a recording that is in doubt over a path that was in time is a failure.
+        Some(3) if said.contains("the run is invalid") => {
             eprintln!("not judged: the machine was busy: {said}");
             None
         }
@@ -125,22 +126,23 @@ fn a_rate_that_changes_is_recorded_as_it_changes() {
 }
 
 /// Both directions at once; reports go with the packets of the other one and count there, or have a socket of their own and
-/// do not: some 100 kbit/s of the rate are theirs.
+/// do not: some 100 kbit/s of the rate are theirs. Either way they wait in the other direction's queue, which costs a little
+/// of the path.
 #[test]
 fn both_directions_are_recorded_at_once() {
     if !is_possible() {
         return;
     }
-    let path = "rate=6Mbit/s,rtt=30ms,queue=60packets";
+    let path = "rate=6Mbit/s,rtt=30ms,queue=200packets";
     let own_socket = ["--feedback-from", "198.18.0.2"];
-    for (feedback, percent) in [(&[][..], 1.0), (&own_socket[..], 3.0)] {
+    for feedback in [&[][..], &own_socket[..]] {
         let folder = tempfile::tempdir().unwrap();
         let arguments = [&["--seconds", "3", "--way", "together"], feedback].concat();
         let Some((summary, name)) = recorded(path, folder.path(), &arguments) else { return };
         assert_eq!(summary["feedback_shares_way"], feedback.is_empty());
         for way in ["down", "up"] {
-            assert_near(mbps(&trace(&name, way), 0, 3000), 6.0, percent, way);
-            assert_near(summary[way]["rate_kbps"].as_f64().unwrap(), 6000.0, percent, way);
+            assert_near(mbps(&trace(&name, way), 0, 3000), 6.0, 4.0, way);
+            assert_near(summary[way]["rate_kbps"].as_f64().unwrap(), 6000.0, 4.0, way);
         }
     }
 }
