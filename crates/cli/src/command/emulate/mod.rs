@@ -4,6 +4,7 @@
 //!   trace of a real path.
 //! * `live`: a run while it goes on, seen and set.
 //! * `stage`: the namespaces, the devices and the programs.
+//! * `given`: which path it has.
 //! * `far`: what lies behind the path. `ground`: where all that is made, also without root's rights.
 //! * `assertions`: what it has to fulfil.
 //! * `ending`: when a command has to end; `shell`: what runs if none is given.
@@ -20,6 +21,7 @@ mod ending;
 mod events;
 mod far;
 mod files;
+mod given;
 mod ground;
 mod guard;
 mod live;
@@ -39,12 +41,12 @@ use crate::failure::Failure;
 use crate::made;
 use crate::output;
 use crate::path;
-use crate::source::Source;
 use crate::target::{Target, patience};
 use crate::values;
 use assertions::Assertion;
 use clap::{Args, ValueEnum};
 use files::{Files, Open};
+use given::Given;
 use ground::Ground;
 use lasthop_base::{Duration, quantity};
 use lasthop_emu::Emulation;
@@ -69,13 +71,13 @@ use summary::Summary;
 /// COMMAND runs in a network namespace of its own, as the scenario's client: behind the path is the other end.
 /// With --server that is a second namespace, in which another command runs; without, it is this host and its network.
 /// The TCP flows between the same two ends of the scenario are COMMAND's to make; all other flows are simulated.
-/// Under `sudo` both commands run as the user who called it.
+/// Under `sudo` both commands run as the user who called it. Without root all this is in namespaces of your own.
 /// COMMAND's exit status is passed on; 3 means that the run was not in time and must not be trusted. If COMMAND succeeds,
 /// 1 means that an assertion does not hold.
 #[derive(Args)]
 pub(crate) struct Emulate {
     #[command(flatten)]
-    source: Source,
+    given: Given,
     /// Run this at the other end, by the shell; in COMMAND `{server}` becomes its address, `{server6}` that of IPv6
     #[arg(long, value_name = "COMMAND")]
     server: Option<String>,
@@ -131,7 +133,8 @@ impl Emulate {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
         // Before a file is read, or a thread begins.
         let ground = Ground::find().map_err(failure)?;
-        let draft = self.source.draft()?;
+        let source = self.given.source()?;
+        let draft = source.draft()?;
         let scenario = draft.check()?;
         let made = made::chapter(vec![made::scenario(draft.show()?)]);
         self.check_family()?;
@@ -141,8 +144,10 @@ impl Emulate {
         let seen = self.live.open(!self.command.is_empty())?;
         let events = seen.events.clone();
         let junit = self.junit.as_deref().map(Target::create).transpose()?;
-        events.tell("start", json!({ "path": self.source.path, "command": self.command }));
-        let ran = patience::during(|| self.run(ground, (&scenario, replaced), made, plan, (open, seen)));
+        events.tell("start", json!({ "path": source.path, "command": self.command }));
+        let ran = patience::during(|| {
+            self.run(ground, (&source.path, &scenario, replaced), made, plan, (open, seen))
+        });
         let (summary, written) = ran.inspect_err(|failure| events.failed(failure))?;
         events.tell("end", summary.object());
         match self.format {
@@ -156,7 +161,7 @@ impl Emulate {
         match (summary.complaints.is_empty(), summary.status) {
             (false, _) => Err(invalid(&summary)),
             (true, 0) => {
-                let suite = format!("lasthop emulate {}", self.source.path);
+                let suite = format!("lasthop emulate {}", source.path);
                 assertions::judge(&self.assertions, &summary, &suite, junit)
             }
             (true, status) => Err(Failure::Command(status)),
@@ -200,19 +205,19 @@ impl Emulate {
     fn run(
         &self,
         ground: Ground,
-        (scenario, replaced): (&Scenario, usize),
+        (path, scenario, replaced): (&str, &Scenario, usize),
         made: Chapter,
         plan: Plan,
         (mut open, mut seen): (Open, live::Opened),
     ) -> Result<(Summary, Result<(), Failure>), Failure> {
         let sample = plan.sample;
         let command = match self.command.is_empty() {
-            true => shell::words(&self.source.path),
+            true => shell::words(path),
             false => self.command.clone(),
         };
         let (mut stage, [server, client]) =
             Stage::build(ground, self.server.is_some(), self.mtu, self.as_root).map_err(failure)?;
-        seen.take_terminal(stage.guard(), &format!("lasthop emulate {}", self.source.path))?;
+        seen.take_terminal(stage.guard(), &format!("lasthop emulate {path}"))?;
         if let Some(line) = &self.server {
             stage.start_server(line).map_err(failure)?;
         }

@@ -59,3 +59,35 @@ fn the_summary_has_a_file_of_its_own() {
     let summary: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(summary["exit_status"], 0);
 }
+
+/// The flags of Mahimahi's users are the same scenario as the line that they stand for.
+#[test]
+fn flags_mean_what_the_line_says() {
+    if !is_possible() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, gap: u32| {
+        let path = folder.path().join(name);
+        let lines: String = (1..=200).map(|number| format!("{}\n", number * gap)).collect();
+        std::fs::write(&path, lines).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (down, up) = (file("down, once.trace", 2), file("up.trace", 20));
+    let shown = |path: &[&str], name: &str| {
+        let out = folder.path().join(name);
+        let after = ["--out", out.to_str().unwrap(), "--server", "exec sleep 100", "--", "true"];
+        let output = emulate(&[path, &after].concat());
+        assert!(matches!(output.status.code(), Some(0 | 3)), "{output:?}");
+        let report = std::fs::read_to_string(out.join("report.html")).unwrap();
+        // The scenario with every value, as the report has it; its title is the line.
+        let (_, scenario) = report.split_once("as lasthop show prints it").unwrap();
+        scenario.split_once("</details>").unwrap().0.to_owned()
+    };
+    let line = format!("trace=\"{down}\",up_trace={up},one_way_delay=30ms");
+    let by_flags = shown(&["--down", &down, "--up", &up, "--delay", "30ms"], "flags");
+    assert_eq!(by_flags, shown(&[&line], "line"));
+    assert!(by_flags.contains("down, once.trace"), "{by_flags}");
+    let by_delay = shown(&["--delay", "30ms"], "delay");
+    assert_eq!(by_delay, shown(&["rate=10Tbit/s,queue=unlimited,one_way_delay=30ms"], "fast"));
+}

@@ -9,6 +9,12 @@ fn mistakes_are_told_before_anything_is_made() {
     let cases: &[(&[&str], &str)] = &[
         (&["umst", "--", "true"], "did you mean `umts`"),
         (&[CLEAN, "--spin", "fast", "--", "true"], "--spin"),
+        (&[CLEAN, "--delay", "5ms", "--", "true"], "the path is given twice"),
+        (&["--down", "a.trace", "--up", "b.trace", "lte", "--", "true"], "`lte`, and by --down"),
+        (&["--down", "a.trace", "--", "true"], "--up <FILE>"),
+        (&["--down", "a.trace", "--up", "b.trace", "--", "true"], "a.trace"),
+        (&["--delay", "soon", "--", "true"], "`soon`"),
+        (&["--", "true"], "PATH"),
         (&[CLEAN, "--", "echo", "{server6}"], "no `{server6}` without --server"),
         (&[CLEAN, "--mtu", "1000", "--server", "true", "--", "echo", "{server6}"], "--mtu 1280"),
         (&[CLEAN, "--format", "csv", "--", "true"], "csv"),

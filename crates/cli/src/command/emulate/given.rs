@@ -1,0 +1,86 @@
+//! Which path a run has: PATH, or the flags by which Mahimahi's users know one.
+
+use crate::failure::Failure;
+use crate::source::Source;
+use crate::values::Assignment;
+use clap::Args;
+
+/// PATH or `--down`, `--up` and `--delay`, and `--set`.
+#[derive(Args)]
+pub(super) struct Given {
+    /// A scenario file, a ready path's name, or one line: rate=10Mbit/s,rtt=20ms,loss=1% or lte,loss=1%
+    #[arg(required_unless_present_any = ["down", "up", "delay"])]
+    path: Option<String>,
+    /// Changes a value of the scenario: recovery=reno, link.wireless.down.rate=4Mbit/s; PATH= takes it away
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    set: Vec<Assignment>,
+    /// Instead of PATH: the recorded rate down, with --up; as trace=FILE,up_trace=FILE on one line
+    #[arg(long, value_name = "FILE", requires = "up", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    down: Option<String>,
+    /// Instead of PATH: the recorded rate up, with --down
+    #[arg(long, value_name = "FILE", requires = "down", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    up: Option<String>,
+    /// Instead of PATH: the delay each way, beside --down and --up, or alone; as one_way_delay=TIME on one line
+    #[arg(long, value_name = "TIME")]
+    delay: Option<String>,
+}
+
+/// What a path has that is nothing but a delay.
+const NO_LIMITS: [&str; 2] = ["rate=10Tbit/s", "queue=unlimited"];
+
+impl Given {
+    /// As other commands have it: the flags are a scenario in one line.
+    pub(super) fn source(&self) -> Result<Source, Failure> {
+        let flags = [("--down", &self.down), ("--up", &self.up), ("--delay", &self.delay)];
+        let given = flags.into_iter().find(|(_, value)| value.is_some());
+        let path = match (&self.path, given) {
+            (Some(path), Some((flag, _))) => {
+                return Err(Failure::bad_input(
+                    format!("the path is given twice: `{path}`, and by {flag}"),
+                    "leave one of them out; on one line: trace=FILE,up_trace=FILE,one_way_delay=TIME,loss=1%",
+                ));
+            }
+            (Some(path), None) => path.clone(),
+            (None, _) => self.line(),
+        };
+        Ok(Source { path, set: self.set.clone() })
+    }
+
+    fn line(&self) -> String {
+        let mut items = match (&self.down, &self.up) {
+            (Some(down), Some(up)) => {
+                vec![format!("trace={}", quoted(down)), format!("up_trace={}", quoted(up))]
+            }
+            _ => NO_LIMITS.map(str::to_owned).to_vec(),
+        };
+        items.extend(self.delay.as_ref().map(|delay| format!("one_way_delay={delay}")));
+        items.join(",")
+    }
+}
+
+/// A file's name as a value on one line: in quotes if it has what would end it.
+fn quoted(name: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./".contains(c);
+    if name.chars().all(is_plain) { name.to_owned() } else { format!("{name:?}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(down: Option<&str>, delay: Option<&str>) -> Given {
+        let [down, delay] = [down, delay].map(|value| value.map(str::to_owned));
+        let up = down.clone().map(|name| format!("up-{name}"));
+        Given { path: None, set: Vec::new(), down, up, delay }
+    }
+
+    #[test]
+    fn flags_are_a_line() {
+        assert_eq!(given(Some("a"), None).line(), "trace=a,up_trace=up-a");
+        assert_eq!(
+            given(Some("a, b"), Some("20ms")).line(),
+            r#"trace="a, b",up_trace="up-a, b",one_way_delay=20ms"#
+        );
+        assert_eq!(given(None, Some("5ms")).line(), "rate=10Tbit/s,queue=unlimited,one_way_delay=5ms");
+    }
+}
