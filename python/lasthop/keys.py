@@ -127,7 +127,7 @@ ChannelChoice: TypeAlias = (
 """does a transmission arrive intact?"""
 
 
-ArqChoice: TypeAlias = Literal["none", "repeat", "rlc", "wifi"] | str | Mapping[str, object]
+ArqChoice: TypeAlias = Literal["none", "repeat", "rlc", "harq", "wifi"] | str | Mapping[str, object]
 """what does the link layer do if not?"""
 
 
@@ -153,6 +153,13 @@ class Direction(TypedDict, total=False):
     "5..20 Mbit/s" another rate each time"""
     trace: str
     """recorded rate instead: a packet-delivery trace in Mahimahi's format, beside the scenario's file"""
+    light: str
+    """base delays and packet trains that CellReplay recorded beside its heavy `trace`, for a sender that is
+    not always busy"""
+    light_timer: str
+    """with `light`: how long the link must be at rest until a train begins, whole ms"""
+    light_sizes: str
+    """with `light`: by how much packets are later by their size, CellReplay's latency-offset"""
     one_way_delay: str
     """propagation delay"""
     delay_plan: str
@@ -185,6 +192,8 @@ class Link(_LinkWords, total=False):
 
     to: str
     """node at the lower end"""
+    cell: str
+    """name of the medium that it shares with other links that say the same (with arq = "wifi")"""
     down: Direction
     """the direction from -> to, where it differs"""
     up: Direction
@@ -196,6 +205,13 @@ class Link(_LinkWords, total=False):
     "5..20 Mbit/s" another rate each time"""
     trace: str
     """recorded rate instead: a packet-delivery trace in Mahimahi's format, beside the scenario's file"""
+    light: str
+    """base delays and packet trains that CellReplay recorded beside its heavy `trace`, for a sender that is
+    not always busy"""
+    light_timer: str
+    """with `light`: how long the link must be at rest until a train begins, whole ms"""
+    light_sizes: str
+    """with `light`: by how much packets are later by their size, CellReplay's latency-offset"""
     one_way_delay: str
     """propagation delay"""
     delay_plan: str
