@@ -64,8 +64,9 @@ fn a_packet_joins_when_it_was_handed_over_however_late_it_is_read() {
     let (summary, took) = (crate::summary(&output), printed(&output, "connected_ms"));
     assert!(took >= 400.0, "connected after {took} ms; {summary}");
     match summary["valid"] == true {
-        // The handshake began at most 60 ms before the path went on, and at least 30 ms: a program starts sooner.
-        true => assert!(took < 410.0, "connected after {took} ms; {summary}"),
+        // The handshake began at most 60 ms before the path went on, and at least 30 ms: a program starts sooner. It is told
+        // that it is connected when it gets a processor.
+        true => assert!(took < 425.0, "connected after {took} ms; {summary}"),
         false => eprintln!("not judged: the machine was busy: {summary}"),
     }
 }
