@@ -65,7 +65,7 @@ impl RayleighFading {
 ///
 /// A fade is rare, and rarely is the power close to the threshold: mostly a part of the rays, computed roughly, tells. The
 /// quadrature that was the strongest last time (`strongest`: of all paths, 0 before the first time) is asked first: the
-/// channel changes slowly, so that mostly it tells alone. The answer does not depend on it.
+/// channel changes slowly, so that it often tells alone. The answer does not depend on it.
 pub(crate) fn are_below(paths: &[RayleighFading], t: f64, threshold: f64, strongest: &mut usize) -> bool {
     let (mut power, mut largest) = (0.0, 0.0);
     let first = *strongest;
