@@ -1,7 +1,7 @@
 //! Emulations inside emulations: delays add up, and of the rates the smaller one holds.
 
 use crate::common::{lasthop, stderr_of};
-use crate::live::removal::{namespaces_of, processes_with, wait_until};
+use crate::live::removal::{Running, namespaces_of, processes_with, wait_until};
 use crate::live::unprivileged;
 use crate::traffic::{client, connector, printed, server};
 use crate::{emulating, is_possible, kill_with_guard, summary};
@@ -105,21 +105,24 @@ fn with_the_outer_one_the_inner_one_goes() {
         let inner = [SLOWER, "--", "sleep", seconds];
         let outer = [SLOW, "--server", "exec sleep 1000", "--", &program, "emulate"];
         let mut command = emulating(&[&outer[..], &inner].concat());
-        let mut outer = command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // Once as its command, twice in the commands' arguments.
-        wait_until("it runs", || processes_with(seconds) == 3);
-        let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", outer.id())).unwrap();
-        let inner: Vec<u32> = children
-            .split_whitespace()
-            .map(|pid| pid.parse().unwrap())
-            .filter(|pid| namespaces_of(*pid).len() == 1)
-            .collect();
-        assert_eq!((inner.len(), namespaces_of(outer.id()).len()), (1, 2), "{children}");
+        let mut running = Running(command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+        let outer = &mut running.0;
+        let children = format!("/proc/{0}/task/{0}/children", outer.id());
+        let inner = || -> Vec<u32> {
+            let children = fs::read_to_string(&children).unwrap();
+            let children = children.split_whitespace().map(|pid| pid.parse().unwrap());
+            children.filter(|pid| namespaces_of(*pid).len() == 1).collect()
+        };
+        // Once as its command, twice in the commands' arguments: so it is a moment earlier as well, before a process that
+        // was forked is the inner one.
+        wait_until("it runs", || processes_with(seconds) == 3 && inner().len() == 1);
+        let inner = inner();
+        assert_eq!(namespaces_of(outer.id()).len(), 2);
         if seconds == "19640" {
             outer.kill().unwrap();
             outer.wait().unwrap();
         } else {
-            kill_with_guard(&mut outer);
+            kill_with_guard(outer);
             crate::emulate(&[crate::CLEAN, "--server", "exec sleep 1000", "--", "true"]);
         }
         wait_until("all namespaces go", || {

@@ -141,8 +141,10 @@ fn both_directions_are_recorded_at_once() {
         let Some((summary, name)) = recorded(path, folder.path(), &arguments) else { return };
         assert_eq!(summary["feedback_shares_way"], feedback.is_empty());
         for way in ["down", "up"] {
-            assert_near(mbps(&trace(&name, way), 0, 3000), 6.0, 4.0, way);
-            assert_near(summary[way]["rate_kbps"].as_f64().unwrap(), 6000.0, 4.0, way);
+            // Where reports wait, the queue runs empty at times; what lacks is what it says of that.
+            let full = 1.0 - summary[way]["queue_empty_pct"].as_f64().unwrap() / 100.0;
+            assert_near(mbps(&trace(&name, way), 0, 3000), 6.0 * full, 4.0, way);
+            assert_near(summary[way]["rate_kbps"].as_f64().unwrap(), 6000.0 * full, 4.0, way);
         }
     }
 }

@@ -43,7 +43,7 @@ fn begin(seconds: &str) -> Running {
 }
 
 /// A run that is asked to end with its owner.
-struct Running(Child);
+pub struct Running(pub Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
