@@ -76,7 +76,13 @@ impl Duration {
 
     /// A span of `secs` seconds, rounded to the nanosecond; what is negative or not a number is zero.
     pub fn from_secs_f64(secs: f64) -> Duration {
-        Duration(libm::round(secs * 1e9) as u64)
+        let nanos = secs * 1e9;
+        // Below 2^52 what is cut off is known exactly.
+        if (0.0..4_503_599_627_370_496.0).contains(&nanos) {
+            let whole = nanos as i64;
+            return Duration(whole as u64 + u64::from(nanos - whole as f64 >= 0.5));
+        }
+        Duration(libm::round(nanos) as u64)
     }
 
     /// Whole nanoseconds.
@@ -193,6 +199,23 @@ mod tests {
         ] {
             assert_eq!(Duration::from_nanos(nanos).to_string(), text);
         }
+    }
+
+    /// As the library rounds: halves away from zero, and what a number of 64 bits cannot say as near as it can.
+    #[test]
+    fn seconds_are_rounded_to_the_nearest_nanosecond() {
+        let mut random = crate::Stream::named(1, "rounding");
+        let drawn = (0..20_000).map(|power| random.uniform() * libm::exp2(f64::from(power % 70)));
+        let halves = (0..1000).map(|half| f64::from(half) + 0.5);
+        let edges = [0.0, -0.0, -0.3, -0.7, -1.5, 0.5, 0.499_999_999_999_999_94, f64::NAN, f64::INFINITY];
+        let near_2_to_52 = (0..64).map(|step| 4_503_599_627_370_480.0 + f64::from(step) * 0.5);
+        for nanos in drawn.chain(halves).chain(edges).chain(near_2_to_52) {
+            let secs = nanos / 1e9;
+            let rounded = Duration::from_secs_f64(secs).as_nanos();
+            assert_eq!(rounded, libm::round(secs * 1e9) as u64, "{nanos} ns");
+        }
+        assert_eq!(Duration::from_secs_f64(2.5e-9), Duration::from_nanos(3));
+        assert_eq!(Duration::from_secs_f64(-1.0), Duration::ZERO);
     }
 
     #[test]

@@ -178,14 +178,13 @@ impl Queue for Cbq {
     fn dequeue(&mut self, now: Time, _: &mut Dropped) -> Option<Packet> {
         let at = self.next_class(now)?;
         let class = &mut self.classes[at];
-        let packet = class.packets.pop_front()?;
-        let bytes = u64::from(packet.wire_bytes);
+        let bytes = u64::from(class.packets.front()?.wire_bytes);
         class.bytes -= bytes;
         let leaves = now + self.link.of(bytes).takes;
         class.served += class.estimator.of(bytes).due;
         class.estimator.on_sent(leaves, bytes);
         self.link.on_sent(leaves, bytes);
-        Some(packet)
+        class.packets.pop_front()
     }
 
     /// When nothing may be sent, no waiting class is within its limit, and the link itself is over its own: the
@@ -264,11 +263,12 @@ impl Estimator {
     }
 
     /// A packet of this size leaves the link at `leaves`.
+    #[inline(always)]
     fn on_sent(&mut self, leaves: Time, bytes: u64) {
         let Size { due, largest, .. } = self.of(bytes);
         let latest = leaves.since(self.left).as_secs() - due;
         let average = self.idle + self.weight * (latest - self.idle);
-        self.idle = average.min(largest);
+        self.idle = if average < largest { average } else { largest };
         self.left = leaves;
         self.recovers = match self.idle < -GRAIN {
             // Its next packet would bring the average back to zero if it left then.
@@ -281,13 +281,19 @@ impl Estimator {
         };
     }
 
+    #[inline(always)]
     fn of(&mut self, bytes: u64) -> Size {
         if self.size.bytes != bytes {
-            let takes = self.rate.time_for(bytes);
-            let due = takes.as_secs();
-            self.size = Size { bytes, takes, due, largest: self.largest(due) };
+            self.size = self.measured(bytes);
         }
         self.size
+    }
+
+    #[cold]
+    fn measured(&self, bytes: u64) -> Size {
+        let takes = self.rate.time_for(bytes);
+        let due = takes.as_secs();
+        Size { bytes, takes, due, largest: self.largest(due) }
     }
 
     /// maxidle: with it, `max_burst` packets of this size may go back to back after a pause
