@@ -1,13 +1,16 @@
 //! The event queue: what is next? The pipes' heads in one tournament, the timers, which are lazy, in another.
 
+mod pairs;
+
 use lasthop_base::Time;
+use pairs::{MOST, Pairs};
 
 /// The next due time of each of a fixed number of sources, and the earliest of them. Among equal times the lowest number
 /// wins.
 ///
 /// Sources compete in groups of eight, whose times fill one line of the cache; the winners of eight groups compete in the
 /// next round, until one group is left. A source that neither was its group's winner nor becomes it ends the matter there;
-/// else a round looks at eight times at most.
+/// else a round looks at eight times at most. Some tens of sources compete in pairs instead (`pairs`).
 #[derive(Debug)]
 pub struct Tournament {
     first: (Time, u32),
@@ -15,8 +18,12 @@ pub struct Tournament {
     times: Vec<Time>,
     /// Whose they are; empty if there is one round.
     sources: Vec<u32>,
+    /// Instead of all this, where there are more than eight and not too many.
+    pairs: Option<Box<Pairs>>,
     /// Where the first round begins, in which all sources compete.
     leaves: usize,
+    /// How many sources.
+    count: usize,
 }
 
 /// Sources of a group.
@@ -27,6 +34,16 @@ const FEWEST: usize = 4;
 impl Tournament {
     /// A tournament of `count` sources, none of which has anything due.
     pub fn new(count: usize) -> Tournament {
+        Tournament::with(count, &[])
+    }
+
+    /// The same; the sources of `often` move most.
+    pub fn with(count: usize, often: &[u32]) -> Tournament {
+        let pairs = (count > GROUP && count <= MOST).then(|| Box::new(Pairs::new(count, often)));
+        Tournament { pairs, ..Tournament::in_groups(count) }
+    }
+
+    fn in_groups(count: usize) -> Tournament {
         let (mut leaves, mut room) = (0, GROUP);
         while room < count {
             leaves = GROUP * (leaves + 1);
@@ -38,7 +55,8 @@ impl Tournament {
             let first_below = sources.get(GROUP * (place + 1)).copied().unwrap_or(0);
             sources[place] = if place >= leaves { (place - leaves) as u32 } else { first_below };
         }
-        Tournament { first: (Time::NEVER, 0), times: vec![Time::NEVER; places], sources, leaves }
+        let times = vec![Time::NEVER; places];
+        Tournament { first: (Time::NEVER, 0), times, sources, pairs: None, leaves, count }
     }
 
     /// The earliest time and its source.
@@ -48,7 +66,7 @@ impl Tournament {
     }
 
     /// When source `number` is next due.
-    #[inline]
+    #[inline(always)]
     pub fn time_of(&self, number: u32) -> Time {
         self.times[self.leaves + number as usize]
     }
@@ -57,7 +75,7 @@ impl Tournament {
     #[inline]
     pub fn set(&mut self, number: u32, time: Time) {
         if self.leaves > 0 {
-            return self.climb(number, time);
+            return self.set_among_many(number, time);
         }
         self.times[number as usize] = time;
         if number != self.first.1 {
@@ -71,7 +89,31 @@ impl Tournament {
         }
     }
 
+    /// The same where there are more than eight.
+    #[inline(never)]
+    fn set_among_many(&mut self, number: u32, time: Time) {
+        match &mut self.pairs {
+            Some(pairs) if Pairs::can_tell(time) => {
+                self.times[self.leaves + number as usize] = time;
+                let first = pairs.set(number, time);
+                self.first = (self.time_of(first), first);
+            }
+            Some(_) => self.do_without_pairs(number, time),
+            None => self.climb(number, time),
+        }
+    }
+
+    /// The same with a time that pairs cannot tell: from now on without them.
+    #[cold]
+    fn do_without_pairs(&mut self, number: u32, time: Time) {
+        let mut all = Tournament::in_groups(self.count);
+        (0..self.count as u32).for_each(|number| all.set(number, self.time_of(number)));
+        all.set(number, time);
+        *self = all;
+    }
+
     /// Round by round, as far as something changes.
+    #[inline(never)]
     fn climb(&mut self, number: u32, time: Time) {
         let (mut winner, mut before) = ((time, number), number);
         let mut place = self.leaves + number as usize;
@@ -139,8 +181,7 @@ impl Timers {
     /// The same timers as the first of `count`; the further ones are not set.
     pub fn extended_to(&self, count: usize) -> Timers {
         let mut all = Tournament::new(count);
-        let times = &self.0.times[self.0.leaves..];
-        (0..).zip(times).take(count).for_each(|(number, time)| all.set(number, *time));
+        (0..self.0.count as u32).for_each(|number| all.set(number, self.0.time_of(number)));
         Timers(all)
     }
 
@@ -169,7 +210,7 @@ mod tests {
 
     #[test]
     fn the_earliest_wins_and_the_lowest_number_among_equals() {
-        [5, 8, 9, 33].into_iter().for_each(earliest_wins_of);
+        [5, 8, 9, 33, 64, 65].into_iter().for_each(earliest_wins_of);
     }
 
     fn earliest_wins_of(count: usize) {
@@ -188,8 +229,12 @@ mod tests {
     /// Against a look at all of them each time, with many equal times.
     #[test]
     fn the_earliest_is_that_of_all() {
-        for count in [1, 4, 5, 8, 9, 64, 65, 100, 512, 513, 600] {
+        for count in [1, 4, 5, 8, 9, 33, 40, 64, 65, 100, 512, 513, 600] {
             let (mut heads, mut times) = (Tournament::new(count), vec![Time::NEVER; count]);
+            if count % 2 == 0 {
+                // Some of them apart.
+                heads = Tournament::with(count, &[count as u32 - 1, 3, 5]);
+            }
             let mut random = 1u64;
             for _ in 0..3000 {
                 random =
@@ -205,6 +250,22 @@ mod tests {
                 assert!(heads.first().0 == Time::NEVER || heads.first() == expected, "of {count}");
                 assert_eq!(heads.time_of(number as u32), time);
             }
+        }
+    }
+
+    #[test]
+    fn times_that_a_pair_cannot_tell_are_in_their_order_too() {
+        let year = 31_557_600_000_000_000;
+        for (later, earlier) in [(10, 9), (12, 11), (580, 9)] {
+            let mut heads = Tournament::with(40, &[7]);
+            heads.set(7, at(1));
+            heads.set(3, at(later * year));
+            heads.set(9, at(earlier * year));
+            assert_eq!(heads.first(), (at(1), 7));
+            heads.set(7, Time::NEVER);
+            assert_eq!(heads.first(), (at(earlier * year), 9));
+            heads.set(9, Time::NEVER);
+            assert_eq!(heads.first(), (at(later * year), 3));
         }
     }
 

@@ -7,6 +7,13 @@ use lasthop_base::Time;
 use lasthop_net::across::{Across, Word};
 use lasthop_net::{Element, Line};
 
+/// A tournament of pipes' heads. Those of elements move twice for each packet: for what they decide, and where it arrives.
+pub(super) fn heads_of(pipes: &[Pipe]) -> Tournament {
+    let elements = (0..).zip(pipes).filter(|(_, pipe)| matches!(pipe.line, Line::Element(_)));
+    let often: Vec<u32> = elements.map(|(number, _)| number).collect();
+    Tournament::with(pipes.len(), &often)
+}
+
 impl Engine {
     /// Two pipes are the directions of one link: what one tells the other gets there. Else it is lost.
     pub fn couple(&mut self, one: PipeId, other: PipeId) {
@@ -31,7 +38,7 @@ impl Engine {
 
     /// The heads of all pipes compete, after some were added.
     pub(super) fn renumber(&mut self) {
-        self.heads = Tournament::new(self.pipes.len());
+        self.heads = heads_of(&self.pipes);
         for (number, pipe) in (0..).zip(&self.pipes) {
             let due = pipe.due();
             if due < Time::NEVER {

@@ -138,7 +138,7 @@ impl Engine {
             now: Time::ZERO,
             horizon: Time::ZERO,
             packets: 0,
-            heads: Tournament::new(pipes.len()),
+            heads: across::heads_of(&pipes),
             timers: Timers::new(2 * flows.len()),
             nexts: Nexts::of(&routes, &pipes),
             pipes,
