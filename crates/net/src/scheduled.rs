@@ -1,6 +1,6 @@
 //! One direction of a link with a queue that decides on leaving, or removes from the middle.
 
-use crate::arq::{self, Arq};
+use crate::arq::{self, Arq, Carried};
 use crate::change::{Change, Fixed, Setting};
 use crate::channel::{self, Air, Channel};
 use crate::element::{Element, Output};
@@ -23,6 +23,10 @@ pub struct Scheduled {
     draws_rate: bool,
     channel: Box<dyn Channel>,
     arq: Box<dyn Arq>,
+    /// Whether nothing is ever lost on the air: then it is not asked.
+    is_sound: bool,
+    /// Packets in the queue.
+    waiting: u32,
     /// Whether nothing is sent: its rate was set to none.
     is_stopped: bool,
     /// When the transmitter is free.
@@ -44,6 +48,8 @@ impl Scheduled {
     ) -> Scheduled {
         Scheduled {
             queue,
+            is_sound: channel.is_perfect(),
+            waiting: 0,
             channel,
             keeps_order: arq.keeps_order(),
             draws_rate: service.draws(),
@@ -77,30 +83,28 @@ impl Scheduled {
             return;
         }
         let packet = self.queue.dequeue(now, &mut self.dropped);
-        self.tell_dropped(now, out);
-        match packet {
+        if !self.dropped.is_empty() {
+            self.tell_dropped(now, out);
+        }
+        match &packet {
             Some(packet) => self.transmit(now, packet, out),
             None => self.asks_at = self.queue.ready_at(now),
         }
     }
 
-    fn transmit(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
+    #[inline(never)]
+    fn transmit(&mut self, now: Time, packet: &Packet, out: &mut Vec<Output>) {
+        debug_assert_eq!(self.queue.backlog().waiting + 1, self.waiting);
         let served = self.server.serve(now, packet.wire_bytes);
         self.fly(served, packet, out);
-        self.asks_at = if self.queue.backlog().waiting > 0 { self.frees_at } else { Time::NEVER };
+        self.waiting -= 1;
+        self.asks_at = if self.waiting > 0 { self.frees_at } else { Time::NEVER };
     }
 
     /// A packet's way through the air.
     #[inline(always)]
-    fn fly(&mut self, served: Served, packet: Packet, out: &mut Vec<Output>) {
-        let air = Air {
-            start: served.begins,
-            end: served.ends,
-            bytes: packet.wire_bytes,
-            priority: packet.priority,
-            attempt: 0,
-        };
-        let carried = arq::carry(&air, &mut *self.channel, &mut *self.arq);
+    fn fly(&mut self, served: Served, packet: &Packet, out: &mut Vec<Output>) {
+        let carried = if self.is_sound { Carried::AT_ONCE } else { self.send(served, packet) };
         self.frees_at = served.ends + carried.holds;
         let mut at = served.ends + carried.late + self.delay;
         if let Some(extra) = &mut self.extra {
@@ -110,26 +114,52 @@ impl Scheduled {
             at = at.max(self.last_arrival);
             self.last_arrival = at;
         }
-        out.push(match carried.delivered {
-            true => Output::Arrives { packet, at },
-            false => Output::Lost { packet, at, reason: LossReason::Channel },
-        });
+        if !carried.delivered {
+            return lose(packet, at, out);
+        }
+        // First, so that the packet is written where it stays.
+        if out.len() == out.capacity() {
+            out.reserve(1);
+        }
+        out.push(Output::Arrives { packet: *packet, at });
     }
 
+    #[inline(never)]
+    fn send(&mut self, served: Served, packet: &Packet) -> Carried {
+        let air = Air {
+            start: served.begins,
+            end: served.ends,
+            bytes: packet.wire_bytes,
+            priority: packet.priority,
+            attempt: 0,
+        };
+        arq::carry(&air, &mut *self.channel, &mut *self.arq)
+    }
+
+    #[cold]
     fn tell_dropped(&mut self, now: Time, out: &mut Vec<Output>) {
+        self.waiting -= self.dropped.len() as u32;
         out.extend(self.dropped.drain(..).map(|(packet, reason)| Output::Lost { packet, at: now, reason }));
     }
 }
 
+#[cold]
+fn lose(packet: &Packet, at: Time, out: &mut Vec<Output>) {
+    out.push(Output::Lost { packet: *packet, at, reason: LossReason::Channel });
+}
+
 impl Element for Scheduled {
     fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
+        self.waiting += 1;
         self.queue.enqueue(now, packet, &mut self.dropped);
-        self.tell_dropped(now, out);
+        if !self.dropped.is_empty() {
+            self.tell_dropped(now, out);
+        }
         self.serve(now, out);
     }
 
     fn handle_passing(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
-        self.fly(Served { begins: now, ends: now }, packet, out);
+        self.fly(Served { begins: now, ends: now }, &packet, out);
     }
 
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>) {
@@ -144,7 +174,9 @@ impl Element for Scheduled {
     }
 
     fn backlog(&mut self, now: Time) -> Backlog {
-        Backlog { in_service: self.frees_at > now, ..self.queue.backlog() }
+        let backlog = self.queue.backlog();
+        debug_assert_eq!(backlog.waiting, self.waiting);
+        Backlog { in_service: self.frees_at > now, ..backlog }
     }
 
     fn draws(&self) -> bool {

@@ -50,6 +50,11 @@ impl Engine {
                     Behind::Middlebox(node) => return self.pass(node, packet),
                 }
                 packet.hop = packet.hop.wrapping_add(1);
+                let there = &mut self.pipes[next.0 as usize];
+                if let Line::Element(_) = there.line {
+                    there.account.offered += 1;
+                    return self.join_element(&mut packet, next);
+                }
                 self.send(&mut packet, next);
             }
             None => {}
@@ -74,7 +79,7 @@ impl Engine {
                         return self.lose_under_way(packet, at, now, (due, readable), reason);
                     }
                 },
-                Line::Element(_) => return self.join_element(packet, at),
+                Line::Element(_) => return self.enter_element(packet, at),
             };
             if let Some(observer) = &mut self.observer {
                 let fate = if packet.damaged && next.is_none() { Fate::Open } else { Fate::Arrives(due) };
@@ -142,20 +147,60 @@ impl Engine {
         self.send(packet, first);
     }
 
+    /// The same, apart from what its callers do.
+    #[inline(never)]
+    fn enter_element(&mut self, packet: &mut Packet, at: PipeId) {
+        self.join_element(packet, at);
+    }
+
     /// A packet joins an element, which may decide something at once.
-    pub(super) fn join_element(&mut self, packet: &Packet, at: PipeId) {
+    #[inline(always)]
+    pub(super) fn join_element(&mut self, packet: &mut Packet, at: PipeId) {
         let now = self.now;
         if let Some(observer) = self.observer.as_mut().filter(|_| packet.hop != IN_HOST) {
             observer.on_packet(now, at, packet, Fate::Open);
         }
-        if let Line::Element(element) = &mut self.pipes[at.0 as usize].line {
-            element.handle_packet(now, Packet { joined: stamp(now), ..*packet }, &mut self.decided);
+        let pipe = &mut self.pipes[at.0 as usize];
+        if let Line::Element(element) = &mut pipe.line {
+            packet.joined = stamp(now);
+            element.handle_packet(now, *packet, &mut self.decided);
         }
-        self.take_decisions(at);
+        if !self.decided.is_empty() {
+            return self.take_decisions(at);
+        }
+        let due = pipe.due();
+        if due != self.heads.time_of(at.0) {
+            self.heads.set(at.0, due);
+        }
     }
 
     /// Deals with what an element has decided, and notes its next deadline.
+    #[inline(never)]
     pub(super) fn take_decisions(&mut self, at: PipeId) {
+        let pipe = &mut self.pipes[at.0 as usize];
+        match &self.decided[..] {
+            [] => {}
+            [Output::Arrives { packet, at: due }] if self.observer.is_none() => {
+                pipe.account.carried_bytes += u64::from(packet.wire_bytes);
+                if let Some(waits) = &mut pipe.waits {
+                    waits.note(since(packet.joined, *due));
+                }
+                let next = self.nexts.behind(packet).map(|next| next.pipe);
+                pipe.passing += u32::from(next.is_some());
+                pipe.travelling.push(*due, packet, next, Condition::Whole);
+                self.decided.clear();
+            }
+            _ => return self.take_all(at),
+        }
+        let due = pipe.due();
+        if due != self.heads.time_of(at.0) {
+            self.heads.set(at.0, due);
+        }
+    }
+
+    /// The same, whatever it is.
+    #[inline(never)]
+    fn take_all(&mut self, at: PipeId) {
         let now = self.now;
         let mut decided = std::mem::take(&mut self.decided);
         let mut copied = None;
