@@ -1,6 +1,6 @@
 //! One direction of a link with a queue that decides on leaving, or removes from the middle.
 
-use crate::arq::{self, Arq, Carried};
+use crate::arq::{self, Arq};
 use crate::change::{Change, Fixed, Setting};
 use crate::channel::{self, Air, Channel};
 use crate::element::{Element, Output};
@@ -104,28 +104,17 @@ impl Scheduled {
     /// A packet's way through the air.
     #[inline(always)]
     fn fly(&mut self, served: Served, packet: &Packet, out: &mut Vec<Output>) {
-        let carried = if self.is_sound { Carried::AT_ONCE } else { self.send(served, packet) };
-        self.frees_at = served.ends + carried.holds;
-        let mut at = served.ends + carried.late + self.delay;
-        if let Some(extra) = &mut self.extra {
-            at += extra.late(served.ends);
+        if !self.is_sound {
+            return self.fly_unsound(served, packet, out);
         }
-        if self.keeps_order {
-            at = at.max(self.last_arrival);
-            self.last_arrival = at;
-        }
-        if !carried.delivered {
-            return lose(packet, at, out);
-        }
-        // First, so that the packet is written where it stays.
-        if out.len() == out.capacity() {
-            out.reserve(1);
-        }
+        self.frees_at = served.ends;
+        let at = self.arrival(served.ends, served.ends);
         out.push(Output::Arrives { packet: *packet, at });
     }
 
+    /// The same where some are lost.
     #[inline(never)]
-    fn send(&mut self, served: Served, packet: &Packet) -> Carried {
+    fn fly_unsound(&mut self, served: Served, packet: &Packet, out: &mut Vec<Output>) {
         let air = Air {
             start: served.begins,
             end: served.ends,
@@ -133,7 +122,27 @@ impl Scheduled {
             priority: packet.priority,
             attempt: 0,
         };
-        arq::carry(&air, &mut *self.channel, &mut *self.arq)
+        let carried = arq::carry(&air, &mut *self.channel, &mut *self.arq);
+        self.frees_at = served.ends + carried.holds;
+        let at = self.arrival(served.ends, served.ends + carried.late);
+        out.push(match carried.delivered {
+            true => Output::Arrives { packet: *packet, at },
+            false => Output::Lost { packet: *packet, at, reason: LossReason::Channel },
+        });
+    }
+
+    /// When a packet is there, or given up, whose first transmission ends at `ends`, and its last one at `done`.
+    #[inline(always)]
+    fn arrival(&mut self, ends: Time, done: Time) -> Time {
+        let mut at = done + self.delay;
+        if let Some(extra) = &mut self.extra {
+            at += extra.late(ends);
+        }
+        if self.keeps_order {
+            at = at.max(self.last_arrival);
+            self.last_arrival = at;
+        }
+        at
     }
 
     #[cold]
@@ -141,11 +150,6 @@ impl Scheduled {
         self.waiting -= self.dropped.len() as u32;
         out.extend(self.dropped.drain(..).map(|(packet, reason)| Output::Lost { packet, at: now, reason }));
     }
-}
-
-#[cold]
-fn lose(packet: &Packet, at: Time, out: &mut Vec<Output>) {
-    out.push(Output::Lost { packet: *packet, at, reason: LossReason::Channel });
 }
 
 impl Element for Scheduled {

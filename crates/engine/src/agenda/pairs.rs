@@ -42,7 +42,8 @@ impl Pairs {
     #[inline]
     pub(super) fn set(&mut self, source: u32, time: Time) -> u32 {
         let mut place = usize::from(self.places[source as usize % MOST]);
-        let mut key = time.min(END).as_nanos() << ROUNDS | u64::from(source);
+        // Of what never comes, all bits are set that stay.
+        let mut key = time.as_nanos() << ROUNDS | u64::from(source);
         match self.apart.get_mut(place) {
             Some(apart) => *apart = key,
             None => {
