@@ -22,7 +22,8 @@ use lasthop_wire::{Backlog, LossReason, Packet};
 /// Packets that a queue has dropped, with the reason.
 pub type Dropped = Vec<(Packet, LossReason)>;
 
-/// A queue in front of a transmitter.
+/// A queue in front of a transmitter. Who asks it counts what waits: each packet that joins comes out once, from `dequeue` or
+/// among those dropped.
 pub trait Queue: Send {
     /// A packet joins, or is dropped; others may be dropped for it.
     fn enqueue(&mut self, now: Time, packet: Packet, dropped: &mut Dropped);
