@@ -4,8 +4,11 @@ use super::whose::Whose;
 use super::{Error, PATIENCE, flags, plan_once};
 use crate::row::{Part, Subject};
 use lasthop_lab::compare::Quantity;
-use rusqlite::{Connection, OpenFlags, params};
+use lasthop_lab::runs::summary::TOGETHER;
+use lasthop_sim::{LINK_METRICS, METRICS, RLC_METRICS};
+use rusqlite::{Connection, OpenFlags};
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// A store, open for reading; somebody else may be writing.
@@ -211,45 +214,77 @@ impl Contents<'_> {
     pub fn runs(&self, digest: &str, with_numbers: bool) -> Result<Vec<Run>, Error> {
         let runs = || -> rusqlite::Result<Vec<Run>> {
             let mut select = self.connection.prepare_cached(
-                "SELECT run.id, seed FROM run JOIN point ON point.id = run.point
+                "SELECT run.id, seed, point FROM run JOIN point ON point.id = run.point
                  WHERE digest = ?1 AND state = 'done'",
             )?;
-            let mut numbers = self.connection.prepare_cached(NUMBERS)?;
             let mut rows = select.query([digest])?;
+            let mut words: Option<Words> = None;
             let mut runs = Vec::new();
             while let Some(row) = rows.next()? {
-                let seed = row.get::<_, i64>(1)?.cast_unsigned();
-                let mut parts: Vec<Part> = Vec::new();
-                if with_numbers {
-                    let mut found = numbers.query(params![row.get::<_, i64>(0)?])?;
-                    let mut last = None;
-                    while let Some(number) = found.next()? {
-                        let at: i64 = number.get(0)?;
-                        if last.replace(at) != Some(at) {
-                            let subject = subject(&number.get::<_, String>(1)?, number.get(2)?);
-                            parts.push(Part { subject, numbers: Vec::new() });
-                        }
-                        if let (Some(part), Some(name)) = (parts.last_mut(), number.get(3)?) {
-                            part.numbers.push((Cow::Owned(name), number.get(4)?));
-                        }
-                    }
-                }
-                runs.push(Run { seed, parts });
+                let parts = match (with_numbers, &mut words) {
+                    (false, _) => Vec::new(),
+                    (true, Some(words)) => self.parts(row.get(0)?, words)?,
+                    (true, none) => self.parts(row.get(0)?, none.insert(self.words(row.get(2)?)?))?,
+                };
+                runs.push(Run { seed: row.get::<_, i64>(1)?.cast_unsigned(), parts });
             }
             runs.sort_by_key(|run| run.seed);
             Ok(runs)
         };
         runs().map_err(|error| Error::of(self.path, &error))
     }
+
+    /// What the numbers of a point's runs are about, and are called.
+    fn words(&self, point: i64) -> rusqlite::Result<Words> {
+        let mut select = self.connection.prepare_cached("SELECT id, name FROM name")?;
+        let names = select.query_map([], |row| Ok((row.get(0)?, name(row.get_ref(1)?.as_str()?))))?;
+        let names = names.collect::<rusqlite::Result<_>>()?;
+        let mut select = self
+            .connection
+            .prepare_cached("SELECT number, kind, name FROM subject WHERE point = ?1 ORDER BY number")?;
+        let subjects = select
+            .query_map([point], |row| Ok((row.get(0)?, subject(row.get_ref(1)?.as_str()?, row.get(2)?))))?;
+        Ok(Words { subjects: subjects.collect::<rusqlite::Result<_>>()?, names })
+    }
+
+    /// A run's numbers. A subject without any number is a part too: a flow that nothing is known of has a row.
+    fn parts(&self, run: i64, words: &Words) -> rusqlite::Result<Vec<Part>> {
+        let empty = |(_, subject): &(i64, Subject)| Part { subject: subject.clone(), numbers: Vec::new() };
+        let mut parts: Vec<Part> = words.subjects.iter().map(empty).collect();
+        let mut select = self.connection.prepare_cached(
+            "SELECT subject, name, value FROM metric WHERE run = ?1 ORDER BY subject, name",
+        )?;
+        let mut rows = select.query([run])?;
+        let mut at = 0;
+        while let Some(row) = rows.next()? {
+            let number: i64 = row.get(0)?;
+            while words.subjects.get(at).is_some_and(|(known, _)| *known < number) {
+                at += 1;
+            }
+            let is_known = words.subjects.get(at).is_some_and(|(known, _)| *known == number);
+            if let (true, Some(name)) = (is_known, words.names.get(&row.get(1)?)) {
+                parts[at].numbers.push((name.clone(), row.get(2)?));
+            }
+        }
+        Ok(parts)
+    }
 }
 
-/// A subject without any number is a part too: a flow that nothing is known of has a row.
-const NUMBERS: &str = "
-    SELECT subject.number, kind, subject.name, name.name, value
-    FROM run JOIN subject ON subject.point = run.point
-    LEFT JOIN metric ON metric.run = run.id AND metric.subject = subject.number
-    LEFT JOIN name ON name.id = metric.name
-    WHERE run.id = ?1 ORDER BY subject.number, metric.name";
+/// What stands in a store once, and is meant by a number wherever it is needed.
+struct Words {
+    /// A point's, with their numbers, which rise.
+    subjects: Vec<(i64, Subject)>,
+    /// Those of all metrics.
+    names: HashMap<i64, Cow<'static, str>>,
+}
+
+/// A metric's name; no copy of those that this program has itself.
+fn name(kept: &str) -> Cow<'static, str> {
+    let of_flows = METRICS.iter().map(|metric| metric.name);
+    let of_links = LINK_METRICS.iter().map(|metric| metric.name).chain(RLC_METRICS.iter().map(|it| it.name));
+    let mut known = of_flows.chain(TOGETHER.iter().map(|(name, ..)| *name)).chain(of_links);
+    known.find(|known| *known == kept).map_or_else(|| Cow::Owned(kept.to_owned()), Cow::Borrowed)
+}
 
 fn subject(kind: &str, name: String) -> Subject {
     match kind {

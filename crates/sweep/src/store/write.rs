@@ -6,6 +6,7 @@ use crate::row::{Row, Subject};
 use rusqlite::{Transaction, TransactionBehavior, params};
 use serde_json::json;
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 impl Store {
     /// Adds a sweep and its points where they are not there; the sweep's number.
@@ -47,7 +48,12 @@ impl Store {
         }
         let mut known = std::mem::take(&mut self.known);
         self.within(|transaction| {
-            rows.iter().try_for_each(|row| keep(transaction, row, &mut known))?;
+            let mut numbers = Vec::with_capacity(MANY);
+            for row in rows {
+                keep(transaction, row, &mut known, &mut numbers)?;
+                write_all_but(MANY - 1, transaction, &mut numbers)?;
+            }
+            write_all_but(0, transaction, &mut numbers)?;
             Ok(())
         })?;
         // What was taken back is not known.
@@ -114,7 +120,53 @@ impl From<rusqlite::Error> for Fault {
     }
 }
 
-fn keep(transaction: &Transaction<'_>, row: &Row, known: &mut Known) -> rusqlite::Result<()> {
+/// A number, with its run, its place and its name, as a row of the table.
+type Number = (i64, i64, i64, f64);
+
+/// So many numbers are written by one statement: to begin and end one takes longer than to write a number.
+const MANY: usize = 64;
+
+/// Writes the numbers but at most so many at the end.
+///
+/// They are new: their run has just been added, or had failed and so had none. Told to replace what is there, SQLite does
+/// not look first whether something is.
+fn write_all_but(
+    rest: usize,
+    transaction: &Transaction<'_>,
+    numbers: &mut Vec<Number>,
+) -> rusqlite::Result<()> {
+    static STATEMENTS: LazyLock<[(usize, String); 3]> = LazyLock::new(|| {
+        [MANY, 8, 1].map(|rows| {
+            let rows_of = vec!["(?,?,?,?)"; rows].join(",");
+            (rows, format!("INSERT OR REPLACE INTO metric (run, subject, name, value) VALUES {rows_of}"))
+        })
+    });
+    let mut left = &numbers[..];
+    for (rows, statement) in &*STATEMENTS {
+        while left.len() > rest && left.len() >= *rows {
+            let (now, later) = left.split_at(*rows);
+            let mut insert = transaction.prepare_cached(statement)?;
+            for (at, (run, subject, name, value)) in now.iter().enumerate() {
+                insert.raw_bind_parameter(4 * at + 1, run)?;
+                insert.raw_bind_parameter(4 * at + 2, subject)?;
+                insert.raw_bind_parameter(4 * at + 3, name)?;
+                insert.raw_bind_parameter(4 * at + 4, value)?;
+            }
+            insert.raw_execute()?;
+            left = later;
+        }
+    }
+    let written = numbers.len() - left.len();
+    numbers.drain(..written);
+    Ok(())
+}
+
+fn keep(
+    transaction: &Transaction<'_>,
+    row: &Row,
+    known: &mut Known,
+    numbers: &mut Vec<Number>,
+) -> rusqlite::Result<()> {
     let (state, error) = match &row.outcome {
         Ok(_) => ("done", None),
         Err(why) => ("failed", Some(why)),
@@ -137,11 +189,9 @@ fn keep(transaction: &Transaction<'_>, row: &Row, known: &mut Known) -> rusqlite
         describe(transaction, point, number, &part.subject)?;
     }
     *described = parts.len().max(*described);
-    let mut insert = transaction
-        .prepare_cached("INSERT INTO metric (run, subject, name, value) VALUES (?1, ?2, ?3, ?4)")?;
     for (number, part) in parts.iter().enumerate() {
         for (name, value) in &part.numbers {
-            insert.execute(params![run, number as i64, known.name(transaction, name)?, value])?;
+            numbers.push((run, number as i64, known.name(transaction, name)?, *value));
         }
     }
     Ok(())
