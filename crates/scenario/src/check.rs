@@ -9,7 +9,7 @@ use crate::links::{self, Net};
 use crate::nodes;
 use crate::problem::Problem;
 use crate::reader::{Head, Reader};
-use crate::resolved::Resolved;
+use crate::resolved::{Resolved, Wanted};
 use crate::routes;
 use crate::scenario::{Flow, Headers, Scenario};
 use crate::source::{Source, Span};
@@ -19,16 +19,16 @@ use lasthop_base::{Duration, Value, quantity};
 /// Most samples of one probe in a run.
 const MOST_SAMPLES: u64 = 10_000_000;
 
-/// Checks a document that may name what is in the catalogue; `title` is the one it has if it says nothing. What it comes to
-/// is written out too if that `is_wanted`.
+/// Checks a document that may name what is in the catalogue; `title` is the one it has if it says nothing. Of what
+/// it comes to is written out what is `wanted`.
 pub(crate) fn check(
     catalogue: &Catalogue,
     sources: &[Source],
     document: &Table,
     title: &str,
-    is_wanted: bool,
+    wanted: Wanted,
 ) -> Result<(Scenario, Resolved), Problem> {
-    let mut reader = Reader { catalogue, sources, resolved: Resolved::new(is_wanted) };
+    let mut reader = Reader { catalogue, sources, resolved: Resolved::new(wanted) };
     let beginning = match document.entries.first() {
         Some(entry) => entry.place,
         None => Span { source: 0, start: 0, end: 0 },

@@ -3,7 +3,7 @@
 use crate::catalogue::Catalogue;
 use crate::check::check;
 use crate::problem::Problem;
-use crate::resolved::Resolved;
+use crate::resolved::{Resolved, Wanted};
 use crate::scenario::Scenario;
 use crate::set;
 use crate::source::{Source, Span};
@@ -144,7 +144,7 @@ impl Draft {
     /// # Errors
     /// The first thing that is wrong.
     pub fn check(&self) -> Result<Scenario, Problem> {
-        self.checked(false).map(|(scenario, _)| scenario)
+        self.checked(Wanted::Nothing).map(|(scenario, _)| scenario)
     }
 
     /// The resolved scenario as TOML: every key with its value and what it means. It reads back as the same scenario.
@@ -152,7 +152,7 @@ impl Draft {
     /// # Errors
     /// As [`Draft::check`].
     pub fn show(&self) -> Result<String, Problem> {
-        self.checked(true).map(|(_, resolved)| show::text(&resolved))
+        self.checked(Wanted::Everything).map(|(_, resolved)| show::text(&resolved))
     }
 
     /// The scenario, and [`Draft::show`]'s text without comments.
@@ -160,11 +160,11 @@ impl Draft {
     /// # Errors
     /// As [`Draft::check`].
     pub fn check_and_show(&self) -> Result<(Scenario, String), Problem> {
-        self.checked(true).map(|(scenario, resolved)| (scenario, show::bare(&resolved)))
+        self.checked(Wanted::Values).map(|(scenario, resolved)| (scenario, show::bare(&resolved)))
     }
 
-    fn checked(&self, is_wanted: bool) -> Result<(Scenario, Resolved), Problem> {
-        check(&self.catalogue, &self.sources, &self.document, &self.title, is_wanted)
+    fn checked(&self, wanted: Wanted) -> Result<(Scenario, Resolved), Problem> {
+        check(&self.catalogue, &self.sources, &self.document, &self.title, wanted)
     }
 }
 

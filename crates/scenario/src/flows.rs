@@ -9,7 +9,7 @@ use crate::links::{Net, check_name};
 use crate::problem::Problem;
 use crate::profiles;
 use crate::reader::{Head, Reader};
-use crate::resolved::Resolved;
+use crate::resolved::{Resolved, Wanted};
 use crate::scenario::{Flow, Pattern, Traffic, Transfer};
 use crate::source::Span;
 use crate::suggest::among;
@@ -51,7 +51,7 @@ fn flow(
     let head = Head { path: &path, place: entry.place };
     let table = reader.table(Head { path: "flow", place: entry.place }, entry)?;
     let keys = language::flow(kind(reader, head, table)?);
-    let fields = reader.read(head, table, &Table::default(), &keys)?;
+    let fields = reader.read(head, table, &Table::default(), keys)?;
     let from = end(reader, head, &fields, net, "from")?;
     let to = end(reader, head, &fields, net, "to")?;
     let place = fields.place("to").unwrap_or(entry.place);
@@ -140,8 +140,10 @@ fn arriving(
 
 /// The kind decides which keys there are.
 fn kind(reader: &Reader<'_>, head: Head<'_>, table: &Table) -> Result<&'static str, Problem> {
-    let only_kind: Vec<Key> = language::flow("tcp").into_iter().filter(|key| key.name == "kind").collect();
-    let given = Table { entries: table.find("kind").cloned().into_iter().collect() };
+    let Some(entry) = table.find("kind") else { return Ok("tcp") };
+    let only_kind: Vec<Key> =
+        language::flow("tcp").iter().filter(|key| key.name == "kind").cloned().collect();
+    let given = Table { entries: vec![entry.clone()] };
     let fields = reader.given(head, &given, &only_kind)?;
     Ok(fields.word("kind").unwrap_or("tcp"))
 }
@@ -256,7 +258,7 @@ fn other_halves(
     (source, destination): (&mut Config, &mut Config),
 ) -> Result<(), Problem> {
     // They are no part of what the scenario says.
-    let said = std::mem::replace(&mut reader.resolved, Resolved::new(false));
+    let said = std::mem::replace(&mut reader.resolved, Resolved::new(Wanted::Nothing));
     let nothing = Table::default();
     let sender = end_of(reader, head, &nothing, profile, "sender", destination);
     let done = sender.and_then(|fields| timers(reader, &head.key("sender"), &fields, destination));

@@ -1,4 +1,5 @@
-//! The tables of the language and their keys, in the order in which a reader would ask.
+//! The tables of the language and their keys, in the order in which a reader would ask. Keys that no catalogue decides are
+//! listed once in the life of the program.
 
 use crate::applications;
 use crate::catalogue::Catalogue;
@@ -8,6 +9,7 @@ use crate::text::plain;
 use lasthop_base::{Duration, Question, Unit, Value};
 use lasthop_tcp::Config;
 use lasthop_tcp::profile;
+use std::sync::LazyLock;
 
 /// Longest run.
 pub(crate) const LONGEST: Duration = Duration::from_secs(10_000_000);
@@ -25,8 +27,19 @@ pub(crate) const SPAN: Unit = Unit::Duration(SHORTEST, LONGEST);
 
 /// The document's own keys; `title` is the one it has if it says nothing.
 pub(crate) fn document(title: &str) -> Vec<Key> {
+    let mut keys = vec![Key::default("title", Form::Text, title.to_owned(), "what this is, one line")];
+    keys.extend(DOCUMENT.iter().cloned());
+    keys
+}
+
+/// The names of the document's own keys.
+pub(crate) fn tops() -> impl Iterator<Item = &'static str> {
+    std::iter::once("title").chain(DOCUMENT.iter().map(|key| key.name))
+}
+
+/// What a document has beside its title.
+static DOCUMENT: LazyLock<Vec<Key>> = LazyLock::new(|| {
     vec![
-        Key::default("title", Form::Text, title.to_owned(), "what this is, one line"),
         Key::optional("source", Form::Text, "RFC 2488, section 2", "where its numbers come from"),
         Key::default("duration", Form::Unit(SPAN), "60 s", "length of a run, in virtual time"),
         Key::default(
@@ -59,10 +72,15 @@ pub(crate) fn document(title: &str) -> Vec<Key> {
         Key::table("flow", "flows by name"),
         Key::table("route", "node.destination = next node: overrides the shortest path (fewest links)"),
     ]
-}
+});
 
 /// A link's keys that concern both directions.
 pub(crate) fn link_ends() -> Vec<Key> {
+    static KEYS: LazyLock<Vec<Key>> = LazyLock::new(listed_link_ends);
+    KEYS.clone()
+}
+
+fn listed_link_ends() -> Vec<Key> {
     vec![
         Key::required("from", Form::Node, "node at the upper end"),
         Key::required("to", Form::Node, "node at the lower end"),
@@ -79,7 +97,14 @@ pub(crate) fn link_ends() -> Vec<Key> {
 
 /// The keys of one direction of a link, which a link's own table may hold for both.
 pub(crate) fn direction(catalogue: &Catalogue) -> Vec<Key> {
-    let mut keys = vec![
+    let mut keys = DIRECTION.clone();
+    keys.extend(answers(catalogue, "link"));
+    keys
+}
+
+/// What a direction has beside the answers to questions.
+static DIRECTION: LazyLock<Vec<Key>> = LazyLock::new(|| {
+    vec![
         Key::optional("rate", Form::Unit(Unit::Rate), "2 Mbit/s", "constant rate; or else `plan` or `trace`"),
         Key::optional(
             "plan",
@@ -145,10 +170,8 @@ pub(crate) fn direction(catalogue: &Catalogue) -> Vec<Key> {
             "0.1 %",
             "share of packets of which a bit turns over past the link layer: they fail the checksum of the host they reach",
         ),
-    ];
-    keys.extend(answers(catalogue, "link"));
-    keys
-}
+    ]
+});
 
 /// The keys of a node.
 pub(crate) fn node(catalogue: &Catalogue) -> Vec<Key> {
@@ -183,8 +206,14 @@ pub(crate) fn any_flow() -> Vec<Key> {
     ]
 }
 
-/// The keys of a flow of this kind.
-pub(crate) fn flow(kind: &str) -> Vec<Key> {
+/// The keys of a flow of this kind; of datagrams if there is no such kind.
+pub(crate) fn flow(kind: &str) -> &'static [Key] {
+    static KEYS: LazyLock<Vec<Vec<Key>>> =
+        LazyLock::new(|| TRAFFIC.iter().map(|kind| listed_flow(kind)).collect());
+    &KEYS[TRAFFIC.iter().position(|known| *known == kind).unwrap_or(1)]
+}
+
+fn listed_flow(kind: &str) -> Vec<Key> {
     let mut keys = any_flow();
     if kind == "tcp" {
         keys.extend(tcp());
@@ -298,6 +327,13 @@ fn tcp() -> Vec<Key> {
 
 /// The keys of a TCP flow's sender.
 pub(crate) fn sender(catalogue: &Catalogue) -> Vec<Key> {
+    let mut keys = answers(catalogue, "sender");
+    keys.extend(SENDER.iter().cloned());
+    keys
+}
+
+/// What a sender has beside the answers to questions.
+static SENDER: LazyLock<Vec<Key>> = LazyLock::new(|| {
     let config = Config::default();
     let limits = config.rto;
     let longest = Duration::from_secs(3600);
@@ -306,8 +342,7 @@ pub(crate) fn sender(catalogue: &Catalogue) -> Vec<Key> {
     };
     let flag =
         |name, default: bool, doc| Key::default(name, Form::Unit(Unit::Flag), default.to_string(), doc);
-    let mut keys = answers(catalogue, "sender");
-    keys.extend([
+    vec![
         Key::default(
             "initial_window",
             Form::Unit(Unit::Count(1, 10_000)),
@@ -338,7 +373,11 @@ pub(crate) fn sender(catalogue: &Catalogue) -> Vec<Key> {
             config.freezes,
             "a window of zero stops the retransmission timer and leaves cwnd as it is (BSD's persist; Linux goes on and reduces)",
         ),
-        flag("f_rto", config.f_rto, "spurious timeouts are found and undone (F-RTO, RFC 5682; with SACK its section 3)"),
+        flag(
+            "f_rto",
+            config.f_rto,
+            "spurious timeouts are found and undone (F-RTO, RFC 5682; with SACK its section 3)",
+        ),
         flag(
             "dsack_undo",
             config.dsack_undo,
@@ -381,9 +420,8 @@ pub(crate) fn sender(catalogue: &Catalogue) -> Vec<Key> {
             "before the first round trip is measured (RFC 6298: 1 s)",
         ),
         time("tick", limits.tick, Duration::ZERO, "granularity of the timeout's clock; \"0 s\": exact"),
-    ]);
-    keys
-}
+    ]
+});
 
 /// The keys of a TCP flow's receiver.
 pub(crate) fn receiver(catalogue: &Catalogue) -> Vec<Key> {
@@ -399,13 +437,20 @@ fn answers(catalogue: &Catalogue, side: &str) -> Vec<Key> {
     catalogue.of_side(side).into_iter().map(key).collect()
 }
 
+/// The names of a node's keys, and of a sender's or receiver's.
+pub(crate) fn names(catalogue: &Catalogue, side: &str) -> Vec<&'static str> {
+    let own = if side == "sender" { &SENDER[..] } else { &[] };
+    let answers = catalogue.of_side(side).into_iter().map(|question| question.name);
+    answers.chain(own.iter().map(|key| key.name)).collect()
+}
+
 /// Whether a link's, a node's or a flow's table (`link`, `node`, `flow`) has a key of this name, whatever the kind.
 pub(crate) fn is_key_of(catalogue: &Catalogue, top: &str, name: &str) -> bool {
     let has = |keys: &[Key]| keys.iter().any(|key| key.name == name);
     match top {
         "link" => has(&link_ends()) || has(&direction(catalogue)),
         "node" => has(&node(catalogue)),
-        "flow" => TRAFFIC.iter().any(|kind| has(&flow(kind))),
+        "flow" => TRAFFIC.iter().any(|kind| has(flow(kind))),
         _ => true,
     }
 }
@@ -424,7 +469,9 @@ pub(crate) fn homes(catalogue: &Catalogue, name: &str) -> Vec<String> {
         true => tables.push(("[flow.NAME]".to_owned(), any_flow())),
         false => {
             tables.extend(
-                TRAFFIC.iter().map(|kind| (format!("[flow.NAME] with kind = \"{kind}\""), flow(kind))),
+                TRAFFIC
+                    .iter()
+                    .map(|kind| (format!("[flow.NAME] with kind = \"{kind}\""), flow(kind).to_vec())),
             );
         }
     }

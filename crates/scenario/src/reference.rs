@@ -97,8 +97,9 @@ fn sections(catalogue: &Catalogue) -> Vec<Section> {
     sections.push(section("[flow.NAME]", "Every flow.", "flow.NAME", &language::any_flow()));
     for kind in TRAFFIC {
         let own: Vec<Key> = language::flow(kind)
-            .into_iter()
+            .iter()
             .filter(|key| !language::any_flow().iter().any(|any| any.name == key.name))
+            .cloned()
             .collect();
         let title = format!("[flow.NAME] with kind = \"{kind}\"");
         sections.push(section(&title, "", "flow.NAME", &own));

@@ -1,15 +1,25 @@
 //! The resolved document: every key that was read, with its value, while it was checked.
 
 use crate::fields::{Fields, Setting};
-use crate::key::{Form, Key, Presence, parameters};
+use crate::key::{Form, Key, Presence};
 use crate::text;
 use lasthop_base::{Answer, Info, Unit};
 
-/// Tables in the order in which they were read, if somebody wants to see them: most runs want the scenario alone, and to
-/// write every key out takes longer than to check it.
+/// What is written out while a document is checked: most runs want the scenario alone, and to write every key out with
+/// what it means takes longer than to check it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Wanted {
+    Nothing,
+    /// Keys that hold, with their values.
+    Values,
+    /// What each means too, and keys that could be set.
+    Everything,
+}
+
+/// Tables in the order in which they were read.
 #[derive(Clone, Debug)]
 pub(crate) struct Resolved {
-    is_wanted: bool,
+    wanted: Wanted,
     pub(crate) sections: Vec<Section>,
 }
 
@@ -34,35 +44,38 @@ pub(crate) struct KeyValue {
 }
 
 impl Resolved {
-    pub(crate) fn new(is_wanted: bool) -> Resolved {
-        Resolved { is_wanted, sections: Vec::new() }
+    pub(crate) fn new(wanted: Wanted) -> Resolved {
+        Resolved { wanted, sections: Vec::new() }
     }
 
     /// Notes a table.
     pub(crate) fn note(&mut self, path: &str, keys: &[Key], fields: &Fields) {
-        if !self.is_wanted {
+        if self.wanted == Wanted::Nothing {
             return;
         }
+        let is_explained = self.wanted == Wanted::Everything;
         let mut lines = Vec::new();
         let mut below = Vec::new();
         for key in keys {
-            let doc = doc(key);
+            let doc = if is_explained { doc(key) } else { String::new() };
             let line = |value: String, holds, doc| KeyValue { key: key.name.to_owned(), value, holds, doc };
             match (fields.find(key.name), &key.presence, &key.form) {
                 (_, _, Form::Table) => {}
                 (Some(Setting::Value(value)), ..) => lines.push(line(text::toml(value), true, doc)),
                 (Some(Setting::Text(value)), ..) => lines.push(line(text::quoted(value), true, doc)),
-                (Some(Setting::Mechanism(answer)), _, form) => {
-                    let others = others(form, answer.info);
-                    match answer.info.parameters.is_empty() {
-                        true => {
-                            let doc = format!("{} {}{others}", key.doc, origin(answer.info));
-                            lines.push(line(text::quoted(answer.info.name), true, doc));
-                        }
-                        false => below.push(mechanism(path, key, answer, &others)),
+                (Some(Setting::Mechanism(answer)), _, form) => match answer.info.parameters.is_empty() {
+                    true => {
+                        let doc = match is_explained {
+                            true => format!("{} {}", key.doc, origin(answer.info, form)),
+                            false => doc,
+                        };
+                        lines.push(line(text::quoted(answer.info.name), true, doc));
                     }
+                    false => below.push(mechanism(path, key, answer, is_explained)),
+                },
+                (None, Presence::Optional(example), _) if is_explained => {
+                    lines.push(line(text::quoted(example), false, doc));
                 }
-                (None, Presence::Optional(example), _) => lines.push(line(text::quoted(example), false, doc)),
                 (None, ..) => {}
             }
         }
@@ -81,25 +94,26 @@ impl Resolved {
 }
 
 /// A mechanism's own table.
-fn mechanism(path: &str, key: &Key, answer: &Answer, others: &str) -> Section {
+fn mechanism(path: &str, key: &Key, answer: &Answer, is_explained: bool) -> Section {
+    let said = |doc: &dyn Fn() -> String| if is_explained { doc() } else { String::new() };
     let kind = KeyValue {
         key: "kind".to_owned(),
         value: text::quoted(answer.info.name),
         holds: true,
-        doc: format!("{}{others}", origin(answer.info)),
+        doc: said(&|| origin(answer.info, &key.form)),
     };
-    let parameters = parameters(answer.info).into_iter().filter_map(|parameter| {
+    let parameters = answer.info.parameters.iter().filter_map(|parameter| {
         let (_, value) = answer.values.iter().find(|(name, _)| *name == parameter.name)?;
         Some(KeyValue {
             key: parameter.name.to_owned(),
             value: text::toml(value),
             holds: true,
-            doc: doc(&parameter),
+            doc: said(&|| doc(&Key::from(parameter))),
         })
     });
     Section {
         path: format!("{path}.{}", key.name),
-        doc: Some(key.doc.to_owned()),
+        doc: is_explained.then(|| key.doc.to_owned()),
         lines: std::iter::once(kind).chain(parameters).collect(),
     }
 }
@@ -112,8 +126,9 @@ fn doc(key: &Key) -> String {
     }
 }
 
-fn origin(info: &Info) -> String {
-    format!("{} ({})", info.summary, info.source)
+/// What a mechanism is, where it is from, and which could stand there instead.
+fn origin(info: &Info, form: &Form) -> String {
+    format!("{} ({}){}", info.summary, info.source, others(form, info))
 }
 
 /// The mechanisms that could stand there instead.

@@ -90,7 +90,7 @@ fn link(catalogue: &Catalogue) -> Value {
 }
 
 fn flow(catalogue: &Catalogue, kind: &str) -> Value {
-    let mut flow = object("", &language::flow(kind));
+    let mut flow = object("", language::flow(kind));
     if let Some(properties) = flow.get_mut("properties").and_then(Value::as_object_mut) {
         properties.insert("kind".into(), json!({ "const": kind }));
         for (end, keys) in

@@ -85,32 +85,41 @@ type Path = Vec<String>;
 /// The full paths that are meant: one, or the same key of several flows.
 fn resolve(draft: &Draft, path: &str, place: Span) -> Result<Vec<Path>, Problem> {
     let parts: Path = path.split('.').map(|part| part.trim().to_owned()).collect();
-    let top: Vec<&str> = language::document("").iter().map(|key| key.name).collect();
-    if top.contains(&parts[0].as_str()) {
+    if language::tops().any(|top| top == parts[0]) {
         return named(draft, parts, path, place);
     }
-    if language::is_key_of(&draft.catalogue, "node", &parts[0]) {
+    if language::names(&draft.catalogue, "node").contains(&parts[0].as_str()) {
         return inner_nodes(draft, &parts, path, place);
     }
-    let candidates = candidates(draft);
     for length in (1..=parts.len()).rev() {
         let (head, rest) = parts.split_at(length);
-        let mut meant: Vec<Path> = candidates.iter().filter(|path| path.ends_with(head)).cloned().collect();
+        let mut meant: Vec<Path> = Vec::new();
+        each_candidate(draft, &mut |path| {
+            let before = path.len().checked_sub(length);
+            if before
+                .is_some_and(|before| path[before..].iter().zip(head).rev().all(|(one, other)| one == other))
+            {
+                meant.push(path.iter().copied().map(str::to_owned).chain(rest.iter().cloned()).collect());
+            }
+        });
         if meant.is_empty() {
             continue;
         }
-        for path in &mut meant {
-            path.extend_from_slice(rest);
-        }
+        meant.sort();
+        meant.dedup();
         let is_of_flows = meant.iter().all(|path| path[0] == "flow" && path[2..] == meant[0][2..]);
         if meant.len() == 1 || (is_of_flows && meant[0].len() > 2) {
             return Ok(meant);
         }
         return Err(ambiguous(draft, path, place, &meant));
     }
-    let mut known: Vec<&str> = candidates.iter().filter_map(|path| path.last()).map(String::as_str).collect();
-    known.extend(top);
-    let help = match nearest(&parts[0], known.iter().copied()) {
+    let mut known: Vec<Path> = Vec::new();
+    each_candidate(draft, &mut |path| known.push(path.iter().copied().map(str::to_owned).collect()));
+    known.sort();
+    known.dedup();
+    let mut known: Vec<&str> = known.iter().filter_map(|path| path.last()).map(String::as_str).collect();
+    known.extend(language::tops().map(|top| -> &str { top }));
+    let help = match nearest(&parts[0], known) {
         _ if inline::is_own(path) => {
             format!("it may stand behind the path: {},{path}=…; ", draft.sources[0].name)
         }
@@ -178,46 +187,37 @@ fn ambiguous(draft: &Draft, path: &str, place: Span, meant: &[Path]) -> Problem 
         .help(format!("write one of them in full: {}", listed(&names)))
 }
 
-/// Every path below `link`, `node` and `flow` that the document has, and every key that its nodes and flows could have.
-fn candidates(draft: &Draft) -> Vec<Path> {
+/// Visits every path below `link`, `node` and `flow` that the document has, and every key that its nodes and flows could
+/// have; some twice.
+fn each_candidate(draft: &Draft, visit: &mut dyn FnMut(&[&str])) {
     let (document, catalogue) = (&draft.document, &draft.catalogue);
-    let mut paths = Vec::new();
-    for node in nodes::linked(document) {
-        let path = |key: &Key| vec!["node".to_owned(), node.clone(), key.name.to_owned()];
-        paths.extend(language::node(catalogue).iter().map(path));
+    let nodes = nodes::linked(document);
+    for key in language::names(catalogue, "node") {
+        nodes.iter().for_each(|node| visit(&["node", node, key]));
     }
     for top in ["link", "node", "flow"] {
         if let Some(table) = document.table(top) {
-            walk(table, &mut vec![top.to_owned()], &mut paths);
+            walk(table, &mut vec![top], visit);
         }
     }
+    let sides = ["sender", "receiver"].map(|side| (side, language::names(catalogue, side)));
     for flow in document.table("flow").map(|flows| &flows.entries[..]).unwrap_or_default() {
         for key in language::flow(kind(document, &flow.key)) {
-            let path = vec!["flow".to_owned(), flow.key.clone(), key.name.to_owned()];
-            let below = match (key.name, &key.form) {
-                ("sender", Form::Table) => language::sender(catalogue),
-                ("receiver", Form::Table) => language::receiver(catalogue),
-                _ => Vec::new(),
-            };
-            for key in below {
-                let mut path = path.clone();
-                path.push(key.name.to_owned());
-                paths.push(path);
+            let side = sides.iter().find(|(side, _)| *side == key.name && matches!(key.form, Form::Table));
+            for below in side.map(|(_, names)| &names[..]).unwrap_or_default() {
+                visit(&["flow", &flow.key, key.name, below]);
             }
-            paths.push(path);
+            visit(&["flow", &flow.key, key.name]);
         }
     }
-    paths.sort();
-    paths.dedup();
-    paths
 }
 
-fn walk(table: &Table, prefix: &mut Path, paths: &mut Vec<Path>) {
+fn walk<'t>(table: &'t Table, prefix: &mut Vec<&'t str>, visit: &mut dyn FnMut(&[&str])) {
     for entry in &table.entries {
-        prefix.push(entry.key.clone());
-        paths.push(prefix.clone());
+        prefix.push(&entry.key);
+        visit(prefix);
         if let Content::Table(inner) = &entry.node.content {
-            walk(inner, prefix, paths);
+            walk(inner, prefix, visit);
         }
         prefix.pop();
     }
@@ -294,7 +294,7 @@ fn below(draft: &Draft, path: &[String]) -> Below {
             Below::Keys(language::link_ends().into_iter().chain(language::direction(catalogue)).collect())
         }
         ["link", _, "down" | "up"] => Below::Keys(language::direction(catalogue)),
-        ["flow", name] => Below::Keys(language::flow(kind(&draft.document, name))),
+        ["flow", name] => Below::Keys(language::flow(kind(&draft.document, name)).to_vec()),
         ["flow", _, "sender"] => Below::Keys(language::sender(catalogue)),
         ["flow", _, "receiver"] => Below::Keys(language::receiver(catalogue)),
         ["link", _, key] | ["link", _, "down" | "up", key] => {

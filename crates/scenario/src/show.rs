@@ -24,14 +24,17 @@ pub(crate) fn text(resolved: &Resolved) -> String {
 
 /// The same without a comment: only keys that are set.
 pub(crate) fn bare(resolved: &Resolved) -> String {
-    let mut text = String::new();
+    let mut text = String::with_capacity(4096);
     for section in &resolved.sections {
         if !section.path.is_empty() {
-            text.push_str(&format!("[{}]\n", section.path));
+            for part in ["[", &section.path, "]\n"] {
+                text.push_str(part);
+            }
         }
         for line in section.lines.iter().filter(|line| line.holds) {
-            text.push_str(&assignment(line));
-            text.push('\n');
+            for part in [&line.key, " = ", &line.value, "\n"] {
+                text.push_str(part);
+            }
         }
     }
     text
