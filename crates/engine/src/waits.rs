@@ -58,17 +58,22 @@ impl Waits {
         (count > 0).then(|| sum as f64 / 1e9 / count as f64)
     }
 
-    /// The time that this share of them did not exceed (the nearest rank), s: the middle of its class.
-    pub fn quantile_s(&self, share: f64) -> Option<f64> {
+    /// The times that these shares of them did not exceed (the nearest ranks), s: the middles of their classes; `None`
+    /// without any.
+    pub fn quantiles_s<const SHARES: usize>(&self, shares: [f64; SHARES]) -> Option<[f64; SHARES]> {
         let count = self.count();
-        let rank = ((share * count as f64).ceil() as u64).clamp(1, count.max(1));
-        let mut below = 0;
-        let at = self.counts.iter().position(|count| {
-            below += count;
-            below >= rank
-        })?;
-        let middle = f64::midpoint(lowest(at), lowest(at + 1)) - LEAST as f64;
-        Some(middle / 1e9)
+        let of = |share: f64| {
+            let rank = ((share * count as f64).ceil() as u64).clamp(1, count);
+            let mut below = 0;
+            let reaches = |count: &u64| {
+                below += count;
+                below >= rank
+            };
+            let at = self.counts.iter().position(reaches).unwrap_or_default();
+            let middle = f64::midpoint(lowest(at), lowest(at + 1)) - LEAST as f64;
+            middle / 1e9
+        };
+        (count > 0).then(|| shares.map(of))
     }
 }
 
@@ -128,12 +133,13 @@ mod tests {
         let mean = all.iter().sum::<f64>() / 20_000.0;
         assert!((waits.mean_s().unwrap() - mean).abs() < 1e-9);
         assert_eq!(waits.count(), 20_000);
-        for (share, at) in [(0.5, 9_999), (0.95, 18_999), (0.99, 19_799)] {
-            let (is, true_one) = (waits.quantile_s(share).unwrap(), all[at]);
-            assert!((is / true_one - 1.0).abs() < 1.0 / 63.0, "{share}: {is}, not {true_one}");
+        for (is, at) in waits.quantiles_s([0.5, 0.95, 0.99]).unwrap().into_iter().zip([9_999, 18_999, 19_799])
+        {
+            let true_one: f64 = all[at];
+            assert!((is / true_one - 1.0).abs() < 1.0 / 63.0, "{at}: {is}, not {true_one}");
         }
         waits.clear();
-        assert_eq!((waits.count(), waits.mean_s(), waits.quantile_s(0.5)), (0, None, None));
+        assert_eq!((waits.count(), waits.mean_s(), waits.quantiles_s([0.5])), (0, None, None));
     }
 
     #[test]

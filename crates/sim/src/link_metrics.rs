@@ -32,9 +32,7 @@ pub struct Wait {
 
 impl Wait {
     pub(crate) fn of(waits: &Waits) -> Option<Wait> {
-        let quantile = |share| waits.quantile_s(share);
-        let (p50, p95, p99) = (quantile(0.50)?, quantile(0.95)?, quantile(0.99)?);
-        Some(Wait { mean_s: waits.mean_s()?, quantiles_s: [p50, p95, p99] })
+        Some(Wait { mean_s: waits.mean_s()?, quantiles_s: waits.quantiles_s([0.50, 0.95, 0.99])? })
     }
 }
 
