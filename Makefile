@@ -155,14 +155,14 @@ count-update:
 	$(CARGO) run --quiet --release -- bench --count --format csv > target/instructions.csv
 	mv target/instructions.csv docs/instructions.csv
 
-# Lasthop, ns-2 and ns-3 side by side: the table of docs/performance.md; some ten minutes.
+# Lasthop, ns-2 and ns-3 side by side: the tables of docs/performance.md; some ten minutes.
 peers:
 	@command -v ns >/dev/null || { echo "make: there is no ns-2: apt install ns2"; exit 1; }
 	@[ -e /usr/include/ns3/core-module.h ] || { echo "make: there is no ns-3: apt install libns3-dev"; exit 1; }
 	$(CARGO) build --quiet --release
 	crosscheck/peers/run --write
 
-# How cost grows with flows, hops, window, loss and time: docs/growth.md and its pictures; some twenty minutes.
+# How cost grows with flows, hops, window, loss and time: docs/growth.md and its pictures; some thirty minutes.
 growth:
 	$(CARGO) build --quiet --release
 	docs/growth/run
