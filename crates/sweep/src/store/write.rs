@@ -3,7 +3,7 @@
 use super::{Error, Store};
 use crate::grid::{ENGINE, Grid};
 use crate::row::{Row, Subject};
-use rusqlite::{Transaction, TransactionBehavior, params};
+use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
 use serde_json::json;
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -84,22 +84,31 @@ impl Store {
 pub(super) struct Known {
     /// The numbers of metrics' names.
     names: HashMap<String, i64>,
+    /// The numbers of points, by their digests.
+    points: HashMap<String, i64>,
     /// How many flows and links of each point are described.
     described: HashMap<i64, usize>,
 }
 
 impl Known {
+    fn point(&mut self, transaction: &Transaction<'_>, digest: &str) -> rusqlite::Result<Option<i64>> {
+        if let Some(number) = self.points.get(digest) {
+            return Ok(Some(*number));
+        }
+        let mut known = transaction.prepare_cached("SELECT id FROM point WHERE digest = ?1")?;
+        let number = known.query_row([digest], |row| row.get(0)).optional()?;
+        self.points.extend(number.map(|number| (digest.to_owned(), number)));
+        Ok(number)
+    }
+
     fn name(&mut self, transaction: &Transaction<'_>, name: &str) -> rusqlite::Result<i64> {
         if let Some(number) = self.names.get(name) {
             return Ok(*number);
         }
         let mut known = transaction.prepare_cached("SELECT id FROM name WHERE name = ?1")?;
-        let number = match known.query_row([name], |row| row.get(0)) {
-            Ok(number) => number,
-            Err(rusqlite::Error::QueryReturnedNoRows) => {
-                transaction.prepare_cached("INSERT INTO name (name) VALUES (?1)")?.insert([name])?
-            }
-            Err(error) => return Err(error),
+        let number = match known.query_row([name], |row| row.get(0)).optional()? {
+            Some(number) => number,
+            None => transaction.prepare_cached("INSERT INTO name (name) VALUES (?1)")?.insert([name])?,
         };
         self.names.insert(name.to_owned(), number);
         Ok(number)
@@ -171,18 +180,23 @@ fn keep(
         Ok(_) => ("done", None),
         Err(why) => ("failed", Some(why)),
     };
+    let Some(point) = known.point(transaction, &row.digest)? else { return Ok(()) };
+    let values = params![point, row.seed.cast_signed(), state, row.wall_s, error];
     let mut insert = transaction.prepare_cached(
-        "INSERT INTO run (point, seed, state, attempt, wall_s, error)
-         SELECT id, ?2, ?3, 1, ?4, ?5 FROM point WHERE digest = ?1
-         ON CONFLICT (point, seed) DO UPDATE
-         SET state = excluded.state, attempt = attempt + 1, wall_s = excluded.wall_s, error = excluded.error
-         WHERE state = 'failed'
-         RETURNING id, point",
+        "INSERT INTO run (point, seed, state, attempt, wall_s, error) VALUES (?1, ?2, ?3, 1, ?4, ?5)
+         ON CONFLICT DO NOTHING",
     )?;
-    let seed = row.seed.cast_signed();
-    let mut kept = insert.query(params![row.digest, seed, state, row.wall_s, error])?;
-    let Some(found) = kept.next()? else { return Ok(()) };
-    let (run, point): (i64, i64) = (found.get(0)?, found.get(1)?);
+    let run = match insert.execute(values)? {
+        0 => transaction
+            .prepare_cached(
+                "UPDATE run SET state = ?3, attempt = attempt + 1, wall_s = ?4, error = ?5
+                 WHERE point = ?1 AND seed = ?2 AND state = 'failed' RETURNING id",
+            )?
+            .query_row(values, |row| row.get(0))
+            .optional()?,
+        _ => Some(transaction.last_insert_rowid()),
+    };
+    let Some(run) = run else { return Ok(()) };
     let parts = row.outcome.as_ref().map(Vec::as_slice).unwrap_or_default();
     let described = known.described.entry(point).or_default();
     for (number, part) in parts.iter().enumerate().skip(*described) {
