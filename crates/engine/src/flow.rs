@@ -18,8 +18,7 @@ pub enum Side {
     Destination,
 }
 
-/// A flow to be carried. What it carries comes first: that is what packets ask for.
-#[repr(C)]
+/// A flow to be carried.
 pub struct Flow {
     /// What it carries.
     pub traffic: Traffic,
@@ -55,13 +54,15 @@ pub enum Traffic {
 /// Packets that no endpoint of ours answers.
 pub enum Unanswered {
     /// Datagrams of a source that does not react.
-    Datagrams(Datagrams),
+    Datagrams(Box<Datagrams>),
     /// External packets, which come from real traffic and go back there: they enter at the node where the flow's way
     /// there, or back, begins ([`crate::Engine::inject`]).
     External,
     /// A connection that is made when it begins, with the same bytes: nothing of it may want to be told anything before
     /// then, nor ask what is to come, nor have applications.
-    Later(Box<dyn FnOnce() -> Connection + Send>),
+    ///
+    /// Boxed twice, so that what a flow carries takes two words.
+    Later(Box<Box<dyn FnOnce() -> Connection + Send>>),
     /// What is kept of one that is over.
     Over(Box<Over>),
 }

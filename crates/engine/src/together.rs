@@ -29,25 +29,34 @@ pub(crate) struct Together {
     fair: f64,
 }
 
-/// A flow's share as far as it is known.
-#[derive(Clone, Copy, Debug, Default)]
+/// A flow's share as far as it is known. What each delivery touches comes first.
+#[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Sharing {
     bytes: u64,
-    /// The fair share of a flow alive since the start of the run when this one began, and when it ended.
-    began: Option<f64>,
-    ended: Option<f64>,
+    /// The fair share of a flow alive since the start of the run when this one began, and when it ended; [`NOT_YET`] before.
+    began: f64,
+    ended: f64,
+}
+
+/// No share is negative.
+const NOT_YET: f64 = -1.0;
+
+impl Default for Sharing {
+    fn default() -> Sharing {
+        Sharing { bytes: 0, began: NOT_YET, ended: NOT_YET }
+    }
 }
 
 impl Together {
     pub(crate) fn begin(&mut self, flow: &mut Sharing) {
-        flow.began = Some(self.fair);
+        flow.began = self.fair;
         self.alive += 1;
     }
 
     /// Of a flow that has begun, once.
     pub(crate) fn end(&mut self, flow: &mut Sharing) {
-        flow.ended = Some(self.fair);
+        flow.ended = self.fair;
         self.alive -= 1;
     }
 
@@ -60,7 +69,8 @@ impl Together {
     }
 
     pub(crate) fn share(&self, flow: &Sharing) -> Share {
-        let fair_bytes = flow.began.map_or(0.0, |began| flow.ended.unwrap_or(self.fair) - began);
+        let until = if flow.ended == NOT_YET { self.fair } else { flow.ended };
+        let fair_bytes = if flow.began == NOT_YET { 0.0 } else { until - flow.began };
         Share { bytes: flow.bytes, fair_bytes }
     }
 }

@@ -249,7 +249,7 @@ pub(crate) fn assemble_flow(scenario: &Scenario, index: usize, seed: u64) -> Flo
             let spacing = Spacing { jitter: *jitter, burst: *burst };
             let random = Stream::named(seed, &format!("flow.{}.pattern", flow.name));
             let source = Datagrams::new(*rate, *packet, times, pattern, random);
-            Traffic::Unanswered(Unanswered::Datagrams(source.spaced(spacing)))
+            Traffic::Unanswered(Unanswered::Datagrams(Box::new(source.spaced(spacing))))
         }
     };
     with_traffic(scenario, index, seed, traffic)

@@ -38,7 +38,7 @@ impl Lives {
         }
         let (name, transfer, start) = (flow.name.clone(), *transfer, start_of(flow, seed));
         let make = move || connection(&name, seed, &transfer, start, ends);
-        with_traffic(scenario, index, seed, Traffic::Unanswered(Unanswered::Later(Box::new(make))))
+        with_traffic(scenario, index, seed, Traffic::Unanswered(Unanswered::Later(Box::new(Box::new(make)))))
     }
 
     fn may_wait(&mut self, ends: &[Arc<Config>; 2]) -> bool {

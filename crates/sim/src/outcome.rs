@@ -98,7 +98,7 @@ pub struct LinkOutcome {
 
 impl FlowOutcome {
     pub(crate) fn of(flow: &Flow, id: FlowId, engine: &Engine, end: Time) -> FlowOutcome {
-        let account = *engine.account(id);
+        let account = engine.account(id);
         let active = account.completed.unwrap_or(end).since(engine.start(id)).as_secs();
         let mut outcome = FlowOutcome {
             name: flow.name.clone(),

@@ -76,7 +76,7 @@ impl Prober {
     pub(crate) fn sample(&mut self, time: Time, engine: &mut Engine, into: &mut Samples) {
         for flow in 0..self.flows {
             let id = FlowId(flow as u32);
-            let account = *engine.account(id);
+            let account = engine.account(id);
             let Some((source, destination)) = engine.endpoints(id) else { continue };
             let sender = source.sender();
             into.flows.push(FlowSample {

@@ -11,7 +11,7 @@ impl Engine {
     pub(super) fn ask_application(&mut self, id: FlowId) {
         let now = self.now;
         let carried = &mut self.flows[id.0 as usize];
-        let Traffic::Tcp(connection) = &mut carried.flow.traffic else { return };
+        let Traffic::Tcp(connection) = &mut carried.traffic else { return };
         let Connection { source, destination, application: Some(application), .. } = &mut **connection else {
             return;
         };

@@ -1,9 +1,9 @@
 //! A packet at a host: what an endpoint makes of it, and what it sends.
 
 use super::injected::note_left;
-use super::{Carried, Engine, Way, timer_of};
+use super::{Carried, Engine, Way, begun, timer_of};
 use crate::agenda::Timers;
-use crate::flow::{Connection, Datagrams, Flow, Overhead, Side, Traffic, Unanswered};
+use crate::flow::{Connection, Datagrams, Overhead, Side, Traffic, Unanswered};
 use crate::pipe::{Pipe, PipeId};
 use crate::together::Together;
 use lasthop_base::Time;
@@ -25,7 +25,7 @@ impl Engine {
         }
         let (id, side) =
             (first.packet.flow, if first.packet.forward { Side::Destination } else { Side::Source });
-        match self.flows[id.0 as usize].ways[end(side)].is_told {
+        match self.flows[id.0 as usize].ways[end(side)].is_told() {
             true => self.deliver_told(pipe, id, side, room),
             false => self.hand_over(pipe, id, side, room),
         }
@@ -34,8 +34,8 @@ impl Engine {
     /// The same where the endpoint wants to know something with each segment.
     #[inline(never)]
     fn deliver_told(&mut self, pipe: u32, id: FlowId, side: Side, room: &mut Packet) {
-        let Carried { flow, ways, .. } = &mut self.flows[id.0 as usize];
-        let Traffic::Tcp(connection) = &mut flow.traffic else { return };
+        let Carried { traffic, ways, .. } = &mut self.flows[id.0 as usize];
+        let Traffic::Tcp(connection) = traffic else { return };
         let Connection { source, destination, application, .. } = &mut **connection;
         let has_application = application.is_some();
         let (endpoint, peer) = match side {
@@ -58,9 +58,9 @@ impl Engine {
     #[inline(always)]
     fn hand_over(&mut self, pipe: u32, id: FlowId, side: Side, room: &mut Packet) {
         let now = self.now;
-        let Carried { flow, ways, sharing, .. } = &mut self.flows[id.0 as usize];
+        let Carried { traffic, ways, sharing, .. } = &mut self.flows[id.0 as usize];
         let way = &ways[end(side)];
-        let Some(endpoint) = endpoint_of(flow, side) else { return self.deliver_unanswered(pipe, id) };
+        let Some(endpoint) = endpoint_of(traffic, side) else { return self.deliver_unanswered(pipe, id) };
         let here = &mut self.pipes[pipe as usize];
         let before = endpoint.delivered();
         if let Some(first) = here.travelling.first()
@@ -78,7 +78,7 @@ impl Engine {
         let Some(then) = emit(now, endpoint, (id, side), way, &mut self.timers, room) else {
             return self.settle(id, side);
         };
-        let (first, host) = (way.first, way.host);
+        let (first, host) = (way.first, way.host());
         self.set_out_from(room, first, host);
         match then {
             Then::Nothing => {}
@@ -90,10 +90,10 @@ impl Engine {
     /// The same of a packet that nobody answers.
     #[inline(never)]
     pub(super) fn deliver_unanswered(&mut self, pipe: u32, id: FlowId) {
-        let Carried { flow, account, .. } = &mut self.flows[id.0 as usize];
-        account.datagrams += 1;
+        let Carried { traffic, account, .. } = &mut self.flows[id.0 as usize];
+        begun(account).datagrams += 1;
         let here = &mut self.pipes[pipe as usize];
-        if let Traffic::Unanswered(Unanswered::External) = &flow.traffic
+        if let Traffic::Unanswered(Unanswered::External) = traffic
             && let Some(first) = here.travelling.first()
         {
             note_left(&mut self.left, &first.packet, self.now, None);
@@ -108,7 +108,7 @@ impl Engine {
         let side = if packet.forward { Side::Destination } else { Side::Source };
         let report = LinkReport::Discarded { seq: segment.seq, len: segment.len, readable };
         let now = self.now;
-        if let Some(endpoint) = endpoint_of(&mut self.flows[packet.flow.0 as usize].flow, side) {
+        if let Some(endpoint) = endpoint_of(&mut self.flows[packet.flow.0 as usize].traffic, side) {
             endpoint.handle_notice(now, Notice::Link(report));
             if endpoint.has_to_tell() {
                 self.pump(packet.flow, side);
@@ -120,7 +120,7 @@ impl Engine {
     pub(super) fn tell_backlog(&mut self, flow: FlowId, side: Side, uplink: PipeId) {
         let now = self.now;
         let after = self.pipes[uplink.0 as usize].line.backlog(now);
-        if let Some(endpoint) = endpoint_of(&mut self.flows[flow.0 as usize].flow, side) {
+        if let Some(endpoint) = endpoint_of(&mut self.flows[flow.0 as usize].traffic, side) {
             endpoint.handle_notice(now, Notice::AcksQueued(after));
         }
         self.drain_events(flow, side);
@@ -131,13 +131,15 @@ impl Engine {
         let id = FlowId(timer / 2);
         let side = if timer.is_multiple_of(2) { Side::Source } else { Side::Destination };
         let now = self.now;
-        let Some(Carried { flow, ways: [there, _], sharing, .. }) = self.flows.get_mut(id.0 as usize) else {
+        let Some(Carried { traffic, ways: [there, _], sharing, start, .. }) =
+            self.flows.get_mut(id.0 as usize)
+        else {
             return self.wake_node(timer);
         };
-        let route = there.route;
-        let next = match &mut flow.traffic {
+        let (way, start) = (*there, *start);
+        let next = match traffic {
             Traffic::Unanswered(Unanswered::Datagrams(source)) if now < source.stop => {
-                let mut packet = datagram((self.packets, id, route), source, flow.overhead);
+                let mut packet = datagram((self.packets, id, way.route()), source, way.overhead());
                 self.packets += 1;
                 let (next, stop) = (source.next, source.stop);
                 self.send_datagram(&mut packet);
@@ -149,13 +151,13 @@ impl Engine {
             }
             Traffic::Unanswered(_) => Time::NEVER,
             Traffic::Tcp(connection) => {
-                let (opener, start) = (connection.opener(), flow.start);
+                let opener = connection.opener();
                 let endpoint = match side {
                     Side::Source => &mut connection.source,
                     Side::Destination => &mut connection.destination,
                 };
                 let is_asked = connection.application.is_some() && side == Side::Source;
-                if side == opener && endpoint.state() == State::Closed && now >= flow.start {
+                if side == opener && endpoint.state() == State::Closed && now >= start {
                     endpoint.open(now);
                     self.together.begin(sharing);
                     self.pump(id, side);
@@ -173,7 +175,7 @@ impl Engine {
     }
 
     pub(super) fn deadline(&self, id: FlowId, side: Side) -> Time {
-        match (&self.flows[id.0 as usize].flow.traffic, side) {
+        match (&self.flows[id.0 as usize].traffic, side) {
             (Traffic::Tcp(connection), Side::Source) => {
                 let application = connection.application.as_ref().map_or(Time::NEVER, |it| it.next());
                 connection.source.poll_timeout().min(application)
@@ -189,13 +191,13 @@ impl Engine {
         let now = self.now;
         let mut packet = blank();
         loop {
-            let Carried { flow, ways, .. } = &mut self.flows[id.0 as usize];
+            let Carried { traffic, ways, .. } = &mut self.flows[id.0 as usize];
             let way = &ways[end(side)];
-            let Some(endpoint) = endpoint_of(flow, side) else { return };
+            let Some(endpoint) = endpoint_of(traffic, side) else { return };
             let Some(then) = emit(now, endpoint, (id, side), way, &mut self.timers, &mut packet) else {
                 break;
             };
-            let (first, host) = (way.first, way.host);
+            let (first, host) = (way.first, way.host());
             self.set_out_from(&mut packet, first, host);
             match then {
                 Then::Nothing => return,
@@ -223,7 +225,7 @@ impl Engine {
     pub(super) fn settle(&mut self, id: FlowId, side: Side) {
         let now = self.now;
         let carried = &mut self.flows[id.0 as usize];
-        let Some(endpoint) = endpoint_of(&mut carried.flow, side) else { return };
+        let Some(endpoint) = endpoint_of(&mut carried.traffic, side) else { return };
         if endpoint.state() == State::CloseWait {
             // The receiving application has read everything and closes its side too.
             endpoint.close();
@@ -244,8 +246,8 @@ impl Engine {
     }
 
     pub(super) fn drain_events(&mut self, id: FlowId, side: Side) {
-        let Carried { flow, account, .. } = &mut self.flows[id.0 as usize];
-        let Traffic::Tcp(connection) = &mut flow.traffic else { return };
+        let Carried { traffic, account, .. } = &mut self.flows[id.0 as usize];
+        let Traffic::Tcp(connection) = traffic else { return };
         loop {
             let endpoint = match side {
                 Side::Source => &mut connection.source,
@@ -253,6 +255,7 @@ impl Engine {
             };
             let Some((time, event)) = endpoint.poll_event() else { return };
             if let Event::Judged { range, cause } = event {
+                let account = begun(account);
                 let by_mark = side == Side::Source && connection.source.sender().judges_one_by_one();
                 match by_mark {
                     true => account.accuracy.settle_one(&mut connection.unjudged, range, cause),
@@ -310,9 +313,9 @@ fn emit(
     let sent = endpoint.poll_segment_into(now, segment)?;
     let counters = endpoint.counters();
     packet.early = counters.recoveries + counters.timeouts == 0;
-    packet.wire_bytes = wire_bytes(segment, way.overhead);
+    packet.wire_bytes = wire_bytes(segment, way.overhead());
     packet.flow = id;
-    packet.route = way.route;
+    packet.route = way.route();
     packet.forward = side == Side::Source;
     packet.again = sent.again;
     packet.damaged = false;
@@ -360,9 +363,10 @@ fn tell(now: Time, wants: Wants, endpoint: &mut Endpoint, peer: &Endpoint, uplin
 }
 
 pub(super) fn note_completion(carried: &mut Carried, together: &mut Together, now: Time) {
-    let Carried { flow, account, sharing, .. } = carried;
+    let Carried { traffic, account, sharing, .. } = carried;
+    let account = begun(account);
     if account.completed.is_none()
-        && let Traffic::Tcp(connection) = &flow.traffic
+        && let Traffic::Tcp(connection) = traffic
     {
         account.completed = Some(now);
         account.limited = connection.source.sender().limited(now);
@@ -370,8 +374,8 @@ pub(super) fn note_completion(carried: &mut Carried, together: &mut Together, no
     }
 }
 
-pub(super) fn endpoint_of(flow: &mut Flow, side: Side) -> Option<&mut Endpoint> {
-    match (&mut flow.traffic, side) {
+pub(super) fn endpoint_of(traffic: &mut Traffic, side: Side) -> Option<&mut Endpoint> {
+    match (traffic, side) {
         (Traffic::Tcp(connection), Side::Source) => Some(&mut connection.source),
         (Traffic::Tcp(connection), Side::Destination) => Some(&mut connection.destination),
         (Traffic::Unanswered(_), _) => None,

@@ -14,8 +14,8 @@ impl Engine {
         let mut packet = Packet { again: true, ..original };
         self.number(&mut packet);
         let carried = &mut self.flows[packet.flow.0 as usize];
-        carried.account.copied[usize::from(!packet.forward)] += 1;
-        if carried.flow.traffic.is_external() {
+        carried.account().copied[usize::from(!packet.forward)] += 1;
+        if carried.traffic.is_external() {
             let Packet { number, forward, .. } = packet;
             self.copies.push(Copied { number, of: original.number, forward });
         }
@@ -35,7 +35,7 @@ impl Engine {
     pub(super) fn deliver_damaged(&mut self, pipe: u32) {
         let here = &mut self.pipes[pipe as usize];
         let Some(packet) = here.travelling.first().map(|first| first.packet) else { return };
-        if self.flows[packet.flow.0 as usize].flow.traffic.is_external() {
+        if self.flows[packet.flow.0 as usize].traffic.is_external() {
             return self.deliver_unanswered(pipe, packet.flow);
         }
         here.travelling.drop_first();

@@ -10,7 +10,7 @@ impl Engine {
     /// A packet of an external flow begins its way now, which is where [`Engine::run_until`] has got to. Returns the
     /// number by which [`Engine::take_left`] calls it.
     pub fn inject(&mut self, flow: FlowId, entering: &Entering) -> u64 {
-        let route = self.flows[flow.0 as usize].ways[usize::from(!entering.forward)].route;
+        let route = self.flows[flow.0 as usize].ways[usize::from(!entering.forward)].route();
         let number = self.packets;
         self.packets += 1;
         let mut packet = Packet {

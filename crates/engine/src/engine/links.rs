@@ -2,7 +2,7 @@
 
 use super::hosts::endpoint_of;
 use super::injected::note_left;
-use super::{Carried, Engine, IN_HOST};
+use super::{Carried, Engine, IN_HOST, begun};
 use crate::flow::{Side, Traffic};
 use crate::observer::{Fate, Observer};
 use crate::pipe::{Behind, PipeId};
@@ -266,10 +266,11 @@ impl Engine {
         // Those that have not begun hear of it, too.
         self.make_all();
         for carried in &mut self.flows {
-            let ends = [(Side::Destination, &carried.flow.forward), (Side::Source, &carried.flow.backward)];
-            let [there, back] = ends.map(|(side, path)| (path.last() == Some(&at)).then_some(side));
+            let is_last = carried.ways.map(|way| self.routes[way.route() as usize].last() == Some(&at));
+            let [there, back] = [(is_last[0], Side::Destination), (is_last[1], Side::Source)]
+                .map(|(is_last, side)| is_last.then_some(side));
             for side in [there, back].into_iter().flatten() {
-                if let Some(endpoint) = endpoint_of(&mut carried.flow, side) {
+                if let Some(endpoint) = endpoint_of(&mut carried.traffic, side) {
                     endpoint.handle_notice(now, Notice::Link(*report));
                 }
             }
@@ -278,8 +279,9 @@ impl Engine {
 
     pub(super) fn lose(&mut self, packet: &Packet, pipe: PipeId, reason: LossReason) {
         self.pipes[pipe.0 as usize].account.lost[reason] += 1;
-        let Carried { flow, account, .. } = &mut self.flows[packet.flow.0 as usize];
-        if flow.traffic.is_external() {
+        let Carried { traffic, account, .. } = &mut self.flows[packet.flow.0 as usize];
+        let account = begun(account);
+        if traffic.is_external() {
             note_left(&mut self.left, packet, self.now, Some((pipe, reason)));
         }
         if !packet.forward {
@@ -288,7 +290,7 @@ impl Engine {
         }
         account.lost[reason] += 1;
         account.tags_lost[reason] += u64::from(packet.priority == Priority::Low);
-        let (Traffic::Tcp(connection), Body::Tcp(segment)) = (&mut flow.traffic, &packet.body) else {
+        let (Traffic::Tcp(connection), Body::Tcp(segment)) = (traffic, &packet.body) else {
             return;
         };
         account.lost_to_overshoot += u64::from(reason.is_congestion() && packet.early);

@@ -40,7 +40,7 @@ impl Engine {
 
     /// What is kept of a connection that is over, if it was given up.
     pub fn over(&self, flow: FlowId) -> Option<&Over> {
-        match &self.flows[flow.0 as usize].flow.traffic {
+        match &self.flows[flow.0 as usize].traffic {
             Traffic::Unanswered(Unanswered::Over(over)) => Some(over),
             _ => None,
         }
@@ -54,7 +54,7 @@ impl Engine {
     /// Makes a flow that is not there yet, as if it had been from the beginning.
     #[inline(never)]
     pub(super) fn make(&mut self, index: usize) {
-        let traffic = &mut self.flows[index].flow.traffic;
+        let traffic = &mut self.flows[index].traffic;
         if !matches!(traffic, Traffic::Unanswered(Unanswered::Later(_))) {
             return;
         }
@@ -72,19 +72,20 @@ impl Engine {
     /// An end has closed: if all is over, little is kept.
     #[cold]
     pub(super) fn give_up(&mut self, id: FlowId) {
-        let Carried { flow, account, ways, .. } = &self.flows[id.0 as usize];
-        let Traffic::Tcp(connection) = &flow.traffic else { return };
+        let Carried { traffic, account, ways, .. } = &self.flows[id.0 as usize];
+        let Traffic::Tcp(connection) = traffic else { return };
         let (source, destination) = (&connection.source, &connection.destination);
         let is_over = destination.ended().is_some()
             && (source.ended().is_some() || source.state() == State::TimeWait)
-            && account.completed.is_some()
+            && account.as_ref().is_some_and(|account| account.completed.is_some())
             && connection.application.is_none();
         let is_watched = self.keeps_flows || self.observer.is_some() || !self.nodes.is_empty();
-        let is_told = ways.iter().any(|way| way.is_told || way.host.is_some());
+        let is_told = ways.iter().any(|way| way.is_told() || way.host().is_some());
         if !is_over || is_watched || is_told || source.has_events() || destination.has_events() {
             return;
         }
-        let pipes = || flow.forward.iter().chain(&flow.backward).map(|pipe| &self.pipes[pipe.0 as usize]);
+        let [there, back] = ways.map(|way| &self.routes[way.route() as usize]);
+        let pipes = || there.iter().chain(back).map(|pipe| &self.pipes[pipe.0 as usize]);
         let is_known = pipes().all(|pipe| matches!(pipe.line, Line::Link(_)));
         if !is_known || pipes().map(|pipe| pipe.travelling.len()).sum::<usize>() > MOST {
             return;
@@ -101,6 +102,6 @@ impl Engine {
             window: sender.window(),
             inflated: sender.inflated_window(),
         };
-        self.flows[id.0 as usize].flow.traffic = Traffic::Unanswered(Unanswered::Over(Box::new(over)));
+        self.flows[id.0 as usize].traffic = Traffic::Unanswered(Unanswered::Over(Box::new(over)));
     }
 }

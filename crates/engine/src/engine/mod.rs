@@ -79,28 +79,85 @@ pub struct Engine {
     keeps_flows: bool,
 }
 
-/// A flow as it runs: in one line of the cache what the engine asks for each packet, then its ends.
+/// A flow as it runs, in two lines of the cache: in the first one all that the engine asks for each packet.
 #[repr(C, align(64))]
 struct Carried {
     /// From the source, and from the destination.
     ways: [Way; 2],
+    traffic: Traffic,
+    /// That of the flow ([`Flow::opaque`]).
+    opaque: bool,
     sharing: Sharing,
-    flow: Flow,
-    account: FlowAccount,
+    start: Time,
+    /// `None`: there is nothing to account for yet.
+    account: Option<Box<FlowAccount>>,
 }
 
-/// What packets take that one end of a flow sends.
+impl Carried {
+    fn account(&mut self) -> &mut FlowAccount {
+        begun(&mut self.account)
+    }
+
+    /// The flow's overhead, in either direction.
+    fn overhead(&self) -> Overhead {
+        self.ways[0].overhead()
+    }
+}
+
+/// An account, begun if there is none yet.
+#[inline]
+fn begun(account: &mut Option<Box<FlowAccount>>) -> &mut FlowAccount {
+    account.get_or_insert_default()
+}
+
+/// What packets take that one end of a flow sends: 16 bytes.
 #[derive(Clone, Copy)]
 struct Way {
-    route: u32,
+    /// Below 2^31, and in the highest bit whether that end, or its application, wants to be told something with each
+    /// segment that arrives there.
+    route_and_told: u32,
     /// Its first pipe.
     first: PipeId,
-    /// What they pass inside their host before it.
-    host: Option<PipeId>,
-    /// That of the flow.
-    overhead: Overhead,
-    /// Whether that end, or its application, wants to be told something with each segment that arrives there.
-    is_told: bool,
+    /// What they pass inside their host before it; [`NO_LINE`]: nothing.
+    host: PipeId,
+    /// [`Overhead::Fixed`], bytes, or [`REAL`].
+    overhead: u32,
+}
+
+const IS_TOLD: u32 = 1 << 31;
+/// No pipe has this number.
+const NO_LINE: PipeId = PipeId(u32::MAX);
+/// No packet is as long.
+const REAL: u32 = u32::MAX;
+
+impl Way {
+    fn new(route: u32, first: PipeId, overhead: Overhead, is_told: bool) -> Way {
+        let overhead = match overhead {
+            Overhead::Real => REAL,
+            Overhead::Fixed(bytes) => bytes,
+        };
+        Way { route_and_told: route | if is_told { IS_TOLD } else { 0 }, first, host: NO_LINE, overhead }
+    }
+
+    #[inline]
+    fn route(self) -> u32 {
+        self.route_and_told & !IS_TOLD
+    }
+
+    #[inline]
+    fn is_told(self) -> bool {
+        self.route_and_told & IS_TOLD != 0
+    }
+
+    #[inline]
+    fn host(self) -> Option<PipeId> {
+        if self.host == NO_LINE { None } else { Some(self.host) }
+    }
+
+    #[inline]
+    fn overhead(self) -> Overhead {
+        if self.overhead == REAL { Overhead::Real } else { Overhead::Fixed(self.overhead) }
+    }
 }
 
 impl Engine {
@@ -116,21 +173,12 @@ impl Engine {
                     .map(|end| connection.application.is_some() || end.wants().any()),
                 Traffic::Unanswered(_) => [false; 2],
             };
-            let way = |routes: &mut Vec<Vec<PipeId>>, path: &[PipeId], is_told| Way {
-                route: number_of(routes, path),
-                first: path[0],
-                host: None,
-                overhead: flow.overhead,
-                is_told,
+            let mut way = |path: &[PipeId], is_told| {
+                Way::new(number_of(&mut routes, path), path[0], flow.overhead, is_told)
             };
-            let there = way(&mut routes, &flow.forward, told[0]);
-            let back = way(&mut routes, &flow.backward, told[1]);
-            Carried {
-                flow,
-                ways: [there, back],
-                account: FlowAccount::default(),
-                sharing: Sharing::default(),
-            }
+            let ways = [way(&flow.forward, told[0]), way(&flow.backward, told[1])];
+            let Flow { traffic, start, opaque, .. } = flow;
+            Carried { ways, traffic, opaque, sharing: Sharing::default(), start, account: None }
         });
         let flows: Vec<Carried> = flows.collect();
         fuse(&mut pipes, &routes);
@@ -166,7 +214,7 @@ impl Engine {
         self.keep_flows();
         self.observer = Some(observer);
         for carried in &mut self.flows {
-            if let Traffic::Tcp(connection) = &mut carried.flow.traffic {
+            if let Traffic::Tcp(connection) = &mut carried.traffic {
                 connection.source.trace();
                 connection.destination.trace();
             }
@@ -189,7 +237,7 @@ impl Engine {
     pub fn pass_in_hosts(&mut self, lines: Vec<(FlowId, [Line; 2])>) {
         for (flow, lines) in lines {
             for (side, line) in lines.into_iter().enumerate() {
-                self.flows[flow.0 as usize].ways[side].host = Some(PipeId(self.pipes.len() as u32));
+                self.flows[flow.0 as usize].ways[side].host = PipeId(self.pipes.len() as u32);
                 self.pipes.push(Pipe { behind: Behind::Host, ..Pipe::new(line) });
             }
         }
@@ -198,7 +246,7 @@ impl Engine {
 
     /// When a flow starts.
     pub fn start(&self, flow: FlowId) -> Time {
-        self.flows[flow.0 as usize].flow.start
+        self.flows[flow.0 as usize].start
     }
 
     /// Ends the observation and gives the observer back.
@@ -243,7 +291,7 @@ impl Engine {
     /// The endpoints of a flow: source and destination; `None` for datagrams and external packets, and for a connection that
     /// is not made yet or was given up ([`Engine::keep_flows`]).
     pub fn endpoints(&self, flow: FlowId) -> Option<(&Endpoint, &Endpoint)> {
-        match &self.flows[flow.0 as usize].flow.traffic {
+        match &self.flows[flow.0 as usize].traffic {
             Traffic::Tcp(connection) => Some((&connection.source, &connection.destination)),
             Traffic::Unanswered(_) => None,
         }
@@ -251,15 +299,15 @@ impl Engine {
 
     /// What the applications of a flow do, if that is more than to send what they have.
     pub fn application(&self, flow: FlowId) -> Option<&Application> {
-        match &self.flows[flow.0 as usize].flow.traffic {
+        match &self.flows[flow.0 as usize].traffic {
             Traffic::Tcp(connection) => connection.application.as_deref(),
             Traffic::Unanswered(_) => None,
         }
     }
 
     /// A flow's totals.
-    pub fn account(&self, flow: FlowId) -> &FlowAccount {
-        &self.flows[flow.0 as usize].account
+    pub fn account(&self, flow: FlowId) -> FlowAccount {
+        self.flows[flow.0 as usize].account.as_deref().copied().unwrap_or_default()
     }
 
     /// What a TCP flow got so far while another one was alive, beside an equal part.
@@ -323,7 +371,7 @@ impl Engine {
 
     /// Whether every finite transfer is complete and no source will send again.
     pub fn is_done(&self) -> bool {
-        self.flows.iter().all(|carried| match &carried.flow.traffic {
+        self.flows.iter().all(|carried| match &carried.traffic {
             Traffic::Tcp(connection) => {
                 connection.source.ended().is_some() || connection.source.state() == State::TimeWait
             }
@@ -334,23 +382,23 @@ impl Engine {
     }
 
     fn prepare(&mut self, index: usize) {
-        let Carried { flow, .. } = &mut self.flows[index];
+        let Carried { traffic, ways, start, .. } = &mut self.flows[index];
         let mut opener = Side::Source;
-        if let Traffic::Tcp(connection) = &mut flow.traffic {
+        if let Traffic::Tcp(connection) = traffic {
             opener = connection.opener();
             match opener {
                 Side::Source => connection.destination.open(Time::ZERO),
                 Side::Destination => connection.source.open(Time::ZERO),
             }
             if connection.application.is_some() {
-                self.timers.at_latest(timer_of(index, Side::Source), flow.start);
+                self.timers.at_latest(timer_of(index, Side::Source), *start);
             }
             if connection.destination.wants().backlog {
-                let uplink = flow.backward[0].0 as usize;
+                let uplink = ways[1].first.0 as usize;
                 self.pipes[uplink].line.track_backlog();
             }
         }
-        self.timers.at_latest(timer_of(index, opener), self.flows[index].flow.start);
+        self.timers.at_latest(timer_of(index, opener), *start);
     }
 
     /// The next event, if there is one up to and including `until`; else false. What an endpoint answers with is written in

@@ -47,7 +47,7 @@ impl Engine {
         let node = &mut self.nodes[place as usize];
         node.account.came += 1;
         // What is damaged no box reads: its checksum is not right.
-        let is_closed = packet.damaged || self.flows[packet.flow.0 as usize].flow.opaque;
+        let is_closed = packet.damaged || self.flows[packet.flow.0 as usize].opaque;
         match is_closed && node.middlebox.reads_headers() {
             true => self.onward.push(Onward::Same(packet)),
             false => node.middlebox.handle_packet(self.now, packet, &mut self.onward),
@@ -103,7 +103,7 @@ impl Engine {
                 }
                 Onward::New(mut packet) => {
                     self.nodes[place as usize].account.made += 1;
-                    let overhead = self.flows[packet.flow.0 as usize].flow.overhead;
+                    let overhead = self.flows[packet.flow.0 as usize].overhead();
                     packet.wire_bytes = match &packet.body {
                         Body::Tcp(segment) => wire_bytes(segment, overhead),
                         Body::Notice(_) => NodeNotice::WIRE_BYTES,
@@ -121,10 +121,10 @@ impl Engine {
     /// A packet that was born here sets out, if its flow passes here in its direction.
     fn set_out(&mut self, place: u32, mut packet: Packet, deed: Deed) {
         let carried = &mut self.flows[packet.flow.0 as usize];
-        let route = carried.ways[usize::from(!packet.forward)].route;
+        let route = carried.ways[usize::from(!packet.forward)].route();
         let Node { id, exits, .. } = &self.nodes[place as usize];
         let (id, Some(hop)) = (*id, exits[route as usize]) else { return };
-        carried.account.born[usize::from(!packet.forward)] += 1;
+        carried.account().born[usize::from(!packet.forward)] += 1;
         self.number(&mut packet);
         let packet = Packet { route, hop, ..packet };
         if let Some(observer) = &mut self.observer {
@@ -146,8 +146,8 @@ impl Engine {
         if self.refusals(next) > refusals {
             self.nodes[place as usize].middlebox.handle_refused(self.now, &sent);
         }
-        let is_hidden = self.flows[sent.flow.0 as usize].flow.opaque
-            && self.nodes[place as usize].middlebox.reads_headers();
+        let is_hidden =
+            self.flows[sent.flow.0 as usize].opaque && self.nodes[place as usize].middlebox.reads_headers();
         if asks
             && !is_hidden
             && let Some(trouble) = self.pipes[next.0 as usize].line.take_trouble()
@@ -175,12 +175,15 @@ impl Engine {
         match reason {
             None => {
                 node.account.received += 1;
-                carried.account.received[way] += 1;
+                carried.account().received[way] += 1;
             }
             Some(reason) => {
                 node.account.dropped += 1;
-                let lost =
-                    if packet.forward { &mut carried.account.lost } else { &mut carried.account.lost_back };
+                let lost = if packet.forward {
+                    &mut carried.account().lost
+                } else {
+                    &mut carried.account().lost_back
+                };
                 lost[reason] += 1;
             }
         }

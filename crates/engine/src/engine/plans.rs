@@ -61,7 +61,7 @@ impl Engine {
             let report = LinkReport::Plan { bps: rate.bps(), until, next_bps: next.bps() };
             for flow in 0..self.flows.len() {
                 let Some(side) = self.asking_side(flow, pipe) else { continue };
-                if let Some(endpoint) = endpoint_of(&mut self.flows[flow].flow, side) {
+                if let Some(endpoint) = endpoint_of(&mut self.flows[flow].traffic, side) {
                     endpoint.handle_notice(now, Notice::Link(report));
                     self.pump(FlowId(flow as u32), side);
                 }
@@ -80,9 +80,9 @@ impl Engine {
         };
         let mut leaving = Vec::new();
         for (flow, carried) in (0..).map(FlowId).zip(&self.flows) {
-            let is_hidden = carried.flow.opaque && node.middlebox.reads_headers();
+            let is_hidden = carried.opaque && node.middlebox.reads_headers();
             let ways = [true, false].into_iter().zip(carried.ways);
-            let here = ways.filter(|(_, way)| !is_hidden && leaves(way.route));
+            let here = ways.filter(|(_, way)| !is_hidden && leaves(way.route()));
             leaving.extend(here.map(|(forward, _)| (flow, forward)));
         }
         leaving
@@ -92,10 +92,8 @@ impl Engine {
     fn asking_side(&self, flow: usize, pipe: PipeId) -> Option<Side> {
         let carried = &self.flows[flow];
         let (source, destination) = self.endpoints(FlowId(flow as u32))?;
-        let ends = [
-            (Side::Destination, &carried.flow.forward, destination),
-            (Side::Source, &carried.flow.backward, source),
-        ];
+        let [there, back] = carried.ways.map(|way| &self.routes[way.route() as usize]);
+        let ends = [(Side::Destination, there, destination), (Side::Source, back, source)];
         let asks = |(side, path, endpoint): (Side, &Vec<PipeId>, &Endpoint)| {
             (path.last() == Some(&pipe) && endpoint.asks_plan()).then_some(side)
         };
