@@ -137,18 +137,18 @@ pub struct Counters {
     pub acks_sent: u64,
     /// Segments with data received.
     pub data_received: u64,
-    /// Segments sent with a tag (low priority).
-    pub tags_sent: u64,
+    /// Duplicate ACKs received.
+    pub duplicate_acks: u64,
     /// Segments with data sent again.
     pub retransmitted: u64,
+    /// Segments sent with a tag (low priority).
+    pub tags_sent: u64,
     /// Timeouts found to be spurious and undone (F-RTO).
     pub timeouts_undone: u64,
     /// Recoveries undone, because all that they sent again had arrived already (D-SACK).
     pub recoveries_undone: u64,
     /// Segments with data that the peer says it received twice (D-SACK): sent again in vain, or copied on the way.
     pub duplicates_told: u64,
-    /// Duplicate ACKs received.
-    pub duplicate_acks: u64,
     /// Segments with data received with a congestion mark.
     pub marked: u64,
     /// Reductions because of an echoed mark.
@@ -202,10 +202,11 @@ impl From<&Counters> for SenderCounts {
 pub(crate) struct Log {
     /// Whether the queue has something.
     pub(crate) has_events: bool,
-    pub(crate) counters: Counters,
-    queue: VecDeque<(Time, Event)>,
     /// Whether every event is queued; otherwise only judgements are, which accounting needs.
     pub(crate) tracing: bool,
+    pub(crate) counters: Counters,
+    /// `None`: there was never an event. Most connections tell none.
+    queue: Option<Box<VecDeque<(Time, Event)>>>,
 }
 
 impl Log {
@@ -227,13 +228,14 @@ impl Log {
 
     /// The oldest event, which is no longer queued.
     pub(crate) fn pop(&mut self) -> Option<(Time, Event)> {
-        let oldest = self.queue.pop_front();
-        self.has_events = !self.queue.is_empty();
+        let queue = self.queue.as_mut()?;
+        let oldest = queue.pop_front();
+        self.has_events = !queue.is_empty();
         oldest
     }
 
     fn push(&mut self, now: Time, event: Event) {
-        self.queue.push_back((now, event));
+        self.queue.get_or_insert_default().push_back((now, event));
         self.has_events = true;
     }
 }

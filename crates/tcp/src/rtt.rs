@@ -3,13 +3,14 @@
 use lasthop_base::Duration;
 
 /// Smoothed RTT, its variation and the timeout derived from them.
+///
+/// What each sample touches fills a line of the cache. The limits are not kept: connections that are alike share theirs.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct RttEstimator {
-    limits: RtoLimits,
-    srtt: Option<Duration>,
+    /// [`NONE`] before the first sample.
+    srtt: Duration,
     variation: Duration,
-    /// Doublings since the last valid sample (RFC 6298 §5.5).
-    backoff: u32,
     /// The timeout before back-off.
     base: Duration,
     latest: Duration,
@@ -18,7 +19,14 @@ pub struct RttEstimator {
     sum: Duration,
     smallest: Duration,
     largest: Duration,
+    /// Doublings since the last valid sample (RFC 6298 §5.5).
+    backoff: u32,
+    /// [`RtoLimits::largest`].
+    largest_rto: Duration,
 }
+
+/// No round trip takes as long.
+const NONE: Duration = Duration::MAX;
 
 /// What bounds and coarsens the timeout.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,12 +45,12 @@ pub struct RtoLimits {
 
 impl RttEstimator {
     /// No samples yet.
-    pub fn new(limits: RtoLimits) -> RttEstimator {
+    pub fn new(limits: &RtoLimits) -> RttEstimator {
         RttEstimator {
-            limits,
-            srtt: None,
+            srtt: NONE,
             variation: Duration::ZERO,
             backoff: 0,
+            largest_rto: limits.largest,
             base: limits.initial,
             latest: Duration::ZERO,
             samples: 0,
@@ -52,22 +60,23 @@ impl RttEstimator {
         }
     }
 
-    /// A valid sample (Karn's rule is the caller's: RFC 6298 §3). Ends the back-off.
-    pub fn sample(&mut self, rtt: Duration) {
-        match self.srtt {
+    /// A valid sample (Karn's rule is the caller's: RFC 6298 §3). Ends the back-off. The limits are those that it was made
+    /// with.
+    pub fn sample(&mut self, limits: &RtoLimits, rtt: Duration) {
+        match self.srtt() {
             None => {
-                self.srtt = Some(rtt);
+                self.srtt = rtt;
                 self.variation = rtt.divided_by(2);
             }
             Some(srtt) => {
                 // RTTVAR first, with the old SRTT (RFC 6298 §2.3); gains 1/4 and 1/8.
                 self.variation =
                     Duration::from_nanos((3 * self.variation.as_nanos() + srtt.abs_diff(rtt).as_nanos()) / 4);
-                self.srtt = Some(Duration::from_nanos((7 * srtt.as_nanos() + rtt.as_nanos()) / 8));
+                self.srtt = Duration::from_nanos((7 * srtt.as_nanos() + rtt.as_nanos()) / 8);
             }
         }
         self.backoff = 0;
-        self.base = self.computed();
+        self.base = self.computed(limits);
         self.latest = rtt;
         self.samples += 1;
         self.sum += rtt;
@@ -77,15 +86,10 @@ impl RttEstimator {
 
     /// A timeout was spurious, and `rtt` is the first round trip measured since: what was smoothed before it, or what was
     /// measured now, whichever makes the timeout longer (RFC 4015 §3).
-    pub fn remember(&mut self, srtt: Duration, variation: Duration, rtt: Duration) {
-        self.srtt = Some(srtt.max(rtt));
+    pub fn remember(&mut self, limits: &RtoLimits, srtt: Duration, variation: Duration, rtt: Duration) {
+        self.srtt = srtt.max(rtt);
         self.variation = variation.max(rtt.divided_by(2));
-        self.base = self.computed();
-    }
-
-    /// The clock's granularity.
-    pub fn tick(&self) -> Duration {
-        self.limits.tick
+        self.base = self.computed(limits);
     }
 
     /// Before the first sample: the timeout is this at least (RFC 6298 §5.7).
@@ -115,12 +119,12 @@ impl RttEstimator {
             return self.base;
         }
         let doubled = self.base.as_nanos().saturating_mul(1 << times);
-        Duration::from_nanos(doubled).min(self.limits.largest)
+        Duration::from_nanos(doubled).min(self.largest_rto)
     }
 
     /// Smoothed round-trip time, once there is a sample.
     pub fn srtt(&self) -> Option<Duration> {
-        self.srtt
+        (self.srtt != NONE).then_some(self.srtt)
     }
 
     /// The latest sample.
@@ -153,17 +157,16 @@ impl RttEstimator {
         self.variation
     }
 
-    fn computed(&self) -> Duration {
-        let Some(srtt) = self.srtt else { return self.limits.initial };
-        let floor = if self.limits.above_srtt { self.limits.smallest } else { self.limits.tick };
-        let spread = floor.max(self.limits.tick).max(self.variation * 4);
-        let rto = srtt + spread;
-        let tick = self.limits.tick.as_nanos();
+    fn computed(&self, limits: &RtoLimits) -> Duration {
+        let floor = if limits.above_srtt { limits.smallest } else { limits.tick };
+        let spread = floor.max(limits.tick).max(self.variation * 4);
+        let rto = self.srtt + spread;
+        let tick = limits.tick.as_nanos();
         let coarse = match tick {
             0 => rto,
             tick => Duration::from_nanos(rto.as_nanos().div_ceil(tick) * tick),
         };
-        coarse.max(self.limits.smallest).min(self.limits.largest)
+        coarse.max(limits.smallest).min(limits.largest)
     }
 }
 
@@ -173,25 +176,20 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    fn estimator(smallest: Duration, tick: Duration) -> RttEstimator {
-        let largest = Duration::from_secs(60);
-        RttEstimator::new(RtoLimits {
-            initial: Duration::from_secs(1),
-            smallest,
-            largest,
-            tick,
-            above_srtt: false,
-        })
+    fn limits(smallest: Duration, tick: Duration) -> RtoLimits {
+        let (initial, largest) = (Duration::from_secs(1), Duration::from_secs(60));
+        RtoLimits { initial, smallest, largest, tick, above_srtt: false }
     }
 
     #[test]
     fn rfc6298_section_2() {
-        let mut rtt = estimator(Duration::ZERO, Duration::ZERO);
+        let limits = limits(Duration::ZERO, Duration::ZERO);
+        let mut rtt = RttEstimator::new(&limits);
         assert_eq!(rtt.rto(), Duration::from_secs(1));
-        rtt.sample(MS * 100);
+        rtt.sample(&limits, MS * 100);
         // SRTT = R, RTTVAR = R/2, RTO = R + 4 R/2.
         assert_eq!((rtt.srtt(), rtt.variation(), rtt.rto()), (Some(MS * 100), MS * 50, MS * 300));
-        rtt.sample(MS * 180);
+        rtt.sample(&limits, MS * 180);
         // RTTVAR = 3/4 50 + 1/4 |100 - 180| = 57.5, SRTT = 7/8 100 + 1/8 180 = 110.
         assert_eq!(rtt.variation(), Duration::from_micros(57_500));
         assert_eq!(rtt.srtt(), Some(MS * 110));
@@ -200,8 +198,9 @@ mod tests {
 
     #[test]
     fn back_off_doubles_up_to_the_limit_and_a_sample_ends_it() {
-        let mut rtt = estimator(MS * 200, Duration::ZERO);
-        rtt.sample(MS * 10);
+        let limits = limits(MS * 200, Duration::ZERO);
+        let mut rtt = RttEstimator::new(&limits);
+        rtt.sample(&limits, MS * 10);
         assert_eq!(rtt.rto(), MS * 200);
         let mut seen = Vec::new();
         for _ in 0..10 {
@@ -209,7 +208,7 @@ mod tests {
             seen.push(rtt.rto().as_millis() as u64);
         }
         assert_eq!(seen, [400, 800, 1600, 3200, 6400, 12800, 25600, 51200, 60000, 60000]);
-        rtt.sample(MS * 10);
+        rtt.sample(&limits, MS * 10);
         assert_eq!(rtt.rto(), MS * 200);
     }
 
@@ -218,9 +217,9 @@ mod tests {
     #[test]
     fn a_bound_of_the_variation_keeps_a_distance_from_the_round_trip() {
         for (above_srtt, expected) in [(false, MS * 600), (true, MS * 800)] {
-            let limits = RtoLimits { above_srtt, ..estimator(MS * 200, Duration::ZERO).limits };
-            let mut rtt = RttEstimator::new(limits);
-            (0..200).for_each(|_| rtt.sample(MS * 600));
+            let limits = RtoLimits { above_srtt, ..limits(MS * 200, Duration::ZERO) };
+            let mut rtt = RttEstimator::new(&limits);
+            (0..200).for_each(|_| rtt.sample(&limits, MS * 600));
             assert_eq!(rtt.rto(), expected);
         }
     }
@@ -230,9 +229,10 @@ mod tests {
     #[test]
     fn a_spurious_timeout_is_remembered() {
         for (measured, srtt, variation) in [(MS * 2000, MS * 2000, MS * 1000), (MS * 50, MS * 100, MS * 25)] {
-            let mut rtt = estimator(MS * 200, Duration::ZERO);
-            rtt.sample(measured);
-            rtt.remember(MS * 100, MS * 10, measured);
+            let limits = limits(MS * 200, Duration::ZERO);
+            let mut rtt = RttEstimator::new(&limits);
+            rtt.sample(&limits, measured);
+            rtt.remember(&limits, MS * 100, MS * 10, measured);
             assert_eq!((rtt.srtt(), rtt.variation()), (Some(srtt), variation));
             assert_eq!(rtt.rto(), srtt + variation * 4);
         }
@@ -240,9 +240,10 @@ mod tests {
 
     #[test]
     fn a_coarse_clock_rounds_up_and_bounds_the_spread() {
-        let mut rtt = estimator(Duration::ZERO, MS * 10);
+        let limits = limits(Duration::ZERO, MS * 10);
+        let mut rtt = RttEstimator::new(&limits);
         for _ in 0..200 {
-            rtt.sample(MS * 42);
+            rtt.sample(&limits, MS * 42);
         }
         // The variation has died out: G takes its place (RFC 6298 §2.3), then the next tick.
         assert_eq!(rtt.rto(), MS * 60);

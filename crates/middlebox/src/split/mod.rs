@@ -25,6 +25,7 @@ use lasthop_tcp::receiver::window;
 use lasthop_tcp::sender::{Sender, congestion, recovery};
 use lasthop_wire::{Packet, Segment};
 use relay::Relay;
+use std::sync::Arc;
 
 const RECOVERIES: &[&str] = &names::<_, { recovery::ALL.len() }>(recovery::ALL);
 const CONTROLS: &[&str] = &names::<_, { congestion::ALL.len() }>(congestion::ALL);
@@ -191,7 +192,9 @@ impl Middlebox for Split {
     }
 
     fn draws(&self) -> bool {
-        self.configs.iter().any(|config| Sender::new(config, config.segment, self.random.clone()).draws())
+        self.configs
+            .iter()
+            .any(|config| Sender::new(&Arc::new(config.clone()), config.segment, self.random.clone()).draws())
     }
 }
 

@@ -99,9 +99,9 @@ impl Endpoint {
             }
             None => {}
         }
-        if self.handshake.pending {
+        if self.handshake.as_ref().is_some_and(|handshake| handshake.pending) {
             *segment = self.syn(now);
-            return Some(Sent { again: self.handshake.repeats > 0, ..BARE });
+            return Some(Sent { again: self.syn_repeats > 0, ..BARE });
         }
         if self.state == State::SynReceived {
             let ack = self.receiver.poll_ack()?;

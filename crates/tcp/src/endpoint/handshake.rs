@@ -15,18 +15,15 @@ use std::sync::Arc;
 
 /// The SYN's (or SYN-ACK's) retransmission.
 #[derive(Debug)]
-#[repr(C)]
 pub(super) struct Handshake {
     timer: Time,
     /// Whether a SYN (or SYN-ACK) is to go out.
     pub(super) pending: bool,
-    /// Boxed: nobody asks once the connection is open.
-    rtt: Box<RttEstimator>,
+    rtt: RttEstimator,
     /// When the SYN went out first.
     begun_at: Time,
     /// When the SYN went out, if once only.
     sent_at: Option<Time>,
-    pub(super) repeats: u32,
 }
 
 /// Bytes of the timestamps option with its padding, in every segment (RFC 7323 appendix A).
@@ -47,19 +44,9 @@ pub fn opens(segment: &Segment) -> bool {
 }
 
 impl Handshake {
-    pub(super) fn new(config: &Config) -> Handshake {
-        let rtt = Box::new(RttEstimator::new(config.rto));
-        let begun_at = Time::ZERO;
-        Handshake { timer: Time::NEVER, rtt, begun_at, sent_at: None, pending: false, repeats: 0 }
-    }
-
-    pub(super) fn timer(&self) -> Time {
-        self.timer
-    }
-
-    pub(super) fn stop(&mut self) {
-        self.timer = Time::NEVER;
-        self.pending = false;
+    fn new(config: &Config) -> Handshake {
+        let (rtt, begun_at) = (RttEstimator::new(&config.rto), Time::ZERO);
+        Handshake { timer: Time::NEVER, rtt, begun_at, sent_at: None, pending: false }
     }
 
     fn start(&mut self, now: Time) {
@@ -73,24 +60,34 @@ impl Handshake {
 impl Endpoint {
     pub(super) fn begin_handshake(&mut self, now: Time) {
         self.state = State::SynSent;
-        self.handshake.start(now);
+        self.start_handshake(now);
+    }
+
+    fn start_handshake(&mut self, now: Time) {
+        let config = &self.config;
+        self.handshake.get_or_insert_with(|| Box::new(Handshake::new(config))).start(now);
+    }
+
+    /// When the SYN (or SYN-ACK) goes out again, [`Time::NEVER`] if at no time.
+    pub(super) fn handshake_timer(&self) -> Time {
+        self.handshake.as_ref().map_or(Time::NEVER, |handshake| handshake.timer)
     }
 
     pub(super) fn handshake_timeout(&mut self, now: Time) {
-        if now < self.handshake.timer {
+        let Some(handshake) = self.handshake.as_mut().filter(|handshake| now >= handshake.timer) else {
             return;
-        }
-        let begun_at = self.handshake.begun_at;
+        };
+        let begun_at = handshake.begun_at;
         let end = self.config.patience.syn.map_or(Time::NEVER, |limit| begun_at + limit);
         if now >= end {
             return self.end(Ended::TimedOut);
         }
-        self.handshake.rtt.back_off();
-        self.handshake.pending = true;
-        self.handshake.sent_at = None;
-        self.handshake.repeats += 1;
-        self.handshake.timer = (now + self.handshake.rtt.rto()).min(end);
-        if self.handshake.repeats == self.config.patience.troubled_after {
+        handshake.rtt.back_off();
+        handshake.pending = true;
+        handshake.sent_at = None;
+        handshake.timer = (now + handshake.rtt.rto()).min(end);
+        self.syn_repeats += 1;
+        if self.syn_repeats == self.config.patience.troubled_after {
             self.log.trace(now, Event::Troubled);
         }
     }
@@ -98,7 +95,7 @@ impl Endpoint {
     /// A connection that was not yet open is reset: back to where it came from (RFC 9293 §3.10.7.4).
     pub(super) fn listen_again(&mut self) {
         self.state = State::Listen;
-        self.handshake = Handshake::new(&self.config);
+        (self.handshake, self.syn_repeats) = (None, 0);
         self.agreed = Agreed::default();
         (self.echoed, self.data_ecn) = (Flags::default(), Ecn::NotEct);
         self.ts_recent = 0;
@@ -120,7 +117,7 @@ impl Endpoint {
         if opens(segment) {
             self.state = State::SynReceived;
             self.agree(segment, false, arriving.ecn);
-            self.handshake.start(now);
+            self.start_handshake(now);
         }
     }
 
@@ -151,7 +148,7 @@ impl Endpoint {
         } else {
             // Both sides opened at once (RFC 9293 §3.5, Fig. 7).
             self.state = State::SynReceived;
-            self.handshake.start(now);
+            self.start_handshake(now);
         }
     }
 
@@ -166,20 +163,20 @@ impl Endpoint {
     /// Our SYN is acknowledged; `window` is what the peer then advertises, bytes.
     pub(super) fn establish(&mut self, now: Time, window: u64) {
         self.state = State::Established;
-        if self.handshake.repeats > 1 {
+        if self.syn_repeats > 1 {
             // Lost more than once: an initial window of one segment (RFC 5681 §3.1, RFC 6928 §2).
             Arc::make_mut(&mut self.config).initial_window = 1;
             self.rebuild_sender(self.sender.segment() as u32);
         }
-        if self.handshake.repeats > 0 {
+        if self.syn_repeats > 0 {
             self.sender.begin_carefully(SYN_LOST_RTO);
         }
-        let rtt = self.handshake.sent_at.map(|sent_at| now.since(sent_at));
+        let sent_at = self.handshake.take().and_then(|handshake| handshake.sent_at);
+        let rtt = sent_at.map(|sent_at| now.since(sent_at));
         self.sender.open(window, rtt);
         if let Some(rtt) = rtt {
             self.receiver.handle_handshake(now, rtt);
         }
-        self.handshake.stop();
         self.heard_at = now;
         self.watch_peer(now);
         self.log.trace(now, Event::Established);
@@ -250,7 +247,7 @@ impl Endpoint {
 
     /// The bits for ECN in our SYN or SYN-ACK.
     fn offer_of_ecn(&mut self, answers: bool) -> Flags {
-        let has_failed = self.handshake.repeats >= ACCECN_TRIES;
+        let has_failed = self.syn_repeats >= ACCECN_TRIES;
         match (answers, self.agreed.ecn) {
             (false, _) if self.config.accecn && has_failed => Flags::default(),
             (false, _) if self.config.accecn => Flags::AE | Flags::CWR | Flags::ECE,
@@ -273,8 +270,7 @@ impl Endpoint {
         let mut sender = Sender::new(&self.config, mss, sender_stream(self.seed));
         if sender.uses_sack() && !self.agreed.sack {
             let recovery = recovery::without_sack(&self.config.recovery);
-            sender =
-                Sender::new(&Config { recovery, ..(*self.config).clone() }, mss, sender_stream(self.seed));
+            sender = Sender::recovering_by(&recovery, &self.config, mss, sender_stream(self.seed));
         }
         self.sender = sender.with_written_of(&self.sender);
     }
@@ -293,7 +289,9 @@ impl Endpoint {
 
     /// The SYN or SYN-ACK.
     pub(super) fn syn(&mut self, now: Time) -> Segment {
-        self.handshake.pending = false;
+        if let Some(handshake) = &mut self.handshake {
+            handshake.pending = false;
+        }
         let answers = self.state == State::SynReceived;
         let mut flags = Flags::SYN;
         if answers {
@@ -316,7 +314,7 @@ impl Endpoint {
             ..Segment::default()
         };
         // Only the first SYN-ACK: somebody on the way may drop what he does not know (RFC 9768 §3.2.3.2.2).
-        if let Some(accecn) = self.telling.accecn().filter(|_| answers && self.handshake.repeats == 0) {
+        if let Some(accecn) = self.telling.accecn().filter(|_| answers && self.syn_repeats == 0) {
             syn.set_accecn(accecn.first_option());
         }
         syn

@@ -96,6 +96,7 @@ impl Arriving {
 /// One end of a connection.
 ///
 /// First what every packet touches, in two lines of the cache; then its halves, each of which begins so too; then the rest.
+/// What hardly any connection has stands behind a pointer.
 #[repr(C, align(64))]
 pub struct Endpoint {
     state: State,
@@ -111,19 +112,23 @@ pub struct Endpoint {
     agreed: Agreed,
     /// The last acknowledgement sent, as an offset.
     last_ack: u64,
-    /// One tick of the timestamp clock, ns, at least 1.
-    tick_nanos: u64,
     /// When TIME-WAIT ends; in other states, when to look whether the peer is still there.
     own_timer: Time,
     special: Option<Special>,
+    /// SYNs (or SYN-ACKs) sent again.
+    syn_repeats: u32,
     /// The latest time that the driver told.
     clock: Time,
     /// When the last acceptable segment came.
     heard_at: Time,
     log: Log,
+    /// One tick of the timestamp clock, ns, at least 1.
+    tick_nanos: u64,
+    /// Until the connection is open.
+    handshake: Option<Box<Handshake>>,
+    challenges: Challenges,
     receiver: Receiver,
     sender: Sender,
-    handshake: Handshake,
     /// It is read when the connection opens and ends, and not in between. Endpoints that are alike share it.
     config: Arc<Config>,
     role: Role,
@@ -133,9 +138,8 @@ pub struct Endpoint {
     /// When the last keep-alive probe was sent, and how many in a row were not answered.
     asked_at: Time,
     unanswered: u32,
-    challenges: Challenges,
     /// What a router says that the path takes, if it is in doubt.
-    doubted: Option<network::Claim>,
+    doubted: Option<Box<network::Claim>>,
     /// Whether the application will have nothing to add once the connection is open.
     closes_when_open: bool,
     /// Why the connection ended, once it has.
@@ -208,7 +212,8 @@ impl Endpoint {
             sender: Sender::new(&config, config.segment, sender_stream(seed)),
             seed,
             receiver: Receiver::new(&config, random),
-            handshake: Handshake::new(&config),
+            handshake: None,
+            syn_repeats: 0,
             telling: Telling::Echo((config.echo.build)(&config.echo.values)),
             tick_nanos: config.timestamp_tick.as_nanos().max(1),
             challenges: Challenges::new(config.challenges),
@@ -380,8 +385,8 @@ impl Endpoint {
     /// When `handle_timeout` wants to be called, [`Time::NEVER`] if at no time.
     pub fn poll_timeout(&self) -> Time {
         let timers = self.sender.timer().min(self.receiver.timer()).min(self.own_timer);
-        // Once the connection is open, nothing of its handshake is looked at.
-        if self.is_synchronised() { timers } else { timers.min(self.handshake.timer()) }
+        // Once the connection is open, there is nothing of its handshake.
+        if self.is_synchronised() { timers } else { timers.min(self.handshake_timer()) }
     }
 
     /// The next event, oldest first. Judgements are always told, the rest if tracing is on.
@@ -476,7 +481,7 @@ impl Endpoint {
     fn end(&mut self, how: Ended) {
         self.state = State::Closed;
         self.ended.get_or_insert(how);
-        self.handshake.stop();
+        self.handshake = None;
         self.sender.stop();
         self.receiver.stop();
         self.own_timer = Time::NEVER;

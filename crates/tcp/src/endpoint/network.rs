@@ -39,7 +39,7 @@ impl Endpoint {
         let payload = u64::from(room.saturating_sub(options).max(SMALLEST_MSS));
         let claim = Claim { offset, payload };
         match self.sender.board().largest_acked() > payload {
-            true => self.doubted = Some(claim),
+            true => self.doubted = Some(Box::new(claim)),
             false => self.heed(now, claim),
         }
         true
@@ -48,7 +48,7 @@ impl Endpoint {
     /// The timer has expired: if the segment that a claim is about is still not acknowledged, the claim may be true.
     pub(super) fn believe_claim(&mut self, now: Time) {
         if let Some(claim) = self.doubted.take().filter(|claim| claim.offset >= self.sender.board().una()) {
-            self.heed(now, claim);
+            self.heed(now, *claim);
         }
     }
 

@@ -29,6 +29,6 @@ impl Endpoint {
 
     /// Whether the same data (or SYN) was sent again so often that the path may be broken (R1, RFC 9293 §3.8.3).
     pub fn is_troubled(&self) -> bool {
-        self.sender.is_troubled() || self.handshake.repeats >= self.config.patience.troubled_after
+        self.sender.is_troubled() || self.syn_repeats >= self.config.patience.troubled_after
     }
 }

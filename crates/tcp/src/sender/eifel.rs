@@ -52,7 +52,7 @@ impl Sender {
             return;
         }
         let lasts = match by_timeout {
-            true => self.board.una() - echo.acked < self.repair.restart_until,
+            true => self.board.una() - echo.acked < self.restart_until,
             // While a copy is on its way, more may have been lost than that one.
             false => self.repair.recovery.is_recovering() && self.board.again() == 0 && self.judge.is_none(),
         };

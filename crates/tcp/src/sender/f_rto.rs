@@ -43,9 +43,8 @@ impl Sender {
     pub(super) fn ask_about_timeout(&self, first: bool) -> Option<ForwardRto> {
         let una = self.board.una();
         let selective = self.repair.recovery.uses_sack();
-        let is_calm = self.repair.restart_until <= una
-            && !self.repair.recovery.is_recovering()
-            && self.board.lost() == 0;
+        let is_calm =
+            self.restart_until <= una && !self.repair.recovery.is_recovering() && self.board.lost() == 0;
         let is_first = is_calm || (selective && !first);
         let first = self.board.first().filter(|_| self.repair.asks && is_first)?.end;
         Some(ForwardRto { first, recover: self.board.nxt(), probes: None, selective })

@@ -49,31 +49,22 @@ impl Limited {
     }
 }
 
-/// The state, and the sums of those before it.
+/// Since when the state holds that [`Sender`] keeps, and the sums of those before it.
 #[derive(Clone, Copy, Debug)]
-#[repr(C)]
 pub(super) struct Waiting {
-    /// `None` until data may be sent: the handshake is in no sum.
-    by: Option<Limit>,
     since: Time,
     before: Limited,
 }
 
 impl Waiting {
     pub(super) const NOT_YET: Waiting = Waiting {
-        by: None,
         since: Time::ZERO,
         before: Limited { application: Duration::ZERO, congestion: Duration::ZERO, receiver: Duration::ZERO },
     };
 
-    #[inline(never)]
-    fn turn(&mut self, now: Time, limit: Limit) {
-        *self = Waiting { by: Some(limit), since: now, before: self.until(now) };
-    }
-
-    fn until(&self, now: Time) -> Limited {
+    fn until(&self, now: Time, by: Option<Limit>) -> Limited {
         let mut limited = self.before;
-        if let Some(limit) = self.by {
+        if let Some(limit) = by {
             limited.add(limit, now.since(self.since));
         }
         limited
@@ -83,14 +74,20 @@ impl Waiting {
 impl Sender {
     /// How long each limit has kept it from sending, from the end of the handshake to `now`.
     pub fn limited(&self, now: Time) -> Limited {
-        self.waiting.until(now)
+        self.waiting.until(now, self.waits_for)
+    }
+
+    #[inline(never)]
+    fn turn(&mut self, now: Time, limit: Limit) {
+        self.waiting = Waiting { since: now, before: self.limited(now) };
+        self.waits_for = Some(limit);
     }
 
     /// No more can be sent now, because of this.
     #[inline]
     pub(super) fn wait_for(&mut self, now: Time, limit: Limit) {
-        if self.waiting.by != Some(limit) {
-            self.waiting.turn(now, limit);
+        if self.waits_for != Some(limit) {
+            self.turn(now, limit);
         }
         if self.watches && limit == Limit::Application {
             self.note_silence();

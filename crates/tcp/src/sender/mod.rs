@@ -43,9 +43,9 @@ use crate::rtt::RttEstimator;
 use application::Application;
 use congestion::{AckEvent, CongestionControl, Phase, Start};
 use counting::AckCounting;
-use idle::Idle;
+use idle::{CWND_STAYS, Idle};
 use judge::LossJudge;
-use lasthop_base::{Duration, Stream, Time};
+use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_wire::{LossHint, Priority};
 use limit::Waiting;
 use peer::Peer;
@@ -56,6 +56,7 @@ use reductions::Reductions;
 use repair::Repair;
 use scoreboard::Scoreboard;
 use slow_start::SlowStart;
+use std::sync::Arc;
 use timer::{Kind, Timer};
 use user_timeout::UserTimeout;
 
@@ -72,6 +73,8 @@ pub struct Sender {
     mss: u64,
     /// Payload of a full segment beside the options that go out now.
     fits: u64,
+    /// What the next go-back-N ends at; 0 when none is under way.
+    restart_until: u64,
     /// Nothing is lost, reported or repeated, so that all outstanding data is in flight: most of a connection's life.
     calm: bool,
     /// Whether the short way is taken then.
@@ -84,21 +87,27 @@ pub struct Sender {
     validates: bool,
     /// Either of the two, or rates are sampled, or slow start is watched.
     watches: bool,
+    /// What has kept it from sending more; `None` until data may be sent: the handshake is in no sum.
+    waits_for: Option<Limit>,
+    /// Whether the next new segment tells the receiver of a reduction (CWR, RFC 3168 §6.1.2).
+    tells: bool,
     application: Application,
     timer: Timer,
     /// `None`: `congestion` wants neither rate samples nor pacing.
     rates: Option<Box<Rates>>,
-    waiting: Waiting,
+    persist: Persist,
     congestion: Box<dyn CongestionControl>,
     counting: Box<dyn AckCounting>,
     /// `None`: every loss is congestion.
     judge: Option<Box<dyn LossJudge>>,
+    /// Senders that are alike share it.
+    config: Arc<Config>,
     rtt: RttEstimator,
     user_timeout: UserTimeout,
-    persist: Persist,
-    reductions: Reductions,
     repair: Repair,
+    reductions: Reductions,
     idle: Idle,
+    waiting: Waiting,
     /// `None`: a loss alone ends slow start.
     slow_start: Option<Box<dyn SlowStart>>,
 }
@@ -147,9 +156,19 @@ pub struct Ack<'a> {
 
 impl Sender {
     /// A sender whose first byte of data is at offset 1, with this effective segment size; `random` for mechanisms that draw.
-    pub fn new(config: &Config, mss: u32, random: Stream) -> Sender {
+    pub fn new(config: &Arc<Config>, mss: u32, random: Stream) -> Sender {
+        Sender::recovering_by(&config.recovery, config, mss, random)
+    }
+
+    /// The same with another recovery than the configuration says.
+    pub(crate) fn recovering_by(
+        recovery: &Choice<recovery::Build>,
+        config: &Arc<Config>,
+        mss: u32,
+        random: Stream,
+    ) -> Sender {
         let mss = u64::from(mss.max(1));
-        let recovery = (config.recovery.build)(&config.recovery.values);
+        let recovery = (recovery.build)(&recovery.values);
         let start = Start {
             window: u64::from(config.initial_window) * mss,
             ssthresh: config.initial_ssthresh.unwrap_or(1 << 30),
@@ -179,6 +198,10 @@ impl Sender {
             judge: (config.judge.build)(&config.judge.values),
             mss,
             fits: mss,
+            restart_until: 0,
+            waits_for: None,
+            tells: false,
+            config: Arc::clone(config),
             calm: config.has_shortcut,
             has_shortcut: config.has_shortcut,
             observes: congestion.observes(),
@@ -192,10 +215,13 @@ impl Sender {
             congestion,
             application: Application::new(config.nagle),
             peer: Peer::closed_at(1),
-            rtt: RttEstimator::new(config.rto),
+            rtt: RttEstimator::new(&config.rto),
             timer: Timer::OFF,
             waiting: Waiting::NOT_YET,
-            idle: Idle { since: Time::NEVER, window: config.restarts_after_idle.then_some(initial_window) },
+            idle: Idle {
+                since: Time::NEVER,
+                window: if config.restarts_after_idle { initial_window } else { CWND_STAYS },
+            },
             persist: Persist::new(config.freezes),
             repair: Repair::new(recovery, config, initial_window),
             reductions: Reductions::new(config.ecn_waits, reduction),
@@ -238,7 +264,7 @@ impl Sender {
     pub fn open(&mut self, window: u64, rtt: Option<Duration>) {
         self.peer.admit(self.board.una(), window);
         if let Some(rtt) = rtt {
-            self.rtt.sample(rtt);
+            self.rtt.sample(&self.config.rto, rtt);
         }
         if self.rates.is_some() {
             self.congestion.on_open(rtt);
@@ -437,7 +463,7 @@ impl Sender {
             None => echoed_rtt(),
         };
         if let Some(rtt) = rtt {
-            self.rtt.sample(rtt);
+            self.rtt.sample(&self.config.rto, rtt);
         }
         let outstanding = self.board.outstanding();
         let (mut held, mut rate) = (false, None);
@@ -455,7 +481,7 @@ impl Sender {
         }
         let event = AckEvent {
             now,
-            phase: if self.board.una() < self.repair.restart_until { Phase::Restart } else { Phase::Open },
+            phase: if self.board.una() < self.restart_until { Phase::Restart } else { Phase::Open },
             acked: acked.bytes,
             segments: acked.segments,
             delivered: acked.delivered,

@@ -104,6 +104,6 @@ impl Sender {
             Some(judge) => judge.on_sent(range, self.cwnd, &self.board),
             None => Priority::Normal,
         };
-        (priority, std::mem::take(&mut self.reductions.tells))
+        (priority, std::mem::take(&mut self.tells))
     }
 }

@@ -8,24 +8,25 @@ use lasthop_base::Time;
 use lasthop_wire::Priority;
 
 /// Probes of the closed window.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Persist {
     /// Probes (or ends of the wait for more of the window) so far; each doubles the wait for the next.
     probes: u32,
     /// Whether one is to go out.
     due: bool,
-    /// When the last of them was sent, and the first that was not answered.
-    probed_at: Time,
-    unanswered_since: Option<Time>,
     /// Whether a window of zero stops the retransmission timer, and whether it has.
     pub(super) freezes: bool,
     frozen: bool,
+    /// When the last of them was sent, and the first that was not answered: [`Time::NEVER`] if there is none.
+    probed_at: Time,
+    unanswered_since: Time,
 }
 
 impl Persist {
     pub(super) fn new(freezes: bool) -> Persist {
-        Persist { freezes, ..Persist::default() }
+        let (probed_at, unanswered_since) = (Time::ZERO, Time::NEVER);
+        Persist { probes: 0, due: false, freezes, frozen: false, probed_at, unanswered_since }
     }
 
     /// New data goes out: the window has room.
@@ -74,11 +75,12 @@ impl Sender {
         let persist = &mut self.persist;
         let again = persist.probes > 0;
         if !again {
-            persist.unanswered_since = None;
+            persist.unanswered_since = Time::NEVER;
         }
         persist.probed_at = now;
         persist.probes += 1;
-        let since = *persist.unanswered_since.get_or_insert(now);
+        persist.unanswered_since = persist.unanswered_since.min(now);
+        let since = persist.unanswered_since;
         let next = now + self.rtt.doubled(persist.probes);
         self.timer.start(next.min(self.user_timeout.ends(since)), Kind::Persist);
         let range = Range { start, end: start + 1 };
@@ -94,10 +96,10 @@ impl Sender {
     pub(super) fn expire_persist(&mut self, now: Time, heard_at: Time) -> Expiry {
         let persist = &mut self.persist;
         if heard_at >= persist.probed_at {
-            persist.unanswered_since = None;
+            persist.unanswered_since = Time::NEVER;
         }
-        let given_up = |since| now >= self.user_timeout.ends(since);
-        if persist.probes > 0 && persist.unanswered_since.is_some_and(given_up) {
+        let since = persist.unanswered_since;
+        if persist.probes > 0 && since < Time::NEVER && now >= self.user_timeout.ends(since) {
             return Expiry::GivenUp;
         }
         self.timer.stop();
@@ -119,9 +121,10 @@ impl Sender {
     pub(super) fn freeze(&mut self, now: Time, heard_at: Time) -> Expiry {
         let persist = &mut self.persist;
         if !persist.frozen || heard_at >= persist.probed_at {
-            persist.unanswered_since = None;
+            persist.unanswered_since = Time::NEVER;
         }
-        let since = *persist.unanswered_since.get_or_insert(now);
+        persist.unanswered_since = persist.unanswered_since.min(now);
+        let since = persist.unanswered_since;
         if now >= self.user_timeout.ends(since) {
             return Expiry::GivenUp;
         }

@@ -10,17 +10,17 @@ use crate::ranges::Range;
 use lasthop_base::Time;
 
 /// What has reduced the window so far.
-#[repr(C)]
 pub(super) struct Reductions {
-    /// When a loss or a mark had it last.
-    at: Option<Time>,
+    /// When a loss or a mark had it last; [`Time::NEVER`]: none had.
+    at: Time,
     /// For the judge: what the window was when the last recovery was entered, and what was outstanding; nothing since a
     /// timeout.
-    entered: Option<(Level, Range)>,
+    entered: Option<Box<(Level, Range)>>,
     /// How the window comes down; `None`: at once.
     rule: Option<Box<dyn Reduction>>,
     /// What it allows to be in flight, bytes, while a recovery or a mark's reduction lasts.
-    allowance: Option<u64>,
+    /// Else [`NO_ALLOWANCE`].
+    allowance: u64,
     /// Without SACK: bytes for which duplicates stand that are not acknowledged yet.
     stood_for: u64,
     /// Bytes that were known to be lost at the last ACK, in all.
@@ -35,9 +35,10 @@ pub(super) struct Reductions {
     pub(super) until: u64,
     /// A mark's reduction lasts, until `until` is acknowledged.
     by_mark: Option<ByMark>,
-    /// Whether the next new segment tells the receiver (CWR, RFC 3168 §6.1.2).
-    pub(super) tells: bool,
 }
+
+/// No window is as large.
+const NO_ALLOWANCE: u64 = u64::MAX;
 
 /// How far a mark's reduction is (the state that Linux calls CWR).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,11 +51,10 @@ impl Reductions {
     pub(super) fn new(may_hold: bool, rule: Option<Box<dyn Reduction>>) -> Reductions {
         Reductions {
             until: 0,
-            at: None,
-            tells: false,
+            at: Time::NEVER,
             entered: None,
             rule,
-            allowance: None,
+            allowance: NO_ALLOWANCE,
             by_mark: None,
             stood_for: 0,
             lost_known: 0,
@@ -73,8 +73,7 @@ impl Reductions {
     /// The window was reduced because of something in the data before `until`.
     pub(super) fn note(&mut self, now: Time, until: u64) {
         self.until = until;
-        self.at = Some(now);
-        self.tells = true;
+        self.at = now;
     }
 
     /// Whether the window does not come down at once.
@@ -86,7 +85,7 @@ impl Reductions {
     /// What may be in flight while a recovery lasts, if the window does not come down at once.
     #[inline]
     pub(super) fn allowance(&self) -> Option<u64> {
-        self.allowance
+        (self.allowance != NO_ALLOWANCE).then_some(self.allowance)
     }
 
     /// Everything is to be sent again: what was before the last recovery is not what is to be restored.
@@ -97,7 +96,7 @@ impl Reductions {
 
     /// No recovery lasts any more, whether an ACK or a timeout has ended it: the window is the control's again.
     pub(super) fn end(&mut self) {
-        self.allowance = None;
+        self.allowance = NO_ALLOWANCE;
     }
 
     /// Whether the window still comes down because of a mark.
@@ -121,7 +120,7 @@ impl Reductions {
 
     /// Something goes out during a recovery.
     pub(super) fn on_sent(&mut self, bytes: u64) {
-        if let Some(rule) = self.rule.as_mut().filter(|_| self.allowance.is_some()) {
+        if let Some(rule) = self.rule.as_mut().filter(|_| self.allowance != NO_ALLOWANCE) {
             rule.on_sent(bytes);
         }
     }
@@ -229,16 +228,17 @@ impl Sender {
         let Some(judge) = &mut self.judge else { return };
         let outstanding = Range { start: self.board.una(), end: self.board.nxt() };
         // The 1990s' Reno reduces again while it recovers: what is restored is what was before it all.
-        let first = self.reductions.entered.filter(|_| step == Step::Reenter);
-        let before = first.map_or(level, |(before, _)| before);
-        self.reductions.entered = Some((before, outstanding));
+        let first = self.reductions.entered.as_ref().filter(|_| step == Step::Reenter);
+        let before = first.map_or(level, |first| first.0);
+        self.reductions.entered = Some(Box::new((before, outstanding)));
         judge.on_entered(outstanding.end);
     }
 
     /// A recovery is over: whether its reduction stays.
     fn review(&mut self, now: Time, log: &mut Log) -> Recovered {
         let from = self.level();
-        let (Some(judge), Some((before, range))) = (&mut self.judge, self.reductions.entered) else {
+        let entered = self.reductions.entered.as_deref().copied();
+        let (Some(judge), Some((before, range))) = (&mut self.judge, entered) else {
             return Recovered::Kept;
         };
         let cause = judge.review();
@@ -265,6 +265,7 @@ impl Sender {
             self.congestion.on_loss(&loss);
         }
         self.reductions.note(now, self.board.nxt());
+        self.tells = true;
     }
 
     /// An ACK, or time, has had its effect on the window, which the recovery's `step` may have reduced: how much of the
@@ -283,7 +284,7 @@ impl Sender {
             rule.on_entered(self.board.outstanding() + news.acked - (self.board.sacked() - reported));
         }
         let lasts = recovery.is_recovering() || reductions.lasts_by_mark();
-        reductions.allowance = lasts.then(|| {
+        reductions.allowance = if lasts {
             rule.on_ack(&Progress {
                 delivered: reductions.delivered(news, delivered, uses_sack),
                 lost: reductions.lost_by_ack,
@@ -292,7 +293,9 @@ impl Sender {
                 target: self.congestion.window(),
                 mss: news.mss,
             })
-        });
+        } else {
+            NO_ALLOWANCE
+        };
         reductions.rule = Some(rule);
     }
 
@@ -305,7 +308,8 @@ impl Sender {
         let too_soon = match self.congestion.mark_pace() {
             MarkPace::Window => self.board.una() <= reductions.until,
             MarkPace::Rtt => {
-                reductions.at.is_some_and(|at| self.rtt.srtt().is_some_and(|srtt| now.since(at) < srtt))
+                reductions.at < Time::NEVER
+                    && self.rtt.srtt().is_some_and(|srtt| now.since(reductions.at) < srtt)
             }
             MarkPace::Every => false,
         };
@@ -315,6 +319,7 @@ impl Sender {
         let loss = self.loss_event(now, self.board.outstanding());
         self.congestion.on_mark(&loss);
         self.reductions.note(now, self.board.nxt());
+        self.tells = true;
         let has_more = self.board.outstanding() > 0 && self.congestion.mark_pace() == MarkPace::Window;
         if self.reductions.is_gradual() && has_more {
             self.reductions.by_mark = Some(ByMark::Begins);

@@ -20,8 +20,6 @@ use lasthop_wire::Priority;
 /// What is being repaired, and how.
 #[repr(C)]
 pub(super) struct Repair {
-    /// What the next go-back-N ends at; 0 when none is under way.
-    pub(super) restart_until: u64,
     pub(super) tail: Tail,
     pub(super) recovery: Box<dyn LossRecovery>,
     /// Why the next thing that must go out does.
@@ -56,7 +54,6 @@ impl Repair {
             times: recovery.needs_times(),
             tail: if recovery.probes_tail() { Tail::Quiet { expires: Time::NEVER } } else { Tail::Off },
             recovery,
-            restart_until: 0,
             why: Reason::Hole,
             asks: config.f_rto,
             f_rto: None,
@@ -71,7 +68,6 @@ impl Repair {
         if let Some(undo) = self.undo.as_mut().filter(|_| why != Reason::Timeout) {
             undo.forget();
         }
-        self.restart_until = board.nxt();
         self.why = why;
         self.recovery.on_timeout(board);
     }
@@ -284,7 +280,7 @@ impl Sender {
                 self.wait_for(now, Limit::Congestion);
                 return None;
             }
-            let why = if self.repair.restart_until > range.start { Reason::GoBackN } else { Reason::Hole };
+            let why = if self.restart_until > range.start { Reason::GoBackN } else { Reason::Hole };
             return Some(self.again(now, range, why, log));
         }
         match self.next_new(room) {
@@ -345,7 +341,7 @@ impl Sender {
     pub(super) fn phase(&self) -> Phase {
         if self.repair.recovery.is_recovering() || self.reductions.lasts_by_mark() {
             Phase::Recovery
-        } else if self.board.una() < self.repair.restart_until {
+        } else if self.board.una() < self.restart_until {
             Phase::Restart
         } else {
             Phase::Open

@@ -64,7 +64,7 @@ impl Sender {
         self.board.sacked() == 0
             && self.board.lost() == 0
             && !self.repair.recovery.is_recovering()
-            && self.board.una() >= self.repair.restart_until
+            && self.board.una() >= self.restart_until
     }
 
     /// The probe's time has come; from now on the retransmission timer runs.

@@ -71,7 +71,7 @@ impl Sender {
         if let Some(watch) = &mut self.slow_start {
             watch.on_timeout();
         }
-        self.reductions.tells = true;
+        self.tells = true;
         self.rtt.back_off();
         self.tell_losses(now);
         self.start_over(Reason::Timeout);
@@ -86,6 +86,7 @@ impl Sender {
         self.forget_probe();
         self.reductions.forget_mark();
         self.reductions.until = self.board.nxt();
+        self.restart_until = self.board.nxt();
         self.repair.start_over(why, &self.board);
         if let Some(judge) = &mut self.judge {
             judge.on_timeout();

@@ -101,7 +101,7 @@ impl Undo {
 impl Sender {
     fn before(&self, by_timeout: bool) -> Before {
         let srtt = self.rtt.srtt().unwrap_or(self.rtt.rto());
-        let spike = Spike { srtt: srtt + self.rtt.tick() * 2, variation: self.rtt.variation() };
+        let spike = Spike { srtt: srtt + self.config.rto.tick * 2, variation: self.rtt.variation() };
         Before { level: self.level(), flight: self.board.outstanding(), spike, by_timeout }
     }
 
@@ -152,12 +152,12 @@ impl Sender {
             undo.spike = Some((spike, self.board.nxt()));
         }
         let was_at = self.board.una() - acked;
-        if self.repair.recovery.is_recovering() || was_at < self.repair.restart_until {
+        if self.repair.recovery.is_recovering() || was_at < self.restart_until {
             self.board.forget_losses();
             self.repair.recovery.on_spurious(&self.board);
         }
         self.repair.f_rto = None;
-        self.repair.restart_until = 0;
+        self.restart_until = 0;
         self.reductions.until = self.board.una();
         if !marked {
             let from = self.level();
@@ -185,14 +185,14 @@ impl Sender {
     /// A round-trip time was measured: the first one of data sent after a timeout that was for nothing keeps the timeout long
     /// (RFC 4015 §3).
     pub(super) fn sample_rtt(&mut self, rtt: Duration) {
-        self.rtt.sample(rtt);
+        self.rtt.sample(&self.config.rto, rtt);
         let una = self.board.una();
         if let Some(undo) = &mut self.repair.undo
             && let Some((spike, from)) = undo.spike
             && una > from
         {
             undo.spike = None;
-            self.rtt.remember(spike.srtt, spike.variation, rtt);
+            self.rtt.remember(&self.config.rto, spike.srtt, spike.variation, rtt);
         }
     }
 }

@@ -13,7 +13,7 @@ pub(crate) enum Expiry {
     GivenUp,
 }
 
-/// Expiries of the retransmission timer for the same data.
+/// Expiries of the retransmission timer for the same data: none, and the rest says nothing.
 #[derive(Clone, Copy, Debug)]
 struct Stall {
     /// `una` all the while: a second expiry there reduces the window no further.
@@ -27,9 +27,10 @@ struct Stall {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct UserTimeout {
+    stall: Stall,
     troubled_after: u32,
-    gives_up_after: Option<Duration>,
-    stall: Option<Stall>,
+    /// [`Duration::MAX`]: never.
+    gives_up_after: Duration,
 }
 
 /// The retransmission timer has expired.
@@ -45,18 +46,22 @@ pub(super) struct Expired {
 
 impl UserTimeout {
     pub(super) fn new(patience: &Patience) -> UserTimeout {
-        UserTimeout { stall: None, troubled_after: patience.troubled_after, gives_up_after: patience.data }
+        UserTimeout {
+            stall: Stall { una: 0, since: Time::ZERO, expiries: 0 },
+            troubled_after: patience.troubled_after,
+            gives_up_after: patience.data.unwrap_or(Duration::MAX),
+        }
     }
 
     /// Data was acknowledged.
     #[inline]
     pub(super) fn moved(&mut self) {
-        self.stall = None;
+        self.stall.expiries = 0;
     }
 
     /// When a peer that has been silent since then is given up.
     pub(super) fn ends(&self, silent_since: Time) -> Time {
-        self.gives_up_after.map_or(Time::NEVER, |limit| silent_since + limit)
+        silent_since + self.gives_up_after
     }
 
     /// The retransmission timer, which ran for `rto`, has expired with `una` as the first byte outstanding. `heard_at`: when
@@ -70,14 +75,14 @@ impl UserTimeout {
         una: u64,
         heard_at: Option<Time>,
     ) -> Option<Expired> {
-        let before = self.stall.filter(|stall| stall.una == una);
+        let before = Some(self.stall).filter(|stall| stall.expiries > 0 && stall.una == una);
         let stall = before.unwrap_or(Stall { una, since: now - rto, expiries: 0 });
         let end = self.ends(heard_at.map_or(stall.since, |heard_at| stall.since.max(heard_at)));
         if now >= end {
             return None;
         }
         let expiries = stall.expiries.saturating_add(1);
-        self.stall = Some(Stall { expiries, ..stall });
+        self.stall = Stall { expiries, ..stall };
         Some(Expired { first: before.is_none(), troubled: expiries == self.troubled_after, end })
     }
 }
@@ -86,12 +91,13 @@ impl Sender {
     /// Whether the same data was sent again so often that the path may be broken (R1, RFC 9293 §3.8.3).
     pub fn is_troubled(&self) -> bool {
         let user_timeout = &self.user_timeout;
-        user_timeout.stall.is_some_and(|stall| stall.expiries >= user_timeout.troubled_after)
+        let expiries = user_timeout.stall.expiries;
+        expiries > 0 && expiries >= user_timeout.troubled_after
     }
 
     /// From now on data may go unacknowledged for this long (R2).
     pub(crate) fn give_up_after(&mut self, limit: Option<Duration>) {
-        self.user_timeout.gives_up_after = limit;
+        self.user_timeout.gives_up_after = limit.unwrap_or(Duration::MAX);
     }
 }
 

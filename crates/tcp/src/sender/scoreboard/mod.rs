@@ -30,9 +30,9 @@ pub struct Scoreboard {
     times: Option<Box<Times>>,
     sacked_bytes: u64,
     lost_bytes: u64,
+    again_bytes: u64,
     /// All bytes that were ever marked lost, those marked again counted again.
     lost_total: u64,
-    again_bytes: u64,
     /// Records before this one have been examined for loss.
     lost_to: u64,
     /// Records before this one need no retransmission.
