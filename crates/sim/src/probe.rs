@@ -88,7 +88,8 @@ impl Prober {
                 in_flight_bytes: sender.in_flight(),
                 srtt_ms: sender.rtt().srtt().map(|srtt| srtt.as_millis()),
                 rto_ms: sender.rtt().rto().as_millis(),
-                cwnd_r: destination.receiver().estimator().path().cwnd_r,
+                // Who estimates nothing knows of one segment.
+                cwnd_r: destination.receiver().estimator().map_or(1.0, |it| it.path().cwnd_r),
                 delivered_bytes: destination.delivered(),
                 acks_sent: destination.counters().acks_sent,
                 lost: account.lost,

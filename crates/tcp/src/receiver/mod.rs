@@ -25,7 +25,8 @@ use window::{AdvertisedWindow, Foreseen, Turn, WindowInput};
 
 /// The receiving half of an endpoint. Offsets are absolute; the peer's SYN is byte 0.
 ///
-/// First what every segment touches, in two lines of the cache.
+/// First what every segment touches, in two lines of the cache, with what waits behind holes between them; then what hardly
+/// any segment asks for.
 #[repr(C, align(64))]
 pub struct Receiver {
     due: Pending,
@@ -38,9 +39,10 @@ pub struct Receiver {
     unread: u64,
     /// The size of the buffer, if the window is what is free in one, bytes; else [`NO_BUFFER`].
     buffer: u64,
+    reassembly: Reassembly,
+    told: Told,
     /// When a window that foresees wants to be asked again.
     window_turns: Time,
-    told: Told,
     /// Whether data in order concerns the timing alone: no judge, estimate, window or shape wants to hear of it.
     is_plain: bool,
     /// Whether every segment with data is acknowledged at once.
@@ -61,20 +63,26 @@ pub struct Receiver {
     window_measures: bool,
     /// Whether the shape is told each arrival.
     tells_arrivals: bool,
-    reassembly: Reassembly,
+    segment: u64,
+    /// The smallest step by which the window's right edge moves: a segment, or half of the largest window.
+    smallest_opening: u64,
     timing: Box<dyn AckTiming>,
     shape: Box<dyn AckShape>,
     window: Box<dyn AdvertisedWindow>,
     cause: Box<dyn LossCause>,
-    estimator: WindowEstimator,
-    random: Stream,
-    segment: u64,
-    /// The smallest step by which the window's right edge moves: a segment, or half of the largest window.
-    smallest_opening: u64,
     /// ACKs that tell the sender of a segment that arrived damaged; 0: none.
     damage_copies: u32,
     wants: Wants,
-    duplicate: Option<Range>,
+    /// Empty: nothing.
+    duplicate: Range,
+    /// `None`: nobody judges or estimates, and every acknowledgement is a single one.
+    studied: Option<Box<Studied>>,
+}
+
+/// What a receiver keeps that judges losses, estimates the sender's window, or acknowledges in several pieces.
+struct Studied {
+    estimator: WindowEstimator,
+    random: Stream,
     burst: Option<Burst>,
     uplink: Backlog,
     /// Uplink before the shape that was applied last, until the ACKs are known to be queued.
@@ -143,12 +151,18 @@ impl Receiver {
         let shape = (config.shape.build)(&config.shape.values);
         let window = (config.window.build)(&config.window.values);
         let cause = (config.cause.build)(&config.cause.values);
-        let estimator = (config.estimate.build)(&config.estimate.values);
+        let estimator = || (config.estimate.build)(&config.estimate.values);
         let needs = shape.needs();
         let estimates = needs.estimate || cause.needs_estimate();
         let smallest_opening = u64::from(config.segment).min(window.largest() / 2);
         // More ranges than full segments can leave behind in the largest window serve attacks alone.
         let most_ranges = (window.largest() / u64::from(config.segment.max(1))).max(FEWEST_RANGES) as usize;
+        let always_once = shape.is_once() && !timing.holds() && !window.foresees();
+        let studies = !always_once || cause.judges() || estimates || needs.uplink;
+        let studied = studies.then(|| {
+            let uplink = Backlog::default();
+            Box::new(Studied { estimator: estimator(), random, burst: None, uplink, shaped: None })
+        });
         Receiver {
             is_plain: !(cause.judges() || estimates || window.needs_arrivals() || needs.arrivals),
             judges: cause.judges(),
@@ -157,7 +171,7 @@ impl Receiver {
             wants: Wants {
                 backlog: needs.uplink,
                 counts: needs.counts,
-                true_window: estimates && estimator.is_oracle(),
+                true_window: estimates && estimator().is_oracle(),
             },
             buffer: window.buffer().unwrap_or(NO_BUFFER),
             shrinks: window.shrinks(),
@@ -165,18 +179,17 @@ impl Receiver {
             window_measures: window.needs_arrivals(),
             tells_arrivals: needs.arrivals,
             is_immediate: timing.is_immediate(),
-            always_once: shape.is_once() && !timing.holds() && !window.foresees(),
+            always_once,
             holds: timing.holds(),
             reassembly: Reassembly::starting_at(1).with_limit(most_ranges),
             tells_duplicates: config.dsack,
-            duplicate: None,
+            duplicate: Range::default(),
+            studied,
             reports: false,
             timing,
             shape,
             window,
             cause,
-            estimator,
-            random,
             segment: u64::from(config.segment),
             smallest_opening,
             fin: NO_FIN,
@@ -185,9 +198,6 @@ impl Receiver {
             acknowledged: 1,
             edge: 1,
             due: Pending::Nothing,
-            burst: None,
-            uplink: Backlog::default(),
-            shaped: None,
         }
     }
 
@@ -207,9 +217,9 @@ impl Receiver {
         &self.reassembly
     }
 
-    /// What is known of the path.
-    pub fn estimator(&self) -> &WindowEstimator {
-        &self.estimator
+    /// What is known of the path; `None`: nobody asks.
+    pub fn estimator(&self) -> Option<&WindowEstimator> {
+        self.studied.as_ref().map(|studied| &studied.estimator)
     }
 
     /// What the driver should tell with each segment.
@@ -324,7 +334,7 @@ impl Receiver {
     /// The connection is over: nothing is acknowledged any more.
     pub(crate) fn stop(&mut self) {
         self.due = Pending::Nothing;
-        self.burst = None;
+        self.end_burst();
     }
 
     /// A segment with data (or a FIN) arrived.
@@ -353,7 +363,7 @@ impl Receiver {
         if let Some(duplicate) = change.duplicate {
             self.note_duplicate(duplicate);
         }
-        self.reports = self.reassembly.has_holes() || self.duplicate.is_some();
+        self.reports = self.reassembly.has_holes() || !self.duplicate.is_empty();
         let urgent = change.had_holes || change.advanced == 0 || fin || data.marked;
         let unacknowledged = self.reassembly.next().saturating_sub(self.acknowledged);
         let grows = self.window_measures && self.window.is_growing();
@@ -388,7 +398,7 @@ impl Receiver {
     /// Data arrived that had arrived before: the next SACK option begins with it (RFC 2883 §4).
     pub(crate) fn note_duplicate(&mut self, duplicate: Range) {
         if self.tells_duplicates {
-            self.duplicate = Some(duplicate);
+            self.duplicate = duplicate;
             self.reports = true;
         }
     }
@@ -401,10 +411,8 @@ impl Receiver {
     /// What the SACK option says, `most` blocks at most: a duplicate once, then ranges behind holes (RFC 2018 §4).
     pub(crate) fn report(&mut self, most: usize, mut tell: impl FnMut(Range)) {
         let mut left = most;
-        if left > 0
-            && let Some(duplicate) = self.duplicate.take()
-        {
-            tell(duplicate);
+        if left > 0 && !self.duplicate.is_empty() {
+            tell(std::mem::take(&mut self.duplicate));
             left -= 1;
             self.reports = self.reassembly.has_holes();
         }
@@ -491,10 +499,10 @@ impl Receiver {
 
     /// So many ACKs leave together, all the same.
     fn copy_acks(&mut self, count: u32) {
-        if count > 1 {
-            let next = self.next();
+        let next = self.next();
+        if let Some(studied) = self.studied.as_mut().filter(|_| count > 1) {
             let of = Range { start: next, end: next };
-            self.burst = Some(Burst { of, count, sent: 0, copies: true });
+            studied.burst = Some(Burst { of, count, sent: 0, copies: true });
         }
     }
 
@@ -506,14 +514,15 @@ impl Receiver {
 
     #[inline(never)]
     fn next_of_burst(&mut self) -> Option<u64> {
-        if self.due == Pending::Now && self.burst.is_none() {
+        if self.due == Pending::Now && self.studied.as_ref().is_some_and(|studied| studied.burst.is_none()) {
             self.begin();
         }
-        let burst = self.burst.as_mut().filter(|burst| burst.count > 1)?;
+        let studied = self.studied.as_mut()?;
+        let burst = studied.burst.as_mut().filter(|burst| burst.count > 1)?;
         burst.sent += 1;
         let Burst { of, count, sent, copies } = *burst;
         if sent == count {
-            self.burst = None;
+            studied.burst = None;
             return Some(self.finish_ack());
         }
         if copies {
@@ -522,7 +531,7 @@ impl Receiver {
         let ack = of.start + of.len() * u64::from(sent) / u64::from(count);
         self.acknowledged = ack;
         if self.estimates {
-            self.estimator.on_ack_sent();
+            studied.estimator.on_ack_sent();
         }
         Some(ack)
     }
@@ -549,17 +558,21 @@ impl Receiver {
 
     /// The sender's true window, segments.
     pub(crate) fn handle_true_window(&mut self, segments: f64) {
-        self.estimator.tell(segments);
+        if let Some(studied) = &mut self.studied {
+            studied.estimator.tell(segments);
+        }
     }
 
     /// The uplink queue before the segment that arrives now.
     pub(crate) fn handle_backlog(&mut self, before: Backlog) {
-        self.uplink = before;
+        if let Some(studied) = &mut self.studied {
+            studied.uplink = before;
+        }
     }
 
     /// The pure ACKs of the last arrival are in the uplink queue.
     pub(crate) fn handle_acks_queued(&mut self, now: Time, after: Backlog, log: &mut Log) {
-        if let Some((before, acks)) = self.shaped.take() {
+        if let Some((before, acks)) = self.studied.as_mut().and_then(|studied| studied.shaped.take()) {
             let queue_after = self.shape.on_sent(before, after);
             log.trace(now, Event::Shaped { acks, queue_before: before.waiting, queue_after });
         }
@@ -568,28 +581,34 @@ impl Receiver {
     fn begin(&mut self) {
         let advance =
             Range { start: self.acknowledged.min(self.reassembly.next()), end: self.reassembly.next() };
-        let due = Due { advance, segment: self.segment, uplink: self.uplink };
-        let (of, count, copies) = match self.shape.shape(&due, self.estimator.path()) {
+        let Some(studied) = &mut self.studied else { return };
+        let due = Due { advance, segment: self.segment, uplink: studied.uplink };
+        let (of, count, copies) = match self.shape.shape(&due, studied.estimator.path()) {
             Shape::Once => (advance, 1, false),
             Shape::Copies(count) => (advance, count.max(1), true),
             Shape::Slices { count, of } => (of, count.max(1), false),
         };
-        self.burst = Some(Burst { of, count, sent: 0, copies });
+        studied.burst = Some(Burst { of, count, sent: 0, copies });
         if self.wants.backlog {
-            self.shaped = Some((self.uplink, count));
+            studied.shaped = Some((studied.uplink, count));
         }
     }
 
     fn end_burst(&mut self) {
-        if !self.always_once {
-            self.burst = None;
+        if !self.always_once
+            && let Some(studied) = &mut self.studied
+        {
+            studied.burst = None;
         }
     }
 
     fn finish_ack(&mut self) -> u64 {
         let next = self.next();
-        if self.estimates && self.acknowledged < next {
-            self.estimator.on_ack_sent();
+        if self.estimates
+            && self.acknowledged < next
+            && let Some(studied) = &mut self.studied
+        {
+            studied.estimator.on_ack_sent();
         }
         self.acknowledged = next;
         self.due = Pending::Nothing;
@@ -601,19 +620,21 @@ impl Receiver {
         if data.range.end > highest {
             self.cause.observe(&Observation { now, range: data.range, sent: data.sent });
         }
+        let Some(studied) = self.studied.as_deref_mut() else { return };
+        let Studied { estimator, random, .. } = studied;
         if self.estimates {
-            self.estimator.on_arrival(now, data.range.len(), self.segment, data.rtt);
+            estimator.on_arrival(now, data.range.len(), self.segment, data.rtt);
         }
         if let Some(range) = opened {
             if self.judges {
                 let gap = Gap { range, segment: self.segment };
-                let cause = self.cause.judge(&gap, self.estimator.path(), &mut self.random);
+                let cause = self.cause.judge(&gap, estimator.path(), random);
                 log.judged(now, range, cause);
-                self.shape.on_loss(cause, self.estimator.path());
+                self.shape.on_loss(cause, estimator.path());
             }
-            self.estimator.on_gap(self.reassembly.highest());
+            estimator.on_gap(self.reassembly.highest());
         } else {
-            self.estimator.on_advance(now, self.reassembly.next());
+            estimator.on_advance(now, self.reassembly.next());
         }
     }
 }

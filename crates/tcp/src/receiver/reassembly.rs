@@ -9,11 +9,14 @@ use lasthop_wire::SackBlocks;
 pub struct Reassembly {
     next: u64,
     beyond: RangeSet,
+    /// A byte of each range reported lately, the most recent first (RFC 2018 §4), then [`NO_BYTE`].
+    recent: [u64; SackBlocks::MOST],
     /// Ranges that `beyond` may hold at most.
     limit: usize,
-    /// A byte of each range reported lately, the most recent first (RFC 2018 §4).
-    recent: [Option<u64>; SackBlocks::MOST],
 }
+
+/// No range holds it.
+const NO_BYTE: u64 = u64::MAX;
 
 /// What an arrival did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -33,7 +36,12 @@ pub struct Change {
 impl Reassembly {
     /// Nothing received; the next byte expected is at `next`.
     pub fn starting_at(next: u64) -> Reassembly {
-        Reassembly { next, beyond: RangeSet::default(), limit: usize::MAX, recent: [None; SackBlocks::MOST] }
+        Reassembly {
+            next,
+            beyond: RangeSet::default(),
+            limit: usize::MAX,
+            recent: [NO_BYTE; SackBlocks::MOST],
+        }
     }
 
     /// Holds at most so many ranges behind holes: data that would be a further one is dropped, and has to come again.
@@ -107,7 +115,7 @@ impl Reassembly {
 
     /// The ranges to report, the most recent first, then the highest: at most `most`, as many as there are (RFC 2018 §4).
     pub fn sack_ranges(&self, most: usize) -> impl Iterator<Item = Range> + '_ {
-        let recent = self.recent.iter().flatten().filter_map(|byte| self.beyond.containing(*byte));
+        let recent = self.recent().filter_map(|byte| self.beyond.containing(byte));
         let others = self.beyond.iter().rev().filter(|range| !self.is_recent(range));
         recent.chain(others).take(most)
     }
@@ -122,20 +130,24 @@ impl Reassembly {
         (known && end < to).then_some(Range { start: end, end: to })
     }
 
+    fn recent(&self) -> impl Iterator<Item = u64> + '_ {
+        self.recent.iter().copied().take_while(|byte| *byte != NO_BYTE)
+    }
+
     fn is_recent(&self, range: &Range) -> bool {
-        self.recent.iter().flatten().any(|byte| range.start <= *byte && *byte < range.end)
+        self.recent().any(|byte| range.start <= byte && byte < range.end)
     }
 
     /// Puts the range around `byte` first; a range that the same data merged into is named once.
     fn remember(&mut self, byte: u64) {
         let Some(newest) = self.beyond.containing(byte) else { return };
-        let mut list = [None; SackBlocks::MOST];
-        list[0] = Some(byte);
+        let mut list = [NO_BYTE; SackBlocks::MOST];
+        list[0] = byte;
         let mut filled = 1;
-        for old in self.recent.iter().flatten() {
-            let inside_newest = newest.start <= *old && *old < newest.end;
-            if filled < list.len() && !inside_newest && *old >= self.next {
-                list[filled] = Some(*old);
+        for old in self.recent() {
+            let inside_newest = newest.start <= old && old < newest.end;
+            if filled < list.len() && !inside_newest && old >= self.next {
+                list[filled] = old;
                 filled += 1;
             }
         }
