@@ -8,6 +8,8 @@ use lasthop_base::Duration;
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct RttEstimator {
+    /// Doublings since the last valid sample (RFC 6298 §5.5).
+    backoff: u32,
     /// [`NONE`] before the first sample.
     srtt: Duration,
     variation: Duration,
@@ -19,8 +21,6 @@ pub struct RttEstimator {
     sum: Duration,
     smallest: Duration,
     largest: Duration,
-    /// Doublings since the last valid sample (RFC 6298 §5.5).
-    backoff: u32,
     /// [`RtoLimits::largest`].
     largest_rto: Duration,
 }

@@ -234,7 +234,9 @@ impl Endpoint {
 
     /// Three blocks fit beside timestamps, four without (RFC 2018 §3), two beside AccECN's counters.
     fn most_blocks(&self) -> usize {
-        if self.telling.accecn().is_some_and(|accecn| accecn.is_due()) {
+        if self.agreed.ecn == Feedback::Accurate
+            && self.telling.accecn().is_some_and(|accecn| accecn.is_due())
+        {
             return SackBlocks::BESIDE_ACCECN;
         }
         if self.agreed.timestamps { SackBlocks::MOST - 1 } else { SackBlocks::MOST }
@@ -246,7 +248,10 @@ impl Endpoint {
     pub(super) fn leave_room_for_options(&mut self) {
         let blocks = self.receiver.reassembly().beyond().len().min(self.most_blocks()) as u64;
         let sack = if blocks > 0 { SACK_HEADER + SACK_BLOCK * blocks } else { 0 };
-        let counters = self.telling.accecn().map_or(0, |accecn| accecn.takes());
+        let counters = match self.agreed.ecn {
+            Feedback::Accurate => self.telling.accecn().map_or(0, |accecn| accecn.takes()),
+            _ => 0,
+        };
         self.sender.leave_room(sack + counters);
     }
 }

@@ -121,9 +121,9 @@ pub struct Endpoint {
     clock: Time,
     /// When the last acceptable segment came.
     heard_at: Time,
-    log: Log,
     /// One tick of the timestamp clock, ns, at least 1.
     tick_nanos: u64,
+    log: Log,
     /// Until the connection is open.
     handshake: Option<Box<Handshake>>,
     challenges: Challenges,

@@ -41,8 +41,7 @@ pub struct Receiver {
     buffer: u64,
     reassembly: Reassembly,
     told: Told,
-    /// When a window that foresees wants to be asked again.
-    window_turns: Time,
+    segment: u64,
     /// Whether data in order concerns the timing alone: no judge, estimate, window or shape wants to hear of it.
     is_plain: bool,
     /// Whether every segment with data is acknowledged at once.
@@ -63,7 +62,6 @@ pub struct Receiver {
     window_measures: bool,
     /// Whether the shape is told each arrival.
     tells_arrivals: bool,
-    segment: u64,
     /// The smallest step by which the window's right edge moves: a segment, or half of the largest window.
     smallest_opening: u64,
     timing: Box<dyn AckTiming>,
@@ -79,8 +77,11 @@ pub struct Receiver {
     studied: Option<Box<Studied>>,
 }
 
-/// What a receiver keeps that judges losses, estimates the sender's window, or acknowledges in several pieces.
+/// What a receiver keeps that judges losses, estimates the sender's window, foresees its own, or acknowledges in several
+/// pieces.
 struct Studied {
+    /// When a window that foresees wants to be asked again.
+    window_turns: Time,
     estimator: WindowEstimator,
     random: Stream,
     burst: Option<Burst>,
@@ -161,7 +162,15 @@ impl Receiver {
         let studies = !always_once || cause.judges() || estimates || needs.uplink;
         let studied = studies.then(|| {
             let uplink = Backlog::default();
-            Box::new(Studied { estimator: estimator(), random, burst: None, uplink, shaped: None })
+            let window_turns = Time::NEVER;
+            Box::new(Studied {
+                window_turns,
+                estimator: estimator(),
+                random,
+                burst: None,
+                uplink,
+                shaped: None,
+            })
         });
         Receiver {
             is_plain: !(cause.judges() || estimates || window.needs_arrivals() || needs.arrivals),
@@ -175,7 +184,6 @@ impl Receiver {
             },
             buffer: window.buffer().unwrap_or(NO_BUFFER),
             shrinks: window.shrinks(),
-            window_turns: Time::NEVER,
             window_measures: window.needs_arrivals(),
             tells_arrivals: needs.arrivals,
             is_immediate: timing.is_immediate(),
@@ -452,7 +460,9 @@ impl Receiver {
 
     #[cold]
     fn turn_window(&mut self, turn: Turn) {
-        self.window_turns = turn.again;
+        if let Some(studied) = &mut self.studied {
+            studied.window_turns = turn.again;
+        }
         // What was told holds no longer.
         self.told = Told { shift: u8::MAX, is_closed: turn.closed, ..Told::default() };
         // Before anything has arrived there is nothing to acknowledge.
@@ -473,12 +483,16 @@ impl Receiver {
             Pending::At(time) => time,
             _ => Time::NEVER,
         };
-        due.min(self.window_turns)
+        if self.always_once { due } else { due.min(self.window_turns()) }
+    }
+
+    fn window_turns(&self) -> Time {
+        self.studied.as_ref().map_or(Time::NEVER, |studied| studied.window_turns)
     }
 
     /// The delayed ACK's time has come (if `now` has reached it).
     pub(crate) fn handle_timeout(&mut self, now: Time) {
-        if self.window_turns <= now {
+        if !self.always_once && self.window_turns() <= now {
             let turn = self.window.on_turn(now);
             self.turn_window(turn);
         }

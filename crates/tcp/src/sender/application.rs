@@ -8,9 +8,7 @@ use crate::ranges::Range;
 pub(super) struct Application {
     /// The byte behind the last one to send, the FIN included.
     end: u64,
-    /// The byte behind the last one written.
-    written: u64,
-    /// Whether a FIN follows it.
+    /// Whether that is a FIN.
     finishing: bool,
     /// Whether a short segment waits while data is outstanding (RFC 9293 §3.7.4).
     pub(super) nagle: bool,
@@ -19,25 +17,24 @@ pub(super) struct Application {
 impl Application {
     /// Nothing written; the first byte of data will be at offset 1.
     pub(super) fn new(nagle: bool) -> Application {
-        Application { written: 1, finishing: false, end: 1, nagle }
+        Application { finishing: false, end: 1, nagle }
     }
 
     /// So many bytes more; none after [`Application::finish`].
     pub(super) fn write(&mut self, bytes: u64) {
         if !self.finishing {
-            self.written = self.written.saturating_add(bytes);
-            self.end = self.written;
+            self.end = self.end.saturating_add(bytes);
         }
     }
 
     pub(super) fn finish(&mut self) {
+        self.end = self.written().saturating_add(1);
         self.finishing = true;
-        self.end = self.written.saturating_add(1);
     }
 
     /// The byte behind the last one written.
     pub(super) fn written(&self) -> u64 {
-        self.written
+        self.end - u64::from(self.finishing)
     }
 
     /// Whether a FIN follows the last byte.

@@ -57,24 +57,23 @@ use repair::Repair;
 use scoreboard::Scoreboard;
 use slow_start::SlowStart;
 use std::sync::Arc;
+use tail::Tail;
 use timer::{Kind, Timer};
 use user_timeout::UserTimeout;
 
 /// The sending half of an endpoint. Offsets are absolute; the SYN is byte 0.
 ///
-/// First what every segment and every ACK touches, in lines of the cache that lie together, then the parts, each with its
-/// rules in a file of its name.
+/// In lines of the cache of 64 bytes: one of what is lost, one of what is outstanding, two that every segment and every ACK
+/// touches, whoever sends data, three that new ACKs do, and what is rare; each part has its rules in a file of its name.
 #[repr(C, align(64))]
 pub struct Sender {
+    mss: u64,
     board: Scoreboard,
     peer: Peer,
     /// What `congestion` said last, bytes.
     cwnd: u64,
-    mss: u64,
     /// Payload of a full segment beside the options that go out now.
     fits: u64,
-    /// What the next go-back-N ends at; 0 when none is under way.
-    restart_until: u64,
     /// Nothing is lost, reported or repeated, so that all outstanding data is in flight: most of a connection's life.
     calm: bool,
     /// Whether the short way is taken then.
@@ -91,10 +90,13 @@ pub struct Sender {
     waits_for: Option<Limit>,
     /// Whether the next new segment tells the receiver of a reduction (CWR, RFC 3168 §6.1.2).
     tells: bool,
-    application: Application,
-    timer: Timer,
     /// `None`: `congestion` wants neither rate samples nor pacing.
     rates: Option<Box<Rates>>,
+    application: Application,
+    timer: Timer,
+    /// What the next go-back-N ends at; 0 when none is under way.
+    restart_until: u64,
+    tail: Tail,
     persist: Persist,
     congestion: Box<dyn CongestionControl>,
     counting: Box<dyn AckCounting>,
@@ -178,6 +180,7 @@ impl Sender {
         };
         let initial_window = start.window;
         let congestion = (config.congestion.build)(&config.congestion.values, start);
+        let tail = if recovery.probes_tail() { Tail::Quiet { expires: Time::NEVER } } else { Tail::Off };
         let mut board = Scoreboard::starting_at(1);
         if congestion.samples() {
             board.keep_losses();
@@ -199,6 +202,7 @@ impl Sender {
             mss,
             fits: mss,
             restart_until: 0,
+            tail,
             waits_for: None,
             tells: false,
             config: Arc::clone(config),
@@ -498,7 +502,6 @@ impl Sender {
             true => self.grow_watchfully(&event),
             false => self.congestion.window_after(&event, &mut *self.counting),
         };
-        self.user_timeout.moved();
         self.arm(now);
         if outstanding == 0 {
             self.idle.since = acked.sent_at.unwrap_or(now);

@@ -90,7 +90,7 @@ impl Sender {
         }
         self.persist.end();
         self.board.sent_new(range.len(), now);
-        if self.repair.tail != Tail::Off {
+        if self.tail != Tail::Off {
             self.put_probe_off(now);
         }
         if !self.calm {

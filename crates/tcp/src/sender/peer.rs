@@ -1,16 +1,18 @@
 //! The peer's advertised window (SND.WND, RFC 9293 §3.3.1): what it admits.
 
 /// The receiver's window as the sender knows it, in absolute offsets.
+///
+/// Windows take 32 bits: none is larger than 65,535 * 2^14 bytes (RFC 7323 §2.3).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Peer {
     /// The byte behind the last one that the window admits.
     right_edge: u64,
-    /// The last window advertised, bytes.
-    window: u64,
-    /// The largest window ever advertised, bytes.
-    largest_window: u64,
     /// Offset of the peer's segment that told the window (SND.WL1, RFC 9293 §3.10.7.4).
     told_at: u64,
+    /// The last window advertised, bytes.
+    window: u32,
+    /// The largest window ever advertised, bytes.
+    largest_window: u32,
 }
 
 impl Peer {
@@ -21,8 +23,8 @@ impl Peer {
 
     /// A window counted from `ack`. What was sent stays sent, even if the right edge moves left (RFC 9293 §3.8.6).
     pub(super) fn admit(&mut self, ack: u64, window: u64) {
-        self.window = window;
-        self.largest_window = self.largest_window.max(window);
+        self.window = u32::try_from(window).unwrap_or(u32::MAX);
+        self.largest_window = self.largest_window.max(self.window);
         self.right_edge = ack.saturating_add(window);
     }
 
@@ -46,18 +48,18 @@ impl Peer {
 
     /// The last window advertised, bytes.
     pub(super) fn window(&self) -> u64 {
-        self.window
+        u64::from(self.window)
     }
 
     /// The largest window ever advertised, bytes.
     pub(super) fn largest_window(&self) -> u64 {
-        self.largest_window
+        u64::from(self.largest_window)
     }
 
     /// Whether so little of the window is open that a segment would be silly, even if all is sent that fits (RFC 9293
     /// §3.8.6.2.1): less than half of the largest window.
     pub(super) fn is_silly(&self, usable: u64) -> bool {
-        usable == 0 || usable < self.largest_window / 2
+        usable == 0 || usable < self.largest_window() / 2
     }
 }
 

@@ -18,9 +18,7 @@ use lasthop_base::Time;
 use lasthop_wire::Priority;
 
 /// What is being repaired, and how.
-#[repr(C)]
 pub(super) struct Repair {
-    pub(super) tail: Tail,
     pub(super) recovery: Box<dyn LossRecovery>,
     /// Why the next thing that must go out does.
     pub(super) why: Reason,
@@ -52,7 +50,6 @@ impl Repair {
             spares: config.loss_window_spares,
             samples_sack: config.sack_rtt && recovery.needs_times(),
             times: recovery.needs_times(),
-            tail: if recovery.probes_tail() { Tail::Quiet { expires: Time::NEVER } } else { Tail::Off },
             recovery,
             why: Reason::Hole,
             asks: config.f_rto,
@@ -166,7 +163,7 @@ impl Sender {
         let delivered = acked.delivered + reported;
         let mut rate = if self.rates.is_some() { self.sample(now, delivered) } else { None };
         let lost_before = self.board.lost_total();
-        if self.repair.tail != Tail::Off {
+        if self.tail != Tail::Off {
             self.conclude_probe(now, twice, advanced, ack.selective, log);
         }
         let step = self.repair.recovery.on_ack(&news, &mut self.board);
@@ -217,7 +214,6 @@ impl Sender {
             self.note_restraint(in_flight);
         }
         if advanced {
-            self.user_timeout.moved();
             self.restart_timer(now, step);
             if self.board.outstanding() == 0 {
                 self.idle.since = acked.sent_at.unwrap_or(now);
@@ -242,7 +238,7 @@ impl Sender {
             self.wait_for(now, Limit::Congestion);
             return None;
         }
-        if self.repair.tail == Tail::Due
+        if self.tail == Tail::Due
             && let Some(outgoing) = self.poll_probe(now, log)
         {
             return Some(outgoing);
@@ -357,7 +353,7 @@ impl Sender {
         if self.repair.times {
             self.timer.look(self.repair.recovery.deadline());
         }
-        let probes = match self.repair.tail {
+        let probes = match self.tail {
             Tail::Off => false,
             Tail::Quiet { .. } => self.board.again() > 0,
             Tail::Due | Tail::Asked { .. } => true,

@@ -30,7 +30,7 @@ impl Sender {
     #[inline]
     pub(super) fn arm(&mut self, now: Time) {
         let expires = now + self.rtt.rto();
-        match self.repair.tail {
+        match self.tail {
             Tail::Quiet { .. } if self.is_undisturbed() => self.arm_probe(now, expires),
             _ => self.timer.start(expires, Kind::Retransmit),
         }
@@ -39,7 +39,7 @@ impl Sender {
     /// New data went out behind what is outstanding: the probe waits for it too, at most until the timer would expire.
     #[inline(never)]
     pub(super) fn put_probe_off(&mut self, now: Time) {
-        if let Tail::Quiet { expires } = self.repair.tail
+        if let Tail::Quiet { expires } = self.tail
             && self.timer.kind() == Kind::Probe
         {
             self.arm_probe(now, expires);
@@ -54,7 +54,7 @@ impl Sender {
             Some(srtt) => srtt * 2 + if is_lone { LONGEST_ACK_DELAY } else { Duration::ZERO },
             None => Duration::from_secs(1),
         };
-        self.repair.tail = Tail::Quiet { expires };
+        self.tail = Tail::Quiet { expires };
         self.timer.start((now + timeout).min(expires), Kind::Probe);
     }
 
@@ -70,7 +70,7 @@ impl Sender {
     /// The probe's time has come; from now on the retransmission timer runs.
     pub(super) fn expire_probe(&mut self, now: Time) -> Expiry {
         self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
-        self.repair.tail = Tail::Due;
+        self.tail = Tail::Due;
         self.calm = false;
         Expiry::GoesOn
     }
@@ -79,11 +79,11 @@ impl Sender {
     #[inline(never)]
     pub(super) fn poll_probe(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
         if let Ok(range) = self.next_new(self.mss) {
-            self.repair.tail = Tail::Asked { end: range.end, again: false };
+            self.tail = Tail::Asked { end: range.end, again: false };
             return Some(self.send_new(now, range));
         }
         let range = self.board.last()?;
-        self.repair.tail = Tail::Asked { end: self.board.nxt(), again: true };
+        self.tail = Tail::Asked { end: self.board.nxt(), again: true };
         Some(self.again(now, range, Reason::TailProbe, log))
     }
 
@@ -98,14 +98,14 @@ impl Sender {
         selective: bool,
         log: &mut Log,
     ) {
-        let Tail::Asked { end, again } = self.repair.tail else { return };
+        let Tail::Asked { end, again } = self.tail else { return };
         let una = self.board.una();
         if una < end {
             return;
         }
         let has_repaired = again && !twice && una > end;
         if !again || twice || has_repaired || (!advanced && !selective) {
-            self.repair.tail = Tail::Quiet { expires: Time::NEVER };
+            self.tail = Tail::Quiet { expires: Time::NEVER };
         }
         if has_repaired && !self.repair.recovery.is_recovering() {
             let loss = self.loss_event(now, self.board.outstanding());
@@ -118,8 +118,8 @@ impl Sender {
 
     /// A timeout or a recovery: a probe's answer would say nothing.
     pub(super) fn forget_probe(&mut self) {
-        if self.repair.tail != Tail::Off {
-            self.repair.tail = Tail::Quiet { expires: Time::NEVER };
+        if self.tail != Tail::Off {
+            self.tail = Tail::Quiet { expires: Time::NEVER };
         }
     }
 }

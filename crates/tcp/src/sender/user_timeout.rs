@@ -13,10 +13,11 @@ pub(crate) enum Expiry {
     GivenUp,
 }
 
-/// Expiries of the retransmission timer for the same data: none, and the rest says nothing.
+/// Expiries of the retransmission timer for the same data.
 #[derive(Clone, Copy, Debug)]
 struct Stall {
-    /// `una` all the while: a second expiry there reduces the window no further.
+    /// `una` all the while: a second expiry there reduces the window no further. Once `una` is another one, data has moved
+    /// and there is no stall. No data begins at 0.
     una: u64,
     /// When the timer was started that expired first.
     since: Time,
@@ -53,12 +54,6 @@ impl UserTimeout {
         }
     }
 
-    /// Data was acknowledged.
-    #[inline]
-    pub(super) fn moved(&mut self) {
-        self.stall.expiries = 0;
-    }
-
     /// When a peer that has been silent since then is given up.
     pub(super) fn ends(&self, silent_since: Time) -> Time {
         silent_since + self.gives_up_after
@@ -75,7 +70,7 @@ impl UserTimeout {
         una: u64,
         heard_at: Option<Time>,
     ) -> Option<Expired> {
-        let before = Some(self.stall).filter(|stall| stall.expiries > 0 && stall.una == una);
+        let before = Some(self.stall).filter(|stall| stall.una == una);
         let stall = before.unwrap_or(Stall { una, since: now - rto, expiries: 0 });
         let end = self.ends(heard_at.map_or(stall.since, |heard_at| stall.since.max(heard_at)));
         if now >= end {
@@ -91,8 +86,8 @@ impl Sender {
     /// Whether the same data was sent again so often that the path may be broken (R1, RFC 9293 §3.8.3).
     pub fn is_troubled(&self) -> bool {
         let user_timeout = &self.user_timeout;
-        let expiries = user_timeout.stall.expiries;
-        expiries > 0 && expiries >= user_timeout.troubled_after
+        let Stall { una, expiries, .. } = user_timeout.stall;
+        una == self.board.una() && expiries >= user_timeout.troubled_after
     }
 
     /// From now on data may go unacknowledged for this long (R2).

@@ -15,30 +15,32 @@ use std::collections::VecDeque;
 use times::Times;
 
 /// The sender's view of its outstanding data, in absolute stream offsets (bytes).
+///
+/// What is asked of it while nothing is lost comes last, beside what comes behind it in [`Sender`](super::Sender).
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Scoreboard {
-    una: u64,
-    nxt: u64,
-    /// The most bytes that one acknowledgement has covered.
-    largest_acked: u64,
-    /// Index that the front record would have had no record ever been popped.
-    popped: u64,
-    records: VecDeque<Record>,
-    sacked: RangeSet,
-    /// `None`: nobody asks.
-    times: Option<Box<Times>>,
-    sacked_bytes: u64,
-    lost_bytes: u64,
-    again_bytes: u64,
-    /// All bytes that were ever marked lost, those marked again counted again.
-    lost_total: u64,
     /// Records before this one have been examined for loss.
     lost_to: u64,
     /// Records before this one need no retransmission.
     again_from: u64,
     /// Where rule 3 of RFC 6675's NextSeg goes on looking.
     rule3_from: u64,
+    /// All bytes that were ever marked lost, those marked again counted again.
+    lost_total: u64,
+    again_bytes: u64,
+    lost_bytes: u64,
+    sacked_bytes: u64,
+    sacked: RangeSet,
+    records: VecDeque<Record>,
+    /// The most bytes that one acknowledgement has covered.
+    largest_acked: u64,
+    /// `None`: nobody asks.
+    times: Option<Box<Times>>,
+    /// Index that the front record would have had no record ever been popped.
+    popped: u64,
+    una: u64,
+    nxt: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
