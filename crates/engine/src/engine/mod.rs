@@ -93,6 +93,13 @@ struct Carried {
     account: Option<Box<FlowAccount>>,
 }
 
+// See [`Carried`].
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    use std::mem::{offset_of, size_of};
+    assert!(offset_of!(Carried, sharing) <= 56 && size_of::<Carried>() == 128);
+};
+
 impl Carried {
     fn account(&mut self) -> &mut FlowAccount {
         begun(&mut self.account)

@@ -95,8 +95,8 @@ impl Arriving {
 
 /// One end of a connection.
 ///
-/// First what every packet touches, in two lines of the cache; then its halves, each of which begins so too; then the rest.
-/// What hardly any connection has stands behind a pointer.
+/// First what every packet touches, in two lines of the cache; then its halves, each of which begins a line, with rare things
+/// in the room between them; then the rest. What hardly any connection has stands behind a pointer.
 #[repr(C, align(64))]
 pub struct Endpoint {
     state: State,
@@ -128,23 +128,32 @@ pub struct Endpoint {
     handshake: Option<Box<Handshake>>,
     challenges: Challenges,
     receiver: Receiver,
-    sender: Sender,
     /// It is read when the connection opens and ends, and not in between. Endpoints that are alike share it.
     config: Arc<Config>,
-    role: Role,
     /// Of the sender's random stream: a sender that is built anew begins it anew.
     seed: u64,
+    role: Role,
+    /// Whether the application will have nothing to add once the connection is open.
+    closes_when_open: bool,
+    /// Why the connection ended, once it has.
+    ended: Option<Ended>,
+    sender: Sender,
     telling: Telling,
     /// When the last keep-alive probe was sent, and how many in a row were not answered.
     asked_at: Time,
     unanswered: u32,
     /// What a router says that the path takes, if it is in doubt.
     doubted: Option<Box<network::Claim>>,
-    /// Whether the application will have nothing to add once the connection is open.
-    closes_when_open: bool,
-    /// Why the connection ended, once it has.
-    ended: Option<Ended>,
 }
+
+// The halves begin lines of the cache. Whoever adds a field finds it a place, or says here what it costs each connection.
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    use std::mem::{offset_of, size_of};
+    assert!(offset_of!(Endpoint, receiver).is_multiple_of(64));
+    assert!(offset_of!(Endpoint, sender).is_multiple_of(64));
+    assert!(size_of::<Endpoint>() <= 21 * 64);
+};
 
 /// How a connection ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -27,7 +27,7 @@ use window::{AdvertisedWindow, Foreseen, Turn, WindowInput};
 ///
 /// First what every segment touches, in two lines of the cache, with what waits behind holes between them; then what hardly
 /// any segment asks for.
-#[repr(C, align(64))]
+#[repr(C)]
 pub struct Receiver {
     due: Pending,
     /// Where the peer's FIN is, once seen; until then [`NO_FIN`].

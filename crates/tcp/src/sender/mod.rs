@@ -65,7 +65,7 @@ use user_timeout::UserTimeout;
 ///
 /// In lines of the cache of 64 bytes: one of what is lost, one of what is outstanding, two that every segment and every ACK
 /// touches, whoever sends data, three that new ACKs do, and what is rare; each part has its rules in a file of its name.
-#[repr(C, align(64))]
+#[repr(C)]
 pub struct Sender {
     mss: u64,
     board: Scoreboard,
