@@ -486,6 +486,7 @@ impl Receiver {
         if self.always_once { due } else { due.min(self.window_turns()) }
     }
 
+    #[cold]
     fn window_turns(&self) -> Time {
         self.studied.as_ref().map_or(Time::NEVER, |studied| studied.window_turns)
     }
