@@ -205,7 +205,8 @@ pub(crate) struct Log {
     /// Whether every event is queued; otherwise only judgements are, which accounting needs.
     pub(crate) tracing: bool,
     pub(crate) counters: Counters,
-    /// `None`: there was never an event. Most connections tell none.
+    /// `None`: there was never an event. Most connections tell none, and have a word for it.
+    #[allow(clippy::box_collection)]
     queue: Option<Box<VecDeque<(Time, Event)>>>,
 }
 
