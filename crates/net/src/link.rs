@@ -10,7 +10,7 @@ mod impaired;
 mod light;
 mod set;
 
-use crate::admission::{self, Admission, State, Verdict};
+use crate::admission::{self, Admission, Room, State, Verdict};
 use crate::arq::{self, Arq, Carried, LinkLayer, Medium, Member, Partner, Parts};
 use crate::changing::{self, Changing};
 use crate::channel::{self, Air, Channel, Planned, Reception};
@@ -247,7 +247,7 @@ impl Line {
     /// The average queue by which its admission decides, if it does, packets.
     pub fn average(&self) -> Option<f64> {
         match self {
-            Line::Link(link) => link.admission.average(),
+            Line::Link(link) => link.gate.average(),
             Line::Element(element) => element.average(),
         }
     }
@@ -274,7 +274,7 @@ impl Line {
 pub struct Link {
     server: Server,
     delay: Duration,
-    admission: Box<dyn Admission>,
+    gate: Gate,
     /// What comes to the delay.
     extra: Option<Box<Extra>>,
     /// `None` when nothing is ever lost or late.
@@ -292,6 +292,22 @@ pub struct Link {
     last_arrival: Time,
     /// Of the packet that met some last.
     trouble: Option<Trouble>,
+}
+
+/// Who decides what may join.
+enum Gate {
+    /// The room alone: nobody need be asked.
+    Room(Room),
+    Asked(Box<dyn Admission>),
+}
+
+impl Gate {
+    fn average(&self) -> Option<f64> {
+        match self {
+            Gate::Room(_) => None,
+            Gate::Asked(admission) => admission.average(),
+        }
+    }
 }
 
 /// What became of a packet.
@@ -338,7 +354,8 @@ impl Link {
         arq: Box<dyn Arq>,
     ) -> Link {
         let late = extra.as_ref();
-        let tracks = !admission.is_unlimited();
+        let room = admission.room();
+        let tracks = !room.is_some_and(|room| room.is_unlimited());
         Link {
             server: Server::new(service),
             delay,
@@ -348,7 +365,7 @@ impl Link {
                 || channel.draws()
                 || service.draws()
                 || late.is_some_and(|late| late.draws()),
-            admission,
+            gate: room.map_or_else(|| Gate::Asked(admission), Gate::Room),
             keeps_order: arq.keeps_order() && !late.is_some_and(|late| late.reorders()),
             air: (extra.is_some() || !channel.is_perfect()).then_some((channel, arq)),
             extra,
@@ -396,11 +413,17 @@ impl Link {
     }
 
     /// A packet joins at `now`, which never decreases. It may come out marked.
-    #[inline(never)]
+    #[inline(always)]
     pub fn carry(&mut self, now: Time, packet: &mut Packet) -> Passage {
         if self.tracks {
-            let queue = State { backlog: self.backlog(now), idle: now.since(self.frees_at) };
-            if let Verdict::Drop(reason) = self.admission.admit(now, packet, &queue) {
+            let backlog = self.backlog(now);
+            let verdict = match &mut self.gate {
+                Gate::Room(room) => room.admit(packet.wire_bytes, &backlog),
+                Gate::Asked(admission) => {
+                    admission.admit(now, packet, &State { backlog, idle: now.since(self.frees_at) })
+                }
+            };
+            if let Verdict::Drop(reason) = verdict {
                 return Passage::Lost { at: now, reason, readable: false };
             }
         }
@@ -440,7 +463,7 @@ impl Link {
     }
 
     /// The first transmission was lost, and the ARQ has seen to it.
-    #[inline(never)]
+    #[cold]
     fn carry_again(&mut self, air: &Air, carried: &Carried) -> Passage {
         self.trouble = Some(trouble(air.end, carried));
         self.frees_at = air.end + carried.holds;

@@ -2,10 +2,10 @@
 //!
 //! As in ns-2, the limit counts what waits; the packet in transmission has left the queue.
 
-use super::{Admission, Build, State, Verdict};
+use super::{Admission, Build, Room, State, Verdict};
 use crate::discipline::Discipline;
 use lasthop_base::{Info, Limit, Mechanism, Parameter, Time, Unit};
-use lasthop_wire::{LossReason, Packet};
+use lasthop_wire::Packet;
 
 /// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -32,29 +32,22 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
     build: &|values, _| {
         let or_unlimited = |limit: u64| if limit == 0 { u64::MAX } else { limit };
-        Discipline::fifo(DropTail {
+        Discipline::fifo(DropTail(Room {
             packets: or_unlimited(values.count("packets")),
             bytes: or_unlimited(values.bytes("bytes")),
-        })
+        }))
     },
 };
 
-struct DropTail {
-    packets: u64,
-    bytes: u64,
-}
+struct DropTail(Room);
 
 impl Admission for DropTail {
     fn admit(&mut self, _: Time, packet: &mut Packet, queue: &State) -> Verdict {
-        let backlog = &queue.backlog;
-        let is_idle = backlog.waiting == 0 && !backlog.in_service;
-        let fits = u64::from(backlog.waiting) < self.packets
-            && backlog.bytes + u64::from(packet.wire_bytes) <= self.bytes;
-        if is_idle || fits { Verdict::Admit } else { Verdict::Drop(LossReason::QueueFull) }
+        self.0.admit(packet.wire_bytes, &queue.backlog)
     }
 
-    fn is_unlimited(&self) -> bool {
-        self.packets == u64::MAX && self.bytes == u64::MAX
+    fn room(&self) -> Option<Room> {
+        Some(self.0)
     }
 
     fn draws(&self) -> bool {

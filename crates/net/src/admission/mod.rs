@@ -34,14 +34,39 @@ pub trait Admission: Send {
         false
     }
 
-    /// Whether it admits everything: the link then need not count what waits.
-    fn is_unlimited(&self) -> bool {
-        false
+    /// The room of the queue, if that alone decides: then nobody need ask [`Admission::admit`].
+    fn room(&self) -> Option<Room> {
+        None
     }
 
     /// Whether it draws random numbers, so that repetitions may differ. Whoever does not has to say so.
     fn draws(&self) -> bool {
         true
+    }
+}
+
+/// The most that may wait.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Room {
+    /// Packets; [`u64::MAX`]: any number.
+    pub packets: u64,
+    /// Bytes, likewise.
+    pub bytes: u64,
+}
+
+impl Room {
+    /// Whether it has no end: the link then need not count what waits.
+    pub fn is_unlimited(&self) -> bool {
+        self.packets == u64::MAX && self.bytes == u64::MAX
+    }
+
+    /// Whether a packet of so many bytes joins. An idle transmitter takes it whatever its size.
+    #[inline]
+    pub fn admit(&self, bytes: u32, backlog: &Backlog) -> Verdict {
+        let is_idle = backlog.waiting == 0 && !backlog.in_service;
+        let fits =
+            u64::from(backlog.waiting) < self.packets && backlog.bytes + u64::from(bytes) <= self.bytes;
+        if is_idle || fits { Verdict::Admit } else { Verdict::Drop(LossReason::QueueFull) }
     }
 }
 
