@@ -10,10 +10,12 @@ use pairs::{MOST, Pairs};
 ///
 /// Sources compete in groups of eight, whose times fill one line of the cache; the winners of eight groups compete in the
 /// next round, until one group is left. A source that neither was its group's winner nor becomes it ends the matter there;
-/// else a round looks at eight times at most. Some tens of sources compete in pairs instead (`pairs`).
+/// else a round looks at eight times at most. Some tens of sources compete in pairs instead (`pairs`), and up to eight are
+/// kept in order: most often only two or three of them have anything due, and the first one goes behind the second.
 #[derive(Debug)]
 pub struct Tournament {
-    first: (Time, u32),
+    /// The earliest; if there is one round, all of them in order, and as many as are missing to eight behind them.
+    order: [(Time, u32); GROUP],
     /// The times of all rounds, the last round's first: the winner of the group that begins at 8 (i + 1) stands at i.
     times: Vec<Time>,
     /// Whose they are; empty if there is one round.
@@ -28,8 +30,6 @@ pub struct Tournament {
 
 /// Sources of a group.
 const GROUP: usize = 8;
-/// As many as a path of two links has: fewer to look at, where there are no more.
-const FEWEST: usize = 4;
 
 impl Tournament {
     /// A tournament of `count` sources, none of which has anything due.
@@ -49,20 +49,21 @@ impl Tournament {
             leaves = GROUP * (leaves + 1);
             room *= GROUP;
         }
-        let places = if count <= FEWEST { FEWEST } else { leaves + count.next_multiple_of(GROUP) };
+        let places = leaves + count.next_multiple_of(GROUP);
         let mut sources = vec![0; if leaves == 0 { 0 } else { places }];
         for place in (0..sources.len()).rev() {
             let first_below = sources.get(GROUP * (place + 1)).copied().unwrap_or(0);
             sources[place] = if place >= leaves { (place - leaves) as u32 } else { first_below };
         }
-        let times = vec![Time::NEVER; places];
-        Tournament { first: (Time::NEVER, 0), times, sources, pairs: None, leaves, count }
+        let mut order = [(Time::NEVER, 0); GROUP];
+        (0..).zip(&mut order).for_each(|(number, place)| place.1 = number);
+        Tournament { order, times: vec![Time::NEVER; places], sources, pairs: None, leaves, count }
     }
 
     /// The earliest time and its source.
     #[inline]
     pub fn first(&self) -> (Time, u32) {
-        self.first
+        self.order[0]
     }
 
     /// When source `number` is next due.
@@ -72,21 +73,25 @@ impl Tournament {
     }
 
     /// Source `number` is next due at `time`.
-    #[inline]
+    #[inline(always)]
     pub fn set(&mut self, number: u32, time: Time) {
         if self.leaves > 0 {
             return self.set_among_many(number, time);
         }
         self.times[number as usize] = time;
-        if number != self.first.1 {
-            self.first = if precedes((time, number), self.first) { (time, number) } else { self.first };
-        } else if let Some(group) = self.times.first_chunk::<GROUP>() {
-            let (time, place) = earliest(group);
-            self.first = (time, place as u32);
-        } else if let Some(group) = self.times.first_chunk::<FEWEST>() {
-            let (time, place) = earliest(group);
-            self.first = (time, place as u32);
+        let order = &mut self.order;
+        if order[0].1 != number {
+            return sort_in(order, (time, number));
         }
+        // Nearly always it is the first, and goes back a place or two.
+        let mut place = 0;
+        while let Some(&behind) = order.get(place + 1)
+            && precedes(behind, (time, number))
+        {
+            order[place] = behind;
+            place += 1;
+        }
+        order[place] = (time, number);
     }
 
     /// The same where there are more than eight.
@@ -96,7 +101,7 @@ impl Tournament {
             Some(pairs) if Pairs::can_tell(time) => {
                 self.times[self.leaves + number as usize] = time;
                 let first = pairs.set(number, time);
-                self.first = (self.time_of(first), first);
+                self.order[0] = (self.time_of(first), first);
             }
             Some(_) => self.do_without_pairs(number, time),
             None => self.climb(number, time),
@@ -122,7 +127,7 @@ impl Tournament {
             self.sources[place] = winner.1;
             let group = place / GROUP;
             let known = match group {
-                0 => self.first,
+                0 => self.order[0],
                 group => (self.times[group - 1], self.sources[group - 1]),
             };
             if known.1 == before {
@@ -137,12 +142,27 @@ impl Tournament {
                 return;
             }
             if group == 0 {
-                self.first = winner;
+                self.order[0] = winner;
                 return;
             }
             before = known.1;
             place = group - 1;
         }
+    }
+}
+
+/// A source that is not the first has another time now.
+#[cold]
+fn sort_in(order: &mut [(Time, u32); GROUP], source: (Time, u32)) {
+    let Some(mut place) = order.iter().position(|other| other.1 == source.1) else { return };
+    order[place] = source;
+    while place + 1 < GROUP && precedes(order[place + 1], source) {
+        order.swap(place, place + 1);
+        place += 1;
+    }
+    while place > 0 && precedes(source, order[place - 1]) {
+        order.swap(place, place - 1);
+        place -= 1;
     }
 }
 
@@ -186,11 +206,16 @@ impl Timers {
     }
 
     /// Timer `number` is to come up at `deadline` at the latest.
-    #[inline]
+    #[inline(always)]
     pub fn at_latest(&mut self, number: u32, deadline: Time) {
         if deadline < self.0.time_of(number) {
             self.0.set(number, deadline);
         }
+    }
+
+    /// Whether timer `number` comes up at `deadline` at the latest.
+    pub fn is_set_by(&self, number: u32, deadline: Time) -> bool {
+        self.0.time_of(number) <= deadline
     }
 
     /// Timer `number` has come up: its next place is `deadline`.

@@ -51,6 +51,8 @@ pub(crate) struct Pipe {
     pub(crate) travelling: Ring,
     /// How long packets took, if that is measured.
     pub(crate) waits: Option<Box<Waits>>,
+    /// Whether somebody wants to hear of each packet: an observer, or `waits`.
+    pub(crate) is_watched: bool,
     pub(crate) behind: Behind,
 }
 
@@ -77,6 +79,7 @@ impl Pipe {
             passing: 0,
             travelling: Ring::default(),
             waits: None,
+            is_watched: false,
             behind: Behind::Nothing,
         }
     }

@@ -57,11 +57,8 @@ impl Ring {
         next: Option<PipeId>,
         condition: Condition,
     ) -> bool {
-        if due < self.last_due && self.len > 0 {
-            return self.insert(Travelling { due, packet: *packet, next, condition });
-        }
-        if self.len == self.slots.len() {
-            self.grow(packet);
+        if due < self.last_due || self.len == self.slots.len() {
+            return self.push_rarely(Travelling { due, packet: *packet, next, condition });
         }
         let place = self.place(self.len);
         let slot = &mut self.slots[place];
@@ -72,6 +69,21 @@ impl Ring {
         self.last_due = due;
         self.len += 1;
         self.len == 1
+    }
+
+    /// It overtakes others, or there is no room for it.
+    #[cold]
+    fn push_rarely(&mut self, one: Travelling) -> bool {
+        if self.len == self.slots.len() {
+            self.grow(&one.packet);
+        }
+        if self.len == 0 {
+            self.last_due = Time::ZERO;
+        }
+        match one.due < self.last_due {
+            true => self.insert(one),
+            false => self.push(one.due, &one.packet, one.next, one.condition),
+        }
     }
 
     /// The first one to arrive.
@@ -117,9 +129,6 @@ impl Ring {
     /// A packet that overtakes others (an ARQ lets it): few places from the end, among equals behind.
     #[cold]
     fn insert(&mut self, one: Travelling) -> bool {
-        if self.len == self.slots.len() {
-            self.grow(&one.packet);
-        }
         let mut number = self.len;
         self.len += 1;
         while number > 0 && self.slots[self.place(number - 1)].due > one.due {

@@ -7,7 +7,7 @@ use lasthop_wire::FlowId;
 
 impl Engine {
     /// Something has come to an end of a connection with applications, or their time has.
-    #[inline(never)]
+    #[cold]
     pub(super) fn ask_application(&mut self, id: FlowId) {
         let now = self.now;
         let carried = &mut self.flows[id.0 as usize];

@@ -5,7 +5,7 @@ use super::injected::note_left;
 use super::{Carried, Engine, IN_HOST, begun};
 use crate::flow::{Side, Traffic};
 use crate::observer::{Fate, Observer};
-use crate::pipe::{Behind, PipeId};
+use crate::pipe::{Behind, Pipe, PipeId};
 use crate::ring::{Condition, Travelling};
 use crate::waits::{since, stamp};
 use lasthop_base::Time;
@@ -62,7 +62,7 @@ impl Engine {
     }
 
     /// A packet joins a pipe, and goes through all that follow it as long as nothing else can come between.
-    #[inline]
+    #[inline(never)]
     pub(super) fn send(&mut self, packet: &mut Packet, mut at: PipeId) {
         let mut now = self.now;
         let (pipes, nexts) = (&mut self.pipes[..], &self.nexts);
@@ -81,13 +81,9 @@ impl Engine {
                 },
                 Line::Element(_) => return self.enter_element(packet, at),
             };
-            if let Some(observer) = &mut self.observer {
-                let fate = if packet.damaged && next.is_none() { Fate::Open } else { Fate::Arrives(due) };
-                tell_fate(&mut **observer, now, at, packet, fate);
-            }
             pipe.account.carried_bytes += u64::from(packet.wire_bytes);
-            if let Some(waits) = &mut pipe.waits {
-                waits.note(due.since(now));
+            if pipe.is_watched {
+                tell_arrival(&mut self.observer, pipe, (now, due), at, packet, next.is_none());
             }
             if let Some(next) = next {
                 if next.eager && due <= self.horizon && pipe.passing == 0 {
@@ -107,7 +103,7 @@ impl Engine {
     }
 
     /// A packet is lost on the pipe that it has joined at `now`; who gives it up there hears of it at `due`.
-    #[inline(never)]
+    #[cold]
     fn lose_under_way(
         &mut self,
         packet: &Packet,
@@ -128,7 +124,7 @@ impl Engine {
     }
 
     /// A packet passes its host's line before its first link, where it gets its number.
-    #[inline(never)]
+    #[cold]
     pub(super) fn pass_in_host(&mut self, packet: &mut Packet, at: PipeId) {
         packet.hop = IN_HOST;
         self.join_element(packet, at);
@@ -305,7 +301,26 @@ impl Engine {
     }
 }
 
-#[inline(never)]
+/// Whoever watches a pipe hears that a packet which joined it will arrive.
+#[cold]
+fn tell_arrival(
+    observer: &mut Option<Box<dyn Observer>>,
+    pipe: &mut Pipe,
+    (now, due): (Time, Time),
+    at: PipeId,
+    packet: &Packet,
+    is_last: bool,
+) {
+    if let Some(observer) = observer {
+        let fate = if packet.damaged && is_last { Fate::Open } else { Fate::Arrives(due) };
+        observer.on_packet(now, at, packet, fate);
+    }
+    if let Some(waits) = &mut pipe.waits {
+        waits.note(due.since(now));
+    }
+}
+
+#[cold]
 fn tell_fate(observer: &mut dyn Observer, now: Time, at: PipeId, packet: &Packet, fate: Fate) {
     observer.on_packet(now, at, packet, fate);
 }

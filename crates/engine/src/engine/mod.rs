@@ -233,6 +233,7 @@ impl Engine {
     pub fn unfuse(&mut self) {
         for pipe in &mut self.pipes {
             pipe.eager = false;
+            pipe.is_watched |= self.observer.is_some();
             pipe.line.track_backlog();
         }
         self.nexts = Nexts::of(&self.routes, &self.pipes);
@@ -346,7 +347,9 @@ impl Engine {
 
     /// Measures from now on how long packets take on a pipe beyond its propagation delay.
     pub fn measure_waits(&mut self, pipe: PipeId, propagation: Duration) {
-        self.pipes[pipe.0 as usize].waits = Some(Box::new(Waits::new(propagation)));
+        let pipe = &mut self.pipes[pipe.0 as usize];
+        pipe.waits = Some(Box::new(Waits::new(propagation)));
+        pipe.is_watched = true;
     }
 
     /// Forgets how long packets took so far on all pipes.
@@ -410,7 +413,7 @@ impl Engine {
 
     /// The next event, if there is one up to and including `until`; else false. What an endpoint answers with is written in
     /// `room`, which is not made anew for each.
-    #[inline]
+    #[inline(always)]
     fn step(&mut self, until: Time, room: &mut Packet) -> bool {
         let (due, pipe) = self.heads.first();
         let (time, timer) = self.timers.first();

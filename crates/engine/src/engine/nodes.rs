@@ -42,7 +42,7 @@ impl Engine {
     }
 
     /// A packet meets a middlebox.
-    #[inline(never)]
+    #[cold]
     pub(super) fn pass(&mut self, place: u32, packet: Packet) {
         let node = &mut self.nodes[place as usize];
         node.account.came += 1;
