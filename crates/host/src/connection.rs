@@ -8,7 +8,7 @@ use crate::incoming::Incoming;
 use crate::options::Options;
 use crate::outgoing::Outgoing;
 use lasthop_base::{Duration, Time};
-use lasthop_tcp::endpoint::Ended;
+use lasthop_tcp::endpoint::{Ended, Sent};
 use lasthop_tcp::{Arriving, Endpoint, State};
 use lasthop_wire::bytes::{Ends, Header, Payload, emit};
 use lasthop_wire::{Body, Ecn, Priority, Segment};
@@ -192,7 +192,10 @@ impl Connection {
 
     /// The next packet, written to `out`: whether there is one.
     pub(crate) fn poll_packet(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
-        let Some(sent) = self.endpoint.poll_segment_into(now, &mut self.segment) else { return false };
+        let mut sent = Sent::default();
+        if !self.endpoint.poll_segment_into(now, &mut self.segment, &mut sent) {
+            return false;
+        }
         let segment = self.segment;
         let (first, second) = match segment.len {
             0 => (&[][..], &[][..]),

@@ -41,7 +41,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (side.clone(), place.clone()).prop_map(|(side, place)| Step::Overtake(side, place)),
         2 => (side.clone(), place.clone()).prop_map(|(side, place)| Step::Lose(side, place)),
         2 => (side.clone(), place.clone(), any::<bool>()).prop_map(|(side, place, marked)| Step::Copy(side, place, marked)),
-        2 => (side, place, 0..7_u8, prop_oneof![Just(1), Just(u32::MAX), Just(1000), any::<u32>()])
+        2 => (side, place, 0..8_u8, prop_oneof![Just(1), Just(u32::MAX), Just(1000), any::<u32>()])
             .prop_map(|(side, place, what, by)| Step::Alter(side, place, what, by)),
         4 => prop_oneof![3 => 0..30_u64, 1 => 0..3000_u64].prop_map(Step::Wait),
     ]
@@ -72,6 +72,8 @@ struct World {
     wires: [Vec<Segment>; 2],
     sent: Vec<(Time, usize, Segment, bool, Ecn)>,
     told: Vec<(Time, usize, Event)>,
+    /// When each end wants to be called, as it said when it last became earlier.
+    due: [Time; 2],
 }
 
 impl World {
@@ -79,7 +81,14 @@ impl World {
         let end = |role, iss, name| Endpoint::new(config.clone(), role, Seq(iss), Stream::named(1, name));
         // One stream begins just before its numbers wrap.
         let ends = [end(Role::Active, u32::MAX - 20_000, "one"), end(Role::Passive, 7, "other")];
-        let mut world = World { now: Time::ZERO, ends, wires: [vec![], vec![]], sent: vec![], told: vec![] };
+        let mut world = World {
+            now: Time::ZERO,
+            ends,
+            wires: [vec![], vec![]],
+            sent: vec![],
+            told: vec![],
+            due: [Time::NEVER; 2],
+        };
         world.ends.iter_mut().for_each(|end| {
             end.trace();
             end.open(Time::ZERO);
@@ -163,7 +172,8 @@ impl World {
     fn poll(&mut self) {
         for side in 0..2 {
             let mut segment = Segment::default();
-            while let Some(sent) = self.ends[side].poll_segment_into(self.now, &mut segment) {
+            let mut sent = Sent::default();
+            while self.ends[side].poll_segment_into(self.now, &mut segment, &mut sent) {
                 let Sent { again, ecn, more, .. } = sent;
                 self.sent.push((self.now, side, segment, again, ecn));
                 self.wires[1 - side].push(segment);
@@ -171,6 +181,10 @@ impl World {
                     break;
                 }
             }
+            if let Some(earlier) = self.ends[side].poll_earlier_timeout() {
+                self.due[side] = earlier;
+            }
+            assert!(self.due[side] <= self.ends[side].poll_timeout(), "a deadline that nobody was told of");
             while let Some((at, event)) = self.ends[side].poll_event() {
                 self.told.push((at, side, event));
             }
@@ -198,6 +212,7 @@ fn alter(segment: &mut Segment, what: u8, by: u32) {
         3 => segment.len = by % 3000,
         4 => segment.flags = Flags(segment.flags.0 ^ u16::from(by as u8 & 0xfb)),
         5 => segment.timestamps = None,
+        6 if segment.is_pure_ack() => segment.set_damaged(Seq(segment.ack.0.wrapping_add(by))),
         _ => {
             if let Some(stamps) = &mut segment.timestamps {
                 stamps.value = stamps.value.wrapping_add(by);

@@ -273,6 +273,12 @@ impl SackBlocks {
         usize::from(self.len)
     }
 
+    /// Whether there are none, nor anything that lies in their place: AccECN's counters, a damaged segment.
+    #[inline]
+    pub fn is_bare(&self) -> bool {
+        self.len | self.tag == 0
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len == 0

@@ -7,6 +7,7 @@ use crate::flow::{Connection, Datagrams, Overhead, Side, Traffic, Unanswered};
 use crate::pipe::{Pipe, PipeId};
 use crate::together::Together;
 use lasthop_base::Time;
+use lasthop_tcp::endpoint::Sent;
 use lasthop_tcp::{Arriving, Endpoint, Event, Notice, State, Wants};
 use lasthop_wire::{Body, Ecn, FlowId, LinkReport, Packet, Priority, Segment};
 
@@ -25,27 +26,39 @@ impl Engine {
         }
         let (id, side) =
             (first.packet.flow, if first.packet.forward { Side::Destination } else { Side::Source });
-        match self.flows[id.0 as usize].ways[end(side)].is_told() {
-            true => self.deliver_told(pipe, id, side, room),
-            false => self.hand_over(pipe, id, side, room),
+        let is_told = self.flows[id.0 as usize].ways[end(side)].is_told();
+        if is_told {
+            self.tell_before(id, side);
+        }
+        self.hand_over(pipe, id, side, room);
+        if is_told {
+            self.tell_after(id, side);
         }
     }
 
-    /// The same where the endpoint wants to know something with each segment.
-    #[inline(never)]
-    fn deliver_told(&mut self, pipe: u32, id: FlowId, side: Side, room: &mut Packet) {
+    /// An endpoint that wants to know something with each segment is told it before that arrives.
+    #[cold]
+    fn tell_before(&mut self, id: FlowId, side: Side) {
         let Carried { traffic, ways, .. } = &mut self.flows[id.0 as usize];
         let Traffic::Tcp(connection) = traffic else { return };
-        let Connection { source, destination, application, .. } = &mut **connection;
-        let has_application = application.is_some();
+        let Connection { source, destination, .. } = &mut **connection;
         let (endpoint, peer) = match side {
             Side::Source => (source, destination),
             Side::Destination => (destination, source),
         };
-        let (wants, uplink) = (endpoint.wants(), ways[end(side)].first);
-        tell(self.now, wants, endpoint, peer, &mut self.pipes[uplink.0 as usize]);
-        self.hand_over(pipe, id, side, room);
-        if wants.backlog {
+        let uplink = ways[end(side)].first;
+        tell(self.now, endpoint.wants(), endpoint, peer, &mut self.pipes[uplink.0 as usize]);
+    }
+
+    /// After it has arrived and was answered: what that made of the queue, and what the application makes of it.
+    #[cold]
+    fn tell_after(&mut self, id: FlowId, side: Side) {
+        let Carried { traffic, ways, .. } = &mut self.flows[id.0 as usize];
+        let uplink = ways[end(side)].first;
+        let Traffic::Tcp(connection) = traffic else { return };
+        let has_application = connection.application.is_some();
+        let wants_backlog = endpoint_of(traffic, side).is_some_and(|endpoint| endpoint.wants().backlog);
+        if wants_backlog {
             self.tell_backlog(id, side, uplink);
         }
         if has_application {
@@ -88,7 +101,7 @@ impl Engine {
     }
 
     /// The same of a packet that nobody answers.
-    #[inline(never)]
+    #[cold]
     pub(super) fn deliver_unanswered(&mut self, pipe: u32, id: FlowId) {
         let Carried { traffic, account, .. } = &mut self.flows[id.0 as usize];
         begun(account).datagrams += 1;
@@ -209,7 +222,7 @@ impl Engine {
     }
 
     /// A packet leaves an endpoint.
-    #[inline]
+    #[inline(always)]
     fn set_out_from(&mut self, packet: &mut Packet, first: PipeId, host: Option<PipeId>) {
         match host {
             None => {
@@ -310,7 +323,10 @@ fn emit(
     packet: &mut Packet,
 ) -> Option<Then> {
     let Body::Tcp(segment) = &mut packet.body else { return None };
-    let sent = endpoint.poll_segment_into(now, segment)?;
+    let mut sent = Sent::default();
+    if !endpoint.poll_segment_into(now, segment, &mut sent) {
+        return None;
+    }
     let counters = endpoint.counters();
     packet.early = counters.recoveries + counters.timeouts == 0;
     packet.wire_bytes = wire_bytes(segment, way.overhead());
@@ -328,7 +344,11 @@ fn emit(
     if endpoint.state() == State::CloseWait || endpoint.has_events() {
         return Some(Then::Settle);
     }
-    timers.at_latest(timer_of(id.0 as usize, side), endpoint.poll_timeout());
+    let timer = timer_of(id.0 as usize, side);
+    if let Some(deadline) = endpoint.poll_earlier_timeout() {
+        timers.at_latest(timer, deadline);
+    }
+    debug_assert!(timers.is_set_by(timer, endpoint.poll_timeout()));
     Some(Then::Nothing)
 }
 

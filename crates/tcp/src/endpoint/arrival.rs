@@ -197,6 +197,15 @@ impl Endpoint {
             self.sender.hear_window(at, ack, window);
             return true;
         }
+        self.take_ack(now, segment, at, ack, is_handshake);
+        true
+    }
+
+    /// An acknowledgement of something outstanding, or one that may tell of a loss: the sending half gets it whole.
+    #[inline]
+    pub(super) fn take_ack(&mut self, now: Time, segment: &Segment, at: u64, ack: u64, is_handshake: bool) {
+        let una = self.sender.board().una();
+        let window = u64::from(segment.window) << self.agreed.peer_shift;
         let echo = segment.timestamps.filter(|_| self.agreed.timestamps && ack > una);
         let mut blocks = [Range::default(); SackBlocks::MOST];
         let sack = self.sack_ranges(segment, una, &mut blocks);
@@ -226,7 +235,6 @@ impl Endpoint {
         if self.sender.is_finished() {
             self.after_our_fin(now);
         }
-        true
     }
 
     /// Whether nothing is outstanding that the segment could acknowledge or report, nor is it to tell of marks.
@@ -290,7 +298,7 @@ impl Endpoint {
         }
     }
 
-    #[inline(never)]
+    #[cold]
     fn marks_counted(&mut self, segment: &Segment, acked: u64, is_handshake: bool) -> u32 {
         let Some(accecn) = self.telling.accecn_mut().filter(|_| !segment.flags.has(Flags::SYN)) else {
             return 0;
@@ -314,7 +322,7 @@ impl Endpoint {
     }
 
     /// Counts a packet's mark, if it has one; whether it is to be told at once.
-    #[inline(never)]
+    #[cold]
     fn count_mark(&mut self, segment: &Segment, arriving: &Arriving) -> bool {
         let Some(accecn) = self.telling.accecn_mut() else { return false };
         let tells = accecn.count(arriving.ecn, segment.len);

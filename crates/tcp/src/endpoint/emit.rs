@@ -41,29 +41,37 @@ pub struct Sending {
 /// A segment of no data, behind which another one may follow.
 const BARE: Sent = Sent { again: false, priority: Priority::Normal, ecn: Ecn::NotEct, more: true };
 
+impl Default for Sent {
+    fn default() -> Sent {
+        BARE
+    }
+}
+
 impl Endpoint {
-    /// Fills `segment` with the next one to send.
-    #[inline]
-    pub(super) fn next_segment(&mut self, now: Time, segment: &mut Segment) -> Option<Sent> {
+    /// Fills `segment` and `sent` with the next one to send; whether there is one.
+    #[inline(always)]
+    pub(super) fn next_segment(&mut self, now: Time, segment: &mut Segment, sent: &mut Sent) -> bool {
         if self.special.is_some() || !self.is_synchronised() {
-            return self.next_of_opening(now, segment);
+            return fill(sent, self.next_of_opening(now, segment));
         }
         if let Some(ack) = self.receiver.poll_burst() {
-            return Some(self.write_ack_of_several(now, ack, segment));
+            return fill(sent, Some(self.write_ack_of_several(now, ack, segment)));
         }
-        if self.may_send_data() {
+        if self.may_send_data() && !self.sender.has_nothing(now) {
             // Nearly all data is the next full segment, while nothing is lost: it has its own way through this function.
             if let Some(range) = self.sender.next_full() {
-                return Some(self.write_full(now, range, segment));
+                self.write_full(now, range, segment, sent);
+                return true;
             }
             if let Some(outgoing) = self.sender.poll(now, &mut self.log) {
-                return Some(self.write_data(now, &outgoing, segment));
+                return fill(sent, Some(self.write_data(now, &outgoing, segment)));
             }
         }
         // Nobody had data, and behind this ACK nothing is due.
-        let ack = self.receiver.poll_ack()?;
+        let Some(ack) = self.receiver.poll_ack() else { return false };
         self.write_ack(now, ack, segment);
-        Some(Sent { more: false, ..BARE })
+        *sent = Sent { more: false, ..BARE };
+        true
     }
 
     /// Resets, keep-alive probes, SYNs, and what is sent before the connection is open.
@@ -86,7 +94,8 @@ impl Endpoint {
             Some(Special::KeepAlive) => {
                 let ack = self.receiver.piggyback();
                 let before = self.sender.board().nxt().wrapping_sub(1);
-                self.write_header(now, before, ack, (0, u64::MAX), segment);
+                let window = self.receiver.advertise(ack, self.agreed.shift);
+                self.write_header(now, before, (ack, window), (0, u64::MAX), segment);
                 return Some(BARE);
             }
             Some(Special::HandshakeAck) => {
@@ -134,24 +143,25 @@ impl Endpoint {
     /// An acknowledgement of so much, and nothing else.
     #[inline]
     fn write_ack(&mut self, now: Time, ack: u64, segment: &mut Segment) {
-        self.write_header(now, self.sender.board().nxt(), ack, (0, u64::MAX), segment);
+        let window = self.receiver.advertise(ack, self.agreed.shift);
+        self.write_header(now, self.sender.board().nxt(), (ack, window), (0, u64::MAX), segment);
         self.log.counters.acks_sent += 1;
     }
 
     /// The same where another one may follow. Apart, so that the usual ACK is all that stands where segments are sent.
-    #[inline(never)]
+    #[cold]
     fn write_ack_of_several(&mut self, now: Time, ack: u64, segment: &mut Segment) -> Sent {
         self.write_ack(now, ack, segment);
         BARE
     }
 
     /// A full segment of new data, with more behind it: what [`Endpoint::write_data`] comes down to then.
-    #[inline]
-    fn write_full(&mut self, now: Time, range: Range, segment: &mut Segment) -> Sent {
+    #[inline(always)]
+    fn write_full(&mut self, now: Time, range: Range, segment: &mut Segment, sent: &mut Sent) {
         let (priority, cwr) = self.sender.note_new(now, range);
-        let ack = self.receiver.piggyback();
+        let told = self.receiver.tell(self.agreed.shift);
         let room = self.sender.segment() - range.len();
-        self.write_header(now, range.start, ack, (range.len(), room), segment);
+        self.write_header(now, range.start, told, (range.len(), room), segment);
         if cwr && self.agreed.ecn == Feedback::Classic {
             segment.flags = segment.flags | Flags::CWR;
         }
@@ -159,7 +169,7 @@ impl Endpoint {
         if priority == Priority::Low {
             self.log.counters.tags_sent += 1;
         }
-        Sent { again: false, priority, ecn: self.data_ecn, more: self.sender.may_send_more(now) }
+        *sent = Sent { again: false, priority, ecn: self.data_ecn, more: self.sender.may_send_more(now) };
     }
 
     /// Data, and what it has beside the header of an ACK.
@@ -167,9 +177,9 @@ impl Endpoint {
     fn write_data(&mut self, now: Time, outgoing: &Outgoing, segment: &mut Segment) -> Sent {
         let Outgoing { range, again, fin, priority, cwr } = *outgoing;
         let len = range.len() - u64::from(fin);
-        let ack = self.receiver.piggyback();
+        let told = self.receiver.tell(self.agreed.shift);
         let room = self.sender.segment().saturating_sub(len);
-        self.write_header(now, range.start, ack, (len, room), segment);
+        self.write_header(now, range.start, told, (len, room), segment);
         if fin {
             segment.flags = segment.flags | Flags::FIN;
         }
@@ -186,12 +196,12 @@ impl Endpoint {
     }
 
     /// All that segments have which are neither resets nor SYNs, where `len` bytes begin at `start` and options have `room`.
-    #[inline]
+    #[inline(always)]
     fn write_header(
         &mut self,
         now: Time,
         start: u64,
-        ack: u64,
+        (ack, window): (u64, u16),
         (len, room): (u64, u64),
         segment: &mut Segment,
     ) {
@@ -201,7 +211,7 @@ impl Endpoint {
         segment.ack = self.irs.at(ack);
         segment.len = len as u32;
         segment.flags = Flags::ACK | self.echoed;
-        segment.window = self.receiver.advertise(ack, self.agreed.shift);
+        segment.window = window;
         segment.mss = None;
         segment.window_scale = None;
         segment.sack_permitted = false;
@@ -215,7 +225,7 @@ impl Endpoint {
         }
     }
 
-    #[inline(never)]
+    #[cold]
     fn tell_marks(&mut self, room: u64, segment: &mut Segment) {
         if let Some(accecn) = self.telling.accecn_mut() {
             let blocks = segment.sack.len() as u64;
@@ -224,7 +234,7 @@ impl Endpoint {
         }
     }
 
-    #[inline(never)]
+    #[cold]
     fn report(&mut self, room: u64, segment: &mut Segment) {
         let fitting = room.saturating_sub(SACK_HEADER) / SACK_BLOCK;
         let most = self.most_blocks().min(fitting as usize);
@@ -244,7 +254,7 @@ impl Endpoint {
 
     /// New data leaves room for the SACK blocks and AccECN's counters that there are now: with them its packet is no longer than the peer can
     /// take (RFC 9293 §3.7.1, RFC 6691 §3).
-    #[inline(never)]
+    #[cold]
     pub(super) fn leave_room_for_options(&mut self) {
         let blocks = self.receiver.reassembly().beyond().len().min(self.most_blocks()) as u64;
         let sack = if blocks > 0 { SACK_HEADER + SACK_BLOCK * blocks } else { 0 };
@@ -254,6 +264,14 @@ impl Endpoint {
         };
         self.sender.leave_room(sack + counters);
     }
+}
+
+#[inline(always)]
+fn fill(sent: &mut Sent, what: Option<Sent>) -> bool {
+    if let Some(what) = what {
+        *sent = what;
+    }
+    what.is_some()
 }
 
 impl Reason {

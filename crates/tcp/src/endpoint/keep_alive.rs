@@ -25,7 +25,7 @@ impl Endpoint {
     /// Sets the timer of the next look, if the connection is open and is to be looked after.
     pub(super) fn watch_peer(&mut self, now: Time) {
         if let Some(keep_alive) = self.config.keep_alive.filter(|_| self.is_synchronised()) {
-            self.own_timer = (self.heard_at + keep_alive.idle).max(now);
+            self.set_own_timer((self.heard_at + keep_alive.idle).max(now));
         }
     }
 
@@ -39,11 +39,11 @@ impl Endpoint {
         let idle_until = self.heard_at + keep_alive.idle;
         if self.sender.board().outstanding() > 0 {
             // Data that waits for its acknowledgement asks by itself.
-            self.own_timer = idle_until.max(now + keep_alive.interval);
+            self.set_own_timer(idle_until.max(now + keep_alive.interval));
             return;
         }
         if self.unanswered == 0 && now < idle_until {
-            self.own_timer = idle_until;
+            self.set_own_timer(idle_until);
             return;
         }
         if self.unanswered >= keep_alive.probes.max(1) {
@@ -53,6 +53,6 @@ impl Endpoint {
         self.unanswered += 1;
         self.asked_at = now;
         self.special = Some(Special::KeepAlive);
-        self.own_timer = now + keep_alive.interval;
+        self.set_own_timer(now + keep_alive.interval);
     }
 }

@@ -110,6 +110,8 @@ pub struct Endpoint {
     /// TS.Recent (RFC 7323 §4.3).
     ts_recent: u32,
     agreed: Agreed,
+    /// Whether `own_timer` may be earlier than when somebody last asked for all of them.
+    sooner: bool,
     /// The last acknowledgement sent, as an offset.
     last_ack: u64,
     /// When TIME-WAIT ends; in other states, when to look whether the peer is still there.
@@ -237,6 +239,7 @@ impl Endpoint {
             echoed: Flags::default(),
             data_ecn: Ecn::NotEct,
             own_timer: Time::NEVER,
+            sooner: false,
             clock: Time::ZERO,
             heard_at: Time::ZERO,
             asked_at: Time::ZERO,
@@ -300,7 +303,7 @@ impl Endpoint {
     }
 
     /// A segment arrived.
-    #[inline]
+    #[inline(always)]
     pub fn handle_segment(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
         self.clock = now;
         if !self.handle_predicted(now, segment) {
@@ -309,8 +312,11 @@ impl Endpoint {
     }
 
     /// Apart, so that the usual segment is all that stands where segments arrive.
-    #[inline(never)]
+    #[cold]
     fn handle_other(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
+        if self.handle_while_lost(now, segment) {
+            return;
+        }
         match self.state {
             State::Closed => self.refuse(segment),
             State::Listen => self.handle_in_listen(now, segment, arriving),
@@ -380,22 +386,44 @@ impl Endpoint {
 
     /// The next segment to send now.
     pub fn poll_segment(&mut self, now: Time) -> Option<Sending> {
-        let mut segment = Segment::default();
-        let Sent { again, priority, ecn, .. } = self.poll_segment_into(now, &mut segment)?;
-        Some(Sending { segment, again, priority, ecn })
+        let (mut segment, mut sent) = (Segment::default(), Sent::default());
+        let is_one = self.poll_segment_into(now, &mut segment, &mut sent);
+        let Sent { again, priority, ecn, .. } = sent;
+        is_one.then_some(Sending { segment, again, priority, ecn })
     }
 
-    /// The same, written where the driver wants it: `segment` is overwritten if there is one.
-    #[inline]
-    pub fn poll_segment_into(&mut self, now: Time, segment: &mut Segment) -> Option<Sent> {
-        self.next_segment(now, segment)
+    /// The same, written where the driver wants it: `segment` and `sent` are overwritten if there is one. Whether there is.
+    #[inline(always)]
+    pub fn poll_segment_into(&mut self, now: Time, segment: &mut Segment, sent: &mut Sent) -> bool {
+        self.next_segment(now, segment, sent)
     }
 
     /// When `handle_timeout` wants to be called, [`Time::NEVER`] if at no time.
+    #[inline(always)]
     pub fn poll_timeout(&self) -> Time {
         let timers = self.sender.timer().min(self.receiver.timer()).min(self.own_timer);
         // Once the connection is open, there is nothing of its handshake.
         if self.is_synchronised() { timers } else { timers.min(self.handshake_timer()) }
+    }
+
+    /// The same, if it may be earlier than it was when this was asked last; else `None`, which costs less to find out.
+    #[inline]
+    pub fn poll_earlier_timeout(&mut self) -> Option<Time> {
+        let is_sooner = self.sender.is_sooner() | self.receiver.is_sooner() | self.sooner;
+        (is_sooner || !self.is_synchronised()).then(|| self.note_timeout())
+    }
+
+    fn note_timeout(&mut self) -> Time {
+        self.sender.note_timer();
+        self.receiver.note_timer();
+        self.sooner = false;
+        self.poll_timeout()
+    }
+
+    /// When to look after the connection itself ([`Endpoint::own_timer`]).
+    fn set_own_timer(&mut self, at: Time) {
+        self.own_timer = at;
+        self.sooner = true;
     }
 
     /// The next event, oldest first. Judgements are always told, the rest if tracing is on.

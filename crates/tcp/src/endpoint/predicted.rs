@@ -6,13 +6,14 @@
 //! simulator, hold the two together.
 
 use super::stamps::{peer_time, since_echo};
-use super::{Endpoint, Feedback, State};
+use super::{Arriving, Endpoint, Feedback, State};
+use crate::ranges::Range;
 use lasthop_base::Time;
 use lasthop_wire::{Flags, Segment};
 
 impl Endpoint {
     /// Handles the segment if it is one of those; if not, nothing has happened.
-    #[inline]
+    #[inline(always)]
     pub(super) fn handle_predicted(&mut self, now: Time, segment: &Segment) -> bool {
         let next = self.receiver.next();
         let bytes = u64::from(segment.len);
@@ -23,6 +24,7 @@ impl Endpoint {
             && self.sender.is_calm()
             && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
             && segment.seq == self.irs.at(next)
+            && segment.sack.is_bare()
             && self.has_usual_options(segment)
             && advance <= outstanding
             // A duplicate may tell of a loss.
@@ -39,23 +41,62 @@ impl Endpoint {
             let clock = || stamps.map(|stamps| peer_time(now, tick, stamps.value));
             self.sender.advance_calmly(now, una + advance, 0, echoed_rtt, clock);
         }
-        self.heard_at = now;
-        if let Some(stamps) = segment.timestamps
-            && next <= self.last_ack
-        {
-            self.ts_recent = stamps.value;
-        }
+        self.note_heard(now, segment, next);
         if bytes > 0 {
             self.receiver.handle_next_data(now, bytes, &mut self.log);
         }
         true
     }
 
-    /// No SACK, no ECN, and timestamps as agreed, not from the past (RFC 7323 §5.3).
-    #[inline]
+    /// The same of what comes while something is lost: data behind a gap or in one, and pure ACKs that may tell of a loss.
+    #[inline(always)]
+    pub(super) fn handle_while_lost(&mut self, now: Time, segment: &Segment) -> bool {
+        let next = self.receiver.next();
+        let bytes = u64::from(segment.len);
+        let board = self.sender.board();
+        let (una, outstanding) = (board.una(), board.outstanding());
+        let advance = u64::from(segment.ack.0.wrapping_sub(self.iss.at(una).0));
+        let at = next + u64::from(segment.seq.0.wrapping_sub(self.irs.at(next).0));
+        let is_expected = self.state == State::Established
+            && self.sender.has_shortcut()
+            && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
+            && self.has_usual_options(segment)
+            && advance <= outstanding
+            && if bytes == 0 { at == next && outstanding > 0 } else { at + bytes <= self.receiver.edge() };
+        if !is_expected {
+            return false;
+        }
+        if bytes == 0 {
+            self.take_ack(now, segment, at, una + advance, false);
+            self.note_heard(now, segment, at);
+            return true;
+        }
+        if outstanding > 0 || !segment.sack.is_bare() || !self.sender.is_calm() {
+            return false;
+        }
+        // The peer sends, this side does not.
+        let window = u64::from(segment.window) << self.agreed.peer_shift;
+        self.sender.hear_window(at, una, window);
+        self.note_heard(now, segment, at);
+        self.handle_payload(now, segment, Range { start: at, end: at + bytes }, &Arriving::default(), false);
+        true
+    }
+
+    /// The peer is there, and what its clock said then.
+    #[inline(always)]
+    fn note_heard(&mut self, now: Time, segment: &Segment, at: u64) {
+        self.heard_at = now;
+        if let Some(stamps) = segment.timestamps
+            && at <= self.last_ack
+        {
+            self.ts_recent = stamps.value;
+        }
+    }
+
+    /// No ECN, and timestamps as agreed, not from the past (RFC 7323 §5.3).
+    #[inline(always)]
     fn has_usual_options(&self, segment: &Segment) -> bool {
-        segment.sack.is_empty()
-            && self.agreed.ecn == Feedback::None
+        self.agreed.ecn == Feedback::None
             && match segment.timestamps {
                 None => !self.agreed.timestamps,
                 Some(stamps) => {

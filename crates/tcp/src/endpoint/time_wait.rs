@@ -12,7 +12,7 @@ impl Endpoint {
 
     /// The peer's FIN came again: our ACK of it may have been lost (RFC 9293 §3.10.7.4).
     pub(super) fn wait_again(&mut self, now: Time) {
-        self.own_timer = now + self.config.time_wait;
+        self.set_own_timer(now + self.config.time_wait);
     }
 
     /// Whether the segment ends with the FIN that came before.

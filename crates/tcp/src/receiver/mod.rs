@@ -50,6 +50,8 @@ pub struct Receiver {
     always_once: bool,
     /// Whether there is anything to report: a hole or a duplicate.
     reports: bool,
+    /// Whether [`Receiver::timer`] may be earlier than at the last [`Receiver::note_timer`].
+    sooner: bool,
     estimates: bool,
     /// Whether the timing keeps duplicates back.
     holds: bool,
@@ -58,6 +60,10 @@ pub struct Receiver {
     tells_duplicates: bool,
     /// Whether the window's right edge may move left.
     shrinks: bool,
+    /// Whether nothing has happened since a segment with data told the peer all.
+    all_told: bool,
+    /// Whether what was told may be told again without a second look.
+    remembers: bool,
     /// Whether the window is told each arrival.
     window_measures: bool,
     /// Whether the shape is told each arrival.
@@ -158,6 +164,7 @@ impl Receiver {
         let smallest_opening = u64::from(config.segment).min(window.largest() / 2);
         // More ranges than full segments can leave behind in the largest window serve attacks alone.
         let most_ranges = (window.largest() / u64::from(config.segment.max(1))).max(FEWEST_RANGES) as usize;
+        let buffer = window.buffer().unwrap_or(NO_BUFFER);
         let always_once = shape.is_once() && !timing.holds() && !window.foresees();
         let studies = !always_once || cause.judges() || estimates || needs.uplink;
         let studied = studies.then(|| {
@@ -182,8 +189,11 @@ impl Receiver {
                 counts: needs.counts,
                 true_window: estimates && estimator().is_oracle(),
             },
-            buffer: window.buffer().unwrap_or(NO_BUFFER),
+            buffer,
             shrinks: window.shrinks(),
+            sooner: false,
+            all_told: false,
+            remembers: config.has_shortcut && always_once && buffer != NO_BUFFER,
             window_measures: window.needs_arrivals(),
             tells_arrivals: needs.arrivals,
             is_immediate: timing.is_immediate(),
@@ -278,6 +288,7 @@ impl Receiver {
     /// is left that the peer may be waiting (RFC 9293 §3.8.6.2.2).
     pub(crate) fn hold_unread(&mut self, bytes: u64, shift: u8) {
         self.unread = bytes;
+        self.all_told = false;
         let expressed = |window: u64| (window >> shift).min(u64::from(u16::MAX)) << shift;
         let wide = (2 * self.smallest_opening).min(expressed(self.window.largest())).max(1);
         let next = self.next();
@@ -294,7 +305,7 @@ impl Receiver {
     /// What the peer makes of it, `ack` plus the window, never moves left (RFC 9293 §3.8.6), neither by rounding nor
     /// when `ack` is only part of what has arrived, unless the window is one that shrinks. It moves right only by as much as is worth a segment: silly
     /// window avoidance (RFC 9293 §3.8.6.2.2).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn advertise(&mut self, ack: u64, shift: u8) -> u16 {
         let wanted = self.wanted_edge();
         let (room, edge) = (wanted.wrapping_sub(ack), self.edge.wrapping_sub(ack));
@@ -308,7 +319,7 @@ impl Receiver {
         self.told.units
     }
 
-    #[inline(never)]
+    #[cold]
     fn advertise_anew(&mut self, ack: u64, shift: u8, wanted: u64) -> u16 {
         if self.told.is_closed {
             return 0;
@@ -326,6 +337,7 @@ impl Receiver {
         units
     }
 
+    #[inline(always)]
     fn wanted_edge(&mut self) -> u64 {
         if self.buffer != NO_BUFFER {
             return self.next() + self.buffer.saturating_sub(self.unread);
@@ -347,6 +359,7 @@ impl Receiver {
 
     /// A segment with data (or a FIN) arrived.
     pub(crate) fn handle_data(&mut self, now: Time, data: &Data, fin: bool, log: &mut Log) {
+        self.all_told = false;
         if fin && self.fin == NO_FIN {
             self.fin = data.range.end;
         }
@@ -393,7 +406,10 @@ impl Receiver {
         self.due = match (when, self.due) {
             (When::Now, _) => Pending::Now,
             (When::After(_), due @ (Pending::At(_) | Pending::Now | Pending::Bare)) => due,
-            (When::After(span), Pending::Nothing) => Pending::At(arrival.now + span),
+            (When::After(span), Pending::Nothing) => {
+                self.sooner = true;
+                Pending::At(arrival.now + span)
+            }
         };
     }
 
@@ -436,6 +452,7 @@ impl Receiver {
 
     /// An acknowledgement must go out although no data asks for it.
     pub(crate) fn acknowledge_now(&mut self) {
+        self.all_told = false;
         if self.due != Pending::Now {
             self.due = Pending::Bare;
         }
@@ -463,6 +480,8 @@ impl Receiver {
         if let Some(studied) = &mut self.studied {
             studied.window_turns = turn.again;
         }
+        self.all_told = false;
+        self.sooner = true;
         // What was told holds no longer.
         self.told = Told { shift: u8::MAX, is_closed: turn.closed, ..Told::default() };
         // Before anything has arrived there is nothing to acknowledge.
@@ -489,6 +508,17 @@ impl Receiver {
     #[cold]
     fn window_turns(&self) -> Time {
         self.studied.as_ref().map_or(Time::NEVER, |studied| studied.window_turns)
+    }
+
+    /// Whether [`Receiver::timer`] may be earlier than at the last [`Receiver::note_timer`].
+    #[inline]
+    pub(crate) fn is_sooner(&self) -> bool {
+        self.sooner
+    }
+
+    /// Somebody has looked at [`Receiver::timer`] and remembers it.
+    pub(crate) fn note_timer(&mut self) {
+        self.sooner = false;
     }
 
     /// The delayed ACK's time has come (if `now` has reached it).
@@ -527,7 +557,7 @@ impl Receiver {
         if self.always_once { None } else { self.next_of_burst() }
     }
 
-    #[inline(never)]
+    #[cold]
     fn next_of_burst(&mut self) -> Option<u64> {
         if self.due == Pending::Now && self.studied.as_ref().is_some_and(|studied| studied.burst.is_none()) {
             self.begin();
@@ -552,6 +582,7 @@ impl Receiver {
     }
 
     /// The ACK that is due, if one is and no data carried it.
+    #[inline(always)]
     pub(crate) fn poll_ack(&mut self) -> Option<u64> {
         if !matches!(self.due, Pending::Now | Pending::Bare) {
             return None;
@@ -560,7 +591,26 @@ impl Receiver {
         Some(self.finish_ack())
     }
 
+    /// A data segment is leaving: what it acknowledges, everything, and the window that it advertises. While the peer sends
+    /// nothing, both are what they were.
+    #[inline(always)]
+    pub(crate) fn tell(&mut self, shift: u8) -> (u64, u16) {
+        match self.all_told {
+            true => (self.acknowledged, self.told.units),
+            false => self.tell_anew(shift),
+        }
+    }
+
+    #[inline(never)]
+    fn tell_anew(&mut self, shift: u8) -> (u64, u16) {
+        let ack = self.piggyback();
+        let units = self.advertise(ack, shift);
+        self.all_told = self.remembers;
+        (ack, units)
+    }
+
     /// A data segment is leaving: it acknowledges everything.
+    #[inline(always)]
     pub(crate) fn piggyback(&mut self) -> u64 {
         self.end_burst();
         self.finish_ack()
@@ -609,6 +659,7 @@ impl Receiver {
         }
     }
 
+    #[inline(always)]
     fn end_burst(&mut self) {
         if !self.always_once
             && let Some(studied) = &mut self.studied
@@ -617,6 +668,7 @@ impl Receiver {
         }
     }
 
+    #[inline(always)]
     fn finish_ack(&mut self) -> u64 {
         let next = self.next();
         if self.estimates

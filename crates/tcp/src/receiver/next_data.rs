@@ -17,6 +17,7 @@ impl Receiver {
     pub(crate) fn handle_next_data(&mut self, now: Time, bytes: u64, log: &mut Log) {
         log.counters.data_received += 1;
         self.reassembly.advance(bytes);
+        self.all_told = false;
         if self.is_immediate {
             self.due = Pending::Now;
             return;

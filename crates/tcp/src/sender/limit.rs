@@ -77,7 +77,7 @@ impl Sender {
         self.waiting.until(now, self.waits_for)
     }
 
-    #[inline(never)]
+    #[cold]
     fn turn(&mut self, now: Time, limit: Limit) {
         self.waiting = Waiting { since: now, before: self.limited(now) };
         self.waits_for = Some(limit);

@@ -325,6 +325,17 @@ impl Sender {
         self.timer.next()
     }
 
+    /// Whether [`Sender::timer`] may be earlier than at the last [`Sender::note_timer`].
+    #[inline]
+    pub(crate) fn is_sooner(&self) -> bool {
+        self.timer.is_sooner()
+    }
+
+    /// Somebody has looked at [`Sender::timer`] and remembers it.
+    pub(crate) fn note_timer(&mut self) {
+        self.timer.note_asked();
+    }
+
     /// Whether segments with new data leave some of a full segment to options.
     pub(crate) fn leaves_room(&self) -> bool {
         self.fits != self.mss
@@ -437,6 +448,12 @@ impl Sender {
         self.advance_calmly(now, ack.ack, ack.marked, || ack.echoed_rtt, || ack.clock);
     }
 
+    /// Whether short ways may be taken ([`Config::has_shortcut`](crate::Config::has_shortcut)).
+    #[inline]
+    pub(crate) fn has_shortcut(&self) -> bool {
+        self.has_shortcut
+    }
+
     /// Whether nothing is lost, reported or repeated.
     #[inline]
     pub(crate) fn is_calm(&self) -> bool {
@@ -453,6 +470,42 @@ impl Sender {
     /// timestamp's echo measures is asked for if the scoreboard knows none, the peer's clock if somebody observes.
     #[inline(always)]
     pub(crate) fn advance_calmly(
+        &mut self,
+        now: Time,
+        ack: u64,
+        marked: u32,
+        echoed_rtt: impl FnOnce() -> Option<Duration>,
+        clock: impl FnOnce() -> Option<Time>,
+    ) {
+        let bytes = ack - self.board.una();
+        // Nearly always it covers exactly the first segment, and nobody watches.
+        if self.watches {
+            return self.advance_any(now, ack, marked, echoed_rtt, clock);
+        }
+        let Some(sent_at) = self.board.acknowledge_first(ack) else {
+            return self.advance_any(now, ack, marked, echoed_rtt, clock);
+        };
+        let rtt = now.since(sent_at);
+        self.rtt.sample(&self.config.rto, rtt);
+        let event = AckEvent {
+            now,
+            phase: self.calm_phase(),
+            acked: bytes,
+            segments: 1,
+            delivered: bytes,
+            marked: u64::from(marked),
+            rtt: Some(rtt),
+            srtt: self.rtt.srtt(),
+            in_flight: self.board.outstanding(),
+            ..AckEvent::default()
+        };
+        self.cwnd = self.congestion.window_after(&event, &mut *self.counting);
+        self.wait_anew(now, Some(sent_at));
+    }
+
+    /// The same if it covers several segments or a part of one, or if what is sent is watched.
+    #[inline(never)]
+    fn advance_any(
         &mut self,
         now: Time,
         ack: u64,
@@ -485,26 +538,37 @@ impl Sender {
         }
         let event = AckEvent {
             now,
-            phase: if self.board.una() < self.restart_until { Phase::Restart } else { Phase::Open },
+            phase: self.calm_phase(),
             acked: acked.bytes,
             segments: acked.segments,
             delivered: acked.delivered,
-            reported: 0,
             marked: u64::from(marked),
             rtt,
             srtt: self.rtt.srtt(),
             in_flight: outstanding,
-            lost: 0,
             rate: rate.as_ref(),
             held,
+            ..AckEvent::default()
         };
         self.cwnd = match self.watches {
             true => self.grow_watchfully(&event),
             false => self.congestion.window_after(&event, &mut *self.counting),
         };
+        self.wait_anew(now, acked.sent_at);
+    }
+
+    /// Where a sender stands that repairs nothing.
+    #[inline]
+    fn calm_phase(&self) -> Phase {
+        if self.board.una() < self.restart_until { Phase::Restart } else { Phase::Open }
+    }
+
+    /// New data is acknowledged, its newest segment sent at `sent_at` if that is known: the timer starts anew.
+    #[inline]
+    fn wait_anew(&mut self, now: Time, sent_at: Option<Time>) {
         self.arm(now);
-        if outstanding == 0 {
-            self.idle.since = acked.sent_at.unwrap_or(now);
+        if self.board.outstanding() == 0 {
+            self.idle.since = sent_at.unwrap_or(now);
             self.timer.stop();
         }
     }
@@ -542,7 +606,7 @@ impl Sender {
         self.poll_in_repair(now, log)
     }
 
-    fn has_new_data(&self) -> bool {
+    pub(super) fn has_new_data(&self) -> bool {
         self.board.nxt() < self.application.end()
     }
 }

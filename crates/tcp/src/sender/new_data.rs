@@ -7,9 +7,20 @@ use lasthop_base::Time;
 use lasthop_wire::Priority;
 
 impl Sender {
+    /// Whether there is nothing to send, while nothing is lost and nobody watches: [`Sender::poll`] would find nothing. What
+    /// keeps it back is noted as there.
+    #[inline]
+    pub(crate) fn has_nothing(&mut self, now: Time) -> bool {
+        let nothing = self.calm && !self.watches && !self.has_new_data();
+        if nothing {
+            self.wait_for(now, Limit::Application);
+        }
+        nothing
+    }
+
     /// The next full segment of new data, while nothing is lost and nobody paces: what [`Sender::poll`] comes down to then,
     /// if the windows have room for it and more data is behind it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next_full(&self) -> Option<Range> {
         let start = self.board.nxt();
         let end = start + self.fits;
@@ -57,9 +68,12 @@ impl Sender {
 
     /// Data went out: whether more may, as far as can be told at a glance. If not, [`Sender::poll`] would find nothing; what
     /// keeps it back is noted as there.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn may_send_more(&mut self, now: Time) -> bool {
-        if !self.calm || self.rates.is_some() {
+        if !self.calm {
+            return !self.has_shortcut || self.may_send_in_repair(now);
+        }
+        if self.rates.is_some() {
             return true;
         }
         let waiting = self.application.end().saturating_sub(self.board.nxt());

@@ -298,6 +298,38 @@ impl Sender {
         }
     }
 
+    /// Whether [`Sender::poll_in_repair`] may find something more; if not, what keeps it back is noted as there.
+    #[inline(never)]
+    pub(super) fn may_send_in_repair(&mut self, now: Time) -> bool {
+        let repair = &self.repair;
+        let is_special = self.rates.is_some()
+            || self.timer.holds()
+            || self.tail == Tail::Due
+            || repair.told.is_some()
+            || repair.f_rto.is_some()
+            || repair.recovery.may_have_to_send();
+        if is_special {
+            return true;
+        }
+        let room = self.window().saturating_sub(self.in_flight());
+        let limit = match self.repair.recovery.next_retransmission(&mut self.board) {
+            Some(range) => {
+                let fin = u64::from(self.application.ends_with(range));
+                if room >= range.len() - fin { Ok(range) } else { Err(Limit::Congestion) }
+            }
+            None => self.next_new(room),
+        };
+        let has_last_resort = room >= self.mss && self.board.sacked() > 0;
+        match limit {
+            Ok(_) => true,
+            Err(_) if self.board.outstanding() == 0 || has_last_resort => true,
+            Err(limit) => {
+                self.wait_for(now, limit);
+                false
+            }
+        }
+    }
+
     pub(super) fn again(&mut self, now: Time, range: Range, reason: Reason, log: &mut Log) -> Outgoing {
         self.board.sent_again(range.start, now);
         self.outgoing_again(now, range, reason, log)

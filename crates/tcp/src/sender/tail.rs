@@ -27,7 +27,7 @@ const LONGEST_ACK_DELAY: Duration = Duration::from_millis(200);
 
 impl Sender {
     /// Starts the timer of what is outstanding anew: the retransmission timer, or the probe's where that comes before it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn arm(&mut self, now: Time) {
         let expires = now + self.rtt.rto();
         match self.tail {
@@ -37,7 +37,7 @@ impl Sender {
     }
 
     /// New data went out behind what is outstanding: the probe waits for it too, at most until the timer would expire.
-    #[inline(never)]
+    #[cold]
     pub(super) fn put_probe_off(&mut self, now: Time) {
         if let Tail::Quiet { expires } = self.tail
             && self.timer.kind() == Kind::Probe
@@ -47,7 +47,7 @@ impl Sender {
     }
 
     /// RFC 8985 §7.2, TLP_calc_PTO.
-    #[inline(never)]
+    #[cold]
     fn arm_probe(&mut self, now: Time, expires: Time) {
         let is_lone = self.board.outstanding() <= self.mss;
         let timeout = match self.rtt.srtt() {

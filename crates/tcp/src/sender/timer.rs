@@ -23,6 +23,8 @@ pub(super) struct Timer {
     /// The earlier of the two.
     others: Time,
     kind: Kind,
+    /// Whether the earliest of all may have become earlier since that was asked last.
+    sooner: bool,
     /// When recovery wants to look for losses that time alone tells; and when the pacer lets the next packet go.
     look: Time,
     pace: Time,
@@ -33,6 +35,7 @@ impl Timer {
     pub(super) const OFF: Timer = Timer {
         at: Time::NEVER,
         kind: Kind::Retransmit,
+        sooner: false,
         look: Time::NEVER,
         pace: Time::NEVER,
         others: Time::NEVER,
@@ -41,6 +44,7 @@ impl Timer {
     /// It expires at `at`, whatever it stood for before.
     #[inline]
     pub(super) fn start(&mut self, at: Time, kind: Kind) {
+        self.sooner |= at < self.at;
         self.at = at;
         self.kind = kind;
     }
@@ -60,7 +64,7 @@ impl Timer {
     #[inline]
     pub(super) fn look(&mut self, at: Time) {
         self.look = at;
-        self.others = at.min(self.pace);
+        self.set_others();
     }
 
     /// When it wants to.
@@ -72,7 +76,24 @@ impl Timer {
     /// would ever replace it.
     pub(super) fn pace(&mut self, at: Time) {
         self.pace = at;
-        self.others = at.min(self.look);
+        self.set_others();
+    }
+
+    #[inline]
+    fn set_others(&mut self) {
+        let earlier = self.look.min(self.pace);
+        self.sooner |= earlier < self.others;
+        self.others = earlier;
+    }
+
+    /// Whether [`Timer::next`] may have become earlier since [`Timer::note_asked`].
+    #[inline]
+    pub(super) fn is_sooner(&self) -> bool {
+        self.sooner
+    }
+
+    pub(super) fn note_asked(&mut self) {
+        self.sooner = false;
     }
 
     /// [`Time::NEVER`] if it does not run.

@@ -174,6 +174,7 @@ impl CongestionControl for Reno {
         false
     }
 
+    #[inline(always)]
     fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
         if ack.acked == 0 || ack.held || ack.phase == Phase::Recovery || self.is_full() {
             return;

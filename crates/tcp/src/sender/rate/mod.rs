@@ -30,14 +30,14 @@ impl Sender {
     // Out of line: most senders ask for nothing of this, and their path stays short.
 
     /// What an ACK says of the path's rate, once the board has taken it in; `delivered` bytes are new by it.
-    #[inline(never)]
+    #[cold]
     pub(super) fn sample(&mut self, now: Time, delivered: u64) -> Option<RateSample> {
         let rates = self.rates.as_mut()?;
         rates.sampler.on_ack(now, delivered, &self.board, self.rtt.smallest())
     }
 
     /// Whether what is next has to wait for the pacer.
-    #[inline(never)]
+    #[cold]
     pub(super) fn is_paced(&mut self, now: Time) -> bool {
         let Some(rates) = &self.rates else { return false };
         let may_leave = rates.pacer.may_leave_at();
@@ -93,7 +93,7 @@ impl Sender {
     }
 
     /// Something goes out, new or again, and is in the board.
-    #[inline(never)]
+    #[cold]
     pub(super) fn note_sent(&mut self, now: Time, range: Range) {
         let Some(rates) = &mut self.rates else { return };
         let begins = self.board.outstanding() == range.len();

@@ -105,6 +105,10 @@ impl LossRecovery for Dcr {
         self.doubt.sack.must_send(board)
     }
 
+    fn may_have_to_send(&self) -> bool {
+        self.doubt.sack.may_have_to_send()
+    }
+
     fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
         self.doubt.sack.next_retransmission(board)
     }

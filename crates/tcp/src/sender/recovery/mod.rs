@@ -112,6 +112,11 @@ pub trait LossRecovery: Send {
     /// is marked lost, if it was not yet.
     fn must_send(&mut self, board: &mut Scoreboard) -> Option<Range>;
 
+    /// Whether [`LossRecovery::must_send`] may have something: where it has nothing, nobody asks again for nothing.
+    fn may_have_to_send(&self) -> bool {
+        true
+    }
+
     /// What is to be sent again as soon as the window allows, before new data.
     fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range>;
 

@@ -75,6 +75,10 @@ impl LossRecovery for NewReno {
         if self.must_send { board.lose_first() } else { None }
     }
 
+    fn may_have_to_send(&self) -> bool {
+        self.must_send
+    }
+
     fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
         if self.recovering { None } else { board.next_lost() }
     }

@@ -213,6 +213,10 @@ impl LossRecovery for Rack {
         if self.must_send { board.next_lost() } else { None }
     }
 
+    fn may_have_to_send(&self) -> bool {
+        self.must_send
+    }
+
     fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
         if board.lost() > 0 { board.next_lost() } else { None }
     }

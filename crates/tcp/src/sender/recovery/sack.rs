@@ -92,6 +92,10 @@ impl LossRecovery for Sack {
         if self.must_send { board.lose_first() } else { None }
     }
 
+    fn may_have_to_send(&self) -> bool {
+        self.must_send
+    }
+
     fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
         // What SACK tells of data behind `recover` waits for the recovery of its own.
         if self.repairs() && board.lost() > 0 { board.next_lost() } else { None }

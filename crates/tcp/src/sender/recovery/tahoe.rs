@@ -52,6 +52,10 @@ impl LossRecovery for Tahoe {
         if self.must_send { board.lose_first() } else { None }
     }
 
+    fn may_have_to_send(&self) -> bool {
+        self.must_send
+    }
+
     fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
         board.next_lost()
     }

@@ -133,6 +133,7 @@ impl Scoreboard {
     }
 
     /// New data of `len` bytes goes out.
+    #[inline(always)]
     pub fn sent_new(&mut self, len: u64, now: Time) {
         self.nxt += len;
         self.records.push_back(Record { end: self.nxt, sent_at: now, marks: 0 });
@@ -167,24 +168,31 @@ impl Scoreboard {
     #[inline]
     pub fn acknowledge(&mut self, ack: u64) -> Acked {
         let bytes = ack - self.una;
-        self.largest_acked = self.largest_acked.max(bytes);
-        // The usual one covers exactly the first segment, of which there is nothing to say.
-        if let Some(&Record { end, sent_at, marks: 0 }) = self.records.front()
-            && end == ack
-            && self.sacked.is_empty()
-            && self.times.is_none()
-        {
-            self.records.pop_front();
-            self.popped += 1;
-            self.una = ack;
-            return Acked { bytes, segments: 1, delivered: bytes, sent_at: Some(sent_at) };
+        match self.acknowledge_first(ack) {
+            Some(sent_at) => Acked { bytes, segments: 1, delivered: bytes, sent_at: Some(sent_at) },
+            None => self.acknowledge_any(ack),
         }
-        self.acknowledge_any(ack)
     }
 
-    #[inline(never)]
+    /// The same if it covers exactly the first segment, of which there is nothing to say, and nothing is reported by SACK:
+    /// when that segment was sent. `None`: nothing has happened.
+    #[inline(always)]
+    pub(crate) fn acknowledge_first(&mut self, ack: u64) -> Option<Time> {
+        let Record { end, sent_at, marks } = *self.records.front()?;
+        if end != ack || marks != 0 || !self.sacked.is_empty() || self.times.is_some() {
+            return None;
+        }
+        self.largest_acked = self.largest_acked.max(ack - self.una);
+        self.records.pop_front();
+        self.popped += 1;
+        self.una = ack;
+        Some(sent_at)
+    }
+
+    #[cold]
     fn acknowledge_any(&mut self, ack: u64) -> Acked {
         let mut acked = Acked { bytes: ack - self.una, ..Acked::default() };
+        self.largest_acked = self.largest_acked.max(acked.bytes);
         let mut start = self.una;
         let mut seen = 0;
         while let Some(record) = self.records.front() {
