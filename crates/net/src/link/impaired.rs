@@ -59,7 +59,7 @@ impl Impaired {
         packet.damaged |= self.corrupts.happens();
         match &mut self.inner {
             Line::Element(element) => element.handle_packet(now, packet, out),
-            Line::Link(link) => out.push(match link.carry(now, &mut packet) {
+            Line::Link(link) => out.push(match link.carry_apart(now, &mut packet) {
                 Passage::Arrives { at } => Output::Arrives { packet, at },
                 Passage::Lost { at, reason, .. } => Output::Lost { packet, at, reason },
             }),

@@ -36,7 +36,7 @@ impl Lit {
             (Line::Element(element), false) => return element.handle_packet(now, packet, out),
             (Line::Link(link), _) => link,
         };
-        let passage = if passes { link.pass_by(now, &packet) } else { link.carry(now, &mut packet) };
+        let passage = if passes { link.pass_by(now, &packet) } else { link.carry_apart(now, &mut packet) };
         out.push(match passage {
             Passage::Arrives { at } => Output::Arrives { packet, at },
             Passage::Lost { at, reason, .. } => Output::Lost { packet, at, reason },

@@ -55,7 +55,7 @@ impl Endpoint {
             return fill(sent, self.next_of_opening(now, segment));
         }
         if let Some(ack) = self.receiver.poll_burst() {
-            return fill(sent, Some(self.write_ack_of_several(now, ack, segment)));
+            return fill(sent, Some(self.write_ack_apart(now, ack, segment)));
         }
         if self.may_send_data() && !self.sender.has_nothing(now) {
             // Nearly all data is the next full segment, while nothing is lost: it has its own way through this function.
@@ -87,20 +87,19 @@ impl Endpoint {
                     self.special = Some(Special::Damaged { seq, copies: copies - 1 });
                 }
                 let ack = self.receiver.piggyback();
-                self.write_ack(now, ack, segment);
+                self.write_ack_apart(now, ack, segment);
                 segment.set_damaged(seq);
                 return Some(BARE);
             }
             Some(Special::KeepAlive) => {
                 let ack = self.receiver.piggyback();
                 let before = self.sender.board().nxt().wrapping_sub(1);
-                let window = self.receiver.advertise(ack, self.agreed.shift);
-                self.write_header(now, before, (ack, window), (0, u64::MAX), segment);
+                self.write_bare(now, before, ack, segment);
                 return Some(BARE);
             }
             Some(Special::HandshakeAck) => {
                 let ack = self.receiver.piggyback();
-                self.write_ack(now, ack, segment);
+                self.write_ack_apart(now, ack, segment);
                 let arrived = self.telling.accecn().map_or(Ecn::NotEct, |accecn| accecn.handshake);
                 let others = Flags(segment.flags.0 & !flags_of(field_of(segment.flags)).0);
                 segment.flags = others | flags_of(handshake_field(arrived));
@@ -114,7 +113,7 @@ impl Endpoint {
         }
         if self.state == State::SynReceived {
             let ack = self.receiver.poll_ack()?;
-            self.write_ack(now, ack, segment);
+            self.write_ack_apart(now, ack, segment);
             return Some(BARE);
         }
         None
@@ -150,9 +149,17 @@ impl Endpoint {
 
     /// The same where another one may follow. Apart, so that the usual ACK is all that stands where segments are sent.
     #[cold]
-    fn write_ack_of_several(&mut self, now: Time, ack: u64, segment: &mut Segment) -> Sent {
-        self.write_ack(now, ack, segment);
+    fn write_ack_apart(&mut self, now: Time, ack: u64, segment: &mut Segment) -> Sent {
+        self.write_bare(now, self.sender.board().nxt(), ack, segment);
+        self.log.counters.acks_sent += 1;
         BARE
+    }
+
+    /// A header and nothing else.
+    #[cold]
+    fn write_bare(&mut self, now: Time, start: u64, ack: u64, segment: &mut Segment) {
+        let window = self.receiver.advertise(ack, self.agreed.shift);
+        self.write_header(now, start, (ack, window), (0, u64::MAX), segment);
     }
 
     /// A full segment of new data, with more behind it: what [`Endpoint::write_data`] comes down to then.
