@@ -73,7 +73,7 @@ impl Tournament {
     }
 
     /// Source `number` is next due at `time`.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn set(&mut self, number: u32, time: Time) {
         if self.leaves > 0 {
             return self.set_among_many(number, time);

@@ -85,7 +85,7 @@ impl Pipe {
     }
 
     /// When something happens here next: the first packet arrives, or the element's deadline comes.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn due(&self) -> Time {
         let arrival = self.travelling.first().map_or(Time::NEVER, |first| first.due);
         match &self.line {

@@ -413,7 +413,7 @@ impl Link {
     }
 
     /// A packet joins at `now`, which never decreases. It may come out marked.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn carry(&mut self, now: Time, packet: &mut Packet) -> Passage {
         if self.tracks {
             let backlog = self.backlog(now);

@@ -102,7 +102,7 @@ impl Scheduled {
     }
 
     /// A packet's way through the air.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn fly(&mut self, served: Served, packet: &Packet, out: &mut Vec<Output>) {
         if !self.is_sound {
             return self.fly_unsound(served, packet, out);

@@ -62,7 +62,7 @@ impl RttEstimator {
 
     /// A valid sample (Karn's rule is the caller's: RFC 6298 §3). Ends the back-off. The limits are those that it was made
     /// with.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn sample(&mut self, limits: &RtoLimits, rtt: Duration) {
         match self.srtt() {
             None => {
@@ -158,7 +158,7 @@ impl RttEstimator {
         self.variation
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn computed(&self, limits: &RtoLimits) -> Duration {
         let floor = if limits.above_srtt { limits.smallest } else { limits.tick };
         let spread = floor.max(limits.tick).max(self.variation * 4);

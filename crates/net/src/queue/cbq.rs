@@ -263,7 +263,7 @@ impl Estimator {
     }
 
     /// A packet of this size leaves the link at `leaves`.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn on_sent(&mut self, leaves: Time, bytes: u64) {
         let Size { due, largest, .. } = self.of(bytes);
         let latest = leaves.since(self.left).as_secs() - due;
@@ -281,7 +281,7 @@ impl Estimator {
         };
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn of(&mut self, bytes: u64) -> Size {
         if self.size.bytes != bytes {
             self.size = self.measured(bytes);

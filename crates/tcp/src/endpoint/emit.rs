@@ -49,7 +49,7 @@ impl Default for Sent {
 
 impl Endpoint {
     /// Fills `segment` and `sent` with the next one to send; whether there is one.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn next_segment(&mut self, now: Time, segment: &mut Segment, sent: &mut Sent) -> bool {
         if self.special.is_some() || !self.is_synchronised() {
             return fill(sent, self.next_of_opening(now, segment));
@@ -163,7 +163,7 @@ impl Endpoint {
     }
 
     /// A full segment of new data, with more behind it: what [`Endpoint::write_data`] comes down to then.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn write_full(&mut self, now: Time, range: Range, segment: &mut Segment, sent: &mut Sent) {
         let (priority, cwr) = self.sender.note_new(now, range);
         let told = self.receiver.tell(self.agreed.shift);
@@ -203,7 +203,7 @@ impl Endpoint {
     }
 
     /// All that segments have which are neither resets nor SYNs, where `len` bytes begin at `start` and options have `room`.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn write_header(
         &mut self,
         now: Time,

@@ -13,7 +13,7 @@ use lasthop_wire::{Flags, Segment};
 
 impl Endpoint {
     /// Handles the segment if it is one of those; if not, nothing has happened.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn handle_predicted(&mut self, now: Time, segment: &Segment) -> bool {
         let next = self.receiver.next();
         let bytes = u64::from(segment.len);

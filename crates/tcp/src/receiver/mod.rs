@@ -305,7 +305,7 @@ impl Receiver {
     /// What the peer makes of it, `ack` plus the window, never moves left (RFC 9293 §3.8.6), neither by rounding nor
     /// when `ack` is only part of what has arrived, unless the window is one that shrinks. It moves right only by as much as is worth a segment: silly
     /// window avoidance (RFC 9293 §3.8.6.2.2).
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn advertise(&mut self, ack: u64, shift: u8) -> u16 {
         let wanted = self.wanted_edge();
         let (room, edge) = (wanted.wrapping_sub(ack), self.edge.wrapping_sub(ack));
@@ -582,7 +582,7 @@ impl Receiver {
     }
 
     /// The ACK that is due, if one is and no data carried it.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn poll_ack(&mut self) -> Option<u64> {
         if !matches!(self.due, Pending::Now | Pending::Bare) {
             return None;
@@ -610,7 +610,7 @@ impl Receiver {
     }
 
     /// A data segment is leaving: it acknowledges everything.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn piggyback(&mut self) -> u64 {
         self.end_burst();
         self.finish_ack()
@@ -668,7 +668,7 @@ impl Receiver {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn finish_ack(&mut self) -> u64 {
         let next = self.next();
         if self.estimates

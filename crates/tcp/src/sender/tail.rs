@@ -27,7 +27,7 @@ const LONGEST_ACK_DELAY: Duration = Duration::from_millis(200);
 
 impl Sender {
     /// Starts the timer of what is outstanding anew: the retransmission timer, or the probe's where that comes before it.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn arm(&mut self, now: Time) {
         let expires = now + self.rtt.rto();
         match self.tail {

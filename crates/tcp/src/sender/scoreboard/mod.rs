@@ -133,7 +133,7 @@ impl Scoreboard {
     }
 
     /// New data of `len` bytes goes out.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn sent_new(&mut self, len: u64, now: Time) {
         self.nxt += len;
         self.records.push_back(Record { end: self.nxt, sent_at: now, marks: 0 });
@@ -176,7 +176,7 @@ impl Scoreboard {
 
     /// The same if it covers exactly the first segment, of which there is nothing to say, and nothing is reported by SACK:
     /// when that segment was sent. `None`: nothing has happened.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn acknowledge_first(&mut self, ack: u64) -> Option<Time> {
         let Record { end, sent_at, marks } = *self.records.front()?;
         if end != ack || marks != 0 || !self.sacked.is_empty() || self.times.is_some() {
