@@ -3,14 +3,14 @@
 mod pairs;
 
 use lasthop_base::Time;
-use pairs::{MOST, Pairs};
+use pairs::{MOST, MOST_WIDE, Pairs, Wide};
 
 /// The next due time of each of a fixed number of sources, and the earliest of them. Among equal times the lowest number
 /// wins.
 ///
 /// Sources compete in groups of eight, whose times fill one line of the cache; the winners of eight groups compete in the
 /// next round, until one group is left. A source that neither was its group's winner nor becomes it ends the matter there;
-/// else a round looks at eight times at most. Some tens of sources compete in pairs instead (`pairs`), and up to eight are
+/// else a round looks at eight times at most. From nine to some thousands compete in pairs instead (`pairs`), and up to eight are
 /// kept in order: most often only two or three of them have anything due, and the first one goes behind the second.
 #[derive(Debug)]
 pub struct Tournament {
@@ -20,12 +20,22 @@ pub struct Tournament {
     times: Vec<Time>,
     /// Whose they are; empty if there is one round.
     sources: Vec<u32>,
-    /// Instead of all this, where there are more than eight and not too many.
-    pairs: Option<Box<Pairs>>,
+    /// What takes the place of rounds, where there are more than eight and not too many.
+    pairs: InPairs,
     /// Where the first round begins, in which all sources compete.
     leaves: usize,
     /// How many sources.
     count: usize,
+}
+
+/// Who competes in pairs.
+#[derive(Debug)]
+enum InPairs {
+    Nobody,
+    /// Some tens.
+    Some(Box<Pairs>),
+    /// Hundreds and thousands.
+    Many(Wide),
 }
 
 /// Sources of a group.
@@ -39,7 +49,12 @@ impl Tournament {
 
     /// The same; the sources of `often` move most.
     pub fn with(count: usize, often: &[u32]) -> Tournament {
-        let pairs = (count > GROUP && count <= MOST).then(|| Box::new(Pairs::new(count, often)));
+        let pairs = match count {
+            0..=GROUP => InPairs::Nobody,
+            ..=MOST => InPairs::Some(Box::new(Pairs::new(count, often))),
+            ..=MOST_WIDE => InPairs::Many(Wide::new(count)),
+            _ => InPairs::Nobody,
+        };
         Tournament { pairs, ..Tournament::in_groups(count) }
     }
 
@@ -57,7 +72,7 @@ impl Tournament {
         }
         let mut order = [(Time::NEVER, 0); GROUP];
         (0..).zip(&mut order).for_each(|(number, place)| place.1 = number);
-        Tournament { order, times: vec![Time::NEVER; places], sources, pairs: None, leaves, count }
+        Tournament { order, times: vec![Time::NEVER; places], sources, pairs: InPairs::Nobody, leaves, count }
     }
 
     /// The earliest time and its source.
@@ -97,15 +112,14 @@ impl Tournament {
     /// The same where there are more than eight.
     #[inline(never)]
     fn set_among_many(&mut self, number: u32, time: Time) {
-        match &mut self.pairs {
-            Some(pairs) if Pairs::can_tell(time) => {
-                self.times[self.leaves + number as usize] = time;
-                let first = pairs.set(number, time);
-                self.order[0] = (self.time_of(first), first);
-            }
-            Some(_) => self.do_without_pairs(number, time),
-            None => self.climb(number, time),
-        }
+        let first = match &mut self.pairs {
+            InPairs::Some(pairs) if Pairs::can_tell(time) => pairs.set(number, time),
+            InPairs::Many(pairs) if pairs.can_tell(time) => pairs.set(number, time),
+            InPairs::Nobody => return self.climb(number, time),
+            _ => return self.do_without_pairs(number, time),
+        };
+        self.times[self.leaves + number as usize] = time;
+        self.order[0] = (self.time_of(first), first);
     }
 
     /// The same with a time that pairs cannot tell: from now on without them.

@@ -1,4 +1,5 @@
-//! Some tens of sources that compete in pairs, six rounds of them; those that move most stand apart, and only meet the winner.
+//! Sources that compete in pairs: some tens in six rounds, where those that move most stand apart and only meet the winner;
+//! hundreds and thousands in as many rounds as they need.
 
 use lasthop_base::Time;
 
@@ -58,5 +59,49 @@ impl Pairs {
         }
         let [one, other] = self.apart;
         (self.keys[1].min(one).min(other) % MOST as u64) as u32
+    }
+}
+
+/// Sources at most that compete in [`Wide`] pairs: with more, the times that fit in a key would end too soon, after 52 days.
+pub(super) const MOST_WIDE: usize = 1 << 12;
+
+/// Hundreds and thousands of sources; keys as in [`Pairs`].
+#[derive(Debug)]
+pub(super) struct Wide {
+    /// The winner of all at 1; of the pair at 2 i and 2 i + 1 at i; the sources themselves in the last half.
+    keys: Vec<u64>,
+    /// Of a key, those of the source.
+    bits: u32,
+}
+
+impl Wide {
+    /// Of so many sources none has anything due.
+    pub(super) fn new(count: usize) -> Wide {
+        let room = count.next_power_of_two();
+        Wide { keys: vec![u64::MAX; 2 * room], bits: room.ilog2() }
+    }
+
+    /// Whether a key can tell this time.
+    #[inline]
+    pub(super) fn can_tell(&self, time: Time) -> bool {
+        time.as_nanos() < u64::MAX >> self.bits || time == Time::NEVER
+    }
+
+    /// A source is next due at `time`; returns which is the first then.
+    #[inline]
+    pub(super) fn set(&mut self, source: u32, time: Time) -> u32 {
+        let keys = &mut self.keys[..];
+        let mut place = keys.len() / 2 + source as usize;
+        let mut key = time.as_nanos() << self.bits | u64::from(source);
+        keys[place] = key;
+        while place > 1 {
+            key = key.min(keys[place ^ 1]);
+            place /= 2;
+            if keys[place] == key {
+                break;
+            }
+            keys[place] = key;
+        }
+        keys[1] as u32 & ((1 << self.bits) - 1)
     }
 }
