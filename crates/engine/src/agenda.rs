@@ -16,7 +16,7 @@ use pairs::{MOST, MOST_WIDE, Pairs, Wide};
 pub struct Tournament {
     /// The earliest; if there is one round, all of them in order, and as many as are missing to eight behind them.
     order: [(Time, u32); GROUP],
-    /// The times of all rounds, the last round's first: the winner of the group that begins at 8 (i + 1) stands at i.
+    /// The times of all rounds, if there are several, the last round's first: the winner of the group that begins at 8 (i + 1) stands at i.
     times: Vec<Time>,
     /// Whose they are; empty if there is one round.
     sources: Vec<u32>,
@@ -84,7 +84,10 @@ impl Tournament {
     /// When source `number` is next due.
     #[inline(always)]
     pub fn time_of(&self, number: u32) -> Time {
-        self.times[self.leaves + number as usize]
+        match self.leaves {
+            0 => self.order.iter().find(|source| source.1 == number).map_or(Time::NEVER, |source| source.0),
+            leaves => self.times[leaves + number as usize],
+        }
     }
 
     /// Source `number` is next due at `time`.
@@ -93,7 +96,6 @@ impl Tournament {
         if self.leaves > 0 {
             return self.set_among_many(number, time);
         }
-        self.times[number as usize] = time;
         let order = &mut self.order;
         if order[0].1 != number {
             return sort_in(order, (time, number));

@@ -96,7 +96,7 @@ impl Engine {
         match then {
             Then::Nothing => {}
             Then::Settle => self.settle(id, side),
-            Then::Ask => self.pump(id, side),
+            Then::Ask => self.pump_through(id, side, room),
         }
     }
 
@@ -140,7 +140,7 @@ impl Engine {
     }
 
     /// A timer's place in the agenda has come up: its deadline is now, or has moved.
-    pub(super) fn fire(&mut self, timer: u32) {
+    pub(super) fn fire(&mut self, timer: u32, room: &mut Packet) {
         let id = FlowId(timer / 2);
         let side = if timer.is_multiple_of(2) { Side::Source } else { Side::Destination };
         let now = self.now;
@@ -160,7 +160,7 @@ impl Engine {
             }
             Traffic::Unanswered(Unanswered::Later(_)) => {
                 self.make(id.0 as usize);
-                return self.fire(timer);
+                return self.fire(timer, room);
             }
             Traffic::Unanswered(_) => Time::NEVER,
             Traffic::Tcp(connection) => {
@@ -173,10 +173,10 @@ impl Engine {
                 if side == opener && endpoint.state() == State::Closed && now >= start {
                     endpoint.open(now);
                     self.together.begin(sharing);
-                    self.pump(id, side);
+                    self.pump_through(id, side, room);
                 } else if endpoint.poll_timeout() <= now {
                     endpoint.handle_timeout(now);
-                    self.pump(id, side);
+                    self.pump_through(id, side, room);
                 }
                 if is_asked && now >= start {
                     self.ask_application(id);
@@ -199,19 +199,23 @@ impl Engine {
     }
 
     /// Sends what an endpoint has to send, and notes its next deadline.
-    #[inline(never)]
     pub(super) fn pump(&mut self, id: FlowId, side: Side) {
+        self.pump_through(id, side, &mut blank());
+    }
+
+    /// The same by way of a packet that is there.
+    #[inline(never)]
+    fn pump_through(&mut self, id: FlowId, side: Side, packet: &mut Packet) {
         let now = self.now;
-        let mut packet = blank();
         loop {
             let Carried { traffic, ways, .. } = &mut self.flows[id.0 as usize];
             let way = &ways[end(side)];
             let Some(endpoint) = endpoint_of(traffic, side) else { return };
-            let Some(then) = emit(now, endpoint, (id, side), way, &mut self.timers, &mut packet) else {
+            let Some(then) = emit(now, endpoint, (id, side), way, &mut self.timers, packet) else {
                 break;
             };
             let (first, host) = (way.first, way.host());
-            self.set_out_from(&mut packet, first, host);
+            self.set_out_from(packet, first, host);
             match then {
                 Then::Nothing => return,
                 Then::Settle => break,

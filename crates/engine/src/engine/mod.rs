@@ -418,17 +418,20 @@ impl Engine {
         let (due, pipe) = self.heads.first();
         let (time, timer) = self.timers.first();
         let at = due.min(time);
-        if at > until || at == Time::NEVER {
+        if at > until.min(LAST) {
             return false;
         }
         self.now = at;
         match time < due {
-            true => self.fire(timer),
+            true => self.fire(timer, room),
             false => self.arrive(pipe, room),
         }
         true
     }
 }
+
+/// The last time that comes.
+const LAST: Time = Time::from_nanos(u64::MAX - 1);
 
 /// The hop of a packet that is still in its host; the next one is 0.
 const IN_HOST: u8 = u8::MAX;

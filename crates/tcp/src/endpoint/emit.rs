@@ -165,7 +165,7 @@ impl Endpoint {
     /// A full segment of new data, with more behind it: what [`Endpoint::write_data`] comes down to then.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn write_full(&mut self, now: Time, range: Range, segment: &mut Segment, sent: &mut Sent) {
-        let (priority, cwr) = self.sender.note_new(now, range);
+        let (priority, cwr) = self.sender.note_new(now, range, true);
         let told = self.receiver.tell(self.agreed.shift);
         let room = self.sender.segment() - range.len();
         self.write_header(now, range.start, told, (range.len(), room), segment);
@@ -176,7 +176,7 @@ impl Endpoint {
         if priority == Priority::Low {
             self.log.counters.tags_sent += 1;
         }
-        *sent = Sent { again: false, priority, ecn: self.data_ecn, more: self.sender.may_send_more(now) };
+        *sent = Sent { again: false, priority, ecn: self.data_ecn, more: self.sender.may_send_calmly(now) };
     }
 
     /// Data, and what it has beside the header of an ACK.
@@ -224,7 +224,7 @@ impl Endpoint {
         segment.sack_permitted = false;
         segment.timestamps = if self.agreed.timestamps { Some(self.stamp(now)) } else { None };
         segment.sack.clear();
-        if self.agreed.sack && self.receiver.reports() {
+        if self.receiver.reports() && self.agreed.sack {
             self.report(room, segment);
         }
         if self.agreed.ecn == Feedback::Accurate {

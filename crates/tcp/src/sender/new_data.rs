@@ -73,9 +73,12 @@ impl Sender {
         if !self.calm {
             return !self.has_shortcut || self.may_send_in_repair(now);
         }
-        if self.rates.is_some() {
-            return true;
-        }
+        self.rates.is_some() || self.may_send_calmly(now)
+    }
+
+    /// The same while nothing is lost and nobody paces.
+    #[inline(always)]
+    pub(crate) fn may_send_calmly(&mut self, now: Time) -> bool {
         let waiting = self.application.end().saturating_sub(self.board.nxt());
         // A full segment, without the FIN behind it.
         let is_full = waiting > self.fits + 1;
@@ -88,13 +91,13 @@ impl Sender {
 
     /// New data goes out.
     pub(super) fn send_new(&mut self, now: Time, range: Range) -> Outgoing {
-        let (priority, cwr) = self.note_new(now, range);
+        let (priority, cwr) = self.note_new(now, range, self.calm);
         Outgoing { range, again: false, fin: self.application.ends_with(range), priority, cwr }
     }
 
     /// The same as far as it concerns what is outstanding: the packet's priority, and whether it carries CWR.
     #[inline(always)]
-    pub(crate) fn note_new(&mut self, now: Time, range: Range) -> (Priority, bool) {
+    pub(crate) fn note_new(&mut self, now: Time, range: Range, calm: bool) -> (Priority, bool) {
         let begins = self.board.outstanding() == 0;
         if self.timer.is_off() || begins {
             self.arm(now);
@@ -107,7 +110,7 @@ impl Sender {
         if self.tail != Tail::Off {
             self.put_probe_off(now);
         }
-        if !self.calm {
+        if !calm {
             self.repair.recovery.on_sent(range, false);
             self.reductions.on_sent(range.len());
         }
