@@ -51,13 +51,13 @@ impl Endpoint {
     /// Fills `segment` and `sent` with the next one to send; whether there is one.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn next_segment(&mut self, now: Time, segment: &mut Segment, sent: &mut Sent) -> bool {
-        if self.special.is_some() || !self.is_synchronised() {
-            return fill(sent, self.next_of_opening(now, segment));
+        if self.special.is_some() || self.state != State::Established {
+            return fill(sent, self.next_elsewhere(now, segment));
         }
         if let Some(ack) = self.receiver.poll_burst() {
             return fill(sent, Some(self.write_ack_apart(now, ack, segment)));
         }
-        if self.may_send_data() && !self.sender.has_nothing(now) {
+        if !self.sender.has_nothing(now) {
             // Nearly all data is the next full segment, while nothing is lost: it has its own way through this function.
             if let Some(range) = self.sender.next_full() {
                 self.write_full(now, range, segment, sent);
@@ -72,6 +72,25 @@ impl Endpoint {
         self.write_ack(now, ack, segment);
         *sent = Sent { more: false, ..BARE };
         true
+    }
+
+    /// The same before the connection is open, once one side has closed, and where something special goes first.
+    #[cold]
+    fn next_elsewhere(&mut self, now: Time, segment: &mut Segment) -> Option<Sent> {
+        if self.special.is_some() || !self.is_synchronised() {
+            return self.next_of_opening(now, segment);
+        }
+        if let Some(ack) = self.receiver.poll_burst() {
+            return Some(self.write_ack_apart(now, ack, segment));
+        }
+        if self.may_send_data()
+            && let Some(outgoing) = self.sender.poll(now, &mut self.log)
+        {
+            return Some(self.write_data(now, &outgoing, segment));
+        }
+        let ack = self.receiver.poll_ack()?;
+        self.write_ack_apart(now, ack, segment);
+        Some(Sent { more: false, ..BARE })
     }
 
     /// Resets, keep-alive probes, SYNs, and what is sent before the connection is open.

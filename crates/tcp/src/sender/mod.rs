@@ -584,7 +584,7 @@ impl Sender {
     }
 
     /// What goes out now, if anything may.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn poll(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
         if self.watches && self.is_paced(now) {
             return None;

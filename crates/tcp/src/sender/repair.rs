@@ -233,6 +233,7 @@ impl Sender {
     }
 
     /// What goes out while something is lost, reported or repeated.
+    #[inline(always)]
     pub(super) fn poll_in_repair(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
         if self.timer.holds() {
             self.wait_for(now, Limit::Congestion);
