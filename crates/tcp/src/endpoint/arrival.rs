@@ -202,7 +202,7 @@ impl Endpoint {
     }
 
     /// An acknowledgement of something outstanding, or one that may tell of a loss: the sending half gets it whole.
-    #[inline]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn take_ack(&mut self, now: Time, segment: &Segment, at: u64, ack: u64, is_handshake: bool) {
         let una = self.sender.board().una();
         let window = u64::from(segment.window) << self.agreed.peer_shift;

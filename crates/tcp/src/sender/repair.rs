@@ -80,6 +80,7 @@ fn says_duplicate(ack: &Ack<'_>) -> bool {
 
 impl Sender {
     /// An acknowledgement while something is lost, reported or repeated, or one that is not new.
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn handle_ack_in_repair(
         &mut self,
         now: Time,
@@ -233,7 +234,7 @@ impl Sender {
     }
 
     /// What goes out while something is lost, reported or repeated.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn poll_in_repair(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
         if self.timer.holds() {
             self.wait_for(now, Limit::Congestion);
@@ -300,7 +301,7 @@ impl Sender {
     }
 
     /// Whether [`Sender::poll_in_repair`] may find something more; if not, what keeps it back is noted as there.
-    #[inline(never)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn may_send_in_repair(&mut self, now: Time) -> bool {
         let repair = &self.repair;
         let is_special = self.rates.is_some()
@@ -336,6 +337,7 @@ impl Sender {
         self.outgoing_again(now, range, reason, log)
     }
 
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn outgoing_again(
         &mut self,
         now: Time,
