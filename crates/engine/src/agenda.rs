@@ -49,11 +49,12 @@ impl Tournament {
 
     /// The same; the sources of `often` move most.
     pub fn with(count: usize, often: &[u32]) -> Tournament {
-        let pairs = match count {
-            0..=GROUP => InPairs::Nobody,
-            ..=MOST => InPairs::Some(Box::new(Pairs::new(count, often))),
-            ..=MOST_WIDE => InPairs::Many(Wide::new(count)),
-            _ => InPairs::Nobody,
+        let pairs = if count <= GROUP || count > MOST_WIDE {
+            InPairs::Nobody
+        } else if count <= MOST {
+            InPairs::Some(Box::new(Pairs::new(count, often)))
+        } else {
+            InPairs::Many(Wide::new(count))
         };
         Tournament { pairs, ..Tournament::in_groups(count) }
     }

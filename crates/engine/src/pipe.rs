@@ -12,13 +12,14 @@ pub struct PipeId(pub u32);
 
 /// Totals of a pipe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
 pub struct PipeAccount {
     /// Packets that joined or tried to.
     pub offered: u64,
-    /// Packets lost, by reason.
-    pub lost: PerReason<u64>,
     /// Bytes that arrived at the other side, as the link charges them.
     pub carried_bytes: u64,
+    /// Packets lost, by reason.
+    pub lost: PerReason<u64>,
 }
 
 impl PipeAccount {
@@ -39,22 +40,34 @@ impl PipeAccount {
 }
 
 /// A link's direction, and what travels on it in the order of arrival.
+///
+/// A packet that passes a wire without waiting touches two lines of the cache: that in which the line begins, and that
+/// before its account's losses.
+#[repr(C, align(64))]
 pub(crate) struct Pipe {
     pub(crate) line: Line,
-    /// Whether all that joins comes from one other pipe that keeps order: then hops are fused.
-    pub(crate) eager: bool,
-    /// The other direction of the same link, if they have something to tell each other, or the medium that both share.
-    pub(crate) opposite: Option<PipeId>,
-    pub(crate) account: PipeAccount,
-    /// Packets on it that go on to another pipe: those behind them may not be carried ahead.
-    pub(crate) passing: u32,
-    pub(crate) travelling: Ring,
     /// How long packets took, if that is measured.
     pub(crate) waits: Option<Box<Waits>>,
+    /// Packets on it that go on to another pipe: those behind them may not be carried ahead.
+    pub(crate) passing: u32,
     /// Whether somebody wants to hear of each packet: an observer, or `waits`.
     pub(crate) is_watched: bool,
+    /// Whether all that joins comes from one other pipe that keeps order: then hops are fused.
+    pub(crate) eager: bool,
+    pub(crate) account: PipeAccount,
+    pub(crate) travelling: Ring,
+    /// The other direction of the same link, if they have something to tell each other, or the medium that both share.
+    pub(crate) opposite: Option<PipeId>,
     pub(crate) behind: Behind,
 }
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    use std::mem::{offset_of, size_of};
+    assert!(offset_of!(Pipe, account) % 64 <= 48);
+    assert!(offset_of!(Pipe, waits) / 64 == offset_of!(Pipe, account) / 64);
+    assert!(size_of::<Pipe>() <= 6 * 64);
+};
 
 /// What a packet that goes on meets at a pipe's end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -271,25 +271,28 @@ impl Line {
 }
 
 /// One direction of a link whose queue is first in, first out.
+///
+/// First what each packet touches.
+#[repr(C)]
 pub struct Link {
-    server: Server,
+    frees_at: Time,
     delay: Duration,
-    gate: Gate,
-    /// What comes to the delay.
-    extra: Option<Box<Extra>>,
-    /// `None` when nothing is ever lost or late.
-    air: Option<(Box<dyn Channel>, Box<dyn Arq>)>,
-    keeps_order: bool,
-    draws: bool,
-    /// Whether what waits is counted.
-    tracks: bool,
+    server: Server,
     /// Whether nothing is lost and what waits is not counted: a wire behind an unlimited queue.
     is_plain: bool,
+    /// Whether what waits is counted.
+    tracks: bool,
+    keeps_order: bool,
+    draws: bool,
     /// Packets that wait: when each leaves the queue, and its bytes.
     waiting: VecDeque<(Time, u32)>,
     waiting_bytes: u64,
-    frees_at: Time,
+    gate: Gate,
     last_arrival: Time,
+    /// `None` when nothing is ever lost or late.
+    air: Option<(Box<dyn Channel>, Box<dyn Arq>)>,
+    /// What comes to the delay.
+    extra: Option<Box<Extra>>,
     /// Of the packet that met some last.
     trouble: Option<Trouble>,
 }

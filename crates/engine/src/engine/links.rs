@@ -5,7 +5,7 @@ use super::injected::note_left;
 use super::{Carried, Engine, IN_HOST, begun};
 use crate::flow::{Side, Traffic};
 use crate::observer::{Fate, Observer};
-use crate::pipe::{Behind, Pipe, PipeId};
+use crate::pipe::{Behind, PipeId};
 use crate::ring::{Condition, Travelling};
 use crate::waits::{since, stamp};
 use lasthop_base::Time;
@@ -83,7 +83,12 @@ impl Engine {
             };
             pipe.account.carried_bytes += u64::from(packet.wire_bytes);
             if pipe.is_watched {
-                tell_arrival(&mut self.observer, pipe, (now, due), at, packet, next.is_none());
+                if let Some(observer) = &mut self.observer {
+                    tell_arrival(&mut **observer, (now, due), at, packet, next.is_none());
+                }
+                if let Some(waits) = &mut pipe.waits {
+                    waits.note(due.since(now));
+                }
             }
             if let Some(next) = next {
                 if next.eager && due <= self.horizon && pipe.passing == 0 {
@@ -301,23 +306,17 @@ impl Engine {
     }
 }
 
-/// Whoever watches a pipe hears that a packet which joined it will arrive.
+/// A packet that joined a pipe will arrive.
 #[cold]
 fn tell_arrival(
-    observer: &mut Option<Box<dyn Observer>>,
-    pipe: &mut Pipe,
+    observer: &mut dyn Observer,
     (now, due): (Time, Time),
     at: PipeId,
     packet: &Packet,
     is_last: bool,
 ) {
-    if let Some(observer) = observer {
-        let fate = if packet.damaged && is_last { Fate::Open } else { Fate::Arrives(due) };
-        observer.on_packet(now, at, packet, fate);
-    }
-    if let Some(waits) = &mut pipe.waits {
-        waits.note(due.since(now));
-    }
+    let fate = if packet.damaged && is_last { Fate::Open } else { Fate::Arrives(due) };
+    observer.on_packet(now, at, packet, fate);
 }
 
 #[cold]

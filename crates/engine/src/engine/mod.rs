@@ -413,7 +413,7 @@ impl Engine {
 
     /// The next event, if there is one up to and including `until`; else false. What an endpoint answers with is written in
     /// `room`, which is not made anew for each.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn step(&mut self, until: Time, room: &mut Packet) -> bool {
         let (due, pipe) = self.heads.first();
         let (time, timer) = self.timers.first();

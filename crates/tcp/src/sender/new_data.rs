@@ -20,7 +20,7 @@ impl Sender {
 
     /// The next full segment of new data, while nothing is lost and nobody paces: what [`Sender::poll`] comes down to then,
     /// if the windows have room for it and more data is behind it.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn next_full(&self) -> Option<Range> {
         let start = self.board.nxt();
         let end = start + self.fits;
@@ -68,7 +68,7 @@ impl Sender {
 
     /// Data went out: whether more may, as far as can be told at a glance. If not, [`Sender::poll`] would find nothing; what
     /// keeps it back is noted as there.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn may_send_more(&mut self, now: Time) -> bool {
         if !self.calm {
             return !self.has_shortcut || self.may_send_in_repair(now);
@@ -77,7 +77,7 @@ impl Sender {
     }
 
     /// The same while nothing is lost and nobody paces.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn may_send_calmly(&mut self, now: Time) -> bool {
         let waiting = self.application.end().saturating_sub(self.board.nxt());
         // A full segment, without the FIN behind it.
