@@ -1,9 +1,9 @@
 //! Header prediction (Van Jacobson, "4BSD header prediction", 1990): the segment that was to be expected, in few steps.
 //!
 //! While nothing is lost, nearly all segments are of two kinds: the next data in order, or a new acknowledgement. None of
-//! RFC 9293's checks keeps such a segment back, so they shrink to one question. What follows has the order of
-//! `arrival.rs`: acknowledgement, what is remembered of the segment, data. `tests/shortcut.rs` here, and that of the
-//! simulator, hold the two together.
+//! RFC 9293's checks keeps such a segment back, so they shrink to one question; while something is lost, to another one.
+//! What follows has the order of `arrival.rs`: acknowledgement, what is remembered of the segment, data. `tests/shortcut.rs`
+//! here, and that of the simulator, hold the two together.
 
 use super::stamps::{peer_time, since_echo};
 use super::{Arriving, Endpoint, Feedback, State};
