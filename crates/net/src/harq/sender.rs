@@ -230,7 +230,14 @@ impl Sender {
     ) {
         let Some(sdu) = to.delivery.at(place) else { return };
         let is_pending = self.again.iter().any(|span| !span.common(bytes).is_empty());
-        if is_pending || sdu.repeats > self.most_repeats {
+        if is_pending {
+            return;
+        }
+        if sdu.repeats > self.most_repeats {
+            // Given up before, which the status did not know yet: another one has to tell what has come behind it.
+            if self.polling.expires() == Time::NEVER {
+                self.polling.postpone(now);
+            }
             return;
         }
         if sdu.asked != asked {

@@ -86,3 +86,36 @@ proptest! {
         }
     }
 }
+
+/// Found by chance: a status that was made before an SDU was given up, and came after it, answered the last poll. With a full
+/// window nothing more was sent.
+#[test]
+fn a_late_status_does_not_stop_a_full_window() {
+    let settings = [
+        word("mode", "am"),
+        count("processes", 1),
+        time("round_trip", MS * 7),
+        number("combining", 0.22),
+        number("misread", 0.16),
+        time("t_reassembly", MS * 12),
+        time("t_poll_retransmit", MS * 1),
+        time("t_status_prohibit", MS * 0),
+        count("poll_pdus", 3),
+        number_of_bytes("poll_bytes", 0),
+        count("retransmissions", 1),
+        count("window", 2),
+    ];
+    let config = config(&settings, 0.84);
+    for seed in 0..200 {
+        let mut link = Link::new(&config, seed);
+        link.sides[1] =
+            element(&config, (config.channel.build)(&config.channel.values, stream(seed)), seed + 1);
+        (0..17).for_each(|number| link.offer(at(0), number, 1500));
+        link.run(at(1_000_000));
+        assert_eq!(link.arrived.len() + link.lost.len(), 17, "seed {seed}");
+    }
+}
+
+fn stream(seed: u64) -> lasthop_base::Stream {
+    lasthop_base::Stream::named(seed, "back")
+}
