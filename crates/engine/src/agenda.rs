@@ -1,45 +1,35 @@
 //! The event queue: what is next? The pipes' heads in one tournament, the timers, which are lazy, in another.
 
+mod groups;
 mod pairs;
 
+use groups::{GROUP, Groups};
 use lasthop_base::Time;
-use pairs::{MOST, MOST_WIDE, Pairs, Wide};
+use pairs::{Tens, Thousands};
 
 /// The next due time of each of a fixed number of sources, and the earliest of them. Among equal times the lowest number
 /// wins.
 ///
-/// Sources compete in groups of eight, whose times fill one line of the cache; the winners of eight groups compete in the
-/// next round, until one group is left. A source that neither was its group's winner nor becomes it ends the matter there;
-/// else a round looks at eight times at most. From nine to some thousands compete in pairs instead (`pairs`), and up to eight are
-/// kept in order: most often only two or three of them have anything due, and the first one goes behind the second.
+/// Up to eight are kept in order: most often only two or three of them have anything due, and the first one goes behind the
+/// second. From nine to some thousands compete in pairs (`pairs`), more of them in groups of eight (`groups`).
 #[derive(Debug)]
 pub struct Tournament {
-    /// The earliest; if there is one round, all of them in order, and as many as are missing to eight behind them.
+    /// The earliest; of up to eight all of them in order, and as many as are missing to eight behind them.
     order: [(Time, u32); GROUP],
-    /// The times of all rounds, if there are several, the last round's first: the winner of the group that begins at 8 (i + 1) stands at i.
-    times: Vec<Time>,
-    /// Whose they are; empty if there is one round.
-    sources: Vec<u32>,
-    /// What takes the place of rounds, where there are more than eight and not too many.
-    pairs: InPairs,
-    /// Where the first round begins, in which all sources compete.
-    leaves: usize,
+    form: Form,
     /// How many sources.
     count: usize,
 }
 
-/// Who competes in pairs.
+/// How they compete.
 #[derive(Debug)]
-enum InPairs {
-    Nobody,
-    /// Some tens.
-    Some(Box<Pairs>),
-    /// Hundreds and thousands.
-    Many(Wide),
+enum Form {
+    InOrder,
+    Tens(Box<Tens>),
+    Thousands(Box<Thousands>),
+    /// More; or times that pairs cannot tell.
+    InGroups(Box<Groups>),
 }
-
-/// Sources of a group.
-const GROUP: usize = 8;
 
 impl Tournament {
     /// A tournament of `count` sources, none of which has anything due.
@@ -49,31 +39,22 @@ impl Tournament {
 
     /// The same; the sources of `often` move most.
     pub fn with(count: usize, often: &[u32]) -> Tournament {
-        let pairs = if count <= GROUP || count > MOST_WIDE {
-            InPairs::Nobody
-        } else if count <= MOST {
-            InPairs::Some(Box::new(Pairs::new(count, often)))
+        let form = if count <= GROUP {
+            Form::InOrder
+        } else if count <= Tens::MOST {
+            Form::Tens(Box::new(Tens::new(often)))
+        } else if count <= Thousands::MOST {
+            Form::Thousands(Box::new(Thousands::new()))
         } else {
-            InPairs::Many(Wide::new(count))
+            Form::InGroups(Box::new(Groups::new(count)))
         };
-        Tournament { pairs, ..Tournament::in_groups(count) }
+        Tournament::of(count, form)
     }
 
-    fn in_groups(count: usize) -> Tournament {
-        let (mut leaves, mut room) = (0, GROUP);
-        while room < count {
-            leaves = GROUP * (leaves + 1);
-            room *= GROUP;
-        }
-        let places = leaves + count.next_multiple_of(GROUP);
-        let mut sources = vec![0; if leaves == 0 { 0 } else { places }];
-        for place in (0..sources.len()).rev() {
-            let first_below = sources.get(GROUP * (place + 1)).copied().unwrap_or(0);
-            sources[place] = if place >= leaves { (place - leaves) as u32 } else { first_below };
-        }
+    fn of(count: usize, form: Form) -> Tournament {
         let mut order = [(Time::NEVER, 0); GROUP];
         (0..).zip(&mut order).for_each(|(number, place)| place.1 = number);
-        Tournament { order, times: vec![Time::NEVER; places], sources, pairs: InPairs::Nobody, leaves, count }
+        Tournament { order, form, count }
     }
 
     /// The earliest time and its source.
@@ -83,18 +64,25 @@ impl Tournament {
     }
 
     /// When source `number` is next due.
-    #[inline(always)]
+    #[inline]
     pub fn time_of(&self, number: u32) -> Time {
-        match self.leaves {
-            0 => self.order.iter().find(|source| source.1 == number).map_or(Time::NEVER, |source| source.0),
-            leaves => self.times[leaves + number as usize],
+        match &self.form {
+            Form::InOrder => self.time_in_order(number),
+            Form::Tens(pairs) => pairs.time_of(number),
+            Form::Thousands(pairs) => pairs.time_of(number),
+            Form::InGroups(groups) => groups.time_of(number),
         }
+    }
+
+    #[inline(always)]
+    fn time_in_order(&self, number: u32) -> Time {
+        self.order.iter().find(|source| source.1 == number).map_or(Time::NEVER, |source| source.0)
     }
 
     /// Source `number` is next due at `time`.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn set(&mut self, number: u32, time: Time) {
-        if self.leaves > 0 {
+        if !matches!(self.form, Form::InOrder) {
             return self.set_among_many(number, time);
         }
         let order = &mut self.order;
@@ -112,59 +100,61 @@ impl Tournament {
         order[place] = (time, number);
     }
 
-    /// The same where there are more than eight.
-    #[inline(never)]
-    fn set_among_many(&mut self, number: u32, time: Time) {
-        let first = match &mut self.pairs {
-            InPairs::Some(pairs) if Pairs::can_tell(time) => pairs.set(number, time),
-            InPairs::Many(pairs) if pairs.can_tell(time) => pairs.set(number, time),
-            InPairs::Nobody => return self.climb(number, time),
-            _ => return self.do_without_pairs(number, time),
-        };
-        self.times[self.leaves + number as usize] = time;
-        self.order[0] = (self.time_of(first), first);
+    /// The same of a source that had nothing due.
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    pub fn begin(&mut self, number: u32, time: Time) {
+        match self.form {
+            Form::InOrder => self.set(number, time),
+            _ => self.bring_forward(number, time),
+        }
     }
 
-    /// The same with a time that pairs cannot tell: from now on without them.
+    /// Source `number` is next due at `time` at the latest.
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    pub fn at_latest(&mut self, number: u32, time: Time) {
+        match self.form {
+            Form::InOrder if time >= self.time_in_order(number) => {}
+            Form::InOrder => self.set(number, time),
+            _ => self.bring_forward(number, time),
+        }
+    }
+
+    /// [`Tournament::set`] where there are more than eight.
+    #[inline(never)]
+    fn set_among_many(&mut self, number: u32, time: Time) {
+        self.order[0] = match &mut self.form {
+            Form::Tens(pairs) if Tens::can_tell(time) => pairs.set(number, time),
+            Form::Thousands(pairs) if Thousands::can_tell(time) => pairs.set(number, time),
+            Form::InGroups(groups) => groups.set(number, time),
+            _ => return self.do_without_pairs(number, time),
+        };
+    }
+
+    /// [`Tournament::at_latest`] where there are more than eight: only those rounds are gone through that change.
+    #[inline(never)]
+    fn bring_forward(&mut self, number: u32, time: Time) {
+        match &mut self.form {
+            Form::Tens(pairs) if Tens::can_tell(time) => pairs.bring_forward(number, time),
+            Form::Thousands(pairs) if Thousands::can_tell(time) => pairs.bring_forward(number, time),
+            _ => {
+                if time < self.time_of(number) {
+                    self.set_among_many(number, time);
+                }
+                return;
+            }
+        }
+        if precedes((time, number), self.order[0]) {
+            self.order[0] = (time, number);
+        }
+    }
+
+    /// [`Tournament::set`] with a time that pairs cannot tell: from now on without them.
     #[cold]
     fn do_without_pairs(&mut self, number: u32, time: Time) {
-        let mut all = Tournament::in_groups(self.count);
+        let mut all = Tournament::of(self.count, Form::InGroups(Box::new(Groups::new(self.count))));
         (0..self.count as u32).for_each(|number| all.set(number, self.time_of(number)));
         all.set(number, time);
         *self = all;
-    }
-
-    /// Round by round, as far as something changes.
-    #[inline(never)]
-    fn climb(&mut self, number: u32, time: Time) {
-        let (mut winner, mut before) = ((time, number), number);
-        let mut place = self.leaves + number as usize;
-        loop {
-            self.times[place] = winner.0;
-            self.sources[place] = winner.1;
-            let group = place / GROUP;
-            let known = match group {
-                0 => self.order[0],
-                group => (self.times[group - 1], self.sources[group - 1]),
-            };
-            if known.1 == before {
-                // It was the group's winner; if it is later now, another one may be.
-                if winner.0 > known.0
-                    && let Some(times) = self.times[GROUP * group..].first_chunk()
-                {
-                    let (time, place) = earliest::<GROUP>(times);
-                    winner = (time, self.sources[GROUP * group + place]);
-                }
-            } else if !precedes(winner, known) {
-                return;
-            }
-            if group == 0 {
-                self.order[0] = winner;
-                return;
-            }
-            before = known.1;
-            place = group - 1;
-        }
     }
 }
 
@@ -181,16 +171,6 @@ fn sort_in(order: &mut [(Time, u32); GROUP], source: (Time, u32)) {
         order.swap(place, place - 1);
         place -= 1;
     }
-}
-
-/// The earliest of a group, and its place: among equals the first.
-#[inline]
-fn earliest<const N: usize>(times: &[Time; N]) -> (Time, usize) {
-    let mut first = (times[0], 0);
-    for (place, time) in times.iter().enumerate() {
-        first = if *time < first.0 { (*time, place) } else { first };
-    }
-    first
 }
 
 /// By time, then by number.
@@ -225,9 +205,7 @@ impl Timers {
     /// Timer `number` is to come up at `deadline` at the latest.
     #[inline(always)]
     pub fn at_latest(&mut self, number: u32, deadline: Time) {
-        if deadline < self.0.time_of(number) {
-            self.0.set(number, deadline);
-        }
+        self.0.at_latest(number, deadline);
     }
 
     /// Whether timer `number` comes up at `deadline` at the latest.
@@ -271,7 +249,7 @@ mod tests {
     /// Against a look at all of them each time, with many equal times.
     #[test]
     fn the_earliest_is_that_of_all() {
-        for count in [1, 4, 5, 8, 9, 33, 40, 64, 65, 100, 512, 513, 600] {
+        for count in [1, 4, 5, 8, 9, 33, 40, 64, 65, 100, 512, 513, 4096, 4097] {
             let (mut heads, mut times) = (Tournament::new(count), vec![Time::NEVER; count]);
             if count % 2 == 0 {
                 // Some of them apart.
@@ -285,12 +263,20 @@ mod tests {
                 // Often the earliest moves later, as in a run.
                 let number = if random >> 62 == 0 { heads.first().1 as usize } else { number };
                 let time = if random >> 20 & 7 == 0 { Time::NEVER } else { at(random >> 24 & 0xff) };
-                heads.set(number as u32, time);
-                times[number] = time;
+                if random >> 16 & 3 == 0 {
+                    heads.at_latest(number as u32, time);
+                    times[number] = time.min(times[number]);
+                } else if times[number] == Time::NEVER {
+                    heads.begin(number as u32, time);
+                    times[number] = time;
+                } else {
+                    heads.set(number as u32, time);
+                    times[number] = time;
+                }
                 let expected = (0..).zip(&times).map(|(number, time)| (*time, number)).min().unwrap();
                 assert_eq!(heads.first().0, expected.0, "of {count}");
                 assert!(heads.first().0 == Time::NEVER || heads.first() == expected, "of {count}");
-                assert_eq!(heads.time_of(number as u32), time);
+                assert_eq!(heads.time_of(number as u32), times[number]);
             }
         }
     }
@@ -303,7 +289,7 @@ mod tests {
             let mut heads = Tournament::with(count, &[7]);
             heads.set(7, at(1));
             heads.set(3, at(later * year));
-            heads.set(9, at(earlier * year));
+            heads.begin(9, at(earlier * year));
             assert_eq!(heads.first(), (at(1), 7));
             heads.set(7, Time::NEVER);
             assert_eq!(heads.first(), (at(earlier * year), 9));

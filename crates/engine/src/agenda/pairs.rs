@@ -1,107 +1,155 @@
 //! Sources that compete in pairs: some tens in six rounds, where those that move most stand apart and only meet the winner;
-//! hundreds and thousands in as many rounds as they need.
+//! hundreds and thousands in twelve.
+//!
+//! A time, ns, and its source behind it are one key, so that the lower number wins among equal times.
 
 use lasthop_base::Time;
 
-/// Sources at most: two to the number of rounds.
-pub(super) const MOST: usize = 1 << ROUNDS;
-const ROUNDS: u32 = 6;
-/// How many may stand apart.
-const APART: usize = 2;
-
-/// See the file. A time, ns, and its source behind it are one key, so that the lower number wins among equal times.
+/// The keys of so many sources as two to the number of rounds, in twice as many places.
 #[derive(Debug)]
-pub(super) struct Pairs {
-    /// The winner of all at 1; of the pair at 2 i and 2 i + 1 at i; from [`MOST`] on the sources themselves.
-    keys: [u64; 2 * MOST],
-    apart: [u64; APART],
-    /// Where each source begins; below [`APART`]: there.
-    places: [u8; MOST],
+pub(super) struct Pairs<const PLACES: usize> {
+    /// The winner of all at 1; of the pair at 2 i and 2 i + 1 at i; the sources themselves in the last half.
+    keys: [u64; PLACES],
 }
 
-/// Times from here on, nine years, do not fit in a key, but for [`Time::NEVER`].
-const END: Time = Time::from_nanos(u64::MAX >> ROUNDS);
+/// Hundreds and thousands. With more of them, the times that fit in a key would end too soon, after 52 days.
+pub(super) type Thousands = Pairs<{ 2 << 12 }>;
 
-impl Pairs {
-    /// Of so many sources none has anything due; those of `often` move most.
-    pub(super) fn new(count: usize, often: &[u32]) -> Pairs {
-        let mut pairs = Pairs { keys: [u64::MAX; 2 * MOST], apart: [u64::MAX; APART], places: [0; MOST] };
-        for source in 0..count.min(MOST) {
-            let apart = often.iter().take(APART).position(|one| *one as usize == source);
-            pairs.places[source] = apart.unwrap_or(MOST + source) as u8;
-        }
-        pairs
+impl<const PLACES: usize> Pairs<PLACES> {
+    /// Sources at most.
+    pub(super) const MOST: usize = PLACES / 2;
+    const ROUNDS: u32 = Self::MOST.ilog2();
+    /// Of a key, the time that never comes; all other ones below can be told.
+    const NEVER: u64 = u64::MAX >> Self::ROUNDS;
+
+    /// No source has anything due.
+    pub(super) fn new() -> Pairs<PLACES> {
+        Pairs { keys: [u64::MAX; PLACES] }
     }
 
     /// Whether a key can tell this time.
     #[inline]
     pub(super) fn can_tell(time: Time) -> bool {
-        time < END || time == Time::NEVER
+        time.as_nanos() < Self::NEVER || time == Time::NEVER
     }
 
-    /// A source is next due at `time`; returns which is the first then.
     #[inline]
-    pub(super) fn set(&mut self, source: u32, time: Time) -> u32 {
-        let mut place = usize::from(self.places[source as usize % MOST]);
+    fn key_of(source: u32, time: Time) -> u64 {
         // Of what never comes, all bits are set that stay.
-        let mut key = time.as_nanos() << ROUNDS | u64::from(source);
-        match self.apart.get_mut(place) {
-            Some(apart) => *apart = key,
-            None => {
-                place %= 2 * MOST;
-                self.keys[place] = key;
-                for _ in 0..ROUNDS {
-                    key = key.min(self.keys[place ^ 1]);
-                    place /= 2;
-                    self.keys[place] = key;
-                }
-            }
+        time.as_nanos() << Self::ROUNDS | u64::from(source)
+    }
+
+    #[inline]
+    fn told_by(key: u64) -> (Time, u32) {
+        let nanos = key >> Self::ROUNDS;
+        let time = if nanos == Self::NEVER { Time::NEVER } else { Time::from_nanos(nanos) };
+        (time, key as u32 % Self::MOST as u32)
+    }
+
+    #[inline]
+    fn place_of(source: u32) -> usize {
+        Self::MOST + source as usize % Self::MOST
+    }
+
+    /// When a source is next due.
+    #[inline]
+    pub(super) fn time_of(&self, source: u32) -> Time {
+        Self::told_by(self.keys[Self::place_of(source)]).0
+    }
+
+    /// A source is next due at `time`; returns the first one then.
+    #[inline]
+    pub(super) fn set(&mut self, source: u32, time: Time) -> (Time, u32) {
+        self.compete(source, Self::key_of(source, time));
+        Self::told_by(self.keys[1])
+    }
+
+    #[inline]
+    fn compete(&mut self, source: u32, mut key: u64) {
+        let mut place = Self::place_of(source);
+        self.keys[place] = key;
+        for _ in 0..Self::ROUNDS {
+            key = key.min(self.keys[place ^ 1]);
+            place /= 2;
+            self.keys[place] = key;
         }
-        let [one, other] = self.apart;
-        (self.keys[1].min(one).min(other) % MOST as u64) as u32
+    }
+
+    /// A source is next due at `time` at the latest.
+    #[inline]
+    pub(super) fn bring_forward(&mut self, source: u32, time: Time) {
+        let key = Self::key_of(source, time);
+        let mut place = Self::place_of(source);
+        while place > 0 && key < self.keys[place] {
+            self.keys[place] = key;
+            place /= 2;
+        }
     }
 }
 
-/// Sources at most that compete in [`Wide`] pairs: with more, the times that fit in a key would end too soon, after 52 days.
-pub(super) const MOST_WIDE: usize = 1 << 12;
-
-/// Hundreds and thousands of sources; keys as in [`Pairs`].
+/// Some tens, of whom two may stand apart.
 #[derive(Debug)]
-pub(super) struct Wide {
-    /// The winner of all at 1; of the pair at 2 i and 2 i + 1 at i; the sources themselves in the last half.
-    keys: Vec<u64>,
-    /// Of a key, those of the source.
-    bits: u32,
+pub(super) struct Tens {
+    pairs: Few,
+    apart: [u64; APART],
+    /// Who stands apart, and where; the others have [`APART`].
+    places: [u8; Few::MOST],
 }
 
-impl Wide {
-    /// Of so many sources none has anything due.
-    pub(super) fn new(count: usize) -> Wide {
-        let room = count.next_power_of_two();
-        Wide { keys: vec![u64::MAX; 2 * room], bits: room.ilog2() }
+type Few = Pairs<{ 2 << 6 }>;
+const APART: usize = 2;
+
+impl Tens {
+    /// Sources at most.
+    pub(super) const MOST: usize = Few::MOST;
+
+    /// No source has anything due; those of `often` move most.
+    pub(super) fn new(often: &[u32]) -> Tens {
+        let mut places = [APART as u8; Few::MOST];
+        for (place, source) in often.iter().take(APART).enumerate() {
+            places[*source as usize % Few::MOST] = place as u8;
+        }
+        Tens { pairs: Pairs::new(), apart: [u64::MAX; APART], places }
     }
 
     /// Whether a key can tell this time.
     #[inline]
-    pub(super) fn can_tell(&self, time: Time) -> bool {
-        time.as_nanos() < u64::MAX >> self.bits || time == Time::NEVER
+    pub(super) fn can_tell(time: Time) -> bool {
+        Few::can_tell(time)
     }
 
-    /// A source is next due at `time`; returns which is the first then.
     #[inline]
-    pub(super) fn set(&mut self, source: u32, time: Time) -> u32 {
-        let keys = &mut self.keys[..];
-        let mut place = keys.len() / 2 + source as usize;
-        let mut key = time.as_nanos() << self.bits | u64::from(source);
-        keys[place] = key;
-        while place > 1 {
-            key = key.min(keys[place ^ 1]);
-            place /= 2;
-            if keys[place] == key {
-                break;
-            }
-            keys[place] = key;
+    fn apart(&mut self, source: u32) -> Option<&mut u64> {
+        self.apart.get_mut(usize::from(self.places[source as usize % Few::MOST]))
+    }
+
+    /// When a source is next due.
+    #[inline]
+    pub(super) fn time_of(&self, source: u32) -> Time {
+        match self.apart.get(usize::from(self.places[source as usize % Few::MOST])) {
+            Some(key) => Few::told_by(*key).0,
+            None => self.pairs.time_of(source),
         }
-        keys[1] as u32 & ((1 << self.bits) - 1)
+    }
+
+    /// A source is next due at `time`; returns the first one then.
+    #[inline]
+    pub(super) fn set(&mut self, source: u32, time: Time) -> (Time, u32) {
+        let key = Few::key_of(source, time);
+        match self.apart(source) {
+            Some(apart) => *apart = key,
+            None => self.pairs.compete(source, key),
+        }
+        let [one, other] = self.apart;
+        Few::told_by(self.pairs.keys[1].min(one).min(other))
+    }
+
+    /// A source is next due at `time` at the latest.
+    #[inline]
+    pub(super) fn bring_forward(&mut self, source: u32, time: Time) {
+        match self.apart(source) {
+            Some(apart) => *apart = (*apart).min(Few::key_of(source, time)),
+            None => self.pairs.bring_forward(source, time),
+        }
     }
 }

@@ -101,7 +101,7 @@ impl Engine {
                 pipe.passing += 1;
             }
             if pipe.travelling.push(due, packet, next.map(|next| next.pipe), Condition::Whole) {
-                self.heads.set(at.0, due);
+                self.heads.begin(at.0, due);
             }
             return;
         }
@@ -124,7 +124,7 @@ impl Engine {
         let next = self.nexts.behind(packet).map(|next| next.pipe);
         let condition = if readable { Condition::Damaged } else { Condition::GivenUp };
         if reason.is_told() && self.pipes[at.0 as usize].travelling.push(due, packet, next, condition) {
-            self.heads.set(at.0, due);
+            self.heads.begin(at.0, due);
         }
     }
 
@@ -193,10 +193,7 @@ impl Engine {
             }
             _ => return self.take_all(at),
         }
-        let due = pipe.due();
-        if due != self.heads.time_of(at.0) {
-            self.heads.set(at.0, due);
-        }
+        self.heads.set(at.0, pipe.due());
     }
 
     /// The same, whatever it is.
