@@ -127,16 +127,16 @@ pub enum Event {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct Counters {
-    /// Fast recoveries (or Tahoe restarts) entered.
-    pub recoveries: u64,
-    /// Expiries of the retransmission timer.
-    pub timeouts: u64,
-    /// Segments with data sent, retransmissions included.
-    pub data_sent: u64,
     /// Segments without data and with ACK sent.
     pub acks_sent: u64,
     /// Segments with data received.
     pub data_received: u64,
+    /// Segments with data sent, retransmissions included.
+    pub data_sent: u64,
+    /// Fast recoveries (or Tahoe restarts) entered.
+    pub recoveries: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
     /// Duplicate ACKs received.
     pub duplicate_acks: u64,
     /// Segments with data sent again.

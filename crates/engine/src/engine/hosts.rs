@@ -331,8 +331,7 @@ fn emit(
     if !endpoint.poll_segment_into(now, segment, &mut sent) {
         return None;
     }
-    let counters = endpoint.counters();
-    packet.early = counters.recoveries + counters.timeouts == 0;
+    packet.early = !endpoint.has_noticed_loss();
     packet.wire_bytes = wire_bytes(segment, way.overhead());
     packet.flow = id;
     packet.route = way.route();

@@ -277,7 +277,7 @@ impl Engine {
 
     pub(super) fn lose(&mut self, packet: &Packet, pipe: PipeId, reason: LossReason) {
         self.pipes[pipe.0 as usize].account.lost[reason] += 1;
-        let Carried { traffic, account, .. } = &mut self.flows[packet.flow.0 as usize];
+        let Carried { traffic, judged, account, .. } = &mut self.flows[packet.flow.0 as usize];
         let account = begun(account);
         if traffic.is_external() {
             note_left(&mut self.left, packet, self.now, Some((pipe, reason)));
@@ -292,7 +292,7 @@ impl Engine {
             return;
         };
         account.lost_to_overshoot += u64::from(reason.is_congestion() && packet.early);
-        if connection.judged
+        if *judged
             && !packet.again
             && segment.len > 0
             && let Some(start) = connection.destination.offset_from_peer(segment.seq)

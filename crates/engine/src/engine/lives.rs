@@ -54,7 +54,7 @@ impl Engine {
     /// Makes a flow that is not there yet, as if it had been from the beginning.
     #[inline(never)]
     pub(super) fn make(&mut self, index: usize) {
-        let traffic = &mut self.flows[index].traffic;
+        let Carried { traffic, judged, .. } = &mut self.flows[index];
         if !matches!(traffic, Traffic::Unanswered(Unanswered::Later(_))) {
             return;
         }
@@ -65,6 +65,7 @@ impl Engine {
                 Side::Source => connection.destination.open(Time::ZERO),
                 Side::Destination => connection.source.open(Time::ZERO),
             }
+            *judged = connection.judged;
             *traffic = Traffic::Tcp(Box::new(connection));
         }
     }

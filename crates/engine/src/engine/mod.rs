@@ -87,6 +87,8 @@ struct Carried {
     traffic: Traffic,
     /// That of the flow ([`Flow::opaque`]).
     opaque: bool,
+    /// That of its connection ([`Connection::judged`](crate::Connection::judged)).
+    judged: bool,
     sharing: Sharing,
     start: Time,
     /// `None`: there is nothing to account for yet.
@@ -185,7 +187,8 @@ impl Engine {
             };
             let ways = [way(&flow.forward, told[0]), way(&flow.backward, told[1])];
             let Flow { traffic, start, opaque, .. } = flow;
-            Carried { ways, traffic, opaque, sharing: Sharing::default(), start, account: None }
+            let judged = matches!(&traffic, Traffic::Tcp(connection) if connection.judged);
+            Carried { ways, traffic, opaque, judged, sharing: Sharing::default(), start, account: None }
         });
         let flows: Vec<Carried> = flows.collect();
         fuse(&mut pipes, &routes);

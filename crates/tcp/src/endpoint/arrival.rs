@@ -172,7 +172,7 @@ impl Endpoint {
     /// Whether the rest of the segment is to be looked at.
     #[inline]
     fn handle_acknowledgement(&mut self, now: Time, segment: &Segment, at: u64) -> bool {
-        let una = self.sender.board().una();
+        let una = self.sending.una();
         let ack = self.believable(segment);
         let window = u64::from(segment.window) << self.agreed.peer_shift;
         let is_handshake = self.state == State::SynReceived;
@@ -194,7 +194,7 @@ impl Endpoint {
         }
         if ack == una && self.state == State::Established && self.expects_no_ack(segment) {
             // What every segment of a peer carries who only sends: the sending half learns the window from it and no more.
-            self.sender.hear_window(at, ack, window);
+            self.sending.hear_window(at, ack, window);
             return true;
         }
         self.take_ack(now, segment, at, ack, is_handshake);
@@ -204,7 +204,8 @@ impl Endpoint {
     /// An acknowledgement of something outstanding, or one that may tell of a loss: the sending half gets it whole.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn take_ack(&mut self, now: Time, segment: &Segment, at: u64, ack: u64, is_handshake: bool) {
-        let una = self.sender.board().una();
+        let sender = self.sender();
+        let (una, observes) = (sender.board().una(), sender.observes());
         let window = u64::from(segment.window) << self.agreed.peer_shift;
         let echo = segment.timestamps.filter(|_| self.agreed.timestamps && ack > una);
         let mut blocks = [Range::default(); SackBlocks::MOST];
@@ -212,7 +213,7 @@ impl Endpoint {
         let (ece, marked) = self.marks_told(segment, ack.saturating_sub(una), is_handshake);
         let clock = segment
             .timestamps
-            .filter(|_| self.agreed.timestamps && self.sender.observes())
+            .filter(|_| self.agreed.timestamps && observes)
             .map(|stamps| self.peer_time(now, stamps.value));
         let news = Ack {
             ack,
@@ -228,11 +229,13 @@ impl Endpoint {
             hint: segment.flags.hint(),
             at,
         };
-        self.sender.handle_ack(now, &news, &mut self.log);
+        let sender = self.sending.just_made();
+        sender.handle_ack(now, &news, &mut self.log);
+        let is_finished = sender.is_finished();
         if let Some(seq) = segment.damaged() {
             self.hear_of_damage(seq);
         }
-        if self.sender.is_finished() {
+        if is_finished {
             self.after_our_fin(now);
         }
     }
@@ -240,8 +243,7 @@ impl Endpoint {
     /// Whether nothing is outstanding that the segment could acknowledge or report, nor is it to tell of marks.
     #[inline]
     fn expects_no_ack(&self, segment: &Segment) -> bool {
-        self.sender.is_calm()
-            && self.sender.board().outstanding() == 0
+        self.sending.made().is_none_or(|sender| sender.is_calm() && sender.board().outstanding() == 0)
             && self.agreed.ecn == Feedback::None
             && segment.sack.is_empty()
             && segment.damaged().is_none()
@@ -250,16 +252,16 @@ impl Endpoint {
     /// The peer has received a segment damaged, and could still read which.
     #[cold]
     fn hear_of_damage(&mut self, seq: Seq) {
-        if let Some(offset) = self.iss.offset_of(seq, self.sender.board().una()) {
-            self.sender.handle_damaged(offset);
+        if let Some(offset) = self.iss.offset_of(seq, self.sending.una()) {
+            self.sender_mut().handle_damaged(offset);
         }
     }
 
     /// What the segment acknowledges, if that was sent, and not too long ago (RFC 5961 §5).
     #[inline]
     fn believable(&self, segment: &Segment) -> Option<u64> {
-        let believable = self.sender.oldest_ack()..=self.sender.may_acknowledge();
-        let ack = self.iss.offset_of(segment.ack, self.sender.board().una())?;
+        let believable = self.sending.oldest_ack()..=self.sending.may_acknowledge();
+        let ack = self.iss.offset_of(segment.ack, self.sending.una())?;
         (segment.flags.has(Flags::ACK) && believable.contains(&ack)).then_some(ack)
     }
 
@@ -293,7 +295,7 @@ impl Endpoint {
             Feedback::Classic => (segment.flags.has(Flags::ECE), 0),
             Feedback::Accurate => {
                 let marked = self.marks_counted(segment, acked, is_handshake);
-                (marked > 0 && !self.sender.is_scalable(), marked)
+                (marked > 0 && !self.sender().is_scalable(), marked)
             }
         }
     }
@@ -314,7 +316,8 @@ impl Endpoint {
         if acked == 0 {
             return 0;
         }
-        let Told { marked, mangled } = accecn.hear(field, segment.accecn(), acked, self.sender.segment());
+        let Told { marked, mangled } =
+            accecn.hear(field, segment.accecn(), acked, self.sending.segment(&self.beginning));
         if mangled {
             self.data_ecn = Ecn::NotEct;
         }
@@ -365,7 +368,8 @@ impl Endpoint {
             marked: tells_mark || (is_marked && self.agreed.ecn == Feedback::Classic),
         };
         self.receiver.handle_data(now, &data, fin, &mut self.log);
-        if self.receiver.reports() || self.sender.leaves_room() || self.agreed.ecn == Feedback::Accurate {
+        let leaves_room = self.sending.made().is_some_and(|sender| sender.leaves_room());
+        if self.receiver.reports() || leaves_room || self.agreed.ecn == Feedback::Accurate {
             self.leave_room_for_options();
         }
         if self.receiver.has_finished() {

@@ -28,10 +28,15 @@ impl Endpoint {
             return;
         }
         match notice {
-            NodeNotice::BadState => self.sender.handle_bad_state(now, self.heard_at),
+            NodeNotice::BadState => {
+                let heard_at = self.heard_at;
+                if let Some(sender) = self.sending.made_mut() {
+                    sender.handle_bad_state(now, heard_at);
+                }
+            }
             NodeNotice::LastHop { seq, len } => {
-                if let Some(start) = self.iss.offset_of(seq, self.sender.board().una()) {
-                    self.sender.handle_last_hop(Range { start, end: start + u64::from(len) });
+                if let Some(start) = self.iss.offset_of(seq, self.sending.una()) {
+                    self.sender_mut().handle_last_hop(Range { start, end: start + u64::from(len) });
                 }
             }
         }

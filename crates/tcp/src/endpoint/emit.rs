@@ -3,8 +3,7 @@
 use super::accecn::{field_of, flags_of, handshake_field};
 use super::{Endpoint, Feedback, Special, State};
 use crate::event::Reason;
-use crate::ranges::Range;
-use crate::sender::Outgoing;
+use crate::sender::{Full, Outgoing};
 use lasthop_base::Time;
 use lasthop_wire::{Ecn, Flags, Priority, SackBlocks, Segment, Seq, Timestamps};
 
@@ -57,14 +56,24 @@ impl Endpoint {
         if let Some(ack) = self.receiver.poll_burst() {
             return fill(sent, Some(self.write_ack_apart(now, ack, segment)));
         }
-        if !self.sender.has_nothing(now) {
-            // Nearly all data is the next full segment, while nothing is lost: it has its own way through this function.
-            if let Some(range) = self.sender.next_full() {
-                self.write_full(now, range, segment, sent);
-                return true;
+        match self.sending.made_mut() {
+            None => {
+                if !self.is_silent {
+                    self.note_silence(now);
+                }
             }
-            if let Some(outgoing) = self.sender.poll(now, &mut self.log) {
-                return fill(sent, Some(self.write_data(now, &outgoing, segment)));
+            Some(sender) => {
+                if !sender.has_nothing(now) {
+                    // Nearly all data is the next full segment, while nothing is lost: it has its own way through this
+                    // function.
+                    if let Some(full) = sender.send_full(now) {
+                        self.write_full(now, &full, segment, sent);
+                        return true;
+                    }
+                    if let Some(outgoing) = sender.poll(now, &mut self.log) {
+                        return fill(sent, Some(self.write_data(now, &outgoing, segment)));
+                    }
+                }
             }
         }
         // Nobody had data, and behind this ACK nothing is due.
@@ -83,10 +92,15 @@ impl Endpoint {
         if let Some(ack) = self.receiver.poll_burst() {
             return Some(self.write_ack_apart(now, ack, segment));
         }
-        if self.may_send_data()
-            && let Some(outgoing) = self.sender.poll(now, &mut self.log)
-        {
-            return Some(self.write_data(now, &outgoing, segment));
+        if self.may_send_data() {
+            match self.sending.made_mut() {
+                None => self.note_silence(now),
+                Some(sender) => {
+                    if let Some(outgoing) = sender.poll(now, &mut self.log) {
+                        return Some(self.write_data(now, &outgoing, segment));
+                    }
+                }
+            }
         }
         let ack = self.receiver.poll_ack()?;
         self.write_ack_apart(now, ack, segment);
@@ -112,7 +126,7 @@ impl Endpoint {
             }
             Some(Special::KeepAlive) => {
                 let ack = self.receiver.piggyback();
-                let before = self.sender.board().nxt().wrapping_sub(1);
+                let before = self.sending.nxt().wrapping_sub(1);
                 self.write_bare(now, before, ack, segment);
                 return Some(BARE);
             }
@@ -159,17 +173,17 @@ impl Endpoint {
     }
 
     /// An acknowledgement of so much, and nothing else.
-    #[inline]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn write_ack(&mut self, now: Time, ack: u64, segment: &mut Segment) {
         let window = self.receiver.advertise(ack, self.agreed.shift);
-        self.write_header(now, self.sender.board().nxt(), (ack, window), (0, u64::MAX), segment);
+        self.write_header(now, self.sending.nxt(), (ack, window), (0, u64::MAX), segment);
         self.log.counters.acks_sent += 1;
     }
 
     /// The same where another one may follow. Apart, so that the usual ACK is all that stands where segments are sent.
     #[cold]
     fn write_ack_apart(&mut self, now: Time, ack: u64, segment: &mut Segment) -> Sent {
-        self.write_bare(now, self.sender.board().nxt(), ack, segment);
+        self.write_bare(now, self.sending.nxt(), ack, segment);
         self.log.counters.acks_sent += 1;
         BARE
     }
@@ -183,10 +197,9 @@ impl Endpoint {
 
     /// A full segment of new data, with more behind it: what [`Endpoint::write_data`] comes down to then.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    fn write_full(&mut self, now: Time, range: Range, segment: &mut Segment, sent: &mut Sent) {
-        let (priority, cwr) = self.sender.note_new(now, range, true);
+    fn write_full(&mut self, now: Time, full: &Full, segment: &mut Segment, sent: &mut Sent) {
+        let Full { range, room, priority, cwr, more } = *full;
         let told = self.receiver.tell(self.agreed.shift);
-        let room = self.sender.segment() - range.len();
         self.write_header(now, range.start, told, (range.len(), room), segment);
         if cwr && self.agreed.ecn == Feedback::Classic {
             segment.flags = segment.flags | Flags::CWR;
@@ -195,7 +208,7 @@ impl Endpoint {
         if priority == Priority::Low {
             self.log.counters.tags_sent += 1;
         }
-        *sent = Sent { again: false, priority, ecn: self.data_ecn, more: self.sender.may_send_calmly(now) };
+        *sent = Sent { again: false, priority, ecn: self.data_ecn, more };
     }
 
     /// Data, and what it has beside the header of an ACK.
@@ -203,13 +216,16 @@ impl Endpoint {
     fn write_data(&mut self, now: Time, outgoing: &Outgoing, segment: &mut Segment) -> Sent {
         let Outgoing { range, again, fin, priority, cwr } = *outgoing;
         let len = range.len() - u64::from(fin);
+        let Some(sender) = self.sending.made_mut() else { return BARE };
+        let more = sender.may_send_more(now);
+        let room = sender.segment().saturating_sub(len);
+        let is_last = range.end >= sender.end_of_data();
         let told = self.receiver.tell(self.agreed.shift);
-        let room = self.sender.segment().saturating_sub(len);
         self.write_header(now, range.start, told, (len, room), segment);
         if fin {
             segment.flags = segment.flags | Flags::FIN;
         }
-        if len > 0 && range.end >= self.sender.end_of_data() {
+        if len > 0 && is_last {
             segment.flags = segment.flags | Flags::PSH;
         }
         if cwr && self.agreed.ecn == Feedback::Classic {
@@ -218,7 +234,7 @@ impl Endpoint {
         self.log.counters.data_sent += 1;
         self.log.counters.tags_sent += u64::from(priority == Priority::Low);
         let ecn = if again || len == 0 { Ecn::NotEct } else { self.data_ecn };
-        Sent { again, priority, ecn, more: self.sender.may_send_more(now) }
+        Sent { again, priority, ecn, more }
     }
 
     /// All that segments have which are neither resets nor SYNs, where `len` bytes begin at `start` and options have `room`.
@@ -282,13 +298,24 @@ impl Endpoint {
     /// take (RFC 9293 §3.7.1, RFC 6691 §3).
     #[cold]
     pub(super) fn leave_room_for_options(&mut self) {
+        if self.sending.made().is_none() {
+            return;
+        }
+        let room = self.room_for_options();
+        if let Some(sender) = self.sending.made_mut() {
+            sender.leave_room(room);
+        }
+    }
+
+    /// Bytes that SACK blocks and AccECN's counters take now.
+    pub(super) fn room_for_options(&self) -> u64 {
         let blocks = self.receiver.reassembly().beyond().len().min(self.most_blocks()) as u64;
         let sack = if blocks > 0 { SACK_HEADER + SACK_BLOCK * blocks } else { 0 };
         let counters = match self.agreed.ecn {
             Feedback::Accurate => self.telling.accecn().map_or(0, |accecn| accecn.takes()),
             _ => 0,
         };
-        self.sender.leave_room(sack + counters);
+        sack + counters
     }
 }
 

@@ -3,12 +3,11 @@
 use super::accecn::{
     AccEcn, Telling, field_of, flags_of, for_syn, for_syn_ack, handshake_field, says_unchanged,
 };
-use super::{Agreed, Arriving, Ended, Endpoint, Feedback, Special, State, sender_stream};
+use super::{Agreed, Arriving, Ended, Endpoint, Feedback, Special, State};
 use crate::config::Config;
 use crate::event::Event;
 use crate::ranges::Range;
 use crate::rtt::RttEstimator;
-use crate::sender::{Sender, recovery};
 use lasthop_base::{Duration, Time};
 use lasthop_wire::{Ecn, Flags, Segment, Seq};
 use std::sync::Arc;
@@ -101,8 +100,7 @@ impl Endpoint {
         self.ts_recent = 0;
         self.receiver.stop();
         // The next peer may offer what this one did not.
-        self.sender = Sender::new(&self.config, self.config.segment, sender_stream(self.seed))
-            .with_written_of(&self.sender);
+        self.sending.begin_anew(&mut self.beginning, self.config.segment);
     }
 
     /// RFC 9293 §3.10.7.2. The data of a SYN is dropped and not acknowledged: nobody knows yet whether its sender is who
@@ -166,14 +164,17 @@ impl Endpoint {
         if self.syn_repeats > 1 {
             // Lost more than once: an initial window of one segment (RFC 5681 §3.1, RFC 6928 §2).
             Arc::make_mut(&mut self.config).initial_window = 1;
-            self.rebuild_sender(self.sender.segment() as u32);
+            let mss = self.sending.segment(&self.beginning) as u32;
+            self.sending.begin_anew(&mut self.beginning, mss);
         }
-        if self.syn_repeats > 0 {
-            self.sender.begin_carefully(SYN_LOST_RTO);
-        }
+        let careful = (self.syn_repeats > 0).then_some(SYN_LOST_RTO);
         let sent_at = self.handshake.take().and_then(|handshake| handshake.sent_at);
         let rtt = sent_at.map(|sent_at| now.since(sent_at));
-        self.sender.open(window, rtt);
+        self.sending.open(&mut self.beginning, window, rtt, careful);
+        // Who hears of marks with each ACK, or takes no short way, has a sender from the start.
+        if self.unsent() > 0 || self.agreed.ecn != Feedback::None || !self.config.has_shortcut {
+            self.sender();
+        }
         if let Some(rtt) = rtt {
             self.receiver.handle_handshake(now, rtt);
         }
@@ -205,9 +206,9 @@ impl Endpoint {
         // Only options that are sent take from the payload (RFC 9293 §3.7.1, MUST-16).
         let option_bytes = if timestamps { TIMESTAMP_BYTES } else { 0 };
         let mss = peer_mss.min(self.largest_mss()).saturating_sub(option_bytes).max(1);
-        let falls_back = !self.agreed.sack && self.sender.uses_sack();
-        if falls_back || u64::from(mss) != self.sender.segment() {
-            self.rebuild_sender(mss);
+        let falls_back = !self.agreed.sack && self.sending.made().is_some_and(|sender| sender.uses_sack());
+        if falls_back || u64::from(mss) != self.sending.segment(&self.beginning) {
+            self.sending.begin_anew(&mut self.beginning, mss);
         }
     }
 
@@ -240,7 +241,7 @@ impl Endpoint {
             Feedback::None => Ecn::NotEct,
             _ if is_mangled => Ecn::NotEct,
             // ECT(1) is a promise to answer each mark (RFC 9331 §4.3).
-            Feedback::Accurate if self.sender.is_scalable() => Ecn::Ect1,
+            Feedback::Accurate if self.sender().is_scalable() => Ecn::Ect1,
             Feedback::Classic | Feedback::Accurate => Ecn::Ect0,
         };
     }
@@ -263,16 +264,6 @@ impl Endpoint {
             )),
             _ => Flags::default(),
         }
-    }
-
-    /// The sender that fits what was agreed: before anything was sent.
-    fn rebuild_sender(&mut self, mss: u32) {
-        let mut sender = Sender::new(&self.config, mss, sender_stream(self.seed));
-        if sender.uses_sack() && !self.agreed.sack {
-            let recovery = recovery::without_sack(&self.config.recovery);
-            sender = Sender::recovering_by(&recovery, &self.config, mss, sender_stream(self.seed));
-        }
-        self.sender = sender.with_written_of(&self.sender);
     }
 
     /// What fits into a segment here, payload and options, bytes: the value of our MSS option (RFC 6691 §2).

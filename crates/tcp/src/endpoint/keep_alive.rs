@@ -37,7 +37,7 @@ impl Endpoint {
             self.unanswered = 0;
         }
         let idle_until = self.heard_at + keep_alive.idle;
-        if self.sender.board().outstanding() > 0 {
+        if self.sending.outstanding() > 0 {
             // Data that waits for its acknowledgement asks by itself.
             self.set_own_timer(idle_until.max(now + keep_alive.interval));
             return;

@@ -45,7 +45,7 @@ use crate::notice::{Notice, Wants};
 use crate::ranges::Range;
 use crate::receiver::Receiver;
 use crate::receiver::window::Foreseen;
-use crate::sender::{Expiry, Sender};
+use crate::sender::{Beginning, Expiry, Sender, SendingHalf, recovery};
 use accecn::Telling;
 use challenge::Challenges;
 use handshake::Handshake;
@@ -95,8 +95,8 @@ impl Arriving {
 
 /// One end of a connection.
 ///
-/// First what every packet touches, in two lines of the cache; then its halves, each of which begins a line, with rare things
-/// in the room between them; then the rest. What hardly any connection has stands behind a pointer.
+/// First what every packet touches, in two lines of the cache; then the receiving half, which begins a line; then the rest.
+/// What hardly any connection has stands behind a pointer, and so does the sending half.
 #[repr(C, align(64))]
 pub struct Endpoint {
     state: State,
@@ -112,24 +112,27 @@ pub struct Endpoint {
     agreed: Agreed,
     /// Whether `own_timer` may be earlier than when somebody last asked for all of them.
     sooner: bool,
+    /// Whether there is no sending half, and it is known since when.
+    is_silent: bool,
     /// The last acknowledgement sent, as an offset.
     last_ack: u64,
     /// When TIME-WAIT ends; in other states, when to look whether the peer is still there.
     own_timer: Time,
-    special: Option<Special>,
-    /// SYNs (or SYN-ACKs) sent again.
-    syn_repeats: u32,
+    sending: SendingHalf,
     /// The latest time that the driver told.
     clock: Time,
     /// When the last acceptable segment came.
     heard_at: Time,
     /// One tick of the timestamp clock, ns, at least 1.
     tick_nanos: u64,
+    special: Option<Special>,
+    /// SYNs (or SYN-ACKs) sent again.
+    syn_repeats: u32,
     log: Log,
+    receiver: Receiver,
     /// Until the connection is open.
     handshake: Option<Box<Handshake>>,
     challenges: Challenges,
-    receiver: Receiver,
     /// It is read when the connection opens and ends, and not in between. Endpoints that are alike share it.
     config: Arc<Config>,
     /// Of the sender's random stream: a sender that is built anew begins it anew.
@@ -139,7 +142,7 @@ pub struct Endpoint {
     closes_when_open: bool,
     /// Why the connection ended, once it has.
     ended: Option<Ended>,
-    sender: Sender,
+    beginning: Beginning,
     telling: Telling,
     /// When the last keep-alive probe was sent, and how many in a row were not answered.
     asked_at: Time,
@@ -153,8 +156,7 @@ pub struct Endpoint {
 const _: () = {
     use std::mem::{offset_of, size_of};
     assert!(offset_of!(Endpoint, receiver).is_multiple_of(64));
-    assert!(offset_of!(Endpoint, sender).is_multiple_of(64));
-    assert!(size_of::<Endpoint>() <= 21 * 64);
+    assert!(size_of::<Endpoint>() <= 12 * 64);
 };
 
 /// How a connection ended.
@@ -220,7 +222,9 @@ impl Endpoint {
         // A stream of the sender's own: what it draws changes nothing for the receiver.
         let seed = random.clone().draw();
         Endpoint {
-            sender: Sender::new(&config, config.segment, sender_stream(seed)),
+            sending: SendingHalf::new(),
+            beginning: Beginning::new(config.segment),
+            is_silent: false,
             seed,
             receiver: Receiver::new(&config, random),
             handshake: None,
@@ -265,7 +269,11 @@ impl Endpoint {
 
     /// The application has `bytes` more to send; ignored after it has closed.
     pub fn write(&mut self, bytes: u64) {
-        self.sender.write(bytes);
+        if self.is_synchronised() {
+            self.sender_mut().write(bytes);
+        } else {
+            self.sending.write(&mut self.beginning, bytes);
+        }
     }
 
     /// The application has nothing more to send: a FIN follows what was written.
@@ -284,7 +292,7 @@ impl Endpoint {
             }
             _ => return,
         };
-        self.sender.finish();
+        self.sender_mut().finish();
         self.state = next;
     }
 
@@ -365,11 +373,16 @@ impl Endpoint {
     /// A deadline may have passed.
     pub fn handle_timeout(&mut self, now: Time) {
         self.clock = now;
-        self.handshake_timeout(now);
+        if !self.is_synchronised() {
+            self.handshake_timeout(now);
+        }
         self.receiver.handle_timeout(now);
         if self.is_synchronised() {
             let timeouts = self.log.counters.timeouts;
-            let expiry = self.sender.handle_timeout(now, self.heard_at, &mut self.log);
+            let expiry = match self.sending.made_mut() {
+                Some(sender) => sender.handle_timeout(now, self.heard_at, &mut self.log),
+                None => Expiry::GoesOn,
+            };
             if expiry == Expiry::GivenUp {
                 self.end(Ended::TimedOut);
             } else if self.log.counters.timeouts > timeouts {
@@ -401,7 +414,7 @@ impl Endpoint {
     /// When `handle_timeout` wants to be called, [`Time::NEVER`] if at no time.
     #[inline(always)]
     pub fn poll_timeout(&self) -> Time {
-        let timers = self.sender.timer().min(self.receiver.timer()).min(self.own_timer);
+        let timers = self.sending.timer().min(self.receiver.timer()).min(self.own_timer);
         // Once the connection is open, there is nothing of its handshake.
         if self.is_synchronised() { timers } else { timers.min(self.handshake_timer()) }
     }
@@ -409,12 +422,14 @@ impl Endpoint {
     /// The same, if it may be earlier than it was when this was asked last; else `None`, which costs less to find out.
     #[inline]
     pub fn poll_earlier_timeout(&mut self) -> Option<Time> {
-        let is_sooner = self.sender.is_sooner() | self.receiver.is_sooner() | self.sooner;
+        let is_sooner = self.sending.is_sooner() | self.receiver.is_sooner() | self.sooner;
         (is_sooner || !self.is_synchronised()).then(|| self.note_timeout())
     }
 
     fn note_timeout(&mut self) -> Time {
-        self.sender.note_timer();
+        if let Some(sender) = self.sending.made_mut() {
+            sender.note_timer();
+        }
         self.receiver.note_timer();
         self.sooner = false;
         self.poll_timeout()
@@ -434,6 +449,13 @@ impl Endpoint {
     /// Whether `poll_event` has something.
     pub fn has_events(&self) -> bool {
         self.log.has_events
+    }
+
+    /// Whether its sender has noticed a loss so far.
+    #[inline(always)]
+    pub fn has_noticed_loss(&self) -> bool {
+        let counters = &self.log.counters;
+        self.sending.made().is_some() && counters.recoveries + counters.timeouts > 0
     }
 
     /// Turns the full trace of events on.
@@ -461,9 +483,39 @@ impl Endpoint {
         self.receiver.hold_unread(bytes, self.agreed.shift);
     }
 
-    /// The sending half, to look at.
+    /// The sending half, to look at. An end that has sent nothing so far makes it for that.
+    #[inline(always)]
     pub fn sender(&self) -> &Sender {
-        &self.sender
+        self.sending.get_or_make(&self.beginning, |mss| self.begin_sender(mss))
+    }
+
+    /// The same, to send something.
+    #[inline(always)]
+    fn sender_mut(&mut self) -> &mut Sender {
+        self.sender();
+        self.sending.just_made()
+    }
+
+    /// There is no sender, and it was asked what goes out.
+    #[cold]
+    fn note_silence(&mut self, now: Time) {
+        self.is_silent = true;
+        self.beginning.note_silence(now);
+    }
+
+    /// A sender that has sent nothing, as was agreed so far.
+    #[cold]
+    fn begin_sender(&self, mss: u32) -> Sender {
+        let mut sender = Sender::new(&self.config, mss, sender_stream(self.seed));
+        let is_agreed = !matches!(self.state, State::Closed | State::Listen | State::SynSent);
+        if is_agreed && sender.uses_sack() && !self.agreed.sack {
+            let recovery = recovery::without_sack(&self.config.recovery);
+            sender = Sender::recovering_by(&recovery, &self.config, mss, sender_stream(self.seed));
+        }
+        if self.receiver.reports() {
+            sender.leave_room(self.room_for_options());
+        }
+        sender
     }
 
     /// The receiving half, to look at.
@@ -478,12 +530,12 @@ impl Endpoint {
 
     /// What the application has written and was not sent yet, bytes.
     pub fn unsent(&self) -> u64 {
-        self.sender.unsent()
+        self.sending.unsent(&self.beginning)
     }
 
     /// This side's congestion window, segments.
     pub fn window_in_segments(&self) -> f64 {
-        self.sender.window() as f64 / f64::from(self.config.segment)
+        self.sender().window() as f64 / f64::from(self.config.segment)
     }
 
     /// The offset in the peer's stream that a sequence number stands for, near what is expected now.
@@ -503,7 +555,7 @@ impl Endpoint {
 
     /// The offset in this side's stream that a sequence number stands for, near what is unacknowledged now.
     pub fn offset_to_peer(&self, seq: Seq) -> Option<u64> {
-        self.iss.offset_of(seq, self.sender.board().una())
+        self.iss.offset_of(seq, self.sending.una())
     }
 
     /// What the handshake agreed on.
@@ -519,7 +571,9 @@ impl Endpoint {
         self.state = State::Closed;
         self.ended.get_or_insert(how);
         self.handshake = None;
-        self.sender.stop();
+        if let Some(sender) = self.sending.made_mut() {
+            sender.stop();
+        }
         self.receiver.stop();
         self.own_timer = Time::NEVER;
         self.log.trace(self.clock, Event::Closed);

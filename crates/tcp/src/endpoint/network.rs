@@ -38,7 +38,7 @@ impl Endpoint {
         let options = if self.agreed.timestamps { TIMESTAMP_BYTES } else { 0 };
         let payload = u64::from(room.saturating_sub(options).max(SMALLEST_MSS));
         let claim = Claim { offset, payload };
-        match self.sender.board().largest_acked() > payload {
+        match self.sender().board().largest_acked() > payload {
             true => self.doubted = Some(Box::new(claim)),
             false => self.heed(now, claim),
         }
@@ -47,14 +47,14 @@ impl Endpoint {
 
     /// The timer has expired: if the segment that a claim is about is still not acknowledged, the claim may be true.
     pub(super) fn believe_claim(&mut self, now: Time) {
-        if let Some(claim) = self.doubted.take().filter(|claim| claim.offset >= self.sender.board().una()) {
+        if let Some(claim) = self.doubted.take().filter(|claim| claim.offset >= self.sending.una()) {
             self.heed(now, *claim);
         }
     }
 
     fn heed(&mut self, now: Time, claim: Claim) {
-        if claim.payload < self.sender.segment() {
-            self.sender.shorten(now, claim.payload);
+        if claim.payload < self.sending.segment(&self.beginning) {
+            self.sender_mut().shorten(now, claim.payload);
             self.leave_room_for_options();
         }
     }
@@ -65,7 +65,7 @@ impl Endpoint {
             State::Closed | State::Listen => None,
             State::SynSent | State::SynReceived => (seq == self.iss).then_some(0),
             _ => {
-                let sent = self.sender.board().una()..self.sender.may_acknowledge();
+                let sent = self.sending.una()..self.sending.may_acknowledge();
                 self.offset_to_peer(seq).filter(|offset| sent.contains(offset))
             }
         }

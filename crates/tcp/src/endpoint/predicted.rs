@@ -17,11 +17,11 @@ impl Endpoint {
     pub(super) fn handle_predicted(&mut self, now: Time, segment: &Segment) -> bool {
         let next = self.receiver.next();
         let bytes = u64::from(segment.len);
-        let board = self.sender.board();
-        let (una, outstanding) = (board.una(), board.outstanding());
+        let Some(sender) = self.sending.made() else { return self.handle_in_silence(now, segment) };
+        let (una, outstanding) = (sender.board().una(), sender.board().outstanding());
         let advance = u64::from(segment.ack.0.wrapping_sub(self.iss.at(una).0));
         let is_expected = self.state == State::Established
-            && self.sender.is_calm()
+            && sender.is_calm()
             && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
             && segment.seq == self.irs.at(next)
             && segment.sack.is_bare()
@@ -33,13 +33,14 @@ impl Endpoint {
         if !is_expected {
             return false;
         }
+        let Some(sender) = self.sending.made_mut() else { return false };
         let window = u64::from(segment.window) << self.agreed.peer_shift;
-        self.sender.hear_window(next, una + advance, window);
+        sender.hear_window(next, una + advance, window);
         if advance > 0 {
             let (stamps, tick) = (segment.timestamps, self.tick_nanos);
             let echoed_rtt = || stamps.and_then(|stamps| since_echo(now, tick, stamps.echo));
             let clock = || stamps.map(|stamps| peer_time(now, tick, stamps.value));
-            self.sender.advance_calmly(now, una + advance, 0, echoed_rtt, clock);
+            sender.advance_calmly(now, una + advance, 0, echoed_rtt, clock);
         }
         self.note_heard(now, segment, next);
         if bytes > 0 {
@@ -48,17 +49,69 @@ impl Endpoint {
         true
     }
 
+    /// The same at an end that has sent nothing so far: the next data in order.
+    #[inline(always)]
+    fn handle_in_silence(&mut self, now: Time, segment: &Segment) -> bool {
+        let next = self.receiver.next();
+        let bytes = u64::from(segment.len);
+        let is_expected = segment.seq == self.irs.at(next)
+            && self.is_plain_data(segment)
+            && next + bytes <= self.receiver.edge()
+            && self.receiver.takes_next_data();
+        if is_expected {
+            self.hear_in_silence(now, segment, next);
+            self.receiver.handle_next_data(now, bytes, &mut self.log);
+        }
+        is_expected
+    }
+
+    /// The same of data behind a gap or in one.
+    fn handle_other_in_silence(&mut self, now: Time, segment: &Segment) -> bool {
+        let (next, bytes) = (self.receiver.next(), u64::from(segment.len));
+        let at = next + u64::from(segment.seq.0.wrapping_sub(self.irs.at(next).0));
+        let is_expected = self.is_plain_data(segment) && at + bytes <= self.receiver.edge();
+        if is_expected {
+            self.hear_in_silence(now, segment, at);
+            self.handle_payload(
+                now,
+                segment,
+                Range { start: at, end: at + bytes },
+                &Arriving::default(),
+                false,
+            );
+        }
+        is_expected
+    }
+
+    /// Data for an end that has sent nothing so far, and no news.
+    #[inline(always)]
+    fn is_plain_data(&self, segment: &Segment) -> bool {
+        self.state == State::Established
+            && segment.len > 0
+            && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
+            && segment.ack == self.iss.at(1)
+            && segment.sack.is_bare()
+            && self.has_usual_options(segment)
+    }
+
+    #[inline(always)]
+    fn hear_in_silence(&mut self, now: Time, segment: &Segment, at: u64) {
+        let window = u64::from(segment.window) << self.agreed.peer_shift;
+        self.sending.hear_in_silence(at, window);
+        self.note_heard(now, segment, at);
+    }
+
     /// The same of what comes while something is lost: data behind a gap or in one, and pure ACKs that may tell of a loss.
     #[inline(always)]
     pub(super) fn handle_while_lost(&mut self, now: Time, segment: &Segment) -> bool {
+        let Some(sender) = self.sending.made() else { return self.handle_other_in_silence(now, segment) };
         let next = self.receiver.next();
         let bytes = u64::from(segment.len);
-        let board = self.sender.board();
-        let (una, outstanding) = (board.una(), board.outstanding());
+        let (una, outstanding) = (sender.board().una(), sender.board().outstanding());
         let advance = u64::from(segment.ack.0.wrapping_sub(self.iss.at(una).0));
         let at = next + u64::from(segment.seq.0.wrapping_sub(self.irs.at(next).0));
         let is_expected = self.state == State::Established
-            && self.sender.has_shortcut()
+            && sender.has_shortcut()
             && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
             && self.has_usual_options(segment)
             && advance <= outstanding
@@ -71,12 +124,12 @@ impl Endpoint {
             self.note_heard(now, segment, at);
             return true;
         }
-        if outstanding > 0 || !segment.sack.is_bare() || !self.sender.is_calm() {
+        if outstanding > 0 || !segment.sack.is_bare() || !sender.is_calm() {
             return false;
         }
         // The peer sends, this side does not.
         let window = u64::from(segment.window) << self.agreed.peer_shift;
-        self.sender.hear_window(at, una, window);
+        self.sending.hear_window(at, una, window);
         self.note_heard(now, segment, at);
         self.handle_payload(now, segment, Range { start: at, end: at + bytes }, &Arriving::default(), false);
         true

@@ -40,7 +40,7 @@ impl Endpoint {
             State::SynReceived | State::Established | State::FinWait1 | State::FinWait2 | State::CloseWait
         );
         if tells {
-            let seq = self.iss.at(self.sender.board().nxt());
+            let seq = self.iss.at(self.sending.nxt());
             self.special = Some(Special::Reset { seq, ack: Some(self.irs.at(self.receiver.next())) });
         }
     }

@@ -45,6 +45,6 @@ impl Endpoint {
 
     /// The number behind the last one that this side has used.
     pub fn number_after(&self) -> Seq {
-        self.iss.at(self.sender.board().nxt())
+        self.iss.at(self.sending.nxt())
     }
 }

@@ -25,8 +25,8 @@ use window::{AdvertisedWindow, Foreseen, Turn, WindowInput};
 
 /// The receiving half of an endpoint. Offsets are absolute; the peer's SYN is byte 0.
 ///
-/// First what every segment touches, in two lines of the cache, with what waits behind holes between them; then what hardly
-/// any segment asks for.
+/// In lines of the cache: one that every segment touches, whoever receives data; one of what waits behind holes; two of what
+/// is told and when; then what hardly any segment asks for.
 #[repr(C)]
 pub struct Receiver {
     due: Pending,
@@ -35,13 +35,6 @@ pub struct Receiver {
     acknowledged: u64,
     /// The right edge advertised so far: it never moves left.
     edge: u64,
-    /// Bytes in order that the application has not read.
-    unread: u64,
-    /// The size of the buffer, if the window is what is free in one, bytes; else [`NO_BUFFER`].
-    buffer: u64,
-    reassembly: Reassembly,
-    told: Told,
-    segment: u64,
     /// Whether data in order concerns the timing alone: no judge, estimate, window or shape wants to hear of it.
     is_plain: bool,
     /// Whether every segment with data is acknowledged at once.
@@ -68,17 +61,26 @@ pub struct Receiver {
     window_measures: bool,
     /// Whether the shape is told each arrival.
     tells_arrivals: bool,
+    /// The window that was told last, as a header has it.
+    units: u16,
+    reassembly: Reassembly,
+    told: Told,
+    segment: u64,
+    /// Empty: nothing.
+    duplicate: Range,
+    /// Bytes in order that the application has not read.
+    unread: u64,
+    /// The size of the buffer, if the window is what is free in one, bytes; else [`NO_BUFFER`].
+    buffer: u64,
     /// The smallest step by which the window's right edge moves: a segment, or half of the largest window.
     smallest_opening: u64,
     timing: Box<dyn AckTiming>,
-    shape: Box<dyn AckShape>,
     window: Box<dyn AdvertisedWindow>,
-    cause: Box<dyn LossCause>,
     /// ACKs that tell the sender of a segment that arrived damaged; 0: none.
     damage_copies: u32,
     wants: Wants,
-    /// Empty: nothing.
-    duplicate: Range,
+    shape: Box<dyn AckShape>,
+    cause: Box<dyn LossCause>,
     /// `None`: nobody judges or estimates, and every acknowledgement is a single one.
     studied: Option<Box<Studied>>,
 }
@@ -122,10 +124,9 @@ struct Told {
     wanted: u64,
     edge: u64,
     shift: u8,
-    /// What the header says, and what the peer makes of it, bytes.
-    units: u16,
     /// Whether it is zero whatever room there is: a window that foresees has closed.
     is_closed: bool,
+    /// What the peer makes of it, bytes.
     bytes: u64,
 }
 
@@ -212,6 +213,7 @@ impl Receiver {
             smallest_opening,
             fin: NO_FIN,
             told: Told::default(),
+            units: 0,
             unread: 0,
             acknowledged: 1,
             edge: 1,
@@ -311,12 +313,12 @@ impl Receiver {
         let (room, edge) = (wanted.wrapping_sub(ack), self.edge.wrapping_sub(ack));
         if (room, edge, shift) != (self.told.wanted, self.told.edge, self.told.shift) {
             // While data comes in order in full segments, nothing of it changes from one ACK to the next.
-            let units = self.advertise_anew(ack, shift, wanted);
+            self.units = self.advertise_anew(ack, shift, wanted);
             let bytes = self.edge.saturating_sub(ack);
-            self.told = Told { wanted: room, edge, shift, units, bytes, ..self.told };
+            self.told = Told { wanted: room, edge, shift, bytes, ..self.told };
         }
         self.edge = ack + self.told.bytes;
-        self.told.units
+        self.units
     }
 
     #[cold]
@@ -484,6 +486,7 @@ impl Receiver {
         self.sooner = true;
         // What was told holds no longer.
         self.told = Told { shift: u8::MAX, is_closed: turn.closed, ..Told::default() };
+        self.units = 0;
         // Before anything has arrived there is nothing to acknowledge.
         if turn.acks > 0 && self.next() > 1 {
             self.acknowledge_now();
@@ -596,7 +599,7 @@ impl Receiver {
     #[inline(always)]
     pub(crate) fn tell(&mut self, shift: u8) -> (u64, u16) {
         match self.all_told {
-            true => (self.acknowledged, self.told.units),
+            true => (self.acknowledged, self.units),
             false => self.tell_anew(shift),
         }
     }

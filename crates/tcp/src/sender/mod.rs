@@ -19,6 +19,7 @@ pub mod slow_start;
 mod application;
 mod eifel;
 mod f_rto;
+mod half;
 mod idle;
 mod limit;
 mod new_data;
@@ -33,7 +34,9 @@ mod told;
 mod undo;
 mod user_timeout;
 
+pub(crate) use half::{Beginning, SendingHalf};
 pub use limit::{Limit, Limited};
+pub(crate) use new_data::Full;
 pub(crate) use user_timeout::Expiry;
 
 use crate::config::Config;
@@ -65,7 +68,7 @@ use user_timeout::UserTimeout;
 ///
 /// In lines of the cache of 64 bytes: one of what is lost, one of what is outstanding, two that every segment and every ACK
 /// touches, whoever sends data, three that new ACKs do, and what is rare; each part has its rules in a file of its name.
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct Sender {
     mss: u64,
     board: Scoreboard,
@@ -253,20 +256,13 @@ impl Sender {
         self.application.written().saturating_sub(self.board.nxt())
     }
 
-    /// Takes over what another sender was to send, before anything was sent (the handshake changed the segment size).
-    pub(crate) fn with_written_of(mut self, other: &Sender) -> Sender {
-        self.application.take_over(&other.application);
-        self
-    }
-
     /// Whether the FIN was sent and acknowledged.
     pub fn is_finished(&self) -> bool {
         self.application.is_finishing() && self.board.una() > self.application.written()
     }
 
-    /// The window that the peer advertised in the handshake, and the handshake's round-trip time.
-    pub fn open(&mut self, window: u64, rtt: Option<Duration>) {
-        self.peer.admit(self.board.una(), window);
+    /// The handshake is over; its round-trip time, if it can be told.
+    fn measure_handshake(&mut self, rtt: Option<Duration>) {
         if let Some(rtt) = rtt {
             self.rtt.sample(&self.config.rto, rtt);
         }

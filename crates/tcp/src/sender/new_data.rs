@@ -6,6 +6,19 @@ use crate::ranges::Range;
 use lasthop_base::Time;
 use lasthop_wire::Priority;
 
+/// A full segment of new data that goes out, with more behind it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Full {
+    pub(crate) range: Range,
+    /// Bytes that options may have beside it.
+    pub(crate) room: u64,
+    pub(crate) priority: Priority,
+    /// See [`Outgoing::cwr`].
+    pub(crate) cwr: bool,
+    /// See [`Sender::may_send_more`].
+    pub(crate) more: bool,
+}
+
 impl Sender {
     /// Whether there is nothing to send, while nothing is lost and nobody watches: [`Sender::poll`] would find nothing. What
     /// keeps it back is noted as there.
@@ -18,10 +31,10 @@ impl Sender {
         nothing
     }
 
-    /// The next full segment of new data, while nothing is lost and nobody paces: what [`Sender::poll`] comes down to then,
-    /// if the windows have room for it and more data is behind it.
+    /// The next full segment of new data goes out, while nothing is lost and nobody paces: what [`Sender::poll`] comes down to
+    /// then, if the windows have room for it and more data is behind it.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    pub(crate) fn next_full(&self) -> Option<Range> {
+    pub(crate) fn send_full(&mut self, now: Time) -> Option<Full> {
         let start = self.board.nxt();
         let end = start + self.fits;
         let goes = self.calm
@@ -30,7 +43,12 @@ impl Sender {
             && end <= self.peer.right_edge()
             // A FIN behind it would have to go with it.
             && end + 1 < self.application.end();
-        goes.then_some(Range { start, end })
+        if !goes {
+            return None;
+        }
+        let range = Range { start, end };
+        let (priority, cwr) = self.note_new(now, range, true);
+        Some(Full { range, room: self.mss - self.fits, priority, cwr, more: self.may_send_calmly(now) })
     }
 
     /// The next new segment: a full one, or a short one that Nagle and the window's edge let pass. If there is none, what
@@ -78,7 +96,7 @@ impl Sender {
 
     /// The same while nothing is lost and nobody paces.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    pub(crate) fn may_send_calmly(&mut self, now: Time) -> bool {
+    fn may_send_calmly(&mut self, now: Time) -> bool {
         let waiting = self.application.end().saturating_sub(self.board.nxt());
         // A full segment, without the FIN behind it.
         let is_full = waiting > self.fits + 1;
@@ -97,7 +115,7 @@ impl Sender {
 
     /// The same as far as it concerns what is outstanding: the packet's priority, and whether it carries CWR.
     #[inline(always)]
-    pub(crate) fn note_new(&mut self, now: Time, range: Range, calm: bool) -> (Priority, bool) {
+    fn note_new(&mut self, now: Time, range: Range, calm: bool) -> (Priority, bool) {
         let begins = self.board.outstanding() == 0;
         if self.timer.is_off() || begins {
             self.arm(now);

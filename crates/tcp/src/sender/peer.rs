@@ -15,6 +15,33 @@ pub(super) struct Peer {
     largest_window: u32,
 }
 
+/// What is kept of it while nothing is sent: the window counts from byte 1.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Told {
+    /// See [`Peer::told_at`].
+    at: u64,
+    window: u32,
+    largest_window: u32,
+}
+
+impl Told {
+    /// See [`Peer::admit_from`].
+    #[inline(always)]
+    pub(super) fn admit_from(&mut self, at: u64, window: u64) {
+        if at >= self.at {
+            debug_assert!(window <= u64::from(u32::MAX), "no header tells such a window");
+            self.at = at;
+            self.window = window as u32;
+            self.largest_window = self.largest_window.max(self.window);
+        }
+    }
+
+    pub(super) fn peer(&self) -> Peer {
+        let Told { at, window, largest_window } = *self;
+        Peer { right_edge: 1 + u64::from(window), told_at: at, window, largest_window }
+    }
+}
+
 impl Peer {
     /// Nothing is admitted yet; the first byte will be at `offset`.
     pub(super) fn closed_at(offset: u64) -> Peer {

@@ -62,7 +62,7 @@ pub const DEFAULT: Mechanism<Build> = none::MECHANISM;
 impl Sender {
     /// Whether this is slow start, and somebody watches it.
     pub(super) fn is_watched_slow_start(&self) -> bool {
-        self.slow_start.is_some() && self.cwnd < self.congestion.ssthresh()
+        self.watches && self.slow_start.is_some() && self.cwnd < self.congestion.ssthresh()
     }
 
     /// An ACK has its effect on the window in a slow start that is watched.
