@@ -48,10 +48,6 @@ impl Tournament {
         } else {
             Form::InGroups(Box::new(Groups::new(count)))
         };
-        Tournament::of(count, form)
-    }
-
-    fn of(count: usize, form: Form) -> Tournament {
         let mut order = [(Time::NEVER, 0); GROUP];
         (0..).zip(&mut order).for_each(|(number, place)| place.1 = number);
         Tournament { order, form, count }
@@ -125,9 +121,21 @@ impl Tournament {
         self.order[0] = match &mut self.form {
             Form::Tens(pairs) if Tens::can_tell(time) => pairs.set(number, time),
             Form::Thousands(pairs) if Thousands::can_tell(time) => pairs.set(number, time),
-            Form::InGroups(groups) => groups.set(number, time),
-            _ => return self.do_without_pairs(number, time),
+            _ => return self.set_in_groups(number, time),
         };
+    }
+
+    /// The same where there are too many for pairs, or with a time that pairs cannot tell: from now on without them.
+    #[inline(never)]
+    fn set_in_groups(&mut self, number: u32, time: Time) {
+        if let Form::InGroups(groups) = &mut self.form {
+            self.order[0] = groups.set(number, time);
+            return;
+        }
+        let mut groups = Box::new(Groups::new(self.count));
+        (0..self.count as u32).for_each(|number| self.order[0] = groups.set(number, self.time_of(number)));
+        self.order[0] = groups.set(number, time);
+        self.form = Form::InGroups(groups);
     }
 
     /// [`Tournament::at_latest`] where there are more than eight: only those rounds are gone through that change.
@@ -138,7 +146,7 @@ impl Tournament {
             Form::Thousands(pairs) if Thousands::can_tell(time) => pairs.bring_forward(number, time),
             _ => {
                 if time < self.time_of(number) {
-                    self.set_among_many(number, time);
+                    self.set_in_groups(number, time);
                 }
                 return;
             }
@@ -146,15 +154,6 @@ impl Tournament {
         if precedes((time, number), self.order[0]) {
             self.order[0] = (time, number);
         }
-    }
-
-    /// [`Tournament::set`] with a time that pairs cannot tell: from now on without them.
-    #[cold]
-    fn do_without_pairs(&mut self, number: u32, time: Time) {
-        let mut all = Tournament::of(self.count, Form::InGroups(Box::new(Groups::new(self.count))));
-        (0..self.count as u32).for_each(|number| all.set(number, self.time_of(number)));
-        all.set(number, time);
-        *self = all;
     }
 }
 

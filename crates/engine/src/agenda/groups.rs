@@ -43,6 +43,7 @@ impl Groups {
     }
 
     /// A source is next due at `time`; returns the first one then. Round by round, as far as something changes.
+    #[inline(never)]
     pub(super) fn set(&mut self, source: u32, time: Time) -> (Time, u32) {
         let (mut winner, mut before) = ((time, source), source);
         let mut place = self.leaves + source as usize;

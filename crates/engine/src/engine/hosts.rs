@@ -170,6 +170,13 @@ impl Engine {
                     Side::Destination => &mut connection.destination,
                 };
                 let is_asked = connection.application.is_some() && side == Side::Source;
+                if endpoint.state() != State::Closed && !is_asked {
+                    let moved = endpoint.poll_timeout();
+                    if moved > now {
+                        // Nothing but that.
+                        return self.timers.renew(timer, moved);
+                    }
+                }
                 if side == opener && endpoint.state() == State::Closed && now >= start {
                     endpoint.open(now);
                     self.together.begin(sharing);
