@@ -144,7 +144,8 @@ impl Config {
     }
 }
 
-/// One direction of a link, of either kind.
+/// One direction of a link, of either kind: which one stands first, beside what each packet touches of a link.
+#[repr(u8)]
 pub enum Line {
     /// A packet's passage is known when it joins.
     Link(Link),
@@ -277,13 +278,13 @@ impl Line {
 pub struct Link {
     frees_at: Time,
     delay: Duration,
-    server: Server,
     /// Whether nothing is lost and what waits is not counted: a wire behind an unlimited queue.
     is_plain: bool,
     /// Whether what waits is counted.
     tracks: bool,
     keeps_order: bool,
     draws: bool,
+    server: Server,
     /// Packets that wait: when each leaves the queue, and its bytes.
     waiting: VecDeque<(Time, u32)>,
     waiting_bytes: u64,
