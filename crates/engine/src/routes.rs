@@ -42,32 +42,50 @@ pub(crate) fn fuse(pipes: &mut [Pipe], routes: &[Vec<PipeId>]) {
 
 /// What comes behind each hop of each route: one flat table, which a packet asks once a hop.
 pub(crate) struct Nexts {
-    table: Vec<Option<Next>>,
+    table: Vec<Next>,
     /// Entries of a route.
     width: usize,
 }
 
-/// A pipe behind another one.
+/// The pipe behind another one, if there is one, and in the highest bit whether it may be entered ahead of time
+/// ([`Pipe::eager`]).
 #[derive(Clone, Copy)]
-pub(crate) struct Next {
-    pub(crate) pipe: PipeId,
-    /// Whether it may be entered ahead of time ([`Pipe::eager`]).
-    pub(crate) eager: bool,
+pub(crate) struct Next(u32);
+
+const EAGER: u32 = 1 << 31;
+/// No pipe has this number.
+const NOWHERE: Next = Next(EAGER - 1);
+
+impl Next {
+    /// The pipe; `None`: a packet's way ends here.
+    #[inline]
+    pub(crate) fn pipe(self) -> Option<PipeId> {
+        let number = self.0 & !EAGER;
+        (number != NOWHERE.0).then_some(PipeId(number))
+    }
+
+    /// The pipe, if it may be entered ahead of time.
+    #[inline]
+    pub(crate) fn eager(self) -> Option<PipeId> {
+        (self.0 & EAGER != 0).then_some(PipeId(self.0 & !EAGER))
+    }
 }
 
 impl Nexts {
     /// As these pipes are; to be made anew when they are changed.
     pub(crate) fn of(routes: &[Vec<PipeId>], pipes: &[Pipe]) -> Nexts {
         let width = 1 + routes.iter().map(Vec::len).max().unwrap_or(0);
-        let next = |pipe: &PipeId| Next { pipe: *pipe, eager: pipes[pipe.0 as usize].eager };
-        let row = |route: &Vec<PipeId>| (0..width).map(|hop| route.get(hop).map(next)).collect::<Vec<_>>();
+        let next = |pipe: &PipeId| Next(pipe.0 | if pipes[pipe.0 as usize].eager { EAGER } else { 0 });
+        let row = |route: &Vec<PipeId>| {
+            (0..width).map(|hop| route.get(hop).map_or(NOWHERE, next)).collect::<Vec<_>>()
+        };
         Nexts { table: routes.iter().flat_map(row).collect(), width }
     }
 
-    /// What comes behind the pipe that a packet has joined, or is about to; `None`: its way ends there.
+    /// The pipe behind the one that a packet has joined, or is about to; `None`: its way ends there.
     #[inline]
-    pub(crate) fn behind(&self, packet: &Packet) -> Option<Next> {
-        self.at(self.place(packet))
+    pub(crate) fn behind(&self, packet: &Packet) -> Option<PipeId> {
+        self.at(self.place(packet)).pipe()
     }
 
     /// Where the table says that; the place behind is that of the next hop.
@@ -78,7 +96,7 @@ impl Nexts {
     }
 
     #[inline]
-    pub(crate) fn at(&self, place: usize) -> Option<Next> {
+    pub(crate) fn at(&self, place: usize) -> Next {
         self.table[place]
     }
 }

@@ -68,7 +68,6 @@ impl Engine {
         let (pipes, nexts) = (&mut self.pipes[..], &self.nexts);
         let mut place = nexts.place(packet);
         loop {
-            let next = nexts.at(place);
             let pipe = &mut pipes[at.0 as usize];
             pipe.account.offered += 1;
             let due = match &mut pipe.line {
@@ -82,25 +81,28 @@ impl Engine {
                 Line::Element(_) => return self.enter_element(packet, at),
             };
             pipe.account.carried_bytes += u64::from(packet.wire_bytes);
+            let next = nexts.at(place);
             if pipe.is_watched {
                 if let Some(observer) = &mut self.observer {
-                    tell_arrival(&mut **observer, (now, due), at, packet, next.is_none());
+                    tell_arrival(&mut **observer, (now, due), at, packet, next.pipe().is_none());
                 }
                 if let Some(waits) = &mut pipe.waits {
                     waits.note(due.since(now));
                 }
             }
-            if let Some(next) = next {
-                if next.eager && due <= self.horizon && pipe.passing == 0 {
-                    packet.hop += 1;
-                    place += 1;
-                    now = due;
-                    at = next.pipe;
-                    continue;
-                }
-                pipe.passing += 1;
+            if let Some(next) = next.eager()
+                && due <= self.horizon
+                && pipe.passing == 0
+            {
+                packet.hop += 1;
+                place += 1;
+                now = due;
+                at = next;
+                continue;
             }
-            if pipe.travelling.push(due, packet, next.map(|next| next.pipe), Condition::Whole) {
+            let next = next.pipe();
+            pipe.passing += u32::from(next.is_some());
+            if pipe.travelling.push(due, packet, next, Condition::Whole) {
                 self.heads.begin(at.0, due);
             }
             return;
@@ -121,7 +123,7 @@ impl Engine {
             tell_fate(&mut **observer, now, at, packet, Fate::Lost(reason));
         }
         self.lose(packet, at, reason);
-        let next = self.nexts.behind(packet).map(|next| next.pipe);
+        let next = self.nexts.behind(packet);
         let condition = if readable { Condition::Damaged } else { Condition::GivenUp };
         if reason.is_told() && self.pipes[at.0 as usize].travelling.push(due, packet, next, condition) {
             self.heads.begin(at.0, due);
@@ -186,7 +188,7 @@ impl Engine {
                 if let Some(waits) = &mut pipe.waits {
                     waits.note(since(packet.joined, *due));
                 }
-                let next = self.nexts.behind(packet).map(|next| next.pipe);
+                let next = self.nexts.behind(packet);
                 pipe.passing += u32::from(next.is_some());
                 pipe.travelling.push(*due, packet, next, Condition::Whole);
                 self.decided.clear();
@@ -219,7 +221,7 @@ impl Engine {
                     continue;
                 }
                 Output::GivenUp { packet, at: due } => {
-                    let next = self.nexts.behind(packet).map(|next| next.pipe);
+                    let next = self.nexts.behind(packet);
                     self.pipes[at.0 as usize].travelling.push(*due, packet, next, Condition::GivenUp);
                     continue;
                 }
@@ -240,7 +242,7 @@ impl Engine {
                 Some(reason) => self.lose(packet, at, reason),
             }
             if lost.is_none_or(LossReason::is_told) && due < Time::NEVER {
-                let next = self.nexts.behind(packet).map(|next| next.pipe);
+                let next = self.nexts.behind(packet);
                 let condition = if lost.is_some() { Condition::GivenUp } else { Condition::Whole };
                 let pipe = &mut self.pipes[at.0 as usize];
                 pipe.passing += u32::from(next.is_some() && lost.is_none());
