@@ -114,13 +114,20 @@ impl Server {
     /// Serves a packet of `bytes` from `start` on, when the packet has arrived and the one before it is done.
     #[inline]
     pub(crate) fn serve(&mut self, start: Time, bytes: u32) -> Served {
+        let Server::Rate { rate, bytes: last, takes } = self else { return self.serve_varying(start, bytes) };
+        if *last != bytes {
+            *last = bytes;
+            *takes = rate.time_for(u64::from(bytes));
+        }
+        Served { begins: start, ends: start + *takes }
+    }
+
+    /// The same at a rate that is not constant.
+    #[inline(never)]
+    fn serve_varying(&mut self, start: Time, bytes: u32) -> Served {
         match self {
-            Server::Rate { rate, bytes: last, takes } => {
-                if *last != bytes {
-                    *last = bytes;
-                    *takes = rate.time_for(u64::from(bytes));
-                }
-                Served { begins: start, ends: start + *takes }
+            Server::Rate { rate, .. } => {
+                Served { begins: start, ends: start + rate.time_for(u64::from(bytes)) }
             }
             Server::Plan(plan) => plan.serve(start, bytes),
             Server::Trace(cursor) => cursor.serve(start, bytes),
