@@ -111,6 +111,7 @@ impl Tournament {
         match self.form {
             Form::InOrder if time >= self.time_in_order(number) => {}
             Form::InOrder => self.set(number, time),
+            Form::Thousands(ref pairs) if time >= pairs.time_of(number) => {}
             _ => self.bring_forward(number, time),
         }
     }

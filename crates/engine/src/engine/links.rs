@@ -123,9 +123,12 @@ impl Engine {
             tell_fate(&mut **observer, now, at, packet, Fate::Lost(reason));
         }
         self.lose(packet, at, reason);
+        if !reason.is_told() {
+            return;
+        }
         let next = self.nexts.behind(packet);
         let condition = if readable { Condition::Damaged } else { Condition::GivenUp };
-        if reason.is_told() && self.pipes[at.0 as usize].travelling.push(due, packet, next, condition) {
+        if self.pipes[at.0 as usize].travelling.push(due, packet, next, condition) {
             self.heads.begin(at.0, due);
         }
     }
