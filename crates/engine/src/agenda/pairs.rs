@@ -12,15 +12,15 @@ pub(super) struct Pairs<const PLACES: usize> {
     keys: [u64; PLACES],
 }
 
-/// Hundreds and thousands. With more of them, the times that fit in a key would end too soon, after 52 days.
+/// Hundreds and thousands. With more of them, the times that fit in a key would end too soon, after 26 days.
 pub(super) type Thousands = Pairs<{ 2 << 12 }>;
 
 impl<const PLACES: usize> Pairs<PLACES> {
     /// Sources at most.
     pub(super) const MOST: usize = PLACES / 2;
     const ROUNDS: u32 = Self::MOST.ilog2();
-    /// Of a key, the time that never comes; all other ones below can be told.
-    const NEVER: u64 = u64::MAX >> Self::ROUNDS;
+    /// Times from here on cannot be told, but for [`Time::NEVER`]: the highest bit of a key says that.
+    const END: u64 = 1 << (63 - Self::ROUNDS);
 
     /// No source has anything due.
     pub(super) fn new() -> Pairs<PLACES> {
@@ -30,7 +30,7 @@ impl<const PLACES: usize> Pairs<PLACES> {
     /// Whether a key can tell this time.
     #[inline]
     pub(super) fn can_tell(time: Time) -> bool {
-        time.as_nanos() < Self::NEVER || time == Time::NEVER
+        time.as_nanos() < Self::END || time == Time::NEVER
     }
 
     #[inline]
@@ -41,8 +41,8 @@ impl<const PLACES: usize> Pairs<PLACES> {
 
     #[inline]
     fn told_by(key: u64) -> (Time, u32) {
-        let nanos = key >> Self::ROUNDS;
-        let time = if nanos == Self::NEVER { Time::NEVER } else { Time::from_nanos(nanos) };
+        // With its sign: of what never comes, all bits are set again.
+        let time = Time::from_nanos((key.cast_signed() >> Self::ROUNDS).cast_unsigned());
         (time, key as u32 % Self::MOST as u32)
     }
 
