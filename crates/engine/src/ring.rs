@@ -2,7 +2,7 @@
 
 use crate::pipe::PipeId;
 use lasthop_base::Time;
-use lasthop_wire::Packet;
+use lasthop_wire::{Body, Packet, Segment};
 
 /// What travels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,17 +15,36 @@ pub(crate) enum Condition {
     Damaged,
 }
 
-/// A packet on its way, or the news that it was given up.
+/// A packet on its way, or the news that it was given up: two lines of a cache. What an endpoint reads of a segment, its SACK
+/// blocks and the options of a SYN left out, is in the first one.
 #[derive(Clone, Copy)]
+#[repr(C, align(64))]
 pub(crate) struct Travelling {
     pub(crate) due: Time,
-    pub(crate) packet: Packet,
-    /// Where it goes on behind this pipe; `None`: its way ends.
-    pub(crate) next: Option<PipeId>,
+    /// Where it goes on behind this pipe: the pipe's number, or [`NOWHERE`].
+    next: u32,
     pub(crate) condition: Condition,
+    /// Whether its way ends here, and it is no news.
+    pub(crate) arrives: bool,
+    pub(crate) packet: Packet,
 }
 
+const NOWHERE: u32 = u32::MAX;
+
+const _: () = {
+    use std::mem::{align_of, offset_of, size_of};
+    let segment = offset_of!(Travelling, packet) + offset_of!(Packet, body);
+    assert!(segment + offset_of!(Segment, sack) + 2 <= 64);
+    assert!(size_of::<Body>() == size_of::<Segment>().next_multiple_of(align_of::<Body>()));
+};
+
 impl Travelling {
+    /// Where it goes on behind this pipe; `None`: its way ends.
+    #[inline]
+    pub(crate) fn next(&self) -> Option<PipeId> {
+        (self.next != NOWHERE).then_some(PipeId(self.next))
+    }
+
     /// Whether there is no packet to go on.
     #[inline]
     pub(crate) fn is_news(&self) -> bool {
@@ -34,10 +53,10 @@ impl Travelling {
 }
 
 /// See the file.
-#[derive(Default)]
 pub(crate) struct Ring {
     /// None, or a power of two of them; what is not in use is what was there before.
     slots: Vec<Travelling>,
+    /// Where the first one is; beyond the slots, at [`NOBODY`], while there is none.
     head: usize,
     len: usize,
     /// When the last one is due.
@@ -46,6 +65,14 @@ pub(crate) struct Ring {
 
 /// Slots of the smallest ring.
 const FEWEST: usize = 4;
+
+const NOBODY: usize = usize::MAX;
+
+impl Default for Ring {
+    fn default() -> Ring {
+        Ring { slots: Vec::new(), head: NOBODY, len: 0, last_due: Time::ZERO }
+    }
+}
 
 impl Ring {
     /// Adds one; returns whether it is the first to arrive now.
@@ -57,47 +84,65 @@ impl Ring {
         next: Option<PipeId>,
         condition: Condition,
     ) -> bool {
-        if due < self.last_due || self.len == self.slots.len() {
-            return self.push_rarely(Travelling { due, packet: *packet, next, condition });
+        if due < self.last_due || self.len >= self.slots.len() {
+            return self.push_rarely(due, packet, next, condition);
         }
         let place = self.place(self.len);
         let slot = &mut self.slots[place];
         slot.due = due;
         slot.packet = *packet;
-        slot.next = next;
+        slot.next = next.map_or(NOWHERE, |next| next.0);
         slot.condition = condition;
+        slot.arrives = next.is_none() && condition == Condition::Whole;
         self.last_due = due;
         self.len += 1;
-        self.len == 1
+        if self.len > 1 {
+            return false;
+        }
+        self.head = place;
+        true
     }
 
     /// It overtakes others, or there is no room for it.
     #[cold]
-    fn push_rarely(&mut self, one: Travelling) -> bool {
+    #[inline(never)]
+    fn push_rarely(
+        &mut self,
+        due: Time,
+        packet: &Packet,
+        next: Option<PipeId>,
+        condition: Condition,
+    ) -> bool {
         if self.len == self.slots.len() {
-            self.grow(&one.packet);
+            self.grow(packet);
         }
         if self.len == 0 {
             self.last_due = Time::ZERO;
         }
-        match one.due < self.last_due {
-            true => self.insert(one),
-            false => self.push(one.due, &one.packet, one.next, one.condition),
+        let before = self.last_due;
+        self.last_due = self.last_due.min(due);
+        let is_first = self.push(due, packet, next, condition);
+        if due >= before {
+            return is_first;
         }
+        self.last_due = before;
+        self.overtake()
     }
 
     /// The first one to arrive.
     #[inline]
     pub(crate) fn first(&self) -> Option<&Travelling> {
-        if self.len == 0 { None } else { self.slots.get(self.head) }
+        self.slots.get(self.head)
     }
 
     /// Removes the first one, if there is one.
     #[inline]
     pub(crate) fn drop_first(&mut self) {
-        if self.len > 0 {
+        if self.len > 1 {
             self.head = self.place(1);
             self.len -= 1;
+        } else {
+            (self.head, self.len) = (NOBODY, 0);
         }
     }
 
@@ -113,24 +158,26 @@ impl Ring {
 
     #[inline]
     fn place(&self, number: usize) -> usize {
-        (self.head + number) & (self.slots.len() - 1)
+        self.head.wrapping_add(number) & (self.slots.len() - 1)
     }
 
     /// Twice the room, all of it filled with whatever.
     #[cold]
     fn grow(&mut self, packet: &Packet) {
-        self.slots.rotate_left(self.head);
-        self.head = 0;
-        let filler =
-            Travelling { due: Time::NEVER, packet: *packet, next: None, condition: Condition::Whole };
+        if self.len > 0 {
+            self.slots.rotate_left(self.head);
+            self.head = 0;
+        }
+        let (due, condition) = (Time::NEVER, Condition::Whole);
+        let filler = Travelling { due, next: NOWHERE, condition, arrives: true, packet: *packet };
         self.slots.resize((2 * self.slots.len()).max(FEWEST), filler);
     }
 
-    /// A packet that overtakes others (an ARQ lets it): few places from the end, among equals behind.
+    /// The last one overtakes others (an ARQ lets it): few places, among equals behind. Whether it is the first now.
     #[cold]
-    fn insert(&mut self, one: Travelling) -> bool {
-        let mut number = self.len;
-        self.len += 1;
+    fn overtake(&mut self) -> bool {
+        let mut number = self.len - 1;
+        let one = self.slots[self.place(number)];
         while number > 0 && self.slots[self.place(number - 1)].due > one.due {
             let (behind, before) = (self.place(number), self.place(number - 1));
             self.slots[behind] = self.slots[before];
@@ -145,7 +192,7 @@ impl Ring {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lasthop_wire::{Body, Ecn, FlowId, Priority};
+    use lasthop_wire::{Ecn, FlowId, Priority};
 
     fn packet(number: u64) -> Packet {
         Packet {
@@ -206,5 +253,7 @@ mod tests {
         }
         ring.drop_first();
         assert!(push(&mut ring, 1, 7), "nothing is before it, however late the last one was");
+        assert!(!push(&mut ring, 2, 8));
+        assert_eq!(numbers(&ring), [7, 8]);
     }
 }

@@ -23,8 +23,8 @@ fn what_is_written_for_each_packet_is_no_larger_than_it_has_to_be() {
         ("Segment", size_of::<Segment>(), 36 + 16 + 20),
         // Its segment; number (8), flow, charged bytes and route (12), hop and six flags (7), rounded up to 8.
         ("Packet", size_of::<Packet>(), 72 + 32),
-        // Its packet, when it is due (8), where it goes on (8), and whether it was given up, rounded up to 8: two lines.
-        ("Travelling", size_of::<Travelling>(), 104 + 24),
+        // Its packet, when it is due (8), where it goes on (4), and two flags: two lines, the first with what is read of it.
+        ("Travelling", size_of::<Travelling>(), 2 * LINE),
         // Returned in two registers: a tag with the reason, and a time.
         ("Passage", size_of::<Passage>(), 16),
         // One bit from the IP header, in a register.

@@ -59,35 +59,39 @@ pub enum Priority {
 }
 
 /// A packet on its way.
+///
+/// What its receiver and the links behind need comes first, and with it what is read of each segment; what only traces and
+/// accounts of losses ask for comes last.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[repr(C)]
 pub struct Packet {
-    /// Its number in the run, counted from 0 as packets set out, at a host or a middlebox (for traces, not on the wire).
-    pub number: u64,
     /// The flow it belongs to.
     pub flow: FlowId,
+    /// Which of the run's routes it takes.
+    pub route: u32,
     /// What links and error probabilities charge, bytes; apart from the real header's length,
     /// because the papers count nominal sizes while captures must be true.
     pub wire_bytes: u32,
     /// Whether it travels from the flow's source to its destination.
     pub forward: bool,
+    /// ECN field.
+    pub ecn: Ecn,
+    /// Whether a bit of it is wrong, past every link layer's own check: its receiver's checksum will not be right.
+    pub damaged: bool,
+    /// Hops already taken on its route.
+    pub hop: u8,
+    /// What it carries.
+    pub body: Body,
+    /// Its number in the run, counted from 0 as packets set out, at a host or a middlebox (for traces, not on the wire).
+    pub number: u64,
+    /// When it joined the link that it is on, in units of 1.024 us, as far as somebody measures that (not on the wire).
+    pub joined: u32,
     /// Whether its sequence range was sent before (ground truth for accounting, not on the wire).
     pub again: bool,
     /// Whether it was sent before the source noticed its first loss (likewise: slow start's overshoot).
     pub early: bool,
-    /// Whether a bit of it is wrong, past every link layer's own check: its receiver's checksum will not be right.
-    pub damaged: bool,
-    /// ECN field.
-    pub ecn: Ecn,
     /// Priority.
     pub priority: Priority,
-    /// Which of the run's routes it takes.
-    pub route: u32,
-    /// Hops already taken on it.
-    pub hop: u8,
-    /// When it joined the link that it is on, in units of 1.024 us, as far as somebody measures that (not on the wire).
-    pub joined: u32,
-    /// What it carries.
-    pub body: Body,
 }
 
 /// What a packet carries.

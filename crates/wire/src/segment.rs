@@ -6,7 +6,10 @@ use std::fmt;
 use std::ops::BitOr;
 
 /// A TCP segment without its ports (the packet's flow stands for them) and without its bytes.
+///
+/// What is read of each segment lies together; SACK's blocks and the options of a SYN come last.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[repr(C)]
 pub struct Segment {
     /// Number of the first byte (or of the SYN or FIN).
     pub seq: Seq,
@@ -18,16 +21,16 @@ pub struct Segment {
     pub flags: Flags,
     /// Advertised window as in the header, unscaled.
     pub window: u16,
+    /// Timestamps (RFC 7323).
+    pub timestamps: Option<Timestamps>,
+    /// SACK blocks, the most recent first (RFC 2018).
+    pub sack: SackBlocks,
     /// Maximum segment size, bytes (SYN only).
     pub mss: Option<u16>,
     /// Window scale, 0 to 14 (SYN only).
     pub window_scale: Option<u8>,
     /// SACK permitted (SYN only).
     pub sack_permitted: bool,
-    /// Timestamps (RFC 7323).
-    pub timestamps: Option<Timestamps>,
-    /// SACK blocks, the most recent first (RFC 2018).
-    pub sack: SackBlocks,
 }
 
 impl Segment {
@@ -199,14 +202,15 @@ impl fmt::Debug for Flags {
 /// Bytes of the option that tells of a damaged segment: an experimental kind, length, identifier (RFC 6994), number.
 const DAMAGED_BYTES: u32 = 8;
 
-/// Up to four SACK blocks, inline: left edge and the number behind the right edge.
+/// Up to four SACK blocks, inline: left edge and the number behind the right edge. First, how many.
 #[derive(Clone, Copy, Default)]
+#[repr(C)]
 pub struct SackBlocks {
-    blocks: [(Seq, Seq); SackBlocks::MOST],
     len: u8,
     /// What the AccECN option has, as [`Counters::tag`] has it; 0: there is none. [`DAMAGED`]: the third block's first number
     /// is that of a damaged segment.
     tag: u8,
+    blocks: [(Seq, Seq); SackBlocks::MOST],
 }
 
 /// No tag of AccECN's.

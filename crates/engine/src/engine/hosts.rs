@@ -18,7 +18,7 @@ const UDP_IPV4_HEADER: u32 = 28;
 
 impl Engine {
     /// The first packet on a pipe has reached its destination.
-    #[inline]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn deliver(&mut self, pipe: u32, room: &mut Packet) {
         let Some(first) = self.pipes[pipe as usize].travelling.first() else { return };
         if first.packet.damaged {

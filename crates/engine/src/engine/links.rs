@@ -6,7 +6,7 @@ use super::{Carried, Engine, IN_HOST, begun};
 use crate::flow::{Side, Traffic};
 use crate::observer::{Fate, Observer};
 use crate::pipe::{Behind, PipeId};
-use crate::ring::{Condition, Travelling};
+use crate::ring::Condition;
 use crate::waits::{since, stamp};
 use lasthop_base::Time;
 use lasthop_net::{Line, Output, Passage};
@@ -15,7 +15,7 @@ use lasthop_wire::{Body, LinkReport, LossReason, Packet, Priority};
 
 impl Engine {
     /// The first packet on a pipe has arrived at its end.
-    #[inline]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn arrive(&mut self, pipe: u32, room: &mut Packet) {
         let here = &mut self.pipes[pipe as usize];
         if let Line::Element(element) = &mut here.line
@@ -25,7 +25,7 @@ impl Engine {
             return self.take_decisions(PipeId(pipe));
         }
         let Some(first) = here.travelling.first() else { return };
-        match first.next.is_none() && !first.is_news() {
+        match first.arrives {
             true => self.deliver(pipe, room),
             false => self.pass_on(pipe),
         }
@@ -35,7 +35,8 @@ impl Engine {
     #[inline(never)]
     fn pass_on(&mut self, pipe: u32) {
         let here = &mut self.pipes[pipe as usize];
-        let Some(&Travelling { mut packet, next, condition, .. }) = here.travelling.first() else { return };
+        let Some(first) = here.travelling.first() else { return };
+        let (mut packet, next, condition) = (first.packet, first.next(), first.condition);
         let is_news = condition != Condition::Whole;
         here.travelling.drop_first();
         here.passing -= u32::from(next.is_some() && !is_news);
