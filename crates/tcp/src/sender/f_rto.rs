@@ -40,21 +40,23 @@ impl Sender {
     /// What is asked about the timeout that has just come, `first`: for the first time for this data, before it takes its
     /// effect; nothing while an earlier one, or a loss that was seen, is being repaired.
     #[cold]
-    pub(super) fn ask_about_timeout(&self, first: bool) -> Option<ForwardRto> {
+    pub(super) fn ask_about_timeout(&self, first: bool) -> Option<Box<ForwardRto>> {
         let una = self.board.una();
         let selective = self.repair.recovery.uses_sack();
         let is_calm =
             self.restart_until <= una && !self.repair.recovery.is_recovering() && self.board.lost() == 0;
         let is_first = is_calm || (selective && !first);
         let first = self.board.first().filter(|_| self.repair.asks && is_first)?.end;
-        Some(ForwardRto { first, recover: self.board.nxt(), probes: None, selective })
+        Some(Box::new(ForwardRto { first, recover: self.board.nxt(), probes: None, selective }))
     }
 
     /// Whether an ACK that the board has not taken in tells of something that was outstanding at the timeout and went out
     /// once (§3.1, step 3 b), and may do so.
     #[cold]
     pub(super) fn tells_of_original(&self, ack: &Ack<'_>) -> bool {
-        let Some(question) = self.repair.f_rto.filter(|question| question.selective) else { return false };
+        let Some(question) = self.repair.f_rto.as_deref().filter(|question| question.selective) else {
+            return false;
+        };
         let is_eager = self.repair.undo.as_ref().is_some_and(|undo| undo.ways.whole);
         let is_beyond =
             ack.ack > question.recover || ack.sack.iter().any(|block| block.end > question.recover);
@@ -77,7 +79,9 @@ impl Sender {
         marked: bool,
         log: &mut Log,
     ) {
-        let Some(question) = self.repair.f_rto.filter(|_| acked > 0 || duplicate) else { return };
+        let Some(question) = self.repair.f_rto.as_deref_mut().filter(|_| acked > 0 || duplicate) else {
+            return;
+        };
         let una = self.board.una();
         let is_probed = question.probes.is_some();
         if original || (!question.selective && is_probed && acked > 0) {
@@ -85,12 +89,12 @@ impl Sender {
             return self.take_back(now, Some(acked), marked, log);
         }
         let begins_probing = acked > 0 && question.first <= una && una < question.recover;
-        self.repair.f_rto = match question.probes {
+        match question.probes {
             // Duplicates wait for the ACK of the retransmission (§3.1, step 2).
-            None if question.selective && acked == 0 => Some(question),
-            None if begins_probing => Some(ForwardRto { probes: Some(Probes { sent: 0 }), ..question }),
-            _ => None,
-        };
+            None if question.selective && acked == 0 => {}
+            None if begins_probing => question.probes = Some(Probes { sent: 0 }),
+            _ => self.repair.f_rto = None,
+        }
         if is_probed && duplicate && !self.repair.spares {
             // Room for a retransmission beside the two new segments (step 3 a).
             let window = 3 * self.mss;
@@ -102,7 +106,7 @@ impl Sender {
     /// may be sent.
     #[cold]
     pub(super) fn poll_f_rto(&mut self, now: Time, room: u64) -> Result<Option<Outgoing>, ()> {
-        let Some(ForwardRto { probes: Some(Probes { sent }), .. }) = self.repair.f_rto else {
+        let Some(Probes { sent }) = self.repair.f_rto.as_ref().and_then(|question| question.probes) else {
             return Ok(None);
         };
         if sent == MOST_PROBES {

@@ -67,7 +67,7 @@ use user_timeout::UserTimeout;
 /// The sending half of an endpoint. Offsets are absolute; the SYN is byte 0.
 ///
 /// In lines of the cache of 64 bytes: one of what is lost, one of what is outstanding, two that every segment and every ACK
-/// touches, whoever sends data, three that new ACKs do, and what is rare; each part has its rules in a file of its name.
+/// touches, three that new ACKs do, two of repairs, and what is rare; each part has its rules in a file of its name.
 #[repr(C, align(64))]
 pub struct Sender {
     mss: u64,
@@ -108,10 +108,10 @@ pub struct Sender {
     /// Senders that are alike share it.
     config: Arc<Config>,
     rtt: RttEstimator,
-    user_timeout: UserTimeout,
     repair: Repair,
     reductions: Reductions,
     idle: Idle,
+    user_timeout: UserTimeout,
     waiting: Waiting,
     /// `None`: a loss alone ends slow start.
     slow_start: Option<Box<dyn SlowStart>>,

@@ -10,31 +10,32 @@ use crate::ranges::Range;
 use lasthop_base::Time;
 
 /// What has reduced the window so far.
+#[repr(C)]
 pub(super) struct Reductions {
-    /// When a loss or a mark had it last; [`Time::NEVER`]: none had.
-    at: Time,
-    /// For the judge: what the window was when the last recovery was entered, and what was outstanding; nothing since a
-    /// timeout.
-    entered: Option<Box<(Level, Range)>>,
     /// How the window comes down; `None`: at once.
     rule: Option<Box<dyn Reduction>>,
     /// What it allows to be in flight, bytes, while a recovery or a mark's reduction lasts.
     /// Else [`NO_ALLOWANCE`].
     allowance: u64,
-    /// Without SACK: bytes for which duplicates stand that are not acknowledged yet.
-    stood_for: u64,
     /// Bytes that were known to be lost at the last ACK, in all.
     lost_known: u64,
     /// And those of them that the last one told.
     lost_by_ack: u64,
-    /// The recovery that lasts repairs what is no congestion: the window stayed, and stays at its end.
-    spared: bool,
-    /// Whether new data waits for the timer when an echo comes at a window of one segment (RFC 3168 §6.1.2).
-    may_hold: bool,
     /// Signals about data below this offset have had their effect.
     pub(super) until: u64,
     /// A mark's reduction lasts, until `until` is acknowledged.
     by_mark: Option<ByMark>,
+    /// The recovery that lasts repairs what is no congestion: the window stayed, and stays at its end.
+    spared: bool,
+    /// Whether new data waits for the timer when an echo comes at a window of one segment (RFC 3168 §6.1.2).
+    may_hold: bool,
+    /// When a loss or a mark had it last; [`Time::NEVER`]: none had.
+    at: Time,
+    /// For the judge: what the window was when the last recovery was entered, and what was outstanding; nothing since a
+    /// timeout.
+    entered: Option<Box<(Level, Range)>>,
+    /// Without SACK: bytes for which duplicates stand that are not acknowledged yet.
+    stood_for: u64,
 }
 
 /// No window is as large.

@@ -24,7 +24,7 @@ pub(super) struct Repair {
     pub(super) why: Reason,
     /// Whether timeouts are asked if they were spurious (F-RTO), and the question that is open.
     pub(super) asks: bool,
-    pub(super) f_rto: Option<ForwardRto>,
+    pub(super) f_rto: Option<Box<ForwardRto>>,
     /// What the last repair changed, if repairs that were for nothing are taken back.
     pub(super) undo: Option<Box<Undo>>,
     /// Whether the window after a timeout has room for what was not given up.
