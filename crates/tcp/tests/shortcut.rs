@@ -1,6 +1,7 @@
 //! The short ways through an endpoint are a matter of speed (`sender/repair.rs`: while nothing is lost;
-//! `endpoint/predicted.rs`: the segment that was to be expected; `sender/half.rs`: an end that sends nothing; [`Sent::more`]): whatever comes over the path and from
-//! the applications, two endpoints that take them and two that do not send, tell and know the same.
+//! `endpoint/predicted.rs`: the segment that was to be expected; `sender/half.rs`: an end that sends nothing;
+//! [`Sent::more`]): whatever comes over the path and from the applications, two endpoints that take them and two that do
+//! not send, tell and know the same.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_tcp::endpoint::{KeepAlive, Sent};
