@@ -9,7 +9,8 @@ pub fn key(parts: &[&str]) -> String {
         digest.update((part.len() as u64).to_le_bytes());
         digest.update(part);
     }
-    digest.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    let digit = |four: u8| char::from(b"0123456789abcdef"[usize::from(four)]);
+    digest.finalize().iter().take(16).flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub(crate) fn check(
         None => Span { source: 0, start: 0, end: 0 },
     };
     let head = Head { path: "", place: beginning };
-    let fields = reader.read(head, document, &Table::default(), &keys(&reader, head, document, title)?)?;
+    let fields = reader.read(head, document, &[], &keys(&reader, head, document, title)?)?;
     let duration = fields.duration("duration").unwrap_or(Duration::MAX);
     let sample = fields.duration("sample").unwrap_or(Duration::MAX);
     if duration.as_nanos() / sample.as_nanos().max(1) > MOST_SAMPLES {

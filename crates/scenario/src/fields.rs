@@ -21,8 +21,20 @@ pub(crate) struct Fields {
 }
 
 impl Fields {
+    /// None yet, with room for so many.
+    pub(crate) fn with_room(count: usize) -> Fields {
+        Fields { list: Vec::with_capacity(count) }
+    }
+
     pub(crate) fn push(&mut self, name: &'static str, setting: Setting, place: Span) {
         self.list.push((name, setting, place));
+    }
+
+    /// Takes a value out, and where it stands; the others change their order.
+    pub(crate) fn take(&mut self, name: &str) -> Option<(Setting, Span)> {
+        let at = self.list.iter().position(|(known, _, _)| *known == name)?;
+        let (_, setting, place) = self.list.swap_remove(at);
+        Some((setting, place))
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<&Setting> {

@@ -51,7 +51,7 @@ fn flow(
     let head = Head { path: &path, place: entry.place };
     let table = reader.table(Head { path: "flow", place: entry.place }, entry)?;
     let keys = language::flow(kind(reader, head, table)?);
-    let fields = reader.read(head, table, &Table::default(), keys)?;
+    let fields = reader.read(head, table, &[], keys)?;
     let from = end(reader, head, &fields, net, "from")?;
     let to = end(reader, head, &fields, net, "to")?;
     let place = fields.place("to").unwrap_or(entry.place);
@@ -288,7 +288,7 @@ fn end_of(
         _ => language::receiver(reader.catalogue),
     };
     let keys = profiles::applied(keys, profile, side, own);
-    let fields = reader.read(head, own, &empty, &keys)?;
+    let fields = reader.read(head, own, &[], &keys)?;
     for question in reader.catalogue.of_side(side) {
         let Some(answer) = fields.answer(question.name) else { continue };
         if let Some(missing) = missing_option(answer.info, config) {

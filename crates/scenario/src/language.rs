@@ -27,7 +27,8 @@ pub(crate) const SPAN: Unit = Unit::Duration(SHORTEST, LONGEST);
 
 /// The document's own keys; `title` is the one it has if it says nothing.
 pub(crate) fn document(title: &str) -> Vec<Key> {
-    let mut keys = vec![Key::default("title", Form::Text, title.to_owned(), "what this is, one line")];
+    let mut keys = Vec::with_capacity(1 + DOCUMENT.len());
+    keys.push(Key::default("title", Form::Text, title.to_owned(), "what this is, one line"));
     keys.extend(DOCUMENT.iter().cloned());
     keys
 }
@@ -75,9 +76,9 @@ static DOCUMENT: LazyLock<Vec<Key>> = LazyLock::new(|| {
 });
 
 /// A link's keys that concern both directions.
-pub(crate) fn link_ends() -> Vec<Key> {
+pub(crate) fn link_ends() -> &'static [Key] {
     static KEYS: LazyLock<Vec<Key>> = LazyLock::new(listed_link_ends);
-    KEYS.clone()
+    &KEYS
 }
 
 fn listed_link_ends() -> Vec<Key> {
@@ -437,18 +438,23 @@ fn answers(catalogue: &Catalogue, side: &str) -> Vec<Key> {
     catalogue.of_side(side).into_iter().map(key).collect()
 }
 
-/// The names of a node's keys, and of a sender's or receiver's.
+/// The names of the keys of a node, of a sender or receiver, or of a link's direction (`link`).
 pub(crate) fn names(catalogue: &Catalogue, side: &str) -> Vec<&'static str> {
-    let own = if side == "sender" { &SENDER[..] } else { &[] };
+    let (before, behind): (&'static [Key], &'static [Key]) = match side {
+        "sender" => (&[], &SENDER),
+        "link" => (&DIRECTION, &[]),
+        _ => (&[], &[]),
+    };
     let answers = catalogue.of_side(side).into_iter().map(|question| question.name);
-    answers.chain(own.iter().map(|key| key.name)).collect()
+    let own = |keys: &'static [Key]| keys.iter().map(|key| key.name);
+    own(before).chain(answers).chain(own(behind)).collect()
 }
 
 /// Whether a link's, a node's or a flow's table (`link`, `node`, `flow`) has a key of this name, whatever the kind.
 pub(crate) fn is_key_of(catalogue: &Catalogue, top: &str, name: &str) -> bool {
     let has = |keys: &[Key]| keys.iter().any(|key| key.name == name);
     match top {
-        "link" => has(&link_ends()) || has(&direction(catalogue)),
+        "link" => has(link_ends()) || has(&direction(catalogue)),
         "node" => has(&node(catalogue)),
         "flow" => TRAFFIC.iter().any(|kind| has(flow(kind))),
         _ => true,
@@ -459,7 +465,7 @@ pub(crate) fn is_key_of(catalogue: &Catalogue, top: &str, name: &str) -> bool {
 pub(crate) fn homes(catalogue: &Catalogue, name: &str) -> Vec<String> {
     let mut tables = vec![
         ("the document, above all tables".to_owned(), document("")),
-        ("[link.NAME]".to_owned(), link_ends().into_iter().chain(direction(catalogue)).collect()),
+        ("[link.NAME]".to_owned(), [link_ends(), &direction(catalogue)].concat()),
         ("[node.NAME]".to_owned(), node(catalogue)),
         ("[flow.NAME.sender]".to_owned(), sender(catalogue)),
         ("[flow.NAME.receiver]".to_owned(), receiver(catalogue)),

@@ -2,7 +2,7 @@
 
 use crate::cells;
 use crate::fields::Fields;
-use crate::key::Key;
+use crate::key::{Form, Key};
 use crate::language;
 use crate::problem::Problem;
 use crate::quantities::{NAMES, is_name};
@@ -41,7 +41,7 @@ impl Net {
 /// Reads all links.
 pub(crate) fn read(reader: &mut Reader<'_>, entries: &[Entry]) -> Result<Net, Problem> {
     let mut net = Net::default();
-    let mut keys = language::link_ends();
+    let mut keys = language::link_ends().to_vec();
     let ends = keys.len();
     keys.extend(language::direction(reader.catalogue));
     for entry in entries {
@@ -68,10 +68,10 @@ fn link(
     reader.given(head, table, keys)?;
     refuse_rate_and_trace(reader, head, table)?;
     let (keys, of_direction) = keys.split_at(ends);
-    let own = Table {
-        entries: table.entries.iter().filter(|e| keys.iter().any(|key| key.name == e.key)).cloned().collect(),
-    };
-    let fields = reader.read(head, &own, &Table::default(), keys)?;
+    let is_here =
+        |entry: &Entry| keys.iter().any(|key| key.name == entry.key && !matches!(key.form, Form::Table));
+    let own = Table { entries: table.entries.iter().filter(|entry| is_here(entry)).cloned().collect() };
+    let fields = reader.read(head, &own, &[], keys)?;
     let (from, to) = (fields.text("from").unwrap_or_default(), fields.text("to").unwrap_or_default());
     if from == to {
         let place = fields.place("to").unwrap_or(entry.place);
@@ -120,14 +120,8 @@ fn direction(
     let head = Head { path: &path, place };
     refuse_rate_and_trace(reader, head, table)?;
     let has_own_service = SERVICES.iter().any(|key| table.find(key).is_some());
-    let inherited = Table {
-        entries: both
-            .entries
-            .iter()
-            .filter(|entry| !(has_own_service && is_of_service(&entry.key)))
-            .cloned()
-            .collect(),
-    };
+    let inherited: Vec<&Entry> =
+        both.entries.iter().filter(|entry| !(has_own_service && is_of_service(&entry.key))).collect();
     let fields = reader.read(head, table, &inherited, keys)?;
     let service = service(reader, head, &fields)?;
     let mut config = Config::wire(service, fields.duration("one_way_delay").unwrap_or(Duration::ZERO));

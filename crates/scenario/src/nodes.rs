@@ -69,7 +69,7 @@ pub(crate) fn read(
         }
         let path = format!("node.{name}");
         let fields =
-            reader.read(Head { path: &path, place }, table, &empty, &language::node(reader.catalogue))?;
+            reader.read(Head { path: &path, place }, table, &[], &language::node(reader.catalogue))?;
         for question in reader.catalogue.of_side("node") {
             if let Some(answer) = fields.answer(question.name) {
                 reader.catalogue.node.answer(&mut choice, question.name, answer);

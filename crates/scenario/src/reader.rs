@@ -55,17 +55,17 @@ impl Reader<'_> {
         &mut self,
         head: Head<'_>,
         table: &Table,
-        inherited: &Table,
+        inherited: &[&Entry],
         keys: &[Key],
     ) -> Result<Fields, Problem> {
-        let given = self.given(head, table, keys)?;
-        let mut fields = Fields::default();
+        let mut given = self.given(head, table, keys)?;
+        let mut fields = Fields::with_room(keys.len());
         for key in keys {
-            if let (Some(setting), Some(place)) = (given.find(key.name), given.place(key.name)) {
-                fields.push(key.name, setting.clone(), place);
+            if let Some((setting, place)) = given.take(key.name) {
+                fields.push(key.name, setting, place);
                 continue;
             }
-            if let Some(entry) = inherited.find(key.name) {
+            if let Some(entry) = inherited.iter().find(|entry| entry.key == key.name) {
                 fields.push(key.name, self.setting(head, key, &entry.node)?, entry.node.place);
                 continue;
             }
@@ -84,7 +84,7 @@ impl Reader<'_> {
 
     /// Reads the keys that a table has, in the order of the document.
     pub(crate) fn given(&self, head: Head<'_>, table: &Table, keys: &[Key]) -> Result<Fields, Problem> {
-        let mut fields = Fields::default();
+        let mut fields = Fields::with_room(table.entries.len());
         for entry in &table.entries {
             let Some(key) = keys.iter().find(|key| key.name == entry.key) else {
                 return Err(self.unknown(head, entry, keys));

@@ -80,7 +80,7 @@ fn sections(catalogue: &Catalogue) -> Vec<Section> {
         "[link.NAME]",
         "Nodes come into being by being named.",
         "link.NAME",
-        &language::link_ends(),
+        language::link_ends(),
     ));
     sections.push(section(
         "[link.NAME.down] and [link.NAME.up]",

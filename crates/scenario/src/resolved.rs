@@ -4,6 +4,7 @@ use crate::fields::{Fields, Setting};
 use crate::key::{Form, Key, Presence};
 use crate::text;
 use lasthop_base::{Answer, Info, Unit};
+use std::borrow::Cow;
 
 /// What is written out while a document is checked: most runs want the scenario alone, and to write every key out with
 /// what it means takes longer than to check it.
@@ -35,7 +36,7 @@ pub(crate) struct Section {
 /// A key.
 #[derive(Clone, Debug)]
 pub(crate) struct KeyValue {
-    pub(crate) key: String,
+    pub(crate) key: Cow<'static, str>,
     /// Its value in TOML.
     pub(crate) value: String,
     /// Whether it holds; otherwise it is an example of what could be set.
@@ -54,11 +55,11 @@ impl Resolved {
             return;
         }
         let is_explained = self.wanted == Wanted::Everything;
-        let mut lines = Vec::new();
+        let mut lines = Vec::with_capacity(keys.len());
         let mut below = Vec::new();
         for key in keys {
             let doc = if is_explained { doc(key) } else { String::new() };
-            let line = |value: String, holds, doc| KeyValue { key: key.name.to_owned(), value, holds, doc };
+            let line = |value: String, holds, doc| KeyValue { key: key.name.into(), value, holds, doc };
             match (fields.find(key.name), &key.presence, &key.form) {
                 (_, _, Form::Table) => {}
                 (Some(Setting::Value(value)), ..) => lines.push(line(text::toml(value), true, doc)),
@@ -97,7 +98,7 @@ impl Resolved {
 fn mechanism(path: &str, key: &Key, answer: &Answer, is_explained: bool) -> Section {
     let said = |doc: &dyn Fn() -> String| if is_explained { doc() } else { String::new() };
     let kind = KeyValue {
-        key: "kind".to_owned(),
+        key: "kind".into(),
         value: text::quoted(answer.info.name),
         holds: true,
         doc: said(&|| origin(answer.info, &key.form)),
@@ -105,7 +106,7 @@ fn mechanism(path: &str, key: &Key, answer: &Answer, is_explained: bool) -> Sect
     let parameters = answer.info.parameters.iter().filter_map(|parameter| {
         let (_, value) = answer.values.iter().find(|(name, _)| *name == parameter.name)?;
         Some(KeyValue {
-            key: parameter.name.to_owned(),
+            key: parameter.name.into(),
             value: text::toml(value),
             holds: true,
             doc: said(&|| doc(&Key::from(parameter))),

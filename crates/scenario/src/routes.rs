@@ -44,7 +44,7 @@ pub(crate) fn overrides(reader: &mut Reader<'_>, document: &Table, net: &Net) ->
             }
             overrides.insert((node, destination), (next, rule.node.place));
             lines.push(KeyValue {
-                key: format!("{}.{}", at.key, rule.key),
+                key: format!("{}.{}", at.key, rule.key).into(),
                 value: text::quoted(&net.nodes[next]),
                 holds: true,
                 doc: format!("what is at {} and bound for {} goes to {}", at.key, rule.key, net.nodes[next]),

@@ -74,7 +74,7 @@ fn link(catalogue: &Catalogue) -> Value {
     let one_rate = json!({ "not": { "required": ["rate", "trace"] } });
     let mut one_way = object("", &direction);
     extend(&mut one_way, one_rate.clone());
-    let mut link = object("", &language::link_ends());
+    let mut link = object("", language::link_ends());
     if let Some(properties) = link.get_mut("properties").and_then(Value::as_object_mut) {
         for key in &direction {
             properties.insert(key.name.into(), property(key));

@@ -231,7 +231,7 @@ fn kind<'a>(document: &'a Table, flow: &str) -> &'a str {
 
 /// What may follow a path.
 enum Below {
-    Keys(Vec<Key>),
+    Keys(Vec<&'static str>),
     /// Links, nodes or flows that there are; a further one only as a whole table.
     Names(Vec<String>),
     Anything,
@@ -241,27 +241,25 @@ enum Below {
 /// Checks that every part of a path is there to be set.
 fn validate(draft: &Draft, target: &[String], written: &str, place: Span) -> Result<(), Problem> {
     for (depth, part) in target.iter().enumerate() {
-        let before = target[..depth].join(".");
-        // Only the part itself is underlined if the path was written in full.
-        let place = match written == target.join(".") {
-            true => {
-                let start = place.start + if depth == 0 { 0 } else { before.len() + 1 };
-                Span { start, end: start + part.len(), ..place }
-            }
-            false => place,
-        };
-        let known: Vec<String> = match below(draft, &target[..depth]) {
+        let names;
+        let known: Vec<&str> = match below(draft, &target[..depth]) {
             Below::Anything => continue,
-            Below::Keys(keys) => keys.iter().map(|key| key.name.to_owned()).collect(),
+            Below::Keys(keys) => keys,
             Below::Names(_) if depth + 1 == target.len() => continue,
-            Below::Names(names) => names,
+            Below::Names(list) => {
+                names = list;
+                names.iter().map(String::as_str).collect()
+            }
             Below::Nothing => {
+                let before = target[..depth].join(".");
+                let place = part_of(place, target, depth, written);
                 return Err(problem(draft, place, format!("`{before}` has no keys below it"))
                     .help(format!("write {before}=VALUE")));
             }
         };
-        if !known.contains(part) {
-            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        if !known.contains(&part.as_str()) {
+            let before = target[..depth].join(".");
+            let place = part_of(place, target, depth, written);
             let message = match before.as_str() {
                 "" => format!("a scenario has no key `{part}`"),
                 before => format!("`{before}` has no `{part}`"),
@@ -276,50 +274,58 @@ fn validate(draft: &Draft, target: &[String], written: &str, place: Span) -> Res
     Ok(())
 }
 
+/// Only the part itself is underlined if the path was written in full.
+fn part_of(place: Span, target: &[String], depth: usize, written: &str) -> Span {
+    if written != target.join(".") {
+        return place;
+    }
+    let start = place.start + target[..depth].iter().map(|part| part.len() + 1).sum::<usize>();
+    Span { start, end: start + target[depth].len(), ..place }
+}
+
 fn below(draft: &Draft, path: &[String]) -> Below {
     let catalogue = &draft.catalogue;
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
+    let names_of = |keys: &[Key]| keys.iter().map(|key| key.name).collect();
     let names = |what| {
         let table = draft.document.table(what);
         Below::Names(table.map(|t| t.entries.iter().map(|e| e.key.clone()).collect()).unwrap_or_default())
     };
     match path[..] {
-        [] => Below::Keys(language::document("")),
+        [] => Below::Keys(language::tops().collect()),
         ["link"] => names("link"),
         ["flow"] => names("flow"),
         ["node"] => Below::Names(nodes::linked(&draft.document)),
-        ["node", _] => Below::Keys(language::node(catalogue)),
+        ["node", _] => Below::Keys(language::names(catalogue, "node")),
         ["route"] | ["route", _] => Below::Anything,
         ["link", _] => {
-            Below::Keys(language::link_ends().into_iter().chain(language::direction(catalogue)).collect())
+            let ends = language::link_ends().iter().map(|key| key.name);
+            Below::Keys(ends.chain(language::names(catalogue, "link")).collect())
         }
-        ["link", _, "down" | "up"] => Below::Keys(language::direction(catalogue)),
-        ["flow", name] => Below::Keys(language::flow(kind(&draft.document, name)).to_vec()),
-        ["flow", _, "sender"] => Below::Keys(language::sender(catalogue)),
-        ["flow", _, "receiver"] => Below::Keys(language::receiver(catalogue)),
-        ["link", _, key] | ["link", _, "down" | "up", key] => {
-            parameters(&language::direction(catalogue), key)
-        }
-        ["node", _, key] => parameters(&language::node(catalogue), key),
-        ["flow", _, "sender", key] => parameters(&language::sender(catalogue), key),
-        ["flow", _, "receiver", key] => parameters(&language::receiver(catalogue), key),
+        ["link", _, "down" | "up"] => Below::Keys(language::names(catalogue, "link")),
+        ["flow", name] => Below::Keys(names_of(language::flow(kind(&draft.document, name)))),
+        ["flow", _, side @ ("sender" | "receiver")] => Below::Keys(language::names(catalogue, side)),
+        [side @ ("link" | "node"), _, key]
+        | [side @ "link", _, "down" | "up", key]
+        | ["flow", _, side @ ("sender" | "receiver"), key] => parameters(catalogue, side, key),
         _ => Below::Nothing,
     }
 }
 
 /// Below a mechanism its parameters may follow; which ones, its kind decides when all is checked.
-fn parameters(keys: &[Key], name: &str) -> Below {
-    match keys.iter().find(|key| key.name == name) {
-        Some(Key { form: Form::Mechanism(_), .. }) => Below::Anything,
-        _ => Below::Nothing,
+fn parameters(catalogue: &Catalogue, side: &str, name: &str) -> Below {
+    match catalogue.of_side(side).iter().any(|question| question.name == name) {
+        true => Below::Anything,
+        false => Below::Nothing,
     }
 }
 
-/// Puts a value at a path, making tables on the way; `both` is the link's own table when below one of its directions.
+/// Puts a value at a path, making tables on the way; `both` is what a link's own table says of the path's first part when
+/// `table` is one of its directions.
 fn assign(
     catalogue: &Catalogue,
     table: &mut Table,
-    both: Option<&Table>,
+    both: Option<Content>,
     path: &[String],
     place: Span,
     value: &Node,
@@ -331,19 +337,18 @@ fn assign(
     }
     if table.find(key).is_none() {
         // A parameter of what the link says for both directions: this direction gets its own.
-        let content = match both.and_then(|both| both.find(key)) {
-            Some(entry) => entry.node.content.clone(),
-            None => Content::Table(Table::default()),
-        };
+        let content = both.unwrap_or_else(|| Content::Table(Table::default()));
         table.set(key, place, Node { place, content });
     }
-    let siblings = matches!(key.as_str(), "down" | "up").then(|| table.clone());
+    let of_both =
+        matches!(key.as_str(), "down" | "up").then(|| rest.first().and_then(|next| table.find(next)));
+    let of_both = of_both.flatten().map(|entry| entry.node.content.clone());
     if let Some(entry) = table.find_mut(key) {
         if let Some(expanded) = as_table(catalogue, entry) {
             entry.node.content = Content::Table(expanded);
         }
         if let Content::Table(inner) = &mut entry.node.content {
-            assign(catalogue, inner, siblings.as_ref(), rest, place, value);
+            assign(catalogue, inner, of_both, rest, place, value);
         }
     }
 }

@@ -32,7 +32,7 @@ pub(crate) fn bare(resolved: &Resolved) -> String {
             }
         }
         for line in section.lines.iter().filter(|line| line.holds) {
-            for part in [&line.key, " = ", &line.value, "\n"] {
+            for part in [&*line.key, " = ", &line.value, "\n"] {
                 text.push_str(part);
             }
         }

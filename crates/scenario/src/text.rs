@@ -1,39 +1,68 @@
 //! Values written as in a scenario, so that they read back as the same value.
 
 use lasthop_base::Value;
+use std::fmt::Write;
 
 /// The value without quotes: `45 ms`, `64 KB`, `2e-5`.
 pub(crate) fn plain(value: &Value) -> String {
-    match value {
-        Value::Duration(span) => span.to_string(),
-        Value::Rate(rate) => rate.to_string(),
-        Value::Bytes(amount) => bytes(*amount),
-        Value::Bdp(products) => format!("{products} bdp"),
-        Value::Number(number) => format!("{number:?}"),
-        Value::Count(count) => count.to_string(),
-        Value::Counts(counts) => counts.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
-        Value::Flag(flag) => flag.to_string(),
-        Value::Word(word) => (*word).to_owned(),
-    }
+    let mut text = String::with_capacity(16);
+    push(value, &mut text);
+    text
 }
 
 /// The value as TOML.
 pub(crate) fn toml(value: &Value) -> String {
+    let mut text = String::with_capacity(16);
     match value {
-        Value::Number(_) | Value::Count(_) | Value::Flag(_) => plain(value),
-        Value::Duration(_)
-        | Value::Rate(_)
-        | Value::Bytes(_)
-        | Value::Bdp(_)
-        | Value::Counts(_)
-        | Value::Word(_) => quoted(&plain(value)),
+        Value::Number(_) | Value::Count(_) | Value::Flag(_) => push(value, &mut text),
+        Value::Word(word) => return quoted(word),
+        Value::Duration(_) | Value::Rate(_) | Value::Bytes(_) | Value::Bdp(_) | Value::Counts(_) => {
+            text.push('"');
+            push(value, &mut text);
+            text.push('"');
+        }
     }
+    text
+}
+
+/// Adds what [`plain`] says.
+fn push(value: &Value, text: &mut String) {
+    // A text has room for everything.
+    let _ = match value {
+        Value::Duration(span) => write!(text, "{span}"),
+        Value::Rate(rate) => write!(text, "{rate}"),
+        Value::Bytes(amount) => {
+            let (number, unit) = in_unit(*amount);
+            write!(text, "{number} {unit}")
+        }
+        Value::Bdp(products) => write!(text, "{products} bdp"),
+        Value::Number(number) => write!(text, "{number:?}"),
+        Value::Count(count) => write!(text, "{count}"),
+        Value::Counts(counts) => counts.iter().enumerate().try_for_each(|(at, count)| {
+            let between = if at > 0 { ", " } else { "" };
+            write!(text, "{between}{count}")
+        }),
+        Value::Flag(flag) => {
+            text.push_str(if *flag { "true" } else { "false" });
+            Ok(())
+        }
+        Value::Word(word) => {
+            text.push_str(word);
+            Ok(())
+        }
+    };
 }
 
 /// Any text as a TOML string.
 pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
+    if text.bytes().all(is_plain) {
+        quoted.push_str(text);
+        quoted.push('"');
+        return quoted;
+    }
     for c in text.chars() {
         match c {
             '"' => quoted.push_str("\\\""),
@@ -47,7 +76,7 @@ pub(crate) fn quoted(text: &str) -> String {
 }
 
 /// An amount in the largest unit that keeps it a whole number below a thousand or so.
-fn bytes(amount: u64) -> String {
+fn in_unit(amount: u64) -> (u64, &'static str) {
     const UNITS: &[(&str, u64)] = &[
         ("GiB", 1 << 30),
         ("GB", 1_000_000_000),
@@ -60,8 +89,8 @@ fn bytes(amount: u64) -> String {
     const SMALL: u64 = 10_000;
     let unit = UNITS.iter().find(|(_, size)| amount >= SMALL && amount.is_multiple_of(*size));
     match unit {
-        Some((name, size)) => format!("{} {name}", amount / size),
-        None => format!("{amount} bytes"),
+        Some((name, size)) => (amount / size, name),
+        None => (amount, "bytes"),
     }
 }
 
@@ -72,6 +101,7 @@ mod tests {
 
     #[test]
     fn amounts_read_back() {
+        let bytes = |amount| plain(&Value::Bytes(amount));
         for amount in [0, 1, 1000, 1500, 64_000, 65_536, 4 << 20, 1_000_000, 1_000_001, 3_000_000_000] {
             assert_eq!(quantity::bytes(&bytes(amount)), Ok(amount), "{amount}");
         }

@@ -3,6 +3,7 @@
 use lasthop_lab::compare::{Variation, drafts};
 use lasthop_lab::digest::key;
 use lasthop_scenario::{Draft, Problem, Scenario};
+use std::fmt::Write;
 use std::sync::Arc;
 
 /// The engine: its version, and a hash of its sources. Another one may give other numbers, so its runs are others.
@@ -42,11 +43,12 @@ impl Grid {
         let varied = |values: Vec<String>| -> Vec<String> {
             values.into_iter().zip(&is_varied).filter_map(|(value, varied)| varied.then_some(value)).collect()
         };
+        let mut room = String::new();
         let point = |(values, draft): (Vec<String>, Draft)| {
-            let (scenario, text) = draft.check_and_show()?;
+            let (mut scenario, text) = draft.check_and_show()?;
             Ok(Point {
                 values: varied(values),
-                digest: digest(&scenario),
+                digest: digest_in(&mut room, &mut scenario),
                 text,
                 scenario: Arc::new(scenario),
             })
@@ -72,11 +74,20 @@ impl Grid {
 /// The key of a scenario's runs: this engine, and all of the checked scenario (recorded links with it) but its title and
 /// source, its seed, its number of runs and its samples. A mechanism from outside is known by its name and its values.
 pub fn digest(scenario: &Scenario) -> String {
-    let mut scenario = scenario.clone();
-    scenario.title.clear();
-    scenario.source = None;
+    digest_in(&mut String::new(), &mut scenario.clone())
+}
+
+/// The same of a scenario that is there afterwards as it was before; `room` is used again for what is digested.
+fn digest_in(room: &mut String, scenario: &mut Scenario) -> String {
+    let (title, source) = (std::mem::take(&mut scenario.title), scenario.source.take());
+    let (seed, runs, sample) = (scenario.seed, scenario.runs, scenario.sample);
     (scenario.seed, scenario.runs, scenario.sample) = (0, 1, scenario.duration);
-    key(&[ENGINE, &format!("{scenario:?}")])
+    room.clear();
+    // A text has room for everything.
+    let _ = write!(room, "{scenario:?}");
+    (scenario.title, scenario.source) = (title, source);
+    (scenario.seed, scenario.runs, scenario.sample) = (seed, runs, sample);
+    key(&[ENGINE, room])
 }
 
 #[cfg(test)]
