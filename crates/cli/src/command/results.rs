@@ -206,11 +206,15 @@ pub(crate) fn show(
 
 fn one(contents: &Contents<'_>, sweep: &Sweep, wanted: &Wanted, format: Format) -> Result<(), Failure> {
     let mut rows = Rows::of(sweep, wanted);
+    let names = rows.names();
     if format == Format::Csv {
         output::print(&results::flow_header(&sweep.paths, wanted))?;
     }
     for place in contents.places(sweep.number)?.iter().filter(|place| wanted.takes(sweep, place)) {
-        let runs = contents.runs(&place.digest, true)?;
+        let runs = match format {
+            Format::Table => contents.runs_with(&place.digest, &names)?,
+            Format::Csv | Format::Json => contents.runs(&place.digest, true)?,
+        };
         match format {
             Format::Table => rows.add(place, &runs),
             Format::Csv => output::print(&results::flow_rows(place, &runs, wanted))?,

@@ -4,7 +4,7 @@ use super::{Wanted, completion, flow_names, has_several_flows};
 use crate::store::{Place, Run, Sweep};
 use lasthop_lab::compare::Quantity;
 use lasthop_lab::document::{Cell, Table};
-use lasthop_lab::runs::completion::COMPLETED;
+use lasthop_lab::runs::completion::{COMPLETED, RESTRICTED};
 use lasthop_lab::runs::number::with_interval;
 use lasthop_lab::runs::summary::TOGETHER;
 use lasthop_lab::stats::Estimate;
@@ -45,7 +45,12 @@ impl Rows {
         Rows { paths, wanted, has_several_flows: false, rows: Vec::new(), quantities }
     }
 
-    /// Adds a combination; one without runs has a row too.
+    /// The names of the numbers that it is made of.
+    pub fn names(&self) -> Vec<&'static str> {
+        self.quantities.iter().map(|quantity| quantity.name()).chain([COMPLETED, RESTRICTED]).collect()
+    }
+
+    /// Adds a combination; one without runs has a row too. Of its numbers those of [`Rows::names`] are looked at.
     pub fn add(&mut self, place: &Place, runs: &[Run]) {
         let several = has_several_flows(runs);
         self.has_several_flows |= several;

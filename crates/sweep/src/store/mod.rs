@@ -23,6 +23,7 @@ pub use merge::Merged;
 pub use read::{Contents, Place, Reader, Run, Sweep};
 
 use lock::Lock;
+use read::Names;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use std::path::{Path, PathBuf};
@@ -39,6 +40,7 @@ pub struct Store {
     connection: Connection,
     path: PathBuf,
     known: Known,
+    names: Names,
     _lock: Lock,
 }
 
@@ -60,7 +62,7 @@ impl Store {
             Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_WRITE)).map_err(failed)?;
         connection.busy_timeout(PATIENCE).map_err(failed)?;
         plan_once(&connection).map_err(failed)?;
-        let mut store = Store { connection, path: path.to_owned(), known: Known::default(), _lock: lock };
+        let mut store = Store { connection, path: path.to_owned(), known: Known::default(), names: Names::default(), _lock: lock };
         schema::bring_up(&mut store.connection).map_err(failed)?;
         let log = if remote::is_remote(path) { "DELETE" } else { "WAL" };
         store.log(log).map_err(failed)?;
@@ -74,7 +76,7 @@ impl Store {
 
     /// What is in it.
     pub fn contents(&self) -> Contents<'_> {
-        Contents { connection: &self.connection, path: &self.path }
+        Contents { connection: &self.connection, path: &self.path, names: &self.names }
     }
 
     /// Where it is.

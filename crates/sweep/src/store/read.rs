@@ -6,9 +6,10 @@ use crate::row::{Part, Subject};
 use lasthop_lab::compare::Quantity;
 use lasthop_lab::runs::summary::TOGETHER;
 use lasthop_sim::{LINK_METRICS, METRICS, RLC_METRICS};
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 /// A store, open for reading; somebody else may be writing.
@@ -16,6 +17,7 @@ use std::path::{Path, PathBuf};
 pub struct Reader {
     connection: Connection,
     path: PathBuf,
+    names: Names,
 }
 
 impl Reader {
@@ -35,12 +37,12 @@ impl Reader {
             Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_ONLY)).map_err(failed)?;
         connection.busy_timeout(PATIENCE).map_err(failed)?;
         plan_once(&connection).map_err(failed)?;
-        Ok(Reader { connection, path: path.to_owned() })
+        Ok(Reader { connection, path: path.to_owned(), names: Names::default() })
     }
 
     /// What is in it.
     pub fn contents(&self) -> Contents<'_> {
-        Contents { connection: &self.connection, path: &self.path }
+        Contents { connection: &self.connection, path: &self.path, names: &self.names }
     }
 }
 
@@ -49,6 +51,7 @@ impl Reader {
 pub struct Contents<'c> {
     pub(super) connection: &'c Connection,
     pub(super) path: &'c Path,
+    pub(super) names: &'c Names,
 }
 
 /// A sweep in a store.
@@ -212,70 +215,109 @@ impl Contents<'_> {
     /// # Errors
     /// If it cannot be read.
     pub fn runs(&self, digest: &str, with_numbers: bool) -> Result<Vec<Run>, Error> {
+        self.selected(digest, with_numbers.then_some(ALL)).map_err(|error| Error::of(self.path, &error))
+    }
+
+    /// The same with those numbers alone that have one of these names.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn runs_with(&self, digest: &str, names: &[&str]) -> Result<Vec<Run>, Error> {
         let runs = || -> rusqlite::Result<Vec<Run>> {
-            let mut select = self.connection.prepare_cached(
-                "SELECT run.id, seed, point FROM run JOIN point ON point.id = run.point
-                 WHERE digest = ?1 AND state = 'done'",
-            )?;
-            let mut rows = select.query([digest])?;
-            let mut words: Option<Words> = None;
-            let mut runs = Vec::new();
-            while let Some(row) = rows.next()? {
-                let parts = match (with_numbers, &mut words) {
-                    (false, _) => Vec::new(),
-                    (true, Some(words)) => self.parts(row.get(0)?, words)?,
-                    (true, none) => self.parts(row.get(0)?, none.insert(self.words(row.get(2)?)?))?,
-                };
-                runs.push(Run { seed: row.get::<_, i64>(1)?.cast_unsigned(), parts });
+            let mut known = self.connection.prepare_cached("SELECT id FROM name WHERE name = ?1")?;
+            let mut numbers = Vec::new();
+            for name in names {
+                let number: Option<i64> = known.query_row([name], |row| row.get(0)).optional()?;
+                numbers.extend(number.map(|number| number.to_string()));
             }
-            runs.sort_by_key(|run| run.seed);
-            Ok(runs)
+            self.selected(
+                digest,
+                Some(&ALL.replace("ORDER", &format!("AND name IN ({}) ORDER", numbers.join(",")))),
+            )
         };
         runs().map_err(|error| Error::of(self.path, &error))
     }
 
-    /// What the numbers of a point's runs are about, and are called.
-    fn words(&self, point: i64) -> rusqlite::Result<Words> {
-        let mut select = self.connection.prepare_cached("SELECT id, name FROM name")?;
-        let names = select.query_map([], |row| Ok((row.get(0)?, name(row.get_ref(1)?.as_str()?))))?;
-        let names = names.collect::<rusqlite::Result<_>>()?;
+    /// A point's runs, with the numbers that a statement selects.
+    fn selected(&self, digest: &str, numbers: Option<&str>) -> rusqlite::Result<Vec<Run>> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT run.id, seed, point FROM run JOIN point ON point.id = run.point
+                 WHERE digest = ?1 AND state = 'done'",
+        )?;
+        let mut rows = select.query([digest])?;
+        let mut subjects: Option<Vec<(i64, Subject)>> = None;
+        let mut runs = Vec::new();
+        while let Some(row) = rows.next()? {
+            let parts = match (numbers, &mut subjects) {
+                (None, _) => Vec::new(),
+                (Some(numbers), Some(subjects)) => self.parts(row.get(0)?, numbers, subjects)?,
+                (Some(numbers), none) => {
+                    self.parts(row.get(0)?, numbers, none.insert(self.subjects(row.get(2)?)?))?
+                }
+            };
+            runs.push(Run { seed: row.get::<_, i64>(1)?.cast_unsigned(), parts });
+        }
+        runs.sort_by_key(|run| run.seed);
+        Ok(runs)
+    }
+
+    /// What the numbers of a point's runs are about, with their places, which rise.
+    fn subjects(&self, point: i64) -> rusqlite::Result<Vec<(i64, Subject)>> {
         let mut select = self
             .connection
             .prepare_cached("SELECT number, kind, name FROM subject WHERE point = ?1 ORDER BY number")?;
         let subjects = select
             .query_map([point], |row| Ok((row.get(0)?, subject(row.get_ref(1)?.as_str()?, row.get(2)?))))?;
-        Ok(Words { subjects: subjects.collect::<rusqlite::Result<_>>()?, names })
+        subjects.collect()
     }
 
     /// A run's numbers. A subject without any number is a part too: a flow that nothing is known of has a row.
-    fn parts(&self, run: i64, words: &Words) -> rusqlite::Result<Vec<Part>> {
+    fn parts(&self, run: i64, numbers: &str, subjects: &[(i64, Subject)]) -> rusqlite::Result<Vec<Part>> {
         let empty = |(_, subject): &(i64, Subject)| Part { subject: subject.clone(), numbers: Vec::new() };
-        let mut parts: Vec<Part> = words.subjects.iter().map(empty).collect();
-        let mut select = self.connection.prepare_cached(
-            "SELECT subject, name, value FROM metric WHERE run = ?1 ORDER BY subject, name",
-        )?;
+        let mut parts: Vec<Part> = subjects.iter().map(empty).collect();
+        let mut names = self.names.0.borrow_mut();
+        let mut select = self.connection.prepare_cached(numbers)?;
         let mut rows = select.query([run])?;
         let mut at = 0;
         while let Some(row) = rows.next()? {
-            let number: i64 = row.get(0)?;
-            while words.subjects.get(at).is_some_and(|(known, _)| *known < number) {
+            let number = row.get_ref(0)?.as_i64()?;
+            while subjects.get(at).is_some_and(|(known, _)| *known < number) {
                 at += 1;
             }
-            let is_known = words.subjects.get(at).is_some_and(|(known, _)| *known == number);
-            if let (true, Some(name)) = (is_known, words.names.get(&row.get(1)?)) {
-                parts[at].numbers.push((name.clone(), row.get(2)?));
+            let is_known = subjects.get(at).is_some_and(|(known, _)| *known == number);
+            if let (true, Some(name)) = (is_known, named(&mut names, row.get_ref(1)?.as_i64()?, self)?) {
+                let value = match row.get_ref(2)? {
+                    ValueRef::Real(value) => value,
+                    _ => row.get(2)?,
+                };
+                parts[at].numbers.push((name, value));
             }
         }
         Ok(parts)
     }
 }
 
-/// What stands in a store once, and is meant by a number wherever it is needed.
-struct Words {
-    /// A point's, with their numbers, which rise.
-    subjects: Vec<(i64, Subject)>,
-    /// Those of all metrics.
-    names: HashMap<i64, Cow<'static, str>>,
+/// All numbers of a run.
+const ALL: &str = "SELECT subject, name, value FROM metric WHERE run = ?1 ORDER BY subject, name";
+
+/// The names of metrics by their numbers, which rise, as far as they have been read: a store says each once, and others
+/// may come to it.
+#[derive(Debug, Default)]
+pub(super) struct Names(RefCell<Vec<(i64, Cow<'static, str>)>>);
+
+/// The name that a number means.
+fn named(
+    names: &mut Vec<(i64, Cow<'static, str>)>,
+    number: i64,
+    contents: &Contents<'_>,
+) -> rusqlite::Result<Option<Cow<'static, str>>> {
+    let at = |names: &[(i64, _)]| names.binary_search_by_key(&number, |(known, _)| *known);
+    if at(names).is_err() {
+        let mut select = contents.connection.prepare_cached("SELECT id, name FROM name ORDER BY id")?;
+        let all = select.query_map([], |row| Ok((row.get(0)?, name(row.get_ref(1)?.as_str()?))))?;
+        *names = all.collect::<rusqlite::Result<_>>()?;
+    }
+    Ok(at(names).ok().map(|at| names[at].1.clone()))
 }
 
 /// A metric's name; no copy of those that this program has itself.

@@ -82,8 +82,10 @@ impl Store {
 /// What the store has already and need not be asked for with each run.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    /// The numbers of metrics' names.
-    names: HashMap<String, i64>,
+    /// The numbers of metrics' names, in the order in which they were first needed, and where the next is looked for
+    /// first: each run needs them in the same order.
+    names: Vec<(String, i64)>,
+    next: usize,
     /// The numbers of points, by their digests.
     points: HashMap<String, i64>,
     /// How many flows and links of each point are described.
@@ -102,7 +104,10 @@ impl Known {
     }
 
     fn name(&mut self, transaction: &Transaction<'_>, name: &str) -> rusqlite::Result<i64> {
-        if let Some(number) = self.names.get(name) {
+        let (before, behind) = self.names.split_at(self.next.min(self.names.len()));
+        let mut known = (self.next..).zip(behind).chain((0..).zip(before));
+        if let Some((at, (_, number))) = known.find(|(_, (known, _))| known == name) {
+            self.next = at + 1;
             return Ok(*number);
         }
         let mut known = transaction.prepare_cached("SELECT id FROM name WHERE name = ?1")?;
@@ -110,7 +115,8 @@ impl Known {
             Some(number) => number,
             None => transaction.prepare_cached("INSERT INTO name (name) VALUES (?1)")?.insert([name])?,
         };
-        self.names.insert(name.to_owned(), number);
+        self.names.push((name.to_owned(), number));
+        self.next = self.names.len();
         Ok(number)
     }
 }

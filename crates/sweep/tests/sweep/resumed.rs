@@ -176,3 +176,28 @@ fn a_row_counts_once() {
     let store = driver.into_store().unwrap();
     assert_eq!(store.contents().sweeps().unwrap()[0].done, 1);
 }
+
+/// What is read without the other numbers is the same, parts without any of these too.
+#[test]
+fn some_numbers_are_read_as_they_are_among_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.sqlite");
+    // Read before there is any name.
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.contents().runs(&grid().points[0].digest, true), Ok(vec![]));
+    let mut driver = Driver::begin(store, &grid(), Count::Runs(2), 1, Shard::WHOLE).unwrap();
+    work(&mut driver, usize::MAX);
+    let store = driver.into_store().unwrap();
+    let names = ["goodput_kbps", "no such number", "carried_kbps", "fairness"];
+    for point in &grid().points {
+        let mut all = store.contents().runs(&point.digest, true).unwrap();
+        let some = store.contents().runs_with(&point.digest, &names).unwrap();
+        assert_eq!(all.len(), 2);
+        assert!(some.iter().all(|run| run.of_all(goodput()[0]).is_some()));
+        for part in all.iter_mut().flat_map(|run| &mut run.parts) {
+            part.numbers.retain(|(name, _)| names.contains(&&**name));
+        }
+        assert_eq!(some, all);
+    }
+    store.close();
+}
