@@ -15,6 +15,8 @@ const BEHIND: u32 = 23 - 5;
 const FIRST: u32 = (127 + 10) << 5;
 /// For every number of 64 bits, and a power of two.
 const CLASSES: usize = 2048;
+/// By so many there get more room at once: 8 octaves, a power of two.
+const WIDENED: usize = 256;
 
 /// Times on a pipe less its propagation delay: in the queue, in transmission and in the link layer's repeats.
 #[derive(Clone, Debug)]
@@ -23,13 +25,14 @@ pub struct Waits {
     shift: i64,
     /// With [`LEAST`] in each.
     sum: i64,
-    counts: Box<[u64; CLASSES]>,
+    /// By class, from the first on; there are none above the largest that there was.
+    counts: Vec<u64>,
 }
 
 impl Waits {
     /// None yet, on a pipe with this propagation delay.
     pub fn new(propagation: Duration) -> Waits {
-        Waits { shift: LEAST as i64 - propagation.as_nanos() as i64, sum: 0, counts: Box::new([0; CLASSES]) }
+        Waits { shift: LEAST as i64 - propagation.as_nanos() as i64, sum: 0, counts: Vec::new() }
     }
 
     /// A packet took so long to the pipe's other end, at least the propagation delay.
@@ -37,7 +40,18 @@ impl Waits {
     pub(crate) fn note(&mut self, took: Duration) {
         let nanos = took.as_nanos() as i64 + self.shift;
         self.sum = self.sum.wrapping_add(nanos);
-        self.counts[class(nanos)] += 1;
+        let class = class(nanos);
+        match self.counts.get_mut(class) {
+            Some(count) => *count += 1,
+            None => self.widen(class),
+        }
+    }
+
+    /// A first packet took so much longer than all before that there is no room for its class yet.
+    #[cold]
+    fn widen(&mut self, class: usize) {
+        self.counts.resize((class | (WIDENED - 1)) + 1, 0);
+        self.counts[class] = 1;
     }
 
     /// Forgets what was, as at the end of a warm-up.
