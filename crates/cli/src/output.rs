@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use clap::ValueEnum;
+use std::fmt::Display;
 use std::io::{ErrorKind, IsTerminal, Write};
 
 /// How results are printed.
@@ -31,6 +32,20 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 /// Prints a line to standard output.
 pub(crate) fn print_line(line: &str) -> Result<(), Failure> {
     print(&format!("{line}\n"))
+}
+
+/// Prints lines to standard output, many at a time, while they are made.
+pub(crate) fn print_lines(lines: impl Iterator<Item = impl Display>) -> Result<(), Failure> {
+    const AT_ONCE: usize = 64 * 1024;
+    let mut text = String::new();
+    for line in lines {
+        text.push_str(&format!("{line}\n"));
+        if text.len() >= AT_ONCE {
+            print(&text)?;
+            text.clear();
+        }
+    }
+    print(&text)
 }
 
 /// Says something on standard error. If nobody listens there, that is no failure.

@@ -45,9 +45,8 @@ impl Runs {
         py.detach(|| {
             let repeats = Repeats::of(std::iter::once(&*self.scenario));
             let outcomes = repeats.independent(&self.outcomes);
-            let mut objects = summary::objects(outcomes);
-            objects.extend(links::objects(outcomes));
-            objects.iter().map(|object| format!("{object}\n")).collect()
+            let objects = summary::objects(outcomes).chain(links::objects(outcomes));
+            objects.map(|object| format!("{object}\n")).collect()
         })
     }
 

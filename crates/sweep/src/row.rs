@@ -107,7 +107,7 @@ mod tests {
         let outcome = lasthop_sim::run(&scenario, 3);
         let Row { outcome: Ok(parts), seed: 3, .. } = run(&scenario, "d", 3) else { panic!("it has run") };
         let outcomes = [outcome];
-        let objects = summary::objects(&outcomes).into_iter().chain(links::objects(&outcomes));
+        let objects = summary::objects(&outcomes).chain(links::objects(&outcomes));
         let mut numbers = 0;
         for object in objects {
             let subject = match (object["flow"].as_str(), object["link"].as_str()) {

@@ -177,7 +177,7 @@ impl Run {
                 document.chapters.push(made::chapter(vec![made::scenario(draft.show()?)]));
                 finish(target.filled(&report::html(&document))?, seed)?;
             }
-            output::print(&self.text(&scenario, seed, &runs.outcomes, &repeats))?;
+            self.print(&scenario, seed, &runs.outcomes, &repeats)?;
         }
         ended.into_result()?;
         looking.notes(&repeats).iter().for_each(|note| output::note(note));
@@ -232,9 +232,15 @@ impl Run {
     }
 
     /// The means; nothing more where every repetition has been written.
-    fn text(&self, scenario: &Scenario, seed: u64, outcomes: &[Outcome], repeats: &Repeats) -> String {
+    fn print(
+        &self,
+        scenario: &Scenario,
+        seed: u64,
+        outcomes: &[Outcome],
+        repeats: &Repeats,
+    ) -> Result<(), Failure> {
         if self.format == Format::Csv {
-            return String::new();
+            return Ok(());
         }
         let how_often = how_often(scenario, outcomes.len(), seed, repeats);
         let outcomes = repeats.independent(outcomes);
@@ -242,17 +248,14 @@ impl Run {
             Format::Table => {
                 let links = links::tables(outcomes).into_iter();
                 let links: String = links.map(|links| format!("\n{}", table::text(&links))).collect();
-                format!("{}\n{how_often}\n\n", scenario.title)
+                let text = format!("{}\n{how_often}\n\n", scenario.title)
                     + &table::text(&summary::table(outcomes))
                     + &links
-                    + &below(&limits::lines(scenario, outcomes))
+                    + &below(&limits::lines(scenario, outcomes));
+                output::print(&text)
             }
-            Format::Json => {
-                let mut objects = summary::objects(outcomes);
-                objects.extend(links::objects(outcomes));
-                objects.iter().map(|object| format!("{object}\n")).collect()
-            }
-            Format::Csv => String::new(),
+            Format::Json => output::print_lines(summary::objects(outcomes).chain(links::objects(outcomes))),
+            Format::Csv => Ok(()),
         }
     }
 }

@@ -84,43 +84,48 @@ fn completion_rows(completions: &[Option<Completion>]) -> Vec<Vec<Cell>> {
     rows
 }
 
-/// An object for each flow; if there are several, a last one for all of them, whose `flow` is null.
-pub fn objects(outcomes: &[Outcome]) -> Vec<Value> {
-    let Some(first) = outcomes.first() else { return Vec::new() };
-    let mut objects: Vec<Value> = Vec::new();
-    for (index, flow) in first.flows.iter().enumerate() {
-        let mut object = Map::new();
-        object.insert("flow".into(), json!(flow.name));
-        for metric in METRICS {
-            let shown = estimate(outcomes, index, metric).map_or(Value::Null, |e| value(&e));
-            let shown = match metric.name {
-                COMPLETED => completed_value(shown, Completion::of_flow(outcomes, index)),
-                _ => shown,
-            };
-            object.insert(metric.name.into(), shown);
-        }
-        objects.push(Value::Object(object));
+/// An object for each flow; if there are several, a last one for all of them, whose `flow` is null. One after the other:
+/// of very many flows they take much more room than the outcomes.
+pub fn objects(outcomes: &[Outcome]) -> impl Iterator<Item = Value> {
+    let flows = outcomes.first().map_or(0, |first| first.flows.len());
+    let of_all = (flows > 1).then(|| move || of_all(outcomes, flows));
+    (0..flows).map(|index| of_one(outcomes, index)).chain(of_all.into_iter().map(|object| object()))
+}
+
+/// A flow's, by its place.
+fn of_one(outcomes: &[Outcome], index: usize) -> Value {
+    let mut object = Map::new();
+    object.insert("flow".into(), json!(outcomes[0].flows[index].name));
+    for metric in METRICS {
+        let shown = estimate(outcomes, index, metric).map_or(Value::Null, |e| value(&e));
+        let shown = match metric.name {
+            COMPLETED => completed_value(shown, Completion::of_flow(outcomes, index)),
+            _ => shown,
+        };
+        object.insert(metric.name.into(), shown);
     }
-    if first.flows.len() > 1 {
-        let mut object = Map::new();
-        object.insert("flow".into(), Value::Null);
-        object.insert("flows".into(), json!(first.flows.len()));
-        for (name, of, _) in TOGETHER {
-            object.insert(name.into(), estimate_by(outcomes, of).map_or(Value::Null, |e| value(&e)));
-        }
-        for name in [COMPLETED, RESTRICTED] {
-            let metric = METRICS.iter().find(|metric| metric.name == name);
-            let mean = |outcome: &Outcome| measure::mean_of_flows(outcome, metric?);
-            let shown = estimate_by(outcomes, mean).map_or(Value::Null, |e| value(&e));
-            let shown = match name {
-                COMPLETED => completed_value(shown, Completion::of_all(outcomes)),
-                _ => shown,
-            };
-            object.insert(name.into(), shown);
-        }
-        objects.push(Value::Object(object));
+    Value::Object(object)
+}
+
+/// What so many flows have together.
+fn of_all(outcomes: &[Outcome], flows: usize) -> Value {
+    let mut object = Map::new();
+    object.insert("flow".into(), Value::Null);
+    object.insert("flows".into(), json!(flows));
+    for (name, of, _) in TOGETHER {
+        object.insert(name.into(), estimate_by(outcomes, of).map_or(Value::Null, |e| value(&e)));
     }
-    objects
+    for name in [COMPLETED, RESTRICTED] {
+        let metric = METRICS.iter().find(|metric| metric.name == name);
+        let mean = |outcome: &Outcome| measure::mean_of_flows(outcome, metric?);
+        let shown = estimate_by(outcomes, mean).map_or(Value::Null, |e| value(&e));
+        let shown = match name {
+            COMPLETED => completed_value(shown, Completion::of_all(outcomes)),
+            _ => shown,
+        };
+        object.insert(name.into(), shown);
+    }
+    Value::Object(object)
 }
 
 /// A mean of completion times with what is known of all transfers; of some that were cut off there is no mean.
