@@ -20,6 +20,7 @@
 //! one event per direction is left. An observer sees every hop in the order of time
 //! (fusing is off then); the results are the same, which a test shows.
 
+mod account;
 pub mod agenda;
 pub mod application;
 pub mod engine;

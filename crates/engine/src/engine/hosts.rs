@@ -1,7 +1,7 @@
 //! A packet at a host: what an endpoint makes of it, and what it sends.
 
 use super::injected::note_left;
-use super::{Carried, Engine, Way, begun, timer_of};
+use super::{Carried, Engine, Way, timer_of};
 use crate::agenda::Timers;
 use crate::flow::{Connection, Datagrams, Overhead, Side, Traffic, Unanswered};
 use crate::pipe::{Pipe, PipeId};
@@ -104,7 +104,7 @@ impl Engine {
     #[cold]
     pub(super) fn deliver_unanswered(&mut self, pipe: u32, id: FlowId) {
         let Carried { traffic, account, .. } = &mut self.flows[id.0 as usize];
-        begun(account).datagrams += 1;
+        account.rest().datagrams += 1;
         let here = &mut self.pipes[pipe as usize];
         if let Traffic::Unanswered(Unanswered::External) = traffic
             && let Some(first) = here.travelling.first()
@@ -279,11 +279,11 @@ impl Engine {
             };
             let Some((time, event)) = endpoint.poll_event() else { return };
             if let Event::Judged { range, cause } = event {
-                let account = begun(account);
+                let accuracy = &mut account.rest().accuracy;
                 let by_mark = side == Side::Source && connection.source.sender().judges_one_by_one();
                 match by_mark {
-                    true => account.accuracy.settle_one(&mut connection.unjudged, range, cause),
-                    false => account.accuracy.settle(&mut connection.unjudged, range, cause),
+                    true => accuracy.settle_one(&mut connection.unjudged, range, cause),
+                    false => accuracy.settle(&mut connection.unjudged, range, cause),
                 }
             }
             if let Some(observer) = &mut self.observer {
@@ -394,10 +394,10 @@ fn tell(now: Time, wants: Wants, endpoint: &mut Endpoint, peer: &Endpoint, uplin
 
 pub(super) fn note_completion(carried: &mut Carried, together: &mut Together, now: Time) {
     let Carried { traffic, account, sharing, .. } = carried;
-    let account = begun(account);
-    if account.completed.is_none()
+    if !account.is_complete()
         && let Traffic::Tcp(connection) = traffic
     {
+        let account = account.rest();
         account.completed = Some(now);
         account.limited = connection.source.sender().limited(now);
         together.end(sharing);

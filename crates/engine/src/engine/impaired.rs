@@ -14,7 +14,7 @@ impl Engine {
         let mut packet = Packet { again: true, ..original };
         self.number(&mut packet);
         let carried = &mut self.flows[packet.flow.0 as usize];
-        carried.account().copied[usize::from(!packet.forward)] += 1;
+        carried.account.rest().copied[usize::from(!packet.forward)] += 1;
         if carried.traffic.is_external() {
             let Packet { number, forward, .. } = packet;
             self.copies.push(Copied { number, of: original.number, forward });

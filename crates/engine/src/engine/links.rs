@@ -2,7 +2,7 @@
 
 use super::hosts::endpoint_of;
 use super::injected::note_left;
-use super::{Carried, Engine, IN_HOST, begun};
+use super::{Carried, Engine, IN_HOST};
 use crate::flow::{Side, Traffic};
 use crate::observer::{Fate, Observer};
 use crate::pipe::{Behind, PipeId};
@@ -283,22 +283,21 @@ impl Engine {
 
     pub(super) fn lose(&mut self, packet: &Packet, pipe: PipeId, reason: LossReason) {
         self.pipes[pipe.0 as usize].account.lost[reason] += 1;
-        let Carried { traffic, judged, account, .. } = &mut self.flows[packet.flow.0 as usize];
-        let account = begun(account);
+        let Carried { traffic, account, judged, .. } = &mut self.flows[packet.flow.0 as usize];
         if traffic.is_external() {
             note_left(&mut self.left, packet, self.now, Some((pipe, reason)));
         }
         if !packet.forward {
-            account.lost_back[reason] += 1;
+            account.rest().lost_back[reason] += 1;
             return;
         }
-        account.lost[reason] += 1;
-        account.tags_lost[reason] += u64::from(packet.priority == Priority::Low);
-        let (Traffic::Tcp(connection), Body::Tcp(segment)) = (traffic, &packet.body) else {
-            return;
-        };
-        account.lost_to_overshoot += u64::from(reason.is_congestion() && packet.early);
+        let is_tcp = || matches!((&*traffic, &packet.body), (Traffic::Tcp(_), Body::Tcp(_)));
+        account.lose(reason, packet.early && reason.is_congestion() && is_tcp());
+        if packet.priority == Priority::Low {
+            account.rest().tags_lost[reason] += 1;
+        }
         if *judged
+            && let (Traffic::Tcp(connection), Body::Tcp(segment)) = (traffic, &packet.body)
             && !packet.again
             && segment.len > 0
             && let Some(start) = connection.destination.offset_from_peer(segment.seq)

@@ -78,7 +78,7 @@ impl Engine {
         let (source, destination) = (&connection.source, &connection.destination);
         let is_over = destination.ended().is_some()
             && (source.ended().is_some() || source.state() == State::TimeWait)
-            && account.as_ref().is_some_and(|account| account.completed.is_some())
+            && account.is_complete()
             && connection.application.is_none();
         let is_watched = self.keeps_flows || self.observer.is_some() || !self.nodes.is_empty();
         let is_told = ways.iter().any(|way| way.is_told() || way.host().is_some());

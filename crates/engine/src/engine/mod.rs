@@ -25,6 +25,7 @@ mod plans;
 pub use self::lives::Over;
 
 use self::hosts::blank;
+use crate::account::Account;
 use crate::agenda::{Timers, Tournament};
 use crate::application::Application;
 use crate::external::{Copied, Left};
@@ -91,8 +92,7 @@ struct Carried {
     judged: bool,
     sharing: Sharing,
     start: Time,
-    /// `None`: there is nothing to account for yet.
-    account: Option<Box<FlowAccount>>,
+    account: Account,
 }
 
 // See [`Carried`].
@@ -100,23 +100,17 @@ struct Carried {
 const _: () = {
     use std::mem::{offset_of, size_of};
     assert!(offset_of!(Carried, sharing) <= 56 && size_of::<Carried>() == 128);
+    // What a loss changes is in one line.
+    assert!(
+        offset_of!(Carried, account) / 64 == (offset_of!(Carried, account) + size_of::<Account>() - 1) / 64
+    );
 };
 
 impl Carried {
-    fn account(&mut self) -> &mut FlowAccount {
-        begun(&mut self.account)
-    }
-
     /// The flow's overhead, in either direction.
     fn overhead(&self) -> Overhead {
         self.ways[0].overhead()
     }
-}
-
-/// An account, begun if there is none yet.
-#[inline]
-fn begun(account: &mut Option<Box<FlowAccount>>) -> &mut FlowAccount {
-    account.get_or_insert_default()
 }
 
 /// What packets take that one end of a flow sends: 16 bytes.
@@ -188,7 +182,15 @@ impl Engine {
             let ways = [way(&flow.forward, told[0]), way(&flow.backward, told[1])];
             let Flow { traffic, start, opaque, .. } = flow;
             let judged = matches!(&traffic, Traffic::Tcp(connection) if connection.judged);
-            Carried { ways, traffic, opaque, judged, sharing: Sharing::default(), start, account: None }
+            Carried {
+                ways,
+                traffic,
+                opaque,
+                judged,
+                sharing: Sharing::default(),
+                start,
+                account: Account::default(),
+            }
         });
         let flows: Vec<Carried> = flows.collect();
         fuse(&mut pipes, &routes);
@@ -318,7 +320,7 @@ impl Engine {
 
     /// A flow's totals.
     pub fn account(&self, flow: FlowId) -> FlowAccount {
-        self.flows[flow.0 as usize].account.as_deref().copied().unwrap_or_default()
+        self.flows[flow.0 as usize].account.whole()
     }
 
     /// What a TCP flow got so far while another one was alive, beside an equal part.

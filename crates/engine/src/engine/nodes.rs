@@ -124,7 +124,7 @@ impl Engine {
         let route = carried.ways[usize::from(!packet.forward)].route();
         let Node { id, exits, .. } = &self.nodes[place as usize];
         let (id, Some(hop)) = (*id, exits[route as usize]) else { return };
-        carried.account().born[usize::from(!packet.forward)] += 1;
+        carried.account.rest().born[usize::from(!packet.forward)] += 1;
         self.number(&mut packet);
         let packet = Packet { route, hop, ..packet };
         if let Some(observer) = &mut self.observer {
@@ -175,16 +175,14 @@ impl Engine {
         match reason {
             None => {
                 node.account.received += 1;
-                carried.account().received[way] += 1;
+                carried.account.rest().received[way] += 1;
             }
             Some(reason) => {
                 node.account.dropped += 1;
-                let lost = if packet.forward {
-                    &mut carried.account().lost
-                } else {
-                    &mut carried.account().lost_back
-                };
-                lost[reason] += 1;
+                match packet.forward {
+                    true => carried.account.lose(reason, false),
+                    false => carried.account.rest().lost_back[reason] += 1,
+                }
             }
         }
     }
