@@ -9,7 +9,7 @@ PROGRAMS = tshark tcptrace chromium iptables ethtool ip:iproute2 ss:iproute2 nft
 # Finds what keeps people out of a page (MPL 2.0): for tests alone, and only where there is npm.
 AXE = 4.14.1
 
-.PHONY: test waiting again computing compiling tools format unit live others quiet lint doc python stubs bench count count-update peers growth crosscheck-ns2 crosscheck-kernel
+.PHONY: test waiting again computing compiling tools format unit live others quiet lint doc python stubs bench measured count count-update peers growth crosscheck-ns2 crosscheck-kernel
 
 # Three things at a time, each with its output in one piece: what waits for real time, what computes, what compiles.
 # Whoever waits goes first (nice).
@@ -146,6 +146,11 @@ page-times:
 bench:
 	$(CARGO) run --release -- bench
 
+# The same as the table of docs/performance.md: for an idle machine.
+measured:
+	$(CARGO) run --quiet --release -- bench --format csv > target/bench.csv
+	docs/speed-tables measured < target/bench.csv
+
 # Instructions per data packet and its ACK, beside the table that is kept: no case may grow by more than 2 %.
 count:
 	$(CARGO) run --quiet --release -- bench --count --against docs/instructions.csv
@@ -154,6 +159,7 @@ count:
 count-update:
 	$(CARGO) run --quiet --release -- bench --count --format csv > target/instructions.csv
 	mv target/instructions.csv docs/instructions.csv
+	docs/speed-tables counted < docs/instructions.csv
 
 # The fastest program: the compiler is told what `bench` spends its time with (profile-guided optimisation). It takes two
 # release builds; every result is the same to the byte. It is left in target/fast/lasthop.
