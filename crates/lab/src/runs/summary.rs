@@ -88,8 +88,8 @@ fn completion_rows(completions: &[Option<Completion>]) -> Vec<Vec<Cell>> {
 /// of very many flows they take much more room than the outcomes.
 pub fn objects(outcomes: &[Outcome]) -> impl Iterator<Item = Value> {
     let flows = outcomes.first().map_or(0, |first| first.flows.len());
-    let of_all = (flows > 1).then(|| move || of_all(outcomes, flows));
-    (0..flows).map(|index| of_one(outcomes, index)).chain(of_all.into_iter().map(|object| object()))
+    let together = (flows > 1).then_some(flows).into_iter();
+    (0..flows).map(|index| of_one(outcomes, index)).chain(together.map(|flows| of_all(outcomes, flows)))
 }
 
 /// A flow's, by its place.

@@ -62,7 +62,13 @@ impl Store {
             Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_WRITE)).map_err(failed)?;
         connection.busy_timeout(PATIENCE).map_err(failed)?;
         plan_once(&connection).map_err(failed)?;
-        let mut store = Store { connection, path: path.to_owned(), known: Known::default(), names: Names::default(), _lock: lock };
+        let mut store = Store {
+            connection,
+            path: path.to_owned(),
+            known: Known::default(),
+            names: Names::default(),
+            _lock: lock,
+        };
         schema::bring_up(&mut store.connection).map_err(failed)?;
         let log = if remote::is_remote(path) { "DELETE" } else { "WAL" };
         store.log(log).map_err(failed)?;
