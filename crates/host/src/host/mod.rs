@@ -99,7 +99,6 @@ struct Socket {
     is_busy: bool,
 }
 
-#[expect(clippy::large_enum_variant, reason = "nearly every socket is a connection")]
 enum Kind {
     Listener(Listener),
     Connection {
