@@ -126,7 +126,7 @@ page:
 	@rustup target list --installed 2>/dev/null | grep -q wasm32-unknown-unknown || rustup target add wasm32-unknown-unknown
 	$(CARGO) rustc --package lasthop-page --lib --crate-type cdylib --profile page --target wasm32-unknown-unknown \
 		-- --remap-path-prefix="$${CARGO_HOME:-$$HOME/.cargo}=cargo" --remap-path-prefix="$(CURDIR)=lasthop"
-	wasm-opt -O2 $(WASM_FEATURES:%=--enable-%) target/wasm32-unknown-unknown/page/lasthop_page.wasm -o target/lasthop_page.wasm
+	wasm-opt -Oz -Oz $(WASM_FEATURES:%=--enable-%) target/wasm32-unknown-unknown/page/lasthop_page.wasm -o target/lasthop_page.wasm
 	$(CARGO) run --quiet --package lasthop-page --example page -- target/lasthop_page.wasm crates/page/lab.html
 
 # The agent's program for the kernel anew, by Debian 12's gcc-bpf: after a change of crates/agent/bpf/window.c.

@@ -64,7 +64,8 @@ impl<const PLACES: usize> Pairs<PLACES> {
         Self::told_by(self.keys[1])
     }
 
-    #[inline]
+    #[cfg_attr(not(target_arch = "wasm32"), inline)]
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     fn compete(&mut self, source: u32, mut key: u64) {
         let mut place = Self::place_of(source);
         self.keys[place] = key;

@@ -484,13 +484,13 @@ impl Endpoint {
     }
 
     /// The sending half, to look at. An end that has sent nothing so far makes it for that.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn sender(&self) -> &Sender {
         self.sending.get_or_make(&self.beginning, |mss| self.begin_sender(mss))
     }
 
     /// The same, to send something.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn sender_mut(&mut self) -> &mut Sender {
         self.sender();
         self.sending.just_made()
@@ -506,12 +506,11 @@ impl Endpoint {
     /// A sender that has sent nothing, as was agreed so far.
     #[cold]
     fn begin_sender(&self, mss: u32) -> Sender {
-        let mut sender = Sender::new(&self.config, mss, sender_stream(self.seed));
         let is_agreed = !matches!(self.state, State::Closed | State::Listen | State::SynSent);
-        if is_agreed && sender.uses_sack() && !self.agreed.sack {
-            let recovery = recovery::without_sack(&self.config.recovery);
-            sender = Sender::recovering_by(&recovery, &self.config, mss, sender_stream(self.seed));
-        }
+        let falls_back = is_agreed && !self.agreed.sack && recovery::uses_sack(&self.config.recovery);
+        let other = falls_back.then(|| recovery::without_sack(&self.config.recovery));
+        let recovery = other.as_ref().unwrap_or(&self.config.recovery);
+        let mut sender = Sender::recovering_by(recovery, &self.config, mss, sender_stream(self.seed));
         if self.receiver.reports() {
             sender.leave_room(self.room_for_options());
         }

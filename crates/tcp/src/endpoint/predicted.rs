@@ -50,7 +50,7 @@ impl Endpoint {
     }
 
     /// The same at an end that has sent nothing so far: the next data in order.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn handle_in_silence(&mut self, now: Time, segment: &Segment) -> bool {
         let next = self.receiver.next();
         let bytes = u64::from(segment.len);
@@ -84,7 +84,7 @@ impl Endpoint {
     }
 
     /// Data for an end that has sent nothing so far, and no news.
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn is_plain_data(&self, segment: &Segment) -> bool {
         self.state == State::Established
             && segment.len > 0
@@ -94,7 +94,7 @@ impl Endpoint {
             && self.has_usual_options(segment)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn hear_in_silence(&mut self, now: Time, segment: &Segment, at: u64) {
         let window = u64::from(segment.window) << self.agreed.peer_shift;
         self.sending.hear_in_silence(at, window);
@@ -104,7 +104,10 @@ impl Endpoint {
     /// The same of what comes while something is lost: data behind a gap or in one, and pure ACKs that may tell of a loss.
     #[inline(always)]
     pub(super) fn handle_while_lost(&mut self, now: Time, segment: &Segment) -> bool {
-        let Some(sender) = self.sending.made() else { return self.handle_other_in_silence(now, segment) };
+        let Some(sender) = self.sending.made() else {
+            // The page is small rather than fast: there the long way does it.
+            return cfg!(not(target_arch = "wasm32")) && self.handle_other_in_silence(now, segment);
+        };
         let next = self.receiver.next();
         let bytes = u64::from(segment.len);
         let (una, outstanding) = (sender.board().una(), sender.board().outstanding());

@@ -201,6 +201,11 @@ const COUNTED: Parameter = Parameter {
     doc: "whether FlightSize counts what limited transmit sent (RFC 6937 §3.1 does, RFC 5681 §3.2 forbids it)",
 };
 
+/// Whether it needs SACK.
+pub(crate) fn uses_sack(choice: &Choice<Build>) -> bool {
+    (choice.build)(&choice.values).uses_sack()
+}
+
 /// What takes the place of a recovery that needs SACK when the peer has none: NewReno (RFC 6582 §1), with those of its
 /// parameters that the other has too.
 pub fn without_sack(choice: &Choice<Build>) -> Choice<Build> {
