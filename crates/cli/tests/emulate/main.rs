@@ -29,6 +29,7 @@ mod live {
 
 /// On an idle machine: `make test` runs it at the end, alone.
 mod quiet;
+mod witness;
 
 use common::lasthop;
 use live::traffic;
