@@ -1,6 +1,7 @@
 //! The next data in order, while nobody but the acknowledgement's timing wants to hear of it.
 
-use super::{NO_FIN, Pending, Receiver, timing};
+use super::due::Pending;
+use super::{NO_FIN, Receiver, timing};
 use crate::event::Log;
 use lasthop_base::Time;
 

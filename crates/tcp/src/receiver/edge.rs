@@ -1,0 +1,138 @@
+//! How far the peer may send: the window that acknowledgements tell.
+
+use super::Receiver;
+use super::window::{Foreseen, Turn, WindowInput};
+use lasthop_base::{Rate, Time};
+
+/// The window that was told last.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Told {
+    /// What it was told for: where the right edge was to be, and where it was, bytes from the ACK on; and the shift.
+    wanted: u64,
+    edge: u64,
+    shift: u8,
+    /// Whether it is zero whatever room there is: a window that foresees has closed.
+    is_closed: bool,
+    /// What the peer makes of it, bytes.
+    bytes: u64,
+}
+
+/// No window is as large.
+pub(super) const NO_BUFFER: u64 = u64::MAX;
+
+impl Receiver {
+    /// The byte behind the last one that the peer may send.
+    pub fn edge(&self) -> u64 {
+        self.edge
+    }
+
+    /// The largest window it will ever advertise, bytes.
+    pub fn largest_window(&self) -> u64 {
+        self.window.largest()
+    }
+
+    /// The application holds `bytes` unread. A window that has opened widely is told at once, if 16 bits in units of
+    /// `1 << shift` can tell it.
+    ///
+    /// It is compared with the window told last, not with what arrivals have left of that: they are acknowledged in
+    /// their own time, and a read hurries no delayed ACK (RFC 5681 §4.2: nor may it make a duplicate). Unless so little
+    /// is left that the peer may be waiting (RFC 9293 §3.8.6.2.2).
+    pub(crate) fn hold_unread(&mut self, bytes: u64, shift: u8) {
+        self.unread = bytes;
+        self.all_told = false;
+        let expressed = |window: u64| (window >> shift).min(u64::from(u16::MAX)) << shift;
+        let wide = (2 * self.smallest_opening).min(expressed(self.window.largest())).max(1);
+        let next = self.next();
+        let left = self.edge.saturating_sub(next);
+        let known = if left < wide { left } else { self.edge.saturating_sub(self.acknowledged) };
+        let window = self.wanted_edge() - next;
+        if expressed(window) >= known + wide {
+            self.acknowledge_now();
+        }
+    }
+
+    /// The window to advertise in a segment that acknowledges `ack`, in units of `1 << shift`.
+    ///
+    /// What the peer makes of it, `ack` plus the window, never moves left (RFC 9293 §3.8.6), neither by rounding nor
+    /// when `ack` is only part of what has arrived, unless the window is one that shrinks. It moves right only by as much as is worth a segment: silly
+    /// window avoidance (RFC 9293 §3.8.6.2.2).
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    pub(crate) fn advertise(&mut self, ack: u64, shift: u8) -> u16 {
+        let wanted = self.wanted_edge();
+        let (room, edge) = (wanted.wrapping_sub(ack), self.edge.wrapping_sub(ack));
+        if (room, edge, shift) != (self.told.wanted, self.told.edge, self.told.shift) {
+            // While data comes in order in full segments, nothing of it changes from one ACK to the next.
+            self.units = self.advertise_anew(ack, shift, wanted);
+            let bytes = self.edge.saturating_sub(ack);
+            self.told = Told { wanted: room, edge, shift, bytes, ..self.told };
+        }
+        self.edge = ack + self.told.bytes;
+        self.units
+    }
+
+    #[cold]
+    fn advertise_anew(&mut self, ack: u64, shift: u8, wanted: u64) -> u16 {
+        if self.told.is_closed {
+            return 0;
+        }
+        let rounding = (1u64 << shift) - 1;
+        if wanted + rounding >= self.edge + self.smallest_opening {
+            self.edge = self.edge.max(wanted);
+        }
+        if self.shrinks {
+            self.edge = wanted;
+        }
+        let window = self.edge.saturating_sub(ack);
+        let units = u16::try_from((window + rounding) >> shift).unwrap_or(u16::MAX);
+        self.edge = ack + (u64::from(units) << shift);
+        units
+    }
+
+    #[inline(always)]
+    fn wanted_edge(&mut self) -> u64 {
+        if self.buffer != NO_BUFFER {
+            return self.next() + self.buffer.saturating_sub(self.unread);
+        }
+        let input = WindowInput { unread: self.unread, segment: self.segment };
+        self.next() + self.window.bytes(&input)
+    }
+
+    /// The link layer of this host tells its rate.
+    pub(crate) fn handle_link_rate(&mut self, rate: Rate) {
+        self.window.on_link_rate(rate);
+    }
+
+    /// Whether it wants to be told how this host's link goes on by plan.
+    pub(crate) fn foresees(&self) -> bool {
+        self.window.foresees()
+    }
+
+    /// The link layer of this host tells how it goes on by plan.
+    #[cold]
+    pub(crate) fn handle_plan(&mut self, plan: &Foreseen) {
+        let turn = self.window.on_plan(plan);
+        self.turn_window(turn);
+    }
+
+    #[cold]
+    pub(super) fn turn_window(&mut self, turn: Turn) {
+        if let Some(studied) = &mut self.studied {
+            studied.window_turns = turn.again;
+        }
+        self.all_told = false;
+        self.sooner = true;
+        // What was told holds no longer.
+        self.told = Told { shift: u8::MAX, is_closed: turn.closed, ..Told::default() };
+        self.units = 0;
+        // Before anything has arrived there is nothing to acknowledge.
+        if turn.acks > 0 && self.next() > 1 {
+            self.acknowledge_now();
+            self.copy_acks(turn.acks);
+        }
+    }
+
+    #[cold]
+    pub(super) fn window_turns(&self) -> Time {
+        self.studied.as_ref().map_or(Time::NEVER, |studied| studied.window_turns)
+    }
+}
