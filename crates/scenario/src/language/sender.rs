@@ -1,0 +1,107 @@
+//! The keys of a TCP flow's sender.
+
+use super::{SHORTEST, answers};
+use crate::catalogue::Catalogue;
+use crate::key::{Form, Key};
+use crate::text::plain;
+use lasthop_base::{Duration, Unit, Value};
+use lasthop_tcp::Config;
+use std::sync::LazyLock;
+
+/// The keys of a TCP flow's sender.
+pub(crate) fn sender(catalogue: &Catalogue) -> Vec<Key> {
+    let mut keys = answers(catalogue, "sender");
+    keys.extend(SENDER.iter().cloned());
+    keys
+}
+
+/// What a sender has beside the answers to questions.
+pub(super) static SENDER: LazyLock<Vec<Key>> = LazyLock::new(|| {
+    let config = Config::default();
+    let limits = config.rto;
+    let longest = Duration::from_secs(3600);
+    let time = |name, default: Duration, low: Duration, doc| {
+        Key::default(name, Form::Unit(Unit::Duration(low, longest)), default.to_string(), doc)
+    };
+    let flag =
+        |name, default: bool, doc| Key::default(name, Form::Unit(Unit::Flag), default.to_string(), doc);
+    vec![
+        Key::default(
+            "initial_window",
+            Form::Unit(Unit::Count(1, 10_000)),
+            config.initial_window.to_string(),
+            "segments (RFC 6928: 10; the papers of the 2000s: 1 or 2)",
+        ),
+        Key::default(
+            "initial_ssthresh",
+            Form::WordOr(&["unlimited"], Unit::Bytes(1, 1 << 40)),
+            match config.initial_ssthresh {
+                None => "unlimited".to_owned(),
+                Some(bytes) => plain(&Value::Bytes(bytes)),
+            },
+            "initial slow start threshold: \"unlimited\" or an amount",
+        ),
+        flag(
+            "validate_window",
+            config.validates_window,
+            "cwnd grows only while at least half of it is used (RFC 7661)",
+        ),
+        flag(
+            "ecn_waits",
+            config.ecn_waits,
+            "an echo at a window of one segment makes the next wait for the timer (RFC 3168)",
+        ),
+        flag(
+            "freeze",
+            config.freezes,
+            "a window of zero stops the retransmission timer and leaves cwnd as it is (BSD's persist; Linux goes on and reduces)",
+        ),
+        flag(
+            "f_rto",
+            config.f_rto,
+            "spurious timeouts are found and undone (F-RTO, RFC 5682; with SACK its section 3)",
+        ),
+        flag(
+            "dsack_undo",
+            config.dsack_undo,
+            "a recovery is undone if all that it sent again had arrived already (D-SACK, RFC 3708)",
+        ),
+        flag(
+            "eifel",
+            config.eifel,
+            "timeouts and recoveries are undone if a timestamp tells that an original arrived (Eifel, RFC 3522)",
+        ),
+        Key::default(
+            "undo",
+            Form::Unit(Unit::Word(&["rfc4015", "linux"])),
+            if config.undo_whole { "linux" } else { "rfc4015" },
+            "what is given back then: what is in flight and a small burst, and a longer timeout (RFC 4015), or all (Linux)",
+        ),
+        Key::default(
+            "loss_window",
+            Form::Unit(Unit::Word(&["one", "in_flight"])),
+            if config.loss_window_spares { "in_flight" } else { "one" },
+            "cwnd after a timeout: one segment (RFC 5681), or one beside what is not given up (Linux, and BBR always)",
+        ),
+        flag(
+            "sack_rtt",
+            config.sack_rtt,
+            "round trips are measured by what SACK reports, too (Linux; with recovery = \"rack\")",
+        ),
+        Key::default(
+            "rto",
+            Form::Unit(Unit::Word(&["rfc6298", "linux"])),
+            "rfc6298",
+            "the timeout: min_rto at least in all (RFC 6298), or SRTT + max(min_rto, 4 RTTVAR) (Linux)",
+        ),
+        time("min_rto", limits.smallest, Duration::ZERO, "smallest retransmission timeout (RFC 6298: 1 s)"),
+        time("max_rto", limits.largest, SHORTEST, "largest, back-off included (RFC 6298: at least 60 s)"),
+        time(
+            "initial_rto",
+            limits.initial,
+            SHORTEST,
+            "before the first round trip is measured (RFC 6298: 1 s)",
+        ),
+        time("tick", limits.tick, Duration::ZERO, "granularity of the timeout's clock; \"0 s\": exact"),
+    ]
+});
