@@ -1,0 +1,211 @@
+//! Numbers that every flow has.
+
+use crate::outcome::{Exchanged, FlowOutcome};
+use lasthop_wire::LossReason;
+
+/// A number that every flow has, for tables, CSV and JSON.
+pub struct Metric {
+    /// Column and key, with the unit: `goodput_kbps`.
+    pub name: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    /// Its value; `None` where it is undefined.
+    pub of: fn(&FlowOutcome) -> Option<f64>,
+}
+
+fn lost(flow: &FlowOutcome, reason: LossReason) -> Option<f64> {
+    Some(flow.account.lost[reason] as f64)
+}
+
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+/// All metrics, in the order of columns.
+pub const METRICS: &[Metric] = &[
+    Metric {
+        name: "goodput_kbps",
+        doc: "payload delivered in order per second, kbit/s",
+        of: |flow| Some(flow.goodput_kbps()),
+    },
+    Metric {
+        name: "delivered_bytes",
+        doc: "payload delivered in order, bytes",
+        of: |flow| Some(flow.delivered_bytes as f64),
+    },
+    Metric {
+        name: "completed_s",
+        doc: "time from the start to the last byte of a finite transfer, or from each request to its response's, s: a mean only if \
+              all were complete",
+        of: |flow| match flow.transfers().all(|(_, is_complete)| is_complete) {
+            true => flow.restricted_s(),
+            false => None,
+        },
+    },
+    Metric {
+        name: "restricted_completed_s",
+        doc: "time to the last byte, or to the run's end if that came first, s: its mean is a restricted mean",
+        of: FlowOutcome::restricted_s,
+    },
+    Metric {
+        name: "exchanges",
+        doc: "requests that were answered",
+        of: |flow| {
+            let answered = |all: &Vec<Exchanged>| all.iter().filter(|it| it.is_complete).count() as f64;
+            flow.exchanges.as_ref().map(answered)
+        },
+    },
+    Metric {
+        name: "exchange_p50_s",
+        doc: "time in which half of a run's requests were answered, s",
+        of: |flow| flow.exchange_s(0.50),
+    },
+    Metric {
+        name: "exchange_p95_s",
+        doc: "the same of 95 %; one without an answer is counted as later",
+        of: |flow| flow.exchange_s(0.95),
+    },
+    Metric {
+        name: "data_segments",
+        doc: "segments with data sent, retransmissions included",
+        of: |flow| Some(flow.source.data_sent as f64),
+    },
+    Metric {
+        name: "retransmissions",
+        doc: "segments sent again",
+        of: |flow| Some(flow.source.retransmitted as f64),
+    },
+    Metric {
+        name: "timeouts",
+        doc: "expiries of the retransmission timer",
+        of: |flow| Some(flow.source.timeouts as f64),
+    },
+    Metric { name: "recoveries", doc: "fast recoveries", of: |flow| Some(flow.source.recoveries as f64) },
+    Metric {
+        name: "lost_queue_full",
+        doc: "packets of the flow lost in full queues",
+        of: |flow| lost(flow, LossReason::QueueFull),
+    },
+    Metric {
+        name: "lost_channel",
+        doc: "packets of the flow lost on the air, all repeats included",
+        of: |flow| lost(flow, LossReason::Channel),
+    },
+    Metric {
+        name: "lost_notice",
+        doc: "packets of the flow dropped as a notice that another one found no room (huang)",
+        of: |flow| lost(flow, LossReason::Notice),
+    },
+    Metric {
+        name: "tags_sent",
+        doc: "segments sent with a tag (low priority; huang)",
+        of: |flow| Some(flow.source.tags_sent as f64),
+    },
+    Metric {
+        name: "tags_lost_channel",
+        doc: "of these, lost on the air",
+        of: |flow| Some(flow.account.tags_lost[LossReason::Channel] as f64),
+    },
+    Metric {
+        name: "lost_discarded",
+        doc: "packets of the flow given up by a link layer's sending side",
+        of: |flow| lost(flow, LossReason::Discarded),
+    },
+    Metric {
+        name: "lost_early",
+        doc: "packets of the flow dropped by RED before the queue was full",
+        of: |flow| lost(flow, LossReason::EarlyDrop),
+    },
+    Metric {
+        name: "lost_corrupt",
+        doc: "packets of the flow that reached its other end damaged (`corrupt`), and failed the checksum there",
+        of: |flow| lost(flow, LossReason::Corrupt),
+    },
+    Metric {
+        name: "acks_lost",
+        doc: "packets of the flow's destination (ACKs) lost on the way back, for any reason but `suppressed`",
+        of: |flow| {
+            let lost = &flow.account.lost_back;
+            Some((lost.total() - lost[LossReason::Suppressed]) as f64)
+        },
+    },
+    Metric {
+        name: "suppressed",
+        doc: "packets of the flow, ACKs included, that middleboxes took out on purpose",
+        of: |flow| {
+            let ways = [&flow.account.lost, &flow.account.lost_back];
+            Some(ways.map(|lost| lost[LossReason::Suppressed]).iter().sum::<u64>() as f64)
+        },
+    },
+    Metric {
+        name: "born_at_nodes",
+        doc: "packets of the flow, ACKs included, that middleboxes made or repeated",
+        of: |flow| Some(flow.account.born.iter().sum::<u64>() as f64),
+    },
+    Metric {
+        name: "copied",
+        doc: "copies that links made of packets of the flow (`duplicate`), ACKs included",
+        of: |flow| Some(flow.account.copied.iter().sum::<u64>() as f64),
+    },
+    Metric {
+        name: "marked",
+        doc: "data segments of the flow that arrived with a congestion mark",
+        of: |flow| Some(flow.destination.marked as f64),
+    },
+    Metric {
+        name: "mark_reductions",
+        doc: "reductions of the window because of an echoed mark",
+        of: |flow| Some(flow.source.marks as f64),
+    },
+    Metric {
+        name: "lost_overshoot",
+        doc: "of lost_queue_full: sent before the first loss was noticed (slow start's overshoot)",
+        of: |flow| Some(flow.account.lost_to_overshoot as f64),
+    },
+    Metric { name: "acks_per_s", doc: "ACKs sent by the destination, 1/s", of: |flow| Some(flow.ack_rate()) },
+    Metric {
+        name: "accuracy_wireless",
+        doc: "share of wireless losses judged wireless (hasegawa Eq. 6)",
+        of: |flow| share(flow.account.accuracy.wireless_right, flow.account.accuracy.wireless),
+    },
+    Metric {
+        name: "accuracy_congestion",
+        doc: "share of congestion losses judged congestion (hasegawa Eq. 7)",
+        of: |flow| share(flow.account.accuracy.congestion_right, flow.account.accuracy.congestion),
+    },
+    Metric {
+        name: "srtt_ms",
+        doc: "smoothed RTT at the sender at the end, ms",
+        of: |flow| flow.srtt_s.map(|srtt| srtt * 1e3),
+    },
+    Metric {
+        name: "mean_rtt_ms",
+        doc: "mean of the RTTs that the sender measured, ms",
+        of: |flow| flow.mean_rtt_s.map(|rtt| rtt * 1e3),
+    },
+    Metric {
+        name: "smallest_rtt_ms",
+        doc: "smallest RTT that the sender measured, ms",
+        of: |flow| flow.smallest_rtt_s.map(|rtt| rtt * 1e3),
+    },
+    Metric {
+        name: "largest_rtt_ms",
+        doc: "largest RTT that the sender measured, ms",
+        of: |flow| flow.largest_rtt_s.map(|rtt| rtt * 1e3),
+    },
+    Metric {
+        name: "cwnd_limited_pct",
+        doc: "share of the flow's time in which cwnd kept the sender from sending more, %",
+        of: FlowOutcome::cwnd_limited_pct,
+    },
+    Metric {
+        name: "rwnd_limited_pct",
+        doc: "share of the flow's time in which the receive window did, %",
+        of: FlowOutcome::rwnd_limited_pct,
+    },
+    Metric {
+        name: "app_limited_pct",
+        doc: "share of the flow's time in which the application had nothing to send, %",
+        of: FlowOutcome::app_limited_pct,
+    },
+];
