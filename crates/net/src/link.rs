@@ -3,273 +3,28 @@
 //! The queue is first in, first out, and nothing is removed from its middle, so a
 //! packet's whole passage is known when it joins. A packet costs one call.
 //!
+//! * `config`: what a direction is made of; `line`: of which kind it is then, this one or an element, and how it is built;
 //! * `set`: what of it may be changed while it runs; `impaired`: which packets join twice, and which are damaged;
 //!   `light`: recorded trains.
 
+mod config;
 mod impaired;
 mod light;
+mod line;
 mod set;
 
-use crate::admission::{self, Admission, Room, State, Verdict};
-use crate::arq::{self, Arq, Carried, LinkLayer, Medium, Member, Partner, Parts};
-use crate::changing::{self, Changing};
-use crate::channel::{self, Air, Channel, Planned, Reception};
-use crate::counters::Counters;
-use crate::discipline::{self, Discipline, Hosts, Place};
-use crate::element::Element;
-use crate::jitter;
-use crate::propagation::{Delayed, Extra};
-use crate::scheduled::Scheduled;
-use crate::service::{Light, Served, Server, Service};
-use crate::steps::{Share, Steps};
+pub use config::Config;
+pub use line::Line;
+
+use crate::admission::{Admission, Room, State, Verdict};
+use crate::arq::{Arq, Carried};
+use crate::channel::{Air, Channel, Reception};
+use crate::propagation::Extra;
+use crate::service::{Served, Server, Service};
 use crate::trouble::Trouble;
-use impaired::Impaired;
-use lasthop_base::{Choice, Duration, Stream, Time};
+use lasthop_base::{Duration, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
-use light::Lit;
 use std::collections::VecDeque;
-
-/// What one direction of a link is made of.
-#[derive(Clone, Debug)]
-pub struct Config {
-    /// Its rate.
-    pub service: Service,
-    /// Recorded trains before its queue.
-    pub light: Option<Light>,
-    /// Propagation delay, one way.
-    pub delay: Duration,
-    /// What comes to it by plan.
-    pub delay_plan: Option<Steps<Duration>>,
-    /// What comes to it at random.
-    pub jitter: Choice<jitter::Build>,
-    /// How packets wait.
-    pub queue: Choice<discipline::Build>,
-    /// Who talks to whom, for a queue that [wants to know](Config::wants_hosts).
-    pub hosts: Option<Hosts>,
-    /// What the air does.
-    pub channel: Choice<channel::Build>,
-    /// Transmissions that are lost by plan beside.
-    pub loss_plan: Option<Steps<Share>>,
-    /// What the link layer does about it.
-    pub arq: Choice<arq::Build>,
-    /// Share of packets that join twice, 0 to 1.
-    pub duplicate: f64,
-    /// Share of packets of which a bit turns over without the link layer's noticing, 0 to 1.
-    pub corrupt: f64,
-}
-
-impl Config {
-    /// A wire of this rate and one-way delay with an unlimited queue.
-    pub fn wire(service: Service, delay: Duration) -> Config {
-        Config {
-            service,
-            light: None,
-            delay,
-            delay_plan: None,
-            jitter: Choice::of(&jitter::DEFAULT),
-            queue: Choice::of(&admission::DEFAULT),
-            hosts: None,
-            channel: Choice::of(&channel::DEFAULT),
-            loss_plan: None,
-            arq: Choice::of(&arq::DEFAULT),
-            duplicate: 0.0,
-            corrupt: 0.0,
-        }
-    }
-
-    /// Whether its queue ever marks a packet (ECN).
-    pub fn marks(&self) -> bool {
-        self.queue_with(Stream::named(0, "any")).marks()
-    }
-
-    /// Whether its queue wants to know who talks to whom.
-    pub fn wants_hosts(&self) -> bool {
-        self.queue_with(Stream::named(0, "any")).wants_hosts()
-    }
-
-    /// Why the other direction must have the same link layer, if it must.
-    pub fn partner(&self) -> Option<Partner> {
-        match (self.arq.build)(&self.arq.values) {
-            LinkLayer::Whole(layer) => layer.partner(),
-            LinkLayer::Repeat(_) => None,
-        }
-    }
-
-    /// Whether its link layer decides by itself what is sent when.
-    pub fn decides(&self) -> bool {
-        matches!((self.arq.build)(&self.arq.values), LinkLayer::Whole(_))
-    }
-
-    /// The delay without queueing: the propagation's, and the base delay of recorded trains in the mean.
-    pub fn base_delay(&self) -> Duration {
-        self.delay + self.light.as_ref().map_or(Duration::ZERO, |light| light.trace.mean_delay())
-    }
-
-    /// The medium that its link layer shares with others, if it does.
-    pub fn medium(&self) -> Option<Medium> {
-        match (self.arq.build)(&self.arq.values) {
-            LinkLayer::Whole(layer) => layer.medium(),
-            LinkLayer::Repeat(_) => None,
-        }
-    }
-
-    /// A direction of a link as one that shares a medium; `sender`: who sends on it; `random`: its channel's stream, from
-    /// which its contention's is derived.
-    pub fn member(&self, sender: usize, mut random: Stream) -> Member<'_> {
-        Member { values: &self.arq.values, sender, random: Stream::named(random.draw(), "arq") }
-    }
-
-    /// Its queue, which draws from a stream of its own behind the next draw of this one.
-    fn queue_with(&self, mut random: Stream) -> Discipline {
-        let random = Stream::named(random.draw(), "queue");
-        let place = Place { rate: self.service.first_rate(), random, hosts: self.hosts.clone() };
-        (self.queue.build)(&self.queue.values, place)
-    }
-
-    /// The same; if it may change, one that can.
-    fn channel_of(&self, random: Stream, seed: u64, may_change: bool) -> Box<dyn Channel> {
-        let other = random.clone();
-        let channel = self.channel_with(random, seed);
-        if may_change && channel.is_perfect() { channel::settable(other) } else { channel }
-    }
-
-    /// Its channel, with losses by plan, of a seed, if there is a plan.
-    fn channel_with(&self, random: Stream, seed: u64) -> Box<dyn Channel> {
-        let beside = Stream::named(random.clone().draw(), "loss_plan");
-        let channel = (self.channel.build)(&self.channel.values, random);
-        match &self.loss_plan {
-            None => channel,
-            Some(plan) => Box::new(Planned::new(channel, plan.clone().seeded(seed), beside)),
-        }
-    }
-}
-
-/// One direction of a link, of either kind: which one stands first, beside what each packet touches of a link.
-#[repr(u8)]
-pub enum Line {
-    /// A packet's passage is known when it joins.
-    Link(Link),
-    /// It is decided while time passes.
-    Element(Box<dyn Element>),
-}
-
-impl Line {
-    /// The direction that a configuration describes; `random` is its channel's stream.
-    pub fn new(config: &Config, random: Stream) -> Line {
-        let plans = Stream::named(random.clone().draw(), "plans");
-        Line::in_link(config, random, plans)
-    }
-
-    /// The same, as a part of a link whose directions draw alike what their plans draw, from copies of `plans`.
-    pub fn in_link(config: &Config, random: Stream, plans: Stream) -> Line {
-        Line::made(config, random, plans, false)
-    }
-
-    /// The same, to be [changed](Line::change) while it runs.
-    pub fn changing(config: &Config, random: Stream, plans: Stream) -> Line {
-        Line::made(config, random, plans, true)
-    }
-
-    fn made(config: &Config, random: Stream, plans: Stream, may_change: bool) -> Line {
-        let own = random.clone();
-        let sound = Line::sound(config, random, plans, may_change);
-        Impaired::line(config, Lit::line(config, sound), own)
-    }
-
-    /// A direction without duplicates, damage and trains.
-    fn sound(config: &Config, mut random: Stream, mut plans: Stream, may_change: bool) -> Line {
-        let [rates, delays, losses] = [plans.draw(), plans.draw(), plans.draw()];
-        let service = config.service.seeded(rates);
-        let jitter = Stream::named(random.clone().draw(), "jitter");
-        let jitter = (config.jitter.build)(&config.jitter.values, jitter);
-        let extra = Extra::new(config.delay_plan.clone().map(|plan| plan.seeded(delays)), jitter);
-        // From a copy: the channel's stream is the same whatever the queue draws.
-        let queue = config.queue_with(random.clone());
-        match ((config.arq.build)(&config.arq.values), queue) {
-            (LinkLayer::Whole(layer), queue) => {
-                let own = Stream::named(random.clone().draw(), "arq");
-                let channel = config.channel_with(random, losses);
-                let parts = Parts { service, delay: config.delay, queue, channel, random: own };
-                let inner = layer.element(parts);
-                Line::Element(match extra {
-                    None => inner,
-                    Some(extra) => Box::new(Delayed::new(inner, extra)),
-                })
-            }
-            (LinkLayer::Repeat(arq), Discipline::Scheduled(queue)) => {
-                // Here its stream begins one draw later.
-                random.draw();
-                let channel = config.channel_of(random, losses, may_change);
-                let direction = Scheduled::new(&service, config.delay, queue, channel, arq);
-                Line::Element(Box::new(direction.with(extra)))
-            }
-            (LinkLayer::Repeat(arq), Discipline::Fifo(admission)) => {
-                let channel = config.channel_of(random, losses, may_change);
-                if let (Service::Rate(rate), true) = (&service, may_change) {
-                    let parts = changing::Parts { delay: config.delay, extra, admission, channel, arq };
-                    return Line::Element(Box::new(Changing::new(*rate, parts)));
-                }
-                Line::Link(Link::varying(&service, config.delay, extra, admission, channel, arq))
-            }
-        }
-    }
-
-    /// Whether packets arrive in the order in which they joined, each known when it joins.
-    pub fn keeps_order(&self) -> bool {
-        match self {
-            Line::Link(link) => link.keeps_order(),
-            Line::Element(_) => false,
-        }
-    }
-
-    /// Has it count what waits even if nothing depends on it, so that [`Line::backlog`] is true.
-    pub fn track_backlog(&mut self) {
-        if let Line::Link(link) = self {
-            link.track_backlog();
-        }
-    }
-
-    /// What an RLC entity has counted.
-    pub fn rlc(&self) -> Option<&Counters> {
-        match self {
-            Line::Link(_) => None,
-            Line::Element(element) => element.rlc(),
-        }
-    }
-
-    /// Whether anything here draws random numbers.
-    pub fn draws(&self) -> bool {
-        match self {
-            Line::Link(link) => link.draws(),
-            Line::Element(element) => element.draws(),
-        }
-    }
-
-    /// The average queue by which its admission decides, if it does, packets.
-    pub fn average(&self) -> Option<f64> {
-        match self {
-            Line::Link(link) => link.gate.average(),
-            Line::Element(element) => element.average(),
-        }
-    }
-
-    /// The link layer's trouble with the packet that joined last ([`Link::take_trouble`]). Link layers that are elements keep
-    /// theirs to themselves.
-    pub fn take_trouble(&mut self) -> Option<Trouble> {
-        match self {
-            Line::Link(link) => link.take_trouble(),
-            Line::Element(element) => element.take_trouble(),
-        }
-    }
-
-    /// What waits at `now`.
-    pub fn backlog(&mut self, now: Time) -> Backlog {
-        match self {
-            Line::Link(link) => link.backlog(now),
-            Line::Element(element) => element.backlog(now),
-        }
-    }
-}
 
 /// One direction of a link whose queue is first in, first out.
 ///
