@@ -1,20 +1,14 @@
-//! A packet at a host: what an endpoint makes of it, and what it sends.
+//! What an endpoint makes of a packet that has reached its host, or of a timer.
 
+use super::Engine;
+use super::carried::{Carried, end, endpoint_of};
 use super::injected::note_left;
-use super::{Carried, Engine, Way, timer_of};
-use crate::agenda::Timers;
-use crate::flow::{Connection, Datagrams, Overhead, Side, Traffic, Unanswered};
+use super::sending::{Then, datagram, emit};
+use crate::flow::{Connection, Side, Traffic, Unanswered};
 use crate::pipe::{Pipe, PipeId};
-use crate::together::Together;
 use lasthop_base::Time;
-use lasthop_tcp::endpoint::Sent;
-use lasthop_tcp::{Arriving, Endpoint, Event, Notice, State, Wants};
-use lasthop_wire::{Body, Ecn, FlowId, LinkReport, Packet, Priority, Segment};
-
-/// Bytes of an IPv4 and a TCP header without options.
-const TCP_IPV4_HEADER: u32 = 40;
-/// Bytes of an IPv4 and a UDP header.
-const UDP_IPV4_HEADER: u32 = 28;
+use lasthop_tcp::{Arriving, Endpoint, Notice, State, Wants};
+use lasthop_wire::{Body, FlowId, LinkReport, Packet};
 
 impl Engine {
     /// The first packet on a pipe has reached its destination.
@@ -204,168 +198,6 @@ impl Engine {
             (Traffic::Unanswered(_), _) => Time::NEVER,
         }
     }
-
-    /// Sends what an endpoint has to send, and notes its next deadline.
-    pub(super) fn pump(&mut self, id: FlowId, side: Side) {
-        self.pump_through(id, side, &mut blank());
-    }
-
-    /// The same by way of a packet that is there.
-    #[inline(never)]
-    fn pump_through(&mut self, id: FlowId, side: Side, packet: &mut Packet) {
-        let now = self.now;
-        loop {
-            let Carried { traffic, ways, .. } = &mut self.flows[id.0 as usize];
-            let way = &ways[end(side)];
-            let Some(endpoint) = endpoint_of(traffic, side) else { return };
-            let Some(then) = emit(now, endpoint, (id, side), way, &mut self.timers, packet) else {
-                break;
-            };
-            let (first, host) = (way.first, way.host());
-            self.set_out_from(packet, first, host);
-            match then {
-                Then::Nothing => return,
-                Then::Settle => break,
-                Then::Ask => {}
-            }
-        }
-        self.settle(id, side);
-    }
-
-    /// A packet leaves an endpoint.
-    #[inline(always)]
-    fn set_out_from(&mut self, packet: &mut Packet, first: PipeId, host: Option<PipeId>) {
-        match host {
-            None => {
-                self.number(packet);
-                self.send(packet, first);
-            }
-            Some(host) => self.pass_in_host(packet, host),
-        }
-    }
-
-    /// After an endpoint has acted: its deadline, its events, its end.
-    #[inline(never)]
-    pub(super) fn settle(&mut self, id: FlowId, side: Side) {
-        let now = self.now;
-        let carried = &mut self.flows[id.0 as usize];
-        let Some(endpoint) = endpoint_of(&mut carried.traffic, side) else { return };
-        if endpoint.state() == State::CloseWait {
-            // The receiving application has read everything and closes its side too.
-            endpoint.close();
-            note_completion(carried, &mut self.together, now);
-            self.pump(id, side);
-            return;
-        }
-        let deadline = endpoint.poll_timeout();
-        let has_events = endpoint.has_events();
-        let is_closed = endpoint.state() == State::Closed;
-        self.timers.at_latest(timer_of(id.0 as usize, side), deadline);
-        if has_events {
-            self.drain_events(id, side);
-        }
-        if is_closed {
-            self.give_up(id);
-        }
-    }
-
-    pub(super) fn drain_events(&mut self, id: FlowId, side: Side) {
-        let Carried { traffic, account, .. } = &mut self.flows[id.0 as usize];
-        let Traffic::Tcp(connection) = traffic else { return };
-        loop {
-            let endpoint = match side {
-                Side::Source => &mut connection.source,
-                Side::Destination => &mut connection.destination,
-            };
-            let Some((time, event)) = endpoint.poll_event() else { return };
-            if let Event::Judged { range, cause } = event {
-                let accuracy = &mut account.rest().accuracy;
-                let by_mark = side == Side::Source && connection.source.sender().judges_one_by_one();
-                match by_mark {
-                    true => accuracy.settle_one(&mut connection.unjudged, range, cause),
-                    false => accuracy.settle(&mut connection.unjudged, range, cause),
-                }
-            }
-            if let Some(observer) = &mut self.observer {
-                observer.on_event(time, id, side, &event);
-            }
-        }
-    }
-}
-
-/// A packet that is not yet written, as far as endpoints write them.
-pub(super) fn blank() -> Packet {
-    Packet {
-        number: 0,
-        flow: FlowId(0),
-        route: 0,
-        wire_bytes: 0,
-        forward: true,
-        again: false,
-        early: false,
-        damaged: false,
-        ecn: Ecn::NotEct,
-        priority: Priority::Normal,
-        hop: 0,
-        joined: 0,
-        body: Body::Tcp(Segment::default()),
-    }
-}
-
-/// What is to be done once a packet has set out.
-enum Then {
-    /// It was the last one, and all is settled.
-    Nothing,
-    /// It was the last one.
-    Settle,
-    /// There may be another one.
-    Ask,
-}
-
-/// Has an endpoint fill the packet that it sends next, if there is one. If it is the last one, and nothing else is to be
-/// told, what comes to settling is done while the endpoint is at hand.
-#[inline(always)]
-fn emit(
-    now: Time,
-    endpoint: &mut Endpoint,
-    (id, side): (FlowId, Side),
-    way: &Way,
-    timers: &mut Timers,
-    packet: &mut Packet,
-) -> Option<Then> {
-    let Body::Tcp(segment) = &mut packet.body else { return None };
-    let mut sent = Sent::default();
-    if !endpoint.poll_segment_into(now, segment, &mut sent) {
-        return None;
-    }
-    packet.early = !endpoint.has_noticed_loss();
-    packet.wire_bytes = wire_bytes(segment, way.overhead());
-    packet.flow = id;
-    packet.route = way.route();
-    packet.forward = side == Side::Source;
-    packet.again = sent.again;
-    packet.damaged = false;
-    packet.ecn = sent.ecn;
-    packet.priority = sent.priority;
-    packet.hop = 0;
-    if sent.more {
-        return Some(Then::Ask);
-    }
-    if endpoint.state() == State::CloseWait || endpoint.has_events() {
-        return Some(Then::Settle);
-    }
-    let timer = timer_of(id.0 as usize, side);
-    if let Some(deadline) = endpoint.poll_earlier_timeout() {
-        timers.at_latest(timer, deadline);
-    }
-    debug_assert!(timers.is_set_by(timer, endpoint.poll_timeout()));
-    Some(Then::Nothing)
-}
-
-/// The place of a side's [`Way`].
-#[inline]
-fn end(side: Side) -> usize {
-    usize::from(side == Side::Destination)
 }
 
 /// What arrived is no segment: a node's notice.
@@ -389,56 +221,5 @@ fn tell(now: Time, wants: Wants, endpoint: &mut Endpoint, peer: &Endpoint, uplin
     }
     if wants.backlog {
         endpoint.handle_notice(now, Notice::Backlog(uplink.line.backlog(now)));
-    }
-}
-
-pub(super) fn note_completion(carried: &mut Carried, together: &mut Together, now: Time) {
-    let Carried { traffic, account, sharing, .. } = carried;
-    if !account.is_complete()
-        && let Traffic::Tcp(connection) = traffic
-    {
-        let account = account.rest();
-        account.completed = Some(now);
-        account.limited = connection.source.sender().limited(now);
-        together.end(sharing);
-    }
-}
-
-pub(super) fn endpoint_of(traffic: &mut Traffic, side: Side) -> Option<&mut Endpoint> {
-    match (traffic, side) {
-        (Traffic::Tcp(connection), Side::Source) => Some(&mut connection.source),
-        (Traffic::Tcp(connection), Side::Destination) => Some(&mut connection.destination),
-        (Traffic::Unanswered(_), _) => None,
-    }
-}
-
-pub(super) fn wire_bytes(segment: &Segment, overhead: Overhead) -> u32 {
-    segment.len
-        + match overhead {
-            Overhead::Real => TCP_IPV4_HEADER + segment.option_bytes(),
-            Overhead::Fixed(bytes) => bytes,
-        }
-}
-
-fn datagram((number, flow, route): (u64, FlowId, u32), source: &mut Datagrams, overhead: Overhead) -> Packet {
-    let within_flow = source.emit();
-    let header = match overhead {
-        Overhead::Real => UDP_IPV4_HEADER,
-        Overhead::Fixed(bytes) => bytes,
-    };
-    Packet {
-        number,
-        flow,
-        route,
-        wire_bytes: source.packet + header,
-        forward: true,
-        again: false,
-        early: false,
-        damaged: false,
-        ecn: Ecn::NotEct,
-        priority: Priority::Normal,
-        hop: 0,
-        joined: 0,
-        body: Body::Datagram { number: within_flow },
     }
 }

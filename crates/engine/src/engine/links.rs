@@ -1,8 +1,8 @@
 //! A packet on its way: from link to link, into elements that decide later, and lost.
 
-use super::hosts::endpoint_of;
+use super::carried::{Carried, endpoint_of};
 use super::injected::note_left;
-use super::{Carried, Engine, IN_HOST};
+use super::{Engine, IN_HOST};
 use crate::flow::{Side, Traffic};
 use crate::observer::{Fate, Observer};
 use crate::pipe::{Behind, PipeId};

@@ -3,7 +3,8 @@
 //! Where there are very many, most of them are not alive at any time. What comes out is the same: a connection that is over
 //! is given up only when neither end has anything to do and no packet of it is on its way.
 
-use super::{Carried, Engine};
+use super::Engine;
+use super::carried::Carried;
 use crate::flow::{Side, Traffic, Unanswered};
 use lasthop_base::Time;
 use lasthop_net::Line;

@@ -1,7 +1,7 @@
 //! A packet at a node with a middlebox, between two links.
 
 use super::Engine;
-use super::hosts::wire_bytes;
+use super::sending::wire_bytes;
 use crate::node::{Failing, Node, NodeAccount, NodeId, exits};
 use crate::observer::Deed;
 use crate::pipe::{Behind, PipeId};

@@ -1,7 +1,7 @@
 //! Links whose rate changes by plan: the middlebox before one, and the receivers behind it, hear of each change if they ask.
 
 use super::Engine;
-use super::hosts::endpoint_of;
+use super::carried::endpoint_of;
 use crate::flow::Side;
 use crate::pipe::PipeId;
 use lasthop_base::Time;
