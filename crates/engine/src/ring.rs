@@ -103,7 +103,8 @@ impl Ring {
         true
     }
 
-    /// It overtakes others, or there is no room for it.
+    /// Adds one that overtakes others, or for which there is no room: makes room, has [`Ring::push`] write it, and lets it
+    /// overtake. In one path with that, a usual packet took two to six instructions more.
     #[cold]
     #[inline(never)]
     fn push_rarely(
