@@ -23,10 +23,15 @@ const SCRIPTS: [&str; 9] = [
     include_str!("../../web/js/main.js"),
 ];
 
+/// Blocks, each with a code of its own, that the packed engine may have. Of the 15 that are usual an engine of 1.26 MB has too
+/// few: with 30 it is 4,400 letters shorter, with 60 5,700; more change nothing.
+const MOST_BLOCKS: u16 = 60;
+
 /// The engine as the page holds it.
 pub fn packed(engine: &[u8]) -> std::io::Result<String> {
     let mut gzip = Vec::new();
-    zopfli::compress(Options::default(), Format::Gzip, engine, &mut gzip)?;
+    let options = Options { maximum_block_splits: MOST_BLOCKS, ..Options::default() };
+    zopfli::compress(options, Format::Gzip, engine, &mut gzip)?;
     Ok(letters(&gzip))
 }
 
