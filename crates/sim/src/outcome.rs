@@ -131,8 +131,8 @@ impl FlowOutcome {
         } else if let Some((source, destination)) = engine.endpoints(id) {
             outcome.delivered_bytes = destination.delivered();
             outcome.requested_bytes = source.delivered();
-            outcome.source = *source.counters();
-            outcome.destination = *destination.counters();
+            outcome.source = source.counters();
+            outcome.destination = destination.counters();
             outcome.note_rtt(source.sender().rtt());
             outcome.cwnd_bytes = source.sender().window();
             outcome.inflated_bytes = source.sender().inflated_window();

@@ -52,7 +52,7 @@ pub struct Config {
     pub dsack: bool,
     /// Offer timestamps (RFC 7323).
     pub timestamps: bool,
-    /// Length of one tick of the timestamp clock.
+    /// Length of one tick of the timestamp clock, 1 ns to 4 s (RFC 7323 §5.4: 1 ms to 1 s).
     pub timestamp_tick: Duration,
     /// Offer ECN (RFC 3168).
     pub ecn: bool,

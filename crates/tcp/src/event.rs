@@ -125,7 +125,6 @@ pub enum Event {
 
 /// Counters that always run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[repr(C)]
 pub struct Counters {
     /// Segments without data and with ACK sent.
     pub acks_sent: u64,
@@ -189,11 +188,40 @@ impl Counters {
 }
 
 /// What a host tells a peer that wants to know what it has sent.
-impl From<&Counters> for SenderCounts {
-    fn from(counters: &Counters) -> SenderCounts {
-        let Counters { data_sent, retransmitted, recoveries, .. } = *counters;
+impl From<Counters> for SenderCounts {
+    fn from(counters: Counters) -> SenderCounts {
+        let Counters { data_sent, retransmitted, recoveries, .. } = counters;
         SenderCounts { sent: data_sent, sent_again: retransmitted, told_by_duplicates: recoveries }
     }
+}
+
+/// What most connections count, first what each segment does. See [`Counters`].
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct Often {
+    pub(crate) acks_sent: u64,
+    pub(crate) data_received: u64,
+    pub(crate) data_sent: u64,
+    pub(crate) recoveries: u64,
+    pub(crate) timeouts: u64,
+    pub(crate) duplicate_acks: u64,
+    pub(crate) retransmitted: u64,
+    pub(crate) tags_sent: u64,
+}
+
+/// What few connections count or tell. See [`Counters`].
+#[derive(Debug, Default)]
+pub(crate) struct Seldom {
+    pub(crate) timeouts_undone: u64,
+    pub(crate) recoveries_undone: u64,
+    pub(crate) duplicates_told: u64,
+    pub(crate) marked: u64,
+    pub(crate) marks: u64,
+    pub(crate) judged_congestion: u64,
+    pub(crate) judged_wireless: u64,
+    pub(crate) episodes: u64,
+    pub(crate) challenges: u64,
+    queue: VecDeque<(Time, Event)>,
 }
 
 /// Counters, and the events since the last poll.
@@ -204,13 +232,67 @@ pub(crate) struct Log {
     pub(crate) has_events: bool,
     /// Whether every event is queued; otherwise only judgements are, which accounting needs.
     pub(crate) tracing: bool,
-    pub(crate) counters: Counters,
-    /// `None`: there was never an event. Most connections tell none, and have a word for it.
-    #[allow(clippy::box_collection)]
-    queue: Option<Box<VecDeque<(Time, Event)>>>,
+    /// Whether a recovery or a timeout was counted.
+    pub(crate) has_noticed_loss: bool,
+    pub(crate) often: Often,
+    /// `None`: nothing of it was counted so far, and no event was told.
+    seldom: Option<Box<Seldom>>,
 }
 
 impl Log {
+    /// A recovery begins.
+    pub(crate) fn count_recovery(&mut self) {
+        self.often.recoveries += 1;
+        self.has_noticed_loss = true;
+    }
+
+    /// The retransmission timer has expired.
+    pub(crate) fn count_timeout(&mut self) {
+        self.often.timeouts += 1;
+        self.has_noticed_loss = true;
+    }
+
+    /// What is seldom counted, to count it.
+    #[cold]
+    pub(crate) fn seldom(&mut self) -> &mut Seldom {
+        self.seldom.get_or_insert_default()
+    }
+
+    /// [`Counters::duplicates_told`].
+    pub(crate) fn duplicates_told(&self) -> u64 {
+        self.seldom.as_ref().map_or(0, |seldom| seldom.duplicates_told)
+    }
+
+    /// All that was counted.
+    pub(crate) fn counters(&self) -> Counters {
+        let Often { acks_sent, data_received, data_sent, recoveries, timeouts, .. } = self.often;
+        let Often { duplicate_acks, retransmitted, tags_sent, .. } = self.often;
+        let counted = Counters {
+            acks_sent,
+            data_received,
+            data_sent,
+            recoveries,
+            timeouts,
+            duplicate_acks,
+            retransmitted,
+            tags_sent,
+            ..Counters::default()
+        };
+        let Some(seldom) = &self.seldom else { return counted };
+        Counters {
+            timeouts_undone: seldom.timeouts_undone,
+            recoveries_undone: seldom.recoveries_undone,
+            duplicates_told: seldom.duplicates_told,
+            marked: seldom.marked,
+            marks: seldom.marks,
+            judged_congestion: seldom.judged_congestion,
+            judged_wireless: seldom.judged_wireless,
+            episodes: seldom.episodes,
+            challenges: seldom.challenges,
+            ..counted
+        }
+    }
+
     /// Queues an event if tracing is on.
     pub(crate) fn trace(&mut self, now: Time, event: Event) {
         if self.tracing {
@@ -221,22 +303,22 @@ impl Log {
     /// Queues a judgement.
     pub(crate) fn judged(&mut self, now: Time, range: Range, cause: Cause) {
         match cause {
-            Cause::Congestion => self.counters.judged_congestion += 1,
-            Cause::Wireless => self.counters.judged_wireless += 1,
+            Cause::Congestion => self.seldom().judged_congestion += 1,
+            Cause::Wireless => self.seldom().judged_wireless += 1,
         }
         self.push(now, Event::Judged { range, cause });
     }
 
     /// The oldest event, which is no longer queued.
     pub(crate) fn pop(&mut self) -> Option<(Time, Event)> {
-        let queue = self.queue.as_mut()?;
+        let queue = &mut self.seldom.as_mut()?.queue;
         let oldest = queue.pop_front();
         self.has_events = !queue.is_empty();
         oldest
     }
 
     fn push(&mut self, now: Time, event: Event) {
-        self.queue.get_or_insert_default().push_back((now, event));
+        self.seldom().queue.push_back((now, event));
         self.has_events = true;
     }
 }

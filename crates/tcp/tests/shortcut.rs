@@ -197,7 +197,7 @@ impl World {
         let end = &self.ends[side];
         let (sender, receiver) = (end.sender(), end.receiver());
         (
-            (end.state(), *end.counters(), end.poll_timeout(), end.delivered(), end.ended()),
+            (end.state(), end.counters(), end.poll_timeout(), end.delivered(), end.ended()),
             (sender.window(), sender.ssthresh(), sender.in_flight(), sender.limited(self.now)),
             (sender.rtt().srtt(), sender.rtt().rto(), sender.board().una(), sender.board().nxt()),
             (receiver.edge(), receiver.next()),

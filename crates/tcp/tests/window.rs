@@ -32,7 +32,7 @@ fn a_closed_window_is_probed() {
         // The peer answers: it has no room.
         script.run([Ack(5), Nothing, Cwnd(5), Rto(1000), InFlight(0)]);
     }
-    let counters = *script.endpoint.counters();
+    let counters = script.endpoint.counters();
     assert_eq!((counters.timeouts, counters.duplicate_acks, counters.recoveries), (0, 0, 0));
     script.run([
         PeerWindow(60_000),

@@ -158,12 +158,13 @@ impl Engine {
             }
             Traffic::Unanswered(_) => Time::NEVER,
             Traffic::Tcp(connection) => {
-                let opener = connection.opener();
+                let has_application = way.is_told() && connection.application.is_some();
+                let opener = if has_application { connection.opener() } else { Side::Source };
                 let endpoint = match side {
                     Side::Source => &mut connection.source,
                     Side::Destination => &mut connection.destination,
                 };
-                let is_asked = connection.application.is_some() && side == Side::Source;
+                let is_asked = has_application && side == Side::Source;
                 if endpoint.state() != State::Closed && !is_asked {
                     let moved = endpoint.poll_timeout();
                     if moved > now {

@@ -97,8 +97,8 @@ impl Engine {
         }
         let sender = source.sender();
         let over = Over {
-            source: *source.counters(),
-            destination: *destination.counters(),
+            source: source.counters(),
+            destination: destination.counters(),
             delivered: [destination.delivered(), source.delivered()],
             rtt: sender.rtt().clone(),
             window: sender.window(),

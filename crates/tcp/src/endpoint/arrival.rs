@@ -123,7 +123,7 @@ impl Endpoint {
     #[cold]
     fn has_outdated_stamp(&self, now: Time) -> bool {
         // A faster clock than the usual one runs round sooner.
-        let half_round = Duration::from_nanos(self.tick_nanos.saturating_mul(1 << 31));
+        let half_round = Duration::from_nanos(u64::from(self.tick) << 31);
         now.since(self.heard_at) >= LONGEST_SILENCE.min(half_round)
     }
 
@@ -357,8 +357,8 @@ impl Endpoint {
         if self.agreed.ecn == Feedback::Classic {
             self.echoed = self.telling.on_data(is_marked);
         }
-        if self.agreed.ecn != Feedback::None {
-            self.log.counters.marked += u64::from(is_marked);
+        if is_marked && self.agreed.ecn != Feedback::None {
+            self.log.seldom().marked += 1;
         }
         let stamps = segment.timestamps.filter(|_| self.agreed.timestamps && self.receiver.wants_times());
         let data = Data {

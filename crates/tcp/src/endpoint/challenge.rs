@@ -43,7 +43,7 @@ impl Endpoint {
     #[cold]
     pub(super) fn challenge(&mut self, now: Time) {
         if self.challenges.take(now) {
-            self.log.counters.challenges += 1;
+            self.log.seldom().challenges += 1;
             self.receiver.acknowledge_now();
         }
     }

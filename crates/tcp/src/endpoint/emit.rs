@@ -177,14 +177,14 @@ impl Endpoint {
     fn write_ack(&mut self, now: Time, ack: u64, segment: &mut Segment) {
         let window = self.receiver.advertise(ack, self.agreed.shift);
         self.write_header(now, self.sending.nxt(), (ack, window), (0, u64::MAX), segment);
-        self.log.counters.acks_sent += 1;
+        self.log.often.acks_sent += 1;
     }
 
     /// The same where another one may follow. Apart, so that the usual ACK is all that stands where segments are sent.
     #[cold]
     fn write_ack_apart(&mut self, now: Time, ack: u64, segment: &mut Segment) -> Sent {
         self.write_bare(now, self.sending.nxt(), ack, segment);
-        self.log.counters.acks_sent += 1;
+        self.log.often.acks_sent += 1;
         BARE
     }
 
@@ -204,9 +204,9 @@ impl Endpoint {
         if cwr && self.agreed.ecn == Feedback::Classic {
             segment.flags = segment.flags | Flags::CWR;
         }
-        self.log.counters.data_sent += 1;
+        self.log.often.data_sent += 1;
         if priority == Priority::Low {
-            self.log.counters.tags_sent += 1;
+            self.log.often.tags_sent += 1;
         }
         *sent = Sent { again: false, priority, ecn: self.data_ecn, more };
     }
@@ -231,8 +231,8 @@ impl Endpoint {
         if cwr && self.agreed.ecn == Feedback::Classic {
             segment.flags = segment.flags | Flags::CWR;
         }
-        self.log.counters.data_sent += 1;
-        self.log.counters.tags_sent += u64::from(priority == Priority::Low);
+        self.log.often.data_sent += 1;
+        self.log.often.tags_sent += u64::from(priority == Priority::Low);
         let ecn = if again || len == 0 { Ecn::NotEct } else { self.data_ecn };
         Sent { again, priority, ecn, more }
     }

@@ -124,19 +124,19 @@ pub struct Endpoint {
     /// When the last acceptable segment came.
     heard_at: Time,
     /// One tick of the timestamp clock, ns, at least 1.
-    tick_nanos: u64,
+    tick: u32,
     special: Option<Special>,
-    /// SYNs (or SYN-ACKs) sent again.
-    syn_repeats: u32,
     log: Log,
-    receiver: Receiver,
     /// Until the connection is open.
     handshake: Option<Box<Handshake>>,
+    /// Of the sender's random stream: a sender that is built anew begins it anew.
+    seed: u64,
+    receiver: Receiver,
     challenges: Challenges,
     /// It is read when the connection opens and ends, and not in between. Endpoints that are alike share it.
     config: Arc<Config>,
-    /// Of the sender's random stream: a sender that is built anew begins it anew.
-    seed: u64,
+    /// SYNs (or SYN-ACKs) sent again.
+    syn_repeats: u32,
     role: Role,
     /// Whether the application will have nothing to add once the connection is open.
     closes_when_open: bool,
@@ -156,7 +156,7 @@ pub struct Endpoint {
 const _: () = {
     use std::mem::{offset_of, size_of};
     assert!(offset_of!(Endpoint, receiver).is_multiple_of(64));
-    assert!(size_of::<Endpoint>() <= 12 * 64);
+    assert!(size_of::<Endpoint>() == 10 * 64);
 };
 
 /// How a connection ended.
@@ -230,7 +230,7 @@ impl Endpoint {
             handshake: None,
             syn_repeats: 0,
             telling: Telling::Echo((config.echo.build)(&config.echo.values)),
-            tick_nanos: config.timestamp_tick.as_nanos().max(1),
+            tick: u32::try_from(config.timestamp_tick.as_nanos().max(1)).unwrap_or(u32::MAX),
             challenges: Challenges::new(config.challenges),
             config,
             role,
@@ -378,14 +378,14 @@ impl Endpoint {
         }
         self.receiver.handle_timeout(now);
         if self.is_synchronised() {
-            let timeouts = self.log.counters.timeouts;
+            let timeouts = self.log.often.timeouts;
             let expiry = match self.sending.made_mut() {
                 Some(sender) => sender.handle_timeout(now, self.heard_at, &mut self.log),
                 None => Expiry::GoesOn,
             };
             if expiry == Expiry::GivenUp {
                 self.end(Ended::TimedOut);
-            } else if self.log.counters.timeouts > timeouts {
+            } else if self.log.often.timeouts > timeouts {
                 self.believe_claim(now);
             }
         }
@@ -454,8 +454,7 @@ impl Endpoint {
     /// Whether its sender has noticed a loss so far.
     #[inline(always)]
     pub fn has_noticed_loss(&self) -> bool {
-        let counters = &self.log.counters;
-        self.sending.made().is_some() && counters.recoveries + counters.timeouts > 0
+        self.log.has_noticed_loss
     }
 
     /// Turns the full trace of events on.
@@ -464,8 +463,8 @@ impl Endpoint {
     }
 
     /// Counters since the start.
-    pub fn counters(&self) -> &Counters {
-        &self.log.counters
+    pub fn counters(&self) -> Counters {
+        self.log.counters()
     }
 
     /// Connection state.

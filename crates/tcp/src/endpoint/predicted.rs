@@ -37,7 +37,7 @@ impl Endpoint {
         let window = u64::from(segment.window) << self.agreed.peer_shift;
         sender.hear_window(next, una + advance, window);
         if advance > 0 {
-            let (stamps, tick) = (segment.timestamps, self.tick_nanos);
+            let (stamps, tick) = (segment.timestamps, u64::from(self.tick));
             let echoed_rtt = || stamps.and_then(|stamps| since_echo(now, tick, stamps.echo));
             let clock = || stamps.map(|stamps| peer_time(now, tick, stamps.value));
             sender.advance_calmly(now, una + advance, 0, echoed_rtt, clock);

@@ -11,17 +11,17 @@ impl Endpoint {
 
     /// A clock for timestamps: ticks since the start.
     pub(super) fn ticks(&self, now: Time) -> u32 {
-        ticks_at(now, self.tick_nanos)
+        ticks_at(now, u64::from(self.tick))
     }
 
     /// The peer's clock without its wraps: only differences mean something.
     pub(super) fn peer_time(&self, now: Time, value: u32) -> Time {
-        peer_time(now, self.tick_nanos, value)
+        peer_time(now, u64::from(self.tick), value)
     }
 
     /// The time since the peer's echo of our clock, to the tick.
     pub(super) fn since_echo(&self, now: Time, echo: u32) -> Option<Duration> {
-        since_echo(now, self.tick_nanos, echo)
+        since_echo(now, u64::from(self.tick), echo)
     }
 }
 

@@ -18,7 +18,7 @@ impl Receiver {
             self.due = Pending::Now;
             return;
         }
-        log.counters.data_received += 1;
+        log.often.data_received += 1;
         let highest = self.reassembly.highest();
         let repeated = data.range.end <= self.reassembly.next();
         let change = self.reassembly.insert(data.range);

@@ -16,7 +16,7 @@ impl Receiver {
     /// to hear of it: what [`Receiver::handle_data`] comes down to then.
     #[inline]
     pub(crate) fn handle_next_data(&mut self, now: Time, bytes: u64, log: &mut Log) {
-        log.counters.data_received += 1;
+        log.often.data_received += 1;
         self.reassembly.advance(bytes);
         self.all_told = false;
         if self.is_immediate {

@@ -46,7 +46,7 @@ impl Sender {
             return;
         }
         let covers_all = self.board.outstanding() == 0;
-        let is_certain = undo.ways.whole || !covers_all || log.counters.duplicates_told > 0;
+        let is_certain = undo.ways.whole || !covers_all || log.duplicates_told() > 0;
         // RFC 3522 step 5: a D-SACK in this ACK says that the copy arrived, and nothing of the first hole.
         if !is_certain || (echo.twice && !undo.ways.whole) {
             return;

@@ -85,7 +85,7 @@ impl Sender {
         self.timer.start(next.min(self.user_timeout.ends(since)), Kind::Persist);
         let range = Range { start, end: start + 1 };
         if again {
-            log.counters.retransmitted += 1;
+            log.often.retransmitted += 1;
             log.trace(now, Event::Retransmitted { range, reason: Reason::WindowProbe });
         }
         Some(Outgoing { range, again, fin: false, priority: Priority::Normal, cwr: false })

@@ -172,14 +172,14 @@ impl Sender {
                 self.reduce(now, flight, marked, false);
                 self.repair.why = Reason::FastRetransmit;
                 self.forget_probe();
-                log.counters.recoveries += 1;
+                log.count_recovery();
                 log.trace(now, Event::RecoveryEntered { flight, cwnd: self.congestion.window() });
             }
             Step::Restart => {
                 let flight = self.repair.recovery.flight_at_loss(&self.board);
                 self.judge_by_mark(now, marked, log);
                 self.reduce(now, flight, marked, true);
-                log.counters.recoveries += 1;
+                log.count_recovery();
                 log.trace(now, Event::RecoveryEntered { flight, cwnd: self.congestion.window() });
                 self.board.mark_all_lost();
                 self.start_over(Reason::FastRetransmit);
@@ -211,7 +211,7 @@ impl Sender {
         }
         self.repair.why = Reason::FastRetransmit;
         self.forget_probe();
-        log.counters.recoveries += 1;
+        log.count_recovery();
         log.trace(now, Event::RecoveryEntered { flight, cwnd: self.congestion.window() });
     }
 
@@ -325,7 +325,7 @@ impl Sender {
         if self.reductions.is_gradual() && has_more {
             self.reductions.by_mark = Some(ByMark::Begins);
         }
-        log.counters.marks += 1;
+        log.seldom().marks += 1;
         log.trace(now, Event::MarkEchoed { cwnd: self.congestion.window() });
     }
 

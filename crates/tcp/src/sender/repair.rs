@@ -96,7 +96,7 @@ impl Sender {
         self.reductions.reach(ack.ack);
         let twice = says_duplicate(ack);
         if twice {
-            log.counters.duplicates_told += 1;
+            log.seldom().duplicates_told += 1;
             if let Some(undo) = &mut self.repair.undo {
                 undo.on_told();
             }
@@ -112,7 +112,7 @@ impl Sender {
             false => !advanced && was_outstanding && !ack.carries_data && same_window,
         };
         if duplicate {
-            log.counters.duplicate_acks += 1;
+            log.often.duplicate_acks += 1;
         }
 
         if self.repair.f_rto.is_some() {
@@ -360,7 +360,7 @@ impl Sender {
         if let Some(undo) = &mut self.repair.undo {
             undo.on_sent_again(now);
         }
-        log.counters.retransmitted += 1;
+        log.often.retransmitted += 1;
         log.trace(now, Event::Retransmitted { range, reason });
         let priority = match &mut self.judge {
             Some(judge) => judge.on_sent_again(range),

@@ -112,7 +112,7 @@ impl Sender {
             self.congestion.on_loss(&loss);
             self.congestion.on_recovered(self.board.outstanding(), Recovered::Kept);
             self.reductions.note(now, self.board.nxt());
-            log.counters.recoveries += 1;
+            log.count_recovery();
         }
     }
 

@@ -55,7 +55,7 @@ impl Sender {
         if expired.troubled {
             log.trace(now, Event::Troubled);
         }
-        log.counters.timeouts += 1;
+        log.count_timeout();
         log.trace(now, Event::TimedOut { rto });
         if self.is_spared_timeout(now) {
             return Expiry::GoesOn;

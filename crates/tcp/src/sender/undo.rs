@@ -175,10 +175,10 @@ impl Sender {
         }
         match by_timeout {
             true => {
-                log.counters.timeouts_undone += 1;
+                log.seldom().timeouts_undone += 1;
                 log.trace(now, Event::TimeoutUndone { cwnd: self.congestion.window() });
             }
-            false => log.counters.recoveries_undone += 1,
+            false => log.seldom().recoveries_undone += 1,
         }
     }
 

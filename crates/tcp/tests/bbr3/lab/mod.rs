@@ -107,7 +107,7 @@ impl Lab {
         self.ends[0].sender()
     }
 
-    pub fn counters(&self) -> &lasthop_tcp::Counters {
+    pub fn counters(&self) -> lasthop_tcp::Counters {
         self.ends[0].counters()
     }
 
