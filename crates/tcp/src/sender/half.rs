@@ -135,7 +135,7 @@ impl SendingHalf {
             Some(sender) => sender.hear_window(at, ack, window),
             None => {
                 debug_assert!(ack == 1, "nothing was sent");
-                self.told.admit_from(at, window);
+                self.hear_in_silence(at, window);
             }
         }
     }
