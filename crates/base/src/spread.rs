@@ -3,7 +3,7 @@
 use crate::random::Stream;
 
 /// A distribution of numbers above zero, given by its mean.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Spread {
     /// All alike.
     #[default]

@@ -3,9 +3,10 @@
 use sha2::{Digest, Sha256};
 
 /// The key of what these parts decide: the first half of a SHA-256, 32 hexadecimal digits.
-pub fn key(parts: &[&str]) -> String {
+pub fn key(parts: &[impl AsRef<[u8]>]) -> String {
     let mut digest = Sha256::new();
     for part in parts {
+        let part = part.as_ref();
         digest.update((part.len() as u64).to_le_bytes());
         digest.update(part);
     }

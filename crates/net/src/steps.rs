@@ -5,6 +5,7 @@
 //! steps are as long draw alike (the two directions of a link), however often anybody asks.
 
 use lasthop_base::{Duration, Time, Unit, Value, quantity, random};
+use std::hash::{Hash, Hasher};
 
 /// A value that a plan may have.
 pub trait Planned: Copy + PartialEq + PartialOrd {
@@ -46,7 +47,7 @@ impl Planned for Duration {
 }
 
 /// A rate that may be none, bit/s.
-#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
+#[derive(Clone, Copy, PartialEq, PartialOrd, Hash, Debug)]
 pub(crate) struct Pace(pub(crate) u64);
 
 impl Planned for Pace {
@@ -81,6 +82,13 @@ impl Planned for Pace {
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
 pub struct Share(pub f64);
 
+impl Hash for Share {
+    /// By its bits.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.to_bits().hash(state);
+    }
+}
+
 impl Planned for Share {
     const UNIT: Unit = Unit::Probability(0.0, 1.0);
     const CALLED: &'static str = "a share";
@@ -98,7 +106,7 @@ impl Planned for Share {
 }
 
 /// Values with the times that they hold; never empty, no step without length.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Hash, Debug, PartialEq)]
 pub struct Steps<V> {
     steps: Vec<Step<V>>,
     length: Duration,
@@ -106,7 +114,7 @@ pub struct Steps<V> {
     seed: Option<u64>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Hash, Debug, PartialEq)]
 struct Step<V> {
     low: V,
     high: V,

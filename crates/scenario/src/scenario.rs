@@ -42,7 +42,7 @@ impl Scenario {
 }
 
 /// What links charge per packet beside the payload.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Headers {
     /// The true length of its headers, options included.
     Real,
@@ -53,7 +53,7 @@ pub enum Headers {
 }
 
 /// A link between two nodes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Hash, Debug)]
 pub struct Link {
     /// Its name.
     pub name: String,
@@ -70,7 +70,7 @@ pub struct Link {
 }
 
 /// A flow of packets between two nodes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Hash, Debug)]
 pub struct Flow {
     /// Its name; `NAME.1`, `NAME.2` … if there are several of it.
     pub name: String,
@@ -91,7 +91,7 @@ pub struct Flow {
 }
 
 /// What a flow sends.
-#[derive(Clone, Debug)]
+#[derive(Clone, Hash, Debug)]
 pub enum Traffic {
     /// A stream of bytes over TCP.
     Tcp {
@@ -120,7 +120,7 @@ pub enum Traffic {
 }
 
 /// How much a TCP flow transfers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Transfer {
     /// As much as it can until the run ends.
     Bulk,
@@ -133,7 +133,7 @@ pub enum Transfer {
 }
 
 /// Requests and responses on one connection, which the destination opens.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Exchanges {
     /// Bytes of a request, at least 1.
     pub request: u64,
@@ -152,7 +152,7 @@ pub struct Exchanges {
 }
 
 /// A source of TCP that pauses, or writes at a rate.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Pauses {
     /// How long it has data, in the mean; longer than the run if it never pauses.
     pub on: Duration,
@@ -165,7 +165,7 @@ pub struct Pauses {
 }
 
 /// When a source of datagrams sends.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Pattern {
     /// Always.
     Constant,
@@ -181,7 +181,7 @@ pub enum Pattern {
 }
 
 /// The links that a flow's packets take.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Route {
     /// From source to destination, at least one.
     pub there: Vec<Hop>,
@@ -190,7 +190,7 @@ pub struct Route {
 }
 
 /// One direction of one link.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Hop {
     /// An index into [`Scenario::links`].
     pub link: usize,

@@ -1,13 +1,10 @@
 //! The points of a sweep, and what tells one from another.
 
+use crate::digest::Digests;
 use lasthop_lab::compare::{Variation, drafts};
 use lasthop_lab::digest::key;
 use lasthop_scenario::{Draft, Problem, Scenario};
-use std::fmt::Write;
 use std::sync::Arc;
-
-/// The engine: its version, and a hash of its sources. Another one may give other numbers, so its runs are others.
-pub const ENGINE: &str = env!("LASTHOP_ENGINE");
 
 /// Every combination of some values.
 #[derive(Clone, Debug)]
@@ -25,7 +22,7 @@ pub struct Grid {
 pub struct Point {
     /// Its value of each of the grid's paths.
     pub values: Vec<String>,
-    /// What it is: see [`digest`]. Two combinations that come to the same scenario have the same.
+    /// What it is: see [`Digests::of`]. Two combinations that come to the same scenario have the same.
     pub digest: String,
     /// The resolved scenario as TOML.
     pub text: String,
@@ -43,12 +40,12 @@ impl Grid {
         let varied = |values: Vec<String>| -> Vec<String> {
             values.into_iter().zip(&is_varied).filter_map(|(value, varied)| varied.then_some(value)).collect()
         };
-        let mut room = String::new();
+        let mut digests = Digests::default();
         let point = |(values, draft): (Vec<String>, Draft)| {
-            let (mut scenario, text) = draft.check_and_show()?;
+            let (scenario, text) = draft.check_and_show()?;
             Ok(Point {
                 values: varied(values),
-                digest: digest_in(&mut room, &mut scenario),
+                digest: digests.of(&scenario),
                 text,
                 scenario: Arc::new(scenario),
             })
@@ -69,25 +66,6 @@ impl Grid {
         }
         key(&parts)
     }
-}
-
-/// The key of a scenario's runs: this engine, and all of the checked scenario (recorded links with it) but its title and
-/// source, its seed, its number of runs and its samples. A mechanism from outside is known by its name and its values.
-pub fn digest(scenario: &Scenario) -> String {
-    digest_in(&mut String::new(), &mut scenario.clone())
-}
-
-/// The same of a scenario that is there afterwards as it was before; `room` is used again for what is digested.
-fn digest_in(room: &mut String, scenario: &mut Scenario) -> String {
-    let (title, source) = (std::mem::take(&mut scenario.title), scenario.source.take());
-    let (seed, runs, sample) = (scenario.seed, scenario.runs, scenario.sample);
-    (scenario.seed, scenario.runs, scenario.sample) = (0, 1, scenario.duration);
-    room.clear();
-    // A text has room for everything.
-    let _ = write!(room, "{scenario:?}");
-    (scenario.title, scenario.source) = (title, source);
-    (scenario.seed, scenario.runs, scenario.sample) = (seed, runs, sample);
-    key(&[ENGINE, room])
 }
 
 #[cfg(test)]
@@ -141,7 +119,7 @@ mod tests {
             let grid = Grid::of(&Draft::load(path).unwrap(), &[]).unwrap();
             let again = Draft::parse(&grid.points[0].text, "store").and_then(|draft| draft.check());
             let again = again.unwrap_or_else(|problem| panic!("{path}: {}", problem.message()));
-            assert_eq!(digest(&again), grid.points[0].digest, "{path}");
+            assert_eq!(Digests::default().of(&again), grid.points[0].digest, "{path}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Sweeps: every combination of some values, each run with the same seeds, in a store that a kill does not harm.
 //!
-//! * [`grid`]: the points of a sweep, and what tells one from another.
+//! * [`grid`]: the points of a sweep; [`digest`]: what tells one from another.
 //! * [`rule`]: when a point has been run often enough.
 //! * [`row`]: one run as a worker gives it back.
 //! * [`driver`]: which run is next, and what becomes of one that came back: the only one that writes. It has no threads:
@@ -12,6 +12,7 @@
 //! What is absent: workers never open the file; nothing here prints.
 
 pub mod crew;
+pub mod digest;
 pub mod driver;
 pub mod grid;
 pub mod parcel;

@@ -3,7 +3,7 @@
 //! A parcel is a JSON text that says what its numbers are, then the numbers themselves, each of them eight bytes (IEEE 754,
 //! little-endian), behind the text's length in four. Most runs have the same numbers: what they are stands there once.
 
-use crate::grid::{self, ENGINE};
+use crate::digest::{Digests, ENGINE};
 use crate::row::{self, Part, Row, Subject};
 use lasthop_scenario::{Draft, Scenario};
 use serde_json::{Value, json};
@@ -56,7 +56,7 @@ pub fn run(orders: &[Order], known: &Known) -> Result<Vec<Row>, String> {
 fn scenario(digest: &str, text: &str) -> Result<Scenario, String> {
     let checked = Draft::parse(text, "sweep").and_then(|draft| draft.check());
     let scenario = checked.map_err(|problem| problem.message().to_owned())?;
-    match grid::digest(&scenario) == digest {
+    match Digests::default().of(&scenario) == digest {
         true => Ok(scenario),
         false => Err(format!("its engine is {ENGINE}, and its scenario not the sweep's")),
     }

@@ -7,7 +7,7 @@ use crate::sender::{congestion, counting, judge, recovery, reduction, slow_start
 use lasthop_base::{Choice, Duration, Value};
 
 /// Everything about one endpoint. [`Config::default`] is a SACK host of today's RFCs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Hash, Debug)]
 pub struct Config {
     /// Payload of a full segment, bytes; the MSS option announces it plus the option bytes that each segment carries. A
     /// peer that refuses timestamps gets their 12 bytes as payload.
@@ -100,7 +100,7 @@ pub struct Config {
 }
 
 /// When a peer that does not answer is given up (RFC 9293 §3.8.3).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Patience {
     /// R1: so many retransmissions of the same data (or SYN) in a row are trouble worth telling (at least 3).
     pub troubled_after: u32,

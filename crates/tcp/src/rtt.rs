@@ -29,7 +29,7 @@ pub struct RttEstimator {
 const NONE: Duration = Duration::MAX;
 
 /// What bounds and coarsens the timeout.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Hash, Debug, PartialEq)]
 pub struct RtoLimits {
     /// Before the first sample (RFC 6298 §2.1: 1 s).
     pub initial: Duration,

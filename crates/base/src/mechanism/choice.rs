@@ -2,6 +2,7 @@
 
 use super::{Info, Mechanism, Values, find};
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -89,6 +90,13 @@ impl<B: ?Sized> Choice<B> {
 impl<B: ?Sized> Clone for Choice<B> {
     fn clone(&self) -> Self {
         Choice { info: self.info, values: self.values.clone(), build: self.build.clone() }
+    }
+}
+
+impl<B: ?Sized> Hash for Choice<B> {
+    /// By its name and its values.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.info.name, &self.values).hash(state);
     }
 }
 

@@ -4,6 +4,8 @@
 use super::Unit;
 use crate::rate::Rate;
 use crate::time::Duration;
+use std::hash::{Hash, Hasher};
+use std::mem::discriminant;
 
 /// A parameter's value, already checked against its [`Unit`].
 #[derive(Clone, Debug, PartialEq)]
@@ -29,8 +31,24 @@ pub enum Value {
     Word(&'static str),
 }
 
+impl Hash for Value {
+    /// Numbers by their bits.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        discriminant(self).hash(state);
+        match self {
+            Value::Duration(span) => span.hash(state),
+            Value::Rate(rate) => rate.hash(state),
+            Value::Bytes(whole) | Value::Count(whole) => whole.hash(state),
+            Value::Bdp(number) | Value::Number(number) => number.to_bits().hash(state),
+            Value::Counts(counts) => counts.hash(state),
+            Value::Flag(flag) => flag.hash(state),
+            Value::Word(word) => word.hash(state),
+        }
+    }
+}
+
 /// All parameters of one mechanism with their values.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Hash, Debug, Default, PartialEq)]
 pub struct Values(Vec<(&'static str, Value)>);
 
 impl Values {

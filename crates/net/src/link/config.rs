@@ -8,6 +8,7 @@ use crate::jitter;
 use crate::service::{Light, Service};
 use crate::steps::{Share, Steps};
 use lasthop_base::{Choice, Duration, Stream};
+use std::hash::{Hash, Hasher};
 
 /// What one direction of a link is made of.
 #[derive(Clone, Debug)]
@@ -36,6 +37,28 @@ pub struct Config {
     pub duplicate: f64,
     /// Share of packets of which a bit turns over without the link layer's noticing, 0 to 1.
     pub corrupt: f64,
+}
+
+impl Hash for Config {
+    /// Shares by their bits.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Config {
+            service,
+            light,
+            delay,
+            delay_plan,
+            jitter,
+            queue,
+            hosts,
+            channel,
+            loss_plan,
+            arq,
+            duplicate,
+            corrupt,
+        } = self;
+        (service, light, delay, delay_plan, jitter, queue).hash(state);
+        (hosts, channel, loss_plan, arq, duplicate.to_bits(), corrupt.to_bits()).hash(state);
+    }
 }
 
 impl Config {

@@ -17,20 +17,21 @@
 
 use super::trace::{CELL_BYTES, LATEST_MILLIS, NANOS_PER_MILLI, PACKET_OVERHEAD, TraceError, TraceFault};
 use lasthop_base::{Duration, Time};
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// Longest delay that a light trace may have, ms.
 const LONGEST_MILLIS: u64 = 1_000_000;
 
 /// Recorded trains.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Hash, Debug, PartialEq, Eq)]
 pub struct LightTrace {
     trains: Vec<Train>,
     /// Of all trains, one behind the other, ms after the train's first packet.
     opportunities: Vec<u32>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Hash, Debug, PartialEq, Eq)]
 struct Train {
     at: u64,
     base: u64,
@@ -129,6 +130,14 @@ pub struct SizeDelays {
     millis: Vec<f64>,
 }
 
+impl Hash for SizeDelays {
+    /// By the bits of each number.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_usize(self.millis.len());
+        self.millis.iter().for_each(|millis| millis.to_bits().hash(state));
+    }
+}
+
 impl SizeDelays {
     /// Reads CellReplay's `latency-offset`.
     ///
@@ -166,7 +175,7 @@ impl SizeDelays {
 }
 
 /// What stands before a direction's queue: recorded trains.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Hash, Debug, PartialEq)]
 pub struct Light {
     /// The trains.
     pub trace: Arc<LightTrace>,

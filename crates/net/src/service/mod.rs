@@ -17,7 +17,7 @@ use trace::Cursor;
 pub(crate) use light::{Released, Trains};
 
 /// A link's rate: constant, by plan, or recorded.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Hash, Debug, PartialEq)]
 pub enum Service {
     /// Constant.
     Rate(Rate),

@@ -6,7 +6,7 @@ use crate::steps::{Pace, Steps};
 use lasthop_base::{Duration, Rate, Time};
 
 /// Rates, each with the time that it holds; never empty, no step without length, not all of them 0.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Hash, Debug, PartialEq)]
 pub struct Plan {
     steps: Steps<Pace>,
 }

@@ -19,7 +19,7 @@ pub(super) const PACKET_OVERHEAD: u64 = 4;
 pub(super) const NANOS_PER_MILLI: u64 = 1_000_000;
 
 /// A recorded link.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Hash, Debug, PartialEq, Eq)]
 pub struct Trace {
     millis: Vec<u64>,
     /// Of an opportunity.

@@ -1,7 +1,8 @@
 //! What goes into a store.
 
 use super::{Error, Store};
-use crate::grid::{ENGINE, Grid};
+use crate::digest::ENGINE;
+use crate::grid::Grid;
 use crate::row::{Row, Subject};
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
 use serde_json::json;

@@ -4,7 +4,7 @@ use super::{Ended, Endpoint, Special};
 use lasthop_base::{Duration, Time};
 
 /// How an idle connection is asked whether its peer is still there.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct KeepAlive {
     /// How long nothing must have come from the peer before it is asked (RFC 9293 §3.8.4: at least 2 h by default).
     pub idle: Duration,
