@@ -3,6 +3,7 @@
 use crate::mechanism::{Unit, Value};
 use crate::rate::Rate;
 use crate::time::Duration;
+use std::borrow::Cow;
 
 /// Time units and their length in seconds; those of tc(8) among them.
 const TIMES: &[(&str, f64)] = &[
@@ -91,7 +92,10 @@ pub fn split(text: &str) -> Result<(f64, &str), String> {
             end += 1 + (exponent.len() - signed.len()) + digits;
         }
     }
-    let number = text[..end].replace('_', "");
+    let number = match &text[..end] {
+        number if number.contains('_') => Cow::Owned(number.replace('_', "")),
+        number => Cow::Borrowed(number),
+    };
     match number.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok((value, text[end..].trim())),
         Ok(value) if value.is_infinite() => Err(format!("`{}` is too large a number", &text[..end])),

@@ -8,7 +8,6 @@
 use crate::links::Net;
 use crate::resolved::Resolved;
 use crate::scenario::{Flow, Headers, Hop, Route, Traffic};
-use crate::text;
 use lasthop_base::{Duration, Rate, Value};
 use lasthop_net::link::Config;
 
@@ -42,7 +41,7 @@ pub(crate) fn settle(
             };
             direction_mut(net, link, is_down).queue.values.set(ROOM, Value::Bytes(room));
             let path = format!("link.{}.{}.queue", net.links[link].name, if is_down { "down" } else { "up" });
-            resolved.settle(&path, ROOM, text::toml(&Value::Bytes(room)), &crossing.told(room));
+            resolved.settle(&path, ROOM, Value::Bytes(room), &crossing.told(room));
         }
     }
 }

@@ -83,6 +83,12 @@ impl Catalogue {
 
     /// The questions of one side.
     pub(crate) fn of_side(&self, side: &str) -> Vec<&Question> {
-        self.questions().into_iter().filter(|question| question.side == side).collect()
+        let mut questions = match side {
+            "link" => self.link.questions(),
+            "node" => self.node.questions(),
+            _ => self.tcp.questions(),
+        };
+        questions.retain(|question| question.side == side);
+        questions
     }
 }

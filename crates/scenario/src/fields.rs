@@ -37,6 +37,11 @@ impl Fields {
         Some((setting, place))
     }
 
+    /// All values, in their order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &Setting)> {
+        self.list.iter().map(|(name, setting, _)| (*name, setting))
+    }
+
     pub(crate) fn find(&self, name: &str) -> Option<&Setting> {
         self.entry(name).map(|(_, setting, _)| setting)
     }

@@ -61,7 +61,7 @@ fn link(
     net: &mut Net,
 ) -> Result<Link, Problem> {
     check_name(reader, "link", entry)?;
-    let path = format!("link.{}", entry.key);
+    let path = ["link.", &entry.key].concat();
     let head = Head { path: &path, place: entry.place };
     let table = reader.table(Head { path: "link", place: entry.place }, entry)?;
     // All that stands here is checked, even if both directions say otherwise; what holds is noted with them.
@@ -108,7 +108,7 @@ fn direction(
     name: &str,
     keys: &[Key],
 ) -> Result<Config, Problem> {
-    let path = format!("link.{}.{name}", link.key);
+    let path = ["link.", &link.key, ".", name].concat();
     let empty = Table::default();
     let (table, place) = match both.find(name) {
         Some(entry) => {

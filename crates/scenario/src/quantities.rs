@@ -48,10 +48,13 @@ pub(crate) fn of_text(
 
 /// Like [`Unit::parse`], with whole numbers exact beyond 2^53.
 fn parse(unit: &Unit, text: &str) -> Result<Value, String> {
-    match (*unit, text.trim().parse::<u64>()) {
-        (Unit::Count(low, high), Ok(count)) if (low..=high).contains(&count) => Ok(Value::Count(count)),
-        _ => unit.parse(text),
+    if let Unit::Count(low, high) = unit
+        && let Ok(count) = text.trim().parse()
+        && (low..=high).contains(&&count)
+    {
+        return Ok(Value::Count(count));
     }
+    unit.parse(text)
 }
 
 /// One of these words, or a value of a unit.

@@ -31,7 +31,7 @@ impl Head<'_> {
     pub(crate) fn key(&self, name: &str) -> String {
         match self.path {
             "" => name.to_owned(),
-            path => format!("{path}.{name}"),
+            path => [path, ".", name].concat(),
         }
     }
 

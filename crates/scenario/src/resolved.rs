@@ -3,7 +3,7 @@
 use crate::fields::{Fields, Setting};
 use crate::key::{Form, Key, Presence};
 use crate::text;
-use lasthop_base::{Answer, Info, Unit};
+use lasthop_base::{Answer, Info, Unit, Value};
 use std::borrow::Cow;
 
 /// What is written out while a document is checked: most runs want the scenario alone, and to write every key out with
@@ -37,11 +37,30 @@ pub(crate) struct Section {
 #[derive(Clone, Debug)]
 pub(crate) struct KeyValue {
     pub(crate) key: Cow<'static, str>,
-    /// Its value in TOML.
-    pub(crate) value: String,
+    pub(crate) value: Shown,
     /// Whether it holds; otherwise it is an example of what could be set.
     pub(crate) holds: bool,
     pub(crate) doc: String,
+}
+
+/// A value as it will be written.
+#[derive(Clone, Debug)]
+pub(crate) enum Shown {
+    Value(Value),
+    Text(String),
+    /// A mechanism, or an example.
+    Word(&'static str),
+}
+
+impl Shown {
+    /// Adds it as TOML.
+    pub(crate) fn push(&self, text: &mut String) {
+        match self {
+            Shown::Value(value) => text::push_toml(value, text),
+            Shown::Text(words) => text::push_quoted(words, text),
+            Shown::Word(word) => text::push_quoted(word, text),
+        }
+    }
 }
 
 impl Resolved {
@@ -49,7 +68,7 @@ impl Resolved {
         Resolved { wanted, sections: Vec::new() }
     }
 
-    /// Notes a table.
+    /// Notes a table, whose values are in the order of its keys.
     pub(crate) fn note(&mut self, path: &str, keys: &[Key], fields: &Fields) {
         if self.wanted == Wanted::Nothing {
             return;
@@ -57,25 +76,27 @@ impl Resolved {
         let is_explained = self.wanted == Wanted::Everything;
         let mut lines = Vec::with_capacity(keys.len());
         let mut below = Vec::new();
+        let mut read = fields.iter().peekable();
         for key in keys {
+            let setting = read.next_if(|(name, _)| *name == key.name).map(|(_, setting)| setting);
             let doc = if is_explained { doc(key) } else { String::new() };
-            let line = |value: String, holds, doc| KeyValue { key: key.name.into(), value, holds, doc };
-            match (fields.find(key.name), &key.presence, &key.form) {
+            let line = |value, holds, doc| KeyValue { key: key.name.into(), value, holds, doc };
+            match (setting, &key.presence, &key.form) {
                 (_, _, Form::Table) => {}
-                (Some(Setting::Value(value)), ..) => lines.push(line(text::toml(value), true, doc)),
-                (Some(Setting::Text(value)), ..) => lines.push(line(text::quoted(value), true, doc)),
+                (Some(Setting::Value(value)), ..) => lines.push(line(Shown::Value(value.clone()), true, doc)),
+                (Some(Setting::Text(value)), ..) => lines.push(line(Shown::Text(value.clone()), true, doc)),
                 (Some(Setting::Mechanism(answer)), _, form) => match answer.info.parameters.is_empty() {
                     true => {
                         let doc = match is_explained {
                             true => format!("{} {}", key.doc, origin(answer.info, form)),
                             false => doc,
                         };
-                        lines.push(line(text::quoted(answer.info.name), true, doc));
+                        lines.push(line(Shown::Word(answer.info.name), true, doc));
                     }
                     false => below.push(mechanism(path, key, answer, is_explained)),
                 },
                 (None, Presence::Optional(example), _) if is_explained => {
-                    lines.push(line(text::quoted(example), false, doc));
+                    lines.push(line(Shown::Word(example), false, doc));
                 }
                 (None, ..) => {}
             }
@@ -85,10 +106,10 @@ impl Resolved {
     }
 
     /// A value that only the whole scenario gives, in place of the one that was noted; and what it comes from.
-    pub(crate) fn settle(&mut self, path: &str, key: &str, value: String, from: &str) {
+    pub(crate) fn settle(&mut self, path: &str, key: &str, value: Value, from: &str) {
         let sections = self.sections.iter_mut().filter(|section| section.path == path);
         for line in sections.flat_map(|section| &mut section.lines).filter(|line| line.key == key) {
-            line.value = value.clone();
+            line.value = Shown::Value(value.clone());
             line.doc = format!("{}; here: {from}", line.doc);
         }
     }
@@ -99,7 +120,7 @@ fn mechanism(path: &str, key: &Key, answer: &Answer, is_explained: bool) -> Sect
     let said = |doc: &dyn Fn() -> String| if is_explained { doc() } else { String::new() };
     let kind = KeyValue {
         key: "kind".into(),
-        value: text::quoted(answer.info.name),
+        value: Shown::Word(answer.info.name),
         holds: true,
         doc: said(&|| origin(answer.info, &key.form)),
     };
@@ -107,13 +128,13 @@ fn mechanism(path: &str, key: &Key, answer: &Answer, is_explained: bool) -> Sect
         let (_, value) = answer.values.iter().find(|(name, _)| *name == parameter.name)?;
         Some(KeyValue {
             key: parameter.name.into(),
-            value: text::toml(value),
+            value: Shown::Value(value.clone()),
             holds: true,
             doc: said(&|| doc(&Key::from(parameter))),
         })
     });
     Section {
-        path: format!("{path}.{}", key.name),
+        path: [path, ".", key.name].concat(),
         doc: is_explained.then(|| key.doc.to_owned()),
         lines: std::iter::once(kind).chain(parameters).collect(),
     }

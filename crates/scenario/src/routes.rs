@@ -6,11 +6,10 @@ use crate::links::Net;
 use crate::problem::Problem;
 use crate::quantities::expected;
 use crate::reader::{Head, Reader};
-use crate::resolved::{KeyValue, Section};
+use crate::resolved::{KeyValue, Section, Shown};
 use crate::scenario::{Hop, Route};
 use crate::source::Span;
 use crate::suggest::among;
-use crate::text;
 use crate::tree::{self, Table};
 use std::collections::VecDeque;
 use std::collections::btree_map::{BTreeMap, Entry};
@@ -45,7 +44,7 @@ pub(crate) fn overrides(reader: &mut Reader<'_>, document: &Table, net: &Net) ->
             overrides.insert((node, destination), (next, rule.node.place));
             lines.push(KeyValue {
                 key: format!("{}.{}", at.key, rule.key).into(),
-                value: text::quoted(&net.nodes[next]),
+                value: Shown::Text(net.nodes[next].clone()),
                 holds: true,
                 doc: format!("what is at {} and bound for {} goes to {}", at.key, rule.key, net.nodes[next]),
             });

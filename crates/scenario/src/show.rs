@@ -32,9 +32,10 @@ pub(crate) fn bare(resolved: &Resolved) -> String {
             }
         }
         for line in section.lines.iter().filter(|line| line.holds) {
-            for part in [&*line.key, " = ", &line.value, "\n"] {
-                text.push_str(part);
-            }
+            text.push_str(&line.key);
+            text.push_str(" = ");
+            line.value.push(&mut text);
+            text.push('\n');
         }
     }
     text
@@ -77,5 +78,7 @@ fn comment(doc: &str, text: &mut String) {
 
 fn assignment(line: &KeyValue) -> String {
     let mark = if line.holds { "" } else { "# " };
-    format!("{mark}{} = {}", line.key, line.value)
+    let mut text = format!("{mark}{} = ", line.key);
+    line.value.push(&mut text);
+    text
 }

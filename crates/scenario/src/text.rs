@@ -10,19 +10,17 @@ pub(crate) fn plain(value: &Value) -> String {
     text
 }
 
-/// The value as TOML.
-pub(crate) fn toml(value: &Value) -> String {
-    let mut text = String::with_capacity(16);
+/// Adds the value as TOML.
+pub(crate) fn push_toml(value: &Value, text: &mut String) {
     match value {
-        Value::Number(_) | Value::Count(_) | Value::Flag(_) => push(value, &mut text),
-        Value::Word(word) => return quoted(word),
+        Value::Number(_) | Value::Count(_) | Value::Flag(_) => push(value, text),
+        Value::Word(word) => push_quoted(word, text),
         Value::Duration(_) | Value::Rate(_) | Value::Bytes(_) | Value::Bdp(_) | Value::Counts(_) => {
             text.push('"');
-            push(value, &mut text);
+            push(value, text);
             text.push('"');
         }
     }
-    text
 }
 
 /// Adds what [`plain`] says.
@@ -53,26 +51,20 @@ fn push(value: &Value, text: &mut String) {
     };
 }
 
-/// Any text as a TOML string.
-pub(crate) fn quoted(text: &str) -> String {
-    let mut quoted = String::with_capacity(text.len() + 2);
-    quoted.push('"');
+/// Adds any text as a TOML string.
+pub(crate) fn push_quoted(text: &str, to: &mut String) {
+    to.push('"');
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
-    if text.bytes().all(is_plain) {
-        quoted.push_str(text);
-        quoted.push('"');
-        return quoted;
+    match text.bytes().all(is_plain) {
+        true => to.push_str(text),
+        false => text.chars().for_each(|c| match c {
+            '"' => to.push_str("\\\""),
+            '\\' => to.push_str("\\\\"),
+            c if c.is_control() => to.push_str(&format!("\\u{:04X}", u32::from(c))),
+            c => to.push(c),
+        }),
     }
-    for c in text.chars() {
-        match c {
-            '"' => quoted.push_str("\\\""),
-            '\\' => quoted.push_str("\\\\"),
-            c if c.is_control() => quoted.push_str(&format!("\\u{:04X}", u32::from(c))),
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
+    to.push('"');
 }
 
 /// An amount in the largest unit that keeps it a whole number below a thousand or so.
@@ -111,6 +103,8 @@ mod tests {
 
     #[test]
     fn texts_are_quoted_as_toml() {
-        assert_eq!(quoted("a \"b\"\\\n\u{7f}"), r#""a \"b\"\\\u000A\u007F""#);
+        let mut quoted = String::new();
+        push_quoted("a \"b\"\\\n\u{7f}", &mut quoted);
+        assert_eq!(quoted, r#""a \"b\"\\\u000A\u007F""#);
     }
 }
