@@ -245,8 +245,11 @@ fn rows(py: Python<'_>, store: &Path, number: Option<i64>) -> PyResult<Table> {
         });
     };
     let read = || -> Result<Vec<(Place, Vec<Run>)>, Error> {
-        let places = reader.contents().places(sweep.number)?.into_iter();
-        places.map(|place| reader.contents().runs(&place.digest, true).map(|runs| (place, runs))).collect()
+        let contents = reader.contents();
+        contents.at_once(|| {
+            let places = contents.places(sweep.number)?.into_iter();
+            places.map(|place| contents.runs(&place.digest, true).map(|runs| (place, runs))).collect()
+        })
     };
     let read = read().map_err(failed)?;
     let all: Vec<(&Place, &Run, &str, &Part)> = read

@@ -12,7 +12,7 @@ use lasthop_lab::repeat::seed_of;
 use lasthop_lab::runs::random::Repeats;
 use lasthop_scenario::Scenario;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -26,6 +26,28 @@ pub enum Count {
     Runs(u32),
     /// Until the means over flows of these numbers are so exact, or so many times. One run where nothing is random.
     Until(Precision, Vec<Quantity>, u32),
+}
+
+impl Count {
+    /// How often a point may be run.
+    fn most(&self, scenario: &Scenario) -> u32 {
+        match self {
+            Count::Runs(runs) => *runs,
+            Count::Until(_, _, most) => Repeats::of(std::iter::once(scenario)).worth_running(*most),
+        }
+    }
+
+    fn quantities(&self) -> Option<&[Quantity]> {
+        match self {
+            Count::Runs(_) => None,
+            Count::Until(_, quantities, _) => Some(quantities),
+        }
+    }
+
+    /// What the rule looks at in a run.
+    fn looked_at(&self, run: &Run) -> Vec<Option<f64>> {
+        self.quantities().unwrap_or_default().iter().map(|quantity| run.of_all(*quantity)).collect()
+    }
 }
 
 /// One of several parts that are run apart from each other, on other machines say: the `number`-th of `of`, from 1.
@@ -107,16 +129,43 @@ impl Driver {
         shard: Shard,
     ) -> Result<Driver, Error> {
         let sweep = store.add(grid)?;
-        let digests: BTreeSet<&str> = grid.points.iter().map(|point| point.digest.as_str()).collect();
+        let mut places = BTreeMap::new();
+        let mut points = Vec::new();
+        let contents = store.contents();
+        contents.at_once(|| {
+            for point in &grid.points {
+                if places.contains_key(&point.digest) {
+                    continue;
+                }
+                places.insert(point.digest.clone(), points.len());
+                let most = count.most(&point.scenario);
+                let mut done = BTreeMap::new();
+                for run in contents.runs(&point.digest, count.quantities().is_some())? {
+                    let number = run.seed.wrapping_sub(seed);
+                    if number < u64::from(most) {
+                        done.insert(number as u32, count.looked_at(&run));
+                    }
+                }
+                points.push(Under {
+                    digest: point.digest.clone(),
+                    scenario: Arc::clone(&point.scenario),
+                    text: point.text.as_str().into(),
+                    done,
+                    wanted: 0,
+                    open: 0,
+                });
+            }
+            Ok::<_, Error>(())
+        })?;
         let mut driver = Driver {
             store,
             sweep,
             seed,
             count,
             shard,
-            points: Vec::new(),
-            of: digests.len() as u64,
-            places: BTreeMap::new(),
+            of: points.len() as u64,
+            points,
+            places,
             next: BinaryHeap::new(),
             waiting: Vec::new(),
             since: None,
@@ -124,30 +173,7 @@ impl Driver {
             done: 0,
             failed: Vec::new(),
         };
-        for point in &grid.points {
-            if driver.places.contains_key(&point.digest) {
-                continue;
-            }
-            let place = driver.points.len();
-            driver.places.insert(point.digest.clone(), place);
-            let mut under = Under {
-                digest: point.digest.clone(),
-                scenario: Arc::clone(&point.scenario),
-                text: point.text.as_str().into(),
-                done: BTreeMap::new(),
-                wanted: 0,
-                open: 0,
-            };
-            let most = driver.most(&under.scenario);
-            for run in driver.store.contents().runs(&point.digest, driver.quantities().is_some())? {
-                let number = run.seed.wrapping_sub(seed);
-                if number < u64::from(most) {
-                    under.done.insert(number as u32, driver.looked_at(&run));
-                }
-            }
-            driver.points.push(under);
-            driver.extend(place);
-        }
+        (0..driver.points.len()).for_each(|place| driver.extend(place));
         Ok(driver)
     }
 
@@ -186,7 +212,7 @@ impl Driver {
             self.failed.push(format!("seed {}: {why}", row.seed));
         }
         let parts = row.outcome.as_ref().map(Vec::as_slice).unwrap_or_default();
-        let values = self.looked_at(&Run { seed: row.seed, parts: parts.to_vec() });
+        let values = self.count.looked_at(&Run { seed: row.seed, parts: parts.to_vec() });
         let point = &mut self.points[place];
         point.done.insert(number as u32, values);
         point.open -= 1;
@@ -236,7 +262,7 @@ impl Driver {
         let open: u64 = self.points.iter().map(|point| u64::from(point.open)).sum();
         let Count::Until(precision, ..) = &self.count else { return open };
         let further = |point: &Under| {
-            let most = self.most(&point.scenario);
+            let most = self.count.most(&point.scenario);
             let needed = columns(&point.done, point.wanted).iter().map(|it| precision.expected(it)).max();
             needed.unwrap_or(0).min(most).saturating_sub(point.wanted)
         };
@@ -276,7 +302,7 @@ impl Driver {
     fn extend(&mut self, place: usize) {
         while self.points[place].open == 0 {
             let point = &self.points[place];
-            let (before, most) = (point.wanted, self.most(&point.scenario));
+            let (before, most) = (point.wanted, self.count.most(&point.scenario));
             let wanted = match &self.count {
                 Count::Runs(runs) => *runs,
                 // Other points' runs: a rule needs all runs of a point.
@@ -309,26 +335,6 @@ impl Driver {
             Count::Runs(_) => self.shard.has(u64::from(run) * self.of + place as u64),
             Count::Until(..) => self.shard.has(place as u64),
         }
-    }
-
-    /// How often a point may be run.
-    fn most(&self, scenario: &Scenario) -> u32 {
-        match &self.count {
-            Count::Runs(runs) => *runs,
-            Count::Until(_, _, most) => Repeats::of(std::iter::once(scenario)).worth_running(*most),
-        }
-    }
-
-    fn quantities(&self) -> Option<&[Quantity]> {
-        match &self.count {
-            Count::Runs(_) => None,
-            Count::Until(_, quantities, _) => Some(quantities),
-        }
-    }
-
-    /// What the rule looks at in a run.
-    fn looked_at(&self, run: &Run) -> Vec<Option<f64>> {
-        self.quantities().unwrap_or_default().iter().map(|quantity| run.of_all(*quantity)).collect()
     }
 }
 

@@ -8,7 +8,7 @@ use crate::values::{self, Choices};
 use clap::{Args, ValueEnum};
 use lasthop_lab::compare::{Quantity, Variation};
 use lasthop_sweep::results::{self, Rows, Wanted};
-use lasthop_sweep::store::{Contents, Reader, Store, Sweep};
+use lasthop_sweep::store::{Contents, Error, Reader, Store, Sweep};
 use std::path::PathBuf;
 
 /// What is good to know of it.
@@ -205,29 +205,34 @@ pub(crate) fn show(
 }
 
 fn one(contents: &Contents<'_>, sweep: &Sweep, wanted: &Wanted, format: Format) -> Result<(), Failure> {
-    let mut rows = Rows::of(sweep, wanted);
-    let names = rows.names();
-    if format == Format::Csv {
-        output::print(&results::flow_header(&sweep.paths, wanted))?;
-    }
-    for place in contents.places(sweep.number)?.iter().filter(|place| wanted.takes(sweep, place)) {
-        let runs = match format {
-            Format::Table => contents.runs_with(&place.digest, &names)?,
-            Format::Csv | Format::Json => contents.runs(&place.digest, true)?,
-        };
-        match format {
-            Format::Table => rows.add(place, &runs),
-            Format::Csv => output::print(&results::flow_rows(place, &runs, wanted))?,
-            Format::Json => {
-                for object in results::objects(sweep, place, &runs, wanted) {
+    let places = contents.places(sweep.number)?;
+    let places = || places.iter().filter(|place| wanted.takes(sweep, place));
+    match format {
+        Format::Table => {
+            let mut rows = Rows::of(sweep, wanted);
+            let numbers = contents.of_flows(&rows.names())?;
+            contents.at_once(|| {
+                places().try_for_each(|place| {
+                    rows.add(place, &contents.runs_with(&place.digest, &numbers)?);
+                    Ok::<_, Error>(())
+                })
+            })?;
+            output::print(&(heading(sweep) + &table::text(&rows.table())))
+        }
+        Format::Csv => {
+            output::print(&results::flow_header(&sweep.paths, wanted))?;
+            places().try_for_each(|place| {
+                output::print(&results::flow_rows(place, &contents.runs(&place.digest, true)?, wanted))
+            })
+        }
+        Format::Json => {
+            for place in places() {
+                for object in results::objects(sweep, place, &contents.runs(&place.digest, true)?, wanted) {
                     output::print_line(&object.to_string())?;
                 }
             }
+            Ok(())
         }
-    }
-    match format {
-        Format::Table => output::print(&(heading(sweep) + &table::text(&rows.table()))),
-        _ => Ok(()),
     }
 }
 

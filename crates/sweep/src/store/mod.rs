@@ -20,7 +20,7 @@ mod write;
 
 pub use error::Error;
 pub use merge::Merged;
-pub use read::{Contents, Place, Reader, Run, Sweep};
+pub use read::{Contents, Numbers, Place, Reader, Run, Sweep};
 
 use lock::Lock;
 use read::Names;

@@ -215,31 +215,49 @@ impl Contents<'_> {
     /// # Errors
     /// If it cannot be read.
     pub fn runs(&self, digest: &str, with_numbers: bool) -> Result<Vec<Run>, Error> {
-        self.selected(digest, with_numbers.then_some(ALL)).map_err(|error| Error::of(self.path, &error))
+        self.selected(digest, with_numbers.then_some(&Numbers::ALL))
+            .map_err(|error| Error::of(self.path, &error))
     }
 
-    /// The same with those numbers alone that have one of these names.
+    /// The numbers of flows, and of all of them together, that have one of these names: as far as the store knows them now.
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn runs_with(&self, digest: &str, names: &[&str]) -> Result<Vec<Run>, Error> {
-        let runs = || -> rusqlite::Result<Vec<Run>> {
+    pub fn of_flows(&self, names: &[&str]) -> Result<Numbers, Error> {
+        let wanted = || -> rusqlite::Result<Numbers> {
             let mut known = self.connection.prepare_cached("SELECT id FROM name WHERE name = ?1")?;
             let mut numbers = Vec::new();
             for name in names {
                 let number: Option<i64> = known.query_row([name], |row| row.get(0)).optional()?;
                 numbers.extend(number.map(|number| number.to_string()));
             }
-            self.selected(
-                digest,
-                Some(&ALL.replace("ORDER", &format!("AND name IN ({}) ORDER", numbers.join(",")))),
-            )
+            let those = format!("AND name IN ({}) ORDER", numbers.join(","));
+            Ok(Numbers { statement: ALL.replace("ORDER", &those).into(), links: false })
         };
-        runs().map_err(|error| Error::of(self.path, &error))
+        wanted().map_err(|error| Error::of(self.path, &error))
     }
 
-    /// A point's runs, with the numbers that a statement selects.
-    fn selected(&self, digest: &str, numbers: Option<&str>) -> rusqlite::Result<Vec<Run>> {
+    /// [`Contents::runs`] with those numbers alone.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn runs_with(&self, digest: &str, numbers: &Numbers) -> Result<Vec<Run>, Error> {
+        self.selected(digest, Some(numbers)).map_err(|error| Error::of(self.path, &error))
+    }
+
+    /// Reads several things as they are at one moment, which takes less than to ask for each anew whether somebody writes.
+    /// Not within itself.
+    ///
+    /// # Errors
+    /// If it cannot be read, and what the work says.
+    pub fn at_once<T, E: From<Error>>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        let begun = self.connection.unchecked_transaction();
+        let _until_then = begun.map_err(|error| Error::of(self.path, &error))?;
+        work()
+    }
+
+    /// A point's runs, with the numbers that are wanted.
+    fn selected(&self, digest: &str, numbers: Option<&Numbers>) -> rusqlite::Result<Vec<Run>> {
         let mut select = self.connection.prepare_cached(
             "SELECT run.id, seed, point FROM run JOIN point ON point.id = run.point
                  WHERE digest = ?1 AND state = 'done'",
@@ -272,12 +290,15 @@ impl Contents<'_> {
     }
 
     /// A run's numbers. A subject without any number is a part too: a flow that nothing is known of has a row.
-    fn parts(&self, run: i64, numbers: &str, subjects: &[(i64, Subject)]) -> rusqlite::Result<Vec<Part>> {
+    fn parts(&self, run: i64, numbers: &Numbers, subjects: &[(i64, Subject)]) -> rusqlite::Result<Vec<Part>> {
         let empty = |(_, subject): &(i64, Subject)| Part { subject: subject.clone(), numbers: Vec::new() };
         let mut parts: Vec<Part> = subjects.iter().map(empty).collect();
         let mut names = self.names.0.borrow_mut();
-        let mut select = self.connection.prepare_cached(numbers)?;
-        let mut rows = select.query([run])?;
+        let is_wanted =
+            |(_, subject): &&(i64, Subject)| numbers.links || !matches!(subject, Subject::Link(_));
+        let last = subjects.iter().rev().find(is_wanted).map_or(0, |(number, _)| *number);
+        let mut select = self.connection.prepare_cached(&numbers.statement)?;
+        let mut rows = select.query([run, last])?;
         let mut at = 0;
         while let Some(row) = rows.next()? {
             let number = row.get_ref(0)?.as_i64()?;
@@ -297,8 +318,21 @@ impl Contents<'_> {
     }
 }
 
-/// All numbers of a run.
-const ALL: &str = "SELECT subject, name, value FROM metric WHERE run = ?1 ORDER BY subject, name";
+/// Which numbers of a run are read.
+#[derive(Clone, Debug)]
+pub struct Numbers {
+    statement: Cow<'static, str>,
+    /// Whether those of links are, which come last.
+    links: bool,
+}
+
+impl Numbers {
+    const ALL: Numbers = Numbers { statement: Cow::Borrowed(ALL), links: true };
+}
+
+/// The numbers of a run that stand at these places and before.
+const ALL: &str =
+    "SELECT subject, name, value FROM metric WHERE run = ?1 AND subject <= ?2 ORDER BY subject, name";
 
 /// The names of metrics by their numbers, which rise, as far as they have been read: a store says each once, and others
 /// may come to it.
