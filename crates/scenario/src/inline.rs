@@ -254,7 +254,7 @@ fn document(catalogue: &Catalogue, sources: &[Source], items: &[Item]) -> Result
     if let Some((item, delay)) = delay(sources, items)? {
         link.set("one_way_delay", item.place, Node::text(item.node.place, &delay));
     }
-    let table = |inner| Node { place: whole, content: Content::Table(inner) };
+    let table = |inner: Table| Node { place: whole, content: Content::Table(inner.into()) };
     link.set("down", whole, table(down));
     link.set("up", whole, table(up));
     let mut document = Table::default();
@@ -315,7 +315,7 @@ fn of_kind(kind: &str, parameters: &[(&str, &Item)]) -> (Span, Node) {
     for (parameter, item) in parameters {
         channel.set(parameter, item.place, item.node.clone());
     }
-    (first.place, Node { place: first.place, content: Content::Table(channel) })
+    (first.place, Node { place: first.place, content: Content::Table(channel.into()) })
 }
 
 /// The mechanism that `jitter` says: a time is the latest of a random one.
@@ -326,7 +326,7 @@ fn jitter(item: &Item) -> Node {
     let mut table = Table::default();
     table.set("kind", item.place, Node::text(item.node.place, "random"));
     table.set("most", item.place, Node::text(item.node.place, item.value.trim_matches('"')));
-    Node { place: item.node.place, content: Content::Table(table) }
+    Node { place: item.node.place, content: Content::Table(table.into()) }
 }
 
 /// The propagation delay each way that `one_way_delay` or `rtt` says.

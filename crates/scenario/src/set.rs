@@ -337,7 +337,7 @@ fn assign(
     }
     if table.find(key).is_none() {
         // A parameter of what the link says for both directions: this direction gets its own.
-        let content = both.unwrap_or_else(|| Content::Table(Table::default()));
+        let content = both.unwrap_or_else(|| Content::Table(Arc::default()));
         table.set(key, place, Node { place, content });
     }
     let of_both =
@@ -345,10 +345,10 @@ fn assign(
     let of_both = of_both.flatten().map(|entry| entry.node.content.clone());
     if let Some(entry) = table.find_mut(key) {
         if let Some(expanded) = as_table(catalogue, entry) {
-            entry.node.content = Content::Table(expanded);
+            entry.node.content = Content::Table(expanded.into());
         }
         if let Content::Table(inner) = &mut entry.node.content {
-            assign(catalogue, inner, of_both, rest, place, value);
+            assign(catalogue, Arc::make_mut(inner), of_both, rest, place, value);
         }
     }
 }
@@ -359,10 +359,10 @@ fn remove(catalogue: &Catalogue, document: &mut Table, path: &[String], key: &st
     for part in path {
         let Some(entry) = table.find_mut(part) else { return false };
         if let Some(expanded) = as_table(catalogue, entry) {
-            entry.node.content = Content::Table(expanded);
+            entry.node.content = Content::Table(expanded.into());
         }
         let Content::Table(inner) = &mut entry.node.content else { return false };
-        table = inner;
+        table = Arc::make_mut(inner);
     }
     let before = table.entries.len();
     table.entries.retain(|entry| entry.key != key);

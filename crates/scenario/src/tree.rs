@@ -3,6 +3,7 @@
 use crate::problem::Problem;
 use crate::source::{Source, Span};
 use std::ops::Range;
+use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -35,7 +36,8 @@ pub(crate) enum Content {
     /// Decimal digits, sign, point, exponent; `nan` and `inf` too.
     Number(String),
     Flag(bool),
-    Table(Table),
+    /// Shared until it is changed: the drafts of a sweep's points have most of their tables in common.
+    Table(Arc<Table>),
     /// A list or a date, which no key takes.
     Other(&'static str),
 }
@@ -140,7 +142,7 @@ pub(crate) fn parse_typed(written: &str, place: Span) -> Node {
 fn relocate(node: &mut Node, place: Span) {
     node.place = place;
     if let Content::Table(table) = &mut node.content {
-        for entry in &mut table.entries {
+        for entry in &mut Arc::make_mut(table).entries {
             entry.place = place;
             relocate(&mut entry.node, place);
         }
@@ -192,7 +194,7 @@ fn node(value: &Spanned<DeValue<'_>>, source: usize, depth: usize) -> Node {
         DeValue::Boolean(flag) => Content::Flag(*flag),
         DeValue::Datetime(_) => Content::Other("a date"),
         DeValue::Array(_) => Content::Other("a list"),
-        DeValue::Table(inner) => Content::Table(table(inner, source, depth)),
+        DeValue::Table(inner) => Content::Table(table(inner, source, depth).into()),
     };
     Node { place: place(value.span(), source), content }
 }
