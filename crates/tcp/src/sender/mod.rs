@@ -6,6 +6,20 @@
 //!    for it; new data also needs room in the receiver's window, and Nagle's consent.
 //! 3. Recovery never inflates the window: `in_flight` is its account of the network.
 //! 4. One reduction per window of data, whichever signal comes first.
+//!
+//! * `half`: a sender, or none so far;
+//! * `application`: what there is to send; `segment`: how much a segment holds; `peer`: what the receiver's window admits;
+//!   `new_data`: how much goes out next; `limit`: what keeps it back; `idle`: what a pause does to the window;
+//! * `calm`: what an ACK does while nothing is lost; `repair`: the same, and what goes out, while something is;
+//!   `reductions`: when the window comes down;
+//! * `timer`: what it stands for; `timeout`: what its expiry does; `tail`: the end of a flight is probed before that;
+//!   `persist`: probes of a closed window; `user_timeout`: how long is borne that nothing moves;
+//! * `undo`: what is taken back, and what tells that it was for nothing: `eifel`, `f_rto`;
+//! * `told`: what others tell of losses;
+//! * `seen`: what can be seen from outside.
+//!
+//! What was sent stands in `scoreboard`. Mechanisms stand in folders of their own: `congestion`, `counting`, `judge`, `rate`,
+//! `recovery`, `reduction`, `slow_start`.
 
 pub mod congestion;
 pub mod counting;
@@ -17,6 +31,7 @@ pub mod scoreboard;
 pub mod slow_start;
 
 mod application;
+mod calm;
 mod eifel;
 mod f_rto;
 mod half;
@@ -27,6 +42,8 @@ mod peer;
 mod persist;
 mod reductions;
 mod repair;
+mod seen;
+mod segment;
 mod tail;
 mod timeout;
 mod timer;
@@ -40,11 +57,11 @@ pub(crate) use new_data::Full;
 pub(crate) use user_timeout::Expiry;
 
 use crate::config::Config;
-use crate::event::{Log, Reason};
+use crate::event::Log;
 use crate::ranges::Range;
 use crate::rtt::RttEstimator;
 use application::Application;
-use congestion::{AckEvent, CongestionControl, Phase, Start};
+use congestion::{CongestionControl, Start};
 use counting::AckCounting;
 use idle::{CWND_STAYS, Idle};
 use judge::LossJudge;
@@ -54,14 +71,13 @@ use limit::Waiting;
 use peer::Peer;
 use persist::Persist;
 use rate::Rates;
-use recovery::AckNews;
 use reductions::Reductions;
 use repair::Repair;
 use scoreboard::Scoreboard;
 use slow_start::SlowStart;
 use std::sync::Arc;
 use tail::Tail;
-use timer::{Kind, Timer};
+use timer::Timer;
 use user_timeout::UserTimeout;
 
 /// The sending half of an endpoint. Offsets are absolute; the SYN is byte 0.
@@ -236,31 +252,6 @@ impl Sender {
         }
     }
 
-    /// The application has `bytes` more to send.
-    pub fn write(&mut self, bytes: u64) {
-        self.application.write(bytes);
-    }
-
-    /// Nothing more will be written: a FIN follows.
-    pub fn finish(&mut self) {
-        self.application.finish();
-    }
-
-    /// The byte behind the last one written, so far.
-    pub(crate) fn end_of_data(&self) -> u64 {
-        self.application.written()
-    }
-
-    /// What is written and was not sent yet, bytes.
-    pub fn unsent(&self) -> u64 {
-        self.application.written().saturating_sub(self.board.nxt())
-    }
-
-    /// Whether the FIN was sent and acknowledged.
-    pub fn is_finished(&self) -> bool {
-        self.application.is_finishing() && self.board.una() > self.application.written()
-    }
-
     /// The handshake is over; its round-trip time, if it can be told.
     fn measure_handshake(&mut self, rtt: Option<Duration>) {
         if let Some(rtt) = rtt {
@@ -274,144 +265,6 @@ impl Sender {
     /// The handshake's timer expired: data begins with this timeout at least (RFC 6298 §5.7).
     pub(crate) fn begin_carefully(&mut self, timeout: Duration) {
         self.rtt.start_from(timeout);
-    }
-
-    /// Payload of a full segment, bytes.
-    pub fn segment(&self) -> u64 {
-        self.mss
-    }
-
-    /// Whether its recovery needs SACK.
-    pub(crate) fn uses_sack(&self) -> bool {
-        self.repair.recovery.uses_sack()
-    }
-
-    /// cwnd, bytes: in a recovery what the reduction leaves of it so far.
-    pub fn window(&self) -> u64 {
-        self.reductions.allowance().unwrap_or(self.cwnd)
-    }
-
-    /// Slow start threshold, bytes.
-    pub fn ssthresh(&self) -> u64 {
-        self.congestion.ssthresh()
-    }
-
-    /// Bytes in the network by the recovery's account.
-    pub fn in_flight(&self) -> u64 {
-        self.repair.recovery.in_flight(&self.board)
-    }
-
-    /// cwnd as the papers draw it, inflated by what has left: window + outstanding - in flight.
-    pub fn inflated_window(&self) -> u64 {
-        (self.window() + self.board.outstanding()).saturating_sub(self.in_flight())
-    }
-
-    /// What is outstanding.
-    pub fn board(&self) -> &Scoreboard {
-        &self.board
-    }
-
-    /// Round-trip time and timeout.
-    pub fn rtt(&self) -> &RttEstimator {
-        &self.rtt
-    }
-
-    /// When the timer expires.
-    pub fn timer(&self) -> Time {
-        self.timer.next()
-    }
-
-    /// Whether [`Sender::timer`] may be earlier than at the last [`Sender::note_timer`].
-    #[inline]
-    pub(crate) fn is_sooner(&self) -> bool {
-        self.timer.is_sooner()
-    }
-
-    /// Somebody has looked at [`Sender::timer`] and remembers it.
-    pub(crate) fn note_timer(&mut self) {
-        self.timer.note_asked();
-    }
-
-    /// Whether segments with new data leave some of a full segment to options.
-    pub(crate) fn leaves_room(&self) -> bool {
-        self.fits != self.mss
-    }
-
-    /// From now on segments with new data leave so many bytes of a full segment to options.
-    pub(crate) fn leave_room(&mut self, bytes: u64) {
-        self.fits = self.mss.saturating_sub(bytes).max(1);
-    }
-
-    /// The path takes segments of `mss` bytes and no longer ones: what is outstanding goes out again in such. That says
-    /// nothing of congestion: cwnd stays (RFC 1191 §6.4).
-    pub(crate) fn shorten(&mut self, now: Time, mss: u64) {
-        self.mss = mss;
-        self.fits = mss;
-        self.congestion.on_segment(mss);
-        if self.board.outstanding() > 0 {
-            self.board.cut(mss);
-            self.board.mark_all_lost();
-            self.ignore_losses();
-            self.start_over(Reason::TooLong);
-            self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
-            self.take_stock();
-        }
-    }
-
-    /// Whether short segments wait while data is outstanding, from now on (RFC 9293 §3.7.4).
-    pub(crate) fn set_nagle(&mut self, nagle: bool) {
-        self.application.nagle = nagle;
-    }
-
-    /// Whether it judges losses at all, once they are repaired or by marks: its judgements are accounted.
-    pub fn judges(&self) -> bool {
-        self.judge.as_ref().is_some_and(|judge| judge.judges()) || self.judges_one_by_one()
-    }
-
-    /// Whether it tells random errors from congestion by the marks of duplicate ACKs.
-    pub fn judges_by_mark(&self) -> bool {
-        self.congestion.judges_by_mark()
-    }
-
-    /// Whether it judges the loss of each segment by itself, when it is found.
-    pub fn judges_one_by_one(&self) -> bool {
-        self.judges_by_mark() || self.judge.as_ref().is_some_and(|judge| judge.judges_losses())
-    }
-
-    /// Whether its congestion control sees every ACK before its effect.
-    #[inline]
-    pub(crate) fn observes(&self) -> bool {
-        self.observes
-    }
-
-    /// Whether its congestion control draws random numbers, so that repetitions may differ.
-    pub fn draws(&self) -> bool {
-        self.congestion.draws()
-    }
-
-    /// Whether its congestion control answers marks in proportion (RFC 9331).
-    pub fn is_scalable(&self) -> bool {
-        self.congestion.is_scalable()
-    }
-
-    /// Whether fast recovery is under way.
-    pub fn is_recovering(&self) -> bool {
-        self.repair.recovery.is_recovering()
-    }
-
-    /// The byte behind the highest one that may be acknowledged: a probe's byte counts as sent only once it is.
-    pub(crate) fn may_acknowledge(&self) -> u64 {
-        self.board.nxt() + u64::from(self.persist.has_probed() && self.has_new_data())
-    }
-
-    /// The oldest acknowledgement that is still believable (RFC 5961 §5).
-    pub(crate) fn oldest_ack(&self) -> u64 {
-        self.board.una().saturating_sub(self.peer.largest_window())
-    }
-
-    /// The connection is over: no timer runs.
-    pub(crate) fn stop(&mut self) {
-        self.timer = Timer::OFF;
     }
 
     /// Takes an acceptable acknowledgement (`una <= ack <= may_acknowledge()`).
@@ -439,146 +292,6 @@ impl Sender {
         }
     }
 
-    #[inline(never)]
-    fn advance_by(&mut self, now: Time, ack: &Ack<'_>) {
-        self.advance_calmly(now, ack.ack, ack.marked, || ack.echoed_rtt, || ack.clock);
-    }
-
-    /// Whether short ways may be taken ([`Config::has_shortcut`](crate::Config::has_shortcut)).
-    #[inline]
-    pub(crate) fn has_shortcut(&self) -> bool {
-        self.has_shortcut
-    }
-
-    /// Whether nothing is lost, reported or repeated.
-    #[inline]
-    pub(crate) fn is_calm(&self) -> bool {
-        self.calm
-    }
-
-    /// A segment of the peer at offset `at` that acknowledges `ack` tells the window, bytes.
-    #[inline]
-    pub(crate) fn hear_window(&mut self, at: u64, ack: u64, window: u64) {
-        self.peer.admit_from(at, ack, window);
-    }
-
-    /// A new acknowledgement while nothing is lost: what [`Sender::handle_ack`] comes down to then. The round trip that the
-    /// timestamp's echo measures is asked for if the scoreboard knows none, the peer's clock if somebody observes.
-    #[inline(always)]
-    pub(crate) fn advance_calmly(
-        &mut self,
-        now: Time,
-        ack: u64,
-        marked: u32,
-        echoed_rtt: impl FnOnce() -> Option<Duration>,
-        clock: impl FnOnce() -> Option<Time>,
-    ) {
-        let bytes = ack - self.board.una();
-        // Nearly always it covers exactly the first segment, and nobody watches.
-        if self.watches {
-            return self.advance_any(now, ack, marked, echoed_rtt, clock);
-        }
-        let Some(sent_at) = self.board.acknowledge_first(ack) else {
-            return self.advance_any(now, ack, marked, echoed_rtt, clock);
-        };
-        let rtt = now.since(sent_at);
-        self.rtt.sample(&self.config.rto, rtt);
-        let event = AckEvent {
-            now,
-            phase: self.calm_phase(),
-            acked: bytes,
-            segments: 1,
-            delivered: bytes,
-            marked: u64::from(marked),
-            rtt: Some(rtt),
-            srtt: self.rtt.srtt(),
-            in_flight: self.board.outstanding(),
-            ..AckEvent::default()
-        };
-        self.cwnd = self.congestion.window_after(&event, &mut *self.counting);
-        self.wait_anew(now, Some(sent_at));
-    }
-
-    /// The same if it covers several segments or a part of one, or if what is sent is watched.
-    #[inline(never)]
-    fn advance_any(
-        &mut self,
-        now: Time,
-        ack: u64,
-        marked: u32,
-        echoed_rtt: impl FnOnce() -> Option<Duration>,
-        clock: impl FnOnce() -> Option<Time>,
-    ) {
-        self.board.begin_ack();
-        let acked = self.board.acknowledge(ack);
-        let rtt = match acked.sent_at {
-            Some(sent_at) => Some(now.since(sent_at)),
-            None => echoed_rtt(),
-        };
-        if let Some(rtt) = rtt {
-            self.rtt.sample(&self.config.rto, rtt);
-        }
-        let outstanding = self.board.outstanding();
-        let (mut held, mut rate) = (false, None);
-        if self.watches {
-            if self.rates.is_some() {
-                rate = self.sample(now, acked.delivered);
-            }
-            if self.observes {
-                let acked = acked.bytes;
-                let clock = clock();
-                let news = AckNews { now, acked, rtt, clock, mss: self.mss, ..AckNews::default() };
-                self.congestion.observe(&news);
-            }
-            held = self.leaves_window_unused(outstanding + acked.bytes);
-        }
-        let event = AckEvent {
-            now,
-            phase: self.calm_phase(),
-            acked: acked.bytes,
-            segments: acked.segments,
-            delivered: acked.delivered,
-            marked: u64::from(marked),
-            rtt,
-            srtt: self.rtt.srtt(),
-            in_flight: outstanding,
-            rate: rate.as_ref(),
-            held,
-            ..AckEvent::default()
-        };
-        self.cwnd = match self.watches {
-            true => self.grow_watchfully(&event),
-            false => self.congestion.window_after(&event, &mut *self.counting),
-        };
-        self.wait_anew(now, acked.sent_at);
-    }
-
-    /// Where a sender stands that repairs nothing.
-    #[inline]
-    fn calm_phase(&self) -> Phase {
-        if self.board.una() < self.restart_until { Phase::Restart } else { Phase::Open }
-    }
-
-    /// New data is acknowledged, its newest segment sent at `sent_at` if that is known: the timer starts anew.
-    #[inline]
-    fn wait_anew(&mut self, now: Time, sent_at: Option<Time>) {
-        self.arm(now);
-        if self.board.outstanding() == 0 {
-            self.idle.since = sent_at.unwrap_or(now);
-            self.timer.stop();
-        }
-    }
-
-    /// The window after an ACK if anything watches what is sent.
-    fn grow_watchfully(&mut self, event: &AckEvent) -> u64 {
-        match self.is_watched_slow_start() {
-            true => self.grow_watched(event),
-            false => self.congestion.on_ack(event, &mut *self.counting),
-        }
-        self.note_restraint(event.in_flight);
-        self.congestion.window()
-    }
-
     /// What goes out now, if anything may.
     #[inline(never)]
     pub(crate) fn poll(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
@@ -600,9 +313,5 @@ impl Sender {
             };
         }
         self.poll_in_repair(now, log)
-    }
-
-    pub(super) fn has_new_data(&self) -> bool {
-        self.board.nxt() < self.application.end()
     }
 }

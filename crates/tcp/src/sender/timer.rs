@@ -1,5 +1,6 @@
 //! The one timer of a sender (RFC 6298 §5), what it stands for, and two deadlines beside it.
 
+use super::Sender;
 use lasthop_base::Time;
 
 /// What happens when the timer expires.
@@ -115,6 +116,29 @@ impl Timer {
     #[inline]
     pub(super) fn holds(&self) -> bool {
         self.kind == Kind::Hold
+    }
+}
+
+impl Sender {
+    /// When the timer expires.
+    pub fn timer(&self) -> Time {
+        self.timer.next()
+    }
+
+    /// Whether [`Sender::timer`] may be earlier than at the last [`Sender::note_timer`].
+    #[inline]
+    pub(crate) fn is_sooner(&self) -> bool {
+        self.timer.is_sooner()
+    }
+
+    /// Somebody has looked at [`Sender::timer`] and remembers it.
+    pub(crate) fn note_timer(&mut self) {
+        self.timer.note_asked();
+    }
+
+    /// The connection is over: no timer runs.
+    pub(crate) fn stop(&mut self) {
+        self.timer = Timer::OFF;
     }
 }
 
