@@ -39,6 +39,9 @@ impl Receiver {
     /// is left that the peer may be waiting (RFC 9293 §3.8.6.2.2).
     pub(crate) fn hold_unread(&mut self, bytes: u64, shift: u8) {
         self.unread = bytes;
+        if self.buffer != NO_BUFFER {
+            self.free = self.buffer.saturating_sub(bytes);
+        }
         self.all_told = false;
         let expressed = |window: u64| (window >> shift).min(u64::from(u16::MAX)) << shift;
         let wide = (2 * self.smallest_opening).min(expressed(self.window.largest())).max(1);
@@ -90,8 +93,8 @@ impl Receiver {
 
     #[inline(always)]
     fn wanted_edge(&mut self) -> u64 {
-        if self.buffer != NO_BUFFER {
-            return self.next() + self.buffer.saturating_sub(self.unread);
+        if self.free != NO_BUFFER {
+            return self.next() + self.free;
         }
         let input = WindowInput { unread: self.unread, segment: self.segment };
         self.next() + self.window.bytes(&input)

@@ -39,7 +39,7 @@ use window::AdvertisedWindow;
 
 /// The receiving half of an endpoint. Offsets are absolute; the peer's SYN is byte 0.
 ///
-/// In lines of the cache: one that every segment touches, whoever receives data; one of what waits behind holes; two of what
+/// In lines of the cache: one that every segment touches, whoever receives data; one of what waits behind holes; one of what
 /// is told and when; then what hardly any segment asks for.
 #[repr(C)]
 pub struct Receiver {
@@ -79,9 +79,11 @@ pub struct Receiver {
     units: u16,
     reassembly: Reassembly,
     told: Told,
-    segment: u64,
     /// Empty: nothing.
     duplicate: Range,
+    /// What is free in the buffer, if the window is that, bytes; else [`NO_BUFFER`].
+    free: u64,
+    segment: u64,
     /// Bytes in order that the application has not read.
     unread: u64,
     /// The size of the buffer, if the window is what is free in one, bytes; else [`NO_BUFFER`].
@@ -157,6 +159,7 @@ impl Receiver {
                 true_window: estimates && estimator().is_oracle(),
             },
             buffer,
+            free: buffer,
             shrinks: window.shrinks(),
             sooner: false,
             all_told: false,
