@@ -4,9 +4,17 @@
 //! that a recovery asks for (outstanding, SACKed, lost, retransmitted) is kept as it
 //! changes, and each record is visited a bounded number of times in its life: the
 //! cost of an ACK depends neither on the window nor on the number of holes.
+//!
+//! * `arrived`: what an ACK covers, and what SACK reports;
+//! * `lost`: what is given up; `times`: the same by time, and when what was sent;
+//! * `next`: what goes out again.
 
+mod arrived;
+mod lost;
+mod next;
 mod times;
 
+pub use arrived::Acked;
 pub use times::Newest;
 
 use crate::ranges::{Range, RangeSet};
@@ -56,20 +64,6 @@ const LOST: u8 = 2;
 const AGAIN: u8 = 4;
 /// Sent more than once in its life (Karn).
 const EVER_AGAIN: u8 = 8;
-
-/// What a cumulative acknowledgement covered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Acked {
-    /// Bytes by which `una` advanced.
-    pub bytes: u64,
-    /// Records (segments) now wholly acknowledged, those not counted that SACK had already reported.
-    pub segments: u32,
-    /// Of these bytes, those that SACK had not already reported.
-    pub delivered: u64,
-    /// When the newest segment was sent, unless SACK had reported it before, or one of them was sent twice: the
-    /// others may have waited for that one in the receiver's buffer (Karn, RFC 6298 §3).
-    pub sent_at: Option<Time>,
-}
 
 impl Scoreboard {
     /// An empty board whose next byte is at `offset`.
@@ -164,161 +158,6 @@ impl Scoreboard {
         record.marks |= EVER_AGAIN;
     }
 
-    /// A cumulative acknowledgement up to `ack`, which must lie in `una..=nxt`.
-    #[inline]
-    pub fn acknowledge(&mut self, ack: u64) -> Acked {
-        let bytes = ack - self.una;
-        match self.acknowledge_first(ack) {
-            Some(sent_at) => Acked { bytes, segments: 1, delivered: bytes, sent_at: Some(sent_at) },
-            None => self.acknowledge_any(ack),
-        }
-    }
-
-    /// The same if it covers exactly the first segment, of which there is nothing to say, and nothing is reported by SACK:
-    /// when that segment was sent. `None`: nothing has happened.
-    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    pub(crate) fn acknowledge_first(&mut self, ack: u64) -> Option<Time> {
-        let Record { end, sent_at, marks } = *self.records.front()?;
-        if end != ack || marks != 0 || !self.sacked.is_empty() || self.times.is_some() {
-            return None;
-        }
-        self.largest_acked = self.largest_acked.max(ack - self.una);
-        self.records.pop_front();
-        self.popped += 1;
-        self.una = ack;
-        Some(sent_at)
-    }
-
-    #[cold]
-    fn acknowledge_any(&mut self, ack: u64) -> Acked {
-        let mut acked = Acked { bytes: ack - self.una, ..Acked::default() };
-        self.largest_acked = self.largest_acked.max(acked.bytes);
-        let mut start = self.una;
-        let mut seen = 0;
-        while let Some(record) = self.records.front() {
-            let Record { end, sent_at, marks } = *record;
-            let covered = end.min(ack) - start;
-            self.forget(covered, marks);
-            if marks & SACKED == 0 {
-                acked.delivered += covered;
-            }
-            if end > ack {
-                break;
-            }
-            if marks & SACKED == 0 {
-                acked.segments += 1;
-                if let Some(times) = &mut self.times {
-                    times.see(Record { end, sent_at, marks });
-                }
-            }
-            seen |= marks & EVER_AGAIN;
-            acked.sent_at = ((marks & SACKED) | seen == 0).then_some(sent_at);
-            self.records.pop_front();
-            self.popped += 1;
-            start = end;
-            if start == ack {
-                break;
-            }
-        }
-        self.una = ack;
-        if !self.sacked.is_empty() {
-            self.sacked.remove_below(ack);
-        }
-        acked
-    }
-
-    /// A SACK block. Returns the bytes that it reports for the first time.
-    ///
-    /// Blocks outside `una..nxt` or reversed are ignored (RFC 2018 §5, RFC 2883: D-SACK below `una`).
-    pub fn sack(&mut self, block: Range) -> u64 {
-        if block.start >= block.end || block.start < self.una || block.end > self.nxt {
-            return 0;
-        }
-        let mut fresh = 0;
-        let mut from = block.start;
-        while from < block.end {
-            let (covered, to) = self.sacked.run_at(from, block.end);
-            if !covered {
-                fresh += self.mark_sacked(Range { start: from, end: to });
-            }
-            from = to;
-        }
-        fresh
-    }
-
-    /// Marks the records wholly inside a stretch that no block covered yet; a part of a record stays unreported.
-    fn mark_sacked(&mut self, stretch: Range) -> u64 {
-        let mut index = self.index_of(stretch.start);
-        let mut begin = self.start_of(index);
-        if begin < stretch.start {
-            begin = self.records[index].end;
-            index += 1;
-        }
-        let first = begin;
-        while let Some(record) = self.records.get_mut(index) {
-            if record.end > stretch.end {
-                break;
-            }
-            let (len, marks) = (record.end - begin, record.marks);
-            if let Some(times) = &mut self.times {
-                times.see(*record);
-                times.report(*record);
-            }
-            record.marks |= SACKED;
-            begin = record.end;
-            index += 1;
-            self.sacked_bytes += len;
-            if marks & LOST != 0 {
-                self.lost_bytes -= len;
-            }
-            if marks & AGAIN != 0 {
-                self.again_bytes -= len;
-            }
-        }
-        if begin > first {
-            self.sacked.insert(Range { start: first, end: begin });
-        }
-        begin - first
-    }
-
-    /// Marks as lost every unreported segment below three discontiguous SACKed sequences, or below more than
-    /// two segments' worth of SACKed bytes (RFC 6675 §4, IsLost with DupThresh = 3). Each segment is visited once.
-    pub fn mark_lost_by_sack(&mut self, segment: u64) {
-        let Some(edge) = self.sacked.edge_above(3, 2 * segment) else { return };
-        let mut index = self.lost_to.max(self.popped);
-        while let Some(record) = self.records.get((index - self.popped) as usize) {
-            if record.end > edge {
-                break;
-            }
-            self.mark_lost((index - self.popped) as usize);
-            index += 1;
-        }
-        self.lost_to = index;
-    }
-
-    /// Marks the first unacknowledged segment as lost.
-    pub fn mark_first_lost(&mut self) {
-        if !self.records.is_empty() {
-            self.mark_lost(0);
-            self.again_from = self.again_from.min(self.popped);
-            self.lost_to = self.lost_to.max(self.popped + 1);
-        }
-    }
-
-    /// Marks the segment that begins at `start` as lost, if it is outstanding, was not reported and was not sent again since it
-    /// was last found lost; and says which it is.
-    pub fn lose(&mut self, start: u64) -> Option<Range> {
-        if !(self.una..self.nxt).contains(&start) {
-            return None;
-        }
-        let index = self.index_of(start);
-        if self.start_of(index) != start || self.records[index].marks & (SACKED | AGAIN) != 0 {
-            return None;
-        }
-        self.mark_lost(index);
-        Some(self.range_at(index))
-    }
-
     /// The outstanding segment that begins at `start`.
     pub fn segment_at(&self, start: u64) -> Option<Range> {
         if !(self.una..self.nxt).contains(&start) {
@@ -326,45 +165,6 @@ impl Scoreboard {
         }
         let range = self.range_at(self.index_of(start));
         (range.start == start).then_some(range)
-    }
-
-    /// Marks the first unacknowledged segment as lost, and says which it is.
-    pub fn lose_first(&mut self) -> Option<Range> {
-        self.mark_first_lost();
-        self.first()
-    }
-
-    /// Marks everything unreported as lost and not yet sent again (after a timeout).
-    ///
-    /// If the first segment was reported by SACK, the receiver has reneged: all reports are forgotten (RFC 2018 §8).
-    pub fn mark_all_lost(&mut self) {
-        if self.records.front().is_some_and(|record| record.marks & SACKED != 0) {
-            self.sacked.clear();
-            self.sacked_bytes = 0;
-            self.records.iter_mut().for_each(|record| record.marks &= !SACKED);
-        }
-        if let Some(times) = &mut self.times {
-            times.forget_copies();
-        }
-        let mut start = self.una;
-        self.lost_bytes = 0;
-        self.again_bytes = 0;
-        for record in &mut self.records {
-            let is_known = record.marks & (LOST | AGAIN | SACKED) == LOST;
-            record.marks &= !(AGAIN | LOST);
-            if record.marks & SACKED == 0 {
-                record.marks |= LOST;
-                self.lost_bytes += record.end - start;
-                self.lost_total += if is_known { 0 } else { record.end - start };
-                if let Some(times) = self.times.as_mut().filter(|_| !is_known) {
-                    times.note_loss(Range { start, end: record.end });
-                }
-            }
-            start = record.end;
-        }
-        self.again_from = self.popped;
-        self.rule3_from = self.popped;
-        self.lost_to = self.popped + self.records.len() as u64;
     }
 
     /// Cuts what is longer than `longest` bytes into pieces that can go out again one by one, each with the marks of the
@@ -391,13 +191,6 @@ impl Scoreboard {
             start = record.end;
         }
         [self.lost_to, self.again_from, self.rule3_from] = moved;
-    }
-
-    /// Nothing is lost or was sent again after all (after a spurious timeout).
-    pub fn forget_losses(&mut self) {
-        self.records.iter_mut().for_each(|record| record.marks &= !(AGAIN | LOST));
-        (self.lost_bytes, self.again_bytes) = (0, 0);
-        (self.lost_to, self.again_from, self.rule3_from) = (self.popped, self.popped, self.popped);
     }
 
     /// Whether a segment that was sent once and is neither acknowledged nor reported ends between these offsets. It looks at
@@ -430,83 +223,6 @@ impl Scoreboard {
     /// Whether the first unacknowledged segment was sent again since it was last found lost.
     pub fn first_is_sent_again(&self) -> bool {
         self.records.front().is_some_and(|record| record.marks & AGAIN != 0)
-    }
-
-    /// The next segment that is lost and not yet sent again (RFC 6675 §4, NextSeg rule 1). Amortised O(1).
-    pub fn next_lost(&mut self) -> Option<Range> {
-        if let Some(range) = self.next_lost_again() {
-            return Some(range);
-        }
-        let mut index = self.again_from.max(self.popped);
-        let found = loop {
-            match self.records.get((index - self.popped) as usize) {
-                _ if index >= self.lost_to => break None,
-                None => break None,
-                Some(record) if record.marks & (LOST | AGAIN | SACKED) == LOST => break Some(index),
-                Some(_) => index += 1,
-            }
-        };
-        self.again_from = index;
-        found.map(|index| self.range_at((index - self.popped) as usize))
-    }
-
-    /// The next segment below the highest SACK that is neither reported, nor lost, nor sent again (NextSeg rule 3).
-    pub fn next_doubtful(&mut self) -> Option<Range> {
-        let highest = self.highest_sacked()?;
-        let mut index = self.rule3_from.max(self.again_from).max(self.popped);
-        let found = loop {
-            match self.records.get((index - self.popped) as usize) {
-                Some(record) if record.end <= highest => {
-                    if record.marks & (AGAIN | SACKED) == 0 {
-                        break Some(index);
-                    }
-                    index += 1;
-                }
-                _ => break None,
-            }
-        };
-        self.rule3_from = index;
-        found.map(|index| self.range_at((index - self.popped) as usize))
-    }
-
-    /// The last outstanding segment, if SACK has not reported it and it was not sent again (NextSeg rule 4).
-    pub fn last_doubtful(&self) -> Option<Range> {
-        let index = self.records.len().checked_sub(1)?;
-        (self.records[index].marks & (SACKED | AGAIN) == 0).then(|| self.range_at(index))
-    }
-
-    fn mark_lost(&mut self, index: usize) {
-        let len = self.len_of(index);
-        let record = &mut self.records[index];
-        if record.marks & (SACKED | LOST) == 0 {
-            record.marks |= LOST;
-            self.lost_bytes += len;
-            self.lost_total += len;
-            self.note_loss(index);
-        }
-    }
-
-    fn note_loss(&mut self, index: usize) {
-        let range = self.range_at(index);
-        if let Some(times) = &mut self.times {
-            times.note_loss(range);
-        }
-    }
-
-    fn forget(&mut self, bytes: u64, marks: u8) {
-        if marks & (SACKED | LOST | AGAIN) == 0 {
-            return;
-        }
-        if marks & SACKED != 0 {
-            self.sacked_bytes -= bytes;
-            return;
-        }
-        if marks & LOST != 0 {
-            self.lost_bytes -= bytes;
-        }
-        if marks & AGAIN != 0 {
-            self.again_bytes -= bytes;
-        }
     }
 
     fn index_of(&self, offset: u64) -> usize {

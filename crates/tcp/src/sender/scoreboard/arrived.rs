@@ -1,0 +1,154 @@
+//! What has arrived: what a cumulative ACK covers, and what SACK reports.
+
+use super::{AGAIN, EVER_AGAIN, LOST, Record, SACKED, Scoreboard};
+use crate::ranges::Range;
+use lasthop_base::Time;
+
+/// What a cumulative acknowledgement covered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Acked {
+    /// Bytes by which `una` advanced.
+    pub bytes: u64,
+    /// Records (segments) now wholly acknowledged, those not counted that SACK had already reported.
+    pub segments: u32,
+    /// Of these bytes, those that SACK had not already reported.
+    pub delivered: u64,
+    /// When the newest segment was sent, unless SACK had reported it before, or one of them was sent twice: the
+    /// others may have waited for that one in the receiver's buffer (Karn, RFC 6298 §3).
+    pub sent_at: Option<Time>,
+}
+
+impl Scoreboard {
+    /// A cumulative acknowledgement up to `ack`, which must lie in `una..=nxt`.
+    #[inline]
+    pub fn acknowledge(&mut self, ack: u64) -> Acked {
+        let bytes = ack - self.una;
+        match self.acknowledge_first(ack) {
+            Some(sent_at) => Acked { bytes, segments: 1, delivered: bytes, sent_at: Some(sent_at) },
+            None => self.acknowledge_any(ack),
+        }
+    }
+
+    /// The same if it covers exactly the first segment, of which there is nothing to say, and nothing is reported by SACK:
+    /// when that segment was sent. `None`: nothing has happened.
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    pub(crate) fn acknowledge_first(&mut self, ack: u64) -> Option<Time> {
+        let Record { end, sent_at, marks } = *self.records.front()?;
+        if end != ack || marks != 0 || !self.sacked.is_empty() || self.times.is_some() {
+            return None;
+        }
+        self.largest_acked = self.largest_acked.max(ack - self.una);
+        self.records.pop_front();
+        self.popped += 1;
+        self.una = ack;
+        Some(sent_at)
+    }
+
+    #[cold]
+    fn acknowledge_any(&mut self, ack: u64) -> Acked {
+        let mut acked = Acked { bytes: ack - self.una, ..Acked::default() };
+        self.largest_acked = self.largest_acked.max(acked.bytes);
+        let mut start = self.una;
+        let mut seen = 0;
+        while let Some(record) = self.records.front() {
+            let Record { end, sent_at, marks } = *record;
+            let covered = end.min(ack) - start;
+            self.forget(covered, marks);
+            if marks & SACKED == 0 {
+                acked.delivered += covered;
+            }
+            if end > ack {
+                break;
+            }
+            if marks & SACKED == 0 {
+                acked.segments += 1;
+                if let Some(times) = &mut self.times {
+                    times.see(Record { end, sent_at, marks });
+                }
+            }
+            seen |= marks & EVER_AGAIN;
+            acked.sent_at = ((marks & SACKED) | seen == 0).then_some(sent_at);
+            self.records.pop_front();
+            self.popped += 1;
+            start = end;
+            if start == ack {
+                break;
+            }
+        }
+        self.una = ack;
+        if !self.sacked.is_empty() {
+            self.sacked.remove_below(ack);
+        }
+        acked
+    }
+
+    /// A SACK block. Returns the bytes that it reports for the first time.
+    ///
+    /// Blocks outside `una..nxt` or reversed are ignored (RFC 2018 §5, RFC 2883: D-SACK below `una`).
+    pub fn sack(&mut self, block: Range) -> u64 {
+        if block.start >= block.end || block.start < self.una || block.end > self.nxt {
+            return 0;
+        }
+        let mut fresh = 0;
+        let mut from = block.start;
+        while from < block.end {
+            let (covered, to) = self.sacked.run_at(from, block.end);
+            if !covered {
+                fresh += self.mark_sacked(Range { start: from, end: to });
+            }
+            from = to;
+        }
+        fresh
+    }
+
+    /// Marks the records wholly inside a stretch that no block covered yet; a part of a record stays unreported.
+    fn mark_sacked(&mut self, stretch: Range) -> u64 {
+        let mut index = self.index_of(stretch.start);
+        let mut begin = self.start_of(index);
+        if begin < stretch.start {
+            begin = self.records[index].end;
+            index += 1;
+        }
+        let first = begin;
+        while let Some(record) = self.records.get_mut(index) {
+            if record.end > stretch.end {
+                break;
+            }
+            let (len, marks) = (record.end - begin, record.marks);
+            if let Some(times) = &mut self.times {
+                times.see(*record);
+                times.report(*record);
+            }
+            record.marks |= SACKED;
+            begin = record.end;
+            index += 1;
+            self.sacked_bytes += len;
+            if marks & LOST != 0 {
+                self.lost_bytes -= len;
+            }
+            if marks & AGAIN != 0 {
+                self.again_bytes -= len;
+            }
+        }
+        if begin > first {
+            self.sacked.insert(Range { start: first, end: begin });
+        }
+        begin - first
+    }
+
+    fn forget(&mut self, bytes: u64, marks: u8) {
+        if marks & (SACKED | LOST | AGAIN) == 0 {
+            return;
+        }
+        if marks & SACKED != 0 {
+            self.sacked_bytes -= bytes;
+            return;
+        }
+        if marks & LOST != 0 {
+            self.lost_bytes -= bytes;
+        }
+        if marks & AGAIN != 0 {
+            self.again_bytes -= bytes;
+        }
+    }
+}

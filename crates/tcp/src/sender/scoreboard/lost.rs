@@ -1,0 +1,108 @@
+//! What is lost, as far as SACK, an expired timer, or somebody else tells. What time alone tells: `times.rs`.
+
+use super::{AGAIN, LOST, SACKED, Scoreboard};
+use crate::ranges::Range;
+
+impl Scoreboard {
+    /// Marks as lost every unreported segment below three discontiguous SACKed sequences, or below more than
+    /// two segments' worth of SACKed bytes (RFC 6675 §4, IsLost with DupThresh = 3). Each segment is visited once.
+    pub fn mark_lost_by_sack(&mut self, segment: u64) {
+        let Some(edge) = self.sacked.edge_above(3, 2 * segment) else { return };
+        let mut index = self.lost_to.max(self.popped);
+        while let Some(record) = self.records.get((index - self.popped) as usize) {
+            if record.end > edge {
+                break;
+            }
+            self.mark_lost((index - self.popped) as usize);
+            index += 1;
+        }
+        self.lost_to = index;
+    }
+
+    /// Marks the first unacknowledged segment as lost.
+    pub fn mark_first_lost(&mut self) {
+        if !self.records.is_empty() {
+            self.mark_lost(0);
+            self.again_from = self.again_from.min(self.popped);
+            self.lost_to = self.lost_to.max(self.popped + 1);
+        }
+    }
+
+    /// Marks the first unacknowledged segment as lost, and says which it is.
+    pub fn lose_first(&mut self) -> Option<Range> {
+        self.mark_first_lost();
+        self.first()
+    }
+
+    /// Marks the segment that begins at `start` as lost, if it is outstanding, was not reported and was not sent again since it
+    /// was last found lost; and says which it is.
+    pub fn lose(&mut self, start: u64) -> Option<Range> {
+        if !(self.una..self.nxt).contains(&start) {
+            return None;
+        }
+        let index = self.index_of(start);
+        if self.start_of(index) != start || self.records[index].marks & (SACKED | AGAIN) != 0 {
+            return None;
+        }
+        self.mark_lost(index);
+        Some(self.range_at(index))
+    }
+
+    /// Marks everything unreported as lost and not yet sent again (after a timeout).
+    ///
+    /// If the first segment was reported by SACK, the receiver has reneged: all reports are forgotten (RFC 2018 §8).
+    pub fn mark_all_lost(&mut self) {
+        if self.records.front().is_some_and(|record| record.marks & SACKED != 0) {
+            self.sacked.clear();
+            self.sacked_bytes = 0;
+            self.records.iter_mut().for_each(|record| record.marks &= !SACKED);
+        }
+        if let Some(times) = &mut self.times {
+            times.forget_copies();
+        }
+        let mut start = self.una;
+        self.lost_bytes = 0;
+        self.again_bytes = 0;
+        for record in &mut self.records {
+            let is_known = record.marks & (LOST | AGAIN | SACKED) == LOST;
+            record.marks &= !(AGAIN | LOST);
+            if record.marks & SACKED == 0 {
+                record.marks |= LOST;
+                self.lost_bytes += record.end - start;
+                self.lost_total += if is_known { 0 } else { record.end - start };
+                if let Some(times) = self.times.as_mut().filter(|_| !is_known) {
+                    times.note_loss(Range { start, end: record.end });
+                }
+            }
+            start = record.end;
+        }
+        self.again_from = self.popped;
+        self.rule3_from = self.popped;
+        self.lost_to = self.popped + self.records.len() as u64;
+    }
+
+    /// Nothing is lost or was sent again after all (after a spurious timeout).
+    pub fn forget_losses(&mut self) {
+        self.records.iter_mut().for_each(|record| record.marks &= !(AGAIN | LOST));
+        (self.lost_bytes, self.again_bytes) = (0, 0);
+        (self.lost_to, self.again_from, self.rule3_from) = (self.popped, self.popped, self.popped);
+    }
+
+    pub(super) fn mark_lost(&mut self, index: usize) {
+        let len = self.len_of(index);
+        let record = &mut self.records[index];
+        if record.marks & (SACKED | LOST) == 0 {
+            record.marks |= LOST;
+            self.lost_bytes += len;
+            self.lost_total += len;
+            self.note_loss(index);
+        }
+    }
+
+    pub(super) fn note_loss(&mut self, index: usize) {
+        let range = self.range_at(index);
+        if let Some(times) = &mut self.times {
+            times.note_loss(range);
+        }
+    }
+}

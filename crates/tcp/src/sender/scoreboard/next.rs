@@ -1,0 +1,49 @@
+//! What goes out again next (RFC 6675 §4, NextSeg).
+
+use super::{AGAIN, LOST, SACKED, Scoreboard};
+use crate::ranges::Range;
+
+impl Scoreboard {
+    /// The next segment that is lost and not yet sent again (RFC 6675 §4, NextSeg rule 1). Amortised O(1).
+    pub fn next_lost(&mut self) -> Option<Range> {
+        if let Some(range) = self.next_lost_again() {
+            return Some(range);
+        }
+        let mut index = self.again_from.max(self.popped);
+        let found = loop {
+            match self.records.get((index - self.popped) as usize) {
+                _ if index >= self.lost_to => break None,
+                None => break None,
+                Some(record) if record.marks & (LOST | AGAIN | SACKED) == LOST => break Some(index),
+                Some(_) => index += 1,
+            }
+        };
+        self.again_from = index;
+        found.map(|index| self.range_at((index - self.popped) as usize))
+    }
+
+    /// The next segment below the highest SACK that is neither reported, nor lost, nor sent again (NextSeg rule 3).
+    pub fn next_doubtful(&mut self) -> Option<Range> {
+        let highest = self.highest_sacked()?;
+        let mut index = self.rule3_from.max(self.again_from).max(self.popped);
+        let found = loop {
+            match self.records.get((index - self.popped) as usize) {
+                Some(record) if record.end <= highest => {
+                    if record.marks & (AGAIN | SACKED) == 0 {
+                        break Some(index);
+                    }
+                    index += 1;
+                }
+                _ => break None,
+            }
+        };
+        self.rule3_from = index;
+        found.map(|index| self.range_at((index - self.popped) as usize))
+    }
+
+    /// The last outstanding segment, if SACK has not reported it and it was not sent again (NextSeg rule 4).
+    pub fn last_doubtful(&self) -> Option<Range> {
+        let index = self.records.len().checked_sub(1)?;
+        (self.records[index].marks & (SACKED | AGAIN) == 0).then(|| self.range_at(index))
+    }
+}
