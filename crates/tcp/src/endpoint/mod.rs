@@ -8,30 +8,40 @@
 //! * `handshake.rs`: opening, and what the options agreed on.
 //! * `accecn.rs`: which packets came with marks, told in detail.
 //! * `arrival.rs`: a segment in a synchronised state, in RFC 9293 §3.10.7.4's order.
+//! * `calls.rs`: what the application asks for: to open, to send, to close.
 //! * `challenge.rs`: the answer to what may be forged.
 //! * `damage.rs`: what nodes and links say of losses.
 //! * `emit.rs`: what goes out next.
+//! * `half.rs`: the sending half, which is made when it is needed.
 //! * `keep_alive.rs`: whether an idle peer is still there.
 //! * `predicted.rs`: the usual segment in few steps, by the same rules as in `arrival.rs`.
 //! * `network.rs`: what routers say of segments that they did not pass on.
+//! * `notices.rs`: what the driver knows that no segment says.
 //! * `reset.rs`: resets, also for segments that belong to no connection.
+//! * `seen.rs`: what can be seen of it.
 //! * `settings.rs`: what the application may change while the connection is open.
 //! * `stamps.rs`: the clock behind timestamps.
 //! * `time_wait.rs`: the end, and who may come after it.
+//! * `timers.rs`: when `handle_timeout` wants to be called, and what it does.
 
 mod accecn;
 mod arrival;
+mod calls;
 mod challenge;
 mod damage;
 mod emit;
+mod half;
 mod handshake;
 mod keep_alive;
 mod network;
+mod notices;
 mod predicted;
 mod reset;
+mod seen;
 mod settings;
 mod stamps;
 mod time_wait;
+mod timers;
 
 pub use accecn::Feedback;
 pub use emit::{Sending, Sent};
@@ -40,17 +50,14 @@ pub use keep_alive::KeepAlive;
 pub use reset::reset_for;
 
 use crate::config::Config;
-use crate::event::{Counters, Event, Log};
-use crate::notice::{Notice, Wants};
-use crate::ranges::Range;
+use crate::event::{Event, Log};
 use crate::receiver::Receiver;
-use crate::receiver::window::Foreseen;
-use crate::sender::{Beginning, Expiry, Sender, SendingHalf, recovery};
+use crate::sender::{Beginning, SendingHalf};
 use accecn::Telling;
 use challenge::Challenges;
 use handshake::Handshake;
-use lasthop_base::{Rate, Stream, Time};
-use lasthop_wire::{Ecn, Flags, LinkReport, Segment, Seq};
+use lasthop_base::{Stream, Time};
+use lasthop_wire::{Ecn, Flags, Segment, Seq};
 use std::sync::Arc;
 
 /// Who opens the connection.
@@ -210,11 +217,6 @@ enum Special {
     HandshakeAck,
 }
 
-/// The random stream of an endpoint's sender.
-fn sender_stream(seed: u64) -> Stream {
-    Stream::named(seed, "sender")
-}
-
 impl Endpoint {
     /// A closed endpoint. `iss` is its initial sequence number, `random` for mechanisms that draw.
     pub fn new(config: impl Into<Arc<Config>>, role: Role, iss: Seq, random: Stream) -> Endpoint {
@@ -256,60 +258,6 @@ impl Endpoint {
         }
     }
 
-    /// Opens: sends the SYN, or listens for one.
-    pub fn open(&mut self, now: Time) {
-        self.clock = now;
-        if self.state == State::Closed && self.ended.is_none() {
-            match self.role {
-                Role::Active => self.begin_handshake(now),
-                Role::Passive => self.state = State::Listen,
-            }
-        }
-    }
-
-    /// The application has `bytes` more to send; ignored after it has closed.
-    pub fn write(&mut self, bytes: u64) {
-        if self.is_synchronised() {
-            self.sender_mut().write(bytes);
-        } else {
-            self.sending.write(&mut self.beginning, bytes);
-        }
-    }
-
-    /// The application has nothing more to send: a FIN follows what was written.
-    pub fn close(&mut self) {
-        let next = match self.state {
-            State::Established => State::FinWait1,
-            State::CloseWait => State::LastAck,
-            State::SynReceived => {
-                // Queued until the connection is open (RFC 9293 §3.10.4).
-                self.closes_when_open = true;
-                return;
-            }
-            State::Listen | State::SynSent => {
-                self.end(Ended::Closed);
-                return;
-            }
-            _ => return,
-        };
-        self.sender_mut().finish();
-        self.state = next;
-    }
-
-    /// Like [`Endpoint::close`], but may be called before the connection is open: it closes once what was written is sent.
-    pub fn close_when_sent(&mut self) {
-        match self.state {
-            State::Closed | State::Listen | State::SynSent => self.closes_when_open = true,
-            _ => self.close(),
-        }
-    }
-
-    /// Gives the connection up: a reset tells the peer (RFC 9293 §3.10.5).
-    pub fn abort(&mut self) {
-        self.reset_peer();
-        self.end(Ended::Aborted);
-    }
-
     /// A segment arrived.
     #[inline(always)]
     pub fn handle_segment(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
@@ -333,70 +281,6 @@ impl Endpoint {
         }
     }
 
-    /// The driver knows something that no segment says. Unless it is a link layer's report, it need only be told if this
-    /// endpoint [wants](Endpoint::wants) it.
-    pub fn handle_notice(&mut self, now: Time, notice: Notice) {
-        match notice {
-            Notice::Link(LinkReport::Discarded { seq, len, readable }) => {
-                if let Some(start) = self.irs.offset_of(seq, self.receiver.next()) {
-                    self.receiver.handle_discarded(Range { start, end: start + u64::from(len) });
-                }
-                if readable && self.receiver.tells_damage() {
-                    self.note_damaged(seq, len);
-                }
-            }
-            Notice::Node(notice) => self.handle_node_notice(now, notice),
-            Notice::Link(LinkReport::Rate { bps }) => self.receiver.handle_link_rate(Rate::from_bps(bps)),
-            Notice::Link(LinkReport::Plan { bps, until, next_bps }) => {
-                let (rate, next) = (Rate::from_bps(bps), Rate::from_bps(next_bps));
-                self.receiver.handle_plan(&Foreseen { now, rate, until, next });
-            }
-            Notice::Backlog(before) => self.receiver.handle_backlog(before),
-            Notice::AcksQueued(after) => self.receiver.handle_acks_queued(now, after, &mut self.log),
-            Notice::Counts { peer, uplink } => self.receiver.handle_counts(&peer, &uplink),
-            Notice::TrueWindow(segments) => self.receiver.handle_true_window(segments),
-        }
-    }
-
-    /// Whether it wants to be told how its host's link goes on by plan ([`LinkReport::Plan`]). The driver asks for segments
-    /// after it has told it.
-    pub fn asks_plan(&self) -> bool {
-        self.receiver.foresees()
-    }
-
-    /// What it wants to be told with each segment; the same throughout a connection.
-    #[inline]
-    pub fn wants(&self) -> Wants {
-        self.receiver.wants()
-    }
-
-    /// A deadline may have passed.
-    pub fn handle_timeout(&mut self, now: Time) {
-        self.clock = now;
-        if !self.is_synchronised() {
-            self.handshake_timeout(now);
-        }
-        self.receiver.handle_timeout(now);
-        if self.is_synchronised() {
-            let timeouts = self.log.often.timeouts;
-            let expiry = match self.sending.made_mut() {
-                Some(sender) => sender.handle_timeout(now, self.heard_at, &mut self.log),
-                None => Expiry::GoesOn,
-            };
-            if expiry == Expiry::GivenUp {
-                self.end(Ended::TimedOut);
-            } else if self.log.often.timeouts > timeouts {
-                self.believe_claim(now);
-            }
-        }
-        if now >= self.own_timer {
-            match self.state {
-                State::TimeWait => self.end(Ended::Closed),
-                _ => self.look_after_peer(now),
-            }
-        }
-    }
-
     /// The next segment to send now.
     pub fn poll_segment(&mut self, now: Time) -> Option<Sending> {
         let (mut segment, mut sent) = (Segment::default(), Sent::default());
@@ -411,36 +295,6 @@ impl Endpoint {
         self.next_segment(now, segment, sent)
     }
 
-    /// When `handle_timeout` wants to be called, [`Time::NEVER`] if at no time.
-    #[inline(always)]
-    pub fn poll_timeout(&self) -> Time {
-        let timers = self.sending.timer().min(self.receiver.timer()).min(self.own_timer);
-        // Once the connection is open, there is nothing of its handshake.
-        if self.is_synchronised() { timers } else { timers.min(self.handshake_timer()) }
-    }
-
-    /// The same, if it may be earlier than it was when this was asked last; else `None`, which costs less to find out.
-    #[inline]
-    pub fn poll_earlier_timeout(&mut self) -> Option<Time> {
-        let is_sooner = self.sending.is_sooner() | self.receiver.is_sooner() | self.sooner;
-        (is_sooner || !self.is_synchronised()).then(|| self.note_timeout())
-    }
-
-    fn note_timeout(&mut self) -> Time {
-        if let Some(sender) = self.sending.made_mut() {
-            sender.note_timer();
-        }
-        self.receiver.note_timer();
-        self.sooner = false;
-        self.poll_timeout()
-    }
-
-    /// When to look after the connection itself ([`Endpoint::own_timer`]).
-    fn set_own_timer(&mut self, at: Time) {
-        self.own_timer = at;
-        self.sooner = true;
-    }
-
     /// The next event, oldest first. Judgements are always told, the rest if tracing is on.
     pub fn poll_event(&mut self) -> Option<(Time, Event)> {
         self.log.pop()
@@ -451,114 +305,9 @@ impl Endpoint {
         self.log.has_events
     }
 
-    /// Whether its sender has noticed a loss so far.
-    #[inline(always)]
-    pub fn has_noticed_loss(&self) -> bool {
-        self.log.has_noticed_loss
-    }
-
     /// Turns the full trace of events on.
     pub fn trace(&mut self) {
         self.log.tracing = true;
-    }
-
-    /// Counters since the start.
-    pub fn counters(&self) -> Counters {
-        self.log.counters()
-    }
-
-    /// Connection state.
-    pub fn state(&self) -> State {
-        self.state
-    }
-
-    /// How the connection ended, if it has.
-    pub fn ended(&self) -> Option<Ended> {
-        self.ended
-    }
-
-    /// The application holds `bytes` of what was delivered unread: they take room in the receive buffer.
-    pub fn hold_unread(&mut self, bytes: u64) {
-        self.receiver.hold_unread(bytes, self.agreed.shift);
-    }
-
-    /// The sending half, to look at. An end that has sent nothing so far makes it for that.
-    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    pub fn sender(&self) -> &Sender {
-        self.sending.get_or_make(&self.beginning, |mss| self.begin_sender(mss))
-    }
-
-    /// The same, to send something.
-    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    fn sender_mut(&mut self) -> &mut Sender {
-        self.sender();
-        self.sending.just_made()
-    }
-
-    /// There is no sender, and it was asked what goes out.
-    #[cold]
-    fn note_silence(&mut self, now: Time) {
-        self.is_silent = true;
-        self.beginning.note_silence(now);
-    }
-
-    /// A sender that has sent nothing, as was agreed so far.
-    #[cold]
-    fn begin_sender(&self, mss: u32) -> Sender {
-        let is_agreed = !matches!(self.state, State::Closed | State::Listen | State::SynSent);
-        let falls_back = is_agreed && !self.agreed.sack && recovery::uses_sack(&self.config.recovery);
-        let other = falls_back.then(|| recovery::without_sack(&self.config.recovery));
-        let recovery = other.as_ref().unwrap_or(&self.config.recovery);
-        let mut sender = Sender::recovering_by(recovery, &self.config, mss, sender_stream(self.seed));
-        if self.receiver.reports() {
-            sender.leave_room(self.room_for_options());
-        }
-        sender
-    }
-
-    /// The receiving half, to look at.
-    pub fn receiver(&self) -> &Receiver {
-        &self.receiver
-    }
-
-    /// Payload bytes received in order.
-    pub fn delivered(&self) -> u64 {
-        self.receiver.reassembly().next() - 1
-    }
-
-    /// What the application has written and was not sent yet, bytes.
-    pub fn unsent(&self) -> u64 {
-        self.sending.unsent(&self.beginning)
-    }
-
-    /// This side's congestion window, segments.
-    pub fn window_in_segments(&self) -> f64 {
-        self.sender().window() as f64 / f64::from(self.config.segment)
-    }
-
-    /// The offset in the peer's stream that a sequence number stands for, near what is expected now.
-    pub fn offset_from_peer(&self, seq: Seq) -> Option<u64> {
-        self.irs.offset_of(seq, self.receiver.next())
-    }
-
-    /// The offset in the peer's stream at which a segment's payload begins, near what is expected now.
-    pub fn payload_offset(&self, segment: &Segment) -> Option<u64> {
-        if self.state == State::SynSent {
-            // Its number is what the peer's SYN-ACK tells.
-            return segment.flags.has(Flags::SYN).then_some(1);
-        }
-        let behind_syn = u64::from(segment.flags.has(Flags::SYN));
-        self.offset_from_peer(segment.seq).map(|offset| offset + behind_syn)
-    }
-
-    /// The offset in this side's stream that a sequence number stands for, near what is unacknowledged now.
-    pub fn offset_to_peer(&self, seq: Seq) -> Option<u64> {
-        self.iss.offset_of(seq, self.sending.una())
-    }
-
-    /// What the handshake agreed on.
-    pub fn agreed(&self) -> &Agreed {
-        &self.agreed
     }
 
     fn is_synchronised(&self) -> bool {

@@ -1,0 +1,64 @@
+//! When [`Endpoint::handle_timeout`] wants to be called, and what it does then.
+
+use super::{Ended, Endpoint, State};
+use crate::sender::Expiry;
+use lasthop_base::Time;
+
+impl Endpoint {
+    /// A deadline may have passed.
+    pub fn handle_timeout(&mut self, now: Time) {
+        self.clock = now;
+        if !self.is_synchronised() {
+            self.handshake_timeout(now);
+        }
+        self.receiver.handle_timeout(now);
+        if self.is_synchronised() {
+            let timeouts = self.log.often.timeouts;
+            let expiry = match self.sending.made_mut() {
+                Some(sender) => sender.handle_timeout(now, self.heard_at, &mut self.log),
+                None => Expiry::GoesOn,
+            };
+            if expiry == Expiry::GivenUp {
+                self.end(Ended::TimedOut);
+            } else if self.log.often.timeouts > timeouts {
+                self.believe_claim(now);
+            }
+        }
+        if now >= self.own_timer {
+            match self.state {
+                State::TimeWait => self.end(Ended::Closed),
+                _ => self.look_after_peer(now),
+            }
+        }
+    }
+
+    /// When `handle_timeout` wants to be called, [`Time::NEVER`] if at no time.
+    #[inline(always)]
+    pub fn poll_timeout(&self) -> Time {
+        let timers = self.sending.timer().min(self.receiver.timer()).min(self.own_timer);
+        // Once the connection is open, there is nothing of its handshake.
+        if self.is_synchronised() { timers } else { timers.min(self.handshake_timer()) }
+    }
+
+    /// The same, if it may be earlier than it was when this was asked last; else `None`, which costs less to find out.
+    #[inline]
+    pub fn poll_earlier_timeout(&mut self) -> Option<Time> {
+        let is_sooner = self.sending.is_sooner() | self.receiver.is_sooner() | self.sooner;
+        (is_sooner || !self.is_synchronised()).then(|| self.note_timeout())
+    }
+
+    fn note_timeout(&mut self) -> Time {
+        if let Some(sender) = self.sending.made_mut() {
+            sender.note_timer();
+        }
+        self.receiver.note_timer();
+        self.sooner = false;
+        self.poll_timeout()
+    }
+
+    /// When to look after the connection itself ([`Endpoint::own_timer`]).
+    pub(super) fn set_own_timer(&mut self, at: Time) {
+        self.own_timer = at;
+        self.sooner = true;
+    }
+}
