@@ -1,6 +1,6 @@
 //! What programs at the ends do when data arrives, or it is time.
 
-use super::sending::note_completion;
+use super::settling::note_completion;
 use super::{Engine, timer_of};
 use crate::flow::{Connection, Side, Traffic};
 use lasthop_wire::FlowId;

@@ -1,13 +1,13 @@
-//! What an endpoint makes of a packet that has reached its host, or of a timer.
+//! What an endpoint makes of a packet that has reached its host.
 
 use super::Engine;
 use super::carried::{Carried, end, endpoint_of};
 use super::injected::note_left;
-use super::sending::{Then, datagram, emit};
+use super::sending::{Then, emit};
 use crate::flow::{Connection, Side, Traffic, Unanswered};
 use crate::pipe::{Pipe, PipeId};
 use lasthop_base::Time;
-use lasthop_tcp::{Arriving, Endpoint, Notice, State, Wants};
+use lasthop_tcp::{Arriving, Endpoint, Notice, Wants};
 use lasthop_wire::{Body, FlowId, LinkReport, Packet};
 
 impl Engine {
@@ -131,73 +131,6 @@ impl Engine {
             endpoint.handle_notice(now, Notice::AcksQueued(after));
         }
         self.drain_events(flow, side);
-    }
-
-    /// A timer's place in the agenda has come up: its deadline is now, or has moved.
-    pub(super) fn fire(&mut self, timer: u32, room: &mut Packet) {
-        let id = FlowId(timer / 2);
-        let side = if timer.is_multiple_of(2) { Side::Source } else { Side::Destination };
-        let now = self.now;
-        let Some(Carried { traffic, ways: [there, _], sharing, start, .. }) =
-            self.flows.get_mut(id.0 as usize)
-        else {
-            return self.wake_node(timer);
-        };
-        let (way, start) = (*there, *start);
-        let next = match traffic {
-            Traffic::Unanswered(Unanswered::Datagrams(source)) if now < source.stop => {
-                let mut packet = datagram((self.packets, id, way.route()), source, way.overhead());
-                self.packets += 1;
-                let (next, stop) = (source.next, source.stop);
-                self.send_datagram(&mut packet);
-                if next < stop { next } else { Time::NEVER }
-            }
-            Traffic::Unanswered(Unanswered::Later(_)) => {
-                self.make(id.0 as usize);
-                return self.fire(timer, room);
-            }
-            Traffic::Unanswered(_) => Time::NEVER,
-            Traffic::Tcp(connection) => {
-                let has_application = way.is_told() && connection.application.is_some();
-                let opener = if has_application { connection.opener() } else { Side::Source };
-                let endpoint = match side {
-                    Side::Source => &mut connection.source,
-                    Side::Destination => &mut connection.destination,
-                };
-                let is_asked = has_application && side == Side::Source;
-                if endpoint.state() != State::Closed && !is_asked {
-                    let moved = endpoint.poll_timeout();
-                    if moved > now {
-                        // Nothing but that.
-                        return self.timers.renew(timer, moved);
-                    }
-                }
-                if side == opener && endpoint.state() == State::Closed && now >= start {
-                    endpoint.open(now);
-                    self.together.begin(sharing);
-                    self.pump_through(id, side, room);
-                } else if endpoint.poll_timeout() <= now {
-                    endpoint.handle_timeout(now);
-                    self.pump_through(id, side, room);
-                }
-                if is_asked && now >= start {
-                    self.ask_application(id);
-                }
-                self.deadline(id, side)
-            }
-        };
-        self.timers.renew(timer, next);
-    }
-
-    pub(super) fn deadline(&self, id: FlowId, side: Side) -> Time {
-        match (&self.flows[id.0 as usize].traffic, side) {
-            (Traffic::Tcp(connection), Side::Source) => {
-                let application = connection.application.as_ref().map_or(Time::NEVER, |it| it.next());
-                connection.source.poll_timeout().min(application)
-            }
-            (Traffic::Tcp(connection), Side::Destination) => connection.destination.poll_timeout(),
-            (Traffic::Unanswered(_), _) => Time::NEVER,
-        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! * `applications`: what programs at the ends do when data arrives, or it is time.
 //! * `carried`: a flow as it runs; `lives`: flows that are made late and given up early.
 //! * `links`: a packet on its way.
-//! * `hosts`: a packet at a host, or a timer; `sending`: what a host sends.
+//! * `hosts`: a packet at a host; `timers`: a timer there; `sending`: what a host sends; `settling`: what is noted then.
 //! * `nodes`: a packet at a node with a middlebox.
 //! * `impaired`: copies that links make, and damage that a host finds.
 //! * `injected`: real traffic on its way through.
@@ -25,6 +25,8 @@ mod nodes;
 mod plans;
 mod seen;
 mod sending;
+mod settling;
+mod timers;
 
 pub use self::lives::Over;
 
