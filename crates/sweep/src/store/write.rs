@@ -3,11 +3,10 @@
 use super::{Error, Store};
 use crate::digest::ENGINE;
 use crate::grid::Grid;
-use crate::row::{Row, Subject};
-use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
+use crate::row::{Part, Row, Subject};
+use rusqlite::{CachedStatement, OptionalExtension, Transaction, TransactionBehavior, params};
 use serde_json::json;
 use std::collections::HashMap;
-use std::sync::LazyLock;
 
 impl Store {
     /// Adds a sweep and its points where they are not there; the sweep's number.
@@ -49,12 +48,12 @@ impl Store {
         }
         let mut known = std::mem::take(&mut self.known);
         self.within(|transaction| {
-            let mut numbers = Vec::with_capacity(MANY);
+            let mut numbers = Numbers::of(transaction)?;
             for row in rows {
-                keep(transaction, row, &mut known, &mut numbers)?;
-                write_all_but(MANY - 1, transaction, &mut numbers)?;
+                keep(transaction, row, &mut known, &mut numbers.waiting)?;
+                numbers.write_all_but(MANY - 1)?;
             }
-            write_all_but(0, transaction, &mut numbers)?;
+            numbers.write_all_but(0)?;
             Ok(())
         })?;
         // What was taken back is not known.
@@ -139,42 +138,51 @@ impl From<rusqlite::Error> for Fault {
 /// A number, with its run, its place and its name, as a row of the table.
 type Number = (i64, i64, i64, f64);
 
-/// So many numbers are written by one statement: to begin and end one takes longer than to write a number.
+/// So many rows are written by one statement: to begin and end one takes longer than to write a number.
 const MANY: usize = 64;
+const SEVERAL: usize = 8;
 
-/// Writes the numbers but at most so many at the end.
-///
-/// They are new: their run has just been added, or had failed and so had none. Told to replace what is there, SQLite does
-/// not look first whether something is.
-fn write_all_but(
-    rest: usize,
-    transaction: &Transaction<'_>,
-    numbers: &mut Vec<Number>,
-) -> rusqlite::Result<()> {
-    static STATEMENTS: LazyLock<[(usize, String); 3]> = LazyLock::new(|| {
-        [MANY, 8, 1].map(|rows| {
+/// Numbers on their way into the table.
+struct Numbers<'t> {
+    /// What writes so many of them, the most first.
+    statements: [(usize, CachedStatement<'t>); 3],
+    waiting: Vec<Number>,
+}
+
+impl<'t> Numbers<'t> {
+    /// They are new: their run has just been added, or had failed and so had none. Told to replace what is there, SQLite
+    /// does not look first whether something is.
+    fn of(transaction: &'t Transaction<'_>) -> rusqlite::Result<Numbers<'t>> {
+        let of = |rows| {
             let rows_of = vec!["(?,?,?,?)"; rows].join(",");
-            (rows, format!("INSERT OR REPLACE INTO metric (run, subject, name, value) VALUES {rows_of}"))
-        })
-    });
-    let mut left = &numbers[..];
-    for (rows, statement) in &*STATEMENTS {
-        while left.len() > rest && left.len() >= *rows {
-            let (now, later) = left.split_at(*rows);
-            let mut insert = transaction.prepare_cached(statement)?;
-            for (at, (run, subject, name, value)) in now.iter().enumerate() {
-                insert.raw_bind_parameter(4 * at + 1, run)?;
-                insert.raw_bind_parameter(4 * at + 2, subject)?;
-                insert.raw_bind_parameter(4 * at + 3, name)?;
-                insert.raw_bind_parameter(4 * at + 4, value)?;
-            }
-            insert.raw_execute()?;
-            left = later;
-        }
+            let insert =
+                format!("INSERT OR REPLACE INTO metric (run, subject, name, value) VALUES {rows_of}");
+            Ok::<_, rusqlite::Error>((rows, transaction.prepare_cached(&insert)?))
+        };
+        let statements = [of(MANY)?, of(SEVERAL)?, of(1)?];
+        Ok(Numbers { statements, waiting: Vec::with_capacity(2 * MANY) })
     }
-    let written = numbers.len() - left.len();
-    numbers.drain(..written);
-    Ok(())
+
+    /// Writes them but at most so many at the end.
+    fn write_all_but(&mut self, rest: usize) -> rusqlite::Result<()> {
+        let mut left = &self.waiting[..];
+        for (rows, insert) in &mut self.statements {
+            while left.len() > rest && left.len() >= *rows {
+                let (now, later) = left.split_at(*rows);
+                for (at, (run, subject, name, value)) in now.iter().enumerate() {
+                    insert.raw_bind_parameter(4 * at + 1, run)?;
+                    insert.raw_bind_parameter(4 * at + 2, subject)?;
+                    insert.raw_bind_parameter(4 * at + 3, name)?;
+                    insert.raw_bind_parameter(4 * at + 4, value)?;
+                }
+                insert.raw_execute()?;
+                left = later;
+            }
+        }
+        let written = self.waiting.len() - left.len();
+        self.waiting.drain(..written);
+        Ok(())
+    }
 }
 
 fn keep(
@@ -206,10 +214,11 @@ fn keep(
     let Some(run) = run else { return Ok(()) };
     let parts = row.outcome.as_ref().map(Vec::as_slice).unwrap_or_default();
     let described = known.described.entry(point).or_default();
-    for (number, part) in parts.iter().enumerate().skip(*described) {
-        describe(transaction, point, number, &part.subject)?;
+    while *described < parts.len() {
+        let several = &parts[*described..parts.len().min(*described + SEVERAL)];
+        describe(transaction, point, *described, several)?;
+        *described += several.len();
     }
-    *described = parts.len().max(*described);
     for (number, part) in parts.iter().enumerate() {
         for (name, value) in &part.numbers {
             numbers.push((run, number as i64, known.name(transaction, name)?, *value));
@@ -218,22 +227,22 @@ fn keep(
     Ok(())
 }
 
-/// What the numbers at a place are about: one flow, one direction of a link, or all flows.
-fn describe(
-    transaction: &Transaction<'_>,
-    point: i64,
-    number: usize,
-    subject: &Subject,
-) -> rusqlite::Result<()> {
-    let (kind, name) = match subject {
-        Subject::Flow(name) => ("flow", name.as_str()),
-        Subject::All => ("all", ""),
-        Subject::Link(name) => ("link", name.as_str()),
-    };
-    transaction
-        .prepare_cached(
-            "INSERT INTO subject (point, number, kind, name) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
-        )?
-        .execute(params![point, number as i64, kind, name])?;
-    Ok(())
+/// What the numbers from a place on are about: one flow, one direction of a link, or all flows.
+fn describe(transaction: &Transaction<'_>, point: i64, first: usize, parts: &[Part]) -> rusqlite::Result<()> {
+    let rows_of = vec!["(?,?,?,?)"; parts.len()].join(",");
+    let mut insert = transaction.prepare_cached(&format!(
+        "INSERT INTO subject (point, number, kind, name) VALUES {rows_of} ON CONFLICT DO NOTHING"
+    ))?;
+    for (at, part) in parts.iter().enumerate() {
+        let (kind, name) = match &part.subject {
+            Subject::Flow(name) => ("flow", name.as_str()),
+            Subject::All => ("all", ""),
+            Subject::Link(name) => ("link", name.as_str()),
+        };
+        insert.raw_bind_parameter(4 * at + 1, point)?;
+        insert.raw_bind_parameter(4 * at + 2, (first + at) as i64)?;
+        insert.raw_bind_parameter(4 * at + 3, kind)?;
+        insert.raw_bind_parameter(4 * at + 4, name)?;
+    }
+    insert.raw_execute().map(|_| ())
 }
