@@ -12,18 +12,6 @@ use crate::receiver::echo::MarkEcho;
 use lasthop_wire::accecn::{Counters, Order};
 use lasthop_wire::{Ecn, Flags, Segment};
 
-/// How a receiver tells the sender of congestion marks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Feedback {
-    /// Not at all.
-    #[default]
-    None,
-    /// That there was one, once a round trip (RFC 3168).
-    Classic,
-    /// How many there were (RFC 9768).
-    Accurate,
-}
-
 /// What tells the peer of marks, as was agreed on.
 pub(super) enum Telling {
     /// ECE (RFC 3168).
@@ -88,31 +76,6 @@ pub(super) fn handshake_field(arrived: Ecn) -> u8 {
         Ecn::Ect0 => 0b100,
         Ecn::Ce => 0b110,
     }
-}
-
-/// What an AccECN host does about a SYN with these bits (RFC 9768 §3.1.2, §3.1.3).
-pub(super) fn for_syn(field: u8) -> Feedback {
-    match field {
-        0b000 => Feedback::None,
-        0b011 => Feedback::Classic,
-        _ => Feedback::Accurate,
-    }
-}
-
-/// The same for a SYN-ACK that answers its own SYN.
-pub(super) fn for_syn_ack(field: u8) -> Feedback {
-    match field {
-        // Nothing, or a server that reflects whatever came.
-        0b000 | 0b111 => Feedback::None,
-        0b001 => Feedback::Classic,
-        _ => Feedback::Accurate,
-    }
-}
-
-/// Whether a SYN-ACK says that our SYN, sent as not ECN-capable, arrived as such (RFC 9768 §3.2.2.3); 0b101 is reserved and
-/// says so (§3.1.3).
-pub(super) fn says_unchanged(field: u8) -> bool {
-    matches!(field, 0b010 | 0b101)
 }
 
 /// The counters of both directions.
@@ -420,16 +383,6 @@ mod tests {
             assert_eq!(tell(2, Ecn::Ect1), 0);
             assert_eq!(tell(40, Ecn::Ce), 40 * MSS as u32, "options: {options}");
         }
-    }
-
-    /// Table 2 and the rules of §3.1.2 and §3.1.3.
-    #[test]
-    fn what_is_agreed_on() {
-        use Feedback::{Accurate, Classic, None};
-        let syns: Vec<Feedback> = (0..8).map(for_syn).collect();
-        assert_eq!(syns, [None, Accurate, Accurate, Classic, Accurate, Accurate, Accurate, Accurate]);
-        let syn_acks: Vec<Feedback> = (0..8).map(for_syn_ack).collect();
-        assert_eq!(syn_acks, [None, Classic, Accurate, Accurate, Accurate, Accurate, Accurate, None]);
     }
 
     /// §3.2.3.3: ECT(1) alone is one counter of AccECN1, a mark makes it two; where eight bytes are left, or five and the

@@ -1,6 +1,5 @@
 //! Segment arrives (RFC 9293 §3.10.7.4): what a segment does in a synchronised state, in that section's order.
 
-use super::accecn::{Told, field_of};
 use super::{Arriving, Ended, Endpoint, Feedback, Role, Special, State};
 use crate::event::Event;
 use crate::ranges::Range;
@@ -284,53 +283,6 @@ impl Endpoint {
             }
         }
         &blocks[..count]
-    }
-
-    /// Whether the ACK echoes a mark for which the window comes down as for a loss, and how many bytes it says arrived with
-    /// one. A control that counts marks is told the latter alone.
-    #[inline]
-    fn marks_told(&mut self, segment: &Segment, acked: u64, is_handshake: bool) -> (bool, u32) {
-        match self.agreed.ecn {
-            Feedback::None => (false, 0),
-            Feedback::Classic => (segment.flags.has(Flags::ECE), 0),
-            Feedback::Accurate => {
-                let marked = self.marks_counted(segment, acked, is_handshake);
-                (marked > 0 && !self.sender().is_scalable(), marked)
-            }
-        }
-    }
-
-    #[cold]
-    fn marks_counted(&mut self, segment: &Segment, acked: u64, is_handshake: bool) -> u32 {
-        let Some(accecn) = self.telling.accecn_mut().filter(|_| !segment.flags.has(Flags::SYN)) else {
-            return 0;
-        };
-        let field = field_of(segment.flags);
-        if is_handshake && segment.is_pure_ack() && segment.sack.is_empty() {
-            if !accecn.hear_handshake(field) {
-                self.data_ecn = Ecn::NotEct;
-            }
-            return 0;
-        }
-        // What is not new may have been overtaken (RFC 9768 §3.2.2.2); what it tells, the next one tells, too.
-        if acked == 0 {
-            return 0;
-        }
-        let Told { marked, mangled } =
-            accecn.hear(field, segment.accecn(), acked, self.sending.segment(&self.beginning));
-        if mangled {
-            self.data_ecn = Ecn::NotEct;
-        }
-        marked
-    }
-
-    /// Counts a packet's mark, if it has one; whether it is to be told at once.
-    #[cold]
-    fn count_mark(&mut self, segment: &Segment, arriving: &Arriving) -> bool {
-        let Some(accecn) = self.telling.accecn_mut() else { return false };
-        let tells = accecn.count(arriving.ecn, segment.len);
-        self.echoed = accecn.ace();
-        tells
     }
 
     pub(super) fn handle_payload(

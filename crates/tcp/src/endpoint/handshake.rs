@@ -1,8 +1,5 @@
 //! Opening a connection (RFC 9293 §3.5), and what its options agree on.
 
-use super::accecn::{
-    AccEcn, Telling, field_of, flags_of, for_syn, for_syn_ack, handshake_field, says_unchanged,
-};
 use super::{Agreed, Arriving, Ended, Endpoint, Feedback, Special, State};
 use crate::config::Config;
 use crate::event::Event;
@@ -29,8 +26,6 @@ pub(super) struct Handshake {
 pub(super) const TIMESTAMP_BYTES: u32 = 12;
 /// The timeout with which data begins after the SYN's timer has expired (RFC 6298 §5.7).
 const SYN_LOST_RTO: Duration = Duration::from_secs(3);
-/// A SYN or SYN-ACK that was not answered so often goes out without ECN (RFC 9768 §3.1.4).
-const ACCECN_TRIES: u32 = 2;
 /// Smaller segments than any link asks for only serve attacks.
 pub(super) const SMALLEST_MSS: u32 = 64;
 
@@ -209,60 +204,6 @@ impl Endpoint {
         let falls_back = !self.agreed.sack && self.sending.made().is_some_and(|sender| sender.uses_sack());
         if falls_back || u64::from(mss) != self.sending.segment(&self.beginning) {
             self.sending.begin_anew(&mut self.beginning, mss);
-        }
-    }
-
-    /// How marks are told, by the peer's SYN or by its SYN-ACK.
-    fn agree_on_ecn(&self, syn: &Segment, answers_ours: bool) -> Feedback {
-        let field = field_of(syn.flags);
-        let asks = match answers_ours {
-            // SYN: ECE and CWR; SYN-ACK: ECE alone (RFC 3168 §6.1.1).
-            false => field & 0b011 == 0b011,
-            true => field & 0b011 == 0b001,
-        };
-        match (self.config.accecn, answers_ours) {
-            (true, false) => for_syn(field),
-            (true, true) => for_syn_ack(field),
-            (false, _) if self.config.ecn && asks => Feedback::Classic,
-            (false, _) => Feedback::None,
-        }
-    }
-
-    /// What data bears, and what is counted, from now on; `arrived`: how the peer's SYN or SYN-ACK came.
-    fn begin_ecn(&mut self, syn: &Segment, answers_ours: bool, arrived: Ecn) {
-        let is_accurate = self.agreed.ecn == Feedback::Accurate;
-        self.telling = match is_accurate {
-            false => Telling::Echo((self.config.echo.build)(&self.config.echo.values)),
-            true => Telling::Count(Box::new(AccEcn::new(arrived))),
-        };
-        self.echoed = self.telling.accecn().map_or(Flags::default(), |accecn| accecn.ace());
-        let is_mangled = is_accurate && answers_ours && !says_unchanged(field_of(syn.flags));
-        self.data_ecn = match self.agreed.ecn {
-            Feedback::None => Ecn::NotEct,
-            _ if is_mangled => Ecn::NotEct,
-            // ECT(1) is a promise to answer each mark (RFC 9331 §4.3).
-            Feedback::Accurate if self.sender().is_scalable() => Ecn::Ect1,
-            Feedback::Classic | Feedback::Accurate => Ecn::Ect0,
-        };
-    }
-
-    /// The bits for ECN in our SYN or SYN-ACK.
-    fn offer_of_ecn(&mut self, answers: bool) -> Flags {
-        let has_failed = self.syn_repeats >= ACCECN_TRIES;
-        match (answers, self.agreed.ecn) {
-            (false, _) if self.config.accecn && has_failed => Flags::default(),
-            (false, _) if self.config.accecn => Flags::AE | Flags::CWR | Flags::ECE,
-            (false, _) if self.config.ecn => Flags::CWR | Flags::ECE,
-            (true, Feedback::Classic) => Flags::ECE,
-            (true, Feedback::Accurate) if has_failed => {
-                // It may be the peer's last word that there is no ECN (RFC 9768 §3.1.5).
-                self.data_ecn = Ecn::NotEct;
-                Flags::default()
-            }
-            (true, Feedback::Accurate) => flags_of(handshake_field(
-                self.telling.accecn().map_or(Ecn::NotEct, |accecn| accecn.handshake),
-            )),
-            _ => Flags::default(),
         }
     }
 

@@ -6,11 +6,12 @@
 //! and a segment says which part of the stream it carries.
 //!
 //! * `handshake.rs`: opening, and what the options agreed on.
-//! * `accecn.rs`: which packets came with marks, told in detail.
+//! * `accecn.rs`: which packets came with marks, counted in detail.
 //! * `arrival.rs`: a segment in a synchronised state, in RFC 9293 §3.10.7.4's order.
 //! * `calls.rs`: what the application asks for: to open, to send, to close.
 //! * `challenge.rs`: the answer to what may be forged.
 //! * `damage.rs`: what nodes and links say of losses.
+//! * `ecn.rs`: what is agreed on about marks, and what a segment tells of them.
 //! * `emit.rs`: what goes out next.
 //! * `half.rs`: the sending half, which is made when it is needed.
 //! * `keep_alive.rs`: whether an idle peer is still there.
@@ -29,6 +30,7 @@ mod arrival;
 mod calls;
 mod challenge;
 mod damage;
+mod ecn;
 mod emit;
 mod half;
 mod handshake;
@@ -43,7 +45,7 @@ mod stamps;
 mod time_wait;
 mod timers;
 
-pub use accecn::Feedback;
+pub use ecn::Feedback;
 pub use emit::{Sending, Sent};
 pub use handshake::opens;
 pub use keep_alive::KeepAlive;

@@ -1,0 +1,164 @@
+//! Congestion marks on this connection: what the handshake agrees on (RFC 3168 §6.1.1, RFC 9768 §3.1), and what a segment tells
+//! of them afterwards. How they are counted: `accecn.rs`.
+
+use super::accecn::{AccEcn, Telling, Told, field_of, flags_of, handshake_field};
+use super::{Arriving, Endpoint};
+use lasthop_wire::{Ecn, Flags, Segment};
+
+/// How a receiver tells the sender of congestion marks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Feedback {
+    /// Not at all.
+    #[default]
+    None,
+    /// That there was one, once a round trip (RFC 3168).
+    Classic,
+    /// How many there were (RFC 9768).
+    Accurate,
+}
+
+/// A SYN or SYN-ACK that was not answered so often goes out without ECN (RFC 9768 §3.1.4).
+const ACCECN_TRIES: u32 = 2;
+
+/// What an AccECN host does about a SYN with these bits (RFC 9768 §3.1.2, §3.1.3).
+fn for_syn(field: u8) -> Feedback {
+    match field {
+        0b000 => Feedback::None,
+        0b011 => Feedback::Classic,
+        _ => Feedback::Accurate,
+    }
+}
+
+/// The same for a SYN-ACK that answers its own SYN.
+fn for_syn_ack(field: u8) -> Feedback {
+    match field {
+        // Nothing, or a server that reflects whatever came.
+        0b000 | 0b111 => Feedback::None,
+        0b001 => Feedback::Classic,
+        _ => Feedback::Accurate,
+    }
+}
+
+/// Whether a SYN-ACK says that our SYN, sent as not ECN-capable, arrived as such (RFC 9768 §3.2.2.3); 0b101 is reserved and
+/// says so (§3.1.3).
+fn says_unchanged(field: u8) -> bool {
+    matches!(field, 0b010 | 0b101)
+}
+
+impl Endpoint {
+    /// How marks are told, by the peer's SYN or by its SYN-ACK.
+    pub(super) fn agree_on_ecn(&self, syn: &Segment, answers_ours: bool) -> Feedback {
+        let field = field_of(syn.flags);
+        let asks = match answers_ours {
+            // SYN: ECE and CWR; SYN-ACK: ECE alone (RFC 3168 §6.1.1).
+            false => field & 0b011 == 0b011,
+            true => field & 0b011 == 0b001,
+        };
+        match (self.config.accecn, answers_ours) {
+            (true, false) => for_syn(field),
+            (true, true) => for_syn_ack(field),
+            (false, _) if self.config.ecn && asks => Feedback::Classic,
+            (false, _) => Feedback::None,
+        }
+    }
+
+    /// What data bears, and what is counted, from now on; `arrived`: how the peer's SYN or SYN-ACK came.
+    pub(super) fn begin_ecn(&mut self, syn: &Segment, answers_ours: bool, arrived: Ecn) {
+        let is_accurate = self.agreed.ecn == Feedback::Accurate;
+        self.telling = match is_accurate {
+            false => Telling::Echo((self.config.echo.build)(&self.config.echo.values)),
+            true => Telling::Count(Box::new(AccEcn::new(arrived))),
+        };
+        self.echoed = self.telling.accecn().map_or(Flags::default(), |accecn| accecn.ace());
+        let is_mangled = is_accurate && answers_ours && !says_unchanged(field_of(syn.flags));
+        self.data_ecn = match self.agreed.ecn {
+            Feedback::None => Ecn::NotEct,
+            _ if is_mangled => Ecn::NotEct,
+            // ECT(1) is a promise to answer each mark (RFC 9331 §4.3).
+            Feedback::Accurate if self.sender().is_scalable() => Ecn::Ect1,
+            Feedback::Classic | Feedback::Accurate => Ecn::Ect0,
+        };
+    }
+
+    /// The bits for ECN in our SYN or SYN-ACK.
+    pub(super) fn offer_of_ecn(&mut self, answers: bool) -> Flags {
+        let has_failed = self.syn_repeats >= ACCECN_TRIES;
+        match (answers, self.agreed.ecn) {
+            (false, _) if self.config.accecn && has_failed => Flags::default(),
+            (false, _) if self.config.accecn => Flags::AE | Flags::CWR | Flags::ECE,
+            (false, _) if self.config.ecn => Flags::CWR | Flags::ECE,
+            (true, Feedback::Classic) => Flags::ECE,
+            (true, Feedback::Accurate) if has_failed => {
+                // It may be the peer's last word that there is no ECN (RFC 9768 §3.1.5).
+                self.data_ecn = Ecn::NotEct;
+                Flags::default()
+            }
+            (true, Feedback::Accurate) => flags_of(handshake_field(
+                self.telling.accecn().map_or(Ecn::NotEct, |accecn| accecn.handshake),
+            )),
+            _ => Flags::default(),
+        }
+    }
+
+    /// Whether the ACK echoes a mark for which the window comes down as for a loss, and how many bytes it says arrived with
+    /// one. A control that counts marks is told the latter alone.
+    #[inline]
+    pub(super) fn marks_told(&mut self, segment: &Segment, acked: u64, is_handshake: bool) -> (bool, u32) {
+        match self.agreed.ecn {
+            Feedback::None => (false, 0),
+            Feedback::Classic => (segment.flags.has(Flags::ECE), 0),
+            Feedback::Accurate => {
+                let marked = self.marks_counted(segment, acked, is_handshake);
+                (marked > 0 && !self.sender().is_scalable(), marked)
+            }
+        }
+    }
+
+    #[cold]
+    fn marks_counted(&mut self, segment: &Segment, acked: u64, is_handshake: bool) -> u32 {
+        let Some(accecn) = self.telling.accecn_mut().filter(|_| !segment.flags.has(Flags::SYN)) else {
+            return 0;
+        };
+        let field = field_of(segment.flags);
+        if is_handshake && segment.is_pure_ack() && segment.sack.is_empty() {
+            if !accecn.hear_handshake(field) {
+                self.data_ecn = Ecn::NotEct;
+            }
+            return 0;
+        }
+        // What is not new may have been overtaken (RFC 9768 §3.2.2.2); what it tells, the next one tells, too.
+        if acked == 0 {
+            return 0;
+        }
+        let Told { marked, mangled } =
+            accecn.hear(field, segment.accecn(), acked, self.sending.segment(&self.beginning));
+        if mangled {
+            self.data_ecn = Ecn::NotEct;
+        }
+        marked
+    }
+
+    /// Counts a packet's mark, if it has one; whether it is to be told at once.
+    #[cold]
+    pub(super) fn count_mark(&mut self, segment: &Segment, arriving: &Arriving) -> bool {
+        let Some(accecn) = self.telling.accecn_mut() else { return false };
+        let tells = accecn.count(arriving.ecn, segment.len);
+        self.echoed = accecn.ace();
+        tells
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 9768 Table 2, and the rules of its §3.1.2 and §3.1.3.
+    #[test]
+    fn what_is_agreed_on() {
+        use Feedback::{Accurate, Classic, None};
+        let syns: Vec<Feedback> = (0..8).map(for_syn).collect();
+        assert_eq!(syns, [None, Accurate, Accurate, Classic, Accurate, Accurate, Accurate, Accurate]);
+        let syn_acks: Vec<Feedback> = (0..8).map(for_syn_ack).collect();
+        assert_eq!(syn_acks, [None, Classic, Accurate, Accurate, Accurate, Accurate, Accurate, None]);
+    }
+}
