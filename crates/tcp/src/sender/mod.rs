@@ -10,7 +10,7 @@
 //! * `half`: a sender, or none so far;
 //! * `application`: what there is to send; `segment`: how much a segment holds; `peer`: what the receiver's window admits;
 //!   `new_data`: how much goes out next; `limit`: what keeps it back; `idle`: what a pause does to the window;
-//! * `calm`: what an ACK does while nothing is lost; `repair`: the same, and what goes out, while something is;
+//! * `calm`: what an ACK does while nothing is lost; `repair`: while something is; `again`: what goes out then;
 //!   `reductions`: when the window comes down;
 //! * `timer`: what it stands for; `timeout`: what its expiry does; `tail`: the end of a flight is probed before that;
 //!   `persist`: probes of a closed window; `user_timeout`: how long is borne that nothing moves;
@@ -30,6 +30,7 @@ pub mod reduction;
 pub mod scoreboard;
 pub mod slow_start;
 
+mod again;
 mod application;
 mod calm;
 mod eifel;
