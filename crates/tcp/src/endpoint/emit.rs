@@ -294,8 +294,8 @@ impl Endpoint {
         if self.agreed.timestamps { SackBlocks::MOST - 1 } else { SackBlocks::MOST }
     }
 
-    /// New data leaves room for the SACK blocks and AccECN's counters that there are now: with them its packet is no longer than the peer can
-    /// take (RFC 9293 §3.7.1, RFC 6691 §3).
+    /// New data leaves room for the SACK blocks and AccECN's counters that there are now: with them its packet is no longer than
+    /// the peer can take (RFC 9293 §3.7.1, RFC 6691 §3).
     #[cold]
     pub(super) fn leave_room_for_options(&mut self) {
         if self.sending.made().is_none() {
