@@ -10,7 +10,7 @@ use std::sync::Mutex;
 #[global_allocator]
 static COUNTED: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Allocations are counted for the whole program: one run at a time.
+/// Allocations are counted for the whole program: each test waits here before it does anything, and lets go when it is over.
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// Packets carried, allocations made and bytes kept between two instants of a run.
@@ -20,7 +20,6 @@ fn between(path: &str, settings: &[(&str, &str)], from_s: u64, until_s: u64) -> 
 
 /// The same in any scenario.
 fn between_in(mut draft: Draft, settings: &[(&str, &str)], from_s: u64, until_s: u64) -> (u64, usize, isize) {
-    let _alone = ALONE.lock();
     for (key, value) in settings {
         draft.set(key, value).expect("a key of that scenario");
     }
@@ -37,6 +36,7 @@ fn between_in(mut draft: Draft, settings: &[(&str, &str)], from_s: u64, until_s:
 
 #[test]
 fn allocations_do_not_grow_with_packets() {
+    let _alone = ALONE.lock();
     let split = [("shape", "split"), ("cause", "mac"), ("link.wireless.down.channel.rate", "5e-5")];
     let jtcp = [("shape", "split"), ("cause", "jtcp"), ("link.wireless.down.channel.rate", "5e-5")];
     let reno = [("recovery", "reno"), ("timing", "delayed")];
@@ -59,6 +59,7 @@ fn allocations_do_not_grow_with_packets() {
 
 #[test]
 fn nor_do_those_of_routers() {
+    let _alone = ALONE.lock();
     let path = "rate=10Mbit/s,rtt=40ms,count=4,stagger=1s,congestion=cubic,duration=2000s";
     for queue in ["codel", "pie", "fq_codel", "sfq", "cake", "tbf", "policer"] {
         let settings = [("link.path.down.queue", queue)];
@@ -71,6 +72,7 @@ fn nor_do_those_of_routers() {
 
 #[test]
 fn nor_do_those_of_a_cell() {
+    let _alone = ALONE.lock();
     let varying = ("link.path.jitter", "{ kind = \"random\", most = \"2 ms\" }");
     let settings =
         [("link.path.arq", "wifi"), ("link.path.down.channel", "{ kind = \"iid\", loss = 0.1 }"), varying];
@@ -85,6 +87,7 @@ fn nor_do_those_of_a_cell() {
 
 #[test]
 fn nor_do_those_of_a_cell_of_several_links() {
+    let _alone = ALONE.lock();
     let text = r#"[link]
 wired = { from = "server", to = "ap", rate = "1 Gbit/s", one_way_delay = "5 ms" }
 near = { from = "ap", to = "c1", cell = "home", rate = "54 Mbit/s", queue = "100 packets", arq = { kind = "wifi", stations = 3, load = "30 %" } }
@@ -104,6 +107,7 @@ up = { from = "c2", to = "server" }
 
 #[test]
 fn nor_do_those_of_hybrid_arq() {
+    let _alone = ALONE.lock();
     let misread = ("link.wireless.arq.misread", "2 %");
     let um = [misread, ("link.wireless.arq.mode", "um")];
     let pdcp = [misread, ("link.wireless.arq.order", "pdcp"), ("link.wireless.arq.t_reordering", "60 ms")];
@@ -120,6 +124,7 @@ fn nor_do_those_of_hybrid_arq() {
 
 #[test]
 fn nor_do_those_of_rlc() {
+    let _alone = ALONE.lock();
     let in_order = ("link.wireless.down.channel", "iid");
     let out_of_order = ("link.wireless.down.arq.wait", "0 ms");
     // PDUs lost by themselves, SDUs discarded without a word: one in thirty.
