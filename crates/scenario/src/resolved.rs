@@ -101,6 +101,10 @@ impl Resolved {
                 (None, ..) => {}
             }
         }
+        debug_assert!(
+            read.next().is_none(),
+            "{path}: a value that no key stands for, or not in the keys' order"
+        );
         self.sections.push(Section { path: path.to_owned(), doc: None, lines });
         self.sections.extend(below);
     }
