@@ -14,6 +14,9 @@ pub struct Digests(Written);
 impl Digests {
     /// The key of a scenario's runs: this engine, and all of the checked scenario (recorded links with it) but its title and
     /// source, its seed, its number of runs and its samples. A mechanism from outside is known by its name and its values.
+    ///
+    /// Values are written as the standard library's `Hash` tells them: a compiler that tells them otherwise, or a processor
+    /// of another byte order, gives other keys, so that runs are made anew; never those of another scenario.
     pub fn of(&mut self, scenario: &Scenario) -> String {
         let Scenario {
             title: _,

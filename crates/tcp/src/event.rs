@@ -232,7 +232,7 @@ pub(crate) struct Log {
     pub(crate) has_events: bool,
     /// Whether every event is queued; otherwise only judgements are, which accounting needs.
     pub(crate) tracing: bool,
-    /// Whether a recovery or a timeout was counted.
+    /// Whether a recovery or a timeout was counted: each packet that goes out says so, and this line is at hand then.
     pub(crate) has_noticed_loss: bool,
     pub(crate) often: Often,
     /// `None`: nothing of it was counted so far, and no event was told.

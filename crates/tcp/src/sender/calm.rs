@@ -19,6 +19,7 @@ impl Sender {
         self.calm
     }
 
+    /// The same way for an ACK that was read whole.
     #[inline(never)]
     pub(super) fn advance_by(&mut self, now: Time, ack: &Ack<'_>) {
         self.advance_calmly(now, ack.ack, ack.marked, || ack.echoed_rtt, || ack.clock);
