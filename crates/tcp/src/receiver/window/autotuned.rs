@@ -5,8 +5,13 @@
 //! that arrives. How long a round trip is follows the timestamps' echoes: at once where they are shorter, slowly where a
 //! queue makes them longer (Dumazet, "tcp: receive side improvements", netdev, May 2025).
 //!
+//! The first measure is ten segments, or the window at first where that is smaller (`tcp_init_buffer_space`:
+//! min3(rcv_ssthresh, rcv_wnd, 10 advmss)), in whole segments (`tcp_select_initial_window`).
+//!
 //! # What is not modelled
-//! What packets cost beside their payload: half of the buffer is the window (`tcp_rmem` is twice `initial` and `size`).
+//! What packets cost beside their payload: half of the buffer is the window (`tcp_rmem` is twice `initial` and `size`). Linux
+//! finds out from the first packets how much of each is payload, and opens a window below ten segments by that. Here a round
+//! trip that reads all of such a window enlarges the buffer instead.
 //! Without timestamps no round trip is known but the handshake's.
 
 use super::{AdvertisedWindow, Build, PathSample, WindowInput};
@@ -38,7 +43,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values| Box::new(Autotuned::new(values.bytes("initial"), values.bytes("size"))),
 };
 
-/// What is read in a round trip has to exceed this before the buffer grows, segments: the initial window of RFC 6928.
+/// What is read in a round trip has to exceed this before the buffer grows, segments, unless the window at first is smaller: the
+/// initial window of RFC 6928.
 const AT_FIRST: u64 = 10;
 /// Room beside twice what was read, segments.
 const SPARE: u64 = 16;
@@ -47,6 +53,8 @@ const SMALL: u64 = 128;
 
 struct Autotuned {
     size: u64,
+    /// The window at first.
+    initial: u64,
     /// What the buffer allows now.
     room: u64,
     /// How far the window has opened towards it.
@@ -61,18 +69,35 @@ struct Autotuned {
 
 impl Autotuned {
     fn new(initial: u64, size: u64) -> Autotuned {
-        let room = initial.min(size);
-        Autotuned { size, room, opened: room, is_growing: false, most_read: 0, rtt: None, round: None }
+        let initial = initial.min(size);
+        Autotuned {
+            size,
+            initial,
+            room: initial,
+            opened: initial,
+            is_growing: false,
+            most_read: 0,
+            rtt: None,
+            round: None,
+        }
+    }
+
+    /// What the window at first holds in whole segments, bytes; of a segment that is larger than it, all of it.
+    fn whole_segments(&self, segment: u64) -> u64 {
+        if segment > self.initial { self.initial } else { self.initial - self.initial % segment.max(1) }
     }
 
     fn end_round(&mut self, read: u64, segment: u64) {
-        let known = self.most_read.max(AT_FIRST * segment);
-        if read <= known {
+        let holds = self.whole_segments(segment);
+        let known = self.most_read.max(holds.min(AT_FIRST * segment));
+        // A window of fewer than ten segments can be filled, but not exceeded.
+        let fills = read >= holds && self.room == self.initial;
+        if read <= known && !fills {
             return;
         }
         self.most_read = read;
         let wanted = 2 * read + SPARE * segment;
-        let growth = u128::from(wanted) * u128::from(read - known) / u128::from(known.max(1));
+        let growth = u128::from(wanted) * u128::from(read.saturating_sub(known)) / u128::from(known.max(1));
         let wanted = u128::from(wanted) + 2 * growth;
         self.room = self.room.max(u64::try_from(wanted).unwrap_or(u64::MAX)).min(self.size);
     }
@@ -180,6 +205,26 @@ mod tests {
         };
         assert!(!grows([50, 40], 39) && grows([50, 40], 40));
         assert!(!grows([40, 48], 40) && grows([40, 48], 41));
+    }
+
+    /// Where the window at first holds fewer than ten segments, a round trip that fills it is all that can be read: the buffer
+    /// grows, to twice that and 16 segments (`tcp_rcv_space_adjust`). 64 KiB hold 7 of 8960 bytes, 1 of 40,000.
+    #[test]
+    fn a_window_below_ten_segments_grows_once_it_is_filled() {
+        for (segment, filled) in [(6554, 9), (8960, 7), (40_000, 1), (65_535, 1)] {
+            let after_a_round_of = |segments: u64| {
+                let mut window = Autotuned::new(65_536, 16 << 20);
+                let (start, rtt) = (Time::ZERO, Duration::from_millis(20));
+                let mut arrives = |now, read| {
+                    window.on_arrival(&PathSample { now, bytes: segment, rtt: Some(rtt), read, segment });
+                };
+                arrives(start, 0);
+                arrives(start + rtt, segments * segment);
+                window.room
+            };
+            assert_eq!(after_a_round_of(filled), (2 * filled + 16) * segment, "{segment}");
+            assert_eq!(after_a_round_of(filled - 1), 65_536, "{segment}");
+        }
     }
 
     /// What is not read takes its room.
