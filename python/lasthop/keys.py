@@ -263,7 +263,10 @@ class Sender(TypedDict, total=False):
     initial_ssthresh: str
     """initial slow start threshold: "unlimited" or an amount; "unlimited" by default"""
     validate_window: bool | str
-    """cwnd grows only while at least half of it is used (RFC 7661); false by default"""
+    """cwnd grows only while it is used (see validate_by); false by default"""
+    validate_by: Literal["rfc7661", "linux"] | str
+    """the use that lets it grow: half of cwnd in a round trip (RFC 7661); more than half in slow start, else
+    all of it (Linux); "rfc7661" by default"""
     ecn_waits: bool | str
     """an echo at a window of one segment makes the next wait for the timer (RFC 3168); false by default"""
     freeze: bool | str

@@ -320,6 +320,7 @@ fn timers(reader: &Reader<'_>, path: &str, fields: &Fields, config: &mut Config)
         _ => None,
     };
     config.validates_window = fields.flag("validate_window").unwrap_or(config.validates_window);
+    config.validates_as_linux = fields.word("validate_by") == Some("linux");
     config.ecn_waits = fields.flag("ecn_waits").unwrap_or(config.ecn_waits);
     config.freezes = fields.flag("freeze").unwrap_or(config.freezes);
     config.f_rto = fields.flag("f_rto").unwrap_or(config.f_rto);

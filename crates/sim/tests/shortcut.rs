@@ -61,6 +61,7 @@ fn senders_that_others_limit_do_the_same_the_long_way() {
         &[("window.size", "30 kB"), ("timing", "delayed"), ("counting", "bytes"), ("f_rto", "true")],
         &[("link.path.down.channel.loss", "6 %"), ("timing", "delayed"), ("counting", "bytes")],
         &[("flow.bulk.transfer", "300 kB"), ("validate_window", "true")],
+        &[("flow.bulk.transfer", "300 kB"), ("validate_window", "true"), ("validate_by", "linux")],
     ]
     .into_iter()
     .map(|settings| {

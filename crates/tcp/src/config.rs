@@ -20,9 +20,12 @@ pub struct Config {
     pub initial_ssthresh: Option<u64>,
     /// Whether cwnd falls back to the initial window when nothing was sent for a timeout (RFC 5681 §4.1).
     pub restarts_after_idle: bool,
-    /// Whether cwnd grows only while at least half of it is used (RFC 7661 §4.4.1, with FlightSize as the measure): a sender
-    /// that the application or the peer's window limits learns nothing of the path.
+    /// Whether cwnd grows only while it is used: a sender that the application or the peer's window limits learns nothing of the
+    /// path.
     pub validates_window: bool,
+    /// Whether Linux's rule tells that it is used (`max_packets_out`, `is_cwnd_limited`), or pipeACK, which has to be at least
+    /// half of it (RFC 7661 §4.3).
+    pub validates_as_linux: bool,
     /// Whether the ACKs after a timeout are asked if it was spurious, and its effects undone then (F-RTO, RFC 5682: §3 where
     /// recovery uses SACK, §2 elsewhere).
     pub f_rto: bool,
@@ -140,6 +143,7 @@ impl Default for Config {
             initial_ssthresh: None,
             restarts_after_idle: true,
             validates_window: false,
+            validates_as_linux: false,
             f_rto: false,
             dsack_undo: false,
             eifel: false,

@@ -44,7 +44,13 @@ pub(super) static SENDER: LazyLock<Vec<Key>> = LazyLock::new(|| {
         flag(
             "validate_window",
             config.validates_window,
-            "cwnd grows only while at least half of it is used (RFC 7661)",
+            "cwnd grows only while it is used (see validate_by)",
+        ),
+        Key::default(
+            "validate_by",
+            Form::Unit(Unit::Word(&["rfc7661", "linux"])),
+            if config.validates_as_linux { "linux" } else { "rfc7661" },
+            "the use that lets it grow: half of cwnd in a round trip (RFC 7661); more than half in slow start, else all of it (Linux)",
         ),
         flag(
             "ecn_waits",

@@ -4,7 +4,8 @@
 //! # What is not modelled
 //! ACKs that report what came out of order leave at once; Linux holds some back for up to a millisecond
 //! (`tcp_comp_sack_delay_ns`). Segments leave one by one, not in trains of a segmentation offload. ACKs of pushed segments
-//! are not hurried.
+//! are not hurried. A cwnd that was not used for a timeout stays until the connection is idle
+//! (`tcp_cwnd_application_limited`).
 
 use super::{Preset, Profile};
 
@@ -20,6 +21,7 @@ pub(super) const PROFILE: Profile = Profile {
         ("counting", "delivered"),
         ("initial_window", "10"),
         ("validate_window", "true"),
+        ("validate_by", "linux"),
         ("f_rto", "true"),
         ("dsack_undo", "true"),
         ("eifel", "true"),

@@ -93,7 +93,7 @@ impl Sender {
                 let news = AckNews { now, acked, rtt, clock, mss: self.mss, ..AckNews::default() };
                 self.congestion.observe(&news);
             }
-            held = self.leaves_window_unused(outstanding + acked.bytes);
+            held = self.leaves_window_unused(now, acked.bytes);
         }
         let event = AckEvent {
             now,

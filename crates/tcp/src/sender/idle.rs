@@ -26,9 +26,4 @@ impl Sender {
             self.cwnd = self.congestion.window();
         }
     }
-
-    /// Whether the window may not grow: less than half of it was in use when the ACK came (RFC 7661 §4.4.1).
-    pub(super) fn leaves_window_unused(&self, flight: u64) -> bool {
-        self.validates && flight.saturating_mul(2) < self.cwnd
-    }
 }

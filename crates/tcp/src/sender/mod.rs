@@ -10,6 +10,7 @@
 //! * `half`: a sender, or none so far;
 //! * `application`: what there is to send; `segment`: how much a segment holds; `peer`: what the receiver's window admits;
 //!   `new_data`: how much goes out next; `limit`: what keeps it back; `idle`: what a pause does to the window;
+//!   `usage`: whether the window is used, and may grow;
 //! * `calm`: what an ACK does while nothing is lost; `repair`: while something is; `again`: what goes out then;
 //!   `reductions`: when the window comes down;
 //! * `timer`: what it stands for; `timeout`: what its expiry does; `tail`: the end of a flight is probed before that;
@@ -50,6 +51,7 @@ mod timeout;
 mod timer;
 mod told;
 mod undo;
+mod usage;
 mod user_timeout;
 
 pub(crate) use half::{Beginning, SendingHalf};
@@ -79,6 +81,7 @@ use slow_start::SlowStart;
 use std::sync::Arc;
 use tail::Tail;
 use timer::Timer;
+use usage::Usage;
 use user_timeout::UserTimeout;
 
 /// The sending half of an endpoint. Offsets are absolute; the SYN is byte 0.
@@ -102,9 +105,7 @@ pub struct Sender {
     observes: bool,
     /// Whether the ACK that ends a recovery may let the window grow.
     counts_end: bool,
-    /// Whether a window that is not used may not grow.
-    validates: bool,
-    /// Either of the two, or rates are sampled, or slow start is watched.
+    /// `congestion` observes, or rates are sampled, or slow start is watched, or the use of cwnd is.
     watches: bool,
     /// What has kept it from sending more; `None` until data may be sent: the handshake is in no sum.
     waits_for: Option<Limit>,
@@ -132,6 +133,8 @@ pub struct Sender {
     waiting: Waiting,
     /// `None`: a loss alone ends slow start.
     slow_start: Option<Box<dyn SlowStart>>,
+    /// `None`: cwnd grows whether it is used or not.
+    usage: Option<Box<Usage>>,
 }
 
 /// What goes out next.
@@ -229,7 +232,6 @@ impl Sender {
             calm: config.has_shortcut,
             has_shortcut: config.has_shortcut,
             observes: congestion.observes(),
-            validates: config.validates_window,
             watches: congestion.observes()
                 || config.validates_window
                 || congestion.samples()
@@ -242,6 +244,7 @@ impl Sender {
             rtt: RttEstimator::new(&config.rto),
             timer: Timer::OFF,
             waiting: Waiting::NOT_YET,
+            usage: Usage::new(config),
             idle: Idle {
                 since: Time::NEVER,
                 window: if config.restarts_after_idle { initial_window } else { CWND_STAYS },

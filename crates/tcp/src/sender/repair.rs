@@ -188,6 +188,7 @@ impl Sender {
             self.tell_losses(now);
         }
         if advanced || duplicate {
+            let is_unused = self.leaves_window_unused(now, acked.bytes);
             let in_flight = self.repair.recovery.in_flight(&self.board);
             let counts_end = step == Step::Leave && self.counts_end;
             let event = AckEvent {
@@ -204,7 +205,7 @@ impl Sender {
                 in_flight,
                 lost,
                 rate: rate.as_ref(),
-                held: ack.ece || self.leaves_window_unused(self.board.outstanding() + acked.bytes),
+                held: ack.ece || is_unused,
             };
             match event.phase != Phase::Recovery && self.is_watched_slow_start() {
                 true => self.grow_watched(&event),

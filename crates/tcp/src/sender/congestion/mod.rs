@@ -68,7 +68,7 @@ pub struct AckEvent<'a> {
     pub lost: u64,
     /// What it says of the rate at which the path delivers, if the control [asks](CongestionControl::samples).
     pub rate: Option<&'a RateSample>,
-    /// No reason to grow: it echoes a congestion mark (RFC 3168 §6.1.2), or the window was not used (RFC 7661 §4.4.1).
+    /// No reason to grow: it echoes a congestion mark (RFC 3168 §6.1.2), or the window was not used (RFC 7661 §4.3).
     pub held: bool,
 }
 
