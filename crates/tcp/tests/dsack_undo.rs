@@ -50,3 +50,12 @@ fn it_waits_for_the_end_of_the_recovery() {
     assert_eq!(script.endpoint.counters().recoveries_undone, 1);
     assert_eq!(script.endpoint.sender().window(), 10 * script::SEGMENT);
 }
+
+/// The receiver's word comes in an ACK that a later one has overtaken.
+#[test]
+fn an_overtaken_ack_tells_it_too() {
+    let mut script = recovering(true);
+    script.run([Ack(11), Tick(10), News(11, 15), Nothing, Tick(100), Ack(13)]);
+    script.sack(11, &[(1, 2)]);
+    assert_eq!(script.endpoint.counters().recoveries_undone, 1);
+}

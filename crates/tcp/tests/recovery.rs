@@ -352,3 +352,39 @@ fn senseless_blocks_are_ignored() {
     script.run([InFlight(9), Nothing]);
     assert_eq!(script.endpoint.counters().duplicate_acks, 0);
 }
+
+/// RFC 6675 §5: "Upon the receipt of any ACK containing SACK information, the scoreboard MUST be updated", also of one that a
+/// later ACK has overtaken. Three segments are reported behind the hole, which is filled at once, without the timer.
+#[test]
+fn an_overtaken_ack_reports_a_loss() {
+    for name in ["sack", "rack"] {
+        let setup = Config { sack: true, ..with(name, 10, &[]) };
+        let mut script = Script::opened(setup, Peer::default());
+        script.run([Write(10_000), News(1, 10), Tick(100), Ack(3), Tick(1), Sack(2, &[(4, 7)])]);
+        let board = script.endpoint.sender().board();
+        assert_eq!((board.una(), board.sacked()), (2001, 3000), "{name}");
+        script.run([Again(3), Nothing, Tick(100), Sack(3, &[(4, 11)]), Nothing, Ack(11), InFlight(0)]);
+        let counters = script.endpoint.counters();
+        assert_eq!((counters.retransmitted, counters.timeouts, counters.recoveries), (1, 0, 1), "{name}");
+    }
+}
+
+/// Nothing else of it counts: not its window (SND.WL2, RFC 9293 §3.10.7.4), not what it acknowledges, and for a recovery
+/// without SACK it is no duplicate. One that was overtaken by more than the largest window is not of this connection (RFC
+/// 5961 §5.2).
+#[test]
+fn an_overtaken_ack_tells_nothing_but_its_reports() {
+    let mut script = Script::opened(Config { sack: true, ..with("sack", 10, &[]) }, Peer::default());
+    script.run([Write(20_000), News(1, 10), Tick(100), Ack(3), Cwnd(11), PeerWindow(0), Sack(2, &[(5, 6)])]);
+    // A closed window would hold these back, and one of 60,000 bytes from segment 2 would not.
+    script.run([News(11, 13), Nothing, Cwnd(11), InFlight(11)]);
+    let mut script = Script::opened(Config { sack: true, ..with("new_reno", 10, &[]) }, Peer::default());
+    script.run([Write(10_000), News(1, 10), Tick(100), Ack(3)]);
+    (0..5).for_each(|_| _ = script.run([Sack(2, &[(4, 7)]), Nothing]));
+    assert_eq!(script.endpoint.counters().duplicate_acks, 0);
+    let peer = Peer { window: 4000, ..Peer::default() };
+    let mut script = Script::opened(Config { sack: true, ..with("sack", 10, &[]) }, peer);
+    script.run([Write(20_000), News(1, 4), Tick(100), Ack(5), News(5, 8), Tick(100), Ack(9), News(9, 12)]);
+    script.run([Sack(4, &[(10, 13)]), Acked(1), Nothing, InFlight(4)]);
+    script.run([Sack(5, &[(10, 13)]), Again(9)]);
+}

@@ -6,7 +6,7 @@ use crate::ranges::Range;
 use crate::receiver::Data;
 use crate::sender::Ack;
 use lasthop_base::{Duration, Time};
-use lasthop_wire::{Ecn, Flags, SackBlocks, Segment, Seq};
+use lasthop_wire::{Ecn, Flags, LossHint, SackBlocks, Segment, Seq};
 
 /// RFC 7323 §5.5.
 const LONGEST_SILENCE: Duration = Duration::from_secs(24 * 86_400);
@@ -188,7 +188,10 @@ impl Endpoint {
             return false;
         };
         if ack < una {
-            // An old ACK: its data may still be new.
+            // An old ACK: its data may still be new, and so may what it reports.
+            if self.agreed.sack && !segment.sack.is_empty() {
+                self.take_reports(now, segment, at, ack);
+            }
             return true;
         }
         if ack == una && self.state == State::Established && self.expects_no_ack(segment) {
@@ -237,6 +240,28 @@ impl Endpoint {
         if is_finished {
             self.after_our_fin(now);
         }
+    }
+
+    /// An ACK that a later one has overtaken: its SACK blocks update the scoreboard (RFC 6675 §5), and nothing else of it counts
+    /// (Linux's `old_ack`). An echoed mark comes again with the next ACK.
+    #[cold]
+    fn take_reports(&mut self, now: Time, segment: &Segment, at: u64, ack: u64) {
+        let una = self.sender().board().una();
+        let mut blocks = [Range::default(); SackBlocks::MOST];
+        let news = Ack {
+            ack,
+            window: u64::from(segment.window) << self.agreed.peer_shift,
+            carries_data: segment.sequence_space() > 0,
+            sack: self.sack_ranges(segment, una, &mut blocks),
+            echoed_rtt: None,
+            clock: None,
+            ece: false,
+            marked: 0,
+            selective: self.agreed.sack,
+            hint: LossHint::default(),
+            at,
+        };
+        self.sending.just_made().handle_ack(now, &news, &mut self.log);
     }
 
     /// Whether nothing is outstanding that the segment could acknowledge or report, nor is it to tell of marks.

@@ -271,12 +271,15 @@ impl Sender {
         self.rtt.start_from(timeout);
     }
 
-    /// Takes an acceptable acknowledgement (`una <= ack <= may_acknowledge()`).
+    /// Takes an acceptable acknowledgement (`oldest_ack() <= ack <= may_acknowledge()`). Below `una` only its SACK blocks count.
     pub(crate) fn handle_ack(&mut self, now: Time, ack: &Ack<'_>, log: &mut Log) {
         let advanced = ack.ack > self.board.una();
         let was_outstanding = self.board.outstanding() > 0;
-        let same_window = ack.window == self.peer.window();
-        self.hear_window(ack.at, ack.ack, ack.window);
+        let is_old = ack.ack < self.board.una();
+        let same_window = !is_old && ack.window == self.peer.window();
+        if !is_old {
+            self.hear_window(ack.at, ack.ack, ack.window);
+        }
         if ack.ack > self.board.nxt() {
             self.probe_was_taken(now);
         }

@@ -87,6 +87,8 @@ impl Sender {
         log: &mut Log,
     ) {
         let advanced = ack.ack > self.board.una();
+        // It may have left the receiver before anything that was concluded since, a timeout too: it measures nothing.
+        let is_old = ack.ack < self.board.una();
         let was_outstanding = self.board.outstanding() > 0;
         self.board.begin_ack();
         let original = self.repair.f_rto.is_some() && self.tells_of_original(ack);
@@ -113,7 +115,7 @@ impl Sender {
             log.often.duplicate_acks += 1;
         }
 
-        if self.repair.f_rto.is_some() {
+        if self.repair.f_rto.is_some() && !is_old {
             self.consider_timeout(now, acked.bytes, duplicate, original, ack.ece, log);
         }
         let stamped = self.repair.undo.as_ref().and_then(|undo| undo.ways.stamped);
@@ -122,7 +124,7 @@ impl Sender {
             let echo = Echo { acked: acked.bytes, sent_before, twice, marked: ack.ece };
             self.undo_if_echoed(now, &echo, log);
         }
-        let reported_at = if self.repair.samples_sack { self.board.oldest_reported() } else { None };
+        let reported_at = if self.repair.samples_sack && !is_old { self.board.oldest_reported() } else { None };
         let rtt = match (advanced, acked.sent_at) {
             (true, Some(sent_at)) => Some(now.since(sent_at)),
             _ if reported_at.is_some() => reported_at.map(|sent_at| now.since(sent_at)),

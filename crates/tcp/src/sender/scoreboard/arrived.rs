@@ -84,7 +84,9 @@ impl Scoreboard {
 
     /// A SACK block. Returns the bytes that it reports for the first time.
     ///
-    /// Blocks outside `una..nxt` or reversed are ignored (RFC 2018 §5, RFC 2883: D-SACK below `una`).
+    /// Blocks outside `una..nxt` or reversed are ignored (RFC 2018 §5, RFC 2883: D-SACK below `una`), also one that begins below
+    /// `una` and ends above it, as in Linux: only a receiver that splits its ACKs reports such a block, in one that was
+    /// overtaken.
     pub fn sack(&mut self, block: Range) -> u64 {
         if block.start >= block.end || block.start < self.una || block.end > self.nxt {
             return 0;
