@@ -76,6 +76,16 @@ fn the_tail_is_probed() {
     assert_eq!((counters.timeouts, counters.recoveries), (0, 1));
 }
 
+/// What is lost goes again in sequence order: after the probe and the timer, with room for two, segments 2 and 3, which went out
+/// once, come before 4, whose copy is lost too (RFC 6675 §4, NextSeg rule 1; so does Linux).
+#[test]
+fn earlier_originals_go_before_later_copies() {
+    let mut script = opened(10);
+    script.run([Write(4000), News(1, 4), Nothing, Tick(200), Again(4), Nothing]);
+    script.run([Timeout, Again(1), Nothing, Tick(100), Ack(2), Cwnd(2), Again(2), Again(3), Nothing]);
+    script.run([Tick(100), Ack(4), Again(4)]);
+}
+
 /// New data is the better probe, even beyond cwnd (§7.3).
 #[test]
 fn new_data_probes_if_there_is_some() {

@@ -55,6 +55,7 @@ fn config() -> impl Strategy<Value = Config> {
             let accecn = ecn && nagle;
             let mut config =
                 Config { timestamps, sack, nagle, ecn, accecn, initial_window, ..Config::default() };
+            (config.validates_window, config.validates_as_linux) = (initial_window > 7, nagle);
             let idle = Duration::from_millis(400);
             config.keep_alive = Some(KeepAlive { idle, interval: idle, probes: 5 });
             config.window.values.set("size", lasthop_base::Value::Bytes(buffer));

@@ -4,11 +4,17 @@ use super::{AGAIN, LOST, SACKED, Scoreboard};
 use crate::ranges::Range;
 
 impl Scoreboard {
-    /// The next segment that is lost and not yet sent again (RFC 6675 §4, NextSeg rule 1). Amortised O(1).
+    /// The first segment in sequence order that is lost and not yet sent again (RFC 6675 §4, NextSeg rule 1; Linux's
+    /// `tcp_xmit_retransmit_queue`), an original or a copy. Amortised O(1), for copies O(log n).
     pub fn next_lost(&mut self) -> Option<Range> {
-        if let Some(range) = self.next_lost_again() {
-            return Some(range);
-        }
+        let original = self.next_lost_original();
+        let copy = if self.times.is_some() { self.next_lost_copy() } else { None };
+        let index = original.unwrap_or(u64::MAX).min(copy.unwrap_or(u64::MAX));
+        (index != u64::MAX).then(|| self.range_at((index - self.popped) as usize))
+    }
+
+    /// Index of the first one whose repair has not gone out since it was found lost, behind those that need none.
+    fn next_lost_original(&mut self) -> Option<u64> {
         let mut index = self.again_from.max(self.popped);
         let found = loop {
             match self.records.get((index - self.popped) as usize) {
@@ -19,7 +25,7 @@ impl Scoreboard {
             }
         };
         self.again_from = index;
-        found.map(|index| self.range_at((index - self.popped) as usize))
+        found
     }
 
     /// The next segment below the highest SACK that is neither reported, nor lost, nor sent again (NextSeg rule 3).

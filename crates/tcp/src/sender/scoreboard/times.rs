@@ -6,7 +6,8 @@
 use super::{AGAIN, EVER_AGAIN, LOST, Record, SACKED, Scoreboard};
 use crate::ranges::Range;
 use lasthop_base::{Duration, Time};
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// Of the segments that an ACK delivers, the one sent last (RFC 8985 §6.2 step 2: by time, then by sequence).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,8 +32,8 @@ pub(super) struct Times {
     reordered: bool,
     /// What was sent again, in the order of the times: index and time.
     resent: VecDeque<(u64, Time)>,
-    /// Indices of segments whose copies are lost too, to go out once more.
-    relost: VecDeque<u64>,
+    /// Indices of segments whose copies are lost too, to go out once more, the lowest first; also some that have gone since.
+    relost: BinaryHeap<Reverse<u64>>,
     /// What was found lost since somebody asked, each segment for itself; `None`: nobody asks.
     fresh: Option<Vec<Range>>,
 }
@@ -162,15 +163,10 @@ impl Scoreboard {
         next
     }
 
-    /// The first segment is lost, and its copy, if there is one: it goes out before all others.
+    /// The first segment is lost, and its copy, if there is one.
     pub fn lose_first_again(&mut self) {
         if !self.records.is_empty() {
             self.lose_again(self.popped);
-            if let Some(times) = &mut self.times
-                && let Some(first) = times.relost.pop_back()
-            {
-                times.relost.push_front(first);
-            }
             self.lost_to = self.lost_to.max(self.popped + 1);
             self.again_from = self.again_from.min(self.popped);
         }
@@ -191,14 +187,15 @@ impl Scoreboard {
         self.again_bytes
     }
 
-    /// The next segment whose copy is lost too.
-    pub(super) fn next_lost_again(&mut self) -> Option<Range> {
+    /// Index of the first segment whose copy is lost too.
+    #[inline(never)]
+    pub(super) fn next_lost_copy(&mut self) -> Option<u64> {
         loop {
-            let index = *self.times.as_ref()?.relost.front()?;
+            let Reverse(index) = *self.times.as_ref()?.relost.peek()?;
             if self.record_of(index).is_some_and(|record| record.marks & (LOST | AGAIN | SACKED) == LOST) {
-                return Some(self.range_at((index - self.popped) as usize));
+                return Some(index);
             }
-            self.times.as_mut()?.relost.pop_front();
+            self.times.as_mut()?.relost.pop();
         }
     }
 
@@ -222,7 +219,7 @@ impl Scoreboard {
             self.note_loss(at);
         }
         if let Some(times) = &mut self.times {
-            times.relost.push_back(index);
+            times.relost.push(Reverse(index));
         }
     }
 }
