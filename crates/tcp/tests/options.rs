@@ -139,6 +139,30 @@ fn ecn_negotiation() {
     assert_eq!(script.sent("data").ecn, Ecn::NotEct);
 }
 
+/// RFC 3168 §6.1.1.1: a SYN that is not answered goes out again without ECN, as Linux sends it at the first retransmission. A
+/// SYN-ACK that still answers the first SYN agrees on marks to be echoed; whoever has sent a SYN without ECN sends nothing
+/// ECN-capable (§6.1.1).
+#[test]
+fn a_retransmitted_syn_offers_no_ecn() {
+    let peer = Peer { ecn: true, ..Peer::default() };
+    let mut script = Script::closed(Config { ecn: true, ..config("sack") }, Role::Active, peer);
+    script.endpoint.open(script.now);
+    let mut offers = Vec::new();
+    for _ in 0..3 {
+        offers.push(script.sent("a SYN").segment.flags);
+        script.run([Nothing, Timeout]);
+    }
+    assert_eq!(offers, [Flags::SYN | Flags::ECE | Flags::CWR, Flags::SYN, Flags::SYN]);
+    let answer = script.syn(Flags::SYN | Flags::ACK, None);
+    script.arrive(answer);
+    script.run([In(State::Established)]);
+    script.endpoint.poll_segment(script.now);
+    script.run([Write(1000)]);
+    assert_eq!(script.sent("data").ecn, Ecn::NotEct);
+    script.run([Marked(1)]);
+    assert!(script.sent("an ACK").segment.flags.has(Flags::ECE));
+}
+
 /// RFC 3168 §6.1.4 and §6.1.5: pure ACKs and retransmissions are not ECN-capable.
 #[test]
 fn what_is_ecn_capable() {

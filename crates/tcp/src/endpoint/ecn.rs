@@ -20,6 +20,10 @@ pub enum Feedback {
 /// A SYN or SYN-ACK that was not answered so often goes out without ECN (RFC 9768 §3.1.4).
 const ACCECN_TRIES: u32 = 2;
 
+/// A SYN with the bits of RFC 3168 goes out once, and without them from its first retransmission on (§6.1.1.1; as Linux has it):
+/// somebody on the way may drop every SYN with them.
+const CLASSIC_TRIES: u32 = 1;
+
 /// What an AccECN host does about a SYN with these bits (RFC 9768 §3.1.2, §3.1.3).
 fn for_syn(field: u8) -> Feedback {
     match field {
@@ -71,20 +75,28 @@ impl Endpoint {
         };
         self.echoed = self.telling.accecn().map_or(Flags::default(), |accecn| accecn.ace());
         let is_mangled = is_accurate && answers_ours && !says_unchanged(field_of(syn.flags));
+        // The SYN-ACK may answer an earlier SYN than the last. Marks are told then, but whoever has sent a SYN without ECN sends
+        // nothing ECN-capable (RFC 3168 §6.1.1, RFC 9768 §3.1.5).
+        let is_withdrawn = answers_ours && self.has_withdrawn_ecn();
         self.data_ecn = match self.agreed.ecn {
             Feedback::None => Ecn::NotEct,
-            _ if is_mangled => Ecn::NotEct,
+            _ if is_mangled || is_withdrawn => Ecn::NotEct,
             // ECT(1) is a promise to answer each mark (RFC 9331 §4.3).
             Feedback::Accurate if self.sender().is_scalable() => Ecn::Ect1,
             Feedback::Classic | Feedback::Accurate => Ecn::Ect0,
         };
     }
 
+    /// Whether our last SYN went out without ECN, although it is configured: an earlier one was not answered in time.
+    fn has_withdrawn_ecn(&self) -> bool {
+        self.syn_repeats >= if self.config.accecn { ACCECN_TRIES } else { CLASSIC_TRIES }
+    }
+
     /// The bits for ECN in our SYN or SYN-ACK.
     pub(super) fn offer_of_ecn(&mut self, answers: bool) -> Flags {
         let has_failed = self.syn_repeats >= ACCECN_TRIES;
         match (answers, self.agreed.ecn) {
-            (false, _) if self.config.accecn && has_failed => Flags::default(),
+            (false, _) if self.has_withdrawn_ecn() => Flags::default(),
             (false, _) if self.config.accecn => Flags::AE | Flags::CWR | Flags::ECE,
             (false, _) if self.config.ecn => Flags::CWR | Flags::ECE,
             (true, Feedback::Classic) => Flags::ECE,
