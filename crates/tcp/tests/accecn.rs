@@ -179,6 +179,39 @@ fn handshakes_that_get_lost_fall_back() {
     assert_eq!(pair.down(Ecn::NotEct).ecn, Ecn::NotEct);
 }
 
+/// The client's SYN comes again without ECN: somebody on the way may drop what has it. The server's way to tell marks stays, the
+/// SYN-ACK goes out without the option that may be the reason, and the server sends nothing ECN-capable (§3.1.5; RFC 3168
+/// §6.1.1 for classic ECN, which is not offered back).
+#[test]
+fn a_syn_again_without_ecn_ends_it() {
+    for (offer, answers) in [(Accurate, [0b010, 0b010]), (Classic, [0b001, 0b000])] {
+        let mut pair = Pair::offers(offer, offer);
+        let syn = pair.up(Ecn::NotEct).segment;
+        let answer = |pair: &mut Pair| pair.server.poll_segment(pair.now).expect("a SYN-ACK").segment;
+        let first = answer(&mut pair);
+        let plain = Segment { flags: Flags::SYN, ..syn };
+        pair.server.handle_segment(pair.now, &plain, &Arriving::default());
+        let second = answer(&mut pair);
+        assert_eq!([bits(&first), bits(&second)], answers);
+        assert!(second.accecn().is_none() && second.flags.has(Flags::SYN | Flags::ACK));
+        pair.client.handle_segment(pair.now, &second, &Arriving::default());
+        pair.up(Ecn::NotEct);
+        assert_eq!(pair.server.state(), State::Established);
+        pair.server.write(1000);
+        assert_eq!(pair.down(Ecn::NotEct).ecn, Ecn::NotEct, "{offer:?}");
+    }
+}
+
+/// §3.1.2: the SYN-ACK says how the SYN came that it answers, also a SYN that comes again.
+#[test]
+fn a_syn_again_is_answered_with_its_own_code_point() {
+    let mut pair = Pair::offers(Accurate, Accurate);
+    let syn = pair.up(Ecn::NotEct).segment;
+    assert_eq!(bits(&pair.server.poll_segment(pair.now).expect("a SYN-ACK").segment), 0b010);
+    pair.server.handle_segment(pair.now, &syn, &Arriving { ecn: Ecn::Ce });
+    assert_eq!(bits(&pair.server.poll_segment(pair.now).expect("a SYN-ACK").segment), 0b110);
+}
+
 /// §3.2.1 and §3.2.2.2: the count begins at 5, goes up with each mark and wraps at 8; §3.2.3.3: bytes of what came are told
 /// with every ACK that is new. ECT(0) came, so that AccECN0 it is, with two counters from the first mark on.
 #[test]

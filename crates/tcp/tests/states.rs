@@ -87,6 +87,28 @@ fn lost_handshake_segments() {
     script.run([Acked(1), Write(10_000), New(1), Nothing, Cwnd(1)]);
 }
 
+/// A peer that sends its SYN again has not heard the SYN-ACK, which goes out again; in SYN-SENT a bare ACK would mean nothing (so
+/// does Linux; RFC 9293 §3.10.7.4 has a bare ACK). Its round trip is not measured (Karn), and forged SYNs draw no more answers
+/// than challenges may be: five at once (RFC 5961 §7).
+#[test]
+fn a_syn_again_gets_the_syn_ack_again() {
+    let mut script = passive();
+    let syn = script.syn(Flags::SYN, None);
+    script.arrive(syn);
+    expect_flags(&mut script, SYN_ACK);
+    for _ in 0..5 {
+        script.run([Tick(100)]);
+        script.arrive(syn);
+        let again = script.sent("the SYN-ACK again");
+        assert!(again.again && again.segment.flags == SYN_ACK);
+        assert_eq!((again.segment.seq, again.segment.ack), (ISS, IRS.at(1)));
+        script.run([In(State::SynReceived), Nothing, Deadline(1000)]);
+    }
+    script.arrive(syn);
+    script.run([Nothing, Tick(100), Ack(1), In(State::Established), NoDeadline]);
+    assert_eq!(script.endpoint.sender().rtt().srtt(), None);
+}
+
 /// RFC 6928 §2: ten segments of up to 1460 bytes to begin with.
 #[test]
 fn ten_segments_to_begin_with() {

@@ -130,6 +130,12 @@ fn the_polarity_that_marks_congestion_is_unsafe_where_nobody_marks_and_not_where
         );
         assert!(all > 50 && others > 50, "{all}, {others}");
         assert_eq!(safe, 0, "{name}");
-        assert_eq!(other, if case == hidden { others } else { 0 }, "{name}");
+        match name {
+            "encrypted" => assert_eq!(other, others),
+            // One loss in 8000: the ACK in front of the hole is lost, and so are the first two duplicates. The station takes the
+            // third for a new ACK, and what that reports is enough for a loss. In 150 losses: never, or once.
+            "5 % of the ACKs lost" => assert!(other <= 1, "{other} of {others}"),
+            _ => assert_eq!(other, 0, "{name}"),
+        }
     }
 }

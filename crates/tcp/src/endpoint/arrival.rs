@@ -23,7 +23,7 @@ impl Endpoint {
             return;
         }
         let Some(range) = self.acceptable(now, segment) else {
-            return self.reject(now, segment);
+            return self.reject(now, segment, arriving);
         };
         if segment.flags.has(Flags::RST) {
             return self.handle_reset(now, segment);
@@ -104,7 +104,7 @@ impl Endpoint {
 
     /// PAWS (RFC 7323 §5.3); a reset is exempt.
     #[inline]
-    fn is_from_the_past(&self, now: Time, segment: &Segment) -> bool {
+    pub(super) fn is_from_the_past(&self, now: Time, segment: &Segment) -> bool {
         let Some(stamps) = segment.timestamps.filter(|_| self.agreed.timestamps) else { return false };
         let is_past = (stamps.value.wrapping_sub(self.ts_recent) as i32) < 0;
         is_past && !segment.flags.has(Flags::RST) && !self.has_outdated_stamp(now)
@@ -128,7 +128,10 @@ impl Endpoint {
 
     /// An unacceptable segment is answered with an ACK, unless it is a reset.
     #[cold]
-    fn reject(&mut self, now: Time, segment: &Segment) {
+    fn reject(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
+        if self.is_their_syn_again(now, segment) {
+            return self.answer_again(now, segment, arriving);
+        }
         self.log.trace(now, Event::Rejected);
         if segment.flags.has(Flags::RST) {
             return;

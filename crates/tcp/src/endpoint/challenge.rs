@@ -24,7 +24,8 @@ impl Challenges {
         Challenges { most, left: most, since: Time::ZERO }
     }
 
-    fn take(&mut self, now: Time) -> bool {
+    /// Whether one more may go out.
+    pub(super) fn take(&mut self, now: Time) -> bool {
         let each = SPAN.divided_by(u64::from(self.most));
         let gained = now.since(self.since).as_nanos() / each.as_nanos();
         self.since += each * gained;

@@ -87,6 +87,18 @@ impl Endpoint {
         };
     }
 
+    /// The peer's SYN comes once more, with this code point. What was agreed on stays; but if it offers nothing now, nothing
+    /// ECN-capable may be sent (RFC 3168 §6.1.1, RFC 9768 §3.1.5), and classic ECN is not offered back. The SYN-ACK says how
+    /// the SYN came that it answers (RFC 9768 §3.1.2).
+    pub(super) fn hear_syn_again(&mut self, syn: &Segment, arrived: Ecn) {
+        if field_of(syn.flags) == 0 {
+            self.data_ecn = Ecn::NotEct;
+        }
+        if let Some(accecn) = self.telling.accecn_mut() {
+            accecn.handshake = arrived;
+        }
+    }
+
     /// Whether our last SYN went out without ECN, although it is configured: an earlier one was not answered in time.
     fn has_withdrawn_ecn(&self) -> bool {
         self.syn_repeats >= if self.config.accecn { ACCECN_TRIES } else { CLASSIC_TRIES }
@@ -99,6 +111,7 @@ impl Endpoint {
             (false, _) if self.has_withdrawn_ecn() => Flags::default(),
             (false, _) if self.config.accecn => Flags::AE | Flags::CWR | Flags::ECE,
             (false, _) if self.config.ecn => Flags::CWR | Flags::ECE,
+            (true, Feedback::Classic) if self.data_ecn == Ecn::NotEct => Flags::default(),
             (true, Feedback::Classic) => Flags::ECE,
             (true, Feedback::Accurate) if has_failed => {
                 // It may be the peer's last word that there is no ECN (RFC 9768 §3.1.5).

@@ -140,9 +140,10 @@ impl Endpoint {
             }
             None => {}
         }
-        if self.handshake.as_ref().is_some_and(|handshake| handshake.pending) {
+        if let Some(handshake) = self.handshake.as_ref().filter(|handshake| handshake.pending) {
+            let again = handshake.sent_at.is_none();
             *segment = self.syn(now);
-            return Some(Sent { again: self.syn_repeats > 0, ..BARE });
+            return Some(Sent { again, ..BARE });
         }
         if self.state == State::SynReceived {
             let ack = self.receiver.poll_ack()?;

@@ -19,7 +19,7 @@ pub(super) struct Handshake {
     /// When the SYN went out first.
     begun_at: Time,
     /// When the SYN went out, if once only.
-    sent_at: Option<Time>,
+    pub(super) sent_at: Option<Time>,
 }
 
 /// Bytes of the timestamps option with its padding, in every segment (RFC 7323 appendix A).
@@ -68,11 +68,10 @@ impl Endpoint {
     }
 
     pub(super) fn handshake_timeout(&mut self, now: Time) {
+        let end = self.end_of_handshake();
         let Some(handshake) = self.handshake.as_mut().filter(|handshake| now >= handshake.timer) else {
             return;
         };
-        let begun_at = handshake.begun_at;
-        let end = self.config.patience.syn.map_or(Time::NEVER, |limit| begun_at + limit);
         if now >= end {
             return self.end(Ended::TimedOut);
         }
@@ -153,6 +152,38 @@ impl Endpoint {
         }
     }
 
+    /// Whether it is the SYN that the connection came from, once more, while that is not yet open.
+    pub(super) fn is_their_syn_again(&self, now: Time, segment: &Segment) -> bool {
+        self.state == State::SynReceived
+            && opens(segment)
+            && segment.seq == self.irs
+            && !self.is_from_the_past(now, segment)
+    }
+
+    /// The peer has not heard our SYN-ACK: the SYN-ACK again (as Linux answers), for a bare ACK means nothing in SYN-SENT. As
+    /// many as challenge ACKs may be, so that forged SYNs draw few.
+    pub(super) fn answer_again(&mut self, now: Time, syn: &Segment, arriving: &Arriving) {
+        if !self.challenges.take(now) {
+            return;
+        }
+        if let Some(stamps) = syn.timestamps.filter(|_| self.agreed.timestamps) {
+            self.ts_recent = stamps.value;
+        }
+        self.hear_syn_again(syn, arriving.ecn);
+        let end = self.end_of_handshake();
+        if let Some(handshake) = &mut self.handshake {
+            handshake.pending = true;
+            handshake.sent_at = None;
+            handshake.timer = (now + handshake.rtt.rto()).min(end);
+        }
+    }
+
+    /// When an answer to the SYN (or SYN-ACK) is waited for no longer.
+    fn end_of_handshake(&self) -> Time {
+        let begun_at = self.handshake.as_ref().map_or(Time::ZERO, |handshake| handshake.begun_at);
+        self.config.patience.syn.map_or(Time::NEVER, |limit| begun_at + limit)
+    }
+
     /// Our SYN is acknowledged; `window` is what the peer then advertises, bytes.
     pub(super) fn establish(&mut self, now: Time, window: u64) {
         self.state = State::Established;
@@ -221,6 +252,7 @@ impl Endpoint {
 
     /// The SYN or SYN-ACK.
     pub(super) fn syn(&mut self, now: Time) -> Segment {
+        let is_first = self.handshake.as_ref().is_some_and(|handshake| handshake.sent_at.is_some());
         if let Some(handshake) = &mut self.handshake {
             handshake.pending = false;
         }
@@ -246,7 +278,7 @@ impl Endpoint {
             ..Segment::default()
         };
         // Only the first SYN-ACK: somebody on the way may drop what he does not know (RFC 9768 §3.2.3.2.2).
-        if let Some(accecn) = self.telling.accecn().filter(|_| answers && self.syn_repeats == 0) {
+        if let Some(accecn) = self.telling.accecn().filter(|_| answers && is_first) {
             syn.set_accecn(accecn.first_option());
         }
         syn
