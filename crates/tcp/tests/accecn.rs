@@ -129,6 +129,35 @@ fn the_handshake_says_how_it_came() {
     }
 }
 
+/// §3.2.2.1: a SYN-ACK that comes again is answered as the first one, with the handshake's encoding of how it came, until the
+/// server is heard to be open; afterwards the three bits are the count. As many answers as challenges: five at once.
+#[test]
+fn a_syn_ack_again_is_reflected() {
+    let mut pair = Pair::offers(Accurate, Accurate);
+    pair.up(Ecn::NotEct);
+    let syn_ack = pair.server.poll_segment(pair.now).expect("a SYN-ACK").segment;
+    let answer = |pair: &mut Pair, ecn| {
+        pair.client.handle_segment(pair.now, &syn_ack, &Arriving { ecn });
+        pair.client.poll_segment(pair.now).map(|sending| sending.segment)
+    };
+    let mut told = Vec::new();
+    for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce, Ecn::NotEct] {
+        let ack = answer(&mut pair, ecn).expect("an ACK");
+        assert!(ack.is_pure_ack() && ack.seq == Seq(1001) && ack.ack == Seq(9001));
+        told.push(bits(&ack));
+    }
+    assert_eq!(told, [0b010, 0b100, 0b011, 0b110, 0b010]);
+    pair.now += Duration::from_secs(5);
+    pair.client.write(1000);
+    pair.up(Ecn::Ect0);
+    pair.server.write(1000);
+    pair.down(Ecn::NotEct);
+    let ack = answer(&mut pair, Ecn::Ect0).expect("an ACK");
+    assert_eq!(bits(&ack), 5);
+    (0..4).for_each(|_| _ = answer(&mut pair, Ecn::Ect0));
+    assert_eq!(answer(&mut pair, Ecn::Ect0), None);
+}
+
 /// A server that reflects the bits of the SYN, and one that answers with a reserved combination (§3.1.2, §3.1.3).
 #[test]
 fn strange_answers() {

@@ -233,8 +233,7 @@ fn half_of_the_window_validates_it() {
 #[test]
 fn a_sample_of_pipe_ack_holds_for_a_second() {
     let setup = Config { validates_window: true, initial_window: 10, ..config("sack") };
-    let mut script =
-        Script::opened(Config { initial_ssthresh: Some(5000), ..setup }, Peer::default());
+    let mut script = Script::opened(Config { initial_ssthresh: Some(5000), ..setup }, Peer::default());
     script.run([Write(10_000), News(1, 10), Tick(100), Ack(11)]);
     let mut windows = vec![script.endpoint.sender().window()];
     for number in 11..31 {

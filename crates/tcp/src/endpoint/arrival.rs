@@ -1,6 +1,6 @@
 //! Segment arrives (RFC 9293 §3.10.7.4): what a segment does in a synchronised state, in that section's order.
 
-use super::{Arriving, Ended, Endpoint, Feedback, Role, Special, State};
+use super::{Arriving, Ended, Endpoint, Feedback, Role, State};
 use crate::event::Event;
 use crate::ranges::Range;
 use crate::receiver::Data;
@@ -32,11 +32,6 @@ impl Endpoint {
             if self.state == State::SynReceived && self.role == Role::Passive {
                 return self.listen_again();
             }
-            if self.role == Role::Active && self.agreed.ecn == Feedback::Accurate {
-                self.special = Some(Special::HandshakeAck);
-                return;
-            }
-            // A SYN-ACK again means that our ACK was lost: the same answer (RFC 5961 §4).
             return self.challenge(now);
         }
         if !segment.flags.has(Flags::ACK) {
@@ -137,7 +132,10 @@ impl Endpoint {
             return;
         }
         if segment.len == 0 && !segment.flags.has(Flags::FIN) {
-            return self.challenge(now);
+            return match self.is_their_syn_ack_again(segment) {
+                true => self.acknowledge_syn_ack_again(now, arriving.ecn),
+                false => self.challenge(now),
+            };
         }
         // Data again: the peer has to learn that it came.
         if let Some(range) = self.received_before(now, segment) {

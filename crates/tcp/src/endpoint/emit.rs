@@ -130,10 +130,9 @@ impl Endpoint {
                 self.write_bare(now, before, ack, segment);
                 return Some(BARE);
             }
-            Some(Special::HandshakeAck) => {
+            Some(Special::HandshakeAck(arrived)) => {
                 let ack = self.receiver.piggyback();
                 self.write_ack_apart(now, ack, segment);
-                let arrived = self.telling.accecn().map_or(Ecn::NotEct, |accecn| accecn.handshake);
                 let others = Flags(segment.flags.0 & !flags_of(field_of(segment.flags)).0);
                 segment.flags = others | flags_of(handshake_field(arrived));
                 return Some(BARE);

@@ -1,6 +1,6 @@
 //! Opening a connection (RFC 9293 §3.5), and what its options agree on.
 
-use super::{Agreed, Arriving, Ended, Endpoint, Feedback, Special, State};
+use super::{Agreed, Arriving, Ended, Endpoint, Feedback, Role, Special, State};
 use crate::config::Config;
 use crate::event::Event;
 use crate::ranges::Range;
@@ -134,7 +134,7 @@ impl Endpoint {
             if let Some(accecn) = self.telling.accecn_mut() {
                 accecn.count_syn_ack();
                 self.echoed = accecn.ace();
-                self.special = Some(Special::HandshakeAck);
+                self.special = Some(Special::HandshakeAck(arriving.ecn));
             }
             self.handle_rest_of_syn_ack(now, segment, arriving);
         } else {
@@ -175,6 +175,25 @@ impl Endpoint {
             handshake.pending = true;
             handshake.sent_at = None;
             handshake.timer = (now + handshake.rtt.rto()).min(end);
+        }
+    }
+
+    /// Whether it is the SYN-ACK once more, at an end that reports marks accurately: our ACK of it was lost, as far as one can
+    /// tell, for the peer has sent nothing since, nor acknowledged any data.
+    pub(super) fn is_their_syn_ack_again(&self, segment: &Segment) -> bool {
+        self.agreed.ecn == Feedback::Accurate
+            && self.role == Role::Active
+            && segment.flags.has(Flags::SYN)
+            && segment.flags.has(Flags::ACK)
+            && (segment.seq, segment.ack) == (self.irs, self.iss.at(1))
+            && (self.receiver.next(), self.sending.una()) == (1, 1)
+    }
+
+    /// The ACK again, which says how this SYN-ACK came (RFC 9768 §3.2.2.1). As many as challenge ACKs may be.
+    pub(super) fn acknowledge_syn_ack_again(&mut self, now: Time, arrived: Ecn) {
+        if self.challenges.take(now) {
+            self.log.seldom().challenges += 1;
+            self.special = Some(Special::HandshakeAck(arrived));
         }
     }
 

@@ -215,8 +215,8 @@ enum Special {
         seq: Seq,
         copies: u32,
     },
-    /// The ACK of a SYN-ACK, before any data: it says how that came (RFC 9768 §3.2.2.1).
-    HandshakeAck,
+    /// The ACK of a SYN-ACK, before any data: it says how that SYN-ACK came (RFC 9768 §3.2.2.1).
+    HandshakeAck(Ecn),
 }
 
 impl Endpoint {

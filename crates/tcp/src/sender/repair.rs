@@ -124,7 +124,8 @@ impl Sender {
             let echo = Echo { acked: acked.bytes, sent_before, twice, marked: ack.ece };
             self.undo_if_echoed(now, &echo, log);
         }
-        let reported_at = if self.repair.samples_sack && !is_old { self.board.oldest_reported() } else { None };
+        let reported_at =
+            if self.repair.samples_sack && !is_old { self.board.oldest_reported() } else { None };
         let rtt = match (advanced, acked.sent_at) {
             (true, Some(sent_at)) => Some(now.since(sent_at)),
             _ if reported_at.is_some() => reported_at.map(|sent_at| now.since(sent_at)),

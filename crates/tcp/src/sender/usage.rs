@@ -115,7 +115,9 @@ impl Sender {
                 pipe_ack.see(now, before, una, nxt, period);
                 usage.out.full || pipe_ack.is_half_of(cwnd)
             }
-            None => usage.out.full || (usage.out.is_more_than_half_of(cwnd) && cwnd < self.congestion.ssthresh()),
+            None => {
+                usage.out.full || (usage.out.is_more_than_half_of(cwnd) && cwnd < self.congestion.ssthresh())
+            }
         };
         !is_used
     }
