@@ -160,7 +160,7 @@ impl Exchange {
                     self.received += len as u64;
                     self.sink.write_all(&bytes[..len]).map_err(|error| unwritable(&error))?;
                 }
-                Err(Error::WouldBlock | Error::NotConnected) => break,
+                Err(Error::WouldBlock) => break,
                 Err(error) => return Err(failed(error)),
             }
         }

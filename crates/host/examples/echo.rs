@@ -61,7 +61,7 @@ pub fn answer_to(text: &[u8]) -> Result<Vec<u8>, Error> {
         match client.recv(asking, &mut buffer) {
             Ok(0) => is_over = true,
             Ok(bytes) => answer.extend_from_slice(&buffer[..bytes]),
-            Err(Error::WouldBlock | Error::NotConnected) => {}
+            Err(Error::WouldBlock) => {}
             Err(error) => return Err(error),
         }
         // Time passes: here a millisecond a round.

@@ -141,13 +141,7 @@ impl Connection {
     /// What a read answers when no byte is there.
     fn end_of_reading(&mut self) -> Result<usize, Error> {
         self.check_end()?;
-        if self.has_no_more_to_read() {
-            return Ok(0);
-        }
-        if !self.is_open() && self.endpoint.ended().is_none() {
-            return Err(Error::NotConnected);
-        }
-        Err(Error::WouldBlock)
+        if self.has_no_more_to_read() { Ok(0) } else { Err(Error::WouldBlock) }
     }
 
     /// The application will write no more.

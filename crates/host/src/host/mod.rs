@@ -207,8 +207,8 @@ impl Host {
     /// Reads bytes that arrived: how many, 0 at the end of the peer's stream.
     ///
     /// # Errors
-    /// [`Error::WouldBlock`] if nothing is there, [`Error::NotConnected`] before the connection is open, the error that
-    /// ended it (once, after all bytes were read), [`Error::BadHandle`], [`Error::Invalid`] for a listener.
+    /// [`Error::WouldBlock`] if nothing is there, also before the connection is open (as Linux and FreeBSD answer), the error
+    /// that ended it (once, after all bytes were read), [`Error::BadHandle`], [`Error::Invalid`] for a listener.
     pub fn recv(&mut self, handle: Handle, out: &mut [u8]) -> Result<usize, Error> {
         let received = self.connection(handle)?.recv(out);
         self.settle(handle);
