@@ -40,8 +40,8 @@ pub enum Reception {
 
 /// A channel, with its random stream.
 ///
-/// A packet takes one draw however often it is repeated, so that what becomes of the
-/// n-th packet depends on the seed and on n (or on time) alone.
+/// A packet takes one draw however often it is repeated, from which its repeats derive theirs, so that what becomes of the
+/// n-th packet's first transmission depends on the seed and on n (or on time) alone.
 pub trait Channel: Send {
     /// Sends on the air; `start` never decreases from one first transmission to the next.
     fn transmit(&mut self, air: &Air) -> Reception;
