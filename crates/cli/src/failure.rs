@@ -1,6 +1,7 @@
 //! What can go wrong, as the user is told.
 
 use lasthop_scenario::{Complaint, Problem};
+use lasthop_sim::Outcome;
 use miette::{MietteHandlerOpts, Report};
 use std::io::IsTerminal;
 
@@ -52,6 +53,17 @@ impl Failure {
     /// Something failed that might work another time.
     pub(crate) fn failed(message: impl Into<String>, help: impl Into<String>) -> Failure {
         Failure::Other(FAILED, Complaint::new(message, help))
+    }
+
+    /// Refuses a run that did not come to its end.
+    ///
+    /// # Errors
+    /// What stood still, and how to mend it.
+    pub(crate) fn of_stuck(outcome: &Outcome) -> Result<(), Failure> {
+        match &outcome.stuck {
+            None => Ok(()),
+            Some(stuck) => Err(Failure::failed(&stuck.message, &stuck.help)),
+        }
     }
 
     /// What came out must not be used.

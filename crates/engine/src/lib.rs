@@ -8,6 +8,7 @@
 //! * [`application`]: requests and responses, and sources that pause, on a connection.
 //! * [`together`]: how flows share that are alive together.
 //! * [`waits`]: how long packets took on a pipe.
+//! * [`stuck`]: a run whose time stands still.
 //! * [`observer`]: what a trace or a capture is told.
 //! * [`external`]: packets of real traffic on their way through.
 //!
@@ -33,6 +34,7 @@ mod ring;
 mod routes;
 #[cfg(test)]
 mod sizes;
+pub mod stuck;
 pub mod together;
 pub mod waits;
 
@@ -44,5 +46,6 @@ pub use lasthop_net::{Change, Fixed, Setting};
 pub use node::{NodeAccount, NodeId};
 pub use observer::{Deed, Fate, Observer};
 pub use pipe::{PipeAccount, PipeId};
+pub use stuck::{Source, Stuck};
 pub use together::Share;
 pub use waits::Waits;

@@ -10,7 +10,7 @@
 
 use crate::acks::Acks;
 use crate::directions::{Directions, Toward};
-use crate::mtcp::AWAY;
+use crate::mtcp::{AWAY, SILENCE};
 use crate::numbers::{distance, is_before};
 use crate::silence::{Silence, ack_like};
 use crate::snoop::{Snoop, snoop_rules};
@@ -39,7 +39,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             },
             Parameter {
                 name: "silence",
-                unit: Unit::Duration(Duration::ZERO, Duration::from_secs(60)),
+                unit: SILENCE,
                 default: Some("100 ms"),
                 doc: "shortest silence of the mobile that closes the window, shorter than the sender's timeout",
             },

@@ -29,7 +29,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         parameters: &[
             Parameter {
                 name: "silence",
-                unit: Unit::Duration(Duration::ZERO, Duration::from_secs(60)),
+                unit: SILENCE,
                 default: Some("100 ms"),
                 doc: "shortest silence of the mobile that closes the window, shorter than the sender's timeout",
             },
@@ -53,6 +53,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         }))
     },
 };
+
+/// Shortest silence. After it the box asks again and again: a silence of 0 s would ask without end at one instant.
+pub(crate) const SILENCE: Unit = Unit::Duration(Duration::from_millis(1), Duration::from_secs(60));
 
 /// Below which rate a link that says so carries nothing.
 pub(crate) const AWAY: Parameter = Parameter {

@@ -100,6 +100,9 @@ impl Lab {
         let Some(run) = self.running.take() else { return Ok(Value::Null) };
         let variant = run.variant();
         let (outcome, mut header, samples) = run.finish(columns);
+        if let Some(stuck) = &outcome.stuck {
+            return Err(Refusal::plain(format!("{}; {}", stuck.message, stuck.help)));
+        }
         header["done"] = json!(true);
         if let Some(variant) = variant {
             if self.kept.len() <= variant {

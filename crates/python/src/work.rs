@@ -12,7 +12,7 @@ use lasthop_lab::compare::{Comparison as Cases, Quantity, Variation, cases};
 use lasthop_lab::in_order::{InOrder, Next};
 use lasthop_lab::repeat::seed_of;
 use lasthop_lab::runs::random::Repeats;
-use lasthop_sim::{Outcome, Running, Samples, Watch};
+use lasthop_sim::{Outcome, Running, Samples, Stuck, Watch};
 use pyo3::prelude::*;
 use std::num::NonZero;
 use std::sync::Arc;
@@ -135,13 +135,17 @@ impl Piece {
         Watch { observers, probes: self.samples, waits: true }
     }
 
-    fn done(running: Running<'_>) -> Done {
-        let (outcome, samples, observers) = running.finish();
-        Done { outcome, samples, events: results::events_of(observers) }
+    /// What came out, or why the run did not come to its end.
+    fn done(running: Running<'_>) -> Result<Done, Stuck> {
+        let (mut outcome, samples, observers) = running.finish();
+        match outcome.stuck.take() {
+            None => Ok(Done { outcome, samples, events: results::events_of(observers) }),
+            Some(stuck) => Err(stuck),
+        }
     }
 
     /// `None` if it was stopped.
-    fn run_unless(&self, stop: &AtomicBool) -> Option<Done> {
+    fn run_unless(&self, stop: &AtomicBool) -> Option<Result<Done, Stuck>> {
         let mut running = Running::new(&self.scenario, self.seed, self.watch());
         while running.advance(PIECE) {
             if stop.load(Ordering::Relaxed) {
@@ -160,7 +164,7 @@ impl Piece {
             let goes_on = running.advance(PIECE_HERE);
             strategy::failure()?;
             if !goes_on {
-                return Ok(Piece::done(running));
+                return Piece::done(running).map_err(|stuck| bad_input(py, stuck.message, stuck.help));
             }
             py.check_signals()?;
             if let_go.elapsed() >= LETS_GO {
@@ -199,7 +203,11 @@ fn each(
         })?;
     loop {
         match py.detach(|| work.next_within(SOON)) {
-            Next::Item(Some(done)) => take(done),
+            Next::Item(Some(Ok(done))) => take(done),
+            Next::Item(Some(Err(stuck))) => {
+                stop.store(true, Ordering::Relaxed);
+                return Err(bad_input(py, stuck.message, stuck.help));
+            }
             Next::Item(None) | Next::NotYet => {}
             Next::End => return Ok(()),
         }

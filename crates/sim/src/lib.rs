@@ -5,6 +5,7 @@
 //!   [`run::Running`].
 //! * [`outcome`]: what came out, in numbers with their units; [`flow_metrics`]: of each flow, as columns.
 //! * [`link_metrics`]: what each direction of a link carried; [`rlc_metrics`]: what RLC counted.
+//! * [`stuck`]: why a run did not come to its end.
 //! * [`probe`]: cwnd, SRTT, queues … sampled over time.
 //! * [`packets`]: a packet's whole story, from the source to its arrival or loss.
 //! * [`pcap`]: a capture at the sources, with each packet's fate as a comment.
@@ -22,6 +23,7 @@ pub mod pcap;
 pub mod probe;
 pub mod rlc_metrics;
 pub mod run;
+pub mod stuck;
 pub mod trace;
 mod warm_up;
 
@@ -34,3 +36,4 @@ pub use outcome::{Exchanged, FlowOutcome, LinkOutcome, Outcome};
 pub use probe::{FlowSample, QueueSample, Samples};
 pub use rlc_metrics::{RLC_METRICS, RlcMetric};
 pub use run::{Running, Watch, run, run_probed, run_watched};
+pub use stuck::Stuck;

@@ -1,6 +1,7 @@
 //! What came out of a run, in numbers with their units.
 
 use crate::link_metrics::LinkTraffic;
+use crate::stuck::Stuck;
 use crate::warm_up::RttTotal;
 use lasthop_base::{Duration, Time};
 use lasthop_engine::{Engine, Exchange, FlowAccount, PipeAccount, Share};
@@ -23,6 +24,8 @@ pub struct Outcome {
     pub flows: Vec<FlowOutcome>,
     /// One for each link, in the scenario's order.
     pub links: Vec<LinkOutcome>,
+    /// Why it did not come to its end, if it did not: then the numbers are of a part of the run.
+    pub stuck: Option<Stuck>,
 }
 
 /// What became of a flow.

@@ -4,6 +4,7 @@ use crate::assemble::{assemble, of_run, pipe_of};
 use crate::link_metrics::{LinkTraffic, Wait};
 use crate::outcome::{FlowOutcome, LinkOutcome, Outcome};
 use crate::probe::{Prober, Samples};
+use crate::stuck::Stuck;
 use lasthop_base::{Duration, Time};
 use lasthop_engine::{Deed, Engine, Fate, NodeId, Observer, PipeId, Side};
 use lasthop_scenario::{Hop, Scenario};
@@ -156,6 +157,9 @@ impl<'s> Running<'s> {
             if to(&mut self.engine, self.next_sample) {
                 return true;
             }
+            if self.engine.stuck().is_some() {
+                break;
+            }
             prober.sample(self.next_sample, &mut self.engine, &mut self.samples);
             self.next_sample += self.scenario.sample;
         }
@@ -207,7 +211,14 @@ fn outcome(scenario: &Scenario, seed: u64, engine: &Engine, end: Time) -> Outcom
             rlc: [true, false].map(|down| engine.rlc(pipe_of(index, down)).copied()),
         })
         .collect();
-    Outcome { seed, duration_s: end.as_secs(), warmup_s: 0.0, flows, links }
+    Outcome {
+        seed,
+        duration_s: end.as_secs(),
+        warmup_s: 0.0,
+        flows,
+        links,
+        stuck: Stuck::of(scenario, engine),
+    }
 }
 
 fn traffic(

@@ -48,13 +48,21 @@ impl Part {
     }
 }
 
-/// Runs a scenario once. A panic is a run without numbers.
+/// Runs a scenario once. A panic, or a run that does not come to its end, is a run without numbers.
 pub fn run(scenario: &Scenario, digest: &str, seed: u64) -> Row {
     let begun = Instant::now();
     let watch = || Watch { waits: true, ..Watch::default() };
-    let outcome = catch_unwind(AssertUnwindSafe(|| parts(&run_watched(scenario, seed, watch()).0)));
-    let outcome = outcome.map_err(|panic| said(panic.as_ref()));
+    let outcome = catch_unwind(AssertUnwindSafe(|| numbers(&run_watched(scenario, seed, watch()).0)));
+    let outcome = outcome.unwrap_or_else(|panic| Err(said(panic.as_ref())));
     Row { digest: digest.to_owned(), seed, wall_s: begun.elapsed().as_secs_f64(), outcome }
+}
+
+/// [`parts`] of a run that came to its end.
+fn numbers(outcome: &Outcome) -> Result<Vec<Part>, String> {
+    match &outcome.stuck {
+        None => Ok(parts(outcome)),
+        Some(stuck) => Err(format!("{}; {}", stuck.message, stuck.help)),
+    }
 }
 
 /// Every number of an outcome: its flows in their order, all of them together, and each direction of its links.
@@ -98,6 +106,17 @@ fn said(panic: &(dyn Any + Send)) -> String {
 mod tests {
     use super::*;
     use lasthop_lab::runs::{links, summary};
+    use lasthop_sim::Stuck;
+
+    /// What had come out until time stood still is no result.
+    #[test]
+    fn a_run_that_is_stuck_has_no_numbers() {
+        let scenario = Scenario::load("rate=2Mbit/s,rtt=40ms,duration=1s").expect("a valid scenario");
+        let mut outcome = lasthop_sim::run(&scenario, 1);
+        assert_eq!(numbers(&outcome).as_ref(), Ok(&parts(&outcome)));
+        outcome.stuck = Some(Stuck { message: "it stands still".to_owned(), help: "raise it".to_owned() });
+        assert_eq!(numbers(&outcome), Err("it stands still; raise it".to_owned()));
+    }
 
     /// Every field of `run --format json` is there, with the same value.
     #[test]

@@ -108,6 +108,7 @@ impl Compare {
         let work =
             done.begin(runs, seed, report.is_some(), self.repetitions.jobs).map_err(Failure::no_threads)?;
         let ended = finished::each_until("compare", work, |Repetition { outcome, watched }| {
+            Failure::of_stuck(&outcome)?;
             let (case, run) = done.next_place();
             looking.take(case, &outcome);
             if self.format == Format::Csv {

@@ -150,6 +150,7 @@ impl Run {
         let work = runs::begin_sampled(&scenario, count, seed, watch, samples_all, self.repetitions.jobs)
             .map_err(Failure::no_threads)?;
         let ended = finished::each_until("run", work, |Repetition { outcome, watched }| {
+            Failure::of_stuck(&outcome)?;
             number += 1;
             looking.take(0, &outcome);
             if self.format == Format::Csv {

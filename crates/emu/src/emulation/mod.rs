@@ -26,7 +26,7 @@ use entrance::Entrance;
 use goodput::Connections;
 use lasthop_base::{Duration, Time};
 use lasthop_capture::Capture;
-use lasthop_engine::{Copied, Engine, Left, PipeId};
+use lasthop_engine::{Copied, Engine, Left, PipeId, Stuck};
 use lasthop_os::clock::Clock;
 use lasthop_os::error::SystemError;
 use lasthop_os::port::Port;
@@ -195,6 +195,9 @@ impl<W: Write> Emulation<W> {
         // Not beyond what is known: what has been handed over since then would join too late.
         let known = self.entrance.known();
         self.plan.engine.run_until(known.unwrap_or(Time::ZERO).max(self.plan.engine.now()));
+        if let Some(stuck) = self.plan.engine.stuck() {
+            return Err(stands_still(&stuck));
+        }
         let delivered = self.let_out()?;
         self.sample(began);
         if known.is_none() {
@@ -324,6 +327,16 @@ impl<W: Write> Emulation<W> {
             lost: PerReason::new(|reason| self.measured.tallies.iter().map(|tally| tally.lost[reason]).sum()),
         });
     }
+}
+
+/// The path's time does not pass ([`Engine::stuck`]).
+fn stands_still(stuck: &Stuck) -> SystemError {
+    let at = stuck.at.since(Time::ZERO);
+    SystemError::new(
+        format!("the path stands still at {at}: a timer in it is due again and again at that time"),
+        "raise those times of its middlebox, queue and link layer that are 0 s; `lasthop run` with the same path names \
+         the timer",
+    )
 }
 
 fn unwritable(error: &std::io::Error) -> SystemError {

@@ -11,6 +11,7 @@
 //! * `changes`: what may be set on a pipe while it runs.
 //! * `plans`: rates that change by plan, and who hears of it.
 //! * `seen`: what can be seen between events.
+//! * `standing`: events at an instant that does not end.
 
 mod across;
 mod applications;
@@ -26,6 +27,7 @@ mod plans;
 mod seen;
 mod sending;
 mod settling;
+mod standing;
 mod timers;
 
 pub use self::lives::Over;
@@ -38,6 +40,7 @@ use crate::node::Node;
 use crate::observer::Observer;
 use crate::pipe::{Behind, Pipe, PipeId};
 use crate::routes::{Nexts, fuse, number_of};
+use crate::stuck::Still;
 use crate::together::{Sharing, Together};
 use carried::{Carried, Way};
 use lasthop_base::Time;
@@ -81,6 +84,7 @@ pub struct Engine {
     together: Together,
     /// Whether flows are kept to the end.
     keeps_flows: bool,
+    still: Still,
 }
 
 impl Engine {
@@ -134,6 +138,7 @@ impl Engine {
             media: Vec::new(),
             together: Together::default(),
             keeps_flows: false,
+            still: Still::default(),
         };
         for index in 0..engine.flows.len() {
             engine.prepare(index);
@@ -182,25 +187,28 @@ impl Engine {
         self.observer.take()
     }
 
-    /// Runs every event up to and including `until`.
+    /// Runs every event up to and including `until`, unless the run is [stuck](Engine::stuck).
     pub fn run_until(&mut self, until: Time) {
-        self.horizon = until;
-        let mut room = blank();
-        while self.step(until, &mut room) {}
-        self.now = self.now.max(until);
+        while self.advance(until, PIECE) {}
     }
 
     /// Runs every event up to and including `until`, but so many at most; true if there are more. Whoever calls it until it
     /// is false has what one [`Engine::run_until`] gives.
     pub fn advance(&mut self, until: Time, most: usize) -> bool {
+        if self.still.is_suspect() {
+            return self.advance_counting(until, most);
+        }
+        let before = self.now;
         self.horizon = until;
         let mut room = blank();
         for _ in 0..most {
             if !self.step(until, &mut room) {
                 self.now = self.now.max(until);
+                self.still.clear();
                 return false;
             }
         }
+        self.note_pace(before, most);
         true
     }
 
@@ -249,6 +257,9 @@ impl Engine {
         true
     }
 }
+
+/// Events between two looks whether time moves.
+const PIECE: usize = 1 << 16;
 
 /// The last time that comes.
 const LAST: Time = Time::from_nanos(u64::MAX - 1);

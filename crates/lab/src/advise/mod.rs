@@ -25,6 +25,7 @@ use crate::progress::Progress;
 use crate::repeat::seed_of;
 use lasthop_base::Duration;
 use lasthop_scenario::{Draft, Problem, Scenario, Traffic};
+use lasthop_sim::Stuck;
 use rayon::prelude::*;
 use world::World;
 
@@ -118,16 +119,20 @@ pub fn advise(
         });
         each.collect()
     };
+    let run = |tried: &mut [Tried], repetitions, part| {
+        let is_whole = run(tried, repetitions, seed, progress, part);
+        is_whole.map_err(|stuck| refuse(name, &stuck.message).advise(stuck.help))
+    };
     let rwnd_limited_pct = tried[0].world.rwnd_limited_pct(seed);
     tried.extend(made(candidates::single(&scenario, &path, rwnd_limited_pct)));
     let mut most = most_runs(&path, tried.len());
-    if !run(&mut tried, 0..BLOCK.min(most), seed, progress, "single cures") {
+    if !run(&mut tried, 0..BLOCK.min(most), "single cures")? {
         return Ok(None);
     }
     let mut pairs = made(candidates::pairs(&ranking::standings(&tried)));
     if !pairs.is_empty() {
         most = most_runs(&path, tried.len() + pairs.len());
-        let is_whole = run(&mut pairs, 0..BLOCK.min(most), seed, progress, "pairs of cures");
+        let is_whole = run(&mut pairs, 0..BLOCK.min(most), "pairs of cures")?;
         tried.append(&mut pairs);
         if !is_whole {
             return Ok(None);
@@ -137,7 +142,7 @@ pub fn advise(
     while done < most && !ranking::is_certain(&tried) {
         ranking::leave_behind(&mut tried);
         let next = (done + BLOCK).min(most);
-        if !run(&mut tried, done..next, seed, progress, "until the order is certain") {
+        if !run(&mut tried, done..next, "until the order is certain")? {
             return Ok(None);
         }
         done = next;
@@ -181,36 +186,40 @@ impl Tried {
 }
 
 /// Runs these repetitions of all that are not behind; false if the user wants no more.
+///
+/// # Errors
+/// Why a run did not come to its end.
 fn run(
     tried: &mut [Tried],
     repetitions: std::ops::Range<usize>,
     seed: u64,
     progress: &dyn Progress,
     part: &str,
-) -> bool {
+) -> Result<bool, Stuck> {
     let jobs: Vec<(usize, usize)> = repetitions
         .flat_map(|run| (0..tried.len()).map(move |at| (at, run)))
         .filter(|(at, _)| !tried[*at].is_behind)
         .collect();
     progress.begin(part, jobs.len() as u64);
-    let seen: Vec<Option<Measured>> = jobs
+    let seen: Result<Vec<Option<Measured>>, Stuck> = jobs
         .par_iter()
         .with_max_len(1)
         .map(|(at, run)| {
             if progress.is_cancelled() {
-                return None;
+                return Ok(None);
             }
-            let measured = tried[*at].world.run(seed_of(seed, *run as u32));
+            let measured = tried[*at].world.run(seed_of(seed, *run as u32))?;
             progress.step();
-            Some(measured)
+            Ok(Some(measured))
         })
         .collect();
     progress.end();
+    let seen = seen?;
     let is_whole = seen.iter().all(Option::is_some);
     for ((at, _), measured) in jobs.into_iter().zip(seen) {
         tried[at].measured.extend(measured);
     }
-    is_whole
+    Ok(is_whole)
 }
 
 fn most_runs(path: &Facts, candidates: usize) -> usize {

@@ -8,7 +8,7 @@
 use super::Facts;
 use super::measured::Measured;
 use lasthop_scenario::{Draft, Problem, Scenario};
-use lasthop_sim::{Watch, run_watched};
+use lasthop_sim::{Stuck, Watch, run_watched};
 use toml::{Table, Value};
 
 /// What short transfers carry of the bottleneck's rate.
@@ -60,11 +60,17 @@ impl World {
     }
 
     /// One repetition of both.
-    pub(super) fn run(&self, seed: u64) -> Measured {
+    ///
+    /// # Errors
+    /// Why one of them did not come to its end.
+    pub(super) fn run(&self, seed: u64) -> Result<Measured, Stuck> {
         let watch = Watch { probes: true, ..Watch::default() };
-        let (short, samples, _) = run_watched(&self.beside_short, seed, watch);
-        let neighbour = lasthop_sim::run(&self.beside_neighbour, seed);
-        Measured::of(&short, &samples, &neighbour, |name| {
+        let (mut short, samples, _) = run_watched(&self.beside_short, seed, watch);
+        let mut neighbour = lasthop_sim::run(&self.beside_neighbour, seed);
+        if let Some(stuck) = short.stuck.take().or(neighbour.stuck.take()) {
+            return Err(stuck);
+        }
+        Ok(Measured::of(&short, &samples, &neighbour, |name| {
             if is_of(name, &self.short) {
                 Whose::Short
             } else if is_of(name, &self.neighbour) {
@@ -74,7 +80,7 @@ impl World {
             } else {
                 Whose::Other
             }
-        })
+        }))
     }
 
     /// How much of its time the receive window bounds the user's first flow, %; 0 where that is not known.

@@ -59,7 +59,10 @@ fn curve(
             _ => return Err(wrong(format!("a course has `duration` and `sample`, not `{key}`"))),
         }
     }
-    let (_, samples) = run_probed(&scenario, seed);
+    let (outcome, samples) = run_probed(&scenario, seed);
+    if let Some(stuck) = outcome.stuck {
+        return Err(wrong(stuck.message).advise(stuck.help));
+    }
     let groups = cell.groups();
     let instants = samples.flows.chunk_by(|one, next| one.time == next.time);
     let value = |flows: &[FlowSample]| {

@@ -9,6 +9,7 @@ use super::value::{Place, Texts};
 use crate::digest;
 use crate::progress::Progress;
 use lasthop_scenario::Scenario;
+use lasthop_sim::Stuck;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -105,12 +106,16 @@ impl Jobs {
     }
 
     /// Runs what is not finished, on all cores; what the user stops has no values.
-    pub fn run(&mut self, store: &Store, progress: &dyn Progress) {
+    ///
+    /// # Errors
+    /// Why a run did not come to its end.
+    pub fn run(&mut self, store: &Store, progress: &dyn Progress) -> Result<(), Stuck> {
         let open = &self.jobs[self.done.len()..];
         // One by one: else the thread that has the last bundle runs it alone while the others wait.
         let one_by_one = open.par_iter().with_max_len(1);
-        let done: Vec<Vec<Values>> = one_by_one.map(|job| job.run(store, progress)).collect();
-        self.done.extend(done);
+        let done: Result<Vec<Vec<Values>>, Stuck> = one_by_one.map(|job| job.run(store, progress)).collect();
+        self.done.extend(done?);
+        Ok(())
     }
 
     /// What came out; `None` if it is not finished.
@@ -120,20 +125,26 @@ impl Jobs {
 }
 
 impl Job {
-    fn run(&self, store: &Store, progress: &dyn Progress) -> Vec<Values> {
+    fn run(&self, store: &Store, progress: &dyn Progress) -> Result<Vec<Values>, Stuck> {
         if progress.is_cancelled() {
-            return self.readers.iter().map(|reader| vec![None; reader.metrics.len()]).collect();
+            return Ok(self.readers.iter().map(|reader| vec![None; reader.metrics.len()]).collect());
         }
         let keys: Vec<String> = self.readers.iter().map(|reader| self.key(reader)).collect();
         let known: Option<Vec<Values>> = keys.iter().map(|key| store.find(key).cloned()).collect();
-        let values = known.unwrap_or_else(|| {
-            let outcome = lasthop_sim::run(&self.scenario, self.seed);
-            let values: Vec<Values> = self.readers.iter().map(|reader| reader.read(&outcome)).collect();
-            keys.iter().zip(&values).for_each(|(key, values)| store.keep(key, values));
-            values
-        });
+        let values = match known {
+            Some(values) => values,
+            None => {
+                let outcome = lasthop_sim::run(&self.scenario, self.seed);
+                if let Some(stuck) = outcome.stuck {
+                    return Err(stuck);
+                }
+                let values: Vec<Values> = self.readers.iter().map(|reader| reader.read(&outcome)).collect();
+                keys.iter().zip(&values).for_each(|(key, values)| store.keep(key, values));
+                values
+            }
+        };
         progress.step();
-        values
+        Ok(values)
     }
 
     /// All that decides a reader's numbers: the scenario, the metrics, the seed.
@@ -175,13 +186,13 @@ to = "b"
         let same = jobs.ask(&resolved(), 1, &reader("goodput_kbps", Place::new()));
         jobs.ask(&resolved(), 2, &reader("goodput_kbps", Place::new()));
         assert_eq!((goodput, twice, same, jobs.open()), ((0, 0), (0, 1), (0, 0), 2));
-        jobs.run(&Store::none(), &crate::progress::Silent);
+        jobs.run(&Store::none(), &crate::progress::Silent).unwrap();
         let of = |jobs: &Jobs, ticket| jobs.values(ticket).unwrap()[0].unwrap();
         assert_eq!(of(&jobs, twice), 2.0 * of(&jobs, goodput));
         // A reader that comes after the run has one of its own.
         let late = jobs.ask(&resolved(), 1, &reader("3 * goodput_kbps", Place::new()));
         assert_eq!((late, jobs.open()), ((2, 0), 1));
-        jobs.run(&Store::none(), &crate::progress::Silent);
+        jobs.run(&Store::none(), &crate::progress::Silent).unwrap();
         assert_eq!(of(&jobs, late), 3.0 * of(&jobs, goodput));
     }
 }

@@ -154,8 +154,9 @@ pub fn run(
     loop {
         asked.iter_mut().try_for_each(|one| one.ask(&mut jobs, seed))?;
         progress.begin(&study.file.paper, jobs.open() as u64);
-        jobs.run(store, progress);
+        let ran = jobs.run(store, progress);
         progress.end();
+        ran.map_err(|stuck| study.text.about(&[], "paper", stuck.message).advise(stuck.help))?;
         let frames = frames(study, orders, &asked, &jobs);
         if progress.is_cancelled() || !grown(study, orders, &frames, &mut asked) {
             return Ok(frames);

@@ -1,0 +1,142 @@
+//! Runs whose time stands still end with a message, and no parameter of the catalogues makes one.
+
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
+use lasthop_middlebox::{Build, Middlebox, Onward};
+use lasthop_scenario::{Catalogue, Draft, Problem, Scenario};
+use lasthop_sim::{Running, Watch, run};
+use lasthop_wire::Packet;
+
+/// A middlebox whose timer never moves on.
+struct Restless {
+    due: Time,
+}
+
+impl Middlebox for Restless {
+    fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Onward>) {
+        self.due = now;
+        out.push(Onward::Same(packet));
+    }
+
+    fn handle_timeout(&mut self, _: Time, _: &mut Vec<Onward>) {}
+
+    fn poll_timeout(&self) -> Time {
+        self.due
+    }
+
+    fn draws(&self) -> bool {
+        false
+    }
+}
+
+const RESTLESS: Mechanism<Build> = Mechanism {
+    info: Info { name: "restless", summary: "never rests", source: "a test", ..Info::PLAIN },
+    build: &|_, _| Some(Box::new(Restless { due: Time::NEVER })),
+};
+
+const PATH: &str = "duration = \"2 s\"\n[link.a]\nfrom = \"s\"\nto = \"b\"\nrate = \"8 Mbit/s\"\n\
+                    one_way_delay = \"10 ms\"\n[link.c]\nfrom = \"b\"\nto = \"d\"\nrate = \"8 Mbit/s\"\n\
+                    one_way_delay = \"10 ms\"\n[flow.f]\nfrom = \"s\"\nto = \"d\"\n";
+
+fn restless() -> Scenario {
+    let mut catalogue = Catalogue::default();
+    catalogue.node.middlebox.add(&RESTLESS);
+    let mut draft = catalogue.parse(PATH, "test").expect("a path");
+    draft.set("node.b.middlebox", "restless").expect("a known name");
+    draft.check().expect("a valid scenario")
+}
+
+/// The SYN of 44 bytes and more comes to the box after 10 ms and its transmission, and from then on no time passes.
+#[test]
+fn a_timer_that_is_always_due_ends_the_run_with_its_name() {
+    let scenario = restless();
+    let stuck = run(&scenario, 1).stuck.expect("no time passes");
+    let expected = "the run stands still at 10.0";
+    assert!(stuck.message.starts_with(expected), "{}", stuck.message);
+    assert!(stuck.message.contains("middlebox `restless` at node `b` is due again and again"), "{stuck:?}");
+    assert!(stuck.help.contains("poll_timeout"), "{stuck:?}");
+    for pieces in [1, 1000, 1 << 20] {
+        let mut running = Running::new(&scenario, 1, Watch { probes: true, ..Watch::default() });
+        while running.advance(pieces) {}
+        let outcome = running.finish().0;
+        assert_eq!(outcome.stuck.map(|stuck| stuck.help), Some(stuck.help.clone()), "{pieces}");
+    }
+}
+
+/// The box asks again after each silence: with one of 0 s it would do so for ever at one instant.
+#[test]
+fn a_silence_of_nothing_is_refused() {
+    for name in ["mtcp", "atcp"] {
+        let mut draft = Draft::parse(PATH, "test").expect("a path");
+        draft.set("node.b.middlebox", name).expect("a known name");
+        draft.set("node.b.middlebox.silence", "0 s").expect("a known key");
+        let problem = draft.check().expect_err("below the range");
+        assert!(problem.message().contains("node.b.middlebox.silence"), "{problem}");
+        assert!(format!("{:?}", problem.advice()).contains("from 1 ms to 60 s"), "{problem:?}");
+    }
+}
+
+/// 300 flows that send 10,000 datagrams each at the same instant, three times as many as are counted, are no reason to stop.
+#[test]
+fn many_events_at_an_instant_are_none() {
+    let text = PATH.replace("to = \"b\"", "to = \"b\"\nqueue = \"10 packets\"");
+    let text = text.replace(
+        "[flow.f]",
+        "[flow.f]\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\npacket = \"1 bytes\"\n\
+        burst = 10000\ncount = 300\nstop = \"1 ms\"",
+    );
+    let draft = Draft::parse(&text, "test").expect("a path");
+    let outcome = run(&draft.check().expect("a valid scenario"), 1);
+    assert_eq!(outcome.stuck, None);
+    assert_eq!(outcome.flows.len(), 300);
+}
+
+/// Every time of every mechanism at the least that its range allows, one by one and all of them together: the run comes to
+/// its end.
+#[test]
+fn the_least_time_of_no_parameter_stops_a_run() {
+    let catalogue = Catalogue::default();
+    let (mut tried, mut stuck) = (0, Vec::new());
+    for question in catalogue.questions() {
+        for info in &question.mechanisms {
+            let least = |parameter: &Parameter| match parameter.unit {
+                Unit::Duration(least, _) => Some((parameter.name, least)),
+                _ => None,
+            };
+            let times: Vec<(&str, Duration)> = info.parameters.iter().filter_map(least).collect();
+            let alone = times.iter().map(std::slice::from_ref);
+            for some in alone.chain([&times[..]]) {
+                tried += some.len();
+                let what = format!("{}.{}: {some:?}", question.name, info.name);
+                let scenario = with(question.side, question.name, info, some);
+                let outcome = run(&scenario.unwrap_or_else(|problem| panic!("{what}: {problem}")), 1);
+                stuck.extend(outcome.stuck.map(|stuck| (what, stuck.message)));
+            }
+        }
+    }
+    assert!(tried > 100, "{tried}");
+    assert!(stuck.is_empty(), "{stuck:#?}");
+}
+
+/// Hasegawa's path without link-layer repeats, so that packets are lost, for 5 s, with these times of a mechanism.
+fn with(side: &str, question: &str, info: &Info, times: &[(&str, Duration)]) -> Result<Scenario, Problem> {
+    let mut draft = Draft::load("hasegawa")?;
+    let table = match side {
+        "link" => "link.wireless.down".to_owned(),
+        "node" => "node.bs".to_owned(),
+        side => format!("flow.bulk.{side}"),
+    };
+    let mut settings = vec![
+        ("duration".to_owned(), "5 s".to_owned()),
+        ("link.wireless.down.arq".to_owned(), "none".to_owned()),
+        ("link.wireless.down.channel.rate".to_owned(), "1e-5".to_owned()),
+    ];
+    let value = (info.one_of)(&info.defaults()).map_or(info.name, |missing| missing.example);
+    // Some link layers have to be the same up and down.
+    let up = (question == "arq").then(|| "link.wireless.up.arq".to_owned());
+    for key in up.into_iter().chain([format!("{table}.{question}")]) {
+        settings.push((key.clone(), value.to_owned()));
+        settings.extend(times.iter().map(|(name, time)| (format!("{key}.{name}"), time.to_string())));
+    }
+    settings.iter().try_for_each(|(key, value)| draft.set(key, value))?;
+    draft.check()
+}
