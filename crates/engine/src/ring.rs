@@ -208,7 +208,7 @@ mod tests {
             priority: Priority::Normal,
             route: 0,
             hop: 0,
-            joined: 0,
+            joined: Time::ZERO,
             body: Body::Datagram { number },
         }
     }

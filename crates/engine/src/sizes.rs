@@ -21,8 +21,9 @@ fn what_is_written_for_each_packet_is_no_larger_than_it_has_to_be() {
         // Its blocks; numbers, length, flags and window of the header (16); timestamps, MSS, scale and permission, each
         // with whether it is there (20).
         ("Segment", size_of::<Segment>(), 36 + 16 + 20),
-        // Its segment; number (8), flow, charged bytes and route (12), hop and six flags (7), rounded up to 8.
-        ("Packet", size_of::<Packet>(), 72 + 32),
+        // Its segment; number and when it joined its link (16), flow, charged bytes and route (12), hop and six flags (7),
+        // rounded up to 8: seven words of 16 bytes, as many as without the second half of when it joined.
+        ("Packet", size_of::<Packet>(), 72 + 40),
         // Its packet, when it is due (8), where it goes on (4), and two flags: two lines, the first with what is read of it.
         ("Travelling", size_of::<Travelling>(), 2 * LINE),
         // Returned in two registers: a tag with the reason, and a time.

@@ -4,10 +4,10 @@
 //! another 16 ns. A number's class is the beginning of its 32-bit float, its exponent and five bits of its fraction:
 //! few steps for each packet.
 
-use lasthop_base::{Duration, Time};
+use lasthop_base::Duration;
 
-/// Nanoseconds of a unit of stamps, as a shift: 1.024 us, so that 32 bits last for 73 minutes.
-const UNIT: u32 = 10;
+/// Longest wait that is told apart, ns: 146 years.
+const LONGEST: u64 = 1 << 62;
 /// Added to each time, ns, so that there is a smallest exponent: 2^10.
 const LEAST: u64 = 1 << 10;
 /// Bits of a float behind those that tell the class, and the class of [`LEAST`] if all classes are counted.
@@ -24,7 +24,7 @@ pub struct Waits {
     /// [`LEAST`] less the propagation delay, ns.
     shift: i64,
     /// With [`LEAST`] in each.
-    sum: i64,
+    sum: u128,
     /// By class, from the first on; there are none above the largest that there was.
     counts: Vec<u64>,
 }
@@ -38,8 +38,9 @@ impl Waits {
     /// A packet took so long to the pipe's other end, at least the propagation delay.
     #[inline]
     pub(crate) fn note(&mut self, took: Duration) {
-        let nanos = took.as_nanos() as i64 + self.shift;
-        self.sum = self.sum.wrapping_add(nanos);
+        let nanos = took.as_nanos().min(LONGEST) as i64 + self.shift;
+        debug_assert!(nanos >= LEAST as i64, "{took} is shorter than the propagation delay");
+        self.sum += nanos.unsigned_abs() as u128;
         let class = class(nanos);
         match self.counts.get_mut(class) {
             Some(count) => *count += 1,
@@ -68,7 +69,7 @@ impl Waits {
     /// Their mean, s, exactly; `None` without any.
     pub fn mean_s(&self) -> Option<f64> {
         let count = self.count();
-        let sum = self.sum - (LEAST * count) as i64;
+        let sum = self.sum - u128::from(LEAST) * u128::from(count);
         (count > 0).then(|| sum as f64 / 1e9 / count as f64)
     }
 
@@ -101,18 +102,6 @@ fn class(nanos: i64) -> usize {
 /// The lowest number of a class.
 fn lowest(class: usize) -> f64 {
     f64::from(f32::from_bits((class as u32 + FIRST) << BEHIND))
-}
-
-/// A time in units, by which a packet that waits in an element remembers when it joined.
-#[inline]
-pub(crate) fn stamp(now: Time) -> u32 {
-    (now.as_nanos() >> UNIT) as u32
-}
-
-/// From a stamp to a time.
-#[inline]
-pub(crate) fn since(stamped: u32, at: Time) -> Duration {
-    Duration::from_nanos(u64::from(stamp(at).wrapping_sub(stamped)) << UNIT)
 }
 
 #[cfg(test)]
@@ -156,12 +145,18 @@ mod tests {
         assert_eq!((waits.count(), waits.mean_s(), waits.quantiles_s([0.5])), (0, None, None));
     }
 
+    /// 2,000,000 packets of 10,000 s each are 2e19 ns, more than 64 bits hold; and what never arrives is a long wait.
     #[test]
-    fn stamps_outlive_their_32_bits() {
-        for secs in [0, 4397, 4398, 1_000_000] {
-            let (joined, arrived) = (Time::ZERO + Duration::from_secs(secs), Duration::from_millis(1500));
-            let took = since(stamp(joined), joined + arrived);
-            assert!(took.abs_diff(arrived) <= Duration::from_nanos(1024), "{took}");
+    fn neither_a_wait_nor_their_sum_overflows() {
+        let mut waits = Waits::new(Duration::from_millis(40));
+        for _ in 0..2_000_000 {
+            waits.note(Duration::from_secs(10_000) + Duration::from_millis(40));
         }
+        assert_eq!(waits.mean_s(), Some(10_000.0));
+        let [median] = waits.quantiles_s([0.5]).unwrap();
+        assert!((median / 10_000.0 - 1.0).abs() < 1.0 / 63.0, "{median}");
+        let mut waits = Waits::new(Duration::ZERO);
+        waits.note(Duration::MAX);
+        assert!(waits.mean_s().unwrap() > 1e9);
     }
 }

@@ -276,7 +276,7 @@ fn syns_from_or_to_many_are_not_answered() {
             priority: Priority::Normal,
             route: 0,
             hop: 0,
-            joined: 0,
+            joined: lasthop_base::Time::ZERO,
             body: Body::Tcp(syn),
         };
         let mut bytes = Vec::new();

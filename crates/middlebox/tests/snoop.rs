@@ -44,7 +44,7 @@ fn packet(forward: bool, segment: Segment) -> Packet {
         priority: Priority::Normal,
         route: 0,
         hop: 0,
-        joined: 0,
+        joined: Time::ZERO,
         body: Body::Tcp(segment),
     }
 }

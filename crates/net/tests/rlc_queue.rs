@@ -19,7 +19,7 @@ fn packet(number: u64, priority: Priority) -> Packet {
         ecn: Ecn::NotEct,
         priority,
         hop: 0,
-        joined: 0,
+        joined: Time::ZERO,
         body: Body::Datagram { number },
     }
 }

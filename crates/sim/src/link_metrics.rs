@@ -26,7 +26,7 @@ pub struct LinkTraffic {
 pub struct Wait {
     /// The mean, s.
     pub mean_s: f64,
-    /// Percentiles 50, 95 and 99, s, each within 1.6 % and 16 ns (of an element 1 us).
+    /// Percentiles 50, 95 and 99, s, each within 1.6 % and 16 ns.
     pub quantiles_s: [f64; 3],
 }
 

@@ -73,3 +73,41 @@ fn watching_changes_nothing() {
         assert_eq!(plain, fused, "{queue}");
     }
 }
+
+/// 10 bytes each 0.5 s into a link that takes 1 s for them: packet k joins at 0.5 k s and leaves at k + 1 s, so that it
+/// takes 1 + 0.5 k s. In 20,000 s the first 20,000 leave: 5,000.75 s in the mean, 10,000.5 s at most.
+#[test]
+fn waits_of_hours_are_as_long_as_they_are() {
+    for queue in [
+        "{ kind = \"sfq\", packets = 100000 }",
+        "{ kind = \"tbf\", rate = \"1 Mbit/s\", bytes = \"0 bytes\" }",
+    ] {
+        let text = format!(
+            "title = \"t\"\nduration = \"20001 s\"\nheaders = \"none\"\n[link.one]\nfrom = \"a\"\nto = \"b\"\n\
+             rate = \"80 bit/s\"\none_way_delay = \"10 ms\"\nqueue = {queue}\n[flow.f]\nfrom = \"a\"\nto = \"b\"\n\
+             kind = \"cbr\"\nrate = \"160 bit/s\"\npacket = \"10 bytes\"\n"
+        );
+        let draft = Draft::parse(&text, "test").unwrap();
+        let scenario = draft.check().unwrap_or_else(|problem| panic!("{problem}"));
+        let it = wait(&measured(&scenario, false), 0);
+        assert!((it.mean_s - 5_000.75).abs() < 1.0, "{queue}: {it:?}");
+        assert!((it.quantiles_s[0] / 5_000.0 - 1.0).abs() < 0.017, "{queue}: {it:?}");
+        assert!((it.quantiles_s[2] / 9_900.0 - 1.0).abs() < 0.017, "{queue}: {it:?}");
+    }
+}
+
+/// A byte at 10 Tbit/s takes a nanosecond, rounded up, behind any kind of element.
+#[test]
+fn no_wait_is_shorter_than_the_transmission() {
+    for beside in ["corrupt = 0.001", "duplicate = 0.001", "queue = \"codel\"", "queue = \"sfq\""] {
+        let text = format!(
+            "title = \"t\"\nduration = \"20 s\"\nheaders = \"none\"\n[link.p]\nfrom = \"a\"\nto = \"b\"\n\
+             rate = \"10 Tbit/s\"\none_way_delay = \"0.0766 ms\"\n{beside}\n[flow.f]\nfrom = \"a\"\nto = \"b\"\n\
+             kind = \"cbr\"\nrate = \"8 kbit/s\"\npacket = \"1 bytes\"\n"
+        );
+        let draft = Draft::parse(&text, "test").unwrap();
+        let scenario = draft.check().unwrap_or_else(|problem| panic!("{problem}"));
+        let it = wait(&measured(&scenario, false), 0);
+        assert!((it.mean_s - 1e-9).abs() < 1e-12, "{beside}: {it:?}");
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::segment::Segment;
 use crate::seq::Seq;
+use lasthop_base::Time;
 
 /// Which flow of the run a packet belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -84,8 +85,8 @@ pub struct Packet {
     pub body: Body,
     /// Its number in the run, counted from 0 as packets set out, at a host or a middlebox (for traces, not on the wire).
     pub number: u64,
-    /// When it joined the link that it is on, in units of 1.024 us, as far as somebody measures that (not on the wire).
-    pub joined: u32,
+    /// When it joined the link that it is on, as far as somebody measures that (not on the wire).
+    pub joined: Time,
     /// Whether its sequence range was sent before (ground truth for accounting, not on the wire).
     pub again: bool,
     /// Whether it was sent before the source noticed its first loss (likewise: slow start's overshoot).

@@ -25,7 +25,7 @@ impl Engine {
             ecn: entering.ecn,
             priority: entering.priority,
             hop: 0,
-            joined: 0,
+            joined: Time::ZERO,
             body: entering.body,
         };
         self.send_datagram(&mut packet);

@@ -7,7 +7,6 @@ use crate::flow::{Side, Traffic};
 use crate::observer::{Fate, Observer};
 use crate::pipe::{Behind, PipeId};
 use crate::ring::Condition;
-use crate::waits::{since, stamp};
 use lasthop_base::Time;
 use lasthop_net::{Line, Output, Passage};
 use lasthop_tcp::{Notice, Range};
@@ -169,7 +168,7 @@ impl Engine {
         }
         let pipe = &mut self.pipes[at.0 as usize];
         if let Line::Element(element) = &mut pipe.line {
-            packet.joined = stamp(now);
+            packet.joined = now;
             element.handle_packet(now, *packet, &mut self.decided);
         }
         if !self.decided.is_empty() {
@@ -190,7 +189,7 @@ impl Engine {
             [Output::Arrives { packet, at: due }] if self.observer.is_none() => {
                 pipe.account.carried_bytes += u64::from(packet.wire_bytes);
                 if let Some(waits) = &mut pipe.waits {
-                    waits.note(since(packet.joined, *due));
+                    waits.note(due.since(packet.joined));
                 }
                 let next = self.nexts.behind(packet);
                 pipe.passing += u32::from(next.is_some());
@@ -240,7 +239,7 @@ impl Engine {
                     let pipe = &mut self.pipes[at.0 as usize];
                     pipe.account.carried_bytes += u64::from(packet.wire_bytes);
                     if let Some(waits) = &mut pipe.waits {
-                        waits.note(since(packet.joined, due));
+                        waits.note(due.since(packet.joined));
                     }
                 }
                 Some(reason) => self.lose(packet, at, reason),

@@ -70,7 +70,7 @@ pub(super) fn blank() -> Packet {
         ecn: Ecn::NotEct,
         priority: Priority::Normal,
         hop: 0,
-        joined: 0,
+        joined: Time::ZERO,
         body: Body::Tcp(Segment::default()),
     }
 }
@@ -155,7 +155,7 @@ pub(super) fn datagram(
         ecn: Ecn::NotEct,
         priority: Priority::Normal,
         hop: 0,
-        joined: 0,
+        joined: Time::ZERO,
         body: Body::Datagram { number: within_flow },
     }
 }

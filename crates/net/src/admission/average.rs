@@ -108,7 +108,7 @@ pub(super) mod tests {
             priority: Priority::Normal,
             route: 0,
             hop: 0,
-            joined: 0,
+            joined: lasthop_base::Time::ZERO,
             body: Body::Datagram { number: 0 },
         }
     }

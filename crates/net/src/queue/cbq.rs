@@ -326,7 +326,7 @@ mod tests {
             ecn: Ecn::NotEct,
             priority: Default::default(),
             hop: 0,
-            joined: 0,
+            joined: Time::ZERO,
             body,
         }
     }

@@ -103,7 +103,7 @@ mod tests {
             ecn,
             priority: Priority::Normal,
             hop: 0,
-            joined: 0,
+            joined: Time::ZERO,
             body: Body::Datagram { number: 0 },
         }
     }

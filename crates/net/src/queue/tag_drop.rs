@@ -174,7 +174,7 @@ mod tests {
             ecn: Ecn::NotEct,
             priority: if tagged { Priority::Low } else { Priority::Normal },
             hop: 0,
-            joined: 0,
+            joined: Time::ZERO,
             body: Body::Datagram { number },
         }
     }
