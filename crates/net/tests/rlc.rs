@@ -134,6 +134,35 @@ fn blocks_at_64_and_144_kbit_carry_3_and_8_pdus() {
     }
 }
 
+/// A PDU of 42 bytes, 336 bits, needs so many whole intervals of 20 ms, and carries 40 bytes: at 5 kbit/s (100 bits an
+/// interval) four, at 16.7 kbit/s (334 bits) two, at 16.8 kbit/s one. At no rate the link carries more than that.
+#[test]
+fn a_pdu_that_an_interval_has_no_room_for_takes_several() {
+    for (bps, intervals) in
+        [(100, 168), (1_000, 17), (5_000, 4), (8_400, 2), (16_700, 2), (16_800, 1), (20_000, 1)]
+    {
+        let rate = Config { service: Service::Rate(Rate::from_bps(bps)), ..config(&[]) };
+        let count = 400_000 / 20 / intervals;
+        let (ends, counters) = offer(&rate, 30_000, 40, at(400_000 + 10));
+        let arrived = ends.iter().filter(|end| end.1 <= at(400_000 + 10)).count();
+        assert_eq!(arrived as u64, count, "{bps}");
+        assert!(counters.pdus * 336 <= bps * 400 + 336, "{bps}: {} PDUs", counters.pdus);
+        assert_eq!(ends[0], (0, at(20 * intervals + 10), None), "{bps}");
+    }
+}
+
+/// 5 kbit/s for 60 ms, nothing for 100 ms: three intervals carry 300 bits of a PDU's 336, and the fourth one comes after the
+/// outage, at 160 ms. It ends 20 ms later, and the next PDU begins with the second interval behind the outage.
+#[test]
+fn an_outage_by_plan_carries_nothing() {
+    let plan = Plan::parse("5 kbit/s for 60 ms, 0 bit/s for 100 ms").unwrap();
+    let config = Config { service: Service::Plan(Arc::new(plan)), ..config(&[]) };
+    let (ends, _) = offer(&config, 2, 40, at(10_000));
+    let arrived: Vec<Time> = ends.iter().map(|end| end.1).collect();
+    // The second one: at 180 and 200 ms, then not before 320 and 340 ms.
+    assert_eq!(arrived, [at(180 + 10), at(360 + 10)]);
+}
+
 #[test]
 fn an_sdu_is_discarded_with_the_probability_that_its_retransmissions_fail() {
     // SDUs of one PDU each, PDUs lost apart: (1/2)^3 with two retransmissions.

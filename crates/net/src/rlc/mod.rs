@@ -7,7 +7,8 @@
 //! * `parameters`: what can be set.
 //!
 //! Every transmission time interval carries a block as large as the link's rate times the interval; it is decoded at
-//! its end. One event a block, none for a PDU: the receiving side runs ahead to the block's end.
+//! its end. One event a block, none for a PDU: the receiving side runs ahead to the block's end. Where an interval is too
+//! short for a PDU, the block has one, and takes as many whole intervals as that needs at the rates that hold meanwhile.
 //!
 //! By default (`status = "constant"`) every block's outcome is reported, without errors, a propagation delay and a
 //! constant time after it arrived; the other direction carries no status, and its ACKs have the whole rate. With
@@ -21,7 +22,7 @@
 //! A discard is announced in the next block, whatever becomes of that. A block has at most one poll, on its last PDU of
 //! data. A status is one PDU: what its list has no room for, the next one tells. The sending side knows which PDUs a
 //! status can tell of: one that was sent again after it was made is not sent a third time because of it. Numbers never run out (TS 25.322 has 4096, and stalls). A recorded rate (`trace`) counts
-//! with its mean, and in an outage by `plan` a block still has one PDU: `loss_plan` has outages for RLC.
+//! with its mean.
 
 mod parameters;
 mod receiver;
@@ -157,6 +158,28 @@ impl Rlc {
         self.size
     }
 
+    /// End of a block that begins at `now`, where an interval is too short for its one PDU.
+    #[cold]
+    fn end_of_long_block(&self, now: Time) -> Time {
+        let tti = u128::from(self.tti.as_nanos());
+        // Bits times nanoseconds per second: whole numbers throughout.
+        let mut left = u128::from(self.pdu) * 8 * 1_000_000_000;
+        let mut at = now;
+        while at < Time::NEVER {
+            let an_interval = u128::from(self.rate(at).bps()) * tti;
+            let needed = left.div_ceil(an_interval.max(1));
+            // An interval has the rate of its beginning.
+            let change = u128::from(self.service.change_after(at).since(at).as_nanos());
+            let intervals = needed.min(change.div_ceil(tti).max(1));
+            at += Duration::from_nanos(u64::try_from(intervals * tti).unwrap_or(u64::MAX));
+            left = left.saturating_sub(intervals * an_interval);
+            if left == 0 {
+                break;
+            }
+        }
+        at
+    }
+
     /// When the next block begins, at the beginning of an interval.
     fn plan_block(&mut self, now: Time) {
         let at_once = !self.carried.is_empty() || (self.polling.is_some() && !self.discarded.is_empty());
@@ -175,11 +198,11 @@ impl Rlc {
 
     /// An interval begins: reports are heeded, a block is filled and sent, and its outcome goes to the other end.
     fn send_block(&mut self, now: Time, out: &mut Vec<Output>) {
-        let ends = now + self.tti;
+        let BlockSize { bytes, pdus: room, .. } = self.block_size(now);
+        let ends = if bytes < self.pdu { self.end_of_long_block(now) } else { now + self.tti };
         let arrives = ends + self.delay;
         self.transmitter.settle(now);
         self.transmitter.repeat(now, &mut self.discarded);
-        let BlockSize { bytes, pdus: room, .. } = self.block_size(now);
         self.take_from_queue(now, room, out);
         let only_asks = self.ask_again(now);
         self.receiver.run_until(arrives, &mut self.counters, out);
@@ -197,7 +220,7 @@ impl Rlc {
             let data = block.iter().map(|run| run.pdus.len()).sum::<u64>() + u64::from(only_asks);
             let asks = self.polling.as_mut().is_some_and(|polling| polling.asks(now, data, last));
             self.counters.polls += u64::from(asks);
-            let bytes = bytes.min(u64::from(u32::MAX)) as u32;
+            let bytes = bytes.max(self.pdu).min(u64::from(u32::MAX)) as u32;
             let air = Air { start: now, end: ends, bytes, attempt: 0, priority: Priority::Normal };
             self.send(&air, &Contents { status, runs: &block, only_asks, asks }, out);
         }

@@ -23,7 +23,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "pdu",
                 unit: Unit::Bytes(1, 10_000),
                 default: Some("42 bytes"),
-                doc: "a PDU on the air, header included; a block has as many as fit, at least one",
+                doc: "a PDU on the air, header included; a block has as many as fit, or one, which then takes several intervals",
             },
             Parameter {
                 name: "header",
