@@ -253,7 +253,7 @@ pub struct FlowAccount {
     pub received: [u64; 2],
     /// Copies that links made of packets: on the way there, and on the way back.
     pub copied: [u64; 2],
-    /// Datagrams that arrived.
+    /// Datagrams that arrived, each once however many copies of it did.
     pub datagrams: u64,
     /// Judgements of losses against the truth.
     pub accuracy: Accuracy,

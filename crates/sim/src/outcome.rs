@@ -45,7 +45,7 @@ pub struct FlowOutcome {
     pub exchanges: Option<Vec<Exchanged>>,
     /// What it got while another TCP flow was alive too.
     pub share: Share,
-    /// Payload bytes delivered in order (datagrams: all bytes that arrived).
+    /// Payload bytes delivered in order (datagrams: all that arrived, each once).
     pub delivered_bytes: u64,
     /// The same on the way back: requests.
     pub requested_bytes: u64,

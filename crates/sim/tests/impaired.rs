@@ -105,3 +105,30 @@ fn damage_is_lost_at_the_host() {
     let share = two.lost[LossReason::Corrupt] as f64 / outcome.links[1].down.offered as f64;
     assert!((share - 0.5).abs() < 5.0 * 0.5 / 7500f64.sqrt(), "{share}");
 }
+
+/// Half of the datagrams come twice, and each counts once: nothing is lost, and all 1000 kbit/s arrive, no more. On the air
+/// behind, a datagram is lost if it was lost itself and its copy, if there is one, too: 0.2 (1 - 0.5 x 0.8) = 0.12 of all.
+#[test]
+fn a_datagram_counts_once_however_many_copies_arrive() {
+    let text = "title = \"t\"\nduration = \"100 s\"\n[link.a]\nfrom = \"s\"\nto = \"b\"\nrate = \"10 Mbit/s\"\n\
+                one_way_delay = \"5 ms\"\nduplicate = 0.5\n[link.c]\nfrom = \"b\"\nto = \"d\"\nrate = \"10 Mbit/s\"\n\
+                one_way_delay = \"5 ms\"\n[flow.f]\nfrom = \"s\"\nto = \"d\"\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\n\
+                packet = \"500 bytes\"\n";
+    let mut draft = Draft::parse(text, "test").expect("a valid document");
+    let goodput = |draft: &Draft| {
+        let outcome = lasthop_sim::run(&draft.check().expect("a valid scenario"), 1);
+        (outcome.flows[0].goodput_kbps(), outcome.flows[0].account.copied[0])
+    };
+    let (whole, copies) = goodput(&draft);
+    assert!((whole - 1000.0).abs() < 1.0, "{whole}");
+    // 25,000 datagrams.
+    assert!((copies as f64 - 12_500.0).abs() < 4.0 * 79.0, "{copies}");
+    draft.set("link.c.duplicate", "0.5").expect("a known key");
+    assert!((goodput(&draft).0 - 1000.0).abs() < 1.0, "copies of copies");
+    draft.set("link.c.duplicate", "0").expect("a known key");
+    draft.set("link.c.down.channel", "{ kind = \"iid\", loss = 0.2 }").expect("a known key");
+    let (lossy, _) = goodput(&draft);
+    // Standard error of a share of 25,000.
+    let expected = 1000.0 * (1.0 - 0.12);
+    assert!((lossy - expected).abs() < 4.0 * 1000.0 * (0.12 * 0.88 / 25_000.0_f64).sqrt() + 1.0, "{lossy}");
+}

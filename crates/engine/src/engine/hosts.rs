@@ -98,8 +98,10 @@ impl Engine {
     #[cold]
     pub(super) fn deliver_unanswered(&mut self, pipe: u32, id: FlowId) {
         let Carried { traffic, account, .. } = &mut self.flows[id.0 as usize];
-        account.rest().datagrams += 1;
         let here = &mut self.pipes[pipe as usize];
+        if here.travelling.first().is_some_and(|first| self.twins.end(&first.packet, true)) {
+            account.rest().datagrams += 1;
+        }
         if let Traffic::Unanswered(Unanswered::External) = traffic
             && let Some(first) = here.travelling.first()
         {

@@ -5,7 +5,43 @@ use crate::external::Copied;
 use crate::observer::Fate;
 use crate::pipe::PipeId;
 use lasthop_net::Line;
-use lasthop_wire::{LossReason, Packet};
+use lasthop_wire::{Body, FlowId, LossReason, Packet};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+/// Datagrams of which links have made copies, by flow and number: packets of each on their way, and whether one has arrived.
+/// No more of them than packets on their way.
+#[derive(Default)]
+pub(super) struct Twins(BTreeMap<(FlowId, u64), (u32, bool)>);
+
+impl Twins {
+    /// A copy of a packet is about to set out.
+    pub(super) fn add(&mut self, packet: &Packet) {
+        if let Body::Datagram { number } = packet.body {
+            self.0.entry((packet.flow, number)).or_insert((1, false)).0 += 1;
+        }
+    }
+
+    /// A packet has arrived, or not; whether it is the first one of its datagram to arrive.
+    #[inline]
+    pub(super) fn end(&mut self, packet: &Packet, arrives: bool) -> bool {
+        if self.0.is_empty() { arrives } else { self.end_of_copied(packet, arrives) }
+    }
+
+    #[cold]
+    fn end_of_copied(&mut self, packet: &Packet, arrives: bool) -> bool {
+        let Body::Datagram { number } = packet.body else { return arrives };
+        let Entry::Occupied(mut entry) = self.0.entry((packet.flow, number)) else { return arrives };
+        let (left, has_arrived) = entry.get_mut();
+        let is_first = arrives && !*has_arrived;
+        *has_arrived |= arrives;
+        *left -= 1;
+        if *left == 0 {
+            entry.remove();
+        }
+        is_first
+    }
+}
 
 impl Engine {
     /// A link has made two of a packet: the copy joins it behind the original, with a number of its own.

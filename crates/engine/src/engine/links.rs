@@ -207,6 +207,10 @@ impl Engine {
         let now = self.now;
         let mut decided = std::mem::take(&mut self.decided);
         let mut copied = None;
+        if let Some(Output::Copied { packet }) = decided.last() {
+            // Before anything becomes of the original.
+            self.twins.add(packet);
+        }
         for output in &decided {
             let (packet, due, lost) = match output {
                 Output::Arrives { packet, at } => (packet, *at, None),
@@ -282,6 +286,7 @@ impl Engine {
 
     pub(super) fn lose(&mut self, packet: &Packet, pipe: PipeId, reason: LossReason) {
         self.pipes[pipe.0 as usize].account.lost[reason] += 1;
+        self.twins.end(packet, false);
         let Carried { traffic, account, judged, .. } = &mut self.flows[packet.flow.0 as usize];
         if traffic.is_external() {
             note_left(&mut self.left, packet, self.now, Some((pipe, reason)));

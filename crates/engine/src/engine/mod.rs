@@ -43,6 +43,7 @@ use crate::routes::{Nexts, fuse, number_of};
 use crate::stuck::Still;
 use crate::together::{Sharing, Together};
 use carried::{Carried, Way};
+use impaired::Twins;
 use lasthop_base::Time;
 use lasthop_middlebox::Onward;
 use lasthop_net::{Line, Output};
@@ -85,6 +86,8 @@ pub struct Engine {
     /// Whether flows are kept to the end.
     keeps_flows: bool,
     still: Still,
+    /// Datagrams of which links have made copies.
+    twins: Twins,
 }
 
 impl Engine {
@@ -139,6 +142,7 @@ impl Engine {
             together: Together::default(),
             keeps_flows: false,
             still: Still::default(),
+            twins: Twins::default(),
         };
         for index in 0..engine.flows.len() {
             engine.prepare(index);

@@ -162,6 +162,7 @@ impl Engine {
 
     /// A packet ends here: it was received, or dropped for a reason.
     fn end(&mut self, place: u32, packet: &Packet, reason: Option<LossReason>) {
+        self.twins.end(packet, reason.is_none());
         let node = &mut self.nodes[place as usize];
         let deed = match reason {
             None => Deed::Received,
