@@ -15,7 +15,7 @@ use crate::numbers::{distance, is_before};
 use crate::silence::{Silence, ack_like};
 use crate::snoop::{Snoop, snoop_rules};
 use crate::{Build, Middlebox, Onward};
-use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Time, Unit};
+use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Rate, Time, Unit};
 use lasthop_wire::{Body, Flags, FlowId, Packet, Segment, Seq};
 
 /// See the file.
@@ -51,6 +51,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             },
             AWAY,
         ],
+        only_if: &[OnlyIf { parameters: &["silence", "away"], other: "freezes", is: Is::This("true") }],
         ..Info::PLAIN
     },
     build: &|values, place| {

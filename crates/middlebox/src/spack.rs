@@ -13,7 +13,7 @@ use crate::directions::{Directions, Toward};
 use crate::numbers::{distance, end_of, is_before};
 use crate::passed::Passed;
 use crate::{Build, Middlebox, Onward};
-use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
+use lasthop_base::{Info, Is, Mechanism, OnlyIf, Parameter, Time, Unit};
 use lasthop_wire::{Body, Flags, Packet, Segment, Seq};
 
 /// See the file.
@@ -55,6 +55,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "whether it knows what the queue behind it refuses; before the queue, that counts as passed on",
             },
         ],
+        only_if: &[OnlyIf { parameters: &["number"], other: "pieces", is: Is::This("number") }],
         ..Info::PLAIN
     },
     build: &|values, place| {

@@ -8,7 +8,7 @@ use crate::quantities::expected;
 use crate::reader::{Head, Reader};
 use crate::suggest::among;
 use crate::tree::{Content, Entry, Node, Table};
-use lasthop_base::{Answer, Info, Limit, Question, Value, Values, quantity};
+use lasthop_base::{Answer, Info, Is, Limit, OnlyIf, Question, Value, Values, quantity};
 
 /// How the limit of a queue is written that bare amounts mean.
 pub(crate) const LIMITS: &str = "\"50 packets\", \"64 KB\", \"1 bdp\" or \"unlimited\"";
@@ -125,6 +125,11 @@ fn with_parameters(
     {
         values.set(parameter, value);
     }
+    for entry in table.entries.iter().filter(|entry| !is_default(info, &entry.key, &values)) {
+        if let Some(rule) = info.idle(&entry.key, &values) {
+            return Err(idle(reader, inner, info, rule, &values, entry));
+        }
+    }
     match (info.one_of)(&values) {
         Some(missing) if missing.parameters.iter().all(|parameter| table.find(parameter).is_none()) => {
             let parameters = missing.parameters.join(", ");
@@ -136,6 +141,55 @@ fn with_parameters(
         }
         _ => Ok(Answer { info, values }),
     }
+}
+
+/// Whether a parameter has its default: who writes that asks for nothing.
+fn is_default(info: &Info, name: &str, values: &Values) -> bool {
+    let parameter = info.parameters.iter().find(|parameter| parameter.name == name);
+    let default = parameter.and_then(|parameter| parameter.unit.parse(parameter.default?).ok());
+    values.iter().any(|(known, value)| known == name && Some(value) == default.as_ref())
+}
+
+/// A parameter that another one's value makes meaningless.
+fn idle(
+    reader: &Reader<'_>,
+    head: Head<'_>,
+    info: &Info,
+    rule: &OnlyIf,
+    values: &Values,
+    entry: &Entry,
+) -> Problem {
+    let other = |text: &str| {
+        let unit = info.parameters.iter().find(|parameter| parameter.name == rule.other);
+        let value = unit.and_then(|parameter| parameter.unit.parse(text).ok());
+        value.map_or_else(|| text.to_owned(), |value| toml(&value))
+    };
+    let is = values.iter().find(|(name, _)| *name == rule.other).map(|(_, value)| toml(value));
+    let is = format!("{} = {}", rule.other, is.unwrap_or_default());
+    let works = match rule.is {
+        Is::This(text) => format!("{} = {}", rule.other, other(text)),
+        Is::Not(text) => format!("{} other than {}", rule.other, other(text)),
+    };
+    // What the same value of the other one decides about.
+    let is_decided = |name: &&str| {
+        let mut rules = info.only_if.iter().filter(|one| one.parameters.contains(name));
+        rules.any(|one| one.other == rule.other) && info.idle(name, values).is_none()
+    };
+    let there: Vec<&str> =
+        info.parameters.iter().map(|parameter| parameter.name).filter(is_decided).collect();
+    let mut help = format!("leave `{}` out (or at its default), or set {works}", entry.key);
+    if !there.is_empty() {
+        help = format!("with {is} there are {}; {help}", there.join(", "));
+    }
+    let message = format!("{}.{}: has no effect with {is}", head.path, entry.key);
+    reader.problem(entry.place, message).label("no effect").help(help)
+}
+
+/// A value as a scenario has it.
+fn toml(value: &Value) -> String {
+    let mut text = String::new();
+    crate::text::push_toml(value, &mut text);
+    text
 }
 
 fn unknown_parameter(

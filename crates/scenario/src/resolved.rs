@@ -3,7 +3,7 @@
 use crate::fields::{Fields, Setting};
 use crate::key::{Form, Key, Presence};
 use crate::text;
-use lasthop_base::{Answer, Info, Unit, Value};
+use lasthop_base::{Answer, Info, Parameter, Unit, Value};
 use std::borrow::Cow;
 
 /// What is written out while a document is checked: most runs want the scenario alone, and to write every key out with
@@ -128,7 +128,8 @@ fn mechanism(path: &str, key: &Key, answer: &Answer, is_explained: bool) -> Sect
         holds: true,
         doc: said(&|| origin(answer.info, &key.form)),
     };
-    let parameters = answer.info.parameters.iter().filter_map(|parameter| {
+    let works = |parameter: &&Parameter| answer.info.idle(parameter.name, &answer.values).is_none();
+    let parameters = answer.info.parameters.iter().filter(works).filter_map(|parameter| {
         let (_, value) = answer.values.iter().find(|(name, _)| *name == parameter.name)?;
         Some(KeyValue {
             key: parameter.name.into(),

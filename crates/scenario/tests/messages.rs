@@ -122,3 +122,9 @@ fn a_line_without_end_is_cut() {
     let text = format!("title = \"{}\"\nsed = 1\n", "x".repeat(100_000));
     insta::assert_snapshot!(drawn(&Scenario::parse(&text, "long.toml").expect_err("no such key")));
 }
+
+#[test]
+fn a_key_of_the_other_clock() {
+    let channel = "channel = { kind = \"two_state\", clock = \"time\", mean_loss = 0.5, mean_burst = 5 }";
+    insta::assert_snapshot!(refused("channel = { kind = \"bit_error\", rate = 2e-5 }", channel));
+}

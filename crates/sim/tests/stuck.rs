@@ -1,6 +1,6 @@
 //! Runs whose time stands still end with a message, and no parameter of the catalogues makes one.
 
-use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
+use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Time, Unit};
 use lasthop_middlebox::{Build, Middlebox, Onward};
 use lasthop_scenario::{Catalogue, Draft, Problem, Scenario};
 use lasthop_sim::{Running, Watch, run};
@@ -130,12 +130,25 @@ fn with(side: &str, question: &str, info: &Info, times: &[(&str, Duration)]) -> 
         ("link.wireless.down.arq".to_owned(), "none".to_owned()),
         ("link.wireless.down.channel.rate".to_owned(), "1e-5".to_owned()),
     ];
-    let value = (info.one_of)(&info.defaults()).map_or(info.name, |missing| missing.example);
+    // What the times need to have an effect.
+    let rules = info.only_if.iter();
+    let rules: Vec<&OnlyIf> =
+        rules.filter(|rule| times.iter().any(|(name, _)| rule.parameters.contains(name))).collect();
+    let example = (info.one_of)(&info.defaults()).filter(|_| rules.is_empty());
+    let value = example.map_or(info.name, |missing| missing.example);
     // Some link layers have to be the same up and down.
     let up = (question == "arq").then(|| "link.wireless.up.arq".to_owned());
     for key in up.into_iter().chain([format!("{table}.{question}")]) {
         settings.push((key.clone(), value.to_owned()));
         settings.extend(times.iter().map(|(name, time)| (format!("{key}.{name}"), time.to_string())));
+        settings.extend(rules.iter().map(|rule| {
+            let value = match rule.is {
+                Is::This(value) => value,
+                Is::Not("1") => "2",
+                Is::Not(_) => unreachable!("no time needs that"),
+            };
+            (format!("{key}.{}", rule.other), value.to_owned())
+        }));
     }
     settings.iter().try_for_each(|(key, value)| draft.set(key, value))?;
     draft.check()

@@ -52,6 +52,9 @@ pub struct Info {
     pub needs: &'static [Need],
     /// Parameters of which one must be written, for these values of the others; `None`: nothing is missing.
     pub one_of: fn(&Values) -> Option<OneOf>,
+    /// Parameters that have an effect only with certain values of others: a scenario that sets them to
+    /// anything but their default without is refused.
+    pub only_if: &'static [OnlyIf],
     /// For queues: that a bare amount (`"50 packets"`) means this one.
     pub limit: Option<Limit>,
     /// Whether a Linux host does the same, by default or because it can be told to: an experiment with a kernel in the
@@ -71,10 +74,17 @@ impl Info {
         parameters: &[],
         needs: &[],
         one_of: |_| None,
+        only_if: &[],
         limit: None,
         as_linux: false,
         scalable: false,
     };
+
+    /// Why a parameter has no effect with these values, all of them; `None` if it has one.
+    pub fn idle(&self, parameter: &str, values: &Values) -> Option<&'static OnlyIf> {
+        let fails = |rule: &&OnlyIf| rule.parameters.contains(&parameter) && !rule.holds(self, values);
+        self.only_if.iter().find(fails)
+    }
 
     /// The values of all parameters that have a default.
     ///
@@ -124,6 +134,40 @@ pub struct OneOf {
     pub without: &'static str,
     /// How one is written in a scenario.
     pub example: &'static str,
+}
+
+/// Parameters that have an effect only with some values of another one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OnlyIf {
+    /// Their names.
+    pub parameters: &'static [&'static str],
+    /// Name of the other one.
+    pub other: &'static str,
+    /// Values of the other one with which they have an effect.
+    pub is: Is,
+}
+
+/// A condition on a value, which is written as in a scenario.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Is {
+    /// This value.
+    This(&'static str),
+    /// Any value but this.
+    Not(&'static str),
+}
+
+impl OnlyIf {
+    /// Whether the parameters have an effect with these values of a mechanism.
+    pub fn holds(&self, info: &Info, values: &Values) -> bool {
+        let (text, wanted) = match self.is {
+            Is::This(text) => (text, true),
+            Is::Not(text) => (text, false),
+        };
+        let unit = info.parameters.iter().find(|parameter| parameter.name == self.other);
+        let value = unit.and_then(|parameter| parameter.unit.parse(text).ok());
+        let is = values.iter().find(|(name, _)| *name == self.other).map(|(_, value)| value);
+        (is == value.as_ref()) == wanted
+    }
 }
 
 /// How a bare amount at its seam sets a queue: `"50 packets"`, `"64 KB"`, `"1 bdp"`; `"unlimited"` is 0 of both.

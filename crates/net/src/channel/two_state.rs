@@ -12,7 +12,7 @@
 mod stepped;
 
 use super::{Air, Build, Channel, PacketDraws, Reception, Threshold};
-use lasthop_base::{Duration, Info, Mechanism, OneOf, Parameter, Stream, Time, Unit, Values};
+use lasthop_base::{Duration, Info, Is, Mechanism, OneOf, OnlyIf, Parameter, Stream, Time, Unit, Values};
 use lasthop_wire::Priority;
 
 const LONGEST: Duration = Duration::from_secs(1_000_000);
@@ -103,6 +103,20 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             },
         ],
         one_of: rates,
+        only_if: &[
+            OnlyIf {
+                parameters: &["mean_loss", "mean_burst", "p", "r"],
+                other: "clock",
+                is: Is::This("packets"),
+            },
+            OnlyIf { parameters: &["p", "r"], other: "mean_loss", is: Is::This("0") },
+            OnlyIf { parameters: &["mean_burst"], other: "p", is: Is::This("0") },
+            OnlyIf {
+                parameters: &["good", "bad", "meets", "step", "shields_tags"],
+                other: "clock",
+                is: Is::This("time"),
+            },
+        ],
         ..Info::PLAIN
     },
     build: &|values, stream| match values.word("clock") {

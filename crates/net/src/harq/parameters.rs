@@ -6,7 +6,7 @@
 
 use super::Radio;
 use crate::arq::{Build, LinkLayer};
-use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
+use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Unit};
 
 const SHORTEST: Duration = Duration::from_nanos(62_500);
 const LONGEST: Duration = Duration::from_secs(1000);
@@ -120,6 +120,21 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 default: Some("131072"),
                 doc: "most SDUs begun and not acknowledged (am; TS 38.322 §7.2: 2048 or 131072)",
             },
+        ],
+        only_if: &[
+            OnlyIf {
+                parameters: &[
+                    "t_poll_retransmit",
+                    "t_status_prohibit",
+                    "poll_pdus",
+                    "poll_bytes",
+                    "retransmissions",
+                    "window",
+                ],
+                other: "mode",
+                is: Is::This("am"),
+            },
+            OnlyIf { parameters: &["t_reordering"], other: "order", is: Is::This("pdcp") },
         ],
         ..Info::PLAIN
     },

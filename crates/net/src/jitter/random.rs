@@ -4,7 +4,7 @@
 //! the largest of several times, and the mean grows beyond the distribution's own. netem's `delay` lets them overtake.
 
 use super::{Build, Jitter};
-use lasthop_base::{Duration, Info, Mechanism, Parameter, Stream, Time, Unit, Values};
+use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Stream, Time, Unit, Values};
 
 const LATE: Unit = Unit::Duration(Duration::ZERO, Duration::from_secs(100));
 
@@ -41,6 +41,11 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "whether packets overtake each other; else they wait for those before them",
             },
         ],
+        only_if: &[OnlyIf {
+            parameters: &["mean", "deviation"],
+            other: "distribution",
+            is: Is::This("normal"),
+        }],
         ..Info::PLAIN
     },
     build: &|values, stream| Box::new(Random::new(values, stream)),

@@ -17,7 +17,7 @@ use super::waiting::{Front, Waiting};
 use super::{Build, Dropped, Queue};
 use crate::admission::mark;
 use crate::discipline::Discipline;
-use lasthop_base::{Duration, Info, Mechanism, Parameter, Stream, Time, Unit, Values};
+use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Stream, Time, Unit, Values};
 use lasthop_wire::{Backlog, LossReason, Packet};
 
 const LONGEST: Duration = Duration::from_secs(100);
@@ -90,6 +90,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "nothing is dropped while no more than two of this wait (MEAN_PKTSIZE)",
             },
         ],
+        only_if: &[OnlyIf { parameters: &["mark_threshold"], other: "marks", is: Is::This("true") }],
         ..Info::PLAIN
     },
     build: &|values, place| Discipline::scheduled(Pie::new(values, place.random)),

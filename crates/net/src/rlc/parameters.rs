@@ -2,7 +2,7 @@
 
 use super::Acknowledged;
 use crate::arq::{Build, LinkLayer};
-use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
+use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Unit};
 
 const LONGEST: Duration = Duration::from_secs(1000);
 
@@ -120,6 +120,16 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 unit: Unit::Flag,
                 default: Some("true"),
                 doc: "whether an SDU that finds the queue full has its number already, so that the receiver waits for it",
+            },
+        ],
+        only_if: &[
+            OnlyIf { parameters: &["retransmissions"], other: "discard", is: Is::This("retransmissions") },
+            OnlyIf { parameters: &["lifetime"], other: "discard", is: Is::This("timer") },
+            OnlyIf { parameters: &["announce"], other: "discard", is: Is::Not("never") },
+            OnlyIf {
+                parameters: &["poll_pdus", "poll_last", "poll_timer", "prohibit"],
+                other: "status",
+                is: Is::This("polled"),
             },
         ],
         ..Info::PLAIN

@@ -21,7 +21,7 @@ use super::{Build, Dropped, Hosts, Queue};
 use crate::discipline::Discipline;
 use cobalt::{Cobalt, Rule};
 use hosts::{Isolation, Sides};
-use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Stream, Time, Unit, Values};
+use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Rate, Stream, Time, Unit, Values};
 use lasthop_wire::{Backlog, LossReason, Packet};
 use std::cell::RefCell;
 
@@ -80,6 +80,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             },
             SALT,
         ],
+        only_if: &[OnlyIf { parameters: &["overhead"], other: "shape", is: Is::Not("0") }],
         ..Info::PLAIN
     },
     build: &|values, place| {

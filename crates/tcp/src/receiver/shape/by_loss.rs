@@ -15,7 +15,7 @@
 
 use super::{AckShape, Arrived, Build, Due, Needs, Shape};
 use crate::receiver::estimate::PathEstimate;
-use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
+use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Time, Unit};
 use lasthop_wire::{SenderCounts, UplinkCounts};
 
 /// See the file.
@@ -74,6 +74,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "time over which p is counted (Fig. 4: every second)",
             },
         ],
+        only_if: &[OnlyIf { parameters: &["buffer_loss"], other: "buffer", is: Is::This("fixed") }],
         ..Info::PLAIN
     },
     build: &|values| {

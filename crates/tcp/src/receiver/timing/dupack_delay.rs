@@ -11,7 +11,7 @@
 //! SACK all that leave report what has arrived by then.
 
 use super::{AckTiming, Arrival, Build, When};
-use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
+use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Unit};
 
 /// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -45,6 +45,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "how long an ACK waits for a second segment, with every = 2",
             },
         ],
+        only_if: &[OnlyIf { parameters: &["after"], other: "every", is: Is::Not("1") }],
         ..Info::PLAIN
     },
     build: &|values| {

@@ -4,7 +4,7 @@
 //! 384 kbit/s where its numbers give 6.6, and uses 10 and 4: `published` is those, in proportion between.
 
 use super::{AdvertisedWindow, Build, WindowInput};
-use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Unit};
+use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Rate, Unit};
 
 /// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -55,6 +55,11 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 default: Some("held"),
                 doc: "what happens when the window falls: its right edge stays until it is reached, or moves left",
             },
+        ],
+        only_if: &[
+            OnlyIf { parameters: &["packets"], other: "formula", is: Is::This("fixed") },
+            OnlyIf { parameters: &["rate", "adaptive"], other: "formula", is: Is::Not("fixed") },
+            OnlyIf { parameters: &["delay", "retransmissions"], other: "formula", is: Is::This("eq5.2") },
         ],
         ..Info::PLAIN
     },

@@ -16,7 +16,7 @@
 
 use super::{AckEvent, Build, CongestionControl, LossEvent, Phase, Recovered, Reno, Start};
 use crate::sender::counting::AckCounting;
-use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Time, Unit, Values};
+use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Rate, Time, Unit, Values};
 
 /// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -45,6 +45,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             },
         ],
         scalable: true,
+        only_if: &[OnlyIf { parameters: &["floor_after"], other: "rtt_floor", is: Is::Not("0 s") }],
         ..Info::PLAIN
     },
     build: &|values, start| Box::new(Prague::new(values, &start)),
