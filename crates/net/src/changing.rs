@@ -6,10 +6,11 @@
 //! the rest of the packet in transmission, as a rate by plan does. What has been sent already arrives as it was to.
 
 use crate::admission::{Admission, State, Verdict};
-use crate::arq::{self, Arq};
+use crate::arq::{self, Arq, Carried};
 use crate::change::{Change, Fixed, Setting};
 use crate::channel::{self, Air, Channel};
 use crate::element::{Element, Output};
+use crate::link::trouble;
 use crate::propagation::Extra;
 use lasthop_base::{Duration, Rate, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
@@ -26,6 +27,8 @@ pub(crate) struct Changing {
     held_until: Time,
     keeps_order: bool,
     last_arrival: Time,
+    /// Whether trouble is to be told of.
+    tells_trouble: bool,
 }
 
 /// What a direction is made of beside its rate.
@@ -61,6 +64,7 @@ impl Changing {
             sending: None,
             held_until: Time::ZERO,
             last_arrival: Time::ZERO,
+            tells_trouble: false,
         }
     }
 
@@ -103,6 +107,9 @@ impl Changing {
             Air { start: begins, end: ends, bytes: packet.wire_bytes, priority: packet.priority, attempt: 0 };
         let carried = arq::carry(&air, &mut *self.parts.channel, &mut *self.parts.arq);
         self.held_until = ends + carried.holds;
+        if self.tells_trouble && carried != Carried::AT_ONCE {
+            out.push(Output::Troubled { packet, trouble: trouble(ends, &carried) });
+        }
         let mut at = ends + carried.late + self.parts.delay;
         if let Some(extra) = &mut self.parts.extra {
             at += extra.late(ends);
@@ -147,6 +154,10 @@ impl Element for Changing {
             None if self.waiting.is_empty() => Time::NEVER,
             None => self.held_until,
         }
+    }
+
+    fn tell_trouble(&mut self) {
+        self.tells_trouble = true;
     }
 
     fn backlog(&mut self, now: Time) -> Backlog {

@@ -37,6 +37,13 @@ pub enum Output {
         /// When.
         at: Time,
     },
+    /// Transmissions of a packet have failed, or will: told only if somebody asks ([`Element::tell_trouble`]).
+    Troubled {
+        /// The packet, before what the queue may have marked on it or not.
+        packet: Packet,
+        /// Which transmissions, and when.
+        trouble: Trouble,
+    },
     /// A packet that has joined is there twice. The copy gets a number of its own, and joins at once
     /// ([`Element::handle_copy`]).
     Copied {
@@ -91,6 +98,10 @@ pub trait Element: Send {
     fn take_trouble(&mut self) -> Option<Trouble> {
         None
     }
+
+    /// From now on it tells of trouble that it learns of later ([`Output::Troubled`]). Link layers that decide by themselves
+    /// what is sent keep theirs to themselves.
+    fn tell_trouble(&mut self) {}
 
     /// Whether it draws random numbers, so that repetitions may differ. Whoever does not has to say so.
     fn draws(&self) -> bool {

@@ -275,7 +275,7 @@ impl Link {
 
 /// The repeats that took `late` in all are spread evenly over it.
 #[cold]
-fn trouble(ends: Time, carried: &Carried) -> Trouble {
+pub(crate) fn trouble(ends: Time, carried: &Carried) -> Trouble {
     let failed = carried.attempts - u32::from(carried.delivered);
     let apart = carried.late.divided_by(u64::from(carried.attempts.saturating_sub(1)).max(1));
     Trouble { failed, since: ends, apart }

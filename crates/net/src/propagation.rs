@@ -97,6 +97,10 @@ impl Element for Delayed {
         self.inner.rlc()
     }
 
+    fn tell_trouble(&mut self) {
+        self.inner.tell_trouble();
+    }
+
     fn draws(&self) -> bool {
         self.inner.draws() || self.extra.draws()
     }

@@ -1,9 +1,10 @@
 //! One direction of a link with a queue that decides on leaving, or removes from the middle.
 
-use crate::arq::{self, Arq};
+use crate::arq::{self, Arq, Carried};
 use crate::change::{Change, Fixed, Setting};
 use crate::channel::{self, Air, Channel};
 use crate::element::{Element, Output};
+use crate::link::trouble;
 use crate::propagation::Extra;
 use crate::queue::{Dropped, Queue};
 use crate::service::{Served, Server, Service};
@@ -25,6 +26,8 @@ pub struct Scheduled {
     arq: Box<dyn Arq>,
     /// Whether nothing is ever lost on the air: then it is not asked.
     is_sound: bool,
+    /// Whether trouble is to be told of.
+    tells_trouble: bool,
     /// Packets in the queue.
     waiting: u32,
     /// Whether nothing is sent: its rate was set to none.
@@ -49,6 +52,7 @@ impl Scheduled {
         Scheduled {
             queue,
             is_sound: channel.is_perfect(),
+            tells_trouble: false,
             waiting: 0,
             channel,
             keeps_order: arq.keeps_order(),
@@ -125,6 +129,9 @@ impl Scheduled {
         let carried = arq::carry(&air, &mut *self.channel, &mut *self.arq);
         self.frees_at = served.ends + carried.holds;
         let at = self.arrival(served.ends, served.ends + carried.late);
+        if self.tells_trouble && carried != Carried::AT_ONCE {
+            out.push(Output::Troubled { packet: *packet, trouble: trouble(served.ends, &carried) });
+        }
         out.push(match carried.delivered {
             true => Output::Arrives { packet: *packet, at },
             false => Output::Lost { packet: *packet, at, reason: LossReason::Channel },
@@ -175,6 +182,10 @@ impl Element for Scheduled {
 
     fn poll_timeout(&self) -> Time {
         self.asks_at
+    }
+
+    fn tell_trouble(&mut self) {
+        self.tells_trouble = true;
     }
 
     fn backlog(&mut self, now: Time) -> Backlog {

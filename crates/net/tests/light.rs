@@ -226,3 +226,39 @@ fn losses_are_anybody_s() {
     config.channel.values.set("loss", Value::Number(1.0));
     assert_eq!(millis(&config, &[(0, FULL); 4]), [None; 4]);
 }
+
+/// Every packet fails twice: on its train, or behind it in a queue of either kind, somebody who asks hears of each; nobody
+/// else does.
+#[test]
+fn trouble_is_told_of_on_a_train_and_behind_it() {
+    for queue in ["drop_tail", "codel"] {
+        let mut config = config(0);
+        config.queue = match queue {
+            "codel" => Choice::named(queue::ALL, "codel"),
+            _ => Choice::named(admission::ALL, "drop_tail"),
+        };
+        config.channel = Choice::named(channel::ALL, "iid");
+        config.channel.values.set("loss", Value::Number(1.0));
+        config.arq = Choice::named(lasthop_net::arq::ALL, "repeat");
+        config.arq.values.set("transmissions", Value::Count(2));
+        for asks in [false, true] {
+            let mut line = line(&config);
+            if asks {
+                line.tell_trouble();
+            }
+            let Line::Element(mut element) = line else { panic!("a direction with trains is an element") };
+            let mut out = Vec::new();
+            (0..5).for_each(|number| element.handle_packet(Time::ZERO, packet(number, FULL), &mut out));
+            while element.poll_timeout() < Time::NEVER {
+                element.handle_timeout(element.poll_timeout(), &mut out);
+            }
+            let troubled = out.iter().filter_map(|output| match output {
+                Output::Troubled { packet, trouble } => Some((packet.number, trouble.failed)),
+                _ => None,
+            });
+            let expected: Vec<(u64, u32)> =
+                if asks { (0..5).map(|number| (number, 2)).collect() } else { Vec::new() };
+            assert_eq!(troubled.collect::<Vec<_>>(), expected, "{queue}");
+        }
+    }
+}

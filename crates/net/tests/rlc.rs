@@ -60,7 +60,11 @@ fn ends(outputs: Vec<Output>) -> Vec<End> {
         .filter_map(|output| match output {
             Output::Arrives { packet, at } => Some((packet.number, at, None)),
             Output::Lost { packet, at, reason } => Some((packet.number, at, Some(reason))),
-            Output::GivenUp { .. } | Output::Copied { .. } | Output::Across(_) | Output::Report(_) => None,
+            Output::GivenUp { .. }
+            | Output::Troubled { .. }
+            | Output::Copied { .. }
+            | Output::Across(_)
+            | Output::Report(_) => None,
         })
         .collect()
 }

@@ -219,6 +219,10 @@ impl Engine {
                     copied = Some(*packet);
                     continue;
                 }
+                Output::Troubled { packet, trouble } => {
+                    self.tell_failing(packet, *trouble);
+                    continue;
+                }
                 Output::Report(report) => {
                     self.tell_hosts(at, report);
                     continue;

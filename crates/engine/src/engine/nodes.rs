@@ -7,6 +7,7 @@ use crate::observer::Deed;
 use crate::pipe::{Behind, PipeId};
 use crate::routes::Nexts;
 use lasthop_middlebox::{Middlebox, Onward};
+use lasthop_net::Trouble;
 use lasthop_wire::{Body, LossReason, NodeNotice, Packet};
 use std::collections::BinaryHeap;
 
@@ -21,8 +22,12 @@ impl Engine {
         let exits = exits(&self.routes, ending);
         for (route, exit) in self.routes.iter().zip(&exits) {
             if let Some(hop) = exit {
+                let pipe = &mut self.pipes[route[usize::from(*hop)].0 as usize];
                 // Not all that comes goes on, nor does all that goes on come.
-                self.pipes[route[usize::from(*hop)].0 as usize].eager = false;
+                pipe.eager = false;
+                if middlebox.asks_link() {
+                    pipe.line.tell_trouble();
+                }
             }
         }
         self.nexts = Nexts::of(&self.routes, &self.pipes);
@@ -146,14 +151,29 @@ impl Engine {
         if self.refusals(next) > refusals {
             self.nodes[place as usize].middlebox.handle_refused(self.now, &sent);
         }
-        let is_hidden =
-            self.flows[sent.flow.0 as usize].opaque && self.nodes[place as usize].middlebox.reads_headers();
-        if asks
-            && !is_hidden
-            && let Some(trouble) = self.pipes[next.0 as usize].line.take_trouble()
-        {
-            self.nodes[place as usize].failing.extend(Failing::new(sent, trouble));
+        if asks && let Some(trouble) = self.pipes[next.0 as usize].line.take_trouble() {
+            self.note_failing(place, sent, trouble);
         }
+    }
+
+    /// Transmissions of a packet behind a node's middlebox will fail.
+    fn note_failing(&mut self, place: u32, packet: Packet, trouble: Trouble) {
+        let is_hidden =
+            self.flows[packet.flow.0 as usize].opaque && self.nodes[place as usize].middlebox.reads_headers();
+        if !is_hidden {
+            self.nodes[place as usize].failing.extend(Failing::new(packet, trouble));
+        }
+    }
+
+    /// A link tells of transmissions that failed, or will: the middlebox before it hears of them, if it asks.
+    #[cold]
+    pub(super) fn tell_failing(&mut self, packet: &Packet, trouble: Trouble) {
+        let asks =
+            |node: &Node| node.exits[packet.route as usize] == Some(packet.hop) && node.middlebox.asks_link();
+        let Some(place) = self.nodes.iter().position(asks) else { return };
+        self.note_failing(place as u32, *packet, trouble);
+        let deadline = self.nodes[place].deadline();
+        self.timers.at_latest((2 * self.flows.len() + place) as u32, deadline);
     }
 
     fn refusals(&self, pipe: PipeId) -> u64 {

@@ -114,6 +114,10 @@ impl Element for Impaired {
         self.inner.take_trouble()
     }
 
+    fn tell_trouble(&mut self) {
+        self.inner.tell_trouble();
+    }
+
     fn setting(&self) -> Option<Setting> {
         self.inner.setting()
     }

@@ -18,6 +18,8 @@ pub(super) struct Lit {
     trains: Trains,
     /// In the order in which they are released.
     waiting: VecDeque<(Released, Packet)>,
+    /// Whether trouble is to be told of.
+    tells_trouble: bool,
 }
 
 impl Lit {
@@ -25,7 +27,12 @@ impl Lit {
     pub(super) fn line(config: &Config, mut inner: Line) -> Line {
         let Some(light) = &config.light else { return inner };
         inner.track_backlog();
-        Line::Element(Box::new(Lit { inner, trains: Trains::new(light), waiting: VecDeque::new() }))
+        Line::Element(Box::new(Lit {
+            inner,
+            trains: Trains::new(light),
+            waiting: VecDeque::new(),
+            tells_trouble: false,
+        }))
     }
 
     fn release(&mut self, now: Time, passes: bool, mut packet: Packet, out: &mut Vec<Output>) {
@@ -36,7 +43,11 @@ impl Lit {
             (Line::Element(element), false) => return element.handle_packet(now, packet, out),
             (Line::Link(link), _) => link,
         };
+        link.take_trouble();
         let passage = if passes { link.pass_by(now, &packet) } else { link.carry_apart(now, &mut packet) };
+        if let Some(trouble) = link.take_trouble().filter(|_| self.tells_trouble) {
+            out.push(Output::Troubled { packet, trouble });
+        }
         out.push(match passage {
             Passage::Arrives { at } => Output::Arrives { packet, at },
             Passage::Lost { at, reason, .. } => Output::Lost { packet, at, reason },
@@ -71,6 +82,11 @@ impl Element for Lit {
             Line::Element(element) => element.poll_timeout(),
         };
         self.waiting.front().map_or(inner, |(released, _)| released.at.min(inner))
+    }
+
+    fn tell_trouble(&mut self) {
+        self.tells_trouble = true;
+        self.inner.tell_trouble();
     }
 
     fn backlog(&mut self, now: Time) -> Backlog {

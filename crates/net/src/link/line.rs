@@ -133,6 +133,13 @@ impl Line {
         }
     }
 
+    /// Has it tell of trouble that it learns of after a packet has joined ([`crate::Output::Troubled`]).
+    pub fn tell_trouble(&mut self) {
+        if let Line::Element(element) = self {
+            element.tell_trouble();
+        }
+    }
+
     /// What waits at `now`.
     pub fn backlog(&mut self, now: Time) -> Backlog {
         match self {

@@ -131,7 +131,9 @@ impl Link {
                     }
                     self.sides[1 - side].handle_across(self.now, across);
                 }
-                Output::Copied { .. } | Output::Report(_) => panic!("HARQ tells no more"),
+                Output::Copied { .. } | Output::Troubled { .. } | Output::Report(_) => {
+                    panic!("HARQ tells no more")
+                }
             }
         }
     }
