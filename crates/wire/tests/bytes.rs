@@ -134,7 +134,7 @@ fn a_packet_of_the_other_direction_swaps_the_ends() {
         ecn: Ecn::Ce,
         priority: Priority::Low,
         hop: 0,
-        joined: Time::ZERO,
+        joined: lasthop_base::Time::ZERO,
         body: Body::Datagram { number: 0 },
     };
     let back = Header::of(&packet, &ends);

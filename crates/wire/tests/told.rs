@@ -19,7 +19,7 @@ fn bytes_of(body: Body) -> Vec<u8> {
         priority: Priority::Normal,
         route: 0,
         hop: 0,
-        joined: Time::ZERO,
+        joined: lasthop_base::Time::ZERO,
         body,
     };
     let source: SocketAddr = "10.0.0.1:40000".parse().expect("an address");
