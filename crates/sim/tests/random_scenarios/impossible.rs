@@ -1,0 +1,107 @@
+//! Numbers that no run can have, whatever its scenario.
+
+use lasthop_base::Duration;
+use lasthop_scenario::{Scenario, Traffic, Transfer};
+use lasthop_sim::{FlowOutcome, LINK_METRICS, METRICS, Outcome};
+
+/// The longest wait that a drawn scenario can have, s: a queue of a billion bytes at 1 kbit/s.
+const LONGEST_WAIT: f64 = 8e6;
+
+/// Complaints about an outcome; none if it is possible.
+pub fn impossible(scenario: &Scenario, outcome: &Outcome) -> Vec<String> {
+    let mut found = Vec::new();
+    for (index, flow) in outcome.flows.iter().enumerate() {
+        let mut complain = |what: String| found.push(format!("flow {}: {what}", flow.name));
+        for metric in METRICS {
+            let value = (metric.of)(flow);
+            if let Some(value) = value.filter(|value| !value.is_finite() || *value < 0.0) {
+                complain(format!("{} = {value}", metric.name));
+            }
+            if let Some(value) = value.filter(|value| metric.name.ends_with("_pct") && *value > 100.001) {
+                complain(format!("{} = {value}", metric.name));
+            }
+        }
+        delivered(scenario, index, flow, &mut complain);
+        let shortest = shortest_round_trip(scenario, index);
+        if let Some(smallest) = flow.smallest_rtt_s.filter(|smallest| *smallest < shortest - 2e-9) {
+            complain(format!("RTT of {smallest} s on a path of {shortest} s"));
+        }
+    }
+    for link in &outcome.links {
+        for (way, traffic) in ["down", "up"].into_iter().zip(&link.traffic) {
+            let mut complain = |what: String| found.push(format!("link {} {way}: {what}", link.name));
+            for metric in LINK_METRICS {
+                let value = (metric.of)(traffic);
+                if let Some(value) = value.filter(|value| !value.is_finite() || *value < 0.0) {
+                    complain(format!("{} = {value}", metric.name));
+                }
+            }
+            // A packet whose transmission began before the warm-up's end arrives whole after it.
+            let most = traffic.capacity_bytes * 1.000_001 + 65_536.0;
+            if traffic.carried_bytes as f64 > most {
+                complain(format!("carried {} of {} bytes", traffic.carried_bytes, traffic.capacity_bytes));
+            }
+            if let Some(wait) = traffic.wait {
+                // Quantiles are exact to 1.6 %.
+                let [p50, p95, p99] = wait.quantiles_s;
+                if p50 > p95 || p95 > p99 {
+                    complain(format!("waits of {p50}, {p95}, {p99} s"));
+                }
+                // Waits are known when a packet joins: those of packets that arrive after the run's end count. No queue here
+                // lasts for longer than this.
+                if wait.mean_s > LONGEST_WAIT || p99 > LONGEST_WAIT {
+                    complain(format!("waits of {} s", wait.mean_s.max(p99)));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// More delivered than was sent, or than there is.
+fn delivered(scenario: &Scenario, index: usize, flow: &FlowOutcome, complain: &mut impl FnMut(String)) {
+    if scenario.warmup > Duration::ZERO {
+        return;
+    }
+    match &scenario.flows[index].traffic {
+        Traffic::Tcp { transfer, source, .. } => {
+            let sent = flow.source.data_sent * u64::from(source.segment);
+            if flow.delivered_bytes > sent {
+                complain(format!("delivered {} of {sent} bytes sent", flow.delivered_bytes));
+            }
+            if let Transfer::Bytes(whole) = transfer
+                && flow.delivered_bytes > *whole
+            {
+                complain(format!("delivered {} of {whole} bytes", flow.delivered_bytes));
+            }
+            if flow.source.retransmitted > flow.source.data_sent {
+                complain(format!("{} retransmissions", flow.source.retransmitted));
+            }
+        }
+        Traffic::Datagrams { packet, rate, .. } => {
+            // The rate while it sends, a burst of the largest size, and one datagram.
+            let most = rate.bps() as f64 / 8.0 * flow.limit_s + 10_001.0 * f64::from(*packet);
+            if flow.delivered_bytes as f64 > most {
+                complain(format!("delivered {} of at most {most} bytes", flow.delivered_bytes));
+            }
+        }
+    }
+}
+
+/// The propagation delay there and back, s, less a tick of the clock that measures; 0 where a middlebox may answer.
+fn shortest_round_trip(scenario: &Scenario, index: usize) -> f64 {
+    if scenario.boxed_nodes().next().is_some() {
+        return 0.0;
+    }
+    let route = &scenario.routes[index];
+    let delays = route.there.iter().chain(&route.back).map(|hop| {
+        let link = &scenario.links[hop.link];
+        let way = if hop.is_down { &link.down } else { &link.up };
+        way.delay.as_secs()
+    });
+    let tick = match &scenario.flows[index].traffic {
+        Traffic::Tcp { source, .. } => source.rto.tick.max(source.timestamp_tick).as_secs(),
+        Traffic::Datagrams { .. } => 0.0,
+    };
+    delays.sum::<f64>() - tick
+}

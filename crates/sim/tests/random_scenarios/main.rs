@@ -1,0 +1,96 @@
+//! Random valid scenarios: none hangs, panics or reports an impossible number, and none depends on how it is watched.
+//!
+//! `LASTHOP_SCENARIOS=1000..21000 cargo test -p lasthop-sim --test random_scenarios` tries others than the usual ones;
+//! `LASTHOP_SCENARIOS=1234` prints one and tries it.
+
+mod draw;
+mod impossible;
+
+use draw::Drawing;
+use impossible::impossible;
+use lasthop_scenario::{Catalogue, Scenario};
+use lasthop_sim::{Outcome, Running, Watch};
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Events after which a run is left where it is.
+const MOST_EVENTS: usize = 200_000;
+/// Events at one instant that only a run has that never ends: eight flows send 10,000 segments each at once.
+const AT_ONE_INSTANT: usize = 2_000_000;
+
+fn seeds() -> Range<u64> {
+    let Ok(asked) = std::env::var("LASTHOP_SCENARIOS") else { return 0..500 };
+    let number = |text: &str| text.parse().expect("a seed, or FIRST..END");
+    match asked.split_once("..") {
+        Some((first, end)) => number(first)..number(end),
+        None => number(&asked)..number(&asked) + 1,
+    }
+}
+
+/// The outcome after at most [`MOST_EVENTS`], and whether the run had come to its end; an error if time stands still.
+fn carried(scenario: &Scenario, watch: Watch, in_pieces_of: usize) -> Result<(Outcome, bool), String> {
+    let mut running = Running::new(scenario, scenario.seed, watch);
+    let (mut done, mut still, mut ended) = (0, 0, false);
+    while !ended && (done < MOST_EVENTS || still > 0) {
+        let before = running.now();
+        ended = !running.advance(in_pieces_of);
+        done += in_pieces_of;
+        still = if running.now() == before { still + in_pieces_of } else { 0 };
+        if still > AT_ONE_INSTANT {
+            return Err(format!("time stands still at {} s", before.as_secs()));
+        }
+    }
+    Ok((running.finish().0, ended))
+}
+
+/// Tries one scenario: its faults, or `None` if it is refused.
+fn tried(catalogue: &Catalogue, text: &str) -> Option<Vec<String>> {
+    let scenario = match catalogue.parse(text, "random").and_then(|draft| draft.check()) {
+        Ok(scenario) => scenario,
+        Err(problem) => {
+            assert!(!problem.message().is_empty() && problem.line() >= 1, "{problem:?}\n{text}");
+            return None;
+        }
+    };
+    let waits = Watch { waits: true, ..Watch::default() };
+    let (mut outcome, ended) = match carried(&scenario, waits, 20_000) {
+        Ok(carried) => carried,
+        Err(hang) => return Some(vec![hang]),
+    };
+    let mut found = impossible(&scenario, &outcome);
+    // With probes no hops are fused.
+    let probes = Watch { probes: true, ..Watch::default() };
+    if let (true, Ok((probed, true))) = (ended, carried(&scenario, probes, 977)) {
+        for link in &mut outcome.links {
+            link.traffic.iter_mut().for_each(|way| way.wait = None);
+        }
+        if probed != outcome {
+            found.push("probes change the outcome".to_owned());
+        }
+    }
+    Some(found)
+}
+
+#[test]
+fn none_hangs_or_reports_an_impossible_number() {
+    let (drawing, catalogue) = (Drawing::new(), Catalogue::default());
+    let (mut valid, mut wrong) = (0, Vec::new());
+    let seeds = seeds();
+    let count = seeds.end - seeds.start;
+    for seed in seeds {
+        let text = drawing.scenario(seed);
+        if count == 1 {
+            println!("{text}");
+        }
+        let panicked = |_| Some(vec!["panics".to_owned()]);
+        let found = catch_unwind(AssertUnwindSafe(|| tried(&catalogue, &text))).unwrap_or_else(panicked);
+        if let Some(found) = found {
+            valid += 1;
+            wrong.extend(found.into_iter().map(|what| format!("LASTHOP_SCENARIOS={seed}: {what}")));
+        }
+    }
+    println!("{valid} of {count} scenarios are valid");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    // A generator that only draws what is refused would find nothing.
+    assert!(count < 100 || valid * 3 > count, "{valid} of {count} scenarios are valid");
+}
