@@ -202,6 +202,11 @@ impl Timers {
         Timers(all)
     }
 
+    /// The same number of timers, none of them set.
+    pub(crate) fn unset(&self) -> Timers {
+        Timers::new(self.0.count)
+    }
+
     /// Timer `number` is to come up at `deadline` at the latest.
     #[inline(always)]
     pub fn at_latest(&mut self, number: u32, deadline: Time) {

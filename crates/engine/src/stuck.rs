@@ -1,7 +1,7 @@
-//! A run whose time stands still: events due again and again at the same instant.
+//! A run whose time stands still: a timer that is due again and again at the same instant.
 //!
-//! Counting costs nothing for an event: the loop of [`Engine::advance`](crate::Engine::advance) asks once a call whether
-//! time has moved. If time stood still for [`MANY`] events, each further event at that instant is counted by its source.
+//! Packets take time, so that only timers and the deadlines of elements can come up for ever at one instant. Two numbers
+//! are kept for all of them; behind [`MANY`] events at an instant each source is counted by itself.
 
 use crate::flow::Side;
 use crate::node::NodeId;
@@ -12,13 +12,10 @@ use std::collections::BTreeMap;
 
 /// Events at one instant from which on events are counted by source.
 const MANY: u64 = 1 << 20;
-/// Further events of one source at that instant with which a run is stuck. A source of datagrams, or a pipe that carries
-/// them, has at most 10,000 of each flow at one instant.
+/// Further events of one source at that instant with which a run is stuck. A source of datagrams has at most 10,000.
 const MOST: u64 = 1 << 20;
-/// A timer with more than this part of [`MOST`] is the cause, in the place of the packets that it sends.
-const PART: u64 = 16;
 
-/// Source of an event.
+/// Source of an event that is no packet's arrival.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Source {
     /// Timer of a flow's endpoint, of its application, or of its source of datagrams.
@@ -29,8 +26,6 @@ pub enum Source {
     Plans,
     /// Deadline of a pipe's element: its queue, its link layer.
     Element(PipeId),
-    /// Arrival of a packet at a pipe's end.
-    Arrival(PipeId),
 }
 
 /// A run that does not go on: its time stands still.
@@ -44,47 +39,44 @@ pub struct Stuck {
     pub events: u64,
 }
 
-/// Events since time moved last.
-#[derive(Default)]
+/// Events of timers and elements at the present instant.
 pub(crate) struct Still {
+    at: Time,
     events: u64,
     by_source: BTreeMap<Source, u64>,
     stuck: Option<Stuck>,
 }
 
+impl Default for Still {
+    fn default() -> Still {
+        Still { at: Time::ZERO, events: 0, by_source: BTreeMap::new(), stuck: None }
+    }
+}
+
 impl Still {
-    /// Notes that time has moved.
+    /// Notes an event; whether there were very many at this instant.
     #[inline]
-    pub(crate) fn clear(&mut self) {
-        if self.events > 0 {
-            *self = Still::default();
+    pub(crate) fn tick(&mut self, now: Time) -> bool {
+        if now != self.at {
+            (self.at, self.events) = (now, 0);
+            return false;
         }
-    }
-
-    /// Notes events in which time did not move.
-    pub(crate) fn add(&mut self, events: u64) {
-        self.events += events;
-    }
-
-    /// Whether events are to be counted by source.
-    #[inline]
-    pub(crate) fn is_suspect(&self) -> bool {
+        self.events += 1;
         self.events >= MANY
     }
 
-    /// Counts an event of a source.
-    pub(crate) fn count(&mut self, at: Time, source: Source) {
-        let count = self.by_source.entry(source).or_default();
-        *count += 1;
-        if *count < MOST {
-            return;
+    /// Counts an event by its source; whether this source was due too often.
+    pub(crate) fn is_too_many(&mut self, source: Source) -> bool {
+        if self.events == MANY {
+            self.by_source.clear();
         }
-        let busiest = (source, *count);
-        let is_timer =
-            |(source, count): &(Source, u64)| !matches!(source, Source::Arrival(_)) && *count > MOST / PART;
-        let timers = self.by_source.iter().map(|(source, count)| (*source, *count)).filter(is_timer);
-        let (source, events) = timers.max_by_key(|(_, count)| *count).unwrap_or(busiest);
-        self.stuck = Some(Stuck { at, source, events });
+        let events = self.by_source.entry(source).or_default();
+        *events += 1;
+        if *events < MOST {
+            return false;
+        }
+        self.stuck = Some(Stuck { at: self.at, source, events: *events });
+        true
     }
 
     /// Why the run does not go on, if it does not.

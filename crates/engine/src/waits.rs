@@ -23,8 +23,9 @@ const WIDENED: usize = 256;
 pub struct Waits {
     /// [`LEAST`] less the propagation delay, ns.
     shift: i64,
-    /// With [`LEAST`] in each.
-    sum: u128,
+    /// With [`LEAST`] in each: the lower 64 bits, and those above.
+    sum: u64,
+    sum_above: u64,
     /// By class, from the first on; there are none above the largest that there was.
     counts: Vec<u64>,
 }
@@ -32,20 +33,38 @@ pub struct Waits {
 impl Waits {
     /// None yet, on a pipe with this propagation delay.
     pub fn new(propagation: Duration) -> Waits {
-        Waits { shift: LEAST as i64 - propagation.as_nanos() as i64, sum: 0, counts: Vec::new() }
+        Waits {
+            shift: LEAST as i64 - propagation.as_nanos() as i64,
+            sum: 0,
+            sum_above: 0,
+            counts: Vec::new(),
+        }
     }
 
     /// A packet took so long to the pipe's other end, at least the propagation delay.
     #[inline]
     pub(crate) fn note(&mut self, took: Duration) {
-        let nanos = took.as_nanos().min(LONGEST) as i64 + self.shift;
-        debug_assert!(nanos >= LEAST as i64, "{took} is shorter than the propagation delay");
-        self.sum += nanos.unsigned_abs() as u128;
+        let mut nanos = (took.as_nanos() as i64).wrapping_add(self.shift);
+        if nanos < LEAST as i64 {
+            nanos = self.out_of_range(took);
+        }
+        let (sum, carries) = self.sum.overflowing_add(nanos as u64);
+        self.sum = sum;
+        if carries {
+            self.sum_above += 1;
+        }
         let class = class(nanos);
         match self.counts.get_mut(class) {
             Some(count) => *count += 1,
             None => self.widen(class),
         }
+    }
+
+    /// A wait beyond 63 bits, or one below none, as the nearest that there is.
+    #[cold]
+    fn out_of_range(&self, took: Duration) -> i64 {
+        let nanos = i128::from(took.as_nanos()) + i128::from(self.shift);
+        nanos.clamp(i128::from(LEAST), i128::from(LONGEST)) as i64
     }
 
     /// A first packet took so much longer than all before that there is no room for its class yet.
@@ -57,7 +76,7 @@ impl Waits {
 
     /// Forgets what was, as at the end of a warm-up.
     pub fn clear(&mut self) {
-        self.sum = 0;
+        (self.sum, self.sum_above) = (0, 0);
         self.counts.fill(0);
     }
 
@@ -69,7 +88,8 @@ impl Waits {
     /// Their mean, s, exactly; `None` without any.
     pub fn mean_s(&self) -> Option<f64> {
         let count = self.count();
-        let sum = self.sum - u128::from(LEAST) * u128::from(count);
+        let sum =
+            (u128::from(self.sum_above) << 64) + u128::from(self.sum) - u128::from(LEAST) * u128::from(count);
         (count > 0).then(|| sum as f64 / 1e9 / count as f64)
     }
 

@@ -37,10 +37,6 @@ fn named(scenario: &Scenario, source: Source) -> (String, String) {
             (what, times_of("its", &[(choice.info, &choice.values)]))
         }
         Source::Element(pipe) => element(scenario, pipe),
-        Source::Arrival(pipe) => {
-            let what = format!("a packet on {}", link_of(scenario, pipe));
-            (what, "give a link of its way a one_way_delay above 0 s".to_owned())
-        }
         Source::Host(flow, side) => {
             let name = scenario.flows.get(flow.0 as usize).map_or("", |flow| &flow.name);
             let end = if side == Side::Source { "source" } else { "destination" };

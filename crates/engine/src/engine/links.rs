@@ -21,7 +21,11 @@ impl Engine {
             && here.travelling.first().is_none_or(|first| first.due > self.now)
         {
             element.handle_timeout(self.now, &mut self.decided);
-            return self.take_decisions(PipeId(pipe));
+            match self.goes_on_at_element(pipe) {
+                true => self.take_decisions(PipeId(pipe)),
+                false => self.decided.clear(),
+            }
+            return;
         }
         let Some(first) = here.travelling.first() else { return };
         match first.arrives {

@@ -191,28 +191,25 @@ impl Engine {
         self.observer.take()
     }
 
-    /// Runs every event up to and including `until`, unless the run is [stuck](Engine::stuck).
+    /// Runs every event up to and including `until`; none at which the run is [stuck](Engine::stuck).
     pub fn run_until(&mut self, until: Time) {
-        while self.advance(until, PIECE) {}
+        self.horizon = until;
+        let mut room = blank();
+        while self.step(until, &mut room) {}
+        self.now = self.now.max(until);
     }
 
     /// Runs every event up to and including `until`, but so many at most; true if there are more. Whoever calls it until it
     /// is false has what one [`Engine::run_until`] gives.
     pub fn advance(&mut self, until: Time, most: usize) -> bool {
-        if self.still.is_suspect() {
-            return self.advance_counting(until, most);
-        }
-        let before = self.now;
         self.horizon = until;
         let mut room = blank();
         for _ in 0..most {
             if !self.step(until, &mut room) {
                 self.now = self.now.max(until);
-                self.still.clear();
                 return false;
             }
         }
-        self.note_pace(before, most);
         true
     }
 
@@ -261,9 +258,6 @@ impl Engine {
         true
     }
 }
-
-/// Events between two looks whether time moves.
-const PIECE: usize = 1 << 16;
 
 /// The last time that comes.
 const LAST: Time = Time::from_nanos(u64::MAX - 1);

@@ -11,6 +11,9 @@ use lasthop_wire::{FlowId, Packet};
 impl Engine {
     /// A timer's place in the agenda has come up: its deadline is now, or has moved.
     pub(super) fn fire(&mut self, timer: u32, room: &mut Packet) {
+        if !self.goes_on_at_timer(timer) {
+            return;
+        }
         let id = FlowId(timer / 2);
         let side = if timer.is_multiple_of(2) { Side::Source } else { Side::Destination };
         let now = self.now;
