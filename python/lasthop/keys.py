@@ -174,6 +174,12 @@ class Direction(TypedDict, total=False):
     corrupt: float | str
     """share of packets of which a bit turns over past the link layer: they fail the checksum of the host they
     reach"""
+    residual_loss: float | str
+    """share of packets that is lost behind the link layer, beside what the link itself gives up: no `arq`
+    retransmits them"""
+    residual_burst: float | str
+    """with `residual_loss`: mean length of a burst of such losses, packets; without it each packet is lost
+    independently"""
     queue: QueueChoice
     """may a packet join the queue, and which one leaves it next?"""
     channel: ChannelChoice
@@ -226,6 +232,12 @@ class Link(_LinkWords, total=False):
     corrupt: float | str
     """share of packets of which a bit turns over past the link layer: they fail the checksum of the host they
     reach"""
+    residual_loss: float | str
+    """share of packets that is lost behind the link layer, beside what the link itself gives up: no `arq`
+    retransmits them"""
+    residual_burst: float | str
+    """with `residual_loss`: mean length of a burst of such losses, packets; without it each packet is lost
+    independently"""
     queue: QueueChoice
     """may a packet join the queue, and which one leaves it next?"""
     channel: ChannelChoice

@@ -2,7 +2,7 @@
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::service::Service;
-use lasthop_net::{Config, Line, Output, channel, queue};
+use lasthop_net::{Config, Line, Output, arq, channel, queue, rlc};
 use lasthop_wire::{Body, Ecn, FlowId, LossReason, Packet, Priority};
 
 fn packet(number: u64) -> Packet {
@@ -113,4 +113,44 @@ fn damage_does_not_change_which_packets_the_channel_destroys() {
         assert!(lost(0.0).len() > 400);
         assert_eq!(lost(0.0), lost(0.5));
     }
+}
+
+/// A residual loss is a share of the delivered packets, whatever link layer there is: it changes no other packet's time, and
+/// no retransmission saves a packet from it.
+#[test]
+fn residual_losses_come_behind_the_link_layer() {
+    let count = 50_000;
+    for (arq, mechanisms) in [("none", arq::ALL), ("repeat", arq::ALL), ("rlc", rlc::ALL)] {
+        let mut config = config(1e-12, 0.0);
+        config.arq = Choice::named(mechanisms, arq);
+        if arq != "none" {
+            config.channel = Choice::named(channel::ALL, "iid");
+            config.channel.values.set("loss", Value::Number(0.1));
+        }
+        let before = carried(&config, count, 20);
+        config.residual_loss = 0.05;
+        let after = carried(&config, count, 20);
+        assert_eq!(before.len(), after.len(), "{arq}");
+        let mut lost = 0;
+        for (one, other) in before.iter().zip(&after) {
+            assert_eq!((one.0, one.1, one.2), (other.0, other.1, other.2), "{arq}");
+            lost += usize::from(one.3 != other.3);
+        }
+        let delivered = before.iter().filter(|one| one.3.is_none()).count() as f64;
+        let error = (delivered * 0.05 * 0.95).sqrt();
+        assert!((lost as f64 - delivered * 0.05).abs() < 5.0 * error, "{arq}: {lost} of {delivered}");
+    }
+}
+
+/// Bursts of residual losses have the mean length that is asked for: the chain's stay in its bad state is geometric.
+#[test]
+fn residual_losses_come_in_bursts() {
+    let mut config = config(0.0, 0.0);
+    (config.residual_loss, config.residual_burst) = (0.05, Some(5.0));
+    let lost: Vec<bool> = carried(&config, 100_000, 2).iter().map(|one| one.3.is_some()).collect();
+    let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count();
+    let total = lost.iter().filter(|lost| **lost).count();
+    // 1,000 bursts; a geometric length of mean 5 has a standard deviation of 4.5.
+    let mean = total as f64 / bursts as f64;
+    assert!((mean - 5.0).abs() < 5.0 * 4.5 / (bursts as f64).sqrt(), "{mean} packets in {bursts} bursts");
 }

@@ -8,7 +8,7 @@ use crate::scenario::Scenario;
 use crate::set;
 use crate::source::{Source, Span};
 use crate::suggest::among;
-use crate::tree::{self, Table};
+use crate::tree::{self, Node, Table};
 use crate::{inline, ready, show};
 use std::path::Path;
 use std::sync::Arc;
@@ -103,7 +103,8 @@ impl Draft {
     /// without the flow's name it means every flow: `recovery`, `sender.recovery`.
     /// An empty value takes the key away. `rate`, `plan` and `trace` replace each
     /// other. `sender` and `receiver` take the name of a mechanism: `sender=cubic`.
-    /// Of a line its own keys ([`inline::KEYS`]) are keys, too: `loss` is what `loss=` in the line is.
+    /// Of a line its own keys ([`inline::KEYS`]) are keys, too: `loss` is what `loss=` in the line is. `loss`, `up_loss` and
+    /// `ber` are such keys of every path.
     ///
     /// # Errors
     /// If there is no such key, or if the path could mean several. The value
@@ -114,23 +115,39 @@ impl Draft {
         let place = Span { source, start: 0, end: path.len() };
         self.sources.push(typed);
         let done = match value.trim().is_empty() {
+            true if inline::is_of_losses(path) => Err(Problem::new(
+                self.sources.last().unwrap_or(&self.sources[0]),
+                place.start..place.end,
+                format!("`{path}` cannot be taken away"),
+            )
+            .help(format!(
+                "{path}=0 loses nothing; a link's own channel goes by its full path: link.NAME.down.channel="
+            ))),
             true => set::take_away(self, path, place),
             false => {
                 let there = Span { source, start: begins, end: begins + value.len() };
                 let node = tree::parse_typed(value, there);
-                match self.line.take_if(|_| inline::is_own(path)) {
-                    Some(line) => {
-                        let done = inline::set(self, &line, path, place, value, node);
-                        self.line.get_or_insert(line);
-                        done
-                    }
-                    None => set::apply(self, path, place, node),
-                }
+                self.put(path, place, value, node)
             }
         };
         if done.is_err() {
             self.sources.pop();
         }
+        done
+    }
+
+    fn put(&mut self, path: &str, place: Span, value: &str, node: Node) -> Result<(), Problem> {
+        let before = self.line.take();
+        let line = match &before {
+            Some(line) if line.has_word(path) => before.clone(),
+            Some(_) => None,
+            None => inline::Line::of_every_path(self, path)?,
+        };
+        let done = match &line {
+            Some(line) => inline::set(self, line, path, place, value, node),
+            None => set::apply(self, path, place, node),
+        };
+        self.line = self.line.take().or(before);
         done
     }
 

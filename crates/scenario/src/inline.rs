@@ -5,7 +5,7 @@
 //! or of a file the same keys change that one (`lte,loss=1%`): "down" is then the direction in which the first flow
 //! sends over the last link of its way, the last hop. [`KEYS`] has their meanings.
 //!
-//! [`Draft::set`] takes these keys, too, where a line was read (`words`).
+//! [`Draft::set`] takes these keys, too, where a line was read, and those of losses everywhere (`words`).
 //!
 //! Every other key is one of the document's or of the flow's, as for
 //! [`Draft::set`]: `duration`, `seed`, `runs`, `headers`, `transfer`, `segment`,
@@ -16,7 +16,7 @@ mod adapt;
 mod words;
 
 pub(crate) use adapt::adapted;
-pub(crate) use words::{Line, set};
+pub(crate) use words::{Line, is_of_losses, set};
 
 use crate::catalogue::Catalogue;
 use crate::draft::Draft;
@@ -49,11 +49,16 @@ pub const KEYS: &[(&str, &str, &str)] = &[
          default), unlimited, or a mechanism",
     ),
     ("up_queue", "1bdp", "queue up"),
-    ("loss", "1%", "share of packets lost down; what a ready path repeats (`arq`) it then repeats no more"),
+    (
+        "loss",
+        "1%",
+        "share of packets that TCP loses down: of a ready path or a file behind its ARQ (`residual_loss`), where it has one; \
+         of a line that stands alone on the channel, before the line's own `arq`",
+    ),
     ("burst", "5", "mean length of a burst of losses, packets; with `loss`"),
     ("up_loss", "1%", "share of packets lost up, as `loss` down"),
     ("up_burst", "5", "mean length of a burst of losses up, packets; with `up_loss`"),
-    ("ber", "1e-5", "bit error rate down, instead of `loss`"),
+    ("ber", "1e-5", "bit error rate of the channel down, before any ARQ, instead of `loss`"),
     ("channel", "{kind=\"iid\",loss=0.01}", "a channel down, instead of `loss`"),
     ("arq", "{kind=\"repeat\",transmissions=3}", "what the link layer does about losses down"),
     ("jitter", "5ms", "each packet down is late by a random time up to this, in order; or a mechanism"),

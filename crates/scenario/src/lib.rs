@@ -77,6 +77,7 @@ pub use complaint::Complaint;
 pub use draft::Draft;
 pub use files::{Disk, Files};
 pub use list::Entry;
+pub use notes::of_all as notes_of_all;
 pub use problem::Problem;
 pub use ready::names as ready_paths;
 pub use reference::{Described, Section, aliases, units};

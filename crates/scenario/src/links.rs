@@ -133,6 +133,8 @@ fn direction(
     config.loss_plan = steps(reader, head, &fields, "loss_plan", "0 for 14.95 s, 50 % for 50 ms")?;
     config.duplicate = fields.number("duplicate").unwrap_or(0.0);
     config.corrupt = fields.number("corrupt").unwrap_or(0.0);
+    config.residual_loss = fields.number("residual_loss").unwrap_or(0.0);
+    config.residual_burst = residual_burst(reader, head, &fields)?;
     for question in reader.catalogue.of_side("link") {
         if let Some(answer) = fields.answer(question.name) {
             reader.catalogue.link.answer(&mut config, question.name, answer);
@@ -148,6 +150,28 @@ fn direction(
             .help("what a link layer does is in the recording already: leave one of the two out"));
     }
     Ok(config)
+}
+
+/// Mean length of a burst of residual losses, packets, if a burst can have it.
+fn residual_burst(reader: &Reader<'_>, head: Head<'_>, fields: &Fields) -> Result<Option<f64>, Problem> {
+    /// With more losses the good state would have no length.
+    const MOST: f64 = 0.999;
+    let (Some(burst), Some(place)) = (fields.number("residual_burst"), fields.place("residual_burst")) else {
+        return Ok(None);
+    };
+    let key = head.key("residual_burst");
+    match fields.number("residual_loss") {
+        None => Err(reader
+            .problem(place, format!("{key} needs `residual_loss`: bursts of how many losses"))
+            .help("write both: residual_loss = \"1 %\" and residual_burst = 5")),
+        Some(loss) if loss > MOST => Err(reader
+            .problem(place, format!("{key}: losses of {} % leave no room between bursts", loss * 100.0))
+            .help(format!(
+                "give a residual_loss of at most {} %, or leave residual_burst out",
+                MOST * 100.0
+            ))),
+        Some(_) => Ok(Some(burst)),
+    }
 }
 
 /// The keys that say a direction's rate: one of them.

@@ -1,11 +1,70 @@
 //! What is right, but hardly what was meant.
 
-use crate::scenario::{Flow, Route, Scenario, Traffic};
+use crate::scenario::{Flow, Link, Route, Scenario, Traffic};
+use lasthop_base::Info;
+use lasthop_net::Config;
+use lasthop_tcp::receiver::{cause, shape};
 
 impl Scenario {
     /// What its author should know before it runs, a sentence each with a remedy; mostly nothing.
     pub fn notes(&self) -> Vec<String> {
-        self.unmarked().into_iter().collect()
+        let all = [self.residual(), self.deaf(), self.unpaired()];
+        all.into_iter().flatten().chain(self.unmarked()).collect()
+    }
+
+    /// Losses behind a link layer that retransmits: on which side of it they are.
+    fn residual(&self) -> Vec<String> {
+        let lossy =
+            |(.., config): &(&Link, &str, &Config)| config.residual_loss > 0.0 && config.retransmits();
+        let told = |(link, name, config): (&Link, &str, &Config)| {
+            format!(
+                "link.{0}.{name}: `loss` (residual_loss) is what is lost after the link's own retransmissions, which stay \
+                 (arq = \"{1}\"); what they repair: link.{0}.{name}.channel",
+                link.name, config.arq.info.name
+            )
+        };
+        self.directions().filter(lossy).map(told).collect()
+    }
+
+    /// Directions that deliver nothing, probably because a percentage was meant.
+    fn deaf(&self) -> Vec<String> {
+        let deaf = |(.., config): &(&Link, &str, &Config)| config.loses_all();
+        let told = |(link, name, _): (&Link, &str, &Config)| {
+            format!(
+                "link.{}.{name}: every packet is lost, because a share of 1 is 100 %; one in a hundred is written 0.01 or \
+                 \"1 %\"",
+                link.name
+            )
+        };
+        self.directions().filter(deaf).map(told).collect()
+    }
+
+    fn directions(&self) -> impl Iterator<Item = (&Link, &'static str, &Config)> {
+        self.links.iter().flat_map(|link| [(link, "down", &link.down), (link, "up", &link.up)])
+    }
+
+    /// Receivers of which one half waits for the other: an ACK shape for judgements, or judgements for a shape. Flows with
+    /// the same note share one.
+    fn unpaired(&self) -> Vec<String> {
+        let mut told: Vec<(String, &Flow, usize)> = Vec::new();
+        for (flow, receiver) in self.receivers() {
+            let Some(why) = unpaired(receiver) else { continue };
+            match told.iter_mut().find(|(known, ..)| *known == why) {
+                Some((.., more)) => *more += 1,
+                None => told.push((why, flow, 0)),
+            }
+        }
+        told.into_iter()
+            .map(|(why, flow, more)| format!("flow.{}{}: {why}", flow.name, others(more)))
+            .collect()
+    }
+
+    /// Each flow of TCP with the end that receives its data.
+    fn receivers(&self) -> impl Iterator<Item = (&Flow, &lasthop_tcp::Config)> {
+        self.flows.iter().filter_map(|flow| match &flow.traffic {
+            Traffic::Tcp { destination, .. } => Some((flow, &**destination)),
+            Traffic::Datagrams { .. } => None,
+        })
     }
 
     /// Flows that offer ECN where no queue ever marks.
@@ -25,10 +84,7 @@ impl Scenario {
         let mut unmarked =
             self.flows.iter().zip(&self.routes).filter(|(flow, route)| offers(flow) && !is_marked(route));
         let (flow, route) = unmarked.next()?;
-        let others = match unmarked.count() {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
+        let others = others(unmarked.count());
         let hop = route.there.last()?;
         let direction = if hop.is_down { "down" } else { "up" };
         let (what, queue) = match &flow.traffic {
@@ -41,6 +97,52 @@ impl Scenario {
             flow.name, self.links[hop.link].name
         ))
     }
+}
+
+/// Why one half of a receiver changes nothing without the other; `None` if both do, or neither is there.
+fn unpaired(receiver: &lasthop_tcp::Config) -> Option<String> {
+    let shape = (receiver.shape.build)(&receiver.shape.values);
+    let cause = (receiver.cause.build)(&receiver.cause.values);
+    let (shape_name, cause_name) = (receiver.shape.info.name, receiver.cause.info.name);
+    match (shape.needs().causes, cause.judges()) {
+        (true, false) => {
+            let judging = cause::ALL.iter().filter(|one| (one.build)(&one.info.defaults()).judges());
+            Some(format!(
+                "shape = \"{shape_name}\" changes nothing, because cause = \"{cause_name}\" takes no loss for a wireless one; \
+                 causes that do: {}",
+                names(judging.map(|one| &one.info))
+            ))
+        }
+        (false, true) if cause.tells_damage() == 0 => {
+            let asking = shape::ALL.iter().filter(|one| (one.build)(&one.info.defaults()).needs().causes);
+            Some(format!(
+                "cause = \"{cause_name}\" judges losses and changes nothing else, because shape = \"{shape_name}\" does not \
+                 ask it; shapes that do: {}",
+                names(asking.map(|one| &one.info))
+            ))
+        }
+        _ => None,
+    }
+}
+
+fn names<'i>(mechanisms: impl Iterator<Item = &'i Info>) -> String {
+    mechanisms.map(|info| info.name).collect::<Vec<&str>>().join(", ")
+}
+
+/// ` and 3 more`.
+fn others(count: usize) -> String {
+    if count == 0 { String::new() } else { format!(" and {count} more") }
+}
+
+/// The notes of several scenarios, each once.
+pub fn of_all<'s>(scenarios: impl IntoIterator<Item = &'s Scenario>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for note in scenarios.into_iter().flat_map(Scenario::notes) {
+        if !all.contains(&note) {
+            all.push(note);
+        }
+    }
+    all
 }
 
 #[cfg(test)]
@@ -58,5 +160,41 @@ mod tests {
         assert!(notes("rate=10Mbit/s,rtt=20ms,ecn=true,queue=warn").is_empty());
         assert_eq!(notes("rate=10Mbit/s,rtt=20ms,ecn=true,queue={kind=\"red\",marks=false}").len(), 1);
         assert!(notes("rate=10Mbit/s,rtt=20ms").is_empty());
+    }
+
+    #[test]
+    fn what_changes_nothing_is_told() {
+        let notes = |line: &str| Draft::load(line).and_then(|draft| draft.check()).expect("valid").notes();
+        let one = |line: &str| {
+            let [note] = &notes(line)[..] else { panic!("{line}: {:?}", notes(line)) };
+            note.clone()
+        };
+        let split = one("rate=10Mbit/s,shape=split,count=3");
+        assert!(split.starts_with("flow.bulk.1 and 2 more: shape = \"split\" changes nothing"), "{split}");
+        assert!(one("rate=10Mbit/s,cause=rtt").contains("cause = \"rtt\" judges losses and changes nothing"));
+        for sound in [
+            "shape=split,cause=mac",
+            "shape={kind=\"split\",when=\"always\"}",
+            "cause=hack",
+            "shape=copies",
+            "loss=99%",
+        ] {
+            assert_eq!(notes(&format!("rate=10Mbit/s,{sound}")), Vec::<String>::new(), "{sound}");
+        }
+        assert!(one("rate=10Mbit/s,loss=1").starts_with("link.path.down: every packet is lost"));
+        assert!(one("rate=10Mbit/s,up_loss=100%").starts_with("link.path.up: every packet is lost"));
+        assert!(notes("lte,loss=1").iter().any(|note| note.contains("every packet is lost")));
+    }
+
+    #[test]
+    fn each_note_is_told_once() {
+        let scenario = |line: &str| Draft::load(line).and_then(|draft| draft.check()).expect("valid");
+        let all = [
+            "rate=10Mbit/s,shape=split",
+            "rate=10Mbit/s,shape=split,segment=1000bytes",
+            "lte,loss=1%",
+            "lte,loss=2%",
+        ];
+        assert_eq!(super::of_all(&all.map(scenario)).len(), 2);
     }
 }

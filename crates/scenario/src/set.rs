@@ -53,6 +53,21 @@ pub(crate) fn take_away(draft: &mut Draft, path: &str, place: Span) -> Result<()
     }
 }
 
+/// Takes a key of a link's direction (`wireless.down`) away. Where the link's own table says it for both directions, this
+/// one gets `otherwise`.
+pub(crate) fn forget(draft: &mut Draft, direction: &str, key: &str, otherwise: Option<&str>) {
+    let Some((link, way)) = direction.rsplit_once('.') else { return };
+    let catalogue = Arc::clone(&draft.catalogue);
+    let mut path: Path = ["link", link, way].map(str::to_owned).to_vec();
+    remove(&catalogue, &mut draft.document, &path, key);
+    let both = draft.document.table("link").and_then(|links| links.table(link));
+    let place = both.and_then(|both| both.find(key)).map(|entry| entry.place);
+    if let (Some(place), Some(text)) = (place, otherwise) {
+        path.push(key.to_owned());
+        assign(&catalogue, &mut draft.document, None, &path, place, &Node::text(place, text));
+    }
+}
+
 /// `sender` and `receiver` are tables, but people name a whole TCP by a mechanism: then every key of that side that has
 /// a mechanism of this name (`reno` is a recovery and a congestion control).
 fn spelt_out(draft: &Draft, target: Path, value: &Node) -> Result<Vec<Path>, Problem> {

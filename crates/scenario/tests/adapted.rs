@@ -23,16 +23,88 @@ fn sender(scenario: &Scenario) -> (&'static str, &'static str) {
     }
 }
 
-/// A share of packets lost is what is lost in the end: a link that repeats would lose next to nothing.
+/// A share of packets lost is what TCP loses: behind the ARQ, which stays with the channel that it is for.
 #[test]
-fn loss_behind_a_ready_path_is_lost_on_its_last_hop() {
+fn loss_behind_a_ready_path_is_behind_its_arq() {
     let [wired, wireless] = &load("lte,loss=1%").links[..] else { panic!("two links") };
     assert_eq!(wired.down.channel.info.name, "none");
-    assert_eq!(wireless.down.channel.info.name, "iid");
-    assert_eq!(wireless.down.channel.values.number("loss"), 0.01);
-    assert_eq!((wireless.down.arq.info.name, wireless.up.arq.info.name), ("none", "repeat"));
-    let kept = &load("lte,loss=1%,arq={kind=\"repeat\",transmissions=2}").links[1];
-    assert_eq!(kept.down.arq.values.count("transmissions"), 2);
+    assert_eq!((wired.down.residual_loss, wireless.up.residual_loss), (0.0, 0.0));
+    assert_eq!((wireless.down.residual_loss, wireless.down.residual_burst), (0.01, None));
+    assert_eq!(wireless.down.channel.values.number("loss"), 0.1, "as in the file");
+    assert_eq!((wireless.down.arq.info.name, wireless.up.arq.info.name), ("repeat", "repeat"));
+    let other = &load("lte,loss=1%,arq={kind=\"repeat\",transmissions=2}").links[1];
+    assert_eq!((other.down.arq.values.count("transmissions"), other.down.residual_loss), (2, 0.01));
+    // Where nothing retransmits the channel is what TCP meets.
+    for path in ["wavelan,loss=1%", "starlink,loss=1%", "lte,loss=1%,arq=none", "lte,arq=none,loss=1%"] {
+        let last = &load(path).links[1].down;
+        assert_eq!((last.channel.info.name, last.residual_loss), ("iid", 0.0), "{path}");
+        assert_eq!(last.channel.values.number("loss"), 0.01, "{path}");
+    }
+    // Bit errors are the channel's, whatever is done about them.
+    let umts = &load("umts,ber=1e-5").links[1].down;
+    assert_eq!((umts.channel.values.number("rate"), umts.arq.info.name), (1e-5, "repeat"));
+}
+
+/// `loss` is one thing: in the line behind a path, set afterwards, and set beside another key of the line.
+#[test]
+fn loss_means_the_same_wherever_it_is_said() {
+    let same = |text: String| text.lines().filter(|line| !line.starts_with("title")).collect::<String>();
+    let shown = |path: &str, changes: &[(&str, &str)]| {
+        let mut draft = Draft::load(path).expect("a path");
+        for (key, value) in changes {
+            draft.set(key, value).unwrap_or_else(|problem| panic!("{path}: {problem}"));
+        }
+        same(draft.show().unwrap_or_else(|problem| panic!("{path} {changes:?}: {problem}")))
+    };
+    for name in lasthop_scenario::ready_paths() {
+        for keys in [
+            &[("loss", "10%")][..],
+            &[("loss", "2%"), ("burst", "5")],
+            &[("up_loss", "3%"), ("up_burst", "4")],
+            &[("ber", "1e-6")],
+            &[("loss", "1")],
+        ] {
+            let line: Vec<String> = keys.iter().map(|(key, value)| format!(",{key}={value}")).collect();
+            let (line, alone) = (line.concat(), shown(name, keys));
+            assert_ne!(alone, shown(name, &[]), "{name}{line} changes something");
+            assert_eq!(alone, shown(&format!("{name}{line}"), &[]), "{name}{line}");
+            assert_eq!(alone, shown(&format!("{name},seed=1"), keys), "{name}{line}");
+        }
+    }
+    // What has been set meanwhile counts, and what is set later holds.
+    let arq = ("wireless.down.arq", "none");
+    assert_eq!(shown("lte", &[arq, ("loss", "1%")]), shown("lte", &[arq, ("wireless.down.channel", "iid")]));
+    assert_eq!(shown("lte", &[("loss", "1%"), ("loss", "3%")]), shown("lte", &[("loss", "3%")]));
+    let both = [("loss", "3%"), ("burst", "5"), ("ber", "1e-5")];
+    assert_eq!(shown("umts", &both), shown("umts", &[("ber", "1e-5")]));
+}
+
+/// A path that says which side of the ARQ its losses are on.
+#[test]
+fn losses_behind_an_arq_are_noted() {
+    let [note] = &load("lte,loss=10%").notes()[..] else { panic!("one note") };
+    assert!(note.starts_with("link.wireless.down: `loss` (residual_loss) is what is lost after"), "{note}");
+    assert!(note.contains("retransmissions") && note.contains("link.wireless.down.channel"), "{note}");
+    for path in ["lte", "starlink,loss=1%", "rate=10Mbit/s,loss=1%"] {
+        assert_eq!(load(path).notes(), Vec::<String>::new(), "{path}");
+    }
+}
+
+#[test]
+fn residual_losses_are_checked() {
+    let refused = |changes: &[(&str, &str)]| {
+        let mut draft = Draft::load("lte").expect("a path");
+        changes.iter().for_each(|(key, value)| draft.set(key, value).expect("a key"));
+        draft.check().expect_err("refused").message().to_owned()
+    };
+    let link = "link.wireless.down";
+    let key = |name: &str| format!("{link}.{name}");
+    let (loss, burst) = (key("residual_loss"), key("residual_burst"));
+    assert!(refused(&[(&burst, "5")]).contains("needs `residual_loss`"));
+    assert!(refused(&[(&loss, "1"), (&burst, "5")]).contains("no room between bursts"));
+    assert!(refused(&[(&loss, "101 %")]).contains(&loss));
+    let empty = Draft::load("lte").expect("a path").set("loss", "").expect_err("nothing to take away");
+    assert!(empty.advice().is_some_and(|help| help.contains("loss=0")), "{empty}");
 }
 
 #[test]
@@ -65,7 +137,9 @@ fn a_file_may_be_adapted_too() {
 
 #[test]
 fn bursts_have_a_mean_length() {
-    for path in ["rate=10Mbit/s,loss=1%,burst=5", "umts,loss=1%,burst=5"] {
+    let umts = &load("umts,loss=1%,burst=5").links[1].down;
+    assert_eq!((umts.residual_loss, umts.residual_burst), (0.01, Some(5.0)));
+    for path in ["rate=10Mbit/s,loss=1%,burst=5", "wavelan,loss=1%,burst=5"] {
         let scenario = load(path);
         let channel = &scenario.links.last().expect("a link").down.channel;
         assert_eq!(channel.info.name, "two_state", "{path}");
@@ -77,7 +151,7 @@ fn bursts_have_a_mean_length() {
 /// What is lost up has keys of its own, alone and behind a ready path.
 #[test]
 fn each_direction_loses_its_own() {
-    for path in ["rate=10Mbit/s,loss=1%,up_loss=3%,up_burst=4", "lte,loss=1%,up_loss=3%,up_burst=4"] {
+    for path in ["rate=10Mbit/s,loss=1%,up_loss=3%,up_burst=4", "wavelan,loss=1%,up_loss=3%,up_burst=4"] {
         let scenario = load(path);
         let link = scenario.links.last().expect("a link");
         assert_eq!((link.down.channel.info.name, link.down.channel.values.number("loss")), ("iid", 0.01));
@@ -85,6 +159,9 @@ fn each_direction_loses_its_own() {
         assert_eq!((up.info.name, link.up.arq.info.name), ("two_state", "none"), "{path}");
         assert_eq!((up.values.number("mean_loss"), up.values.number("mean_burst")), (0.03, 4.0));
     }
+    let lte = &load("lte,loss=1%,up_loss=3%,up_burst=4").links[1];
+    assert_eq!((lte.down.residual_loss, lte.down.residual_burst), (0.01, None));
+    assert_eq!((lte.up.residual_loss, lte.up.residual_burst), (0.03, Some(4.0)));
     let alone = &load("rate=10Mbit/s,up_loss=3%").links[0];
     assert_eq!((alone.down.channel.info.name, alone.up.channel.info.name), ("none", "iid"));
     let why = Scenario::load("rate=10Mbit/s,loss=1%,up_burst=4").expect_err("of what");

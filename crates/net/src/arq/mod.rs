@@ -38,6 +38,11 @@ pub trait Arq: Send {
     fn keeps_order(&self) -> bool {
         true
     }
+
+    /// Whether it ever retransmits.
+    fn retransmits(&self) -> bool {
+        true
+    }
 }
 
 /// Carries a packet whose first transmission is `air` over the channel.

@@ -21,4 +21,8 @@ impl Arq for NoArq {
     fn repeat(&mut self, _: &Air, _: &mut dyn Channel) -> Carried {
         Carried { delivered: false, ..Carried::AT_ONCE }
     }
+
+    fn retransmits(&self) -> bool {
+        false
+    }
 }

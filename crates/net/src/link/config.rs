@@ -7,7 +7,7 @@ use crate::discipline::{self, Discipline, Hosts, Place};
 use crate::jitter;
 use crate::service::{Light, Service};
 use crate::steps::{Share, Steps};
-use lasthop_base::{Choice, Duration, Stream};
+use lasthop_base::{Choice, Duration, Stream, Value};
 use std::hash::{Hash, Hasher};
 
 /// What one direction of a link is made of.
@@ -37,6 +37,10 @@ pub struct Config {
     pub duplicate: f64,
     /// Share of packets of which a bit turns over without the link layer's noticing, 0 to 1.
     pub corrupt: f64,
+    /// Share of the packets delivered by the link layer that are lost all the same, 0 to 1.
+    pub residual_loss: f64,
+    /// Mean length of a burst of such losses, packets; `None`: each packet is lost independently.
+    pub residual_burst: Option<f64>,
 }
 
 impl Hash for Config {
@@ -55,9 +59,12 @@ impl Hash for Config {
             arq,
             duplicate,
             corrupt,
+            residual_loss,
+            residual_burst,
         } = self;
         (service, light, delay, delay_plan, jitter, queue).hash(state);
         (hosts, channel, loss_plan, arq, duplicate.to_bits(), corrupt.to_bits()).hash(state);
+        (residual_loss.to_bits(), residual_burst.map(f64::to_bits)).hash(state);
     }
 }
 
@@ -77,6 +84,8 @@ impl Config {
             arq: Choice::of(&arq::DEFAULT),
             duplicate: 0.0,
             corrupt: 0.0,
+            residual_loss: 0.0,
+            residual_burst: None,
         }
     }
 
@@ -96,6 +105,20 @@ impl Config {
             LinkLayer::Whole(layer) => layer.partner(),
             LinkLayer::Repeat(_) => None,
         }
+    }
+
+    /// Whether its link layer retransmits what the channel destroys.
+    pub fn retransmits(&self) -> bool {
+        match (self.arq.build)(&self.arq.values) {
+            LinkLayer::Whole(_) => true,
+            LinkLayer::Repeat(arq) => arq.retransmits(),
+        }
+    }
+
+    /// Whether every packet is lost, whatever is retransmitted.
+    pub fn loses_all(&self) -> bool {
+        let channel = (self.channel.build)(&self.channel.values, Stream::named(0, "any"));
+        self.residual_loss >= 1.0 || channel.share().is_some_and(|share| share >= 1.0)
     }
 
     /// Whether its link layer decides by itself what is sent when.
@@ -134,6 +157,20 @@ impl Config {
         let other = random.clone();
         let channel = self.channel_with(random, seed);
         if may_change && channel.is_perfect() { channel::settable(other) } else { channel }
+    }
+
+    /// Losses behind its link layer, if there are any; `random` is their stream.
+    pub(super) fn residual_with(&self, random: Stream) -> Option<Box<dyn Channel>> {
+        let (kind, values) = match self.residual_burst {
+            _ if self.residual_loss <= 0.0 => return None,
+            None => ("iid", vec![("loss", self.residual_loss)]),
+            Some(burst) => ("two_state", vec![("mean_loss", self.residual_loss), ("mean_burst", burst)]),
+        };
+        let mut choice = Choice::named(channel::ALL, kind);
+        for (name, value) in values {
+            choice.values.set(name, Value::Number(value));
+        }
+        Some((choice.build)(&choice.values, random))
     }
 
     /// Its channel, with losses by plan, of a seed, if there is a plan.

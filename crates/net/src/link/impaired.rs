@@ -1,9 +1,13 @@
-//! Duplicates and damage on the way into a direction: netem's `duplicate` and `corrupt` (tc-netem(8)).
+//! Duplicates and damage on the way into a direction: netem's `duplicate` and `corrupt` (tc-netem(8)). Residual losses
+//! at its end.
 //!
-//! Both are drawn for each packet that joins, from streams of their own: nothing else's draws change. A copy is numbered as
+//! Duplicates and damage are drawn for each packet that joins, from streams of their own: nothing else's draws change. A copy is numbered as
 //! a packet of its own, joins at once behind the original and goes through all that follows (the queue's limit, the channel,
 //! damage, jitter); it is not copied once more on this link. A damaged packet takes its time on this link and on those
 //! behind it, and is lost at its host. As in netem the damage comes before the queue, and no link layer repeats it.
+//!
+//! A residual loss destroys a packet that the link layer has delivered: the packet has taken its time on the link, and no
+//! link layer retransmits it. The packets draw in the order in which they are delivered.
 //!
 //! # What is not modelled
 //! That the header of a packet which the air has destroyed is sound ([`crate::Passage::Lost`]): a receiver's link layer does
@@ -12,17 +16,21 @@
 use super::{Config, Line, Passage};
 use crate::across::Across;
 use crate::change::{Change, Fixed, Setting};
+use crate::channel::{Air, Channel, Reception};
 use crate::counters::Counters;
 use crate::element::{Element, Output};
 use crate::trouble::Trouble;
 use lasthop_base::{Duration, Stream, Time};
-use lasthop_wire::{Backlog, Packet};
+use lasthop_wire::{Backlog, LossReason, Packet};
 
 /// A direction with what happens to packets before it.
 pub(crate) struct Impaired {
     inner: Line,
     duplicates: Chance,
     corrupts: Chance,
+    residual: Option<Box<dyn Channel>>,
+    /// The latest arrival so far: transmissions on a channel are in the order of time.
+    last_arrival: Time,
 }
 
 /// Something that happens to a share of packets.
@@ -42,27 +50,51 @@ impl Chance {
 }
 
 impl Impaired {
-    /// `inner` with what a configuration says of duplicates and damage; the same if it says nothing. `random` is a copy of
-    /// the channel's stream.
+    /// `inner` with a configuration's duplicates, damage and residual losses; `inner` alone if there are none. `random` is a
+    /// copy of the channel's stream.
     pub(crate) fn line(config: &Config, mut inner: Line, random: Stream) -> Line {
-        if config.duplicate <= 0.0 && config.corrupt <= 0.0 {
+        let residual = config.residual_with(Stream::named(random.clone().draw(), "residual"));
+        if config.duplicate <= 0.0 && config.corrupt <= 0.0 && residual.is_none() {
             return inner;
         }
         inner.track_backlog();
         let chance = |share, name| Chance { share, random: Stream::named(random.clone().draw(), name) };
         let [duplicates, corrupts] =
             [chance(config.duplicate, "duplicate"), chance(config.corrupt, "corrupt")];
-        Line::Element(Box::new(Impaired { inner, duplicates, corrupts }))
+        let last_arrival = Time::ZERO;
+        Line::Element(Box::new(Impaired { inner, duplicates, corrupts, residual, last_arrival }))
     }
 
     fn join(&mut self, now: Time, mut packet: Packet, out: &mut Vec<Output>) {
         packet.damaged |= self.corrupts.happens();
+        let from = out.len();
         match &mut self.inner {
             Line::Element(element) => element.handle_packet(now, packet, out),
             Line::Link(link) => out.push(match link.carry_apart(now, &mut packet) {
                 Passage::Arrives { at } => Output::Arrives { packet, at },
                 Passage::Lost { at, reason, .. } => Output::Lost { packet, at, reason },
             }),
+        }
+        self.lose(from, out);
+    }
+
+    /// Destroys a share of the packets that the link has delivered, from the `from`-th output on.
+    fn lose(&mut self, from: usize, out: &mut [Output]) {
+        let Some(channel) = &mut self.residual else { return };
+        for output in &mut out[from..] {
+            let Output::Arrives { packet, at } = *output else { continue };
+            self.last_arrival = self.last_arrival.max(at);
+            let time = self.last_arrival;
+            let air = Air {
+                start: time,
+                end: time,
+                bytes: packet.wire_bytes,
+                priority: packet.priority,
+                attempt: 0,
+            };
+            if channel.transmit(&air) == Reception::Lost {
+                *output = Output::Lost { packet, at, reason: LossReason::Channel };
+            }
         }
     }
 }
@@ -80,9 +112,11 @@ impl Element for Impaired {
     }
 
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>) {
+        let from = out.len();
         if let Line::Element(element) = &mut self.inner {
             element.handle_timeout(now, out);
         }
+        self.lose(from, out);
     }
 
     fn poll_timeout(&self) -> Time {
@@ -127,7 +161,9 @@ impl Element for Impaired {
     }
 
     fn change(&mut self, now: Time, change: &Change, out: &mut Vec<Output>) {
+        let from = out.len();
         self.inner.change(now, change, out);
+        self.lose(from, out);
     }
 
     fn wait(&mut self, now: Time) -> Option<Duration> {
@@ -135,6 +171,7 @@ impl Element for Impaired {
     }
 
     fn draws(&self) -> bool {
-        self.duplicates.draws() || self.corrupts.draws() || self.inner.draws()
+        let residual = self.residual.as_ref().is_some_and(|channel| channel.draws());
+        residual || self.duplicates.draws() || self.corrupts.draws() || self.inner.draws()
     }
 }

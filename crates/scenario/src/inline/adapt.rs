@@ -6,7 +6,7 @@ use crate::draft::Draft;
 use crate::problem::Problem;
 use crate::scenario::{Flow, Hop, Scenario, Traffic};
 use crate::set;
-use crate::source::Source;
+use crate::source::{Source, Span};
 use crate::tree::Node;
 use lasthop_base::{Duration, quantity};
 use std::sync::Arc;
@@ -20,8 +20,8 @@ pub(crate) fn adapted(catalogue: &Arc<Catalogue>, base: &str, text: &str) -> Res
     draft.sources.push(source);
     services(&mut draft, &items, &way)?;
     queues(&mut draft, &items, &way)?;
-    losses(&mut draft, &items, &way, true)?;
-    losses_up(&mut draft, &items, &way, true)?;
+    losses(&mut draft, &items, &way)?;
+    losses_up(&mut draft, &items, &way)?;
     delays(&mut draft, &items, &way)?;
     jitters(&mut draft, &items, &way)?;
     impairments(&mut draft, &items, &way)?;
@@ -54,30 +54,51 @@ pub(super) fn queues(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(),
     Ok(())
 }
 
-/// What the last hop loses down, and what its link layer does about it. A share is what is lost in the end, so that
-/// nothing may be repeated: `is_final` takes away what repeats.
-pub(super) fn losses(draft: &mut Draft, items: &[Item], way: &Way, is_final: bool) -> Result<(), Problem> {
-    let last = |key: &str| format!("link.{}.{key}", way.last_down);
-    if let Some((place, channel)) = channel(&draft.sources, items)? {
-        set::apply(draft, &last("channel"), place, channel)?;
-        if is_final && find(items, "channel").is_none() {
-            set::apply(draft, &last("arq"), place, Node::text(place, "none"))?;
+/// Losses and ARQ of the last hop down. A share is what TCP loses in the end: where the link retransmits, packets are lost
+/// behind its ARQ; where it does not, on its channel.
+pub(super) fn losses(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(), Problem> {
+    let last = &way.last_down;
+    let mut retransmits = way.retransmits_down;
+    if let Some(item) = find(items, "arq") {
+        put(draft, &format!("link.{last}.arq"), item, item.node.clone())?;
+        if find(items, "loss").is_some() && !way.is_alone {
+            retransmits = Way::of(&draft.check()?).retransmits_down;
         }
     }
-    match find(items, "arq") {
-        Some(item) => put(draft, &last("arq"), item, item.node.clone()),
-        None => Ok(()),
+    // Also refuses what is said twice.
+    let Some((place, channel)) = channel(&draft.sources, items)? else { return Ok(()) };
+    match find(items, "loss") {
+        Some(loss) if retransmits => residual(draft, last, loss, find(items, "burst")),
+        _ => on_air(draft, last, place, channel),
     }
 }
 
-/// What the last hop loses up, in the end.
-pub(super) fn losses_up(draft: &mut Draft, items: &[Item], way: &Way, is_final: bool) -> Result<(), Problem> {
+/// Losses of the last hop up, in the same way.
+pub(super) fn losses_up(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(), Problem> {
     let Some((place, channel)) = up_channel(&draft.sources, items)? else { return Ok(()) };
-    set::apply(draft, &format!("link.{}.channel", way.last_up), place, channel)?;
-    match is_final {
-        true => set::apply(draft, &format!("link.{}.arq", way.last_up), place, Node::text(place, "none")),
-        false => Ok(()),
+    match find(items, "up_loss") {
+        Some(loss) if way.retransmits_up => residual(draft, &way.last_up, loss, find(items, "up_burst")),
+        _ => on_air(draft, &way.last_up, place, channel),
     }
+}
+
+/// Losses behind the ARQ of a link's direction.
+fn residual(draft: &mut Draft, direction: &str, loss: &Item, burst: Option<&Item>) -> Result<(), Problem> {
+    put(draft, &format!("link.{direction}.residual_loss"), loss, loss.node.clone())?;
+    match burst {
+        Some(burst) => put(draft, &format!("link.{direction}.residual_burst"), burst, burst.node.clone()),
+        None => {
+            set::forget(draft, direction, "residual_burst", None);
+            Ok(())
+        }
+    }
+}
+
+/// Losses on the channel of a link's direction, and none behind its ARQ.
+fn on_air(draft: &mut Draft, direction: &str, place: Span, channel: Node) -> Result<(), Problem> {
+    set::forget(draft, direction, "residual_burst", None);
+    set::forget(draft, direction, "residual_loss", Some("0 %"));
+    set::apply(draft, &format!("link.{direction}.channel"), place, channel)
 }
 
 /// Jitter of the last hop down.
@@ -142,6 +163,11 @@ pub(super) struct Way {
     /// Propagation delay there without the first link's, and back without the same.
     others_down: Duration,
     others_up: Duration,
+    /// Whether the last hop retransmits what its channel destroys, in each direction.
+    retransmits_down: bool,
+    retransmits_up: bool,
+    /// Whether it is that of a line that stands alone: its losses are those of the channel.
+    is_alone: bool,
 }
 
 impl Way {
@@ -155,6 +181,9 @@ impl Way {
             last_up: up,
             others_down: Duration::ZERO,
             others_up: Duration::ZERO,
+            retransmits_down: false,
+            retransmits_up: false,
+            is_alone: true,
         }
     }
 
@@ -163,7 +192,7 @@ impl Way {
         &self.last_up
     }
 
-    fn of(scenario: &Scenario) -> Way {
+    pub(super) fn of(scenario: &Scenario) -> Way {
         let is_tcp = |flow: &Flow| matches!(flow.traffic, Traffic::Tcp { .. });
         let flow = scenario.flows.iter().position(is_tcp).unwrap_or(0);
         let route = &scenario.routes[flow];
@@ -177,6 +206,10 @@ impl Way {
             };
             hops.iter().map(delay).fold(Duration::ZERO, |sum, delay| sum + delay)
         };
+        let retransmits = |hop: &Hop| {
+            let link = &scenario.links[hop.link];
+            if hop.is_down { link.down.retransmits() } else { link.up.retransmits() }
+        };
         let (there, back) = (&route.there[..], &route.back[..]);
         Way {
             first_down: name(&there[0]),
@@ -185,6 +218,9 @@ impl Way {
             last_up: name(&back[0]),
             others_down: sum(&there[1..]),
             others_up: sum(&back[..back.len() - 1]),
+            retransmits_down: retransmits(&there[there.len() - 1]),
+            retransmits_up: retransmits(&back[0]),
+            is_alone: false,
         }
     }
 }

@@ -2,33 +2,78 @@
 //!
 //! Such a key takes the place of the line's own, and of those that say the same thing otherwise (`loss`, `ber`,
 //! `channel`). What is set later holds, whether by such a key or by a path.
+//!
+//! `loss`, `up_loss` and `ber` are such keys of every path: `lte --set loss=2%` is `lte,loss=2%`.
 
 use super::adapt::{self, Way};
-use super::{Item, find};
+use super::{Item, find, is_own};
 use crate::draft::Draft;
 use crate::problem::Problem;
 use crate::set;
 use crate::source::Span;
 use crate::tree::Node;
 
+/// Whether the key says losses, of every path.
+pub(crate) fn is_of_losses(key: &str) -> bool {
+    LOSSES.contains(&key)
+}
+
 /// What a line has said so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     items: Vec<Item>,
     way: Way,
-    /// Nothing stands before it: its `rate` and its `queue` are those up, too, unless `up` and `up_queue` say otherwise.
-    is_whole: bool,
+    words: Words,
 }
+
+/// Which of the keys are the line's own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Words {
+    /// All, and nothing stands before the line: its `rate` and its `queue` are those up, too, unless `up` and `up_queue`
+    /// say otherwise.
+    Whole,
+    /// All, behind a ready path or a file.
+    Behind,
+    /// Those of losses: there was no line.
+    Losses,
+}
+
+/// Keys that say losses of every path.
+const LOSSES: [&str; 3] = ["loss", "up_loss", "ber"];
 
 impl Line {
     /// A line that stands alone.
     pub(super) fn whole(items: Vec<Item>) -> Line {
-        Line { items, way: Way::alone(), is_whole: true }
+        Line { items, way: Way::alone(), words: Words::Whole }
     }
 
     /// A line behind a ready path or a file.
     pub(super) fn behind(way: Way, items: Vec<Item>) -> Line {
-        Line { items, way, is_whole: false }
+        Line { items, way, words: Words::Behind }
+    }
+
+    /// The line of a draft that has none, if the key is one of every path.
+    ///
+    /// # Errors
+    /// If the draft is not valid: its last hop is then unknown.
+    pub(crate) fn of_every_path(draft: &Draft, key: &str) -> Result<Option<Line>, Problem> {
+        match is_of_losses(key) {
+            false => Ok(None),
+            true => Ok(Some(Line { items: Vec::new(), way: Way::of(&draft.check()?), words: Words::Losses })),
+        }
+    }
+
+    /// Whether the key is its own.
+    pub(crate) fn has_word(&self, key: &str) -> bool {
+        match self.words {
+            Words::Whole | Words::Behind => is_own(key),
+            // A queue may have a parameter `burst`, too.
+            Words::Losses => {
+                let bursts = [("burst", "loss"), ("up_burst", "up_loss")];
+                is_of_losses(key)
+                    || bursts.iter().any(|(burst, loss)| *burst == key && find(&self.items, loss).is_some())
+            }
+        }
     }
 
     /// Those of some keys.
@@ -64,10 +109,15 @@ pub(crate) fn set(
     let item = Item { key: key.to_owned(), value: value.trim().to_owned(), place, node };
     line.items.push(item.clone());
     let mut changed = draft.clone();
+    let is_whole = line.words == Words::Whole;
+    if !is_whole && is_of_losses(key) {
+        // What has been set meanwhile may retransmit, or no longer.
+        line.way = Way::of(&changed.check()?);
+    }
     match key {
         "rate" | "trace" | "down_trace" | "up" | "up_trace" => {
             adapt::services(&mut changed, std::slice::from_ref(&item), &line.way)?;
-            let is_both = line.is_whole
+            let is_both = is_whole
                 && key == "rate"
                 && ["up", "up_trace"].iter().all(|up| find(&line.items, up).is_none());
             if is_both {
@@ -77,7 +127,7 @@ pub(crate) fn set(
         }
         "queue" | "up_queue" => {
             adapt::queues(&mut changed, std::slice::from_ref(&item), &line.way)?;
-            if line.is_whole && key == "queue" && find(&line.items, "up_queue").is_none() {
+            if is_whole && key == "queue" && find(&line.items, "up_queue").is_none() {
                 let up = format!("link.{}.queue", line.way.last_up());
                 set::apply(&mut changed, &up, place, item.node.clone())?;
             }
@@ -87,18 +137,14 @@ pub(crate) fn set(
         "duplicate" | "corrupt" | "up_duplicate" | "up_corrupt" | "light" | "up_light" => {
             adapt::impairments(&mut changed, std::slice::from_ref(&item), &line.way)?;
         }
-        "arq" => adapt::losses(&mut changed, std::slice::from_ref(&item), &line.way, false)?,
         "up_loss" | "up_burst" => {
-            let about = line.of(&["up_loss", "up_burst"]);
-            adapt::losses_up(&mut changed, &about, &line.way, !line.is_whole)?;
+            adapt::losses_up(&mut changed, &line.of(&["up_loss", "up_burst"]), &line.way)?;
         }
+        "arq" if is_whole => adapt::losses(&mut changed, std::slice::from_ref(&item), &line.way)?,
         _ => {
-            let about = if line.is_whole {
-                &["loss", "burst", "ber", "channel"][..]
-            } else {
-                &["loss", "burst", "ber", "channel", "arq"]
-            };
-            adapt::losses(&mut changed, &line.of(about), &line.way, !line.is_whole)?;
+            let about = ["loss", "burst", "ber", "channel", "arq"];
+            let about = if is_whole { &about[..4] } else { &about };
+            adapt::losses(&mut changed, &line.of(about), &line.way)?;
         }
     }
     changed.line = Some(line);

@@ -103,5 +103,19 @@ pub(super) static DIRECTION: LazyLock<Vec<Key>> = LazyLock::new(|| {
             "0.1 %",
             "share of packets of which a bit turns over past the link layer: they fail the checksum of the host they reach",
         ),
+        Key::optional(
+            "residual_loss",
+            Form::Unit(Unit::Probability(0.0, 1.0)),
+            "1 %",
+            "share of packets that is lost behind the link layer, beside what the link itself gives up: no `arq` \
+             retransmits them",
+        ),
+        Key::optional(
+            "residual_burst",
+            Form::Unit(Unit::Number(1.0, 1e9)),
+            "5",
+            "with `residual_loss`: mean length of a burst of such losses, packets; without it each packet is lost \
+             independently",
+        ),
     ]
 });

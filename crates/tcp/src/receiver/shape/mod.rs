@@ -49,6 +49,8 @@ pub struct Needs {
     pub arrivals: bool,
     /// What the sender and this host's uplink have counted, before each arrival.
     pub counts: bool,
+    /// The receiver's judgement of each loss: without one it answers as if there were no shape.
+    pub causes: bool,
 }
 
 /// A data segment has arrived.

@@ -130,7 +130,7 @@ impl AckShape for Split {
     }
 
     fn needs(&self) -> Needs {
-        Needs { uplink: true, estimate: !self.always, ..Needs::default() }
+        Needs { uplink: true, estimate: !self.always, causes: !self.always, ..Needs::default() }
     }
 }
 
