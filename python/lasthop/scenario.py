@@ -27,9 +27,10 @@ class Scenario:
     What is wrong is an `Error` with its place.
     """
 
-    __slots__ = ("_given", "_made")
+    __slots__ = ("_given", "_made", "_strategies")
     _given: tuple[Source, list[tuple[str, object]]]
     _made: _lasthop.Scenario
+    _strategies: Strategies
 
     def __init__(self, source: Source, *, set: Mapping[str, object] | None = None) -> None:
         self._make(source, set, Strategies())
@@ -60,6 +61,7 @@ class Scenario:
             )
         typed = [(path, _toml.typed(path, value, strategies)) for path, value in changes]
         self._given = (source, changes)
+        self._strategies = strategies
         self._made = _lasthop.Scenario(text, name, typed, strategies.for_engine())
 
     @classmethod
@@ -99,7 +101,7 @@ class Scenario:
     @property
     def notes(self) -> list[str]:
         """What its author should know, a sentence each; mostly nothing."""
-        return self._made.notes()
+        return [*self._made.notes(), *self._strategies.notes()]
 
     def to_toml(self) -> str:
         """The whole scenario as commented TOML: every key with its value and what it means."""

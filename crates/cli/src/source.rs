@@ -35,6 +35,11 @@ impl Source {
 /// The scenario that a draft is; says what its author should know.
 pub(crate) fn checked(draft: &Draft) -> Result<Scenario, Failure> {
     let scenario = draft.check()?;
-    scenario.notes().iter().for_each(|note| output::note(&format!("note: {note}")));
+    tell(&scenario.notes());
     Ok(scenario)
+}
+
+/// Prints what a scenario's author should know.
+pub(crate) fn tell(notes: &[String]) {
+    notes.iter().for_each(|note| output::note(&format!("note: {note}")));
 }

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::finished;
 use crate::made;
 use crate::output::{self, Format};
-use crate::source::Source;
+use crate::source::{self, Source};
 use crate::table;
 use crate::target::{self, Target};
 use crate::values::{self, Choices};
@@ -65,6 +65,7 @@ impl Compare {
         }
         let variations: Vec<Variation> = self.vary.iter().map(Variation::from).collect();
         let cases = compare::cases(&draft, &variations)?;
+        source::tell(&lasthop_scenario::notes_of_all(cases.iter().map(|case| &case.scenario)));
         if lengths(&cases).contains(" to ") {
             output::note(
                 "note: the runs are of different lengths: counts such as delivered_bytes grow with it; compare rates and \

@@ -255,7 +255,10 @@ impl Run {
                     + &below(&limits::lines(scenario, outcomes));
                 output::print(&text)
             }
-            Format::Json => output::print_lines(summary::objects(outcomes).chain(links::objects(outcomes))),
+            Format::Json => {
+                let numbers = summary::objects(outcomes).chain(links::objects(outcomes));
+                output::print_lines(numbers.chain(summary::notes(scenario.notes())))
+            }
             Format::Csv => Ok(()),
         }
     }

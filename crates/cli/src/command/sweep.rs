@@ -7,6 +7,7 @@ use crate::cost;
 use crate::failure::Failure;
 use crate::finished::{Ended, SOON};
 use crate::output::{self, Format};
+use crate::source;
 use crate::target::patience;
 use crate::values::{self, Choices, Setting};
 use clap::Args;
@@ -75,6 +76,7 @@ impl Sweep {
         }
         let grid = Grid::of(&draft, &settings)?;
         let scenarios = || grid.points.iter().map(|point| &*point.scenario);
+        source::tell(&lasthop_scenario::notes_of_all(scenarios()));
         let first = &grid.points[0].scenario;
         let (count, seed) = (self.count(first, &Repeats::of(scenarios())), self.repetitions.seed(first));
         self.say_cost(&count, scenarios());

@@ -126,7 +126,8 @@ impl Comparison {
         row
     }
 
-    /// An object for each case and flow; if there are several flows, one for all of them, whose `flow` is null.
+    /// An object for each case and flow; if there are several flows, one for all of them, whose `flow` is null. Then one for
+    /// each note.
     pub fn objects(&self) -> Vec<Value> {
         let mut objects = Vec::new();
         for (case, outcomes) in self.outcomes.iter().enumerate() {
@@ -136,7 +137,13 @@ impl Comparison {
                 objects.push(self.object(case, None));
             }
         }
+        objects.extend(summary::notes(self.scenario_notes()));
         objects
+    }
+
+    /// What the author of the scenarios should know, each note once.
+    pub fn scenario_notes(&self) -> Vec<String> {
+        lasthop_scenario::notes_of_all(self.cases.iter().map(|case| &case.scenario))
     }
 
     fn object(&self, case: usize, flow: Option<&str>) -> Value {

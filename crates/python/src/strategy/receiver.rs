@@ -133,13 +133,15 @@ impl AckTiming for Timing {
 pub fn shape(strategy: Strategy) -> Arc<shape::Build> {
     Arc::new(move |_: &Values| {
         let mut object = Object::new(&strategy);
-        let told = ["on_arrival", "on_counts", "on_sent"].map(|hook| object.overrides("AckShape", hook));
-        let [arrivals, counts, is_told_of_sent] = told;
+        let hooks = ["on_arrival", "on_counts", "on_sent", "on_loss"];
+        let [arrivals, counts, is_told_of_sent, causes] =
+            hooks.map(|hook| object.overrides("AckShape", hook));
         let needs = Needs {
             uplink: object.flag("needs_uplink") || is_told_of_sent,
             estimate: object.flag("needs_estimate"),
             arrivals,
             counts,
+            causes,
         };
         Box::new(Form { object, needs, is_told_of_sent })
     })
