@@ -74,7 +74,7 @@ class Ack:
     @property
     def rate_bps(self, /) -> float | None:
         """
-        The rate at which the path delivers, bit/s; only for classes with `samples = True`.
+        The rate at which the path delivers, bit/s; only for classes with `rate_samples = True`.
         """
     @property
     def reported_bytes(self, /) -> int:
@@ -170,6 +170,10 @@ class Comparison:
     def links(self, /) -> Table:
         """
         A row per case, repetition and direction of a link.
+        """
+    def notes(self, /) -> list[str]:
+        """
+        What the author of the scenarios should know, each note once.
         """
     @property
     def paths(self, /) -> list[str]:
@@ -583,6 +587,10 @@ class Sweep:
     def inexact(self, /) -> int:
         """
         Points that are not as exact as asked for although they were run as often as they may be.
+        """
+    def notes(self, /) -> list[str]:
+        """
+        What the author of the scenarios should know, each note once.
         """
     @property
     def number(self, /) -> int:

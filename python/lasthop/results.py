@@ -57,8 +57,9 @@ class _Numbers:
 
     @cached_property
     def summary(self) -> list[dict[str, Any]]:
-        """The means with their intervals: the objects of `to_json`."""
-        return [json.loads(line) for line in self.to_json().splitlines()]
+        """The means with their intervals: the objects of `to_json` but for its notes."""
+        objects = (json.loads(line) for line in self.to_json().splitlines())
+        return [one for one in objects if "note" not in one]
 
     def to_pandas(self) -> pandas.DataFrame:
         """`flows` as a data frame of pandas."""
@@ -158,6 +159,11 @@ class Comparison(_Numbers):
         self.scenario = scenario
         self._made = made
         self.paths = made.paths
+
+    @property
+    def notes(self) -> list[str]:
+        """What their author should know of the scenarios that ran, each once; mostly nothing."""
+        return [*self._made.notes(), *self.scenario._strategies.notes()]
 
     def __repr__(self) -> str:
         return f"<lasthop.Comparison of {', '.join(self.paths)} over {self.scenario.title!r}, {self.runs} runs each>"

@@ -151,6 +151,42 @@ def test_a_deterministic_scenario_runs_once() -> None:
     assert lasthop.run("rate=10Mbit/s,rtt=20ms,queue=20packets,duration=2s").runs == 1
 
 
+def test_varied_numbers_are_numbers() -> None:
+    vary: dict[str, list[object]] = {"loss": [0.001, 0.02, 0.003], "burst": [1, 20, 5], "queue": ["5 packets", "20 packets"], "up_loss": [0, "1%"]}
+    compared = lasthop.compare("rate=1Mbit/s,loss=1%", vary=vary, runs=1, set={"duration": "1 s"})
+    frame = compared.to_pandas()
+    assert [str(frame[key].dtype) for key in ("loss", "burst")] == ["float64", "int64"]
+    assert sorted(frame.loss.unique()) == [0.001, 0.003, 0.02]
+    assert sorted(frame.burst.unique()) == [1, 5, 20], "by their size, not as words"
+    assert set(frame["queue"]) == {"5 packets", "20 packets"}
+    assert set(frame["up_loss"]) == {"0", "1%"}, "one with a unit makes all of them words"
+    assert compared.links["loss"] == compared.links.to_pandas().loss.to_list()
+
+
+def test_what_changes_nothing_is_noted_once(command: Command) -> None:
+    line = "rate=1Mbit/s,loss=1%,duration=1s"
+    with pytest.warns(UserWarning, match='shape = "split" changes nothing') as told:
+        compared = lasthop.compare(line, vary={"shape": ["once", "split"]}, runs=1)
+    assert len(told) == len(compared.notes) == 1
+    printed = command("compare", line, "--vary", "shape=once,split", "--runs", "1", "--format", "json").stdout
+    assert compared.to_json() == printed
+    assert [one["x"]["shape"] for one in compared.summary] == ["once", "split"]
+    with pytest.warns(UserWarning, match="share of 1 is 100 %"):
+        lost = lasthop.run(line, set={"loss": 1}, runs=1)
+    assert lost.mean("goodput_kbps") == lasthop.Estimate(0.0, None, 1)
+    assert json.loads(lost.to_json().splitlines()[-1])["note"] == lost.scenario.notes[0]
+
+
+@pytest.mark.parametrize("path", ["lte", "wifi-edge", "starlink", "nr-mmwave"])
+@pytest.mark.filterwarnings("ignore:link")
+def test_loss_is_the_same_in_the_line_set_and_varied(path: str) -> None:
+    short = {"duration": "3 s"}
+    line = lasthop.run(f"{path},loss=10%", runs=1, set=short).flows.to_dict()
+    assert lasthop.run(path, runs=1, set={"loss": 0.1, **short}).flows.to_dict() == line
+    varied = lasthop.compare(path, runs=1, vary={"loss": [0.1, 0.2]}, set=short).to_pandas()
+    assert varied.goodput_kbps[0] == line["goodput_kbps"][0]
+
+
 def test_notebooks_see_tables() -> None:
     results = lasthop.run("umts", runs=2)
     assert "<td>goodput_kbps</td>" in results._repr_html_()

@@ -46,6 +46,7 @@ impl Runs {
             let repeats = Repeats::of(std::iter::once(&*self.scenario));
             let outcomes = repeats.independent(&self.outcomes);
             let objects = summary::objects(outcomes).chain(links::objects(outcomes));
+            let objects = objects.chain(summary::notes(self.scenario.notes()));
             objects.map(|object| format!("{object}\n")).collect()
         })
     }
@@ -121,6 +122,11 @@ impl Comparison {
         self.0.outcomes.first().map_or(0, Vec::len)
     }
 
+    /// What the author of the scenarios should know, each note once.
+    fn notes(&self) -> Vec<String> {
+        self.0.scenario_notes()
+    }
+
     /// A row per case, repetition and flow: the varied keys, then every metric.
     fn flows(&self, py: Python<'_>) -> PyResult<Table> {
         py.detach(|| {
@@ -164,9 +170,9 @@ impl Comparison {
         self.0.paths.iter().enumerate().fold(Columns::default(), |columns, (key, path)| {
             let values = rows.iter().flat_map(|(case, _, outcome)| {
                 let value = self.0.cases[*case].values[key].as_str();
-                std::iter::repeat_n(Some(value), times(*case, outcome))
+                std::iter::repeat_n(value, times(*case, outcome))
             });
-            columns.words(path, "the varied key's value", values)
+            columns.values(path, "the varied key's value", &values.collect::<Vec<&str>>())
         })
     }
 }

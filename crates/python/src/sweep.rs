@@ -24,6 +24,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub struct Sweep {
     driver: Mutex<Option<Driver>>,
     number: i64,
+    notes: Vec<String>,
 }
 
 #[pymethods]
@@ -78,7 +79,13 @@ impl Sweep {
         let seed = seed.unwrap_or(first.seed);
         let begun = py.detach(|| Driver::begin(Store::open(&store)?, &grid, count, seed, shard));
         let driver = begun.map_err(|error| told(py, &error))?;
-        Ok(Sweep { number: driver.sweep(), driver: Mutex::new(Some(driver)) })
+        let notes = lasthop_scenario::notes_of_all(grid.points.iter().map(|point| &*point.scenario));
+        Ok(Sweep { number: driver.sweep(), driver: Mutex::new(Some(driver)), notes })
+    }
+
+    /// What the author of the scenarios should know, each note once.
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
     }
 
     /// The sweep's number in its store.
@@ -259,7 +266,9 @@ fn rows(py: Python<'_>, store: &Path, number: Option<i64>) -> PyResult<Table> {
         .collect();
     let mut columns = Columns::default();
     for (at, path) in sweep.paths.iter().enumerate() {
-        columns = columns.words(path, "a key that varies", all.iter().map(|(place, ..)| place.x.get(at)));
+        let values: Vec<&str> =
+            all.iter().map(|(place, ..)| place.x.get(at).map_or("", String::as_str)).collect();
+        columns = columns.values(path, "a key that varies", &values);
     }
     columns = columns.words("flow", "the flow's name", all.iter().map(|(_, _, name, _)| Some(*name))).seeds(
         "seed",

@@ -46,6 +46,19 @@ impl Columns {
         self.add(name, doc, Arc::new(values.into_iter().collect::<StringArray>()))
     }
 
+    /// A column of a key's values as they were written: numbers if all of them are bare numbers, whole ones if all are
+    /// whole; else words. A value with a unit is a word.
+    pub fn values(self, name: &str, doc: &str, values: &[&str]) -> Columns {
+        if let Some(whole) = all(values, |value| value.trim().parse::<i64>().ok()) {
+            return self.counts(name, doc, whole.into_iter().map(Some));
+        }
+        let number = |value: &str| value.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+        match all(values, number) {
+            Some(numbers) => self.numbers(name, doc, numbers.into_iter().map(Some)),
+            None => self.words(name, doc, values.iter().copied().map(Some)),
+        }
+    }
+
     /// A column of numbers.
     pub fn numbers(self, name: &str, doc: &str, values: impl IntoIterator<Item = Option<f64>>) -> Columns {
         self.add(name, doc, Arc::new(values.into_iter().collect::<Float64Array>()))
@@ -160,6 +173,14 @@ impl Table {
             Err(error) => Err(bad_input(py, format!("this is no schema: {error}"), "")),
         }
     }
+}
+
+/// What each value is read as; `None` without values, or if one is not that.
+fn all<T>(values: &[&str], read: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
+    if values.is_empty() {
+        return None;
+    }
+    values.iter().map(|value| read(value)).collect()
 }
 
 /// Values as Python has them.
