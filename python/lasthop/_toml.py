@@ -21,7 +21,7 @@ def typed(path: str, value: object, strategies: Strategies) -> str:
         return ""
     if isinstance(value, str):
         return value
-    return strategies.name_of(value) or _value(path, value, strategies)
+    return strategies.name_at(path, value) or _value(path, value, strategies)
 
 
 def _section(path: str, table: Mapping[str, object], strategies: Strategies) -> list[str]:
@@ -67,7 +67,7 @@ def _value(path: str, value: object, strategies: Strategies) -> str:
         return "{ " + ", ".join(inner) + " }"
     if (item := getattr(value, "item", None)) is not None and callable(item):
         return _value(path, item(), strategies)  # a number of numpy
-    name = strategies.name_of(value)
+    name = strategies.name_at(path, value)
     if name is not None:
         return _quoted(name)
     shown = repr(value)

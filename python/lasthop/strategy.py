@@ -12,7 +12,9 @@ alone as long as the class does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from types import FunctionType
 from typing import ClassVar, NamedTuple, Self
 
 from lasthop._error import Error
@@ -53,6 +55,9 @@ class Strategy:
     _seam: ClassVar[str] = ""
     _required: ClassVar[tuple[str, ...]] = ()
 
+    _counts_only: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Flags without which these attributes and hooks do nothing."""
+
     draws: bool = True
     """Whether it draws random numbers. Say False if it does not: a scenario without any runs once."""
 
@@ -66,6 +71,9 @@ class CongestionControl(Strategy):
 
     _seam = "congestion"
     _required = ("on_ack", "on_loss")
+    _counts_only = {
+        "rate_samples": ("pacing_rate_bps", "holds_back", "on_open", "on_sent", "on_lost"),
+    }
 
     cwnd: float
     """Congestion window, bytes, at least 1."""
@@ -74,11 +82,12 @@ class CongestionControl(Strategy):
     mss: int
     """A full segment's payload, bytes."""
     pacing_rate_bps: float | None = None
-    """How fast payload may leave, bit/s; None: as fast as the window lets it. Only with `samples`."""
-    samples: bool = False
+    """How fast payload may leave, bit/s; None: as fast as the window lets it. Only with `rate_samples`."""
+    rate_samples: bool = False
     """Whether it wants `ack.rate_bps`, `on_open`, `on_sent`, `on_lost` and a pacer."""
     holds_back: bool = False
-    """Whether it keeps so little in flight on purpose that rate samples shall count as the application's. Only with `samples`."""
+    """Whether it keeps so little in flight on purpose that rate samples shall count as the application's. Only with
+    `rate_samples`."""
     conserves: bool = False
     """Whether it sees to its window itself while a loss is repaired (as BBR does)."""
     is_scalable: bool = False
@@ -93,10 +102,10 @@ class CongestionControl(Strategy):
         """The connection begins."""
 
     def on_open(self, rtt_s: float | None) -> None:
-        """The handshake is over, and has measured this round trip; only with `samples`."""
+        """The handshake is over, and has measured this round trip; only with `rate_samples`."""
 
     def on_lost(self, lost: LostSegment) -> None:
-        """A segment is found lost, before the `on_ack` of the ACK that tells it; only with `samples`."""
+        """A segment is found lost, before the `on_ack` of the ACK that tells it; only with `rate_samples`."""
 
     def leave_slow_start(self) -> None:
         """Slow start is over although nothing was lost (the scenario's `slow_start`, HyStart++)."""
@@ -106,7 +115,7 @@ class CongestionControl(Strategy):
         """An ACK has come, before it has any effect: for estimates that must be there when the window comes down."""
 
     def on_sent(self, now_s: float, sent_bytes: int, in_flight_bytes: int) -> None:
-        """A segment goes out; only with `samples`."""
+        """A segment goes out; only with `rate_samples`."""
 
     def on_ack(self, ack: Ack) -> None:
         """An ACK has come that advances or is a duplicate."""
@@ -331,11 +340,31 @@ class Strategies:
         else:
             return None
         _check(type(made))
+        _refuse_old_names(made)
         name = type(made).__name__
         taken = sum(1 for _, _, known, _ in self._given if known == name or known.startswith(f"{name}_"))
         name = f"{name}_{taken + 1}" if taken else name
         self._given.append((value, made._seam, name, made))
         return name
+
+    def name_at(self, path: str, value: object) -> str | None:
+        """The same where a key takes it: a strategy answers the question of its own key alone."""
+        name = self.name_of(value)
+        if name is None:
+            return None
+        seam = next(seam for given, seam, known, _ in self._given if known == name)
+        key, asked = {"admission": "queue"}.get(seam, seam), path.rpartition(".")[2]
+        if asked not in (key, "kind", "sender", "receiver"):
+            base = next(base.__name__ for base in _BASES if base._seam == seam)
+            raise Error(
+                f"`{path}` cannot be `{name}`: the strategy is of the kind {base}, for `{key}`",
+                f"for instance set={{{key!r}: {name}}}",
+            )
+        return name
+
+    def notes(self) -> list[str]:
+        """What does nothing in a strategy, because the flag that it needs is not set."""
+        return [note for _, _, _, made in self._given for note in _without_effect(made)]
 
     def for_engine(self) -> list[tuple[str, str, object]]:
         """Seam, name and object of each."""
@@ -354,9 +383,10 @@ def _made(of: type[Strategy]) -> Strategy:
 
 
 def _check(of: type[Strategy]) -> None:
-    base = next((base for base in _BASES if issubclass(of, base)), None)
+    base = _base(of)
     if base is None or of is base:
         raise _foreign(of)
+    _refuse_misspelt(of, base)
     for hook in base._required:
         mine = getattr(of, hook, None)
         if mine is getattr(base, hook) or not callable(mine):
@@ -367,6 +397,59 @@ def _check(of: type[Strategy]) -> None:
                 f"`{of.__name__}` has no `{hook}`",
                 f"a {base.__name__} needs it: def {hook}({', '.join(names)}): … # {said}",
             )
+
+
+def _base(of: type[Strategy]) -> type[Strategy] | None:
+    return next((base for base in _BASES if issubclass(of, base)), None)
+
+
+def _own(of: type[Strategy], base: type[Strategy]) -> Iterator[tuple[str, object]]:
+    """What a class and its bases have beyond `base`; of one name the class's own comes last."""
+    for one in reversed(of.__mro__):
+        if not issubclass(base, one):
+            yield from vars(one).items()
+
+
+def _refuse_misspelt(of: type[Strategy], base: type[Strategy]) -> None:
+    """A method that is called like a hook and is none would never be called."""
+    hooks = [name for name in dir(base) if not name.startswith("_") and callable(getattr(base, name))]
+    for one in (one for one in of.__mro__ if not issubclass(base, one)):
+        left = [hook for hook in hooks if hook not in vars(one)]
+        for name, value in vars(one).items():
+            if name in hooks or name.startswith("_") or not isinstance(value, FunctionType):
+                continue
+            meant = difflib.get_close_matches(name, left, n=1, cutoff=0.8)
+            if not name.startswith("on_") and not meant:
+                continue
+            asked = f"did you mean `{meant[0]}`? " if meant else ""
+            raise Error(
+                f"`{of.__name__}.{name}` is no hook: nothing calls it",
+                f"{asked}hooks of a {base.__name__}: {', '.join(hooks)}; a method of your own may begin with `_`",
+            )
+
+
+_OLD_NAMES = {"samples": "rate_samples"}
+"""Flags that had another name."""
+
+
+def _refuse_old_names(made: Strategy) -> None:
+    for old, new in _OLD_NAMES.items():
+        if isinstance(made, CongestionControl) and isinstance(getattr(made, old, None), bool):
+            raise Error(f"`{type(made).__name__}.{old}` is called `{new}`", f"write {new} = True")
+
+
+def _without_effect(made: Strategy) -> Iterator[str]:
+    base = _base(type(made))
+    if base is None:
+        return
+    own = dict(_own(type(made), base)) | vars(made)
+    functions = [value for value in own.values() if isinstance(value, FunctionType)]
+    used = {*own, *(name for function in functions for name in function.__code__.co_names)}
+    for flag, names in base._counts_only.items():
+        idle = [name for name in names if name in used]
+        if idle and not getattr(made, flag):
+            listed = ", ".join(f"`{name}`" for name in idle)
+            yield f"{type(made).__name__}: {listed} without effect; write {flag} = True in the class"
 
 
 def _foreign(of: type) -> Error:

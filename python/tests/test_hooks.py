@@ -231,7 +231,7 @@ def test_hooks_of_a_control_that_samples() -> None:
     told: dict[str, list[Any]] = {"open": [], "lost": [], "left": [], "reported": []}
 
     class Watches(lasthop.CongestionControl):
-        samples = True
+        rate_samples = True
 
         def on_open(self, rtt_s: float | None) -> None:
             told["open"].append(rtt_s)

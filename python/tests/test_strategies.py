@@ -240,7 +240,7 @@ def test_an_object_has_its_own_parameters_and_stands_beside_others_of_its_class(
 
 def test_pacing_and_rates() -> None:
     class Paced(Reno):
-        samples = True
+        rate_samples = True
         rates: list[float] = []
 
         def on_ack(self, ack: lasthop.Ack) -> None:
@@ -252,6 +252,74 @@ def test_pacing_and_rates() -> None:
     # It leaves at 2 Mbit/s, but for the initial window.
     assert results.flows["goodput_kbps"][0] == pytest.approx(2000, rel=0.03)
     assert sorted(Paced.rates)[len(Paced.rates) // 2] == pytest.approx(2e6, rel=0.05)
+
+
+def test_pacing_without_its_flag_is_noted() -> None:
+    class Unpaced(Reno):
+        def on_ack(self, ack: lasthop.Ack) -> None:
+            super().on_ack(ack)
+            self.pacing_rate_bps = 2e6
+
+    class Paced(Unpaced):
+        rate_samples = True
+
+    line = "rate=10Mbit/s,rtt=40ms,duration=1s"
+    with pytest.warns(UserWarning, match="Unpaced: `pacing_rate_bps` without effect; write rate_samples = True") as told:
+        lasthop.compare(line, vary={"congestion": ["reno", Unpaced, Paced]}, runs=1)
+    assert len(told) == 1
+    assert len(lasthop.Scenario(line, set={"congestion": Unpaced}).notes) == 1
+    assert lasthop.Scenario(line, set={"congestion": Paced}).notes == []
+    assert lasthop.Scenario(line, set={"congestion": Reno}).notes == []
+
+
+def test_a_strategy_of_another_kind_is_an_error() -> None:
+    class Timing(lasthop.AckTiming):
+        def on_data(self, arrival: lasthop.Arrival) -> float:
+            return 0.0
+
+    with pytest.raises(lasthop.Error, match="`congestion` cannot be `Timing`: the strategy is of the kind AckTiming, for `timing`"):
+        lasthop.compare("umts", vary={"congestion": ["reno", Timing]}, runs=1)
+    with pytest.raises(lasthop.Error, match="`wireless.down.queue` cannot be `Reno`"):
+        lasthop.run("umts", set={"wireless.down.queue": Reno()}, runs=1)
+    with pytest.raises(lasthop.Error, match="`metrics` is 5: expected a list of names"):
+        lasthop.compare("umts", vary={"congestion": ["reno", "cubic"]}, metrics=5, runs=1)  # type: ignore[arg-type]
+
+
+def test_names_that_nothing_calls_are_an_error() -> None:
+    class Misspelt(Reno):
+        def on_timeoutt(self, loss: lasthop.Loss, first: bool) -> None:
+            pass
+
+    class Unknown(Reno):
+        def on_weather(self) -> None:
+            pass
+
+    class Near(lasthop.AckTiming):
+        def on_dat(self, arrival: lasthop.Arrival) -> float:
+            return 0.0
+
+    class Old(Reno):
+        samples = True
+
+    class Own(Reno):
+        samples = [1.0]
+
+        def grow(self) -> None:
+            pass
+
+        def _on_helper(self) -> None:
+            pass
+
+    wrong: list[tuple[str, type, str]] = [
+        ("congestion", Misspelt, "`Misspelt.on_timeoutt` is no hook.*did you mean `on_timeout`"),
+        ("congestion", Unknown, "`Unknown.on_weather` is no hook.*on_restart"),
+        ("timing", Near, "`Near.on_dat` is no hook.*did you mean `on_data`"),
+        ("congestion", Old, "`Old.samples` is called `rate_samples`"),
+    ]
+    for key, given, message in wrong:
+        with pytest.raises(lasthop.Error, match=f"(?s){message}"):
+            lasthop.Scenario("umts", set={key: given})
+    assert lasthop.Scenario("umts", set={"congestion": Own}).notes == []
 
 
 class Failing(Reno):
@@ -336,7 +404,7 @@ def test_what_is_no_strategy_or_answers_another_question() -> None:
         (Nothing, "`Nothing` is no strategy"),
         (lasthop.CongestionControl, "`CongestionControl` is no strategy"),
         (Needs, "`Needs` cannot be made without arguments"),
-        (Delayed, "no congestion is called `Delayed`"),
+        (Delayed, "`congestion` cannot be `Delayed`"),
     ):
         with pytest.raises(lasthop.Error) as caught:
             lasthop.run("umts", set={"congestion": value})

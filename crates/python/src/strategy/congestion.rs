@@ -59,7 +59,7 @@ pub struct Ack {
     credit_bytes: u64,
     /// Whether the counting wants credit to be collected until it makes a segment (RFC 3465 §2.1).
     collects: bool,
-    /// The rate at which the path delivers, bit/s; only for classes with `samples = True`.
+    /// The rate at which the path delivers, bit/s; only for classes with `rate_samples = True`.
     rate_bps: Option<f64>,
     /// The application had too little to send: the path may be faster.
     app_limited: bool,
@@ -151,7 +151,7 @@ fn mark_pace(hooks: &Hooks<'_, '_>) -> PyResult<MarkPace> {
 impl Control {
     fn new(strategy: &Strategy, mut start: congestion::Start) -> Control {
         let mut object = Object::new(strategy);
-        let flags = ["draws", "samples", "conserves", "is_scalable", "judges_by_mark"];
+        let flags = ["draws", "rate_samples", "conserves", "is_scalable", "judges_by_mark"];
         let [draws, samples, conserves, is_scalable, judges_by_mark] = flags.map(|name| object.flag(name));
         let read = object.attempt(|hooks| {
             let object = hooks.object;
