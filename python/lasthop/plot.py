@@ -9,14 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
-
 from lasthop._error import Error
 from lasthop.results import Comparison, Reproduction, Results
+
+try:
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+except ModuleNotFoundError as missing:
+    raise Error(
+        f"lasthop.plot draws with matplotlib, and there is no {missing.name}",
+        "pip install matplotlib; with lasthop itself, from its sources: pip install '.[plot,pandas]'",
+    ) from None
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,6 +78,7 @@ def series(
     ax: Axes | None = None,
 ) -> Axes:
     """A metric's means with their 95 % intervals over a varied key `x` (the first one), a line for each of the others."""
+    _expect(comparison, "series", Comparison, "lasthop.compare(…)")
     x = x or comparison.paths[0]
     if x not in comparison.paths:
         raise Error(f"`{x}` was not varied", f"the varied keys: {', '.join(comparison.paths)}")
@@ -125,10 +133,11 @@ def time_series(
     flows: Iterable[str] | None = None,
 ) -> list[Axes]:
     """Samples of the first repetition over time, one below the other: `run(…, samples=True)`."""
+    _expect(results, "time_series", Results, "lasthop.run(…, samples=True)")
     table = results.samples
     names = list(flows) if flows is not None else results.scenario.flows
     times, whose = table["time_s"], table["flow"]
-    with mpl.rc_context(_STYLE):
+    with _style():
         figure, grid = plt.subplots(
             len(columns), 1, sharex=True, squeeze=False, figsize=(6.4, 1.4 + 1.7 * len(columns))
         )
@@ -153,6 +162,7 @@ def time_series(
 
 def queue(results: Results, links: Iterable[str] | None = None, *, ax: Axes | None = None) -> Axes:
     """What waits at directions of links over time; by default at those where anything waits: `run(…, samples=True)`."""
+    _expect(results, "queue", Results, "lasthop.run(…, samples=True)")
     table = results.queues
     times, whose, packets = table["time_s"], table["link"], table["queue_packets"]
     used = list(dict.fromkeys(name for name, waiting in zip(whose, packets, strict=True) if waiting))
@@ -192,6 +202,7 @@ def time_sequence(
     A vertical line is a segment, from its first byte to its last: as it leaves, orange if it goes again; a cross is a
     loss. The steps are what the receiver acknowledges, the pale lines what it reports by SACK.
     """
+    _expect(results, "time_sequence", Results, "lasthop.run(…, events=True)")
     name = flow or results.scenario.flows[0]
     if name not in results.scenario.flows:
         raise Error(f"there is no flow `{name}`", f"the flows: {', '.join(results.scenario.flows)}")
@@ -254,6 +265,7 @@ def cdf(
     ax: Axes | None = None,
 ) -> Axes:
     """The share of runs and flows up to each value of a metric; `by` is a column with a line for each of its values."""
+    _expect(results, "cdf", (Results, Comparison), "lasthop.run(…) or lasthop.compare(…)")
     table = results.flows
     if by is None and isinstance(results, Comparison):
         by = results.paths[0]
@@ -275,6 +287,7 @@ def cdf(
 def completion_times(results: Results | Comparison, *, by: str | None = None, ax: Axes | None = None) -> Axes:
     """The share of finite transfers complete by each time; those cut off by the run's end count as "later than that" (the
     product-limit estimate; Kaplan and Meier 1958), a tick each."""
+    _expect(results, "completion_times", (Results, Comparison), "lasthop.run(…) or lasthop.compare(…)")
     table = results.flows
     if by is None and isinstance(results, Comparison):
         by = results.paths[0]
@@ -301,6 +314,7 @@ def completion_times(results: Results | Comparison, *, by: str | None = None, ax
 
 def paper(reproduction: Reproduction, item: str, *, x: str | None = None, ax: Axes | None = None) -> Axes:
     """A figure of a paper: our points with their 95 % intervals, a line for each series; open markers are published ones."""
+    _expect(reproduction, "paper", Reproduction, "lasthop.reproduce(…)")
     items = [one for one in reproduction.items if one["item"] == item and one["reading"] == "default"]
     if not items:
         names = dict.fromkeys(one["item"] for one in reproduction.items)
@@ -382,8 +396,28 @@ def _axes(ax: Axes | None) -> Iterator[Axes]:
     if ax is not None:
         yield ax
         return
-    with mpl.rc_context(_STYLE):
+    with _style():
         yield plt.subplots()[1]
+
+
+@contextmanager
+def _style() -> Iterator[None]:
+    """Our style, for figures that are made within."""
+    _choose_backend()
+    with mpl.rc_context(_STYLE):
+        yield
+
+
+@cache
+def _choose_backend() -> None:
+    """Has matplotlib load its backend now. It does so with the first figure otherwise, and a notebook's backend then
+    registers itself in settings that `rc_context` takes back: later cells would show no figure."""
+    plt.switch_backend(mpl.get_backend())
+
+
+def _expect(given: object, function: str, kind: type | tuple[type, ...], how: str) -> None:
+    if not isinstance(given, kind):
+        raise Error(f"plot.{function} cannot draw a {type(given).__name__}", f"it draws what {how} returns")
 
 
 def _looks() -> Iterator[tuple[str, str, str]]:

@@ -82,18 +82,17 @@ def compare(
         varied.append((str(path), listed))
     scenario = Scenario.__new__(Scenario)
     scenario._make(source, set, strategies)
-    _note(scenario)
-    if isinstance(metrics, str):
-        metrics = [metrics]
     made = _lasthop.compare(
         scenario._made,
         varied,
         _whole("runs", runs, 1, 1_000_000),
         _whole("seed", seed, 0, 2**63 - 1),
         _whole("jobs", jobs, 1, 1024),
-        list(metrics),
+        _metrics(metrics),
     )
-    return Comparison(scenario, made)
+    comparison = Comparison(scenario, made)
+    _note(comparison)
+    return comparison
 
 
 def reproduce(
@@ -210,6 +209,16 @@ def _whole(name: str, value: object, least: int, most: int) -> int | None:
     return int(number)
 
 
-def _note(scenario: Scenario) -> None:
-    for note in scenario.notes:
+def _metrics(metrics: object) -> list[str]:
+    """Names of metrics, or one."""
+    if isinstance(metrics, str):
+        return [metrics]
+    listed = list(metrics) if isinstance(metrics, Iterable) else [None]
+    if not all(isinstance(name, str) for name in listed):
+        raise Error(f"`metrics` is {metrics!r}: expected a list of names", 'metrics=["goodput_kbps", "timeouts"]')
+    return [str(name) for name in listed]
+
+
+def _note(noted: Scenario | Comparison) -> None:
+    for note in noted.notes:
         warnings.warn(note, stacklevel=3)

@@ -6,13 +6,14 @@ import os
 import queue
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import BrokenExecutor
 from typing import Any
 
 from lasthop import _lasthop, _toml
 from lasthop._error import Error
-from lasthop.running import _note, _whole
+from lasthop.running import _metrics, _whole
 from lasthop.scenario import Scenario, Source
 from lasthop.strategy import Strategies
 from lasthop.table import Table
@@ -93,8 +94,11 @@ def sweep(
     `concurrent.futures`. The rows are the same. `shard=(2, 4)` is the second of four parts, each with a store of its own,
     to be merged by `merge`.
     """
-    if isinstance(metrics, str):
-        metrics = [metrics]
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise Error(
+            f"`executor` is {executor!r}: expected a Dask Client or an executor of concurrent.futures",
+            "for threads of this machine write jobs=4",
+        )
     strategies = Strategies()
     keys = [(str(path), _values(str(path), values, strategies)) for path, values in set.items()]
     scenario = source if isinstance(source, Scenario) else Scenario(source)
@@ -103,7 +107,6 @@ def sweep(
             "a strategy in Python cannot be swept: a store could not tell one version of it from another",
             "lasthop.compare runs it",
         )
-    _note(scenario)
     path = os.fspath(store)
     made = _lasthop.Sweep(
         scenario._made,
@@ -111,10 +114,12 @@ def sweep(
         path,
         _whole("runs", runs, 1, 1_000_000),
         None if until is None else float(until),
-        list(metrics),
+        _metrics(metrics),
         _whole("seed", seed, 0, 2**63 - 1),
         _shard(shard),
     )
+    for note in made.notes():
+        warnings.warn(note, stacklevel=2)
     shown = _Progress(made, progress)
     try:
         if executor is None:

@@ -34,13 +34,13 @@ def test_notebooks_run(notebook: Path, tmp_path: Path) -> None:
     read = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
     assert not any(cell.get("outputs") for cell in read.cells), "kept without outputs"
     NotebookClient(read, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    pictures = [
-        output
-        for cell in read.cells
-        for output in cell.get("outputs", [])
-        if "image/png" in output.get("data", {})
-    ]
-    assert pictures
+    shown, drawn = [], []
+    for cell in read.cells:
+        if cell.cell_type == "code":
+            drawn.append(len(re.findall(r"\bplot\.\w+\(", cell.source)))
+            shown.append(sum("image/png" in output.get("data", {}) for output in cell.outputs))
+    assert sum(drawn) > 1
+    assert shown == drawn, "figures of each cell"
 
 
 def test_there_are_four_notebooks() -> None:

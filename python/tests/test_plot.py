@@ -1,6 +1,9 @@
 """Figures have what they should: the data, units on the axes, both formats."""
 
 import json
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib
@@ -146,6 +149,36 @@ def test_a_papers_figure_has_its_points(tmp_path: Path) -> None:
 def test_it_draws_into_axes_of_ones_own(comparison: lasthop.Comparison) -> None:
     figure, mine = plt.subplots()
     assert plot.series(comparison, ax=mine) is mine
+
+
+def test_results_of_another_kind_are_an_error(comparison: lasthop.Comparison, watched: lasthop.Results) -> None:
+    wrong: list[tuple[Callable[..., object], object, str]] = [
+        (plot.series, watched, "plot.series cannot draw a Results"),
+        (plot.time_series, comparison, "plot.time_series cannot draw a Comparison"),
+        (plot.queue, comparison, "plot.queue cannot draw a Comparison"),
+        (plot.time_sequence, "umts", "plot.time_sequence cannot draw a str"),
+        (plot.cdf, 1, "plot.cdf cannot draw a int"),
+        (plot.completion_times, None, "plot.completion_times cannot draw a NoneType"),
+    ]
+    for draw, given, message in wrong:
+        with pytest.raises(lasthop.Error, match=message):
+            draw(given)
+    with pytest.raises(lasthop.Error, match="plot.paper cannot draw a Comparison"):
+        plot.paper(comparison, "fig1")  # type: ignore[arg-type]
+
+
+def test_without_matplotlib_one_line_says_how_to_get_it() -> None:
+    program = """
+import sys
+sys.modules["matplotlib"] = None
+import lasthop
+try:
+    from lasthop import plot
+except lasthop.Error as error:
+    print(error.help)
+"""
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "pip install" in told.stdout and "matplotlib" in told.stdout
 
 
 def contrast(one: str, other: str) -> float:

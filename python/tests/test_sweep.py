@@ -139,6 +139,7 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
         ({"set": KEYS, "shard": (3, 2)}, "shard"),
         ({"set": KEYS, "metrics": "goodput"}, "no metric `goodput`"),
         ({"set": KEYS, "store": tmp_path / "notes.txt"}, "is not a store"),
+        ({"set": KEYS, "executor": 4}, "`executor` is 4: expected a Dask Client"),
     ]
     for arguments, message in cases:
         with pytest.raises(lasthop.Error, match=message):
@@ -169,6 +170,9 @@ def test_loss_of_a_line_can_be_swept(tmp_path: Path) -> None:
     line = "rate=2Mbit/s,rtt=40ms,queue=20packets,duration=5s"
     swept = lasthop.sweep(line, set={"loss": ["0.5%", "1%", 0.03]}, runs=2, store=tmp_path / "s")
     assert swept.column_names[0] == "loss" and len(swept) == 6
+    assert set(swept["loss"]) == {"0.5%", "1%", "0.03"}
+    numbers = lasthop.sweep(line, set={"loss": [0.01, 0.003]}, runs=1, store=tmp_path / "numbers")
+    assert sorted(numbers.to_pandas().loss) == sorted(lasthop.read_store(numbers.store)["loss"]) == [0.003, 0.01]
     assert swept["goodput_kbps"][:2] == lasthop.run(f"{line},loss=0.5%", runs=2).flows["goodput_kbps"]
 
 
