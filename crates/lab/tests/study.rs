@@ -119,6 +119,48 @@ const BINDING: &str =
 const TABLE: &str = "item,series,x,metric,unit,value,source\ntable,reno,loss=0.01,goodput,kbit/s,500,here\ntable,westwood+,loss=0.01,goodput,kbit/s,500,here\n";
 const NS2: &str = "item,series,x,metric,reading,value,half_width,source\n";
 
+/// A caption that states a result states the verdict, so that the two cannot contradict each other.
+#[test]
+fn a_caption_has_the_verdict_of_its_claim() {
+    let reproduced = |chapter: &str, claim: (&str, &str)| {
+        let folder = folder(&shown().replace(claim.0, claim.1), "");
+        fs::write(folder.path().join("chapter.md"), chapter).unwrap();
+        Paper::in_folder(folder.path()).unwrap().reproduce(&QUICK, &Store::none(), &Silent)
+    };
+    // A gain of more than -1000 % holds at every point; one of more than 1000 % holds at none.
+    let chapter = "{figure:goodput}\nWhat the paper says {verdict:claim-above}.\n";
+    for (bound, said, verdict) in
+        [("-1000", "agrees with ours", Verdict::Agrees), ("1000", "differs from ours", Verdict::Differs)]
+    {
+        let done = reproduced(chapter, ("than = 0", &format!("than = {bound}"))).unwrap();
+        let item = done.items.iter().find(|item| item.item == "claim-above").unwrap();
+        assert_eq!(item.verdict, Some(verdict));
+        let captions: Vec<&str> = done
+            .chapter
+            .blocks
+            .iter()
+            .filter_map(|block| match block {
+                Block::Figure(figure) => Some(figure.caption.as_str()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(captions, [format!("What the paper says {said}.")]);
+    }
+    for wanted in ["goodput", "claim-abvoe"] {
+        let problem = reproduced(&format!("Here {{verdict:{wanted}}}.\n"), ("", "")).unwrap_err();
+        assert!(problem.message().contains("has a verdict"), "{problem}");
+    }
+}
+
+/// The claim about CUBIC's Reno-friendly region is one that quick runs do not confirm.
+#[test]
+fn the_caption_of_a_contested_claim_is_its_verdict() {
+    let study = Paper::named("rfc9438").unwrap().unwrap().study;
+    let prose = study.prose.as_deref().unwrap();
+    let caption = prose.split("{figure:table2}").nth(1).unwrap().split("\n\n").next().unwrap();
+    assert!(caption.contains("{verdict:claim-reno-friendly}"), "{caption}");
+}
+
 #[test]
 fn ns2_stands_beside_its_row_and_in_the_tables_and_pictures() {
     let study = (shown() + BINDING).replace("y_label = \"goodput", "ns2 = \"table\"\ny_label = \"goodput");

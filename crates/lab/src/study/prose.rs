@@ -2,15 +2,15 @@
 //!
 //! Paragraphs, `## headings`, and directives on lines of their own: `{verdicts}`, `{table:ID}`, `{figure:ID}`,
 //! `{readings}`, `{deviations}`. The lines right below a figure are its caption. Within a sentence:
-//! `{value:ITEM, series=…, x=…}` is our number with its interval, `{published:…}` the paper's, `{count:agrees}` how
-//! many rows have that verdict.
+//! `{value:ITEM, series=…, x=…}` is our number with its interval, `{published:…}` the paper's, `{verdict:…}` the row's
+//! verdict, `{count:agrees}` the number of rows with that verdict.
 
 use super::counts::{self, Chance};
 use super::reproduce::Done;
 use super::study::Study;
 use super::{figures, readings, tables};
 use crate::document::{Block, Chapter};
-use crate::item::Item;
+use crate::item::{Item, Verdict};
 use crate::papers::cells::short;
 use crate::progress::Progress;
 use lasthop_scenario::Problem;
@@ -171,8 +171,8 @@ impl Writer<'_> {
             };
             return Ok(count.to_string());
         }
-        if !matches!(kind, "value" | "published") {
-            let known = "value, published, count; on a line of its own: verdicts, rows, table, figure, readings, deviations";
+        if !matches!(kind, "value" | "published" | "verdict") {
+            let known = "value, published, verdict, count; on a line of its own: verdicts, rows, table, figure, readings, deviations";
             return Err(self
                 .wrong(directive, format!("`{{{kind}}}` means nothing here"))
                 .advise(format!("known: {known}")));
@@ -195,6 +195,12 @@ impl Writer<'_> {
             return Ok(with_unit(short(row.value()), &row.unit));
         }
         let item = self.item(wanted);
+        if kind == "verdict" {
+            return match item.and_then(|item| item.verdict) {
+                Some(verdict) => Ok(said(verdict).to_owned()),
+                None => Err(self.wrong(directive, format!("no row `{wanted}` has a verdict"))),
+            };
+        }
         // A quick run has fewer points: what it has not is a dash.
         let Some(item) = item else { return Ok("–".into()) };
         Ok(with_unit(crate::papers::cells::measured(item).text().to_owned(), &item.unit))
@@ -213,6 +219,16 @@ impl Writer<'_> {
                     None => false,
                 })
         })
+    }
+}
+
+/// A verdict as the end of a sentence: `the claim …`.
+fn said(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Agrees => "agrees with ours",
+        Verdict::Shape => "agrees with ours in the mean, not surely",
+        Verdict::Differs => "differs from ours",
+        Verdict::Inconclusive => "is open: more repetitions would tell",
     }
 }
 
