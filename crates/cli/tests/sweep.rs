@@ -188,6 +188,8 @@ fn results_are_filtered() {
     assert_eq!(text.lines().count(), 1 + 2 * 20);
     for (arguments, message) in [
         (&["--where", "recovry=sack"][..], "no sweep varies `recovry`"),
+        (&["--where", "recovery=sakc"], "no point has recovery = sakc"),
+        (&["--where", "recovery=sakc"], "did you mean `sack`? values in the store: sack, reno"),
         (&["--sweep", "2"], "`r` has no sweep 2"),
         (&["--links"], "--links is about --format csv"),
         (&["--flow", "nobody"], "no flow is called `nobody`"),

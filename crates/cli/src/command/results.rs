@@ -7,6 +7,7 @@ use crate::table;
 use crate::values::{self, Choices};
 use clap::{Args, ValueEnum};
 use lasthop_lab::compare::{Quantity, Variation};
+use lasthop_scenario::nearest;
 use lasthop_sweep::results::{self, Rows, Wanted};
 use lasthop_sweep::store::{Contents, Error, Reader, Store, Sweep};
 use std::path::PathBuf;
@@ -77,6 +78,7 @@ impl Results {
             filter: self.filter.iter().map(Variation::from).collect(),
         };
         self.refuse_unknown(&sweeps)?;
+        self.refuse_unknown_value(&contents, &sweeps)?;
         self.refuse_unknown_flow(&contents)?;
         for (at, sweep) in sweeps.iter().enumerate() {
             if at > 0 && format == Format::Table {
@@ -166,6 +168,30 @@ impl Results {
             }
             None => Ok(()),
         }
+    }
+
+    /// So does one for a value that no point has.
+    fn refuse_unknown_value(&self, contents: &Contents<'_>, sweeps: &[Sweep]) -> Result<(), Failure> {
+        for wanted in self.filter.iter().map(Variation::from) {
+            let mut known: Vec<String> = Vec::new();
+            for sweep in sweeps {
+                let Some(at) = sweep.paths.iter().position(|path| *path == wanted.path) else { continue };
+                for place in contents.places(sweep.number)? {
+                    let value = &place.x[at];
+                    if !known.contains(value) {
+                        known.push(value.clone());
+                    }
+                }
+            }
+            let Some(value) = wanted.values.iter().find(|value| !known.contains(value)) else { continue };
+            let meant = nearest(value, known.iter().map(String::as_str))
+                .map_or(String::new(), |meant| format!("did you mean `{meant}`? "));
+            return Err(Failure::bad_input(
+                format!("no point has {} = {value}", wanted.path),
+                format!("{meant}values in the store: {}", known.join(", ")),
+            ));
+        }
+        Ok(())
     }
 
     fn refuse_unknown_flow(&self, contents: &Contents<'_>) -> Result<(), Failure> {
