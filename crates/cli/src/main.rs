@@ -38,9 +38,10 @@ mod target;
 mod values;
 
 use clap::Parser;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use command::Command;
 use failure::Failure;
+use lasthop_scenario::Catalogue;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -70,7 +71,7 @@ fn main() -> ExitCode {
     target::discard_all_when_interrupted();
     let done = match CommandLine::try_parse() {
         Ok(line) => line.command.execute(),
-        Err(error) => return told_by_clap(&error),
+        Err(error) => return told_by_clap(error),
     };
     drop(target::discard_all());
     match done {
@@ -85,12 +86,27 @@ fn main() -> ExitCode {
     }
 }
 
+/// What to write in place of a flag that is no flag, but a key of scenarios.
+fn key_of_a_scenario(error: &clap::Error) -> Option<String> {
+    let ContextValue::String(flag) = error.get(ContextKind::InvalidArg)? else { return None };
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let name = flag.strip_prefix("--")?.split('=').next()?.replace('-', "_");
+    let reference = Catalogue::default().reference();
+    let is_key = reference.iter().flat_map(|section| &section.keys).any(|key| key.name == name);
+    is_key.then(|| format!("`{name}` is a key of the scenario: --set {name}=VALUE"))
+}
+
 /// Help, the version, or a mistake in the flags.
-fn told_by_clap(error: &clap::Error) -> ExitCode {
+fn told_by_clap(mut error: clap::Error) -> ExitCode {
     if let ErrorKind::DisplayHelp | ErrorKind::DisplayVersion = error.kind() {
         // A closed pipe is nobody's mistake.
         let _ = error.print();
         return ExitCode::SUCCESS;
+    }
+    if let Some(tip) = key_of_a_scenario(&error) {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
     let text = error.render();
     let text = if std::io::stderr().is_terminal() { text.ansi().to_string() } else { text.to_string() };

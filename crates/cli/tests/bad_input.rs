@@ -117,6 +117,20 @@ fn a_directory_that_takes_no_files_is_told_from_one_that_is_not_there() {
     assert!(!said.contains("mkdir"), "{said}");
 }
 
+#[test]
+fn a_key_given_as_a_flag_is_told_how_it_is_set() {
+    for (flag, key) in
+        [("--duration", "duration"), ("--one-way-delay", "one_way_delay"), ("--recovery", "recovery")]
+    {
+        let output = common::call(&["run", "umts", flag, "10s"]);
+        let said = stderr_of(&output);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(&format!("--set {key}=VALUE")) && !said.contains("-- --"), "{said}");
+    }
+    let said = stderr_of(&common::call(&["run", "umts", "--run", "2"]));
+    assert!(said.contains("--runs"), "{said}");
+}
+
 /// What is right but hardly meant is told, and runs.
 #[test]
 fn notes_are_told_and_the_run_goes_on() {
@@ -131,7 +145,8 @@ fn notes_are_told_and_the_run_goes_on() {
         ),
         (&["check", "rate=10Tbit/s,rtt=1ms"], &[]),
         (&["check", "umts", "--set", "duration=9999999s"], &[]),
-        (&["check", "lte,loss=1%"], &[]),
+        (&["check", "starlink,loss=1%"], &[]),
+        (&["check", "lte,loss=1%"], &["note: link.wireless.down: `loss` (residual_loss)", "retransmissions"]),
     ] {
         let output = common::call(arguments);
         let said = stderr_of(&output);

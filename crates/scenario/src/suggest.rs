@@ -1,23 +1,48 @@
 //! "Did you mean …?"
 
+/// Other tools' words, and the words here that they mean.
+const MEANT: &[(&str, &str)] = &[
+    ("bandwidth", "rate"),
+    ("bbr2", "bbr3"),
+    ("bbrv2", "bbr3"),
+    ("bbrv3", "bbr3"),
+    ("buffer", "queue"),
+    ("bw", "rate"),
+    ("cc", "congestion"),
+    ("delay", "one_way_delay"),
+    ("flows", "count"),
+    ("latency", "one_way_delay"),
+    ("mss", "segment"),
+];
+
 /// The candidate nearest to what was written, if one is near enough to be meant.
 pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Comparing costs the product of the lengths; nothing longer than this is a misspelt name.
     const LONGEST: usize = 64;
+    /// A shorter word begins too many others.
+    const SHORTEST: usize = 3;
     if written.len() > LONGEST {
         return None;
     }
     let plain = |text: &str| text.to_lowercase().replace('-', "_");
     let written = plain(written);
+    let meant = MEANT.iter().find(|(word, _)| *word == written).map(|(_, meant)| *meant);
     let scored = candidates.into_iter().map(|name| {
         let candidate = plain(name);
         let similarity = strsim::damerau_levenshtein(&written, &candidate);
-        let is_part =
-            written.len() >= 3 && (candidate.starts_with(&written) || written.starts_with(&candidate));
-        (if is_part { similarity.min(1) } else { similarity }, name)
+        let is_begun = written.len() >= SHORTEST && candidate.starts_with(&written);
+        let is_part = is_begun || (candidate.len() >= SHORTEST && written.starts_with(&candidate));
+        let distance = match meant {
+            Some(meant) if meant == name => 0,
+            _ if is_part => similarity.min(1),
+            _ => similarity,
+        };
+        // Of equally near ones the one that goes on as written, then the one with fewer changes.
+        ((distance, !is_begun, similarity), name)
     });
-    let (distance, name) = scored.min_by_key(|(distance, _)| *distance)?;
-    (distance <= 1 + written.chars().count() / 3).then_some(name)
+    let ((distance, ..), name) = scored.min_by_key(|(score, _)| *score)?;
+    let most = if meant.is_some() { 0 } else { 1 + written.chars().count() / 3 };
+    (distance <= most).then_some(name)
 }
 
 /// A help line: the nearest candidate, and all of them.
@@ -53,5 +78,28 @@ mod tests {
         assert_eq!(nearest("thaoe", names), Some("tahoe"));
         assert_eq!(nearest("cubic", names), None);
         assert_eq!(nearest(&"x".repeat(10_000), names), None);
+    }
+
+    #[test]
+    fn the_nearest_of_several_is_the_one_that_is_meant() {
+        let controls = ["reno", "bbr", "bbr3", "cubic"];
+        for word in ["bbrv3", "bbr2", "BBRv2"] {
+            assert_eq!(nearest(word, controls), Some("bbr3"), "{word}");
+        }
+        assert_eq!(nearest("bbr1", controls), Some("bbr"));
+        let columns = ["c", "good", "goodput_kbps", "completed_s"];
+        assert_eq!(nearest("goodput", columns), Some("goodput_kbps"));
+        assert_eq!(nearest("completed_p95_s", columns), Some("completed_s"));
+        let keys = ["rate", "rtt", "one_way_delay", "queue", "loss", "ber", "count", "congestion"];
+        for (word, key) in [
+            ("buffer", "queue"),
+            ("flows", "count"),
+            ("delay", "one_way_delay"),
+            ("cc", "congestion"),
+            ("bw", "rate"),
+        ] {
+            assert_eq!(nearest(word, keys), Some(key));
+        }
+        assert_eq!(nearest("flows", ["loss", "rate"]), None, "what it means is elsewhere");
     }
 }
