@@ -51,6 +51,16 @@ fn the_list_takes_kinds_names_and_texts() {
     );
 }
 
+/// A command that the program starts itself is no answer.
+#[test]
+fn an_unknown_topic_lists_what_users_call() {
+    let unknown = call(&["help", "tidi"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    let said = stderr_of(&unknown);
+    assert!(said.contains("no command or topic `tidi`") && said.contains("topologies"), "{said}");
+    assert!(!said.contains("tidy"), "{said}");
+}
+
 /// What bash offers for these words, the last of which is being written.
 fn completed(words: &[&str]) -> Option<String> {
     let script = stdout(&["completion", "bash"]);

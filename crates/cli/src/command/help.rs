@@ -39,7 +39,8 @@ impl Help {
         command.build();
         let mut at = &mut command;
         for topic in &self.topics {
-            let known: Vec<String> = at.get_subcommands().map(|one| one.get_name().to_owned()).collect();
+            let shown = at.get_subcommands().filter(|one| !one.is_hide_set());
+            let known: Vec<String> = shown.map(|one| one.get_name().to_owned()).collect();
             let names = known.iter().map(String::as_str).chain(TOPICS.iter().map(|topic| topic.name));
             let names: Vec<&str> = names.collect();
             let Some(next) = at.find_subcommand_mut(topic) else {
