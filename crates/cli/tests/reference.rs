@@ -69,3 +69,29 @@ fn a_path_a_mechanism_and_a_column_are_explained() {
     assert_eq!(wrong.status.code(), Some(2));
     assert!(stderr_of(&wrong).contains("did you mean `queue`?"), "{}", stderr_of(&wrong));
 }
+
+/// README's speed is a measured one, and the page of measurements has it.
+#[test]
+fn the_readme_has_the_measured_speed() {
+    let measured = include_str!("../../../docs/performance.md");
+    let speeds: Vec<(&str, f64)> = measured
+        .split("<!-- measured: end -->")
+        .next()
+        .unwrap()
+        .lines()
+        .filter_map(|row| {
+            let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+            Some((*cells.get(1)?, cells.get(4)?.strip_suffix(" M")?.parse().ok()?))
+        })
+        .collect();
+    let of = |case: &str| speeds.iter().find(|(name, _)| *name == case).unwrap().1;
+    let least = speeds.iter().map(|(_, speed)| *speed).fold(f64::INFINITY, f64::min);
+    let most = speeds.iter().map(|(_, speed)| *speed).fold(0.0, f64::max);
+    let readme = include_str!("../../../README.md");
+    for said in [
+        format!("{:.0} million data packets", of("hasegawa")),
+        format!("{least} to {most:.0} million in the other cases"),
+    ] {
+        assert!(readme.contains(&said), "README does not say: {said}");
+    }
+}

@@ -8,7 +8,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 pub struct Estimate {
     /// The mean.
     pub mean: f64,
-    /// Lower and upper end of the interval; both the mean if there is one repetition only.
+    /// Lower and upper end of the interval; minus and plus infinity for a single repetition.
     pub ci95: [f64; 2],
     /// Repetitions.
     pub runs: usize,
