@@ -10,7 +10,6 @@ use crate::arq::{self, Arq, Carried};
 use crate::change::{Change, Fixed, Setting};
 use crate::channel::{self, Air, Channel};
 use crate::element::{Element, Output};
-use crate::link::trouble;
 use crate::propagation::Extra;
 use lasthop_base::{Duration, Rate, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
@@ -108,7 +107,7 @@ impl Changing {
         let carried = arq::carry(&air, &mut *self.parts.channel, &mut *self.parts.arq);
         self.held_until = ends + carried.holds;
         if self.tells_trouble && carried != Carried::AT_ONCE {
-            out.push(Output::Troubled { packet, trouble: trouble(ends, &carried) });
+            out.push(Output::Troubled { packet, trouble: carried.trouble(ends) });
         }
         let mut at = ends + carried.late + self.parts.delay;
         if let Some(extra) = &mut self.parts.extra {

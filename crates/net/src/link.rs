@@ -230,7 +230,7 @@ impl Link {
     /// The first transmission was lost, and the ARQ has seen to it.
     #[cold]
     fn carry_again(&mut self, air: &Air, carried: &Carried) -> Passage {
-        self.trouble = Some(trouble(air.end, carried));
+        self.trouble = Some(carried.trouble(air.end));
         self.frees_at = air.end + carried.holds;
         let at = self.arrival(air.end, air.end + carried.late);
         if carried.delivered {
@@ -271,12 +271,4 @@ impl Link {
             bytes: self.waiting_bytes,
         }
     }
-}
-
-/// The repeats that took `late` in all are spread evenly over it.
-#[cold]
-pub(crate) fn trouble(ends: Time, carried: &Carried) -> Trouble {
-    let failed = carried.attempts - u32::from(carried.delivered);
-    let apart = carried.late.divided_by(u64::from(carried.attempts.saturating_sub(1)).max(1));
-    Trouble { failed, since: ends, apart }
 }

@@ -4,7 +4,6 @@ use crate::arq::{self, Arq, Carried};
 use crate::change::{Change, Fixed, Setting};
 use crate::channel::{self, Air, Channel};
 use crate::element::{Element, Output};
-use crate::link::trouble;
 use crate::propagation::Extra;
 use crate::queue::{Dropped, Queue};
 use crate::service::{Served, Server, Service};
@@ -130,7 +129,7 @@ impl Scheduled {
         self.frees_at = served.ends + carried.holds;
         let at = self.arrival(served.ends, served.ends + carried.late);
         if self.tells_trouble && carried != Carried::AT_ONCE {
-            out.push(Output::Troubled { packet: *packet, trouble: trouble(served.ends, &carried) });
+            out.push(Output::Troubled { packet: *packet, trouble: carried.trouble(served.ends) });
         }
         out.push(match carried.delivered {
             true => Output::Arrives { packet: *packet, at },

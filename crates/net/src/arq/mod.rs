@@ -7,7 +7,8 @@ use crate::channel::{Air, Channel, Reception};
 use crate::discipline::Discipline;
 use crate::element::Element;
 use crate::service::Service;
-use lasthop_base::{Duration, Mechanism, Stream, Values};
+use crate::trouble::Trouble;
+use lasthop_base::{Duration, Mechanism, Stream, Time, Values};
 
 /// How a packet got through, or did not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,6 +27,17 @@ impl Carried {
     /// What the first transmission has delivered.
     pub const AT_ONCE: Carried =
         Carried { delivered: true, holds: Duration::ZERO, late: Duration::ZERO, attempts: 1 };
+}
+
+impl Carried {
+    /// Its failed transmissions, the first of which was over at `ends`: those that took `late` in all are spread evenly over
+    /// that.
+    #[cold]
+    pub(crate) fn trouble(&self, ends: Time) -> Trouble {
+        let failed = self.attempts - u32::from(self.delivered);
+        let apart = self.late.divided_by(u64::from(self.attempts.saturating_sub(1)).max(1));
+        Trouble { failed, since: ends, apart }
+    }
 }
 
 /// A link-layer repeat scheme.
