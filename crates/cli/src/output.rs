@@ -48,6 +48,11 @@ pub(crate) fn print_lines(lines: impl Iterator<Item = impl Display>) -> Result<(
     print(&text)
 }
 
+/// A name or a text that others gave, on one line: each control character as `?`.
+pub(crate) fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
 /// Says something on standard error. If nobody listens there, that is no failure.
 pub(crate) fn note(line: &str) {
     let mut stderr = std::io::stderr().lock();

@@ -231,13 +231,29 @@ pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
+/// A basic string of TOML.
 fn quoted(text: &str) -> String {
-    format!("\"{}\"", plain(text).replace('\\', "\\\\").replace('"', "\\\""))
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => quoted += &format!("\\u{:04X}", u32::from(c)),
+            c => quoted.push(c),
+        }
+    }
+    quoted + "\""
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// TOML 1.0: control characters of basic strings are escaped.
+    #[test]
+    fn names_are_escaped() {
+        let text = format!("name = {}", quoted("a\n\"b\"\\\u{7f}"));
+        assert_eq!(text, "name = \"a\\u000A\\\"b\\\"\\\\\\u007F\"");
+    }
 
     #[test]
     fn five_digits_count() {

@@ -108,7 +108,7 @@ impl Import {
         for made in [&out, &down_name, &up_name] {
             if [Some(&self.file), self.up.as_ref()].into_iter().flatten().any(|given| same(given, made)) {
                 return Err(Failure::bad_input(
-                    format!("the recording `{}` would be written over", made.display()),
+                    format!("the recording `{}` would be written over", shown(made)),
                     "give the scenario another name: --out NAME.toml",
                 ));
             }
@@ -137,9 +137,9 @@ impl Import {
             }
         }
         Target::create(&out)?.write_and_finish(&text)?;
-        output::print(&format!("{}: {}\n", self.file.display(), found.kind))?;
+        output::print(&format!("{}: {}\n", shown(&self.file), output::plain(&found.kind)))?;
         for line in &found.says {
-            output::print(&format!("  {line}\n"))?;
+            output::print(&format!("  {}\n", output::plain(line)))?;
         }
         if !found.fit.is_empty() {
             let lines: String = found.fit.iter().map(|line| format!("  {}\n", line.trim_end())).collect();
@@ -147,9 +147,9 @@ impl Import {
         }
         output::print(&format!("\n{}\n", summary(&text)))?;
         for path in written {
-            output::note(&format!("{}: the trace", path.display()));
+            output::note(&format!("{}: the trace", shown(&path)));
         }
-        let shown = out.display();
+        let shown = shown(&out);
         output::note(&format!("{shown}: the scenario; try: lasthop run {shown}, or lasthop advise {shown}"));
         Ok(())
     }
@@ -167,7 +167,7 @@ impl Import {
         match out.exists() {
             false => Ok(out),
             true => Err(Failure::bad_input(
-                format!("`{}` is there already", out.display()),
+                format!("`{}` is there already", shown(&out)),
                 "name the scenario: --out NAME.toml",
             )),
         }
@@ -231,6 +231,11 @@ fn summary(text: &str) -> String {
         }
     }
     lines.join("\n")
+}
+
+/// A file's name on one line.
+fn shown(path: &Path) -> String {
+    output::plain(&path.display().to_string())
 }
 
 fn file_name(path: &Path) -> String {

@@ -1,12 +1,17 @@
 //! Which connections a capture has.
+//!
+//! A SYN with another initial sequence number begins a new connection between the same ports.
 
 use super::segment::Segment;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 
-/// A connection at an interface. The smaller address comes first.
-pub(crate) type Key = (u32, SocketAddr, SocketAddr);
+/// Two ports at an interface. The smaller address comes first.
+type Ports = (u32, SocketAddr, SocketAddr);
+
+/// A connection: its ports, and the number of connections that these had before.
+pub(crate) type Key = (Ports, u32);
 
 /// More connections than this are not counted one by one.
 const MOST: usize = 200_000;
@@ -27,20 +32,81 @@ pub(crate) struct Flow {
 /// All of them.
 #[derive(Default)]
 pub(crate) struct Flows {
+    incarnations: Incarnations,
     all: BTreeMap<Key, Flow>,
     pub(crate) left_out: u64,
 }
 
-pub(crate) fn key(interface: u32, segment: &Segment) -> (Key, usize) {
-    match segment.from <= segment.to {
-        true => ((interface, segment.from, segment.to), 0),
-        false => ((interface, segment.to, segment.from), 1),
+/// The connection that two ports have as the capture is read.
+#[derive(Debug, Default)]
+pub(crate) struct Incarnations {
+    all: BTreeMap<Ports, Incarnation>,
+}
+
+#[derive(Debug, Default)]
+struct Incarnation {
+    /// Number of connections before.
+    before: u32,
+    /// Initial sequence numbers of both sides, as far as they are known.
+    first: [Option<u32>; 2],
+}
+
+impl Incarnations {
+    /// The connection of a segment, and the side that sent it; `None` beyond the most that are kept.
+    pub(crate) fn of(&mut self, interface: u32, segment: &Segment) -> Option<(Key, usize)> {
+        let (ports, side) = match segment.from <= segment.to {
+            true => ((interface, segment.from, segment.to), 0),
+            false => ((interface, segment.to, segment.from), 1),
+        };
+        if !self.all.contains_key(&ports) {
+            if self.all.len() >= MOST {
+                return None;
+            }
+            self.all.insert(ports, Incarnation::begun_by(segment, side, 0));
+        }
+        let now = self.all.get_mut(&ports)?;
+        if now.is_over(segment, side) {
+            *now = Incarnation::begun_by(segment, side, now.before + 1);
+        } else if segment.syn {
+            now.first[side] = Some(segment.seq);
+        }
+        Some(((ports, now.before), side))
+    }
+}
+
+impl Incarnation {
+    fn begun_by(segment: &Segment, side: usize, before: u32) -> Incarnation {
+        let mut first = [None; 2];
+        if segment.syn {
+            first[side] = Some(segment.seq);
+            first[1 - side] = segment.ack.map(|ack| ack.wrapping_sub(1));
+        }
+        Incarnation { before, first }
+    }
+
+    /// Whether a segment is the next connection's: a SYN that is no repeat (RFC 9293 §3.10.7.4) and no answer to this
+    /// connection's SYN.
+    fn is_over(&self, segment: &Segment, side: usize) -> bool {
+        if !segment.syn || self.first[side] == Some(segment.seq) {
+            return false;
+        }
+        let answers = segment.ack.map(|ack| ack.wrapping_sub(1));
+        match (self.first[side], self.first[1 - side]) {
+            // One side's SYN is there: the other's answers to it, or both called at once (RFC 9293 §3.5).
+            (None, Some(other)) => answers.is_some_and(|answered| answered != other),
+            // A listener without state may answer a repeated SYN with another number (RFC 4987 §3.6).
+            (Some(_), Some(other)) => answers != Some(other),
+            _ => true,
+        }
     }
 }
 
 impl Flows {
     pub(crate) fn take(&mut self, interface: u32, segment: &Segment) {
-        let (key, side) = key(interface, segment);
+        let Some((key, side)) = self.incarnations.of(interface, segment) else {
+            self.left_out += 1;
+            return;
+        };
         if self.all.len() >= MOST && !self.all.contains_key(&key) {
             self.left_out += 1;
             return;
@@ -83,8 +149,43 @@ impl Named {
 
 impl fmt::Display for Named {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (_, first, second) = self.key;
+        let ((_, first, second), before) = self.key;
         let (from, to) = if self.sender() == 0 { (first, second) } else { (second, first) };
-        write!(f, "{from} > {to}")
+        write!(f, "{from} > {to}")?;
+        // The first one of its ports has no number.
+        if before > 0 { write!(f, " #{}", before + 1) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segment(forward: bool, syn: bool, seq: u32, ack: Option<u32>) -> Segment {
+        let [near, far] = [([10, 0, 0, 1], 1), ([10, 0, 0, 2], 2)].map(SocketAddr::from);
+        let (from, to) = if forward { (near, far) } else { (far, near) };
+        Segment { from, to, seq, ack, syn, payload: 0, length: 40, stamps: None, sack: [None; 4], mss: None }
+    }
+
+    fn numbers(segments: &[Segment]) -> Vec<u32> {
+        let mut incarnations = Incarnations::default();
+        segments.iter().map(|one| incarnations.of(0, one).unwrap().0.1).collect()
+    }
+
+    #[test]
+    fn a_syn_with_another_number_begins_a_new_connection() {
+        let (syn, syn_ack) = (segment(true, true, 100, None), segment(false, true, 900, Some(101)));
+        let ack = segment(true, false, 101, Some(901));
+        let again = [segment(true, true, 5000, None), segment(false, true, 7000, Some(5001))];
+        let [next, next_answer] = again;
+        // Repeats are the same connection's.
+        let all = [&syn, &syn, &syn_ack, &syn_ack, &ack, &next, &next_answer, &next].map(Segment::clone);
+        assert_eq!(numbers(&all), [0, 0, 0, 0, 0, 1, 1, 1]);
+        // A capture that begins within a connection, and one that sees one side only.
+        assert_eq!(numbers(&[ack.clone(), syn.clone(), syn_ack.clone()]), [0, 1, 1]);
+        assert_eq!(numbers(&[syn_ack.clone(), next_answer.clone()]), [0, 1]);
+        // Both call at once; and the answer comes before the SYN in the capture.
+        assert_eq!(numbers(&[syn.clone(), segment(false, true, 900, None)]), [0, 0]);
+        assert_eq!(numbers(&[syn_ack, syn]), [0, 0]);
     }
 }

@@ -13,7 +13,7 @@ use crate::losses::{Model, Record, fitted};
 use crate::rates::Opportunities;
 use crate::{Ask, Refusal};
 use connection::Connection;
-use flows::{Flows, Named};
+use flows::{Flows, Incarnations, Named};
 use fragments::Fragments;
 use frames::Frame;
 use std::io::{Read, Write};
@@ -28,6 +28,8 @@ const TRIPS: [f64; 2] = [0.01, 1e6];
 const LARGEST_QUEUE: f64 = 1e9;
 /// Payload of a segment if no SYN and no packet tells it, bytes.
 const USUAL_SEGMENT: u32 = 1448;
+/// Segments are not assumed to be smaller, bytes: Linux's least MSS (TCP_MIN_SND_MSS, 48) without timestamps.
+const SMALLEST_SEGMENT: u32 = 36;
 /// A queue that was never longer than this is not seen, packets.
 const SHORTEST_QUEUE: f64 = 4.0;
 
@@ -67,19 +69,19 @@ pub(crate) fn read<R: Read>(
     let largest = named.flow.largest[named.sender()];
     // With offload a segment is larger than any packet; what SYNs offer does not count options.
     let segment = match named.flow.mss.map(u32::from) {
-        Some(mss) if largest > mss => mss.saturating_sub(12).max(1),
+        Some(mss) if largest > mss => mss.saturating_sub(12).max(SMALLEST_SEGMENT),
         None if largest > 9000 => USUAL_SEGMENT,
         _ => largest,
     };
     let mut connection = Connection::new(segment);
     let forward = named.sender();
-    let mut again = Fragments::default();
+    let (mut again, mut incarnations) = (Fragments::default(), Incarnations::default());
     frames::each(open()?, |frame: &Frame<'_>| {
-        if let Some(segment) = again.take(frame) {
-            let (key, side) = flows::key(frame.interface, &segment);
-            if key == named.key {
-                connection.take(frame.nanos, &segment, side == forward);
-            }
+        if let Some(segment) = again.take(frame)
+            && let Some((key, side)) = incarnations.of(frame.interface, &segment)
+            && key == named.key
+        {
+            connection.take(frame.nanos, &segment, side == forward);
         }
         Ok(())
     })?;
@@ -126,6 +128,10 @@ fn choose(all: &[Named], ask: &Ask) -> Result<usize, Refusal> {
             true => Ok(number - 1),
             false => Err(Refusal::new(format!("--flow: there is no connection {number}"), listed())),
         };
+    }
+    // A whole name is one connection's, also where others have more behind the same ports.
+    if let Some(one) = all.iter().position(|one| one.to_string() == asked.trim()) {
+        return Ok(one);
     }
     let fits: Vec<usize> = (0..all.len()).filter(|at| all[*at].to_string().contains(asked.trim())).collect();
     match fits[..] {
@@ -349,6 +355,10 @@ fn losses(connection: &Connection, found: &mut Found, by_queue: f64, ask: &Ask) 
         (repairs.needless, "repeats were needless"),
         (repairs.reordered, "packets were overtaken by others and not lost"),
         (repairs.unseen, "packets were acknowledged without being in the capture, which missed them"),
+        (
+            repairs.jumps,
+            "times the sequence numbers jumped by more than a window: nothing in between counts as lost",
+        ),
         (
             repairs.forgotten,
             "packets were never acknowledged in the capture and are left out of the round trips",

@@ -4,7 +4,7 @@
 //! lost behind it, unless an ACK, SACK or D-SACK tells that it had arrived. A hole that is filled at once is reordering.
 
 use crate::losses::Record;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A piece of the stream that was seen and is not acknowledged yet.
 #[derive(Debug)]
@@ -30,8 +30,11 @@ struct Hole {
 /// What is kept of the past, at most: pieces without an ACK, and repeats that a D-SACK may still be about.
 const MOST_PIECES: usize = 1_000_000;
 const MOST_REPEATS: usize = 4096;
-/// A jump of the sequence beyond this is no hole, bytes.
-const LARGEST_HOLE: u64 = 1 << 28;
+/// A gap in the sequence is a hole of at most so many packets for each packet seen, and so many in any case: a window
+/// grows by one packet for each that is acknowledged. A larger gap is a jump: another stream's numbers, or a capture that
+/// was interrupted.
+const HOLES_PER_PACKET: u64 = 8;
+const HOLES_ALWAYS: u64 = 4096;
 
 /// What an ACK tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -47,6 +50,8 @@ pub(crate) struct Told {
 pub(crate) struct Repairs {
     segment: u64,
     pieces: BTreeMap<u64, Piece>,
+    /// Those that no SACK block has covered: each is looked at until one has.
+    unsacked: BTreeSet<u64>,
     holes: BTreeMap<u64, Hole>,
     next: Option<u64>,
     acked: u64,
@@ -62,6 +67,11 @@ pub(crate) struct Repairs {
     pub(crate) reordered: u64,
     pub(crate) unseen: u64,
     pub(crate) forgotten: u64,
+    /// Gaps in the sequence that are no holes.
+    pub(crate) jumps: u64,
+    /// Packets seen, and packets that holes stand for.
+    seen: u64,
+    missing: u64,
 }
 
 impl Repairs {
@@ -69,6 +79,7 @@ impl Repairs {
         Repairs {
             segment: u64::from(segment.max(1)),
             pieces: BTreeMap::new(),
+            unsacked: BTreeSet::new(),
             holes: BTreeMap::new(),
             next: None,
             acked: 0,
@@ -82,6 +93,9 @@ impl Repairs {
             reordered: 0,
             unseen: 0,
             forgotten: 0,
+            jumps: 0,
+            seen: 0,
+            missing: 0,
         }
     }
 
@@ -124,8 +138,10 @@ impl Repairs {
             is_new |= self.piece(from, to, at, rtt);
             from = to;
         }
-        if self.pieces.len() > MOST_PIECES {
-            self.pieces.pop_first();
+        while self.pieces.len() > MOST_PIECES {
+            if let Some((begun, _)) = self.pieces.pop_first() {
+                self.unsacked.remove(&begun);
+            }
             self.forgotten += 1;
         }
         is_new
@@ -133,13 +149,14 @@ impl Repairs {
 
     fn piece(&mut self, start: u64, end: u64, at: f64, rtt: Option<f64>) -> bool {
         let next = *self.next.get_or_insert(start);
+        self.seen += 1;
         if end > next {
             if start > next {
                 self.hole(next, start, at, rtt);
             }
             self.next = Some(end);
             let place = self.push(false);
-            self.pieces.insert(start.max(next), Piece { end, place, at, times: 1, is_sacked: false });
+            self.keep(start.max(next), Piece { end, place, at, times: 1, is_sacked: false });
             return true;
         }
         if self.fill(start, end, at, rtt) {
@@ -178,10 +195,13 @@ impl Repairs {
     }
 
     fn hole(&mut self, start: u64, end: u64, at: f64, rtt: Option<f64>) {
-        if end - start > LARGEST_HOLE {
-            self.unseen += 1;
+        let packets = (end - start).div_ceil(self.segment);
+        // All holes together, so that time and memory grow with the packets alone.
+        if self.missing + packets > HOLES_ALWAYS + HOLES_PER_PACKET * self.seen {
+            self.jumps += 1;
             return;
         }
+        self.missing += packets;
         let mut from = start;
         while from < end {
             let to = end.min(from + self.segment);
@@ -222,8 +242,13 @@ impl Repairs {
         }
         let place = if is_late { self.packets.saturating_sub(1) } else { self.push(false) };
         // Sent twice, as far as is known: its ACK tells no round trip.
-        self.pieces.insert(start, Piece { end, place, at, times: 2, is_sacked: false });
+        self.keep(start, Piece { end, place, at, times: 2, is_sacked: false });
         true
+    }
+
+    fn keep(&mut self, start: u64, piece: Piece) {
+        self.pieces.insert(start, piece);
+        self.unsacked.insert(start);
     }
 
     /// An ACK with its SACK blocks, at a time, s.
@@ -256,9 +281,11 @@ impl Repairs {
                 }
                 continue;
             }
-            for (begun, piece) in self.pieces.range_mut(left..right) {
-                if !piece.is_sacked && piece.end <= right {
+            let covered: Vec<u64> = self.unsacked.range(left..right).copied().collect();
+            for begun in covered {
+                if let Some(piece) = self.pieces.get_mut(&begun).filter(|piece| piece.end <= right) {
                     piece.is_sacked = true;
+                    self.unsacked.remove(&begun);
                     known(piece, &mut told, piece.end - begun);
                 }
             }
@@ -269,6 +296,7 @@ impl Repairs {
                     break;
                 }
                 let (begun, piece) = first.remove_entry();
+                self.unsacked.remove(&begun);
                 if !piece.is_sacked {
                     known(&piece, &mut told, piece.end - begun);
                 }
@@ -322,6 +350,24 @@ mod tests {
         assert_eq!((lost(&repairs), repairs.needless), ((6, 1, 1), 1));
         // The ACK of what was sent twice tells no round trip (Karn).
         assert_eq!(repairs.ack(400, &NONE, 0.21), Told { bytes: 100, since: None });
+    }
+
+    /// Sequence numbers as in a capture of noise: each packet is far from the one before. What is kept of them grows with
+    /// the packets, not with the distances.
+    #[test]
+    fn numbers_that_jump_make_no_holes() {
+        let mut repairs = Repairs::new(100);
+        repairs.begin(0);
+        for n in 0..1000 {
+            let start = n * (1 << 27);
+            repairs.data(start, start + 100, n as f64 * 0.001, None);
+        }
+        assert_eq!(lost(&repairs), (1000, 0, 0));
+        assert_eq!(repairs.jumps, 999);
+        // A hole that a window may have is one.
+        let start = 999 * (1 << 27) + 100;
+        repairs.data(start + 4000 * 100, start + 4001 * 100, 1.0, None);
+        assert_eq!((lost(&repairs), repairs.jumps), ((5001, 4000, 4000), 999));
     }
 
     #[test]
