@@ -13,6 +13,7 @@ use netlink_packet_sock_diag::constants::{AF_INET, AF_INET6, IPPROTO_TCP};
 use netlink_packet_sock_diag::inet::nlas::{Nla, TcpInfo};
 use netlink_packet_sock_diag::inet::{ExtensionFlags, InetRequest, InetResponse, SocketId, StateFlags};
 use netlink_sys::{Socket, SocketAddr as Address, protocols::NETLINK_SOCK_DIAG};
+use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,6 +38,38 @@ pub struct Connection {
     pub timeouts: Option<u16>,
     /// Bytes acknowledged by the other end so far.
     pub acked_bytes: u64,
+    /// Congestion control.
+    pub control: Control,
+}
+
+/// The name of a congestion control: `cubic`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Control([u8; Control::LONGEST]);
+
+impl Control {
+    /// Longest name, bytes (linux/tcp.h, TCP_CA_NAME_MAX, less the zero behind it).
+    const LONGEST: usize = 15;
+
+    /// Empty if the name is too long to be one.
+    fn new(name: &str) -> Control {
+        let mut bytes = [0; Control::LONGEST];
+        if let Some(room) = bytes.get_mut(..name.len()) {
+            room.copy_from_slice(name.as_bytes());
+        }
+        Control(bytes)
+    }
+
+    /// As the kernel spells it; empty if the kernel does not say.
+    pub fn name(&self) -> &str {
+        let end = self.0.iter().position(|byte| *byte == 0).unwrap_or(self.0.len());
+        std::str::from_utf8(&self.0[..end]).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for Control {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 /// Asks about the connections of one namespace.
@@ -87,7 +120,7 @@ fn request(family: u8, socket_id: SocketId) -> Vec<u8> {
     let question = SockDiagMessage::InetRequest(InetRequest {
         family,
         protocol: IPPROTO_TCP,
-        extensions: ExtensionFlags::INFO,
+        extensions: ExtensionFlags::INFO | ExtensionFlags::CONG,
         states: StateFlags::ESTABLISHED
             | StateFlags::FIN_WAIT1
             | StateFlags::FIN_WAIT2
@@ -146,6 +179,10 @@ fn connection(response: &InetResponse, timeouts: Option<u16>) -> Option<Connecti
         Nla::TcpInfo(info) => Some(info),
         _ => None,
     })?;
+    let control = response.nlas.iter().find_map(|nla| match nla {
+        Nla::Congestion(name) => Some(Control::new(name)),
+        _ => None,
+    });
     let id = &response.header.socket_id;
     let bytes = |segments: u32| u64::from(segments) * u64::from(info.snd_mss);
     Some(Connection {
@@ -157,6 +194,7 @@ fn connection(response: &InetResponse, timeouts: Option<u16>) -> Option<Connecti
         retransmissions: info.total_retrans,
         timeouts,
         acked_bytes: info.bytes_acked,
+        control: control.unwrap_or_default(),
     })
 }
 

@@ -5,6 +5,7 @@
 //! * [`emulation`]: real packets between two TUN devices, over the links of a simulation.
 //! * [`trial`]: streams over an emulation for a given time, carried by the kernel's TCP or by ours.
 //! * [`kernel`]: what the kernel knows of its TCP connections.
+//! * [`census`]: which congestion control each of them has used.
 //! * [`impairment`]: loss, bursts, duplicates, reordering and corruption on the way, from a seed.
 //!
 //! Namespaces, devices, programs and the clock itself are in `lasthop-os`.
@@ -14,6 +15,8 @@
 pub mod exchange;
 pub mod impairment;
 
+#[cfg(target_os = "linux")]
+pub mod census;
 #[cfg(target_os = "linux")]
 pub mod emulation;
 #[cfg(target_os = "linux")]

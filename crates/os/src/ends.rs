@@ -52,6 +52,57 @@ pub fn open(
     })?
 }
 
+/// Has TCP connections between this thread's namespace and the other end of a device, and all behind it, use a congestion
+/// control from their first packet on, accepted ones included: as an attribute of routes (ip-route(8), `congctl`), which
+/// may be any that the kernel has; as a namespace's default only unrestricted ones are permitted.
+///
+/// # Errors
+/// If the kernel has no such congestion control.
+pub fn congest(device: &str, peers: &[IpAddr], is_default: bool, name: &str) -> Result<(), SystemError> {
+    for peer in peers {
+        let family = if peer.is_ipv4() { "-4" } else { "-6" };
+        let peer = peer.to_string();
+        for to in [peer.as_str()].into_iter().chain(is_default.then_some("default")) {
+            let words = [family, "route", "replace", to, "dev", device, "congctl", name];
+            namespace::ip(&words).map_err(|error| unknown_congestion(name, &error.message))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a device of this thread's namespace has an IPv6 address (proc(5), net/if_inet6).
+pub fn has_ipv6(device: &str) -> bool {
+    let text = fs::read_to_string("/proc/thread-self/net/if_inet6").unwrap_or_default();
+    text.lines().any(|line| line.split_whitespace().next_back() == Some(device))
+}
+
+/// Congestion controls that the kernel has at the moment; a module that is not loaded is not among them.
+pub fn congestion_controls() -> Vec<String> {
+    let known = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    known.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
+}
+
+/// The congestion control with which TCP begins in this thread's namespace.
+pub fn usual_congestion_control() -> Option<String> {
+    let usual = fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").ok()?;
+    Some(usual.trim().to_owned())
+}
+
+/// The message that a congestion control cannot be used, and the names of those that can.
+pub fn unknown_congestion(name: &str, why: &str) -> SystemError {
+    let known = congestion_controls();
+    match known.iter().any(|one| one == name) {
+        true => SystemError::new(
+            format!("the kernel does not let us use the congestion control `{name}`: {why}"),
+            "run it as root",
+        ),
+        false => SystemError::new(
+            format!("this kernel has no congestion control `{name}`"),
+            format!("it has: {}; others may be modules: sudo modprobe tcp_{name}", known.join(", ")),
+        ),
+    }
+}
+
 /// A network for the two ends of a path that leads on to this thread's namespace: 198.18.N.0/24.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Network(u8);

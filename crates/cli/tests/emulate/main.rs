@@ -12,6 +12,7 @@ mod live {
     mod composed;
     mod events;
     mod files;
+    mod goodput;
     mod host;
     mod impaired;
     mod marks;

@@ -16,6 +16,8 @@ pub struct Tally {
     pub delivered_bytes: u64,
     /// Bytes of streams that this end has acknowledged.
     pub acknowledged_bytes: u64,
+    /// TCP packets with payload on their way to this end, whatever became of them.
+    pub stream_packets: u64,
     /// Packets lost on the way to this end.
     pub lost: PerReason<u64>,
     /// Packets that the kernel did not take at this end.
@@ -159,6 +161,11 @@ impl Measured {
         self.tallies[at as usize].acknowledged_bytes += bytes;
     }
 
+    /// A TCP packet with payload is on its way to an end.
+    pub(crate) fn offer_stream(&mut self, to: End) {
+        self.tallies[to as usize].stream_packets += 1;
+    }
+
     /// How late packets were delivered, that they joined too late included.
     pub fn lateness(&self) -> Lateness {
         Lateness::of(&self.lateness)
@@ -174,11 +181,12 @@ impl Measured {
         self.active.map_or(Duration::ZERO, |[first, last]| last.since(first))
     }
 
-    /// Bytes of streams acknowledged by this end, over [`Measured::active`]; kbit/s.
-    pub fn goodput_kbps(&self, to: End) -> f64 {
-        let seconds = self.active().as_secs();
-        let bits = self.tallies[to as usize].acknowledged_bytes as f64 * 8.0;
-        if seconds > 0.0 { bits / seconds / 1e3 } else { 0.0 }
+    /// Bytes of streams acknowledged by this end, over [`Measured::active`]; kbit/s. `None` if no TCP payload was sent to
+    /// this end: datagrams are not acknowledged in a way that the path could read.
+    pub fn goodput_kbps(&self, to: End) -> Option<f64> {
+        let (seconds, tally) = (self.active().as_secs(), &self.tallies[to as usize]);
+        let bits = tally.acknowledged_bytes as f64 * 8.0;
+        (tally.stream_packets > 0).then(|| if seconds > 0.0 { bits / seconds / 1e3 } else { 0.0 })
     }
 
     /// Why the run may not be trusted; empty if it may. `lost_in_devices`: packets that the kernel could not put into

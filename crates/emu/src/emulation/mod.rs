@@ -23,7 +23,7 @@ pub use measured::{Bounds, Lateness, Measured, Tally};
 pub use now::{Now, Way};
 
 use entrance::Entrance;
-use goodput::Connections;
+use goodput::{Connections, Part};
 use lasthop_base::{Duration, Time};
 use lasthop_capture::Capture;
 use lasthop_engine::{Copied, Engine, Left, PipeId, Stuck};
@@ -109,6 +109,10 @@ struct UnderWay {
     bytes: Vec<u8>,
     /// How much later it joined than the kernel had handed it over.
     late: Duration,
+    /// On its way to the client.
+    forward: bool,
+    /// Its payload, if it is TCP.
+    part: Option<Part>,
 }
 
 /// Packets read from both devices before what is due is delivered.
@@ -166,6 +170,19 @@ impl<W: Write> Emulation<W> {
     /// What has been measured so far.
     pub fn measured(&self) -> &Measured {
         &self.measured
+    }
+
+    /// Packets on their way: to the server, to the client.
+    pub fn under_way(&self) -> [u64; 2] {
+        End::BOTH.map(|end| {
+            let is_there = |packet: &&UnderWay| packet.forward == (end == End::Client);
+            self.under_way.values().filter(is_there).count() as u64
+        })
+    }
+
+    /// Number of connections that have begun.
+    pub fn begun(&self) -> u32 {
+        self.connections.begun()
     }
 
     /// Samples so far.
@@ -234,9 +251,10 @@ impl<W: Write> Emulation<W> {
             self.measured.enter(joins, end, late);
             self.record(end as usize, joins, &read.bytes, None);
             let (entering, ends) = carriage::entering(&read.bytes, end == End::Server, self.plan.charge);
-            let lane = self.connections.enter(&entering, ends.as_ref(), &mut self.measured);
+            let (lane, part) = self.connections.enter(&entering, ends.as_ref(), &mut self.measured);
             let number = self.plan.engine.inject(FlowId(lane), &entering);
-            self.under_way.insert(number, UnderWay { bytes: read.bytes, late });
+            let forward = entering.forward;
+            self.under_way.insert(number, UnderWay { bytes: read.bytes, late, forward, part });
         }
         Ok(BATCH)
     }
@@ -249,8 +267,8 @@ impl<W: Write> Emulation<W> {
                 let mut bytes = self.spare.pop().unwrap_or_default();
                 bytes.clear();
                 bytes.extend_from_slice(&original.bytes);
-                let late = original.late;
-                self.under_way.insert(number, UnderWay { bytes, late });
+                let copy = UnderWay { bytes, ..*original };
+                self.under_way.insert(number, copy);
                 self.measured.copy(forward);
             }
         }
@@ -263,7 +281,9 @@ impl<W: Write> Emulation<W> {
         let mut left = std::mem::take(&mut self.left);
         let count = left.len();
         for one in left.drain(..) {
-            let Some(UnderWay { mut bytes, late }) = self.under_way.remove(&one.number) else { continue };
+            let Some(UnderWay { mut bytes, late, part, .. }) = self.under_way.remove(&one.number) else {
+                continue;
+            };
             match one.lost {
                 Some((PipeId(pipe), reason)) => {
                     self.measured.lose(one.forward, reason);
@@ -284,6 +304,9 @@ impl<W: Write> Emulation<W> {
                     }
                     // The kernel may see at once that it is damaged: in its version.
                     let taken = self.ports[end as usize].send(&bytes)? || one.damaged;
+                    if let Some(part) = part.filter(|_| taken) {
+                        self.connections.deliver(part, end);
+                    }
                     let now = self.clock.now();
                     // When it would have been, had it joined in time.
                     let due = Time::from_nanos(one.at.as_nanos().saturating_sub(late.as_nanos()));

@@ -6,7 +6,7 @@ use crate::emulation::End;
 use crate::kernel::Watch;
 use lasthop_base::Duration as Span;
 use lasthop_os::clock::Clock;
-use lasthop_os::ends::Ends;
+use lasthop_os::ends::{Ends, unknown_congestion};
 use lasthop_os::error::SystemError;
 use socket2::{Domain, Socket, Type};
 use std::io::{self, ErrorKind, Read, Write};
@@ -50,6 +50,18 @@ pub(super) fn receivers(ends: &Ends, streams: &[Stream]) -> Result<Vec<Receiver>
     streams.iter().enumerate().map(one).collect()
 }
 
+/// Whether the kernel has these congestion controls; loads their modules.
+pub(super) fn check(ends: &Ends, congestion: &[String]) -> Result<(), SystemError> {
+    let socket =
+        ends.namespace(0).within(|| Socket::new(Domain::IPV4, Type::STREAM, None))?.map_err(refused)?;
+    congestion.iter().try_for_each(|name| choose(&socket, name))
+}
+
+fn choose(socket: &Socket, congestion: &str) -> Result<(), SystemError> {
+    let chosen = socket.set_tcp_congestion(congestion.as_bytes());
+    chosen.map_err(|error| unknown_congestion(congestion, &error.to_string()))
+}
+
 /// Makes the senders, each with a congestion control.
 pub(super) fn senders(
     ends: &Ends,
@@ -59,7 +71,7 @@ pub(super) fn senders(
     let one = |((number, stream), congestion): ((usize, &Stream), &String)| {
         let namespace = ends.namespace(stream.from());
         let socket = namespace.within(|| Socket::new(Domain::IPV4, Type::STREAM, None))?.map_err(refused)?;
-        socket.set_tcp_congestion(congestion.as_bytes()).map_err(|error| unknown(congestion, &error))?;
+        choose(&socket, congestion)?;
         Ok(Sender { number, socket, to: address_of(number, stream), stream: stream.clone() })
     };
     streams.iter().enumerate().zip(congestion).map(one).collect()
@@ -75,15 +87,6 @@ fn listening(address: SocketAddr) -> io::Result<Socket> {
     socket.bind(&address.into())?;
     socket.listen(8)?;
     Ok(socket)
-}
-
-fn unknown(congestion: &str, error: &io::Error) -> SystemError {
-    let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
-    let known = known.unwrap_or_default();
-    SystemError::new(
-        format!("this kernel does not let us use the congestion control `{congestion}`: {error}"),
-        format!("it has: {}; others may be modules: modprobe tcp_{congestion}", known.trim()),
-    )
 }
 
 /// Has the kernel's senders looked at.

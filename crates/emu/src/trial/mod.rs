@@ -152,7 +152,8 @@ impl Trial {
         let mut ready = Ready::default();
         match &self.tcp {
             Tcp::Kernel { congestion, settings } => {
-                settings.apply(ends)?;
+                kernel_tcp::check(ends, congestion)?;
+                settings.with_congestion(congestion).apply(ends)?;
                 ready.receivers = kernel_tcp::receivers(ends, streams)?;
                 ready.senders = kernel_tcp::senders(ends, streams, congestion)?;
             }

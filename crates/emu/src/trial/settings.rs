@@ -64,6 +64,18 @@ impl Settings {
         (Settings { sysctls, route }, untold)
     }
 
+    /// The same with the streams' congestion control as an attribute of the routes, if it is one for all: connections that
+    /// are accepted have it from the first packet on, too (ip-route(8), `congctl`).
+    pub(super) fn with_congestion(&self, congestion: &[String]) -> Settings {
+        let mut settings = self.clone();
+        if let Some(first) = congestion.first()
+            && congestion.iter().all(|other| other == first)
+        {
+            settings.route.extend(["congctl".to_owned(), first.clone()]);
+        }
+        settings
+    }
+
     /// Tells both kernels.
     ///
     /// # Errors

@@ -4,28 +4,35 @@ use super::summary::Summary;
 use crate::failure::Failure;
 use crate::output;
 use crate::target::Target;
-use lasthop_emu::emulation::End;
+use lasthop_emu::emulation::{End, Tally};
 use lasthop_lab::assertion::{Bound, Judged, Standing, junit, stem};
 
-/// A number of one direction.
-type Of = fn(&Summary, End) -> f64;
+/// A number of one direction; `None` where the run does not define it.
+type Of = fn(&Summary, End) -> Option<f64>;
 
 /// Names with units.
 const METRICS: [(&str, Of); 8] = [
-    ("goodput_kbps", |summary, end| summary.measured.goodput_kbps(end)),
-    ("rate_kbps", Summary::rate_kbps),
-    ("acknowledged_bytes", |summary, end| summary.measured.tallies[end as usize].acknowledged_bytes as f64),
-    ("delivered_bytes", |summary, end| summary.measured.tallies[end as usize].delivered_bytes as f64),
-    ("packets", |summary, end| summary.measured.tallies[end as usize].offered as f64),
-    ("lost_packets", |summary, end| lost(summary, end)),
+    (GOODPUT, |summary, end| summary.measured.goodput_kbps(end)),
+    ("rate_kbps", |summary, end| Some(summary.rate_kbps(end))),
+    ("acknowledged_bytes", |summary, end| Some(tally(summary, end).acknowledged_bytes as f64)),
+    ("delivered_bytes", |summary, end| Some(tally(summary, end).delivered_bytes as f64)),
+    ("packets", |summary, end| Some(tally(summary, end).offered as f64)),
+    ("lost_packets", |summary, end| Some(lost(summary, end))),
     ("lost_pct", |summary, end| {
-        100.0 * lost(summary, end) / (summary.measured.tallies[end as usize].offered as f64).max(1.0)
+        Some(100.0 * lost(summary, end) / (tally(summary, end).offered as f64).max(1.0))
     }),
-    ("duration_s", |summary, _| summary.took.as_secs_f64()),
+    ("duration_s", |summary, _| Some(summary.took.as_secs_f64())),
 ];
 
+/// Defined where TCP payload was sent.
+const GOODPUT: &str = "goodput_kbps";
+
+fn tally(summary: &Summary, end: End) -> &Tally {
+    &summary.measured.tallies[end as usize]
+}
+
 fn lost(summary: &Summary, end: End) -> f64 {
-    summary.measured.tallies[end as usize].lost.iter().map(|(_, count)| *count).sum::<u64>() as f64
+    tally(summary, end).lost.iter().map(|(_, count)| *count).sum::<u64>() as f64
 }
 
 /// A bound on one of them.
@@ -34,6 +41,20 @@ pub(super) struct Assertion {
     bound: Bound,
     of: Of,
     end: End,
+}
+
+impl Assertion {
+    /// Why the run does not define its number, if it does not.
+    fn undefined(&self, summary: &Summary) -> Option<String> {
+        let way = if self.end == End::Client { "down" } else { "up" };
+        (self.bound.metric == GOODPUT && (self.of)(summary, self.end).is_none()).then(|| {
+            format!(
+                "note: `{}`: no TCP payload was sent {way}, and only TCP has goodput here (what receivers acknowledge); \
+                 for UDP and QUIC assert rate@{way} (kbit/s, with headers) or delivered@{way} (bytes, with headers)",
+                self.bound.written
+            )
+        })
+    }
 }
 
 /// Reads one; behind `@` stands `down` or `up`, down without.
@@ -61,11 +82,12 @@ pub(super) fn judge(
     file: Option<Target>,
 ) -> Result<(), Failure> {
     let judged: Vec<Judged> =
-        all.iter().map(|one| one.bound.judge(&[Some((one.of)(summary, one.end))], true)).collect();
+        all.iter().map(|one| one.bound.judge(&[(one.of)(summary, one.end)], true)).collect();
     if let Some(target) = file {
         target.write_and_note(&junit::xml(suite, &judged))?;
     }
     judged.iter().for_each(|one| output::note(&one.line()));
+    all.iter().filter_map(|one| one.undefined(summary)).for_each(|why| output::note(&why));
     match judged.iter().filter(|one| one.standing != Standing::Holds).count() {
         0 => Ok(()),
         missed => Err(Failure::failed(

@@ -2,14 +2,14 @@
 
 use super::ground::Ground;
 use crate::output;
-use lasthop_os::ends::{self, DEVICE, Network, SERVER, SERVER6};
+use lasthop_os::ends::{self, CLIENT6, DEVICE, Network, SERVER, SERVER6};
 use lasthop_os::nat::Nat;
 use lasthop_os::resolver::{Names, pass_on};
 use lasthop_os::splice::Splice;
 use lasthop_os::uplink::Uplink;
 use lasthop_os::{Interface, Namespace, Port, SystemError};
 use std::fs;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 
 /// The device's name where the network is.
 const OUTSIDE: &str = "lasthop-nat";
@@ -90,6 +90,27 @@ impl Far {
             Far::Server(namespace) => Some(namespace),
             Far::Here { .. } | Far::Joined { .. } => None,
         }
+    }
+
+    /// The namespace whose kernel sends what comes down the path, if it is ours.
+    pub(super) fn senders(&self) -> Option<&Namespace> {
+        match self {
+            Far::Server(namespace) | Far::Joined { namespace, .. } => Some(namespace),
+            Far::Here { .. } => None,
+        }
+    }
+
+    /// Has TCP connections to the client use a congestion control; false if others send what comes down.
+    pub(super) fn congest(&self, ends: Network, name: &str) -> Result<bool, SystemError> {
+        let Some(namespace) = self.senders() else { return Ok(false) };
+        namespace.within(|| {
+            let (device, is_default) =
+                if matches!(self, Far::Server(_)) { (DEVICE, true) } else { (OUTSIDE, false) };
+            let v6 = ends::has_ipv6(device).then_some(IpAddr::from(CLIENT6));
+            let client = [Some(IpAddr::from(ends.client())), v6];
+            ends::congest(device, &client.into_iter().flatten().collect::<Vec<_>>(), is_default, name)
+        })??;
+        Ok(true)
     }
 
     /// Packets that the kernel could not put into the device's ring, or take from it.

@@ -12,10 +12,12 @@
 //! * `files`: what is written beside the summary; `events`: all of it as lines of JSON, while it runs.
 //! * `document`: the report, by time.
 //! * `waits`: whether its programs had to wait for a processor.
+//! * `congestion`: which congestion control each connection has used.
 //! * `summary`: what came out, as a table and as JSON.
 
 mod actions;
 mod assertions;
+mod congestion;
 mod document;
 mod ending;
 mod events;
@@ -45,11 +47,13 @@ use crate::target::{Target, patience};
 use crate::values;
 use assertions::Assertion;
 use clap::{Args, ValueEnum};
+use congestion::Controls;
 use files::{Files, Open};
 use given::Given;
 use ground::Ground;
 use lasthop_base::{Duration, quantity};
 use lasthop_emu::Emulation;
+use lasthop_emu::census::Census;
 use lasthop_emu::emulation::machine::Ticks;
 use lasthop_emu::emulation::{Bounds, Plan};
 use lasthop_emu::kernel::Watch;
@@ -95,6 +99,10 @@ pub(crate) struct Emulate {
     files: Files,
     #[command(flatten)]
     live: live::Options,
+    /// Congestion control of all TCP connections at both ends, from their first packet on: cubic, reno, bbr; by default the
+    /// kernel's own, or what a program chooses
+    #[arg(long, value_name = "NAME", value_parser = congestion::name)]
+    congestion: Option<String>,
     /// Seed of the path's randomness; the scenario's own by default
     #[arg(long, value_name = "S", value_parser = values::seed)]
     seed: Option<u64>,
@@ -154,6 +162,7 @@ impl Emulate {
             Format::Json => output::note(&summary.object().to_string()),
             Format::Table => output::note(summary.table().trim_end()),
         }
+        summary.notes().iter().for_each(|note| output::note(note));
         written?;
         if patience::is_interrupted() {
             return Err(Failure::interrupted());
@@ -217,6 +226,9 @@ impl Emulate {
         };
         let (mut stage, [server, client]) =
             Stage::build(ground, self.server.is_some(), self.mtu, self.as_root).map_err(failure)?;
+        if let Some(name) = &self.congestion {
+            stage.congest(name).map_err(unusable)?;
+        }
         seen.take_terminal(stage.guard(), &format!("lasthop emulate {path}"))?;
         if let Some(line) = &self.server {
             stage.start_server(line).map_err(failure)?;
@@ -228,11 +240,12 @@ impl Emulate {
         }
         let watch = sample.map(|span| stage.watch(span, emulation.clock())).transpose().map_err(failure)?;
         let mut live = self.live.begin(scenario, replaced, seen, &stage, &emulation);
+        let census = Census::begin(stage.senders());
         let limit = self.time_limit.map(|span| std::time::Duration::from_nanos(span.as_nanos()));
         stage.start_command(&command, limit).map_err(unusable)?;
         let (began, ticks) = (Instant::now(), Ticks::now());
         let priority = RealTimePriority::begin();
-        let status = last(&mut emulation, &mut stage, &mut live).map_err(failure)?;
+        let status = last(&mut emulation, &mut stage, &mut live, &census).map_err(failure)?;
         let urgent = priority.is_granted();
         drop(priority);
         let load = ticks.zip(Ticks::now()).and_then(|(before, after)| before.until(&after));
@@ -246,6 +259,8 @@ impl Emulate {
         let sees_entries = emulation.sees_entries();
         let summary = Summary {
             measured,
+            under_way: emulation.under_way(),
+            controls: Controls::new(census.finish(), stage.usual_congestion(), self.congestion.is_some()),
             sees_entries,
             complaints,
             lost_in_devices,
@@ -274,7 +289,12 @@ impl Emulate {
 }
 
 /// Lets packets through until the command has ended; its status.
-fn last(emulation: &mut Emulation<Target>, stage: &mut Stage, live: &mut Live) -> Result<u8, SystemError> {
+fn last(
+    emulation: &mut Emulation<Target>,
+    stage: &mut Stage,
+    live: &mut Live,
+    census: &Census,
+) -> Result<u8, SystemError> {
     let clock = emulation.clock();
     let mut looks = clock.now();
     loop {
@@ -282,6 +302,7 @@ fn last(emulation: &mut Emulation<Target>, stage: &mut Stage, live: &mut Live) -
         if clock.now() >= looks {
             looks = clock.now() + PATIENCE;
             live.turn(clock.now(), emulation);
+            census.tell(emulation.begun());
             if let Some(status) = stage.ended()? {
                 return Ok(status);
             }

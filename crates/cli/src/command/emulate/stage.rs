@@ -15,6 +15,7 @@ use lasthop_os::namespace::Namespace;
 use lasthop_os::program::Attached;
 use lasthop_os::{Clock, Port, Program, SystemError};
 use std::fs;
+use std::net::{IpAddr, Ipv6Addr};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -64,6 +65,33 @@ impl Stage {
             guard,
         };
         Ok((stage, [at_server, at_client]))
+    }
+
+    /// Has all TCP connections at both ends use a congestion control from their first packet on.
+    pub(super) fn congest(&self, name: &str) -> Result<(), SystemError> {
+        let v6 = |address: Ipv6Addr| ends::has_ipv6(DEVICE).then_some(IpAddr::from(address));
+        self.client.within(|| {
+            let server = [Some(self.ends.server().into()), v6(SERVER6)];
+            ends::congest(DEVICE, &server.into_iter().flatten().collect::<Vec<_>>(), true, name)
+        })??;
+        match self.far.congest(self.ends, name)? {
+            true => {}
+            false => output::note(
+                "note: --congestion is for what COMMAND sends; what comes down is sent by programs beyond the path",
+            ),
+        }
+        Ok(())
+    }
+
+    /// The congestion control with which TCP begins in the namespaces.
+    pub(super) fn usual_congestion(&self) -> Option<String> {
+        self.client.within(ends::usual_congestion_control).ok().flatten()
+    }
+
+    /// The kernels that send on the path, to be asked about their connections; those that answer such questions.
+    pub(super) fn senders(&self) -> Vec<(End, Kernel)> {
+        let ends = [(End::Client, Some(&self.client)), (End::Server, self.far.senders())];
+        ends.into_iter().filter_map(|(end, namespace)| Some((end, Kernel::of(namespace?).ok()?))).collect()
     }
 
     /// Has the kernel's connections at both ends looked at every `span`.

@@ -1,5 +1,6 @@
 //! What came out, as a table and as JSON.
 
+use super::congestion::Controls;
 use super::live::WasSet;
 use super::waits::Waits;
 use crate::table;
@@ -13,6 +14,9 @@ use std::time::Duration;
 /// A run that is over.
 pub(super) struct Summary {
     pub(super) measured: Measured,
+    /// Packets on the path when the command ended: to the server, to the client.
+    pub(super) under_way: [u64; 2],
+    pub(super) controls: Controls,
     /// Whether it was seen when packets were handed over to the path's devices.
     pub(super) sees_entries: bool,
     /// Why it may not be trusted.
@@ -49,9 +53,14 @@ impl Summary {
             "acknowledged_bytes": directions(&|end| json!(tally(end).acknowledged_bytes)),
             "delivered_bytes": directions(&|end| json!(tally(end).delivered_bytes)),
             "packets": directions(&|end| json!(tally(end).offered)),
+            "delivered": directions(&|end| json!(tally(end).delivered)),
+            "under_way": directions(&|end| json!(self.under_way[end as usize])),
             "lost": directions(&|end| lost(&tally(end).lost)),
             "copied": directions(&|end| json!(tally(end).copied)),
             "damaged": directions(&|end| json!(tally(end).damaged)),
+            "refused": directions(&|end| json!(tally(end).refused)),
+            "connections": self.controls.objects(),
+            "notes": self.notes(),
             "lateness_us": quantiles(self.measured.lateness()),
             "entry_us": self.sees_entries.then(|| quantiles(self.measured.entry())),
             "tun_drops": self.lost_in_devices + tally(End::Server).refused + tally(End::Client).refused,
@@ -72,6 +81,11 @@ impl Summary {
         format!("\n{}\n{}\n{set}", table::text(&self.tallies()), self.conditions())
     }
 
+    /// What the user should know of the run.
+    pub(super) fn notes(&self) -> Vec<String> {
+        self.controls.note().into_iter().collect()
+    }
+
     /// What was set, if anything was.
     pub(super) fn set(&self) -> Option<String> {
         let plans = &self.was_set.plans;
@@ -86,19 +100,27 @@ impl Summary {
             rows.push([vec![Cell::Text(name.to_owned())], cells.to_vec()].concat());
         };
         let tally = |end: End| self.measured.tallies[end as usize];
-        row("goodput, kbit/s", &|end| format!("{:.1}", self.measured.goodput_kbps(end)));
+        let goodput = |end: End| self.measured.goodput_kbps(end);
+        row("goodput, kbit/s", &|end| goodput(end).map_or("–".to_owned(), |kbps| format!("{kbps:.1}")));
         row("rate with headers, kbit/s", &|end| format!("{:.1}", self.rate_kbps(end)));
+        row("delivered with headers, bytes", &|end| tally(end).delivered_bytes.to_string());
+        row("congestion control", &|end| self.controls.words(end));
         row("packets sent", &|end| tally(end).offered.to_string());
         row("packets delivered", &|end| tally(end).delivered.to_string());
+        row("under way at the end", &|end| self.under_way[end as usize].to_string());
         for reason in LossReason::ALL {
             if self.measured.tallies.iter().any(|tally| tally.lost[reason] > 0) {
                 row(&format!("lost: {}", reason.name()), &|end| tally(end).lost[reason].to_string());
             }
         }
         type Count = fn(&Tally) -> u64;
-        let impaired: [(&str, Count); 2] =
-            [("copied on the way", |tally| tally.copied), ("delivered damaged", |tally| tally.damaged)];
-        for (name, of) in impaired {
+        // Each adds to those sent, is among those delivered, or is missing from them.
+        let others: [(&str, Count); 3] = [
+            ("copied on the way", |tally| tally.copied),
+            ("delivered damaged", |tally| tally.damaged),
+            ("refused by the receiving kernel", |tally| tally.refused),
+        ];
+        for (name, of) in others {
             if self.measured.tallies.iter().any(|tally| of(tally) > 0) {
                 row(name, &|end| of(&tally(end)).to_string());
             }
