@@ -40,6 +40,41 @@ fn a_deep_buffer_wants_a_window_or_a_queue_that_follows_the_path() {
     }
 }
 
+/// The command of a candidate is its experiment: the sender's congestion control by name, the path's changes as they are,
+/// and the agent where the receiver is changed, in a pair with a sender, too. Linux has no BBRv3 and no box.
+#[test]
+fn the_commands_for_real_tcp_are_the_candidates_experiments() {
+    let advice = advice("rate=10Mbit/s,rtt=20ms,queue=500packets", &[("duration", "20 s")], 2);
+    let path = "'rate=10Mbit/s,rtt=20ms,queue=500packets' --set 'flow.bulk.profile=linux'";
+    let live = |row: &Row| advice.live(path, row);
+    let find = |name: &str| advice.rows.iter().find(|row| row.candidate.name == name).unwrap();
+    let emulated = "sudo lasthop emulate 'rate=10Mbit/s,rtt=20ms,queue=500packets'";
+    let iperf = "--server 'iperf3 -s' -- iperf3 -c {server} -R -t 20";
+    let bbr = live(find("BBRv1")).unwrap();
+    assert_eq!(bbr, format!("{emulated} --congestion bbr {iperf}"));
+    // The sender is the path's own: one-line paths are between hosts of today, with CUBIC (RFC 9438).
+    let queue = live(find("a managed queue (CoDel)")).unwrap();
+    assert_eq!(queue, format!("{emulated} --set 'link.path.down.queue=codel' --congestion cubic {iperf}"));
+    let window = find("a receive window that follows the path");
+    let measured = "sudo lasthop agent measure 'rate=10Mbit/s,rtt=20ms,queue=500packets'";
+    assert_eq!(live(window).unwrap(), format!("{measured} --senders cubic --window dynamic"));
+    assert_eq!(Advice::deploy(window).unwrap(), "sudo lasthop agent run --window dynamic");
+    assert_eq!(live(find("BBRv3")), None);
+    // A pair of both, whether it is ranked here or not.
+    let both = window.candidate.set.iter().chain(&find("BBRv1").candidate.set).cloned().collect();
+    let mut pair = find("BBRv1").clone();
+    pair.candidate.set = both;
+    pair.candidate.places = vec![Place::Sender, Place::Receiver];
+    pair.candidate.agent = window.candidate.agent;
+    assert_eq!(live(&pair).unwrap(), format!("{measured} --senders bbr --window dynamic"));
+    // Each that surely helps and can be tried has its line.
+    let steps = advice.next_steps(path);
+    let helping = advice.rows.iter().filter(|row| row.score_pct.unwrap().ci95[0] > 0.0);
+    let expected = helping.filter_map(live).count();
+    let listed = steps.iter().filter(|(words, _)| words.starts_with("To try")).count();
+    assert!(expected > 1 && listed == expected, "{listed} of {expected}: {steps:?}");
+}
+
 /// One packet in a hundred is lost on the air, and the queue is never full: what repeats locally or does not take a loss
 /// for congestion helps (Balakrishnan et al. 1997; hasegawa §1).
 #[test]

@@ -84,6 +84,22 @@ const CONTROLS: [(&str, &str); 6] = [
     ("reno", "Reno"),
 ];
 
+/// Linux's names of the simulator's congestion controls, where mainline Linux has the same: its `bbr` is BBRv1, its
+/// `westwood` Westwood+.
+const OF_LINUX: [(&str, &str); 6] = [
+    ("reno", "reno"),
+    ("cubic", "cubic"),
+    ("bbr", "bbr"),
+    ("westwood_plus", "westwood"),
+    ("veno", "veno"),
+    ("hybla", "hybla"),
+];
+
+/// Linux's name of a congestion control, if Linux has it.
+pub fn of_linux(congestion: &str) -> Option<&'static str> {
+    OF_LINUX.iter().find(|(ours, _)| *ours == congestion).map(|(_, linux)| *linux)
+}
+
 /// Managed queues: keys' values, and their names.
 const ROUTERS: [(&str, &str); 4] = [
     ("codel", "a managed queue (CoDel)"),
@@ -126,7 +142,8 @@ pub fn pairs(standings: &[Standing<'_>]) -> Vec<Candidate> {
                 places,
                 set: [one.set.clone(), other.set.clone()].concat(),
                 parts: vec![one.name.clone(), other.name.clone()],
-                agent: None,
+                // At most one of them is the receiver's.
+                agent: one.agent.or(other.agent),
             });
         }
     }

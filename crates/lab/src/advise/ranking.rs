@@ -32,6 +32,8 @@ pub struct Standing<'a> {
 pub struct Row {
     /// What it is.
     pub candidate: Candidate,
+    /// The congestion control of the user's first flow.
+    pub congestion: &'static str,
     /// What the aim asks for, as a gain, %.
     pub score_pct: Option<Estimate>,
     /// Goodput of the user's flows, kbit/s.
@@ -141,6 +143,7 @@ pub fn row(one: &Tried, base: &Tried) -> Row {
     let score = Estimate::of(&scores(one, base));
     Row {
         candidate: one.candidate.clone(),
+        congestion: one.world.congestion(),
         score_pct: score.map(|score| Estimate {
             mean: percent(score.mean),
             ci95: score.ci95.map(percent),

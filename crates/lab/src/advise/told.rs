@@ -1,6 +1,6 @@
 //! Advice as a table, a picture and JSON.
 
-use super::candidates::Place;
+use super::candidates::{Place, of_linux};
 use super::ranking::Row;
 use super::{Advice, CERTAIN};
 use crate::change::Change;
@@ -79,18 +79,37 @@ impl Advice {
         format!("lasthop run {path}{}", sets.collect::<String>())
     }
 
-    /// How a candidate is tried at once with real TCP, if it can be; `path` as in [`Advice::command`].
+    /// The candidate's experiment with real TCP, if there is one: the kernel's sender with the candidate's congestion
+    /// control over the candidate's path; with the agent, if the receiver is changed. `path` as in [`Advice::command`].
+    /// A base station's boxes, receive buffers, and congestion controls that Linux does not have cannot be tried so.
     pub fn live(&self, path: &str, row: &Row) -> Option<String> {
         let candidate = &row.candidate;
-        if let Some(flags) = candidate.agent {
-            return Some(format!("sudo lasthop agent run {flags}"));
+        let is_real = |place: &Place| match place {
+            Place::Sender | Place::Router | Place::Link => true,
+            Place::Receiver => candidate.agent.is_some(),
+            Place::BaseStation => false,
+        };
+        if candidate.places.is_empty() || !candidate.places.iter().all(is_real) {
+            return None;
         }
-        // The emulator has the path; both hosts are its user's.
-        let has_it = |place: &Place| matches!(place, Place::Router | Place::Link);
-        (!candidate.places.is_empty() && candidate.places.iter().all(has_it)).then(|| {
-            let sets = candidate.set.iter().map(|(key, value)| format!(" --set '{key}={value}'"));
-            format!("sudo lasthop emulate {path}{} -- COMMAND", sets.collect::<String>())
+        let control = of_linux(row.congestion)?;
+        // Keys of flows are about the simulated ends; both ends are real here.
+        let sets = candidate.set.iter().filter(|(key, _)| !key.starts_with("flow."));
+        let sets: String = sets.map(|(key, value)| format!(" --set '{key}={value}'")).collect();
+        let path = without_flows(path);
+        Some(match candidate.agent {
+            Some(flags) => format!("sudo lasthop agent measure {path}{sets} --senders {control} {flags}"),
+            None => format!(
+                "sudo lasthop emulate {path}{sets} --congestion {control} --server 'iperf3 -s' -- iperf3 -c {{server}} -R \
+                 -t {:.0}",
+                self.path.duration.as_secs().max(1.0)
+            ),
         })
+    }
+
+    /// What puts a candidate's part at the receiver to work on a live host, if the agent can.
+    pub fn deploy(row: &Row) -> Option<String> {
+        row.candidate.agent.map(|flags| format!("sudo lasthop agent run {flags}"))
     }
 
     /// One object for each candidate, the best first; `path` as in [`Advice::command`].
@@ -104,6 +123,7 @@ impl Advice {
                 "set": row.candidate.set.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>(),
                 "command": self.command(path, row),
                 "live": self.live(path, row),
+                "deploy": Advice::deploy(row),
                 "score_percent": row.score_pct.as_ref().map(estimate),
                 "goodput_kbps": row.goodput_kbps.as_ref().map(estimate),
                 "goodput_change_percent": row.goodput_change.as_ref().map(change),
@@ -118,17 +138,23 @@ impl Advice {
         self.rows.iter().enumerate().map(object).collect()
     }
 
-    /// Commands that come next, each with what it is for: the first simulated, and the best of those that real TCP can
-    /// try at once; `path` as in [`Advice::command`].
+    /// Commands that come next, each with what it is for: the first simulated, and the experiment with real TCP of each
+    /// that surely helps and has one; `path` as in [`Advice::command`].
     pub fn next_steps(&self, path: &str) -> Vec<(String, String)> {
         let first =
             self.rows.first().map(|row| ("To simulate the first".to_owned(), self.command(path, row)));
-        let live = self.rows.iter().enumerate().find_map(|(at, row)| {
-            let helps = row.score_pct.as_ref().is_some_and(|score| score.ci95[0] > 0.0);
-            let command = self.live(path, row).filter(|_| helps)?;
+        let helping = self.rows.iter().enumerate().filter(|(_, row)| {
+            let score = row.score_pct.as_ref();
+            score.is_some_and(|score| score.ci95[0] > 0.0)
+        });
+        let live = helping.clone().filter_map(|(at, row)| {
+            let command = self.live(path, row)?;
             Some((format!("To try number {} with real TCP", at + 1), command))
         });
-        first.into_iter().chain(live).collect()
+        let deployed = helping.filter_map(|(at, row)| Some((at, Advice::deploy(row)?))).take(1);
+        let deploy = deployed
+            .map(|(at, command)| (format!("To have number {} on the host that receives", at + 1), command));
+        first.into_iter().chain(live).chain(deploy).collect()
     }
 
     /// A page for those who decide: the ranking, the table, and the command of the best.
@@ -163,6 +189,14 @@ impl Advice {
             chapters: vec![Chapter { id: "advice".into(), title: self.title.clone(), blocks }],
         }
     }
+}
+
+/// A path as a shell takes it, without what it sets of flows.
+fn without_flows(path: &str) -> String {
+    let mut pieces = path.split(" --set '");
+    let first = pieces.next().unwrap_or_default().to_owned();
+    let others = pieces.filter(|set| !set.starts_with("flow."));
+    others.fold(first, |path, set| format!("{path} --set '{set}"))
 }
 
 fn who(places: &[Place]) -> String {

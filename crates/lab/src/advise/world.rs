@@ -7,7 +7,7 @@
 
 use super::Facts;
 use super::measured::Measured;
-use lasthop_scenario::{Draft, Problem, Scenario};
+use lasthop_scenario::{Draft, Problem, Scenario, Traffic};
 use lasthop_sim::{Stuck, Watch, run_watched};
 use toml::{Table, Value};
 
@@ -57,6 +57,16 @@ impl World {
         add(&mut table, &neighbour, neighbour_flow(flow(&plain, first), path));
         let beside_neighbour = checked(&table)?;
         Ok(World { beside_short, beside_neighbour, short, neighbour, own })
+    }
+
+    /// The congestion control of the user's first flow.
+    pub(super) fn congestion(&self) -> &'static str {
+        let flows = self.beside_short.flows.iter();
+        let mut sources = flows.filter_map(|flow| match &flow.traffic {
+            Traffic::Tcp { source, .. } if self.own.iter().any(|own| is_of(&flow.name, own)) => Some(source),
+            _ => None,
+        });
+        sources.next().map_or("", |source| source.congestion.info.name)
     }
 
     /// One repetition of both.
