@@ -3,6 +3,8 @@
 //! What is to be whole goes to a hidden file beside the target, which takes the
 //! target's name at the end. If the user interrupts, or the run fails, it is removed.
 //! A file that grows has its name from the beginning, whole lines only, and stays.
+//!
+//! As root, a name leads through links of root's and of the user who called sudo only: another user's link is refused.
 
 use crate::failure::{Failure, INTERRUPTED};
 use crate::output;
@@ -26,6 +28,7 @@ pub(crate) struct Target {
 impl Target {
     /// Begins to write a file; a mistake in its path shows now, before anything is computed.
     pub(crate) fn create(path: &Path) -> Result<Target, Failure> {
+        refuse_foreign_links(path)?;
         let begun = match fs::metadata(path) {
             Ok(known) if known.is_dir() => Err(io::Error::from(ErrorKind::IsADirectory)),
             Ok(known) if !known.is_file() => {
@@ -54,7 +57,8 @@ impl Target {
 
     /// Begins a file that has its name at once and keeps what is in it however the command ends.
     pub(crate) fn growing(path: &Path) -> Result<Target, Failure> {
-        let file = File::create(path).map_err(|error| unwritable(path, &error))?;
+        refuse_foreign_links(path)?;
+        let file = grown(path).map_err(|error| unwritable(path, &error))?;
         Ok(Target { path: path.to_owned(), renaming: None, writer: BufWriter::new(file) })
     }
 
@@ -205,6 +209,75 @@ pub(crate) mod patience {
         INTERRUPTED.fetch_or(working, Ordering::SeqCst);
         working
     }
+}
+
+/// Begins a file anew, or opens a pipe or a device. As root, a link that has taken the file's name meanwhile is not
+/// followed.
+fn grown(path: &Path) -> io::Result<File> {
+    #[cfg(target_os = "linux")]
+    if is_privileged() && fs::metadata(path).is_ok_and(|known| known.is_file()) {
+        use std::os::unix::fs::OpenOptionsExt;
+        let itself = fs::canonicalize(path)?;
+        let follows_none = nix::fcntl::OFlag::O_NOFOLLOW.bits();
+        return OpenOptions::new().write(true).truncate(true).custom_flags(follows_none).open(itself);
+    }
+    File::create(path)
+}
+
+/// Whether we may write what the user who gave the name may not: root of the machine.
+#[cfg(target_os = "linux")]
+fn is_privileged() -> bool {
+    nix::unistd::geteuid().is_root() && lasthop_os::apart::run().is_none()
+}
+
+/// As root: refuses a name that leads through a link of another user's, who could have us write wherever root may.
+#[cfg(target_os = "linux")]
+fn refuse_foreign_links(path: &Path) -> Result<(), Failure> {
+    let caller = std::env::var("SUDO_UID").ok().and_then(|number| number.parse().ok());
+    let is_trusted = |owner: u32| owner == 0 || Some(owner) == caller;
+    match is_privileged().then(|| foreign_link(path, &is_trusted, MOST_LINKS)).flatten() {
+        None => Ok(()),
+        Some((link, owner)) => Err(Failure::bad_input(
+            format!(
+                "cannot write `{}`: `{}` is a link of another user's (number {owner}), which root does not follow",
+                path.display(),
+                link.display()
+            ),
+            "remove the link, or give the name of the file itself, in a directory of your own",
+        )),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn refuse_foreign_links(_: &Path) -> Result<(), Failure> {
+    Ok(())
+}
+
+/// Links that a name may lead through (path_resolution(7): 40).
+#[cfg(target_os = "linux")]
+const MOST_LINKS: usize = 40;
+
+/// The first link on the way of a name whose owner is not trusted, and that owner.
+#[cfg(target_os = "linux")]
+fn foreign_link(path: &Path, is_trusted: &dyn Fn(u32) -> bool, most: usize) -> Option<(PathBuf, u32)> {
+    use std::os::unix::fs::MetadataExt;
+    let mut so_far = PathBuf::new();
+    let mut parts = path.components();
+    while let Some(part) = parts.next() {
+        so_far.push(part);
+        let Ok(found) = fs::symlink_metadata(&so_far) else { continue };
+        if !found.is_symlink() {
+            continue;
+        }
+        if !is_trusted(found.uid()) {
+            return Some((so_far, found.uid()));
+        }
+        // A relative target begins where the link is.
+        let to = fs::read_link(&so_far).ok()?;
+        let to = so_far.parent().unwrap_or(Path::new("")).join(to).join(parts.as_path());
+        return if most > 0 { foreign_link(&to, is_trusted, most - 1) } else { None };
+    }
+    None
 }
 
 /// A new hidden file beside the target.

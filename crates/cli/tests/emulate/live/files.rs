@@ -81,6 +81,44 @@ fn a_link_with_a_files_name_is_replaced_not_followed() {
     assert!(names.iter().all(|name| fs::symlink_metadata(name).unwrap().is_file()));
 }
 
+/// Another user's link could have root write wherever root may; a link of root's own is the user's choice.
+#[test]
+fn root_follows_no_link_of_another_user_s() {
+    if !is_possible() || !nix::unistd::geteuid().is_root() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let treasure = at("treasure");
+    fs::write(&treasure, "root's own\n").unwrap();
+    let planted = |name: &str, to: &std::path::Path, owner: u32| {
+        std::os::unix::fs::symlink(to, at(name)).unwrap();
+        std::os::unix::fs::lchown(at(name), Some(owner), None).unwrap();
+    };
+    planted("link", &treasure, 65534);
+    // A directory's name may be one, too.
+    planted("folder", folder.path(), 65534);
+    let (link, within) = (at("link"), at("folder/new"));
+    for flag in ["--pcap", "--json", "--watch", "--summary"] {
+        for name in [&link, &within] {
+            let words =
+                [crate::CLEAN, flag, name.to_str().unwrap(), "--server", "exec sleep 10", "--", "true"];
+            let output = emulate(&words);
+            let said = stderr_of(&output);
+            assert_eq!(output.status.code(), Some(2), "{flag}: {said}");
+            assert!(said.contains("is a link of another user's (number 65534)"), "{flag}: {said}");
+        }
+    }
+    assert_eq!(fs::read_to_string(&treasure).unwrap(), "root's own\n");
+    assert!(!at("new").exists());
+    planted("own", &treasure, 0);
+    let own = at("own");
+    let words = ["--watch", own.to_str().unwrap(), "--server", "exec sleep 10", "--", "true"];
+    let output = emulate(&[&[crate::CLEAN][..], &words].concat());
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr_of(&output));
+    assert_ne!(fs::read_to_string(&treasure).unwrap(), "root's own\n");
+}
+
 /// A disk of 64 kB: the command runs to its end, and what came out is printed.
 #[test]
 fn a_full_disk_ends_no_run() {
