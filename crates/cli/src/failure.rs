@@ -11,7 +11,7 @@ const FAILED: u8 = 1;
 pub(crate) const BAD_INPUT: u8 = 2;
 /// Exit status of a run in real time that was not in time.
 #[cfg(target_os = "linux")]
-const INVALID: u8 = 3;
+pub(crate) const INVALID: u8 = 3;
 /// Exit status after Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
 
@@ -69,7 +69,13 @@ impl Failure {
     /// What came out must not be used.
     #[cfg(target_os = "linux")]
     pub(crate) fn invalid(message: impl Into<String>, help: impl Into<String>) -> Failure {
-        Failure::Other(INVALID, Complaint::new(message, help))
+        Failure::invalid_as(INVALID, message, help)
+    }
+
+    /// The same with an exit status of the user's choice.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn invalid_as(status: u8, message: impl Into<String>, help: impl Into<String>) -> Failure {
+        Failure::Other(status, Complaint::new(message, help))
     }
 
     /// What is wrong, in one line.

@@ -6,12 +6,34 @@ use crate::problem::Problem;
 use crate::resolved::{Resolved, Wanted};
 use crate::scenario::Scenario;
 use crate::set;
-use crate::source::{Source, Span};
+use crate::source::{Source, Span, TYPED};
 use crate::suggest::among;
-use crate::tree::{self, Node, Table};
+use crate::tree::{self, Entry, Node, Table};
 use crate::{inline, ready, show};
 use std::path::Path;
 use std::sync::Arc;
+
+/// Keys of a flow that are about both of its ends.
+const ENDS: [&str; 10] = [
+    "profile",
+    "segment",
+    "sack",
+    "dsack",
+    "timestamps",
+    "timestamp_tick",
+    "ecn",
+    "ecn_feedback",
+    "nagle",
+    "time_wait",
+];
+
+/// Whether a value, or one within it, was given.
+fn given_within(node: &Node, is_own: &dyn Fn(&&Entry) -> bool, entry: &Entry) -> bool {
+    match node.table() {
+        Some(table) => table.entries.iter().any(|inner| given_within(&inner.node, is_own, inner)),
+        None => is_own(&entry),
+    }
+}
 
 /// Largest scenario file, bytes.
 const LARGEST: u64 = 4 << 20;
@@ -151,6 +173,34 @@ impl Draft {
         done
     }
 
+    /// Keys about the ends of a flow that its author has given, in a file, a line or by [`Draft::set`], not those of a ready
+    /// path: `sender.congestion`, `profile`. Where other programs send (`lasthop emulate`) they change nothing.
+    pub fn given_of_ends(&self, flow: &str) -> Vec<String> {
+        let Some(table) = self.document.table("flow").and_then(|flows| flows.table(flow)) else {
+            return Vec::new();
+        };
+        let is_own = |entry: &&Entry| {
+            let Span { source, start, end } = entry.node.place;
+            let source = &self.sources[source];
+            let is_ready = ready::find(&source.name).is_some_and(|(_, text)| *text == *source.text);
+            // A line without the key has its usual value at the place of the whole line.
+            let is_usual = source.name == TYPED && start == 0 && end == source.text.len();
+            !is_ready && !is_usual
+        };
+        let mut given = Vec::new();
+        for entry in &table.entries {
+            match entry.node.table() {
+                Some(end) if ["sender", "receiver"].contains(&entry.key.as_str()) => {
+                    let own = end.entries.iter().filter(|inner| given_within(&inner.node, &is_own, inner));
+                    given.extend(own.map(|inner| format!("{}.{}", entry.key, inner.key)));
+                }
+                None if ENDS.contains(&entry.key.as_str()) && is_own(&entry) => given.push(entry.key.clone()),
+                _ => {}
+            }
+        }
+        given
+    }
+
     /// The names in one of its tables, in the document's order: of `flow`, `link` or `node`.
     pub fn names(&self, table: &str) -> Vec<&str> {
         self.document.table(table).map(Table::keys).unwrap_or_default()
@@ -200,5 +250,29 @@ impl Scenario {
     /// The first thing that is wrong.
     pub fn parse(text: &str, name: &str) -> Result<Scenario, Problem> {
         Draft::parse(text, name)?.check()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_the_ends_are_those_that_somebody_gave() {
+        let given = |path: &str, set: &[(&str, &str)]| {
+            let mut draft = Draft::load(path).expect("it is there");
+            set.iter().for_each(|(key, value)| draft.set(key, value).expect("there is such a key"));
+            draft.given_of_ends("bulk")
+        };
+        assert_eq!(given("umts", &[]), Vec::<String>::new());
+        assert_eq!(given("rate=10Mbit/s,rtt=20ms,duration=10s", &[("loss", "1%")]), Vec::<String>::new());
+        assert_eq!(given("umts", &[("congestion", "cubic")]), ["sender.congestion"]);
+        let line =
+            given("rate=10Mbit/s,rtt=20ms,recovery=sack,profile=plain", &[("receiver.shape", "split")]);
+        for key in ["sender.recovery", "profile", "receiver.shape"] {
+            assert!(line.iter().any(|one| one == key), "{key}: {line:?}");
+        }
+        assert_eq!(line.len(), 3, "{line:?}");
+        assert_eq!(given("lte,congestion=reno", &[]), ["sender.congestion"]);
     }
 }

@@ -4,6 +4,9 @@ use crate::failure::Failure;
 use crate::source::Source;
 use crate::values::Assignment;
 use clap::Args;
+use lasthop_base::Value;
+use lasthop_net::link::Config as Direction;
+use lasthop_scenario::Scenario;
 
 /// PATH or `--down`, `--up` and `--delay`, and `--set`.
 #[derive(Args)]
@@ -44,6 +47,22 @@ impl Given {
             (None, _) => self.line(),
         };
         Ok(Source { path, set: self.set.clone() })
+    }
+
+    /// The queues that apply, for those who expect Mahimahi's.
+    pub(super) fn note(&self, scenario: &Scenario) -> Option<String> {
+        self.down.as_ref()?;
+        let is_limited = |direction: &Direction| {
+            let limits =
+                direction.queue.values.iter().filter(|(name, _)| ["packets", "bytes"].contains(name));
+            limits.map(|(_, value)| value).any(|value| !matches!(value, Value::Count(0) | Value::Bytes(0)))
+        };
+        let directions = scenario.links.iter().flat_map(|link| [&link.down, &link.up]);
+        directions.into_iter().any(is_limited).then(|| {
+            "note: each queue is limited (1 bdp unless it is set); Mahimahi's are unlimited by default: --set \
+             queue=unlimited --set up_queue=unlimited"
+                .to_owned()
+        })
     }
 
     fn line(&self) -> String {

@@ -61,7 +61,7 @@ use lasthop_lab::document::Chapter;
 use lasthop_os::SystemError;
 use lasthop_os::ends;
 use lasthop_os::priority::RealTimePriority;
-use lasthop_scenario::Scenario;
+use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::assemble::assemble_changing;
 use live::Live;
 use serde_json::json;
@@ -76,8 +76,8 @@ use summary::Summary;
 /// With --server that is a second namespace, in which another command runs; without, it is this host and its network.
 /// The TCP flows between the same two ends of the scenario are COMMAND's to make; all other flows are simulated.
 /// Under `sudo` both commands run as the user who called it. Without root all this is in namespaces of your own.
-/// COMMAND's exit status is passed on; 3 means that the run was not in time and must not be trusted. If COMMAND succeeds,
-/// 1 means that an assertion does not hold.
+/// COMMAND's exit status is passed on; 3 (or --invalid-status) means that the run was not in time and must not be trusted.
+/// If COMMAND succeeds, 1 means that an assertion does not hold. The summary has COMMAND's status in any case.
 #[derive(Args)]
 pub(crate) struct Emulate {
     #[command(flatten)]
@@ -118,6 +118,9 @@ pub(crate) struct Emulate {
     /// End COMMAND after this time; the exit status is 124
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     time_limit: Option<Duration>,
+    /// Exit with this status if the run is invalid, where COMMAND has a status 3 of its own
+    #[arg(long, value_name = "STATUS", default_value_t = crate::failure::INVALID, value_parser = clap::value_parser!(u8).range(1..))]
+    invalid_status: u8,
     /// The command and its arguments; without, your shell
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -147,6 +150,8 @@ impl Emulate {
         let made = made::chapter(vec![made::scenario(draft.show()?)]);
         self.check_family()?;
         let replaced = path::replaced(&scenario)?;
+        let notes = self.notes(&draft, &scenario, replaced);
+        notes.iter().for_each(|note| output::note(note));
         let plan = self.plan(&scenario, replaced);
         let open = self.files.open(&plan.pipes)?;
         let seen = self.live.open(!self.command.is_empty())?;
@@ -154,7 +159,7 @@ impl Emulate {
         let junit = self.junit.as_deref().map(Target::create).transpose()?;
         events.tell("start", json!({ "path": source.path, "command": self.command }));
         let ran = patience::during(|| {
-            self.run(ground, (&source.path, &scenario, replaced), made, plan, (open, seen))
+            self.run(ground, (&source.path, &scenario, replaced), (made, notes), plan, (open, seen))
         });
         let (summary, written) = ran.inspect_err(|failure| events.failed(failure))?;
         events.tell("end", summary.object());
@@ -162,19 +167,45 @@ impl Emulate {
             Format::Json => output::note(&summary.object().to_string()),
             Format::Table => output::note(summary.table().trim_end()),
         }
-        summary.notes().iter().for_each(|note| output::note(note));
+        summary.later_notes().iter().for_each(|note| output::note(note));
         written?;
         if patience::is_interrupted() {
             return Err(Failure::interrupted());
         }
         match (summary.complaints.is_empty(), summary.status) {
-            (false, _) => Err(invalid(&summary)),
+            (false, _) => Err(invalid(&summary, self.invalid_status)),
             (true, 0) => {
                 let suite = format!("lasthop emulate {}", source.path);
                 assertions::judge(&self.assertions, &summary, &suite, junit)
             }
-            (true, status) => Err(Failure::Command(status)),
+            (true, status) => {
+                if status == self.invalid_status {
+                    output::note(&format!(
+                        "note: the run is valid; the exit status {status} is the command's own"
+                    ));
+                }
+                Err(Failure::Command(status))
+            }
         }
+    }
+
+    /// What the user should know before anything runs.
+    fn notes(&self, draft: &Draft, scenario: &Scenario, replaced: usize) -> Vec<String> {
+        let flow = &scenario.flows[replaced];
+        let given = draft.given_of_ends(&flow.name);
+        let mut notes: Vec<String> = self.given.note(scenario).into_iter().collect();
+        if !given.is_empty() {
+            let help = match given.iter().any(|key| key == "sender.congestion") {
+                true => "; the kernel's congestion control is chosen by --congestion",
+                false => "",
+            };
+            notes.push(format!(
+                "note: the kernel's TCP sends and receives here, so that these keys of flow `{}` do nothing: {}{help}",
+                flow.name,
+                given.join(", ")
+            ));
+        }
+        notes
     }
 
     /// Whether the address that COMMAND wants will be there.
@@ -215,7 +246,7 @@ impl Emulate {
         &self,
         ground: Ground,
         (path, scenario, replaced): (&str, &Scenario, usize),
-        made: Chapter,
+        (made, notes): (Chapter, Vec<String>),
         plan: Plan,
         (mut open, mut seen): (Open, live::Opened),
     ) -> Result<(Summary, Result<(), Failure>), Failure> {
@@ -270,6 +301,7 @@ impl Emulate {
             status,
             took,
             was_set,
+            notes,
         };
         let sightings = watch.map_or(Vec::new(), Watch::finish);
         let document = || {
@@ -310,8 +342,9 @@ fn last(
     }
 }
 
-fn invalid(summary: &Summary) -> Failure {
-    Failure::invalid(
+fn invalid(summary: &Summary, status: u8) -> Failure {
+    Failure::invalid_as(
+        status,
         format!("the run is invalid: {}", summary.complaints.join("; ")),
         format!(
             "{}; run it on a quiet machine, as root, with --spin '200 us', or at a lower rate",

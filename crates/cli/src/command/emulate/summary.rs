@@ -32,6 +32,8 @@ pub(super) struct Summary {
     pub(super) took: Duration,
     /// What was set while it ran.
     pub(super) was_set: WasSet,
+    /// What the user was told before the run.
+    pub(super) notes: Vec<String>,
 }
 
 impl Summary {
@@ -81,9 +83,14 @@ impl Summary {
         format!("\n{}\n{}\n{set}", table::text(&self.tallies()), self.conditions())
     }
 
-    /// What the user should know of the run.
-    pub(super) fn notes(&self) -> Vec<String> {
+    /// What the user should know once the run is over.
+    pub(super) fn later_notes(&self) -> Vec<String> {
         self.controls.note().into_iter().collect()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let all = self.notes.iter().cloned().chain(self.later_notes());
+        all.map(|note| note.trim_start_matches("note: ").to_owned()).collect()
     }
 
     /// What was set, if anything was.

@@ -91,3 +91,75 @@ fn flags_mean_what_the_line_says() {
     let by_delay = shown(&["--delay", "30ms"], "delay");
     assert_eq!(by_delay, shown(&["rate=10Tbit/s,queue=unlimited,one_way_delay=30ms"], "fast"));
 }
+
+/// A command's own 3 and an invalid run are told apart: by `valid` and `exit_status`, by a note, and by the exit status, if
+/// another one stands for invalid runs. A run during which the path stands still for 150 ms is
+/// invalid: a packet may be 50 ms late.
+#[test]
+fn an_invalid_run_and_a_command_s_own_3_are_told_apart() {
+    if !is_possible() {
+        return;
+    }
+    let own = emulate(&[CLEAN, "--format", "json", "--server", "exec sleep 100", "--", "sh", "-c", "exit 3"]);
+    let told = crate::summary(&own);
+    let said = String::from_utf8_lossy(&own.stderr);
+    assert_eq!((own.status.code(), told["exit_status"].as_u64()), (Some(3), Some(3)), "{said}");
+    if told["valid"] == true {
+        assert!(said.contains("the run is valid; the exit status 3 is the command's own"), "{said}");
+    }
+    // The path is this program's parent here: it stands still while packets are on their way.
+    let datagrams = "import socket, sys, time\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n\
+                     for _ in range(40): s.sendto(b'x', (sys.argv[1], 5001)); time.sleep(0.01)";
+    let line = format!(
+        "python3 -c \"{datagrams}\" {{server}} & sleep 0.2; kill -STOP $PPID; sleep 0.15; kill -CONT $PPID; wait; exit 3"
+    );
+    let stopped = emulate(&[
+        CLEAN,
+        "--invalid-status",
+        "99",
+        "--format",
+        "json",
+        "--server",
+        "exec sleep 100",
+        "--",
+        "sh",
+        "-c",
+        &line,
+    ]);
+    let told = crate::summary(&stopped);
+    assert_eq!((stopped.status.code(), told["valid"].as_bool()), (Some(99), Some(false)), "{stopped:?}");
+    assert_eq!(told["exit_status"], 3, "{told}");
+}
+
+/// Those who give keys or flags that mean less here than they may think are told once, in text and in JSON.
+#[test]
+fn what_does_nothing_here_is_said_once() {
+    if !is_possible() {
+        return;
+    }
+    let run = |path: &[&str]| {
+        let output =
+            emulate(&[path, &["--format", "json", "--server", "exec sleep 100", "--", "true"]].concat());
+        (crate::summary(&output)["notes"].clone(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (notes, said) = run(&["rate=10Mbit/s,rtt=20ms,congestion=cubic", "--set", "recovery=sack"]);
+    let note = "these keys of flow `bulk` do nothing: sender.congestion, sender.recovery";
+    assert!(notes[0].as_str().is_some_and(|it| it.contains(note) && it.contains("--congestion")), "{notes}");
+    assert_eq!(
+        said.lines().filter(|line| line.starts_with("note:") && line.contains(note)).count(),
+        1,
+        "{said}"
+    );
+    assert_eq!(run(&["umts"]).0, serde_json::json!([]));
+    // Mahimahi's queues are unlimited.
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("trace");
+    std::fs::write(&trace, "1\n2\n3\n").unwrap();
+    let trace = trace.to_str().unwrap();
+    let (notes, said) = run(&["--up", trace, "--down", trace]);
+    assert!(said.contains("Mahimahi's are unlimited by default"), "{said}");
+    assert_eq!(notes.as_array().unwrap().len(), 1, "{notes}");
+    let unlimited =
+        ["--up", trace, "--down", trace, "--set", "queue=unlimited", "--set", "up_queue=unlimited"];
+    assert_eq!(run(&unlimited).0, serde_json::json!([]));
+}
