@@ -5,8 +5,11 @@
 # RUN, from 0, picks the substream of random numbers. A KEY is one of the script's parameters, or CLASS.VARIABLE for a
 # default of ns-2's own, as Agent/TCP.singledup_. The last line printed is pairs of a name and a number.
 
-remove-all-packet-headers
-add-packet-header Flags IP RTP TCP
+# Wireless nodes need the headers of routing, ARP, the link layer and the MAC too: their scripts set `wireless` before.
+if {![info exists wireless]} {
+    remove-all-packet-headers
+    add-packet-header Flags IP RTP TCP
+}
 
 # ns-2 as Lasthop's papers have it: no timestamps, no limited transmit, nothing drawn at random at the sender, a
 # window and an initial threshold that do not bind. What a script sets after this, or the command line, prevails.

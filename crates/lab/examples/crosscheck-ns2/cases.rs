@@ -55,6 +55,7 @@ pub(crate) fn all() -> Result<Vec<Case>, Problem> {
     cases.extend(huang()?);
     cases.extend(koga3()?);
     cases.extend(miyoshi()?);
+    cases.extend(saad()?);
     Ok(cases)
 }
 
@@ -150,6 +151,43 @@ fn miyoshi() -> Result<Vec<Case>, Problem> {
     Ok(cases)
 }
 
+/// The standard's DSSS, with which a packet of the paper goes at 2 Mbit/s and its ACK of the MAC at 1 Mbit/s.
+const DSSS: [(&str, &str); 8] = [
+    ("frames", "1"),
+    ("slot", "20 us"),
+    ("sifs", "10 us"),
+    ("difs", "50 us"),
+    ("preamble", "192 us"),
+    ("ack", "304 us"),
+    ("overhead", "28 bytes"),
+    ("cw_min", "31"),
+];
+
+/// Six Reno flows over the path of Fig. 8, whose last hop is ns-2's 802.11.
+fn saad() -> Result<Vec<Case>, Problem> {
+    let text = include_str!("../../../../papers/saad/long.toml");
+    let mut cases = Vec::new();
+    for (words, window) in [("", None), (", window of 20 packets", Some(20))] {
+        let draft = Draft::parse(text, "papers/saad/long.toml")?;
+        let label = format!("Reno, six flows, 802.11 at 2 Mbit/s{words}");
+        let mut case = Case::new("saad", label, 40, draft)
+            .set("flow.bulk.count", "6")?
+            .set("flow.bulk.start_spread", "500 ms")?
+            .set("link.wireless.down.queue", "50 packets")?
+            .set("link.wireless.arq", "wifi")?;
+        for (key, value) in DSSS {
+            case = case.set(&format!("link.wireless.arq.{key}"), value)?;
+        }
+        if let Some(packets) = window {
+            case = case
+                .set("flow.bulk.receiver.window.size", &format!("{packets}000 bytes"))?
+                .with("Agent/TCP.window_", packets);
+        }
+        cases.push(case);
+    }
+    Ok(cases)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,7 +195,7 @@ mod tests {
     #[test]
     fn every_row_can_run() {
         let cases = all().unwrap();
-        assert_eq!(cases.len(), 5 + 12 + 9 + 16);
+        assert_eq!(cases.len(), 5 + 12 + 9 + 16 + 2);
         for case in &cases {
             let scenario = case.scenario(1).unwrap();
             assert!(

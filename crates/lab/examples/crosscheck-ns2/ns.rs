@@ -18,7 +18,8 @@ const ABSENT: &str =
 /// Runs a script.
 ///
 /// # Errors
-/// In words: there is no `ns`, it failed, or its last line is not pairs of a name and a number.
+/// In words: there is no `ns`, it failed, or no line is pairs of a name and a number. The last such line counts: the
+/// wireless modules print others behind it.
 pub(crate) fn run(script: &str, run: u32, parameters: &[(String, String)]) -> Result<Numbers, String> {
     let mut command = Command::new("ns");
     command.arg(Path::new(SCRIPTS).join(script)).arg(run.to_string());
@@ -28,7 +29,7 @@ pub(crate) fn run(script: &str, run: u32, parameters: &[(String, String)]) -> Re
         _ => format!("ns: {error}"),
     })?;
     let text = String::from_utf8_lossy(&output.stdout);
-    let numbers = text.lines().next_back().and_then(numbers).filter(|_| output.status.success());
+    let numbers = text.lines().rev().find_map(numbers).filter(|_| output.status.success());
     numbers.ok_or_else(|| {
         let errors = String::from_utf8_lossy(&output.stderr);
         format!("{command:?} failed:\n{text}{errors}")
@@ -48,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_line_is_names_and_numbers() {
+    fn a_line_is_names_and_numbers() {
         let read = numbers("goodput_kbps 773.5 timeouts 22").unwrap();
         assert_eq!((read["goodput_kbps"], read["timeouts"]), (773.5, 22.0));
         for line in ["", "timeouts", "timeouts many"] {
