@@ -120,14 +120,13 @@ fn koga3() -> Result<Vec<Case>, Problem> {
     Ok(cases)
 }
 
-/// One ACK per segment, one and five terminals.
+/// One and five terminals that send one ACK or two per segment.
 fn miyoshi() -> Result<Vec<Case>, Problem> {
-    let one = include_str!("../../../../papers/miyoshi/one-node.toml");
-    let five = include_str!("../../../../papers/miyoshi/five-nodes.toml");
+    let one = (1, include_str!("../../../../papers/miyoshi/one-node.toml"), "papers/miyoshi/one-node.toml");
+    let five =
+        (5, include_str!("../../../../papers/miyoshi/five-nodes.toml"), "papers/miyoshi/five-nodes.toml");
     let mut cases = Vec::new();
-    for (nodes, text, name) in
-        [(1, one, "papers/miyoshi/one-node.toml"), (5, five, "papers/miyoshi/five-nodes.toml")]
-    {
+    for ((nodes, text, name), acks) in [(one, 1), (one, 2), (five, 1), (five, 2)] {
         for (loss, seconds) in [
             (0.0, 200),
             (0.01, 400),
@@ -138,14 +137,16 @@ fn miyoshi() -> Result<Vec<Case>, Problem> {
             (0.4, 40_000),
             (0.5, 100_000),
         ] {
-            let label = format!("Reno, {nodes} node{}, p_err {loss}", if nodes == 1 { "" } else { "s" });
+            let plural = |count| if count == 1 { "" } else { "s" };
+            let label = format!("{nodes} node{}, {acks} ACK{}, p_err {loss}", plural(nodes), plural(acks));
+            let shape = if acks == 1 { "once" } else { "copies" };
             let mut case = Case::new("miyoshi", label, 40, Draft::parse(text, name)?)
                 .set("duration", &format!("{seconds} s"))?
-                .set("shape", "once")?;
+                .set("shape", shape)?;
             for node in 1..=nodes {
                 case = case.set(&format!("link.radio{node}.channel.loss"), &loss.to_string())?;
             }
-            cases.push(case.with("nodes", nodes).with("loss", loss).with("duration", seconds));
+            cases.push(case.with("nodes", nodes).with("acks", acks).with("loss", loss).with("duration", seconds));
         }
     }
     Ok(cases)
@@ -195,7 +196,7 @@ mod tests {
     #[test]
     fn every_row_can_run() {
         let cases = all().unwrap();
-        assert_eq!(cases.len(), 5 + 12 + 9 + 16 + 2);
+        assert_eq!(cases.len(), 5 + 12 + 9 + 32 + 2);
         for case in &cases {
             let scenario = case.scenario(1).unwrap();
             assert!(
