@@ -58,7 +58,7 @@ impl Failure {
     /// Refuses a run that did not come to its end.
     ///
     /// # Errors
-    /// What stood still, and how to mend it.
+    /// A run whose time stands still, and how to mend it.
     pub(crate) fn of_stuck(outcome: &Outcome) -> Result<(), Failure> {
         match &outcome.stuck {
             None => Ok(()),

@@ -86,7 +86,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What to write in place of a flag that is no flag, but a key of scenarios.
+/// The `--set` to write in place of a flag that is a key of scenarios.
 fn key_of_a_scenario(error: &clap::Error) -> Option<String> {
     let ContextValue::String(flag) = error.get(ContextKind::InvalidArg)? else { return None };
     if error.kind() != ErrorKind::UnknownArgument {

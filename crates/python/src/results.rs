@@ -122,7 +122,7 @@ impl Comparison {
         self.0.outcomes.first().map_or(0, Vec::len)
     }
 
-    /// What the author of the scenarios should know, each note once.
+    /// Notes on the scenarios, each once.
     fn notes(&self) -> Vec<String> {
         self.0.scenario_notes()
     }

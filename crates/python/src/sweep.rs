@@ -83,7 +83,7 @@ impl Sweep {
         Ok(Sweep { number: driver.sweep(), driver: Mutex::new(Some(driver)), notes })
     }
 
-    /// What the author of the scenarios should know, each note once.
+    /// Notes on the scenarios, each once.
     fn notes(&self) -> Vec<String> {
         self.notes.clone()
     }

@@ -175,7 +175,7 @@ impl Table {
     }
 }
 
-/// What each value is read as; `None` without values, or if one is not that.
+/// Reads each value; `None` without values, or if one cannot be read.
 fn all<T>(values: &[&str], read: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
     if values.is_empty() {
         return None;

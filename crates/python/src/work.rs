@@ -135,7 +135,7 @@ impl Piece {
         Watch { observers, probes: self.samples, waits: true }
     }
 
-    /// What came out, or why the run did not come to its end.
+    /// The outcome, or the reason why the run did not come to its end.
     fn done(running: Running<'_>) -> Result<Done, Stuck> {
         let (mut outcome, samples, observers) = running.finish();
         match outcome.stuck.take() {

@@ -125,7 +125,7 @@ impl Draft {
     /// without the flow's name it means every flow: `recovery`, `sender.recovery`.
     /// An empty value takes the key away. `rate`, `plan` and `trace` replace each
     /// other. `sender` and `receiver` take the name of a mechanism: `sender=cubic`.
-    /// Of a line its own keys ([`inline::KEYS`]) are keys, too: `loss` is what `loss=` in the line is. `loss`, `up_loss` and
+    /// The keys of a line ([`inline::KEYS`]) work too: `loss` is what `loss=` in the line is. `loss`, `up_loss` and
     /// `ber` are such keys of every path.
     ///
     /// # Errors

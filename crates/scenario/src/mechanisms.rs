@@ -170,7 +170,7 @@ fn idle(
         Is::This(text) => format!("{} = {}", rule.other, other(text)),
         Is::Not(text) => format!("{} other than {}", rule.other, other(text)),
     };
-    // What the same value of the other one decides about.
+    // Parameters that the same value of the other parameter decides about.
     let is_decided = |name: &&str| {
         let mut rules = info.only_if.iter().filter(|one| one.parameters.contains(name));
         rules.any(|one| one.other == rule.other) && info.idle(name, values).is_none()

@@ -37,7 +37,7 @@ pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>)
             _ if is_part => similarity.min(1),
             _ => similarity,
         };
-        // Of equally near ones the one that goes on as written, then the one with fewer changes.
+        // Among equally near names: the one that goes on as written, then the one with fewer changes.
         ((distance, !is_begun, similarity), name)
     });
     let ((distance, ..), name) = scored.min_by_key(|(score, _)| *score)?;

@@ -71,7 +71,7 @@ fn loss_means_the_same_wherever_it_is_said() {
             assert_eq!(alone, shown(&format!("{name},seed=1"), keys), "{name}{line}");
         }
     }
-    // What has been set meanwhile counts, and what is set later holds.
+    // Values set before count, and values set later hold.
     let arq = ("wireless.down.arq", "none");
     assert_eq!(shown("lte", &[arq, ("loss", "1%")]), shown("lte", &[arq, ("wireless.down.channel", "iid")]));
     assert_eq!(shown("lte", &[("loss", "1%"), ("loss", "3%")]), shown("lte", &[("loss", "3%")]));

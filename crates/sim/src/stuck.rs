@@ -7,14 +7,14 @@ use lasthop_scenario::Scenario;
 /// Why a run did not come to its end: its time stood still.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// What happened, where and when, in one sentence.
+    /// Event, place and time, in one sentence.
     pub message: String,
-    /// How to mend it.
+    /// The way to mend it.
     pub help: String,
 }
 
 impl Stuck {
-    /// Of an engine that runs a scenario; `None` if time passes in it.
+    /// The reason of an engine that runs a scenario; `None` if time passes in the engine.
     pub(crate) fn of(scenario: &Scenario, engine: &Engine) -> Option<Stuck> {
         let stuck = engine.stuck()?;
         let (what, help) = named(scenario, stuck.source);
@@ -70,7 +70,7 @@ fn link_of(scenario: &Scenario, pipe: PipeId) -> String {
     }
 }
 
-/// What to raise: the parameters that are times, with their values.
+/// Parameters to raise: those that are times, with their values.
 fn times_of(whose: &str, mechanisms: &[(&Info, &Values)]) -> String {
     let times = mechanisms.iter().flat_map(|(info, values)| {
         let times = info.parameters.iter().filter(|parameter| matches!(parameter.unit, Unit::Duration(..)));

@@ -44,7 +44,7 @@ fn with_random_and_burst_losses_too() {
     }
 }
 
-/// Of 1 % in bursts of 5, four transmissions leave 1 % x 0.8^3 (docs/links.md). With the same seed the same datagrams are
+/// Four transmissions leave 1 % x 0.8^3 of 1 % in bursts of 5 (docs/links.md). With the same seed the same datagrams are
 /// lost first, so that those which repeats do not save are a part of them.
 #[test]
 fn repeats_against_bursts_leave_what_the_chain_says() {

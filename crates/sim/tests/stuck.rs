@@ -130,7 +130,7 @@ fn with(side: &str, question: &str, info: &Info, times: &[(&str, Duration)]) -> 
         ("link.wireless.down.arq".to_owned(), "none".to_owned()),
         ("link.wireless.down.channel.rate".to_owned(), "1e-5".to_owned()),
     ];
-    // What the times need to have an effect.
+    // Keys that the times need to have an effect.
     let rules = info.only_if.iter();
     let rules: Vec<&OnlyIf> =
         rules.filter(|rule| times.iter().any(|(name, _)| rule.parameters.contains(name))).collect();

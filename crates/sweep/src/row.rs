@@ -108,7 +108,7 @@ mod tests {
     use lasthop_lab::runs::{links, summary};
     use lasthop_sim::Stuck;
 
-    /// What had come out until time stood still is no result.
+    /// Numbers counted until time stood still are no result.
     #[test]
     fn a_run_that_is_stuck_has_no_numbers() {
         let scenario = Scenario::load("rate=2Mbit/s,rtt=40ms,duration=1s").expect("a valid scenario");

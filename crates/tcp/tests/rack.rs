@@ -76,7 +76,7 @@ fn the_tail_is_probed() {
     assert_eq!((counters.timeouts, counters.recoveries), (0, 1));
 }
 
-/// What is lost goes again in sequence order: after the probe and the timer, with room for two, segments 2 and 3, which went out
+/// Lost segments are retransmitted in sequence order: after the probe and the timer, with room for two, segments 2 and 3, which went out
 /// once, come before 4, whose copy is lost too (RFC 6675 §4, NextSeg rule 1; so does Linux).
 #[test]
 fn earlier_originals_go_before_later_copies() {

@@ -147,7 +147,7 @@ proptest! {
                 }
                 Op::Repair => {
                     let next = board.next_lost();
-                    // By sequence, originals and copies alike (RFC 6675 §4, NextSeg rule 1).
+                    // Sequence order, originals and copies alike (RFC 6675 §4, NextSeg rule 1).
                     let first = model.segments.iter().find(|it| it.lost && !it.again && !it.sacked);
                     prop_assert_eq!(next.map(|range| range.end), first.map(|it| it.end));
                     if let Some(range) = next {

@@ -146,7 +146,9 @@ fn miyoshi() -> Result<Vec<Case>, Problem> {
             for node in 1..=nodes {
                 case = case.set(&format!("link.radio{node}.channel.loss"), &loss.to_string())?;
             }
-            cases.push(case.with("nodes", nodes).with("acks", acks).with("loss", loss).with("duration", seconds));
+            cases.push(
+                case.with("nodes", nodes).with("acks", acks).with("loss", loss).with("duration", seconds),
+            );
         }
     }
     Ok(cases)

@@ -107,7 +107,7 @@ impl Advice {
         })
     }
 
-    /// What puts a candidate's part at the receiver to work on a live host, if the agent can.
+    /// The agent's options for a candidate's part at the receiver; `None` if the agent cannot do it.
     pub fn deploy(row: &Row) -> Option<String> {
         row.candidate.agent.map(|flags| format!("sudo lasthop agent run {flags}"))
     }

@@ -141,7 +141,7 @@ impl Comparison {
         objects
     }
 
-    /// What the author of the scenarios should know, each note once.
+    /// Notes on the scenarios, each once.
     pub fn scenario_notes(&self) -> Vec<String> {
         lasthop_scenario::notes_of_all(self.cases.iter().map(|case| &case.scenario))
     }

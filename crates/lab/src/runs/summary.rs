@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 /// With more flows than this a table shows their mean instead of each.
 const MOST_COLUMNS: usize = 4;
 
-/// What a scenario's author should know, an object a line: `{"note": …}`.
+/// Notes on a scenario, an object a line: `{"note": …}`.
 pub fn notes(notes: Vec<String>) -> impl Iterator<Item = Value> {
     notes.into_iter().map(|note| json!({ "note": note }))
 }

@@ -1,6 +1,6 @@
 //! The Gilbert-Elliott channel (Gilbert 1960, Elliott 1963): two states, good and bad, for bursts of losses.
 //!
-//! By packets, the chain steps once for each packet, as netem's `loss gemodel`. A repeat by ARQ steps a copy of the chain
+//! With the clock of packets, the chain steps once for each packet, as netem's `loss gemodel`. A repeat by ARQ steps a copy of the chain
 //! that begins in its packet's state: where the bad state loses everything, a packet that is lost once loses n
 //! transmissions with probability (1 - r)^(n - 1). The chain itself steps on from the packet's first transmission, so that
 //! repeats do not change which first transmissions are lost later. By time, the states last
@@ -311,7 +311,7 @@ mod tests {
         assert!((losses / bursts - 4.0).abs() < 5.0 * 4.0 / 5000.0f64.sqrt());
     }
 
-    /// Of the packets that n transmissions lose there are share (1 - r)^(n - 1): the bad state loses everything, and the
+    /// The share of packets that n transmissions lose is share (1 - r)^(n - 1): the bad state loses everything, and the
     /// chain steps at each of them. 200,000 packets, 4 standard errors of bursts of 5.
     #[test]
     fn by_packets_the_chain_steps_at_each_repeat() {

@@ -111,7 +111,7 @@ pub(crate) fn set(
     let mut changed = draft.clone();
     let is_whole = line.words == Words::Whole;
     if !is_whole && is_of_losses(key) {
-        // What has been set meanwhile may retransmit, or no longer.
+        // A value set meanwhile may have added or removed retransmissions.
         line.way = Way::of(&changed.check()?);
     }
     match key {

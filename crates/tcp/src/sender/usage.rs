@@ -1,7 +1,7 @@
 //! Window validation: a sender that the application or the peer's window limits learns nothing of the path, so its cwnd does
 //! not grow.
 //!
-//! How much of cwnd is used is measured over a round trip. A momentary FlightSize would not do: it falls as the ACKs of a
+//! The use of cwnd is measured over a round trip. A momentary FlightSize would not do: it falls as the ACKs of a
 //! burst arrive, also of a burst that has filled cwnd. A sender whose cwnd had no room for another segment after the last one
 //! sent is limited by cwnd, which may grow until a window of data later it had room. Otherwise one of two rules holds:
 //!
@@ -20,7 +20,7 @@ use super::Sender;
 use crate::config::Config;
 use lasthop_base::{Duration, Time};
 
-/// How much of cwnd was used lately.
+/// The use of cwnd lately.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usage {
     out: MostOut,

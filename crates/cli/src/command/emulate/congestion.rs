@@ -11,7 +11,7 @@ const MOST: usize = 1000;
 /// Congestion controls that set a pacing rate, which a socket keeps when a program chooses another one later.
 const PACED: [&str; 2] = ["bbr", "bbr3"];
 
-/// What the kernels said.
+/// Answers of the kernels.
 pub(super) struct Controls {
     seen: Seen,
     /// The namespaces' own.

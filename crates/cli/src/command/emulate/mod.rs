@@ -189,7 +189,7 @@ impl Emulate {
         }
     }
 
-    /// What the user should know before anything runs.
+    /// Notes for the user before anything runs.
     fn notes(&self, draft: &Draft, scenario: &Scenario, replaced: usize) -> Vec<String> {
         let flow = &scenario.flows[replaced];
         let given = draft.given_of_ends(&flow.name);

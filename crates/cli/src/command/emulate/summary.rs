@@ -32,7 +32,7 @@ pub(super) struct Summary {
     pub(super) took: Duration,
     /// What was set while it ran.
     pub(super) was_set: WasSet,
-    /// What the user was told before the run.
+    /// Notes printed before the run.
     pub(super) notes: Vec<String>,
 }
 
@@ -83,7 +83,7 @@ impl Summary {
         format!("\n{}\n{}\n{set}", table::text(&self.tallies()), self.conditions())
     }
 
-    /// What the user should know once the run is over.
+    /// Notes printed after the run.
     pub(super) fn later_notes(&self) -> Vec<String> {
         self.controls.note().into_iter().collect()
     }

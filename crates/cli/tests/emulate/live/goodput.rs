@@ -1,4 +1,4 @@
-//! What is counted of TCP, and of what is none.
+//! Counts of TCP and of other packets.
 
 use crate::common::{lasthop, stderr_of};
 use crate::{CLEAN, emulate, is_possible, summary};
@@ -103,7 +103,7 @@ fn a_port_that_is_used_again_counts_each_byte_once() {
     assert!(!text.contains("without being in the capture"), "{text}");
 }
 
-/// Of packets, those sent and copied are those delivered, lost, refused and under way.
+/// Packets sent and copied are those delivered, lost, refused and under way.
 #[test]
 fn datagrams_have_no_goodput_and_every_packet_is_accounted_for() {
     if !is_possible() {

@@ -9,7 +9,7 @@
 //! min3(rcv_ssthresh, rcv_wnd, 10 advmss)), in whole segments (`tcp_select_initial_window`).
 //!
 //! # What is not modelled
-//! What packets cost beside their payload: half of the buffer is the window (`tcp_rmem` is twice `initial` and `size`). Linux
+//! Overhead of packets beside their payload: half of the buffer is the window (`tcp_rmem` is twice `initial` and `size`). Linux
 //! finds out from the first packets how much of each is payload, and opens a window below ten segments by that. Here a round
 //! trip that reads all of such a window enlarges the buffer instead.
 //! Without timestamps no round trip is known but the handshake's.
@@ -43,7 +43,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values| Box::new(Autotuned::new(values.bytes("initial"), values.bytes("size"))),
 };
 
-/// What is read in a round trip has to exceed this before the buffer grows, segments, unless the window at first is smaller: the
+/// Bytes read in a round trip have to exceed this before the buffer grows, segments, unless the window at first is smaller: the
 /// initial window of RFC 6928.
 const AT_FIRST: u64 = 10;
 /// Room beside twice what was read, segments.
@@ -82,7 +82,7 @@ impl Autotuned {
         }
     }
 
-    /// What the window at first holds in whole segments, bytes; of a segment that is larger than it, all of it.
+    /// Whole segments that the window at first holds, bytes; the whole window if one segment is larger.
     fn whole_segments(&self, segment: u64) -> u64 {
         if segment > self.initial { self.initial } else { self.initial - self.initial % segment.max(1) }
     }
