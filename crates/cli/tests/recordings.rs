@@ -37,7 +37,9 @@ fn every_combination_runs_on_every_recorded_link() {
         );
         let mut arguments = vec!["compare", &path, "--runs", "1", "--format", "json"];
         vary.iter().for_each(|choices| arguments.extend(["--vary", choices]));
-        let lines = objects(&stdout(&arguments));
+        // Notes on shapes that no cause triggers come last.
+        let mut lines = objects(&stdout(&arguments));
+        lines.retain(|line| !line.contains_key("note"));
         assert_eq!(lines.len(), combinations);
         for line in &lines {
             let goodput = line["goodput_kbps"]["mean"].as_f64().unwrap();
