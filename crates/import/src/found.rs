@@ -263,9 +263,4 @@ mod tests {
             assert_eq!(shown(value), text);
         }
     }
-
-    #[test]
-    fn what_stands_in_the_file_cannot_leave_its_line() {
-        assert_eq!(quoted("a\"\n\\b"), "\"a\\\"?\\\\b\"");
-    }
 }
