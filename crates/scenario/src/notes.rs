@@ -18,8 +18,8 @@ impl Scenario {
             |(.., config): &(&Link, &str, &Config)| config.residual_loss > 0.0 && config.retransmits();
         let told = |(link, name, config): (&Link, &str, &Config)| {
             format!(
-                "link.{0}.{name}: `loss` (residual_loss) is what is lost after the link's own retransmissions, which stay \
-                 (arq = \"{1}\"); what they repair: link.{0}.{name}.channel",
+                "link.{0}.{name}: `loss` (residual_loss) is the share of packets lost after the link's own retransmissions \
+                 (arq = \"{1}\"); losses that the link repairs are link.{0}.{name}.channel",
                 link.name, config.arq.info.name
             )
         };
