@@ -1,7 +1,7 @@
 //! A run whose time stands still: a timer that is due again and again at the same instant.
 //!
 //! Packets take time, so that only timers and the deadlines of elements can come up for ever at one instant. Two numbers
-//! are kept for all of them; behind [`MANY`] events at an instant each source is counted by itself.
+//! are kept for all of them; behind 2^20 events at an instant each source is counted by itself.
 
 use crate::flow::Side;
 use crate::node::NodeId;
