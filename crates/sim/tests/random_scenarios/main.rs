@@ -19,7 +19,7 @@ const MOST_EVENTS: usize = 200_000;
 const AT_ONE_INSTANT: usize = 2_000_000;
 
 fn seeds() -> Range<u64> {
-    let Ok(asked) = std::env::var("LASTHOP_SCENARIOS") else { return 0..500 };
+    let Ok(asked) = std::env::var("LASTHOP_SCENARIOS") else { return 0..1100 };
     let number = |text: &str| text.parse().expect("a seed, or FIRST..END");
     match asked.split_once("..") {
         Some((first, end)) => number(first)..number(end),
@@ -40,7 +40,11 @@ fn carried(scenario: &Scenario, watch: Watch, in_pieces_of: usize) -> Result<(Ou
             return Err(format!("time stands still at {} s", before.as_secs()));
         }
     }
-    Ok((running.finish().0, ended))
+    let outcome = running.finish().0;
+    match &outcome.stuck {
+        Some(stuck) => Err(stuck.message.clone()),
+        None => Ok((outcome, ended)),
+    }
 }
 
 /// Tries one scenario: its faults, or `None` if it is refused.
