@@ -12,7 +12,7 @@ use std::fmt::Write;
 const SKIPPED: &[&str] = &[
     "arrivals", "trace", "light", "light_timer", "light_sizes", "cell",
     "from", "to", "down", "up", "kind", "rate", "plan", "one_way_delay", "sender", "receiver", "count",
-    "packet", "start", "request", "response", "sizes", "think", "every", "exchanges", "on", "off", "period", "write_rate",
+    "packet", "start", "residual_loss", "residual_burst", "request", "response", "sizes", "think", "every", "exchanges", "on", "off", "period", "write_rate",
 ];
 
 /// Applications of a TCP flow.
@@ -128,6 +128,9 @@ impl Drawing {
         }
         if dice.happens(0.8) {
             let _ = writeln!(text, "one_way_delay = \"{} ms\"", dice.spread(0.0, 1000.0));
+        }
+        if dice.happens(0.12) {
+            let _ = writeln!(text, "residual_loss = {}\nresidual_burst = 3", dice.spread(1e-6, 1.0));
         }
         let properties = &self.schema["properties"]["link"]["additionalProperties"]["properties"];
         self.keys(dice, text, properties, 0.12);
