@@ -7,7 +7,7 @@ use super::measure::View;
 use super::reproduce::Done;
 use super::rows::{binding, chosen, column, filled, place_of};
 use super::study::{Asked, Asking, Study};
-use super::value::{Pick, Place, Value};
+use super::value::{OneOrMore, Place, Value};
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use crate::item::DEFAULT;
 use crate::progress::Progress;
@@ -219,7 +219,7 @@ impl Drawing<'_> {
         let asked = self.asked_by(curve);
         let Some(results) = self.view.results(asked) else { return Vec::new() };
         let mut at = self.figure.at.clone();
-        at.extend(curve.at.iter().map(|(axis, value)| (axis.clone(), Pick::One(value.clone()))));
+        at.extend(curve.at.iter().map(|(axis, value)| (axis.clone(), OneOrMore(vec![value.clone()]))));
         let (places, _) = chosen(&self.view, asked, results, &at);
         let times = curve.times.unwrap_or(1.0);
         // Axes of which neither speaks keep their first value.
