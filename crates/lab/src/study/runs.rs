@@ -211,27 +211,12 @@ fn grown(study: &Study, orders: &[Order<'_>], frames: &[Frame], asked: &mut [Ask
     has_grown
 }
 
-/// Makes a scenario of every cell without running it, and checks every formula there.
+/// Makes a scenario of every cell without running it, and checks every formula there: how many cells there are.
 ///
 /// # Errors
 /// The first thing that is wrong.
 pub fn check(study: &Study, orders: &[Order<'_>], seed: u64) -> Result<usize, Problem> {
-    let mut cells = 0;
-    for order in orders {
-        for name in &order.grids {
-            let Some((name, grid)) = study.file.grid.get_key_value(*name) else { continue };
-            if order.mode.runs(grid) == 0 {
-                continue;
-            }
-            let metrics = study.metrics_of(name);
-            for place in places(&axes(study, grid, order.mode)) {
-                let cell = Cell { study, name, grid, place, parts: &order.parts, mode: order.mode };
-                checked(&cell, &metrics, seed)?;
-                cells += 1;
-            }
-        }
-    }
-    Ok(cells)
+    asked(study, orders, seed).map(|asked| asked.len())
 }
 
 /// The cell's first scenario, in which every formula has been checked.
@@ -254,36 +239,25 @@ fn checked(cell: &Cell<'_>, metrics: &[(String, Expression)], seed: u64) -> Resu
     Ok(scenario)
 }
 
+/// What came out: a frame for each order.
 fn frames(study: &Study, orders: &[Order<'_>], asked: &[Asked<'_>], jobs: &Jobs) -> Vec<Frame> {
-    let of = |(number, order)| {
-        let own = asked.iter().filter(|one| one.order == number);
-        frame(study, order, own, jobs)
+    let of = |order: &Order<'_>| {
+        let computed = study.file.grid.iter().filter(|(_, grid)| grid.computed);
+        let results = |(name, grid): (&String, &Grid)| {
+            let (axes, runs) = (axes(study, grid, order.mode), order.mode.runs(grid) as usize);
+            let is_exact = grid.computed || !grid.random;
+            (name.clone(), Results { axes, runs, is_exact, cells: Vec::new() })
+        };
+        computed.chain(order.run(study)).map(results).collect()
     };
-    orders.iter().enumerate().map(of).collect()
-}
-
-fn frame<'a>(
-    study: &Study,
-    order: &Order<'_>,
-    asked: impl Iterator<Item = &'a Asked<'a>>,
-    jobs: &Jobs,
-) -> Frame {
-    let mut frame = Frame::new();
-    for (name, grid) in study.file.grid.iter().filter(|(_, grid)| grid.computed) {
-        let axes = axes(study, grid, order.mode);
-        frame.insert(name.clone(), Results { axes, is_exact: true, ..Results::default() });
-    }
-    for (name, grid) in order.run(study) {
-        let (axes, runs) = (axes(study, grid, order.mode), order.mode.runs(grid) as usize);
-        frame.insert(name.clone(), Results { axes, runs, is_exact: !grid.random, cells: Vec::new() });
-    }
+    let mut frames: Vec<Frame> = orders.iter().map(of).collect();
     for one in asked {
         let of = |at: usize| one.tickets.iter().map(|ticket| jobs.values(*ticket)?[at]).collect();
         let metrics = one.reader.metrics().enumerate();
         let values = metrics.map(|(at, metric)| (metric.to_owned(), of(at))).collect();
-        if let Some(results) = frame.get_mut(one.cell.name) {
+        if let Some(results) = frames[one.order].get_mut(one.cell.name) {
             results.cells.push(CellResults { place: one.cell.place.clone(), values });
         }
     }
-    frame
+    frames
 }
