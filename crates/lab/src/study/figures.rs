@@ -23,13 +23,20 @@ pub fn figure(
     (id, figure): (&str, &file::Figure),
     caption: &str,
     seed: u64,
-    progress: &dyn Progress,
+    _: &dyn Progress,
 ) -> Result<Figure, Problem> {
     let view = View::of(study, &done.frame);
     let drawing = Drawing { study, figure, view };
     let (curves, categories) = match (&figure.by, &figure.course) {
-        (Some(by), _) => (computed::curves(study, by, &figure.with, seed, progress)?, Vec::new()),
-        (None, Some(course)) => (courses::curves(study, figure, course, seed)?, Vec::new()),
+        (Some(by), _) => {
+            let place = figure
+                .at
+                .iter()
+                .filter_map(|(axis, pick)| Some((axis.clone(), pick.values().first()?.clone())));
+            let (_, scenario) = courses::run_at(study, figure, None, place.collect(), seed)?;
+            (computed::curves(study, by)?(scenario, seed), Vec::new())
+        }
+        (None, Some(_)) => (courses::curves(study, figure, seed)?, Vec::new()),
         (None, None) => match figure.x.as_deref().and_then(|x| x.strip_prefix("question: ")) {
             Some(question) => (drawing.over_answers(done, question), Vec::new()),
             None => drawing.over_axis(done),

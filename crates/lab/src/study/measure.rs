@@ -141,7 +141,7 @@ impl<'a> View<'a> {
             return Expression::parse(formula).ok()?.value(place).map(Sample::exactly);
         }
         if let Some(by) = &measure.by {
-            return super::computed::number(by, &measure.with, place).map(Sample::exactly);
+            return super::computed::number(by, place).map(Sample::exactly);
         }
         let asked = Asked { grid: measure.grid.as_deref().or(grid), ..measure.asked() };
         let place = laid(&measure.at, place);

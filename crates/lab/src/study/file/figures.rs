@@ -71,13 +71,20 @@ pub struct Figure {
     pub ns2: Texts,
     /// Another answer's curves besides: `question: answer`.
     pub also_under: Option<String>,
-    /// One run each, sampled over time, with these changes: then the curves' `column` says of what.
-    pub course: Option<Ordered<Value>>,
-    /// Something computed in Rust.
+    /// One run each, sampled over time: then the curves' `column` says of what.
+    pub course: Option<Course>,
+    /// Curves that are computed in Rust, from a run at `at`.
     pub by: Option<String>,
-    /// What that is told.
-    #[serde(default)]
-    pub with: toml::Table,
+}
+
+/// How long a run of a course's own is; by default as the scenario says.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Course {
+    /// Its duration.
+    pub duration: Option<String>,
+    /// The time between two samples.
+    pub sample: Option<String>,
 }
 
 /// A curve of its own.

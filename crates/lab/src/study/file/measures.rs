@@ -101,9 +101,6 @@ pub struct Measure {
     pub formula: Option<String>,
     /// Something computed in Rust.
     pub by: Option<String>,
-    /// What that is told.
-    #[serde(default)]
-    pub with: toml::Table,
     /// Its unit.
     #[serde(default)]
     pub unit: String,
