@@ -6,6 +6,9 @@
 //! flows, which leave out the flows where it is.
 
 use super::value::{Place, Value};
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::Error;
 
 /// A formula.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +26,8 @@ pub enum Expression {
 }
 
 /// Functions of numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Function {
     /// The smaller of two.
     Min,
@@ -35,8 +39,19 @@ pub enum Function {
     Log10,
 }
 
+impl Function {
+    /// Numbers that it takes.
+    const fn arguments(self) -> usize {
+        match self {
+            Function::Min | Function::Max => 2,
+            Function::Sqrt | Function::Log10 => 1,
+        }
+    }
+}
+
 /// Functions over flows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Total {
     /// The sum.
     Sum,
@@ -79,18 +94,16 @@ impl Total {
 pub trait Scope {
     /// The value of a name; `None` where it is undefined.
     fn name(&self, name: &str) -> Option<f64>;
-    /// A formula's values for each flow of a group, or of all flows.
-    fn flows(&self, of: &Expression, group: Option<&str>) -> Vec<f64>;
+    /// A formula's values for each flow of a group, or of all flows; none where there are no flows.
+    fn flows(&self, _of: &Expression, _group: Option<&str>) -> Vec<f64> {
+        Vec::new()
+    }
 }
 
-/// A place's own coordinates: no flows.
+/// A place's own coordinates.
 impl Scope for Place {
     fn name(&self, name: &str) -> Option<f64> {
         self.get(name).and_then(Value::number)
-    }
-
-    fn flows(&self, _: &Expression, _: Option<&str>) -> Vec<f64> {
-        Vec::new()
     }
 }
 
@@ -277,41 +290,32 @@ impl<'a> Reader<'a> {
         if !self.take('(') {
             return Ok(Expression::Name(word.into()));
         }
-        let over = match word {
-            "sum" => Some(Total::Sum),
-            "mean" => Some(Total::Mean),
-            "jain" => Some(Total::Jain),
-            "cv" => Some(Total::Cv),
-            "count" => Some(Total::Count),
-            _ => None,
-        };
-        if let Some(total) = over {
+        if let Some(total) = named::<Total>(word) {
             let of = self.sum()?;
             let group = self.take('@').then(|| self.word().to_owned());
             self.expect(')')?;
             return Ok(Expression::Over(total, Box::new(of), group));
         }
-        let (function, arguments) = match word {
-            "min" => (Function::Min, 2),
-            "max" => (Function::Max, 2),
-            "sqrt" => (Function::Sqrt, 1),
-            "log10" => (Function::Log10, 1),
-            _ => {
-                return Err(format!(
-                    "`{word}` is not a function: sum, mean, jain, cv, count (over flows), min, max, sqrt, log10"
-                ));
-            }
+        let Some(function) = named::<Function>(word) else {
+            return Err(format!(
+                "`{word}` is not a function: sum, mean, jain, cv, count (over flows), min, max, sqrt, log10"
+            ));
         };
         let mut given = vec![self.sum()?];
         while self.take(',') {
             given.push(self.sum()?);
         }
         self.expect(')')?;
-        match given.len() == arguments {
-            true => Ok(Expression::Call(function, given)),
-            false => Err(format!("`{word}` takes {arguments}, not {}", given.len())),
+        match (given.len(), function.arguments()) {
+            (given, wanted) if given != wanted => Err(format!("`{word}` takes {wanted}, not {given}")),
+            _ => Ok(Expression::Call(function, given)),
         }
     }
+}
+
+/// A function by its name.
+fn named<'a, F: Deserialize<'a>>(word: &'a str) -> Option<F> {
+    F::deserialize(IntoDeserializer::<Error>::into_deserializer(word)).ok()
 }
 
 #[cfg(test)]
