@@ -3,6 +3,7 @@
 use super::expression::Expression;
 use super::file::{Comparison, Measure, Ordered, Over};
 use super::place;
+use super::references::grid_of;
 use super::runs::{Frame, Results, with_value};
 use super::study::{Asked, Asking, Study, Wanted};
 use super::value::{Place, Value};
@@ -124,16 +125,7 @@ impl<'a> View<'a> {
 
     /// The results of the grid that a table asks about.
     pub fn results(&self, asked: Asked<'_>) -> Option<&'a Results> {
-        let study = self.study;
-        let grid = match study.wanted(asked, &[]).ok()? {
-            Wanted::Metric { grid, .. } => grid.to_owned(),
-            Wanted::Measure { measure, .. } if measure.is_computed() => measure.grid.clone()?,
-            Wanted::Measure { measure, .. } => {
-                let grid = measure.grid.as_deref().or(asked.grid);
-                return self.results(Asked { grid, ..measure.asked() });
-            }
-        };
-        self.frame.get(&grid)
+        self.frame.get(grid_of(self.study, asked)?)
     }
 
     fn measure(&self, measure: &Measure, grid: Option<&str>, place: &Place) -> Option<Sample> {

@@ -4,7 +4,7 @@
 use super::claims;
 use super::computed::NUMBERS;
 use super::expression::{Expression, Named};
-use super::file::{Condition, Curve, Than};
+use super::file::{Condition, Curve, Ordered, Than};
 use super::study::{Asked, Asking, Study, Wanted};
 use super::value::Value;
 use crate::runs::csv::COLUMNS;
@@ -21,15 +21,10 @@ type Measured = BTreeMap<String, BTreeSet<String>>;
 pub fn measured(study: &Study) -> Result<Measured, Problem> {
     let mut measured = Measured::new();
     let file = &study.file;
-    for grid in file.grid.iter().flat_map(|(name, grid)| grid.axes.iter().map(move |axis| (name, axis))) {
-        if !file.axis.contains_key(grid.1) {
-            let known: Vec<&str> = file.axis.keys().map(String::as_str).collect();
-            return Err(study.unknown(&[&format!("[grid.{}]", grid.0)], "axis", grid.1, &known));
-        }
-    }
     for (name, grid) in &file.grid {
+        let heading = format!("[grid.{name}]");
+        grid.axes.iter().try_for_each(|axis| known(study, &[&heading], "axis", axis, &file.axis))?;
         if !grid.computed && grid.runs.full == 0 && grid.runs.questions == 0 {
-            let heading = format!("[grid.{name}]");
             return Err(study
                 .text
                 .about(&[&heading], "axes", format!("nothing of the grid `{name}` is run"))
@@ -37,21 +32,19 @@ pub fn measured(study: &Study) -> Result<Measured, Problem> {
         }
     }
     for (name, measure) in &file.measure {
-        if let Some(by) = measure.by.as_ref().filter(|by| !NUMBERS.iter().any(|(known, _)| *known == **by)) {
-            let known: Vec<&str> = NUMBERS.iter().map(|(name, _)| *name).collect();
-            return Err(study.unknown(&[&format!("[measure.{name}]")], "computation", by, &known));
+        let heading = format!("[measure.{name}]");
+        if let Some(by) = &measure.by {
+            let computed: Ordered<()> = NUMBERS.iter().map(|(name, _)| ((*name).to_owned(), ())).collect();
+            known(study, &[&heading], "computation", by, &computed)?;
         }
         if !measure.is_computed() {
-            note(study, measure.asked(), &[&format!("[measure.{name}]")], &mut measured)?;
+            note(study, measure.asked(), &[&heading], &mut measured)?;
         }
     }
     for binding in &file.published {
-        let rows = binding.rows.all().first().map_or("", String::as_str);
-        note(study, binding.asked(), &["[[published]]", rows], &mut measured)?;
-        if let Some(axis) = binding.series_is.as_ref().filter(|axis| !file.axis.contains_key(*axis)) {
-            let known: Vec<&str> = file.axis.keys().map(String::as_str).collect();
-            return Err(study.unknown(&["[[published]]", rows], "axis", axis, &known));
-        }
+        let context = ["[[published]]", binding.rows.all().first().map_or("", String::as_str)];
+        note(study, binding.asked(), &context, &mut measured)?;
+        binding.series_is.iter().try_for_each(|axis| known(study, &context, "axis", axis, &file.axis))?;
     }
     for points in &file.points {
         note(study, points.asked(), &["[[points]]", &points.item], &mut measured)?;
@@ -85,6 +78,21 @@ pub fn measured(study: &Study) -> Result<Measured, Problem> {
         }
     }
     Ok(measured)
+}
+
+/// Whether a table of the file has this name.
+fn known<T>(
+    study: &Study,
+    context: &[&str],
+    what: &str,
+    name: &str,
+    table: &Ordered<T>,
+) -> Result<(), Problem> {
+    let names: Vec<&str> = table.keys().map(String::as_str).collect();
+    match names.contains(&name) {
+        true => Ok(()),
+        false => Err(study.unknown(context, what, name, &names)),
+    }
 }
 
 /// Whether the axes along which a condition is tried are those of its grid, and its place is one of theirs: elsewhere it
@@ -127,7 +135,7 @@ fn along_axes(study: &Study, condition: &Condition, context: &[&str]) -> Result<
 }
 
 /// The grid that a table asks about.
-fn grid_of<'a>(study: &'a Study, asked: Asked<'a>) -> Option<&'a str> {
+pub fn grid_of<'a>(study: &'a Study, asked: Asked<'a>) -> Option<&'a str> {
     match study.wanted(asked, &[]).ok()? {
         Wanted::Metric { grid, .. } => Some(grid),
         Wanted::Measure { measure, .. } if measure.is_computed() => measure.grid.as_deref(),
