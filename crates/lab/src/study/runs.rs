@@ -4,7 +4,7 @@ use super::cells::{Cell, Mode};
 use super::columns;
 use super::expression::Expression;
 use super::file::{Grid, Part};
-use super::jobs::{Jobs, Metrics, Reader, Resolved, Ticket};
+use super::jobs::{Jobs, Metrics, Reader, Resolved};
 use super::measure::View;
 use super::store::Store;
 use super::study::Study;
@@ -120,15 +120,15 @@ struct Asked<'a> {
     fixed: Option<Resolved>,
     /// Repetitions that are wanted.
     runs: u32,
-    /// Those that were asked for.
-    tickets: Vec<Ticket>,
+    /// Keys of those that were asked for.
+    keys: Vec<String>,
 }
 
 impl Asked<'_> {
     fn ask(&mut self, jobs: &mut Jobs, seed: u64) -> Result<(), Problem> {
-        for run in self.tickets.len() as u32..self.runs {
+        for run in self.keys.len() as u32..self.runs {
             let seed = seed_of(seed, run);
-            self.tickets.push(match &self.fixed {
+            self.keys.push(match &self.fixed {
                 Some(fixed) => jobs.ask(fixed, seed, &self.reader),
                 None => jobs.ask(&Resolved::of(self.cell.scenario(seed)?), seed, &self.reader),
             });
@@ -180,7 +180,7 @@ fn asked<'a>(study: &'a Study, orders: &'a [Order<'a>], seed: u64) -> Result<Vec
                     order: number,
                     number: at,
                     runs: order.mode.runs(grid),
-                    tickets: Vec::new(),
+                    keys: Vec::new(),
                 });
             }
         }
@@ -200,7 +200,7 @@ fn grown(study: &Study, orders: &[Order<'_>], frames: &[Frame], asked: &mut [Ask
             let grids = read.iter().map(|one| one.cell.grid);
             let most = grids.filter(|grid| grid.random).map(|grid| order.mode.most(grid)).min().unwrap_or(0);
             // All that it compares have the same number.
-            let fewest = read.iter().map(|one| one.tickets.len() as u32).min().unwrap_or(0);
+            let fewest = read.iter().map(|one| one.keys.len() as u32).min().unwrap_or(0);
             let wanted = width::next(fewest, most);
             for one in read.iter_mut().filter(|one| one.runs < wanted) {
                 one.runs = wanted;
@@ -252,7 +252,7 @@ fn frames(study: &Study, orders: &[Order<'_>], asked: &[Asked<'_>], jobs: &Jobs)
     };
     let mut frames: Vec<Frame> = orders.iter().map(of).collect();
     for one in asked {
-        let of = |at: usize| one.tickets.iter().map(|ticket| jobs.values(*ticket)?[at]).collect();
+        let of = |at: usize| one.keys.iter().map(|key| jobs.values(key)?[at]).collect();
         let metrics = one.reader.metrics().enumerate();
         let values = metrics.map(|(at, metric)| (metric.to_owned(), of(at))).collect();
         if let Some(results) = frames[one.order].get_mut(one.cell.name) {
