@@ -136,7 +136,10 @@ impl<'a> View<'a> {
             return super::computed::number(by, place).map(Sample::exactly);
         }
         let asked = Asked { grid: measure.grid.as_deref().or(grid), ..measure.asked() };
-        let place = laid(&measure.at, place);
+        // The row's place wins over the measure's own.
+        let row = place;
+        let mut place = over_laid(&Place::new(), &measure.at);
+        place.extend(row.clone());
         let axis = |wanted: &[Over]| {
             let found = measure.over.iter().find(|(_, over)| wanted.contains(over));
             found.map(|(axis, over)| (axis.as_str(), *over))
@@ -153,21 +156,11 @@ impl<'a> View<'a> {
                 let means = values.iter().map(|value| compared(&with_value(&place, name, value))?.mean());
                 Some(Sample::new(means.collect(), false))
             }
-            Over::LargestPlace => {
+            Over::LargestPlace | Over::Crossing => {
                 let along: Option<Vec<Sample>> =
                     values.iter().map(|value| compared(&with_value(&place, name, value))).collect();
-                Self::place(name, values, &along?, place::largest)
-            }
-            Over::Crossing => {
-                let against = over_laid(&place, measure.against.as_ref()?);
-                let of = |place: &Place, value| self.gathered(asked, &with_value(place, name, value), before);
-                let along: Option<Vec<Sample>> = values
-                    .iter()
-                    .map(|value| {
-                        Some(of(&place, value)?.with(&of(&against, value)?, |one, other| one - other))
-                    })
-                    .collect();
-                Self::place(name, values, &along?, place::crossing)
+                let of = if over == Over::Crossing { place::crossing } else { place::largest };
+                Self::place(name, values, &along?, of)
             }
             _ => {
                 // The place is chosen on the first half of the repetitions and measured on the others: where the largest
@@ -224,12 +217,6 @@ impl<'a> View<'a> {
         let sample = Sample::new(vec![Some(estimate.mean)], is_exact);
         Some(Sample { found, place: Some(estimate), ..sample })
     }
-}
-
-/// The measure's own place under the row's: the row's wins.
-fn laid(own: &Ordered<Value>, place: &Place) -> Place {
-    let own = own.iter().map(|(axis, value)| (axis.clone(), value.clone()));
-    own.chain(place.iter().map(|(axis, value)| (axis.clone(), value.clone()))).collect()
 }
 
 /// The same place with other values on some axes.
