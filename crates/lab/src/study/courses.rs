@@ -5,6 +5,7 @@ use super::columns::is_member;
 use super::expression::{Expression, Scope};
 use super::figures::kind;
 use super::file::{self, Ordered};
+use super::measure::over_laid;
 use super::study::Study;
 use super::value::{Place, Texts};
 use crate::figure::{Curve, Point};
@@ -63,7 +64,7 @@ fn curve(study: &Study, figure: &file::Figure, curve: &file::Curve, seed: u64) -
     let wrong = |message: String| study.text.about(&context, &curve.name, message);
     let written = curve.column.as_deref().unwrap_or("cwnd_bytes");
     let formula = Expression::parse(written).map_err(|why| wrong(format!("`{written}`: {why}")))?;
-    let place = curve.at.iter().map(|(axis, value)| (axis.clone(), value.clone())).collect();
+    let place = over_laid(&Place::new(), &curve.at);
     let (cell, scenario) = run_at(study, figure, curve.grid.as_deref(), place, seed)?;
     let (outcome, samples) = run_probed(&scenario, seed);
     if let Some(stuck) = outcome.stuck {
@@ -76,7 +77,7 @@ fn curve(study: &Study, figure: &file::Figure, curve: &file::Curve, seed: u64) -
         Some((flows.first()?.time.as_secs(), formula.value(&at)?))
     };
     let values: Vec<(f64, f64)> = instants.filter_map(value).collect();
-    let times = curve.times.unwrap_or(1.0) * figure.y_times.unwrap_or(1.0);
+    let times = curve.times.unwrap_or(1.0);
     let points = match curve.per_second {
         false => values.iter().map(|(time, value)| Point::exact(*time, times * value)).collect(),
         true => values

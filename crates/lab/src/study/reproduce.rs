@@ -8,7 +8,7 @@ use super::runs::{self, Frame, Order};
 use super::store::Store;
 use super::study::Study;
 use super::{ns2, overview, prose, rows};
-use crate::item::{AGAIN, Item};
+use crate::item::{AGAIN, DEFAULT, Item};
 use crate::papers::{Reproduction, Settings};
 use crate::progress::Progress;
 use lasthop_scenario::Problem;
@@ -23,8 +23,6 @@ pub struct Tried<'a> {
     pub label: String,
     /// The question.
     pub question: &'a str,
-    /// The answer.
-    pub answer: &'a str,
     /// Its parts; none under the default reading.
     parts: &'a [Part],
     /// What came out.
@@ -43,14 +41,6 @@ pub struct Done<'a> {
     pub tried: Vec<Tried<'a>>,
     /// Under other sets of answers.
     pub readings: Vec<Read<'a>>,
-}
-
-impl Tried<'_> {
-    /// The answer in words, without what the question says of the grid: `window limit: none`.
-    pub fn answer_words(&self) -> String {
-        let question = self.question.rsplit(": ").next().unwrap_or(self.question);
-        format!("{question}: {}", self.answer)
-    }
 }
 
 impl Done<'_> {
@@ -151,38 +141,25 @@ pub fn chapter(
     })
 }
 
-/// `smallest RTO: 1 s`, or `default`.
+/// An answer as rows name it: `smallest RTO: 1 s`.
 pub fn label(question: &str, answer: &str) -> String {
-    match question {
-        "" => "default".into(),
-        question => format!("{question}: {answer}"),
-    }
+    format!("{question}: {answer}")
 }
 
 /// Every answer of every try before it is run, the default reading first where it is wanted.
 fn tries(study: &Study) -> Vec<Tried<'_>> {
     let mut all = Vec::new();
     for (number, tried) in study.file.tries.iter().enumerate() {
-        let mut add = |question, answer, parts| {
+        let mut add = |question, label, parts| {
             let (frame, items) = (Frame::new(), Vec::new());
-            all.push(Tried {
-                number,
-                tried,
-                label: label(question, answer),
-                question,
-                answer,
-                parts,
-                frame,
-                items,
-            });
+            all.push(Tried { number, tried, label, question, parts, frame, items });
         };
         if tried.default {
-            add("", "", &[]);
+            add("", DEFAULT.to_owned(), &[]);
         }
-        for (question, answers) in
-            study.file.question.iter().filter(|(name, _)| tried.questions.matches(name))
-        {
-            answers.iter().for_each(|(answer, parts)| add(question, answer, &parts.0));
+        let questions = study.file.question.iter().filter(|(name, _)| tried.questions.matches(name));
+        for (question, answers) in questions {
+            answers.iter().for_each(|(answer, parts)| add(question, label(question, answer), &parts.0));
         }
     }
     all

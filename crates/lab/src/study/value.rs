@@ -20,6 +20,11 @@ pub enum Value {
 }
 
 impl Value {
+    /// A text from a table: a number if it is one.
+    pub fn read(text: &str) -> Value {
+        text.parse().map_or_else(|_| Value::Text(text.into()), Value::Number)
+    }
+
     /// The number, if it is one.
     pub fn number(&self) -> Option<f64> {
         match self {
