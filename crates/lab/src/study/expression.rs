@@ -6,9 +6,6 @@
 //! flows, which leave out the flows where it is.
 
 use super::value::{Place, Value};
-use serde::Deserialize;
-use serde::de::IntoDeserializer;
-use serde::de::value::Error;
 
 /// A formula.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,8 +23,7 @@ pub enum Expression {
 }
 
 /// Functions of numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Function {
     /// The smaller of two.
     Min,
@@ -39,19 +35,8 @@ pub enum Function {
     Log10,
 }
 
-impl Function {
-    /// Numbers that it takes.
-    const fn arguments(self) -> usize {
-        match self {
-            Function::Min | Function::Max => 2,
-            Function::Sqrt | Function::Log10 => 1,
-        }
-    }
-}
-
 /// Functions over flows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Total {
     /// The sum.
     Sum,
@@ -290,32 +275,41 @@ impl<'a> Reader<'a> {
         if !self.take('(') {
             return Ok(Expression::Name(word.into()));
         }
-        if let Some(total) = named::<Total>(word) {
+        let over = match word {
+            "sum" => Some(Total::Sum),
+            "mean" => Some(Total::Mean),
+            "jain" => Some(Total::Jain),
+            "cv" => Some(Total::Cv),
+            "count" => Some(Total::Count),
+            _ => None,
+        };
+        if let Some(total) = over {
             let of = self.sum()?;
             let group = self.take('@').then(|| self.word().to_owned());
             self.expect(')')?;
             return Ok(Expression::Over(total, Box::new(of), group));
         }
-        let Some(function) = named::<Function>(word) else {
-            return Err(format!(
-                "`{word}` is not a function: sum, mean, jain, cv, count (over flows), min, max, sqrt, log10"
-            ));
+        let (function, arguments) = match word {
+            "min" => (Function::Min, 2),
+            "max" => (Function::Max, 2),
+            "sqrt" => (Function::Sqrt, 1),
+            "log10" => (Function::Log10, 1),
+            _ => {
+                return Err(format!(
+                    "`{word}` is not a function: sum, mean, jain, cv, count (over flows), min, max, sqrt, log10"
+                ));
+            }
         };
         let mut given = vec![self.sum()?];
         while self.take(',') {
             given.push(self.sum()?);
         }
         self.expect(')')?;
-        match (given.len(), function.arguments()) {
-            (given, wanted) if given != wanted => Err(format!("`{word}` takes {wanted}, not {given}")),
-            _ => Ok(Expression::Call(function, given)),
+        match given.len() == arguments {
+            true => Ok(Expression::Call(function, given)),
+            false => Err(format!("`{word}` takes {arguments}, not {}", given.len())),
         }
     }
-}
-
-/// A function by its name.
-fn named<'a, F: Deserialize<'a>>(word: &'a str) -> Option<F> {
-    F::deserialize(IntoDeserializer::<Error>::into_deserializer(word)).ok()
 }
 
 #[cfg(test)]
