@@ -4,7 +4,7 @@
 use super::claims;
 use super::computed::NUMBERS;
 use super::expression::{Expression, Named};
-use super::file::{Condition, Curve, Ordered, Than};
+use super::file::{Condition, Curve, Than};
 use super::study::{Asked, Asking, Study, Wanted};
 use super::value::Value;
 use crate::runs::csv::COLUMNS;
@@ -21,9 +21,10 @@ type Measured = BTreeMap<String, BTreeSet<String>>;
 pub fn measured(study: &Study) -> Result<Measured, Problem> {
     let mut measured = Measured::new();
     let file = &study.file;
+    let axes = || file.axis.keys().map(String::as_str);
     for (name, grid) in &file.grid {
         let heading = format!("[grid.{name}]");
-        grid.axes.iter().try_for_each(|axis| known(study, &[&heading], "axis", axis, &file.axis))?;
+        grid.axes.iter().try_for_each(|axis| known(study, &[&heading], "axis", axis, axes()))?;
         if !grid.computed && grid.runs.full == 0 && grid.runs.questions == 0 {
             return Err(study
                 .text
@@ -34,8 +35,7 @@ pub fn measured(study: &Study) -> Result<Measured, Problem> {
     for (name, measure) in &file.measure {
         let heading = format!("[measure.{name}]");
         if let Some(by) = &measure.by {
-            let computed: Ordered<()> = NUMBERS.iter().map(|(name, _)| ((*name).to_owned(), ())).collect();
-            known(study, &[&heading], "computation", by, &computed)?;
+            known(study, &[&heading], "computation", by, NUMBERS.iter().map(|(name, _)| *name))?;
         }
         if !measure.is_computed() {
             note(study, measure.asked(), &[&heading], &mut measured)?;
@@ -44,7 +44,7 @@ pub fn measured(study: &Study) -> Result<Measured, Problem> {
     for binding in &file.published {
         let context = ["[[published]]", binding.rows.all().first().map_or("", String::as_str)];
         note(study, binding.asked(), &context, &mut measured)?;
-        binding.series_is.iter().try_for_each(|axis| known(study, &context, "axis", axis, &file.axis))?;
+        binding.series_is.iter().try_for_each(|axis| known(study, &context, "axis", axis, axes()))?;
     }
     for points in &file.points {
         note(study, points.asked(), &["[[points]]", &points.item], &mut measured)?;
@@ -80,15 +80,15 @@ pub fn measured(study: &Study) -> Result<Measured, Problem> {
     Ok(measured)
 }
 
-/// Whether a table of the file has this name.
-fn known<T>(
+/// Whether a name is one of those that there are.
+fn known<'a>(
     study: &Study,
     context: &[&str],
     what: &str,
     name: &str,
-    table: &Ordered<T>,
+    names: impl Iterator<Item = &'a str>,
 ) -> Result<(), Problem> {
-    let names: Vec<&str> = table.keys().map(String::as_str).collect();
+    let names: Vec<&str> = names.collect();
     match names.contains(&name) {
         true => Ok(()),
         false => Err(study.unknown(context, what, name, &names)),
@@ -112,13 +112,10 @@ fn along_axes(study: &Study, condition: &Condition, context: &[&str]) -> Result<
     let Some(grid) = grid_of(study, condition.asked()).and_then(|name| study.file.grid.get(name)) else {
         return Ok(());
     };
-    let known: Vec<&str> = grid.axes.iter().map(String::as_str).collect();
     let (along, only) = (condition.along.as_deref(), condition.along_only.as_deref());
     let written = condition.at_each.all().iter().map(String::as_str).chain(along).chain(only);
     for (written, (axis, wrong)) in written.flat_map(|one| claims::axes(one).map(move |axis| (one, axis))) {
-        if !known.contains(&axis) {
-            return Err(study.unknown(context, "axis", axis, &known));
-        }
+        known(study, context, "axis", axis, grid.axes.iter().map(String::as_str))?;
         if let Some(wrong) = wrong {
             let message = format!("`{written}`: `{wrong}` is not a number");
             return Err(study.text.about(context, written, message));
@@ -150,16 +147,14 @@ fn sampled(study: &Study, curve: &Curve, context: &[&str]) -> Result<(), Problem
     let Some(written) = &curve.column else { return Ok(()) };
     let formula = Expression::parse(written)
         .map_err(|why| study.text.about(context, written, format!("`{written}`: {why}")))?;
-    let mut unknown = None;
+    let mut result = Ok(());
     formula.each_name(&mut |named| {
-        if let Named::Column { name, .. } = named
-            && !COLUMNS.iter().any(|column| column.name == name)
-        {
-            unknown = unknown.take().or_else(|| Some(name.to_owned()));
+        if let (Named::Column { name, .. }, Ok(())) = (named, &result) {
+            let columns = COLUMNS.iter().map(|column| column.name);
+            result = known(study, context, "sampled column", name, columns);
         }
     });
-    let known: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
-    unknown.map_or(Ok(()), |name| Err(study.unknown(context, "sampled column", &name, &known)))
+    result
 }
 
 fn note(study: &Study, asked: Asked<'_>, context: &[&str], into: &mut Measured) -> Result<(), Problem> {
