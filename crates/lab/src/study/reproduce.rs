@@ -8,7 +8,7 @@ use super::runs::{self, Frame, Order};
 use super::store::Store;
 use super::study::Study;
 use super::{ns2, overview, prose, rows};
-use crate::item::{AGAIN, DEFAULT, Item};
+use crate::item::Item;
 use crate::papers::{Reproduction, Settings};
 use crate::progress::Progress;
 use lasthop_scenario::Problem;
@@ -75,7 +75,7 @@ pub fn run<'a>(
     let mut readings: Vec<Read<'a>> = study.file.reading.iter().map(read).collect();
     for (one, frame) in tried.iter_mut().zip(frames) {
         let under = |item: Item| Item {
-            item: format!("{AGAIN}{}", item.item),
+            item: format!("{}{}", crate::item::AGAIN, item.item),
             reading: one.label.clone(),
             ..item.at("setting", one.label.as_str())
         };
@@ -155,7 +155,7 @@ fn tries(study: &Study) -> Vec<Tried<'_>> {
             all.push(Tried { number, tried, label, question, parts, frame, items });
         };
         if tried.default {
-            add("", DEFAULT.to_owned(), &[]);
+            add("", crate::item::DEFAULT.to_owned(), &[]);
         }
         let questions = study.file.question.iter().filter(|(name, _)| tried.questions.matches(name));
         for (question, answers) in questions {
