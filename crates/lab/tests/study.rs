@@ -251,6 +251,12 @@ fn cells_of_a_wide_interval_are_run_more_often() {
 }
 
 #[test]
+fn a_measure_against_another_place_says_how_they_are_compared() {
+    let folder = folder(&shown().replace("as      = \"change of means, %\"\n", ""), "");
+    assert_eq!(mistake(folder.path()).message(), "`against` and `as` belong together");
+}
+
+#[test]
 fn a_claim_along_an_axis_that_its_grid_has_not_is_refused() {
     let refused = |from: &str, to: &str| {
         let folder = folder(&shown().replace(from, to), "");

@@ -37,6 +37,10 @@ pub fn measured(study: &Study) -> Result<Measured, Problem> {
         if let Some(by) = &measure.by {
             known(study, &[&heading], "computation", by, NUMBERS.iter().map(|(name, _)| *name))?;
         }
+        if measure.against.is_some() != measure.comparison.is_some() {
+            let word = if measure.against.is_some() { "against" } else { "as" };
+            return Err(study.text.about(&[&heading], word, "`against` and `as` belong together"));
+        }
         if !measure.is_computed() {
             note(study, measure.asked(), &[&heading], &mut measured)?;
         }
