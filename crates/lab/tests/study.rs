@@ -1,14 +1,15 @@
 //! Papers as data: every one can be read and run, a new one is a folder, and mistakes are told with their place.
 
 use lasthop_lab::document::Block;
-use lasthop_lab::figure::CurveKind;
+use lasthop_lab::figure::{CurveKind, Figure};
 use lasthop_lab::item::{Item, Verdict};
-use lasthop_lab::papers::{NAMES, Paper, Settings};
+use lasthop_lab::papers::{NAMES, Paper, Reproduction, Settings};
 use lasthop_lab::progress::Silent;
 use lasthop_lab::study::reproduce;
 use lasthop_lab::study::source::Source;
 use lasthop_lab::study::store::Store;
 use lasthop_lab::study::study::Study;
+use lasthop_scenario::Problem;
 use std::fs;
 use std::path::Path;
 
@@ -55,8 +56,26 @@ fn folder(study: &str, published: &str) -> tempfile::TempDir {
     folder
 }
 
+fn reproduction(folder: &Path) -> Result<Reproduction, Problem> {
+    Paper::in_folder(folder).unwrap().reproduce(&QUICK, &Store::none(), &Silent)
+}
+
 fn reproduced(folder: &Path, store: &Store) -> Vec<Item> {
     Paper::in_folder(folder).unwrap().reproduce(&QUICK, store, &Silent).unwrap().items
+}
+
+fn figures(done: &Reproduction) -> impl Iterator<Item = &Figure> {
+    done.chapter.blocks.iter().filter_map(|block| match block {
+        Block::Figure(figure) => Some(figure),
+        _ => None,
+    })
+}
+
+/// The first mistake in a folder's files.
+fn mistake(folder: &Path) -> Problem {
+    Study::read(Source::Folder(folder.to_owned()))
+        .and_then(|study| reproduce::check(&study, &QUICK).map(|_| ()))
+        .expect_err("a mistake")
 }
 
 #[test]
@@ -125,7 +144,7 @@ fn a_caption_has_the_verdict_of_its_claim() {
     let reproduced = |chapter: &str, claim: (&str, &str)| {
         let folder = folder(&shown().replace(claim.0, claim.1), "");
         fs::write(folder.path().join("chapter.md"), chapter).unwrap();
-        Paper::in_folder(folder.path()).unwrap().reproduce(&QUICK, &Store::none(), &Silent)
+        reproduction(folder.path())
     };
     // A gain of more than -1000 % holds at every point; one of more than 1000 % holds at none.
     let chapter = "{figure:goodput}\nWhat the paper says {verdict:claim-above}.\n";
@@ -135,15 +154,7 @@ fn a_caption_has_the_verdict_of_its_claim() {
         let done = reproduced(chapter, ("than = 0", &format!("than = {bound}"))).unwrap();
         let item = done.items.iter().find(|item| item.item == "claim-above").unwrap();
         assert_eq!(item.verdict, Some(verdict));
-        let captions: Vec<&str> = done
-            .chapter
-            .blocks
-            .iter()
-            .filter_map(|block| match block {
-                Block::Figure(figure) => Some(figure.caption.as_str()),
-                _ => None,
-            })
-            .collect();
+        let captions: Vec<&str> = figures(&done).map(|figure| figure.caption.as_str()).collect();
         assert_eq!(captions, [format!("What the paper says {said}.")]);
     }
     for wanted in ["goodput", "claim-abvoe"] {
@@ -167,7 +178,7 @@ fn ns2_stands_beside_its_row_and_in_the_tables_and_pictures() {
     let folder = folder(&study, TABLE);
     let ns2 = "table,reno,loss=0.01,goodput,,512.5,7.5,there\ngoodput,reno,loss=0.01,goodput,delayed ACKs: off,400,,there\n";
     fs::write(folder.path().join("ns2.csv"), NS2.to_owned() + ns2).unwrap();
-    let done = Paper::in_folder(folder.path()).unwrap().reproduce(&QUICK, &Store::none(), &Silent).unwrap();
+    let done = reproduction(folder.path()).unwrap();
     let beside: Vec<(&str, Option<[f64; 2]>)> = done
         .items
         .iter()
@@ -186,10 +197,8 @@ fn ns2_stands_beside_its_row_and_in_the_tables_and_pictures() {
         cells[..2],
         [["table, reno, loss 0.01", "512 ± 7.50 kbit/s"], ["table, westwood+, loss 0.01", "–"]]
     );
-    let curves = done.chapter.blocks.iter().filter_map(|block| match block {
-        Block::Figure(figure) => figure.curves.iter().find(|curve| curve.kind == CurveKind::Other),
-        _ => None,
-    });
+    let curves =
+        figures(&done).flat_map(|figure| &figure.curves).filter(|curve| curve.kind == CurveKind::Other);
     let points: Vec<(&str, usize)> = curves.map(|curve| (curve.name.as_str(), curve.points.len())).collect();
     assert_eq!(points, [("reno, ns-2", 1)]);
 }
@@ -199,7 +208,7 @@ fn a_number_of_ns2_beside_no_row_or_answer_is_refused() {
     let refused = |row: &str| {
         let folder = folder(&(shown() + BINDING), TABLE);
         fs::write(folder.path().join("ns2.csv"), format!("{NS2}{row}\n")).unwrap();
-        let problem = Study::read(Source::Folder(folder.path().to_owned())).unwrap_err();
+        let problem = mistake(folder.path());
         assert!(problem.file().ends_with("ns2.csv"), "{problem}");
         problem.message().to_owned()
     };
@@ -213,13 +222,10 @@ fn a_picture_of_a_measure_keeps_to_the_measures_place() {
     let measure =
         "\n[figure.gain]\ntitle = \"gain\"\nmeasure = \"gain\"\nx = \"loss\"\ny_label = \"gain, %\"\n";
     let folder = folder(&(shown() + measure), "");
-    let done = Paper::in_folder(folder.path()).unwrap().reproduce(&QUICK, &Store::none(), &Silent).unwrap();
-    let figures = done.chapter.blocks.iter().filter_map(|block| match block {
-        Block::Figure(figure) if figure.id == "gain" => Some(figure),
-        _ => None,
-    });
+    let done = reproduction(folder.path()).unwrap();
     // Westwood+ against Reno, and not Reno against Reno beside it.
-    let curves: Vec<usize> = figures.map(|figure| figure.curves.len()).collect();
+    let gains = figures(&done).filter(|figure| figure.id == "gain");
+    let curves: Vec<usize> = gains.map(|figure| figure.curves.len()).collect();
     assert_eq!(curves, [1]);
 }
 
@@ -245,10 +251,16 @@ fn cells_of_a_wide_interval_are_run_more_often() {
 }
 
 #[test]
+fn a_measure_against_another_place_says_how_they_are_compared() {
+    let folder = folder(&shown().replace("as      = \"change of means, %\"\n", ""), "");
+    assert_eq!(mistake(folder.path()).message(), "`against` and `as` belong together");
+}
+
+#[test]
 fn a_claim_along_an_axis_that_its_grid_has_not_is_refused() {
     let refused = |from: &str, to: &str| {
         let folder = folder(&shown().replace(from, to), "");
-        Study::read(Source::Folder(folder.path().to_owned())).unwrap_err().message().to_owned()
+        mistake(folder.path()).message().to_owned()
     };
     let at_each = "at_each = \"loss\", is = \"above\"";
     assert_eq!(
@@ -288,9 +300,7 @@ fn said(from: &str, to: &str) -> String {
     let study = shown();
     assert!(study.contains(from), "{from}");
     let folder = folder(&study.replacen(from, to, 1), "");
-    let problem = Study::read(Source::Folder(folder.path().to_owned()))
-        .and_then(|study| reproduce::check(&study, &QUICK).map(|_| ()))
-        .expect_err(to);
+    let problem = mistake(folder.path());
     format!(
         "line {}: {}\n  `{}`\n  help: {}",
         problem.line(),
@@ -305,7 +315,7 @@ fn a_course_of_a_column_that_is_not_sampled_is_refused() {
     let course = "\n[figure.cwnd]\ntitle = \"cwnd\"\ny_label = \"cwnd, bytes\"\ncourse = { duration = \"5 s\" }\n\
                   curve = [{ name = \"reno\", column = \"cwnd_r\" }]\n";
     let folder = folder(&(shown() + course), "");
-    let problem = Study::read(Source::Folder(folder.path().to_owned())).expect_err("no such column");
+    let problem = mistake(folder.path());
     assert_eq!((problem.underlined(), problem.advice()), ("cwnd_r", Some("did you mean `cwnd_r_segments`?")));
 }
 
@@ -365,7 +375,7 @@ fn what_is_run_under_answers_alone_has_no_row_by_default() {
 fn a_grid_without_runs_and_an_unknown_computation_are_mistakes() {
     let said = |from: &str, to: &str| {
         let folder = folder(&GRIDS.replacen(from, to, 1), "");
-        let problem = Study::read(Source::Folder(folder.path().to_owned())).expect_err(to);
+        let problem = mistake(folder.path());
         (problem.message().to_owned(), problem.advice().unwrap_or_default().to_owned())
     };
     let (message, _) = said("computed = true, ", "");

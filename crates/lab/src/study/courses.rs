@@ -5,8 +5,9 @@ use super::columns::is_member;
 use super::expression::{Expression, Scope};
 use super::figures::kind;
 use super::file::{self, Ordered};
+use super::measure::over_laid;
 use super::study::Study;
-use super::value::{Place, Texts, Value};
+use super::value::{Place, Texts};
 use crate::figure::{Curve, Point};
 use crate::runs::csv::COLUMNS;
 use lasthop_base::quantity;
@@ -18,31 +19,25 @@ use rayon::prelude::*;
 ///
 /// # Errors
 /// If a curve has no valid scenario, or no formula.
-pub fn curves(
-    study: &Study,
-    figure: &file::Figure,
-    course: &Ordered<Value>,
-    seed: u64,
-) -> Result<Vec<Curve>, Problem> {
-    let one = |curve: &file::Curve| self::curve(study, figure, course, curve, seed);
-    figure.curve.par_iter().map(one).collect()
+pub fn curves(study: &Study, figure: &file::Figure, seed: u64) -> Result<Vec<Curve>, Problem> {
+    figure.curve.par_iter().map(|curve| self::curve(study, figure, curve, seed)).collect()
 }
 
-fn curve(
-    study: &Study,
-    figure: &file::Figure,
-    course: &Ordered<Value>,
-    curve: &file::Curve,
+/// The cell of a picture's own run at a place, and its scenario; axes of which the place does not speak keep their first
+/// value.
+///
+/// # Errors
+/// If there is no such grid, or the scenario is not valid.
+pub fn run_at<'a>(
+    study: &'a Study,
+    figure: &'a file::Figure,
+    grid: Option<&'a str>,
+    mut place: Place,
     seed: u64,
-) -> Result<Curve, Problem> {
-    let context = ["[figure.", figure.title.as_str(), curve.name.as_str()];
-    let wrong = |message: String| study.text.about(&context, &curve.name, message);
-    let name = study.grid(curve.grid.as_deref().or(figure.grid.as_deref()), &context)?;
-    let written = curve.column.as_deref().unwrap_or("cwnd_bytes");
-    let formula = Expression::parse(written).map_err(|why| wrong(format!("`{written}`: {why}")))?;
-    let mut place: Place = curve.at.iter().map(|(axis, value)| (axis.clone(), value.clone())).collect();
+) -> Result<(Cell<'a>, Scenario), Problem> {
+    let context = ["[figure.", figure.title.as_str()];
+    let name = study.grid(grid.or(figure.grid.as_deref()), &context)?;
     let grid = &study.file.grid[name];
-    // Axes of which the curve does not speak keep their first value.
     for axis in &grid.axes {
         if let Some(first) = study.file.axis.get(axis).and_then(|about| about.values.first()) {
             place.entry(axis.clone()).or_insert_with(|| first.clone());
@@ -51,14 +46,26 @@ fn curve(
     let mode = Mode { quick: true, tries: false };
     let cell = Cell { study, name, grid, place, parts: &[], mode };
     let mut scenario = cell.scenario(seed)?;
-    for (key, value) in course {
-        let time = quantity::duration(&value.to_string()).map_err(|why| wrong(format!("{key}: {why}")))?;
-        match key.as_str() {
-            "duration" => scenario.duration = time,
-            "sample" => scenario.sample = time,
-            _ => return Err(wrong(format!("a course has `duration` and `sample`, not `{key}`"))),
-        }
+    let time = |text: &String| {
+        quantity::duration(text).map_err(|why| study.text.about(&context, text, format!("course: {why}")))
+    };
+    let course = figure.course.as_ref();
+    if let Some(duration) = course.and_then(|course| course.duration.as_ref()) {
+        scenario.duration = time(duration)?;
     }
+    if let Some(sample) = course.and_then(|course| course.sample.as_ref()) {
+        scenario.sample = time(sample)?;
+    }
+    Ok((cell, scenario))
+}
+
+fn curve(study: &Study, figure: &file::Figure, curve: &file::Curve, seed: u64) -> Result<Curve, Problem> {
+    let context = ["[figure.", figure.title.as_str(), curve.name.as_str()];
+    let wrong = |message: String| study.text.about(&context, &curve.name, message);
+    let written = curve.column.as_deref().unwrap_or("cwnd_bytes");
+    let formula = Expression::parse(written).map_err(|why| wrong(format!("`{written}`: {why}")))?;
+    let place = over_laid(&Place::new(), &curve.at);
+    let (cell, scenario) = run_at(study, figure, curve.grid.as_deref(), place, seed)?;
     let (outcome, samples) = run_probed(&scenario, seed);
     if let Some(stuck) = outcome.stuck {
         return Err(wrong(stuck.message).advise(stuck.help));
@@ -70,7 +77,7 @@ fn curve(
         Some((flows.first()?.time.as_secs(), formula.value(&at)?))
     };
     let values: Vec<(f64, f64)> = instants.filter_map(value).collect();
-    let times = curve.times.unwrap_or(1.0) * figure.y_times.unwrap_or(1.0);
+    let times = curve.times.unwrap_or(1.0);
     let points = match curve.per_second {
         false => values.iter().map(|(time, value)| Point::exact(*time, times * value)).collect(),
         true => values
@@ -91,34 +98,18 @@ struct Instant<'a> {
 impl Scope for Instant<'_> {
     fn name(&self, name: &str) -> Option<f64> {
         match self.flows {
-            [flow] => sampled(flow, name),
+            [flow] => COLUMNS.iter().find(|column| column.name == name)?.value(flow),
             _ => None,
         }
     }
 
     fn flows(&self, of: &Expression, group: Option<&str>) -> Vec<f64> {
         let members = group.map(|group| self.groups.get(group));
-        let is_meant = |flow: &&FlowSample| {
-            let name = &self.scenario.flows[flow.flow].name;
+        let is_meant = |flow: &&[FlowSample]| {
+            let name = &self.scenario.flows[flow[0].flow].name;
             members.is_none_or(|patterns| patterns.is_some_and(|patterns| is_member(patterns, name)))
         };
-        self.flows.iter().filter(is_meant).filter_map(|flow| of.value(&One(flow))).collect()
+        let each = self.flows.chunks(1).filter(is_meant);
+        each.filter_map(|flows| of.value(&Instant { flows, ..*self })).collect()
     }
-}
-
-/// One flow at one time.
-struct One<'a>(&'a FlowSample);
-
-impl Scope for One<'_> {
-    fn name(&self, name: &str) -> Option<f64> {
-        sampled(self.0, name)
-    }
-
-    fn flows(&self, _: &Expression, _: Option<&str>) -> Vec<f64> {
-        Vec::new()
-    }
-}
-
-fn sampled(flow: &FlowSample, name: &str) -> Option<f64> {
-    COLUMNS.iter().find(|column| column.name == name).and_then(|column| column.value(flow))
 }

@@ -79,18 +79,16 @@ impl Total {
 pub trait Scope {
     /// The value of a name; `None` where it is undefined.
     fn name(&self, name: &str) -> Option<f64>;
-    /// A formula's values for each flow of a group, or of all flows.
-    fn flows(&self, of: &Expression, group: Option<&str>) -> Vec<f64>;
+    /// A formula's values for each flow of a group, or of all flows; none where there are no flows.
+    fn flows(&self, _of: &Expression, _group: Option<&str>) -> Vec<f64> {
+        Vec::new()
+    }
 }
 
-/// A place's own coordinates: no flows.
+/// A place's own coordinates.
 impl Scope for Place {
     fn name(&self, name: &str) -> Option<f64> {
         self.get(name).and_then(Value::number)
-    }
-
-    fn flows(&self, _: &Expression, _: Option<&str>) -> Vec<f64> {
-        Vec::new()
     }
 }
 

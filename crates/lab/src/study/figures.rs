@@ -4,10 +4,11 @@ use super::computed;
 use super::courses;
 use super::file::{self, Drawn};
 use super::measure::View;
+use super::published::Published;
 use super::reproduce::Done;
 use super::rows::{binding, chosen, column, filled, place_of};
 use super::study::{Asked, Asking, Study};
-use super::value::{Pick, Place, Value};
+use super::value::{OneOrMore, Place, Texts, Value};
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use crate::item::DEFAULT;
 use crate::progress::Progress;
@@ -23,23 +24,27 @@ pub fn figure(
     (id, figure): (&str, &file::Figure),
     caption: &str,
     seed: u64,
-    progress: &dyn Progress,
+    _: &dyn Progress,
 ) -> Result<Figure, Problem> {
     let view = View::of(study, &done.frame);
     let drawing = Drawing { study, figure, view };
     let (curves, categories) = match (&figure.by, &figure.course) {
-        (Some(by), _) => (computed::curves(study, by, &figure.with, seed, progress)?, Vec::new()),
-        (None, Some(course)) => (courses::curves(study, figure, course, seed)?, Vec::new()),
-        (None, None) => match figure.x.as_deref().and_then(|x| x.strip_prefix("question: ")) {
-            Some(question) => (drawing.over_answers(done, question), Vec::new()),
-            None => drawing.over_axis(done),
-        },
+        (Some(by), _) => {
+            let place = figure
+                .at
+                .iter()
+                .filter_map(|(axis, pick)| Some((axis.clone(), pick.values().first()?.clone())));
+            let (_, scenario) = courses::run_at(study, figure, None, place.collect(), seed)?;
+            (computed::curves(study, by)?(scenario, seed), Vec::new())
+        }
+        (None, Some(_)) => (courses::curves(study, figure, seed)?, Vec::new()),
+        (None, None) => drawing.over_axis(done),
     };
     let label = figure.x.as_deref().map(|x| axis_label(study, x));
     Ok(Figure {
         id: id.into(),
         title: figure.title.clone(),
-        caption: if caption.is_empty() { figure.caption.clone() } else { caption.into() },
+        caption: caption.into(),
         x_label: figure.x_label.clone().or(label).unwrap_or_else(|| "time, s".into()),
         y_label: figure.y_label.clone(),
         x_log: figure.x_log,
@@ -65,7 +70,7 @@ struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
-    /// The ends of what is drawn, times the ordinate's factor.
+    /// The ends of what is drawn.
     fn bounds(&self) -> Option<[f64; 2]> {
         let own = |curve: &&file::Curve| curve.published.all().is_empty();
         let mut each: Vec<Asked<'_>> =
@@ -75,8 +80,7 @@ impl Drawing<'_> {
         }
         let each: Option<Vec<[f64; 2]>> = each.into_iter().map(|asked| self.study.bounds(asked)).collect();
         let wider = |one: [f64; 2], other: [f64; 2]| [one[0].min(other[0]), one[1].max(other[1])];
-        let bounds = each?.into_iter().reduce(wider)?;
-        Some(bounds.map(|end| end * self.figure.y_times.unwrap_or(1.0)))
+        each?.into_iter().reduce(wider)
     }
 
     /// The curves along an axis, and its values' names where they are no numbers.
@@ -90,7 +94,7 @@ impl Drawing<'_> {
             && let Some(tried) = done.tried.iter().find(|tried| tried.label == *label)
         {
             let view = View::of(self.study, &tried.frame);
-            let named = |name| format!("{name}, {}", tried.answer_words());
+            let named = |name| format!("{name}, {label}");
             curves.extend(self.of_series(view, x, &tried.label, named));
         }
         let values = self.values(x);
@@ -142,7 +146,9 @@ impl Drawing<'_> {
             let shown = if series.is_empty() { "ours".to_owned() } else { series.clone() };
             drawn.push(Curve { name: name(shown.clone()), kind: CurveKind::Measured, points });
             let published = match reading {
-                DEFAULT => self.published(x, &template, &series),
+                DEFAULT => self.published(x, &self.figure.published, 1.0, |row, place| {
+                    filled(&template, place) == series || row.series == series
+                }),
                 _ => Vec::new(),
             };
             let beside = [
@@ -157,39 +163,43 @@ impl Drawing<'_> {
     }
 
     fn point(&self, view: View<'_>, asked: Asked<'_>, place: &Place, x: &str, times: f64) -> Option<Point> {
-        let estimate =
-            view.sample(asked, place)?.times(times * self.figure.y_times.unwrap_or(1.0)).estimate()?;
+        let estimate = view.sample(asked, place)?.times(times).estimate()?;
         let point = Point::of(self.abscissa(x, place.get(x)?)?, &estimate);
         // What does not vary needs no bar.
         let ci95 = point.ci95.filter(|ends| ends[0] < ends[1]);
         Some(Point { ci95, ..point })
     }
 
-    /// The paper's points of a series.
-    fn published(&self, x: &str, template: &str, series: &str) -> Vec<Point> {
-        let rows = self.study.published.iter().filter(|row| self.figure.published.matches(&row.item));
-        rows.filter_map(|row| {
-            let binding = binding(self.study, row)?;
-            let (place, _) = place_of(self.study, binding, row);
-            let at = place.get(x)?;
-            let is_here = filled(template, &place) == series || row.series == series;
-            is_here.then_some(())?;
-            Some(Point::exact(self.abscissa(x, at)?, row.value() * self.figure.y_times.unwrap_or(1.0)))
-        })
-        .collect()
+    /// The paper's points of some items: by the row's place in the grid, and else by the coordinate as it is written.
+    fn published(
+        &self,
+        x: &str,
+        items: &Texts,
+        times: f64,
+        is_meant: impl Fn(&Published, &Place) -> bool,
+    ) -> Vec<Point> {
+        let rows = self.study.published.iter().filter(|row| items.matches(&row.item));
+        let placed = rows.map(|row| {
+            let place = binding(self.study, row).map(|binding| place_of(self.study, binding, row).0);
+            (row, place.unwrap_or_default())
+        });
+        let point = |(row, place): (&Published, Place)| {
+            let written = || row.number(column(self.study, x)).map(Value::Number);
+            let at = place.get(x).cloned().or_else(written)?;
+            Some(Point::exact(self.abscissa(x, &at)?, times * row.value()))
+        };
+        placed.filter(|(row, place)| is_meant(row, place)).filter_map(point).collect()
     }
 
     /// ns-2's points of a series, under a reading.
     fn of_ns2(&self, x: &str, reading: &str, series: &str) -> Vec<Point> {
         let rows = self.study.ns2.iter().filter(|row| self.figure.ns2.matches(&row.item));
         let rows = rows.filter(|row| row.series == series && row.is_of(reading));
-        let times = self.figure.y_times.unwrap_or(1.0);
         let column = column(self.study, x);
         rows.filter_map(|row| {
             let (_, text) = row.coordinates().find(|(name, _)| *name == column)?;
-            let value = text.parse().map_or_else(|_| Value::Text(text.into()), Value::Number);
-            let ci95 = row.ci95().map(|ends| ends.map(|end| times * end)).filter(|ends| ends[0] < ends[1]);
-            Some(Point { x: self.abscissa(x, &value)?, y: times * row.value, ci95 })
+            let ci95 = row.ci95().filter(|ends| ends[0] < ends[1]);
+            Some(Point { x: self.abscissa(x, &Value::read(text))?, y: row.value, ci95 })
         })
         .collect()
     }
@@ -207,7 +217,10 @@ impl Drawing<'_> {
         let curve = |curve: &file::Curve| {
             let points = match curve.published.all().is_empty() {
                 true => self.measured(curve, x),
-                false => self.printed(curve, x),
+                false => self.published(x, &curve.published, curve.times.unwrap_or(1.0), |row, _| {
+                    curve.of_series.as_ref().is_none_or(|series| *series == row.series)
+                        && curve.of_metric.as_ref().is_none_or(|metric| *metric == row.metric)
+                }),
             };
             let kind = if curve.published.all().is_empty() { kind(curve.draw) } else { CurveKind::Published };
             Curve { name: curve.name.clone(), kind, points }
@@ -219,7 +232,7 @@ impl Drawing<'_> {
         let asked = self.asked_by(curve);
         let Some(results) = self.view.results(asked) else { return Vec::new() };
         let mut at = self.figure.at.clone();
-        at.extend(curve.at.iter().map(|(axis, value)| (axis.clone(), Pick::One(value.clone()))));
+        at.extend(curve.at.iter().map(|(axis, value)| (axis.clone(), OneOrMore(vec![value.clone()]))));
         let (places, _) = chosen(&self.view, asked, results, &at);
         let times = curve.times.unwrap_or(1.0);
         // Axes of which neither speaks keep their first value.
@@ -231,51 +244,6 @@ impl Drawing<'_> {
         });
         firsts.filter_map(|place| self.point(self.view, asked, place, x, times)).collect()
     }
-
-    /// Published rows, drawn along x by the coordinate of its column.
-    fn printed(&self, curve: &file::Curve, x: &str) -> Vec<Point> {
-        let rows = self.study.published.iter().filter(|row| {
-            curve.published.matches(&row.item)
-                && curve.of_series.as_ref().is_none_or(|series| *series == row.series)
-                && curve.of_metric.as_ref().is_none_or(|metric| *metric == row.metric)
-        });
-        let factor = curve.times.unwrap_or(1.0) * self.figure.y_times.unwrap_or(1.0);
-        rows.filter_map(|row| {
-            // By the row's place in the grid, and else by the coordinate as it is written.
-            let place = binding(self.study, row).map(|binding| place_of(self.study, binding, row).0);
-            let at = place.and_then(|place| place.get(x).cloned());
-            let at = at.or_else(|| row.number(column(self.study, x)).map(Value::Number))?;
-            Some(Point::exact(self.abscissa(x, &at)?, row.value() * factor))
-        })
-        .collect()
-    }
-
-    /// A question's answers as abscissae: those that begin with a number, and the default reading's.
-    fn over_answers(&self, done: &Done<'_>, question: &str) -> Vec<Curve> {
-        let leading =
-            |text: &str| text.split([' ', ',']).next().and_then(|number| number.parse::<f64>().ok());
-        let mut frames: Vec<(f64, View<'_>)> = Vec::new();
-        for tried in &done.tried {
-            let own = (tried.question == question).then(|| leading(tried.answer)).flatten();
-            let default = self.figure.x_default.filter(|_| tried.question.is_empty());
-            if let Some(x) = own.or(default) {
-                frames.push((x, View::of(self.study, &tried.frame)));
-            }
-        }
-        frames.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-        let curve = |curve: &file::Curve| {
-            let place: Place = curve.at.iter().map(|(axis, value)| (axis.clone(), value.clone())).collect();
-            let asked = self.asked_by(curve);
-            let point =
-                |(x, view): &(f64, View<'_>)| Some(Point::of(*x, &view.sample(asked, &place)?.estimate()?));
-            Curve {
-                name: curve.name.clone(),
-                kind: kind(curve.draw),
-                points: frames.iter().filter_map(point).collect(),
-            }
-        };
-        self.figure.curve.iter().map(curve).collect()
-    }
 }
 
 /// How a curve of our own is drawn.
@@ -284,6 +252,5 @@ pub fn kind(drawn: Drawn) -> CurveKind {
         Drawn::Points => CurveKind::Measured,
         Drawn::Line => CurveKind::Line,
         Drawn::Steps => CurveKind::Steps,
-        Drawn::Dots => CurveKind::Dots,
     }
 }

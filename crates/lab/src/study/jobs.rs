@@ -17,9 +17,6 @@ use std::sync::Arc;
 /// Metrics with their formulas.
 pub type Metrics = Arc<Vec<(String, Expression)>>;
 
-/// What is wanted of a run: a number in the list of jobs, and which of its readers.
-pub type Ticket = (usize, usize);
-
 /// A scenario with a digest of all that decides its outcome but the seed.
 pub struct Resolved {
     scenario: Arc<Scenario>,
@@ -65,44 +62,36 @@ impl Reader {
 
 struct Job {
     scenario: Arc<Scenario>,
-    digest: String,
     seed: u64,
-    readers: Vec<Reader>,
+    /// Readers by the keys of their numbers.
+    readers: BTreeMap<String, Reader>,
 }
 
-/// Runs that are wanted, each once.
+/// Runs that are wanted, each once, and numbers of those that are finished.
 #[derive(Default)]
 pub struct Jobs {
-    jobs: Vec<Job>,
     /// By scenario and seed.
-    known: BTreeMap<(String, u64), usize>,
-    /// What came out, by job and reader, of those that are finished: they come first.
-    done: Vec<Vec<Values>>,
+    open: BTreeMap<(String, u64), Job>,
+    /// By key.
+    done: BTreeMap<String, Values>,
 }
 
 impl Jobs {
-    /// Wants a run.
-    pub fn ask(&mut self, resolved: &Resolved, seed: u64, reader: &Reader) -> Ticket {
-        let key = (resolved.digest.clone(), seed);
-        if let Some(&number) = self.known.get(&key) {
-            let readers = &mut self.jobs[number].readers;
-            if let Some(at) = readers.iter().position(|one| one.digest == reader.digest) {
-                return (number, at);
-            }
-            if number >= self.done.len() {
-                readers.push(reader.clone());
-                return (number, readers.len() - 1);
-            }
+    /// Wants a run: the key of the reader's numbers, which is a digest of all that decides them: the scenario, the metrics,
+    /// the seed.
+    pub fn ask(&mut self, resolved: &Resolved, seed: u64, reader: &Reader) -> String {
+        let key = digest::key(&[&resolved.digest, &reader.digest, &seed.to_string()]);
+        if !self.done.contains_key(&key) {
+            let new = || Job { scenario: Arc::clone(&resolved.scenario), seed, readers: BTreeMap::new() };
+            let job = self.open.entry((resolved.digest.clone(), seed)).or_insert_with(new);
+            job.readers.entry(key.clone()).or_insert_with(|| reader.clone());
         }
-        let (scenario, digest) = (Arc::clone(&resolved.scenario), resolved.digest.clone());
-        self.jobs.push(Job { scenario, digest, seed, readers: vec![reader.clone()] });
-        self.known.insert(key, self.jobs.len() - 1);
-        (self.jobs.len() - 1, 0)
+        key
     }
 
     /// How many are not finished.
     pub fn open(&self) -> usize {
-        self.jobs.len() - self.done.len()
+        self.open.len()
     }
 
     /// Runs what is not finished, on all cores; what the user stops has no values.
@@ -110,46 +99,44 @@ impl Jobs {
     /// # Errors
     /// Why a run did not come to its end.
     pub fn run(&mut self, store: &Store, progress: &dyn Progress) -> Result<(), Stuck> {
-        let open = &self.jobs[self.done.len()..];
+        let open: Vec<Job> = std::mem::take(&mut self.open).into_values().collect();
         // One by one: else the thread that has the last bundle runs it alone while the others wait.
-        let one_by_one = open.par_iter().with_max_len(1);
-        let done: Result<Vec<Vec<Values>>, Stuck> = one_by_one.map(|job| job.run(store, progress)).collect();
-        self.done.extend(done?);
+        let one_by_one = open.into_par_iter().with_max_len(1);
+        let done: Result<Vec<_>, Stuck> = one_by_one.map(|job| job.run(store, progress)).collect();
+        self.done.extend(done?.into_iter().flatten());
         Ok(())
     }
 
     /// What came out; `None` if it is not finished.
-    pub fn values(&self, (job, reader): Ticket) -> Option<&Values> {
-        self.done.get(job)?.get(reader)
+    pub fn values(&self, key: &str) -> Option<&Values> {
+        self.done.get(key)
     }
 }
 
 impl Job {
-    fn run(&self, store: &Store, progress: &dyn Progress) -> Result<Vec<Values>, Stuck> {
+    /// The numbers of all readers by their keys.
+    fn run(self, store: &Store, progress: &dyn Progress) -> Result<Vec<(String, Values)>, Stuck> {
+        let Job { scenario, seed, readers } = self;
         if progress.is_cancelled() {
-            return Ok(self.readers.iter().map(|reader| vec![None; reader.metrics.len()]).collect());
+            let nothing = |(key, reader): (String, Reader)| (key, vec![None; reader.metrics.len()]);
+            return Ok(readers.into_iter().map(nothing).collect());
         }
-        let keys: Vec<String> = self.readers.iter().map(|reader| self.key(reader)).collect();
-        let known: Option<Vec<Values>> = keys.iter().map(|key| store.find(key).cloned()).collect();
-        let values = match known {
+        let known = readers.keys().map(|key| Some((key.clone(), store.find(key)?.clone())));
+        let values = match known.collect::<Option<Vec<_>>>() {
             Some(values) => values,
             None => {
-                let outcome = lasthop_sim::run(&self.scenario, self.seed);
+                let outcome = lasthop_sim::run(&scenario, seed);
                 if let Some(stuck) = outcome.stuck {
                     return Err(stuck);
                 }
-                let values: Vec<Values> = self.readers.iter().map(|reader| reader.read(&outcome)).collect();
-                keys.iter().zip(&values).for_each(|(key, values)| store.keep(key, values));
+                let read = |(key, reader): (String, Reader)| (key, reader.read(&outcome));
+                let values: Vec<(String, Values)> = readers.into_iter().map(read).collect();
+                values.iter().for_each(|(key, values)| store.keep(key, values));
                 values
             }
         };
         progress.step();
         Ok(values)
-    }
-
-    /// All that decides a reader's numbers: the scenario, the metrics, the seed.
-    fn key(&self, reader: &Reader) -> String {
-        digest::key(&[&self.digest, &reader.digest, &self.seed.to_string()])
     }
 }
 
@@ -185,14 +172,15 @@ to = "b"
         let twice = jobs.ask(&resolved(), 1, &reader("2 * goodput_kbps", Place::new()));
         let same = jobs.ask(&resolved(), 1, &reader("goodput_kbps", Place::new()));
         jobs.ask(&resolved(), 2, &reader("goodput_kbps", Place::new()));
-        assert_eq!((goodput, twice, same, jobs.open()), ((0, 0), (0, 1), (0, 0), 2));
+        assert_eq!((&same, jobs.open()), (&goodput, 2));
         jobs.run(&Store::none(), &crate::progress::Silent).unwrap();
-        let of = |jobs: &Jobs, ticket| jobs.values(ticket).unwrap()[0].unwrap();
-        assert_eq!(of(&jobs, twice), 2.0 * of(&jobs, goodput));
-        // A reader that comes after the run has one of its own.
+        let of = |jobs: &Jobs, key: &str| jobs.values(key).unwrap()[0].unwrap();
+        assert_eq!(of(&jobs, &twice), 2.0 * of(&jobs, &goodput));
+        // A reader that comes after the run has one of its own; what is known needs none.
+        jobs.ask(&resolved(), 1, &reader("goodput_kbps", Place::new()));
         let late = jobs.ask(&resolved(), 1, &reader("3 * goodput_kbps", Place::new()));
-        assert_eq!((late, jobs.open()), ((2, 0), 1));
+        assert_eq!(jobs.open(), 1);
         jobs.run(&Store::none(), &crate::progress::Silent).unwrap();
-        assert_eq!(of(&jobs, late), 3.0 * of(&jobs, goodput));
+        assert_eq!(of(&jobs, &late), 3.0 * of(&jobs, &goodput));
     }
 }

@@ -3,6 +3,7 @@
 use super::expression::Expression;
 use super::file::{Comparison, Measure, Ordered, Over};
 use super::place;
+use super::references::grid_of;
 use super::runs::{Frame, Results, with_value};
 use super::study::{Asked, Asking, Study, Wanted};
 use super::value::{Place, Value};
@@ -124,16 +125,7 @@ impl<'a> View<'a> {
 
     /// The results of the grid that a table asks about.
     pub fn results(&self, asked: Asked<'_>) -> Option<&'a Results> {
-        let study = self.study;
-        let grid = match study.wanted(asked, &[]).ok()? {
-            Wanted::Metric { grid, .. } => grid.to_owned(),
-            Wanted::Measure { measure, .. } if measure.is_computed() => measure.grid.clone()?,
-            Wanted::Measure { measure, .. } => {
-                let grid = measure.grid.as_deref().or(asked.grid);
-                return self.results(Asked { grid, ..measure.asked() });
-            }
-        };
-        self.frame.get(&grid)
+        self.frame.get(grid_of(self.study, asked)?)
     }
 
     fn measure(&self, measure: &Measure, grid: Option<&str>, place: &Place) -> Option<Sample> {
@@ -141,10 +133,13 @@ impl<'a> View<'a> {
             return Expression::parse(formula).ok()?.value(place).map(Sample::exactly);
         }
         if let Some(by) = &measure.by {
-            return super::computed::number(by, &measure.with, place).map(Sample::exactly);
+            return super::computed::number(by, place).map(Sample::exactly);
         }
         let asked = Asked { grid: measure.grid.as_deref().or(grid), ..measure.asked() };
-        let place = laid(&measure.at, place);
+        // The row's place wins over the measure's own.
+        let row = place;
+        let mut place = over_laid(&Place::new(), &measure.at);
+        place.extend(row.clone());
         let axis = |wanted: &[Over]| {
             let found = measure.over.iter().find(|(_, over)| wanted.contains(over));
             found.map(|(axis, over)| (axis.as_str(), *over))
@@ -161,21 +156,11 @@ impl<'a> View<'a> {
                 let means = values.iter().map(|value| compared(&with_value(&place, name, value))?.mean());
                 Some(Sample::new(means.collect(), false))
             }
-            Over::LargestPlace => {
+            Over::LargestPlace | Over::Crossing => {
                 let along: Option<Vec<Sample>> =
                     values.iter().map(|value| compared(&with_value(&place, name, value))).collect();
-                Self::place(name, values, &along?, place::largest)
-            }
-            Over::Crossing => {
-                let against = over_laid(&place, measure.against.as_ref()?);
-                let of = |place: &Place, value| self.gathered(asked, &with_value(place, name, value), before);
-                let along: Option<Vec<Sample>> = values
-                    .iter()
-                    .map(|value| {
-                        Some(of(&place, value)?.with(&of(&against, value)?, |one, other| one - other))
-                    })
-                    .collect();
-                Self::place(name, values, &along?, place::crossing)
+                let of = if over == Over::Crossing { place::crossing } else { place::largest };
+                Self::place(name, values, &along?, of)
             }
             _ => {
                 // The place is chosen on the first half of the repetitions and measured on the others: where the largest
@@ -232,12 +217,6 @@ impl<'a> View<'a> {
         let sample = Sample::new(vec![Some(estimate.mean)], is_exact);
         Some(Sample { found, place: Some(estimate), ..sample })
     }
-}
-
-/// The measure's own place under the row's: the row's wins.
-fn laid(own: &Ordered<Value>, place: &Place) -> Place {
-    let own = own.iter().map(|(axis, value)| (axis.clone(), value.clone()));
-    own.chain(place.iter().map(|(axis, value)| (axis.clone(), value.clone()))).collect()
 }
 
 /// The same place with other values on some axes.

@@ -1,13 +1,37 @@
-//! A paper as data: what is varied, run, measured and claimed stands in `study.toml`; this folder runs it.
+//! A paper as data: `study.toml` says what is varied, run, measured and claimed; this folder runs it.
 //!
-//! * [`mod@file`]: what `study.toml` may say; [`source`]: where the files are; [`study`]: all files, read and checked;
-//!   [`value`]: values of axes; [`published`]: the paper's numbers; [`ns2`]: ns-2's beside them.
-//! * [`cells`]: from a place in a grid to its scenario; [`runs`], [`jobs`]: all runs, each once; [`width`]: which are repeated more often; [`store`]: finished runs on disk; [`columns`], [`expression`]: what metrics are made of; [`computed`]: the few things that are Rust.
-//! * [`measure`]: numbers of the results; [`place`]: places on an axis; [`class`]: the verdict on a number; [`order`]: the verdict on words;
-//!   [`claims`], [`rows`]: all rows.
-//! * [`reproduce`]: a whole paper; [`readings`]: sets of answers beside each other; [`counts`]: verdicts together; [`overview`]: its part of the report's
-//!   first screen.
-//! * [`prose`]: its chapter, with [`figures`], [`courses`], [`tables`] and [`switches`] in them.
+//! # One number's way
+//!
+//! huang prints a gain of 83 % at a bad period of 1 ms. The row beside it comes from `papers/huang` in ten steps.
+//!
+//! 1. [`source`] finds the folder's files. [`mod@file`] is what `study.toml` may say, and serde reads it; [`value`] has the
+//!    values of axes. `published.csv` gives `gain-low-1, low delay, bad_ms=1, gain, %, 83` ([`published`]).
+//! 2. [`study::Study::read`] looks up every name. `[[published]] rows = "gain-*"` asks for the measure `gain`, and
+//!    `[measure.gain]` for the metric `throughput` in `[grid.wireless]`: `references` notes that this grid must measure it.
+//! 3. [`reproduce`] lists what is run: the default reading, other readings, each answer of each `[[try]]`. Each is a
+//!    [`runs::Order`].
+//! 4. [`runs`] takes every combination of the grid's axes: method, link, bad period. Of each, [`cells`] makes a scenario:
+//!    `wireless.toml` with `bad = "1 ms"` and the method's keys.
+//! 5. [`jobs`] runs each scenario once with each seed, whoever asks for it. [`store`] has runs of an earlier start.
+//! 6. After a run the formula of `[metric.throughput]`, `goodput_kbps`, is computed ([`expression`]) from the outcome's
+//!    columns ([`columns`]). Nothing else of the run is kept.
+//! 7. All numbers by grid, place, metric and repetition are a [`runs::Frame`]. If an interval is wide beside the margin of
+//!    its row, [`width`] asks for more repetitions, and steps 5 to 7 come again.
+//! 8. [`rows::number`] takes the row of `published.csv`. `series_is = "link"` and the column `bad_ms` say the place: link "low
+//!    delay", bad period 1.
+//! 9. [`measure`] has 100 throughputs there with `method = "tagged"`, 100 with `"sack"`, in pairs of the same seed. `as =
+//!    "change of means, %"` makes one sample of both.
+//! 10. [`class`] gives the sample its interval, the row its margin (`class = "gain"`: 5 points), and the verdict. The row is an
+//!     [`Item`](crate::item::Item).
+//!
+//! # Other ways
+//!
+//! * A place on an axis, such as where two curves cross: [`place`]. A measure without runs: a `formula`, or one of the
+//!   few computations in Rust ([`computed`]).
+//! * A claim in words: [`claims`] tries it at its points, [`order`] gives the verdict.
+//! * ns-2's number beside ours: [`ns2`]. Readings beside each other: [`readings`]. All verdicts together: [`counts`].
+//! * The chapter: [`prose`], with [`tables`], [`switches`], [`figures`] and [`courses`] (runs over time); the report's first
+//!   screen: [`overview`].
 
 pub mod cells;
 pub mod claims;

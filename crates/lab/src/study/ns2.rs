@@ -6,9 +6,11 @@
 use super::published::{self, coordinates};
 use super::source::Source;
 use super::study::Study;
+use super::value::Value;
 use crate::item::{AGAIN, DEFAULT, Item};
 use lasthop_scenario::Problem;
 use serde::Deserialize;
+use std::collections::BTreeSet;
 
 const FILE: &str = "ns2.csv";
 
@@ -52,12 +54,7 @@ impl Ns2 {
 
     fn is_beside(&self, item: &Item) -> bool {
         let name = item.item.strip_prefix(AGAIN).unwrap_or(&item.item);
-        let is_there = |(name, text): (&str, &str)| {
-            let number: Option<f64> = text.parse().ok();
-            item.x.get(name).is_some_and(|x| {
-                x.as_str() == Some(text) || number.is_some_and(|number| x.as_f64() == Some(number))
-            })
-        };
+        let is_there = |(name, text): (&str, &str)| item.x.get(name) == Some(&Value::read(text).json());
         self.item == name
             && self.series == item.series
             && self.metric == item.metric
@@ -80,26 +77,23 @@ pub fn read(source: &Source) -> Result<Vec<Ns2>, Problem> {
 /// The first that does not.
 pub fn check(study: &Study) -> Result<(), Problem> {
     let file = &study.file;
-    for one in &study.ns2 {
-        let is_known = study.published.iter().any(|row| row.item == one.item)
-            || file.points.iter().any(|points| points.item == one.item);
-        let answers = file.question.iter().flat_map(|(question, answers)| {
-            answers.keys().map(move |answer| super::reproduce::label(question, answer))
-        });
-        let wrong = match () {
-            () if !is_known => &one.item,
-            () if !one.reading.is_empty() && !answers.into_iter().any(|label| label == one.reading) => {
-                &one.reading
-            }
-            () => continue,
-        };
-        let text = study.source.text(FILE)?.unwrap_or_default();
-        let at = text.find(wrong.as_str()).unwrap_or(0);
-        let what = if wrong == &one.item { "no item" } else { "no answer" };
-        let message = format!("this paper has {what} `{wrong}`");
-        return Err(Problem::at(&study.source.path(FILE), &text, at..at + wrong.len(), message));
-    }
-    Ok(())
+    let answers = file.question.iter().flat_map(|(question, answers)| {
+        answers.keys().map(move |answer| super::reproduce::label(question, answer))
+    });
+    let answers: BTreeSet<String> = answers.chain([String::new()]).collect();
+    let items =
+        study.published.iter().map(|row| &row.item).chain(file.points.iter().map(|points| &points.item));
+    let items: BTreeSet<&String> = items.collect();
+    let unknown = |one: &'_ Ns2| match () {
+        () if !items.contains(&one.item) => Some(("item", one.item.clone())),
+        () if !answers.contains(&one.reading) => Some(("answer", one.reading.clone())),
+        () => None,
+    };
+    let Some((what, wrong)) = study.ns2.iter().find_map(unknown) else { return Ok(()) };
+    let text = study.source.text(FILE)?.unwrap_or_default();
+    let at = text.find(&wrong).unwrap_or(0);
+    let message = format!("this paper has no {what} `{wrong}`");
+    Err(Problem::at(&study.source.path(FILE), &text, at..at + wrong.len(), message))
 }
 
 /// Puts ns-2's numbers beside ours.
@@ -130,7 +124,9 @@ mod tests {
         };
         let item = |item: &str, bad: f64, reading: &str| Item {
             reading: reading.into(),
-            ..Item::new("huang", item, "sack").metric("throughput", "kbit/s").at("bad_ms", bad)
+            ..Item::new("huang", item, "sack")
+                .metric("throughput", "kbit/s")
+                .at("bad_ms", Value::Number(bad).json())
         };
         assert!(one.is_beside(&item("sensitivity-fig2a", 5.0, "lost to: end")));
         assert!(!one.is_beside(&item("sensitivity-fig2a", 1.0, "lost to: end")));

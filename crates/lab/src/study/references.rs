@@ -21,15 +21,11 @@ type Measured = BTreeMap<String, BTreeSet<String>>;
 pub fn measured(study: &Study) -> Result<Measured, Problem> {
     let mut measured = Measured::new();
     let file = &study.file;
-    for grid in file.grid.iter().flat_map(|(name, grid)| grid.axes.iter().map(move |axis| (name, axis))) {
-        if !file.axis.contains_key(grid.1) {
-            let known: Vec<&str> = file.axis.keys().map(String::as_str).collect();
-            return Err(study.unknown(&[&format!("[grid.{}]", grid.0)], "axis", grid.1, &known));
-        }
-    }
+    let axes = || file.axis.keys().map(String::as_str);
     for (name, grid) in &file.grid {
+        let heading = format!("[grid.{name}]");
+        grid.axes.iter().try_for_each(|axis| known(study, &[&heading], "axis", axis, axes()))?;
         if !grid.computed && grid.runs.full == 0 && grid.runs.questions == 0 {
-            let heading = format!("[grid.{name}]");
             return Err(study
                 .text
                 .about(&[&heading], "axes", format!("nothing of the grid `{name}` is run"))
@@ -37,21 +33,22 @@ pub fn measured(study: &Study) -> Result<Measured, Problem> {
         }
     }
     for (name, measure) in &file.measure {
-        if let Some(by) = measure.by.as_ref().filter(|by| !NUMBERS.iter().any(|(known, _)| *known == **by)) {
-            let known: Vec<&str> = NUMBERS.iter().map(|(name, _)| *name).collect();
-            return Err(study.unknown(&[&format!("[measure.{name}]")], "computation", by, &known));
+        let heading = format!("[measure.{name}]");
+        if let Some(by) = &measure.by {
+            known(study, &[&heading], "computation", by, NUMBERS.iter().map(|(name, _)| *name))?;
+        }
+        if measure.against.is_some() != measure.comparison.is_some() {
+            let word = if measure.against.is_some() { "against" } else { "as" };
+            return Err(study.text.about(&[&heading], word, "`against` and `as` belong together"));
         }
         if !measure.is_computed() {
-            note(study, measure.asked(), &[&format!("[measure.{name}]")], &mut measured)?;
+            note(study, measure.asked(), &[&heading], &mut measured)?;
         }
     }
     for binding in &file.published {
-        let rows = binding.rows.all().first().map_or("", String::as_str);
-        note(study, binding.asked(), &["[[published]]", rows], &mut measured)?;
-        if let Some(axis) = binding.series_is.as_ref().filter(|axis| !file.axis.contains_key(*axis)) {
-            let known: Vec<&str> = file.axis.keys().map(String::as_str).collect();
-            return Err(study.unknown(&["[[published]]", rows], "axis", axis, &known));
-        }
+        let context = ["[[published]]", binding.rows.all().first().map_or("", String::as_str)];
+        note(study, binding.asked(), &context, &mut measured)?;
+        binding.series_is.iter().try_for_each(|axis| known(study, &context, "axis", axis, axes()))?;
     }
     for points in &file.points {
         note(study, points.asked(), &["[[points]]", &points.item], &mut measured)?;
@@ -87,6 +84,21 @@ pub fn measured(study: &Study) -> Result<Measured, Problem> {
     Ok(measured)
 }
 
+/// Whether a name is one of those that there are.
+fn known<'a>(
+    study: &Study,
+    context: &[&str],
+    what: &str,
+    name: &str,
+    names: impl Iterator<Item = &'a str>,
+) -> Result<(), Problem> {
+    let names: Vec<&str> = names.collect();
+    match names.contains(&name) {
+        true => Ok(()),
+        false => Err(study.unknown(context, what, name, &names)),
+    }
+}
+
 /// Whether the axes along which a condition is tried are those of its grid, and its place is one of theirs: elsewhere it
 /// would have no point at all.
 fn along_axes(study: &Study, condition: &Condition, context: &[&str]) -> Result<(), Problem> {
@@ -104,13 +116,10 @@ fn along_axes(study: &Study, condition: &Condition, context: &[&str]) -> Result<
     let Some(grid) = grid_of(study, condition.asked()).and_then(|name| study.file.grid.get(name)) else {
         return Ok(());
     };
-    let known: Vec<&str> = grid.axes.iter().map(String::as_str).collect();
     let (along, only) = (condition.along.as_deref(), condition.along_only.as_deref());
     let written = condition.at_each.all().iter().map(String::as_str).chain(along).chain(only);
     for (written, (axis, wrong)) in written.flat_map(|one| claims::axes(one).map(move |axis| (one, axis))) {
-        if !known.contains(&axis) {
-            return Err(study.unknown(context, "axis", axis, &known));
-        }
+        known(study, context, "axis", axis, grid.axes.iter().map(String::as_str))?;
         if let Some(wrong) = wrong {
             let message = format!("`{written}`: `{wrong}` is not a number");
             return Err(study.text.about(context, written, message));
@@ -127,7 +136,7 @@ fn along_axes(study: &Study, condition: &Condition, context: &[&str]) -> Result<
 }
 
 /// The grid that a table asks about.
-fn grid_of<'a>(study: &'a Study, asked: Asked<'a>) -> Option<&'a str> {
+pub fn grid_of<'a>(study: &'a Study, asked: Asked<'a>) -> Option<&'a str> {
     match study.wanted(asked, &[]).ok()? {
         Wanted::Metric { grid, .. } => Some(grid),
         Wanted::Measure { measure, .. } if measure.is_computed() => measure.grid.as_deref(),
@@ -142,16 +151,14 @@ fn sampled(study: &Study, curve: &Curve, context: &[&str]) -> Result<(), Problem
     let Some(written) = &curve.column else { return Ok(()) };
     let formula = Expression::parse(written)
         .map_err(|why| study.text.about(context, written, format!("`{written}`: {why}")))?;
-    let mut unknown = None;
+    let mut result = Ok(());
     formula.each_name(&mut |named| {
-        if let Named::Column { name, .. } = named
-            && !COLUMNS.iter().any(|column| column.name == name)
-        {
-            unknown = unknown.take().or_else(|| Some(name.to_owned()));
+        if let (Named::Column { name, .. }, Ok(())) = (named, &result) {
+            let columns = COLUMNS.iter().map(|column| column.name);
+            result = known(study, context, "sampled column", name, columns);
         }
     });
-    let known: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
-    unknown.map_or(Ok(()), |name| Err(study.unknown(context, "sampled column", &name, &known)))
+    result
 }
 
 fn note(study: &Study, asked: Asked<'_>, context: &[&str], into: &mut Measured) -> Result<(), Problem> {

@@ -23,8 +23,8 @@ pub struct Tried<'a> {
     pub label: String,
     /// The question.
     pub question: &'a str,
-    /// The answer.
-    pub answer: &'a str,
+    /// Its parts; none under the default reading.
+    parts: &'a [Part],
     /// What came out.
     pub frame: Frame,
     /// Its rows.
@@ -43,28 +43,12 @@ pub struct Done<'a> {
     pub readings: Vec<Read<'a>>,
 }
 
-impl Tried<'_> {
-    /// The answer in words, without what the question says of the grid: `window limit: none`.
-    pub fn answer_words(&self) -> String {
-        let question = self.question.rsplit(": ").next().unwrap_or(self.question);
-        format!("{question}: {}", self.answer)
-    }
-}
-
 impl Done<'_> {
     /// All rows: the default reading's, the other readings', and those under each answer.
     pub fn rows(&self) -> impl Iterator<Item = &Item> {
         let readings = self.readings.iter().flat_map(|read| &read.items);
         self.items.iter().chain(readings).chain(self.tried.iter().flat_map(|tried| &tried.items))
     }
-}
-
-struct Asked<'a> {
-    number: usize,
-    tried: &'a Try,
-    question: &'a str,
-    answer: &'a str,
-    parts: Vec<&'a Part>,
 }
 
 /// Runs a paper.
@@ -77,8 +61,8 @@ pub fn run<'a>(
     store: &Store,
     progress: &dyn Progress,
 ) -> Result<Done<'a>, Problem> {
-    let asked = asked(study);
-    let orders = orders(study, &asked, settings.quick)?;
+    let mut tried = tries(study);
+    let orders = orders(study, &tried, settings.quick)?;
     let mut frames = runs::run(study, &orders, settings.seed, store, progress)?.into_iter();
     let frame = frames.next().unwrap_or_default();
     let mut items = rows::all(&View::of(study, &frame));
@@ -89,18 +73,15 @@ pub fn run<'a>(
         Read { name, reading, items }
     };
     let mut readings: Vec<Read<'a>> = study.file.reading.iter().map(read).collect();
-    let tried = asked.into_iter().zip(frames).map(|(one, frame)| {
-        let label = label(one.question, one.answer);
-        let mut items = rows::tried(&View::of(study, &frame), one.tried);
-        for item in &mut items {
-            item.item = format!("sensitivity-{}", item.item);
-            item.x.insert("setting".into(), label.clone().into());
-            item.reading = label.clone();
-        }
-        let Asked { number, tried, question, answer, .. } = one;
-        Tried { number, tried, label, question, answer, frame, items }
-    });
-    let mut tried: Vec<Tried<'a>> = tried.collect();
+    for (one, frame) in tried.iter_mut().zip(frames) {
+        let under = |item: Item| Item {
+            item: format!("{}{}", crate::item::AGAIN, item.item),
+            reading: one.label.clone(),
+            ..item.at("setting", one.label.as_str())
+        };
+        one.items = rows::tried(&View::of(study, &frame), one.tried).into_iter().map(under).collect();
+        one.frame = frame;
+    }
     let others = readings.iter_mut().map(|read| &mut read.items);
     let others = others.chain(tried.iter_mut().map(|tried| &mut tried.items)).flatten();
     ns2::attach(study, items.iter_mut().chain(others));
@@ -117,11 +98,11 @@ pub fn run<'a>(
 /// # Errors
 /// The first thing that is wrong with its files.
 pub fn check(study: &Study, settings: &Settings) -> Result<usize, Problem> {
-    runs::check(study, &orders(study, &asked(study), settings.quick)?, settings.seed)
+    runs::check(study, &orders(study, &tries(study), settings.quick)?, settings.seed)
 }
 
 /// What is run: the default reading, the other readings, and every answer of every try.
-fn orders<'a>(study: &'a Study, asked: &[Asked<'a>], quick: bool) -> Result<Vec<Order<'a>>, Problem> {
+fn orders<'a>(study: &'a Study, tried: &[Tried<'a>], quick: bool) -> Result<Vec<Order<'a>>, Problem> {
     let grids = || study.file.grid.keys().map(String::as_str).collect();
     let once = Mode { quick, tries: false };
     let mut orders = vec![Order { grids: grids(), parts: Vec::new(), mode: once }];
@@ -131,9 +112,9 @@ fn orders<'a>(study: &'a Study, asked: &[Asked<'a>], quick: bool) -> Result<Vec<
         orders.push(Order { grids: named.unwrap_or_else(grids), parts, mode: once });
     }
     let mode = Mode { quick, tries: true };
-    orders.extend(asked.iter().map(|one| Order {
+    orders.extend(tried.iter().map(|one| Order {
         grids: one.tried.grids.iter().map(String::as_str).collect(),
-        parts: one.parts.clone(),
+        parts: one.parts.iter().collect(),
         mode,
     }));
     Ok(orders)
@@ -160,28 +141,26 @@ pub fn chapter(
     })
 }
 
-/// `smallest RTO: 1 s`, or `default`.
+/// An answer as rows name it: `smallest RTO: 1 s`.
 pub fn label(question: &str, answer: &str) -> String {
-    match question {
-        "" => "default".into(),
-        question => format!("{question}: {answer}"),
-    }
+    format!("{question}: {answer}")
 }
 
-/// Every answer of every try, the default reading first where it is wanted.
-fn asked(study: &Study) -> Vec<Asked<'_>> {
-    let mut asked = Vec::new();
+/// Every answer of every try before it is run, the default reading first where it is wanted.
+fn tries(study: &Study) -> Vec<Tried<'_>> {
+    let mut all = Vec::new();
     for (number, tried) in study.file.tries.iter().enumerate() {
+        let mut add = |question, label, parts| {
+            let (frame, items) = (Frame::new(), Vec::new());
+            all.push(Tried { number, tried, label, question, parts, frame, items });
+        };
         if tried.default {
-            asked.push(Asked { number, tried, question: "", answer: "", parts: Vec::new() });
+            add("", crate::item::DEFAULT.to_owned(), &[]);
         }
-        for (question, answers) in
-            study.file.question.iter().filter(|(name, _)| tried.questions.matches(name))
-        {
-            for (answer, parts) in answers {
-                asked.push(Asked { number, tried, question, answer, parts: parts.0.iter().collect() });
-            }
+        let questions = study.file.question.iter().filter(|(name, _)| tried.questions.matches(name));
+        for (question, answers) in questions {
+            answers.iter().for_each(|(answer, parts)| add(question, label(question, answer), &parts.0));
         }
     }
-    asked
+    all
 }

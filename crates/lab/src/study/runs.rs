@@ -4,7 +4,7 @@ use super::cells::{Cell, Mode};
 use super::columns;
 use super::expression::Expression;
 use super::file::{Grid, Part};
-use super::jobs::{Jobs, Metrics, Reader, Resolved, Ticket};
+use super::jobs::{Jobs, Metrics, Reader, Resolved};
 use super::measure::View;
 use super::store::Store;
 use super::study::Study;
@@ -120,15 +120,15 @@ struct Asked<'a> {
     fixed: Option<Resolved>,
     /// Repetitions that are wanted.
     runs: u32,
-    /// Those that were asked for.
-    tickets: Vec<Ticket>,
+    /// Keys of those that were asked for.
+    keys: Vec<String>,
 }
 
 impl Asked<'_> {
     fn ask(&mut self, jobs: &mut Jobs, seed: u64) -> Result<(), Problem> {
-        for run in self.tickets.len() as u32..self.runs {
+        for run in self.keys.len() as u32..self.runs {
             let seed = seed_of(seed, run);
-            self.tickets.push(match &self.fixed {
+            self.keys.push(match &self.fixed {
                 Some(fixed) => jobs.ask(fixed, seed, &self.reader),
                 None => jobs.ask(&Resolved::of(self.cell.scenario(seed)?), seed, &self.reader),
             });
@@ -180,7 +180,7 @@ fn asked<'a>(study: &'a Study, orders: &'a [Order<'a>], seed: u64) -> Result<Vec
                     order: number,
                     number: at,
                     runs: order.mode.runs(grid),
-                    tickets: Vec::new(),
+                    keys: Vec::new(),
                 });
             }
         }
@@ -200,7 +200,7 @@ fn grown(study: &Study, orders: &[Order<'_>], frames: &[Frame], asked: &mut [Ask
             let grids = read.iter().map(|one| one.cell.grid);
             let most = grids.filter(|grid| grid.random).map(|grid| order.mode.most(grid)).min().unwrap_or(0);
             // All that it compares have the same number.
-            let fewest = read.iter().map(|one| one.tickets.len() as u32).min().unwrap_or(0);
+            let fewest = read.iter().map(|one| one.keys.len() as u32).min().unwrap_or(0);
             let wanted = width::next(fewest, most);
             for one in read.iter_mut().filter(|one| one.runs < wanted) {
                 one.runs = wanted;
@@ -211,27 +211,12 @@ fn grown(study: &Study, orders: &[Order<'_>], frames: &[Frame], asked: &mut [Ask
     has_grown
 }
 
-/// Makes a scenario of every cell without running it, and checks every formula there.
+/// Makes a scenario of every cell without running it, and checks every formula there: how many cells there are.
 ///
 /// # Errors
 /// The first thing that is wrong.
 pub fn check(study: &Study, orders: &[Order<'_>], seed: u64) -> Result<usize, Problem> {
-    let mut cells = 0;
-    for order in orders {
-        for name in &order.grids {
-            let Some((name, grid)) = study.file.grid.get_key_value(*name) else { continue };
-            if order.mode.runs(grid) == 0 {
-                continue;
-            }
-            let metrics = study.metrics_of(name);
-            for place in places(&axes(study, grid, order.mode)) {
-                let cell = Cell { study, name, grid, place, parts: &order.parts, mode: order.mode };
-                checked(&cell, &metrics, seed)?;
-                cells += 1;
-            }
-        }
-    }
-    Ok(cells)
+    asked(study, orders, seed).map(|asked| asked.len())
 }
 
 /// The cell's first scenario, in which every formula has been checked.
@@ -254,36 +239,25 @@ fn checked(cell: &Cell<'_>, metrics: &[(String, Expression)], seed: u64) -> Resu
     Ok(scenario)
 }
 
+/// What came out: a frame for each order.
 fn frames(study: &Study, orders: &[Order<'_>], asked: &[Asked<'_>], jobs: &Jobs) -> Vec<Frame> {
-    let of = |(number, order)| {
-        let own = asked.iter().filter(|one| one.order == number);
-        frame(study, order, own, jobs)
+    let of = |order: &Order<'_>| {
+        let computed = study.file.grid.iter().filter(|(_, grid)| grid.computed);
+        let results = |(name, grid): (&String, &Grid)| {
+            let (axes, runs) = (axes(study, grid, order.mode), order.mode.runs(grid) as usize);
+            let is_exact = grid.computed || !grid.random;
+            (name.clone(), Results { axes, runs, is_exact, cells: Vec::new() })
+        };
+        computed.chain(order.run(study)).map(results).collect()
     };
-    orders.iter().enumerate().map(of).collect()
-}
-
-fn frame<'a>(
-    study: &Study,
-    order: &Order<'_>,
-    asked: impl Iterator<Item = &'a Asked<'a>>,
-    jobs: &Jobs,
-) -> Frame {
-    let mut frame = Frame::new();
-    for (name, grid) in study.file.grid.iter().filter(|(_, grid)| grid.computed) {
-        let axes = axes(study, grid, order.mode);
-        frame.insert(name.clone(), Results { axes, is_exact: true, ..Results::default() });
-    }
-    for (name, grid) in order.run(study) {
-        let (axes, runs) = (axes(study, grid, order.mode), order.mode.runs(grid) as usize);
-        frame.insert(name.clone(), Results { axes, runs, is_exact: !grid.random, cells: Vec::new() });
-    }
+    let mut frames: Vec<Frame> = orders.iter().map(of).collect();
     for one in asked {
-        let of = |at: usize| one.tickets.iter().map(|ticket| jobs.values(*ticket)?[at]).collect();
+        let of = |at: usize| one.keys.iter().map(|key| jobs.values(key)?[at]).collect();
         let metrics = one.reader.metrics().enumerate();
         let values = metrics.map(|(at, metric)| (metric.to_owned(), of(at))).collect();
-        if let Some(results) = frame.get_mut(one.cell.name) {
+        if let Some(results) = frames[one.order].get_mut(one.cell.name) {
             results.cells.push(CellResults { place: one.cell.place.clone(), values });
         }
     }
-    frame
+    frames
 }

@@ -1,6 +1,7 @@
 //! Where a paper's files come from: from the program itself, or from a folder.
 
 use lasthop_scenario::{Draft, Problem};
+use std::io::{Error, ErrorKind};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -59,20 +60,17 @@ impl Source {
 }
 
 fn read(path: &Path) -> Result<Option<String>, Problem> {
-    let name = path.display().to_string();
-    let refuse = |why: String| Problem::at(&name, &name, 0..name.len(), why);
-    match std::fs::metadata(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(refuse(format!("cannot read `{name}`: {error}"))),
-        Ok(about) if about.len() > LARGEST => {
-            return Err(refuse(format!("`{name}` is larger than {LARGEST} bytes")));
+    let text = std::fs::metadata(path).and_then(|about| match about.len() > LARGEST {
+        true => Err(Error::other(format!("larger than {LARGEST} bytes"))),
+        false => std::fs::read_to_string(path),
+    });
+    match text {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => {
+            let name = path.display().to_string();
+            Err(Problem::at(&name, &name, 0..name.len(), format!("cannot read `{name}`: {error}")))
         }
-        Ok(_) => {}
-    }
-    match std::fs::read(path).map(String::from_utf8) {
-        Ok(Ok(text)) => Ok(Some(text)),
-        Ok(Err(_)) => Err(refuse(format!("`{name}` is not a text file"))),
-        Err(error) => Err(refuse(format!("cannot read `{name}`: {error}"))),
     }
 }
 

@@ -5,10 +5,9 @@
 //! passed over. What cannot be read or written is run again: a store never fails.
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -89,16 +88,8 @@ impl Store {
 
 /// This build of the program: a digest of its file.
 fn engine() -> Option<String> {
-    let mut file = File::open(std::env::current_exe().ok()?).ok()?;
-    let mut digest = Sha256::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut buffer).ok()? {
-            0 => break,
-            read => digest.update(&buffer[..read]),
-        }
-    }
-    Some(digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
+    let program = fs::read(std::env::current_exe().ok()?).ok()?;
+    Some(crate::digest::key(&[program]))
 }
 
 /// Removes the runs of builds that were not used for longest.

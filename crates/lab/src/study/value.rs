@@ -1,7 +1,7 @@
 //! Values of axes, and patterns of names.
 
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::de::{Error, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,6 +20,11 @@ pub enum Value {
 }
 
 impl Value {
+    /// A text from a table: a number if it is one.
+    pub fn read(text: &str) -> Value {
+        text.parse().map_or_else(|_| Value::Text(text.into()), Value::Number)
+    }
+
     /// The number, if it is one.
     pub fn number(&self) -> Option<f64> {
         match self {
@@ -74,51 +79,70 @@ impl fmt::Display for Value {
 /// Where a cell is: a value for each axis, by the axis' name.
 pub type Place = BTreeMap<String, Value>;
 
-/// Which values of an axis are meant.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(untagged)]
-pub enum Pick {
-    /// One of them.
-    One(Value),
-    /// Several.
-    Some(Vec<Value>),
-}
+/// Values of an axis that are meant.
+pub type Pick = OneOrMore<Value>;
 
 impl Pick {
     /// Whether `value` is meant.
     pub fn takes(&self, value: &Value) -> bool {
-        match self {
-            Pick::One(one) => one.same(value),
-            Pick::Some(several) => several.iter().any(|one| one.same(value)),
-        }
+        self.0.iter().any(|one| one.same(value))
     }
 
     /// The values, in the order in which they were written.
     pub fn values(&self) -> &[Value] {
-        match self {
-            Pick::One(one) => std::slice::from_ref(one),
-            Pick::Some(several) => several,
-        }
+        &self.0
     }
 }
 
-/// One table or a list of them.
+/// Texts: names, patterns of names.
+pub type Texts = OneOrMore<String>;
+
+impl Texts {
+    /// All of them.
+    pub fn all(&self) -> &[String] {
+        &self.0
+    }
+
+    /// Whether `name` matches one of these patterns.
+    pub fn matches(&self, name: &str) -> bool {
+        self.0.iter().any(|pattern| matches(pattern, name))
+    }
+}
+
+/// One value, text or table, or a list of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OneOrMore<T>(pub Vec<T>);
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMore<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<OneOrMore<T>, D::Error> {
-        deserializer.deserialize_any(Tables(PhantomData))
+impl<T> Default for OneOrMore<T> {
+    fn default() -> OneOrMore<T> {
+        OneOrMore(Vec::new())
     }
 }
 
-struct Tables<T>(PhantomData<T>);
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMore<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<OneOrMore<T>, D::Error> {
+        deserializer.deserialize_any(Items(PhantomData))
+    }
+}
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for Tables<T> {
+/// Reads a list as it is, and anything else as a list of one: `untagged` would hide the message about a part of it.
+struct Items<T>(PhantomData<T>);
+
+macro_rules! as_one {
+    ($($visit:ident: $type:ty),*) => {
+        $(fn $visit<E: Error>(self, one: $type) -> Result<OneOrMore<T>, E> {
+            T::deserialize(one.into_deserializer()).map(|one| OneOrMore(vec![one]))
+        })*
+    };
+}
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Items<T> {
     type Value = OneOrMore<T>;
 
+    as_one!(visit_bool: bool, visit_i64: i64, visit_f64: f64, visit_str: &str);
+
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a table, or a list of tables")
+        f.write_str("one, or a list of them")
     }
 
     fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<OneOrMore<T>, M::Error> {
@@ -127,37 +151,6 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Tables<T> {
 
     fn visit_seq<S: SeqAccess<'de>>(self, seq: S) -> Result<OneOrMore<T>, S::Error> {
         Vec::deserialize(SeqAccessDeserializer::new(seq)).map(OneOrMore)
-    }
-}
-
-/// One text or several.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(untagged)]
-pub enum Texts {
-    /// One.
-    One(String),
-    /// Several.
-    Several(Vec<String>),
-}
-
-impl Default for Texts {
-    fn default() -> Texts {
-        Texts::Several(Vec::new())
-    }
-}
-
-impl Texts {
-    /// All of them.
-    pub fn all(&self) -> &[String] {
-        match self {
-            Texts::One(one) => std::slice::from_ref(one),
-            Texts::Several(several) => several,
-        }
-    }
-
-    /// Whether `name` matches one of these patterns.
-    pub fn matches(&self, name: &str) -> bool {
-        self.all().iter().any(|pattern| matches(pattern, name))
     }
 }
 

@@ -1,31 +1,16 @@
 //! hasegawa, Fig. 5: one splitting episode by packet.
 
-use super::With;
+use super::watched;
 use crate::figure::{Curve, CurveKind, Point};
-use crate::progress::Progress;
-use crate::study::study::Study;
-use lasthop_base::{Duration, Time};
+use lasthop_base::Time;
 use lasthop_engine::{Fate, Observer, PipeId, Side};
-use lasthop_scenario::Problem;
-use lasthop_sim::{Watch, run_watched};
+use lasthop_scenario::Scenario;
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, Packet};
-use std::any::Any;
 
-/// By data packet of the longest episode in a run of `duration_s`: ACKs waiting before and after, ACKs that left (Eq. 4),
-/// ACKs given (Eq. 5).
-///
-/// # Errors
-/// If `with` names no cell, or lacks `duration_s`.
-pub fn curves(study: &Study, with: &toml::Table, seed: u64, _: &dyn Progress) -> Result<Vec<Curve>, Problem> {
-    let with = With { study, name: "hasegawa::episode", table: with };
-    let mut scenario = with.scenario(seed)?;
-    scenario.duration = Duration::from_secs_f64(with.number("duration_s")?);
-    let watch = Watch { observers: vec![Box::new(Shapes::default())], ..Watch::default() };
-    let (_, _, observers) = run_watched(&scenario, seed, watch);
-    let shapes =
-        observers.into_iter().filter_map(|one| (one as Box<dyn Any>).downcast::<Shapes>().ok()).next();
-    let packets = shapes.map_or(Vec::new(), |shapes| shapes.longest());
+/// By data packet of the longest episode in a run: ACKs waiting before and after, ACKs that left (Eq. 4), ACKs given (Eq. 5).
+pub fn curves(scenario: Scenario, seed: u64) -> Vec<Curve> {
+    let packets = watched::<Shapes>(&scenario, seed).longest();
     let by_packet = |name: &str, value: &dyn Fn(usize) -> f64| Curve {
         name: name.into(),
         kind: CurveKind::Steps,
@@ -35,25 +20,25 @@ pub fn curves(study: &Study, with: &toml::Table, seed: u64, _: &dyn Progress) ->
         0 => 0.0,
         at => f64::from(packets[at - 1].s_queue.saturating_sub(packets[at].r_queue)),
     };
-    Ok(vec![
+    vec![
         by_packet("r_queue", &|at| f64::from(packets[at].r_queue)),
         by_packet("s_queue", &|at| f64::from(packets[at].s_queue)),
         by_packet("dQ", &drained),
         by_packet("ACK_i", &|at| f64::from(packets[at].acks)),
-    ])
+    ]
 }
 
 /// One packet's acknowledgement.
 #[derive(Clone, Copy)]
-pub(crate) struct Shaped {
-    pub(crate) r_queue: u32,
-    pub(crate) s_queue: u32,
-    pub(crate) acks: u32,
+struct Shaped {
+    r_queue: u32,
+    s_queue: u32,
+    acks: u32,
 }
 
 /// Collects the acknowledgements of each episode: consecutive packets of which some were split.
 #[derive(Default)]
-pub(crate) struct Shapes {
+struct Shapes {
     current: Vec<Shaped>,
     /// Packets answered once since the last split.
     single: usize,
@@ -66,7 +51,7 @@ const END: usize = 20;
 const MOST: usize = 60;
 
 impl Shapes {
-    pub(crate) fn longest(mut self) -> Vec<Shaped> {
+    fn longest(mut self) -> Vec<Shaped> {
         self.finish();
         self.longest
     }

@@ -1,46 +1,32 @@
 //! miyoshi, Fig. 4: how often segments are lost while flows join, as the senders see it.
 
-use super::With;
+use super::watched;
 use crate::figure::{Curve, CurveKind, Point};
-use crate::progress::Progress;
-use crate::study::study::Study;
-use lasthop_base::{Duration, Time};
+use lasthop_base::Time;
 use lasthop_engine::{Fate, Observer, PipeId, Side};
-use lasthop_scenario::Problem;
-use lasthop_sim::{Watch, run_watched};
+use lasthop_scenario::Scenario;
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, Packet};
-use std::any::Any;
 
-/// p of each second, and its moving average, while a flow joins every `apart_s` seconds.
-///
-/// # Errors
-/// If `with` names no cell, or lacks `apart_s`.
-pub fn curves(study: &Study, with: &toml::Table, seed: u64, _: &dyn Progress) -> Result<Vec<Curve>, Problem> {
-    let with = With { study, name: "miyoshi::losses", table: with };
-    let apart = Duration::from_secs_f64(with.number("apart_s")?);
-    let mut scenario = with.scenario(seed)?;
-    scenario.duration = apart * scenario.flows.len() as u64;
+/// p of each second, and its moving average: the flows join one after the other, in equal shares of the run.
+pub fn curves(mut scenario: Scenario, seed: u64) -> Vec<Curve> {
+    let apart = scenario.duration.divided_by(scenario.flows.len() as u64);
     for (number, flow) in scenario.flows.iter_mut().enumerate() {
         flow.start = Time::ZERO + apart * number as u64;
     }
-    let watch = Watch { observers: vec![Box::new(Losses::default())], ..Watch::default() };
-    let (_, _, observers) = run_watched(&scenario, seed, watch);
-    let losses =
-        observers.into_iter().filter_map(|one| (one as Box<dyn Any>).downcast::<Losses>().ok()).next();
-    let p = losses.map_or(Vec::new(), |losses| losses.smoothed());
+    let p = watched::<Losses>(&scenario, seed).smoothed();
     let points = |of: fn(&(f64, f64)) -> f64| {
         p.iter().enumerate().map(|(second, one)| Point::exact(second as f64, of(one))).collect()
     };
-    Ok(vec![
+    vec![
         Curve { name: "p of each second".into(), kind: CurveKind::Dots, points: points(|one| one.0) },
         Curve { name: "moving average".into(), kind: CurveKind::Line, points: points(|one| one.1) },
-    ])
+    ]
 }
 
 /// Segments sent and triple duplicate ACKs, by second.
 #[derive(Default)]
-pub(crate) struct Losses {
+struct Losses {
     seconds: Vec<(u64, u64)>,
 }
 
@@ -54,7 +40,7 @@ impl Losses {
     }
 
     /// p of each second, and p = 7/8 now + 1/8 before (Eq. 4).
-    pub(crate) fn smoothed(&self) -> Vec<(f64, f64)> {
+    fn smoothed(&self) -> Vec<(f64, f64)> {
         let mut average: Option<f64> = None;
         self.seconds
             .iter()

@@ -15,8 +15,6 @@ pub enum Drawn {
     Line,
     /// A step function.
     Steps,
-    /// Dots alone.
-    Dots,
 }
 
 /// A picture.
@@ -25,9 +23,6 @@ pub enum Drawn {
 pub struct Figure {
     /// Title above it.
     pub title: String,
-    /// Below it, unless the chapter's text says it.
-    #[serde(default)]
-    pub caption: String,
     /// The grid, unless curves name theirs.
     pub grid: Option<String>,
     /// A metric.
@@ -39,8 +34,6 @@ pub struct Figure {
     pub at: Ordered<Pick>,
     /// The axis along which it is drawn.
     pub x: Option<String>,
-    /// Where the default reading stands, if x is `question: …`, whose answers begin with a number.
-    pub x_default: Option<f64>,
     /// Its label; by default the axis'.
     pub x_label: Option<String>,
     /// A factor of the abscissa.
@@ -50,8 +43,6 @@ pub struct Figure {
     pub x_log: bool,
     /// Label of the ordinate, with its unit.
     pub y_label: String,
-    /// A factor of the ordinate.
-    pub y_times: Option<f64>,
     /// Whether the ordinate is logarithmic.
     #[serde(default)]
     pub y_log: bool,
@@ -71,13 +62,20 @@ pub struct Figure {
     pub ns2: Texts,
     /// Another answer's curves besides: `question: answer`.
     pub also_under: Option<String>,
-    /// One run each, sampled over time, with these changes: then the curves' `column` says of what.
-    pub course: Option<Ordered<Value>>,
-    /// Something computed in Rust.
+    /// One run each, sampled over time: then the curves' `column` says of what.
+    pub course: Option<Course>,
+    /// Curves that are computed in Rust, from a run at `at`.
     pub by: Option<String>,
-    /// What that is told.
-    #[serde(default)]
-    pub with: toml::Table,
+}
+
+/// How long a run of a course's own is; by default as the scenario says.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Course {
+    /// Its duration.
+    pub duration: Option<String>,
+    /// The time between two samples.
+    pub sample: Option<String>,
 }
 
 /// A curve of its own.

@@ -54,7 +54,7 @@ pub enum Over {
     /// The place where its mean is largest.
     #[serde(rename = "place of the largest mean")]
     LargestPlace,
-    /// The place from which on the mean of `at` is above that of `against`.
+    /// The place from which on the mean is above 0.
     #[serde(rename = "crossing")]
     Crossing,
 }
@@ -101,9 +101,6 @@ pub struct Measure {
     pub formula: Option<String>,
     /// Something computed in Rust.
     pub by: Option<String>,
-    /// What that is told.
-    #[serde(default)]
-    pub with: toml::Table,
     /// Its unit.
     #[serde(default)]
     pub unit: String,
@@ -142,9 +139,6 @@ pub struct Binding {
     pub class: Class,
     /// Another margin than the class's, of all rows or by series.
     pub within: Option<Within>,
-    /// Whether what is published is a number of our own, made from words of the paper.
-    #[serde(default)]
-    pub ours: bool,
     /// What its rows are about: a column of the report's first picture; `tables` by default.
     pub theme: Option<String>,
     /// Whether its rows stand in the report's first picture.

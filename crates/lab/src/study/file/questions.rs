@@ -51,7 +51,7 @@ pub struct Try {
 }
 
 fn all() -> Texts {
-    Texts::One("*".into())
+    OneOrMore(vec!["*".into()])
 }
 
 /// A set of answers besides the default reading.
