@@ -29,10 +29,12 @@
 //! * A place on an axis, such as where two curves cross: [`place`]. A measure without runs: a `formula`, or one of the
 //!   few computations in Rust ([`computed`]).
 //! * A claim in words: [`claims`] tries it at its points, [`order`] gives the verdict.
-//! * ns-2's number beside ours: [`ns2`]. Readings beside each other: [`readings`]. All verdicts together: [`counts`].
+//! * ns-2's number beside ours: [`ns2`]. Readings beside each other: [`readings`]. The cause of a row that
+//!   differs: [`causes`]. All verdicts together: [`counts`].
 //! * The chapter: [`prose`], with [`tables`], [`switches`], [`figures`] and [`courses`] (runs over time); the report's first
 //!   screen: [`overview`].
 
+pub mod causes;
 pub mod cells;
 pub mod claims;
 pub mod class;
