@@ -97,6 +97,7 @@ impl Sender {
         let twice = says_duplicate(ack);
         if twice {
             log.seldom().duplicates_told += 1;
+            self.congestion.on_told_twice();
             if let Some(undo) = &mut self.repair.undo {
                 undo.on_told();
             }
