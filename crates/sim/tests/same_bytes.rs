@@ -103,7 +103,12 @@ fn scenarios() -> Vec<Scenario> {
             ("loss", "30%"),
             ("queue", "fq_codel"),
         ],
-        &[("link.path.arq", "{ kind = \"fec\", depth = 3 }"), ("loss", "10%"), ("jitter", "5ms"), ("count", "2")],
+        &[
+            ("link.path.arq", "{ kind = \"fec\", depth = 3 }"),
+            ("loss", "10%"),
+            ("jitter", "5ms"),
+            ("count", "2"),
+        ],
         &[("congestion", "peach"), ("queue", "low_first"), ("loss", "1%"), ("count", "2")],
     ];
     for settings in varying {

@@ -103,7 +103,7 @@ mod tests {
             let priority = if *low { Priority::Low } else { Priority::Normal };
             queue.enqueue(at(0), Packet { priority, ..packet(number, 1, Ecn::NotEct) }, &mut dropped);
         }
-        let leave = all(&mut queue, at(1)).iter().map(|packet| packet.number).collect();
+        let leave = all(&mut queue, at(1)).iter().map(|(_, number)| *number).collect();
         assert_eq!((queue.bytes, queue.low), (0, 0));
         (dropped.iter().map(|(packet, _)| packet.number).collect(), leave)
     }
