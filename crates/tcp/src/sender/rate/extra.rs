@@ -15,6 +15,7 @@ impl Sender {
 
     /// The extra segment that is due, if one is.
     #[cold]
+    #[inline(never)]
     pub(in crate::sender) fn poll_extra(&mut self, now: Time) -> Option<Outgoing> {
         let sends_extra = self.rates.as_ref().is_some_and(|rates| rates.sends_extra);
         if !sends_extra || self.next_extra() > now {
