@@ -19,6 +19,6 @@ papers! {
     "koga4": "study.toml" "published.csv" "deviations.toml" "chapter.md" "ordered.toml";
     "koga5": "study.toml" "published.csv" "deviations.toml" "chapter.md" "original.toml" "proposed.toml" "changing.toml";
     "rfc9438": "study.toml" "published.csv" "deviations.toml" "chapter.md" "path.toml";
-    "today": "study.toml" "deviations.toml" "chapter.md" "acks.toml" "copies.toml" "tags.toml" "window.toml" "repeats.toml" "marks.toml" "classes.toml";
+    "today": "study.toml" "deviations.toml" "chapter.md" "acks.toml" "copies.toml" "tags.toml" "window.toml" "repeats.toml" "marks.toml" "classes.toml" "neighbour.toml";
     "related": "study.toml" "deviations.toml" "chapter.md" "test.toml" "hasegawa.toml" "huang.toml" "koga.toml" "fading.toml" "neighbour.toml";
 }
