@@ -34,7 +34,7 @@ Slow_StartChoice: TypeAlias = Literal["none", "hystart", "hystart_pp"] | str | M
 
 
 CongestionChoice: TypeAlias = (
-    Literal["reno", "cubic", "bbr", "bbr3", "prague", "westwood", "westwood_plus", "w_cw", "veno", "jersey", "new_jersey", "jtcp", "hybla"]
+    Literal["reno", "cubic", "bbr", "bbr3", "prague", "westwood", "westwood_plus", "w_cw", "veno", "jersey", "new_jersey", "jtcp", "hybla", "peach"]
     | str
     | Mapping[str, object]
     | CongestionControl
@@ -108,7 +108,7 @@ EstimateChoice: TypeAlias = Literal["rate_times_rtt", "oracle"] | str | Mapping[
 
 
 QueueChoice: TypeAlias = (
-    Literal["drop_tail", "red", "warn", "policer", "tag_drop", "cbq", "sfq", "tbf", "codel", "fq_codel", "pie", "cake", "dualpi2"]
+    Literal["drop_tail", "red", "warn", "policer", "tag_drop", "cbq", "sfq", "tbf", "codel", "fq_codel", "pie", "cake", "dualpi2", "low_first"]
     | str
     | Mapping[str, object]
     | Admission
@@ -127,7 +127,7 @@ ChannelChoice: TypeAlias = (
 """does a transmission arrive intact?"""
 
 
-ArqChoice: TypeAlias = Literal["none", "repeat", "rlc", "harq", "wifi"] | str | Mapping[str, object]
+ArqChoice: TypeAlias = Literal["none", "repeat", "rlc", "harq", "wifi", "fec"] | str | Mapping[str, object]
 """what does the link layer do if not?"""
 
 

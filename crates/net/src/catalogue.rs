@@ -1,6 +1,6 @@
 //! Every mechanism of a link, by seam: what scenarios, `lasthop list` and the schema read. A caller may add to it.
 
-use crate::{Config, admission, arq, channel, discipline, harq, jitter, queue, rlc, wifi};
+use crate::{Config, admission, arq, channel, discipline, fec, harq, jitter, queue, rlc, wifi};
 use lasthop_base::{Answer, Question, Seam};
 
 /// The seams of a link, in the order in which a packet meets them. [`Catalogue::default`] has this crate's mechanisms;
@@ -29,7 +29,8 @@ impl Default for Catalogue {
             arq: Seam::new("link", "arq", repeats, &arq::DEFAULT, arq::ALL)
                 .with(rlc::ALL)
                 .with(harq::ALL)
-                .with(wifi::ALL),
+                .with(wifi::ALL)
+                .with(fec::ALL),
             jitter: Seam::new("link", "jitter", late, &jitter::DEFAULT, jitter::ALL),
         }
     }

@@ -10,6 +10,7 @@
 //! * [`jitter`]: by how much is a packet late? [`steps`]: what changes by plan: rates, delays, losses.
 //! * [`rlc`]: a direction whose link layer cuts, repeats and reorders by itself.
 //! * [`harq`]: a direction of LTE or 5G NR: hybrid ARQ of transport blocks under RLC.
+//! * [`fec`]: a direction whose packets an erasure code protects.
 //! * [`wifi`]: two directions that share one medium.
 //! * [`processing`]: a host's own delay, in front of its first link.
 //! * [`change`]: what may be set while time passes; `changing`: a direction whose rate may be.
@@ -31,6 +32,7 @@ pub mod channel;
 pub mod counters;
 pub mod discipline;
 pub mod element;
+pub mod fec;
 pub mod harq;
 pub mod jitter;
 pub mod link;

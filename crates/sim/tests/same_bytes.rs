@@ -85,7 +85,7 @@ fn scenarios() -> Vec<Scenario> {
         scenarios.push(draft.check().expect("a valid scenario"));
     }
     // Queues by flow, and what varies: delays in order and not, plans.
-    let varying: [&[(&str, &str)]; 10] = [
+    let varying: [&[(&str, &str)]; 12] = [
         &[("queue", "fq_codel"), ("count", "3")],
         &[("queue", "cake"), ("count", "3"), ("jitter", "5ms")],
         &[("queue", "pie")],
@@ -103,6 +103,13 @@ fn scenarios() -> Vec<Scenario> {
             ("loss", "30%"),
             ("queue", "fq_codel"),
         ],
+        &[
+            ("link.path.arq", "{ kind = \"fec\", depth = 3 }"),
+            ("loss", "10%"),
+            ("jitter", "5ms"),
+            ("count", "2"),
+        ],
+        &[("congestion", "peach"), ("queue", "low_first"), ("loss", "1%"), ("count", "2")],
     ];
     for settings in varying {
         let mut draft = Draft::load("rate=5Mbit/s,rtt=30ms,queue=50packets,duration=20s").expect("a path");

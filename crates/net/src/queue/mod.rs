@@ -7,6 +7,7 @@ mod dual_pi2;
 mod flows;
 mod fq_codel;
 mod law;
+mod low_first;
 mod pie;
 mod sfq;
 mod tag_drop;
@@ -67,4 +68,5 @@ pub const ALL: &[Mechanism<Build>] = &[
     pie::MECHANISM,
     cake::MECHANISM,
     dual_pi2::MECHANISM,
+    low_first::MECHANISM,
 ];

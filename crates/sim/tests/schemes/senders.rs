@@ -68,6 +68,31 @@ fn hybla_fills_a_satellites_path_in_three_seconds() {
     assert!(hybla <= 3.0 && reno > 1.5 * hybla, "{hybla} {reno}");
 }
 
+/// Akyildiz, Morabito and Palazzo 2001: Sudden Start opens the window within a round trip after the first segment, on a free
+/// path of a satellite. The ACKs of 63 dummies are there two round trips after the connection is open, 1.65 s after the SYN.
+/// Slow start from one segment has four by then. With losses on the air the window comes back within a round trip: at 1 % more
+/// than twice Reno's goodput.
+#[test]
+fn peach_opens_the_window_in_two_round_trips() {
+    let path = "profile=plain,rate=10Mbit/s,rtt=550ms,queue=low_first,initial_window=1";
+    let segments_at = |congestion: &str| {
+        let mut draft = Draft::load(path).expect("an inline path");
+        for (key, value) in [("congestion", congestion), ("duration", "3 s"), ("sample", "50 ms")] {
+            draft.set(key, value).expect("a key of every path");
+        }
+        let (_, samples) = run_probed(&draft.check().expect("a valid scenario"), 1);
+        let at = samples.flows.iter().find(|sample| sample.time.as_secs() >= 1.699).expect("it runs on");
+        at.cwnd_bytes / 1000
+    };
+    let (peach, reno) = (segments_at("peach"), segments_at("reno"));
+    println!("kB of cwnd after 1.7 s: Peach {peach}, Reno {reno}");
+    assert!(peach >= 64 && reno <= 8, "{peach} {reno}");
+    let lossy = "profile=plain,rate=10Mbit/s,rtt=550ms,queue=low_first,loss=1%";
+    let (peach, reno) = (goodput(lossy, "peach", 10), goodput(lossy, "reno", 10));
+    println!("kbit/s at 1 %: Peach {peach:.0}, Reno {reno:.0}");
+    assert!(peach > 2.0 * reno, "{peach} {reno}");
+}
+
 /// A link that repairs half a round trip later, out of order: Reno's threshold takes that for a loss, TCP-DCR waits a round trip,
 /// NCR a window.
 #[test]

@@ -236,7 +236,7 @@ impl Sender {
                 || config.validates_window
                 || congestion.samples()
                 || slow_start.is_some(),
-            rates: congestion.samples().then(Box::default),
+            rates: congestion.samples().then(|| Rates::boxed(congestion.sends_extra())),
             slow_start,
             congestion,
             application: Application::new(config.nagle),
@@ -303,7 +303,7 @@ impl Sender {
     #[inline(never)]
     pub(crate) fn poll(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
         if self.watches && self.is_paced(now) {
-            return None;
+            return self.poll_extra(now);
         }
         if self.calm {
             let outstanding = self.board.outstanding();

@@ -96,10 +96,7 @@ impl Sender {
         self.reductions.reach(ack.ack);
         let twice = says_duplicate(ack);
         if twice {
-            log.seldom().duplicates_told += 1;
-            if let Some(undo) = &mut self.repair.undo {
-                undo.on_told();
-            }
+            self.hear_duplicate(log);
         }
         let mut reported = 0;
         if self.repair.recovery.uses_sack() {
@@ -232,6 +229,17 @@ impl Sender {
         self.take_stock();
         if self.reductions.is_gradual() {
             self.come_down(entered, &news, delivered, reported);
+        }
+    }
+
+    /// The receiver reports data that arrived twice.
+    #[cold]
+    #[inline(never)]
+    fn hear_duplicate(&mut self, log: &mut Log) {
+        log.seldom().duplicates_told += 1;
+        self.congestion.on_told_twice();
+        if let Some(undo) = &mut self.repair.undo {
+            undo.on_told();
         }
     }
 

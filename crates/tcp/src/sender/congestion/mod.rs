@@ -10,6 +10,7 @@ mod hybla;
 mod jersey;
 mod jtcp;
 mod new_jersey;
+mod peach;
 mod prague;
 mod reno;
 mod variant;
@@ -201,6 +202,22 @@ pub trait CongestionControl: Send {
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
+    /// Whether it wants [`CongestionControl::extra_at`] and [`CongestionControl::on_extra`]; read once. Only if it
+    /// [samples](CongestionControl::samples).
+    fn sends_extra(&self) -> bool {
+        false
+    }
+    /// When the last segment is to go out once more, with low priority and beside the window, as a probe of the path that
+    /// carries nothing new; [`Time::NEVER`]: not at all. Nothing goes while nothing is outstanding.
+    fn extra_at(&self) -> Time {
+        Time::NEVER
+    }
+    /// An extra segment goes out. It is in no account of what is in flight, and no timer runs for it.
+    fn on_extra(&mut self, now: Time) {
+        let _ = now;
+    }
+    /// The receiver reports data that arrived twice (D-SACK, RFC 2883): an extra segment, or a retransmission for nothing.
+    fn on_told_twice(&mut self) {}
     /// Whether it draws from [`Start::random`], so that repetitions may differ. Whoever does not has to say so.
     fn draws(&self) -> bool {
         true
@@ -268,6 +285,7 @@ pub const ALL: &[Mechanism<Build>] = &[
     new_jersey::MECHANISM,
     jtcp::MECHANISM,
     hybla::MECHANISM,
+    peach::MECHANISM,
 ];
 
 /// What holds if nobody says.

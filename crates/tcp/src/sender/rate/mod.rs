@@ -2,9 +2,11 @@
 //!
 //! * `sampler.rs`: one sample of the delivery rate for each ACK.
 //! * `pacer.rs`: when the next packet may leave.
+//! * `extra.rs`: segments beside the window that carry nothing new.
 //!
 //! Both exist only where the congestion control [asks](super::congestion::CongestionControl::samples) for them.
 
+mod extra;
 mod pacer;
 mod sampler;
 
@@ -22,8 +24,17 @@ use sampler::Sampler;
 pub(super) struct Rates {
     sampler: Sampler,
     pacer: Pacer,
+    /// Whether the control [sends extra segments](super::congestion::CongestionControl::sends_extra).
+    sends_extra: bool,
     /// What was found lost last: kept for its room.
     lost: Vec<Range>,
+}
+
+impl Rates {
+    /// Nothing sampled yet.
+    pub(super) fn boxed(sends_extra: bool) -> Box<Rates> {
+        Box::new(Rates { sends_extra, ..Rates::default() })
+    }
 }
 
 impl Sender {
@@ -36,17 +47,18 @@ impl Sender {
         rates.sampler.on_ack(now, delivered, &self.board, self.rtt.smallest())
     }
 
-    /// Whether what is next has to wait for the pacer.
+    /// Whether what is next has to wait for the pacer, or for an [extra segment](Sender::poll_extra).
     #[cold]
     pub(super) fn is_paced(&mut self, now: Time) -> bool {
         let Some(rates) = &self.rates else { return false };
+        let extra_at = if rates.sends_extra { self.next_extra() } else { Time::NEVER };
         let may_leave = rates.pacer.may_leave_at();
         let waits = now < may_leave;
-        self.timer.pace(if waits { may_leave } else { Time::NEVER });
+        self.timer.pace(if waits { may_leave.min(extra_at) } else { extra_at });
         if waits {
             self.wait_for(now, Limit::Congestion);
         }
-        waits
+        waits || extra_at <= now
     }
 
     /// The application has nothing to send.

@@ -1,0 +1,107 @@
+//! Parameters of an erasure code on a link.
+
+use super::Coded;
+use crate::arq::{Build, LinkLayer};
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit, Values};
+
+/// See the folder.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "fec",
+        summary: "forward error correction: parity packets rebuild lost ones, nothing is retransmitted",
+        source: "huang §1; saad §2; block codes as in RFC 6363, RFC 6865",
+        parameters: &[
+            Parameter {
+                name: "block",
+                unit: Unit::Count(1, 255),
+                default: Some("10"),
+                doc: "n: packets of a block, parity packets included",
+            },
+            Parameter {
+                name: "rate",
+                unit: Unit::Probability(0.01, 1.0),
+                default: Some("0.8"),
+                doc: "code rate k/n: k is the nearest whole number of data packets, at least 1",
+            },
+            Parameter {
+                name: "excess",
+                unit: Unit::Count(0, 254),
+                default: Some("0"),
+                doc: "decoding threshold: a block of k data packets decodes if k and this many packets of it arrive; 0: an ideal code",
+            },
+            Parameter {
+                name: "depth",
+                unit: Unit::Count(1, 64),
+                default: Some("1"),
+                doc: "interleaving: consecutive packets belong to this many blocks in turn; 1: none",
+            },
+            Parameter {
+                name: "wait",
+                unit: Unit::Duration(Duration::ZERO, Duration::from_secs(10)),
+                default: Some("10 ms"),
+                doc: "idle time after a data packet, after which incomplete blocks are closed and their parity is sent",
+            },
+            Parameter {
+                name: "order",
+                unit: Unit::Word(&["at_once", "kept"]),
+                default: Some("at_once"),
+                doc: "at_once: intact packets are delivered at once, rebuilt ones after them; kept: packets behind a lost one wait",
+            },
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values| {
+        LinkLayer::Whole(Box::new(Coded { code: Code::of(values), wait: values.duration("wait") }))
+    },
+};
+
+/// A block code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Code {
+    /// k: data packets of a full block.
+    pub(super) data: usize,
+    /// n - k: parity packets of each block.
+    pub(super) parity: usize,
+    /// Packets beyond the data packets' number that decoding needs.
+    pub(super) excess: usize,
+    /// Blocks that are interleaved.
+    pub(super) depth: usize,
+    /// Whether packets behind a lost one wait for it.
+    pub(super) keeps_order: bool,
+}
+
+impl Code {
+    fn of(values: &Values) -> Code {
+        let block = values.count("block") as usize;
+        let data = libm::round(values.number("rate") * block as f64) as usize;
+        let data = data.clamp(1, block);
+        Code {
+            data,
+            parity: block - data,
+            excess: values.count("excess") as usize,
+            depth: values.count("depth") as usize,
+            keeps_order: values.word("order") == "kept",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::Value;
+
+    #[test]
+    fn the_rate_is_met_as_closely_as_whole_packets_allow() {
+        for (block, rate, data) in
+            [(10, 0.8, 8), (12, 0.667, 8), (10, 0.85, 9), (3, 0.01, 1), (1, 1.0, 1), (255, 1.0, 255)]
+        {
+            let values = MECHANISM
+                .info
+                .defaults()
+                .with("block", Value::Count(block))
+                .with("rate", Value::Number(rate));
+            let code = Code::of(&values);
+            assert_eq!((code.data, code.parity), (data, block as usize - data), "{rate} of {block}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Drop-tail with two drop priorities: a full queue drops packets of low priority first.
+//!
+//! Packets leave in the order in which they joined. If a packet of normal priority finds the queue full, the newest packet
+//! of low priority is pushed out. If none waits, or the newcomer itself has low priority, the newcomer is dropped. This is
+//! what TCP-Peach asks of all routers on a path (Akyildiz et al. 2001); which low packet is pushed out is our choice.
+
+use super::{Build, Dropped, Queue};
+use crate::discipline::Discipline;
+use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
+use lasthop_wire::{Backlog, LossReason, Packet, Priority};
+use std::collections::VecDeque;
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "low_first",
+        summary: "drop-tail; a full queue drops packets of low priority (dummies, tags) first",
+        source: "Akyildiz, Morabito and Palazzo, IEEE/ACM ToN 9(3), 2001; RFC 8622",
+        parameters: &[Parameter {
+            name: "packets",
+            unit: Unit::Count(1, 1_000_000_000),
+            default: Some("50"),
+            doc: "most packets that may wait, the one in transmission not counted",
+        }],
+        ..Info::PLAIN
+    },
+    build: &|values, _| Discipline::scheduled(LowFirst::new(values.count("packets") as usize)),
+};
+
+struct LowFirst {
+    most: usize,
+    waiting: VecDeque<Packet>,
+    bytes: u64,
+    /// Packets of low priority among them.
+    low: usize,
+}
+
+impl LowFirst {
+    fn new(most: usize) -> LowFirst {
+        LowFirst { most, waiting: VecDeque::new(), bytes: 0, low: 0 }
+    }
+
+    /// Takes the newest packet of low priority out.
+    fn push_out(&mut self) -> Option<Packet> {
+        if self.low == 0 {
+            return None;
+        }
+        let place = self.waiting.iter().rposition(is_low)?;
+        let packet = self.waiting.remove(place)?;
+        self.note_gone(&packet);
+        Some(packet)
+    }
+
+    fn note_gone(&mut self, packet: &Packet) {
+        self.bytes -= u64::from(packet.wire_bytes);
+        self.low -= usize::from(is_low(packet));
+    }
+}
+
+fn is_low(packet: &Packet) -> bool {
+    packet.priority == Priority::Low
+}
+
+impl Queue for LowFirst {
+    fn enqueue(&mut self, _: Time, packet: Packet, dropped: &mut Dropped) {
+        if self.waiting.len() >= self.most {
+            let victim = if is_low(&packet) { None } else { self.push_out() };
+            match victim {
+                Some(victim) => dropped.push((victim, LossReason::QueueFull)),
+                None => return dropped.push((packet, LossReason::QueueFull)),
+            }
+        }
+        self.bytes += u64::from(packet.wire_bytes);
+        self.low += usize::from(is_low(&packet));
+        self.waiting.push_back(packet);
+    }
+
+    fn dequeue(&mut self, _: Time, _: &mut Dropped) -> Option<Packet> {
+        let packet = self.waiting.pop_front()?;
+        self.note_gone(&packet);
+        Some(packet)
+    }
+
+    fn backlog(&self) -> Backlog {
+        Backlog { waiting: self.waiting.len() as u32, in_service: false, bytes: self.bytes }
+    }
+
+    fn draws(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{all, at, packet};
+    use super::*;
+    use lasthop_wire::Ecn;
+
+    /// Offers packets of these priorities (true: low) to a queue of three. Returns the numbers dropped, and those that leave.
+    fn offered(low: &[bool]) -> (Vec<u64>, Vec<u64>) {
+        let (mut queue, mut dropped) = (LowFirst::new(3), Dropped::new());
+        for (number, low) in (0..).zip(low) {
+            let priority = if *low { Priority::Low } else { Priority::Normal };
+            queue.enqueue(at(0), Packet { priority, ..packet(number, 1, Ecn::NotEct) }, &mut dropped);
+        }
+        let leave = all(&mut queue, at(1)).iter().map(|(_, number)| *number).collect();
+        assert_eq!((queue.bytes, queue.low), (0, 0));
+        (dropped.iter().map(|(packet, _)| packet.number).collect(), leave)
+    }
+
+    #[test]
+    fn low_priority_is_dropped_first_and_order_stays() {
+        // The newest low one makes room, then the other; then nothing is left to push out.
+        assert_eq!(offered(&[true, false, true, false]), (vec![2], vec![0, 1, 3]));
+        assert_eq!(offered(&[true, false, true, false, false, false]), (vec![2, 0, 5], vec![1, 3, 4]));
+        // A low newcomer pushes nothing out.
+        assert_eq!(offered(&[true, false, false, true]), (vec![3], vec![0, 1, 2]));
+        // Without low ones it is drop-tail.
+        assert_eq!(offered(&[false; 5]), (vec![3, 4], vec![0, 1, 2]));
+    }
+}

@@ -1,0 +1,334 @@
+//! TCP-Peach: dummy segments of low priority probe the path in place of slow start and of fast recovery's caution.
+//!
+//! A dummy repeats the last segment and carries nothing new. Routers drop it before all else (the queue `low_first`), so that
+//! its arrival shows capacity that nobody uses. The receiver's report of a dummy (D-SACK) is its ACK.
+//!
+//! * **Sudden Start**, at the beginning and after a timeout: cwnd is one segment. `most` - 1 dummies go out within one
+//!   round-trip time, evenly spaced. Each ACK of a dummy adds a segment. Then avoidance goes on.
+//! * **Rapid Recovery**, where a loss is repaired: cwnd W is halved. W dummies go out within one round-trip time. The first
+//!   W/2 ACKs of dummies count for nothing: a congested path has room for those, since W/2 were taken away. Each later one
+//!   adds a segment. If the air lost the segment, cwnd is W again after a round-trip time.
+//!
+//! # From where
+//! The two phases, low priority, one segment for each ACK of a dummy and the spacing by RTT / `most` are the paper's as
+//! abstracts and surveys tell them; the paper's text was not at hand. Ours are: W dummies, of which W/2 do not count (the
+//! only numbers with which cwnd is W again after a loss on the air); their even spacing in Rapid Recovery; Sudden Start
+//! after a timeout; `most` as a parameter, where the paper has the advertised window; D-SACK as the sign of a dummy's
+//! arrival, where the paper's ACKs bear the dummy's priority.
+//!
+//! # What is not modelled
+//! An ACK of a dummy that is lost counts as a lost dummy. A D-SACK of data that the sender retransmitted for nothing counts
+//! as a dummy's ACK while ACKs of dummies are awaited. A dummy whose original is lost delivers it. Without D-SACK the window
+//! never grows by dummies. A gradual `reduction` (PRR) hides the growth until recovery is over.
+
+use super::{AckEvent, Build, CongestionControl, Level, LossEvent, Recovered, Reno, SentEvent, Start};
+use crate::sender::counting::AckCounting;
+use lasthop_base::{Duration, Info, Mechanism, Need, Parameter, Time, Unit, Values};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "peach",
+        summary: "TCP-Peach: dummy segments of low priority probe the path at the start and after a loss",
+        source: "Akyildiz, Morabito and Palazzo, IEEE/ACM ToN 9(3), 2001 (abstract; the counts are ours)",
+        parameters: &[Parameter {
+            name: "most",
+            unit: Unit::Count(2, 65_535),
+            default: Some("64"),
+            doc: "largest cwnd that dummies may reach, segments; Sudden Start sends one dummy less (the paper: the advertised window)",
+        }],
+        needs: &[Need::Sack],
+        ..Info::PLAIN
+    },
+    build: &|values, start| Box::new(Peach::new(values, &start)),
+};
+
+struct Peach {
+    reno: Reno,
+    mss: u64,
+    most: u64,
+    /// The handshake's round-trip time, then the smoothed one.
+    rtt: Option<Duration>,
+    /// Whether the next segment begins a Sudden Start.
+    starts: bool,
+    dummies: Dummies,
+}
+
+/// Dummies that are to go out, and those of which ACKs are awaited.
+struct Dummies {
+    left: u64,
+    next: Time,
+    gap: Duration,
+    awaited: u64,
+    /// ACKs of dummies that count for nothing.
+    expected: u64,
+}
+
+impl Dummies {
+    const NONE: Dummies =
+        Dummies { left: 0, next: Time::NEVER, gap: Duration::ZERO, awaited: 0, expected: 0 };
+
+    /// So many within one round-trip time from now on, of whose ACKs some count for nothing.
+    fn over(now: Time, rtt: Duration, parts: u64, left: u64, expected: u64) -> Dummies {
+        let gap = rtt.divided_by(parts.max(1));
+        Dummies { left, next: if left > 0 { now + gap } else { Time::NEVER }, gap, awaited: 0, expected }
+    }
+}
+
+impl Peach {
+    fn new(values: &Values, start: &Start) -> Peach {
+        let mut reno = Reno::plain(start);
+        begin_suddenly(&mut reno);
+        Peach {
+            reno,
+            mss: start.mss,
+            most: values.count("most"),
+            rtt: None,
+            starts: true,
+            dummies: Dummies::NONE,
+        }
+    }
+
+    fn sudden_start(&mut self) {
+        begin_suddenly(&mut self.reno);
+        self.starts = true;
+        self.dummies = Dummies::NONE;
+    }
+
+    fn rapid_recovery(&mut self, now: Time, before: u64) {
+        let whole = before / self.mss;
+        self.dummies = match self.rtt {
+            Some(rtt) => Dummies::over(now, rtt, whole, whole, whole / 2),
+            None => Dummies::NONE,
+        };
+    }
+}
+
+/// One segment, and avoidance from two segments on.
+fn begin_suddenly(reno: &mut Reno) {
+    reno.restart();
+    reno.set_ssthresh(0);
+}
+
+impl CongestionControl for Peach {
+    fn window(&self) -> u64 {
+        self.reno.window()
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.reno.ssthresh()
+    }
+
+    fn samples(&self) -> bool {
+        true
+    }
+
+    fn sends_extra(&self) -> bool {
+        true
+    }
+
+    fn draws(&self) -> bool {
+        false
+    }
+
+    fn on_open(&mut self, rtt: Option<Duration>) {
+        self.rtt = rtt;
+    }
+
+    fn on_sent(&mut self, sent: &SentEvent) {
+        if let Some(rtt) = self.rtt.filter(|_| self.starts) {
+            self.starts = false;
+            self.dummies = Dummies::over(sent.now, rtt, self.most, self.most - 1, 0);
+        }
+    }
+
+    fn extra_at(&self) -> Time {
+        self.dummies.next
+    }
+
+    fn on_extra(&mut self, now: Time) {
+        let dummies = &mut self.dummies;
+        dummies.left = dummies.left.saturating_sub(1);
+        dummies.awaited += 1;
+        dummies.next = if dummies.left > 0 { now + dummies.gap } else { Time::NEVER };
+    }
+
+    fn on_told_twice(&mut self) {
+        let dummies = &mut self.dummies;
+        if dummies.awaited == 0 {
+            return;
+        }
+        dummies.awaited -= 1;
+        if dummies.expected > 0 {
+            dummies.expected -= 1;
+        } else if self.reno.window() + self.mss <= self.most * self.mss {
+            self.reno.set(self.reno.exact() + self.mss as f64);
+            self.reno.set_ssthresh(self.reno.window());
+        }
+    }
+
+    fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
+        self.rtt = ack.srtt.or(self.rtt);
+        self.reno.on_ack(ack, counting);
+    }
+
+    fn on_loss(&mut self, loss: &LossEvent) {
+        let before = self.reno.window();
+        self.reno.on_loss(loss);
+        self.rapid_recovery(loss.now, before);
+    }
+
+    fn on_restart(&mut self, _: &LossEvent) {
+        self.sudden_start();
+    }
+
+    fn on_timeout(&mut self, _: &LossEvent, _: bool) {
+        self.sudden_start();
+    }
+
+    fn on_mark(&mut self, loss: &LossEvent) {
+        self.reno.on_mark(loss);
+    }
+
+    fn leave_slow_start(&mut self) {
+        self.reno.leave_slow_start();
+    }
+
+    fn on_idle(&mut self, window: u64) {
+        self.reno.on_idle(window);
+    }
+
+    fn on_segment(&mut self, mss: u64) {
+        self.mss = mss;
+        self.reno.on_segment(mss);
+    }
+
+    fn on_reordered(&mut self, to: Level) {
+        self.reno.on_reordered(to);
+    }
+
+    /// What dummies have added meanwhile stays.
+    fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
+        if recovered != Recovered::Kept {
+            self.reno.on_recovered(flight, recovered);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sender::counting;
+    use lasthop_base::{Choice, Stream};
+
+    const MSS: u64 = 1000;
+    const RTT: Duration = Duration::from_millis(500);
+
+    fn peach(most: u64) -> Box<dyn CongestionControl> {
+        let values = MECHANISM.info.defaults().with("most", lasthop_base::Value::Count(most));
+        let random = Stream::named(1, "peach");
+        let start = Start { window: 10 * MSS, ssthresh: 1 << 30, mss: MSS, selective: true, random };
+        let mut peach = (MECHANISM.build)(&values, start);
+        peach.on_open(Some(RTT));
+        peach
+    }
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Duration::from_millis(millis)
+    }
+
+    fn sent(peach: &mut dyn CongestionControl, now: Time) {
+        peach.on_sent(&SentEvent { now, bytes: MSS, in_flight: MSS, limited: false });
+    }
+
+    fn ack(peach: &mut dyn CongestionControl) {
+        let counting = Choice::of(&counting::DEFAULT);
+        let event = AckEvent { acked: MSS, segments: 1, srtt: Some(RTT), ..AckEvent::default() };
+        peach.on_ack(&event, &mut *(counting.build)(&counting.values));
+    }
+
+    /// Sends all dummies that are due, each at its time.
+    fn send_dummies(peach: &mut dyn CongestionControl) -> Vec<Time> {
+        std::iter::from_fn(|| {
+            let at = peach.extra_at();
+            (at < Time::NEVER).then(|| {
+                peach.on_extra(at);
+                at
+            })
+        })
+        .collect()
+    }
+
+    fn loss(now: Time, flight: u64) -> LossEvent {
+        LossEvent { now, flight, window: flight, marked: false, spared: 0 }
+    }
+
+    /// most = 10, RTT 500 ms: nine dummies 50 ms apart. The data's ACK adds a segment to one, each dummy's another, at most ten.
+    #[test]
+    fn sudden_start_fills_the_window_in_a_round_trip() {
+        let mut peach = peach(10);
+        assert_eq!((peach.window(), peach.extra_at()), (MSS, Time::NEVER));
+        sent(&mut *peach, at(1000));
+        let times = send_dummies(&mut *peach);
+        assert_eq!(times, (1..10).map(|number| at(1000 + 50 * number)).collect::<Vec<_>>());
+        ack(&mut *peach);
+        (0..8).for_each(|_| peach.on_told_twice());
+        assert_eq!(peach.window(), 10 * MSS);
+        peach.on_told_twice();
+        assert_eq!(peach.window(), 10 * MSS, "not above what may be");
+        // Avoidance from there: an ACK adds MSS² / cwnd.
+        ack(&mut *peach);
+        assert_eq!(peach.window(), 10 * MSS + MSS / 10);
+    }
+
+    /// Of nine dummies a congested path delivers three: 1 + 1 + 3 segments, and no slow start behind them.
+    #[test]
+    fn dropped_dummies_leave_the_window_small() {
+        let mut peach = peach(10);
+        sent(&mut *peach, at(0));
+        send_dummies(&mut *peach);
+        ack(&mut *peach);
+        (0..3).for_each(|_| peach.on_told_twice());
+        ack(&mut *peach);
+        assert_eq!(peach.window(), 5 * MSS + MSS / 5);
+    }
+
+    /// A Peach with this window, in segments, in avoidance.
+    fn grown(window: u64) -> Box<dyn CongestionControl> {
+        let mut peach = peach(window);
+        sent(&mut *peach, at(0));
+        send_dummies(&mut *peach);
+        ack(&mut *peach);
+        (0..window - 2).for_each(|_| peach.on_told_twice());
+        assert_eq!(peach.window(), window * MSS);
+        peach
+    }
+
+    /// W = 20, RTT 500 ms: 20 dummies 25 ms apart. All arrive: ten count for nothing, ten add a segment: 20 again. Of a path
+    /// that has room for W/2 only, none counts: 10.
+    #[test]
+    fn rapid_recovery_restores_the_window_if_the_path_is_free() {
+        for (arrive, window) in [(20, 20), (10, 10), (14, 14), (0, 10)] {
+            let mut peach = grown(20);
+            peach.on_loss(&loss(at(5000), 20 * MSS));
+            assert_eq!(peach.window(), 10 * MSS);
+            let times = send_dummies(&mut *peach);
+            assert_eq!(times, (1..=20).map(|number| at(5000 + 25 * number)).collect::<Vec<_>>());
+            (0..arrive).for_each(|_| peach.on_told_twice());
+            peach.on_recovered(10 * MSS, Recovered::Kept);
+            assert_eq!(peach.window(), window * MSS, "{arrive} arrive");
+        }
+    }
+
+    #[test]
+    fn a_timeout_begins_another_sudden_start() {
+        let mut peach = grown(20);
+        peach.on_loss(&loss(at(5000), 20 * MSS));
+        peach.on_timeout(&loss(at(6000), 20 * MSS), true);
+        assert_eq!((peach.window(), peach.extra_at()), (MSS, Time::NEVER));
+        peach.on_told_twice();
+        assert_eq!(peach.window(), MSS, "no ACK of the dummies before it counts");
+        sent(&mut *peach, at(6000));
+        assert_eq!(send_dummies(&mut *peach).len(), 19);
+    }
+}

@@ -1,0 +1,81 @@
+//! TCP-Peach at an endpoint: dummies go out beside the window, and their ACKs (D-SACK) raise it.
+
+mod script;
+
+use lasthop_base::{Duration, Time, Value};
+use lasthop_tcp::Config;
+use lasthop_tcp::sender::congestion;
+use lasthop_wire::Priority;
+use script::Step::*;
+use script::{ISS, SEGMENT, Script, choose, config};
+
+/// A window of four at most over a path whose handshake took 100 ms: dummies are 25 ms apart.
+fn peach() -> Script {
+    let congestion = choose(congestion::ALL, "peach", &[("most", Value::Count(4))]);
+    Script::sender(Config { congestion, initial_window: 10, ..config("sack") })
+}
+
+/// Time until the next deadline.
+fn wait(script: &Script) -> Duration {
+    script.endpoint.poll_timeout().since(script.now)
+}
+
+/// A dummy goes out now: the last segment once more, with low priority.
+fn dummy(script: &mut Script, last: u64) {
+    let sending = script.sent("a dummy");
+    assert_eq!((sending.priority, sending.again), (Priority::Low, true));
+    assert_eq!(sending.segment.seq, ISS.at(1 + (last - 1) * SEGMENT));
+}
+
+/// One segment, then three dummies 25, 50 and 75 ms after it. Their ACKs, each with a D-SACK, add a segment each to the two
+/// that the first segment's ACK leaves: four at most. No dummy counts as retransmitted or as in flight.
+#[test]
+fn sudden_start() {
+    let mut script = peach();
+    script.run([New(1), Nothing, Cwnd(1), InFlight(1)]);
+    for _ in 0..3 {
+        assert_eq!(wait(&script), Duration::from_millis(25));
+        script.run([Tick(25)]);
+        dummy(&mut script, 1);
+        script.run([Nothing, InFlight(1)]);
+    }
+    // No further dummy: what is next is the retransmission timer, a second after the segment.
+    assert_eq!(wait(&script), Duration::from_millis(1000 - 75));
+    script.run([Tick(25), Ack(2), Cwnd(2), News(2, 3), Nothing]);
+    script.run([Tick(25), Sack(2, &[(1, 2)]), Cwnd(3), New(4), Nothing]);
+    script.run([Tick(25), Sack(2, &[(1, 2)]), Cwnd(4), New(5), Nothing]);
+    script.run([Tick(25), Sack(2, &[(1, 2)]), Cwnd(4), Nothing, InFlight(4)]);
+    let counters = script.endpoint.counters();
+    assert_eq!((counters.tags_sent, counters.retransmitted, counters.duplicate_acks), (3, 0, 0));
+}
+
+/// A loss halves four segments to two, and four dummies follow. Their first two ACKs count for nothing; the third and the
+/// fourth restore the window while recovery is still under way.
+#[test]
+fn rapid_recovery() {
+    let mut script = peach();
+    script.run([New(1), Tick(25)]);
+    for _ in 0..3 {
+        dummy(&mut script, 1);
+        script.run([Tick(25)]);
+    }
+    script.run([Ack(2), Sack(2, &[(1, 2)]), Sack(2, &[(1, 2)]), Sack(2, &[(1, 2)]), Cwnd(4), News(2, 5)]);
+    // Segment 2 is lost.
+    script.run([Tick(100), Sack(2, &[(3, 4)]), Sack(2, &[(3, 5)]), Sack(2, &[(3, 6)]), Again(2), Cwnd(2)]);
+    let began = script.now;
+    let mut times: Vec<Time> = Vec::new();
+    while script.endpoint.poll_timeout() < began + Duration::from_millis(500) {
+        script.run([Timeout]);
+        while let Some(sending) = script.endpoint.poll_segment(script.now) {
+            if sending.priority == Priority::Low {
+                times.push(script.now);
+            }
+        }
+    }
+    assert_eq!(times.len(), 4, "{times:?}");
+    let gaps: Vec<Duration> = times.windows(2).map(|pair| pair[1].since(pair[0])).collect();
+    assert!(gaps.iter().all(|gap| *gap == times[0].since(began)), "evenly spaced: {gaps:?}");
+    for window in [2, 2, 3, 4] {
+        script.run([Sack(2, &[(5, 6), (3, 6)]), Cwnd(window)]);
+    }
+}
