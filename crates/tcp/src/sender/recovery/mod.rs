@@ -7,6 +7,7 @@ mod new_reno;
 mod rack;
 mod reno;
 mod sack;
+mod sack1;
 mod tahoe;
 
 use super::scoreboard::Scoreboard;
@@ -179,6 +180,7 @@ pub const ALL: &[Mechanism<Build>] = &[
     reno::MECHANISM,
     new_reno::MECHANISM,
     sack::MECHANISM,
+    sack1::MECHANISM,
     rack::MECHANISM,
     ncr::MECHANISM,
     dcr::MECHANISM,
