@@ -2,7 +2,7 @@
 //! corruption (Ramani and Karandikar, ICPWC 2000).
 //!
 //! huang §2: "if a sender receives three duplicate ACKs with the CE (Congestion Experienced) bit set, the sender infers that a
-//! segment loss due to congestion has occurred [7]". After corruption the segment is retransmitted and cwnd stays.
+//! segment loss due to congestion has occurred". After corruption the segment is retransmitted and cwnd stays.
 //!
 //! # Our choices
 //! The paper was not at hand: huang's sentence and the abstract were. A recovery that begins with fewer duplicates than

@@ -1,5 +1,5 @@
 //! Loss prediction from the variation of the delay: a long delay that still rises means congestion (Roychoudhuri and Al-Shaer,
-//! IEEE TNSM 2(1), 2005, hasegawa's [31]).
+//! IEEE TNSM 2(1), 2005, hasegawa's reference 31).
 //!
 //! hasegawa §4: "the change in packet transmission delay is divided into two types, one reflecting a short-term trend and the
 //! other a long-term trend, and packet loss (congestion loss) is predicted with a weighting function dependent on the
