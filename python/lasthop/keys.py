@@ -18,7 +18,7 @@ from lasthop.strategy import (
 
 
 RecoveryChoice: TypeAlias = (
-    Literal["tahoe", "reno", "new_reno", "sack", "rack", "ncr", "dcr"]
+    Literal["tahoe", "reno", "new_reno", "sack", "sack1", "rack", "ncr", "dcr"]
     | str
     | Mapping[str, object]
 )
@@ -52,7 +52,7 @@ CountingChoice: TypeAlias = (
 
 
 JudgeChoice: TypeAlias = (
-    Literal["always", "tagged", "eln", "hack", "lhack", "coherence", "ebsn"]
+    Literal["always", "tagged", "eln", "hack", "lhack", "coherence", "ecn", "ncpld", "santa_cruz", "trend", "ebsn"]
     | str
     | Mapping[str, object]
 )

@@ -28,7 +28,7 @@ fn the_list_takes_kinds_names_and_texts() {
         let entries = objects(&stdout(&arguments));
         entries.iter().map(|entry| format!("{} {}", entry["kind"], entry["name"]).replace('"', "")).collect()
     };
-    assert_eq!(kinds(&["sack"]), ["recovery sack", "middlebox snoop_sack"]);
+    assert_eq!(kinds(&["sack"]), ["recovery sack", "recovery sack1", "middlebox snoop_sack"]);
     assert!(kinds(&["queue"]).iter().all(|line| line.starts_with("queue ")));
     // Each once, in the order of the whole list.
     assert_eq!(

@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(found("queues"), found("queue"));
         assert!(found("queue").contains(&"queue red".to_owned()));
         // What is part of a name counts, too.
-        assert_eq!(found("SACK"), ["recovery sack", "middlebox snoop_sack"]);
+        assert_eq!(found("SACK"), ["recovery sack", "recovery sack1", "middlebox snoop_sack"]);
         assert_eq!(found("new-reno"), ["recovery new_reno"]);
         assert!(found("Jakes").contains(&"channel fading".to_owned()));
     }

@@ -5,6 +5,7 @@
 mod coherence;
 mod estimates;
 mod fairness;
+mod judges;
 mod lost_notices;
 mod mobile_sender;
 mod outages;

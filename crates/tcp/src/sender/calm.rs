@@ -91,7 +91,7 @@ impl Sender {
                 let acked = acked.bytes;
                 let clock = clock();
                 let news = AckNews { now, acked, rtt, clock, mss: self.mss, ..AckNews::default() };
-                self.congestion.observe(&news);
+                self.observe(&news);
             }
             held = self.leaves_window_unused(now, acked.bytes);
         }

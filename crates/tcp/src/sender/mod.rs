@@ -101,7 +101,7 @@ pub struct Sender {
     calm: bool,
     /// Whether the short way is taken then.
     has_shortcut: bool,
-    /// Whether `congestion` wants to see every ACK before its effect.
+    /// Whether `congestion` or `judge` wants to see every ACK before its effect.
     observes: bool,
     /// Whether the ACK that ends a recovery may let the window grow.
     counts_end: bool,
@@ -216,12 +216,14 @@ impl Sender {
             false => (config.reduction.build)(&config.reduction.values),
         };
         let counting = (config.counting.build)(&config.counting.values);
+        let judge = (config.judge.build)(&config.judge.values);
+        let observes = congestion.observes() || judge.as_ref().is_some_and(|judge| judge.measures());
         Sender {
             board,
             cwnd: congestion.window(),
             counts_end: counting.counts_end(),
             counting,
-            judge: (config.judge.build)(&config.judge.values),
+            judge,
             mss,
             fits: mss,
             restart_until: 0,
@@ -231,11 +233,8 @@ impl Sender {
             config: Arc::clone(config),
             calm: config.has_shortcut,
             has_shortcut: config.has_shortcut,
-            observes: congestion.observes(),
-            watches: congestion.observes()
-                || config.validates_window
-                || congestion.samples()
-                || slow_start.is_some(),
+            observes,
+            watches: observes || config.validates_window || congestion.samples() || slow_start.is_some(),
             rates: congestion.samples().then(|| Rates::boxed(congestion.sends_extra())),
             slow_start,
             congestion,

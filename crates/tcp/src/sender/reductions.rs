@@ -281,8 +281,10 @@ impl Sender {
         if matches!(step, Step::Enter | Step::Reenter) || begins_by_mark {
             reductions.by_mark = reductions.by_mark.map(|_| ByMark::GoesOn);
             reductions.stood_for = 0;
-            // What SACK had reported before is not delivered any more (RFC 9937 §6, RecoverFS).
-            rule.on_entered(self.board.outstanding() + news.acked - (self.board.sacked() - reported));
+            // What SACK had reported before is not delivered any more (RFC 9937 §6, RecoverFS). A recovery may have forgotten
+            // what this ACK reported.
+            let reported_before = self.board.sacked().saturating_sub(reported);
+            rule.on_entered(self.board.outstanding() + news.acked - reported_before);
         }
         let lasts = recovery.is_recovering() || reductions.lasts_by_mark();
         reductions.allowance = if lasts {

@@ -3,7 +3,7 @@
 use super::congestion::{AckEvent, Phase};
 use super::eifel::{Echo, end_of_echo};
 use super::f_rto::ForwardRto;
-use super::judge::Heard;
+use super::judge::{Heard, Measured};
 use super::recovery::{AckNews, LossRecovery, Step};
 use super::scoreboard::Scoreboard;
 use super::tail::Tail;
@@ -157,7 +157,7 @@ impl Sender {
             mss: self.mss,
         };
         if self.observes && (advanced || duplicate) {
-            self.congestion.observe(&news);
+            self.observe(&news);
         }
         let delivered = acked.delivered + reported;
         let mut rate = if self.rates.is_some() { self.sample(now, delivered) } else { None };
@@ -229,6 +229,24 @@ impl Sender {
         self.take_stock();
         if self.reductions.is_gradual() {
             self.come_down(entered, &news, delivered, reported);
+        }
+    }
+
+    /// Shows an ACK, before its effect, to the congestion control and to a judge that measures.
+    #[inline(never)]
+    pub(super) fn observe(&mut self, news: &AckNews) {
+        if self.congestion.observes() {
+            self.congestion.observe(news);
+        }
+        if let (Some(judge), Some(rtt)) = (&mut self.judge, news.rtt) {
+            judge.on_measured(&Measured {
+                now: news.now,
+                rtt,
+                clock: news.clock,
+                una: self.board.una(),
+                outstanding: self.board.outstanding(),
+                mss: news.mss,
+            });
         }
     }
 

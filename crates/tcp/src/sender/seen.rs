@@ -70,7 +70,7 @@ impl Sender {
         self.judges_by_mark() || self.judge.as_ref().is_some_and(|judge| judge.judges_losses())
     }
 
-    /// Whether its congestion control sees every ACK before its effect.
+    /// Whether its congestion control or its judge sees every ACK before its effect.
     #[inline]
     pub(crate) fn observes(&self) -> bool {
         self.observes

@@ -7,16 +7,23 @@
 mod always;
 mod coherence;
 mod ebsn;
+mod ecn;
 mod eln;
 mod hack;
 mod lhack;
+mod measured;
+mod ncpld;
+mod santa_cruz;
 mod tagged;
+mod trend;
 
 pub use crate::event::Cause;
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Mechanism, Time, Values};
 use lasthop_wire::{LossHint, Priority};
+pub use measured::Measured;
+use measured::Round;
 
 /// A sender's judge of losses.
 pub trait LossJudge: Send {
@@ -37,6 +44,11 @@ pub trait LossJudge: Send {
     fn on_ack(&mut self, heard: &Heard) -> bool {
         let _ = heard;
         false
+    }
+
+    /// An ACK measured a round trip; called before the ACK has any other effect. Only if [`LossJudge::measures`].
+    fn on_measured(&mut self, sample: &Measured) {
+        let _ = sample;
     }
 
     /// Fast recovery begins with the loss of this segment. `None`: as congestion, reviewed once it is repaired.
@@ -93,6 +105,11 @@ pub trait LossJudge: Send {
         false
     }
 
+    /// Whether it wants [`LossJudge::on_measured`]; read once.
+    fn measures(&self) -> bool {
+        false
+    }
+
     /// Whether ssthresh is restored together with the window.
     fn restores_ssthresh(&self) -> bool {
         false
@@ -127,6 +144,10 @@ pub const ALL: &[Mechanism<Build>] = &[
     hack::MECHANISM,
     lhack::MECHANISM,
     coherence::MECHANISM,
+    ecn::MECHANISM,
+    ncpld::MECHANISM,
+    santa_cruz::MECHANISM,
+    trend::MECHANISM,
     ebsn::MECHANISM,
 ];
 

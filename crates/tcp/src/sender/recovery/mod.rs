@@ -7,6 +7,7 @@ mod new_reno;
 mod rack;
 mod reno;
 mod sack;
+mod sack1;
 mod tahoe;
 
 use super::scoreboard::Scoreboard;
@@ -36,7 +37,8 @@ pub struct AckNews {
     /// time. Told where timestamps tell originals from copies (RFC 3522).
     pub sent_before: Option<Time>,
     /// The receiver's clock when it sent the ACK (TSval without its wraps), if timestamps are in use; only differences mean
-    /// something. Told to a congestion control that [observes](crate::sender::congestion::CongestionControl::observes).
+    /// something. Told to a congestion control that [observes](crate::sender::congestion::CongestionControl::observes) and to
+    /// a judge that [measures](crate::sender::judge::LossJudge::measures).
     pub clock: Option<Time>,
     /// The smoothed round-trip time after it (RFC 6298), and the smallest so far, once one was measured; told to a recovery that
     /// [needs times](LossRecovery::needs_times).
@@ -179,6 +181,7 @@ pub const ALL: &[Mechanism<Build>] = &[
     reno::MECHANISM,
     new_reno::MECHANISM,
     sack::MECHANISM,
+    sack1::MECHANISM,
     rack::MECHANISM,
     ncr::MECHANISM,
     dcr::MECHANISM,

@@ -81,6 +81,32 @@ impl Scoreboard {
         self.lost_to = self.popped + self.records.len() as u64;
     }
 
+    /// Forgets all that SACK reported: what was lost before it was reported is lost once more, and a copy is in flight once
+    /// more. Visits each record.
+    pub fn forget_reports(&mut self) {
+        if self.sacked.is_empty() {
+            return;
+        }
+        self.sacked.clear();
+        self.sacked_bytes = 0;
+        let mut start = self.una;
+        for record in &mut self.records {
+            let len = record.end - start;
+            start = record.end;
+            if record.marks & SACKED == 0 {
+                continue;
+            }
+            record.marks &= !SACKED;
+            if record.marks & LOST != 0 {
+                self.lost_bytes += len;
+            }
+            if record.marks & AGAIN != 0 {
+                self.again_bytes += len;
+            }
+        }
+        (self.again_from, self.rule3_from) = (self.popped, self.popped);
+    }
+
     /// Nothing is lost or was sent again after all (after a spurious timeout).
     pub fn forget_losses(&mut self) {
         self.records.iter_mut().for_each(|record| record.marks &= !(AGAIN | LOST));

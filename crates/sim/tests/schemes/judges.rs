@@ -1,0 +1,59 @@
+//! Judges that measure: how many losses they judge right on whole paths.
+
+use lasthop_scenario::Draft;
+use lasthop_sim::run;
+
+/// Shares of random and of congestion losses that a judge calls by their names, where there are any; three runs of 30 s.
+fn right(judge: &str, path: &str, settings: &[(&str, &str)]) -> (Option<f64>, Option<f64>) {
+    let mut draft = Draft::load(path).expect("an inline path");
+    for (key, value) in [("judge", judge), ("duration", "30 s")].iter().chain(settings) {
+        draft.set(key, value).unwrap_or_else(|why| panic!("{key}: {why:?}"));
+    }
+    let scenario = draft.check().unwrap_or_else(|why| panic!("{why:?}"));
+    let (mut wireless, mut congestion) = ([0, 0], [0, 0]);
+    for seed in 1..=3 {
+        let counts = run(&scenario, seed).flows.swap_remove(0).account.accuracy;
+        wireless = [wireless[0] + counts.wireless_right, wireless[1] + counts.wireless];
+        congestion = [congestion[0] + counts.congestion_right, congestion[1] + counts.congestion];
+    }
+    let share = |[right, all]: [u64; 2]| (all > 0).then(|| right as f64 / all as f64);
+    (share(wireless), share(congestion))
+}
+
+const RANDOM: &str = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=100packets,loss=1%";
+const FULL: &str = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=30packets";
+
+/// At 1 % the window of Reno is 14 segments of the 33 that fill the path: no loss follows a queue that grows for long.
+#[test]
+fn random_losses_on_a_path_that_is_not_full() {
+    for (judge, least) in [("{ kind = \"ncpld\", margin = 0.2 }", 0.85), ("santa_cruz", 0.8), ("trend", 0.9)]
+    {
+        let (wireless, _) = right(judge, RANDOM, &[]);
+        println!("{judge}: {wireless:?} of the random losses");
+        assert!(wireless.expect("losses") > least, "{judge}: {wireless:?}");
+    }
+}
+
+/// A loss in a full queue comes behind round trips of nearly twice the shortest. Relative delays err there: slow start fills the
+/// queue within one window, and from then on it stays full.
+#[test]
+fn congestion_alone() {
+    for judge in ["ncpld", "trend"] {
+        let (_, congestion) = right(judge, FULL, &[]);
+        assert_eq!(congestion, Some(1.0), "{judge}");
+    }
+    let (_, congestion) = right("santa_cruz", FULL, &[]);
+    println!("santa_cruz: {congestion:?} of the overflows");
+    assert!(congestion.expect("overflows") < 0.5, "{congestion:?}");
+}
+
+/// Marks tell the two apart where the queue marks before it drops; where it does not mark, every overflow is taken for corruption.
+#[test]
+fn echoes_are_as_good_as_the_marks() {
+    let ecn = ("ecn", "true");
+    let (wireless, _) = right("ecn", RANDOM, &[ecn, ("queue", "codel")]);
+    println!("ecn behind CoDel: {wireless:?} of the random losses");
+    assert!(wireless.expect("losses") > 0.9, "{wireless:?}");
+    let (_, congestion) = right("ecn", FULL, &[ecn]);
+    assert_eq!(congestion, Some(0.0));
+}

@@ -1,0 +1,141 @@
+//! Loss prediction from the variation of the delay: a long delay that still rises means congestion (Roychoudhuri and Al-Shaer,
+//! IEEE TNSM 2(1), 2005, hasegawa's reference 31).
+//!
+//! hasegawa §4: "the change in packet transmission delay is divided into two types, one reflecting a short-term trend and the
+//! other a long-term trend, and packet loss (congestion loss) is predicted with a weighting function dependent on the
+//! congestion level".
+//!
+//! # Our choices
+//! That sentence is all that was at hand. Ours are the trend (last less first delay, over the sum of all changes: -1 falls, 1
+//! rises), the level `c` (the last delay between the smallest and the largest so far), the weights
+//! (`c` for the short-term trend, `1 - c` for the long-term one), the prediction `c (1 + trend) / 2`, and all four
+//! parameters. The delay is the forward delay where timestamps are on, else the round trip. A timeout is congestion.
+
+use super::{Build, Cause, LossJudge, Measured};
+use crate::ranges::Range;
+use lasthop_base::{Info, Mechanism, Parameter, Unit};
+use std::collections::VecDeque;
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "trend",
+        summary: "congestion if a loss was predicted by level, short-term and long-term trend of the delay",
+        source: "Roychoudhuri and Al-Shaer, IEEE TNSM 2(1), 2005, by hasegawa §4 (formula and constants are ours)",
+        parameters: &[
+            Parameter {
+                name: "short",
+                unit: Unit::Count(2, 1000),
+                default: Some("16"),
+                doc: "delays of the short-term trend (ours)",
+            },
+            Parameter {
+                name: "long",
+                unit: Unit::Count(2, 10_000),
+                default: Some("64"),
+                doc: "delays of the long-term trend (ours)",
+            },
+            Parameter {
+                name: "threshold",
+                unit: Unit::Number(0.0, 1.0),
+                default: Some("0.4"),
+                doc: "prediction from which on a loss is congestion (ours)",
+            },
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values| {
+        Some(Box::new(Trend {
+            short: values.count("short") as usize,
+            long: values.count("long") as usize,
+            threshold: values.number("threshold"),
+            delays: VecDeque::new(),
+            bounds: None,
+        }))
+    },
+};
+
+struct Trend {
+    short: usize,
+    long: usize,
+    threshold: f64,
+    /// The last delays, ns, as many as the longer trend has.
+    delays: VecDeque<i64>,
+    /// The smallest and the largest delay so far, ns.
+    bounds: Option<(i64, i64)>,
+}
+
+impl Trend {
+    /// Trend of the last `count` delays, from -1 to 1.
+    fn of(&self, count: usize) -> f64 {
+        let last = self.delays.range(self.delays.len().saturating_sub(count)..);
+        let changes = last.clone().zip(last.skip(1)).map(|(before, after)| (after - before) as f64);
+        let (sum, of_sizes) = changes.fold((0.0, 0.0), |(sum, sizes), by| (sum + by, sizes + by.abs()));
+        if of_sizes > 0.0 { sum / of_sizes } else { 0.0 }
+    }
+
+    fn prediction(&self) -> f64 {
+        let (Some((least, most)), Some(last)) = (self.bounds, self.delays.back()) else { return 0.0 };
+        if most == least {
+            return 0.0;
+        }
+        let level = (last - least) as f64 / (most - least) as f64;
+        let trend = level * self.of(self.short) + (1.0 - level) * self.of(self.long);
+        level * (1.0 + trend) / 2.0
+    }
+}
+
+impl LossJudge for Trend {
+    fn on_measured(&mut self, sample: &Measured) {
+        let delay = sample.forward_delay();
+        let (least, most) = self.bounds.unwrap_or((delay, delay));
+        self.bounds = Some((least.min(delay), most.max(delay)));
+        if self.delays.len() >= self.long.max(self.short) {
+            self.delays.pop_front();
+        }
+        self.delays.push_back(delay);
+    }
+
+    fn on_loss(&mut self, _: Range) -> Option<Cause> {
+        let predicted = self.prediction() >= self.threshold;
+        Some(if predicted { Cause::Congestion } else { Cause::Wireless })
+    }
+
+    fn measures(&self) -> bool {
+        true
+    }
+
+    fn judges_losses(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sender::judge::measured::samples::{LOST, Path};
+    use lasthop_base::Value;
+
+    /// Prediction after these round trips, ms, with trends over two and four delays: by the thresholds that it reaches.
+    fn reaches(rtts: &[u64], threshold: f64) -> bool {
+        let mut values = MECHANISM.info.defaults();
+        values.set("short", Value::Count(2));
+        values.set("long", Value::Count(4));
+        values.set("threshold", Value::Number(threshold));
+        let mut judge = (MECHANISM.build)(&values).expect("a judge");
+        let mut path = Path::default();
+        rtts.iter().for_each(|rtt| path.round(&mut *judge, 1, *rtt, 0));
+        judge.on_loss(LOST) == Some(Cause::Congestion)
+    }
+
+    /// Level 1, both trends 1: 1. Level 1/2, short trend -1, long trend (0 + 50 - 50) / 100 = 0: (1 - 1/2) / 4 = 1/8. Level
+    /// 0: 0.
+    #[test]
+    fn level_and_trends() {
+        assert!(reaches(&[100, 120, 140, 200], 1.0));
+        let falls = [100, 200, 150, 150, 200, 150];
+        assert!(reaches(&falls, 0.124) && !reaches(&falls, 0.126));
+        assert!(!reaches(&[200, 100], 0.001));
+        assert!(!reaches(&[100, 100, 100], 0.001));
+    }
+}

@@ -1,0 +1,164 @@
+//! Recovery as ns-2's `Agent/TCP/Sack1` has it: the pipe is a count of ACKs, and every hole is a loss.
+//!
+//! * The third duplicate ACK begins a recovery: pipe is all that is outstanding, less three segments. Losses stay in it.
+//! * Each ACK takes a segment off pipe, a partial ACK two. Each transmission but the first retransmission adds one.
+//! * Below cwnd the lowest hole that was not yet retransmitted goes out, else new data. Nothing asks how much was reported above
+//!   a hole (RFC 6675's IsLost), and there is no rescue.
+//! * The reports are forgotten at a timeout, at the end of a recovery, and at each new ACK outside a recovery.
+//! * After a timeout everything goes out again. Duplicates count once all that was outstanding at the timeout is acknowledged.
+//!
+//! # Not in here
+//! ns-2 halves min(cwnd, window) in whole segments: `congestion.halve = "window"` halves the same in bytes. `partial_ack_`
+//! (2003) is not modelled; ns-2's default leaves it off.
+
+use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, Step};
+use crate::ranges::Range;
+use crate::sender::scoreboard::Scoreboard;
+use lasthop_base::{Info, Mechanism, Need};
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "sack1",
+        summary: "ns-2's Sack1: the pipe counts ACKs, every hole is retransmitted, reports are forgotten",
+        source: "ns-2.35, tcp/tcp-sack1.cc; docs/validation.md",
+        parameters: &[LIMITED_TRANSMIT, COUNTED],
+        needs: &[Need::Sack],
+        ..Info::PLAIN
+    },
+    build: &|values| {
+        Box::new(Sack1 {
+            duplicates: Duplicates::new(values),
+            recover: 0,
+            recovering: false,
+            deaf: false,
+            must_send: false,
+            pipe: 0,
+        })
+    },
+};
+
+struct Sack1 {
+    duplicates: Duplicates,
+    /// The byte behind the highest one sent when the recovery began or the timer expired (`recover_`); 0 after a recovery.
+    recover: u64,
+    recovering: bool,
+    /// The timer has expired and no new ACK has arrived since: duplicates say nothing (`timeout_`).
+    deaf: bool,
+    must_send: bool,
+    /// Bytes in flight during a recovery (`pipe_`); negative once ACKs outnumber what was sent.
+    pipe: i64,
+}
+
+impl LossRecovery for Sack1 {
+    fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step {
+        self.deaf &= news.acked == 0;
+        if self.recovering {
+            return self.on_ack_in_recovery(news, board);
+        }
+        // A copy of an ACK reports nothing new; after a recovery nothing is left of what its last ACK reported.
+        let duplicate = news.is_pure_duplicate() && board.sacked() > 0 && !self.deaf;
+        if news.acked > 0 || self.deaf || board.una() <= self.recover {
+            board.forget_reports();
+        }
+        let reached = self.duplicates.reach_threshold(&AckNews { duplicate, ..*news });
+        if !reached || board.una() <= self.recover {
+            return Step::Same;
+        }
+        self.recovering = true;
+        self.must_send = true;
+        self.recover = board.nxt();
+        self.pipe = board.outstanding() as i64 - i64::from(self.duplicates.count) * news.mss as i64;
+        Step::Enter
+    }
+
+    fn mark_at_timeout(&mut self, _: &AckNews, board: &mut Scoreboard) {
+        board.forget_reports();
+        board.mark_all_lost();
+    }
+
+    fn on_timeout(&mut self, board: &Scoreboard) {
+        self.recover = board.nxt();
+        self.recovering = false;
+        self.deaf = true;
+        self.must_send = true;
+        self.duplicates.reset();
+    }
+
+    fn on_spurious(&mut self, _: &Scoreboard) {
+        self.recover = 0;
+        self.recovering = false;
+        self.deaf = false;
+        self.must_send = false;
+        self.duplicates.reset();
+    }
+
+    fn must_send(&mut self, board: &mut Scoreboard) -> Option<Range> {
+        if self.must_send { board.lose_first() } else { None }
+    }
+
+    fn may_have_to_send(&self) -> bool {
+        self.must_send
+    }
+
+    fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
+        match self.recovering {
+            true => board.next_doubtful().and_then(|hole| board.lose(hole.start)),
+            false => board.next_lost(),
+        }
+    }
+
+    fn on_sent(&mut self, range: Range, again: bool) {
+        let is_first = self.must_send && again;
+        self.must_send &= !again;
+        if !self.recovering {
+            self.duplicates.on_sent(range, again);
+        } else if !is_first {
+            self.pipe += range.len() as i64;
+        }
+    }
+
+    fn in_flight(&self, board: &Scoreboard) -> u64 {
+        match self.recovering {
+            true => self.pipe.max(0) as u64,
+            // After a timeout what has not gone out again has left the network; reports do not count.
+            false => {
+                self.duplicates.in_flight(board).saturating_sub(board.gone().saturating_sub(board.sacked()))
+            }
+        }
+    }
+
+    fn flight_at_loss(&self, board: &Scoreboard) -> u64 {
+        self.duplicates.flight(board)
+    }
+
+    fn is_idle(&self) -> bool {
+        !self.recovering && !self.must_send && self.duplicates.count == 0
+    }
+
+    fn is_recovering(&self) -> bool {
+        self.recovering
+    }
+
+    fn uses_sack(&self) -> bool {
+        true
+    }
+}
+
+impl Sack1 {
+    fn on_ack_in_recovery(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step {
+        let is_over = news.acked > 0 && board.una() >= self.recover;
+        if is_over {
+            self.recover = 0;
+            self.recovering = false;
+            self.must_send = false;
+            self.duplicates.reset();
+            board.forget_reports();
+            board.forget_losses();
+            return Step::Leave;
+        }
+        let left = if news.acked > 0 { 2 } else { 1 };
+        self.pipe -= left * news.mss as i64;
+        if news.acked > 0 { Step::Partial { first: false } } else { Step::Same }
+    }
+}
