@@ -58,6 +58,8 @@ pub(crate) fn csv_header() -> String {
         "ns2_ci95_low",
         "ns2_ci95_high",
         "reading",
+        "cause",
+        "experiment",
         "note",
     ])
 }
@@ -84,6 +86,8 @@ pub(crate) fn csv(items: &[Item]) -> String {
             fields::number(item.ns2_ci95.map(|ci95| ci95[0])),
             fields::number(item.ns2_ci95.map(|ci95| ci95[1])),
             item.reading.clone(),
+            item.cause.clone().unwrap_or_default(),
+            item.experiment.clone().unwrap_or_default(),
             item.note.clone(),
         ])
     };

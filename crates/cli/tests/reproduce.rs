@@ -9,7 +9,7 @@ use std::process::Stdio;
 use std::sync::mpsc;
 use std::thread;
 
-const KEYS: [&str; 22] = [
+const KEYS: [&str; 24] = [
     "paper",
     "item",
     "series",
@@ -26,6 +26,8 @@ const KEYS: [&str; 22] = [
     "ns2",
     "ns2_ci95",
     "reading",
+    "cause",
+    "experiment",
     "note",
     "version",
     "seed",
@@ -54,6 +56,8 @@ fn every_item_is_an_object_and_the_report_is_written() {
             verdict.is_none_or(|verdict| ["agrees", "shape", "differs", "inconclusive"].contains(&verdict)),
             "{item:?}"
         );
+        let differs = verdict.is_some_and(|verdict| ["differs", "shape"].contains(&verdict));
+        assert_eq!(item["cause"].as_str().is_some_and(|cause| !cause.is_empty()), differs, "{item:?}");
         if item["published"].is_null() && item["item"].as_str().unwrap().starts_with("fig") {
             assert!(verdict.is_none(), "{item:?}");
         }

@@ -47,6 +47,10 @@ pub struct Item {
     pub ns2_ci95: Option<[f64; 2]>,
     /// Which answers to the open questions: `default`, `best`, or the one that is tried.
     pub reading: String,
+    /// Why it differs or has only the shape: kind and sentence, as [`crate::study::causes`] finds them; `None` for others.
+    pub cause: Option<String>,
+    /// The command that shows the cause, if there is one.
+    pub experiment: Option<String>,
     /// What a reader should know.
     pub note: String,
 }
@@ -71,6 +75,8 @@ impl Item {
             ns2: None,
             ns2_ci95: None,
             reading: DEFAULT.into(),
+            cause: None,
+            experiment: None,
             note: String::new(),
         }
     }
@@ -149,6 +155,16 @@ impl Verdict {
             Verdict::Shape => "shape",
             Verdict::Differs => "differs",
             Verdict::Inconclusive => "inconclusive",
+        }
+    }
+
+    /// The verdict as the end of a sentence: `the row …`.
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            Verdict::Agrees => "agrees",
+            Verdict::Shape => "has the shape",
+            Verdict::Differs => "differs",
+            Verdict::Inconclusive => "is inconclusive",
         }
     }
 }

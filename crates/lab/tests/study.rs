@@ -208,6 +208,88 @@ fn a_number_of_ns2_beside_no_row_or_answer_is_refused() {
     assert_eq!(refused("table,reno,loss=0.01,goodput,delayed ACKs: on,1,,there"), answer);
 }
 
+/// What is found in a folder with causes; 500 kbit/s are far from what both senders carry.
+fn with_causes(causes: &str) -> Vec<Item> {
+    let tried = (shown() + BINDING).replace("claims = \"claim-*\"", "claims = \"claim-*\"\nrows = \"table\"");
+    let folder = folder(&tried, TABLE);
+    fs::write(folder.path().join("causes.toml"), causes).unwrap();
+    reproduced(folder.path(), &Store::none())
+}
+
+#[test]
+fn each_row_that_differs_has_a_cause_and_a_written_one_wins() {
+    let causes = r#"
+[[cause]]
+rows       = { item = "table", series = ["reno", "cubic"], x = { loss = [0.01, 0.03] } }
+reading    = "default"
+kind       = "ns-2"
+cause      = "An undocumented default."
+experiment = "lasthop reproduce ./mine"
+"#;
+    let items = with_causes(causes);
+    let of = |reading: &str, item: &str| -> Vec<(&str, Option<&str>, Option<&str>)> {
+        let items = items.iter().filter(|row| row.item == item && row.reading == reading);
+        items.map(|row| (&*row.series, row.cause.as_deref(), row.experiment.as_deref())).collect()
+    };
+    let written = Some("ns-2: An undocumented default");
+    let open = Some("open: no answer that was tried makes it agree (1 tried)");
+    let command = Some("lasthop reproduce ./mine");
+    assert_eq!(of("default", "table"), [("reno", written, command), ("westwood+", open, None)]);
+    // Under an answer the row has the cause of the default reading.
+    assert_eq!(
+        of("delayed ACKs: off", "sensitivity-table"),
+        [("reno", written, command), ("westwood+", open, None)]
+    );
+    let has = |item: &&Item| matches!(item.verdict, Some(Verdict::Differs | Verdict::Shape));
+    assert!(items.iter().all(|item| item.cause.is_some() == has(&item)), "{items:#?}");
+}
+
+#[test]
+fn an_answer_under_which_the_row_agrees_is_its_cause() {
+    // A link of 140 kbit/s that loses one packet in 10,000 is full: 135 kbit/s without the headers, less a round trip.
+    let slow = "[question.rate]\n\"140 kbit/s\" = { axis.loss = { \"link.air.down.channel.loss\" = \"0.0001\" }, \"link.air.rate\" = \"140 kbit/s\", \"link.air.down.queue\" = \"500 packets\" }\n\n[[try]]";
+    let study = (shown() + BINDING + "within = 20\n")
+        .replacen("[[try]]", slow, 1)
+        .replace("claims = \"claim-*\"", "rows = \"table\"");
+    let items = reproduced(folder(&study, &TABLE.replace("500", "125")).path(), &Store::none());
+    let of = |reading: &str, series: &str| {
+        items
+            .iter()
+            .find(|row| row.reading == reading && row.series == series && row.margin.is_some())
+            .unwrap()
+    };
+    let slow = of("rate: 140 kbit/s", "reno");
+    assert_eq!((slow.verdict, slow.cause.as_deref()), (Some(Verdict::Agrees), None), "{slow:?}");
+    assert_eq!(of("default", "reno").cause.as_deref(), Some("answer: rate: 140 kbit/s"));
+    assert!(of("default", "reno").experiment.as_ref().unwrap().starts_with("lasthop reproduce "));
+    let slow = of("rate: 140 kbit/s", "reno");
+    assert_eq!((slow.verdict, slow.cause.as_deref()), (Some(Verdict::Agrees), None), "{slow:?}");
+}
+
+#[test]
+fn a_cause_of_no_row_or_no_reading_is_refused() {
+    let refused = |cause: &str| {
+        let folder = folder(&(shown() + BINDING), TABLE);
+        fs::write(folder.path().join("causes.toml"), format!("[[cause]]\n{cause}\n")).unwrap();
+        let problem = Study::read(Source::Folder(folder.path().to_owned())).unwrap_err();
+        assert!(problem.file().ends_with("causes.toml"), "{problem}");
+        let advice = problem.advice().unwrap_or_default();
+        format!("line {}: `{}`: {}; {advice}", problem.line(), problem.underlined(), problem.message())
+    };
+    let rest = "kind = \"answer\"\ncause = \"c\"";
+    let all = [
+        refused(&format!("rows = {{ item = \"tabel\" }}\n{rest}")),
+        refused(&format!("rows = {{ item = \"table\", x = {{ loss = 0.02 }} }}\n{rest}")),
+        refused(&format!("rows = {{ item = \"claim-above\", metric = \"goodput\" }}\n{rest}")),
+        refused(&format!("rows = {{ items = \"table\" }}\n{rest}")),
+        refused(&format!("rows = {{}}\nreading = \"best\"\n{rest}")),
+        refused("rows = {}\nkind = \"answers\"\ncause = \"c\""),
+        refused("rows = {}\nkind = \"open\"\ncause = \" \""),
+        refused(&format!("rows = {{}}\nwhy = \"c\"\n{rest}")),
+    ];
+    insta::assert_snapshot!(all.join("\n\n"));
+}
+
 #[test]
 fn a_picture_of_a_measure_keeps_to_the_measures_place() {
     let measure =

@@ -83,7 +83,10 @@ fn loss_means_the_same_wherever_it_is_said() {
 #[test]
 fn losses_behind_an_arq_are_noted() {
     let [note] = &load("lte,loss=10%").notes()[..] else { panic!("one note") };
-    assert!(note.starts_with("link.wireless.down: `loss` (residual_loss) is the share of packets lost after"), "{note}");
+    assert!(
+        note.starts_with("link.wireless.down: `loss` (residual_loss) is the share of packets lost after"),
+        "{note}"
+    );
     assert!(note.contains("retransmissions") && note.contains("link.wireless.down.channel"), "{note}");
     for path in ["lte", "starlink,loss=1%", "rate=10Mbit/s,loss=1%"] {
         assert_eq!(load(path).notes(), Vec::<String>::new(), "{path}");

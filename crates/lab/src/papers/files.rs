@@ -10,15 +10,15 @@ macro_rules! papers {
 }
 
 papers! {
-    "hasegawa": "study.toml" "published.csv" "ns2.csv" "deviations.toml" "chapter.md" "sack.toml" "mac.toml" "jtcp.toml" "rtt.toml" "fairness-2.toml" "fairness-10.toml" "fig2.toml";
-    "huang": "study.toml" "published.csv" "ns2.csv" "deviations.toml" "chapter.md" "wireless.toml" "wired.toml";
-    "saad": "study.toml" "published.csv" "deviations.toml" "chapter.md" "goodput.toml" "long.toml" "fairness.toml" "friendliness.toml";
-    "miyoshi": "study.toml" "published.csv" "ns2.csv" "deviations.toml" "chapter.md" "one-node.toml" "five-nodes.toml";
-    "koga2": "study.toml" "published.csv" "deviations.toml" "chapter.md" "path.toml";
-    "koga3": "study.toml" "published.csv" "ns2.csv" "deviations.toml" "chapter.md" "tcp-only.toml" "large-cbr.toml" "multiple-cbr.toml";
-    "koga4": "study.toml" "published.csv" "deviations.toml" "chapter.md" "ordered.toml";
-    "koga5": "study.toml" "published.csv" "deviations.toml" "chapter.md" "original.toml" "proposed.toml" "changing.toml";
-    "rfc9438": "study.toml" "published.csv" "deviations.toml" "chapter.md" "path.toml";
-    "today": "study.toml" "deviations.toml" "chapter.md" "acks.toml" "copies.toml" "tags.toml" "window.toml" "repeats.toml" "marks.toml" "classes.toml";
-    "related": "study.toml" "deviations.toml" "chapter.md" "test.toml" "hasegawa.toml" "huang.toml" "koga.toml" "fading.toml" "neighbour.toml";
+    "hasegawa": "study.toml" "published.csv" "ns2.csv" "causes.toml" "deviations.toml" "chapter.md" "sack.toml" "mac.toml" "jtcp.toml" "rtt.toml" "fairness-2.toml" "fairness-10.toml" "fig2.toml";
+    "huang": "study.toml" "published.csv" "ns2.csv" "causes.toml" "deviations.toml" "chapter.md" "wireless.toml" "wired.toml";
+    "saad": "study.toml" "published.csv" "causes.toml" "deviations.toml" "chapter.md" "goodput.toml" "long.toml" "fairness.toml" "friendliness.toml";
+    "miyoshi": "study.toml" "published.csv" "ns2.csv" "causes.toml" "deviations.toml" "chapter.md" "one-node.toml" "five-nodes.toml";
+    "koga2": "study.toml" "published.csv" "causes.toml" "deviations.toml" "chapter.md" "path.toml";
+    "koga3": "study.toml" "published.csv" "ns2.csv" "causes.toml" "deviations.toml" "chapter.md" "tcp-only.toml" "large-cbr.toml" "multiple-cbr.toml";
+    "koga4": "study.toml" "published.csv" "causes.toml" "deviations.toml" "chapter.md" "ordered.toml";
+    "koga5": "study.toml" "published.csv" "causes.toml" "deviations.toml" "chapter.md" "original.toml" "proposed.toml" "changing.toml";
+    "rfc9438": "study.toml" "published.csv" "causes.toml" "deviations.toml" "chapter.md" "path.toml";
+    "today": "study.toml" "causes.toml" "deviations.toml" "chapter.md" "acks.toml" "copies.toml" "tags.toml" "window.toml" "repeats.toml" "marks.toml" "classes.toml";
+    "related": "study.toml" "causes.toml" "deviations.toml" "chapter.md" "test.toml" "hasegawa.toml" "huang.toml" "koga.toml" "fading.toml" "neighbour.toml";
 }

@@ -5,10 +5,11 @@
 //! * [`cells`]: from a place in a grid to its scenario; [`runs`], [`jobs`]: all runs, each once; [`width`]: which are repeated more often; [`store`]: finished runs on disk; [`columns`], [`expression`]: what metrics are made of; [`computed`]: the few things that are Rust.
 //! * [`measure`]: numbers of the results; [`place`]: places on an axis; [`class`]: the verdict on a number; [`order`]: the verdict on words;
 //!   [`claims`], [`rows`]: all rows.
-//! * [`reproduce`]: a whole paper; [`readings`]: sets of answers beside each other; [`counts`]: verdicts together; [`overview`]: its part of the report's
+//! * [`reproduce`]: a whole paper; [`readings`]: sets of answers beside each other; [`causes`]: why a row differs; [`counts`]: verdicts together; [`overview`]: its part of the report's
 //!   first screen.
 //! * [`prose`]: its chapter, with [`figures`], [`courses`], [`tables`] and [`switches`] in them.
 
+pub mod causes;
 pub mod cells;
 pub mod claims;
 pub mod class;

@@ -4,6 +4,7 @@
 
 use super::class::half_digit;
 use super::source::Source;
+use super::value::Pick;
 use lasthop_scenario::Problem;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -43,6 +44,12 @@ impl Published {
     /// Its coordinates as they are written, in the file's order.
     pub fn coordinates(&self) -> impl Iterator<Item = (&str, &str)> {
         coordinates(&self.x)
+    }
+
+    /// Whether it has one of these values on a coordinate.
+    pub fn is_at(&self, name: &str, pick: &Pick) -> bool {
+        self.coordinates()
+            .any(|(known, text)| known == name && pick.values().iter().any(|value| value.is(text)))
     }
 
     /// One coordinate that is a number.

@@ -5,7 +5,7 @@ use super::file::{Part, Reading};
 use super::reproduce::Done;
 use super::study::Study;
 use crate::document::{Block, Cell, Table};
-use crate::item::{AGAIN, Item, Verdict};
+use crate::item::{AGAIN, Item};
 use crate::papers::cells::{measured, place, short};
 use lasthop_scenario::Problem;
 
@@ -127,29 +127,6 @@ pub fn twin<'a>(item: &Item, others: &'a [Item]) -> Option<&'a Item> {
     let is_beside = |one: &&Item| item.margin.is_some() && one.published == item.published;
     let named = || others.iter().filter(is_named);
     named().find(is_there).or_else(|| named().find(is_beside))
-}
-
-/// Answers under which a row that differs would not: for the note of the row.
-pub fn tried(item: &Item, tried: &[super::reproduce::Tried<'_>]) -> Option<String> {
-    if item.verdict != Some(Verdict::Differs) {
-        return None;
-    }
-    let mut held: Vec<&str> = Vec::new();
-    let mut count = 0;
-    for one in tried.iter().filter(|one| !one.question.is_empty()) {
-        let twin = twin(item, &one.items);
-        let Some(verdict) = twin.and_then(|twin| twin.verdict) else { continue };
-        count += 1;
-        if matches!(verdict, Verdict::Agrees | Verdict::Shape) {
-            held.push(&one.label);
-        }
-    }
-    let held = match held.len() {
-        0 => "differs or is open under each".to_owned(),
-        1..=3 => format!("holds under {}", held.join(" / ")),
-        many => format!("holds under {many} of them"),
-    };
-    (count > 0).then(|| format!("tried: {count} other answers, {held}"))
 }
 
 #[cfg(test)]

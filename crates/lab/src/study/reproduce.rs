@@ -7,7 +7,7 @@ use super::readings::{self, Read};
 use super::runs::{self, Frame, Order};
 use super::store::Store;
 use super::study::Study;
-use super::{ns2, overview, prose, rows};
+use super::{causes, ns2, overview, prose, rows};
 use crate::item::Item;
 use crate::papers::{Reproduction, Settings};
 use crate::progress::Progress;
@@ -104,11 +104,7 @@ pub fn run<'a>(
     let others = readings.iter_mut().map(|read| &mut read.items);
     let others = others.chain(tried.iter_mut().map(|tried| &mut tried.items)).flatten();
     ns2::attach(study, items.iter_mut().chain(others));
-    for item in &mut items {
-        if let Some(words) = readings::tried(item, &tried) {
-            item.note = format!("{}; {words}", item.note);
-        }
-    }
+    causes::attach(study, &mut items, &mut readings, &mut tried);
     Ok(Done { frame, items, tried, readings })
 }
 

@@ -39,14 +39,8 @@ pub fn binding<'a>(study: &'a Study, published: &Published) -> Option<&'a Bindin
         binding.rows.matches(&published.item)
             && filter.series.as_ref().is_none_or(|series| series.matches(&published.series))
             && filter.metric.as_ref().is_none_or(|metric| metric.matches(&published.metric))
-            && filter.x.iter().all(|(name, pick)| has(published, name, pick))
+            && filter.x.iter().all(|(name, pick)| published.is_at(name, pick))
     })
-}
-
-/// Whether a published number has one of these values on a coordinate.
-fn has(published: &Published, name: &str, pick: &Pick) -> bool {
-    let mut coordinates = published.coordinates();
-    coordinates.any(|(known, text)| known == name && pick.values().iter().any(|value| value.is(text)))
 }
 
 /// Where a published number is in the grid, and its coordinates.

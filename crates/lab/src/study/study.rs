@@ -1,5 +1,6 @@
 //! A paper's files, read and checked: every name that is used exists.
 
+use super::causes::{self, Cause};
 use super::expression::Expression;
 use super::file::{Comparison, File, Measure, Over};
 use super::measure::over_laid;
@@ -25,6 +26,8 @@ pub struct Study {
     pub published: Vec<Published>,
     /// `ns2.csv`.
     pub ns2: Vec<Ns2>,
+    /// `causes.toml`.
+    pub causes: Vec<Cause>,
     /// `deviations.toml`.
     pub deviations: Vec<Deviation>,
     /// `chapter.md`.
@@ -51,6 +54,7 @@ impl Study {
             .map_err(|error| text.at(error.span().unwrap_or(0..0), error.message().trim()))?;
         let published = published::read(&source)?;
         let ns2 = ns2::read(&source)?;
+        let causes = causes::read(&source)?;
         let deviations = match source.text("deviations.toml")? {
             None => Vec::new(),
             Some(inner) => deviation::read(&inner).map_err(|error| {
@@ -65,6 +69,7 @@ impl Study {
             file,
             published,
             ns2,
+            causes,
             deviations,
             prose,
             formulas: BTreeMap::new(),
@@ -73,6 +78,7 @@ impl Study {
         study.formulas = study.formulas()?;
         study.measured = super::references::measured(&study)?;
         ns2::check(&study)?;
+        causes::check(&study)?;
         Ok(study)
     }
 
@@ -90,7 +96,7 @@ impl Study {
         names.filter_map(|name| Some((name.clone(), self.formulas.get(name)?.clone()))).collect()
     }
 
-    /// SHA-256 of its files that decide results (study.toml, published.csv, ns2.csv, the paths), the first 16 digits.
+    /// SHA-256 of its files that decide results (study.toml, published.csv, ns2.csv, causes.toml, the paths), the first 16 digits.
     ///
     /// # Errors
     /// If a file cannot be read any more.
@@ -99,6 +105,7 @@ impl Study {
         digest.update(&self.text.text);
         digest.update(self.source.text("published.csv")?.unwrap_or_default());
         digest.update(self.source.text("ns2.csv")?.unwrap_or_default());
+        digest.update(self.source.text("causes.toml")?.unwrap_or_default());
         for path in self.paths() {
             digest.update(self.source.text(path)?.unwrap_or_default());
         }

@@ -6,7 +6,7 @@ use crate::document::{Block, Cell, Setting, Table};
 use crate::item::{Item, Verdict};
 
 /// The columns that an answer changes, by their headings.
-const CHANGED: [&str; 3] = ["ours", "off by", "verdict"];
+const CHANGED: [&str; 4] = ["ours", "off by", "verdict", "cause"];
 
 /// A table of rows that can be switched to the readings and answers under which a verdict is another one; as it is, if
 /// there are none. `row` gives the cells of an item, as in `table`.

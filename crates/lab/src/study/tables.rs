@@ -86,32 +86,64 @@ fn ranking(done: &Done<'_>, table: &file::Table, item: &str) -> Ranking {
 pub fn rows(done: &Done<'_>, caption: &str, is_meant: impl Fn(&Item) -> bool) -> Block {
     let items = done.items.iter().filter(|item| item.verdict.is_some() && is_meant(item));
     let items: Vec<&Item> = items.collect();
-    let table = plain(caption, &items);
-    let has_ns2 = table.columns.len() > COLUMNS.len();
-    let cells = |item: &Item| if has_ns2 { with_ns2(item) } else { row(item) };
-    switched(done, table, &items, cells)
+    let shown = Shown::of(&items);
+    switched(done, shown.table(caption, &items), &items, |item| shown.row(item))
 }
 
-const COLUMNS: [&str; 7] = ["row", "published", "ours", "off by", "margin", "verdict", "what"];
+/// The columns that only some tables have.
+#[derive(Clone, Copy)]
+struct Shown {
+    ns2: bool,
+    cause: bool,
+}
 
-fn plain(caption: &str, items: &[&Item]) -> Table {
-    let mut columns = COLUMNS.map(String::from).to_vec();
-    let has_ns2 = items.iter().any(|item| item.ns2.is_some());
-    if has_ns2 {
-        columns.insert(NS2_AT, "ns-2".into());
+impl Shown {
+    /// Columns in which a row has something.
+    fn of(items: &[&Item]) -> Shown {
+        Shown {
+            ns2: items.iter().any(|item| item.ns2.is_some()),
+            cause: items.iter().any(|item| item.cause.is_some()),
+        }
     }
-    let row = if has_ns2 { with_ns2 } else { row };
-    Table { caption: caption.into(), columns, rows: items.iter().map(|item| row(item)).collect() }
-}
 
-fn with_ns2(item: &Item) -> Vec<Cell> {
-    let mut cells = row(item);
-    cells.insert(NS2_AT, ns2(item));
-    cells
+    fn table(self, caption: &str, items: &[&Item]) -> Table {
+        let headings =
+            [("row", true), ("published", true), ("ours", true), ("ns-2", self.ns2), ("off by", true)];
+        let more = [("margin", true), ("verdict", true), ("cause", self.cause), ("what", true)];
+        let shown = headings.into_iter().chain(more).filter(|(_, is_shown)| *is_shown);
+        Table {
+            caption: caption.into(),
+            columns: shown.map(|(heading, _)| heading.to_owned()).collect(),
+            rows: items.iter().map(|item| self.row(item)).collect(),
+        }
+    }
+
+    fn row(self, item: &Item) -> Vec<Cell> {
+        let mut cells = row(item);
+        if self.cause {
+            cells.insert(CAUSE_AT, cause(item));
+        }
+        if self.ns2 {
+            cells.insert(NS2_AT, ns2(item));
+        }
+        cells
+    }
 }
 
 /// Where ns-2's column stands, if a row has its number.
 const NS2_AT: usize = 3;
+
+/// Where the cause stands without ns-2's column, if a row has one.
+const CAUSE_AT: usize = 6;
+
+/// A row's cause with the command that shows it.
+fn cause(item: &Item) -> Cell {
+    let Some(cause) = &item.cause else { return Cell::Empty };
+    Cell::Text(match &item.experiment {
+        Some(command) => format!("{cause} ({command})"),
+        None => cause.clone(),
+    })
+}
 
 fn ns2(item: &Item) -> Cell {
     let of_ns2 = Item { measured: item.ns2, ci95: item.ns2_ci95, ..item.clone() };
@@ -269,7 +301,8 @@ mod tests {
         };
         let claim =
             Item::new("saad", "claim-fig6", "claim").said("W_CW above Reno", 0.25, 8, Verdict::Differs);
-        let table = plain("caption", &[&number, &claim]);
+        let items = [&number, &claim];
+        let table = Shown::of(&items).table("caption", &items);
         let texts: Vec<Vec<&str>> =
             table.rows.iter().map(|row| row.iter().map(Cell::text).collect()).collect();
         assert_eq!(
@@ -286,5 +319,12 @@ mod tests {
         );
         assert_eq!(texts[1], ["claim-fig6", "–", "2 of 8 points", "–", "–", "differs", "W_CW above Reno"]);
         assert!(table.rows.iter().all(|row| row.len() == table.columns.len()));
+        let caused = Item { cause: Some("answer: delayed ACKs: off".into()), ns2: Some(131.0), ..claim };
+        let table = Shown::of(&[&number, &caused]).table("caption", &[&number, &caused]);
+        let at = table.columns.iter().position(|column| column == "cause").unwrap();
+        assert_eq!(
+            table.rows.iter().map(|row| row[at].text()).collect::<Vec<_>>(),
+            ["–", "answer: delayed ACKs: off"]
+        );
     }
 }

@@ -1,0 +1,327 @@
+//! `causes.toml`: why a row differs, in a sentence, and the command that shows it.
+//!
+//! Every row that differs or has only the shape gets a cause. A written one wins: the first in the file that matches the
+//! row. Without one the cause is the answers under which the row agrees, and `open` where there is none.
+
+use super::file::Ordered;
+use super::published::Published;
+use super::readings::{Read, twin};
+use super::reproduce::{self, Tried};
+use super::source::{Source, Text};
+use super::study::Study;
+use super::value::{Pick, Texts};
+use crate::item::{AGAIN, DEFAULT, Item, Verdict};
+use lasthop_scenario::{Problem, nearest};
+use serde::Deserialize;
+use std::fmt;
+use toml::Spanned;
+
+const FILE: &str = "causes.toml";
+
+/// The coordinate that says under which answer a row is.
+const SETTING: &str = "setting";
+
+/// Labels of answers that a computed cause names; the others are counted.
+const NAMED: usize = 3;
+
+/// What kind of thing makes a row differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum Kind {
+    /// Another answer to a question that the paper leaves open makes the row agree.
+    #[serde(rename = "answer")]
+    Answer,
+    /// A default of ns-2 that the paper does not mention.
+    #[serde(rename = "ns-2")]
+    Ns2,
+    /// The paper's number is one run, and single runs vary that much.
+    #[serde(rename = "one run")]
+    OneRun,
+    /// The paper contradicts itself.
+    #[serde(rename = "paper")]
+    Paper,
+    /// A sentence proves that the cause cannot be known.
+    #[serde(rename = "unknowable")]
+    Unknowable,
+    /// Searched, and not found: the sentence says where.
+    #[serde(rename = "open")]
+    Open,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Answer => "answer",
+            Kind::Ns2 => "ns-2",
+            Kind::OneRun => "one run",
+            Kind::Paper => "paper",
+            Kind::Unknowable => "unknowable",
+            Kind::Open => "open",
+        })
+    }
+}
+
+/// A written cause.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cause {
+    /// The rows that it explains.
+    rows: Spanned<Which>,
+    /// Readings in which it does: `default`, a reading's name, or `question: answer`; every one by default.
+    reading: Option<Spanned<Texts>>,
+    /// What kind it is.
+    kind: Kind,
+    /// The sentence that names it.
+    cause: Spanned<String>,
+    /// The command that shows it.
+    experiment: Option<String>,
+}
+
+/// Rows, by patterns of their names and by coordinates; what is absent is any.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Which {
+    item: Option<Texts>,
+    series: Option<Texts>,
+    metric: Option<Texts>,
+    #[serde(default)]
+    x: Ordered<Pick>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    #[serde(default)]
+    cause: Vec<Cause>,
+}
+
+/// The causes of a paper, in the file's order; none if the paper has no such file.
+///
+/// # Errors
+/// The first thing that cannot be read.
+pub fn read(source: &Source) -> Result<Vec<Cause>, Problem> {
+    let Some(inner) = source.text(FILE)? else { return Ok(Vec::new()) };
+    let written: Written = toml::from_str(&inner).map_err(|error| {
+        let span = error.span().unwrap_or(0..0);
+        Problem::at(&source.path(FILE), &inner, span, error.message().trim())
+    })?;
+    Ok(written.cause)
+}
+
+/// Whether each cause matches a published number or a claim, in readings that exist.
+///
+/// # Errors
+/// The first that does not.
+pub fn check(study: &Study) -> Result<(), Problem> {
+    if study.causes.is_empty() {
+        return Ok(());
+    }
+    let text = Text { name: study.source.path(FILE), text: study.source.text(FILE)?.unwrap_or_default() };
+    let answers =
+        study.file.question.iter().flat_map(|(question, answers)| {
+            answers.keys().map(move |answer| reproduce::label(question, answer))
+        });
+    let readings: Vec<String> =
+        std::iter::once(DEFAULT.into()).chain(study.file.reading.keys().cloned()).chain(answers).collect();
+    for cause in &study.causes {
+        let rows = cause.rows.get_ref();
+        let has_number = study.published.iter().any(|published| rows.is_of_number(published));
+        let has_claim = study.file.claim.iter().any(|claim| rows.is_of_claim(&claim.item, &claim.series));
+        if !has_number && !has_claim {
+            let message = "no published number or claim of this paper is meant by these `rows`";
+            let known: Vec<&str> = study.published.iter().map(|row| row.item.as_str()).collect();
+            let known = known.into_iter().chain(study.file.claim.iter().map(|claim| claim.item.as_str()));
+            let written = rows.item.iter().flat_map(Texts::all).next();
+            let meant = written.and_then(|written| nearest(written, known));
+            let help = meant.filter(|meant| Some(*meant) != written.map(String::as_str)).map_or(
+                "keys: item, series, metric, x = { NAME = VALUE }, as in published.csv".to_owned(),
+                |meant| format!("did you mean item = \"{meant}\"?"),
+            );
+            return Err(text.at(cause.rows.span(), message).advise(help));
+        }
+        if let Some(reading) = &cause.reading {
+            let unknown = reading.get_ref().all().iter().find(|one| !readings.contains(one));
+            if let Some(unknown) = unknown {
+                let message = format!("this paper has no reading `{unknown}`");
+                let known = readings.iter().map(String::as_str);
+                let help = match nearest(unknown, known) {
+                    Some(meant) => format!("did you mean `{meant}`?"),
+                    None => format!("known: {}", readings.join(", ")),
+                };
+                return Err(text.at(reading.span(), message).advise(help));
+            }
+        }
+        if cause.cause.get_ref().trim().is_empty() {
+            return Err(text.at(cause.cause.span(), "a cause is a sentence"));
+        }
+    }
+    Ok(())
+}
+
+impl Which {
+    fn is_named(&self, item: &str, series: &str) -> bool {
+        self.item.as_ref().is_none_or(|items| items.matches(item))
+            && self.series.as_ref().is_none_or(|several| several.matches(series))
+    }
+
+    fn is_of_number(&self, published: &Published) -> bool {
+        self.is_named(&published.item, &published.series)
+            && self.metric.as_ref().is_none_or(|metrics| metrics.matches(&published.metric))
+            && self.x.iter().all(|(name, pick)| published.is_at(name, pick))
+    }
+
+    fn is_of_claim(&self, item: &str, series: &str) -> bool {
+        self.is_named(item, series) && self.metric.is_none() && self.x.is_empty()
+    }
+
+    /// A number that was looked for along an axis has the coordinate where it was found: the published row has the other.
+    fn matches(&self, study: &Study, item: &Item) -> bool {
+        if item.margin.is_none() {
+            return self.is_of_claim(&item.item, &item.series);
+        }
+        let is_row = |published: &&Published| {
+            published.item == item.item
+                && published.series == item.series
+                && published.metric == item.metric
+                && Some(published.value()) == item.published
+        };
+        let is_there = |published: &&Published| {
+            published.coordinates().all(|(name, text)| {
+                item.x.get(name).is_some_and(|x| x.as_str() == Some(text) || x.as_f64() == text.parse().ok())
+            })
+        };
+        let rows = || study.published.iter().filter(is_row);
+        rows().find(is_there).or_else(|| rows().next()).is_some_and(|published| self.is_of_number(published))
+    }
+}
+
+/// A row's cause: the words and the command.
+type Found = (String, Option<String>);
+
+/// Gives each row that differs or has the shape alone its cause.
+pub fn attach(study: &Study, items: &mut [Item], readings: &mut [Read<'_>], tried: &mut [Tried<'_>]) {
+    let of_default: Vec<Option<Found>> = {
+        let others: Vec<Other<'_>> = answers(tried).chain(readings.iter().map(Other::of)).collect();
+        items.iter().map(|item| found(study, item, &others)).collect()
+    };
+    let of_readings: Vec<Vec<Option<Found>>> = {
+        let default = Other { label: "the default reading".into(), items: &*items };
+        let others: Vec<Other<'_>> = answers(tried).chain([default]).collect();
+        let of = |read: &Read<'_>| read.items.iter().map(|item| found(study, item, &others)).collect();
+        readings.iter().map(of).collect()
+    };
+    set(items, of_default);
+    for (read, causes) in readings.iter_mut().zip(of_readings) {
+        set(&mut read.items, causes);
+    }
+    for one in tried {
+        let causes = one.items.iter().map(|item| under_an_answer(study, item, items)).collect();
+        set(&mut one.items, causes);
+    }
+}
+
+fn set(items: &mut [Item], causes: Vec<Option<Found>>) {
+    for (item, cause) in items.iter_mut().zip(causes) {
+        (item.cause, item.experiment) =
+            cause.map_or((None, None), |(cause, experiment)| (Some(cause), experiment));
+    }
+}
+
+/// Other results of the same paper.
+struct Other<'a> {
+    label: String,
+    items: &'a [Item],
+}
+
+impl<'a> Other<'a> {
+    fn of(read: &'a Read<'_>) -> Other<'a> {
+        Other { label: format!("the {} reading", read.name), items: &read.items }
+    }
+}
+
+fn answers<'a>(tried: &'a [Tried<'_>]) -> impl Iterator<Item = Other<'a>> {
+    let answered = tried.iter().filter(|one| !one.question.is_empty());
+    answered.map(|one| Other { label: one.label.clone(), items: &one.items })
+}
+
+fn has_cause(item: &Item) -> bool {
+    matches!(item.verdict, Some(Verdict::Differs | Verdict::Shape))
+}
+
+fn found(study: &Study, item: &Item, others: &[Other<'_>]) -> Option<Found> {
+    has_cause(item).then(|| written(study, item).unwrap_or_else(|| computed(study, item, others)))
+}
+
+/// The first written cause that matches.
+fn written(study: &Study, item: &Item) -> Option<Found> {
+    let is_of_reading = |cause: &&Cause| {
+        cause.reading.as_ref().is_none_or(|readings| readings.get_ref().all().contains(&item.reading))
+    };
+    let cause = study
+        .causes
+        .iter()
+        .filter(is_of_reading)
+        .find(|cause| cause.rows.get_ref().matches(study, &as_of_default(item)))?;
+    let words = format!("{}: {}", cause.kind, cause.cause.get_ref().trim().trim_end_matches('.'));
+    Some((words, cause.experiment.clone()))
+}
+
+/// The answers and readings under which the row does not differ; `open` if there is none.
+fn computed(study: &Study, item: &Item, others: &[Other<'_>]) -> Found {
+    let holds = |verdict: Verdict| match item.verdict {
+        Some(Verdict::Shape) => verdict == Verdict::Agrees,
+        _ => matches!(verdict, Verdict::Agrees | Verdict::Shape),
+    };
+    let verdicts = others.iter().filter_map(|other| Some((other, twin(item, other.items)?.verdict?)));
+    let verdicts: Vec<(&Other<'_>, Verdict)> = verdicts.collect();
+    let held: Vec<&str> = verdicts
+        .iter()
+        .filter(|(_, verdict)| holds(*verdict))
+        .map(|(other, _)| other.label.as_str())
+        .collect();
+    let experiment = format!("lasthop reproduce {} --all", study.source.origin());
+    match (held.len(), verdicts.len(), item.verdict) {
+        (0, count, Some(Verdict::Shape)) => {
+            let words = format!(
+                "open: in the mean it holds at all points, at some by less than the interval of the repetitions; no answer \
+                 that was tried makes it sure ({count} tried)"
+            );
+            (words, None)
+        }
+        (0, 0, _) => ("open: no answer was tried".into(), None),
+        (0, count, _) => (format!("open: no answer that was tried makes it agree ({count} tried)"), None),
+        (several, ..) => {
+            let named = held.iter().take(NAMED).copied().collect::<Vec<&str>>().join(" / ");
+            let more = if several > NAMED { format!(" / {} more", several - NAMED) } else { String::new() };
+            (format!("answer: {named}{more}"), Some(experiment))
+        }
+    }
+}
+
+/// The cause of a row under an answer: that of the default reading's row, or the answer itself if that row does not differ.
+fn under_an_answer(study: &Study, item: &Item, default: &[Item]) -> Option<Found> {
+    if !has_cause(item) {
+        return None;
+    }
+    if let Some(cause) = written(study, item) {
+        return Some(cause);
+    }
+    let Some(own) = twin(&as_of_default(item), default) else {
+        return Some(("open: the default reading has no such row".into(), None));
+    };
+    Some(match (&own.cause, item.reading == DEFAULT) {
+        (Some(cause), _) => (cause.clone(), own.experiment.clone()),
+        (None, true) => ("open: with the repetitions of a full run it does not differ".into(), None),
+        (None, false) => {
+            let verdict = own.verdict.map_or("has no verdict", Verdict::sentence);
+            (format!("answer: this one itself; without it the row {verdict}"), None)
+        }
+    })
+}
+
+/// The row as it is called in the default reading.
+fn as_of_default(item: &Item) -> Item {
+    let Some(name) = item.item.strip_prefix(AGAIN) else { return item.clone() };
+    let mut own = Item { item: name.to_owned(), ..item.clone() };
+    own.x.remove(SETTING);
+    own
+}
