@@ -53,6 +53,9 @@ pub struct Item {
     pub experiment: Option<String>,
     /// What a reader should know.
     pub note: String,
+    /// The probability to lie as far away if the paper were right, where its number is compared with single runs.
+    #[serde(skip)]
+    pub chance: Option<f64>,
 }
 
 impl Item {
@@ -78,6 +81,7 @@ impl Item {
             cause: None,
             experiment: None,
             note: String::new(),
+            chance: None,
         }
     }
 
@@ -143,7 +147,9 @@ pub enum Verdict {
     Shape,
     /// The interval lies outside of the margin; a claim surely fails at a point.
     Differs,
-    /// Neither: more repetitions would tell.
+    /// No number of repetitions tells: the paper's number is one run that varies too much, or its margin is its own spread.
+    Undecidable,
+    /// None of these: more repetitions would tell.
     Inconclusive,
 }
 
@@ -154,6 +160,7 @@ impl Verdict {
             Verdict::Agrees => "agrees",
             Verdict::Shape => "shape",
             Verdict::Differs => "differs",
+            Verdict::Undecidable => "undecidable",
             Verdict::Inconclusive => "inconclusive",
         }
     }
@@ -164,6 +171,7 @@ impl Verdict {
             Verdict::Agrees => "agrees",
             Verdict::Shape => "has the shape",
             Verdict::Differs => "differs",
+            Verdict::Undecidable => "is undecidable",
             Verdict::Inconclusive => "is inconclusive",
         }
     }

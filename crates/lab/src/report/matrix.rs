@@ -48,6 +48,7 @@ fn sign(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Agrees => "✓",
         Verdict::Shape => "~",
+        Verdict::Undecidable => "∅",
         Verdict::Inconclusive => "?",
         Verdict::Differs => "✗",
     }

@@ -19,6 +19,7 @@ pub fn words(counts: &Counts) -> String {
         one(counts.agrees, "agrees", "agree"),
         one(counts.differs, "differs", "differ"),
         one(counts.inconclusive, "is inconclusive", "are inconclusive"),
+        one(counts.undecidable, "is undecidable", "are undecidable"),
         one(counts.shape, "has the shape", "have the shape"),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
@@ -67,6 +68,9 @@ impl Chance {
 
 /// The probability to lie as far outside of the margin if the paper were right at its edge.
 fn by_chance(item: &Item) -> Option<f64> {
+    if item.chance.is_some() {
+        return item.chance;
+    }
     let (published, margin, mean) = (item.published?, item.margin?, item.measured?);
     let [low, high] = item.ci95?;
     let beyond = (mean - published).abs() - margin;

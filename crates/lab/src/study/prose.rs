@@ -165,6 +165,7 @@ impl Writer<'_> {
                 "agrees" => counts.agrees,
                 "differs" => counts.differs,
                 "inconclusive" => counts.inconclusive,
+                "undecidable" => counts.undecidable,
                 "shape" => counts.shape,
                 "all" => counts.all(),
                 _ => return Err(self.wrong(directive, format!("`{wanted}` is not a verdict"))),
@@ -228,6 +229,7 @@ fn said(verdict: Verdict) -> &'static str {
         Verdict::Agrees => "agrees with ours",
         Verdict::Shape => "agrees with ours in the mean, not surely",
         Verdict::Differs => "differs from ours",
+        Verdict::Undecidable => "cannot be decided: no number of repetitions tells",
         Verdict::Inconclusive => "is open: more repetitions would tell",
     }
 }

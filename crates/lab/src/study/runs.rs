@@ -23,6 +23,8 @@ pub struct Results {
     pub axes: Vec<(String, Vec<Value>)>,
     /// Repetitions asked for.
     pub runs: usize,
+    /// How many times longer than at length 1 its runs are.
+    pub length: u32,
     /// Whether nothing in it is random.
     pub is_exact: bool,
     /// By cell.
@@ -275,7 +277,8 @@ fn frame<'a>(
     }
     for (name, grid) in order.run(study) {
         let (axes, runs) = (axes(study, grid, order.mode), order.mode.runs(grid) as usize);
-        frame.insert(name.clone(), Results { axes, runs, is_exact: !grid.random, cells: Vec::new() });
+        let length = order.mode.length(grid);
+        frame.insert(name.clone(), Results { axes, runs, length, is_exact: !grid.random, cells: Vec::new() });
     }
     for one in asked {
         let of = |at: usize| one.tickets.iter().map(|ticket| jobs.values(*ticket)?[at]).collect();

@@ -40,7 +40,7 @@ fn is_decided_otherwise(one: &Item, other: &Item) -> bool {
     let holds = |item: &Item| match item.verdict? {
         Verdict::Agrees | Verdict::Shape => Some(true),
         Verdict::Differs => Some(false),
-        Verdict::Inconclusive => None,
+        Verdict::Undecidable | Verdict::Inconclusive => None,
     };
     holds(one).zip(holds(other)).is_some_and(|(one, other)| one != other)
 }

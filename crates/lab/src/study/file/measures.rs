@@ -142,6 +142,10 @@ pub struct Binding {
     pub class: Class,
     /// Another margin than the class's, of all rows or by series.
     pub within: Option<Within>,
+    /// How many times longer one run of ours is than the paper's, at the grid's length 1: for a number of one run.
+    pub times_shorter: Option<f64>,
+    /// Why its margin decides nothing at its edge, where it is the paper's own spread.
+    pub undecidable: Option<String>,
     /// Whether what is published is a number of our own, made from words of the paper.
     #[serde(default)]
     pub ours: bool,
