@@ -184,7 +184,10 @@ fn ns2_stands_beside_its_row_and_in_the_tables_and_pictures() {
         tables.flat_map(|table| &table.rows).map(|row| vec![row[0].text(), row[3].text()]).collect();
     assert_eq!(
         cells[..2],
-        [["table, reno, loss 0.01", "512 ± 7.50 kbit/s"], ["table, westwood+, loss 0.01", "–"]]
+        [
+            ["table, reno, loss 0.01: goodput", "512.5 ± 7.5 kbit/s"],
+            ["table, westwood+, loss 0.01: goodput", "–"]
+        ]
     );
     let curves = done.chapter.blocks.iter().filter_map(|block| match block {
         Block::Figure(figure) => figure.curves.iter().find(|curve| curve.kind == CurveKind::Other),

@@ -56,12 +56,11 @@ impl Chance {
     /// In a sentence.
     pub fn words(&self) -> String {
         format!(
-            "Were the paper exact, each of {} rows would still differ with a probability of at most 2.5 %: up to {:.1} by \
-             chance. Of {} numbers that differ, {} stay if at most 5 % of them may be wrong.",
-            self.rows,
-            self.expected,
-            self.differ,
-            self.kept.min(self.differ)
+            "Chance alone would make at most {} of these rows differ; with that taken into account (false discovery rate \
+             5 %), {} of {} numbers still do.",
+            libm::ceil(self.expected),
+            self.kept.min(self.differ),
+            self.differ
         )
     }
 }

@@ -7,7 +7,7 @@ use super::switches::switched;
 use super::value::Value;
 use crate::document::{Block, Cell, Table};
 use crate::item::{AGAIN, Item};
-use crate::papers::cells::{measured, number, place, short};
+use crate::papers::cells::{measured, number, short, words};
 use crate::papers::deviation::Deviation;
 use crate::ranking::{Ranked, Ranking};
 use lasthop_scenario::Problem;
@@ -158,9 +158,7 @@ fn with_unit(cell: Cell, unit: &str) -> Cell {
 }
 
 fn row(item: &Item) -> Vec<Cell> {
-    let parts = [item.item.clone(), item.series.clone(), place(item)];
-    let named: Vec<String> = parts.into_iter().filter(|part| !part.is_empty() && part != "claim").collect();
-    let mut cells = vec![Cell::Text(named.join(", "))];
+    let mut cells = vec![Cell::Text(words(item))];
     match item.margin {
         None => {
             // A claim: at how many of its points it holds.
@@ -308,16 +306,16 @@ mod tests {
         assert_eq!(
             texts[0],
             [
-                "table2, reno, 6 flows",
+                "Table 2, reno, 6 flows: mean throughput",
                 "139.1 kbit/s",
-                "132 ± 2.00 kbit/s",
+                "132.0 ± 2.0 kbit/s",
                 "-5.1 %",
                 "± 6.96",
                 "inconclusive",
                 "Table II"
             ]
         );
-        assert_eq!(texts[1], ["claim-fig6", "–", "2 of 8 points", "–", "–", "differs", "W_CW above Reno"]);
+        assert_eq!(texts[1], ["claim: fig6", "–", "2 of 8 points", "–", "–", "differs", "W_CW above Reno"]);
         assert!(table.rows.iter().all(|row| row.len() == table.columns.len()));
         let caused = Item { cause: Some("answer: delayed ACKs: off".into()), ns2: Some(131.0), ..claim };
         let table = Shown::of(&[&number, &caused]).table("caption", &[&number, &caused]);

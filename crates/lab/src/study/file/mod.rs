@@ -31,6 +31,12 @@ pub struct File {
     pub title: String,
     /// One line: what it is about.
     pub summary: String,
+    /// How it comes out, in a sentence, with the placeholders of `chapter.md`.
+    #[serde(default)]
+    pub answer: String,
+    /// Whether its claims are ours, and published by nobody.
+    #[serde(default)]
+    pub ours: bool,
     /// Authors, title, where it appeared.
     pub citation: String,
     /// Where its mechanism lives: `sender`, `receiver`, `router`, `link`.
