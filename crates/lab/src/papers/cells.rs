@@ -10,7 +10,12 @@ use serde_json::Value;
 pub(crate) fn measured(item: &Item) -> Cell {
     match (item.measured, item.ci95) {
         (Some(mean), Some([low, high])) if item.is_skewed() => {
-            Cell::Number(format!("{} ({} to {})", number(mean), number(low), number(high)))
+            let half = (high - low) / 2.0;
+            let decimals = (1.0 - libm::floor(libm::log10(half))).clamp(0.0, 9.0) as usize;
+            Cell::Number(match mean.abs() < 1e-3 && mean != 0.0 {
+                true => format!("{} ({} to {})", number(mean), number(low), number(high)),
+                false => format!("{mean:.decimals$} ({low:.decimals$} to {high:.decimals$})"),
+            })
         }
         // Below a thousandth powers of ten are shorter.
         (Some(mean), Some(ci95)) if ci95.iter().all(|end| end.is_finite()) && mean.abs() >= 1e-3 => {
@@ -63,6 +68,15 @@ fn heading(name: &str) -> String {
     match name.strip_prefix("claim-") {
         Some(about) => format!("claim: {}", about.replace('-', " ")),
         None => name.replace('-', " "),
+    }
+}
+
+/// A number with three significant digits at most: `0.5`, `6.96`.
+pub(crate) fn trimmed(value: f64) -> String {
+    let text = number(value);
+    match text.contains('.') && !text.contains('e') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
     }
 }
 

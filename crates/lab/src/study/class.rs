@@ -257,7 +257,9 @@ impl Judged<'_> {
         // Spread of one run of the paper's length, and what is not known of our mean.
         let deviation = self.spread * libm::sqrt(self.paper.times_shorter.max(1.0) + 1.0 / n);
         let half = quantile(freedom) * deviation;
-        let is_unseen = self.ours.mean == 0.0 && self.spread == 0.0;
+        // A count may be 1 in the next run; a quantity that never varies does not begin to.
+        let is_count = matches!(self.class, Class::Count | Class::OneRun);
+        let is_unseen = is_count && self.ours.mean == 0.0 && self.spread == 0.0;
         let one_more = match is_unseen {
             true => [0.0, most_unseen(n)],
             false => [self.ours.mean - half, self.ours.mean + half],

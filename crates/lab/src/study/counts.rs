@@ -55,12 +55,14 @@ impl Chance {
 
     /// In a sentence.
     pub fn words(&self) -> String {
+        let still = match self.differ {
+            0 => "no number does".to_owned(),
+            all => format!("{} of {all} numbers still do", self.kept.min(all)),
+        };
         format!(
             "Chance alone would make at most {} of these rows differ; with that taken into account (false discovery rate \
-             5 %), {} of {} numbers still do.",
+             5 %), {still}.",
             libm::ceil(self.expected),
-            self.kept.min(self.differ),
-            self.differ
         )
     }
 }

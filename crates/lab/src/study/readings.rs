@@ -6,7 +6,7 @@ use super::reproduce::Done;
 use super::study::Study;
 use crate::document::{Block, Cell, Table};
 use crate::item::{AGAIN, Item};
-use crate::papers::cells::{measured, place, short};
+use crate::papers::cells::{measured, short, words};
 use lasthop_scenario::Problem;
 
 /// The parts of a reading's answers, in their order.
@@ -109,13 +109,11 @@ fn is_near(item: &Item) -> bool {
 }
 
 fn table(done: &Done<'_>, read: &Read<'_>) -> Table {
-    let columns = ["item", "series", "at", "published", "default", "verdict", read.name, "verdict"];
+    let columns = ["row", "published", "default", "verdict", read.name, "verdict"];
     let row = |item: &Item| {
         let other = twin(item, &read.items);
         vec![
-            Cell::Text(item.item.clone()),
-            Cell::Text(item.series.clone()),
-            Cell::Text(place(item)),
+            Cell::Text(words(item)),
             item.published.map_or(Cell::Empty, |value| Cell::Number(short(value))),
             measured(item),
             Cell::Verdict(item.verdict),
