@@ -57,7 +57,7 @@ pub(crate) struct Reproduce {
     /// How to print
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
-    /// Where the report goes; by default target/report/index.html, or ./lasthop-report.html if there is no target
+    /// Where the report goes, and beside it a .csv with every row; by default target/report/index.html, or ./lasthop-report.html if there is no target
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
 }

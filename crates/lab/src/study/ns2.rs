@@ -52,12 +52,7 @@ impl Ns2 {
 
     fn is_beside(&self, item: &Item) -> bool {
         let name = item.item.strip_prefix(AGAIN).unwrap_or(&item.item);
-        let is_there = |(name, text): (&str, &str)| {
-            let number: Option<f64> = text.parse().ok();
-            item.x.get(name).is_some_and(|x| {
-                x.as_str() == Some(text) || number.is_some_and(|number| x.as_f64() == Some(number))
-            })
-        };
+        let is_there = |(name, text): (&str, &str)| item.is_at(name, text);
         self.item == name
             && self.series == item.series
             && self.metric == item.metric

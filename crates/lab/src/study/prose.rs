@@ -234,9 +234,7 @@ impl Writer<'_> {
                 && parts.all(|part| match part.split_once('=') {
                     Some(("series", series)) => item.series == series.trim(),
                     Some(("metric", metric)) => item.metric == metric.trim(),
-                    Some((name, value)) => item.x.get(name.trim()).is_some_and(|x| {
-                        x.as_str() == Some(value.trim()) || x.as_f64() == value.trim().parse().ok()
-                    }),
+                    Some((name, value)) => item.is_at(name.trim(), value.trim()),
                     None => false,
                 })
         })
