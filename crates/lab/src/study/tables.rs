@@ -117,8 +117,8 @@ const NS2_AT: usize = 3;
 fn what(item: &Item) -> String {
     match (&item.cause, &item.experiment) {
         (None, _) => item.note.clone(),
-        (Some(cause), None) => format!("{cause}. {}", item.note),
-        (Some(cause), Some(command)) => format!("{cause} ({command}). {}", item.note),
+        (Some(cause), None) => format!("{cause}; {}", item.note),
+        (Some(cause), Some(command)) => format!("{cause} ({command}); {}", item.note),
     }
 }
 
@@ -294,8 +294,8 @@ mod tests {
         assert_eq!(texts[1], ["claim: fig6", "–", "2 of 8 points", "–", "–", "differs", "W_CW above Reno"]);
         assert!(table.rows.iter().all(|row| row.len() == table.columns.len()));
         let caused = Item { cause: Some("answer: delayed ACKs: off".into()), ..claim };
-        assert_eq!(what(&caused), "answer: delayed ACKs: off. W_CW above Reno");
+        assert_eq!(what(&caused), "answer: delayed ACKs: off; W_CW above Reno");
         let shown = Item { experiment: Some("lasthop reproduce saad --all".into()), ..caused };
-        assert_eq!(what(&shown), "answer: delayed ACKs: off (lasthop reproduce saad --all). W_CW above Reno");
+        assert_eq!(what(&shown), "answer: delayed ACKs: off (lasthop reproduce saad --all); W_CW above Reno");
     }
 }
