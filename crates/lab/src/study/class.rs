@@ -9,9 +9,10 @@
 //! *Of one run*: the published number is one draw, and is compared with the 95 % prediction interval of one more run of
 //! ours, Student's t with s sqrt(1 + 1/n) (Hahn and Meeker, Statistical Intervals, 1991, §4.7). This rule holds for the
 //! classes `one_run` and `one_run_quantity`, and where the number of the paper's runs is unknown and one run of ours varies
-//! by more than the margin. The row *agrees* if the number lies in that interval and the interval says something (its
-//! half is at most five margins, and half of the number), or if it agrees as a mean; it *differs* if the number lies outside and it differs as a mean, too; it is
-//! *undecidable* if single runs vary so much that no number of repetitions makes the interval say something.
+//! by more than the margin. The row *agrees* if the number lies in that interval and the interval says something (its half
+//! is at most five margins, and at most half of the number), or if it agrees as a mean; it *differs* if the number lies
+//! outside and it differs as a mean, too; it is *undecidable* if single runs vary so much that no number of repetitions
+//! makes the interval say something.
 //!
 //! *Of the paper's own spread*: where the margin is the spread of two runs of the paper (`undecidable` in the binding) that
 //! margin is known to within a factor of two at best. A row that is inconclusive is *undecidable* if our mean lies between
