@@ -173,7 +173,11 @@ class Reproduction:
     """Published numbers beside ours; `lasthop.reproduce` makes one."""
 
     items: list[dict[str, Any]]
-    """One object for each published number or claim, as `lasthop reproduce --format json` prints them."""
+    """One object for each published number or claim, as `lasthop reproduce --format json` prints them.
+
+    `verdict` is `agrees`, `shape`, `differs`, `inconclusive` (more repetitions would tell) or `undecidable` (no number of
+    repetitions tells). `cause` says why a row differs or has only the shape, `experiment` is the command that shows it.
+    """
 
     def __init__(self, items: list[dict[str, Any]]) -> None:
         self.items = items

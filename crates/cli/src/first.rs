@@ -16,21 +16,36 @@ pub(crate) fn chapter(
     settings: &Settings,
     digests: &[String],
 ) -> Chapter {
+    let is_published = |item: &&Item| {
+        overviews.iter().all(|overview| overview.row.title != item.paper || overview.is_published)
+    };
     let default = || rows.iter().filter(|item| item.is_of_default());
-    let found = counts::of(default());
-    let chance = Chance::of(default());
+    let published = || default().filter(is_published);
+    let found = counts::of(published());
+    let own = counts::of(default().filter(|item| !is_published(item)));
+    let chance = Chance::of(published());
     let quick = if settings.quick {
         "A quick run: few repetitions, so that many rows are inconclusive. "
     } else {
         ""
     };
-    let words = format!(
-        "{quick}Of {} published numbers and claims {}. {}",
-        found.all(),
-        counts::words(&found),
-        chance.words()
-    );
-    let mut blocks = vec![Block::Text(words), Block::Matrix(matrix(overviews))];
+    let mut blocks = Vec::new();
+    if found.all() > 0 {
+        blocks.push(Block::Text(format!(
+            "{quick}Of {} published numbers and claims {}. {}",
+            found.all(),
+            counts::words(&found),
+            chance.words()
+        )));
+    }
+    if own.all() > 0 {
+        blocks.push(Block::Text(format!(
+            "Claims of ours, which nobody published (the same paths with today's senders and with related schemes): of {} {}.",
+            own.all(),
+            counts::words(&own)
+        )));
+    }
+    blocks.push(Block::Matrix(matrix(overviews)));
     let headlines: Vec<_> = overviews.iter().flat_map(|overview| overview.headlines.clone()).collect();
     if !headlines.is_empty() {
         let caption = "Headline numbers: ours over the published one, in margins, with 95 % intervals. Filled: the paper's text \

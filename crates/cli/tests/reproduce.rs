@@ -44,7 +44,7 @@ fn every_item_is_an_object_and_the_report_is_written() {
     let said = stderr_of(&output);
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert_eq!(said.lines().last(), Some("report: target/report/index.html"), "{said}");
-    assert_eq!(names_in(&folder.path().join("target/report")), ["index.html"]);
+    assert_eq!(names_in(&folder.path().join("target/report")), ["index.csv", "index.html"]);
     let report = std::fs::read_to_string(folder.path().join("target/report/index.html")).unwrap();
     assert!(report.contains("hasegawa"));
 
@@ -53,7 +53,9 @@ fn every_item_is_an_object_and_the_report_is_written() {
         assert_eq!(item.keys().map(String::as_str).collect::<Vec<_>>(), KEYS);
         let verdict = item["verdict"].as_str();
         assert!(
-            verdict.is_none_or(|verdict| ["agrees", "shape", "differs", "inconclusive"].contains(&verdict)),
+            verdict
+                .is_none_or(|verdict| ["agrees", "shape", "differs", "inconclusive", "undecidable"]
+                    .contains(&verdict)),
             "{item:?}"
         );
         let differs = verdict.is_some_and(|verdict| ["differs", "shape"].contains(&verdict));

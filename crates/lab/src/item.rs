@@ -53,6 +53,9 @@ pub struct Item {
     pub experiment: Option<String>,
     /// What a reader should know.
     pub note: String,
+    /// The probability to lie as far away if the paper were right, where its number is compared with single runs.
+    #[serde(skip)]
+    pub chance: Option<f64>,
 }
 
 impl Item {
@@ -78,6 +81,7 @@ impl Item {
             cause: None,
             experiment: None,
             note: String::new(),
+            chance: None,
         }
     }
 
@@ -91,6 +95,14 @@ impl Item {
     /// Whether it belongs to the default reading itself, and not to what is tried beside it.
     pub fn is_of_default(&self) -> bool {
         self.reading == DEFAULT && !self.item.starts_with(AGAIN)
+    }
+
+    /// Whether a coordinate is this word, or this number: a word is no number.
+    pub fn is_at(&self, name: &str, text: &str) -> bool {
+        let number: Option<f64> = text.parse().ok();
+        self.x.get(name).is_some_and(|x| {
+            x.as_str() == Some(text) || number.is_some_and(|number| x.as_f64() == Some(number))
+        })
     }
 
     /// What is measured, and its unit (empty for a share or a count).
@@ -143,7 +155,9 @@ pub enum Verdict {
     Shape,
     /// The interval lies outside of the margin; a claim surely fails at a point.
     Differs,
-    /// Neither: more repetitions would tell.
+    /// No number of repetitions tells: the paper's number is one run that varies too much, or its margin is its own spread.
+    Undecidable,
+    /// None of these: more repetitions would tell.
     Inconclusive,
 }
 
@@ -154,6 +168,7 @@ impl Verdict {
             Verdict::Agrees => "agrees",
             Verdict::Shape => "shape",
             Verdict::Differs => "differs",
+            Verdict::Undecidable => "undecidable",
             Verdict::Inconclusive => "inconclusive",
         }
     }
@@ -164,6 +179,7 @@ impl Verdict {
             Verdict::Agrees => "agrees",
             Verdict::Shape => "has the shape",
             Verdict::Differs => "differs",
+            Verdict::Undecidable => "is undecidable",
             Verdict::Inconclusive => "is inconclusive",
         }
     }
@@ -175,4 +191,16 @@ fn finite<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S:
 
 fn finite_pair<S: Serializer>(pair: &Option<[f64; 2]>, serializer: S) -> Result<S::Ok, S::Error> {
     pair.filter(|pair| pair.iter().all(|end| end.is_finite())).serialize(serializer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_at_its_own_word_or_number_alone() {
+        let item = Item::new("p", "i", "s").at("place", "test").at("ber", 7e-5);
+        assert!(item.is_at("place", "test") && item.is_at("ber", "0.00007"));
+        assert!(!item.is_at("place", "other") && !item.is_at("ber", "test") && !item.is_at("load", "test"));
+    }
 }

@@ -43,6 +43,8 @@ pub struct Counts {
     pub agrees: usize,
     /// Those of which only the shape does.
     pub shape: usize,
+    /// Those that no number of repetitions tells.
+    pub undecidable: usize,
     /// Those that more repetitions would tell.
     pub inconclusive: usize,
     /// Those that differ.
@@ -57,6 +59,7 @@ impl Counts {
             *match verdict {
                 Verdict::Agrees => &mut counts.agrees,
                 Verdict::Shape => &mut counts.shape,
+                Verdict::Undecidable => &mut counts.undecidable,
                 Verdict::Inconclusive => &mut counts.inconclusive,
                 Verdict::Differs => &mut counts.differs,
             } += 1;
@@ -65,10 +68,11 @@ impl Counts {
     }
 
     /// Each verdict with its count, the best first.
-    pub fn each(&self) -> [(Verdict, usize); 4] {
+    pub fn each(&self) -> [(Verdict, usize); 5] {
         [
             (Verdict::Agrees, self.agrees),
             (Verdict::Shape, self.shape),
+            (Verdict::Undecidable, self.undecidable),
             (Verdict::Inconclusive, self.inconclusive),
             (Verdict::Differs, self.differs),
         ]
@@ -76,7 +80,7 @@ impl Counts {
 
     /// All of them.
     pub fn all(&self) -> usize {
-        self.agrees + self.shape + self.inconclusive + self.differs
+        self.each().iter().map(|(_, count)| count).sum()
     }
 
     /// The worst that occurs; `None` without any.
@@ -134,7 +138,7 @@ mod tests {
     fn the_worst_verdict_decides() {
         use Verdict::{Agrees, Differs, Inconclusive, Shape};
         let counts = Counts::of([Agrees, Shape, Agrees, Differs, Inconclusive]);
-        assert_eq!(counts, Counts { agrees: 2, shape: 1, inconclusive: 1, differs: 1 });
+        assert_eq!(counts, Counts { agrees: 2, shape: 1, undecidable: 0, inconclusive: 1, differs: 1 });
         assert_eq!(counts.worst(), Some(Differs));
         assert_eq!(Counts::of([Agrees, Inconclusive, Shape]).worst(), Some(Inconclusive));
         assert_eq!(Counts::default().worst(), None);

@@ -100,11 +100,19 @@ fn the_matrix_counts_and_links() {
     let page = html(&document());
     let (_, matrix) = page.split_once("<table class=\"matrix\"").expect("a matrix");
     let (matrix, key) = matrix.split_once("</table>").expect("its end");
-    let row = "<th scope=\"row\"><a href=\"#first\">First &lt;paper&gt;</a><p>Splitting helps as much as printed; who gains \
-               most is another one.</p></th><td class=\"agrees\"><a href=\"#first-fig7\">12\u{a0}✓</a></td>\
-               <td class=\"differs\"><a href=\"#first-Numbers\">3\u{a0}✓ 1\u{a0}~ 2\u{a0}✗</a></td>\
-               <td class=\"none\">–</td><td class=\"inconclusive\">4\u{a0}✓ 5\u{a0}?</td>";
-    assert!(matrix.contains(row), "{matrix}");
+    let shares = |stops: &str| format!("<td style=\"background:linear-gradient(to right,{stops})\">");
+    let row = [
+        "<th scope=\"row\"><a href=\"#first\">First &lt;paper&gt;</a><p>Splitting helps as much as printed; who gains most is \
+         another one.</p></th>",
+        &shares("var(--agrees) 0% 100%"),
+        "<a href=\"#first-fig7\">12\u{a0}✓</a></td>",
+        // Three, one and two of six.
+        &shares("var(--agrees) 0% 50%,var(--shape) 50% 66.67%,var(--differs) 66.67% 100%"),
+        "<a href=\"#first-Numbers\">3\u{a0}✓ 1\u{a0}~ 2\u{a0}✗</a></td><td class=\"none\">–</td>",
+        &shares("var(--agrees) 0% 44.44%,var(--inconclusive) 44.44% 100%"),
+        "4\u{a0}✓ 5\u{a0}?</td>",
+    ];
+    assert!(matrix.contains(&row.concat()), "{matrix}");
     // The second chapter has no cell but the first: the others are there all the same.
     assert_eq!(count(matrix, "<td class=\"none\">–</td>"), 1 + 4);
     for link in matrix.split("href=\"#").skip(1) {

@@ -195,7 +195,10 @@ fn ns2_stands_beside_its_row_and_in_the_tables_and_pictures() {
         tables.flat_map(|table| &table.rows).map(|row| vec![row[0].text(), row[3].text()]).collect();
     assert_eq!(
         cells[..2],
-        [["table, reno, loss 0.01", "512 ± 7.50 kbit/s"], ["table, westwood+, loss 0.01", "–"]]
+        [
+            ["table, reno, loss 0.01: goodput", "512.5 ± 7.5 kbit/s"],
+            ["table, westwood+, loss 0.01: goodput", "–"]
+        ]
     );
     let curves =
         figures(&done).flat_map(|figure| &figure.curves).filter(|curve| curve.kind == CurveKind::Other);

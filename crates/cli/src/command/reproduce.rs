@@ -57,7 +57,7 @@ pub(crate) struct Reproduce {
     /// How to print
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
-    /// Where the report goes; by default target/report/index.html, or ./lasthop-report.html if there is no target
+    /// Where the report goes, and beside it a .csv with every row; by default target/report/index.html, or ./lasthop-report.html if there is no target
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
 }
@@ -71,6 +71,10 @@ impl Reproduce {
         // Begun now, so that a mistake in its path shows before minutes of work.
         let path = self.report_path()?;
         let target = Target::create(&path)?;
+        let csv_path = path.with_extension("csv");
+        // A pipe or a device is read by somebody who wants the report alone.
+        let is_file = csv_path != path && (path.is_file() || !path.exists());
+        let csv = if is_file { Some(Target::create(&csv_path)?) } else { None };
         let settings = Settings { quick: self.quick, seed: self.seed };
         let bar = Bar::default();
         let pace = Pace::measured(self.jobs)?;
@@ -108,6 +112,9 @@ impl Reproduce {
                     .into(),
             chapters,
         };
+        if let Some(csv) = csv {
+            csv.write_and_finish(&(items::csv_header() + &items::csv(&rows)))?;
+        }
         target.write_and_finish(&report::html(&document))?;
         let last = format!("report: {}", path.display());
         match self.format {

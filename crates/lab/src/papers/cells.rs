@@ -1,14 +1,25 @@
 //! Numbers of items as cells of a chapter's tables.
 
 use crate::document::Cell;
-use crate::item::Item;
+use crate::item::{AGAIN, Item};
+use crate::runs::number::with_interval;
+use crate::stats::Estimate;
 use serde_json::Value;
 
 /// An item's number with half of its 95 % interval; the number alone where there is no interval.
 pub(crate) fn measured(item: &Item) -> Cell {
     match (item.measured, item.ci95) {
         (Some(mean), Some([low, high])) if item.is_skewed() => {
-            Cell::Number(format!("{} ({} to {})", number(mean), number(low), number(high)))
+            let half = (high - low) / 2.0;
+            let decimals = (1.0 - libm::floor(libm::log10(half))).clamp(0.0, 9.0) as usize;
+            Cell::Number(match mean.abs() < 1e-3 && mean != 0.0 {
+                true => format!("{} ({} to {})", number(mean), number(low), number(high)),
+                false => format!("{mean:.decimals$} ({low:.decimals$} to {high:.decimals$})"),
+            })
+        }
+        // Below a thousandth powers of ten are shorter.
+        (Some(mean), Some(ci95)) if ci95.iter().all(|end| end.is_finite()) && mean.abs() >= 1e-3 => {
+            Cell::Number(with_interval(&Estimate { mean, ci95, runs: item.runs }))
         }
         (Some(mean), Some(ci95)) if ci95.iter().all(|end| end.is_finite()) => {
             Cell::Number(format!("{} ± {}", number(mean), number((ci95[1] - ci95[0]) / 2.0)))
@@ -30,6 +41,42 @@ pub(crate) fn number(value: f64) -> String {
         v if v >= 0.001 => format!("{rounded:.5}"),
         0.0 => "0".into(),
         _ => format!("{rounded:e}"),
+    }
+}
+
+/// A row in words: `Table 3.5, Reno, load TCP only: total throughput`.
+pub(crate) fn words(item: &Item) -> String {
+    let name = item.item.strip_prefix(AGAIN).unwrap_or(&item.item);
+    let parts = [heading(name), item.series.clone(), place(item)];
+    let named: Vec<String> = parts.into_iter().filter(|part| !part.is_empty() && part != "claim").collect();
+    let named = named.join(", ");
+    match item.margin {
+        Some(_) if !item.metric.is_empty() => format!("{named}: {}", item.metric),
+        _ => named,
+    }
+}
+
+/// An item's name in words: `Table 3.5` of `table3.5`, `gain, mac` of `gain-mac`.
+fn heading(name: &str) -> String {
+    for (short, long) in [("table", "Table"), ("fig", "Fig."), ("eq", "Eq.")] {
+        if let Some(number) = name.strip_prefix(short)
+            && number.starts_with(|first: char| first.is_ascii_digit())
+        {
+            return format!("{long} {number}");
+        }
+    }
+    match name.strip_prefix("claim-") {
+        Some(about) => format!("claim: {}", about.replace('-', " ")),
+        None => name.replace('-', " "),
+    }
+}
+
+/// A number with three significant digits at most: `0.5`, `6.96`.
+pub(crate) fn trimmed(value: f64) -> String {
+    let text = number(value);
+    match text.contains('.') && !text.contains('e') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
     }
 }
 

@@ -4,6 +4,7 @@ use super::anchor::link;
 use crate::item::Verdict;
 use crate::overview::{Counts, Matrix, MatrixCell};
 use lasthop_charts::plot::escape::escaped;
+use lasthop_charts::plot::percent;
 
 /// The matrix within a box of its own that scrolls if it is wider than the page, and what its signs mean.
 pub fn html(matrix: &Matrix) -> String {
@@ -33,21 +34,37 @@ pub fn html(matrix: &Matrix) -> String {
         let name = verdict.name();
         html += &format!("<span class=\"{name}\">{} {name}</span> ", sign(verdict));
     }
-    html + "A cell has the colour of its worst.</p>\n"
+    html + "A cell has each colour in the share of its rows.</p>\n"
 }
 
 fn cell(cell: &MatrixCell) -> String {
-    let Some(worst) = cell.counts.worst() else { return "<td class=\"none\">–</td>".to_string() };
+    if cell.counts.all() == 0 {
+        return "<td class=\"none\">–</td>".to_string();
+    }
     let counts = cell.counts.each().into_iter().filter(|(_, count)| *count > 0);
     let counts: Vec<String> =
         counts.map(|(verdict, count)| format!("{count}\u{a0}{}", sign(verdict))).collect();
-    format!("<td class=\"{}\">{}</td>", worst.name(), link(&cell.anchor, &counts.join(" ")))
+    format!("<td style=\"{}\">{}</td>", shares(&cell.counts), link(&cell.anchor, &counts.join(" ")))
+}
+
+/// A cell's colours from left to right, each as wide as the share of its verdict.
+fn shares(counts: &Counts) -> String {
+    let share = |count: usize| 100.0 * count as f64 / counts.all() as f64;
+    let mut end = 0.0;
+    let mut stops = Vec::new();
+    for (verdict, count) in counts.each().into_iter().filter(|(_, count)| *count > 0) {
+        let from = end;
+        end += share(count);
+        stops.push(format!("var(--{}) {} {}", verdict.name(), percent(from / 100.0), percent(end / 100.0)));
+    }
+    format!("background:linear-gradient(to right,{})", stops.join(","))
 }
 
 fn sign(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Agrees => "✓",
         Verdict::Shape => "~",
+        Verdict::Undecidable => "∅",
         Verdict::Inconclusive => "?",
         Verdict::Differs => "✗",
     }

@@ -59,7 +59,7 @@
     const choice = document.createElement("select");
     choice.append(new Option("default reading", -1), ...settings.map(([label], at) => new Option(label, at)));
     let before = [];
-    const verdicts = ["agrees", "shape", "inconclusive", "differs"];
+    const verdicts = ["agrees", "shape", "undecidable", "inconclusive", "differs"];
     const put = ([cell, textContent, className]) => {
       const old = [cell, cell.textContent, cell.className];
       Object.assign(cell, { textContent, className });

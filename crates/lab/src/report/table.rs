@@ -11,6 +11,8 @@ pub const VERDICTS: &str = "\
 claim surely holds at all of its points.</dd></div>\n\
 <div><dt class=\"differs\">differs</dt><dd>The interval lies outside of the margin; a claim surely fails at a point.</dd></div>\n\
 <div><dt class=\"inconclusive\">inconclusive</dt><dd>Neither: more repetitions would tell.</dd></div>\n\
+<div><dt class=\"undecidable\">undecidable</dt><dd>No number of repetitions tells: the paper's number is one run of many \
+that vary too much, or its margin is the paper's own spread.</dd></div>\n\
 <div><dt class=\"shape\">shape</dt><dd>Of claims alone: it holds at all points in the mean, not surely at all.</dd></div>\n\
 </dl>\n";
 
@@ -127,6 +129,8 @@ fn name(kinds: &[Kind], column: usize, cell: &Cell) -> Option<&'static str> {
         Cell::Verdict(None) | Cell::Empty => "none",
         // A long note takes lines, a short word never does; between them the table's width decides.
         Cell::Text(text) => match text.chars().count() {
+            // What a row is called is no note, and is as large as in the other rows.
+            letters if letters > MIDDLING && column == 0 => "name",
             letters if letters > MIDDLING => "note",
             letters if letters > SHORT || kind == Kind::Words => return None,
             _ => "word",

@@ -184,11 +184,8 @@ impl Which {
                 && published.metric == item.metric
                 && Some(published.value()) == item.published
         };
-        let is_there = |published: &&Published| {
-            published.coordinates().all(|(name, text)| {
-                item.x.get(name).is_some_and(|x| x.as_str() == Some(text) || x.as_f64() == text.parse().ok())
-            })
-        };
+        let is_there =
+            |published: &&Published| published.coordinates().all(|(name, text)| item.is_at(name, text));
         let rows = || study.published.iter().filter(is_row);
         rows().find(is_there).or_else(|| rows().next()).is_some_and(|published| self.is_of_number(published))
     }

@@ -1,13 +1,28 @@
 //! The verdict on a number: an equivalence test, the same in all papers.
 //!
-//! The band is the published number ± the larger of its class's margin and half of its last printed digit. A row
-//! *agrees* if our whole 95 % interval lies within the band, *differs* if it lies outside, and is *inconclusive*
-//! otherwise: more repetitions would tell. So a wide interval never buys an agreement (two one-sided tests: Schuirmann,
-//! J. Pharmacokinet. Biopharm. 15(6), 1987).
+//! The band is the published number ± the larger of its class's margin and half of its last printed digit.
+//!
+//! *Of a mean*: a row *agrees* if our whole 95 % interval lies within the band, *differs* if it lies outside, and is
+//! *inconclusive* otherwise: more repetitions would tell. So a wide interval never buys an agreement (two one-sided tests:
+//! Schuirmann, J. Pharmacokinet. Biopharm. 15(6), 1987).
+//!
+//! *Of one run*: the published number is one draw, and is compared with the 95 % prediction interval of one more run of
+//! ours, Student's t with s sqrt(1 + 1/n) (Hahn and Meeker, Statistical Intervals, 1991, §4.7). This rule holds for the
+//! classes `one_run` and `one_run_quantity`, and where the number of the paper's runs is unknown and one run of ours varies
+//! by more than the margin. The row *agrees* if the number lies in that interval and the interval says something (its half
+//! is at most five margins, and at most half of the number), or if it agrees as a mean; it *differs* if the number lies
+//! outside and it differs as a mean, too; it is *undecidable* if single runs vary so much that no number of repetitions
+//! makes the interval say something.
+//!
+//! *Of the paper's own spread*: where the margin is the spread of two runs of the paper (`undecidable` in the binding) that
+//! margin is known to within a factor of two at best. A row that is inconclusive is *undecidable* if our mean lies between
+//! half of the margin and twice the margin from the published number.
 
 use crate::item::Verdict;
+use crate::papers::cells::number;
 use crate::stats::{Estimate, quantile};
 use serde::Deserialize;
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// What kind of number a published one is: how near is near, and which interval ours has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -28,6 +43,8 @@ pub enum Class {
     Count,
     /// The count of one run of the paper's: the same margin, but against what one more run of ours would give.
     OneRun,
+    /// A goodput, a time … of one run of the paper's: 5 %, against the same.
+    OneRunQuantity,
     /// A place on an axis: half of the way to the next values of the grid.
     Place,
     /// Computed: half of the last printed digit.
@@ -39,7 +56,7 @@ impl Class {
     pub fn margin(self, published: f64) -> f64 {
         let size = published.abs();
         match self {
-            Class::Quantity => 0.05 * size,
+            Class::Quantity | Class::OneRunQuantity => 0.05 * size,
             Class::Gain => (0.5 * size).min(5.0),
             Class::Share | Class::Index => 0.02,
             Class::SharePercent => 2.0,
@@ -48,18 +65,14 @@ impl Class {
         }
     }
 
-    /// The rule in words, as it is printed beside the rows.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Class::Quantity => "5 %",
-            Class::Gain => "5 points, at most half of it, and on its side of 0",
-            Class::Share | Class::Index => "0.02",
-            Class::SharePercent => "2 points",
-            Class::Count => "half a count or 5 %",
-            Class::OneRun => "half a count or 5 %; one run of the paper's against one more run of ours",
-            Class::Place => "half of the way to the grid's next values",
-            Class::Exact => "half of the last printed digit",
-        }
+    /// Whether the published number is one run of the paper's.
+    pub const fn is_one_run(self) -> bool {
+        matches!(self, Class::OneRun | Class::OneRunQuantity)
+    }
+
+    /// Whether a number of this kind varies from run to run as a number of one run does.
+    const fn is_of_runs(self) -> bool {
+        !matches!(self, Class::Place | Class::Exact)
     }
 
     /// Our interval, from the values of the repetitions.
@@ -142,6 +155,25 @@ pub struct Judged<'a> {
     pub spread: f64,
     /// Repetitions asked for, of which some may be undefined.
     pub of_runs: usize,
+    /// What is known of the paper's runs.
+    pub paper: PaperRuns<'a>,
+}
+
+/// What is known of the runs behind a published number.
+#[derive(Clone, Copy, Debug)]
+pub struct PaperRuns<'a> {
+    /// Whether the paper does not say how many there are.
+    pub is_unknown: bool,
+    /// How many times longer one run of ours is than one of the paper's: the spread of a longer run is smaller by the root.
+    pub times_shorter: f64,
+    /// Why the margin is no known number, in words: it is the paper's own spread.
+    pub undecidable: Option<&'a str>,
+}
+
+impl Default for PaperRuns<'_> {
+    fn default() -> Self {
+        PaperRuns { is_unknown: false, times_shorter: 1.0, undecidable: None }
+    }
 }
 
 /// A verdict, and what would help.
@@ -151,13 +183,14 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// What a reader should know: how many runs would tell.
     pub note: String,
+    /// The probability to lie as far away if the paper were right, for a verdict on one run.
+    pub chance: Option<f64>,
 }
 
 impl Judged<'_> {
     /// The verdict.
     pub fn verdict(&self) -> Judgement {
-        let of = |verdict, note: &str| Judgement { verdict, note: note.into() };
-        let band = [self.published - self.margin, self.published + self.margin];
+        let of = |verdict, note: &str| Judgement { verdict, note: note.into(), chance: None };
         let ci95 = if self.is_exact { [self.ours.mean; 2] } else { self.ours.ci95 };
         if ci95.iter().any(|end| !end.is_finite()) {
             let few = if self.ours.runs == 1 { "one repetition has" } else { "so few repetitions have" };
@@ -167,57 +200,123 @@ impl Judged<'_> {
             let note = format!("defined in {} of {} runs", self.ours.runs, self.of_runs);
             return of(Verdict::Inconclusive, &note);
         }
-        if self.class == Class::OneRun && !self.is_exact {
-            return self.of_one_run(band);
+        let of_mean = match self.side(ci95) {
+            Side::Apart => of(Verdict::Differs, ""),
+            Side::Within
+                if self.class != Class::Gain || ci95.iter().all(|end| end * self.published > 0.0) =>
+            {
+                of(Verdict::Agrees, "")
+            }
+            Side::Within => of(Verdict::Inconclusive, "not told from 0"),
+            Side::Across => of(Verdict::Inconclusive, &self.runs_that_tell()),
+        };
+        if !self.is_exact && self.is_one_run() {
+            return self.of_one_run(of_mean);
         }
-        let is_on_its_side = self.class != Class::Gain || ci95.iter().all(|end| end * self.published > 0.0);
-        // Rounding of sums must not decide at the band's very end.
-        let slack = 1e-9 * self.published.abs().max(self.margin);
-        match () {
-            () if ci95[1] < band[0] - slack || ci95[0] > band[1] + slack => of(Verdict::Differs, ""),
-            () if band[0] - slack <= ci95[0] && ci95[1] <= band[1] + slack => match is_on_its_side {
-                true => of(Verdict::Agrees, ""),
-                false => of(Verdict::Inconclusive, "not told from 0"),
-            },
-            () => Judgement { verdict: Verdict::Inconclusive, note: self.runs_that_tell(band) },
+        let distance = (self.ours.mean - self.published).abs();
+        let is_at_edge = 0.5 * self.margin <= distance && distance <= 2.0 * self.margin;
+        match self.paper.undecidable {
+            Some(why) if of_mean.verdict == Verdict::Inconclusive && is_at_edge => {
+                of(Verdict::Undecidable, &format!("no number of repetitions tells: {why}"))
+            }
+            _ => of_mean,
         }
     }
 
-    /// One run of the paper's is one draw: it differs if it lies outside of where one more run of ours would.
-    fn of_one_run(&self, band: [f64; 2]) -> Judgement {
+    /// Where an interval lies beside the band.
+    fn side(&self, ci95: [f64; 2]) -> Side {
+        let band = self.band();
+        // Rounding of sums must not decide at the band's very end.
+        let slack = 1e-9 * self.published.abs().max(self.margin);
+        match () {
+            () if ci95[1] < band[0] - slack || ci95[0] > band[1] + slack => Side::Apart,
+            () if band[0] - slack <= ci95[0] && ci95[1] <= band[1] + slack => Side::Within,
+            () => Side::Across,
+        }
+    }
+
+    fn band(&self) -> [f64; 2] {
+        [self.published - self.margin, self.published + self.margin]
+    }
+
+    /// Whether the published number is compared with single runs: it is one, or nobody knows and one run says too little.
+    fn is_one_run(&self) -> bool {
+        let may_be = self.paper.is_unknown && self.class.is_of_runs() && self.spread > self.margin;
+        self.class.is_one_run() || may_be
+    }
+
+    /// The widest half of a prediction interval that says something: five margins, and at most half of the published number,
+    /// so that it tells that number from its half, and its half again.
+    fn widest(&self) -> f64 {
+        (5.0 * self.margin).min(0.5 * self.published.abs())
+    }
+
+    /// One run of the paper's is one draw: where would one more run of ours lie, of the paper's length?
+    fn of_one_run(&self, of_mean: Judgement) -> Judgement {
         let n = self.ours.runs as f64;
-        let half =
-            quantile(self.ours.runs.saturating_sub(1).max(1)) * self.spread * libm::sqrt(1.0 + 1.0 / n);
-        let one_more = match self.ours.mean == 0.0 && self.spread == 0.0 {
+        let freedom = self.ours.runs.saturating_sub(1).max(1);
+        // Spread of one run of the paper's length, and what is not known of our mean.
+        let deviation = self.spread * libm::sqrt(self.paper.times_shorter.max(1.0) + 1.0 / n);
+        let half = quantile(freedom) * deviation;
+        // A count may be 1 in the next run; a quantity that never varies does not begin to.
+        let is_count = matches!(self.class, Class::Count | Class::OneRun);
+        let is_unseen = is_count && self.ours.mean == 0.0 && self.spread == 0.0;
+        let one_more = match is_unseen {
             true => [0.0, most_unseen(n)],
             false => [self.ours.mean - half, self.ours.mean + half],
         };
-        let is_apart = one_more[1] < band[0] || one_more[0] > band[1];
-        let is_near = band[0] <= self.ours.ci95[0] && self.ours.ci95[1] <= band[1];
-        let note = |note: &str| note.to_owned();
-        match (is_apart, is_near) {
-            (true, _) => Judgement { verdict: Verdict::Differs, note: String::new() },
-            (false, true) => Judgement { verdict: Verdict::Agrees, note: String::new() },
-            (false, false) if one_more[1] - self.ours.mean > self.margin => Judgement {
-                verdict: Verdict::Inconclusive,
-                note: note("one run of the paper's cannot tell: single runs vary by more than the margin"),
-            },
-            (false, false) => Judgement { verdict: Verdict::Inconclusive, note: self.runs_that_tell(band) },
+        let is_in = one_more[0] <= self.published && self.published <= one_more[1];
+        let distance = (self.published - self.ours.mean).abs();
+        let chance = match StudentsT::new(0.0, 1.0, freedom as f64) {
+            Ok(students) if deviation > 0.0 => Some(students.sf(distance / deviation)),
+            _ => None,
+        };
+        let of = |verdict, note: String| Judgement { verdict, note, chance };
+        match () {
+            () if of_mean.verdict == Verdict::Agrees => Judgement { chance, ..of_mean },
+            () if is_in && is_unseen => {
+                of(Verdict::Inconclusive, format!("not seen in {n} runs: one more may have {}", one_more[1]))
+            }
+            () if is_in && half <= self.widest() => of(Verdict::Agrees, String::new()),
+            () if is_in => {
+                let (half, widest) = (number(half), number(self.widest()));
+                let words = format!(
+                    "no number of repetitions tells: a single run varies by ± {half}, and more than ± {widest} says nothing"
+                );
+                match quantile(INFINITE) * self.spread * libm::sqrt(self.paper.times_shorter) > self.widest()
+                {
+                    true => of(Verdict::Undecidable, words),
+                    false => of(Verdict::Inconclusive, "a few more runs would tell".into()),
+                }
+            }
+            () if of_mean.verdict == Verdict::Differs => of(Verdict::Differs, String::new()),
+            () => Judgement { chance, ..of_mean },
         }
     }
 
     /// How many repetitions would make the interval narrow enough, if mean and spread stay.
-    fn runs_that_tell(&self, band: [f64; 2]) -> String {
-        let distance = band.iter().map(|end| (end - self.ours.mean).abs()).fold(f64::INFINITY, f64::min);
+    fn runs_that_tell(&self) -> String {
+        let distance =
+            self.band().iter().map(|end| (end - self.ours.mean).abs()).fold(f64::INFINITY, f64::min);
         let times = self.ours.half_width() / distance;
         let runs = (self.ours.runs as f64 * times * times).ceil();
         match runs {
             runs if runs <= self.ours.runs as f64 => "a few more runs would tell".into(),
             runs if runs < 10_000.0 => format!("about {runs} runs would tell"),
-            _ => "on the edge of the margin: no number of runs would tell".into(),
+            _ => "our mean is on the edge of the margin: 10,000 runs would not tell".into(),
         }
     }
 }
+
+/// Where an interval lies beside a band.
+enum Side {
+    Within,
+    Across,
+    Apart,
+}
+
+/// Degrees of freedom from which on Student's t is the normal distribution.
+const INFINITE: usize = 1_000_000;
 
 #[cfg(test)]
 mod tests {
@@ -226,8 +325,16 @@ mod tests {
     fn verdict(class: Class, published: f64, mean: f64, half: f64) -> Verdict {
         let ours = Estimate { mean, ci95: [mean - half, mean + half], runs: 10 };
         let margin = class.margin(published);
-        let judged =
-            Judged { published, margin, class, ours: &ours, is_exact: false, spread: half, of_runs: 10 };
+        let judged = Judged {
+            published,
+            margin,
+            class,
+            ours: &ours,
+            is_exact: false,
+            spread: half,
+            of_runs: 10,
+            paper: PaperRuns::default(),
+        };
         judged.verdict().verdict
     }
 
@@ -260,6 +367,7 @@ mod tests {
             is_exact: false,
             spread: 0.0,
             of_runs: 1,
+            paper: PaperRuns::default(),
         };
         assert_eq!(judged.verdict().verdict, Verdict::Inconclusive);
         assert_eq!(Judged { is_exact: true, ..judged }.verdict().verdict, Verdict::Agrees);
@@ -276,6 +384,7 @@ mod tests {
             is_exact: false,
             spread: 0.0,
             of_runs: 10,
+            paper: PaperRuns::default(),
         };
         assert_eq!(judged.verdict().verdict, Verdict::Inconclusive);
         assert_eq!(Judged { of_runs: 8, ..judged }.verdict().verdict, Verdict::Agrees);
@@ -293,13 +402,75 @@ mod tests {
                 is_exact: false,
                 spread,
                 of_runs: 20,
+                paper: PaperRuns::default(),
             };
             judged.verdict().verdict
         };
         assert_eq!(of(66.0, 3.0), Verdict::Agrees);
-        // t(19) = 2.093: one more run lies within 80 ± 6.4, the band ends at 70.35.
+        // t(19) = 2.093: one more run lies within 72 ± 6.4, and 67 lies in it.
+        assert_eq!(of(72.0, 3.0), Verdict::Agrees);
         assert_eq!(of(80.0, 3.0), Verdict::Differs);
+        // Five margins are 16.75; 80 ± 17.2 says nothing.
+        assert_eq!(of(80.0, 7.0), Verdict::Agrees);
+        assert_eq!(of(80.0, 9.0), Verdict::Undecidable);
+        // With as many runs as one likes 1.96 * 8 is left, 15.7.
         assert_eq!(of(80.0, 8.0), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn a_number_of_unknown_runs_is_one_run_if_one_run_varies_by_more_than_the_margin() {
+        let of = |spread, paper| {
+            let half = 2.262 * spread / 10_f64.sqrt();
+            let ours = Estimate { mean: 112.0, ci95: [112.0 - half, 112.0 + half], runs: 10 };
+            let judged = Judged {
+                published: 100.0,
+                margin: 5.0,
+                class: Class::Quantity,
+                ours: &ours,
+                is_exact: false,
+                spread,
+                of_runs: 10,
+                paper,
+            };
+            judged.verdict().verdict
+        };
+        let unknown = PaperRuns { is_unknown: true, ..PaperRuns::default() };
+        assert_eq!(of(6.0, PaperRuns::default()), Verdict::Differs);
+        // One more run: 112 ± 14.2; a run that varies by less than the margin is as good as a mean.
+        assert_eq!((of(6.0, unknown), of(4.0, unknown)), (Verdict::Agrees, Verdict::Differs));
+        // A fifth of the length: 2.24 times the spread, at best 112 ± 26.3, and more than ± 25 says nothing.
+        let shorter = PaperRuns { times_shorter: 5.0, ..unknown };
+        assert_eq!(of(6.0, shorter), Verdict::Undecidable);
+    }
+
+    #[test]
+    fn at_the_edge_of_the_papers_own_spread_nothing_is_decided() {
+        let of = |mean, half| {
+            let ours = Estimate { mean, ci95: [mean - half, mean + half], runs: 8 };
+            let judged = Judged {
+                published: 80.0,
+                margin: 0.2,
+                class: Class::Quantity,
+                ours: &ours,
+                is_exact: false,
+                spread: half,
+                of_runs: 8,
+                paper: PaperRuns {
+                    undecidable: Some("the margin is the paper's own spread"),
+                    ..PaperRuns::default()
+                },
+            };
+            judged.verdict()
+        };
+        let edge = of(80.25, 0.1);
+        assert_eq!(edge.verdict, Verdict::Undecidable);
+        assert_eq!(edge.note, "no number of repetitions tells: the margin is the paper's own spread");
+        assert_eq!((of(80.05, 0.1).verdict, of(80.35, 0.1).verdict), (Verdict::Agrees, Verdict::Differs));
+        // Far from the edge it is our interval that is too wide.
+        assert_eq!(
+            (of(80.05, 0.3).verdict, of(81.0, 1.0).verdict),
+            (Verdict::Inconclusive, Verdict::Inconclusive)
+        );
     }
 
     #[test]
@@ -315,6 +486,7 @@ mod tests {
                 is_exact: false,
                 spread: 0.0,
                 of_runs: runs,
+                paper: PaperRuns::default(),
             };
             judged.verdict().verdict
         };

@@ -19,6 +19,7 @@ pub fn words(counts: &Counts) -> String {
         one(counts.agrees, "agrees", "agree"),
         one(counts.differs, "differs", "differ"),
         one(counts.inconclusive, "is inconclusive", "are inconclusive"),
+        one(counts.undecidable, "is undecidable", "are undecidable"),
         one(counts.shape, "has the shape", "have the shape"),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
@@ -54,19 +55,23 @@ impl Chance {
 
     /// In a sentence.
     pub fn words(&self) -> String {
+        let still = match self.differ {
+            0 => "no number does".to_owned(),
+            all => format!("{} of {all} numbers still do", self.kept.min(all)),
+        };
         format!(
-            "Were the paper exact, each of {} rows would still differ with a probability of at most 2.5 %: up to {:.1} by \
-             chance. Of {} numbers that differ, {} stay if at most 5 % of them may be wrong.",
-            self.rows,
-            self.expected,
-            self.differ,
-            self.kept.min(self.differ)
+            "Chance alone would make at most {} of these rows differ; with that taken into account (false discovery rate \
+             5 %), {still}.",
+            libm::ceil(self.expected),
         )
     }
 }
 
 /// The probability to lie as far outside of the margin if the paper were right at its edge.
 fn by_chance(item: &Item) -> Option<f64> {
+    if item.chance.is_some() {
+        return item.chance;
+    }
     let (published, margin, mean) = (item.published?, item.margin?, item.measured?);
     let [low, high] = item.ci95?;
     let beyond = (mean - published).abs() - margin;

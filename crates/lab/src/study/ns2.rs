@@ -6,7 +6,6 @@
 use super::published::{self, coordinates};
 use super::source::Source;
 use super::study::Study;
-use super::value::Value;
 use crate::item::{AGAIN, DEFAULT, Item};
 use lasthop_scenario::Problem;
 use serde::Deserialize;
@@ -54,7 +53,7 @@ impl Ns2 {
 
     fn is_beside(&self, item: &Item) -> bool {
         let name = item.item.strip_prefix(AGAIN).unwrap_or(&item.item);
-        let is_there = |(name, text): (&str, &str)| item.x.get(name) == Some(&Value::read(text).json());
+        let is_there = |(name, text): (&str, &str)| item.is_at(name, text);
         self.item == name
             && self.series == item.series
             && self.metric == item.metric

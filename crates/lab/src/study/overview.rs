@@ -7,7 +7,7 @@ use super::rows::binding;
 use super::study::Study;
 use crate::item::{Item, Verdict};
 use crate::overview::{Counts, Distance, ForestRow, Matrix, MatrixCell, MatrixRow};
-use crate::papers::cells::place;
+use crate::papers::cells::words;
 
 /// What claims and numbers can be about.
 pub const THEMES: [&str; 5] = ["the cure helps", "order of the cures", "mechanism", "fairness", "tables"];
@@ -20,12 +20,14 @@ const HEADLINES: usize = 4;
 pub struct Overview {
     /// Its row of the matrix.
     pub row: MatrixRow,
+    /// Whether a paper published what its rows say; if not, the claims are ours.
+    pub is_published: bool,
     /// Its headline numbers.
     pub headlines: Vec<ForestRow>,
 }
 
-/// Of a paper's results.
-pub fn of(study: &Study, done: &Done<'_>) -> Overview {
+/// Of a paper's results; `answer` says in a sentence how the paper comes out.
+pub fn of(study: &Study, done: &Done<'_>, answer: &str) -> Overview {
     let paper = &study.file.paper;
     let verdicts = |theme: &str| -> Vec<Verdict> {
         let items = done.items.iter().filter(|item| theme_of(study, item) == theme);
@@ -36,7 +38,10 @@ pub fn of(study: &Study, done: &Done<'_>) -> Overview {
     let row = MatrixRow {
         title: paper.clone(),
         anchor: paper.clone(),
-        sentence: format!("{}: {}.", study.file.summary, counts::words(&counts)),
+        sentence: match answer.is_empty() {
+            true => format!("{}: {}.", study.file.summary, counts::words(&counts)),
+            false => format!("{answer} Of {} rows {}.", counts.all(), counts::words(&counts)),
+        },
         cells: THEMES.iter().map(cell).collect(),
     };
     let is_headline = |item: &&Item| {
@@ -46,24 +51,26 @@ pub fn of(study: &Study, done: &Done<'_>) -> Overview {
     let best = done.readings.first();
     let headline = |item: &Item| {
         let other = best.and_then(|read| twin(item, &read.items));
-        let parts = [item.item.clone(), item.series.clone(), place(item)];
-        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         ForestRow {
-            label: format!("{paper}: {}", parts.join(", ")),
+            label: format!("{paper}: {}", words(item)),
             anchor: paper.clone(),
             default: distance(item),
             best: other.and_then(distance),
         }
     };
-    Overview { row, headlines: done.items.iter().filter(is_headline).take(HEADLINES).map(headline).collect() }
+    let is_published = !study.file.ours;
+    Overview {
+        row,
+        is_published,
+        headlines: done.items.iter().filter(is_headline).take(HEADLINES).map(headline).collect(),
+    }
 }
 
 /// The matrix of several papers.
 pub fn matrix(overviews: &[Overview]) -> Matrix {
     Matrix {
-        caption:
-            "How the published numbers and claims come out, by what they are about, under the default reading"
-                .into(),
+        caption: "How the numbers and claims come out, by what they are about, under the default reading"
+            .into(),
         themes: THEMES.map(String::from).to_vec(),
         rows: overviews.iter().map(|overview| overview.row.clone()).collect(),
     }

@@ -12,7 +12,7 @@ use super::{figures, readings, tables};
 use crate::document::{Block, Chapter};
 use crate::item::{Item, Verdict};
 use crate::papers::cells::short;
-use crate::progress::Progress;
+use crate::progress::{Progress, Silent};
 use lasthop_scenario::Problem;
 
 /// A paper's chapter.
@@ -27,12 +27,27 @@ pub fn chapter(
 ) -> Result<Chapter, Problem> {
     let default = written_by_default(study);
     let text = study.prose.as_deref().unwrap_or(&default);
-    let writer = Writer { study, done, text, seed, progress };
+    let file = study.source.path("chapter.md");
+    let writer = Writer { study, done, text, file, seed, progress };
     let mut blocks = vec![Block::Text(study.file.citation.clone())];
+    let answer = answer(study, done)?;
+    if !answer.is_empty() {
+        blocks.push(Block::Text(answer));
+    }
     for paragraph in paragraphs(text) {
         blocks.extend(writer.blocks(paragraph)?);
     }
     Ok(Chapter { id: study.file.paper.clone(), title: study.file.title.clone(), blocks })
+}
+
+/// The paper's answer in a sentence, with its values.
+///
+/// # Errors
+/// A placeholder that means nothing.
+pub fn answer(study: &Study, done: &Done<'_>) -> Result<String, Problem> {
+    let text = &study.file.answer;
+    let file = study.text.name.clone();
+    Writer { study, done, text, file, seed: 0, progress: &Silent }.filled(text)
 }
 
 /// What stands where a paper has no text of its own.
@@ -59,6 +74,8 @@ struct Writer<'a> {
     study: &'a Study,
     done: &'a Done<'a>,
     text: &'a str,
+    /// How messages call the text.
+    file: String,
     seed: u64,
     progress: &'a dyn Progress,
 }
@@ -124,19 +141,22 @@ impl Writer<'_> {
 
     fn wrong(&self, directive: &str, message: String) -> Problem {
         let at = self.text.find(directive).unwrap_or(0);
-        let file = self.study.source.path("chapter.md");
-        Problem::at(&file, self.text, at..at + directive.len(), message)
+        Problem::at(&self.file, self.text, at..at + directive.len(), message)
     }
 
     fn verdicts(&self) -> String {
         let counts = counts::of(self.done.items.iter());
         let chance = Chance::of(self.done.items.iter());
         format!(
-            "What we get under the default reading, the paper's text alone: of {} published numbers and claims {}. A number \
-             agrees if our whole 95 % interval lies within the margin of the published one, differs if it lies outside, and \
-             is inconclusive otherwise. A claim agrees if it surely holds at all of its points, and differs if it surely \
-             fails at one. {}",
+            "What we get under the default reading: of {} {} {}. A number agrees if our whole 95 % interval lies within the \
+             margin of the published one, and differs if it lies outside. A claim agrees if it surely holds at all of its \
+             points, and differs if it surely fails at one. {}",
             counts.all(),
+            if self.study.file.ours {
+                "claims of ours, which nobody published,"
+            } else {
+                "published numbers and claims"
+            },
             counts::words(&counts),
             chance.words()
         )
@@ -165,6 +185,7 @@ impl Writer<'_> {
                 "agrees" => counts.agrees,
                 "differs" => counts.differs,
                 "inconclusive" => counts.inconclusive,
+                "undecidable" => counts.undecidable,
                 "shape" => counts.shape,
                 "all" => counts.all(),
                 _ => return Err(self.wrong(directive, format!("`{wanted}` is not a verdict"))),
@@ -213,9 +234,7 @@ impl Writer<'_> {
                 && parts.all(|part| match part.split_once('=') {
                     Some(("series", series)) => item.series == series.trim(),
                     Some(("metric", metric)) => item.metric == metric.trim(),
-                    Some((name, value)) => item.x.get(name.trim()).is_some_and(|x| {
-                        x.as_str() == Some(value.trim()) || x.as_f64() == value.trim().parse().ok()
-                    }),
+                    Some((name, value)) => item.is_at(name.trim(), value.trim()),
                     None => false,
                 })
         })
@@ -228,6 +247,7 @@ fn said(verdict: Verdict) -> &'static str {
         Verdict::Agrees => "agrees with ours",
         Verdict::Shape => "agrees with ours in the mean, not surely",
         Verdict::Differs => "differs from ours",
+        Verdict::Undecidable => "cannot be decided: no number of repetitions tells",
         Verdict::Inconclusive => "is open: more repetitions would tell",
     }
 }

@@ -6,7 +6,7 @@ use super::reproduce::Done;
 use super::study::Study;
 use crate::document::{Block, Cell, Table};
 use crate::item::{AGAIN, Item};
-use crate::papers::cells::{measured, place, short};
+use crate::papers::cells::{measured, short, words};
 use lasthop_scenario::Problem;
 
 /// The parts of a reading's answers, in their order.
@@ -64,26 +64,40 @@ fn of(study: &Study, done: &Done<'_>, read: &Read<'_>) -> Vec<Block> {
     let numbers = |items: &[Item]| counts::of(items.iter().filter(|item| item.margin.is_some()));
     let near = |items: &[Item]| items.iter().filter(|item| is_near(item)).count();
     let (before, after) = (numbers(&done.items), numbers(&read.items));
-    let text = format!(
-        "{} One set of answers for all tables. Fitted, so that numbers come out: {fitted}. From the text or the era: \
-         {others}. Searched: {} By: {} Sets tried: {}. Within the margin in the mean are {} of {} numbers (default \
-         reading: {} of {}); of them surely, {} agree (default: {}).",
-        read.reading.words,
-        read.reading.space,
-        read.reading.rule,
-        read.reading.tried,
+    let is_answered = |question: &&String| {
+        let label = format!("{question}: ");
+        read.reading.answers.iter().any(|answer| answer.starts_with(&label))
+    };
+    let open = list(study.file.question.keys().filter(|question| !is_answered(question)).collect());
+    let result = format!(
+        "Within the margin in the mean are {} of {} numbers (default reading: {} of {}); {} agree (default: {}), {} differ \
+         (default: {}).",
         near(&read.items),
         after.all(),
         near(&done.items),
         before.all(),
         after.agrees,
         before.agrees,
+        after.differs,
+        before.differs,
     );
-    vec![
+    let searched = match read.reading.tried {
+        0 => "nothing".to_owned(),
+        tried => format!("{} By: {} Sets tried: {tried}.", read.reading.space, read.reading.rule),
+    };
+    let lines = [
+        ("Assumes, from the text or the era: ", others),
+        ("Fitted, so that numbers come out: ", fitted),
+        ("Open, as the default reading has it: ", open),
+        ("Searched: ", searched),
+    ];
+    let mut blocks = vec![
         Block::Heading(format!("The {} reading of {}", read.name, study.file.paper)),
-        Block::Text(text.trim().to_owned()),
-        Block::Table(table(done, read)),
-    ]
+        Block::Text(format!("{} {result}", read.reading.words).trim().to_owned()),
+    ];
+    blocks.extend(lines.map(|(what, words)| Block::Text(format!("{what}{words}"))));
+    blocks.push(Block::Table(table(done, read)));
+    blocks
 }
 
 /// Whether ours lies within the margin in the mean.
@@ -95,13 +109,11 @@ fn is_near(item: &Item) -> bool {
 }
 
 fn table(done: &Done<'_>, read: &Read<'_>) -> Table {
-    let columns = ["item", "series", "at", "published", "default", "verdict", read.name, "verdict"];
+    let columns = ["row", "published", "default", "verdict", read.name, "verdict"];
     let row = |item: &Item| {
         let other = twin(item, &read.items);
         vec![
-            Cell::Text(item.item.clone()),
-            Cell::Text(item.series.clone()),
-            Cell::Text(place(item)),
+            Cell::Text(words(item)),
             item.published.map_or(Cell::Empty, |value| Cell::Number(short(value))),
             measured(item),
             Cell::Verdict(item.verdict),

@@ -128,7 +128,8 @@ pub fn chapter(
 ) -> Result<Reproduction, Problem> {
     let done = run(study, settings, store, progress)?;
     let chapter = prose::chapter(study, &done, settings.seed, progress)?;
-    let overview = overview::of(study, &done);
+    let answer = prose::answer(study, &done)?;
+    let overview = overview::of(study, &done, &answer);
     Ok(Reproduction {
         paper: study.file.paper.clone(),
         items: done.rows().cloned().collect(),

@@ -2,8 +2,8 @@
 
 use super::cells::is_at;
 use super::claims;
-use super::class::{Class, Judged, margin_of_place};
-use super::file::{Binding, Ordered, Over, Points, Try, Within};
+use super::class::{Class, Judged, PaperRuns, margin_of_place};
+use super::file::{self, Binding, Ordered, Over, Points, Try, Within};
 use super::measure::{Sample, View};
 use super::published::Published;
 use super::runs::{Results, places};
@@ -107,10 +107,16 @@ pub fn number(view: &View<'_>, published: &Published) -> Option<Item> {
     let item = Item::new(&study.file.paper, published.item.as_str(), published.series.as_str());
     let item =
         Item { x, published: Some(published.value()), ..item.metric(&published.metric, &published.unit) };
-    let runs = view.results(binding.asked()).map_or(1, |results| results.runs);
-    let along = values_along(view, binding);
-    let bounds = study.bounds(binding.asked());
-    Some(judged(item.note(note), (binding, published), &sample, runs, along, bounds))
+    let results = view.results(binding.asked());
+    let length = results.map_or(1, |results| results.length.max(1));
+    let paper = PaperRuns {
+        is_unknown: study.file.paper_runs == file::PaperRuns::Unknown,
+        times_shorter: binding.times_shorter.map_or(1.0, |times| times * f64::from(length)),
+        undecidable: binding.undecidable.as_deref(),
+    };
+    let runs = results.map_or(1, |results| results.runs);
+    let (along, bounds) = (values_along(view, binding), study.bounds(binding.asked()));
+    Some(judged(item.note(note), (binding, published, paper), &sample, runs, along, bounds))
 }
 
 /// The values of the axis along which a place is looked for.
@@ -124,7 +130,7 @@ fn values_along(view: &View<'_>, binding: &Binding) -> Option<Vec<f64>> {
 /// Our number with its interval, and the verdict.
 fn judged(
     item: Item,
-    (binding, published): (&Binding, &Published),
+    (binding, published, paper): (&Binding, &Published, PaperRuns<'_>),
     sample: &Sample,
     runs: usize,
     along: Option<Vec<f64>>,
@@ -160,6 +166,7 @@ fn judged(
         is_exact: sample.is_exact,
         spread: libm::sqrt(variance),
         of_runs,
+        paper,
     };
     let judgement = judged.verdict();
     let note = match judgement.note.is_empty() {
@@ -170,6 +177,7 @@ fn judged(
         verdict: Some(judgement.verdict),
         deviation_pct: (value != 0.0).then(|| 100.0 * (mean - value) / value.abs()),
         margin: Some(margin),
+        chance: judgement.chance,
         ..item.measured(Some(ours)).note(note)
     }
 }

@@ -23,6 +23,8 @@ pub struct Results {
     pub axes: Vec<(String, Vec<Value>)>,
     /// Repetitions asked for.
     pub runs: usize,
+    /// How many times longer than at length 1 its runs are.
+    pub length: u32,
     /// Whether nothing in it is random.
     pub is_exact: bool,
     /// By cell.
@@ -246,7 +248,10 @@ fn frames(study: &Study, orders: &[Order<'_>], asked: &[Asked<'_>], jobs: &Jobs)
         let results = |(name, grid): (&String, &Grid)| {
             let (axes, runs) = (axes(study, grid, order.mode), order.mode.runs(grid) as usize);
             let is_exact = grid.computed || !grid.random;
-            (name.clone(), Results { axes, runs, is_exact, cells: Vec::new() })
+            (
+                name.clone(),
+                Results { axes, runs, length: order.mode.length(grid), is_exact, cells: Vec::new() },
+            )
         };
         computed.chain(order.run(study)).map(results).collect()
     };

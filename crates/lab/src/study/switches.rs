@@ -6,7 +6,7 @@ use crate::document::{Block, Cell, Setting, Table};
 use crate::item::{Item, Verdict};
 
 /// The columns that an answer changes, by their headings.
-const CHANGED: [&str; 4] = ["ours", "off by", "verdict", "cause"];
+const CHANGED: [&str; 4] = ["ours", "off by", "verdict", "what"];
 
 /// A table of rows that can be switched to the readings and answers under which a verdict is another one; as it is, if
 /// there are none. `row` gives the cells of an item, as in `table`.
@@ -23,8 +23,9 @@ pub fn switched(done: &Done<'_>, table: Table, items: &[&Item], row: impl Fn(&It
             items.iter().enumerate().filter_map(|(at, item)| Some((at, twin(item, others)?))).collect();
         let matters = twins.iter().any(|(at, other)| is_decided_otherwise(items[*at], other));
         let cells = |(at, other): (usize, &Item)| {
-            let other = row(other);
-            columns.iter().map(|column| (at, *column, other[*column].clone())).collect::<Vec<_>>()
+            let (own, other) = (row(items[at]), row(other));
+            let changed = columns.iter().filter(|column| own[**column] != other[**column]);
+            changed.map(|column| (at, *column, other[*column].clone())).collect::<Vec<_>>()
         };
         matters.then(|| Setting { label, cells: twins.into_iter().flat_map(cells).collect() })
     };
@@ -40,7 +41,7 @@ fn is_decided_otherwise(one: &Item, other: &Item) -> bool {
     let holds = |item: &Item| match item.verdict? {
         Verdict::Agrees | Verdict::Shape => Some(true),
         Verdict::Differs => Some(false),
-        Verdict::Inconclusive => None,
+        Verdict::Undecidable | Verdict::Inconclusive => None,
     };
     holds(one).zip(holds(other)).is_some_and(|(one, other)| one != other)
 }

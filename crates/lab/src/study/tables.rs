@@ -7,7 +7,7 @@ use super::switches::switched;
 use super::value::Value;
 use crate::document::{Block, Cell, Table};
 use crate::item::{AGAIN, Item};
-use crate::papers::cells::{measured, number, place, short};
+use crate::papers::cells::{measured, short, trimmed, words};
 use crate::papers::deviation::Deviation;
 use crate::ranking::{Ranked, Ranking};
 use lasthop_scenario::Problem;
@@ -86,63 +86,40 @@ fn ranking(done: &Done<'_>, table: &file::Table, item: &str) -> Ranking {
 pub fn rows(done: &Done<'_>, caption: &str, is_meant: impl Fn(&Item) -> bool) -> Block {
     let items = done.items.iter().filter(|item| item.verdict.is_some() && is_meant(item));
     let items: Vec<&Item> = items.collect();
-    let shown = Shown::of(&items);
-    switched(done, shown.table(caption, &items), &items, |item| shown.row(item))
+    let table = plain(caption, &items);
+    let has_ns2 = table.columns.len() > COLUMNS.len();
+    let cells = |item: &Item| if has_ns2 { with_ns2(item) } else { row(item) };
+    switched(done, table, &items, cells)
 }
 
-/// The columns that only some tables have.
-#[derive(Clone, Copy)]
-struct Shown {
-    ns2: bool,
-    cause: bool,
+const COLUMNS: [&str; 7] = ["row", "published", "ours", "off by", "margin", "verdict", "what"];
+
+fn plain(caption: &str, items: &[&Item]) -> Table {
+    let mut columns = COLUMNS.map(String::from).to_vec();
+    let has_ns2 = items.iter().any(|item| item.ns2.is_some());
+    if has_ns2 {
+        columns.insert(NS2_AT, "ns-2".into());
+    }
+    let row = if has_ns2 { with_ns2 } else { row };
+    Table { caption: caption.into(), columns, rows: items.iter().map(|item| row(item)).collect() }
 }
 
-impl Shown {
-    /// Columns in which a row has something.
-    fn of(items: &[&Item]) -> Shown {
-        Shown {
-            ns2: items.iter().any(|item| item.ns2.is_some()),
-            cause: items.iter().any(|item| item.cause.is_some()),
-        }
-    }
-
-    fn table(self, caption: &str, items: &[&Item]) -> Table {
-        let headings =
-            [("row", true), ("published", true), ("ours", true), ("ns-2", self.ns2), ("off by", true)];
-        let more = [("margin", true), ("verdict", true), ("cause", self.cause), ("what", true)];
-        let shown = headings.into_iter().chain(more).filter(|(_, is_shown)| *is_shown);
-        Table {
-            caption: caption.into(),
-            columns: shown.map(|(heading, _)| heading.to_owned()).collect(),
-            rows: items.iter().map(|item| self.row(item)).collect(),
-        }
-    }
-
-    fn row(self, item: &Item) -> Vec<Cell> {
-        let mut cells = row(item);
-        if self.cause {
-            cells.insert(CAUSE_AT, cause(item));
-        }
-        if self.ns2 {
-            cells.insert(NS2_AT, ns2(item));
-        }
-        cells
-    }
+fn with_ns2(item: &Item) -> Vec<Cell> {
+    let mut cells = row(item);
+    cells.insert(NS2_AT, ns2(item));
+    cells
 }
 
 /// Where ns-2's column stands, if a row has its number.
 const NS2_AT: usize = 3;
 
-/// Where the cause stands without ns-2's column, if a row has one.
-const CAUSE_AT: usize = 6;
-
-/// A row's cause with the command that shows it.
-fn cause(item: &Item) -> Cell {
-    let Some(cause) = &item.cause else { return Cell::Empty };
-    Cell::Text(match &item.experiment {
-        Some(command) => format!("{cause} ({command})"),
-        None => cause.clone(),
-    })
+/// What a reader should know of a row, its cause first.
+fn what(item: &Item) -> String {
+    match (&item.cause, &item.experiment) {
+        (None, _) => item.note.clone(),
+        (Some(cause), None) => format!("{cause}; {}", item.note),
+        (Some(cause), Some(command)) => format!("{cause} ({command}); {}", item.note),
+    }
 }
 
 fn ns2(item: &Item) -> Cell {
@@ -158,9 +135,7 @@ fn with_unit(cell: Cell, unit: &str) -> Cell {
 }
 
 fn row(item: &Item) -> Vec<Cell> {
-    let parts = [item.item.clone(), item.series.clone(), place(item)];
-    let named: Vec<String> = parts.into_iter().filter(|part| !part.is_empty() && part != "claim").collect();
-    let mut cells = vec![Cell::Text(named.join(", "))];
+    let mut cells = vec![Cell::Text(words(item))];
     match item.margin {
         None => {
             // A claim: at how many of its points it holds.
@@ -175,10 +150,10 @@ fn row(item: &Item) -> Vec<Cell> {
             );
             cells.push(with_unit(measured(item), &item.unit));
             cells.push(off.unwrap_or(Cell::Empty));
-            cells.push(Cell::Number(format!("± {}", number(margin))));
+            cells.push(Cell::Number(format!("± {}", trimmed(margin))));
         }
     }
-    cells.extend([Cell::Verdict(item.verdict), Cell::Text(item.note.clone())]);
+    cells.extend([Cell::Verdict(item.verdict), Cell::Text(what(item))]);
     cells
 }
 
@@ -301,30 +276,26 @@ mod tests {
         };
         let claim =
             Item::new("saad", "claim-fig6", "claim").said("W_CW above Reno", 0.25, 8, Verdict::Differs);
-        let items = [&number, &claim];
-        let table = Shown::of(&items).table("caption", &items);
+        let table = plain("caption", &[&number, &claim]);
         let texts: Vec<Vec<&str>> =
             table.rows.iter().map(|row| row.iter().map(Cell::text).collect()).collect();
         assert_eq!(
             texts[0],
             [
-                "table2, reno, 6 flows",
+                "Table 2, reno, 6 flows: mean throughput",
                 "139.1 kbit/s",
-                "132 ± 2.00 kbit/s",
+                "132.0 ± 2.0 kbit/s",
                 "-5.1 %",
                 "± 6.96",
                 "inconclusive",
                 "Table II"
             ]
         );
-        assert_eq!(texts[1], ["claim-fig6", "–", "2 of 8 points", "–", "–", "differs", "W_CW above Reno"]);
+        assert_eq!(texts[1], ["claim: fig6", "–", "2 of 8 points", "–", "–", "differs", "W_CW above Reno"]);
         assert!(table.rows.iter().all(|row| row.len() == table.columns.len()));
-        let caused = Item { cause: Some("answer: delayed ACKs: off".into()), ns2: Some(131.0), ..claim };
-        let table = Shown::of(&[&number, &caused]).table("caption", &[&number, &caused]);
-        let at = table.columns.iter().position(|column| column == "cause").unwrap();
-        assert_eq!(
-            table.rows.iter().map(|row| row[at].text()).collect::<Vec<_>>(),
-            ["–", "answer: delayed ACKs: off"]
-        );
+        let caused = Item { cause: Some("answer: delayed ACKs: off".into()), ..claim };
+        assert_eq!(what(&caused), "answer: delayed ACKs: off; W_CW above Reno");
+        let shown = Item { experiment: Some("lasthop reproduce saad --all".into()), ..caused };
+        assert_eq!(what(&shown), "answer: delayed ACKs: off (lasthop reproduce saad --all); W_CW above Reno");
     }
 }

@@ -16,7 +16,7 @@ pub fn wide(view: &View<'_>) -> Vec<Reads> {
     let of = |published| {
         let class = rows::binding(view.study, published)?.class;
         // One run of the paper's stays one run; a place is a value of the grid however often it is run.
-        let can_narrow = !matches!(class, Class::OneRun | Class::Place | Class::Exact);
+        let can_narrow = !class.is_one_run() && !matches!(class, Class::Place | Class::Exact);
         let reads = std::cell::RefCell::default();
         let item = rows::number(&View { reads: Some(&reads), ..*view }, published)?;
         let half = item.ci95.map(|[low, high]| (high - low) / 2.0)?;

@@ -33,7 +33,7 @@ pub fn document() -> Document {
 /// What a reader sees first.
 fn overview() -> Chapter {
     let cell = |agrees, shape, inconclusive, differs, anchor: &str| MatrixCell {
-        counts: Counts { agrees, shape, inconclusive, differs },
+        counts: Counts { agrees, shape, undecidable: 0, inconclusive, differs },
         anchor: anchor.to_string(),
     };
     let row = |title: &str, anchor: &str, sentence: &str, cells| MatrixRow {

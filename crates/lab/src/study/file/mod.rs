@@ -31,10 +31,19 @@ pub struct File {
     pub title: String,
     /// One line: what it is about.
     pub summary: String,
+    /// How it comes out, in a sentence, with the placeholders of `chapter.md`.
+    #[serde(default)]
+    pub answer: String,
+    /// Whether its claims are ours, and published by nobody.
+    #[serde(default)]
+    pub ours: bool,
     /// Authors, title, where it appeared.
     pub citation: String,
     /// Where its mechanism lives: `sender`, `receiver`, `router`, `link`.
     pub lives_at: Texts,
+    /// Whether the paper says how often it ran what it measures.
+    #[serde(default)]
+    pub paper_runs: PaperRuns,
     /// CPU time that it takes, for the plan that is printed first.
     #[serde(default)]
     pub effort: CpuTime,
@@ -74,6 +83,17 @@ pub struct File {
     /// Tables.
     #[serde(default)]
     pub table: Ordered<Table>,
+}
+
+/// Whether a paper says how often it ran what it measures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PaperRuns {
+    /// It does, or what it prints is computed: its numbers are means, except those of a class of one run.
+    #[default]
+    Stated,
+    /// It does not: a number may be one run.
+    Unknown,
 }
 
 /// What changes in a scenario: keys and values, and words of this file.
