@@ -1,4 +1,4 @@
-//! The short ways through an endpoint are a matter of speed (`sender/calm.rs`: while nothing is lost;
+//! The short ways through an endpoint are a matter of speed (`sender/ack.rs`, `QUIET`: while nothing is lost;
 //! `endpoint/predicted.rs`: the segment that was to be expected; `sender/half.rs`: an end that sends nothing;
 //! [`Sent::more`]): whatever comes over the path and from the applications, two endpoints that take them and two that do
 //! not send, tell and know the same.

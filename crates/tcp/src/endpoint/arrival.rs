@@ -6,7 +6,7 @@ use crate::ranges::Range;
 use crate::receiver::Data;
 use crate::sender::Ack;
 use lasthop_base::{Duration, Time};
-use lasthop_wire::{Ecn, Flags, LossHint, SackBlocks, Segment, Seq};
+use lasthop_wire::{Ecn, Flags, SackBlocks, Segment, Seq};
 
 /// RFC 7323 §5.5.
 const LONGEST_SILENCE: Duration = Duration::from_secs(24 * 86_400);
@@ -208,24 +208,19 @@ impl Endpoint {
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn take_ack(&mut self, now: Time, segment: &Segment, at: u64, ack: u64, is_handshake: bool) {
         let sender = self.sender();
-        let (una, observes) = (sender.board().una(), sender.observes());
+        let una = sender.board().una();
         let window = u64::from(segment.window) << self.agreed.peer_shift;
-        let echo = segment.timestamps.filter(|_| self.agreed.timestamps && ack > una);
         let mut blocks = [Range::default(); SackBlocks::MOST];
         let sack = self.sack_ranges(segment, una, &mut blocks);
         let (ece, marked) = self.marks_told(segment, ack.saturating_sub(una), is_handshake);
-        let clock = segment
-            .timestamps
-            .filter(|_| self.agreed.timestamps && observes)
-            .map(|stamps| self.peer_time(now, stamps.value));
         let news = Ack {
             ack,
-            clock,
             window,
             // One that tells of a damaged segment is no duplicate either.
             carries_data: segment.sequence_space() > 0 || segment.damaged().is_some(),
             sack,
-            echoed_rtt: echo.and_then(|stamps| self.since_echo(now, stamps.echo)),
+            stamps: segment.timestamps.filter(|_| self.agreed.timestamps),
+            tick: u64::from(self.tick),
             ece,
             marked,
             selective: self.agreed.sack,
@@ -254,13 +249,9 @@ impl Endpoint {
             window: u64::from(segment.window) << self.agreed.peer_shift,
             carries_data: segment.sequence_space() > 0,
             sack: self.sack_ranges(segment, una, &mut blocks),
-            echoed_rtt: None,
-            clock: None,
-            ece: false,
-            marked: 0,
             selective: self.agreed.sack,
-            hint: LossHint::default(),
             at,
+            ..Ack::BARE
         };
         self.sending.just_made().handle_ack(now, &news, &mut self.log);
     }

@@ -41,7 +41,7 @@ mod predicted;
 mod reset;
 mod seen;
 mod settings;
-mod stamps;
+pub(crate) mod stamps;
 mod time_wait;
 mod timers;
 

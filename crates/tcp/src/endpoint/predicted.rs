@@ -5,9 +5,9 @@
 //! What follows has the order of `arrival.rs`: acknowledgement, what is remembered of the segment, data. `tests/shortcut.rs`
 //! here, and that of the simulator, hold the two together.
 
-use super::stamps::{peer_time, since_echo};
 use super::{Arriving, Endpoint, Feedback, State};
 use crate::ranges::Range;
+use crate::sender::Ack;
 use lasthop_base::Time;
 use lasthop_wire::{Flags, Segment};
 
@@ -37,10 +37,9 @@ impl Endpoint {
         let window = u64::from(segment.window) << self.agreed.peer_shift;
         sender.hear_window(next, una + advance, window);
         if advance > 0 {
-            let (stamps, tick) = (segment.timestamps, u64::from(self.tick));
-            let echoed_rtt = || stamps.and_then(|stamps| since_echo(now, tick, stamps.echo));
-            let clock = || stamps.map(|stamps| peer_time(now, tick, stamps.value));
-            sender.advance_calmly(now, una + advance, 0, echoed_rtt, clock);
+            let (ack, stamps, tick) = (una + advance, segment.timestamps, u64::from(self.tick));
+            let news = Ack { ack, window, stamps, tick, at: next, carries_data: bytes > 0, ..Ack::BARE };
+            sender.advance(now, news, &mut self.log);
         }
         self.note_heard(now, segment, next);
         if bytes > 0 {

@@ -27,13 +27,13 @@ impl Endpoint {
 
 /// The peer's clock, of the same tick, ns, without its wraps.
 #[inline]
-pub(super) fn peer_time(now: Time, tick_nanos: u64, value: u32) -> Time {
+pub(crate) fn peer_time(now: Time, tick_nanos: u64, value: u32) -> Time {
     let ahead = u64::from(value.wrapping_sub(ticks_at(now, tick_nanos)).wrapping_add(1 << 31));
     Time::from_nanos((now.as_nanos() / tick_nanos + ahead).saturating_mul(tick_nanos))
 }
 
 /// The time since a clock of this tick, ns, said `echo`.
-pub(super) fn since_echo(now: Time, tick_nanos: u64, echo: u32) -> Option<Duration> {
+pub(crate) fn since_echo(now: Time, tick_nanos: u64, echo: u32) -> Option<Duration> {
     let ticks = ticks_at(now, tick_nanos).wrapping_sub(echo);
     // An echo from the future is not ours.
     (ticks < 1 << 31).then(|| Duration::from_nanos(tick_nanos * u64::from(ticks)))

@@ -98,7 +98,7 @@ impl Sender {
         if is_probed && duplicate && !self.repair.spares {
             // Room for a retransmission beside the two new segments (step 3 a).
             let window = 3 * self.mss;
-            self.congestion.on_recovered(self.board.outstanding(), Recovered::Probed { window });
+            self.window.on_recovered(self.board.outstanding(), Recovered::Probed { window });
         }
     }
 

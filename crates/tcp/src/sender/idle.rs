@@ -21,9 +21,11 @@ impl Sender {
     #[cold]
     pub(super) fn restart_after_idle(&mut self, now: Time) {
         let window = self.idle.window;
-        if self.cwnd > window && now.since(self.idle.since) > self.rtt.rto() && !self.persist.was_frozen() {
-            self.congestion.on_idle(window);
-            self.cwnd = self.congestion.window();
+        if self.window.bytes() > window
+            && now.since(self.idle.since) > self.rtt.rto()
+            && !self.persist.was_frozen()
+        {
+            self.window.on_idle(window);
         }
     }
 }

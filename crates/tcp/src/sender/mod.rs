@@ -11,7 +11,7 @@
 //! * `application`: what there is to send; `segment`: how much a segment holds; `peer`: what the receiver's window admits;
 //!   `new_data`: how much goes out next; `limit`: what keeps it back; `idle`: what a pause does to the window;
 //!   `usage`: whether the window is used, and may grow;
-//! * `calm`: what an ACK does while nothing is lost; `repair`: while something is; `again`: what goes out then;
+//! * `ack`: what an ACK does; `repair`: what is being repaired, and how; `again`: what goes out then;
 //!   `reductions`: when the window comes down;
 //! * `timer`: what it stands for; `timeout`: what its expiry does; `tail`: the end of a flight is probed before that;
 //!   `persist`: probes of a closed window; `user_timeout`: how long is borne that nothing moves;
@@ -31,9 +31,9 @@ pub mod reduction;
 pub mod scoreboard;
 pub mod slow_start;
 
+mod ack;
 mod again;
 mod application;
-mod calm;
 mod eifel;
 mod f_rto;
 mod half;
@@ -42,10 +42,12 @@ mod limit;
 mod new_data;
 mod peer;
 mod persist;
+mod quiet;
 mod reductions;
 mod repair;
 mod seen;
 mod segment;
+mod steps;
 mod tail;
 mod timeout;
 mod timer;
@@ -53,6 +55,7 @@ mod told;
 mod undo;
 mod usage;
 mod user_timeout;
+mod window;
 
 pub(crate) use half::{Beginning, SendingHalf};
 pub use limit::{Limit, Limited};
@@ -64,12 +67,11 @@ use crate::event::Log;
 use crate::ranges::Range;
 use crate::rtt::RttEstimator;
 use application::Application;
-use congestion::{CongestionControl, Start};
-use counting::AckCounting;
+use congestion::Start;
 use idle::{CWND_STAYS, Idle};
 use judge::LossJudge;
 use lasthop_base::{Choice, Duration, Stream, Time};
-use lasthop_wire::{LossHint, Priority};
+use lasthop_wire::{LossHint, Priority, Timestamps};
 use limit::Waiting;
 use peer::Peer;
 use persist::Persist;
@@ -77,12 +79,12 @@ use rate::Rates;
 use reductions::Reductions;
 use repair::Repair;
 use scoreboard::Scoreboard;
-use slow_start::SlowStart;
 use std::sync::Arc;
 use tail::Tail;
 use timer::Timer;
 use usage::Usage;
 use user_timeout::UserTimeout;
+use window::Window;
 
 /// The sending half of an endpoint. Offsets are absolute; the SYN is byte 0.
 ///
@@ -93,8 +95,6 @@ pub struct Sender {
     mss: u64,
     board: Scoreboard,
     peer: Peer,
-    /// What `congestion` said last, bytes.
-    cwnd: u64,
     /// Payload of a full segment beside the options that go out now.
     fits: u64,
     /// Nothing is lost, reported or repeated, so that all outstanding data is in flight: most of a connection's life.
@@ -103,8 +103,6 @@ pub struct Sender {
     has_shortcut: bool,
     /// Whether `congestion` or `judge` wants to see every ACK before its effect.
     observes: bool,
-    /// Whether the ACK that ends a recovery may let the window grow.
-    counts_end: bool,
     /// `congestion` observes, or rates are sampled, or slow start is watched, or the use of cwnd is.
     watches: bool,
     /// What has kept it from sending more; `None` until data may be sent: the handshake is in no sum.
@@ -119,8 +117,7 @@ pub struct Sender {
     restart_until: u64,
     tail: Tail,
     persist: Persist,
-    congestion: Box<dyn CongestionControl>,
-    counting: Box<dyn AckCounting>,
+    window: Window,
     /// `None`: every loss is congestion.
     judge: Option<Box<dyn LossJudge>>,
     /// Senders that are alike share it.
@@ -131,8 +128,6 @@ pub struct Sender {
     idle: Idle,
     user_timeout: UserTimeout,
     waiting: Waiting,
-    /// `None`: a loss alone ends slow start.
-    slow_start: Option<Box<dyn SlowStart>>,
     /// `None`: cwnd grows whether it is used or not.
     usage: Option<Box<Usage>>,
 }
@@ -163,10 +158,10 @@ pub struct Ack<'a> {
     pub carries_data: bool,
     /// SACK blocks in absolute offsets.
     pub sack: &'a [Range],
-    /// Round-trip time by the timestamp echo, if the option is in use.
-    pub echoed_rtt: Option<Duration>,
-    /// The peer's clock by its timestamp, if the option is in use and the congestion control observes.
-    pub clock: Option<Time>,
+    /// Its timestamps, if the option is in use.
+    pub stamps: Option<Timestamps>,
+    /// A tick of their clocks, ns.
+    pub tick: u64,
     /// ECN echo.
     pub ece: bool,
     /// Bytes that it says arrived with a mark and were not known to, by AccECN.
@@ -177,6 +172,23 @@ pub struct Ack<'a> {
     pub hint: LossHint,
     /// Offset of the segment in the peer's stream: an older one tells no window.
     pub at: u64,
+}
+
+impl Ack<'_> {
+    /// It tells nothing but what is added.
+    pub(crate) const BARE: Ack<'static> = Ack {
+        ack: 0,
+        window: 0,
+        carries_data: false,
+        sack: &[],
+        stamps: None,
+        tick: 1,
+        ece: false,
+        marked: 0,
+        selective: false,
+        hint: LossHint::None,
+        at: 0,
+    };
 }
 
 impl Sender {
@@ -220,9 +232,6 @@ impl Sender {
         let observes = congestion.observes() || judge.as_ref().is_some_and(|judge| judge.measures());
         Sender {
             board,
-            cwnd: congestion.window(),
-            counts_end: counting.counts_end(),
-            counting,
             judge,
             mss,
             fits: mss,
@@ -236,8 +245,7 @@ impl Sender {
             observes,
             watches: observes || config.validates_window || congestion.samples() || slow_start.is_some(),
             rates: congestion.samples().then(|| Rates::boxed(congestion.sends_extra())),
-            slow_start,
-            congestion,
+            window: Window::new(congestion, counting, slow_start),
             application: Application::new(config.nagle),
             peer: Peer::closed_at(1),
             rtt: RttEstimator::new(&config.rto),
@@ -261,41 +269,13 @@ impl Sender {
             self.rtt.sample(&self.config.rto, rtt);
         }
         if self.rates.is_some() {
-            self.congestion.on_open(rtt);
+            self.window.on_open(rtt);
         }
     }
 
     /// The handshake's timer expired: data begins with this timeout at least (RFC 6298 §5.7).
     pub(crate) fn begin_carefully(&mut self, timeout: Duration) {
         self.rtt.start_from(timeout);
-    }
-
-    /// Takes an acceptable acknowledgement (`oldest_ack() <= ack <= may_acknowledge()`). Below `una` only its SACK blocks count.
-    pub(crate) fn handle_ack(&mut self, now: Time, ack: &Ack<'_>, log: &mut Log) {
-        let advanced = ack.ack > self.board.una();
-        let was_outstanding = self.board.outstanding() > 0;
-        let is_old = ack.ack < self.board.una();
-        let same_window = !is_old && ack.window == self.peer.window();
-        if !is_old {
-            self.hear_window(ack.at, ack.ack, ack.window);
-        }
-        if ack.ack > self.board.nxt() {
-            self.probe_was_taken(now);
-        }
-        let thaws = self.persist.is_frozen() && self.peer.window() > 0;
-        if self.calm && ack.sack.is_empty() && !ack.ece {
-            if advanced {
-                return self.advance_by(now, ack);
-            }
-            if !was_outstanding {
-                // The ACK that every segment of a peer carries who only sends.
-                return;
-            }
-        }
-        self.handle_ack_in_repair(now, ack, same_window, log);
-        if thaws {
-            self.thaw(now);
-        }
     }
 
     /// What goes out now, if anything may.
@@ -310,7 +290,7 @@ impl Sender {
                 self.wait_for(now, Limit::Application);
                 return None;
             }
-            return match self.next_new(self.cwnd.saturating_sub(outstanding)) {
+            return match self.next_new(self.window.bytes().saturating_sub(outstanding)) {
                 Ok(range) => Some(self.send_new(now, range)),
                 Err(limit) => {
                     self.wait_for(now, limit);

@@ -39,7 +39,7 @@ impl Sender {
         let end = start + self.fits;
         let goes = self.calm
             && self.rates.is_none()
-            && end - self.board.una() <= self.cwnd
+            && end - self.board.una() <= self.window.bytes()
             && end <= self.peer.right_edge()
             // A FIN behind it would have to go with it.
             && end + 1 < self.application.end();
@@ -100,7 +100,7 @@ impl Sender {
         let waiting = self.application.end().saturating_sub(self.board.nxt());
         // A full segment, without the FIN behind it.
         let is_full = waiting > self.fits + 1;
-        if is_full && self.board.outstanding() + self.fits > self.cwnd {
+        if is_full && self.board.outstanding() + self.fits > self.window.bytes() {
             self.wait_for(now, Limit::Congestion);
             return false;
         }
@@ -136,7 +136,7 @@ impl Sender {
             self.note_sent(now, range);
         }
         let priority = match &mut self.judge {
-            Some(judge) => judge.on_sent(range, self.cwnd, &self.board),
+            Some(judge) => judge.on_sent(range, self.window.bytes(), &self.board),
             None => Priority::Normal,
         };
         (priority, std::mem::take(&mut self.tells))

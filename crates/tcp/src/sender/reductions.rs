@@ -1,13 +1,11 @@
 //! One reduction of the window per window of data: which signal has had its effect, and whether that stays.
 
-use super::Sender;
-use super::congestion::{Level, LossEvent, MarkPace, Phase, Recovered};
-use super::recovery::{AckNews, Step};
+use super::congestion::{Level, MarkPace};
+use super::recovery::{AckNews, LossRecovery, Step};
 use super::reduction::{Progress, Reduction};
-use super::timer::Kind;
-use crate::event::{Cause, Event, Log, Reason};
+use super::scoreboard::Scoreboard;
 use crate::ranges::Range;
-use lasthop_base::Time;
+use lasthop_base::{Duration, Time};
 
 /// What has reduced the window so far.
 #[repr(C)]
@@ -22,7 +20,7 @@ pub(super) struct Reductions {
     /// And those of them that the last one told.
     lost_by_ack: u64,
     /// Signals about data below this offset have had their effect.
-    pub(super) until: u64,
+    until: u64,
     /// A mark's reduction lasts, until `until` is acknowledged.
     by_mark: Option<ByMark>,
     /// The recovery that lasts repairs what is no congestion: the window stayed, and stays at its end.
@@ -126,6 +124,101 @@ impl Reductions {
         }
     }
 
+    /// The recovery that begins repairs what is no congestion, or not.
+    pub(super) fn spare(&mut self, spared: bool) {
+        self.spared = spared;
+    }
+
+    /// Whether the recovery that ends was spared.
+    pub(super) fn take_spared(&mut self) -> bool {
+        std::mem::take(&mut self.spared)
+    }
+
+    /// A signal about data from `una` on has its effect, whatever was before.
+    pub(super) fn reopen(&mut self, una: u64) {
+        self.until = una;
+    }
+
+    /// Whether a loss in what begins at `una` is a new one.
+    pub(super) fn is_due_at(&self, una: u64) -> bool {
+        una >= self.until
+    }
+
+    /// For the judge: a recovery is entered at this level. The 1990s' Reno reduces again while it recovers (`anew`): what is
+    /// restored is what was before it all.
+    pub(super) fn note_entry(&mut self, level: Level, outstanding: Range, anew: bool) {
+        let first = self.entered.as_ref().filter(|_| anew);
+        let before = first.map_or(level, |first| first.0);
+        self.entered = Some(Box::new((before, outstanding)));
+    }
+
+    /// What the window was when the last recovery was entered, and what was outstanding.
+    pub(super) fn entry(&self) -> Option<(Level, Range)> {
+        self.entered.as_deref().copied()
+    }
+
+    /// Nothing is to be restored.
+    pub(super) fn drop_entry(&mut self) {
+        self.entered = None;
+    }
+
+    /// Whether a mark comes too soon after what reduced the window last.
+    pub(super) fn is_too_soon(&self, pace: MarkPace, una: u64, now: Time, srtt: Option<Duration>) -> bool {
+        match pace {
+            MarkPace::Window => una <= self.until,
+            MarkPace::Rtt => self.at < Time::NEVER && srtt.is_some_and(|srtt| now.since(self.at) < srtt),
+            MarkPace::Every => false,
+        }
+    }
+
+    /// The window comes down because of a mark, not at once.
+    pub(super) fn begin_by_mark(&mut self) {
+        self.by_mark = Some(ByMark::Begins);
+    }
+
+    /// Whether new data waits for the timer when an echo comes at a window of one segment.
+    pub(super) fn may_hold(&self) -> bool {
+        self.may_hold
+    }
+
+    /// An ACK, or time, has had its effect on the window, which the recovery's `step` may have reduced to `target`: how much of
+    /// the reduction has to hold already. `delivered`: bytes that are new by it, `reported` of them by SACK.
+    #[inline(never)]
+    pub(super) fn come_down(
+        &mut self,
+        step: Step,
+        news: &AckNews,
+        (delivered, reported): (u64, u64),
+        target: u64,
+        recovery: &dyn LossRecovery,
+        board: &Scoreboard,
+    ) {
+        let Some(mut rule) = self.rule.take() else { return };
+        let begins_by_mark = self.by_mark == Some(ByMark::Begins);
+        if matches!(step, Step::Enter | Step::Reenter) || begins_by_mark {
+            self.by_mark = self.by_mark.map(|_| ByMark::GoesOn);
+            self.stood_for = 0;
+            // What SACK had reported before is not delivered any more (RFC 9937 §6, RecoverFS). A recovery may have forgotten
+            // what this ACK reported.
+            let reported_before = board.sacked().saturating_sub(reported);
+            rule.on_entered(board.outstanding() + news.acked - reported_before);
+        }
+        let lasts = recovery.is_recovering() || self.lasts_by_mark();
+        self.allowance = if lasts {
+            rule.on_ack(&Progress {
+                delivered: self.delivered(news, delivered, recovery.uses_sack()),
+                lost: self.lost_by_ack,
+                advanced: news.acked > 0,
+                in_flight: recovery.in_flight(board),
+                target,
+                mss: news.mss,
+            })
+        } else {
+            NO_ALLOWANCE
+        };
+        self.rule = Some(rule);
+    }
+
     /// Bytes that an ACK delivers; without SACK a duplicate stands for a segment, which a later ACK does not deliver again
     /// (RFC 9937 §6, DeliveredData).
     fn delivered(&mut self, news: &AckNews, delivered: u64, uses_sack: bool) -> u64 {
@@ -139,203 +232,5 @@ impl Reductions {
         let stood_for = self.stood_for.min(news.acked);
         self.stood_for -= stood_for;
         news.acked - stood_for
-    }
-}
-
-impl Sender {
-    /// What a step of the recovery means for the window.
-    pub(super) fn take_step(&mut self, now: Time, step: Step, marked: bool, log: &mut Log) {
-        match step {
-            Step::Same | Step::Partial { .. } => {}
-            Step::Reordered { flight } => {
-                // RFC 4653 §3: no burst, and slow start back to where it was.
-                let window = flight.min(self.board.outstanding() + self.mss);
-                self.congestion.on_reordered(Level { window, ssthresh: flight });
-            }
-            Step::Enter | Step::Reenter => {
-                let flight = self.repair.recovery.flight_at_loss(&self.board);
-                let verdict = self.judge_loss(now, log);
-                self.reductions.spared = verdict == Some(Cause::Wireless);
-                if self.reductions.spared {
-                    return self.enter_without_reduction(now, flight, log);
-                }
-                if step == Step::Reenter {
-                    self.reductions.until = 0;
-                }
-                self.reductions.forget_mark();
-                self.note_before_recovery();
-                match verdict {
-                    None => self.note_entry(step),
-                    Some(_) => self.reductions.entered = None,
-                }
-                self.judge_by_mark(now, marked, log);
-                self.reduce(now, flight, marked, false);
-                self.repair.why = Reason::FastRetransmit;
-                self.forget_probe();
-                log.count_recovery();
-                log.trace(now, Event::RecoveryEntered { flight, cwnd: self.congestion.window() });
-            }
-            Step::Restart => {
-                let flight = self.repair.recovery.flight_at_loss(&self.board);
-                self.judge_by_mark(now, marked, log);
-                self.reduce(now, flight, marked, true);
-                log.count_recovery();
-                log.trace(now, Event::RecoveryEntered { flight, cwnd: self.congestion.window() });
-                self.board.mark_all_lost();
-                self.start_over(Reason::FastRetransmit);
-            }
-            Step::Leave if std::mem::take(&mut self.reductions.spared) => {
-                log.trace(now, Event::RecoveryLeft { cwnd: self.congestion.window() });
-            }
-            Step::Leave => {
-                let recovered = self.review(now, log);
-                self.congestion.on_recovered(self.board.outstanding(), recovered);
-                log.trace(now, Event::RecoveryLeft { cwnd: self.congestion.window() });
-            }
-        }
-    }
-
-    /// What the judge says of the loss that a recovery begins with.
-    fn judge_loss(&mut self, now: Time, log: &mut Log) -> Option<Cause> {
-        let (judge, first) = (self.judge.as_mut()?, self.board.first()?);
-        let cause = judge.on_loss(first)?;
-        log.judged(now, first, cause);
-        Some(cause)
-    }
-
-    /// The recovery repairs; cwnd and ssthresh stay, and a loss of the same window may still reduce them.
-    fn enter_without_reduction(&mut self, now: Time, flight: u64, log: &mut Log) {
-        self.reductions.entered = None;
-        if let Some(undo) = &mut self.repair.undo {
-            undo.forget();
-        }
-        self.repair.why = Reason::FastRetransmit;
-        self.forget_probe();
-        log.count_recovery();
-        log.trace(now, Event::RecoveryEntered { flight, cwnd: self.congestion.window() });
-    }
-
-    pub(super) fn level(&self) -> Level {
-        Level { window: self.congestion.window(), ssthresh: self.congestion.ssthresh() }
-    }
-
-    pub(super) fn loss_event(&self, now: Time, flight: u64) -> LossEvent {
-        LossEvent { now, flight, window: self.cwnd.min(self.peer.window()), marked: false, spared: 0 }
-    }
-
-    /// A recovery is entered: what is to be judged, and what may be restored.
-    fn note_entry(&mut self, step: Step) {
-        let level = self.level();
-        let Some(judge) = &mut self.judge else { return };
-        let outstanding = Range { start: self.board.una(), end: self.board.nxt() };
-        // The 1990s' Reno reduces again while it recovers: what is restored is what was before it all.
-        let first = self.reductions.entered.as_ref().filter(|_| step == Step::Reenter);
-        let before = first.map_or(level, |first| first.0);
-        self.reductions.entered = Some(Box::new((before, outstanding)));
-        judge.on_entered(outstanding.end);
-    }
-
-    /// A recovery is over: whether its reduction stays.
-    fn review(&mut self, now: Time, log: &mut Log) -> Recovered {
-        let from = self.level();
-        let entered = self.reductions.entered.as_deref().copied();
-        let (Some(judge), Some((before, range))) = (&mut self.judge, entered) else {
-            return Recovered::Kept;
-        };
-        let cause = judge.review();
-        log.judged(now, range, cause);
-        let ssthresh = if judge.restores_ssthresh() { before.ssthresh } else { from.ssthresh };
-        match cause {
-            Cause::Congestion => Recovered::Kept,
-            Cause::Wireless => Recovered::Revised { from, to: Level { ssthresh, ..before } },
-        }
-    }
-
-    /// Notes what the third duplicate's mark says of the loss that it tells.
-    fn judge_by_mark(&self, now: Time, marked: bool, log: &mut Log) {
-        if let (true, Some(range)) = (self.congestion.judges_by_mark(), self.board.first()) {
-            log.judged(now, range, if marked { Cause::Congestion } else { Cause::Wireless });
-        }
-    }
-
-    fn reduce(&mut self, now: Time, flight: u64, marked: bool, restart: bool) {
-        let loss = LossEvent { marked, ..self.loss_event(now, flight) };
-        if restart {
-            self.congestion.on_restart(&loss);
-        } else if self.board.una() >= self.reductions.until {
-            self.congestion.on_loss(&loss);
-        }
-        self.reductions.note(now, self.board.nxt());
-        self.tells = true;
-    }
-
-    /// An ACK, or time, has had its effect on the window, which the recovery's `step` may have reduced: how much of the
-    /// reduction has to hold already. `delivered`: bytes that are new by it, `reported` of them by SACK.
-    #[inline(never)]
-    pub(super) fn come_down(&mut self, step: Step, news: &AckNews, delivered: u64, reported: u64) {
-        let reductions = &mut self.reductions;
-        let Some(mut rule) = reductions.rule.take() else { return };
-        let recovery = &self.repair.recovery;
-        let uses_sack = recovery.uses_sack();
-        let begins_by_mark = reductions.by_mark == Some(ByMark::Begins);
-        if matches!(step, Step::Enter | Step::Reenter) || begins_by_mark {
-            reductions.by_mark = reductions.by_mark.map(|_| ByMark::GoesOn);
-            reductions.stood_for = 0;
-            // What SACK had reported before is not delivered any more (RFC 9937 §6, RecoverFS). A recovery may have forgotten
-            // what this ACK reported.
-            let reported_before = self.board.sacked().saturating_sub(reported);
-            rule.on_entered(self.board.outstanding() + news.acked - reported_before);
-        }
-        let lasts = recovery.is_recovering() || reductions.lasts_by_mark();
-        reductions.allowance = if lasts {
-            rule.on_ack(&Progress {
-                delivered: reductions.delivered(news, delivered, uses_sack),
-                lost: reductions.lost_by_ack,
-                advanced: news.acked > 0,
-                in_flight: recovery.in_flight(&self.board),
-                target: self.congestion.window(),
-                mss: news.mss,
-            })
-        } else {
-            NO_ALLOWANCE
-        };
-        reductions.rule = Some(rule);
-    }
-
-    /// ECE: reduces once per window of data (RFC 3168 §6.1.2) or as often as the congestion control wants, not while a
-    /// loss is being repaired. Where the window does not come down at once after a loss, it does not after a mark either.
-    ///
-    /// CWR goes out with the byte at `until`: an ACK that does not cover it cannot have stopped echoing.
-    pub(super) fn heed_mark(&mut self, now: Time, log: &mut Log) {
-        let reductions = &self.reductions;
-        let too_soon = match self.congestion.mark_pace() {
-            MarkPace::Window => self.board.una() <= reductions.until,
-            MarkPace::Rtt => {
-                reductions.at < Time::NEVER
-                    && self.rtt.srtt().is_some_and(|srtt| now.since(reductions.at) < srtt)
-            }
-            MarkPace::Every => false,
-        };
-        if too_soon || self.phase() != Phase::Open {
-            return;
-        }
-        let loss = self.loss_event(now, self.board.outstanding());
-        self.congestion.on_mark(&loss);
-        self.reductions.note(now, self.board.nxt());
-        self.tells = true;
-        let has_more = self.board.outstanding() > 0 && self.congestion.mark_pace() == MarkPace::Window;
-        if self.reductions.is_gradual() && has_more {
-            self.reductions.by_mark = Some(ByMark::Begins);
-        }
-        log.seldom().marks += 1;
-        log.trace(now, Event::MarkEchoed { cwnd: self.congestion.window() });
-    }
-
-    /// The window cannot become smaller than a segment: instead the next one waits for a whole timeout (RFC 3168 §6.1.2).
-    pub(super) fn hold_back(&mut self, now: Time) {
-        let is_smallest = self.congestion.window() <= self.mss && self.board.outstanding() == 0;
-        if self.reductions.may_hold && is_smallest {
-            self.timer.start(now + self.rtt.rto(), Kind::Hold);
-        }
     }
 }

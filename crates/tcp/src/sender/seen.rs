@@ -7,12 +7,12 @@ use crate::rtt::RttEstimator;
 impl Sender {
     /// cwnd, bytes: in a recovery what the reduction leaves of it so far.
     pub fn window(&self) -> u64 {
-        self.reductions.allowance().unwrap_or(self.cwnd)
+        self.reductions.allowance().unwrap_or(self.window.bytes())
     }
 
     /// Slow start threshold, bytes.
     pub fn ssthresh(&self) -> u64 {
-        self.congestion.ssthresh()
+        self.window.rules().ssthresh()
     }
 
     /// Bytes in the network by the recovery's account.
@@ -62,7 +62,7 @@ impl Sender {
 
     /// Whether it tells random errors from congestion by the marks of duplicate ACKs.
     pub fn judges_by_mark(&self) -> bool {
-        self.congestion.judges_by_mark()
+        self.window.rules().judges_by_mark()
     }
 
     /// Whether it judges the loss of each segment by itself, when it is found.
@@ -70,19 +70,13 @@ impl Sender {
         self.judges_by_mark() || self.judge.as_ref().is_some_and(|judge| judge.judges_losses())
     }
 
-    /// Whether its congestion control or its judge sees every ACK before its effect.
-    #[inline]
-    pub(crate) fn observes(&self) -> bool {
-        self.observes
-    }
-
     /// Whether its congestion control draws random numbers, so that repetitions may differ.
     pub fn draws(&self) -> bool {
-        self.congestion.draws()
+        self.window.rules().draws()
     }
 
     /// Whether its congestion control answers marks in proportion (RFC 9331).
     pub fn is_scalable(&self) -> bool {
-        self.congestion.is_scalable()
+        self.window.rules().is_scalable()
     }
 }

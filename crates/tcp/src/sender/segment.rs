@@ -26,7 +26,7 @@ impl Sender {
     pub(crate) fn shorten(&mut self, now: Time, mss: u64) {
         self.mss = mss;
         self.fits = mss;
-        self.congestion.on_segment(mss);
+        self.window.on_segment(mss);
         if self.board.outstanding() > 0 {
             self.board.cut(mss);
             self.board.mark_all_lost();

@@ -109,8 +109,8 @@ impl Sender {
         }
         if has_repaired && !self.repair.recovery.is_recovering() {
             let loss = self.loss_event(now, self.board.outstanding());
-            self.congestion.on_loss(&loss);
-            self.congestion.on_recovered(self.board.outstanding(), Recovered::Kept);
+            self.window.on_loss(&loss);
+            self.window.on_recovered(self.board.outstanding(), Recovered::Kept);
             self.reductions.note(now, self.board.nxt());
             log.count_recovery();
         }

@@ -1,7 +1,7 @@
 //! The retransmission timeout: the timer expires (RFC 6298 §5, RFC 5681 §3.1).
 
 use super::congestion::LossEvent;
-use super::recovery::{AckNews, Step};
+use super::recovery::AckNews;
 use super::timer::Kind;
 use super::{Expiry, Sender};
 use crate::event::{Event, Log, Reason};
@@ -37,7 +37,9 @@ impl Sender {
         self.tell_losses(now);
         self.take_stock();
         if self.reductions.is_gradual() {
-            self.come_down(step, &AckNews { now, mss: self.mss, ..AckNews::default() }, 0, 0);
+            let news = AckNews { now, mss: self.mss, ..AckNews::default() };
+            let target = self.window.rules().window();
+            self.reductions.come_down(step, &news, (0, 0), target, &*self.repair.recovery, &self.board);
         }
     }
 
@@ -66,11 +68,8 @@ impl Sender {
         let rtts = self.rtt.srtt().zip(self.rtt.smallest());
         let known = AckNews { now, rtt: self.rtt.latest(), rtts, mss: self.mss, ..AckNews::default() };
         self.repair.recovery.mark_at_timeout(&known, &mut self.board);
-        let spared = if self.repair.spares || self.congestion.samples() { self.board.pipe() } else { 0 };
-        self.congestion.on_timeout(&LossEvent { spared, ..loss }, expired.first);
-        if let Some(watch) = &mut self.slow_start {
-            watch.on_timeout();
-        }
+        let spared = if self.repair.spares || self.window.rules().samples() { self.board.pipe() } else { 0 };
+        self.window.on_timeout(&LossEvent { spared, ..loss }, expired.first);
         self.tells = true;
         self.rtt.back_off();
         self.tell_losses(now);
@@ -85,21 +84,12 @@ impl Sender {
     pub(super) fn start_over(&mut self, why: Reason) {
         self.forget_probe();
         self.reductions.forget_mark();
-        self.reductions.until = self.board.nxt();
+        self.reductions.reopen(self.board.nxt());
         self.restart_until = self.board.nxt();
         self.repair.start_over(why, &self.board);
         if let Some(judge) = &mut self.judge {
             judge.on_timeout();
             self.reductions.forget_entry();
-        }
-    }
-
-    /// RFC 6298 §5: off when all is acknowledged, started anew otherwise; NewReno only at its first partial ACK (RFC 6582 §4).
-    pub(super) fn restart_timer(&mut self, now: Time, step: Step) {
-        if self.board.outstanding() == 0 {
-            self.timer.stop();
-        } else if step != (Step::Partial { first: false }) || self.repair.recovery.uses_sack() {
-            self.arm(now);
         }
     }
 }

@@ -158,7 +158,7 @@ impl Sender {
         }
         self.repair.f_rto = None;
         self.restart_until = 0;
-        self.reductions.until = self.board.una();
+        self.reductions.reopen(self.board.una());
         if !marked {
             let from = self.level();
             let to = match whole {
@@ -171,12 +171,12 @@ impl Sender {
                     ssthresh: level.ssthresh.max(flight),
                 },
             };
-            self.congestion.on_recovered(self.board.outstanding(), Recovered::Revised { from, to });
+            self.window.on_recovered(self.board.outstanding(), Recovered::Revised { from, to });
         }
         match by_timeout {
             true => {
                 log.seldom().timeouts_undone += 1;
-                log.trace(now, Event::TimeoutUndone { cwnd: self.congestion.window() });
+                log.trace(now, Event::TimeoutUndone { cwnd: self.window.rules().window() });
             }
             false => log.seldom().recoveries_undone += 1,
         }

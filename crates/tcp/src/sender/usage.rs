@@ -105,7 +105,7 @@ impl Sender {
     /// An ACK, in the scoreboard already, is new by `acked` bytes: whether cwnd may not grow by it, because it is not used.
     pub(super) fn leaves_window_unused(&mut self, now: Time, acked: u64) -> bool {
         let Some(usage) = &mut self.usage else { return false };
-        let (una, nxt, cwnd) = (self.board.una(), self.board.nxt(), self.cwnd);
+        let (una, nxt, cwnd) = (self.board.una(), self.board.nxt(), self.window.bytes());
         let before = una - acked;
         usage.out.see(before, nxt, nxt - before + self.fits > cwnd);
         let is_used = match &mut usage.pipe_ack {
@@ -116,7 +116,8 @@ impl Sender {
                 usage.out.full || pipe_ack.is_half_of(cwnd)
             }
             None => {
-                usage.out.full || (usage.out.is_more_than_half_of(cwnd) && cwnd < self.congestion.ssthresh())
+                usage.out.full
+                    || (usage.out.is_more_than_half_of(cwnd) && cwnd < self.window.rules().ssthresh())
             }
         };
         !is_used

@@ -49,6 +49,11 @@ pub struct AckEvent<'a> {
     pub now: Time,
     /// Whether a recovery or the repair after a timeout is under way.
     pub phase: Phase,
+    /// First byte that is not acknowledged, after it; and first byte that was not sent yet: what was sent before the ACK ends
+    /// there.
+    pub una: u64,
+    /// See `una`.
+    pub nxt: u64,
     /// Bytes newly and cumulatively acknowledged; 0 for a duplicate.
     pub acked: u64,
     /// Segments completed by it, those not counted that SACK had reported before.

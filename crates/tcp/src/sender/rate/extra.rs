@@ -10,7 +10,7 @@ use lasthop_wire::Priority;
 impl Sender {
     /// When the next extra segment goes out, [`Time::NEVER`] if none does.
     pub(super) fn next_extra(&self) -> Time {
-        if self.board.outstanding() > 0 { self.congestion.extra_at() } else { Time::NEVER }
+        if self.board.outstanding() > 0 { self.window.rules().extra_at() } else { Time::NEVER }
     }
 
     /// The extra segment that is due, if one is.
@@ -22,7 +22,7 @@ impl Sender {
             return None;
         }
         let range = self.board.last()?;
-        self.congestion.on_extra(now);
+        self.window.on_extra(now);
         let fin = self.application.ends_with(range);
         Some(Outgoing { range, again: true, fin, priority: Priority::Low, cwr: false })
     }

@@ -66,7 +66,7 @@ impl Sender {
     pub(super) fn note_silence(&mut self) {
         if let Some(rates) = &mut self.rates {
             let in_flight = self.repair.recovery.in_flight(&self.board);
-            if in_flight < self.cwnd {
+            if in_flight < self.window.bytes() {
                 rates.sampler.on_silence(in_flight);
             }
         }
@@ -82,7 +82,7 @@ impl Sender {
         for range in &rates.lost {
             total += range.len();
             if let Some(lost) = rates.sampler.on_lost(*range, total) {
-                self.congestion.on_lost(now, &lost);
+                self.window.on_lost(now, &lost);
             }
         }
     }
@@ -98,7 +98,7 @@ impl Sender {
     #[inline]
     pub(super) fn note_restraint(&mut self, in_flight: u64) {
         if let Some(rates) = &mut self.rates
-            && self.congestion.holds_back()
+            && self.window.rules().holds_back()
         {
             rates.sampler.on_silence(in_flight);
         }
@@ -112,8 +112,8 @@ impl Sender {
         let in_flight = self.repair.recovery.in_flight(&self.board);
         let limited = rates.sampler.is_limited();
         rates.sampler.on_sent(now, range, begins, in_flight, self.board.lost_total());
-        self.congestion.on_sent(&SentEvent { now, bytes: range.len(), in_flight, limited });
-        if let Some(rate) = self.congestion.pacing_rate() {
+        self.window.on_sent(&SentEvent { now, bytes: range.len(), in_flight, limited });
+        if let Some(rate) = self.window.rules().pacing_rate() {
             rates.pacer.on_sent(now, range.len(), rate);
         }
     }

@@ -116,6 +116,12 @@ impl Scoreboard {
         self.lost_total
     }
 
+    /// Nothing outstanding is reported, lost or repeated.
+    #[inline]
+    pub fn is_quiet(&self) -> bool {
+        self.sacked_bytes == 0 && self.lost_bytes == 0 && self.again_bytes == 0
+    }
+
     /// The byte behind the highest one reported by SACK, if any is.
     pub fn highest_sacked(&self) -> Option<u64> {
         self.sacked.last().map(|range| range.end)

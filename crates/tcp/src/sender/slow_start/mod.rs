@@ -8,7 +8,6 @@ mod hystart_pp;
 mod none;
 mod round;
 
-use super::Sender;
 use super::counting::{AckCounting, Regime};
 use crate::sender::congestion::AckEvent;
 use lasthop_base::{Duration, Mechanism, Time, Values};
@@ -59,34 +58,10 @@ pub const ALL: &[Mechanism<Build>] = &[none::MECHANISM, hystart::MECHANISM, hyst
 /// What holds if nobody says.
 pub const DEFAULT: Mechanism<Build> = none::MECHANISM;
 
-impl Sender {
-    /// Whether this is slow start, and somebody watches it.
-    pub(super) fn is_watched_slow_start(&self) -> bool {
-        self.watches && self.slow_start.is_some() && self.cwnd < self.congestion.ssthresh()
-    }
-
-    /// An ACK has its effect on the window in a slow start that is watched.
-    #[inline(never)]
-    pub(super) fn grow_watched(&mut self, event: &AckEvent) {
-        let Some(watch) = self.slow_start.as_mut().filter(|_| event.acked > 0) else {
-            return self.congestion.on_ack(event, &mut *self.counting);
-        };
-        let (una, nxt, window) = (self.board.una(), self.board.nxt(), self.cwnd);
-        let sample = Sample { now: event.now, una, nxt, rtt: event.rtt, window, mss: self.mss };
-        let mut by = 1;
-        match watch.on_ack(&sample) {
-            Growth::Full => {}
-            Growth::Divided(divisor) => by = divisor,
-            Growth::Over => self.congestion.leave_slow_start(),
-        }
-        self.congestion.on_ack(event, &mut Divided { counting: &mut *self.counting, by });
-    }
-}
-
 /// An ACK is worth so many times less while slow start lasts.
-struct Divided<'a> {
-    counting: &'a mut dyn AckCounting,
-    by: u64,
+pub(super) struct Divided<'a> {
+    pub(super) counting: &'a mut dyn AckCounting,
+    pub(super) by: u64,
 }
 
 impl AckCounting for Divided<'_> {

@@ -1,0 +1,416 @@
+//! Effects of an ACK, step by step, in the order of the RFCs: one text for every ACK.
+//!
+//! A sender is *quiet* while nothing is lost, reported or repeated. Steps that concern repairs have nothing to do then, and are
+//! left out at compile time (`QUIET`). An ACK that covers exactly the first segment, while nobody watches, leaves out rate
+//! samples and observers, too (`PLAIN`). So one text makes three functions.
+
+use super::congestion::{AckEvent, Phase};
+use super::eifel::{Echo, end_of_echo};
+use super::judge::{Heard, Measured};
+use super::recovery::{AckNews, Step};
+use super::scoreboard::Acked;
+use super::tail::Tail;
+use super::{Ack, Sender};
+use crate::endpoint::stamps::{peer_time, since_echo};
+use crate::event::Log;
+use crate::ranges::Range;
+use lasthop_base::{Duration, Time};
+use lasthop_wire::Timestamps;
+
+/// News for the scoreboard from an ACK.
+struct Taken {
+    acked: Acked,
+    /// Bytes that SACK reports for the first time.
+    reported: u64,
+    advanced: bool,
+    /// A later ACK has overtaken it.
+    is_old: bool,
+    duplicate: bool,
+    /// It tells of something that arrived twice.
+    twice: bool,
+    /// It tells of something that was outstanding at the timeout that is asked about, and went out once.
+    original: bool,
+    /// When the oldest went out of what SACK reports for the first time, if round trips are measured by that.
+    reported_at: Option<Time>,
+}
+
+/// Conclusions of the loss recovery from an ACK.
+struct Concluded {
+    step: Step,
+    /// The last of the steps: a second one may have begun a recovery.
+    entered: Step,
+    /// Bytes found lost.
+    lost: u64,
+}
+
+impl Ack<'_> {
+    /// Round-trip time by the timestamp's echo.
+    #[inline(always)]
+    fn echoed_rtt(&self, now: Time) -> Option<Duration> {
+        self.stamps.and_then(|stamps| since_echo(now, self.tick, stamps.echo))
+    }
+
+    /// The peer's clock.
+    #[inline(always)]
+    fn clock(&self, now: Time) -> Option<Time> {
+        self.stamps.map(|stamps| peer_time(now, self.tick, stamps.value))
+    }
+
+    /// Whether the first block tells of data received twice: below the ACK, or inside the second block (RFC 2883 §4). The
+    /// scoreboard learns nothing from such a block.
+    fn says_duplicate(&self) -> bool {
+        let Some(first) = self.sack.first().filter(|first| !first.is_empty()) else { return false };
+        let holds = |second: &Range| second.start <= first.start && first.end <= second.end;
+        first.end <= self.ack || self.sack.get(1).is_some_and(holds)
+    }
+}
+
+impl Sender {
+    /// Whether short ways may be taken ([`Config::has_shortcut`](crate::Config::has_shortcut)).
+    #[inline]
+    pub(crate) fn has_shortcut(&self) -> bool {
+        self.has_shortcut
+    }
+
+    /// Whether nothing is lost, reported or repeated.
+    #[inline]
+    pub(crate) fn is_calm(&self) -> bool {
+        self.calm
+    }
+
+    /// Takes an acceptable acknowledgement (`oldest_ack() <= ack <= may_acknowledge()`). Below `una` only its SACK blocks count.
+    pub(crate) fn handle_ack(&mut self, now: Time, ack: &Ack<'_>, log: &mut Log) {
+        let advanced = ack.ack > self.board.una();
+        let was_outstanding = self.board.outstanding() > 0;
+        let is_old = ack.ack < self.board.una();
+        let same_window = !is_old && ack.window == self.peer.window();
+        if !is_old {
+            self.hear_window(ack.at, ack.ack, ack.window);
+        }
+        if ack.ack > self.board.nxt() {
+            self.probe_was_taken(now);
+        }
+        let thaws = self.persist.is_frozen() && self.peer.window() > 0;
+        if self.calm && ack.sack.is_empty() && !ack.ece {
+            if advanced {
+                return self.advance_whole(now, ack, log);
+            }
+            if !was_outstanding {
+                // The ACK that every segment of a peer carries who only sends.
+                return;
+            }
+        }
+        let taken = self.take_in(ack, same_window, log);
+        self.conclude::<false, false>(now, ack, &taken, log);
+        if thaws {
+            self.thaw(now);
+        }
+    }
+
+    #[inline(never)]
+    fn advance_whole(&mut self, now: Time, ack: &Ack<'_>, log: &mut Log) {
+        self.advance(now, *ack, log);
+    }
+
+    /// A new acknowledgement while nothing is lost. Nearly always it covers exactly the first segment, and nobody watches.
+    #[inline(always)]
+    pub(crate) fn advance(&mut self, now: Time, ack: Ack<'_>, log: &mut Log) {
+        let Ack { stamps, tick, marked, .. } = ack;
+        if self.watches {
+            return self.advance_any(now, ack.ack, (stamps, tick), marked, log);
+        }
+        let bytes = ack.ack - self.board.una();
+        let Some(sent_at) = self.board.acknowledge_first(ack.ack) else {
+            return self.advance_any(now, ack.ack, (stamps, tick), marked, log);
+        };
+        let acked = Acked { bytes, segments: 1, delivered: bytes, sent_at: Some(sent_at) };
+        self.conclude::<true, true>(now, &ack, &Taken::new_data(acked), log);
+    }
+
+    /// The same if it covers several segments or a part of one, or if what is sent is watched. It gets what is read of the ACK
+    /// then, not the whole: that would be a copy.
+    #[inline(never)]
+    fn advance_any(
+        &mut self,
+        now: Time,
+        ack: u64,
+        (stamps, tick): (Option<Timestamps>, u64),
+        marked: u32,
+        log: &mut Log,
+    ) {
+        self.board.begin_ack();
+        let acked = self.board.acknowledge(ack);
+        let ack = Ack { ack, stamps, tick, marked, ..Ack::BARE };
+        self.conclude::<true, false>(now, &ack, &Taken::new_data(acked), log);
+    }
+
+    /// The scoreboard takes in what arrived.
+    #[inline(always)]
+    fn take_in(&mut self, ack: &Ack<'_>, same_window: bool, log: &mut Log) -> Taken {
+        let advanced = ack.ack > self.board.una();
+        // An old one may have left the receiver before anything that was concluded since, a timeout too: it measures nothing.
+        let is_old = ack.ack < self.board.una();
+        let was_outstanding = self.board.outstanding() > 0;
+        self.board.begin_ack();
+        let original = self.repair.f_rto.is_some() && self.tells_of_original(ack);
+        let acked = if advanced { self.board.acknowledge(ack.ack) } else { Acked::default() };
+        self.reductions.reach(ack.ack);
+        let twice = ack.says_duplicate();
+        if twice {
+            self.hear_duplicate(log);
+        }
+        let mut reported = 0;
+        if self.repair.recovery.uses_sack() {
+            for block in ack.sack {
+                reported += self.board.sack(*block);
+            }
+        }
+        let duplicate = match self.repair.recovery.uses_sack() && ack.selective {
+            true => reported > 0,
+            false => !advanced && was_outstanding && !ack.carries_data && same_window,
+        };
+        if duplicate {
+            log.often.duplicate_acks += 1;
+        }
+        let reported_at =
+            if self.repair.samples_sack && !is_old { self.board.oldest_reported() } else { None };
+        Taken { acked, reported, advanced, is_old, duplicate, twice, original, reported_at }
+    }
+
+    /// The receiver reports data that arrived twice.
+    #[cold]
+    #[inline(never)]
+    fn hear_duplicate(&mut self, log: &mut Log) {
+        log.seldom().duplicates_told += 1;
+        self.window.on_told_twice();
+        if let Some(undo) = &mut self.repair.undo {
+            undo.on_told();
+        }
+    }
+
+    /// Consequences of an ACK. Without `QUIET` something may be lost, reported or repeated; without `PLAIN` somebody may watch.
+    #[inline(always)]
+    fn conclude<const QUIET: bool, const PLAIN: bool>(
+        &mut self,
+        now: Time,
+        ack: &Ack<'_>,
+        taken: &Taken,
+        log: &mut Log,
+    ) {
+        let sent_before = if QUIET { None } else { self.doubt_repairs(now, ack, taken, log) };
+        let rtt = self.measure::<QUIET>(now, ack, taken);
+        let certain = !QUIET && self.ask_judge(now, ack, taken);
+        let watches = !PLAIN && (!QUIET || self.watches);
+        let news = |sender: &Sender| AckNews {
+            now,
+            acked: taken.acked.bytes,
+            duplicate: taken.duplicate,
+            twice: taken.twice,
+            certain,
+            rtt,
+            clock: if sender.observes { ack.clock(now) } else { None },
+            sent_before,
+            rtts: if !QUIET && sender.repair.times {
+                sender.rtt.srtt().zip(sender.rtt.smallest())
+            } else {
+                None
+            },
+            mss: sender.mss,
+        };
+        let is_heard = taken.advanced || taken.duplicate;
+        if watches && self.observes && is_heard {
+            let news = news(self);
+            self.observe(&news);
+        }
+        let delivered = taken.acked.delivered + taken.reported;
+        let mut rate = if watches && self.rates.is_some() { self.sample(now, delivered) } else { None };
+        let news = (!QUIET).then(|| news(self));
+        let Concluded { step, entered, lost } = match &news {
+            None => Concluded { step: Step::Same, entered: Step::Same, lost: 0 },
+            Some(news) => {
+                let lost_before = self.board.lost_total();
+                let concluded = self.consult(now, ack, news, log);
+                if self.rates.is_some() && concluded.lost > 0 {
+                    if let Some(rate) = &mut rate {
+                        rate.lost += self.board.lost_total() - lost_before;
+                    }
+                    self.tell_losses(now);
+                }
+                concluded
+            }
+        };
+        if is_heard {
+            let counts_end = step == Step::Leave && self.window.counts_end();
+            let is_unused = watches && self.leaves_window_unused(now, taken.acked.bytes);
+            let in_flight = if QUIET { self.board.outstanding() } else { self.in_flight() };
+            let event = AckEvent {
+                now,
+                phase: match step == Step::Leave && !counts_end {
+                    true => Phase::Recovery,
+                    false if QUIET => Phase::Open,
+                    false => self.phase(),
+                },
+                una: self.board.una(),
+                nxt: self.board.nxt(),
+                // Bytes that SACK reported during the recovery count no more.
+                acked: if counts_end { taken.acked.delivered } else { taken.acked.bytes },
+                segments: taken.acked.segments,
+                delivered,
+                reported: taken.reported,
+                marked: u64::from(ack.marked),
+                rtt,
+                srtt: self.rtt.srtt(),
+                in_flight,
+                lost,
+                rate: if PLAIN { None } else { rate.as_ref() },
+                held: (!QUIET && ack.ece) || is_unused,
+            };
+            self.grow::<QUIET>(&event, watches);
+        }
+        if taken.advanced {
+            self.restart_timer::<QUIET>(now, step, taken.acked.sent_at);
+        } else if taken.reported_at < self.board.first_sent_at() && taken.reported_at.is_some() {
+            // Segments sent after the first hole must not put its timeout off for ever (netdev, "tcp: do not rearm RTO
+            // when future data are sacked", 2013).
+            self.arm(now);
+        }
+        if let Some(news) = &news {
+            if ack.ece {
+                self.hold_back(now);
+            }
+            self.take_stock();
+            if self.reductions.is_gradual() {
+                let (target, told) = (self.window.bytes(), (delivered, taken.reported));
+                self.reductions.come_down(entered, news, told, target, &*self.repair.recovery, &self.board);
+            }
+        }
+    }
+
+    /// Shows an ACK, before its effect, to the congestion control and to a judge that measures.
+    #[inline(never)]
+    fn observe(&mut self, news: &AckNews) {
+        self.window.observe(news);
+        if let (Some(judge), Some(rtt)) = (&mut self.judge, news.rtt) {
+            judge.on_measured(&Measured {
+                now: news.now,
+                rtt,
+                clock: news.clock,
+                una: self.board.una(),
+                outstanding: self.board.outstanding(),
+                mss: news.mss,
+            });
+        }
+    }
+
+    /// Whether the last repair was for nothing; by the echo, when what filled the first hole went out.
+    #[inline(always)]
+    fn doubt_repairs(&mut self, now: Time, ack: &Ack<'_>, taken: &Taken, log: &mut Log) -> Option<Time> {
+        let Taken { acked, advanced, is_old, duplicate, twice, original, .. } = *taken;
+        if self.repair.f_rto.is_some() && !is_old {
+            self.consider_timeout(now, acked.bytes, duplicate, original, ack.ece, log);
+        }
+        let stamped = self.repair.undo.as_ref().and_then(|undo| undo.ways.stamped).filter(|_| advanced)?;
+        let sent_before = ack.echoed_rtt(now).map(|age| end_of_echo(now, stamped, age));
+        if self.repair.undo.is_some() {
+            let echo = Echo { acked: acked.bytes, sent_before, twice, marked: ack.ece };
+            self.undo_if_echoed(now, &echo, log);
+        }
+        sent_before
+    }
+
+    /// The round-trip time that it measures.
+    #[inline(always)]
+    fn measure<const QUIET: bool>(&mut self, now: Time, ack: &Ack<'_>, taken: &Taken) -> Option<Duration> {
+        let rtt = match (taken.advanced, taken.acked.sent_at) {
+            (true, Some(sent_at)) => Some(now.since(sent_at)),
+            _ if taken.reported_at.is_some() => taken.reported_at.map(|sent_at| now.since(sent_at)),
+            (true, None) => ack.echoed_rtt(now),
+            (false, _) => None,
+        };
+        if let Some(rtt) = rtt {
+            match QUIET {
+                true => self.rtt.sample(&self.config.rto, rtt),
+                false => self.sample_rtt(rtt),
+            }
+        }
+        rtt
+    }
+
+    /// Whether the judge is certain of a loss.
+    #[inline(always)]
+    fn ask_judge(&mut self, now: Time, ack: &Ack<'_>, taken: &Taken) -> bool {
+        let Taken { advanced, duplicate, .. } = *taken;
+        let una = self.board.una();
+        match &mut self.judge {
+            Some(judge) if advanced || duplicate => {
+                judge.on_ack(&Heard { now, una, advanced, duplicate, hint: ack.hint, marked: ack.ece })
+            }
+            _ => false,
+        }
+    }
+
+    /// The loss recovery's conclusion, and its meaning for the window.
+    #[inline(always)]
+    fn consult(&mut self, now: Time, ack: &Ack<'_>, news: &AckNews, log: &mut Log) -> Concluded {
+        if self.tail != Tail::Off {
+            self.conclude_probe(now, news.twice, news.acked > 0, ack.selective, log);
+        }
+        let step = self.repair.recovery.on_ack(news, &mut self.board);
+        self.take_step(now, step, ack.ece, log);
+        let mut entered = step;
+        if step == Step::Leave && news.duplicate {
+            // It ends one recovery, and what it reports can begin the next (RFC 6675 §5).
+            entered = self.repair.recovery.on_ack(&AckNews { acked: 0, ..*news }, &mut self.board);
+            self.take_step(now, entered, ack.ece, log);
+        }
+        if self.repair.undo.is_some() {
+            self.undo_if_told(now, log);
+        }
+        if ack.ece {
+            self.heed_mark(now, log);
+        }
+        let lost = self.reductions.news_of_losses(self.board.lost_total());
+        Concluded { step, entered, lost }
+    }
+
+    /// The window after an ACK.
+    #[inline(always)]
+    fn grow<const QUIET: bool>(&mut self, event: &AckEvent, watches: bool) {
+        if !watches {
+            return self.window.grow(event);
+        }
+        self.window.grow_watched(event, self.mss);
+        self.note_restraint(event.in_flight);
+        if QUIET {
+            self.window.settle();
+        }
+    }
+
+    /// RFC 6298 §5: off when all is acknowledged, started anew otherwise; NewReno only at its first partial ACK (RFC 6582 §4).
+    #[inline(always)]
+    fn restart_timer<const QUIET: bool>(&mut self, now: Time, step: Step, sent_at: Option<Time>) {
+        if self.board.outstanding() == 0 {
+            self.timer.stop();
+            self.idle.since = sent_at.unwrap_or(now);
+        } else if QUIET || step != (Step::Partial { first: false }) || self.repair.recovery.uses_sack() {
+            self.arm(now);
+        }
+    }
+}
+
+impl Taken {
+    /// New data is acknowledged, and that is all.
+    #[inline(always)]
+    fn new_data(acked: Acked) -> Taken {
+        Taken {
+            acked,
+            reported: 0,
+            advanced: true,
+            is_old: false,
+            duplicate: false,
+            twice: false,
+            original: false,
+            reported_at: None,
+        }
+    }
+}

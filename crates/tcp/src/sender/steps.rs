@@ -1,0 +1,171 @@
+//! Meaning of a step of the recovery, or of a mark, for the window.
+
+use super::Sender;
+use super::congestion::{Level, LossEvent, MarkPace, Phase, Recovered};
+use super::recovery::Step;
+use super::timer::Kind;
+use crate::event::{Cause, Event, Log, Reason};
+use crate::ranges::Range;
+use lasthop_base::Time;
+
+impl Sender {
+    /// Changes the window by a step of the recovery.
+    pub(super) fn take_step(&mut self, now: Time, step: Step, marked: bool, log: &mut Log) {
+        match step {
+            Step::Same | Step::Partial { .. } => {}
+            Step::Reordered { flight } => {
+                // RFC 4653 §3: no burst, and slow start back to where it was.
+                let window = flight.min(self.board.outstanding() + self.mss);
+                self.window.on_reordered(Level { window, ssthresh: flight });
+            }
+            Step::Enter | Step::Reenter => {
+                let flight = self.repair.recovery.flight_at_loss(&self.board);
+                let verdict = self.judge_loss(now, log);
+                let spared = verdict == Some(Cause::Wireless);
+                self.reductions.spare(spared);
+                if spared {
+                    return self.enter_without_reduction(now, flight, log);
+                }
+                if step == Step::Reenter {
+                    self.reductions.reopen(0);
+                }
+                self.reductions.forget_mark();
+                self.note_before_recovery();
+                match verdict {
+                    None => self.note_entry(step),
+                    Some(_) => self.reductions.drop_entry(),
+                }
+                self.judge_by_mark(now, marked, log);
+                self.reduce(now, flight, marked, false);
+                self.repair.why = Reason::FastRetransmit;
+                self.forget_probe();
+                log.count_recovery();
+                log.trace(now, Event::RecoveryEntered { flight, cwnd: self.window.rules().window() });
+            }
+            Step::Restart => {
+                let flight = self.repair.recovery.flight_at_loss(&self.board);
+                self.judge_by_mark(now, marked, log);
+                self.reduce(now, flight, marked, true);
+                log.count_recovery();
+                log.trace(now, Event::RecoveryEntered { flight, cwnd: self.window.rules().window() });
+                self.board.mark_all_lost();
+                self.start_over(Reason::FastRetransmit);
+            }
+            Step::Leave if self.reductions.take_spared() => {
+                log.trace(now, Event::RecoveryLeft { cwnd: self.window.rules().window() });
+            }
+            Step::Leave => {
+                let recovered = self.review(now, log);
+                self.window.on_recovered(self.board.outstanding(), recovered);
+                log.trace(now, Event::RecoveryLeft { cwnd: self.window.rules().window() });
+            }
+        }
+    }
+
+    /// The judge's verdict on the loss with which a recovery begins.
+    fn judge_loss(&mut self, now: Time, log: &mut Log) -> Option<Cause> {
+        let (judge, first) = (self.judge.as_mut()?, self.board.first()?);
+        let cause = judge.on_loss(first)?;
+        log.judged(now, first, cause);
+        Some(cause)
+    }
+
+    /// The recovery repairs; cwnd and ssthresh stay, and a loss of the same window may still reduce them.
+    fn enter_without_reduction(&mut self, now: Time, flight: u64, log: &mut Log) {
+        self.reductions.drop_entry();
+        if let Some(undo) = &mut self.repair.undo {
+            undo.forget();
+        }
+        self.repair.why = Reason::FastRetransmit;
+        self.forget_probe();
+        log.count_recovery();
+        log.trace(now, Event::RecoveryEntered { flight, cwnd: self.window.rules().window() });
+    }
+
+    pub(super) fn level(&self) -> Level {
+        self.window.level()
+    }
+
+    pub(super) fn loss_event(&self, now: Time, flight: u64) -> LossEvent {
+        LossEvent {
+            now,
+            flight,
+            window: self.window.bytes().min(self.peer.window()),
+            marked: false,
+            spared: 0,
+        }
+    }
+
+    /// A recovery is entered: what is to be judged, and what may be restored.
+    fn note_entry(&mut self, step: Step) {
+        let level = self.level();
+        let Some(judge) = &mut self.judge else { return };
+        let outstanding = Range { start: self.board.una(), end: self.board.nxt() };
+        self.reductions.note_entry(level, outstanding, step == Step::Reenter);
+        judge.on_entered(outstanding.end);
+    }
+
+    /// A recovery is over: whether its reduction stays.
+    fn review(&mut self, now: Time, log: &mut Log) -> Recovered {
+        let from = self.level();
+        let entered = self.reductions.entry();
+        let (Some(judge), Some((before, range))) = (&mut self.judge, entered) else {
+            return Recovered::Kept;
+        };
+        let cause = judge.review();
+        log.judged(now, range, cause);
+        let ssthresh = if judge.restores_ssthresh() { before.ssthresh } else { from.ssthresh };
+        match cause {
+            Cause::Congestion => Recovered::Kept,
+            Cause::Wireless => Recovered::Revised { from, to: Level { ssthresh, ..before } },
+        }
+    }
+
+    /// Notes what the third duplicate's mark says of the loss that it tells.
+    fn judge_by_mark(&self, now: Time, marked: bool, log: &mut Log) {
+        if let (true, Some(range)) = (self.window.rules().judges_by_mark(), self.board.first()) {
+            log.judged(now, range, if marked { Cause::Congestion } else { Cause::Wireless });
+        }
+    }
+
+    fn reduce(&mut self, now: Time, flight: u64, marked: bool, restart: bool) {
+        let loss = LossEvent { marked, ..self.loss_event(now, flight) };
+        if restart {
+            self.window.on_restart(&loss);
+        } else if self.reductions.is_due_at(self.board.una()) {
+            self.window.on_loss(&loss);
+        }
+        self.reductions.note(now, self.board.nxt());
+        self.tells = true;
+    }
+
+    /// ECE: reduces once per window of data (RFC 3168 §6.1.2) or as often as the congestion control wants, not while a
+    /// loss is being repaired. Where the window does not come down at once after a loss, it does not after a mark either.
+    ///
+    /// CWR goes out with the byte at `until`: an ACK that does not cover it cannot have stopped echoing.
+    pub(super) fn heed_mark(&mut self, now: Time, log: &mut Log) {
+        let pace = self.window.rules().mark_pace();
+        let too_soon = self.reductions.is_too_soon(pace, self.board.una(), now, self.rtt.srtt());
+        if too_soon || self.phase() != Phase::Open {
+            return;
+        }
+        let loss = self.loss_event(now, self.board.outstanding());
+        self.window.on_mark(&loss);
+        self.reductions.note(now, self.board.nxt());
+        self.tells = true;
+        let has_more = self.board.outstanding() > 0 && pace == MarkPace::Window;
+        if self.reductions.is_gradual() && has_more {
+            self.reductions.begin_by_mark();
+        }
+        log.seldom().marks += 1;
+        log.trace(now, Event::MarkEchoed { cwnd: self.window.rules().window() });
+    }
+
+    /// The window cannot become smaller than a segment: instead the next one waits for a whole timeout (RFC 3168 §6.1.2).
+    pub(super) fn hold_back(&mut self, now: Time) {
+        let is_smallest = self.window.rules().window() <= self.mss && self.board.outstanding() == 0;
+        if self.reductions.may_hold() && is_smallest {
+            self.timer.start(now + self.rtt.rto(), Kind::Hold);
+        }
+    }
+}
