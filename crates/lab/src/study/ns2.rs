@@ -108,6 +108,7 @@ pub fn attach<'a>(study: &Study, items: impl Iterator<Item = &'a mut Item>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::study::value::Value;
 
     #[test]
     fn a_number_stands_beside_the_row_of_its_place_and_reading() {
