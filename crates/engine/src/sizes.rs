@@ -30,8 +30,8 @@ fn what_is_written_for_each_packet_is_no_larger_than_it_has_to_be() {
         ("Passage", size_of::<Passage>(), 16),
         // One bit from the IP header, in a register.
         ("Arriving", size_of::<Arriving>(), 1),
-        // On the stack for each ACK that is not as predicted: a line, and the peer's clock for controls that observe it.
-        ("Ack", size_of::<Ack<'_>>(), LINE + 16),
+        // On the stack for each ACK that is not as predicted: a line, and the tick of the timestamps' clock.
+        ("Ack", size_of::<Ack<'_>>(), LINE + 8),
         // A range and what to say with it.
         ("Outgoing", size_of::<Outgoing>(), 16 + 8),
     ];

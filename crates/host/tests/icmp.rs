@@ -308,7 +308,10 @@ fn a_path_with_a_small_mtu_is_found_without_a_timeout() {
             let name = (recovery.info.name, congestion.info.name);
             // 1000 less 40 for IPv4 and TCP and 12 for timestamps.
             assert_eq!((info.snd_mss, info.timeouts), (948, 0), "{name:?}");
-            assert_eq!(refused.get(), 10, "{name:?}: the initial window, and nothing later");
+            // TCP-Peach's dummies of the first round trip are refused, too: at most `most`, 64.
+            let dummies = if congestion.info.name == "peach" { 64 } else { 0 };
+            let most = 10 + dummies;
+            assert!((10..=most).contains(&refused.get()), "{name:?}: the initial window, and nothing later");
             assert!(info.cwnd_bytes >= 14_480, "{name:?}: {}", info.cwnd_bytes);
         }
     }

@@ -3,6 +3,7 @@
 //! An extra segment is a probe of the path that carries nothing new. The scoreboard, the timer and what is counted as
 //! retransmitted know nothing of it. Whether it arrives is told by D-SACK.
 
+use crate::ranges::Range;
 use crate::sender::{Outgoing, Sender};
 use lasthop_base::Time;
 use lasthop_wire::Priority;
@@ -21,7 +22,9 @@ impl Sender {
         if !sends_extra || self.next_extra() > now {
             return None;
         }
-        let range = self.board.last()?;
+        let Range { start, end } = self.board.last()?;
+        // The path may have become narrower since the segment went out.
+        let range = Range { start: start.max(end.saturating_sub(self.fits)), end };
         self.window.on_extra(now);
         let fin = self.application.ends_with(range);
         Some(Outgoing { range, again: true, fin, priority: Priority::Low, cwr: false })
