@@ -34,7 +34,7 @@ Slow_StartChoice: TypeAlias = Literal["none", "hystart", "hystart_pp"] | str | M
 
 
 CongestionChoice: TypeAlias = (
-    Literal["reno", "cubic", "bbr", "bbr3", "prague", "westwood", "westwood_plus", "w_cw", "veno", "jersey", "new_jersey", "jtcp", "hybla", "peach"]
+    Literal["reno", "cubic", "bbr", "bbr3", "prague", "westwood", "westwood_plus", "w_cw", "veno", "jersey", "new_jersey", "jtcp", "hybla", "peach", "vegas"]
     | str
     | Mapping[str, object]
     | CongestionControl

@@ -93,6 +93,18 @@ fn peach_opens_the_window_in_two_round_trips() {
     assert!(peach > 2.0 * reno, "{peach} {reno}");
 }
 
+/// Brakmo and Peterson 1995: between alpha and beta (1 and 3) segments wait in the queue, and nothing is lost. A round trip is
+/// 40 ms of delay and the time of a segment and its ACK on the links, 1.2 and 0.03 ms.
+#[test]
+fn vegas_keeps_one_to_three_segments_in_the_queue() {
+    let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=100packets";
+    let flow = outcomes(path, &[("congestion", "vegas"), ("duration", "60 s")], 1).swap_remove(0);
+    let waits = (flow.mean_rtt_s.expect("measured") - flow.smallest_rtt_s.expect("measured")) / 0.0012;
+    println!("Vegas: {waits:.2} segments wait, {:.0} kbit/s", flow.goodput_kbps());
+    assert!((1.0..=3.0).contains(&waits) && flow.source.retransmitted == 0, "{waits}");
+    assert!(flow.goodput_kbps() > 0.99 * 10_000.0 * 1448.0 / 1500.0, "{}", flow.goodput_kbps());
+}
+
 /// A link that repairs half a round trip later, out of order: Reno's threshold takes that for a loss, TCP-DCR waits a round trip,
 /// NCR a window.
 #[test]

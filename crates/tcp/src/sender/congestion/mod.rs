@@ -14,6 +14,7 @@ mod peach;
 mod prague;
 mod reno;
 mod variant;
+mod vegas;
 mod veno;
 mod w_cw;
 mod westwood;
@@ -291,6 +292,7 @@ pub const ALL: &[Mechanism<Build>] = &[
     jtcp::MECHANISM,
     hybla::MECHANISM,
     peach::MECHANISM,
+    vegas::MECHANISM,
 ];
 
 /// What holds if nobody says.

@@ -1,0 +1,149 @@
+//! TCP Vegas: the window keeps one to three segments in the path's queue.
+//!
+//! Once a round trip `extra = cwnd (RTT - BaseRTT) / RTT` is compared: the segments that the path holds beyond its
+//! bandwidth-delay product. Below `alpha` cwnd grows by a segment, above `beta` it shrinks by one. Slow start doubles every
+//! other round trip, and ends above `gamma`. BaseRTT is the smallest RTT so far, RTT the smallest of the round.
+//!
+//! # What is absent
+//! Vegas' retransmission by a fine-grained clock and its reduction by a quarter: the sender's recovery and Reno's half stand in
+//! their place. So a loss costs more than in the paper.
+
+use super::{AckEvent, Build, CongestionControl, OnReno, Phase, Reno, Variant};
+use crate::sender::counting::AckCounting;
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
+
+const SEGMENTS: Unit = Unit::Number(0.0, 1000.0);
+
+/// See the file.
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "vegas",
+        summary: "once a round trip a segment more or less, so that one to three wait in the queue",
+        source: "Brakmo and Peterson, IEEE JSAC 13(8), 1995 (by descriptions)",
+        parameters: &[
+            Parameter {
+                name: "alpha",
+                unit: SEGMENTS,
+                default: Some("1"),
+                doc: "segments in the queue below which cwnd grows",
+            },
+            Parameter {
+                name: "beta",
+                unit: SEGMENTS,
+                default: Some("3"),
+                doc: "segments in the queue above which cwnd shrinks",
+            },
+            Parameter {
+                name: "gamma",
+                unit: SEGMENTS,
+                default: Some("1"),
+                doc: "segments in the queue above which slow start ends",
+            },
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values, start| {
+        let [alpha, beta, gamma] = ["alpha", "beta", "gamma"].map(|name| values.number(name));
+        let (base, least) = (Duration::MAX, Duration::MAX);
+        OnReno::boxed(
+            &start,
+            Vegas { alpha, beta, gamma, mss: start.mss, base, least, until: 0, doubles: false },
+        )
+    },
+};
+
+struct Vegas {
+    alpha: f64,
+    beta: f64,
+    gamma: f64,
+    mss: u64,
+    /// Smallest RTT of all (BaseRTT), and of this round, the ACK that ends it included.
+    base: Duration,
+    least: Duration,
+    /// First byte that was not sent when the round began.
+    until: u64,
+    /// Whether slow start grows in this round; the first ACK begins the first round.
+    doubles: bool,
+}
+
+impl Vegas {
+    /// A round is over: the window of the next one.
+    fn decide(&mut self, reno: &mut Reno, is_held: bool) {
+        let extra = reno.exact() / self.mss as f64 * (1.0 - self.base.as_secs() / self.least.as_secs());
+        let mss = self.mss as f64;
+        match reno.in_slow_start() {
+            true if extra > self.gamma => reno.leave_slow_start(),
+            true => self.doubles = !self.doubles,
+            false if extra > self.beta => reno.set((reno.exact() - mss).max(2.0 * mss)),
+            false if extra < self.alpha && !is_held => reno.set(reno.exact() + mss),
+            false => {}
+        }
+    }
+}
+
+impl Variant for Vegas {
+    fn on_ack(&mut self, reno: &mut Reno, ack: &AckEvent, counting: &mut dyn AckCounting) {
+        if let Some(rtt) = ack.rtt {
+            (self.base, self.least) = (self.base.min(rtt), self.least.min(rtt));
+        }
+        if ack.phase == Phase::Open && self.least < Duration::MAX && ack.una > self.until {
+            self.decide(reno, ack.held);
+            (self.until, self.least) = (ack.nxt, Duration::MAX);
+        }
+        if ack.phase != Phase::Open || (reno.in_slow_start() && self.doubles) {
+            reno.on_ack(ack, counting);
+        }
+    }
+
+    fn on_segment(&mut self, mss: u64) {
+        self.mss = mss;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sender::congestion::Start;
+    use lasthop_base::{Choice, Stream};
+
+    const MSS: u64 = 1000;
+
+    /// cwnd in segments after each of these rounds, from `window` segments and with ssthresh at `ssthresh`; a round has an ACK
+    /// for each segment, and all of them measure so many milliseconds. BaseRTT is 100 ms.
+    fn after(window: u64, ssthresh: u64, rounds_ms: &[u64]) -> Vec<f64> {
+        let random = Stream::named(1, "vegas");
+        let start =
+            Start { window: window * MSS, ssthresh: ssthresh * MSS, mss: MSS, selective: true, random };
+        let mut control = (MECHANISM.build)(&MECHANISM.info.defaults(), start);
+        let counting = Choice::of(&crate::sender::counting::DEFAULT);
+        let mut counting = (counting.build)(&counting.values);
+        let (mut una, mut nxt) = (1, 1 + control.window());
+        let mut round = |ms: u64| {
+            for _ in 0..(nxt - una) / MSS {
+                una += MSS;
+                let rtt = Some(Duration::from_millis(ms));
+                let ack = AckEvent { una, nxt, acked: MSS, segments: 1, rtt, ..AckEvent::default() };
+                control.on_ack(&ack, &mut *counting);
+                nxt = nxt.max(una + control.window());
+            }
+            control.window() as f64 / MSS as f64
+        };
+        rounds_ms.iter().map(|ms| round(*ms)).collect()
+    }
+
+    /// 20 segments and BaseRTT 100 ms: 20 (1 - 100 / RTT) wait. At 100 ms none (a segment more), at 110 ms 1.8 (as many), at
+    /// 125 ms 4 (one less). A round is judged when the next one begins.
+    #[test]
+    fn one_to_three_segments_wait() {
+        assert_eq!(after(20, 1, &[100, 110, 110, 110]), [21.0, 22.0, 22.0, 22.0]);
+        assert_eq!(after(20, 1, &[100, 125, 125, 125]), [21.0, 22.0, 21.0, 20.0]);
+    }
+
+    /// Every other round doubles. At 110 ms 2.9 of 32 segments wait, which ends slow start: rounds at 100 ms add a segment each,
+    /// from their first ACK on, which ends the round before and counts in both.
+    #[test]
+    fn slow_start_doubles_every_other_round() {
+        assert_eq!(after(2, 1000, &[100, 100, 100, 100, 100]), [4.0, 4.0, 8.0, 8.0, 16.0]);
+        assert_eq!(after(16, 1000, &[100, 110, 110, 100, 100, 100]), [32.0, 32.0, 32.0, 33.0, 34.0, 35.0]);
+    }
+}
