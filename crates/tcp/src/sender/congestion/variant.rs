@@ -1,10 +1,13 @@
 //! What is built on Reno: a variant says what it does otherwise, and has the rest from [`Reno`].
 
-use super::{AckEvent, CongestionControl, Level, LossEvent, MarkPace, Recovered, Reno, Start};
+use super::{
+    AckEvent, CongestionControl, Level, LossEvent, LostSegment, MarkPace, Recovered, Reno, SentEvent, Start,
+};
 use crate::sender::counting::AckCounting;
 use crate::sender::recovery::AckNews;
+use lasthop_base::{Duration, Rate, Time};
 
-/// A variant of Reno: each method is Reno's unless the variant has its own.
+/// A variant of Reno: each method is Reno's unless the variant has its own. Every hook of [`CongestionControl`] is here.
 ///
 /// ```
 /// use lasthop_base::{Info, Mechanism};
@@ -33,6 +36,64 @@ pub trait Variant: Send {
 
     /// See [`CongestionControl::observes`].
     fn observes(&self) -> bool {
+        false
+    }
+
+    /// See [`CongestionControl::samples`].
+    fn samples(&self) -> bool {
+        false
+    }
+
+    /// See [`CongestionControl::conserves`].
+    fn conserves(&self) -> bool {
+        false
+    }
+
+    /// See [`CongestionControl::on_sent`].
+    fn on_sent(&mut self, sent: &SentEvent) {
+        let _ = sent;
+    }
+
+    /// See [`CongestionControl::on_open`].
+    fn on_open(&mut self, rtt: Option<Duration>) {
+        let _ = rtt;
+    }
+
+    /// See [`CongestionControl::on_lost`].
+    fn on_lost(&mut self, now: Time, lost: &LostSegment) {
+        let _ = (now, lost);
+    }
+
+    /// See [`CongestionControl::holds_back`].
+    fn holds_back(&self) -> bool {
+        false
+    }
+
+    /// See [`CongestionControl::pacing_rate`].
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+
+    /// See [`CongestionControl::sends_extra`].
+    fn sends_extra(&self) -> bool {
+        false
+    }
+
+    /// See [`CongestionControl::extra_at`].
+    fn extra_at(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// See [`CongestionControl::on_extra`].
+    fn on_extra(&mut self, now: Time) {
+        let _ = now;
+    }
+
+    /// See [`CongestionControl::on_told_twice`].
+    fn on_told_twice(&mut self) {}
+
+    /// See [`CongestionControl::is_scalable`].
+    fn is_scalable(&self) -> bool {
         false
     }
 
@@ -75,6 +136,16 @@ pub trait Variant: Send {
     /// See [`CongestionControl::on_mark`].
     fn on_mark(&mut self, reno: &mut Reno, loss: &LossEvent) {
         reno.on_mark(loss);
+    }
+
+    /// See [`CongestionControl::leave_slow_start`].
+    fn leave_slow_start(&mut self, reno: &mut Reno) {
+        reno.leave_slow_start();
+    }
+
+    /// See [`CongestionControl::on_reordered`].
+    fn on_reordered(&mut self, reno: &mut Reno, to: Level) {
+        reno.on_reordered(to);
     }
 
     /// See [`CongestionControl::on_idle`].
@@ -123,6 +194,54 @@ impl<V: Variant> CongestionControl for OnReno<V> {
         self.variant.observes()
     }
 
+    fn samples(&self) -> bool {
+        self.variant.samples()
+    }
+
+    fn conserves(&self) -> bool {
+        self.variant.conserves()
+    }
+
+    fn on_sent(&mut self, sent: &SentEvent) {
+        self.variant.on_sent(sent);
+    }
+
+    fn on_open(&mut self, rtt: Option<Duration>) {
+        self.variant.on_open(rtt);
+    }
+
+    fn on_lost(&mut self, now: Time, lost: &LostSegment) {
+        self.variant.on_lost(now, lost);
+    }
+
+    fn holds_back(&self) -> bool {
+        self.variant.holds_back()
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.variant.pacing_rate()
+    }
+
+    fn sends_extra(&self) -> bool {
+        self.variant.sends_extra()
+    }
+
+    fn extra_at(&self) -> Time {
+        self.variant.extra_at()
+    }
+
+    fn on_extra(&mut self, now: Time) {
+        self.variant.on_extra(now);
+    }
+
+    fn on_told_twice(&mut self) {
+        self.variant.on_told_twice();
+    }
+
+    fn is_scalable(&self) -> bool {
+        self.variant.is_scalable()
+    }
+
     fn draws(&self) -> bool {
         self.variant.draws()
     }
@@ -156,7 +275,7 @@ impl<V: Variant> CongestionControl for OnReno<V> {
     }
 
     fn leave_slow_start(&mut self) {
-        self.reno.leave_slow_start();
+        self.variant.leave_slow_start(&mut self.reno);
     }
 
     fn on_idle(&mut self, window: u64) {
@@ -169,10 +288,36 @@ impl<V: Variant> CongestionControl for OnReno<V> {
     }
 
     fn on_reordered(&mut self, to: Level) {
-        self.reno.on_reordered(to);
+        self.variant.on_reordered(&mut self.reno, to);
     }
 
     fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
         self.variant.on_recovered(&mut self.reno, flight, recovered);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// Names of the methods in the block of `text` that begins with `head`.
+    fn methods<'a>(text: &'a str, head: &str) -> Vec<&'a str> {
+        let block = text.split_once(head).expect("the block").1;
+        let block = block.split_once("\n}").expect("its end").0;
+        let lines = block.lines().filter_map(|line| line.strip_prefix("    fn "));
+        lines.map(|line| line.split_once('(').expect("arguments").0).collect()
+    }
+
+    #[test]
+    fn every_hook_is_forwarded() {
+        let (all, here) = (include_str!("mod.rs"), include_str!("variant.rs"));
+        let hooks = methods(all, "pub trait CongestionControl: Send {");
+        assert!(hooks.len() > 20 && hooks.contains(&"on_lost"), "{hooks:?}");
+        let forwarded = methods(here, "CongestionControl for OnReno<V> {");
+        // Nobody has another `window_after` than the trait's.
+        let missing = hooks.iter().filter(|hook| **hook != "window_after" && !forwarded.contains(hook));
+        assert_eq!(missing.collect::<Vec<_>>(), Vec::<&&str>::new());
+        // Reno keeps the window and the threshold.
+        let asked = methods(here, "pub trait Variant: Send {");
+        let kept = forwarded.iter().filter(|hook| !asked.contains(hook));
+        assert_eq!(kept.collect::<Vec<_>>(), [&"window", &"ssthresh"]);
     }
 }
