@@ -67,6 +67,11 @@ class Ack:
         When it came, virtual time, s.
         """
     @property
+    def nxt(self, /) -> int:
+        """
+        First byte that was not sent before it.
+        """
+    @property
     def phase(self, /) -> str:
         """
         "open", "recovery" (fast recovery, the ACK that ends it included) or "restart" (after a timeout).
@@ -95,6 +100,11 @@ class Ack:
     def srtt_s(self, /) -> float | None:
         """
         The smoothed round-trip time after it, s.
+        """
+    @property
+    def una(self, /) -> int:
+        """
+        First byte that is not acknowledged after it.
         """
 
 @final
@@ -252,6 +262,16 @@ class Loss:
     def now_s(self, /) -> float:
         """
         When, virtual time, s.
+        """
+    @property
+    def nxt(self, /) -> int:
+        """
+        First byte that was not sent yet.
+        """
+    @property
+    def una(self, /) -> int:
+        """
+        First byte that is not acknowledged.
         """
     @property
     def window_bytes(self, /) -> int:

@@ -70,7 +70,7 @@ fn mean_window(values: &[(&'static str, Value)], rtt_ms: u64, p: f64, top: f64) 
         let before = path.now;
         (0..packets).for_each(|_| path.acknowledge());
         let flight = path.control.window();
-        path.control.on_loss(&LossEvent { now: path.now, flight, window: flight, marked: false, spared: 0 });
+        path.control.on_loss(&LossEvent { now: path.now, flight, window: flight, ..LossEvent::default() });
         path.control.on_recovered(flight, Recovered::Kept);
         time += path.now.since(before).as_secs();
         count += packets;
@@ -198,8 +198,13 @@ fn fast_convergence() {
 fn what_is_left() {
     let after = |cwnd: u64, flight: u64, marked: bool| {
         let mut control = cubic(&[], cwnd, 1);
-        let loss =
-            LossEvent { now: Time::ZERO, flight: flight * MSS, window: flight * MSS, marked, spared: 0 };
+        let loss = LossEvent {
+            now: Time::ZERO,
+            flight: flight * MSS,
+            window: flight * MSS,
+            marked,
+            ..LossEvent::default()
+        };
         if marked {
             control.on_mark(&loss)
         } else {

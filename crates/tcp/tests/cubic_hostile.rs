@@ -40,7 +40,7 @@ fn play(control: &mut dyn CongestionControl, counting: &mut dyn AckCounting, ops
     let mut windows = Vec::new();
     for op in ops {
         let before = control.window();
-        let loss = |flight: u64| LossEvent { now, flight, window: flight, marked: false, spared: 0 };
+        let loss = |flight: u64| LossEvent { now, flight, window: flight, ..LossEvent::default() };
         match *op {
             Op::Ack { millis, acked, flight, rtt, phase, held } => {
                 now = Time::from_nanos(now.as_nanos().saturating_add(millis * 1_000_000));

@@ -57,7 +57,7 @@ fn play(control: &mut dyn CongestionControl, counting: &mut dyn AckCounting, ops
     control.on_open(Some(Duration::from_millis(100)));
     for op in ops {
         let before = control.window();
-        let loss = |flight: u64| LossEvent { now, flight, window: flight, marked: false, spared: 0 };
+        let loss = |flight: u64| LossEvent { now, flight, window: flight, ..LossEvent::default() };
         let mut may_rise = false;
         match *op {
             Op::Ack { millis, acked, flight, rtt, phase, held, clock } => {

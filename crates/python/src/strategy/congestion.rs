@@ -34,6 +34,10 @@ pub struct Ack {
     now_s: f64,
     /// "open", "recovery" (fast recovery, the ACK that ends it included) or "restart" (after a timeout).
     phase: &'static str,
+    /// First byte that is not acknowledged after it.
+    una: u64,
+    /// First byte that was not sent before it.
+    nxt: u64,
     /// Bytes newly and cumulatively acknowledged; 0 for a duplicate.
     acked_bytes: u64,
     /// Segments completed by it.
@@ -70,6 +74,10 @@ pub struct Ack {
 pub struct Loss {
     /// When, virtual time, s.
     now_s: f64,
+    /// First byte that is not acknowledged.
+    una: u64,
+    /// First byte that was not sent yet.
+    nxt: u64,
     /// FlightSize: bytes outstanding (RFC 5681 §3.1 Eq. 4).
     flight_bytes: u64,
     /// min(cwnd, advertised window), bytes.
@@ -328,6 +336,8 @@ impl CongestionControl for Control {
                 Phase::Recovery => "recovery",
                 Phase::Restart => "restart",
             },
+            una: ack.una,
+            nxt: ack.nxt,
             acked_bytes: ack.acked,
             segments: ack.segments,
             delivered_bytes: ack.delivered,
@@ -397,6 +407,8 @@ impl From<&LossEvent> for Loss {
     fn from(loss: &LossEvent) -> Loss {
         Loss {
             now_s: loss.now.as_secs(),
+            una: loss.una,
+            nxt: loss.nxt,
             flight_bytes: loss.flight,
             window_bytes: loss.window,
             marked: loss.marked,

@@ -67,7 +67,7 @@ impl CongestionControl for Watching {
         self.smallest = [self.smallest, news.rtt].into_iter().flatten().min();
         let Some(smallest) = self.smallest else { return };
         // A mark: their threshold becomes the rate times the smallest round trip. Nobody asks for their window.
-        let mark = LossEvent { now: news.now, flight: 0, window: 0, marked: true, spared: 0 };
+        let mark = LossEvent { now: news.now, flight: 0, window: 0, marked: true, ..LossEvent::default() };
         let rates = self.others.iter_mut().map(|other| {
             other.observe(news);
             other.on_mark(&mark);

@@ -89,10 +89,11 @@ impl Sender {
     pub(super) fn loss_event(&self, now: Time, flight: u64) -> LossEvent {
         LossEvent {
             now,
+            una: self.board.una(),
+            nxt: self.board.nxt(),
             flight,
             window: self.window.bytes().min(self.peer.window()),
-            marked: false,
-            spared: 0,
+            ..LossEvent::default()
         }
     }
 

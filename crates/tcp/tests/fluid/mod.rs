@@ -84,7 +84,7 @@ impl Path {
 
     pub fn signal(&self) -> LossEvent {
         let flight = self.control.window().min(self.wanted);
-        LossEvent { now: self.now, flight, window: flight, marked: false, spared: 0 }
+        LossEvent { now: self.now, flight, window: flight, ..LossEvent::default() }
     }
 
     /// A loss, repaired a round-trip time later.

@@ -176,7 +176,7 @@ mod tests {
         // rho = 10: the threshold is 150 segments, 1023 a segment would pass it.
         assert_eq!((control.window(), control.ssthresh()), (150 * MSS, 150 * MSS));
         let window = 150 * MSS;
-        control.on_loss(&LossEvent { now: Time::ZERO, flight: window, window, marked: false, spared: 0 });
+        control.on_loss(&LossEvent { now: Time::ZERO, flight: window, window, ..LossEvent::default() });
         assert_eq!(control.window(), 75 * MSS);
     }
 }

@@ -203,7 +203,7 @@ mod tests {
     }
 
     fn loss(marked: bool) -> LossEvent {
-        LossEvent { now: at(4000), flight: 40 * MSS, window: 40 * MSS, marked, spared: 0 }
+        LossEvent { now: at(4000), flight: 40 * MSS, window: 40 * MSS, marked, ..LossEvent::default() }
     }
 
     fn segments(control: &dyn CongestionControl) -> (u64, u64) {

@@ -186,7 +186,7 @@ mod tests {
     fn lose(control: &mut dyn CongestionControl, millis: u64) -> u64 {
         let window = control.window();
         let now = Time::ZERO + Duration::from_millis(millis);
-        control.on_loss(&LossEvent { now, flight: window, window, marked: false, spared: 0 });
+        control.on_loss(&LossEvent { now, flight: window, window, ..LossEvent::default() });
         let during = control.window();
         control.on_recovered(window, Recovered::Kept);
         assert_eq!(control.window(), during);

@@ -80,10 +80,14 @@ pub struct AckEvent<'a> {
 }
 
 /// A segment that goes out, new or again.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct SentEvent {
     /// When.
     pub now: Time,
+    /// First byte that is not acknowledged, and first byte that was not sent yet, after the segment.
+    pub una: u64,
+    /// See `una`.
+    pub nxt: u64,
     /// Its payload, bytes.
     pub bytes: u64,
     /// Bytes in the network with it.
@@ -106,10 +110,14 @@ pub enum Phase {
 }
 
 /// What went wrong.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct LossEvent {
     /// When.
     pub now: Time,
+    /// First byte that is not acknowledged, and first byte that was not sent yet: the window of data that the loss is in.
+    pub una: u64,
+    /// See `una`.
+    pub nxt: u64,
     /// FlightSize: bytes outstanding when it was noticed, as RFC 5681 §3.1 Eq. 4 counts them.
     pub flight: u64,
     /// min(cwnd, advertised window) at that moment, bytes.

@@ -238,7 +238,7 @@ mod tests {
     }
 
     fn sent(peach: &mut dyn CongestionControl, now: Time) {
-        peach.on_sent(&SentEvent { now, bytes: MSS, in_flight: MSS, limited: false });
+        peach.on_sent(&SentEvent { now, bytes: MSS, in_flight: MSS, ..SentEvent::default() });
     }
 
     fn ack(peach: &mut dyn CongestionControl) {
@@ -260,7 +260,7 @@ mod tests {
     }
 
     fn loss(now: Time, flight: u64) -> LossEvent {
-        LossEvent { now, flight, window: flight, marked: false, spared: 0 }
+        LossEvent { now, flight, window: flight, ..LossEvent::default() }
     }
 
     /// most = 10, RTT 500 ms: nine dummies 50 ms apart. The data's ACK adds a segment to one, each dummy's another, at most ten.

@@ -286,7 +286,7 @@ mod tests {
             },
         );
         let (flight, window) = (flight * 1000, cwnd * 1000);
-        act(&mut reno, &LossEvent { now: Time::ZERO, flight, window, marked: false, spared: 0 });
+        act(&mut reno, &LossEvent { now: Time::ZERO, flight, window, ..LossEvent::default() });
         (reno.window() / 1000, reno.ssthresh() / 1000)
     }
 

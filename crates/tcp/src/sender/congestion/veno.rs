@@ -135,7 +135,7 @@ mod tests {
     fn after_loss(window: u64, srtt_ms: u64) -> u64 {
         let mut veno = veno(window, srtt_ms);
         let whole = window * MSS;
-        veno.on_loss(&LossEvent { now: Time::ZERO, flight: whole, window: whole, marked: false, spared: 0 });
+        veno.on_loss(&LossEvent { now: Time::ZERO, flight: whole, window: whole, ..LossEvent::default() });
         veno.window()
     }
 
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn a_second_loss_without_a_round_trip_between_halves() {
         let mut veno = veno(20, 100);
-        let loss = |flight| LossEvent { now: Time::ZERO, flight, window: flight, marked: false, spared: 0 };
+        let loss = |flight| LossEvent { now: Time::ZERO, flight, window: flight, ..LossEvent::default() };
         veno.on_loss(&loss(20 * MSS));
         assert_eq!(veno.window(), 16 * MSS);
         veno.on_loss(&loss(16 * MSS));

@@ -149,7 +149,7 @@ mod tests {
     }
 
     fn loss(marked: bool) -> LossEvent {
-        LossEvent { now: at(19_990), flight: 30_000, window: 30_000, marked, spared: 0 }
+        LossEvent { now: at(19_990), flight: 30_000, window: 30_000, marked, ..LossEvent::default() }
     }
 
     fn after(changes: &[(&'static str, &'static str)], act: fn(&mut dyn CongestionControl)) -> (u64, u64) {

@@ -153,7 +153,7 @@ mod tests {
                 westwood.observe(&AckNews { now: at(10 * k), acked: 1000, rtt, ..AckNews::default() });
             }
             let loss =
-                LossEvent { now: at(19_990), flight: initial, window: initial, marked: false, spared: 0 };
+                LossEvent { now: at(19_990), flight: initial, window: initial, ..LossEvent::default() };
             westwood.on_loss(&loss);
             assert!(westwood.ssthresh().abs_diff(8000) <= 1, "{}", westwood.ssthresh());
             westwood.on_recovered(initial, Recovered::Kept);

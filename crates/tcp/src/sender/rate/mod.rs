@@ -112,7 +112,8 @@ impl Sender {
         let in_flight = self.repair.recovery.in_flight(&self.board);
         let limited = rates.sampler.is_limited();
         rates.sampler.on_sent(now, range, begins, in_flight, self.board.lost_total());
-        self.window.on_sent(&SentEvent { now, bytes: range.len(), in_flight, limited });
+        let (una, nxt) = (self.board.una(), self.board.nxt());
+        self.window.on_sent(&SentEvent { now, una, nxt, bytes: range.len(), in_flight, limited });
         if let Some(rate) = self.window.rules().pacing_rate() {
             rates.pacer.on_sent(now, range.len(), rate);
         }

@@ -455,7 +455,7 @@ mod tests {
         let random = Stream::named(1, "sender");
         let mut bbr =
             Bbr::new(Start { window: 100_000, ssthresh: LARGEST, mss: 1000, selective: true, random });
-        let loss = LossEvent { now: Time::ZERO, flight: 10_000, window: 100_000, marked: false, spared: 0 };
+        let loss = LossEvent { now: Time::ZERO, flight: 10_000, window: 100_000, ..LossEvent::default() };
         bbr.on_loss(&loss);
         bbr.on_recovered(10_000, Recovered::Kept);
         let mut counting = (crate::sender::counting::DEFAULT.build)(&lasthop_base::Values::new());
