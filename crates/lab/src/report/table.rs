@@ -129,7 +129,7 @@ fn name(kinds: &[Kind], column: usize, cell: &Cell) -> Option<&'static str> {
         Cell::Verdict(None) | Cell::Empty => "none",
         // A long note takes lines, a short word never does; between them the table's width decides.
         Cell::Text(text) => match text.chars().count() {
-            // What a row is called is no note, and is as large as in the other rows.
+            // A row's name is no note, and is as large as in the other rows.
             letters if letters > MIDDLING && column == 0 => "name",
             letters if letters > MIDDLING => "note",
             letters if letters > SHORT || kind == Kind::Words => return None,

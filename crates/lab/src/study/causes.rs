@@ -24,7 +24,7 @@ const SETTING: &str = "setting";
 /// Labels of answers that a computed cause names; the others are counted.
 const NAMED: usize = 3;
 
-/// What kind of thing makes a row differ.
+/// The kind of cause by which a row differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Kind {
     /// Another answer to a question that the paper leaves open makes the row agree.
@@ -68,7 +68,7 @@ pub struct Cause {
     rows: Spanned<Which>,
     /// Readings in which it does: `default`, a reading's name, or `question: answer`; every one by default.
     reading: Option<Spanned<Texts>>,
-    /// What kind it is.
+    /// Its kind.
     kind: Kind,
     /// The sentence that names it.
     cause: Spanned<String>,

@@ -145,7 +145,7 @@ pub struct Judged<'a> {
     pub published: f64,
     /// How far from it is near, in its unit.
     pub margin: f64,
-    /// What kind it is.
+    /// Its kind.
     pub class: Class,
     /// Ours.
     pub ours: &'a Estimate,
@@ -155,16 +155,16 @@ pub struct Judged<'a> {
     pub spread: f64,
     /// Repetitions asked for, of which some may be undefined.
     pub of_runs: usize,
-    /// What is known of the paper's runs.
+    /// Knowledge of the paper's runs.
     pub paper: PaperRuns<'a>,
 }
 
-/// What is known of the runs behind a published number.
+/// Knowledge of the runs behind a published number.
 #[derive(Clone, Copy, Debug)]
 pub struct PaperRuns<'a> {
     /// Whether the paper does not say how many there are.
     pub is_unknown: bool,
-    /// How many times longer one run of ours is than one of the paper's: the spread of a longer run is smaller by the root.
+    /// Duration of one run of ours over one of the paper's: the spread of a longer run is smaller by the root.
     pub times_shorter: f64,
     /// Why the margin is no known number, in words: it is the paper's own spread.
     pub undecidable: Option<&'a str>,

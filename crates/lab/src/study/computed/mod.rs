@@ -44,7 +44,7 @@ pub fn curves(study: &Study, name: &str) -> Result<Curves, Problem> {
     found.map(|(_, of)| *of).ok_or_else(|| study.unknown(&["by"], "computation", name, &known))
 }
 
-/// What an observer saw of a run.
+/// An observer's numbers of a run.
 fn watched<T: Observer + Default + 'static>(scenario: &Scenario, seed: u64) -> T {
     let watch = Watch { observers: vec![Box::new(T::default())], ..Watch::default() };
     let (_, _, observers) = run_watched(scenario, seed, watch);

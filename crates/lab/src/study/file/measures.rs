@@ -139,7 +139,7 @@ pub struct Binding {
     pub class: Class,
     /// Another margin than the class's, of all rows or by series.
     pub within: Option<Within>,
-    /// How many times longer one run of ours is than the paper's, at the grid's length 1: for a number of one run.
+    /// Duration of one run of ours over the paper's, at the grid's length 1: for a number of one run.
     pub times_shorter: Option<f64>,
     /// Why its margin decides nothing at its edge, where it is the paper's own spread.
     pub undecidable: Option<String>,
