@@ -21,7 +21,7 @@ pub struct MatrixRow {
     pub title: String,
     /// Where it is on the page: a chapter's id.
     pub anchor: String,
-    /// How it comes out, in a sentence.
+    /// The outcome in a sentence.
     pub sentence: String,
     /// A cell for each theme.
     pub cells: Vec<MatrixCell>,

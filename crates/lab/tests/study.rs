@@ -220,7 +220,7 @@ fn a_number_of_ns2_beside_no_row_or_answer_is_refused() {
     assert_eq!(refused("table,reno,loss=0.01,goodput,delayed ACKs: on,1,,there"), answer);
 }
 
-/// What is found in a folder with causes; 500 kbit/s are far from what both senders carry.
+/// The mistake found in a folder with causes; 500 kbit/s are far from what both senders carry.
 fn with_causes(causes: &str) -> Vec<Item> {
     let tried = (shown() + BINDING).replace("claims = \"claim-*\"", "claims = \"claim-*\"\nrows = \"table\"");
     let folder = folder(&tried, TABLE);

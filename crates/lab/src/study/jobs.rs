@@ -70,9 +70,9 @@ struct Job {
 /// Runs that are wanted, each once, and numbers of those that are finished.
 #[derive(Default)]
 pub struct Jobs {
-    /// By scenario and seed.
+    /// Wanted runs by scenario and seed.
     open: BTreeMap<(String, u64), Job>,
-    /// By key.
+    /// Numbers by a run's key.
     done: BTreeMap<String, Values>,
 }
 

@@ -103,7 +103,7 @@ pub struct View<'a> {
 pub type Reads = BTreeSet<(String, usize)>;
 
 impl<'a> View<'a> {
-    /// Of a paper's results.
+    /// A view of a paper's results.
     pub fn of(study: &'a Study, frame: &'a Frame) -> View<'a> {
         View { study, frame, reads: None }
     }

@@ -26,7 +26,7 @@ pub struct Overview {
     pub headlines: Vec<ForestRow>,
 }
 
-/// Of a paper's results; `answer` says in a sentence how the paper comes out.
+/// A paper's line of the overview; `answer` is the paper's outcome in a sentence.
 pub fn of(study: &Study, done: &Done<'_>, answer: &str) -> Overview {
     let paper = &study.file.paper;
     let verdicts = |theme: &str| -> Vec<Verdict> {

@@ -74,7 +74,7 @@ struct Writer<'a> {
     study: &'a Study,
     done: &'a Done<'a>,
     text: &'a str,
-    /// How messages call the text.
+    /// The text's name in messages.
     file: String,
     seed: u64,
     progress: &'a dyn Progress,

@@ -23,7 +23,7 @@ pub struct Results {
     pub axes: Vec<(String, Vec<Value>)>,
     /// Repetitions asked for.
     pub runs: usize,
-    /// How many times longer than at length 1 its runs are.
+    /// Duration of its runs over the duration at length 1.
     pub length: u32,
     /// Whether nothing in it is random.
     pub is_exact: bool,
@@ -241,7 +241,7 @@ fn checked(cell: &Cell<'_>, metrics: &[(String, Expression)], seed: u64) -> Resu
     Ok(scenario)
 }
 
-/// What came out: a frame for each order.
+/// Results: a frame for each order.
 fn frames(study: &Study, orders: &[Order<'_>], asked: &[Asked<'_>], jobs: &Jobs) -> Vec<Frame> {
     let of = |order: &Order<'_>| {
         let computed = study.file.grid.iter().filter(|(_, grid)| grid.computed);

@@ -113,7 +113,7 @@ fn with_ns2(item: &Item) -> Vec<Cell> {
 /// Where ns-2's column stands, if a row has its number.
 const NS2_AT: usize = 3;
 
-/// What a reader should know of a row, its cause first.
+/// Remarks on a row, its cause first.
 fn what(item: &Item) -> String {
     match (&item.cause, &item.experiment) {
         (None, _) => item.note.clone(),

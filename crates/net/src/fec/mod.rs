@@ -83,7 +83,7 @@ struct Direction {
     asks_at: Time,
 }
 
-/// What is sent next.
+/// The kind of packet that is sent next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
     /// Data packets.

@@ -152,7 +152,7 @@ impl Reductions {
         self.entered = Some(Box::new((before, outstanding)));
     }
 
-    /// What the window was when the last recovery was entered, and what was outstanding.
+    /// Window and threshold before the last recovery, and the range that was outstanding.
     pub(super) fn entry(&self) -> Option<(Level, Range)> {
         self.entered.as_deref().copied()
     }
@@ -198,8 +198,8 @@ impl Reductions {
         if matches!(step, Step::Enter | Step::Reenter) || begins_by_mark {
             self.by_mark = self.by_mark.map(|_| ByMark::GoesOn);
             self.stood_for = 0;
-            // What SACK had reported before is not delivered any more (RFC 9937 §6, RecoverFS). A recovery may have forgotten
-            // what this ACK reported.
+            // Bytes that SACK had reported before are not delivered any more (RFC 9937 §6, RecoverFS). A recovery may have
+            // forgotten what this ACK reported.
             let reported_before = board.sacked().saturating_sub(reported);
             rule.on_entered(board.outstanding() + news.acked - reported_before);
         }

@@ -8,7 +8,7 @@ use lasthop_scenario::Scenario;
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, Packet};
 
-/// By data packet of the longest episode in a run: ACKs waiting before and after, ACKs that left (Eq. 4), ACKs given (Eq. 5).
+/// ACKs by data packet of the longest episode in a run: waiting before and after, left (Eq. 4), given (Eq. 5).
 pub fn curves(scenario: Scenario, seed: u64) -> Vec<Curve> {
     let packets = watched::<Shapes>(&scenario, seed).longest();
     let by_packet = |name: &str, value: &dyn Fn(usize) -> f64| Curve {

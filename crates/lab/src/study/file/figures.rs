@@ -68,7 +68,7 @@ pub struct Figure {
     pub by: Option<String>,
 }
 
-/// How long a run of a course's own is; by default as the scenario says.
+/// Duration of a course's own run; the scenario's by default.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Course {

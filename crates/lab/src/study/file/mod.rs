@@ -31,7 +31,7 @@ pub struct File {
     pub title: String,
     /// One line: what it is about.
     pub summary: String,
-    /// How it comes out, in a sentence, with the placeholders of `chapter.md`.
+    /// The paper's outcome in a sentence, with the placeholders of `chapter.md`.
     #[serde(default)]
     pub answer: String,
     /// Whether its claims are ours, and published by nobody.

@@ -207,7 +207,7 @@ impl CongestionControl for Peach {
         self.reno.on_reordered(to);
     }
 
-    /// What dummies have added meanwhile stays.
+    /// Segments that dummies have added meanwhile stay.
     fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
         if recovered != Recovered::Kept {
             self.reno.on_recovered(flight, recovered);
@@ -281,7 +281,7 @@ mod tests {
         assert_eq!(peach.window(), 10 * MSS + MSS / 10);
     }
 
-    /// Of nine dummies a congested path delivers three: 1 + 1 + 3 segments, and no slow start behind them.
+    /// A congested path delivers three of nine dummies: 1 + 1 + 3 segments, and no slow start behind them.
     #[test]
     fn dropped_dummies_leave_the_window_small() {
         let mut peach = peach(10);

@@ -56,7 +56,7 @@ struct SantaCruz {
 }
 
 impl SantaCruz {
-    /// By how many segments the queue grew between two samples.
+    /// Growth of the queue between two samples, segments.
     fn grown(first: &Measured, last: &Measured) -> f64 {
         let segments = (last.una - first.una) as f64 / last.mss.max(1) as f64;
         let spacing = last.now.since(first.now).as_secs() / segments.max(1.0);
