@@ -47,23 +47,24 @@ for _ in range(20): client.recv(2000)
 ",
 ];
 
-/// Prints the congestion control of a connection that it accepts.
+/// Tells the congestion control of a connection that it accepts, and keeps the connection.
 const ACCEPTS: &str = "
 import socket, time
 listener = socket.create_server(('0.0.0.0', 5001))
 client, _ = listener.accept()
 name = client.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(bytes(1))
 client.sendall(name)
-client.close()
 time.sleep(60)
 ";
 
-/// Prints what comes, and the congestion control of its own end.
+/// Prints what comes, and the congestion control of its own end. The connection outlasts a second: the kernels are asked
+/// about connections each second at least.
 const CONNECTS: &str = "
-import socket, sys
+import socket, sys, time
 client = socket.create_connection((sys.argv[1], 5001))
 name = client.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(bytes(1))
 print(client.recv(16).decode(), name.decode())
+time.sleep(1.5)
 ";
 
 /// Writes a program and returns the words that run it.
