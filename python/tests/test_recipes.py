@@ -13,6 +13,8 @@ import pytest
 
 from lasthop import _command
 
+from conftest import not_judged
+
 RECIPES = Path(__file__).resolve().parents[2] / "examples/recipes"
 pytestmark = pytest.mark.quiet
 
@@ -42,7 +44,7 @@ def test_pytest_recipe(environment: dict[str, str], tmp_path: Path) -> None:
     suite = next(ElementTree.parse(report).iter("testsuite"))
     assert int(suite.attrib["tests"]) == 5
     if int(suite.attrib["skipped"]) > 0:
-        pytest.skip("this machine was too busy")
+        not_judged("this machine was too busy")
 
 
 def test_a_page_takes_longer_on_hspa_than_on_lte(environment: dict[str, str], tmp_path: Path) -> None:
@@ -54,7 +56,7 @@ def test_a_page_takes_longer_on_hspa_than_on_lte(environment: dict[str, str], tm
         words = [sys.executable, str(RECIPES / "page-load/page_load.py"), *options]
         done = subprocess.run(words, env=environment, capture_output=True, text=True)
         if done.returncode != 0 and "exit status 3" in done.stderr:
-            pytest.skip("this machine was too busy")
+            not_judged("this machine was too busy")
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -82,7 +84,7 @@ def test_the_workflow_passes_what_is_quick_enough_and_fails_what_is_not(environm
     assert run(make).returncode == 0
     done = run(download)
     if done.returncode == 3:
-        pytest.skip("this machine was too busy")
+        not_judged("this machine was too busy")
     assert done.returncode == 0, done.stderr
     assert next(ElementTree.parse(tmp_path / "lte.xml").iter("testsuite")).attrib["failures"] == "0"
     assert (tmp_path / "report/report.html").exists()

@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "each test file is a program of its own and uses some of it")]
 
+#[cfg(target_os = "linux")]
+pub mod machine;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

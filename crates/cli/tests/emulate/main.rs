@@ -30,7 +30,6 @@ mod live {
 
 /// On an idle machine: `make test` runs it at the end, alone.
 mod quiet;
-mod witness;
 
 use common::lasthop;
 use live::traffic;

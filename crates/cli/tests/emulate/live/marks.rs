@@ -1,5 +1,6 @@
 //! What queues write into packets, and what they read from them: ECN, code points, and what is TCP.
 
+use crate::common::machine::Machine;
 use crate::traffic::{self, client, printed, server};
 use crate::{emulate, is_possible, summary};
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrIn, recvmsg, setsockopt, sockopt};
@@ -90,15 +91,15 @@ fn a_kernel_that_is_told_by_marks_loses_nothing() {
             let arguments = [&path, "--server", &server, "--format", "json", "--", "sh", "-c", &command];
             emulate(&[&files[..], &arguments].concat())
         };
+        let mut machine = Machine::watch();
         let output = run(1);
         let told = summary(&output);
+        machine.heed(&told);
         assert!(told["packets"]["down"].as_u64() > Some(1000), "{told}");
         assert_eq!(told["lost"]["down"]["queue_full"], 0, "{queue}: {told}");
         assert_eq!(told["lost"]["down"]["early_drop"], 0, "{queue}: {told}");
-        // The link stays busy all the same, if the machine was not busy elsewhere.
-        let is_late = output.status.code() == Some(3);
-        let least = if told["idle"].as_f64() < Some(0.2) { 6000.0 } else { 8500.0 };
-        assert!(is_late || printed(&output, "goodput_kbps") > least, "{queue}: {told}");
+        // The link stays busy all the same.
+        machine.judge(printed(&output, "goodput_kbps") > 8500.0, format!("{queue}: {told}"));
         let marked = counted(&output, "InCEPkts");
         assert!(marked > 2, "{queue}: the client's kernel counts {marked} marked packets");
         if can_look {
@@ -261,16 +262,15 @@ fn classes_of_tcp_and_of_datagrams_get_what_is_allocated() {
     for (wants, tcp, datagrams) in [(6000.0, 7000.0, 3000.0), (1000.0, 9000.0, 1000.0)] {
         let server = end("as_two_servers", &wants.to_string());
         let command = end("as_client_of_both", "{server} 9");
+        let mut machine = Machine::watch();
         let output = emulate(&[&path, "--server", &server, "--format", "json", "--", "sh", "-c", &command]);
         let summary = summary(&output);
-        if output.status.code() == Some(3) {
-            eprintln!("datagrams of {wants} kbit/s not judged: the machine was busy: {summary}");
-            continue;
-        }
+        machine.heed(&summary);
         let got = [printed(&output, "goodput_kbps") * 1500.0 / 1448.0, printed(&output, "others_kbps")];
         println!("datagrams of {wants} kbit/s: TCP and datagrams get {got:.0?} kbit/s");
         for (got, share) in got.into_iter().zip([tcp, datagrams]) {
-            assert!((got / share - 1.0).abs() < 0.1, "{got} kbit/s instead of {share}; {summary}");
+            let is_near = (got / share - 1.0).abs() < 0.1;
+            machine.judge(is_near, format!("{got} kbit/s instead of {share}; {summary}"));
         }
     }
 }

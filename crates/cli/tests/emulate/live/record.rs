@@ -1,5 +1,6 @@
 //! A recording of a path of which one knows what it carries.
 
+use crate::common::machine::{Machine, not_judged};
 use crate::common::{lasthop, objects, stderr_of, stdout};
 use crate::{emulate, is_possible};
 use serde_json::Value;
@@ -9,23 +10,24 @@ use std::path::{Path, PathBuf};
 /// How often a path is recorded: some recordings say themselves that they are not to be trusted.
 const ATTEMPTS: u32 = 5;
 
-/// What a recording said, and where its traces are; `None`, with the reason printed, if the machine was too busy.
-fn recorded(path: &str, folder: &Path, arguments: &[&str]) -> Option<(Value, PathBuf)> {
+/// Summary of a recording, its traces' name, and the machine meanwhile; none if the recording is not judged.
+fn recorded(path: &str, folder: &Path, arguments: &[&str]) -> Option<(Value, PathBuf, Machine)> {
     let program = env!("CARGO_BIN_EXE_lasthop");
     let (server, name) = (format!("exec {program} emulate record --serve"), folder.join("path"));
     let client =
         [program, "emulate", "record", "{server}", "--format", "json", "--out", name.to_str().unwrap()];
     for attempt in 1..=ATTEMPTS {
+        let machine = Machine::watch();
         let output = emulate(&[&[path, "--server", &server, "--"], &client[..], arguments].concat());
         let said = stderr_of(&output);
         match output.status.code() {
             Some(0) => {
                 let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
                 eprintln!("{summary}");
-                return Some((summary, name));
+                return Some((summary, name, machine));
             }
             Some(3) if said.contains("the run is invalid") => {
-                eprintln!("not judged: the machine was busy: {said}");
+                not_judged(&said);
                 return None;
             }
             // Where reports wait in the other direction's queue, this one's is empty for 0 to 6 % of the time, and from 5 %
@@ -51,9 +53,9 @@ fn mbps(trace: &[u64], from: u64, until: u64) -> f64 {
     count as f64 * 12.0 / (until - from) as f64
 }
 
-fn assert_near(recorded: f64, given: f64, percent: f64, what: &str) {
+fn judge_near(machine: &Machine, recorded: f64, given: f64, percent: f64, what: &str) {
     let apart = (recorded / given - 1.0) * 100.0;
-    assert!(apart.abs() < percent, "{what}: {recorded} recorded, {given} given");
+    machine.judge(apart.abs() < percent, format!("{what}: {recorded} recorded, {given} given"));
 }
 
 /// Down and up differ; what is run over the trace gets what it gets over the path itself.
@@ -64,28 +66,34 @@ fn a_constant_rate_is_recorded_and_gives_that_rate() {
     }
     let folder = tempfile::tempdir().unwrap();
     let path = "rate=8Mbit/s,up=2Mbit/s,rtt=40ms,queue=100packets";
-    let Some((summary, name)) = recorded(path, folder.path(), &["--seconds", "6"]) else { return };
+    let Some((summary, name, machine)) = recorded(path, folder.path(), &["--seconds", "6"]) else { return };
     for (way, given) in [("down", 8.0), ("up", 2.0)] {
         let said = &summary[way];
-        assert_near(said["rate_kbps"].as_f64().unwrap() / 1e3, given, 3.0, way);
-        assert!(said["queue_empty_pct"].as_f64().unwrap() < 5.0, "{summary}");
+        judge_near(&machine, said["rate_kbps"].as_f64().unwrap() / 1e3, given, 3.0, way);
+        machine.judge(said["queue_empty_pct"].as_f64().unwrap() < 5.0, &summary);
         let trace = trace(&name, way);
-        assert_near(mbps(&trace, 0, 6000), given, 3.0, way);
+        judge_near(&machine, mbps(&trace, 0, 6000), given, 3.0, way);
         assert!(trace.last().unwrap().abs_diff(6000) <= 10, "it repeats after 6 s");
         for second in 0..6 {
-            assert_near(mbps(&trace, second * 1000, second * 1000 + 1000), given, 10.0, way);
+            judge_near(&machine, mbps(&trace, second * 1000, second * 1000 + 1000), given, 10.0, way);
         }
     }
     // 20 bytes of IP and 8 of UDP are on the link, too.
     let rtt = summary["rtt_ms"]["min"].as_f64().unwrap();
-    assert!((40.0..45.0).contains(&rtt), "{summary}");
+    machine.judge((40.0..45.0).contains(&rtt), &summary);
     let shown = |way: &str| name.with_extension(way).display().to_string();
     let as_recorded = format!("trace={},up_trace={},rtt=40ms,queue=100packets", shown("down"), shown("up"));
     let goodput = |path: &str| {
         let text = stdout(&["run", &format!("{path},duration=20s"), "--format", "json"]);
         objects(&text)[0]["goodput_kbps"]["mean"].as_f64().unwrap()
     };
-    assert_near(goodput(&as_recorded), goodput(path), 3.0, "goodput over the trace and over the path");
+    judge_near(
+        &machine,
+        goodput(&as_recorded),
+        goodput(path),
+        3.0,
+        "goodput over the trace and over the path",
+    );
 }
 
 /// A plan that repeats each 6 s, recorded for as long. Nobody knows at which of its moments the recording begins: of all,
@@ -113,14 +121,14 @@ fn a_rate_that_changes_is_recorded_as_it_changes() {
         from = 'server'
         to = 'client'";
     fs::write(&file, text).unwrap();
-    let Some((_, name)) =
+    let Some((_, name, machine)) =
         recorded(file.to_str().unwrap(), folder.path(), &["--seconds", "6", "--way", "down"])
     else {
         return;
     };
     assert!(!name.with_extension("up").exists());
     let trace = trace(&name, "down");
-    assert_near(mbps(&trace, 0, 6000), (8.0 + 3.0 + 12.0) / 3.0, 3.0, "the mean");
+    judge_near(&machine, mbps(&trace, 0, 6000), (8.0 + 3.0 + 12.0) / 3.0, 3.0, "the mean");
     let given = |from: u64| {
         let rate = |at: u64| [8.0, 3.0, 12.0][(at % 6000 / 2000) as usize];
         (0..100).map(|part| rate(from + part * 10)).sum::<f64>() / 100.0
@@ -131,7 +139,13 @@ fn a_rate_that_changes_is_recorded_as_it_changes() {
     let best =
         (0..600).map(|step| step * 10).min_by(|one, other| error(*one).total_cmp(&error(*other))).unwrap();
     for (given, got) in pairs(best) {
-        assert_near(*got, given, 10.0, &format!("a second of {seconds:?}, begun at {best} ms of the plan"));
+        judge_near(
+            &machine,
+            *got,
+            given,
+            10.0,
+            &format!("a second of {seconds:?}, begun at {best} ms of the plan"),
+        );
     }
 }
 
@@ -148,13 +162,13 @@ fn both_directions_are_recorded_at_once() {
     for feedback in [&[][..], &own_socket[..]] {
         let folder = tempfile::tempdir().unwrap();
         let arguments = [&["--seconds", "3", "--way", "together"], feedback].concat();
-        let Some((summary, name)) = recorded(path, folder.path(), &arguments) else { return };
+        let Some((summary, name, machine)) = recorded(path, folder.path(), &arguments) else { return };
         assert_eq!(summary["feedback_shares_way"], feedback.is_empty());
         for way in ["down", "up"] {
             // Where reports wait, the queue runs empty at times; what lacks is what it says of that.
             let full = 1.0 - summary[way]["queue_empty_pct"].as_f64().unwrap() / 100.0;
-            assert_near(mbps(&trace(&name, way), 0, 3000), 6.0 * full, 4.0, way);
-            assert_near(summary[way]["rate_kbps"].as_f64().unwrap(), 6000.0 * full, 4.0, way);
+            judge_near(&machine, mbps(&trace(&name, way), 0, 3000), 6.0 * full, 4.0, way);
+            judge_near(&machine, summary[way]["rate_kbps"].as_f64().unwrap(), 6000.0 * full, 4.0, way);
         }
     }
 }

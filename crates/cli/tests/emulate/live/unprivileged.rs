@@ -1,5 +1,6 @@
 //! Without root's rights: in namespaces of the user's own, of which nothing stays.
 
+use crate::common::machine::Machine;
 use crate::common::{lasthop, objects, stderr_of};
 use crate::live::host::{FAR, World, has, only};
 use crate::live::removal::{processes_with, wait_until};
@@ -60,6 +61,7 @@ fn traffic_passes_as_for_root() {
         return;
     }
     let path = "rate=5Mbit/s,rtt=40ms,queue=100packets";
+    let mut machine = Machine::watch();
     let output = emulate(&[
         path,
         "--format",
@@ -75,6 +77,7 @@ fn traffic_passes_as_for_root() {
     assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr_of(&output));
     let summary = summary(&output);
     assert_eq!(summary["valid"], output.status.success());
+    machine.heed(&summary);
     assert_eq!(summary["sched_fifo"], false);
     assert!(summary["entry_us"].is_object(), "{summary}");
     let late_ms = summary["lateness_us"]["max"].as_f64().unwrap() / 1e3;
@@ -83,7 +86,7 @@ fn traffic_passes_as_for_root() {
     assert!((40.0..42.0 + 2.0 * late_ms).contains(&connected), "{connected} ms, {late_ms} ms late");
     // 1448 of 1500 bytes are 4830; what waited while a busy machine did not read comes at once.
     assert!(goodput < 5100.0, "{goodput}");
-    assert!(summary["valid"] == false || goodput > 4500.0, "{goodput}");
+    machine.judge(goodput > 4500.0, goodput);
 }
 
 #[test]

@@ -1,0 +1,161 @@
+//! Judgements in real time: a test asks the machine, and the run, whether both let the test judge.
+//!
+//! An assertion about times fails only where nothing disturbed the test. Otherwise the test prints `not judged`, the reason
+//! and the figures, and adds a line to `target/tmp/not-judged.txt`; `make test` tries the tests listed there once nothing else
+//! runs, and counts what stays. With `LASTHOP_JUDGE=1` in the environment a judgement that is not made is a failure.
+
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
+use std::fmt::Display;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use thread_priority::unix::{
+    RealtimeThreadSchedulePolicy, ThreadSchedulePolicy, set_thread_priority_and_policy, thread_native_id,
+};
+use thread_priority::{ThreadPriority, ThreadPriorityValue};
+
+/// Above the emulator's priority (`lasthop_os::priority`): the emulator never delays a witness.
+const PRIORITY: u8 = 90;
+const SLEEP: Duration = Duration::from_millis(1);
+/// Timer slack that is no lateness.
+const SLACK: Duration = Duration::from_micros(200);
+/// Largest share of the time for which a processor may stand still.
+const STALLED: f64 = 0.005;
+/// Largest share of the time in which a program may wait for a processor. The kernel's TCP loses 5 to 14 % of its goodput on
+/// a machine that is busy all the time (docs/validation.md).
+const WAITED: f64 = 0.2;
+
+/// The machine from `watch` on.
+pub struct Machine {
+    begin: Instant,
+    pressure: Option<Duration>,
+    witnesses: Vec<Arc<Witness>>,
+    complaint: Option<String>,
+}
+
+impl Machine {
+    /// Begins a witness on each processor that this process may use.
+    pub fn watch() -> Machine {
+        let allowed = sched_getaffinity(Pid::from_raw(0)).unwrap();
+        let processors = (0..CpuSet::count()).filter(|&number| allowed.is_set(number).unwrap_or(false));
+        let witnesses = processors.map(Witness::begin).collect();
+        Machine { begin: Instant::now(), pressure: pressure(), witnesses, complaint: None }
+    }
+
+    /// Takes the summary of an emulated run: a run that is not `valid` disturbs the test.
+    pub fn heed(&mut self, summary: &serde_json::Value) {
+        if summary["valid"] != true {
+            self.complaint = Some(format!("the run is not valid: {}", summary["complaints"]));
+        }
+    }
+
+    /// Largest share of the time for which a processor did not wake its witness, 0 to 1. Shows what a hypervisor takes without
+    /// a count (`stolen` stays 0).
+    pub fn stalled(&self) -> f64 {
+        self.witnesses.iter().map(|witness| witness.stalled()).fold(0.0, f64::max)
+    }
+
+    /// Reason why the machine lets nobody judge; none if nothing disturbed the test since `watch`.
+    pub fn disturbance(&self) -> Option<String> {
+        let waited = match (self.pressure, pressure()) {
+            (Some(before), Some(now)) => (now - before).as_secs_f64() / self.begin.elapsed().as_secs_f64(),
+            _ => 0.0,
+        };
+        let stalled = self.stalled();
+        let reasons = [
+            (stalled > STALLED, format!("a processor stood still for {:.1} % of the time", stalled * 100.0)),
+            (
+                waited > WAITED,
+                format!("programs waited for a processor for {:.0} % of the time", waited * 100.0),
+            ),
+        ];
+        let found = reasons.into_iter().find_map(|(is_so, why)| is_so.then_some(why));
+        self.complaint.clone().or(found)
+    }
+
+    /// Asserts what only an undisturbed machine can show.
+    #[track_caller]
+    pub fn judge(&self, holds: bool, figures: impl Display) {
+        if holds {
+            return;
+        }
+        match self.disturbance() {
+            Some(why) => not_judged(&format!("{why}: {figures}")),
+            None => panic!("{figures}"),
+        }
+    }
+}
+
+/// Prints and counts a judgement that is not made.
+///
+/// # Panics
+///
+/// Where `LASTHOP_JUDGE` is set.
+#[track_caller]
+pub fn not_judged(why: &str) {
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("a test").to_owned();
+    assert!(std::env::var_os("LASTHOP_JUDGE").is_none(), "{test} is not judged: {why}");
+    eprintln!("not judged: {why}");
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("not-judged.txt");
+    let mut file = OpenOptions::new().create(true).append(true).open(file).unwrap();
+    // One call of the system: lines of several tests do not mix.
+    file.write_all(format!("{test}: {}\n", why.replace('\n', " ")).as_bytes()).unwrap();
+}
+
+/// Time in which at least one program of the machine waited for a processor; none where the kernel does not count it
+/// (`PSI`, Linux Documentation/accounting/psi.rst).
+fn pressure() -> Option<Duration> {
+    let text = fs::read_to_string("/proc/pressure/cpu").ok()?;
+    let total = text.lines().find(|line| line.starts_with("some"))?.rsplit_once("total=")?.1;
+    total.trim().parse().ok().map(Duration::from_micros)
+}
+
+/// A thread on one processor that sleeps for a millisecond at a time and adds up how late it is woken.
+#[derive(Default)]
+struct Witness {
+    is_over: AtomicBool,
+    watched_ns: AtomicU64,
+    late_ns: AtomicU64,
+}
+
+impl Witness {
+    fn begin(processor: usize) -> Arc<Witness> {
+        let witness = Arc::new(Witness::default());
+        let own = Arc::clone(&witness);
+        std::thread::spawn(move || own.run(processor));
+        witness
+    }
+
+    /// Share of the time, 0 to 1; 0 where the system grants no priority.
+    fn stalled(&self) -> f64 {
+        let (late, watched) = (self.late_ns.load(Ordering::Relaxed), self.watched_ns.load(Ordering::Relaxed));
+        late as f64 / watched.max(1) as f64
+    }
+
+    fn run(&self, processor: usize) {
+        let mut only = CpuSet::new();
+        let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
+        let priority = ThreadPriority::Crossplatform(ThreadPriorityValue::try_from(PRIORITY).unwrap());
+        let is_first = only.set(processor).and_then(|()| sched_setaffinity(Pid::from_raw(0), &only)).is_ok()
+            && set_thread_priority_and_policy(thread_native_id(), priority, policy).is_ok();
+        while is_first && !self.is_over.load(Ordering::Relaxed) {
+            let before = Instant::now();
+            std::thread::sleep(SLEEP);
+            let slept = before.elapsed();
+            let late = slept.saturating_sub(SLEEP + SLACK);
+            self.watched_ns.fetch_add(slept.as_nanos() as u64, Ordering::Relaxed);
+            self.late_ns.fetch_add(late.as_nanos() as u64, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        self.witnesses.iter().for_each(|witness| witness.is_over.store(true, Ordering::Relaxed));
+    }
+}
