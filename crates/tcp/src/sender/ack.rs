@@ -4,10 +4,10 @@
 //! left out at compile time (`QUIET`). An ACK that covers exactly the first segment, while nobody watches, leaves out rate
 //! samples and observers, too (`PLAIN`). So one text makes three functions.
 
-use super::congestion::{AckEvent, Phase};
-use super::eifel::{Echo, end_of_echo};
+use super::congestion::{AckEvent, Phase, Recovered};
 use super::judge::{Heard, Measured};
 use super::recovery::{AckNews, Step};
+use super::repair::{Answer, Echo, end_of_echo};
 use super::scoreboard::Acked;
 use super::tail::Tail;
 use super::{Ack, Sender};
@@ -152,7 +152,7 @@ impl Sender {
         let is_old = ack.ack < self.board.una();
         let was_outstanding = self.board.outstanding() > 0;
         self.board.begin_ack();
-        let original = self.repair.f_rto.is_some() && self.tells_of_original(ack);
+        let original = self.repair.tells_of_original(ack, &self.board);
         let acked = if advanced { self.board.acknowledge(ack.ack) } else { Acked::default() };
         self.reductions.reach(ack.ack);
         let twice = ack.says_duplicate();
@@ -160,12 +160,12 @@ impl Sender {
             self.hear_duplicate(log);
         }
         let mut reported = 0;
-        if self.repair.recovery.uses_sack() {
+        if self.repair.recovery().uses_sack() {
             for block in ack.sack {
                 reported += self.board.sack(*block);
             }
         }
-        let duplicate = match self.repair.recovery.uses_sack() && ack.selective {
+        let duplicate = match self.repair.recovery().uses_sack() && ack.selective {
             true => reported > 0,
             false => !advanced && was_outstanding && !ack.carries_data && same_window,
         };
@@ -173,7 +173,7 @@ impl Sender {
             log.often.duplicate_acks += 1;
         }
         let reported_at =
-            if self.repair.samples_sack && !is_old { self.board.oldest_reported() } else { None };
+            if self.repair.samples_sack() && !is_old { self.board.oldest_reported() } else { None };
         Taken { acked, reported, advanced, is_old, duplicate, twice, original, reported_at }
     }
 
@@ -183,9 +183,7 @@ impl Sender {
     fn hear_duplicate(&mut self, log: &mut Log) {
         log.seldom().duplicates_told += 1;
         self.window.on_told_twice();
-        if let Some(undo) = &mut self.repair.undo {
-            undo.on_told();
-        }
+        self.repair.on_told_twice();
     }
 
     /// Consequences of an ACK. Without `QUIET` something may be lost, reported or repeated; without `PLAIN` somebody may watch.
@@ -210,7 +208,7 @@ impl Sender {
             rtt,
             clock: if sender.observes { ack.clock(now) } else { None },
             sent_before,
-            rtts: if !QUIET && sender.repair.times {
+            rtts: if !QUIET && sender.repair.needs_times() {
                 sender.rtt.srtt().zip(sender.rtt.smallest())
             } else {
                 None
@@ -281,7 +279,7 @@ impl Sender {
             self.take_stock();
             if self.reductions.is_gradual() {
                 let (target, told) = (self.window.bytes(), (delivered, taken.reported));
-                self.reductions.come_down(entered, news, told, target, &*self.repair.recovery, &self.board);
+                self.reductions.come_down(entered, news, told, target, self.repair.recovery(), &self.board);
             }
         }
     }
@@ -306,14 +304,22 @@ impl Sender {
     #[inline(always)]
     fn doubt_repairs(&mut self, now: Time, ack: &Ack<'_>, taken: &Taken, log: &mut Log) -> Option<Time> {
         let Taken { acked, advanced, is_old, duplicate, twice, original, .. } = *taken;
-        if self.repair.f_rto.is_some() && !is_old {
-            self.consider_timeout(now, acked.bytes, duplicate, original, ack.ece, log);
+        if !is_old {
+            match self.repair.hear(acked.bytes, duplicate, original, self.board.una()) {
+                Answer::Open => {}
+                Answer::Spurious => self.take_back(now, Some(acked.bytes), ack.ece, log),
+                Answer::Probed => {
+                    // Room for a retransmission beside the two new segments (RFC 5682 §3.1, step 3 a).
+                    let window = 3 * self.mss;
+                    self.window.on_recovered(self.board.outstanding(), Recovered::Probed { window });
+                }
+            }
         }
-        let stamped = self.repair.undo.as_ref().and_then(|undo| undo.ways.stamped).filter(|_| advanced)?;
-        let sent_before = ack.echoed_rtt(now).map(|age| end_of_echo(now, stamped, age));
-        if self.repair.undo.is_some() {
-            let echo = Echo { acked: acked.bytes, sent_before, twice, marked: ack.ece };
-            self.undo_if_echoed(now, &echo, log);
+        let tick = self.repair.eifel_tick().filter(|_| advanced)?;
+        let sent_before = ack.echoed_rtt(now).map(|age| end_of_echo(now, tick, age));
+        let echo = Echo { acked: acked.bytes, sent_before, twice };
+        if self.repair.is_refuted_by_echo(&echo, &self.board, self.judge.is_some(), log) {
+            self.take_back(now, Some(acked.bytes), ack.ece, log);
         }
         sent_before
     }
@@ -355,16 +361,16 @@ impl Sender {
         if self.tail != Tail::Off {
             self.conclude_probe(now, news.twice, news.acked > 0, ack.selective, log);
         }
-        let step = self.repair.recovery.on_ack(news, &mut self.board);
+        let step = self.repair.on_ack(news, &mut self.board);
         self.take_step(now, step, ack.ece, log);
         let mut entered = step;
         if step == Step::Leave && news.duplicate {
             // It ends one recovery, and what it reports can begin the next (RFC 6675 §5).
-            entered = self.repair.recovery.on_ack(&AckNews { acked: 0, ..*news }, &mut self.board);
+            entered = self.repair.on_ack(&AckNews { acked: 0, ..*news }, &mut self.board);
             self.take_step(now, entered, ack.ece, log);
         }
-        if self.repair.undo.is_some() {
-            self.undo_if_told(now, log);
+        if self.repair.undoes() && self.repair.is_refuted_by_dsack() {
+            self.take_back(now, None, false, log);
         }
         if ack.ece {
             self.heed_mark(now, log);
@@ -392,7 +398,7 @@ impl Sender {
         if self.board.outstanding() == 0 {
             self.timer.stop();
             self.idle.since = sent_at.unwrap_or(now);
-        } else if QUIET || step != (Step::Partial { first: false }) || self.repair.recovery.uses_sack() {
+        } else if QUIET || step != (Step::Partial { first: false }) || self.repair.recovery().uses_sack() {
             self.arm(now);
         }
     }

@@ -11,12 +11,11 @@
 //! * `application`: what there is to send; `segment`: how much a segment holds; `peer`: what the receiver's window admits;
 //!   `new_data`: how much goes out next; `limit`: what keeps it back; `idle`: what a pause does to the window;
 //!   `usage`: whether the window is used, and may grow;
-//! * `ack`: what an ACK does; `repair`: what is being repaired, and how; `again`: what goes out then;
+//! * `ack`: what an ACK does; `repair`: what is being repaired, and what is taken back of it; `again`: what goes out then;
 //!   `reductions`: when the window comes down;
 //! * `timer`: what it stands for; `timeout`: what its expiry does; `tail`: the end of a flight is probed before that;
 //!   `persist`: probes of a closed window; `user_timeout`: how long is borne that nothing moves;
-//! * `undo`: what is taken back, and what tells that it was for nothing: `eifel`, `f_rto`;
-//! * `told`: what others tell of losses;
+//! * `reports`: what others tell of losses;
 //! * `seen`: what can be seen from outside.
 //!
 //! What was sent stands in `scoreboard`. Mechanisms stand in folders of their own: `congestion`, `counting`, `judge`, `rate`,
@@ -34,8 +33,6 @@ pub mod slow_start;
 mod ack;
 mod again;
 mod application;
-mod eifel;
-mod f_rto;
 mod half;
 mod idle;
 mod limit;
@@ -45,14 +42,13 @@ mod persist;
 mod quiet;
 mod reductions;
 mod repair;
+mod reports;
 mod seen;
 mod segment;
 mod steps;
 mod tail;
 mod timeout;
 mod timer;
-mod told;
-mod undo;
 mod usage;
 mod user_timeout;
 mod window;
@@ -113,8 +109,6 @@ pub struct Sender {
     rates: Option<Box<Rates>>,
     application: Application,
     timer: Timer,
-    /// What the next go-back-N ends at; 0 when none is under way.
-    restart_until: u64,
     tail: Tail,
     persist: Persist,
     window: Window,
@@ -235,7 +229,6 @@ impl Sender {
             judge,
             mss,
             fits: mss,
-            restart_until: 0,
             tail,
             waits_for: None,
             tells: false,

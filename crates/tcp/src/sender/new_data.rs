@@ -129,7 +129,7 @@ impl Sender {
             self.put_probe_off(now);
         }
         if !calm {
-            self.repair.recovery.on_sent(range, false);
+            self.repair.on_sent_new(range);
             self.reductions.on_sent(range.len());
         }
         if self.watches {

@@ -6,7 +6,6 @@
 use super::Sender;
 use super::persist::Persist;
 use super::reductions::Reductions;
-use super::repair::Repair;
 use super::tail::Tail;
 use super::timer::Timer;
 
@@ -14,11 +13,11 @@ impl Sender {
     /// Notes what the window is now, and whether anything is lost.
     pub(super) fn take_stock(&mut self) {
         self.window.settle();
-        if !self.repair.recovery.is_recovering() && !self.reductions.lasts_by_mark() {
+        if !self.repair.recovery().is_recovering() && !self.reductions.lasts_by_mark() {
             self.reductions.end();
         }
-        if self.repair.times {
-            self.timer.look(self.repair.recovery.deadline());
+        if self.repair.needs_times() {
+            self.timer.look(self.repair.recovery().deadline());
         }
         self.calm = self.is_quiet();
     }
@@ -34,7 +33,6 @@ impl Sender {
             repair,
             reductions,
             has_shortcut,
-            restart_until,
             // These follow an ACK in the same way, or not at all.
             mss: _,
             peer: _,
@@ -60,9 +58,8 @@ impl Sender {
             && persist.is_quiet()
             && timer.is_quiet()
             && board.is_quiet()
-            && *restart_until <= board.una()
             && reductions.is_quiet()
-            && repair.is_quiet()
+            && repair.is_quiet(board.una())
     }
 }
 
@@ -95,17 +92,5 @@ impl Reductions {
     #[inline(always)]
     fn is_quiet(&self) -> bool {
         !self.lasts_by_mark()
-    }
-}
-
-impl Repair {
-    #[inline(always)]
-    fn is_quiet(&self) -> bool {
-        let Repair { recovery, undo, told, f_rto, why: _, asks: _, spares: _, samples_sack: _, times: _ } =
-            self;
-        f_rto.is_none()
-            && told.as_ref().is_none_or(|told| told.is_empty())
-            && !undo.as_ref().is_some_and(|undo| undo.awaits_sample())
-            && recovery.is_idle()
     }
 }

@@ -17,7 +17,7 @@ impl Sender {
 
     /// Bytes in the network by the recovery's account.
     pub fn in_flight(&self) -> u64 {
-        self.repair.recovery.in_flight(&self.board)
+        self.repair.recovery().in_flight(&self.board)
     }
 
     /// cwnd as the papers draw it, inflated by what has left: window + outstanding - in flight.
@@ -37,7 +37,7 @@ impl Sender {
 
     /// Whether fast recovery is under way.
     pub fn is_recovering(&self) -> bool {
-        self.repair.recovery.is_recovering()
+        self.repair.recovery().is_recovering()
     }
 
     /// The byte behind the highest one that may be acknowledged: a probe's byte counts as sent only once it is.
@@ -52,7 +52,7 @@ impl Sender {
 
     /// Whether its recovery needs SACK.
     pub(crate) fn uses_sack(&self) -> bool {
-        self.repair.recovery.uses_sack()
+        self.repair.recovery().uses_sack()
     }
 
     /// Whether it judges losses at all, once they are repaired or by marks: its judgements are accounted.

@@ -63,8 +63,8 @@ impl Sender {
     fn is_undisturbed(&self) -> bool {
         self.board.sacked() == 0
             && self.board.lost() == 0
-            && !self.repair.recovery.is_recovering()
-            && self.board.una() >= self.restart_until
+            && !self.repair.recovery().is_recovering()
+            && !self.repair.restarts(self.board.una())
     }
 
     /// The probe's time has come; from now on the retransmission timer runs.
@@ -107,7 +107,7 @@ impl Sender {
         if !again || twice || has_repaired || (!advanced && !selective) {
             self.tail = Tail::Quiet { expires: Time::NEVER };
         }
-        if has_repaired && !self.repair.recovery.is_recovering() {
+        if has_repaired && !self.repair.recovery().is_recovering() {
             let loss = self.loss_event(now, self.board.outstanding());
             self.window.on_loss(&loss);
             self.window.on_recovered(self.board.outstanding(), Recovered::Kept);

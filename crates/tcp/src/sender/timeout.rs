@@ -32,14 +32,14 @@ impl Sender {
     /// Time alone may tell that something is lost (RFC 8985 §6.2 step 5).
     #[cold]
     fn look_for_losses(&mut self, now: Time, log: &mut Log) {
-        let step = self.repair.recovery.on_deadline(now, &mut self.board);
+        let step = self.repair.on_deadline(now, &mut self.board);
         self.take_step(now, step, false, log);
         self.tell_losses(now);
         self.take_stock();
         if self.reductions.is_gradual() {
             let news = AckNews { now, mss: self.mss, ..AckNews::default() };
             let target = self.window.rules().window();
-            self.reductions.come_down(step, &news, (0, 0), target, &*self.repair.recovery, &self.board);
+            self.reductions.come_down(step, &news, (0, 0), target, self.repair.recovery(), &self.board);
         }
     }
 
@@ -62,19 +62,20 @@ impl Sender {
         if self.is_spared_timeout(now) {
             return Expiry::GoesOn;
         }
-        let question = self.ask_about_timeout(expired.first);
+        let question = self.repair.question(expired.first, &self.board);
         let loss = self.loss_event(now, self.board.outstanding());
-        self.note_before_timeout(expired.first);
+        self.repair.note_timeout(expired.first, self.before(true));
         let rtts = self.rtt.srtt().zip(self.rtt.smallest());
         let known = AckNews { now, rtt: self.rtt.latest(), rtts, mss: self.mss, ..AckNews::default() };
-        self.repair.recovery.mark_at_timeout(&known, &mut self.board);
-        let spared = if self.repair.spares || self.window.rules().samples() { self.board.pipe() } else { 0 };
+        self.repair.mark_at_timeout(&known, &mut self.board);
+        let spared =
+            if self.repair.spares() || self.window.rules().samples() { self.board.pipe() } else { 0 };
         self.window.on_timeout(&LossEvent { spared, ..loss }, expired.first);
         self.tells = true;
         self.rtt.back_off();
         self.tell_losses(now);
         self.start_over(Reason::Timeout);
-        self.repair.f_rto = question;
+        self.repair.ask(question);
         self.timer.start((now + self.rtt.rto()).min(expired.end), Kind::Retransmit);
         self.take_stock();
         Expiry::GoesOn
@@ -85,7 +86,6 @@ impl Sender {
         self.forget_probe();
         self.reductions.forget_mark();
         self.reductions.reopen(self.board.nxt());
-        self.restart_until = self.board.nxt();
         self.repair.start_over(why, &self.board);
         if let Some(judge) = &mut self.judge {
             judge.on_timeout();

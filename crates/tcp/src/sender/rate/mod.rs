@@ -65,7 +65,7 @@ impl Sender {
     #[inline(never)]
     pub(super) fn note_silence(&mut self) {
         if let Some(rates) = &mut self.rates {
-            let in_flight = self.repair.recovery.in_flight(&self.board);
+            let in_flight = self.repair.recovery().in_flight(&self.board);
             if in_flight < self.window.bytes() {
                 rates.sampler.on_silence(in_flight);
             }
@@ -109,7 +109,7 @@ impl Sender {
     pub(super) fn note_sent(&mut self, now: Time, range: Range) {
         let Some(rates) = &mut self.rates else { return };
         let begins = self.board.outstanding() == range.len();
-        let in_flight = self.repair.recovery.in_flight(&self.board);
+        let in_flight = self.repair.recovery().in_flight(&self.board);
         let limited = rates.sampler.is_limited();
         rates.sampler.on_sent(now, range, begins, in_flight, self.board.lost_total());
         let (una, nxt) = (self.board.una(), self.board.nxt());

@@ -6,24 +6,6 @@ use super::timer::Kind;
 use crate::ranges::Range;
 use lasthop_base::Time;
 
-/// Segments that go again because somebody told of them, whatever recovery thinks.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Told {
-    /// First bytes of those that are to go.
-    due: Vec<u64>,
-    /// Of those that went: a recovery which finds the same loss need not send it a second time.
-    sent: Vec<u64>,
-}
-
-/// More are not remembered: whoever tells of more may be lying, and the usual means find them too.
-const MOST: usize = 256;
-
-impl Told {
-    pub(super) fn is_empty(&self) -> bool {
-        self.due.is_empty()
-    }
-}
-
 impl Sender {
     /// The receiver says that the segment at this offset arrived damaged (HACK).
     pub(crate) fn handle_damaged(&mut self, offset: u64) {
@@ -75,40 +57,7 @@ impl Sender {
 
     /// The segment that begins there goes again.
     pub(super) fn tell_again(&mut self, start: u64) {
-        let told = self.repair.told.get_or_insert_default();
-        if told.due.len() < MOST && !told.due.contains(&start) {
-            told.due.push(start);
-        }
+        self.repair.report(start);
         self.take_stock();
-    }
-
-    /// The next segment that goes again because somebody told of it, unless its repeat is under way already.
-    #[cold]
-    pub(super) fn next_told(&mut self) -> Option<Range> {
-        let told = self.repair.told.as_mut()?;
-        let una = self.board.una();
-        told.sent.retain(|start| *start >= una);
-        while let Some(start) = told.due.pop() {
-            if let Some(range) = self.board.lose(start) {
-                if told.sent.len() < MOST {
-                    told.sent.push(start);
-                }
-                return Some(range);
-            }
-        }
-        self.take_stock();
-        None
-    }
-
-    /// Whether this segment, which recovery would send, went out because somebody told of it; true once for each repeat.
-    pub(super) fn was_told(&mut self, range: Range) -> bool {
-        let Some(told) = &mut self.repair.told else { return false };
-        let Some(place) = told.sent.iter().position(|start| *start == range.start) else { return false };
-        told.sent.remove(place);
-        let is_under_way = self.board.first_is_sent_again();
-        if is_under_way {
-            self.repair.recovery.on_sent(range, true);
-        }
-        is_under_way
     }
 }
