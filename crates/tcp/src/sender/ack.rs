@@ -9,7 +9,6 @@ use super::judge::{Heard, Measured};
 use super::recovery::{AckNews, Step};
 use super::repair::{Answer, Echo, end_of_echo};
 use super::scoreboard::Acked;
-use super::tail::Tail;
 use super::{Ack, Sender};
 use crate::endpoint::stamps::{peer_time, since_echo};
 use crate::event::Log;
@@ -66,18 +65,6 @@ impl Ack<'_> {
 }
 
 impl Sender {
-    /// Whether short ways may be taken ([`Config::has_shortcut`](crate::Config::has_shortcut)).
-    #[inline]
-    pub(crate) fn has_shortcut(&self) -> bool {
-        self.has_shortcut
-    }
-
-    /// Whether nothing is lost, reported or repeated.
-    #[inline]
-    pub(crate) fn is_calm(&self) -> bool {
-        self.calm
-    }
-
     /// Takes an acceptable acknowledgement (`oldest_ack() <= ack <= may_acknowledge()`). Below `una` only its SACK blocks count.
     pub(crate) fn handle_ack(&mut self, now: Time, ack: &Ack<'_>, log: &mut Log) {
         let advanced = ack.ack > self.board.una();
@@ -91,7 +78,7 @@ impl Sender {
             self.probe_was_taken(now);
         }
         let thaws = self.persist.is_frozen() && self.peer.window() > 0;
-        if self.calm && ack.sack.is_empty() && !ack.ece {
+        if self.is_calm() && ack.sack.is_empty() && !ack.ece {
             if advanced {
                 return self.advance_whole(now, ack, log);
             }
@@ -142,6 +129,13 @@ impl Sender {
         let acked = self.board.acknowledge(ack);
         let ack = Ack { ack, stamps, tick, marked, ..Ack::BARE };
         self.conclude::<true, false>(now, &ack, &Taken::new_data(acked), log);
+    }
+
+    /// The receiver had room for the byte of a probe: it was sent after all, more than once as far as one knows.
+    fn probe_was_taken(&mut self, now: Time) {
+        let start = self.board.nxt();
+        self.board.sent_new(1, now);
+        self.board.sent_rescue(start, now);
     }
 
     /// The scoreboard takes in what arrived.
@@ -221,7 +215,10 @@ impl Sender {
             self.observe(&news);
         }
         let delivered = taken.acked.delivered + taken.reported;
-        let mut rate = if watches && self.rates.is_some() { self.sample(now, delivered) } else { None };
+        let mut rate = match &mut self.rates {
+            Some(rates) if watches => rates.sample(now, delivered, &self.board, self.rtt.smallest()),
+            _ => None,
+        };
         let news = (!QUIET).then(|| news(self));
         let Concluded { step, entered, lost } = match &news {
             None => Concluded { step: Step::Same, entered: Step::Same, lost: 0 },
@@ -232,14 +229,20 @@ impl Sender {
                     if let Some(rate) = &mut rate {
                         rate.lost += self.board.lost_total() - lost_before;
                     }
-                    self.tell_losses(now);
+                    self.report_losses(now);
                 }
                 concluded
             }
         };
         if is_heard {
             let counts_end = step == Step::Leave && self.window.counts_end();
-            let is_unused = watches && self.leaves_window_unused(now, taken.acked.bytes);
+            let is_unused = match &mut self.usage {
+                Some(usage) if watches => {
+                    let srtt = self.rtt.srtt();
+                    usage.leaves_unused(now, taken.acked.bytes, self.fits, srtt, &self.board, &self.window)
+                }
+                _ => false,
+            };
             let in_flight = if QUIET { self.board.outstanding() } else { self.in_flight() };
             let event = AckEvent {
                 now,
@@ -358,7 +361,7 @@ impl Sender {
     /// The loss recovery's conclusion, and its meaning for the window.
     #[inline(always)]
     fn consult(&mut self, now: Time, ack: &Ack<'_>, news: &AckNews, log: &mut Log) -> Concluded {
-        if self.tail != Tail::Off {
+        if self.tail.is_on() {
             self.conclude_probe(now, news.twice, news.acked > 0, ack.selective, log);
         }
         let step = self.repair.on_ack(news, &mut self.board);
@@ -386,7 +389,11 @@ impl Sender {
             return self.window.grow(event);
         }
         self.window.grow_watched(event, self.mss);
-        self.note_restraint(event.in_flight);
+        if let Some(rates) = &mut self.rates
+            && self.window.rules().holds_back()
+        {
+            rates.on_silence(event.in_flight);
+        }
         if QUIET {
             self.window.settle();
         }
@@ -397,7 +404,7 @@ impl Sender {
     fn restart_timer<const QUIET: bool>(&mut self, now: Time, step: Step, sent_at: Option<Time>) {
         if self.board.outstanding() == 0 {
             self.timer.stop();
-            self.idle.since = sent_at.unwrap_or(now);
+            self.idle.begin(sent_at.unwrap_or(now));
         } else if QUIET || step != (Step::Partial { first: false }) || self.repair.recovery().uses_sack() {
             self.arm(now);
         }

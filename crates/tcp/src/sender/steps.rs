@@ -50,7 +50,7 @@ impl Sender {
                 self.judge_by_mark(now, marked, log);
                 self.reduce(now, flight, marked, false);
                 self.repair.enter(before);
-                self.forget_probe();
+                self.tail.forget();
                 log.count_recovery();
                 log.trace(now, Event::RecoveryEntered { flight, cwnd: self.window.rules().window() });
             }
@@ -86,7 +86,7 @@ impl Sender {
     fn enter_without_reduction(&mut self, now: Time, flight: u64, log: &mut Log) {
         self.reductions.drop_entry();
         self.repair.enter(None);
-        self.forget_probe();
+        self.tail.forget();
         log.count_recovery();
         log.trace(now, Event::RecoveryEntered { flight, cwnd: self.window.rules().window() });
     }
@@ -147,6 +147,27 @@ impl Sender {
         }
         self.reductions.note(now, self.board.nxt());
         self.tells = true;
+    }
+
+    /// An ACK came: the probe of the tail may have repaired a loss, for which the window is reduced as for one that recovery
+    /// repairs (RFC 8985 §7.4.2).
+    #[inline(never)]
+    pub(super) fn conclude_probe(
+        &mut self,
+        now: Time,
+        twice: bool,
+        advanced: bool,
+        selective: bool,
+        log: &mut Log,
+    ) {
+        let has_repaired = self.tail.conclude(self.board.una(), twice, advanced, selective);
+        if has_repaired && !self.repair.recovery().is_recovering() {
+            let loss = self.loss_event(now, self.board.outstanding());
+            self.window.on_loss(&loss);
+            self.window.on_recovered(self.board.outstanding(), Recovered::Kept);
+            self.reductions.note(now, self.board.nxt());
+            log.count_recovery();
+        }
     }
 
     /// ECE: reduces once per window of data (RFC 3168 §6.1.2) or as often as the congestion control wants, not while a
