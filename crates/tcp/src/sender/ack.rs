@@ -6,6 +6,7 @@
 
 use super::congestion::{AckEvent, Phase, Recovered};
 use super::judge::{Heard, Measured};
+use super::rate::RateSample;
 use super::recovery::{AckNews, Step};
 use super::repair::{Answer, Echo, end_of_echo};
 use super::scoreboard::Acked;
@@ -193,25 +194,9 @@ impl Sender {
         let rtt = self.measure::<QUIET>(now, ack, taken);
         let certain = !QUIET && self.ask_judge(now, ack, taken);
         let watches = !PLAIN && (!QUIET || self.watches);
-        let news = |sender: &Sender| AckNews {
-            now,
-            acked: taken.acked.bytes,
-            duplicate: taken.duplicate,
-            twice: taken.twice,
-            certain,
-            rtt,
-            clock: if sender.observes { ack.clock(now) } else { None },
-            sent_before,
-            rtts: if !QUIET && sender.repair.needs_times() {
-                sender.rtt.srtt().zip(sender.rtt.smallest())
-            } else {
-                None
-            },
-            mss: sender.mss,
-        };
         let is_heard = taken.advanced || taken.duplicate;
         if watches && self.observes && is_heard {
-            let news = news(self);
+            let news = self.news::<QUIET>(now, ack, taken, certain, rtt, sent_before);
             self.observe(&news);
         }
         let delivered = taken.acked.delivered + taken.reported;
@@ -219,23 +204,13 @@ impl Sender {
             Some(rates) if watches => rates.sample(now, delivered, &self.board, self.rtt.smallest()),
             _ => None,
         };
-        let news = (!QUIET).then(|| news(self));
-        let Concluded { step, entered, lost } = match &news {
+        let news = (!QUIET).then(|| self.news::<QUIET>(now, ack, taken, certain, rtt, sent_before));
+        let concluded = match &news {
             None => Concluded { step: Step::Same, entered: Step::Same, lost: 0 },
-            Some(news) => {
-                let lost_before = self.board.lost_total();
-                let concluded = self.consult(now, ack, news, log);
-                if self.rates.is_some() && concluded.lost > 0 {
-                    if let Some(rate) = &mut rate {
-                        rate.lost += self.board.lost_total() - lost_before;
-                    }
-                    self.report_losses(now);
-                }
-                concluded
-            }
+            Some(news) => self.consult(now, ack, news, &mut rate, log),
         };
+        let Concluded { step, entered, .. } = concluded;
         if is_heard {
-            let counts_end = step == Step::Leave && self.window.counts_end();
             let is_unused = match &mut self.usage {
                 Some(usage) if watches => {
                     let srtt = self.rtt.srtt();
@@ -243,29 +218,9 @@ impl Sender {
                 }
                 _ => false,
             };
-            let in_flight = if QUIET { self.board.outstanding() } else { self.in_flight() };
-            let event = AckEvent {
-                now,
-                phase: match step == Step::Leave && !counts_end {
-                    true => Phase::Recovery,
-                    false if QUIET => Phase::Open,
-                    false => self.phase(),
-                },
-                una: self.board.una(),
-                nxt: self.board.nxt(),
-                // Bytes that SACK reported during the recovery count no more.
-                acked: if counts_end { taken.acked.delivered } else { taken.acked.bytes },
-                segments: taken.acked.segments,
-                delivered,
-                reported: taken.reported,
-                marked: u64::from(ack.marked),
-                rtt,
-                srtt: self.rtt.srtt(),
-                in_flight,
-                lost,
-                rate: if PLAIN { None } else { rate.as_ref() },
-                held: (!QUIET && ack.ece) || is_unused,
-            };
+            let held = (!QUIET && ack.ece) || is_unused;
+            let rate = if PLAIN { None } else { rate.as_ref() };
+            let event = AckEvent { rtt, held, rate, ..self.event::<QUIET>(now, ack, taken, &concluded) };
             self.grow::<QUIET>(&event, watches);
         }
         if taken.advanced {
@@ -284,6 +239,67 @@ impl Sender {
                 let (target, told) = (self.window.bytes(), (delivered, taken.reported));
                 self.reductions.come_down(entered, news, told, target, self.repair.recovery(), &self.board);
             }
+        }
+    }
+
+    /// News of an ACK for the recovery, and for whoever observes.
+    #[inline(always)]
+    fn news<const QUIET: bool>(
+        &self,
+        now: Time,
+        ack: &Ack<'_>,
+        taken: &Taken,
+        certain: bool,
+        rtt: Option<Duration>,
+        sent_before: Option<Time>,
+    ) -> AckNews {
+        let times = !QUIET && self.repair.needs_times();
+        AckNews {
+            now,
+            acked: taken.acked.bytes,
+            duplicate: taken.duplicate,
+            twice: taken.twice,
+            certain,
+            rtt,
+            clock: if self.observes { ack.clock(now) } else { None },
+            sent_before,
+            rtts: if times { self.rtt.srtt().zip(self.rtt.smallest()) } else { None },
+            mss: self.mss,
+        }
+    }
+
+    /// An ACK as the congestion control sees it, once the recovery has concluded; without what it measures.
+    #[inline(always)]
+    fn event<const QUIET: bool>(
+        &self,
+        now: Time,
+        ack: &Ack<'_>,
+        taken: &Taken,
+        concluded: &Concluded,
+    ) -> AckEvent<'static> {
+        let leaves = concluded.step == Step::Leave;
+        let counts_end = leaves && self.window.counts_end();
+        AckEvent {
+            now,
+            phase: match leaves && !counts_end {
+                true => Phase::Recovery,
+                false if QUIET => Phase::Open,
+                false => self.phase(),
+            },
+            una: self.board.una(),
+            nxt: self.board.nxt(),
+            // Bytes that SACK reported during the recovery count no more.
+            acked: if counts_end { taken.acked.delivered } else { taken.acked.bytes },
+            segments: taken.acked.segments,
+            delivered: taken.acked.delivered + taken.reported,
+            reported: taken.reported,
+            marked: u64::from(ack.marked),
+            rtt: None,
+            srtt: self.rtt.srtt(),
+            in_flight: if QUIET { self.board.outstanding() } else { self.in_flight() },
+            lost: concluded.lost,
+            rate: None,
+            held: false,
         }
     }
 
@@ -360,7 +376,15 @@ impl Sender {
 
     /// The loss recovery's conclusion, and its meaning for the window.
     #[inline(always)]
-    fn consult(&mut self, now: Time, ack: &Ack<'_>, news: &AckNews, log: &mut Log) -> Concluded {
+    fn consult(
+        &mut self,
+        now: Time,
+        ack: &Ack<'_>,
+        news: &AckNews,
+        rate: &mut Option<RateSample>,
+        log: &mut Log,
+    ) -> Concluded {
+        let lost_before = self.board.lost_total();
         if self.tail.is_on() {
             self.conclude_probe(now, news.twice, news.acked > 0, ack.selective, log);
         }
@@ -379,6 +403,12 @@ impl Sender {
             self.heed_mark(now, log);
         }
         let lost = self.reductions.news_of_losses(self.board.lost_total());
+        if self.rates.is_some() && lost > 0 {
+            if let Some(rate) = rate {
+                rate.lost += self.board.lost_total() - lost_before;
+            }
+            self.report_losses(now);
+        }
         Concluded { step, entered, lost }
     }
 

@@ -108,13 +108,13 @@ pub struct Sender {
     rates: Option<Box<Rates>>,
     application: Application,
     timer: Timer,
+    /// Senders that are alike share it.
+    config: Arc<Config>,
     tail: Tail,
     persist: Persist,
     window: Window,
     /// `None`: every loss is congestion.
     judge: Option<Box<dyn LossJudge>>,
-    /// Senders that are alike share it.
-    config: Arc<Config>,
     rtt: RttEstimator,
     repair: Repair,
     reductions: Reductions,
