@@ -3,6 +3,8 @@
 //! A sender is *quiet* while nothing is lost, reported or repeated. Steps that concern repairs have nothing to do then, and are
 //! left out at compile time (`QUIET`). An ACK that covers exactly the first segment, while nobody watches, leaves out rate
 //! samples and observers, too (`PLAIN`). So one text makes three functions.
+//!
+//! A chapter of the sender.
 
 use super::congestion::{AckEvent, Phase, Recovered};
 use super::judge::{Heard, Measured};

@@ -1,5 +1,7 @@
 //! Calls beside ACKs, polls and the timer: of the application, of the endpoint, and of others who know of losses (a receiver
 //! that got a segment damaged, a node before the last hop). Only a sender whose judge believes others acts on them.
+//!
+//! A chapter of the sender.
 
 use super::Sender;
 use super::timer::{Kind, Timer};

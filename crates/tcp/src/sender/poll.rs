@@ -3,6 +3,8 @@
 //! While a sender is calm the windows alone decide. Otherwise some things go first, whatever the windows say; then
 //! retransmissions and new data, as far as the windows have room; then a last resort. [`Sender::may_send_more`] goes by the
 //! same steps up to the decision, so that nobody asks for nothing.
+//!
+//! A chapter of the sender.
 
 use super::recovery::LastResort;
 use super::repair::Turn;

@@ -1,4 +1,6 @@
 //! Views of a sender, without an effect: its windows, what it has to send, what it awaits, and of what kind it is.
+//!
+//! A chapter of the sender.
 
 use super::scoreboard::Scoreboard;
 use super::{Limited, Sender};

@@ -1,5 +1,7 @@
 //! Effects of sending: on the scoreboard, the timer, the repair that is under way, the rates, and the limits that are noted when
 //! nothing more goes out.
+//!
+//! A chapter of the sender.
 
 use super::timer::Kind;
 use super::{Limit, Outgoing, Sender};

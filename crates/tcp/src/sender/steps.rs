@@ -1,4 +1,6 @@
 //! Meaning of a step of the recovery, or of a mark, for the window.
+//!
+//! A chapter of the sender.
 
 use super::Sender;
 use super::congestion::{Level, LossEvent, MarkPace, Phase, Recovered};

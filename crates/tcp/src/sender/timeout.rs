@@ -1,4 +1,6 @@
 //! The timer: when it is started for outstanding data, and what its expiry does (RFC 6298 §5, RFC 5681 §3.1).
+//!
+//! A chapter of the sender.
 
 use super::congestion::LossEvent;
 use super::recovery::AckNews;
