@@ -103,19 +103,13 @@ impl Sender {
     /// Whether a full segment of new data is there, without the FIN behind it, which would have to go with it.
     #[inline(always)]
     fn has_full(&self) -> bool {
-        self.unsent_with_fin() > self.fits + 1
+        self.board.nxt() + self.fits + 1 < self.application.end()
     }
 
     /// Whether cwnd has room for a full segment while all outstanding data is in flight.
     #[inline(always)]
     fn admits_full(&self) -> bool {
-        self.board.outstanding() + self.fits <= self.window.bytes()
-    }
-
-    /// Bytes not sent yet, the FIN included.
-    #[inline(always)]
-    fn unsent_with_fin(&self) -> u64 {
-        self.application.end().saturating_sub(self.board.nxt())
+        self.board.nxt() + self.fits - self.board.una() <= self.window.bytes()
     }
 
     /// Segments that go out whatever the windows say; `Break(None)`: nothing goes out now.
@@ -256,7 +250,7 @@ impl Sender {
     /// keeps it back.
     pub(super) fn next_new(&mut self, room: u64) -> Result<Range, Limit> {
         let start = self.board.nxt();
-        let waiting = self.unsent_with_fin();
+        let waiting = self.application.end().saturating_sub(start);
         if waiting == 0 {
             return Err(Limit::Application);
         }
