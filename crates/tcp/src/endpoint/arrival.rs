@@ -1,4 +1,5 @@
-//! Segment arrives (RFC 9293 §3.10.7.4): what a segment does in a synchronised state, in that section's order.
+//! Segment arrives (RFC 9293 §3.10.7.4): what a segment does in a synchronised state, in that section's order. A
+//! chapter of the endpoint.
 
 use super::{Arriving, Ended, Endpoint, Feedback, Role, State};
 use crate::event::Event;

@@ -1,6 +1,5 @@
-//! Challenge ACKs: the answer to a segment that may be forged, a few at a time.
+//! Challenge ACKs, the answers to segments that may be forged: how many may go out.
 
-use super::Endpoint;
 use lasthop_base::{Duration, Time};
 
 /// How many more challenge ACKs may go out now: a bucket of the connection's own, because one that connections share
@@ -33,19 +32,5 @@ impl Challenges {
         let allowed = self.left > 0;
         self.left -= u32::from(allowed);
         allowed
-    }
-}
-
-impl Endpoint {
-    /// Answers what may be forged, or what an honest peer sends of a connection it has forgotten: with the numbers that
-    /// a true peer needs, unless too many were answered lately (RFC 5961 §7).
-    ///
-    /// The limit also ends the quarrel of two ends that each find the other's ACKs unacceptable.
-    #[cold]
-    pub(super) fn challenge(&mut self, now: Time) {
-        if self.challenges.take(now) {
-            self.log.seldom().challenges += 1;
-            self.receiver.acknowledge_now();
-        }
     }
 }

@@ -1,5 +1,5 @@
 //! Congestion marks on this connection: what the handshake agrees on (RFC 3168 §6.1.1, RFC 9768 §3.1), and what a segment tells
-//! of them afterwards. How they are counted: `accecn.rs`.
+//! of them afterwards. How they are counted: `accecn.rs`. A chapter of the endpoint.
 
 use super::accecn::{AccEcn, Telling, Told, field_of, flags_of, handshake_field};
 use super::{Arriving, Endpoint};

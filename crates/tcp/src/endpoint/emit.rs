@@ -1,4 +1,4 @@
-//! What goes out next.
+//! The next segment to send. A chapter of the endpoint.
 
 use super::accecn::{field_of, flags_of, handshake_field};
 use super::{Endpoint, Feedback, Special, State};

@@ -1,4 +1,4 @@
-//! The sending half, which is made with the first that is to be sent, or when somebody looks at it.
+//! The sending half, which is made with the first that is to be sent, or when somebody looks at it. A chapter of the endpoint.
 
 use super::{Endpoint, State};
 use crate::sender::{Sender, recovery};

@@ -1,4 +1,4 @@
-//! Opening a connection (RFC 9293 §3.5), and what its options agree on.
+//! Opening a connection (RFC 9293 §3.5), and what its options agree on. A chapter of the endpoint.
 
 use super::{Agreed, Arriving, Ended, Endpoint, Feedback, Role, Special, State};
 use crate::config::Config;

@@ -5,31 +5,25 @@
 //! events. It reads no clock and owns no bytes: `write` counts what there is to send,
 //! and a segment says which part of the stream it carries.
 //!
-//! * `handshake.rs`: opening, and what the options agreed on.
-//! * `accecn.rs`: which packets came with marks, counted in detail.
-//! * `arrival.rs`: a segment in a synchronised state, in RFC 9293 §3.10.7.4's order.
-//! * `calls.rs`: what the application asks for: to open, to send, to close.
-//! * `challenge.rs`: the answer to what may be forged.
-//! * `damage.rs`: what nodes and links say of losses.
-//! * `ecn.rs`: what is agreed on about marks, and what a segment tells of them.
-//! * `emit.rs`: what goes out next.
-//! * `half.rs`: the sending half, which is made when it is needed.
-//! * `keep_alive.rs`: whether an idle peer is still there.
-//! * `predicted.rs`: the usual segment in few steps, by the same rules as in `arrival.rs`.
-//! * `network.rs`: what routers say of segments that they did not pass on.
-//! * `notices.rs`: what the driver knows that no segment says.
-//! * `reset.rs`: resets, also for segments that belong to no connection.
-//! * `seen.rs`: what can be seen of it.
-//! * `settings.rs`: what the application may change while the connection is open.
-//! * `stamps.rs`: the clock behind timestamps.
-//! * `time_wait.rs`: the end, and who may come after it.
-//! * `timers.rs`: when `handle_timeout` wants to be called, and what it does.
+//! A part owns its state, and nobody else reads or writes it:
+//! * `accecn.rs`: marks counted in detail; `challenge.rs`: number of challenge ACKs that may go out; `keep_alive.rs`: questions
+//!   to an idle peer. The halves are `Sender` and `Receiver`.
+//!
+//! A chapter coordinates them (`impl Endpoint`):
+//! * `handshake.rs`: opening, and what the options agree on; `ecn.rs`: what is agreed on about marks, and what a segment tells of
+//!   them;
+//! * `arrival.rs`: a segment in a synchronised state, in RFC 9293 §3.10.7.4's order; `predicted.rs`: the usual segment in few
+//!   steps, by the same rules;
+//! * `emit.rs`: the next segment to send; `half.rs`: the sending half, which is made when it is needed;
+//! * `timers.rs`: deadlines, and what their expiry does; `time_wait.rs`: the end, and who may come after it;
+//! * `calls.rs`: calls of the application; `notices.rs`: what the driver, links and nodes know; `network.rs`: ICMP errors;
+//! * `reset.rs`: answers to segments that belong to no connection, or may be forged;
+//! * `stamps.rs`: the clock behind timestamps; `seen.rs`: what can be seen of it.
 
 mod accecn;
 mod arrival;
 mod calls;
 mod challenge;
-mod damage;
 mod ecn;
 mod emit;
 mod half;
@@ -40,7 +34,6 @@ mod notices;
 mod predicted;
 mod reset;
 mod seen;
-mod settings;
 pub(crate) mod stamps;
 mod time_wait;
 mod timers;
@@ -58,6 +51,7 @@ use crate::sender::{Beginning, SendingHalf};
 use accecn::Telling;
 use challenge::Challenges;
 use handshake::Handshake;
+use keep_alive::Questions;
 use lasthop_base::{Stream, Time};
 use lasthop_wire::{Ecn, Flags, Segment, Seq};
 use std::sync::Arc;
@@ -153,9 +147,7 @@ pub struct Endpoint {
     ended: Option<Ended>,
     beginning: Beginning,
     telling: Telling,
-    /// When the last keep-alive probe was sent, and how many in a row were not answered.
-    asked_at: Time,
-    unanswered: u32,
+    questions: Questions,
     /// What a router says that the path takes, if it is in doubt.
     doubted: Option<Box<network::Claim>>,
 }
@@ -250,8 +242,7 @@ impl Endpoint {
             sooner: false,
             clock: Time::ZERO,
             heard_at: Time::ZERO,
-            asked_at: Time::ZERO,
-            unanswered: 0,
+            questions: Questions::NONE,
             doubted: None,
             closes_when_open: false,
             special: None,

@@ -3,6 +3,8 @@
 //! Anybody can write one, so that each is believed only as far as it can do no harm (RFC 5927): it must quote a segment
 //! that is on its way; an open connection is not given up for it, not even at a hard error (§5.2, RFC 5461); and that the
 //! path takes only short segments is doubted until the segment's timer expires if longer ones have gone through (§7.2).
+//!
+//! A chapter of the endpoint.
 
 use super::handshake::{SMALLEST_MSS, TIMESTAMP_BYTES};
 use super::{Ended, Endpoint, State};

@@ -4,6 +4,8 @@
 //! RFC 9293's checks keeps such a segment back, so they shrink to one question; while something is lost, to another one.
 //! What follows has the order of `arrival.rs`: acknowledgement, what is remembered of the segment, data. `tests/shortcut.rs`
 //! here, and that of the simulator, hold the two together.
+//!
+//! A chapter of the endpoint.
 
 use super::{Arriving, Endpoint, Feedback, State};
 use crate::ranges::Range;

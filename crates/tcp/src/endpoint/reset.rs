@@ -1,6 +1,8 @@
-//! Resets: what answers a segment that belongs to no connection, and what tells the peer that one was given up.
+//! Resets and challenge ACKs: answers to a segment that belongs to no connection, or may be forged, and what tells the peer that
+//! a connection was given up. A chapter of the endpoint.
 
 use super::{Endpoint, Role, Special, State};
+use lasthop_base::Time;
 use lasthop_wire::{Flags, Segment, Seq};
 
 /// What answers a segment for which there is no connection, not even one that listens (RFC 9293 §3.10.7.1).
@@ -42,6 +44,18 @@ impl Endpoint {
         if tells {
             let seq = self.iss.at(self.sending.nxt());
             self.special = Some(Special::Reset { seq, ack: Some(self.irs.at(self.receiver.next())) });
+        }
+    }
+
+    /// Answers what may be forged, or what an honest peer sends of a connection it has forgotten: with the numbers that
+    /// a true peer needs, unless too many were answered lately (RFC 5961 §7).
+    ///
+    /// The limit also ends the quarrel of two ends that each find the other's ACKs unacceptable.
+    #[cold]
+    pub(super) fn challenge(&mut self, now: Time) {
+        if self.challenges.take(now) {
+            self.log.seldom().challenges += 1;
+            self.receiver.acknowledge_now();
         }
     }
 }

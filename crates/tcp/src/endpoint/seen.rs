@@ -1,4 +1,5 @@
-//! What can be seen of an endpoint: how far the connection has come, and which bytes a sequence number stands for.
+//! Views of an endpoint, without an effect: how far the connection has come, and which bytes a sequence number stands for. A
+//! chapter of the endpoint.
 
 use super::{Agreed, Ended, Endpoint, State};
 use crate::event::Counters;

@@ -1,4 +1,4 @@
-//! The clock behind timestamps (RFC 7323 §3).
+//! The clock behind timestamps (RFC 7323 §3). A chapter of the endpoint.
 
 use super::Endpoint;
 use lasthop_base::{Duration, Time};

@@ -1,4 +1,4 @@
-//! TIME-WAIT, and the connection that may take its place.
+//! TIME-WAIT, and the connection that may take its place. A chapter of the endpoint.
 
 use super::{Endpoint, State, opens};
 use lasthop_base::Time;

@@ -1,6 +1,7 @@
-//! When [`Endpoint::handle_timeout`] wants to be called, and what it does then.
+//! Deadlines: when [`Endpoint::handle_timeout`] wants to be called, and what it does then. A chapter of the endpoint.
 
-use super::{Ended, Endpoint, State};
+use super::keep_alive::Look;
+use super::{Ended, Endpoint, Special, State};
 use crate::sender::Expiry;
 use lasthop_base::Time;
 
@@ -60,5 +61,30 @@ impl Endpoint {
     pub(super) fn set_own_timer(&mut self, at: Time) {
         self.own_timer = at;
         self.sooner = true;
+    }
+
+    /// Sets the timer of the next look, if the connection is open and is to be looked after.
+    pub(super) fn watch_peer(&mut self, now: Time) {
+        if let Some(keep_alive) = self.config.keep_alive.filter(|_| self.is_synchronised()) {
+            self.set_own_timer((self.heard_at + keep_alive.idle).max(now));
+        }
+    }
+
+    /// The time has come to look whether the peer is still there.
+    fn look_after_peer(&mut self, now: Time) {
+        self.own_timer = Time::NEVER;
+        let Some(keep_alive) = self.config.keep_alive else { return };
+        let waits = self.sending.outstanding() > 0;
+        match self.questions.look(now, self.heard_at, waits, &keep_alive) {
+            Look::Wait(at) => self.set_own_timer(at),
+            Look::Ask(at) => {
+                self.special = Some(Special::KeepAlive);
+                self.set_own_timer(at);
+            }
+            Look::GiveUp => {
+                self.reset_peer();
+                self.end(Ended::TimedOut);
+            }
+        }
     }
 }

@@ -3,13 +3,15 @@
 //! A sender is *quiet* while nothing is lost, reported or repeated. Steps that concern repairs have nothing to do then, and are
 //! left out at compile time (`QUIET`). An ACK that covers exactly the first segment, while nobody watches, leaves out rate
 //! samples and observers, too (`PLAIN`). So one text makes three functions.
+//!
+//! A chapter of the sender.
 
-use super::congestion::{AckEvent, Phase};
-use super::eifel::{Echo, end_of_echo};
+use super::congestion::{AckEvent, Phase, Recovered};
 use super::judge::{Heard, Measured};
+use super::rate::RateSample;
 use super::recovery::{AckNews, Step};
+use super::repair::{Answer, Echo, end_of_echo};
 use super::scoreboard::Acked;
-use super::tail::Tail;
 use super::{Ack, Sender};
 use crate::endpoint::stamps::{peer_time, since_echo};
 use crate::event::Log;
@@ -66,18 +68,6 @@ impl Ack<'_> {
 }
 
 impl Sender {
-    /// Whether short ways may be taken ([`Config::has_shortcut`](crate::Config::has_shortcut)).
-    #[inline]
-    pub(crate) fn has_shortcut(&self) -> bool {
-        self.has_shortcut
-    }
-
-    /// Whether nothing is lost, reported or repeated.
-    #[inline]
-    pub(crate) fn is_calm(&self) -> bool {
-        self.calm
-    }
-
     /// Takes an acceptable acknowledgement (`oldest_ack() <= ack <= may_acknowledge()`). Below `una` only its SACK blocks count.
     pub(crate) fn handle_ack(&mut self, now: Time, ack: &Ack<'_>, log: &mut Log) {
         let advanced = ack.ack > self.board.una();
@@ -91,7 +81,7 @@ impl Sender {
             self.probe_was_taken(now);
         }
         let thaws = self.persist.is_frozen() && self.peer.window() > 0;
-        if self.calm && ack.sack.is_empty() && !ack.ece {
+        if self.is_calm() && ack.sack.is_empty() && !ack.ece {
             if advanced {
                 return self.advance_whole(now, ack, log);
             }
@@ -144,6 +134,13 @@ impl Sender {
         self.conclude::<true, false>(now, &ack, &Taken::new_data(acked), log);
     }
 
+    /// The receiver had room for the byte of a probe: it was sent after all, more than once as far as one knows.
+    fn probe_was_taken(&mut self, now: Time) {
+        let start = self.board.nxt();
+        self.board.sent_new(1, now);
+        self.board.sent_rescue(start, now);
+    }
+
     /// The scoreboard takes in what arrived.
     #[inline(always)]
     fn take_in(&mut self, ack: &Ack<'_>, same_window: bool, log: &mut Log) -> Taken {
@@ -152,7 +149,7 @@ impl Sender {
         let is_old = ack.ack < self.board.una();
         let was_outstanding = self.board.outstanding() > 0;
         self.board.begin_ack();
-        let original = self.repair.f_rto.is_some() && self.tells_of_original(ack);
+        let original = self.repair.tells_of_original(ack, &self.board);
         let acked = if advanced { self.board.acknowledge(ack.ack) } else { Acked::default() };
         self.reductions.reach(ack.ack);
         let twice = ack.says_duplicate();
@@ -160,12 +157,12 @@ impl Sender {
             self.hear_duplicate(log);
         }
         let mut reported = 0;
-        if self.repair.recovery.uses_sack() {
+        if self.repair.recovery().uses_sack() {
             for block in ack.sack {
                 reported += self.board.sack(*block);
             }
         }
-        let duplicate = match self.repair.recovery.uses_sack() && ack.selective {
+        let duplicate = match self.repair.recovery().uses_sack() && ack.selective {
             true => reported > 0,
             false => !advanced && was_outstanding && !ack.carries_data && same_window,
         };
@@ -173,7 +170,7 @@ impl Sender {
             log.often.duplicate_acks += 1;
         }
         let reported_at =
-            if self.repair.samples_sack && !is_old { self.board.oldest_reported() } else { None };
+            if self.repair.samples_sack() && !is_old { self.board.oldest_reported() } else { None };
         Taken { acked, reported, advanced, is_old, duplicate, twice, original, reported_at }
     }
 
@@ -183,9 +180,7 @@ impl Sender {
     fn hear_duplicate(&mut self, log: &mut Log) {
         log.seldom().duplicates_told += 1;
         self.window.on_told_twice();
-        if let Some(undo) = &mut self.repair.undo {
-            undo.on_told();
-        }
+        self.repair.on_told_twice();
     }
 
     /// Consequences of an ACK. Without `QUIET` something may be lost, reported or repeated; without `PLAIN` somebody may watch.
@@ -201,70 +196,33 @@ impl Sender {
         let rtt = self.measure::<QUIET>(now, ack, taken);
         let certain = !QUIET && self.ask_judge(now, ack, taken);
         let watches = !PLAIN && (!QUIET || self.watches);
-        let news = |sender: &Sender| AckNews {
-            now,
-            acked: taken.acked.bytes,
-            duplicate: taken.duplicate,
-            twice: taken.twice,
-            certain,
-            rtt,
-            clock: if sender.observes { ack.clock(now) } else { None },
-            sent_before,
-            rtts: if !QUIET && sender.repair.times {
-                sender.rtt.srtt().zip(sender.rtt.smallest())
-            } else {
-                None
-            },
-            mss: sender.mss,
-        };
         let is_heard = taken.advanced || taken.duplicate;
         if watches && self.observes && is_heard {
-            let news = news(self);
+            let news = self.news::<QUIET>(now, ack, taken, certain, rtt, sent_before);
             self.observe(&news);
         }
         let delivered = taken.acked.delivered + taken.reported;
-        let mut rate = if watches && self.rates.is_some() { self.sample(now, delivered) } else { None };
-        let news = (!QUIET).then(|| news(self));
-        let Concluded { step, entered, lost } = match &news {
-            None => Concluded { step: Step::Same, entered: Step::Same, lost: 0 },
-            Some(news) => {
-                let lost_before = self.board.lost_total();
-                let concluded = self.consult(now, ack, news, log);
-                if self.rates.is_some() && concluded.lost > 0 {
-                    if let Some(rate) = &mut rate {
-                        rate.lost += self.board.lost_total() - lost_before;
-                    }
-                    self.tell_losses(now);
-                }
-                concluded
-            }
+        let mut rate = match &mut self.rates {
+            Some(rates) if watches => rates.sample(now, delivered, &self.board, self.rtt.smallest()),
+            _ => None,
         };
+        let news = (!QUIET).then(|| self.news::<QUIET>(now, ack, taken, certain, rtt, sent_before));
+        let concluded = match &news {
+            None => Concluded { step: Step::Same, entered: Step::Same, lost: 0 },
+            Some(news) => self.consult(now, ack, news, &mut rate, log),
+        };
+        let Concluded { step, entered, .. } = concluded;
         if is_heard {
-            let counts_end = step == Step::Leave && self.window.counts_end();
-            let is_unused = watches && self.leaves_window_unused(now, taken.acked.bytes);
-            let in_flight = if QUIET { self.board.outstanding() } else { self.in_flight() };
-            let event = AckEvent {
-                now,
-                phase: match step == Step::Leave && !counts_end {
-                    true => Phase::Recovery,
-                    false if QUIET => Phase::Open,
-                    false => self.phase(),
-                },
-                una: self.board.una(),
-                nxt: self.board.nxt(),
-                // Bytes that SACK reported during the recovery count no more.
-                acked: if counts_end { taken.acked.delivered } else { taken.acked.bytes },
-                segments: taken.acked.segments,
-                delivered,
-                reported: taken.reported,
-                marked: u64::from(ack.marked),
-                rtt,
-                srtt: self.rtt.srtt(),
-                in_flight,
-                lost,
-                rate: if PLAIN { None } else { rate.as_ref() },
-                held: (!QUIET && ack.ece) || is_unused,
+            let is_unused = match &mut self.usage {
+                Some(usage) if watches => {
+                    let srtt = self.rtt.srtt();
+                    usage.leaves_unused(now, taken.acked.bytes, self.fits, srtt, &self.board, &self.window)
+                }
+                _ => false,
             };
+            let held = (!QUIET && ack.ece) || is_unused;
+            let rate = if PLAIN { None } else { rate.as_ref() };
+            let event = AckEvent { rtt, held, rate, ..self.event::<QUIET>(now, ack, taken, &concluded) };
             self.grow::<QUIET>(&event, watches);
         }
         if taken.advanced {
@@ -281,8 +239,69 @@ impl Sender {
             self.take_stock();
             if self.reductions.is_gradual() {
                 let (target, told) = (self.window.bytes(), (delivered, taken.reported));
-                self.reductions.come_down(entered, news, told, target, &*self.repair.recovery, &self.board);
+                self.reductions.come_down(entered, news, told, target, self.repair.recovery(), &self.board);
             }
+        }
+    }
+
+    /// News of an ACK for the recovery, and for whoever observes.
+    #[inline(always)]
+    fn news<const QUIET: bool>(
+        &self,
+        now: Time,
+        ack: &Ack<'_>,
+        taken: &Taken,
+        certain: bool,
+        rtt: Option<Duration>,
+        sent_before: Option<Time>,
+    ) -> AckNews {
+        let times = !QUIET && self.repair.needs_times();
+        AckNews {
+            now,
+            acked: taken.acked.bytes,
+            duplicate: taken.duplicate,
+            twice: taken.twice,
+            certain,
+            rtt,
+            clock: if self.observes { ack.clock(now) } else { None },
+            sent_before,
+            rtts: if times { self.rtt.srtt().zip(self.rtt.smallest()) } else { None },
+            mss: self.mss,
+        }
+    }
+
+    /// An ACK as the congestion control sees it, once the recovery has concluded; without what it measures.
+    #[inline(always)]
+    fn event<const QUIET: bool>(
+        &self,
+        now: Time,
+        ack: &Ack<'_>,
+        taken: &Taken,
+        concluded: &Concluded,
+    ) -> AckEvent<'static> {
+        let leaves = concluded.step == Step::Leave;
+        let counts_end = leaves && self.window.counts_end();
+        AckEvent {
+            now,
+            phase: match leaves && !counts_end {
+                true => Phase::Recovery,
+                false if QUIET => Phase::Open,
+                false => self.phase(),
+            },
+            una: self.board.una(),
+            nxt: self.board.nxt(),
+            // Bytes that SACK reported during the recovery count no more.
+            acked: if counts_end { taken.acked.delivered } else { taken.acked.bytes },
+            segments: taken.acked.segments,
+            delivered: taken.acked.delivered + taken.reported,
+            reported: taken.reported,
+            marked: u64::from(ack.marked),
+            rtt: None,
+            srtt: self.rtt.srtt(),
+            in_flight: if QUIET { self.board.outstanding() } else { self.in_flight() },
+            lost: concluded.lost,
+            rate: None,
+            held: false,
         }
     }
 
@@ -306,14 +325,22 @@ impl Sender {
     #[inline(always)]
     fn doubt_repairs(&mut self, now: Time, ack: &Ack<'_>, taken: &Taken, log: &mut Log) -> Option<Time> {
         let Taken { acked, advanced, is_old, duplicate, twice, original, .. } = *taken;
-        if self.repair.f_rto.is_some() && !is_old {
-            self.consider_timeout(now, acked.bytes, duplicate, original, ack.ece, log);
+        if !is_old {
+            match self.repair.hear(acked.bytes, duplicate, original, self.board.una()) {
+                Answer::Open => {}
+                Answer::Spurious => self.take_back(now, Some(acked.bytes), ack.ece, log),
+                Answer::Probed => {
+                    // Room for a retransmission beside the two new segments (RFC 5682 §3.1, step 3 a).
+                    let window = 3 * self.mss;
+                    self.window.on_recovered(self.board.outstanding(), Recovered::Probed { window });
+                }
+            }
         }
-        let stamped = self.repair.undo.as_ref().and_then(|undo| undo.ways.stamped).filter(|_| advanced)?;
-        let sent_before = ack.echoed_rtt(now).map(|age| end_of_echo(now, stamped, age));
-        if self.repair.undo.is_some() {
-            let echo = Echo { acked: acked.bytes, sent_before, twice, marked: ack.ece };
-            self.undo_if_echoed(now, &echo, log);
+        let tick = self.repair.eifel_tick().filter(|_| advanced)?;
+        let sent_before = ack.echoed_rtt(now).map(|age| end_of_echo(now, tick, age));
+        let echo = Echo { acked: acked.bytes, sent_before, twice };
+        if self.repair.is_refuted_by_echo(&echo, &self.board, self.judge.is_some(), log) {
+            self.take_back(now, Some(acked.bytes), ack.ece, log);
         }
         sent_before
     }
@@ -351,25 +378,39 @@ impl Sender {
 
     /// The loss recovery's conclusion, and its meaning for the window.
     #[inline(always)]
-    fn consult(&mut self, now: Time, ack: &Ack<'_>, news: &AckNews, log: &mut Log) -> Concluded {
-        if self.tail != Tail::Off {
+    fn consult(
+        &mut self,
+        now: Time,
+        ack: &Ack<'_>,
+        news: &AckNews,
+        rate: &mut Option<RateSample>,
+        log: &mut Log,
+    ) -> Concluded {
+        let lost_before = self.board.lost_total();
+        if self.tail.is_on() {
             self.conclude_probe(now, news.twice, news.acked > 0, ack.selective, log);
         }
-        let step = self.repair.recovery.on_ack(news, &mut self.board);
+        let step = self.repair.on_ack(news, &mut self.board);
         self.take_step(now, step, ack.ece, log);
         let mut entered = step;
         if step == Step::Leave && news.duplicate {
             // It ends one recovery, and what it reports can begin the next (RFC 6675 §5).
-            entered = self.repair.recovery.on_ack(&AckNews { acked: 0, ..*news }, &mut self.board);
+            entered = self.repair.on_ack(&AckNews { acked: 0, ..*news }, &mut self.board);
             self.take_step(now, entered, ack.ece, log);
         }
-        if self.repair.undo.is_some() {
-            self.undo_if_told(now, log);
+        if self.repair.undoes() && self.repair.is_refuted_by_dsack() {
+            self.take_back(now, None, false, log);
         }
         if ack.ece {
             self.heed_mark(now, log);
         }
         let lost = self.reductions.news_of_losses(self.board.lost_total());
+        if self.rates.is_some() && lost > 0 {
+            if let Some(rate) = rate {
+                rate.lost += self.board.lost_total() - lost_before;
+            }
+            self.report_losses(now);
+        }
         Concluded { step, entered, lost }
     }
 
@@ -380,7 +421,11 @@ impl Sender {
             return self.window.grow(event);
         }
         self.window.grow_watched(event, self.mss);
-        self.note_restraint(event.in_flight);
+        if let Some(rates) = &mut self.rates
+            && self.window.rules().holds_back()
+        {
+            rates.on_silence(event.in_flight);
+        }
         if QUIET {
             self.window.settle();
         }
@@ -391,8 +436,8 @@ impl Sender {
     fn restart_timer<const QUIET: bool>(&mut self, now: Time, step: Step, sent_at: Option<Time>) {
         if self.board.outstanding() == 0 {
             self.timer.stop();
-            self.idle.since = sent_at.unwrap_or(now);
-        } else if QUIET || step != (Step::Partial { first: false }) || self.repair.recovery.uses_sack() {
+            self.idle.begin(sent_at.unwrap_or(now));
+        } else if QUIET || step != (Step::Partial { first: false }) || self.repair.recovery().uses_sack() {
             self.arm(now);
         }
     }

@@ -1,6 +1,5 @@
 //! What the application has asked for: how much is to be sent, and whether a FIN follows.
 
-use super::Sender;
 use crate::ranges::Range;
 
 /// What there is to send. The FIN counts as a byte behind the data.
@@ -12,7 +11,7 @@ pub(super) struct Application {
     /// Whether that is a FIN.
     finishing: bool,
     /// Whether a short segment waits while data is outstanding (RFC 9293 §3.7.4).
-    pub(super) nagle: bool,
+    nagle: bool,
 }
 
 impl Application {
@@ -53,45 +52,19 @@ impl Application {
         self.finishing && range.end == self.end()
     }
 
+    /// Whether short segments wait while data is outstanding.
+    pub(super) fn delays_short(&self) -> bool {
+        self.nagle
+    }
+
+    /// Whether they do from now on.
+    pub(super) fn set_nagle(&mut self, nagle: bool) {
+        self.nagle = nagle;
+    }
+
     /// Takes over what another one was asked for; Nagle's algorithm stays as it is here.
     pub(super) fn take_over(&mut self, other: &Application) {
         *self = Application { nagle: self.nagle, ..*other };
-    }
-}
-
-impl Sender {
-    /// The application has `bytes` more to send.
-    pub fn write(&mut self, bytes: u64) {
-        self.application.write(bytes);
-    }
-
-    /// Nothing more will be written: a FIN follows.
-    pub fn finish(&mut self) {
-        self.application.finish();
-    }
-
-    /// Whether short segments wait while data is outstanding, from now on (RFC 9293 §3.7.4).
-    pub(crate) fn set_nagle(&mut self, nagle: bool) {
-        self.application.nagle = nagle;
-    }
-
-    /// The byte behind the last one written, so far.
-    pub(crate) fn end_of_data(&self) -> u64 {
-        self.application.written()
-    }
-
-    /// What is written and was not sent yet, bytes.
-    pub fn unsent(&self) -> u64 {
-        self.application.written().saturating_sub(self.board.nxt())
-    }
-
-    pub(super) fn has_new_data(&self) -> bool {
-        self.board.nxt() < self.application.end()
-    }
-
-    /// Whether the FIN was sent and acknowledged.
-    pub fn is_finished(&self) -> bool {
-        self.application.is_finishing() && self.board.una() > self.application.written()
     }
 }
 

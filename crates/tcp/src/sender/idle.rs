@@ -1,31 +1,52 @@
 //! Restart after idle (RFC 5681 §4.1): nothing was sent for a while, and cwnd says little of the path.
 
-use super::Sender;
-use lasthop_base::Time;
+use lasthop_base::{Duration, Time};
 
-/// Since when nothing is outstanding, and what cwnd falls back to.
+/// Time since which nothing is outstanding, and the window that cwnd falls back to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Idle {
-    /// When the newest of the data that was acknowledged last was sent, if all is acknowledged.
-    pub(super) since: Time,
+    /// Sending time of the newest of the data that was acknowledged last, if all is acknowledged.
+    since: Time,
     /// The restart window, bytes; [`CWND_STAYS`].
-    pub(super) window: u64,
+    window: u64,
 }
 
 /// No window is larger than this one.
-pub(super) const CWND_STAYS: u64 = u64::MAX;
+const CWND_STAYS: u64 = u64::MAX;
 
-impl Sender {
-    /// If nothing was sent for longer than a timeout, what cwnd says of the path is old. The segment that is on its way out
-    /// fits any window. A sender that a closed window freezes was not idle while it probed that.
-    #[cold]
-    pub(super) fn restart_after_idle(&mut self, now: Time) {
-        let window = self.idle.window;
-        if self.window.bytes() > window
-            && now.since(self.idle.since) > self.rtt.rto()
-            && !self.persist.was_frozen()
-        {
-            self.window.on_idle(window);
-        }
+impl Idle {
+    /// `window`: the restart window, bytes; `None`: cwnd stays.
+    pub(super) fn new(window: Option<u64>) -> Idle {
+        Idle { since: Time::NEVER, window: window.unwrap_or(CWND_STAYS) }
+    }
+
+    /// All is acknowledged; the newest of the data that was acknowledged last went out at `sent_at`.
+    #[inline(always)]
+    pub(super) fn begin(&mut self, sent_at: Time) {
+        self.since = sent_at;
+    }
+
+    /// The window to go on with, if cwnd is larger and nothing was sent for longer than a timeout.
+    pub(super) fn restart_window(&self, now: Time, cwnd: u64, rto: Duration) -> Option<u64> {
+        (cwnd > self.window && now.since(self.since) > rto).then_some(self.window)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 5681 §4.1: RW = min(IW, cwnd), after more than one timeout.
+    #[test]
+    fn a_large_window_restarts_after_a_timeout() {
+        let (at, rto) = (|secs| Time::ZERO + Duration::from_secs(secs), Duration::from_secs(1));
+        let mut idle = Idle::new(Some(4000));
+        idle.begin(at(10));
+        assert_eq!(idle.restart_window(at(11), 9000, rto), None);
+        assert_eq!(idle.restart_window(at(12), 9000, rto), Some(4000));
+        assert_eq!(idle.restart_window(at(12), 3000, rto), None, "cwnd is smaller");
+        let mut kept = Idle::new(None);
+        kept.begin(at(10));
+        assert_eq!(kept.restart_window(at(99), 9000, rto), None);
     }
 }

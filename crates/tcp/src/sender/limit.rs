@@ -4,7 +4,6 @@
 //! The state is that in which sending has stopped last; it holds until sending stops in another one. Where both windows
 //! are full it is cwnd, as in Linux.
 
-use super::Sender;
 use lasthop_base::{Duration, Time};
 
 /// What keeps a sender from sending more.
@@ -49,7 +48,7 @@ impl Limited {
     }
 }
 
-/// Since when the state holds that [`Sender`] keeps, and the sums of those before it.
+/// Time since which the state holds that [`Sender`](super::Sender) keeps, and the sums of those before it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     since: Time,
@@ -62,35 +61,35 @@ impl Waiting {
         before: Limited { application: Duration::ZERO, congestion: Duration::ZERO, receiver: Duration::ZERO },
     };
 
-    fn until(&self, now: Time, by: Option<Limit>) -> Limited {
+    /// Sums up to `now`, where the state `by` holds.
+    pub(super) fn until(&self, now: Time, by: Option<Limit>) -> Limited {
         let mut limited = self.before;
         if let Some(limit) = by {
             limited.add(limit, now.since(self.since));
         }
         limited
     }
+
+    /// The state `by` ends.
+    pub(super) fn turn(&mut self, now: Time, by: Option<Limit>) {
+        *self = Waiting { since: now, before: self.until(now, by) };
+    }
 }
 
-impl Sender {
-    /// How long each limit has kept it from sending, from the end of the handshake to `now`.
-    pub fn limited(&self, now: Time) -> Limited {
-        self.waiting.until(now, self.waits_for)
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    #[cold]
-    fn turn(&mut self, now: Time, limit: Limit) {
-        self.waiting = Waiting { since: now, before: self.limited(now) };
-        self.waits_for = Some(limit);
-    }
-
-    /// No more can be sent now, because of this.
-    #[inline]
-    pub(super) fn wait_for(&mut self, now: Time, limit: Limit) {
-        if self.waits_for != Some(limit) {
-            self.turn(now, limit);
-        }
-        if self.watches && limit == Limit::Application {
-            self.note_silence();
-        }
+    /// Spans add up to the time since the first state began.
+    #[test]
+    fn each_state_gets_its_span() {
+        let (at, secs) = (|secs| Time::ZERO + Duration::from_secs(secs), Duration::from_secs);
+        let mut waiting = Waiting::NOT_YET;
+        waiting.turn(at(2), None);
+        waiting.turn(at(5), Some(Limit::Congestion));
+        waiting.turn(at(6), Some(Limit::Receiver));
+        let limited = waiting.until(at(10), Some(Limit::Congestion));
+        assert_eq!(limited, Limited { application: Duration::ZERO, congestion: secs(7), receiver: secs(1) });
+        assert_eq!(waiting.until(at(10), None).congestion, secs(3));
     }
 }

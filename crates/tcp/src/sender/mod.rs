@@ -7,17 +7,18 @@
 //! 3. Recovery never inflates the window: `in_flight` is its account of the network.
 //! 4. One reduction per window of data, whichever signal comes first.
 //!
-//! * `half`: a sender, or none so far;
-//! * `application`: what there is to send; `segment`: how much a segment holds; `peer`: what the receiver's window admits;
-//!   `new_data`: how much goes out next; `limit`: what keeps it back; `idle`: what a pause does to the window;
-//!   `usage`: whether the window is used, and may grow;
-//! * `ack`: what an ACK does; `repair`: what is being repaired, and how; `again`: what goes out then;
-//!   `reductions`: when the window comes down;
-//! * `timer`: what it stands for; `timeout`: what its expiry does; `tail`: the end of a flight is probed before that;
-//!   `persist`: probes of a closed window; `user_timeout`: how long is borne that nothing moves;
-//! * `undo`: what is taken back, and what tells that it was for nothing: `eifel`, `f_rto`;
-//! * `told`: what others tell of losses;
-//! * `seen`: what can be seen from outside.
+//! A part owns its state, and nobody else reads or writes it:
+//! * `window`: cwnd and its rules; `reductions`: when the window comes down; `usage`: whether the window is used, and may grow;
+//! * `repair`: state of repairs, and of what is taken back of them; `tail`: the end of a flight is probed before the timer
+//!   expires; `timer`: what it stands for; `user_timeout`: how long is borne that nothing moves;
+//! * `application`: what there is to send; `peer`: what the receiver's window admits; `persist`: probes of a closed window;
+//!   `limit`: what keeps data back; `idle`: what a pause does to the window; `rate`: samples and pacing.
+//!
+//! A chapter coordinates them (`impl Sender`):
+//! * this file: how a sender begins, and whether all its parts are quiet; `half`: a sender, or none so far;
+//! * `ack`: effects of an ACK; `steps`: their meaning for the window; `timeout`: effects of the timer;
+//! * `poll`: the next segment to send; `sent`: effects of sending it;
+//! * `calls`: what else a sender is told; `seen`: what can be seen of it.
 //!
 //! What was sent stands in `scoreboard`. Mechanisms stand in folders of their own: `congestion`, `counting`, `judge`, `rate`,
 //! `recovery`, `reduction`, `slow_start`.
@@ -32,45 +33,39 @@ pub mod scoreboard;
 pub mod slow_start;
 
 mod ack;
-mod again;
 mod application;
-mod eifel;
-mod f_rto;
+mod calls;
 mod half;
 mod idle;
 mod limit;
-mod new_data;
 mod peer;
 mod persist;
-mod quiet;
+mod poll;
 mod reductions;
 mod repair;
 mod seen;
-mod segment;
+mod sent;
 mod steps;
 mod tail;
 mod timeout;
 mod timer;
-mod told;
-mod undo;
 mod usage;
 mod user_timeout;
 mod window;
 
 pub(crate) use half::{Beginning, SendingHalf};
 pub use limit::{Limit, Limited};
-pub(crate) use new_data::Full;
+pub(crate) use poll::Full;
 pub(crate) use user_timeout::Expiry;
 
 use crate::config::Config;
-use crate::event::Log;
 use crate::ranges::Range;
 use crate::rtt::RttEstimator;
 use application::Application;
 use congestion::Start;
-use idle::{CWND_STAYS, Idle};
+use idle::Idle;
 use judge::LossJudge;
-use lasthop_base::{Choice, Duration, Stream, Time};
+use lasthop_base::{Choice, Stream};
 use lasthop_wire::{LossHint, Priority, Timestamps};
 use limit::Waiting;
 use peer::Peer;
@@ -113,15 +108,13 @@ pub struct Sender {
     rates: Option<Box<Rates>>,
     application: Application,
     timer: Timer,
-    /// What the next go-back-N ends at; 0 when none is under way.
-    restart_until: u64,
+    /// Senders that are alike share it.
+    config: Arc<Config>,
     tail: Tail,
     persist: Persist,
     window: Window,
     /// `None`: every loss is congestion.
     judge: Option<Box<dyn LossJudge>>,
-    /// Senders that are alike share it.
-    config: Arc<Config>,
     rtt: RttEstimator,
     repair: Repair,
     reductions: Reductions,
@@ -215,7 +208,7 @@ impl Sender {
         };
         let initial_window = start.window;
         let congestion = (config.congestion.build)(&config.congestion.values, start);
-        let tail = if recovery.probes_tail() { Tail::Quiet { expires: Time::NEVER } } else { Tail::Off };
+        let tail = Tail::new(recovery.probes_tail());
         let mut board = Scoreboard::starting_at(1);
         if congestion.samples() {
             board.keep_losses();
@@ -235,7 +228,6 @@ impl Sender {
             judge,
             mss,
             fits: mss,
-            restart_until: 0,
             tail,
             waits_for: None,
             tells: false,
@@ -252,10 +244,7 @@ impl Sender {
             timer: Timer::OFF,
             waiting: Waiting::NOT_YET,
             usage: Usage::new(config),
-            idle: Idle {
-                since: Time::NEVER,
-                window: if config.restarts_after_idle { initial_window } else { CWND_STAYS },
-            },
+            idle: Idle::new(config.restarts_after_idle.then_some(initial_window)),
             persist: Persist::new(config.freezes),
             repair: Repair::new(recovery, config, initial_window),
             reductions: Reductions::new(config.ecn_waits, reduction),
@@ -263,41 +252,67 @@ impl Sender {
         }
     }
 
-    /// The handshake is over; its round-trip time, if it can be told.
-    fn measure_handshake(&mut self, rtt: Option<Duration>) {
-        if let Some(rtt) = rtt {
-            self.rtt.sample(&self.config.rto, rtt);
-        }
-        if self.rates.is_some() {
-            self.window.on_open(rtt);
-        }
+    /// Whether nothing is lost, reported, repeated, asked or held back: an ACK may leave out what concerns repairs (`ack.rs`),
+    /// and new data goes out by the windows alone (`poll.rs`).
+    #[inline(always)]
+    pub(crate) fn is_calm(&self) -> bool {
+        debug_assert!(
+            !self.calm || self.is_quiet(),
+            "a part has something to do, and nobody has taken stock"
+        );
+        self.calm
     }
 
-    /// The handshake's timer expired: data begins with this timeout at least (RFC 6298 §5.7).
-    pub(crate) fn begin_carefully(&mut self, timeout: Duration) {
-        self.rtt.start_from(timeout);
+    /// Notes the window, and whether every part is quiet.
+    fn take_stock(&mut self) {
+        self.window.settle();
+        if !self.repair.recovery().is_recovering() && !self.reductions.lasts_by_mark() {
+            self.reductions.end();
+        }
+        if self.repair.needs_times() {
+            self.timer.look(self.repair.recovery().deadline());
+        }
+        self.calm = self.is_quiet();
     }
 
-    /// What goes out now, if anything may.
-    #[inline(never)]
-    pub(crate) fn poll(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
-        if self.watches && self.is_paced(now) {
-            return self.poll_extra(now);
-        }
-        if self.calm {
-            let outstanding = self.board.outstanding();
-            if !self.has_new_data() {
-                self.wait_for(now, Limit::Application);
-                return None;
-            }
-            return match self.next_new(self.window.bytes().saturating_sub(outstanding)) {
-                Ok(range) => Some(self.send_new(now, range)),
-                Err(limit) => {
-                    self.wait_for(now, limit);
-                    if outstanding == 0 { self.poll_persist(now, log) } else { None }
-                }
-            };
-        }
-        self.poll_in_repair(now, log)
+    /// Every part answers for itself. A new part does not compile until this function says whether it is ever in the way.
+    #[inline(always)]
+    fn is_quiet(&self) -> bool {
+        let Sender {
+            // These may have something to do.
+            board,
+            tail,
+            timer,
+            persist,
+            repair,
+            reductions,
+            has_shortcut,
+            // These follow an ACK in the same way, or not at all.
+            mss: _,
+            peer: _,
+            fits: _,
+            calm: _,
+            observes: _,
+            watches: _,
+            waits_for: _,
+            tells: _,
+            rates: _,
+            application: _,
+            window: _,
+            judge: _,
+            config: _,
+            rtt: _,
+            idle: _,
+            user_timeout: _,
+            waiting: _,
+            usage: _,
+        } = self;
+        *has_shortcut
+            && tail.is_quiet()
+            && persist.is_quiet()
+            && timer.is_quiet()
+            && board.is_quiet()
+            && reductions.is_quiet()
+            && repair.is_quiet(board.una())
     }
 }

@@ -1,7 +1,5 @@
 //! The peer's advertised window (SND.WND, RFC 9293 §3.3.1): what it admits.
 
-use super::Sender;
-
 /// The receiver's window as the sender knows it, in absolute offsets.
 ///
 /// Windows take 32 bits: none is larger than 65,535 * 2^14 bytes (RFC 7323 §2.3).
@@ -90,14 +88,6 @@ impl Peer {
     /// §3.8.6.2.1): less than half of the largest window.
     pub(super) fn is_silly(&self, usable: u64) -> bool {
         usable == 0 || usable < self.largest_window() / 2
-    }
-}
-
-impl Sender {
-    /// A segment of the peer at offset `at` that acknowledges `ack` tells the window, bytes.
-    #[inline]
-    pub(crate) fn hear_window(&mut self, at: u64, ack: u64, window: u64) {
-        self.peer.admit_from(at, ack, window);
     }
 }
 

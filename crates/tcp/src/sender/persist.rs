@@ -1,11 +1,7 @@
 //! Zero-window probes (RFC 9293 §3.8.6.1): nothing is outstanding and the receiver's window is closed, until it opens.
 
-use super::timer::Kind;
-use super::{Expiry, Outgoing, Sender};
-use crate::event::{Event, Log, Reason};
-use crate::ranges::Range;
+use super::user_timeout::{Expiry, UserTimeout};
 use lasthop_base::Time;
-use lasthop_wire::Priority;
 
 /// Probes of the closed window.
 #[derive(Clone, Copy, Debug)]
@@ -16,9 +12,9 @@ pub(super) struct Persist {
     /// Whether one is to go out.
     due: bool,
     /// Whether a window of zero stops the retransmission timer, and whether it has.
-    pub(super) freezes: bool,
+    freezes: bool,
     frozen: bool,
-    /// When the last of them was sent, and the first that was not answered: [`Time::NEVER`] if there is none.
+    /// Sending time of the last of them, and of the first that was not answered: [`Time::NEVER`] if there is none.
     probed_at: Time,
     unanswered_since: Time,
 }
@@ -51,107 +47,113 @@ impl Persist {
     pub(super) fn has_probed(&self) -> bool {
         self.probes > 0
     }
+
+    /// Whether a window of zero stops the retransmission timer.
+    pub(super) fn freezes(&self) -> bool {
+        self.freezes
+    }
+
+    /// Nothing outstanding waits for the window to open.
+    #[inline(always)]
+    pub(super) fn is_quiet(&self) -> bool {
+        let Persist { frozen, probes: _, due: _, freezes: _, probed_at: _, unanswered_since: _ } = self;
+        !frozen
+    }
+
+    /// Number of doublings of the timeout until the next probe.
+    pub(super) fn doublings(&self) -> u32 {
+        self.probes
+    }
+
+    /// Whether a probe, or what fits the window, is to go out now; true once for each expiry.
+    pub(super) fn take_due(&mut self) -> bool {
+        std::mem::take(&mut self.due)
+    }
+
+    /// A probe goes out: the time since which none was answered, and whether the same byte went out before.
+    pub(super) fn probe(&mut self, now: Time) -> (Time, bool) {
+        let again = self.probes > 0;
+        if !again {
+            self.unanswered_since = Time::NEVER;
+        }
+        self.probed_at = now;
+        self.probes += 1;
+        self.unanswered_since = self.unanswered_since.min(now);
+        (self.unanswered_since, again)
+    }
+
+    /// The timer of the probes expired; `heard_at`: time of the peer's last acceptable segment; `waits`: new data waits for the
+    /// window. No loss: the receiver's window is closed, for as long as the peer answers.
+    pub(super) fn expire(&mut self, now: Time, heard_at: Time, waits: bool, limit: &UserTimeout) -> Expiry {
+        if heard_at >= self.probed_at {
+            self.unanswered_since = Time::NEVER;
+        }
+        let since = self.unanswered_since;
+        if self.probes > 0 && since < Time::NEVER && now >= limit.ends(since) {
+            return Expiry::GivenUp;
+        }
+        self.due = waits;
+        Expiry::GoesOn
+    }
+
+    /// The retransmission timer has expired while the window is zero: the time since which no probe was answered. `None`: the
+    /// peer is given up.
+    pub(super) fn freeze(&mut self, now: Time, heard_at: Time, limit: &UserTimeout) -> Option<Time> {
+        if !self.frozen || heard_at >= self.probed_at {
+            self.unanswered_since = Time::NEVER;
+        }
+        self.unanswered_since = self.unanswered_since.min(now);
+        if now >= limit.ends(self.unanswered_since) {
+            return None;
+        }
+        self.probes = if self.frozen { self.probes + 1 } else { 1 };
+        self.probed_at = now;
+        self.frozen = true;
+        Some(self.unanswered_since)
+    }
+
+    /// The window opens.
+    pub(super) fn thaw(&mut self) {
+        (self.frozen, self.probes) = (false, 0);
+    }
 }
 
-impl Sender {
-    /// With nothing outstanding, data waits for the receiver's window: a probe if one is due, otherwise the timer for it.
-    pub(super) fn poll_persist(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
-        if !self.has_new_data() {
-            return None;
-        }
-        if !std::mem::take(&mut self.persist.due) {
-            if self.timer.is_off() {
-                self.timer.start(now + self.rtt.doubled(self.persist.probes), Kind::Persist);
-            }
-            return None;
-        }
-        let start = self.board.nxt();
-        let usable = self.peer.usable_from(start);
-        if usable > 0 {
-            // The end of the wait for a larger part of the window (RFC 9293 §3.8.6.2.1, the override timeout).
-            let end = self.application.written().min(start + usable.min(self.fits));
-            return Some(self.send_new(now, Range { start, end }));
-        }
-        let persist = &mut self.persist;
-        let again = persist.probes > 0;
-        if !again {
-            persist.unanswered_since = Time::NEVER;
-        }
-        persist.probed_at = now;
-        persist.probes += 1;
-        persist.unanswered_since = persist.unanswered_since.min(now);
-        let since = persist.unanswered_since;
-        let next = now + self.rtt.doubled(persist.probes);
-        self.timer.start(next.min(self.user_timeout.ends(since)), Kind::Persist);
-        let range = Range { start, end: start + 1 };
-        if again {
-            log.often.retransmitted += 1;
-            log.trace(now, Event::Retransmitted { range, reason: Reason::WindowProbe });
-        }
-        Some(Outgoing { range, again, fin: false, priority: Priority::Normal, cwr: false })
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Patience;
+    use lasthop_base::Duration;
+
+    fn at(secs: u64) -> Time {
+        Time::ZERO + Duration::from_secs(secs)
     }
 
-    /// The persist timer expired; `heard_at` is when the peer last said something acceptable. No loss: the receiver's window
-    /// is closed, for as long as it answers.
-    pub(super) fn expire_persist(&mut self, now: Time, heard_at: Time) -> Expiry {
-        let persist = &mut self.persist;
-        if heard_at >= persist.probed_at {
-            persist.unanswered_since = Time::NEVER;
-        }
-        let since = persist.unanswered_since;
-        if persist.probes > 0 && since < Time::NEVER && now >= self.user_timeout.ends(since) {
-            return Expiry::GivenUp;
-        }
-        self.timer.stop();
-        self.persist.due = self.has_new_data();
-        self.take_stock();
-        Expiry::GoesOn
+    fn limit() -> UserTimeout {
+        UserTimeout::new(&Patience { data: Some(Duration::from_secs(10)), ..Patience::default() })
     }
 
-    /// The receiver had room for the byte of a probe: it was sent after all, more than once as far as one knows.
-    pub(super) fn probe_was_taken(&mut self, now: Time) {
-        let start = self.board.nxt();
-        self.board.sent_new(1, now);
-        self.board.sent_rescue(start, now);
+    /// RFC 9293 §3.8.6.1: a peer that answers probes is never given up, a silent one is.
+    #[test]
+    fn answered_probes_are_borne_for_ever() {
+        let mut persist = Persist::new(false);
+        assert_eq!(persist.probe(at(1)), (at(1), false));
+        assert_eq!(persist.expire(at(20), at(2), true, &limit()), Expiry::GoesOn);
+        assert!(persist.take_due() && !persist.take_due());
+        assert_eq!(persist.probe(at(20)), (at(20), true));
+        assert_eq!(persist.expire(at(29), at(2), true, &limit()), Expiry::GoesOn);
+        assert_eq!(persist.expire(at(30), at(2), true, &limit()), Expiry::GivenUp);
     }
 
-    /// The retransmission timer has expired while the receiver's window is zero: that is no loss. The first segment goes as a
-    /// probe, and everything stays as it is.
-    #[cold]
-    pub(super) fn freeze(&mut self, now: Time, heard_at: Time) -> Expiry {
-        let persist = &mut self.persist;
-        if !persist.frozen || heard_at >= persist.probed_at {
-            persist.unanswered_since = Time::NEVER;
-        }
-        persist.unanswered_since = persist.unanswered_since.min(now);
-        let since = persist.unanswered_since;
-        if now >= self.user_timeout.ends(since) {
-            return Expiry::GivenUp;
-        }
-        let persist = &mut self.persist;
-        persist.probes = if persist.frozen { persist.probes + 1 } else { 1 };
-        persist.probed_at = now;
-        persist.frozen = true;
-        let next = now + self.rtt.doubled(persist.probes);
-        self.board.lose_first_again();
-        if let Some(first) = self.board.first() {
-            self.tell_again(first.start);
-        }
-        self.timer.start(next.min(self.user_timeout.ends(since)), Kind::Retransmit);
-        self.take_stock();
-        Expiry::GoesOn
-    }
-
-    /// The window opens: what was outstanding all the while goes again, under the window that was.
-    #[cold]
-    pub(super) fn thaw(&mut self, now: Time) {
-        (self.persist.frozen, self.persist.probes) = (false, 0);
-        if self.board.outstanding() > 0 {
-            self.board.mark_all_lost();
-            self.ignore_losses();
-            self.start_over(Reason::Thawed);
-            self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
-        }
-        self.take_stock();
+    /// Freeze-TCP: a timeout under a closed window freezes, and counts as a probe until the window opens.
+    #[test]
+    fn a_frozen_sender_doubles_its_probes() {
+        let mut persist = Persist::new(true);
+        assert_eq!(persist.freeze(at(1), at(0), &limit()), Some(at(1)));
+        assert_eq!((persist.doublings(), persist.is_quiet()), (1, false));
+        assert_eq!(persist.freeze(at(3), at(0), &limit()), Some(at(1)));
+        assert_eq!(persist.doublings(), 2);
+        assert_eq!(persist.freeze(at(11), at(0), &limit()), None);
+        persist.thaw();
+        assert_eq!((persist.doublings(), persist.is_quiet()), (0, true));
     }
 }

@@ -104,6 +104,25 @@ impl Reductions {
         self.by_mark.is_some()
     }
 
+    /// The window does not come down because of a mark.
+    #[inline(always)]
+    pub(super) fn is_quiet(&self) -> bool {
+        let Reductions {
+            by_mark,
+            rule: _,
+            allowance: _,
+            lost_known: _,
+            lost_by_ack: _,
+            until: _,
+            spared: _,
+            may_hold: _,
+            at: _,
+            entered: _,
+            stood_for: _,
+        } = self;
+        by_mark.is_none()
+    }
+
     /// So far everything is acknowledged: a mark's reduction may be over.
     #[inline]
     pub(super) fn reach(&mut self, una: u64) {

@@ -1,14 +1,28 @@
 //! Meaning of a step of the recovery, or of a mark, for the window.
+//!
+//! A chapter of the sender.
 
 use super::Sender;
 use super::congestion::{Level, LossEvent, MarkPace, Phase, Recovered};
 use super::recovery::Step;
+use super::repair::Before;
 use super::timer::Kind;
 use crate::event::{Cause, Event, Log, Reason};
 use crate::ranges::Range;
-use lasthop_base::Time;
+use lasthop_base::{Duration, Time};
 
 impl Sender {
+    #[inline]
+    pub(super) fn phase(&self) -> Phase {
+        if self.repair.recovery().is_recovering() || self.reductions.lasts_by_mark() {
+            Phase::Recovery
+        } else if self.repair.restarts(self.board.una()) {
+            Phase::Restart
+        } else {
+            Phase::Open
+        }
+    }
+
     /// Changes the window by a step of the recovery.
     pub(super) fn take_step(&mut self, now: Time, step: Step, marked: bool, log: &mut Log) {
         match step {
@@ -19,7 +33,7 @@ impl Sender {
                 self.window.on_reordered(Level { window, ssthresh: flight });
             }
             Step::Enter | Step::Reenter => {
-                let flight = self.repair.recovery.flight_at_loss(&self.board);
+                let flight = self.repair.recovery().flight_at_loss(&self.board);
                 let verdict = self.judge_loss(now, log);
                 let spared = verdict == Some(Cause::Wireless);
                 self.reductions.spare(spared);
@@ -30,20 +44,20 @@ impl Sender {
                     self.reductions.reopen(0);
                 }
                 self.reductions.forget_mark();
-                self.note_before_recovery();
+                let before = self.before(false);
                 match verdict {
                     None => self.note_entry(step),
                     Some(_) => self.reductions.drop_entry(),
                 }
                 self.judge_by_mark(now, marked, log);
                 self.reduce(now, flight, marked, false);
-                self.repair.why = Reason::FastRetransmit;
-                self.forget_probe();
+                self.repair.enter(before);
+                self.tail.forget();
                 log.count_recovery();
                 log.trace(now, Event::RecoveryEntered { flight, cwnd: self.window.rules().window() });
             }
             Step::Restart => {
-                let flight = self.repair.recovery.flight_at_loss(&self.board);
+                let flight = self.repair.recovery().flight_at_loss(&self.board);
                 self.judge_by_mark(now, marked, log);
                 self.reduce(now, flight, marked, true);
                 log.count_recovery();
@@ -73,11 +87,8 @@ impl Sender {
     /// The recovery repairs; cwnd and ssthresh stay, and a loss of the same window may still reduce them.
     fn enter_without_reduction(&mut self, now: Time, flight: u64, log: &mut Log) {
         self.reductions.drop_entry();
-        if let Some(undo) = &mut self.repair.undo {
-            undo.forget();
-        }
-        self.repair.why = Reason::FastRetransmit;
-        self.forget_probe();
+        self.repair.enter(None);
+        self.tail.forget();
         log.count_recovery();
         log.trace(now, Event::RecoveryEntered { flight, cwnd: self.window.rules().window() });
     }
@@ -140,6 +151,27 @@ impl Sender {
         self.tells = true;
     }
 
+    /// An ACK came: the probe of the tail may have repaired a loss, for which the window is reduced as for one that recovery
+    /// repairs (RFC 8985 §7.4.2).
+    #[inline(never)]
+    pub(super) fn conclude_probe(
+        &mut self,
+        now: Time,
+        twice: bool,
+        advanced: bool,
+        selective: bool,
+        log: &mut Log,
+    ) {
+        let has_repaired = self.tail.conclude(self.board.una(), twice, advanced, selective);
+        if has_repaired && !self.repair.recovery().is_recovering() {
+            let loss = self.loss_event(now, self.board.outstanding());
+            self.window.on_loss(&loss);
+            self.window.on_recovered(self.board.outstanding(), Recovered::Kept);
+            self.reductions.note(now, self.board.nxt());
+            log.count_recovery();
+        }
+    }
+
     /// ECE: reduces once per window of data (RFC 3168 §6.1.2) or as often as the congestion control wants, not while a
     /// loss is being repaired. Where the window does not come down at once after a loss, it does not after a mark either.
     ///
@@ -160,6 +192,40 @@ impl Sender {
         }
         log.seldom().marks += 1;
         log.trace(now, Event::MarkEchoed { cwnd: self.window.rules().window() });
+    }
+
+    /// State that a repair is about to change, if it may be taken back.
+    pub(super) fn before(&self, by_timeout: bool) -> Option<Before> {
+        let (flight, tick) = (self.board.outstanding(), self.config.rto.tick);
+        self.repair.undoes().then(|| Before::new(self.level(), flight, &self.rtt, tick, by_timeout))
+    }
+
+    /// The repair was for nothing. The ACK that shows it has acknowledged `acked` bytes (`None`: D-SACK shows it, of a repair
+    /// that may be over), and may echo a congestion mark: then the window stays low (RFC 4015 §3.2).
+    pub(super) fn take_back(&mut self, now: Time, acked: Option<u64>, marked: bool, log: &mut Log) {
+        let Some(taken) = self.repair.take_back(acked, &mut self.board) else { return };
+        self.reductions.reopen(self.board.una());
+        if !marked {
+            let (from, outstanding) = (self.level(), self.board.outstanding());
+            let to = taken.level(from, outstanding, self.mss);
+            self.window.on_recovered(outstanding, Recovered::Revised { from, to });
+        }
+        match taken.is_of_timeout() {
+            true => {
+                log.seldom().timeouts_undone += 1;
+                log.trace(now, Event::TimeoutUndone { cwnd: self.window.rules().window() });
+            }
+            false => log.seldom().recoveries_undone += 1,
+        }
+    }
+
+    /// A round-trip time was measured: the first one of data sent after a timeout that was for nothing keeps the timeout long
+    /// (RFC 4015 §3).
+    pub(super) fn sample_rtt(&mut self, rtt: Duration) {
+        self.rtt.sample(&self.config.rto, rtt);
+        if let Some(spike) = self.repair.take_spike(self.board.una()) {
+            self.rtt.remember(&self.config.rto, spike.srtt, spike.variation, rtt);
+        }
     }
 
     /// The window cannot become smaller than a segment: instead the next one waits for a whole timeout (RFC 3168 §6.1.2).

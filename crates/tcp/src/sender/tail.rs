@@ -1,125 +1,150 @@
 //! Tail loss probe: the end of a flight is asked for before the timer expires (RFC 8985 §7).
 //!
 //! Behind the last segments of a flight nothing comes that could show that they are lost. A probe, new data or the last
-//! segment again, makes the receiver say what it has.
+//! segment again, makes the receiver report what it has.
 
-use super::timer::Kind;
-use super::{Expiry, Outgoing, Sender};
-use crate::event::{Log, Reason};
-use crate::sender::congestion::Recovered;
 use lasthop_base::{Duration, Time};
 
-/// Where the probe of the tail stands.
+/// State of the probe of the tail.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tail(State);
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Tail {
+enum State {
     /// Nobody probes.
     Off,
-    /// None is out. The retransmission timer would expire then, if the probe's was not before it.
+    /// No probe is out. The retransmission timer would expire then, if the probe's was not before it.
     Quiet { expires: Time },
-    /// One is to go out.
+    /// A probe is to go out.
     Due,
-    /// One went out: until this byte is acknowledged there is no other (TLP.end_seq); whether it was sent before.
+    /// A probe went out: until this byte is acknowledged there is no other (TLP.end_seq); whether it was sent before.
     Asked { end: u64, again: bool },
 }
 
 /// TLP.max_ack_delay: how long a receiver may wait with the ACK of a lone segment.
 const LONGEST_ACK_DELAY: Duration = Duration::from_millis(200);
 
-impl Sender {
-    /// Starts the timer of what is outstanding anew: the retransmission timer, or the probe's where that comes before it.
-    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    pub(super) fn arm(&mut self, now: Time) {
-        let expires = now + self.rtt.rto();
-        match self.tail {
-            Tail::Quiet { .. } if self.is_undisturbed() => self.arm_probe(now, expires),
-            _ => self.timer.start(expires, Kind::Retransmit),
+impl Tail {
+    /// `probes`: whether tails are probed at all.
+    pub(super) fn new(probes: bool) -> Tail {
+        Tail(if probes { State::Quiet { expires: Time::NEVER } } else { State::Off })
+    }
+
+    /// Whether tails are probed.
+    #[inline(always)]
+    pub(super) fn is_on(&self) -> bool {
+        self.0 != State::Off
+    }
+
+    /// Whether a probe is to go out now.
+    #[inline(always)]
+    pub(super) fn is_due(&self) -> bool {
+        self.0 == State::Due
+    }
+
+    /// If no probe is out: when the retransmission timer would expire.
+    #[inline(always)]
+    pub(super) fn expires(&self) -> Option<Time> {
+        match self.0 {
+            State::Quiet { expires } => Some(expires),
+            _ => None,
         }
     }
 
-    /// New data went out behind what is outstanding: the probe waits for it too, at most until the timer would expire.
-    #[cold]
-    pub(super) fn put_probe_off(&mut self, now: Time) {
-        if let Tail::Quiet { expires } = self.tail
-            && self.timer.kind() == Kind::Probe
-        {
-            self.arm_probe(now, expires);
+    /// No probe is out, or about to go.
+    #[inline(always)]
+    pub(super) fn is_quiet(&self) -> bool {
+        let Tail(state) = self;
+        match state {
+            State::Off | State::Quiet { .. } => true,
+            State::Due | State::Asked { .. } => false,
         }
     }
 
-    /// RFC 8985 §7.2, TLP_calc_PTO.
-    #[cold]
-    fn arm_probe(&mut self, now: Time, expires: Time) {
-        let is_lone = self.board.outstanding() <= self.mss;
-        let timeout = match self.rtt.srtt() {
+    /// Time of the next probe, if the retransmission timer would expire at `expires` (RFC 8985 §7.2, TLP_calc_PTO);
+    /// `is_lone`: one segment at most is outstanding.
+    pub(super) fn wait(&mut self, now: Time, expires: Time, srtt: Option<Duration>, is_lone: bool) -> Time {
+        let timeout = match srtt {
             Some(srtt) => srtt * 2 + if is_lone { LONGEST_ACK_DELAY } else { Duration::ZERO },
             None => Duration::from_secs(1),
         };
-        self.tail = Tail::Quiet { expires };
-        self.timer.start((now + timeout).min(expires), Kind::Probe);
+        self.0 = State::Quiet { expires };
+        (now + timeout).min(expires)
     }
 
-    /// No loss is repaired and nothing is reported: else recovery asks by itself.
-    #[inline(never)]
-    fn is_undisturbed(&self) -> bool {
-        self.board.sacked() == 0
-            && self.board.lost() == 0
-            && !self.repair.recovery.is_recovering()
-            && self.board.una() >= self.restart_until
+    /// The probe's time has come.
+    pub(super) fn fall_due(&mut self) {
+        self.0 = State::Due;
     }
 
-    /// The probe's time has come; from now on the retransmission timer runs.
-    pub(super) fn expire_probe(&mut self, now: Time) -> Expiry {
-        self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
-        self.tail = Tail::Due;
-        self.calm = false;
-        Expiry::GoesOn
+    /// A probe goes out, which ends before `end`; `again`: its bytes were sent before.
+    pub(super) fn ask(&mut self, end: u64, again: bool) {
+        self.0 = State::Asked { end, again };
     }
 
-    /// The probe, whatever cwnd says: new data, or the last segment again (RFC 8985 §7.3).
-    #[inline(never)]
-    pub(super) fn poll_probe(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
-        if let Ok(range) = self.next_new(self.mss) {
-            self.tail = Tail::Asked { end: range.end, again: false };
-            return Some(self.send_new(now, range));
-        }
-        let range = self.board.last()?;
-        self.tail = Tail::Asked { end: self.board.nxt(), again: true };
-        Some(self.again(now, range, Reason::TailProbe, log))
-    }
-
-    /// An ACK came; `twice`: it tells of something that arrived twice; `advanced`: it is new. Whether the probe has repaired a
-    /// loss, for which the window is reduced as for one that recovery repairs (RFC 8985 §7.4.2).
-    #[inline(never)]
-    pub(super) fn conclude_probe(
-        &mut self,
-        now: Time,
-        twice: bool,
-        advanced: bool,
-        selective: bool,
-        log: &mut Log,
-    ) {
-        let Tail::Asked { end, again } = self.tail else { return };
-        let una = self.board.una();
+    /// An ACK came up to `una`; `twice`: it reports something that arrived twice; `advanced`: it is new; `selective`: SACK is in
+    /// use. Whether the probe has repaired a loss (RFC 8985 §7.4.2).
+    #[inline]
+    pub(super) fn conclude(&mut self, una: u64, twice: bool, advanced: bool, selective: bool) -> bool {
+        let State::Asked { end, again } = self.0 else { return false };
         if una < end {
-            return;
+            return false;
         }
         let has_repaired = again && !twice && una > end;
         if !again || twice || has_repaired || (!advanced && !selective) {
-            self.tail = Tail::Quiet { expires: Time::NEVER };
+            self.forget();
         }
-        if has_repaired && !self.repair.recovery.is_recovering() {
-            let loss = self.loss_event(now, self.board.outstanding());
-            self.window.on_loss(&loss);
-            self.window.on_recovered(self.board.outstanding(), Recovered::Kept);
-            self.reductions.note(now, self.board.nxt());
-            log.count_recovery();
-        }
+        has_repaired
     }
 
     /// A timeout or a recovery: a probe's answer would say nothing.
-    pub(super) fn forget_probe(&mut self) {
-        if self.tail != Tail::Off {
-            self.tail = Tail::Quiet { expires: Time::NEVER };
+    pub(super) fn forget(&mut self) {
+        if self.is_on() {
+            self.0 = State::Quiet { expires: Time::NEVER };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(again: bool) -> Tail {
+        let mut tail = Tail::new(true);
+        tail.fall_due();
+        assert!(tail.is_due() && !tail.is_quiet());
+        tail.ask(5001, again);
+        tail
+    }
+
+    /// RFC 8985 §7.2: two round trips, the longest delay of an ACK for a lone segment, and never behind the RTO.
+    #[test]
+    fn the_probe_waits_for_two_round_trips() {
+        let (at, ms) = (|ms| Time::ZERO + Duration::from_millis(ms), Duration::from_millis);
+        let mut tail = Tail::new(true);
+        assert_eq!(tail.wait(at(0), at(900), Some(ms(100)), false), at(200));
+        assert_eq!(tail.wait(at(0), at(900), Some(ms(100)), true), at(400));
+        assert_eq!(tail.wait(at(0), at(300), Some(ms(100)), true), at(300));
+        assert_eq!(tail.wait(at(0), at(3000), None, false), at(1000));
+        assert_eq!(tail.expires(), Some(at(3000)));
+    }
+
+    /// RFC 8985 §7.4.2: an ACK beyond the probe without a DSACK for it shows that the probe has repaired a loss.
+    #[test]
+    fn a_repeated_segment_that_was_needed_is_a_loss() {
+        assert!(!asked(true).conclude(4001, false, true, true), "the probe is out");
+        let mut tail = asked(true);
+        assert!(tail.conclude(6001, false, true, true) && tail.is_quiet());
+        let mut tail = asked(true);
+        assert!(!tail.conclude(5001, true, false, true) && tail.is_quiet(), "it arrived twice");
+        let mut tail = asked(false);
+        assert!(!tail.conclude(5001, false, true, true) && tail.is_quiet(), "new data repairs nothing");
+    }
+
+    #[test]
+    fn nothing_turns_probes_on() {
+        let mut tail = Tail::new(false);
+        tail.forget();
+        assert!(!tail.is_on() && tail.is_quiet() && tail.expires().is_none());
     }
 }

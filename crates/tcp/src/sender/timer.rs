@@ -1,6 +1,5 @@
 //! The one timer of a sender (RFC 6298 §5), what it stands for, and two deadlines beside it.
 
-use super::Sender;
 use lasthop_base::Time;
 
 /// What happens when the timer expires.
@@ -112,33 +111,17 @@ impl Timer {
         self.at == Time::NEVER
     }
 
+    /// It holds nothing back.
+    #[inline(always)]
+    pub(super) fn is_quiet(&self) -> bool {
+        let Timer { kind, at: _, others: _, sooner: _, look: _, pace: _ } = self;
+        *kind != Kind::Hold
+    }
+
     /// Whether new data waits for it because of a mark.
     #[inline]
     pub(super) fn holds(&self) -> bool {
         self.kind == Kind::Hold
-    }
-}
-
-impl Sender {
-    /// When the timer expires.
-    pub fn timer(&self) -> Time {
-        self.timer.next()
-    }
-
-    /// Whether [`Sender::timer`] may be earlier than at the last [`Sender::note_timer`].
-    #[inline]
-    pub(crate) fn is_sooner(&self) -> bool {
-        self.timer.is_sooner()
-    }
-
-    /// Somebody has looked at [`Sender::timer`] and remembers it.
-    pub(crate) fn note_timer(&mut self) {
-        self.timer.note_asked();
-    }
-
-    /// The connection is over: no timer runs.
-    pub(crate) fn stop(&mut self) {
-        self.timer = Timer::OFF;
     }
 }
 

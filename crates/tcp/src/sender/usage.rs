@@ -16,7 +16,8 @@
 //! (§4.4.3): cwnd stays. Linux's decay of a cwnd that was not used for a timeout (`tcp_cwnd_application_limited`): here only
 //! the restart after idle time lowers such a window. Linux counts packets, this file bytes.
 
-use super::Sender;
+use super::scoreboard::Scoreboard;
+use super::window::Window;
 use crate::config::Config;
 use lasthop_base::{Duration, Time};
 
@@ -33,6 +34,34 @@ impl Usage {
     pub(super) fn new(config: &Config) -> Option<Box<Usage>> {
         let pipe_ack = (!config.validates_as_linux).then(PipeAck::default);
         config.validates_window.then(|| Box::new(Usage { out: MostOut::default(), pipe_ack }))
+    }
+
+    /// An ACK, in the scoreboard already, is new by `acked` bytes: whether cwnd may not grow by it, because it is not used.
+    /// `full`: payload of a full segment, bytes.
+    pub(super) fn leaves_unused(
+        &mut self,
+        now: Time,
+        acked: u64,
+        full: u64,
+        srtt: Option<Duration>,
+        board: &Scoreboard,
+        window: &Window,
+    ) -> bool {
+        let (una, nxt, cwnd) = (board.una(), board.nxt(), window.bytes());
+        let before = una - acked;
+        self.out.see(before, nxt, nxt - before + full > cwnd);
+        let is_used = match &mut self.pipe_ack {
+            Some(pipe_ack) => {
+                let period = || srtt.map_or(SHORTEST_PERIOD, |srtt| SHORTEST_PERIOD.max(srtt * 3));
+                pipe_ack.see(now, before, una, nxt, period);
+                self.out.full || pipe_ack.is_half_of(cwnd)
+            }
+            None => {
+                let is_used = self.out.is_more_than_half_of(cwnd) && cwnd < window.rules().ssthresh();
+                self.out.full || is_used
+            }
+        };
+        !is_used
     }
 }
 
@@ -100,26 +129,3 @@ impl MostOut {
 
 /// The shortest time for which a sample of pipeACK holds (RFC 7661 §4.2).
 const SHORTEST_PERIOD: Duration = Duration::from_secs(1);
-
-impl Sender {
-    /// An ACK, in the scoreboard already, is new by `acked` bytes: whether cwnd may not grow by it, because it is not used.
-    pub(super) fn leaves_window_unused(&mut self, now: Time, acked: u64) -> bool {
-        let Some(usage) = &mut self.usage else { return false };
-        let (una, nxt, cwnd) = (self.board.una(), self.board.nxt(), self.window.bytes());
-        let before = una - acked;
-        usage.out.see(before, nxt, nxt - before + self.fits > cwnd);
-        let is_used = match &mut usage.pipe_ack {
-            Some(pipe_ack) => {
-                let srtt = self.rtt.srtt();
-                let period = || srtt.map_or(SHORTEST_PERIOD, |srtt| SHORTEST_PERIOD.max(srtt * 3));
-                pipe_ack.see(now, before, una, nxt, period);
-                usage.out.full || pipe_ack.is_half_of(cwnd)
-            }
-            None => {
-                usage.out.full
-                    || (usage.out.is_more_than_half_of(cwnd) && cwnd < self.window.rules().ssthresh())
-            }
-        };
-        !is_used
-    }
-}

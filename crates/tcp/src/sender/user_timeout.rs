@@ -1,6 +1,5 @@
 //! User timeout (RFC 9293 §3.8.3, RFC 5482): how long is it borne that nothing moves?
 
-use super::Sender;
 use crate::config::Patience;
 use lasthop_base::{Duration, Time};
 
@@ -54,6 +53,16 @@ impl UserTimeout {
         }
     }
 
+    /// From now on data may go unacknowledged for this long (R2).
+    pub(super) fn set_limit(&mut self, limit: Option<Duration>) {
+        self.gives_up_after = limit.unwrap_or(Duration::MAX);
+    }
+
+    /// Whether the timer has expired so often for data at `una` that the path may be broken (R1).
+    pub(super) fn is_troubled(&self, una: u64) -> bool {
+        una == self.stall.una && self.stall.expiries >= self.troubled_after
+    }
+
     /// When a peer that has been silent since then is given up.
     pub(super) fn ends(&self, silent_since: Time) -> Time {
         silent_since + self.gives_up_after
@@ -79,20 +88,6 @@ impl UserTimeout {
         let expiries = stall.expiries.saturating_add(1);
         self.stall = Stall { expiries, ..stall };
         Some(Expired { first: before.is_none(), troubled: expiries == self.troubled_after, end })
-    }
-}
-
-impl Sender {
-    /// Whether the same data was sent again so often that the path may be broken (R1, RFC 9293 §3.8.3).
-    pub fn is_troubled(&self) -> bool {
-        let user_timeout = &self.user_timeout;
-        let Stall { una, expiries, .. } = user_timeout.stall;
-        una == self.board.una() && expiries >= user_timeout.troubled_after
-    }
-
-    /// From now on data may go unacknowledged for this long (R2).
-    pub(crate) fn give_up_after(&mut self, limit: Option<Duration>) {
-        self.user_timeout.gives_up_after = limit.unwrap_or(Duration::MAX);
     }
 }
 

@@ -2,120 +2,108 @@
 //!
 //! * `sampler.rs`: one sample of the delivery rate for each ACK.
 //! * `pacer.rs`: when the next packet may leave.
-//! * `extra.rs`: segments beside the window that carry nothing new.
 //!
 //! Both exist only where the congestion control [asks](super::congestion::CongestionControl::samples) for them.
 
-mod extra;
 mod pacer;
 mod sampler;
 
 pub use sampler::{LostSegment, RateSample};
 
 use super::congestion::SentEvent;
-use super::{Limit, Sender};
+use super::scoreboard::Scoreboard;
+use super::window::Window;
 use crate::ranges::Range;
-use lasthop_base::Time;
+use lasthop_base::{Duration, Time};
 use pacer::Pacer;
 use sampler::Sampler;
 
-/// What it takes to sample and to pace.
+/// Sampling and pacing.
 #[derive(Debug, Default)]
 pub(super) struct Rates {
     sampler: Sampler,
     pacer: Pacer,
     /// Whether the control [sends extra segments](super::congestion::CongestionControl::sends_extra).
     sends_extra: bool,
-    /// What was found lost last: kept for its room.
+    /// Ranges found lost last: kept for their room.
     lost: Vec<Range>,
 }
 
+// Out of line: most senders ask for nothing of this, and their path stays short.
 impl Rates {
     /// Nothing sampled yet.
     pub(super) fn boxed(sends_extra: bool) -> Box<Rates> {
         Box::new(Rates { sends_extra, ..Rates::default() })
     }
-}
 
-impl Sender {
-    // Out of line: most senders ask for nothing of this, and their path stays short.
-
-    /// What an ACK says of the path's rate, once the board has taken it in; `delivered` bytes are new by it.
+    /// Sample of the path's rate from an ACK that the scoreboard has taken in; `delivered` bytes are new by it, `smallest` is
+    /// the shortest round-trip time so far.
     #[cold]
-    pub(super) fn sample(&mut self, now: Time, delivered: u64) -> Option<RateSample> {
-        let rates = self.rates.as_mut()?;
-        rates.sampler.on_ack(now, delivered, &self.board, self.rtt.smallest())
+    pub(super) fn sample(
+        &mut self,
+        now: Time,
+        delivered: u64,
+        board: &Scoreboard,
+        smallest: Option<Duration>,
+    ) -> Option<RateSample> {
+        self.sampler.on_ack(now, delivered, board, smallest)
     }
 
-    /// Whether what is next has to wait for the pacer, or for an [extra segment](Sender::poll_extra).
-    #[cold]
-    pub(super) fn is_paced(&mut self, now: Time) -> bool {
-        let Some(rates) = &self.rates else { return false };
-        let extra_at = if rates.sends_extra { self.next_extra() } else { Time::NEVER };
-        let may_leave = rates.pacer.may_leave_at();
-        let waits = now < may_leave;
-        self.timer.pace(if waits { may_leave.min(extra_at) } else { extra_at });
-        if waits {
-            self.wait_for(now, Limit::Congestion);
-        }
-        waits || extra_at <= now
+    /// When the next packet of the window may leave.
+    pub(super) fn may_leave_at(&self) -> Time {
+        self.pacer.may_leave_at()
     }
 
-    /// The application has nothing to send.
-    #[inline(never)]
-    pub(super) fn note_silence(&mut self) {
-        if let Some(rates) = &mut self.rates {
-            let in_flight = self.repair.recovery.in_flight(&self.board);
-            if in_flight < self.window.bytes() {
-                rates.sampler.on_silence(in_flight);
-            }
+    /// When the next extra segment goes out, [`Time::NEVER`] if none does.
+    pub(super) fn extra_at(&self, board: &Scoreboard, window: &Window) -> Time {
+        match self.sends_extra && board.outstanding() > 0 {
+            true => window.rules().extra_at(),
+            false => Time::NEVER,
         }
     }
 
-    /// What was found lost since the last call goes to the control, segment by segment.
+    /// Samples say nothing of the path until these bytes are acknowledged: the application has nothing to send, or the control
+    /// keeps little in flight on purpose.
+    pub(super) fn on_silence(&mut self, in_flight: u64) {
+        self.sampler.on_silence(in_flight);
+    }
+
+    /// Reports segments that were found lost since the last call to the control, one by one.
     #[inline(never)]
-    pub(super) fn tell_losses(&mut self, now: Time) {
-        let Some(rates) = &mut self.rates else { return };
-        self.board.take_losses(&mut rates.lost);
-        let fresh: u64 = rates.lost.iter().map(|range| range.len()).sum();
-        let mut total = self.board.lost_total() - fresh;
-        for range in &rates.lost {
+    pub(super) fn report_losses(&mut self, now: Time, board: &mut Scoreboard, window: &mut Window) {
+        board.take_losses(&mut self.lost);
+        let fresh: u64 = self.lost.iter().map(|range| range.len()).sum();
+        let mut total = board.lost_total() - fresh;
+        for range in &self.lost {
             total += range.len();
-            if let Some(lost) = rates.sampler.on_lost(*range, total) {
-                self.window.on_lost(now, &lost);
+            if let Some(lost) = self.sampler.on_lost(*range, total) {
+                window.on_lost(now, &lost);
             }
         }
     }
 
-    /// What was marked lost since the last call says nothing of the path's load.
-    pub(super) fn ignore_losses(&mut self) {
-        if let Some(rates) = &mut self.rates {
-            self.board.take_losses(&mut rates.lost);
-        }
+    /// Segments marked lost since the last call say nothing of the path's load.
+    pub(super) fn ignore_losses(&mut self, board: &mut Scoreboard) {
+        board.take_losses(&mut self.lost);
     }
 
-    /// The control has seen an ACK: whether it keeps so little in flight on purpose that samples say nothing.
-    #[inline]
-    pub(super) fn note_restraint(&mut self, in_flight: u64) {
-        if let Some(rates) = &mut self.rates
-            && self.window.rules().holds_back()
-        {
-            rates.sampler.on_silence(in_flight);
-        }
-    }
-
-    /// Something goes out, new or again, and is in the board.
+    /// Something goes out, new or again, and is in the scoreboard; `in_flight`: bytes in the network, with it.
     #[cold]
-    pub(super) fn note_sent(&mut self, now: Time, range: Range) {
-        let Some(rates) = &mut self.rates else { return };
-        let begins = self.board.outstanding() == range.len();
-        let in_flight = self.repair.recovery.in_flight(&self.board);
-        let limited = rates.sampler.is_limited();
-        rates.sampler.on_sent(now, range, begins, in_flight, self.board.lost_total());
-        let (una, nxt) = (self.board.una(), self.board.nxt());
-        self.window.on_sent(&SentEvent { now, una, nxt, bytes: range.len(), in_flight, limited });
-        if let Some(rate) = self.window.rules().pacing_rate() {
-            rates.pacer.on_sent(now, range.len(), rate);
+    pub(super) fn on_sent(
+        &mut self,
+        now: Time,
+        range: Range,
+        in_flight: u64,
+        board: &Scoreboard,
+        window: &mut Window,
+    ) {
+        let begins = board.outstanding() == range.len();
+        let limited = self.sampler.is_limited();
+        self.sampler.on_sent(now, range, begins, in_flight, board.lost_total());
+        let (una, nxt) = (board.una(), board.nxt());
+        window.on_sent(&SentEvent { now, una, nxt, bytes: range.len(), in_flight, limited });
+        if let Some(rate) = window.rules().pacing_rate() {
+            self.pacer.on_sent(now, range.len(), rate);
         }
     }
 }

@@ -9,57 +9,34 @@
 //! D-SACK: the ACKs of the originals may have been lost. Where all of the window is given back (`undo = "linux"`), that ACK
 //! counts, too.
 
-use super::Sender;
-use crate::event::Log;
 use lasthop_base::{Duration, Time};
 
 /// An ACK that advances, as far as it matters here.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Echo {
+pub(in crate::sender) struct Echo {
     /// Bytes newly acknowledged.
-    pub(super) acked: u64,
+    pub(in crate::sender) acked: u64,
     /// What filled the first hole went out before this time.
-    pub(super) sent_before: Option<Time>,
+    pub(in crate::sender) sent_before: Option<Time>,
     /// It says that something arrived twice.
-    pub(super) twice: bool,
-    /// It echoes a congestion mark.
-    pub(super) marked: bool,
+    pub(in crate::sender) twice: bool,
 }
 
 /// The end of the tick that is echoed by an ACK which says that it is so old, in whole ticks: what went out then or later is
 /// not what it answers.
-pub(super) fn end_of_echo(now: Time, tick: Duration, age: Duration) -> Time {
+pub(in crate::sender) fn end_of_echo(now: Time, tick: Duration, age: Duration) -> Time {
     let tick = tick.as_nanos().max(1);
     let echoed = (now.as_nanos() / tick).saturating_sub(age.as_nanos() / tick);
     Time::from_nanos((echoed + 1) * tick)
 }
 
-impl Sender {
-    /// An ACK has advanced, and recovery has not yet heard of it: takes the repair back if the echo tells that it was for
-    /// nothing.
-    #[inline(never)]
-    pub(super) fn undo_if_echoed(&mut self, now: Time, echo: &Echo, log: &mut Log) {
-        let Some(undo) = &self.repair.undo else { return };
-        let (Some(sent_before), Some(sent)) = (echo.sent_before, undo.first_again) else { return };
-        let Some(by_timeout) = undo.is_of_timeout() else { return };
-        if sent < sent_before {
-            return;
-        }
-        let covers_all = self.board.outstanding() == 0;
-        let is_certain = undo.ways.whole || !covers_all || log.duplicates_told() > 0;
-        // RFC 3522 step 5: a D-SACK in this ACK says that the copy arrived, and nothing of the first hole.
-        if !is_certain || (echo.twice && !undo.ways.whole) {
-            return;
-        }
-        let lasts = match by_timeout {
-            true => self.board.una() - echo.acked < self.restart_until,
-            // While a copy is on its way, more may have been lost than that one.
-            false => self.repair.recovery.is_recovering() && self.board.again() == 0 && self.judge.is_none(),
-        };
-        if lasts {
-            self.take_back(now, Some(echo.acked), echo.marked, log);
-        }
-    }
+/// A repair that was for nothing, if it still lasts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Refuted {
+    /// A timeout is part of it.
+    Timeout,
+    /// Fast recovery alone.
+    Recovery,
 }
 
 #[cfg(test)]

@@ -1,0 +1,352 @@
+//! Next segment to send: decisions. Effects of sending it: `sent.rs`.
+//!
+//! While a sender is calm the windows alone decide. Otherwise some things go first, whatever the windows say; then
+//! retransmissions and new data, as far as the windows have room; then a last resort. [`Sender::may_send_more`] goes by the
+//! same steps up to the decision, so that nobody asks for nothing.
+//!
+//! A chapter of the sender.
+
+use super::recovery::LastResort;
+use super::repair::Turn;
+use super::timer::Kind;
+use super::{Limit, Outgoing, Sender};
+use crate::event::{Event, Log, Reason};
+use crate::ranges::Range;
+use lasthop_base::Time;
+use lasthop_wire::Priority;
+use std::ops::ControlFlow;
+
+/// A full segment of new data that goes out, with more behind it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Full {
+    pub(crate) range: Range,
+    /// Bytes that options may have beside it.
+    pub(crate) room: u64,
+    pub(crate) priority: Priority,
+    /// See [`Outgoing::cwr`].
+    pub(crate) cwr: bool,
+    /// See [`Sender::may_send_more`].
+    pub(crate) more: bool,
+}
+
+/// A segment for which the windows have room.
+enum Next {
+    New(Range),
+    Again(Range),
+}
+
+impl Sender {
+    /// Whether there is nothing to send, while nothing is lost and nobody watches: [`Sender::poll`] would find nothing. What
+    /// keeps it back is noted as there.
+    #[inline]
+    pub(crate) fn has_nothing(&mut self, now: Time) -> bool {
+        let nothing = self.calm && !self.watches && !self.has_new_data();
+        if nothing {
+            self.wait_for(now, Limit::Application);
+        }
+        nothing
+    }
+
+    /// The next full segment of new data goes out, while nothing is lost and nobody paces: [`Sender::poll`] would send the same,
+    /// if the windows have room for it and more data is behind it.
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    pub(crate) fn send_full(&mut self, now: Time) -> Option<Full> {
+        let start = self.board.nxt();
+        let range = Range { start, end: start + self.fits };
+        let goes = self.is_calm()
+            && self.rates.is_none()
+            && self.admits_full()
+            && range.end <= self.peer.right_edge()
+            && self.has_full();
+        if !goes {
+            return None;
+        }
+        let (priority, cwr) = self.note_new(now, range, true);
+        Some(Full { range, room: self.mss - self.fits, priority, cwr, more: self.may_send_calmly(now) })
+    }
+
+    /// The next segment to send, if one may go out now.
+    #[inline(never)]
+    pub(crate) fn poll(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
+        if self.watches && self.is_paced(now) {
+            return self.poll_extra(now);
+        }
+        if self.is_calm() {
+            return self.poll_by_windows::<true>(now, log);
+        }
+        match self.poll_first(now, log) {
+            ControlFlow::Break(outgoing) => outgoing,
+            ControlFlow::Continue(()) => self.poll_by_windows::<false>(now, log),
+        }
+    }
+
+    /// Data went out: whether more may, as far as can be told at a glance. If not, [`Sender::poll`] would find nothing; the
+    /// limit is noted as there.
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    pub(crate) fn may_send_more(&mut self, now: Time) -> bool {
+        if !self.is_calm() {
+            return !self.has_shortcut || self.may_go_first() || self.may_send_by_windows(now);
+        }
+        self.rates.is_some() || self.may_send_calmly(now)
+    }
+
+    /// The same while nothing is lost and nobody paces.
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    fn may_send_calmly(&mut self, now: Time) -> bool {
+        if self.has_full() && !self.admits_full() {
+            self.wait_for(now, Limit::Congestion);
+            return false;
+        }
+        true
+    }
+
+    /// Whether a full segment of new data is there, without the FIN behind it, which would have to go with it.
+    #[inline(always)]
+    fn has_full(&self) -> bool {
+        self.board.nxt() + self.fits + 1 < self.application.end()
+    }
+
+    /// Whether cwnd has room for a full segment while all outstanding data is in flight.
+    #[inline(always)]
+    fn admits_full(&self) -> bool {
+        self.board.nxt() + self.fits - self.board.una() <= self.window.bytes()
+    }
+
+    /// Segments that go out whatever the windows say; `Break(None)`: nothing goes out now.
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    fn poll_first(&mut self, now: Time, log: &mut Log) -> ControlFlow<Option<Outgoing>> {
+        if self.timer.holds() {
+            self.wait_for(now, Limit::Congestion);
+            return ControlFlow::Break(None);
+        }
+        if self.tail.is_due()
+            && let Some(outgoing) = self.poll_probe(now, log)
+        {
+            return ControlFlow::Break(Some(outgoing));
+        }
+        if self.repair.has_reports() {
+            match self.repair.next_reported(&mut self.board) {
+                Some(range) => {
+                    self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
+                    return ControlFlow::Break(Some(self.again(now, range, Reason::Told, log)));
+                }
+                None => self.take_stock(),
+            }
+        }
+        if let Some((range, why)) = self.repair.must_send(&mut self.board) {
+            if why == Reason::FastRetransmit {
+                // The repair gets a whole timeout (RFC 6675 §6 leaves it open); partial ACKs do not (RFC 6582 §4).
+                self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
+            }
+            return ControlFlow::Break(Some(self.again(now, range, why, log)));
+        }
+        if self.repair.is_asking() {
+            return self.poll_for_question(now);
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Whether [`Sender::poll_first`] may have something to do, or the pacer.
+    #[inline(always)]
+    fn may_go_first(&self) -> bool {
+        self.rates.is_some()
+            || self.timer.holds()
+            || self.tail.is_due()
+            || self.repair.has_reports()
+            || self.repair.is_asking()
+            || self.repair.may_have_to_send()
+    }
+
+    /// New data that is to answer an open question (F-RTO); nothing else goes until the answer is there, unless none can be
+    /// had, because nothing new may be sent.
+    #[cold]
+    fn poll_for_question(&mut self, now: Time) -> ControlFlow<Option<Outgoing>> {
+        if let Turn::Probe { first } = self.repair.turn() {
+            match self.next_new(self.room::<false>()) {
+                Ok(range) => {
+                    self.repair.note_probe();
+                    return ControlFlow::Break(Some(self.send_new(now, range)));
+                }
+                Err(_) if first => {
+                    self.repair.drop_question();
+                    return ControlFlow::Continue(());
+                }
+                Err(_) => {}
+            }
+        }
+        self.wait_for(now, Limit::Congestion);
+        ControlFlow::Break(None)
+    }
+
+    /// Segments for which the windows have room, and a last resort where they have none. `QUIET`: nothing is lost, reported or
+    /// repeated.
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    fn poll_by_windows<const QUIET: bool>(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
+        let room = self.room::<QUIET>();
+        match self.next_by_windows::<QUIET>(room) {
+            Ok(Next::New(range)) => return Some(self.send_new(now, range)),
+            Ok(Next::Again(range)) => {
+                let why = self.repair.reason(range);
+                return Some(self.again(now, range, why, log));
+            }
+            Err(limit) => self.wait_for(now, limit),
+        }
+        if self.board.outstanding() == 0 {
+            return self.poll_persist(now, log);
+        }
+        if QUIET || !self.has_last_resort(room) {
+            return None;
+        }
+        match self.repair.last_resort(&mut self.board)? {
+            LastResort::Doubtful(range) => Some(self.again(now, range, Reason::Rescue, log)),
+            LastResort::Rescue(range) => {
+                self.board.sent_rescue(range.start, now);
+                Some(self.outgoing_again(now, range, Reason::Rescue, log))
+            }
+        }
+    }
+
+    /// Whether [`Sender::poll_by_windows`] may find something more while something is lost, reported or repeated.
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    fn may_send_by_windows(&mut self, now: Time) -> bool {
+        let room = self.room::<false>();
+        match self.next_by_windows::<false>(room) {
+            Ok(_) => true,
+            Err(_) if self.board.outstanding() == 0 || self.has_last_resort(room) => true,
+            Err(limit) => {
+                self.wait_for(now, limit);
+                false
+            }
+        }
+    }
+
+    /// Room in cwnd, or in what a gradual reduction allows, bytes.
+    #[inline(always)]
+    fn room<const QUIET: bool>(&self) -> u64 {
+        match QUIET {
+            true => self.window.bytes().saturating_sub(self.board.outstanding()),
+            false => self.window().saturating_sub(self.in_flight()),
+        }
+    }
+
+    /// The next retransmission, or else the next new segment, if there is room for it; else the limit.
+    #[inline(always)]
+    fn next_by_windows<const QUIET: bool>(&mut self, room: u64) -> Result<Next, Limit> {
+        if !QUIET && let Some(range) = self.repair.next_retransmission(&mut self.board) {
+            // As for new data, a FIN takes no room.
+            let fin = u64::from(self.application.ends_with(range));
+            return if room < range.len() - fin { Err(Limit::Congestion) } else { Ok(Next::Again(range)) };
+        }
+        self.next_new(room).map(Next::New)
+    }
+
+    /// Whether there is room for what may go again when nothing else may.
+    #[inline(always)]
+    fn has_last_resort(&self, room: u64) -> bool {
+        room >= self.mss && self.board.sacked() > 0
+    }
+
+    /// The next new segment: a full one, or a short one that Nagle and the window's edge let pass. If there is none, what
+    /// keeps it back.
+    pub(super) fn next_new(&mut self, room: u64) -> Result<Range, Limit> {
+        let start = self.board.nxt();
+        let waiting = self.application.end().saturating_sub(start);
+        if waiting == 0 {
+            return Err(Limit::Application);
+        }
+        // The FIN takes no room in the segment, and none in the windows (RFC 9293 §3.10.4).
+        let size = if self.has_full() { self.fits } else { waiting };
+        let fin = u64::from(self.application.ends_with(Range { start, end: start + size }));
+        let data = (size - fin).min(self.fits);
+        let size = if data + fin < size { data } else { size };
+        let usable = self.peer.usable_from(start);
+        if data > room {
+            return Err(Limit::Congestion);
+        }
+        if data == 0 && fin == 0 {
+            return Err(Limit::Application);
+        }
+        if data > usable {
+            return match self.peer.is_silly(usable) {
+                true => Err(Limit::Receiver),
+                false => Ok(Range { start, end: start + usable }),
+            };
+        }
+        let is_short = data < self.fits && fin == 0;
+        if is_short && self.application.delays_short() && self.board.outstanding() > 0 {
+            return Err(Limit::Application);
+        }
+        Ok(Range { start, end: start + size })
+    }
+
+    /// With nothing outstanding, data waits for the receiver's window: a probe if one is due, otherwise the timer for it.
+    fn poll_persist(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
+        if !self.has_new_data() {
+            return None;
+        }
+        if !self.persist.take_due() {
+            if self.timer.is_off() {
+                self.timer.start(now + self.rtt.doubled(self.persist.doublings()), Kind::Persist);
+            }
+            return None;
+        }
+        let start = self.board.nxt();
+        let usable = self.peer.usable_from(start);
+        if usable > 0 {
+            // The end of the wait for a larger part of the window (RFC 9293 §3.8.6.2.1, the override timeout).
+            let end = self.application.written().min(start + usable.min(self.fits));
+            return Some(self.send_new(now, Range { start, end }));
+        }
+        let (since, again) = self.persist.probe(now);
+        let next = now + self.rtt.doubled(self.persist.doublings());
+        self.timer.start(next.min(self.user_timeout.ends(since)), Kind::Persist);
+        let range = Range { start, end: start + 1 };
+        if again {
+            log.often.retransmitted += 1;
+            log.trace(now, Event::Retransmitted { range, reason: Reason::WindowProbe });
+        }
+        Some(Outgoing { range, again, fin: false, priority: Priority::Normal, cwr: false })
+    }
+
+    /// The probe of the tail, whatever cwnd says: new data, or the last segment again (RFC 8985 §7.3).
+    #[inline(never)]
+    fn poll_probe(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
+        if let Ok(range) = self.next_new(self.mss) {
+            self.tail.ask(range.end, false);
+            return Some(self.send_new(now, range));
+        }
+        let range = self.board.last()?;
+        self.tail.ask(self.board.nxt(), true);
+        Some(self.again(now, range, Reason::TailProbe, log))
+    }
+
+    /// Whether the next segment has to wait for the pacer, or for an [extra segment](Sender::poll_extra).
+    #[cold]
+    fn is_paced(&mut self, now: Time) -> bool {
+        let Some(rates) = &self.rates else { return false };
+        let (extra_at, may_leave) = (rates.extra_at(&self.board, &self.window), rates.may_leave_at());
+        let waits = now < may_leave;
+        self.timer.pace(if waits { may_leave.min(extra_at) } else { extra_at });
+        if waits {
+            self.wait_for(now, Limit::Congestion);
+        }
+        waits || extra_at <= now
+    }
+
+    /// An extra segment, if one is due: the last one once more, with low priority, beside the window (TCP-Peach's dummies). It
+    /// probes the path and carries nothing new. Neither the scoreboard nor the timer nor the count of retransmissions has it;
+    /// D-SACK tells whether it arrives.
+    #[cold]
+    #[inline(never)]
+    fn poll_extra(&mut self, now: Time) -> Option<Outgoing> {
+        if self.rates.as_ref()?.extra_at(&self.board, &self.window) > now {
+            return None;
+        }
+        let Range { start, end } = self.board.last()?;
+        // The path may have become narrower since the segment went out.
+        let range = Range { start: start.max(end.saturating_sub(self.fits)), end };
+        self.window.on_extra(now);
+        let fin = self.application.ends_with(range);
+        Some(Outgoing { range, again: true, fin, priority: Priority::Low, cwr: false })
+    }
+}
