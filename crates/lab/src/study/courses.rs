@@ -70,10 +70,9 @@ fn curve(study: &Study, figure: &file::Figure, curve: &file::Curve, seed: u64) -
     if let Some(stuck) = outcome.stuck {
         return Err(wrong(stuck.message).advise(stuck.help));
     }
-    let groups = cell.groups();
     let instants = samples.flows.chunk_by(|one, next| one.time == next.time);
     let value = |flows: &[FlowSample]| {
-        let at = Instant { flows, scenario: &scenario, groups: &groups };
+        let at = Instant { flows, scenario: &scenario, groups: &cell.grid.groups };
         Some((flows.first()?.time.as_secs(), formula.value(&at)?))
     };
     let values: Vec<(f64, f64)> = instants.filter_map(value).collect();

@@ -11,7 +11,6 @@ use super::study::{Asked, Asking, Study};
 use super::value::{OneOrMore, Place, Texts, Value};
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use crate::item::DEFAULT;
-use crate::progress::Progress;
 use lasthop_scenario::Problem;
 
 /// A picture.
@@ -24,7 +23,6 @@ pub fn figure(
     (id, figure): (&str, &file::Figure),
     caption: &str,
     seed: u64,
-    _: &dyn Progress,
 ) -> Result<Figure, Problem> {
     let view = View::of(study, &done.frame);
     let drawing = Drawing { study, figure, view };

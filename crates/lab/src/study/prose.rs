@@ -12,23 +12,17 @@ use super::{figures, readings, tables};
 use crate::document::{Block, Chapter};
 use crate::item::{Item, Verdict};
 use crate::papers::cells::short;
-use crate::progress::{Progress, Silent};
 use lasthop_scenario::Problem;
 
 /// A paper's chapter.
 ///
 /// # Errors
 /// A directive that means nothing; or what a figure's own run says.
-pub fn chapter(
-    study: &Study,
-    done: &Done<'_>,
-    seed: u64,
-    progress: &dyn Progress,
-) -> Result<Chapter, Problem> {
+pub fn chapter(study: &Study, done: &Done<'_>, seed: u64) -> Result<Chapter, Problem> {
     let default = written_by_default(study);
     let text = study.prose.as_deref().unwrap_or(&default);
     let file = study.source.path("chapter.md");
-    let writer = Writer { study, done, text, file, seed, progress };
+    let writer = Writer { study, done, text, file, seed };
     let mut blocks = vec![Block::Text(study.file.citation.clone())];
     let answer = answer(study, done)?;
     if !answer.is_empty() {
@@ -47,7 +41,7 @@ pub fn chapter(
 pub fn answer(study: &Study, done: &Done<'_>) -> Result<String, Problem> {
     let text = &study.file.answer;
     let file = study.text.name.clone();
-    Writer { study, done, text, file, seed: 0, progress: &Silent }.filled(text)
+    Writer { study, done, text, file, seed: 0 }.filled(text)
 }
 
 /// What stands where a paper has no text of its own.
@@ -77,7 +71,6 @@ struct Writer<'a> {
     /// The text's name in messages.
     file: String,
     seed: u64,
-    progress: &'a dyn Progress,
 }
 
 impl Writer<'_> {
@@ -100,14 +93,7 @@ impl Writer<'_> {
         let mut blocks = match kind {
             "figure" => {
                 let figure = self.known("figure", name, self.study.file.figure.get(name), directive)?;
-                let drawn = figures::figure(
-                    self.study,
-                    self.done,
-                    (name, figure),
-                    &caption,
-                    self.seed,
-                    self.progress,
-                )?;
+                let drawn = figures::figure(self.study, self.done, (name, figure), &caption, self.seed)?;
                 return Ok(vec![Block::Figure(drawn)]);
             }
             "table" => {

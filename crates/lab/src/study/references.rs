@@ -116,8 +116,7 @@ fn along_axes(study: &Study, condition: &Condition, context: &[&str]) -> Result<
     let Some(grid) = grid_of(study, condition.asked()).and_then(|name| study.file.grid.get(name)) else {
         return Ok(());
     };
-    let (along, only) = (condition.along.as_deref(), condition.along_only.as_deref());
-    let written = condition.at_each.all().iter().map(String::as_str).chain(along).chain(only);
+    let written = condition.at_each.all().iter().chain(&condition.along);
     for (written, (axis, wrong)) in written.flat_map(|one| claims::axes(one).map(move |axis| (one, axis))) {
         known(study, context, "axis", axis, grid.axes.iter().map(String::as_str))?;
         if let Some(wrong) = wrong {
@@ -125,14 +124,7 @@ fn along_axes(study: &Study, condition: &Condition, context: &[&str]) -> Result<
             return Err(study.text.about(context, written, message));
         }
     }
-    let (Some(along), Some(only)) = (along, only) else { return Ok(()) };
-    match claims::axes(only).find(|(axis, _)| *axis != along) {
-        Some((axis, _)) => Err(study
-            .text
-            .about(context, only, format!("`along_only` is about `{axis}`, `along` about `{along}`"))
-            .advise(format!("write along_only = \"{along} >= …\""))),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 /// The grid that a table asks about.

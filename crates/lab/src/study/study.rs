@@ -172,15 +172,14 @@ impl Study {
                 let over = |over: &Over| matches!(over, Over::Mean | Over::Repetitions | Over::Largest);
                 let own = self.bounds(measure.asked()).filter(|_| measure.over.values().all(over));
                 let is_positive = own.is_some_and(|[least, _]| least >= 0.0);
-                let compared = match (&measure.against, measure.comparison) {
+                match (&measure.against, measure.comparison) {
                     (None, _) => own,
                     (_, Some(Comparison::Ratio)) if is_positive => Some([0.0, f64::INFINITY]),
                     (_, Some(Comparison::Change | Comparison::ChangeOfMeans)) if is_positive => {
                         Some([-100.0, f64::INFINITY])
                     }
                     _ => None,
-                };
-                measure.bounds.or(compared)
+                }
             }
             (None, None) => None,
         }

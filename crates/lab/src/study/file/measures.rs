@@ -104,8 +104,6 @@ pub struct Measure {
     /// Its unit.
     #[serde(default)]
     pub unit: String,
-    /// Ends that it cannot pass, where its metric's are not its own.
-    pub bounds: Option<[f64; 2]>,
 }
 
 impl Measure {
