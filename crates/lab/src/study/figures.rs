@@ -216,8 +216,7 @@ impl Drawing<'_> {
             let points = match curve.published.all().is_empty() {
                 true => self.measured(curve, x),
                 false => self.published(x, &curve.published, curve.times.unwrap_or(1.0), |row, _| {
-                    curve.of_series.as_ref().is_none_or(|series| *series == row.series)
-                        && curve.of_metric.as_ref().is_none_or(|metric| *metric == row.metric)
+                    curve.filter.takes(row)
                 }),
             };
             let kind = if curve.published.all().is_empty() { kind(curve.draw) } else { CurveKind::Published };

@@ -4,9 +4,11 @@
 //! value, half_width (of the 95 % interval; empty if nothing varies), source.
 
 use super::published::{self, coordinates};
+use super::selector::Row;
 use super::source::Source;
 use super::study::Study;
-use crate::item::{AGAIN, DEFAULT, Item};
+use super::value::Value;
+use crate::item::{DEFAULT, Item};
 use lasthop_scenario::Problem;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -52,13 +54,9 @@ impl Ns2 {
     }
 
     fn is_beside(&self, item: &Item) -> bool {
-        let name = item.item.strip_prefix(AGAIN).unwrap_or(&item.item);
-        let is_there = |(name, text): (&str, &str)| item.is_at(name, text);
-        self.item == name
-            && self.series == item.series
-            && self.metric == item.metric
+        [&*self.item, &self.series, &self.metric] == item.names()
             && self.is_of(&item.reading)
-            && self.coordinates().all(is_there)
+            && self.coordinates().all(|(name, text)| item.is_at(name, &Value::read(text)))
     }
 }
 
@@ -108,7 +106,6 @@ pub fn attach<'a>(study: &Study, items: impl Iterator<Item = &'a mut Item>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::value::Value;
 
     #[test]
     fn a_number_stands_beside_the_row_of_its_place_and_reading() {

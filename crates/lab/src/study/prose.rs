@@ -6,11 +6,13 @@
 //! verdict, `{count:agrees}` the number of rows with that verdict.
 
 use super::counts::{self, Chance};
+use super::published::Published;
 use super::reproduce::Done;
+use super::selector::Selector;
 use super::study::Study;
 use super::{figures, readings, tables};
 use crate::document::{Block, Chapter};
-use crate::item::{Item, Verdict};
+use crate::item::Verdict;
 use crate::papers::cells::short;
 use lasthop_scenario::Problem;
 
@@ -184,24 +186,15 @@ impl Writer<'_> {
                 .wrong(directive, format!("`{{{kind}}}` means nothing here"))
                 .advise(format!("known: {known}")));
         }
+        let selector = Selector::read(wanted);
         if kind == "published" {
-            let row = self.study.published.iter().find(|row| {
-                let mut coordinates = wanted.split(separator(wanted)).map(str::trim);
-                coordinates.next() == Some(&row.item)
-                    && coordinates.all(|part| match part.split_once('=') {
-                        Some(("series", series)) => row.series == series.trim(),
-                        Some(("metric", metric)) => row.metric == metric.trim(),
-                        Some((name, value)) => {
-                            row.coordinates().any(|one| one == (name.trim(), value.trim()))
-                        }
-                        None => false,
-                    })
-            });
+            let is_meant = |row: &&Published| selector.as_ref().is_some_and(|one| one.takes(*row));
+            let row = self.study.published.iter().find(is_meant);
             let row =
                 row.ok_or_else(|| self.wrong(directive, format!("published.csv has no row `{wanted}`")))?;
             return Ok(with_unit(short(row.value()), &row.unit));
         }
-        let item = self.item(wanted);
+        let item = self.done.items.iter().find(|item| selector.as_ref().is_some_and(|one| one.takes(*item)));
         if kind == "verdict" {
             return match item.and_then(|item| item.verdict) {
                 Some(verdict) => Ok(said(verdict).to_owned()),
@@ -211,19 +204,6 @@ impl Writer<'_> {
         // A quick run has fewer points: what it has not is a dash.
         let Some(item) = item else { return Ok("–".into()) };
         Ok(with_unit(crate::papers::cells::measured(item).text().to_owned(), &item.unit))
-    }
-
-    fn item(&self, wanted: &str) -> Option<&Item> {
-        self.done.items.iter().find(|item| {
-            let mut parts = wanted.split(separator(wanted)).map(str::trim);
-            parts.next() == Some(&item.item)
-                && parts.all(|part| match part.split_once('=') {
-                    Some(("series", series)) => item.series == series.trim(),
-                    Some(("metric", metric)) => item.metric == metric.trim(),
-                    Some((name, value)) => item.is_at(name.trim(), value.trim()),
-                    None => false,
-                })
-        })
     }
 }
 
@@ -236,11 +216,6 @@ fn said(verdict: Verdict) -> &'static str {
         Verdict::Undecidable => "cannot be decided: no number of repetitions tells",
         Verdict::Inconclusive => "is open: more repetitions would tell",
     }
-}
-
-/// A series' name may have commas in it: then `;` stands between the parts.
-fn separator(wanted: &str) -> char {
-    if wanted.contains(';') { ';' } else { ',' }
 }
 
 fn with_unit(number: String, unit: &str) -> String {

@@ -3,8 +3,9 @@
 //! Columns: item, series, x (`name=number` or `name=word`, several with `;`), metric, unit, value, source (section and words).
 
 use super::class::half_digit;
+use super::selector::Row;
 use super::source::Source;
-use super::value::Pick;
+use crate::item::Item;
 use lasthop_scenario::Problem;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -46,10 +47,9 @@ impl Published {
         coordinates(&self.x)
     }
 
-    /// Whether it has one of these values on a coordinate.
-    pub fn is_at(&self, name: &str, pick: &Pick) -> bool {
-        self.coordinates()
-            .any(|(known, text)| known == name && pick.values().iter().any(|value| value.is(text)))
+    /// Whether a row of the results stands beside it.
+    pub fn is_beside(&self, item: &Item) -> bool {
+        self.names() == item.names() && item.published == Some(self.value())
     }
 
     /// One coordinate that is a number.

@@ -3,10 +3,11 @@
 use super::cells::is_at;
 use super::claims;
 use super::class::{Class, Judged, PaperRuns, margin_of_place};
-use super::file::{self, Binding, Ordered, Over, Points, Try, Within};
+use super::file::{self, Binding, Claim, Ordered, Over, Points, Try, Within};
 use super::measure::{Sample, View};
 use super::published::Published;
 use super::runs::{Results, places};
+use super::selector::Row;
 use super::study::{Asked, Asking, Study, Wanted};
 use super::value::{Pick, Place, Value};
 use crate::item::Item;
@@ -34,13 +35,31 @@ pub fn tried(view: &View<'_>, tried: &Try) -> Vec<Item> {
 
 /// How a published number is measured.
 pub fn binding<'a>(study: &'a Study, published: &Published) -> Option<&'a Binding> {
-    study.file.published.iter().find(|binding| {
-        let filter = &binding.filter;
-        binding.rows.matches(&published.item)
-            && filter.series.as_ref().is_none_or(|series| series.matches(&published.series))
-            && filter.metric.as_ref().is_none_or(|metric| metric.matches(&published.metric))
-            && filter.x.iter().all(|(name, pick)| published.is_at(name, pick))
-    })
+    study
+        .file
+        .published
+        .iter()
+        .find(|binding| binding.rows.matches(&published.item) && binding.filter.takes(published))
+}
+
+/// The published number that a row stands beside. A number that was looked for along an axis has the coordinate where it
+/// was found: the published one has the other.
+pub fn published_of<'a>(study: &'a Study, item: &Item) -> Option<&'a Published> {
+    let beside = || study.published.iter().filter(|published| published.is_beside(item));
+    let is_there = |published: &&Published| {
+        published.coordinates().all(|(name, text)| item.is_at(name, &Value::read(text)))
+    };
+    beside().find(is_there).or_else(|| beside().next())
+}
+
+/// The claim that a row is about.
+pub fn claim_of<'a>(study: &'a Study, item: &Item) -> Option<&'a Claim> {
+    let [name, series, _] = item.names();
+    study
+        .file
+        .claim
+        .iter()
+        .find(|claim| item.margin.is_none() && claim.item == name && claim.series == series)
 }
 
 /// Where a published number is in the grid, and its coordinates.
@@ -49,34 +68,15 @@ pub fn place_of(
     binding: &Binding,
     published: &Published,
 ) -> (Place, Map<String, serde_json::Value>) {
-    let mut place = Place::new();
-    let mut x = Map::new();
-    for (name, text) in published.coordinates() {
-        let value = text.parse().map_or_else(|_| Value::Text(text.into()), Value::Number);
-        x.insert(name.to_owned(), value.json());
-        let axis = study.file.axis.iter().find(|(axis, about)| {
-            (*axis == name || about.column.as_deref() == Some(name))
-                && about.values.iter().any(|one| one.is(text))
-        });
-        match axis {
-            Some((axis, about)) => {
-                let value = about.values.iter().find(|one| one.is(text)).unwrap_or(&value);
-                place.insert(axis.clone(), value.clone());
-            }
-            None => {
-                place.insert(name.to_owned(), value);
-            }
-        }
-    }
+    let read = |(name, text): (&str, &str)| (name.to_owned(), Value::read(text));
+    let x = published.coordinates().map(read).map(|(name, value)| (name, value.json())).collect();
+    let mut place: Place = published.coordinates().map(read).collect();
     for (axis, about) in &study.file.axis {
-        let stands_here = |coordinates: &Ordered<Value>| {
-            coordinates.iter().all(|(name, value)| {
-                published.coordinates().any(|(known, text)| known == name && value.is(text))
-            })
+        let is_here = |value: &&Value| {
+            coordinates(study, axis, value).iter().all(|(name, value)| published.is_at(name, value))
         };
-        if let Some((value, _)) = about.stands_for.iter().find(|(_, coordinates)| stands_here(coordinates)) {
-            let value = about.values.iter().find(|one| one.is(value)).cloned();
-            place.insert(axis.clone(), value.unwrap_or(Value::Text(String::new())));
+        if let Some(value) = about.values.iter().find(is_here) {
+            place.insert(axis.clone(), value.clone());
         }
     }
     if let Some(axis) = &binding.series_is {
