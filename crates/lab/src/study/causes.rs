@@ -4,10 +4,10 @@
 //! row. Without one the cause is the answers under which the row agrees, and `open` where there is none.
 
 use super::readings::{Read, twin};
-use super::reproduce::{self, Tried};
+use super::reproduce::Tried;
 use super::rows::{claim_of, published_of};
 use super::selector::Selector;
-use super::source::{Source, Text};
+use super::source::Source;
 use super::study::Study;
 use super::value::Texts;
 use crate::item::{AGAIN, DEFAULT, Item, Verdict};
@@ -76,7 +76,7 @@ pub struct Cause {
     experiment: Option<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
     #[serde(default)]
@@ -88,12 +88,8 @@ struct Written {
 /// # Errors
 /// The first thing that cannot be read.
 pub fn read(source: &Source) -> Result<Vec<Cause>, Problem> {
-    let Some(inner) = source.text(FILE)? else { return Ok(Vec::new()) };
-    let written: Written = toml::from_str(&inner).map_err(|error| {
-        let span = error.span().unwrap_or(0..0);
-        Problem::at(&source.path(FILE), &inner, span, error.message().trim())
-    })?;
-    Ok(written.cause)
+    let written: Option<Written> = source.file(FILE)?.map(|text| text.toml()).transpose()?;
+    Ok(written.unwrap_or_default().cause)
 }
 
 /// Whether each cause matches a published number or a claim, in readings that exist.
@@ -101,16 +97,9 @@ pub fn read(source: &Source) -> Result<Vec<Cause>, Problem> {
 /// # Errors
 /// The first that does not.
 pub fn check(study: &Study) -> Result<(), Problem> {
-    if study.causes.is_empty() {
-        return Ok(());
-    }
-    let text = Text { name: study.source.path(FILE), text: study.source.text(FILE)?.unwrap_or_default() };
-    let answers =
-        study.file.question.iter().flat_map(|(question, answers)| {
-            answers.keys().map(move |answer| reproduce::label(question, answer))
-        });
-    let readings: Vec<String> =
-        std::iter::once(DEFAULT.into()).chain(study.file.reading.keys().cloned()).chain(answers).collect();
+    let Some(text) = study.source.file(FILE)? else { return Ok(()) };
+    let named = study.file.reading.keys().cloned();
+    let readings: Vec<String> = std::iter::once(DEFAULT.into()).chain(named).chain(study.answers()).collect();
     for cause in &study.causes {
         let rows = cause.rows.get_ref();
         let has_number = study.published.iter().any(|published| rows.takes(published));

@@ -4,7 +4,7 @@ use super::file::{Claim, Condition, Quantity, Than, Word};
 use super::measure::{Sample, View};
 use super::order::{self, MARGIN, Point};
 use super::runs::{places, with_value};
-use super::study::{Asked, Asking, Wanted};
+use super::study::{Asking, Wanted};
 use super::value::{Place, Value};
 use crate::item::Item;
 
@@ -91,8 +91,8 @@ impl Tried<'_> {
             return false;
         }
         let Some(Than::Quantity(other)) = &self.condition.than else { return true };
-        let is_own = other.metric.is_none() && other.measure.is_none();
-        !is_own || other.at.iter().all(|(axis, pick)| !self.run(axis, pick.values()).is_empty())
+        other.asked().is_named()
+            || other.at.iter().all(|(axis, pick)| !self.run(axis, pick.values()).is_empty())
     }
 
     fn sample(&self, place: &Place) -> Option<Sample> {
@@ -159,10 +159,7 @@ impl Tried<'_> {
             there.insert(axis.clone(), pick.values().first()?.clone());
         }
         let own = self.condition.asked();
-        let asked = match other.metric.is_some() || other.measure.is_some() {
-            true => Asked { grid: other.grid.as_deref().or(own.grid), ..other.asked() },
-            false => own,
-        };
+        let asked = if other.asked().is_named() { other.asked().or_in(own.grid) } else { own };
         let sample = self.view.sample(asked, &there)?;
         Some(sample.times(other.times.unwrap_or(1.0)))
     }

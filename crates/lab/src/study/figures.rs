@@ -203,11 +203,11 @@ impl Drawing<'_> {
     }
 
     fn asked_by<'b>(&'b self, curve: &'b file::Curve) -> Asked<'b> {
-        let own = curve.asked();
-        let grid = own.grid.or(self.figure.grid.as_deref());
-        match own.metric.is_some() || own.measure.is_some() {
-            true => Asked { grid, ..own },
-            false => Asked { grid, ..self.figure.asked() },
+        let (own, figure) = (curve.asked(), self.figure.asked());
+        if own.is_named() {
+            own.or_in(figure.grid)
+        } else {
+            Asked { grid: own.grid.or(figure.grid), ..figure }
         }
     }
 

@@ -135,7 +135,7 @@ impl<'a> View<'a> {
         if let Some(by) = &measure.by {
             return super::computed::number(by, place).map(Sample::exactly);
         }
-        let asked = Asked { grid: measure.grid.as_deref().or(grid), ..measure.asked() };
+        let asked = measure.asked().or_in(grid);
         // The row's place wins over the measure's own.
         let row = place;
         let mut place = over_laid(&Place::new(), &measure.at);

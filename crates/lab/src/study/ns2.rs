@@ -74,23 +74,22 @@ pub fn read(source: &Source) -> Result<Vec<Ns2>, Problem> {
 /// The first that does not.
 pub fn check(study: &Study) -> Result<(), Problem> {
     let file = &study.file;
-    let answers = file.question.iter().flat_map(|(question, answers)| {
-        answers.keys().map(move |answer| super::reproduce::label(question, answer))
-    });
-    let answers: BTreeSet<String> = answers.chain([String::new()]).collect();
-    let items =
-        study.published.iter().map(|row| &row.item).chain(file.points.iter().map(|points| &points.item));
-    let items: BTreeSet<&String> = items.collect();
-    let unknown = |one: &'_ Ns2| match () {
+    let answers = study.answers();
+    let items = study.published.iter().map(|row| &row.item);
+    let items: BTreeSet<&String> = items.chain(file.points.iter().map(|points| &points.item)).collect();
+    let unknown = |one: &Ns2| match () {
         () if !items.contains(&one.item) => Some(("item", one.item.clone())),
-        () if !answers.contains(&one.reading) => Some(("answer", one.reading.clone())),
+        () if !one.reading.is_empty() && !answers.contains(&one.reading) => {
+            Some(("answer", one.reading.clone()))
+        }
         () => None,
     };
-    let Some((what, wrong)) = study.ns2.iter().find_map(unknown) else { return Ok(()) };
-    let text = study.source.text(FILE)?.unwrap_or_default();
-    let at = text.find(&wrong).unwrap_or(0);
-    let message = format!("this paper has no {what} `{wrong}`");
-    Err(Problem::at(&study.source.path(FILE), &text, at..at + wrong.len(), message))
+    match (study.source.file(FILE)?, study.ns2.iter().find_map(unknown)) {
+        (Some(text), Some((what, wrong))) => {
+            Err(text.about(&[], &wrong, format!("this paper has no {what} `{wrong}`")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Puts ns-2's numbers beside ours.

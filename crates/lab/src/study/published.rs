@@ -66,9 +66,8 @@ pub fn read(source: &Source) -> Result<Vec<Published>, Problem> {
     let numbers: Vec<Published> = rows(source, FILE, "item, series, x, metric, unit, value, source")?;
     match numbers.iter().find_map(|row| Some((row, mistake(row)?))) {
         Some((row, wrong)) => {
-            let text = source.text(FILE)?.unwrap_or_default();
-            let at = text.find(&row.x).unwrap_or(0);
-            Err(Problem::at(&source.path(FILE), &text, at..at + row.x.len(), wrong))
+            let text = source.file(FILE)?.unwrap_or_default();
+            Err(text.about(&[], &row.x, wrong))
         }
         None => Ok(numbers),
     }

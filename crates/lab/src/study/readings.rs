@@ -23,14 +23,7 @@ pub fn parts<'a>(study: &'a Study, name: &str, reading: &'a Reading) -> Result<V
         });
         let heading = format!("[reading.{name}]");
         let found = found.ok_or_else(|| {
-            let known: Vec<String> = study
-                .file
-                .question
-                .iter()
-                .flat_map(|(question, answers)| {
-                    answers.keys().map(move |answer| format!("{question}: {answer}"))
-                })
-                .collect();
+            let known = study.answers();
             let known: Vec<&str> = known.iter().map(String::as_str).collect();
             study.unknown(&[&heading], "answer", label, &known)
         })?;

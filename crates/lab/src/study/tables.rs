@@ -24,11 +24,9 @@ pub fn table(study: &Study, done: &Done<'_>, (name, table): (&str, &file::Table)
     Ok(match (table.answers, &table.across) {
         (Some(number), _) => Block::Table(answers(done, table, number)),
         (None, Some(asked)) => {
-            let Some(axis) = study.file.axis.get(asked) else {
-                let known: Vec<&str> = study.file.axis.keys().map(String::as_str).collect();
-                return Err(study.unknown(&[&format!("[table.{name}]"), "across"], "axis", asked, &known));
-            };
-            Block::Table(across(done, table, asked, axis))
+            let context = [&*format!("[table.{name}]"), "across"];
+            study.known(&context, "axis", asked, study.file.axis.keys().map(String::as_str))?;
+            Block::Table(across(done, table, asked, &study.file.axis[asked]))
         }
         (None, None) => rows(done, &table.caption, |item| table.rows.matches(&item.item)),
     })
