@@ -4,7 +4,7 @@ use super::file::{Claim, Condition, Quantity, Than, Word};
 use super::measure::{Sample, View};
 use super::order::{self, MARGIN, Point};
 use super::runs::{places, with_value};
-use super::study::{Asking, Wanted};
+use super::study::Wanted;
 use super::value::{Place, Value};
 use crate::item::Item;
 

@@ -7,7 +7,7 @@ use super::measure::View;
 use super::published::Published;
 use super::reproduce::Done;
 use super::rows::{binding, chosen, column, filled, place_of};
-use super::study::{Asked, Asking, Study};
+use super::study::{Asked, Study};
 use super::value::{OneOrMore, Place, Texts, Value};
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use crate::item::DEFAULT;

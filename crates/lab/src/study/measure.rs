@@ -5,7 +5,7 @@ use super::file::{Comparison, Measure, Ordered, Over};
 use super::place;
 use super::references::grid_of;
 use super::runs::{Frame, Results, with_value};
-use super::study::{Asked, Asking, Study, Wanted};
+use super::study::{Asked, Study, Wanted};
 use super::value::{Place, Value};
 use crate::stats::{Estimate, RatioOfMeans};
 use std::cell::RefCell;

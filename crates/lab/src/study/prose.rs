@@ -169,16 +169,12 @@ impl Writer<'_> {
         let (kind, wanted) = directive.split_once(':').unwrap_or((directive, ""));
         if kind == "count" {
             let counts = counts::of(self.done.items.iter());
-            let count = match wanted {
-                "agrees" => counts.agrees,
-                "differs" => counts.differs,
-                "inconclusive" => counts.inconclusive,
-                "undecidable" => counts.undecidable,
-                "shape" => counts.shape,
-                "all" => counts.all(),
-                _ => return Err(self.wrong(directive, format!("`{wanted}` is not a verdict"))),
+            let each = counts.each().into_iter().map(|(verdict, count)| (verdict.name(), count));
+            let count = each.chain([("all", counts.all())]).find(|(name, _)| *name == wanted);
+            return match count {
+                Some((_, count)) => Ok(count.to_string()),
+                None => Err(self.wrong(directive, format!("`{wanted}` is not a verdict"))),
             };
-            return Ok(count.to_string());
         }
         if !matches!(kind, "value" | "published" | "verdict") {
             let known = "value, published, verdict, count; on a line of its own: verdicts, rows, table, figure, readings, deviations";

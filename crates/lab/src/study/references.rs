@@ -5,7 +5,7 @@ use super::claims;
 use super::computed::NUMBERS;
 use super::expression::{Expression, Named};
 use super::file::{Condition, Curve, Than};
-use super::study::{Asked, Asking, Study, Wanted};
+use super::study::{Asked, Study, Wanted};
 use super::value::Value;
 use crate::runs::csv::COLUMNS;
 use lasthop_scenario::Problem;

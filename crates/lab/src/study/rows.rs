@@ -4,11 +4,11 @@ use super::cells::is_at;
 use super::claims;
 use super::class::{Class, Judged, PaperRuns, margin_of_place};
 use super::file::{self, Binding, Claim, Ordered, Over, Points, Try, Within};
-use super::measure::{Sample, View};
+use super::measure::View;
 use super::published::Published;
 use super::runs::{Results, places};
 use super::selector::Row;
-use super::study::{Asked, Asking, Study, Wanted};
+use super::study::{Asked, Study, Wanted};
 use super::value::{Pick, Place, Value};
 use crate::item::Item;
 use serde_json::Map;
@@ -115,8 +115,41 @@ pub fn number(view: &View<'_>, published: &Published) -> Option<Item> {
         undecidable: binding.undecidable.as_deref(),
     };
     let runs = results.map_or(1, |results| results.runs);
-    let (along, bounds) = (values_along(view, binding), study.bounds(binding.asked()));
-    Some(judged(item.note(note), (binding, published, paper), &sample, runs, along, bounds))
+    let margin = margin(view, binding, published);
+    let item = Item { margin: Some(margin), ..item.note(note) };
+    let class = binding.class;
+    let values = sample.defined();
+    let is_as_it_is = sample.is_exact || sample.place.is_some();
+    let estimate = if is_as_it_is { sample.estimate() } else { class.interval(&values) };
+    let Some(ours) = estimate.map(|estimate| estimate.within(study.bounds(binding.asked()))) else {
+        return Some(item);
+    };
+    let mean = ours.mean;
+    let n = values.len() as f64;
+    let variance = values.iter().map(|one| (one - mean) * (one - mean)).sum::<f64>() / (n - 1.0).max(1.0);
+    let all = sample.values.len();
+    let judged = Judged {
+        published: published.value(),
+        margin,
+        class,
+        ours: &ours,
+        is_exact: sample.is_exact,
+        spread: libm::sqrt(variance),
+        of_runs: if values.len() == all { all } else { runs.max(all) },
+        paper,
+    };
+    let judgement = judged.verdict();
+    let note = match judgement.note.is_empty() {
+        true => item.note.clone(),
+        false => format!("{}; {}", judgement.note, item.note),
+    };
+    let value = published.value();
+    Some(Item {
+        verdict: Some(judgement.verdict),
+        deviation_pct: (value != 0.0).then(|| 100.0 * (mean - value) / value.abs()),
+        chance: judgement.chance,
+        ..item.measured(Some(ours)).note(note)
+    })
 }
 
 /// The values of the axis along which a place is looked for.
@@ -127,59 +160,19 @@ fn values_along(view: &View<'_>, binding: &Binding) -> Option<Vec<f64>> {
     view.results(binding.asked())?.axis(axis).iter().map(Value::number).collect()
 }
 
-/// Our number with its interval, and the verdict.
-fn judged(
-    item: Item,
-    (binding, published, paper): (&Binding, &Published, PaperRuns<'_>),
-    sample: &Sample,
-    runs: usize,
-    along: Option<Vec<f64>>,
-    bounds: Option<[f64; 2]>,
-) -> Item {
-    let class = binding.class;
-    let value = published.value();
-    let margin = match &binding.within {
+/// The margin around a published number, at least half of its last printed digit. A value of the grid is exact, however few
+/// digits it has.
+fn margin(view: &View<'_>, binding: &Binding, published: &Published) -> f64 {
+    let (class, value) = (binding.class, published.value());
+    let within = match &binding.within {
         Some(Within::All(within)) => Some(*within),
         Some(Within::Series(by)) => by.get(&published.series).copied(),
         None => None,
     };
-    // A value of the grid is exact, however few digits it has.
-    let of_place = along.filter(|_| class == Class::Place).and_then(|grid| margin_of_place(value, &grid));
-    let printed = || margin.unwrap_or_else(|| class.margin(value)).max(published.half_digit());
-    let margin = of_place.filter(|_| margin.is_none()).unwrap_or_else(printed);
-    let values = sample.defined();
-    let is_as_it_is = sample.is_exact || sample.place.is_some();
-    let estimate = if is_as_it_is { sample.estimate() } else { class.interval(&values) };
-    let Some(ours) = estimate.map(|estimate| estimate.within(bounds)) else {
-        return Item { margin: Some(margin), ..item };
-    };
-    let mean = ours.mean;
-    let n = values.len() as f64;
-    let variance = values.iter().map(|one| (one - mean) * (one - mean)).sum::<f64>() / (n - 1.0).max(1.0);
-    let of_runs =
-        if values.len() == sample.values.len() { values.len() } else { runs.max(sample.values.len()) };
-    let judged = Judged {
-        published: value,
-        margin,
-        class,
-        ours: &ours,
-        is_exact: sample.is_exact,
-        spread: libm::sqrt(variance),
-        of_runs,
-        paper,
-    };
-    let judgement = judged.verdict();
-    let note = match judgement.note.is_empty() {
-        true => item.note.clone(),
-        false => format!("{}; {}", judgement.note, item.note),
-    };
-    Item {
-        verdict: Some(judgement.verdict),
-        deviation_pct: (value != 0.0).then(|| 100.0 * (mean - value) / value.abs()),
-        margin: Some(margin),
-        chance: judgement.chance,
-        ..item.measured(Some(ours)).note(note)
-    }
+    let is_of_grid = class == Class::Place && within.is_none();
+    let of_grid = || margin_of_place(value, &values_along(view, binding)?);
+    let printed = || within.unwrap_or_else(|| class.margin(value)).max(published.half_digit());
+    is_of_grid.then(of_grid).flatten().unwrap_or_else(printed)
 }
 
 /// An axis' coordinate in rows.

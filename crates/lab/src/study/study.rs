@@ -284,11 +284,12 @@ pub enum Wanted<'a> {
     },
 }
 
-/// Implements [`Asking`] for tables that have `metric`, `measure` and `grid`.
+/// Gives `asked` to tables that have `metric`, `measure` and `grid`.
 macro_rules! asking {
     ($($table:ident),*) => {
-        $(impl Asking for crate::study::file::$table {
-            fn asked(&self) -> Asked<'_> {
+        $(impl crate::study::file::$table {
+            /// The metric or measure that the table asks for, and its grid.
+            pub fn asked(&self) -> Asked<'_> {
                 Asked {
                     metric: self.metric.as_deref(),
                     measure: self.measure.as_deref(),
@@ -297,12 +298,6 @@ macro_rules! asking {
             }
         })*
     };
-}
-
-/// A table of the file that asks for a number.
-pub trait Asking {
-    /// What it asks for.
-    fn asked(&self) -> Asked<'_>;
 }
 
 asking!(Quantity, Measure, Binding, Points, Condition, Figure, Curve);

@@ -80,22 +80,19 @@ fn ranking(done: &Done<'_>, table: &file::Table, ranked: &Selector) -> Ranking {
 pub fn rows(done: &Done<'_>, caption: &str, is_meant: impl Fn(&Item) -> bool) -> Block {
     let items = done.items.iter().filter(|item| item.verdict.is_some() && is_meant(item));
     let items: Vec<&Item> = items.collect();
-    let table = plain(caption, &items);
-    let has_ns2 = table.columns.len() > COLUMNS.len();
-    let cells = |item: &Item| if has_ns2 { with_ns2(item) } else { row(item) };
-    switched(done, table, &items, cells)
+    let cells = if items.iter().any(|item| item.ns2.is_some()) { with_ns2 } else { row };
+    switched(done, plain(caption, &items, cells), &items, cells)
 }
 
 const COLUMNS: [&str; 7] = ["row", "published", "ours", "off by", "margin", "verdict", "what"];
 
-fn plain(caption: &str, items: &[&Item]) -> Table {
+fn plain(caption: &str, items: &[&Item], cells: fn(&Item) -> Vec<Cell>) -> Table {
+    let rows: Vec<Vec<Cell>> = items.iter().map(|item| cells(item)).collect();
     let mut columns = COLUMNS.map(String::from).to_vec();
-    let has_ns2 = items.iter().any(|item| item.ns2.is_some());
-    if has_ns2 {
+    if rows.first().is_some_and(|row| row.len() > COLUMNS.len()) {
         columns.insert(NS2_AT, "ns-2".into());
     }
-    let row = if has_ns2 { with_ns2 } else { row };
-    Table { caption: caption.into(), columns, rows: items.iter().map(|item| row(item)).collect() }
+    Table { caption: caption.into(), columns, rows }
 }
 
 fn with_ns2(item: &Item) -> Vec<Cell> {
@@ -242,7 +239,7 @@ mod tests {
         };
         let claim =
             Item::new("saad", "claim-fig6", "claim").said("W_CW above Reno", 0.25, 8, Verdict::Differs);
-        let table = plain("caption", &[&number, &claim]);
+        let table = plain("caption", &[&number, &claim], row);
         let texts: Vec<Vec<&str>> =
             table.rows.iter().map(|row| row.iter().map(Cell::text).collect()).collect();
         assert_eq!(
