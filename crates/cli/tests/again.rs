@@ -9,7 +9,6 @@ const STUDY: &str = r#"
 paper    = "mine"
 title    = "mine: goodput over the loss rate"
 summary  = "Reno on a lossy last hop"
-lives_at = "sender"
 citation = "an example, not a paper"
 
 [axis.loss]

@@ -97,14 +97,6 @@ impl Item {
         self.reading == DEFAULT && !self.item.starts_with(AGAIN)
     }
 
-    /// Whether a coordinate is this word, or this number: a word is no number.
-    pub fn is_at(&self, name: &str, text: &str) -> bool {
-        let number: Option<f64> = text.parse().ok();
-        self.x.get(name).is_some_and(|x| {
-            x.as_str() == Some(text) || number.is_some_and(|number| x.as_f64() == Some(number))
-        })
-    }
-
     /// What is measured, and its unit (empty for a share or a count).
     pub fn metric(self, metric: &str, unit: &str) -> Item {
         Item { metric: metric.into(), unit: unit.into(), ..self }
@@ -191,16 +183,4 @@ fn finite<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S:
 
 fn finite_pair<S: Serializer>(pair: &Option<[f64; 2]>, serializer: S) -> Result<S::Ok, S::Error> {
     pair.filter(|pair| pair.iter().all(|end| end.is_finite())).serialize(serializer)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_row_is_at_its_own_word_or_number_alone() {
-        let item = Item::new("p", "i", "s").at("place", "test").at("ber", 7e-5);
-        assert!(item.is_at("place", "test") && item.is_at("ber", "0.00007"));
-        assert!(!item.is_at("place", "other") && !item.is_at("ber", "test") && !item.is_at("load", "test"));
-    }
 }

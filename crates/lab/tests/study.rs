@@ -352,13 +352,9 @@ fn a_claim_along_an_axis_that_its_grid_has_not_is_refused() {
         refused(at_each, "at_each = \"lost > 0 and lost < 1\", is = \"above\""),
         "this paper has no axis `lost`"
     );
-    assert_eq!(
-        refused(at_each, "along = \"loss\", along_only = \"sender > 1\", is = \"falls\""),
-        "`along_only` is about `sender`, `along` about `loss`"
-    );
     // A bound that is no number would take every value.
     assert_eq!(
-        refused(at_each, "along = \"loss\", along_only = \"loss > few\", is = \"falls\""),
+        refused(at_each, "along = \"loss > few\", is = \"falls\""),
         "`loss > few`: `few` is not a number"
     );
     // A value that the axis has not would leave no point either.
@@ -426,7 +422,6 @@ const GRIDS: &str = r#"
 paper    = "mine"
 title    = "grids"
 summary  = "which grids are run"
-lives_at = "sender"
 citation = "an example, not a paper"
 axis.sender = { values = ["reno", "new_reno"], set = { "flow.bulk.sender.recovery" = "{sender}" } }
 axis.n = { values = [1, 2, 3] }

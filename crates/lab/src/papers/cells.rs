@@ -1,9 +1,10 @@
 //! Numbers of items as cells of a chapter's tables.
 
 use crate::document::Cell;
-use crate::item::{AGAIN, Item};
+use crate::item::Item;
 use crate::runs::number::with_interval;
 use crate::stats::Estimate;
+use crate::study::selector::Row;
 use serde_json::Value;
 
 /// An item's number with half of its 95 % interval; the number alone where there is no interval.
@@ -46,7 +47,7 @@ pub(crate) fn number(value: f64) -> String {
 
 /// A row in words: `Table 3.5, Reno, load TCP only: total throughput`.
 pub(crate) fn words(item: &Item) -> String {
-    let name = item.item.strip_prefix(AGAIN).unwrap_or(&item.item);
+    let [name, ..] = item.names();
     let parts = [heading(name), item.series.clone(), place(item)];
     let named: Vec<String> = parts.into_iter().filter(|part| !part.is_empty() && part != "claim").collect();
     let named = named.join(", ");

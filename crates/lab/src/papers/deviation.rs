@@ -15,15 +15,9 @@ pub struct Deviation {
     pub reason: String,
 }
 
-#[derive(Deserialize)]
-struct File {
-    deviation: Vec<Deviation>,
-}
-
-/// Reads a `deviations.toml`.
-///
-/// # Errors
-/// What the TOML reader says.
-pub fn read(text: &str) -> Result<Vec<Deviation>, toml::de::Error> {
-    toml::from_str::<File>(text).map(|file| file.deviation)
+/// A `deviations.toml`.
+#[derive(Debug, Default, Deserialize)]
+pub struct File {
+    /// Its entries, in the file's order.
+    pub deviation: Vec<Deviation>,
 }

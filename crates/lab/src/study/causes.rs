@@ -3,13 +3,13 @@
 //! Every row that differs or has only the shape gets a cause. A written one wins: the first in the file that matches the
 //! row. Without one the cause is the answers under which the row agrees, and `open` where there is none.
 
-use super::file::Ordered;
-use super::published::Published;
 use super::readings::{Read, twin};
-use super::reproduce::{self, Tried};
-use super::source::{Source, Text};
+use super::reproduce::Tried;
+use super::rows::{claim_of, published_of};
+use super::selector::Selector;
+use super::source::Source;
 use super::study::Study;
-use super::value::{Pick, Texts};
+use super::value::Texts;
 use crate::item::{AGAIN, DEFAULT, Item, Verdict};
 use lasthop_scenario::{Problem, nearest};
 use serde::Deserialize;
@@ -65,7 +65,7 @@ impl fmt::Display for Kind {
 #[serde(deny_unknown_fields)]
 pub struct Cause {
     /// The rows that it explains.
-    rows: Spanned<Which>,
+    rows: Spanned<Selector>,
     /// Readings in which it does: `default`, a reading's name, or `question: answer`; every one by default.
     reading: Option<Spanned<Texts>>,
     /// Its kind.
@@ -76,18 +76,7 @@ pub struct Cause {
     experiment: Option<String>,
 }
 
-/// Rows, by patterns of their names and by coordinates; what is absent is any.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Which {
-    item: Option<Texts>,
-    series: Option<Texts>,
-    metric: Option<Texts>,
-    #[serde(default)]
-    x: Ordered<Pick>,
-}
-
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
     #[serde(default)]
@@ -99,12 +88,8 @@ struct Written {
 /// # Errors
 /// The first thing that cannot be read.
 pub fn read(source: &Source) -> Result<Vec<Cause>, Problem> {
-    let Some(inner) = source.text(FILE)? else { return Ok(Vec::new()) };
-    let written: Written = toml::from_str(&inner).map_err(|error| {
-        let span = error.span().unwrap_or(0..0);
-        Problem::at(&source.path(FILE), &inner, span, error.message().trim())
-    })?;
-    Ok(written.cause)
+    let written: Option<Written> = source.file(FILE)?.map(|text| text.toml()).transpose()?;
+    Ok(written.unwrap_or_default().cause)
 }
 
 /// Whether each cause matches a published number or a claim, in readings that exist.
@@ -112,21 +97,13 @@ pub fn read(source: &Source) -> Result<Vec<Cause>, Problem> {
 /// # Errors
 /// The first that does not.
 pub fn check(study: &Study) -> Result<(), Problem> {
-    if study.causes.is_empty() {
-        return Ok(());
-    }
-    let text = Text { name: study.source.path(FILE), text: study.source.text(FILE)?.unwrap_or_default() };
-    let answers =
-        study.file.question.iter().flat_map(|(question, answers)| {
-            answers.keys().map(move |answer| reproduce::label(question, answer))
-        });
-    let readings: Vec<String> =
-        std::iter::once(DEFAULT.into()).chain(study.file.reading.keys().cloned()).chain(answers).collect();
+    let Some(text) = study.source.file(FILE)? else { return Ok(()) };
+    let named = study.file.reading.keys().cloned();
+    let readings: Vec<String> = std::iter::once(DEFAULT.into()).chain(named).chain(study.answers()).collect();
     for cause in &study.causes {
         let rows = cause.rows.get_ref();
-        let has_number = study.published.iter().any(|published| rows.is_of_number(published));
-        let has_claim = study.file.claim.iter().any(|claim| rows.is_of_claim(&claim.item, &claim.series));
-        if !has_number && !has_claim {
+        let has_number = study.published.iter().any(|published| rows.takes(published));
+        if !has_number && !study.file.claim.iter().any(|claim| rows.takes(claim)) {
             let message = "no published number or claim of this paper is meant by these `rows`";
             let known: Vec<&str> = study.published.iter().map(|row| row.item.as_str()).collect();
             let known = known.into_iter().chain(study.file.claim.iter().map(|claim| claim.item.as_str()));
@@ -157,38 +134,10 @@ pub fn check(study: &Study) -> Result<(), Problem> {
     Ok(())
 }
 
-impl Which {
-    fn is_named(&self, item: &str, series: &str) -> bool {
-        self.item.as_ref().is_none_or(|items| items.matches(item))
-            && self.series.as_ref().is_none_or(|several| several.matches(series))
-    }
-
-    fn is_of_number(&self, published: &Published) -> bool {
-        self.is_named(&published.item, &published.series)
-            && self.metric.as_ref().is_none_or(|metrics| metrics.matches(&published.metric))
-            && self.x.iter().all(|(name, pick)| published.is_at(name, pick))
-    }
-
-    fn is_of_claim(&self, item: &str, series: &str) -> bool {
-        self.is_named(item, series) && self.metric.is_none() && self.x.is_empty()
-    }
-
-    /// A number that was looked for along an axis has the coordinate where it was found: the published row has the other.
-    fn matches(&self, study: &Study, item: &Item) -> bool {
-        if item.margin.is_none() {
-            return self.is_of_claim(&item.item, &item.series);
-        }
-        let is_row = |published: &&Published| {
-            published.item == item.item
-                && published.series == item.series
-                && published.metric == item.metric
-                && Some(published.value()) == item.published
-        };
-        let is_there =
-            |published: &&Published| published.coordinates().all(|(name, text)| item.is_at(name, text));
-        let rows = || study.published.iter().filter(is_row);
-        rows().find(is_there).or_else(|| rows().next()).is_some_and(|published| self.is_of_number(published))
-    }
+/// Whether a cause explains this row.
+fn explains(study: &Study, selector: &Selector, item: &Item) -> bool {
+    claim_of(study, item).is_some_and(|claim| selector.takes(claim))
+        || published_of(study, item).is_some_and(|published| selector.takes(published))
 }
 
 /// A row's cause: the words and the command.
@@ -257,7 +206,7 @@ fn written(study: &Study, item: &Item) -> Option<Found> {
         .causes
         .iter()
         .filter(is_of_reading)
-        .find(|cause| cause.rows.get_ref().matches(study, &as_of_default(item)))?;
+        .find(|cause| explains(study, cause.rows.get_ref(), &as_of_default(item)))?;
     let words = format!("{}: {}", cause.kind, cause.cause.get_ref().trim().trim_end_matches('.'));
     Some((words, cause.experiment.clone()))
 }

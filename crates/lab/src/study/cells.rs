@@ -109,15 +109,6 @@ impl<'a> Cell<'a> {
         self.parts.iter().filter(is_meant).copied()
     }
 
-    /// Groups of flows here.
-    pub fn groups(&self) -> Ordered<Texts> {
-        let mut groups = self.grid.groups.clone();
-        for changes in self.own() {
-            groups.extend(changes.groups.clone());
-        }
-        groups
-    }
-
     /// The scenario's file.
     ///
     /// # Errors
@@ -312,7 +303,6 @@ paper = "p"
 title = "p"
 summary = "p"
 citation = "p"
-lives_at = "link"
 
 [axis.fer]
 values = [1.5]

@@ -4,7 +4,7 @@ use super::file::{Claim, Condition, Quantity, Than, Word};
 use super::measure::{Sample, View};
 use super::order::{self, MARGIN, Point};
 use super::runs::{places, with_value};
-use super::study::{Asked, Asking, Wanted};
+use super::study::Wanted;
 use super::value::{Place, Value};
 use crate::item::Item;
 
@@ -91,8 +91,8 @@ impl Tried<'_> {
             return false;
         }
         let Some(Than::Quantity(other)) = &self.condition.than else { return true };
-        let is_own = other.metric.is_none() && other.measure.is_none();
-        !is_own || other.at.iter().all(|(axis, pick)| !self.run(axis, pick.values()).is_empty())
+        other.asked().is_named()
+            || other.at.iter().all(|(axis, pick)| !self.run(axis, pick.values()).is_empty())
     }
 
     fn sample(&self, place: &Place) -> Option<Sample> {
@@ -108,9 +108,9 @@ impl Tried<'_> {
     /// Its points at one place: one, or one for each step along an axis.
     fn here(&self, place: &Place) -> Vec<Point> {
         let points = match self.condition.is {
-            Word::Grows | Word::Falls | Word::NeverFalls | Word::NeverGrows => self.steps(place),
+            Word::Grows | Word::Falls => self.steps(place),
             Word::HigherAtEnd | Word::LowerAtEnd => self.ends(place).map(|point| vec![point]),
-            Word::LargestAt | Word::SmallestAt => self.extreme(place).map(|point| vec![point]),
+            Word::SmallestAt => self.smallest(place).map(|point| vec![point]),
             Word::Alike => self.alike(place).map(|point| vec![point]),
             _ => self.one(place).map(|point| vec![point]),
         };
@@ -159,18 +159,14 @@ impl Tried<'_> {
             there.insert(axis.clone(), pick.values().first()?.clone());
         }
         let own = self.condition.asked();
-        let asked = match other.metric.is_some() || other.measure.is_some() {
-            true => Asked { grid: other.grid.as_deref().or(own.grid), ..other.asked() },
-            false => own,
-        };
+        let asked = if other.asked().is_named() { other.asked().or_in(own.grid) } else { own };
         let sample = self.view.sample(asked, &there)?;
         Some(sample.times(other.times.unwrap_or(1.0)))
     }
 
     /// The samples along the axis, with their values.
     fn along(&self, place: &Place) -> Option<Vec<(Value, Sample)>> {
-        let axis = self.condition.along.as_deref()?;
-        let only = self.condition.along_only.as_deref().map(|written| split(written).1).unwrap_or_default();
+        let (axis, only) = split(self.condition.along.as_deref()?);
         let values = self.view.results(self.condition.asked())?.axis(axis);
         let kept = values.iter().filter(|value| takes(&only, value));
         let of = |value: &Value| {
@@ -183,44 +179,32 @@ impl Tried<'_> {
 
     fn steps(&self, place: &Place) -> Option<Vec<Point>> {
         let samples = self.along(place)?;
-        let goes_down = matches!(self.condition.is, Word::Falls | Word::NeverGrows);
-        let sign = if goes_down { -1.0 } else { 1.0 };
+        let sign = if self.condition.is == Word::Falls { -1.0 } else { 1.0 };
         let mut points = Vec::new();
         for pair in samples.windows(2) {
             let margin = MARGIN * pair[0].1.mean()?.abs();
             let step = pair[1].1.with(&pair[0].1, |now, before| sign * (now - before));
             points.push(above(&step, -margin, false)?);
         }
-        if matches!(self.condition.is, Word::Grows | Word::Falls) {
-            points.push(self.end(&samples, sign)?);
-        }
+        points.push(end(&samples, sign)?);
         Some(points)
     }
 
     fn ends(&self, place: &Place) -> Option<Point> {
         let sign = if self.condition.is == Word::LowerAtEnd { -1.0 } else { 1.0 };
-        self.end(&self.along(place)?, sign)
+        end(&self.along(place)?, sign)
     }
 
-    fn end(&self, samples: &[(Value, Sample)], sign: f64) -> Option<Point> {
-        let ((_, first), (_, last)) = (samples.first()?, samples.last()?);
-        above(&last.with(first, |last, first| sign * (last - first)), 0.0, true)
-    }
-
-    /// No other value of the axis is better by more than the margin of an order.
-    fn extreme(&self, place: &Place) -> Option<Point> {
+    /// No other value of the axis is smaller by more than the margin of an order.
+    fn smallest(&self, place: &Place) -> Option<Point> {
         let samples = self.along(place)?;
-        let there = match self.condition.than.as_ref()? {
-            Than::Number(number) => Value::Number(*number),
-            Than::Named(name) => Value::Text(name.clone()),
-            Than::Range(_) | Than::Quantity(_) => return None,
-        };
-        let sign = if self.condition.is == Word::SmallestAt { -1.0 } else { 1.0 };
+        let Some(Than::Number(number)) = self.condition.than else { return None };
+        let there = Value::Number(number);
         let (_, best) = samples.iter().find(|(value, _)| value.same(&there))?;
         let margin = MARGIN * best.mean()?.abs();
         let others = samples.iter().filter(|(value, _)| !value.same(&there));
         let points: Option<Vec<Point>> = others
-            .map(|(_, other)| above(&best.with(other, |best, other| sign * (best - other)), -margin, false))
+            .map(|(_, other)| above(&other.with(best, |other, best| other - best), -margin, false))
             .collect();
         Point::all(&points?)
     }
@@ -237,6 +221,12 @@ impl Tried<'_> {
             .collect();
         Point::all(&points?)
     }
+}
+
+/// Whether the last of some samples lies above the first; with a sign of -1, below.
+fn end(samples: &[(Value, Sample)], sign: f64) -> Option<Point> {
+    let ((_, first), (_, last)) = (samples.first()?, samples.last()?);
+    above(&last.with(first, |last, first| sign * (last - first)), 0.0, true)
 }
 
 fn above(sample: &Sample, least: f64, strictly: bool) -> Option<Point> {

@@ -2,7 +2,7 @@
 
 use super::expression::{Expression, Named, Scope};
 use super::file::Ordered;
-use super::value::{Place, Texts, matches};
+use super::value::{Place, Texts};
 use lasthop_scenario::{Scenario, nearest};
 use lasthop_sim::{FlowOutcome, LINK_METRICS, METRICS, Metric, Outcome, RLC_METRICS};
 
@@ -101,20 +101,16 @@ impl Scope for Run<'_> {
     }
 
     fn flows(&self, of: &Expression, group: Option<&str>) -> Vec<f64> {
-        let members = group.map(|group| self.groups.get(group));
-        let is_meant = |flow: &&FlowOutcome| match members {
-            None => true,
-            Some(patterns) => patterns.is_some_and(|patterns| is_member(patterns, &flow.name)),
-        };
-        let flows = self.outcome.flows.iter().filter(is_meant);
+        let flows = self.outcome.flows.iter().filter(|flow| is_member(self.groups, group, &flow.name));
         flows.filter_map(|flow| of.value(&OfFlow { run: self, flow })).collect()
     }
 }
 
-/// Whether a flow is of a group; the flows of a `count` are called `bulk.1`, `bulk.2` ….
-pub fn is_member(patterns: &Texts, flow: &str) -> bool {
+/// Whether a flow is of a group; without one every flow is. The flows of a `count` are called `bulk.1`, `bulk.2` ….
+pub fn is_member(groups: &Ordered<Texts>, group: Option<&str>, flow: &str) -> bool {
+    let Some(group) = group else { return true };
     let whole = flow.rsplit_once('.').map_or(flow, |(name, _)| name);
-    patterns.all().iter().any(|pattern| matches(pattern, flow) || matches(pattern, whole))
+    groups.get(group).is_some_and(|patterns| patterns.matches(flow) || patterns.matches(whole))
 }
 
 /// One flow of a run.

@@ -70,10 +70,9 @@ fn curve(study: &Study, figure: &file::Figure, curve: &file::Curve, seed: u64) -
     if let Some(stuck) = outcome.stuck {
         return Err(wrong(stuck.message).advise(stuck.help));
     }
-    let groups = cell.groups();
     let instants = samples.flows.chunk_by(|one, next| one.time == next.time);
     let value = |flows: &[FlowSample]| {
-        let at = Instant { flows, scenario: &scenario, groups: &groups };
+        let at = Instant { flows, scenario: &scenario, groups: &cell.grid.groups };
         Some((flows.first()?.time.as_secs(), formula.value(&at)?))
     };
     let values: Vec<(f64, f64)> = instants.filter_map(value).collect();
@@ -104,11 +103,8 @@ impl Scope for Instant<'_> {
     }
 
     fn flows(&self, of: &Expression, group: Option<&str>) -> Vec<f64> {
-        let members = group.map(|group| self.groups.get(group));
-        let is_meant = |flow: &&[FlowSample]| {
-            let name = &self.scenario.flows[flow[0].flow].name;
-            members.is_none_or(|patterns| patterns.is_some_and(|patterns| is_member(patterns, name)))
-        };
+        let is_meant =
+            |flow: &&[FlowSample]| is_member(self.groups, group, &self.scenario.flows[flow[0].flow].name);
         let each = self.flows.chunks(1).filter(is_meant);
         each.filter_map(|flows| of.value(&Instant { flows, ..*self })).collect()
     }

@@ -7,11 +7,10 @@ use super::measure::View;
 use super::published::Published;
 use super::reproduce::Done;
 use super::rows::{binding, chosen, column, filled, place_of};
-use super::study::{Asked, Asking, Study};
+use super::study::{Asked, Study};
 use super::value::{OneOrMore, Place, Texts, Value};
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use crate::item::DEFAULT;
-use crate::progress::Progress;
 use lasthop_scenario::Problem;
 
 /// A picture.
@@ -24,7 +23,6 @@ pub fn figure(
     (id, figure): (&str, &file::Figure),
     caption: &str,
     seed: u64,
-    _: &dyn Progress,
 ) -> Result<Figure, Problem> {
     let view = View::of(study, &done.frame);
     let drawing = Drawing { study, figure, view };
@@ -205,11 +203,11 @@ impl Drawing<'_> {
     }
 
     fn asked_by<'b>(&'b self, curve: &'b file::Curve) -> Asked<'b> {
-        let own = curve.asked();
-        let grid = own.grid.or(self.figure.grid.as_deref());
-        match own.metric.is_some() || own.measure.is_some() {
-            true => Asked { grid, ..own },
-            false => Asked { grid, ..self.figure.asked() },
+        let (own, figure) = (curve.asked(), self.figure.asked());
+        if own.is_named() {
+            own.or_in(figure.grid)
+        } else {
+            Asked { grid: own.grid.or(figure.grid), ..figure }
         }
     }
 
@@ -218,8 +216,7 @@ impl Drawing<'_> {
             let points = match curve.published.all().is_empty() {
                 true => self.measured(curve, x),
                 false => self.published(x, &curve.published, curve.times.unwrap_or(1.0), |row, _| {
-                    curve.of_series.as_ref().is_none_or(|series| *series == row.series)
-                        && curve.of_metric.as_ref().is_none_or(|metric| *metric == row.metric)
+                    curve.filter.takes(row)
                 }),
             };
             let kind = if curve.published.all().is_empty() { kind(curve.draw) } else { CurveKind::Published };

@@ -44,7 +44,7 @@ pub struct Reader {
 impl Reader {
     /// The reader of a cell.
     pub fn of(cell: &Cell<'_>, metrics: Metrics) -> Reader {
-        let (groups, place) = (cell.groups(), cell.place.clone());
+        let (groups, place) = (cell.grid.groups.clone(), cell.place.clone());
         let digest = digest::key(&[&format!("{metrics:?}"), &format!("{groups:?}"), &format!("{place:?}")]);
         Reader { metrics, groups: Arc::new(groups), place, digest }
     }

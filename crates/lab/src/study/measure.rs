@@ -5,7 +5,7 @@ use super::file::{Comparison, Measure, Ordered, Over};
 use super::place;
 use super::references::grid_of;
 use super::runs::{Frame, Results, with_value};
-use super::study::{Asked, Asking, Study, Wanted};
+use super::study::{Asked, Study, Wanted};
 use super::value::{Place, Value};
 use crate::stats::{Estimate, RatioOfMeans};
 use std::cell::RefCell;
@@ -135,7 +135,7 @@ impl<'a> View<'a> {
         if let Some(by) = &measure.by {
             return super::computed::number(by, place).map(Sample::exactly);
         }
-        let asked = Asked { grid: measure.grid.as_deref().or(grid), ..measure.asked() };
+        let asked = measure.asked().or_in(grid);
         // The row's place wins over the measure's own.
         let row = place;
         let mut place = over_laid(&Place::new(), &measure.at);

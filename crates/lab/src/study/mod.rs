@@ -31,6 +31,7 @@
 //! * A claim in words: [`claims`] tries it at its points, [`order`] gives the verdict.
 //! * ns-2's number beside ours: [`ns2`]. Readings beside each other: [`readings`]. The cause of a row that
 //!   differs: [`causes`]. All verdicts together: [`counts`].
+//! * Rows that a table, a cause or a placeholder means: [`selector`].
 //! * The chapter: [`prose`], with [`tables`], [`switches`], [`figures`] and [`courses`] (runs over time); the report's first
 //!   screen: [`overview`].
 
@@ -58,6 +59,7 @@ mod references;
 pub mod reproduce;
 pub mod rows;
 pub mod runs;
+pub mod selector;
 pub mod source;
 pub mod store;
 #[allow(clippy::module_inception, reason = "a study's files and the folder that runs them")]

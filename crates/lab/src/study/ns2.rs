@@ -4,9 +4,11 @@
 //! value, half_width (of the 95 % interval; empty if nothing varies), source.
 
 use super::published::{self, coordinates};
+use super::selector::Row;
 use super::source::Source;
 use super::study::Study;
-use crate::item::{AGAIN, DEFAULT, Item};
+use super::value::Value;
+use crate::item::{DEFAULT, Item};
 use lasthop_scenario::Problem;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -52,13 +54,9 @@ impl Ns2 {
     }
 
     fn is_beside(&self, item: &Item) -> bool {
-        let name = item.item.strip_prefix(AGAIN).unwrap_or(&item.item);
-        let is_there = |(name, text): (&str, &str)| item.is_at(name, text);
-        self.item == name
-            && self.series == item.series
-            && self.metric == item.metric
+        [&*self.item, &self.series, &self.metric] == item.names()
             && self.is_of(&item.reading)
-            && self.coordinates().all(is_there)
+            && self.coordinates().all(|(name, text)| item.is_at(name, &Value::read(text)))
     }
 }
 
@@ -76,23 +74,22 @@ pub fn read(source: &Source) -> Result<Vec<Ns2>, Problem> {
 /// The first that does not.
 pub fn check(study: &Study) -> Result<(), Problem> {
     let file = &study.file;
-    let answers = file.question.iter().flat_map(|(question, answers)| {
-        answers.keys().map(move |answer| super::reproduce::label(question, answer))
-    });
-    let answers: BTreeSet<String> = answers.chain([String::new()]).collect();
-    let items =
-        study.published.iter().map(|row| &row.item).chain(file.points.iter().map(|points| &points.item));
-    let items: BTreeSet<&String> = items.collect();
-    let unknown = |one: &'_ Ns2| match () {
+    let answers = study.answers();
+    let items = study.published.iter().map(|row| &row.item);
+    let items: BTreeSet<&String> = items.chain(file.points.iter().map(|points| &points.item)).collect();
+    let unknown = |one: &Ns2| match () {
         () if !items.contains(&one.item) => Some(("item", one.item.clone())),
-        () if !answers.contains(&one.reading) => Some(("answer", one.reading.clone())),
+        () if !one.reading.is_empty() && !answers.contains(&one.reading) => {
+            Some(("answer", one.reading.clone()))
+        }
         () => None,
     };
-    let Some((what, wrong)) = study.ns2.iter().find_map(unknown) else { return Ok(()) };
-    let text = study.source.text(FILE)?.unwrap_or_default();
-    let at = text.find(&wrong).unwrap_or(0);
-    let message = format!("this paper has no {what} `{wrong}`");
-    Err(Problem::at(&study.source.path(FILE), &text, at..at + wrong.len(), message))
+    match (study.source.file(FILE)?, study.ns2.iter().find_map(unknown)) {
+        (Some(text), Some((what, wrong))) => {
+            Err(text.about(&[], &wrong, format!("this paper has no {what} `{wrong}`")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Puts ns-2's numbers beside ours.
@@ -108,7 +105,6 @@ pub fn attach<'a>(study: &Study, items: impl Iterator<Item = &'a mut Item>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::value::Value;
 
     #[test]
     fn a_number_stands_beside_the_row_of_its_place_and_reading() {

@@ -1,9 +1,10 @@
 //! What a paper gives to the report's first screen: its verdicts by theme, and its headline numbers in margins.
 
 use super::counts;
+use super::file::Binding;
 use super::readings::twin;
 use super::reproduce::Done;
-use super::rows::binding;
+use super::rows::{binding, claim_of};
 use super::study::Study;
 use crate::item::{Item, Verdict};
 use crate::overview::{Counts, Distance, ForestRow, Matrix, MatrixCell, MatrixRow};
@@ -44,10 +45,7 @@ pub fn of(study: &Study, done: &Done<'_>, answer: &str) -> Overview {
         },
         cells: THEMES.iter().map(cell).collect(),
     };
-    let is_headline = |item: &&Item| {
-        let row = study.published.iter().find(|row| is_row(row, item));
-        row.and_then(|row| binding(study, row)).is_some_and(|binding| binding.headline)
-    };
+    let is_headline = |item: &&Item| binding_of(study, item).is_some_and(|binding| binding.headline);
     let best = done.readings.first();
     let headline = |item: &Item| {
         let other = best.and_then(|read| twin(item, &read.items));
@@ -78,19 +76,16 @@ pub fn matrix(overviews: &[Overview]) -> Matrix {
 
 /// What a row is about: a claim says so itself, a number is of a table unless its rows say otherwise.
 fn theme_of<'a>(study: &'a Study, item: &Item) -> &'a str {
-    let claim = study.file.claim.iter().find(|claim| claim.item == item.item && claim.series == item.series);
-    if let (Some(claim), None) = (claim, item.margin) {
+    if let Some(claim) = claim_of(study, item) {
         return claim.theme.as_deref().unwrap_or("mechanism");
     }
-    let row = study.published.iter().find(|row| is_row(row, item));
-    row.and_then(|row| binding(study, row)).and_then(|binding| binding.theme.as_deref()).unwrap_or("tables")
+    binding_of(study, item).and_then(|binding| binding.theme.as_deref()).unwrap_or("tables")
 }
 
-fn is_row(row: &super::published::Published, item: &Item) -> bool {
-    row.item == item.item
-        && row.series == item.series
-        && row.metric == item.metric
-        && Some(row.value()) == item.published
+/// The measurement of the first published number that a row stands beside.
+fn binding_of<'a>(study: &'a Study, item: &Item) -> Option<&'a Binding> {
+    let row = study.published.iter().find(|row| row.is_beside(item))?;
+    binding(study, row)
 }
 
 fn distance(item: &Item) -> Option<Distance> {

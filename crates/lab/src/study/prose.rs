@@ -6,29 +6,25 @@
 //! verdict, `{count:agrees}` the number of rows with that verdict.
 
 use super::counts::{self, Chance};
+use super::published::Published;
 use super::reproduce::Done;
+use super::selector::Selector;
 use super::study::Study;
 use super::{figures, readings, tables};
 use crate::document::{Block, Chapter};
-use crate::item::{Item, Verdict};
+use crate::item::Verdict;
 use crate::papers::cells::short;
-use crate::progress::{Progress, Silent};
 use lasthop_scenario::Problem;
 
 /// A paper's chapter.
 ///
 /// # Errors
 /// A directive that means nothing; or what a figure's own run says.
-pub fn chapter(
-    study: &Study,
-    done: &Done<'_>,
-    seed: u64,
-    progress: &dyn Progress,
-) -> Result<Chapter, Problem> {
+pub fn chapter(study: &Study, done: &Done<'_>, seed: u64) -> Result<Chapter, Problem> {
     let default = written_by_default(study);
     let text = study.prose.as_deref().unwrap_or(&default);
     let file = study.source.path("chapter.md");
-    let writer = Writer { study, done, text, file, seed, progress };
+    let writer = Writer { study, done, text, file, seed };
     let mut blocks = vec![Block::Text(study.file.citation.clone())];
     let answer = answer(study, done)?;
     if !answer.is_empty() {
@@ -47,7 +43,7 @@ pub fn chapter(
 pub fn answer(study: &Study, done: &Done<'_>) -> Result<String, Problem> {
     let text = &study.file.answer;
     let file = study.text.name.clone();
-    Writer { study, done, text, file, seed: 0, progress: &Silent }.filled(text)
+    Writer { study, done, text, file, seed: 0 }.filled(text)
 }
 
 /// What stands where a paper has no text of its own.
@@ -77,7 +73,6 @@ struct Writer<'a> {
     /// The text's name in messages.
     file: String,
     seed: u64,
-    progress: &'a dyn Progress,
 }
 
 impl Writer<'_> {
@@ -100,14 +95,7 @@ impl Writer<'_> {
         let mut blocks = match kind {
             "figure" => {
                 let figure = self.known("figure", name, self.study.file.figure.get(name), directive)?;
-                let drawn = figures::figure(
-                    self.study,
-                    self.done,
-                    (name, figure),
-                    &caption,
-                    self.seed,
-                    self.progress,
-                )?;
+                let drawn = figures::figure(self.study, self.done, (name, figure), &caption, self.seed)?;
                 return Ok(vec![Block::Figure(drawn)]);
             }
             "table" => {
@@ -181,16 +169,12 @@ impl Writer<'_> {
         let (kind, wanted) = directive.split_once(':').unwrap_or((directive, ""));
         if kind == "count" {
             let counts = counts::of(self.done.items.iter());
-            let count = match wanted {
-                "agrees" => counts.agrees,
-                "differs" => counts.differs,
-                "inconclusive" => counts.inconclusive,
-                "undecidable" => counts.undecidable,
-                "shape" => counts.shape,
-                "all" => counts.all(),
-                _ => return Err(self.wrong(directive, format!("`{wanted}` is not a verdict"))),
+            let each = counts.each().into_iter().map(|(verdict, count)| (verdict.name(), count));
+            let count = each.chain([("all", counts.all())]).find(|(name, _)| *name == wanted);
+            return match count {
+                Some((_, count)) => Ok(count.to_string()),
+                None => Err(self.wrong(directive, format!("`{wanted}` is not a verdict"))),
             };
-            return Ok(count.to_string());
         }
         if !matches!(kind, "value" | "published" | "verdict") {
             let known = "value, published, verdict, count; on a line of its own: verdicts, rows, table, figure, readings, deviations";
@@ -198,24 +182,15 @@ impl Writer<'_> {
                 .wrong(directive, format!("`{{{kind}}}` means nothing here"))
                 .advise(format!("known: {known}")));
         }
+        let selector = Selector::read(wanted);
         if kind == "published" {
-            let row = self.study.published.iter().find(|row| {
-                let mut coordinates = wanted.split(separator(wanted)).map(str::trim);
-                coordinates.next() == Some(&row.item)
-                    && coordinates.all(|part| match part.split_once('=') {
-                        Some(("series", series)) => row.series == series.trim(),
-                        Some(("metric", metric)) => row.metric == metric.trim(),
-                        Some((name, value)) => {
-                            row.coordinates().any(|one| one == (name.trim(), value.trim()))
-                        }
-                        None => false,
-                    })
-            });
+            let is_meant = |row: &&Published| selector.as_ref().is_some_and(|one| one.takes(*row));
+            let row = self.study.published.iter().find(is_meant);
             let row =
                 row.ok_or_else(|| self.wrong(directive, format!("published.csv has no row `{wanted}`")))?;
             return Ok(with_unit(short(row.value()), &row.unit));
         }
-        let item = self.item(wanted);
+        let item = self.done.items.iter().find(|item| selector.as_ref().is_some_and(|one| one.takes(*item)));
         if kind == "verdict" {
             return match item.and_then(|item| item.verdict) {
                 Some(verdict) => Ok(said(verdict).to_owned()),
@@ -225,19 +200,6 @@ impl Writer<'_> {
         // A quick run has fewer points: what it has not is a dash.
         let Some(item) = item else { return Ok("–".into()) };
         Ok(with_unit(crate::papers::cells::measured(item).text().to_owned(), &item.unit))
-    }
-
-    fn item(&self, wanted: &str) -> Option<&Item> {
-        self.done.items.iter().find(|item| {
-            let mut parts = wanted.split(separator(wanted)).map(str::trim);
-            parts.next() == Some(&item.item)
-                && parts.all(|part| match part.split_once('=') {
-                    Some(("series", series)) => item.series == series.trim(),
-                    Some(("metric", metric)) => item.metric == metric.trim(),
-                    Some((name, value)) => item.is_at(name.trim(), value.trim()),
-                    None => false,
-                })
-        })
     }
 }
 
@@ -250,11 +212,6 @@ fn said(verdict: Verdict) -> &'static str {
         Verdict::Undecidable => "cannot be decided: no number of repetitions tells",
         Verdict::Inconclusive => "is open: more repetitions would tell",
     }
-}
-
-/// A series' name may have commas in it: then `;` stands between the parts.
-fn separator(wanted: &str) -> char {
-    if wanted.contains(';') { ';' } else { ',' }
 }
 
 fn with_unit(number: String, unit: &str) -> String {

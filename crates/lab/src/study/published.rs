@@ -3,8 +3,9 @@
 //! Columns: item, series, x (`name=number` or `name=word`, several with `;`), metric, unit, value, source (section and words).
 
 use super::class::half_digit;
+use super::selector::Row;
 use super::source::Source;
-use super::value::Pick;
+use crate::item::Item;
 use lasthop_scenario::Problem;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -46,10 +47,9 @@ impl Published {
         coordinates(&self.x)
     }
 
-    /// Whether it has one of these values on a coordinate.
-    pub fn is_at(&self, name: &str, pick: &Pick) -> bool {
-        self.coordinates()
-            .any(|(known, text)| known == name && pick.values().iter().any(|value| value.is(text)))
+    /// Whether a row of the results stands beside it.
+    pub fn is_beside(&self, item: &Item) -> bool {
+        self.names() == item.names() && item.published == Some(self.value())
     }
 
     /// One coordinate that is a number.
@@ -66,9 +66,8 @@ pub fn read(source: &Source) -> Result<Vec<Published>, Problem> {
     let numbers: Vec<Published> = rows(source, FILE, "item, series, x, metric, unit, value, source")?;
     match numbers.iter().find_map(|row| Some((row, mistake(row)?))) {
         Some((row, wrong)) => {
-            let text = source.text(FILE)?.unwrap_or_default();
-            let at = text.find(&row.x).unwrap_or(0);
-            Err(Problem::at(&source.path(FILE), &text, at..at + row.x.len(), wrong))
+            let text = source.file(FILE)?.unwrap_or_default();
+            Err(text.about(&[], &row.x, wrong))
         }
         None => Ok(numbers),
     }

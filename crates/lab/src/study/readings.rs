@@ -3,9 +3,10 @@
 use super::counts;
 use super::file::{Part, Reading};
 use super::reproduce::Done;
+use super::selector::Row;
 use super::study::Study;
 use crate::document::{Block, Cell, Table};
-use crate::item::{AGAIN, Item};
+use crate::item::Item;
 use crate::papers::cells::{measured, short, words};
 use lasthop_scenario::Problem;
 
@@ -22,14 +23,7 @@ pub fn parts<'a>(study: &'a Study, name: &str, reading: &'a Reading) -> Result<V
         });
         let heading = format!("[reading.{name}]");
         let found = found.ok_or_else(|| {
-            let known: Vec<String> = study
-                .file
-                .question
-                .iter()
-                .flat_map(|(question, answers)| {
-                    answers.keys().map(move |answer| format!("{question}: {answer}"))
-                })
-                .collect();
+            let known = study.answers();
             let known: Vec<&str> = known.iter().map(String::as_str).collect();
             study.unknown(&[&heading], "answer", label, &known)
         })?;
@@ -131,10 +125,7 @@ fn table(done: &Done<'_>, read: &Read<'_>) -> Table {
 /// The row of other results that says the same of the same place; where a place was looked for, which may be another one,
 /// the row beside the same published number.
 pub fn twin<'a>(item: &Item, others: &'a [Item]) -> Option<&'a Item> {
-    let is_named = |one: &&Item| {
-        let name = one.item.strip_prefix(AGAIN).unwrap_or(&one.item);
-        name == item.item && one.series == item.series && one.metric == item.metric
-    };
+    let is_named = |one: &&Item| one.names() == item.names();
     let is_there = |one: &&Item| item.x.iter().all(|(name, value)| one.x.get(name) == Some(value));
     let is_beside = |one: &&Item| item.margin.is_some() && one.published == item.published;
     let named = || others.iter().filter(is_named);

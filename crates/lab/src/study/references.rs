@@ -5,7 +5,7 @@ use super::claims;
 use super::computed::NUMBERS;
 use super::expression::{Expression, Named};
 use super::file::{Condition, Curve, Than};
-use super::study::{Asked, Asking, Study, Wanted};
+use super::study::{Asked, Study, Wanted};
 use super::value::Value;
 use crate::runs::csv::COLUMNS;
 use lasthop_scenario::Problem;
@@ -24,7 +24,7 @@ pub fn measured(study: &Study) -> Result<Measured, Problem> {
     let axes = || file.axis.keys().map(String::as_str);
     for (name, grid) in &file.grid {
         let heading = format!("[grid.{name}]");
-        grid.axes.iter().try_for_each(|axis| known(study, &[&heading], "axis", axis, axes()))?;
+        grid.axes.iter().try_for_each(|axis| study.known(&[&heading], "axis", axis, axes()))?;
         if !grid.computed && grid.runs.full == 0 && grid.runs.questions == 0 {
             return Err(study
                 .text
@@ -35,7 +35,7 @@ pub fn measured(study: &Study) -> Result<Measured, Problem> {
     for (name, measure) in &file.measure {
         let heading = format!("[measure.{name}]");
         if let Some(by) = &measure.by {
-            known(study, &[&heading], "computation", by, NUMBERS.iter().map(|(name, _)| *name))?;
+            study.known(&[&heading], "computation", by, NUMBERS.iter().map(|(name, _)| *name))?;
         }
         if measure.against.is_some() != measure.comparison.is_some() {
             let word = if measure.against.is_some() { "against" } else { "as" };
@@ -48,7 +48,7 @@ pub fn measured(study: &Study) -> Result<Measured, Problem> {
     for binding in &file.published {
         let context = ["[[published]]", binding.rows.all().first().map_or("", String::as_str)];
         note(study, binding.asked(), &context, &mut measured)?;
-        binding.series_is.iter().try_for_each(|axis| known(study, &context, "axis", axis, axes()))?;
+        binding.series_is.iter().try_for_each(|axis| study.known(&context, "axis", axis, axes()))?;
     }
     for points in &file.points {
         note(study, points.asked(), &["[[points]]", &points.item], &mut measured)?;
@@ -59,44 +59,28 @@ pub fn measured(study: &Study) -> Result<Measured, Problem> {
             note(study, condition.asked(), &context, &mut measured)?;
             along_axes(study, condition, &context)?;
             if let Some(Than::Quantity(other)) = &condition.than
-                && (other.metric.is_some() || other.measure.is_some())
+                && other.asked().is_named()
             {
-                let grid = other.grid.as_deref().or(condition.grid.as_deref());
-                note(study, Asked { grid, ..other.asked() }, &context, &mut measured)?;
+                note(study, other.asked().or_in(condition.grid.as_deref()), &context, &mut measured)?;
             }
         }
     }
     for (name, figure) in &file.figure {
         let heading = format!("[figure.{name}]");
-        if figure.metric.is_some() || figure.measure.is_some() {
+        if figure.asked().is_named() {
             note(study, figure.asked(), &[&heading], &mut measured)?;
         }
         for curve in &figure.curve {
             if figure.course.is_some() {
                 sampled(study, curve, &[&heading, &curve.name])?;
             }
-            if curve.metric.is_some() || curve.measure.is_some() {
-                let grid = curve.grid.as_deref().or(figure.grid.as_deref());
-                note(study, Asked { grid, ..curve.asked() }, &[&heading, &curve.name], &mut measured)?;
+            if curve.asked().is_named() {
+                let asked = curve.asked().or_in(figure.grid.as_deref());
+                note(study, asked, &[&heading, &curve.name], &mut measured)?;
             }
         }
     }
     Ok(measured)
-}
-
-/// Whether a name is one of those that there are.
-fn known<'a>(
-    study: &Study,
-    context: &[&str],
-    what: &str,
-    name: &str,
-    names: impl Iterator<Item = &'a str>,
-) -> Result<(), Problem> {
-    let names: Vec<&str> = names.collect();
-    match names.contains(&name) {
-        true => Ok(()),
-        false => Err(study.unknown(context, what, name, &names)),
-    }
 }
 
 /// Whether the axes along which a condition is tried are those of its grid, and its place is one of theirs: elsewhere it
@@ -116,23 +100,15 @@ fn along_axes(study: &Study, condition: &Condition, context: &[&str]) -> Result<
     let Some(grid) = grid_of(study, condition.asked()).and_then(|name| study.file.grid.get(name)) else {
         return Ok(());
     };
-    let (along, only) = (condition.along.as_deref(), condition.along_only.as_deref());
-    let written = condition.at_each.all().iter().map(String::as_str).chain(along).chain(only);
+    let written = condition.at_each.all().iter().chain(&condition.along);
     for (written, (axis, wrong)) in written.flat_map(|one| claims::axes(one).map(move |axis| (one, axis))) {
-        known(study, context, "axis", axis, grid.axes.iter().map(String::as_str))?;
+        study.known(context, "axis", axis, grid.axes.iter().map(String::as_str))?;
         if let Some(wrong) = wrong {
             let message = format!("`{written}`: `{wrong}` is not a number");
             return Err(study.text.about(context, written, message));
         }
     }
-    let (Some(along), Some(only)) = (along, only) else { return Ok(()) };
-    match claims::axes(only).find(|(axis, _)| *axis != along) {
-        Some((axis, _)) => Err(study
-            .text
-            .about(context, only, format!("`along_only` is about `{axis}`, `along` about `{along}`"))
-            .advise(format!("write along_only = \"{along} >= …\""))),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 /// The grid that a table asks about.
@@ -140,9 +116,7 @@ pub fn grid_of<'a>(study: &'a Study, asked: Asked<'a>) -> Option<&'a str> {
     match study.wanted(asked, &[]).ok()? {
         Wanted::Metric { grid, .. } => Some(grid),
         Wanted::Measure { measure, .. } if measure.is_computed() => measure.grid.as_deref(),
-        Wanted::Measure { measure, .. } => {
-            grid_of(study, Asked { grid: measure.grid.as_deref().or(asked.grid), ..measure.asked() })
-        }
+        Wanted::Measure { measure, .. } => grid_of(study, measure.asked().or_in(asked.grid)),
     }
 }
 
@@ -155,7 +129,7 @@ fn sampled(study: &Study, curve: &Curve, context: &[&str]) -> Result<(), Problem
     formula.each_name(&mut |named| {
         if let (Named::Column { name, .. }, Ok(())) = (named, &result) {
             let columns = COLUMNS.iter().map(|column| column.name);
-            result = known(study, context, "sampled column", name, columns);
+            result = study.known(context, "sampled column", name, columns);
         }
     });
     result
@@ -169,10 +143,7 @@ fn note(study: &Study, asked: Asked<'_>, context: &[&str], into: &mut Measured) 
         }
         Wanted::Measure { measure, name } => match measure.is_computed() {
             true => Ok(()),
-            false => {
-                let grid = measure.grid.as_deref().or(asked.grid);
-                note(study, Asked { grid, ..measure.asked() }, &[&format!("[measure.{name}]")], into)
-            }
+            false => note(study, measure.asked().or_in(asked.grid), &[&format!("[measure.{name}]")], into),
         },
     }
 }

@@ -127,7 +127,7 @@ pub fn chapter(
     progress: &dyn Progress,
 ) -> Result<Reproduction, Problem> {
     let done = run(study, settings, store, progress)?;
-    let chapter = prose::chapter(study, &done, settings.seed, progress)?;
+    let chapter = prose::chapter(study, &done, settings.seed)?;
     let answer = prose::answer(study, &done)?;
     let overview = overview::of(study, &done, &answer);
     Ok(Reproduction {

@@ -3,11 +3,12 @@
 use super::cells::is_at;
 use super::claims;
 use super::class::{Class, Judged, PaperRuns, margin_of_place};
-use super::file::{self, Binding, Ordered, Over, Points, Try, Within};
-use super::measure::{Sample, View};
+use super::file::{self, Binding, Claim, Ordered, Over, Points, Try, Within};
+use super::measure::View;
 use super::published::Published;
 use super::runs::{Results, places};
-use super::study::{Asked, Asking, Study, Wanted};
+use super::selector::Row;
+use super::study::{Asked, Study, Wanted};
 use super::value::{Pick, Place, Value};
 use crate::item::Item;
 use serde_json::Map;
@@ -34,13 +35,31 @@ pub fn tried(view: &View<'_>, tried: &Try) -> Vec<Item> {
 
 /// How a published number is measured.
 pub fn binding<'a>(study: &'a Study, published: &Published) -> Option<&'a Binding> {
-    study.file.published.iter().find(|binding| {
-        let filter = &binding.filter;
-        binding.rows.matches(&published.item)
-            && filter.series.as_ref().is_none_or(|series| series.matches(&published.series))
-            && filter.metric.as_ref().is_none_or(|metric| metric.matches(&published.metric))
-            && filter.x.iter().all(|(name, pick)| published.is_at(name, pick))
-    })
+    study
+        .file
+        .published
+        .iter()
+        .find(|binding| binding.rows.matches(&published.item) && binding.filter.takes(published))
+}
+
+/// The published number that a row stands beside. A number that was looked for along an axis has the coordinate where it
+/// was found: the published one has the other.
+pub fn published_of<'a>(study: &'a Study, item: &Item) -> Option<&'a Published> {
+    let beside = || study.published.iter().filter(|published| published.is_beside(item));
+    let is_there = |published: &&Published| {
+        published.coordinates().all(|(name, text)| item.is_at(name, &Value::read(text)))
+    };
+    beside().find(is_there).or_else(|| beside().next())
+}
+
+/// The claim that a row is about.
+pub fn claim_of<'a>(study: &'a Study, item: &Item) -> Option<&'a Claim> {
+    let [name, series, _] = item.names();
+    study
+        .file
+        .claim
+        .iter()
+        .find(|claim| item.margin.is_none() && claim.item == name && claim.series == series)
 }
 
 /// Where a published number is in the grid, and its coordinates.
@@ -49,34 +68,15 @@ pub fn place_of(
     binding: &Binding,
     published: &Published,
 ) -> (Place, Map<String, serde_json::Value>) {
-    let mut place = Place::new();
-    let mut x = Map::new();
-    for (name, text) in published.coordinates() {
-        let value = text.parse().map_or_else(|_| Value::Text(text.into()), Value::Number);
-        x.insert(name.to_owned(), value.json());
-        let axis = study.file.axis.iter().find(|(axis, about)| {
-            (*axis == name || about.column.as_deref() == Some(name))
-                && about.values.iter().any(|one| one.is(text))
-        });
-        match axis {
-            Some((axis, about)) => {
-                let value = about.values.iter().find(|one| one.is(text)).unwrap_or(&value);
-                place.insert(axis.clone(), value.clone());
-            }
-            None => {
-                place.insert(name.to_owned(), value);
-            }
-        }
-    }
+    let read = |(name, text): (&str, &str)| (name.to_owned(), Value::read(text));
+    let x = published.coordinates().map(read).map(|(name, value)| (name, value.json())).collect();
+    let mut place: Place = published.coordinates().map(read).collect();
     for (axis, about) in &study.file.axis {
-        let stands_here = |coordinates: &Ordered<Value>| {
-            coordinates.iter().all(|(name, value)| {
-                published.coordinates().any(|(known, text)| known == name && value.is(text))
-            })
+        let is_here = |value: &&Value| {
+            coordinates(study, axis, value).iter().all(|(name, value)| published.is_at(name, value))
         };
-        if let Some((value, _)) = about.stands_for.iter().find(|(_, coordinates)| stands_here(coordinates)) {
-            let value = about.values.iter().find(|one| one.is(value)).cloned();
-            place.insert(axis.clone(), value.unwrap_or(Value::Text(String::new())));
+        if let Some(value) = about.values.iter().find(is_here) {
+            place.insert(axis.clone(), value.clone());
         }
     }
     if let Some(axis) = &binding.series_is {
@@ -115,8 +115,41 @@ pub fn number(view: &View<'_>, published: &Published) -> Option<Item> {
         undecidable: binding.undecidable.as_deref(),
     };
     let runs = results.map_or(1, |results| results.runs);
-    let (along, bounds) = (values_along(view, binding), study.bounds(binding.asked()));
-    Some(judged(item.note(note), (binding, published, paper), &sample, runs, along, bounds))
+    let margin = margin(view, binding, published);
+    let item = Item { margin: Some(margin), ..item.note(note) };
+    let class = binding.class;
+    let values = sample.defined();
+    let is_as_it_is = sample.is_exact || sample.place.is_some();
+    let estimate = if is_as_it_is { sample.estimate() } else { class.interval(&values) };
+    let Some(ours) = estimate.map(|estimate| estimate.within(study.bounds(binding.asked()))) else {
+        return Some(item);
+    };
+    let mean = ours.mean;
+    let n = values.len() as f64;
+    let variance = values.iter().map(|one| (one - mean) * (one - mean)).sum::<f64>() / (n - 1.0).max(1.0);
+    let all = sample.values.len();
+    let judged = Judged {
+        published: published.value(),
+        margin,
+        class,
+        ours: &ours,
+        is_exact: sample.is_exact,
+        spread: libm::sqrt(variance),
+        of_runs: if values.len() == all { all } else { runs.max(all) },
+        paper,
+    };
+    let judgement = judged.verdict();
+    let note = match judgement.note.is_empty() {
+        true => item.note.clone(),
+        false => format!("{}; {}", judgement.note, item.note),
+    };
+    let value = published.value();
+    Some(Item {
+        verdict: Some(judgement.verdict),
+        deviation_pct: (value != 0.0).then(|| 100.0 * (mean - value) / value.abs()),
+        chance: judgement.chance,
+        ..item.measured(Some(ours)).note(note)
+    })
 }
 
 /// The values of the axis along which a place is looked for.
@@ -127,59 +160,19 @@ fn values_along(view: &View<'_>, binding: &Binding) -> Option<Vec<f64>> {
     view.results(binding.asked())?.axis(axis).iter().map(Value::number).collect()
 }
 
-/// Our number with its interval, and the verdict.
-fn judged(
-    item: Item,
-    (binding, published, paper): (&Binding, &Published, PaperRuns<'_>),
-    sample: &Sample,
-    runs: usize,
-    along: Option<Vec<f64>>,
-    bounds: Option<[f64; 2]>,
-) -> Item {
-    let class = binding.class;
-    let value = published.value();
-    let margin = match &binding.within {
+/// The margin around a published number, at least half of its last printed digit. A value of the grid is exact, however few
+/// digits it has.
+fn margin(view: &View<'_>, binding: &Binding, published: &Published) -> f64 {
+    let (class, value) = (binding.class, published.value());
+    let within = match &binding.within {
         Some(Within::All(within)) => Some(*within),
         Some(Within::Series(by)) => by.get(&published.series).copied(),
         None => None,
     };
-    // A value of the grid is exact, however few digits it has.
-    let of_place = along.filter(|_| class == Class::Place).and_then(|grid| margin_of_place(value, &grid));
-    let printed = || margin.unwrap_or_else(|| class.margin(value)).max(published.half_digit());
-    let margin = of_place.filter(|_| margin.is_none()).unwrap_or_else(printed);
-    let values = sample.defined();
-    let is_as_it_is = sample.is_exact || sample.place.is_some();
-    let estimate = if is_as_it_is { sample.estimate() } else { class.interval(&values) };
-    let Some(ours) = estimate.map(|estimate| estimate.within(bounds)) else {
-        return Item { margin: Some(margin), ..item };
-    };
-    let mean = ours.mean;
-    let n = values.len() as f64;
-    let variance = values.iter().map(|one| (one - mean) * (one - mean)).sum::<f64>() / (n - 1.0).max(1.0);
-    let of_runs =
-        if values.len() == sample.values.len() { values.len() } else { runs.max(sample.values.len()) };
-    let judged = Judged {
-        published: value,
-        margin,
-        class,
-        ours: &ours,
-        is_exact: sample.is_exact,
-        spread: libm::sqrt(variance),
-        of_runs,
-        paper,
-    };
-    let judgement = judged.verdict();
-    let note = match judgement.note.is_empty() {
-        true => item.note.clone(),
-        false => format!("{}; {}", judgement.note, item.note),
-    };
-    Item {
-        verdict: Some(judgement.verdict),
-        deviation_pct: (value != 0.0).then(|| 100.0 * (mean - value) / value.abs()),
-        margin: Some(margin),
-        chance: judgement.chance,
-        ..item.measured(Some(ours)).note(note)
-    }
+    let is_of_grid = class == Class::Place && within.is_none();
+    let of_grid = || margin_of_place(value, &values_along(view, binding)?);
+    let printed = || within.unwrap_or_else(|| class.margin(value)).max(published.half_digit());
+    is_of_grid.then(of_grid).flatten().unwrap_or_else(printed)
 }
 
 /// An axis' coordinate in rows.

@@ -225,7 +225,7 @@ pub fn check(study: &Study, orders: &[Order<'_>], seed: u64) -> Result<usize, Pr
 fn checked(cell: &Cell<'_>, metrics: &[(String, Expression)], seed: u64) -> Result<Scenario, Problem> {
     let scenario = cell.scenario(seed)?;
     for (metric, formula) in metrics {
-        columns::check(formula, &scenario, &cell.place, &cell.groups()).map_err(|(message, help)| {
+        columns::check(formula, &scenario, &cell.place, &cell.grid.groups).map_err(|(message, help)| {
             let heading = format!("[metric.{metric}]");
             let quoted = format!("[metric.\"{metric}\"]");
             let text = &cell.study.text;

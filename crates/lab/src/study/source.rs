@@ -1,6 +1,7 @@
 //! Where a paper's files come from: from the program itself, or from a folder.
 
 use lasthop_scenario::{Draft, Problem};
+use serde::de::DeserializeOwned;
 use std::io::{Error, ErrorKind};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -47,6 +48,14 @@ impl Source {
         }
     }
 
+    /// A file with its name, for messages; `None` if there is none.
+    ///
+    /// # Errors
+    /// If it is there and cannot be read.
+    pub fn file(&self, file: &str) -> Result<Option<Text>, Problem> {
+        Ok(self.text(file)?.map(|text| Text { name: self.path(file), text }))
+    }
+
     /// A path's scenario.
     ///
     /// # Errors
@@ -75,7 +84,7 @@ fn read(path: &Path) -> Result<Option<String>, Problem> {
 }
 
 /// A text of the paper in which something can be wrong.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Text {
     /// How messages call it.
     pub name: String,
@@ -84,6 +93,15 @@ pub struct Text {
 }
 
 impl Text {
+    /// Reads it as TOML.
+    ///
+    /// # Errors
+    /// What the TOML reader reports, at its place.
+    pub fn toml<T: DeserializeOwned>(&self) -> Result<T, Problem> {
+        toml::from_str(&self.text)
+            .map_err(|error| self.at(error.span().unwrap_or(0..0), error.message().trim()))
+    }
+
     /// A problem at some bytes.
     pub fn at(&self, span: Range<usize>, message: impl Into<String>) -> Problem {
         Problem::at(&self.name, &self.text, span, message)

@@ -2,10 +2,11 @@
 
 use super::causes::{self, Cause};
 use super::expression::Expression;
-use super::file::{Comparison, File, Measure, Over};
+use super::file::{Answer, Changes, Comparison, File, Measure, Ordered, Over};
 use super::measure::over_laid;
 use super::ns2::{self, Ns2};
 use super::published::{self, Published};
+use super::reproduce;
 use super::source::{Source, Text};
 use super::value::{Place, Value};
 use crate::papers::deviation::{self, Deviation};
@@ -45,23 +46,17 @@ impl Study {
     /// The first thing that is wrong with its files.
     pub fn read(source: Source) -> Result<Study, Problem> {
         let name = source.path("study.toml");
-        let text = source.text("study.toml")?.ok_or_else(|| {
+        let text = source.file("study.toml")?.ok_or_else(|| {
             Problem::at(&name, &name, 0..name.len(), format!("there is no file `{name}`"))
                 .advise("a paper's folder has study.toml, published.csv and its paths; see docs/papers.md")
         })?;
-        let text = Text { name, text };
-        let file: File = toml::from_str(&text.text)
-            .map_err(|error| text.at(error.span().unwrap_or(0..0), error.message().trim()))?;
+        let file: File = text.toml()?;
         let published = published::read(&source)?;
         let ns2 = ns2::read(&source)?;
         let causes = causes::read(&source)?;
-        let deviations = match source.text("deviations.toml")? {
-            None => Vec::new(),
-            Some(inner) => deviation::read(&inner).map_err(|error| {
-                let span = error.span().unwrap_or(0..0);
-                Problem::at(&source.path("deviations.toml"), &inner, span, error.message().trim())
-            })?,
-        };
+        let deviations: Option<deviation::File> =
+            source.file("deviations.toml")?.map(|text| text.toml()).transpose()?;
+        let deviations = deviations.unwrap_or_default().deviation;
         let prose = source.text("chapter.md")?;
         let mut study = Study {
             source,
@@ -112,28 +107,33 @@ impl Study {
         Ok(digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
     }
 
+    /// Changes of the axes and of the grids.
+    fn changes(&self) -> impl Iterator<Item = &Changes> {
+        let of_axes = self.file.axis.values().flat_map(|axis| axis.case.values().chain([&axis.set]));
+        let grids = self.file.grid.values();
+        of_axes.chain(grids.flat_map(|grid| grid.case.iter().map(|case| &case.changes).chain([&grid.set])))
+    }
+
     /// The files of its paths, each once.
     fn paths(&self) -> BTreeSet<&str> {
-        let of_axes = self.file.axis.values().flat_map(|axis| axis.case.values().chain([&axis.set]));
-        let of_grids = self
-            .file
-            .grid
-            .values()
-            .flat_map(|grid| grid.case.iter().map(|case| &case.changes).chain([&grid.set]));
         let answers = self.file.question.values().flat_map(|answers| answers.values());
         let of_answers = answers.flat_map(|answer| answer.0.iter().map(|part| &part.changes));
-        let named = of_axes.chain(of_grids).chain(of_answers).filter_map(|changes| changes.path.as_deref());
+        let named = self.changes().chain(of_answers).filter_map(|changes| changes.path.as_deref());
         named.chain(self.file.grid.values().filter_map(|grid| grid.path.as_deref())).collect()
     }
 
     /// Whether `@name` means something in some grid.
     pub fn has_name(&self, name: &str) -> bool {
-        let of_axes = self.file.axis.values().flat_map(|axis| axis.case.values().chain([&axis.set]));
-        let of_grids = self.file.grid.values();
-        of_grids.clone().any(|grid| {
-            let cases = grid.case.iter().map(|case| &case.changes).chain([&grid.set]);
-            grid.names.contains_key(name) || cases.into_iter().any(|changes| changes.names.contains_key(name))
-        }) || of_axes.into_iter().any(|changes| changes.names.contains_key(name))
+        self.changes().any(|changes| changes.names.contains_key(name))
+            || self.file.grid.values().any(|grid| grid.names.contains_key(name))
+    }
+
+    /// Labels of all answers: `question: answer`.
+    pub fn answers(&self) -> Vec<String> {
+        let of = |(question, answers): (&String, &Ordered<Answer>)| -> Vec<String> {
+            answers.keys().map(|answer| reproduce::label(question, answer)).collect()
+        };
+        self.file.question.iter().flat_map(of).collect()
     }
 
     /// The grid that is meant: named, or the only one.
@@ -143,8 +143,7 @@ impl Study {
     pub fn grid<'a>(&'a self, named: Option<&'a str>, context: &[&str]) -> Result<&'a str, Problem> {
         let names: Vec<&str> = self.file.grid.keys().map(String::as_str).collect();
         match (named, &names[..]) {
-            (Some(name), _) if names.contains(&name) => Ok(name),
-            (Some(name), _) => Err(self.unknown(context, "grid", name, &names)),
+            (Some(name), _) => self.known(context, "grid", name, names).map(|()| name),
             (None, [only]) => Ok(only),
             (None, _) => Err(self
                 .text
@@ -172,15 +171,14 @@ impl Study {
                 let over = |over: &Over| matches!(over, Over::Mean | Over::Repetitions | Over::Largest);
                 let own = self.bounds(measure.asked()).filter(|_| measure.over.values().all(over));
                 let is_positive = own.is_some_and(|[least, _]| least >= 0.0);
-                let compared = match (&measure.against, measure.comparison) {
+                match (&measure.against, measure.comparison) {
                     (None, _) => own,
                     (_, Some(Comparison::Ratio)) if is_positive => Some([0.0, f64::INFINITY]),
                     (_, Some(Comparison::Change | Comparison::ChangeOfMeans)) if is_positive => {
                         Some([-100.0, f64::INFINITY])
                     }
                     _ => None,
-                };
-                measure.bounds.or(compared)
+                }
             }
             (None, None) => None,
         }
@@ -200,6 +198,21 @@ impl Study {
         own.chain(self.gone_over(measure.asked())).collect()
     }
 
+    /// Whether a name is one of those that there are.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn known<'n>(
+        &self,
+        context: &[&str],
+        what: &str,
+        name: &str,
+        names: impl IntoIterator<Item = &'n str>,
+    ) -> Result<(), Problem> {
+        let names: Vec<&str> = names.into_iter().collect();
+        if names.contains(&name) { Ok(()) } else { Err(self.unknown(context, what, name, &names)) }
+    }
+
     /// A name that is not there.
     pub fn unknown(&self, context: &[&str], what: &str, name: &str, known: &[&str]) -> Problem {
         let help = match nearest(name, known.iter().copied()) {
@@ -217,18 +230,12 @@ impl Study {
     pub fn wanted<'a>(&'a self, asked: Asked<'a>, context: &[&str]) -> Result<Wanted<'a>, Problem> {
         match (asked.metric, asked.measure) {
             (Some(metric), None) => {
-                let known: Vec<&str> = self.file.metric.keys().map(String::as_str).collect();
-                if !known.contains(&metric) {
-                    return Err(self.unknown(context, "metric", metric, &known));
-                }
+                self.known(context, "metric", metric, self.file.metric.keys().map(String::as_str))?;
                 Ok(Wanted::Metric { metric, grid: self.grid(asked.grid, context)? })
             }
             (None, Some(name)) => {
-                let known: Vec<&str> = self.file.measure.keys().map(String::as_str).collect();
-                let Some((name, measure)) = self.file.measure.get_key_value(name) else {
-                    return Err(self.unknown(context, "measure", name, &known));
-                };
-                Ok(Wanted::Measure { name, measure })
+                self.known(context, "measure", name, self.file.measure.keys().map(String::as_str))?;
+                Ok(Wanted::Measure { name, measure: &self.file.measure[name] })
             }
             _ => Err(self.text.about(context, "grid", "either `metric` or `measure` is wanted, one of them")),
         }
@@ -244,6 +251,18 @@ pub struct Asked<'a> {
     pub measure: Option<&'a str>,
     /// The grid.
     pub grid: Option<&'a str>,
+}
+
+impl<'a> Asked<'a> {
+    /// Whether it names a metric or a measure.
+    pub const fn is_named(&self) -> bool {
+        self.metric.is_some() || self.measure.is_some()
+    }
+
+    /// The same in a grid, unless it names one itself.
+    pub fn or_in(self, grid: Option<&'a str>) -> Asked<'a> {
+        Asked { grid: self.grid.or(grid), ..self }
+    }
 }
 
 /// What is meant.
@@ -265,11 +284,12 @@ pub enum Wanted<'a> {
     },
 }
 
-/// Implements [`Asking`] for tables that have `metric`, `measure` and `grid`.
+/// Gives `asked` to tables that have `metric`, `measure` and `grid`.
 macro_rules! asking {
     ($($table:ident),*) => {
-        $(impl Asking for crate::study::file::$table {
-            fn asked(&self) -> Asked<'_> {
+        $(impl crate::study::file::$table {
+            /// The metric or measure that the table asks for, and its grid.
+            pub fn asked(&self) -> Asked<'_> {
                 Asked {
                     metric: self.metric.as_deref(),
                     measure: self.measure.as_deref(),
@@ -278,12 +298,6 @@ macro_rules! asking {
             }
         })*
     };
-}
-
-/// A table of the file that asks for a number.
-pub trait Asking {
-    /// What it asks for.
-    fn asked(&self) -> Asked<'_>;
 }
 
 asking!(Quantity, Measure, Binding, Points, Condition, Figure, Curve);

@@ -1,12 +1,13 @@
 //! Tables of a chapter.
 
 use super::file;
-use super::reproduce::{Done, Tried};
+use super::reproduce::Done;
+use super::selector::{Row, Selector};
 use super::study::Study;
 use super::switches::switched;
 use super::value::Value;
 use crate::document::{Block, Cell, Table};
-use crate::item::{AGAIN, Item};
+use crate::item::Item;
 use crate::papers::cells::{measured, short, trimmed, words};
 use crate::papers::deviation::Deviation;
 use crate::ranking::{Ranked, Ranking};
@@ -17,17 +18,15 @@ use lasthop_scenario::Problem;
 /// # Errors
 /// If it goes across an axis that the file has not.
 pub fn table(study: &Study, done: &Done<'_>, (name, table): (&str, &file::Table)) -> Result<Block, Problem> {
-    if let Some(item) = &table.ranks {
-        return Ok(Block::Ranking(ranking(done, table, item)));
+    if let Some(ranked) = &table.ranks {
+        return Ok(Block::Ranking(ranking(done, table, ranked)));
     }
     Ok(match (table.answers, &table.across) {
         (Some(number), _) => Block::Table(answers(done, table, number)),
         (None, Some(asked)) => {
-            let Some(axis) = study.file.axis.get(asked) else {
-                let known: Vec<&str> = study.file.axis.keys().map(String::as_str).collect();
-                return Err(study.unknown(&[&format!("[table.{name}]"), "across"], "axis", asked, &known));
-            };
-            Block::Table(across(done, table, asked, axis))
+            let context = [&*format!("[table.{name}]"), "across"];
+            study.known(&context, "axis", asked, study.file.axis.keys().map(String::as_str))?;
+            Block::Table(across(done, table, asked, &study.file.axis[asked]))
         }
         (None, None) => rows(done, &table.caption, |item| table.rows.matches(&item.item)),
     })
@@ -36,11 +35,10 @@ pub fn table(study: &Study, done: &Done<'_>, (name, table): (&str, &file::Table)
 /// A column for each value of an axis; each line is a row of the results at all of them.
 fn across(done: &Done<'_>, table: &file::Table, name: &str, axis: &file::Axis) -> Table {
     let coordinate = axis.column.as_deref().unwrap_or(name);
-    let is_at = |item: &Item, value: &Value| {
-        item.series == value.to_string() || item.x.get(coordinate).is_some_and(|x| is_place(x, value))
-    };
+    let is_at =
+        |item: &Item, value: &Value| item.series == value.to_string() || item.is_at(coordinate, value);
     let cell = |line: &file::Column, value: &Value| {
-        let found = done.items.iter().find(|item| is_meant(item, line) && is_at(item, value));
+        let found = done.items.iter().find(|item| line.row.takes(*item) && is_at(item, value));
         found.map_or(Cell::Empty, measured)
     };
     let label = axis.label.clone().unwrap_or_else(|| name.to_owned());
@@ -59,15 +57,11 @@ fn across(done: &Done<'_>, table: &file::Table, name: &str, axis: &file::Axis) -
     }
 }
 
-/// The rows of an item, the largest first.
-fn ranking(done: &Done<'_>, table: &file::Table, item: &str) -> Ranking {
-    let is_at = |row: &&Item| {
-        row.item == *item
-            && table.at.iter().all(|(name, value)| row.x.get(name).is_some_and(|x| is_place(x, value)))
-    };
+/// Some rows, the largest first.
+fn ranking(done: &Done<'_>, table: &file::Table, ranked: &Selector) -> Ranking {
     let mut axis = String::new();
     let mut rows = Vec::new();
-    for row in done.items.iter().filter(is_at) {
+    for row in done.items.iter().filter(|row| ranked.takes(*row)) {
         axis = format!("{}, {}", row.metric, row.unit);
         rows.push(Ranked {
             name: row.series.clone(),
@@ -86,22 +80,19 @@ fn ranking(done: &Done<'_>, table: &file::Table, item: &str) -> Ranking {
 pub fn rows(done: &Done<'_>, caption: &str, is_meant: impl Fn(&Item) -> bool) -> Block {
     let items = done.items.iter().filter(|item| item.verdict.is_some() && is_meant(item));
     let items: Vec<&Item> = items.collect();
-    let table = plain(caption, &items);
-    let has_ns2 = table.columns.len() > COLUMNS.len();
-    let cells = |item: &Item| if has_ns2 { with_ns2(item) } else { row(item) };
-    switched(done, table, &items, cells)
+    let cells = if items.iter().any(|item| item.ns2.is_some()) { with_ns2 } else { row };
+    switched(done, plain(caption, &items, cells), &items, cells)
 }
 
 const COLUMNS: [&str; 7] = ["row", "published", "ours", "off by", "margin", "verdict", "what"];
 
-fn plain(caption: &str, items: &[&Item]) -> Table {
+fn plain(caption: &str, items: &[&Item], cells: fn(&Item) -> Vec<Cell>) -> Table {
+    let rows: Vec<Vec<Cell>> = items.iter().map(|item| cells(item)).collect();
     let mut columns = COLUMNS.map(String::from).to_vec();
-    let has_ns2 = items.iter().any(|item| item.ns2.is_some());
-    if has_ns2 {
+    if rows.first().is_some_and(|row| row.len() > COLUMNS.len()) {
         columns.insert(NS2_AT, "ns-2".into());
     }
-    let row = if has_ns2 { with_ns2 } else { row };
-    Table { caption: caption.into(), columns, rows: items.iter().map(|item| row(item)).collect() }
+    Table { caption: caption.into(), columns, rows }
 }
 
 fn with_ns2(item: &Item) -> Vec<Cell> {
@@ -164,7 +155,7 @@ fn answers(done: &Done<'_>, table: &file::Table, number: usize) -> Table {
     if !tried().any(|tried| tried.question.is_empty()) {
         rows.push(line("default", table, |column| find(&done.items, column)));
     }
-    rows.extend(tried().map(|tried| line(&tried.label, table, |column| tried.find(column))));
+    rows.extend(tried().map(|tried| line(&tried.label, table, |column| find(&tried.items, column))));
     let mut columns = vec!["open question: answer".to_owned()];
     columns.extend(table.column.iter().map(|column| column.heading.clone()));
     let has_distances = table.column.iter().any(|column| column.verdict);
@@ -197,29 +188,9 @@ fn line<'a>(label: &str, table: &file::Table, find: impl Fn(&file::Column) -> Op
     std::iter::once(Cell::Text(label.to_owned())).chain(table.column.iter().map(cell)).collect()
 }
 
-impl Tried<'_> {
-    fn find(&self, column: &file::Column) -> Option<&Item> {
-        find(&self.items, column)
-    }
-}
-
 /// The item of a column.
 fn find<'a>(items: &'a [Item], column: &file::Column) -> Option<&'a Item> {
-    items.iter().find(|item| is_meant(item, column))
-}
-
-/// Whether a column or a line means this row.
-fn is_meant(item: &Item, column: &file::Column) -> bool {
-    let name = item.item.strip_prefix(AGAIN).unwrap_or(&item.item);
-    name == column.item
-        && column.series.as_ref().is_none_or(|series| *series == item.series)
-        && column.metric.as_ref().is_none_or(|metric| *metric == item.metric)
-        && column.at.iter().all(|(name, value)| item.x.get(name).is_some_and(|x| is_place(x, value)))
-}
-
-/// Whether a row's coordinate is this value: 3 is 3.0.
-fn is_place(x: &serde_json::Value, value: &Value) -> bool {
-    *x == value.json() || (value.number().is_some() && x.as_f64() == value.number())
+    items.iter().find(|item| column.row.takes(*item))
 }
 
 /// What the paper leaves open or contradicts.
@@ -256,14 +227,6 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_its_own_value_alone() {
-        assert!(is_place(&3.0.into(), &Value::Number(3.0)) && is_place(&3.into(), &Value::Number(3.0)));
-        assert!(is_place(&"mac".into(), &Value::Text("mac".into())));
-        assert!(!is_place(&"jtcp".into(), &Value::Text("mac".into())), "both are no numbers");
-        assert!(!is_place(&2.into(), &Value::Number(3.0)));
-    }
-
-    #[test]
     fn a_number_and_a_claim_share_their_columns() {
         let ours = Estimate { mean: 132.0, ci95: [130.0, 134.0], runs: 20 };
         let number = Item::new("saad", "table2", "reno").metric("mean throughput", "kbit/s").at("flows", 6);
@@ -276,7 +239,7 @@ mod tests {
         };
         let claim =
             Item::new("saad", "claim-fig6", "claim").said("W_CW above Reno", 0.25, 8, Verdict::Differs);
-        let table = plain("caption", &[&number, &claim]);
+        let table = plain("caption", &[&number, &claim], row);
         let texts: Vec<Vec<&str>> =
             table.rows.iter().map(|row| row.iter().map(Cell::text).collect()).collect();
         assert_eq!(

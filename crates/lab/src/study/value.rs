@@ -53,6 +53,14 @@ impl Value {
         }
     }
 
+    /// Whether a row's coordinate is this value: 3 is 3.0, and a word is no number.
+    pub fn is_json(&self, x: &serde_json::Value) -> bool {
+        match self {
+            Value::Number(number) => x.as_f64().is_some_and(|x| same(x, *number)),
+            _ => *x == self.json(),
+        }
+    }
+
     /// Whether two values are one, up to the rounding of what was written.
     pub fn same(&self, other: &Value) -> bool {
         match (self, other) {

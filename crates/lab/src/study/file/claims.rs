@@ -47,10 +47,8 @@ pub struct Condition {
     pub than: Option<Than>,
     /// For `within` and `alike`: how far, as a share.
     pub by: Option<f64>,
-    /// The axis along which it grows, falls, ends or is best.
+    /// The axis along which it grows, falls, ends or is best, with bounds as in `at_each`: `wt >= 200`.
     pub along: Option<String>,
-    /// Values of that axis at which it is looked at, as in `at_each`; all by default.
-    pub along_only: Option<String>,
     /// Whether a point at which it is undefined counts as holding.
     #[serde(default)]
     pub undefined_holds: bool,
@@ -64,8 +62,6 @@ pub enum Than {
     Number(f64),
     /// Two: from, to.
     Range([f64; 2]),
-    /// A value of the axis (`best at`).
-    Named(String),
     /// The same, or another quantity elsewhere.
     Quantity(Quantity),
 }
@@ -95,21 +91,12 @@ pub enum Word {
     Grows,
     /// Along an axis: no step goes up, and the last is below the first.
     Falls,
-    /// Along an axis: no step goes down by more than the margin of an order.
-    #[serde(rename = "never falls")]
-    NeverFalls,
-    /// Along an axis: no step goes up by more than that.
-    #[serde(rename = "never grows")]
-    NeverGrows,
     /// Along an axis: its last is above its first.
     #[serde(rename = "higher at the end")]
     HigherAtEnd,
     /// Along an axis: its last is below its first.
     #[serde(rename = "lower at the end")]
     LowerAtEnd,
-    /// Along an axis: nowhere is it larger than at `than`.
-    #[serde(rename = "largest at")]
-    LargestAt,
     /// Along an axis: nowhere is it smaller than at `than`.
     #[serde(rename = "smallest at")]
     SmallestAt,

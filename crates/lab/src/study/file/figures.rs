@@ -1,6 +1,7 @@
 //! Pictures and tables.
 
 use super::Ordered;
+use crate::study::selector::Selector;
 use crate::study::value::{Pick, Texts, Value};
 use serde::Deserialize;
 
@@ -101,10 +102,9 @@ pub struct Curve {
     /// Published rows instead: their items.
     #[serde(default)]
     pub published: Texts,
-    /// Of these, those of a series.
-    pub of_series: Option<String>,
-    /// Of these, those of a metric.
-    pub of_metric: Option<String>,
+    /// Of these, which.
+    #[serde(default, rename = "where")]
+    pub filter: Selector,
     /// A factor of the ordinate.
     pub times: Option<f64>,
     /// How it is drawn.
@@ -131,11 +131,8 @@ pub struct Table {
     /// The lines of such a table.
     #[serde(default)]
     pub line: Vec<Column>,
-    /// A ranking: the rows of this item, by their series, the largest first.
-    pub ranks: Option<String>,
-    /// Where, in their coordinates.
-    #[serde(default)]
-    pub at: Ordered<Value>,
+    /// A ranking: these rows, by their series, the largest first.
+    pub ranks: Option<Selector>,
     /// What is ranked, and what the words beside each say: two headings.
     #[serde(default)]
     pub headings: Vec<String>,
@@ -150,15 +147,8 @@ pub struct Table {
 pub struct Column {
     /// Its heading.
     pub heading: String,
-    /// The row's item.
-    pub item: String,
-    /// Its series, if several have that item.
-    pub series: Option<String>,
-    /// Its metric.
-    pub metric: Option<String>,
-    /// Its coordinates.
-    #[serde(default)]
-    pub at: Ordered<Value>,
+    /// The row.
+    pub row: Selector,
     /// Whether its verdict is shown, and not its number.
     #[serde(default)]
     pub verdict: bool,

@@ -2,6 +2,7 @@
 
 use super::Ordered;
 use crate::study::class::Class;
+use crate::study::selector::Selector;
 use crate::study::value::{Pick, Texts, Value};
 use serde::Deserialize;
 
@@ -104,8 +105,6 @@ pub struct Measure {
     /// Its unit.
     #[serde(default)]
     pub unit: String,
-    /// Ends that it cannot pass, where its metric's are not its own.
-    pub bounds: Option<[f64; 2]>,
 }
 
 impl Measure {
@@ -121,9 +120,9 @@ impl Measure {
 pub struct Binding {
     /// Which rows, by patterns of their item.
     pub rows: Texts,
-    /// Of these, which: by `series`, `metric` and coordinates.
+    /// Of these, which.
     #[serde(default, rename = "where")]
-    pub filter: Filter,
+    pub filter: Selector,
     /// A metric.
     pub metric: Option<String>,
     /// Or a measure.
@@ -148,19 +147,6 @@ pub struct Binding {
     /// Whether its rows stand in the report's first picture.
     #[serde(default)]
     pub headline: bool,
-}
-
-/// Which rows.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Filter {
-    /// By pattern of the series.
-    pub series: Option<Texts>,
-    /// By pattern of the metric.
-    pub metric: Option<Texts>,
-    /// By coordinates, as they are written in `published.csv`.
-    #[serde(default)]
-    pub x: Ordered<Pick>,
 }
 
 /// A margin in the row's unit.

@@ -39,8 +39,6 @@ pub struct File {
     pub ours: bool,
     /// Authors, title, where it appeared.
     pub citation: String,
-    /// Where its mechanism lives: `sender`, `receiver`, `router`, `link`.
-    pub lives_at: Texts,
     /// Whether the paper says how often it ran what it measures.
     #[serde(default)]
     pub paper_runs: PaperRuns,
@@ -107,9 +105,6 @@ pub struct Changes {
     /// Names for places in the scenario, used as `"@NAME.key"`.
     #[serde(default)]
     pub names: Ordered<Texts>,
-    /// Groups of flows, by patterns of their names.
-    #[serde(default)]
-    pub groups: Ordered<Texts>,
     /// The rest: keys of the scenario.
     #[serde(flatten)]
     pub keys: Ordered<Value>,
@@ -193,7 +188,7 @@ pub struct Grid {
     /// Names for places in its scenarios.
     #[serde(default)]
     pub names: Ordered<Texts>,
-    /// Groups of its flows.
+    /// Groups of its flows, by patterns of their names.
     #[serde(default)]
     pub groups: Ordered<Texts>,
     /// What is drawn for each repetition.

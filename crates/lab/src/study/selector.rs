@@ -1,0 +1,115 @@
+//! Rows by name and place: bindings, causes, curves, tables and placeholders of a text select them alike.
+
+use super::file::{Claim, Ordered};
+use super::published::Published;
+use super::value::{OneOrMore, Pick, Texts, Value};
+use crate::item::{AGAIN, Item};
+use serde::Deserialize;
+
+/// A row of `published.csv` or of the results.
+pub trait Row {
+    /// Item, series and metric.
+    fn names(&self) -> [&str; 3];
+    /// Whether the row has this value on a coordinate.
+    fn is_at(&self, name: &str, value: &Value) -> bool;
+}
+
+impl Row for Published {
+    fn names(&self) -> [&str; 3] {
+        [&self.item, &self.series, &self.metric]
+    }
+
+    fn is_at(&self, name: &str, value: &Value) -> bool {
+        self.coordinates().any(|(known, text)| known == name && value.is(text))
+    }
+}
+
+impl Row for Item {
+    fn names(&self) -> [&str; 3] {
+        [self.item.strip_prefix(AGAIN).unwrap_or(&self.item), &self.series, &self.metric]
+    }
+
+    fn is_at(&self, name: &str, value: &Value) -> bool {
+        self.x.get(name).is_some_and(|x| value.is_json(x))
+    }
+}
+
+/// A claim measures several quantities at many places: a metric or a coordinate selects none.
+impl Row for Claim {
+    fn names(&self) -> [&str; 3] {
+        [&self.item, &self.series, ""]
+    }
+
+    fn is_at(&self, _: &str, _: &Value) -> bool {
+        false
+    }
+}
+
+/// Rows, by patterns of their names and by coordinates; an absent part selects any row.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Selector {
+    /// Patterns of the item.
+    pub item: Option<Texts>,
+    series: Option<Texts>,
+    metric: Option<Texts>,
+    #[serde(default)]
+    x: Ordered<Pick>,
+}
+
+impl Selector {
+    /// The selector of a placeholder: `ITEM, series=…, metric=…, NAME=VALUE`. A name with commas needs `;` between the
+    /// parts. `None` if a part has no `=`.
+    pub fn read(text: &str) -> Option<Selector> {
+        let separator = if text.contains(';') { ';' } else { ',' };
+        let mut parts = text.split(separator).map(str::trim);
+        let one = |text: &str| Some(OneOrMore(vec![text.to_owned()]));
+        let mut selector = Selector { item: one(parts.next()?), ..Selector::default() };
+        for part in parts {
+            let (name, value) = part.split_once('=')?;
+            match (name.trim(), value.trim()) {
+                ("series", series) => selector.series = one(series),
+                ("metric", metric) => selector.metric = one(metric),
+                (name, value) => {
+                    selector.x.insert(name.to_owned(), OneOrMore(vec![Value::read(value)]));
+                }
+            }
+        }
+        Some(selector)
+    }
+
+    /// Whether it selects this row.
+    pub fn takes(&self, row: &impl Row) -> bool {
+        let patterns = [&self.item, &self.series, &self.metric].into_iter().zip(row.names());
+        patterns.into_iter().all(|(texts, name)| texts.as_ref().is_none_or(|texts| texts.matches(name)))
+            && self.x.iter().all(|(name, pick)| pick.values().iter().any(|value| row.is_at(name, value)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn takes(placeholder: &str, item: &Item) -> bool {
+        Selector::read(placeholder).is_some_and(|selector| selector.takes(item))
+    }
+
+    #[test]
+    fn a_row_is_selected_by_its_names_and_by_its_own_word_or_number_alone() {
+        let item = Item::new("p", "sensitivity-i", "s, t").at("place", "test").at("ber", 7e-5).at("flows", 3);
+        for (placeholder, is_meant) in [
+            ("i", true),
+            ("i; series=s, t; place=test", true),
+            ("i, ber=0.00007", true),
+            ("i, flows=3.0", true),
+            ("i; series=s", false),
+            ("i, metric=goodput", false),
+            ("i, place=other", false),
+            ("i, ber=test", false),
+            ("i, load=test", false),
+            ("i, test", false),
+        ] {
+            assert_eq!(takes(placeholder, &item), is_meant, "{placeholder}");
+        }
+    }
+}
