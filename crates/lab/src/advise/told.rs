@@ -1,6 +1,6 @@
 //! Advice as a table, a picture and JSON.
 
-use super::candidates::{Place, of_linux};
+use super::candidates::Place;
 use super::ranking::Row;
 use super::{Advice, CERTAIN};
 use crate::change::Change;
@@ -8,6 +8,8 @@ use crate::document::{Block, Cell, Chapter, Document, Table};
 use crate::papers::cells::number;
 use crate::ranking::{Ranked, Ranking};
 use crate::stats::Estimate;
+use lasthop_base::find;
+use lasthop_tcp::sender::congestion;
 use serde_json::{Value, json};
 
 impl Advice {
@@ -92,7 +94,7 @@ impl Advice {
         if candidate.places.is_empty() || !candidate.places.iter().all(is_real) {
             return None;
         }
-        let control = of_linux(row.congestion)?;
+        let control = find(congestion::ALL, row.congestion)?.info.linux_name?;
         // Keys of flows are about the simulated ends; both ends are real here.
         let sets = candidate.set.iter().filter(|(key, _)| !key.starts_with("flow."));
         let sets: String = sets.map(|(key, value)| format!(" --set '{key}={value}'")).collect();
