@@ -6,6 +6,7 @@ use crate::program::{MOST_PIECES, Program};
 use crate::settings::Settings;
 use lasthop_base::{Duration, Time};
 use lasthop_os::SystemError;
+use lasthop_tcp::receiver::shape::Pieces;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::io;
 use std::os::fd::AsFd;
@@ -46,7 +47,7 @@ fn obstacle(settings: &Settings) -> Option<String> {
         return Some("with a judge each ACK is decided on outside the kernel".to_owned());
     }
     match settings.pieces() {
-        Some((1..=MOST_PIECES, _)) => None,
+        Some(Pieces { count: 1..=MOST_PIECES, .. }) => None,
         Some(_) => Some(format!("the kernel's program makes no more than {MOST_PIECES} ACKs of one")),
         None => Some("the kernel's program makes a fixed number of ACKs of one".to_owned()),
     }

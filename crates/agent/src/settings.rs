@@ -1,15 +1,15 @@
-//! Which window, which shape, which judge.
+//! Which window, which shape, which judge: options as mechanisms describe them ([`Live`]).
 
-use lasthop_base::{Choice, Value, quantity};
-use lasthop_tcp::receiver::cause;
-use lasthop_tcp::receiver::{estimate, shape, window};
+use lasthop_base::{Choice, Info, Live, Mechanism, Unit, Value, find, quantity};
+use lasthop_tcp::receiver::shape::Pieces;
+use lasthop_tcp::receiver::{cause, estimate, shape, window};
 
 /// What becomes of ACKs. [`Settings::default`] changes nothing.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The window to advertise at most; the kernel's own if there is none.
     pub window: Option<Choice<window::Build>>,
-    /// In how many ACKs the kernel's one goes out.
+    /// ACKs sent for each kernel ACK.
     pub shape: Option<Choice<shape::Build>>,
     /// Who judges losses, for shapes that want to know.
     pub cause: Option<Choice<cause::Build>>,
@@ -29,30 +29,23 @@ impl Settings {
     /// # Errors
     /// One sentence that says what is wrong and what would be right.
     pub fn window(text: &str) -> Result<Choice<window::Build>, String> {
-        let (name, value) = parts(text);
-        match (name, value) {
-            ("dynamic", None) => Ok(Choice::named(window::ALL, "dynamic")),
-            ("dynamic", Some(k)) => with("dynamic", &[("k", k)]),
-            ("link-rate", Some(rate)) => with("link_rate", &[("rate", rate)]),
-            // Whether bytes or with a unit.
-            ("fixed", Some(size)) => {
-                let bytes = size.parse::<u64>().or_else(|_| quantity::bytes(size))?;
-                with("buffer", &[("size", &format!("{bytes} bytes"))])
-            }
-            _ => {
-                Err("expected dynamic, dynamic=K, link-rate=RATE or fixed=BYTES, like fixed=64KiB".to_owned())
-            }
+        let expected = "expected dynamic, dynamic=K, link-rate=RATE or fixed=BYTES, like fixed=64KiB";
+        option(window::ALL, text).map_or_else(|| Err(expected.to_owned()), |(choice, _)| choice)
+    }
+
+    /// The option's words for a window that [`Settings::window`] made: `dynamic=2`.
+    pub fn words(window: &Choice<window::Build>) -> String {
+        match window.info.live {
+            Some(live) => format!("{}={}", live.word, written(window.values.value(live.parameter))),
+            None => window.info.name.to_owned(),
         }
     }
 
-    /// How many ACKs become of one, and whether they are all the same; `None` where that is not a fixed number.
-    pub fn pieces(&self) -> Option<(u32, bool)> {
-        let Some(shape) = &self.shape else { return Some((1, false)) };
-        let count = || shape.values.count("count") as u32;
-        match shape.info.name {
-            "copies" => Some((count(), true)),
-            "split" if shape.values.word("when") == "always" => Some((count(), false)),
-            _ => None,
+    /// ACKs that go out for one of the kernel's; `None` where their number is not fixed.
+    pub fn pieces(&self) -> Option<Pieces> {
+        match &self.shape {
+            Some(shape) => (shape.build)(&shape.values).pieces(),
+            None => Some(Pieces { count: 1, are_copies: false }),
         }
     }
 
@@ -61,21 +54,20 @@ impl Settings {
     /// # Errors
     /// One sentence that says what is wrong and what would be right.
     pub fn shape(text: &str, is_judged: bool) -> Result<Choice<shape::Build>, String> {
-        let (name, value) = parts(text);
-        let mut choice = match name {
-            "split" => Choice::named(shape::ALL, "split"),
-            "copies" => Choice::named(shape::ALL, "copies"),
-            _ => return Err("expected split, split=N or copies=N".to_owned()),
+        let Some((choice, live)) = option(shape::ALL, text) else {
+            return Err("expected split, split=N or copies=N".to_owned());
         };
-        // One more than the kernel's own, where nothing is said: the host's uplink is not known.
-        set(&mut choice, "count", value.unwrap_or("2"))?;
-        if name == "split" {
-            if matches!(choice.values.value("count"), Value::Count(0)) {
-                return Err(
-                    "Eq. 5 needs the uplink's queue, which is not known here: at least split=1".to_owned()
-                );
-            }
-            set(&mut choice, "when", if is_judged { "after_wireless_loss" } else { "always" })?;
+        let mut choice = choice?;
+        if *choice.values.value(live.parameter) == Value::Count(0) {
+            let word = live.word;
+            return Err(format!(
+                "Eq. 5 needs the uplink's queue, which is not known here: at least {word}=1"
+            ));
+        }
+        if let Some((parameter, value)) = live.unjudged
+            && !is_judged
+        {
+            set(&mut choice, parameter, value)?;
         }
         Ok(choice)
     }
@@ -85,34 +77,55 @@ impl Settings {
     /// # Errors
     /// One sentence that says what is wrong and what would be right.
     pub fn cause(text: &str) -> Result<Choice<cause::Build>, String> {
-        match cause::ALL.iter().find(|mechanism| mechanism.info.name == text) {
-            Some(_) if text == "mac" => {
-                Err("the mac judge needs reports from the link layer, which no driver gives: use jtcp or rtt"
-                    .to_owned())
-            }
-            Some(_) => Ok(Choice::named(cause::ALL, text)),
-            None => Err("expected jtcp, rtt or always".to_owned()),
+        let Some(choice) = find(cause::ALL, text).map(Choice::of) else {
+            return Err("expected jtcp, rtt or always".to_owned());
+        };
+        match (choice.build)(&choice.values).needs_reports() {
+            false => Ok(choice),
+            true => Err(format!(
+                "the {text} judge needs reports from the link layer, which no driver gives: use jtcp or rtt"
+            )),
         }
     }
 }
 
-fn parts(text: &str) -> (&str, Option<&str>) {
-    text.split_once('=').map_or((text.trim(), None), |(name, value)| (name.trim(), Some(value.trim())))
-}
-
-fn with(name: &str, values: &[(&str, &str)]) -> Result<Choice<window::Build>, String> {
-    let mut choice = Choice::named(window::ALL, name);
-    for (name, text) in values {
-        set(&mut choice, name, text)?;
-    }
-    Ok(choice)
+/// The mechanism that an option asks for, with its value; `None` if no mechanism has such an option.
+fn option<B: ?Sized>(list: &'static [Mechanism<B>], text: &str) -> Option<(Result<Choice<B>, String>, Live)> {
+    let (word, value) = text.split_once('=').map_or((text, None), |(word, value)| (word, Some(value.trim())));
+    let is_meant = |info: &Info| info.live.filter(|live| live.word == word.trim());
+    let (mechanism, live) = list.iter().find_map(|one| Some((one, is_meant(&one.info)?)))?;
+    let value = value.or(live.usual)?;
+    let mut choice = Choice::of(mechanism);
+    Some((set(&mut choice, live.parameter, value).map(|()| choice), live))
 }
 
 fn set<B: ?Sized>(choice: &mut Choice<B>, name: &str, text: &str) -> Result<(), String> {
     let known = choice.info.parameters.iter().find(|parameter| parameter.name == name);
     let Some(parameter) = known else { return Err(format!("{} has no {name}", choice.info.name)) };
-    choice.values.set(parameter.name, parameter.unit.parse(text)?);
+    let value = match parameter.unit {
+        // Bytes need no unit here.
+        Unit::Bytes(..) => {
+            let bytes = text.parse::<u64>().or_else(|_| quantity::bytes(text))?;
+            parameter.unit.parse(&format!("{bytes} bytes"))?
+        }
+        unit => unit.parse(text)?,
+    };
+    choice.values.set(parameter.name, value);
     Ok(())
+}
+
+/// A value as an option takes it.
+fn written(value: &Value) -> String {
+    match value {
+        Value::Number(number) => number.to_string(),
+        Value::Rate(rate) => format!("{}kbit/s", rate.bps() as f64 / 1e3),
+        Value::Bytes(whole) | Value::Count(whole) => whole.to_string(),
+        Value::Duration(span) => span.to_string(),
+        Value::Bdp(number) => format!("{number}bdp"),
+        Value::Flag(flag) => flag.to_string(),
+        Value::Word(word) => (*word).to_owned(),
+        Value::Counts(counts) => format!("{counts:?}"),
+    }
 }
 
 #[cfg(test)]
@@ -130,6 +143,16 @@ mod tests {
         for wrong in ["", "fixed", "fixed=", "link-rate", "link-rate=fast", "dynamic=0", "large"] {
             assert!(Settings::window(wrong).is_err(), "{wrong}");
         }
+        // The words of a window ask for the same window.
+        for (text, words) in [
+            ("dynamic", "dynamic=2"),
+            ("dynamic=2.5", "dynamic=2.5"),
+            ("fixed=64KiB", "fixed=65536"),
+            ("link-rate=2Mbit/s", "link-rate=2000kbit/s"),
+        ] {
+            assert_eq!(Settings::words(&Settings::window(text).unwrap()), words);
+            assert_eq!(Settings::words(&Settings::window(words).unwrap()), words);
+        }
     }
 
     #[test]
@@ -142,6 +165,18 @@ mod tests {
         for wrong in ["split=0", "copies=0", "copies=65", "once=2", "split=x"] {
             assert!(Settings::shape(wrong, false).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_number_of_pieces_is_fixed_without_a_judge() {
+        let pieces = |text: &str, is_judged| {
+            let shape = Some(Settings::shape(text, is_judged).unwrap());
+            Settings { shape, ..Settings::default() }.pieces()
+        };
+        assert_eq!(pieces("split=4", false), Some(Pieces { count: 4, are_copies: false }));
+        assert_eq!(pieces("split=4", true), None);
+        assert_eq!(pieces("copies=3", false), Some(Pieces { count: 3, are_copies: true }));
+        assert_eq!(Settings::default().pieces(), Some(Pieces { count: 1, are_copies: false }));
     }
 
     #[test]

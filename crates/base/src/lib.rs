@@ -16,8 +16,8 @@ pub mod spread;
 pub mod time;
 
 pub use mechanism::{
-    Answer, Choice, Info, Is, Limit, Mechanism, Need, OneOf, OnlyIf, Parameter, Question, Seam, Unit, Value,
-    Values,
+    Answer, Choice, Info, Is, Limit, Live, Mechanism, Need, OneOf, OnlyIf, Parameter, Question, Seam, Unit,
+    Value, Values, find,
 };
 pub use random::Stream;
 pub use rate::Rate;

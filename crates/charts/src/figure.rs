@@ -95,7 +95,6 @@ impl Point {
 
     /// A mean with its interval.
     pub fn of(x: f64, estimate: &Estimate) -> Point {
-        let finite = estimate.ci95.iter().all(|end| end.is_finite());
-        Point { x, y: estimate.mean, ci95: finite.then_some(estimate.ci95) }
+        Point { x, y: estimate.mean, ci95: estimate.ci95 }
     }
 }

@@ -231,8 +231,7 @@ pub(crate) fn measured(item: &Item) -> Option<String> {
         Some([low, high]) if item.is_skewed() => {
             format!("{} ({} to {})", plain(mean), plain(low), plain(high))
         }
-        Some(ci95) => with_interval(&Estimate { mean, ci95, runs: item.runs }),
-        None => plain(mean),
+        ci95 => with_interval(&Estimate { mean, ci95, runs: item.runs }),
     })
 }
 

@@ -81,7 +81,7 @@ mod tests {
     use lasthop_lab::study::overview::Overview;
 
     fn differing(item: &str, published: f64, mean: f64) -> Item {
-        let ours = Estimate { mean, ci95: [mean - 1.0, mean + 1.0], runs: 10 };
+        let ours = Estimate { mean, ci95: Some([mean - 1.0, mean + 1.0]), runs: 10 };
         let item =
             Item::new("test", item, "reno").metric("goodput", "kbit/s").at("loss", 0.1).measured(Some(ours));
         Item {

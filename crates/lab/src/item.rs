@@ -111,9 +111,7 @@ impl Item {
     /// Our number; `None` where it is undefined.
     pub fn measured(self, estimate: Option<Estimate>) -> Item {
         match estimate {
-            Some(Estimate { mean, ci95, runs }) => {
-                Item { measured: Some(mean), ci95: Some(ci95), runs, ..self }
-            }
+            Some(Estimate { mean, ci95, runs }) => Item { measured: Some(mean), ci95, runs, ..self },
             None => self,
         }
     }

@@ -34,7 +34,7 @@ fn a_deep_buffer_wants_a_window_or_a_queue_that_follows_the_path() {
     assert!(first.iter().any(keeps_it_short), "{:?}", names(&first));
     for row in &first {
         let score = row.score_pct.unwrap();
-        assert!(score.ci95[0] > 50.0, "{}: {score:?}", row.candidate.name);
+        assert!(score.is_above(50.0), "{}: {score:?}", row.candidate.name);
         let change = row.short_change.unwrap();
         assert!(change.percent < -80.0, "short transfers wait less: {change:?}");
     }
@@ -69,7 +69,7 @@ fn the_commands_for_real_tcp_are_the_candidates_experiments() {
     assert_eq!(live(&pair).unwrap(), format!("{measured} --senders bbr --window dynamic"));
     // Each that surely helps and can be tried has its line.
     let steps = advice.next_steps(path);
-    let helping = advice.rows.iter().filter(|row| row.score_pct.unwrap().ci95[0] > 0.0);
+    let helping = advice.rows.iter().filter(|row| row.score_pct.unwrap().is_above(0.0));
     let expected = helping.filter_map(live).count();
     let listed = steps.iter().filter(|(words, _)| words.starts_with("To try")).count();
     assert!(expected > 1 && listed == expected, "{listed} of {expected}: {steps:?}");

@@ -16,7 +16,7 @@
 //! * [`change`]: what may be set while time passes; `changing`: a direction whose rate may be.
 //! * [`across`]: what one direction of a link tells the other; [`counters`]: what is counted of PDUs.
 //! * [`arq`]: what does the link layer do when it does not?
-//! * [`catalogue`]: every mechanism of these folders, by seam.
+//! * [`Catalogue`]: every mechanism of these folders, by seam.
 //!
 //! What is absent: no clock. A link says at once when a packet will arrive or that it
 //! will not, because nothing that comes later can change it; only elements wait.
@@ -25,7 +25,6 @@ pub mod across;
 pub mod admission;
 pub mod arq;
 mod bucket;
-pub mod catalogue;
 pub mod change;
 mod changing;
 pub mod channel;
@@ -49,9 +48,8 @@ mod store;
 mod trouble;
 pub mod wifi;
 
-pub use catalogue::Catalogue;
 pub use change::{Change, Fixed, Setting};
 pub use element::{Element, Output};
-pub use link::{Config, Line, Link, Passage};
+pub use link::{Catalogue, Config, Line, Link, Passage};
 pub use processing::Processing;
 pub use trouble::Trouble;

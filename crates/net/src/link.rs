@@ -3,7 +3,8 @@
 //! The queue is first in, first out, and nothing is removed from its middle, so a
 //! packet's whole passage is known when it joins. A packet costs one call.
 //!
-//! * `config`: what a direction is made of; `line`: of which kind it is then, this one or an element, and how it is built;
+//! * `config`: parts of a direction and every mechanism for them; `line`: of which kind it is then, this one or an
+//!   element, and how it is built;
 //! * `set`: what of it may be changed while it runs; `impaired`: which packets join twice, and which are damaged;
 //!   `light`: recorded trains.
 
@@ -13,7 +14,7 @@ mod light;
 mod line;
 mod set;
 
-pub use config::Config;
+pub use config::{Catalogue, Config};
 pub use line::Line;
 
 use crate::admission::{Admission, Room, State, Verdict};

@@ -34,8 +34,7 @@ fn number(outcomes: &[Outcome], base: &[Outcome], flow: usize, metric: &Metric) 
     let Some(estimate) = Estimate::of(&values) else { return Value::Null };
     let pairs = outcomes.iter().zip(base).filter_map(|(one, other)| Some((of(one)?, of(other)?)));
     let (ones, others): (Vec<f64>, Vec<f64>) = pairs.unzip();
-    let ci95 = estimate.ci95.iter().all(|end| end.is_finite()).then_some(estimate.ci95);
     let change =
         Change::of(&ones, &others).map(|change| json!({ "percent": change.percent, "ci95": change.ci95 }));
-    json!({ "mean": estimate.mean, "ci95": ci95, "runs": estimate.runs, "change": change })
+    json!({ "mean": estimate.mean, "ci95": estimate.ci95, "runs": estimate.runs, "change": change })
 }

@@ -9,14 +9,14 @@ mod links;
 mod sender;
 
 pub(crate) use flows::{any_flow, flow};
-pub(crate) use links::{direction, link_ends};
+pub(crate) use links::{direction, link_ends, put_direction};
 pub(crate) use sender::sender;
 
 use crate::catalogue::Catalogue;
 use crate::key::{Form, Key};
 use crate::mechanisms::USUAL_LIMIT;
 use lasthop_base::{Duration, Question, Unit};
-use links::DIRECTION;
+use links::direction_names;
 use sender::SENDER;
 use std::sync::LazyLock;
 
@@ -103,22 +103,20 @@ fn answers(catalogue: &Catalogue, side: &str) -> Vec<Key> {
 
 /// The names of the keys of a node, of a sender or receiver, or of a link's direction (`link`).
 pub(crate) fn names(catalogue: &Catalogue, side: &str) -> Vec<&'static str> {
-    let (before, behind): (&'static [Key], &'static [Key]) = match side {
-        "sender" => (&[], &SENDER),
-        "link" => (&DIRECTION, &[]),
-        _ => (&[], &[]),
-    };
     let answers = catalogue.of_side(side).into_iter().map(|question| question.name);
-    let own = |keys: &'static [Key]| keys.iter().map(|key| key.name);
-    own(before).chain(answers).chain(own(behind)).collect()
+    match side {
+        "link" => direction_names().chain(answers).collect(),
+        "sender" => answers.chain(SENDER.iter().map(|key| key.name)).collect(),
+        _ => answers.collect(),
+    }
 }
 
 /// Whether a link's, a node's or a flow's table (`link`, `node`, `flow`) has a key of this name, whatever the kind.
 pub(crate) fn is_key_of(catalogue: &Catalogue, top: &str, name: &str) -> bool {
     let has = |keys: &[Key]| keys.iter().any(|key| key.name == name);
     match top {
-        "link" => has(link_ends()) || has(&direction(catalogue)),
-        "node" => has(&node(catalogue)),
+        "link" => has(link_ends()) || names(catalogue, top).contains(&name),
+        "node" => names(catalogue, top).contains(&name),
         "flow" => TRAFFIC.iter().any(|kind| has(flow(kind))),
         _ => true,
     }

@@ -53,6 +53,7 @@ mod list;
 mod mechanisms;
 mod nodes;
 mod notes;
+mod place;
 mod problem;
 mod profiles;
 mod quantities;

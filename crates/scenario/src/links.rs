@@ -6,7 +6,7 @@ use crate::key::{Form, Key};
 use crate::language;
 use crate::problem::Problem;
 use crate::quantities::{NAMES, is_name};
-use crate::reader::{Head, Reader};
+use crate::reader::{Given, Head, Reader};
 use crate::scenario::Link;
 use crate::source::Span;
 use crate::traces;
@@ -14,7 +14,6 @@ use crate::tree::{Entry, Table};
 use lasthop_base::{Duration, Rate};
 use lasthop_net::link::Config;
 use lasthop_net::service::{Plan, Service};
-use lasthop_net::steps::{Planned, Steps};
 use std::sync::Arc;
 
 /// Nodes and links.
@@ -124,17 +123,12 @@ fn direction(
         both.entries.iter().filter(|entry| !(has_own_service && is_of_service(&entry.key))).collect();
     let fields = reader.read(head, table, &inherited, keys)?;
     let service = service(reader, head, &fields)?;
-    let mut config = Config::wire(service, fields.duration("one_way_delay").unwrap_or(Duration::ZERO));
+    let mut config = Config::wire(service, Duration::ZERO);
     config.light = traces::light(reader, head, &fields)?;
     if let (Some(_), Service::Trace(trace)) = (&config.light, &mut config.service) {
         *trace = Arc::new(trace.as_ref().clone().of_cells());
     }
-    config.delay_plan = steps(reader, head, &fields, "delay_plan", "5 ms for 10 s, 20..60 ms for 15 s")?;
-    config.loss_plan = steps(reader, head, &fields, "loss_plan", "0 for 14.95 s, 50 % for 50 ms")?;
-    config.duplicate = fields.number("duplicate").unwrap_or(0.0);
-    config.corrupt = fields.number("corrupt").unwrap_or(0.0);
-    config.residual_loss = fields.number("residual_loss").unwrap_or(0.0);
-    config.residual_burst = residual_burst(reader, head, &fields)?;
+    language::put_direction(&Given { reader, head, fields: &fields }, &mut config)?;
     for question in reader.catalogue.of_side("link") {
         if let Some(answer) = fields.answer(question.name) {
             reader.catalogue.link.answer(&mut config, question.name, answer);
@@ -150,28 +144,6 @@ fn direction(
             .help("what a link layer does is in the recording already: leave one of the two out"));
     }
     Ok(config)
-}
-
-/// Mean length of a burst of residual losses, packets, if a burst can have it.
-fn residual_burst(reader: &Reader<'_>, head: Head<'_>, fields: &Fields) -> Result<Option<f64>, Problem> {
-    /// With more losses the good state would have no length.
-    const MOST: f64 = 0.999;
-    let (Some(burst), Some(place)) = (fields.number("residual_burst"), fields.place("residual_burst")) else {
-        return Ok(None);
-    };
-    let key = head.key("residual_burst");
-    match fields.number("residual_loss") {
-        None => Err(reader
-            .problem(place, format!("{key} needs `residual_loss`: bursts of how many losses"))
-            .help("write both: residual_loss = \"1 %\" and residual_burst = 5")),
-        Some(loss) if loss > MOST => Err(reader
-            .problem(place, format!("{key}: losses of {} % leave no room between bursts", loss * 100.0))
-            .help(format!(
-                "give a residual_loss of at most {} %, or leave residual_burst out",
-                MOST * 100.0
-            ))),
-        Some(_) => Ok(Some(burst)),
-    }
 }
 
 /// The keys that say a direction's rate: one of them.
@@ -226,23 +198,6 @@ fn service(reader: &Reader<'_>, head: Head<'_>, fields: &Fields) -> Result<Servi
         Some(rate) => Ok(Service::Rate(rate)),
         None => Err(no_service(reader, head.place, head)),
     }
-}
-
-/// A plan of delays or losses, if there is one.
-fn steps<V: Planned>(
-    reader: &Reader<'_>,
-    head: Head<'_>,
-    fields: &Fields,
-    key: &str,
-    example: &str,
-) -> Result<Option<Steps<V>>, Problem> {
-    let (Some(text), Some(place)) = (fields.text(key), fields.place(key)) else { return Ok(None) };
-    let steps = Steps::parse(text).map_err(|why| {
-        reader
-            .problem(place, format!("{}: {why}", head.key(key)))
-            .help(format!("write it like \"{example}\""))
-    })?;
-    Ok(Some(steps))
 }
 
 fn no_service(reader: &Reader<'_>, place: Span, head: Head<'_>) -> Problem {

@@ -1,7 +1,6 @@
 //! Mechanisms: a bare word, or a table with `kind` and parameters; for queues also `50 packets`, `64 KB`, `1 bdp`,
 //! `unlimited`.
 
-use crate::catalogue::Catalogue;
 use crate::key::{Form, Key, Presence, preset_parameters};
 use crate::problem::Problem;
 use crate::quantities::expected;
@@ -276,7 +275,7 @@ fn checked(info: &Info, name: &str, text: &str) -> Result<(&'static str, Value),
 }
 
 /// A mechanism written as a word, as the table that says the same, so that a parameter can be added.
-pub(crate) fn as_table(catalogue: &Catalogue, entry: &Entry) -> Option<Table> {
+pub(crate) fn as_table(question: Option<&Question>, entry: &Entry) -> Option<Table> {
     let node = &entry.node;
     let Content::Text(word) = &node.content else { return None };
     let pair = |key: &str, text: &str| Entry {
@@ -284,7 +283,6 @@ pub(crate) fn as_table(catalogue: &Catalogue, entry: &Entry) -> Option<Table> {
         place: node.place,
         node: Node::text(node.place, text),
     };
-    let question = catalogue.questions().into_iter().find(|question| question.name == entry.key);
     let amount = question.and_then(limited).and_then(|(info, limit)| {
         let amount = match quantity::split(word) {
             Ok((number, unit)) if PACKETS.contains(&unit) => pair(limit.packets, &number.to_string()),

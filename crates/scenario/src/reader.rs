@@ -26,6 +26,13 @@ pub(crate) struct Head<'a> {
     pub(crate) place: Span,
 }
 
+/// The values of a table, for those who make something of them.
+pub(crate) struct Given<'a> {
+    pub(crate) reader: &'a Reader<'a>,
+    pub(crate) head: Head<'a>,
+    pub(crate) fields: &'a Fields,
+}
+
 impl Head<'_> {
     /// The full name of one of its keys.
     pub(crate) fn key(&self, name: &str) -> String {

@@ -244,6 +244,22 @@ fn a_short_path_means_every_flow() {
 }
 
 #[test]
+fn a_path_changes_all_of_its_flows_or_none() {
+    let mut draft = Draft::parse(
+        "[link.a]\nfrom = 'x'\nto = 'y'\nrate = '1 Mbit/s'\n[flow.b]\nfrom = 'x'\nto = 'y'\n\
+         [flow.c]\nkind = 'cbr'\nfrom = 'x'\nto = 'y'\nrate = '64 kbit/s'\npacket = '200 bytes'\n",
+        "test.toml",
+    )
+    .expect("valid");
+    let before = draft.show().expect("valid");
+    // Datagrams have no SACK.
+    assert!(draft.set("flow.sack", "false").is_err());
+    assert_eq!(draft.show().expect("valid"), before);
+    draft.set("sack", "false").expect("a key of the only flow of TCP");
+    assert!(!tcp(&draft.check().expect("valid"), 0).1.sack);
+}
+
+#[test]
 fn a_change_that_fails_leaves_the_draft_as_it_was() {
     let mut draft = Draft::load("umts").expect("a ready path");
     let before = draft.show().expect("valid");

@@ -111,7 +111,7 @@ mod tests {
             let covers = |ci95: [f64; 2]| u32::from(ci95[0] <= 200.0 && 200.0 <= ci95[1]);
             unbounded += u32::from(change.ci95.is_none());
             fieller += change.ci95.map_or(1, covers);
-            delta += covers(change_of_means(&ones, &others).unwrap().ci95);
+            delta += change_of_means(&ones, &others).unwrap().ci95.map_or(0, covers);
             let each: Vec<f64> = ones.iter().zip(&others).map(|(y, x)| 100.0 * (y / x - 1.0)).collect();
             of_means += change.percent / f64::from(draws);
             of_ratios += Estimate::of(&each).unwrap().mean / f64::from(draws);

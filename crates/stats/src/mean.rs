@@ -1,23 +1,20 @@
 //! Means with their Student-t 95 % intervals.
 
-use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// A mean of independent repetitions with its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The mean.
     pub mean: f64,
-    /// Lower and upper end of the interval; minus and plus infinity for a single repetition.
-    pub ci95: [f64; 2],
+    /// Lower and upper end of the interval; `None` of a single repetition, which has no interval.
+    pub ci95: Option<[f64; 2]>,
     /// Repetitions.
     pub runs: usize,
 }
 
 impl Estimate {
     /// The mean of `values`; `None` without any.
-    ///
-    /// A single value has no interval that could be computed: it is given as wide as the whole line.
     pub fn of(values: &[f64]) -> Option<Estimate> {
         let runs = values.len();
         if runs == 0 {
@@ -26,26 +23,27 @@ impl Estimate {
         let n = runs as f64;
         let mean = values.iter().sum::<f64>() / n;
         if runs == 1 {
-            return Some(Estimate { mean, ci95: [f64::NEG_INFINITY, f64::INFINITY], runs });
+            return Some(Estimate { mean, ci95: None, runs });
         }
         let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
         let half = quantile(runs - 1) * (variance / n).sqrt();
-        Some(Estimate { mean, ci95: [mean - half, mean + half], runs })
+        Some(Estimate { mean, ci95: half.is_finite().then_some([mean - half, mean + half]), runs })
     }
 
-    /// The same with an interval that ends where the quantity does; what has no interval gets none.
+    /// The same with an interval that ends where the quantity does.
     pub fn within(self, bounds: Option<[f64; 2]>) -> Estimate {
-        match bounds {
-            Some([least, most]) if self.ci95.iter().all(|end| end.is_finite()) => {
-                Estimate { ci95: [self.ci95[0].max(least), self.ci95[1].min(most)], ..self }
-            }
-            _ => self,
-        }
+        let [least, most] = bounds.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+        Estimate { ci95: self.ci95.map(|[low, high]| [low.max(least), high.min(most)]), ..self }
     }
 
-    /// Half the interval's width.
-    pub fn half_width(&self) -> f64 {
-        (self.ci95[1] - self.ci95[0]) / 2.0
+    /// Half of the interval's width; `None` without an interval.
+    pub fn half_width(&self) -> Option<f64> {
+        self.ci95.map(|[low, high]| (high - low) / 2.0)
+    }
+
+    /// Whether the whole interval is above a bound; false without an interval.
+    pub fn is_above(&self, bound: f64) -> bool {
+        self.ci95.is_some_and(|[low, _]| low > bound)
     }
 }
 
@@ -105,7 +103,7 @@ mod tests {
         // Mean 3, s^2 = 2.5, n = 5: half width 2.776 sqrt(0.5) = 1.963.
         let estimate = Estimate::of(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
         assert!((estimate.mean - 3.0).abs() < 1e-12);
-        assert!((estimate.half_width() - 1.963).abs() < 1e-3);
+        assert!((estimate.half_width().unwrap() - 1.963).abs() < 1e-3);
         assert_eq!(Estimate::of(&[]), None);
     }
 
@@ -113,24 +111,33 @@ mod tests {
     fn a_change_of_means_worked_by_hand() {
         // Means 6 and 4: 50 per cent; if every pair has the same ratio, the interval is a point.
         let estimate = change_of_means(&[3.0, 9.0], &[2.0, 6.0]).unwrap();
-        assert!((estimate.mean - 50.0).abs() < 1e-9 && estimate.half_width() < 1e-9);
+        assert!((estimate.mean - 50.0).abs() < 1e-9 && estimate.half_width().unwrap() < 1e-9);
         // Not the mean of the ratios (3 and 1: a change of 100 per cent).
         let estimate = change_of_means(&[6.0, 6.0], &[2.0, 6.0]).unwrap();
         assert!((estimate.mean - 50.0).abs() < 1e-9);
         // Residuals 6 - 1.5 x 2 = 3 and -3, over 4: ratios 2.25 and 0.75, so that s = 106.07 points, and
         // t = 12.706 at one degree of freedom: 12.706 x 75.
-        assert!((estimate.half_width() - 952.97).abs() < 0.1);
+        assert!((estimate.half_width().unwrap() - 952.97).abs() < 0.1);
         assert_eq!(change_of_means(&[], &[]), None);
     }
 
     #[test]
     fn an_interval_ends_where_its_quantity_does() {
         let of = |values: &[f64], bounds| Estimate::of(values).unwrap().within(bounds);
-        assert_eq!(of(&[0.8, 1.0, 0.9], Some([0.0, 1.0])).ci95[1], 1.0);
+        assert_eq!(of(&[0.8, 1.0, 0.9], Some([0.0, 1.0])).ci95.unwrap()[1], 1.0);
         // Student's t of two values: 12.7 standard errors to either side.
         let counts = of(&[0.0, 2.0], Some([0.0, f64::INFINITY]));
-        assert!(counts.ci95[0] == 0.0 && counts.ci95[1] > 13.0, "{counts:?}");
-        assert!(of(&[0.0, 2.0], None).ci95[0] < -11.0);
-        assert!(of(&[0.5], Some([0.0, 1.0])).ci95.iter().all(|end| end.is_infinite()));
+        assert!(counts.ci95.is_some_and(|[low, high]| low == 0.0 && high > 13.0), "{counts:?}");
+        assert!(of(&[0.0, 2.0], None).ci95.unwrap()[0] < -11.0);
+        assert_eq!(of(&[0.5], Some([0.0, 1.0])).ci95, None);
+    }
+
+    #[test]
+    fn no_interval_is_above_nothing() {
+        let single = Estimate::of(&[5.0]).unwrap();
+        assert_eq!((single.half_width(), single.is_above(0.0)), (None, false));
+        // 5 ± 0: equal values.
+        let equal = Estimate::of(&[5.0, 5.0]).unwrap();
+        assert!(equal.is_above(4.9) && !equal.is_above(5.0));
     }
 }

@@ -38,7 +38,9 @@ impl Precision {
     /// whose own mean may be nothing.
     pub fn is_reached_beside(&self, values: &[Option<f64>], of: &[Option<f64>]) -> bool {
         match estimate(values).zip(estimate(of)) {
-            Some((estimate, of)) => estimate.half_width() <= self.allowed() * of.mean.abs(),
+            Some((estimate, of)) => {
+                estimate.half_width().is_some_and(|half| half <= self.allowed() * of.mean.abs())
+            }
             None => true,
         }
     }
@@ -51,11 +53,11 @@ impl Precision {
     /// The same for [`Precision::is_reached_beside`].
     pub fn expected_beside(&self, values: &[Option<f64>], of: &[Option<f64>]) -> u32 {
         let known = estimate(values).zip(estimate(of));
-        let Some((estimate, of)) = known.filter(|(estimate, _)| estimate.half_width().is_finite()) else {
+        let Some((half, of)) = known.and_then(|(estimate, of)| Some((estimate.half_width()?, of))) else {
             return FIRST;
         };
         // The interval narrows with the root of their number.
-        let ratio = estimate.half_width() / (self.allowed() * of.mean.abs());
+        let ratio = half / (self.allowed() * of.mean.abs());
         let runs = values.len() as f64 * ratio * ratio;
         // A mean of zero has no relative error.
         if runs.is_nan() { FIRST } else { runs.min(f64::from(u32::MAX)) as u32 }
@@ -150,7 +152,7 @@ mod tests {
             }
             let known: Vec<f64> = values.iter().flatten().copied().collect();
             let estimate = Estimate::of(&known).unwrap();
-            covered += u32::from(estimate.ci95[0] <= mean && mean <= estimate.ci95[1]);
+            covered += u32::from(estimate.ci95.is_some_and(|[low, high]| low <= mean && mean <= high));
             near += u32::from((estimate.mean - mean).abs() <= relative * mean);
             runs += known.len();
         }

@@ -36,8 +36,8 @@
 //!
 //! # Where to look
 //! * [`endpoint`]: the only place that knows both halves: handshake, teardown, what goes out next.
-//! * [`config`]: what an endpoint is made of; [`catalogue`]: every mechanism there is for it, by seam; [`profile`]: whole
-//!   TCPs, as defaults of a scenario.
+//! * [`config`]: parts of an endpoint, and every mechanism for them, by seam; [`profile`]: whole TCPs, as defaults of a
+//!   scenario.
 //! * [`sender`]: what is outstanding and what may be sent; its seams:
 //!   [`sender::recovery`] (what was lost, what goes again), [`sender::reduction`] (how the window comes down meanwhile),
 //!   [`sender::slow_start`] (what ends it), [`sender::congestion`] (how large the window is), [`sender::counting`] (what an ACK is worth),
@@ -52,7 +52,6 @@
 //! No clock, no socket, no payload bytes. A stream is counted in absolute 64-bit offsets; the 32-bit numbers of the wire
 //! appear in `endpoint` only.
 
-pub mod catalogue;
 pub mod config;
 pub mod endpoint;
 pub mod event;
@@ -63,8 +62,7 @@ pub mod receiver;
 pub mod rtt;
 pub mod sender;
 
-pub use catalogue::Catalogue;
-pub use config::Config;
+pub use config::{Catalogue, Config};
 pub use endpoint::{Arriving, Endpoint, Role, State};
 pub use event::{Counters, Event};
 pub use notice::{Notice, Wants};

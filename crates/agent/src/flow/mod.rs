@@ -11,7 +11,7 @@ use lasthop_tcp::ranges::Range;
 use lasthop_tcp::receiver::cause::{Cause, Gap, LossCause, Observation};
 use lasthop_tcp::receiver::estimate::WindowEstimator;
 use lasthop_tcp::receiver::reassembly::Reassembly;
-use lasthop_tcp::receiver::shape::{AckShape, Arrived, Due, Shape};
+use lasthop_tcp::receiver::shape::{AckShape, Arrived, Due, Pieces, Shape};
 use lasthop_tcp::receiver::window::{self, AdvertisedWindow, WindowInput};
 use lasthop_wire::{Backlog, Flags, Segment, Seq};
 use stamps::Stamps;
@@ -45,7 +45,7 @@ pub struct Flow {
     told: Told,
     /// What was wished last, and what ACKs become.
     wished: Option<Wish>,
-    pieces: (u32, bool),
+    pieces: Pieces,
     /// Bytes that arrived: the kernel does not say what was read of them.
     arrived: u64,
     fins: u8,
@@ -126,7 +126,7 @@ impl Flow {
             lapsed: None,
             told: Told::default(),
             wished: None,
-            pieces: settings.pieces().unwrap_or((1, false)),
+            pieces: settings.pieces().unwrap_or(Pieces { count: 1, are_copies: false }),
             arrived: 0,
             fins: 0,
             seen: Time::ZERO,
@@ -271,7 +271,7 @@ impl Flow {
 
     /// What is wished, if that is news: where the kernel's program decides.
     pub fn wish(&mut self) -> Option<Wish> {
-        let (segment, (count, is_copies)) = (self.segment(), self.pieces);
+        let (segment, Pieces { count, are_copies: is_copies }) = (self.segment(), self.pieces);
         let window = self.window.as_mut().map_or(u64::MAX, |window| {
             let wanted = window.bytes(&WindowInput { unread: 0, segment }).max(FLOOR * segment);
             self.is_ours = self.edge <= self.acknowledged + wanted + segment;

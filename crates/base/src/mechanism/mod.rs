@@ -14,6 +14,7 @@
 
 mod choice;
 mod seam;
+mod seams;
 mod value;
 
 pub use choice::{Built, Choice};
@@ -63,6 +64,10 @@ pub struct Info {
     /// For congestion controls: that it answers each congestion mark in proportion (L4S, RFC 9331 §4.3), for which both ends
     /// have to tell and hear them in detail (RFC 9768).
     pub scalable: bool,
+    /// For congestion controls: mainline Linux's name of the same one (`net.ipv4.tcp_congestion_control`), if it has it.
+    pub linux_name: Option<&'static str>,
+    /// Option that asks for it beside a live kernel (`lasthop agent`); `None`: no option does.
+    pub live: Option<Live>,
 }
 
 impl Info {
@@ -78,6 +83,8 @@ impl Info {
         limit: None,
         as_linux: false,
         scalable: false,
+        linux_name: None,
+        live: None,
     };
 
     /// Why a parameter has no effect with these values, all of them; `None` if it has one.
@@ -102,6 +109,19 @@ impl Info {
         }
         values
     }
+}
+
+/// Option that asks for a mechanism where it acts beside a live kernel: `WORD=VALUE`, or `WORD` alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Live {
+    /// The word: `link-rate`.
+    pub word: &'static str,
+    /// Name of the parameter that the value sets.
+    pub parameter: &'static str,
+    /// The value if the word stands alone; `None`: a value must follow.
+    pub usual: Option<&'static str>,
+    /// Parameter and value with which the mechanism acts without judgements of losses, if it waits for them otherwise.
+    pub unjudged: Option<(&'static str, &'static str)>,
 }
 
 /// Something that a connection may offer.

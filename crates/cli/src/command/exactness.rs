@@ -133,7 +133,7 @@ impl Looking {
                 };
                 let half = estimate(&it.values)
                     .zip(estimate(it.of))
-                    .map(|(it, of)| 100.0 * it.half_width() / of.mean.abs());
+                    .and_then(|(it, of)| Some(100.0 * it.half_width()? / of.mean.abs()));
                 let whose = if it.what.starts_with("the difference") { "the first one's" } else { "its" };
                 let half = half.filter(|half| half.is_finite()).map_or(String::new(), |half| {
                     format!(": half of its interval is {half:.2} % of {whose} mean")

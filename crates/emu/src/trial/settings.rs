@@ -6,6 +6,7 @@ use lasthop_os::error::SystemError;
 use lasthop_os::namespace;
 use lasthop_tcp::Config;
 use lasthop_tcp::receiver::timing::at_once;
+use lasthop_tcp::receiver::window::WindowInput;
 use std::fs;
 
 /// What a namespace's kernel is told.
@@ -109,21 +110,17 @@ fn buffer_of(window: u64) -> u64 {
     (2 * window).clamp(1 << 13, 1 << 30)
 }
 
-/// The window at first of a receiver whose window grows as the kernel's does.
+/// The initial window, bytes, of a receiver whose window grows as the kernel's does.
 fn tuned_from(destination: &Config) -> Option<u64> {
-    let first = destination.window.values.iter().find(|(name, _)| *name == "initial");
-    match first {
-        Some((_, Value::Bytes(first))) if destination.window.info.as_linux => Some(*first),
-        _ => None,
-    }
+    let mut window = (destination.window.build)(&destination.window.values);
+    let is_tuned = destination.window.info.as_linux && window.buffer().is_none();
+    let segment = u64::from(destination.segment);
+    is_tuned.then(|| window.bytes(&WindowInput { unread: 0, segment }))
 }
 
-/// The largest window that the receiver would advertise, bytes; 4 MiB, as by default, if its mechanism has no size.
+/// The largest window that the receiver would advertise, bytes.
 fn window_of(destination: &Config) -> u64 {
-    match destination.window.values.iter().find(|(name, _)| *name == "size") {
-        Some((_, Value::Bytes(size))) => *size,
-        _ => 1 << 22,
-    }
+    (destination.window.build)(&destination.window.values).largest()
 }
 
 fn untold_sender(source: &Config) -> Vec<String> {

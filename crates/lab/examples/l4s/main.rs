@@ -68,8 +68,10 @@ fn row(case: &Case, all: &[Measured]) -> String {
         let values: Vec<f64> = all.iter().filter_map(of).collect();
         match Estimate::of(&values) {
             None => "–".to_owned(),
-            Some(one) if one.runs == 1 => format!("{:.digits$}", one.mean),
-            Some(some) => format!("{:.digits$} ± {:.digits$}", some.mean, some.half_width()),
+            Some(some) => match some.half_width() {
+                None => format!("{:.digits$}", some.mean),
+                Some(half) => format!("{:.digits$} ± {half:.digits$}", some.mean),
+            },
         }
     };
     let flows = all.first().map_or(0, |one| one.goodputs.len());

@@ -187,8 +187,10 @@ fn told(values: impl Iterator<Item = f64>, digits: usize) -> String {
     let values: Vec<f64> = values.collect();
     match Estimate::of(&values) {
         None => "–".to_owned(),
-        Some(one) if one.runs == 1 => format!("{:.digits$}", one.mean),
-        Some(some) => format!("{:.digits$} ± {:.digits$}", some.mean, some.half_width()),
+        Some(some) => match some.half_width() {
+            None => format!("{:.digits$}", some.mean),
+            Some(half) => format!("{:.digits$} ± {half:.digits$}", some.mean),
+        },
     }
 }
 

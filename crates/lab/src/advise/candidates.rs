@@ -5,6 +5,7 @@ use super::{Direction, Facts};
 use lasthop_base::{Duration, Value};
 use lasthop_net::link::Config;
 use lasthop_scenario::{Hop, Scenario, Traffic};
+use lasthop_tcp::profile;
 
 /// Where a cure lives, and so who deploys it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -83,22 +84,6 @@ const CONTROLS: [(&str, &str); 6] = [
     ("veno", "Veno"),
     ("reno", "Reno"),
 ];
-
-/// Linux's names of the simulator's congestion controls, where mainline Linux has the same: its `bbr` is BBRv1, its
-/// `westwood` Westwood+.
-const OF_LINUX: [(&str, &str); 6] = [
-    ("reno", "reno"),
-    ("cubic", "cubic"),
-    ("bbr", "bbr"),
-    ("westwood_plus", "westwood"),
-    ("veno", "veno"),
-    ("hybla", "hybla"),
-];
-
-/// Linux's name of a congestion control, if Linux has it.
-pub fn of_linux(congestion: &str) -> Option<&'static str> {
-    OF_LINUX.iter().find(|(ours, _)| *ours == congestion).map(|(_, linux)| *linux)
-}
 
 /// Managed queues: keys' values, and their names.
 const ROUTERS: [(&str, &str); 4] = [
@@ -226,8 +211,9 @@ impl List<'_> {
             let set = self.of_flows("sender.congestion", control);
             self.add(Place::Sender, (*name).to_owned(), set);
         }
-        if source.recovery.info.name != "rack" {
-            let set = self.of_flows("profile", "linux");
+        let linux = &profile::LINUX;
+        if !linux.sender.contains(&("recovery", source.recovery.info.name)) {
+            let set = self.of_flows("profile", linux.name);
             self.add(Place::Sender, "Linux's sender (CUBIC, RACK-TLP, PRR)", set);
         }
     }
@@ -264,7 +250,7 @@ impl List<'_> {
         // No limit is deep.
         let limits = [packets, bytes].into_iter().filter(|limit| *limit > 0.0);
         let depth = limits.fold(f64::INFINITY, f64::min) / product.max(1.0);
-        let is_managed = queue.info.name != "drop_tail";
+        let is_managed = queue.info.limit.is_none();
         if !is_managed && depth > DEEP {
             self.add(Place::Router, "a shorter queue, of 1 BDP", vec![(key.clone(), "1 bdp".into())]);
         }

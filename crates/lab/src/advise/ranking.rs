@@ -58,7 +58,7 @@ pub fn standings(tried: &[Tried]) -> Vec<Standing<'_>> {
         .into_iter()
         .map(|at| Standing {
             candidate: &tried[at].candidate,
-            surely_helps: score(tried, at).is_some_and(|score| score.ci95[0] > 0.0),
+            surely_helps: score(tried, at).is_some_and(|score| score.is_above(0.0)),
         })
         .collect()
 }
@@ -74,8 +74,7 @@ pub fn is_certain(tried: &[Tried]) -> bool {
     order.windows(2).take(CERTAIN).all(|pair| {
         let difference = difference(&tried[pair[0]], &tried[pair[1]], &tried[0]);
         difference.is_some_and(|estimate| {
-            let [low, high] = estimate.ci95;
-            low > 0.0 || (low > -ALIKE && high < ALIKE)
+            estimate.ci95.is_some_and(|[low, high]| low > 0.0 || (low > -ALIKE && high < ALIKE))
         })
     })
 }
@@ -89,7 +88,7 @@ pub fn leave_behind(tried: &mut [Tried]) {
     let behind: Vec<usize> = (1..tried.len())
         .filter(|at| {
             let difference = difference(&tried[third], &tried[*at], &tried[0]);
-            difference.is_some_and(|estimate| estimate.ci95[0] > ALIKE)
+            difference.is_some_and(|estimate| estimate.is_above(ALIKE))
         })
         .collect();
     behind.into_iter().for_each(|at| tried[at].is_behind = true);
@@ -108,7 +107,7 @@ fn order(tried: &[Tried]) -> Vec<usize> {
 pub fn is_idle_pair(tried: &[Tried], pair: &Tried) -> bool {
     let is_no_better = |part: &Tried| {
         let difference = difference(pair, part, &tried[0]);
-        !difference.is_some_and(|estimate| estimate.ci95[0] > 0.0)
+        !difference.is_some_and(|estimate| estimate.is_above(0.0))
     };
     let is_part = |one: &&Tried| pair.candidate.parts.contains(&one.candidate.name);
     tried.iter().filter(is_part).any(is_no_better)
@@ -146,7 +145,7 @@ pub fn row(one: &Tried, base: &Tried) -> Row {
         congestion: one.world.congestion(),
         score_pct: score.map(|score| Estimate {
             mean: percent(score.mean),
-            ci95: score.ci95.map(percent),
+            ci95: score.ci95.map(|ends| ends.map(percent)),
             ..score
         }),
         goodput_kbps: mean(&|it| Some(it.goodput_kbps)),

@@ -1,6 +1,6 @@
 //! Advice as a table, a picture and JSON.
 
-use super::candidates::{Place, of_linux};
+use super::candidates::Place;
 use super::ranking::Row;
 use super::{Advice, CERTAIN};
 use crate::change::Change;
@@ -8,6 +8,8 @@ use crate::document::{Block, Cell, Chapter, Document, Table};
 use crate::papers::cells::number;
 use crate::ranking::{Ranked, Ranking};
 use crate::stats::Estimate;
+use lasthop_base::find;
+use lasthop_tcp::sender::congestion;
 use serde_json::{Value, json};
 
 impl Advice {
@@ -92,7 +94,7 @@ impl Advice {
         if candidate.places.is_empty() || !candidate.places.iter().all(is_real) {
             return None;
         }
-        let control = of_linux(row.congestion)?;
+        let control = find(congestion::ALL, row.congestion)?.info.linux_name?;
         // Keys of flows are about the simulated ends; both ends are real here.
         let sets = candidate.set.iter().filter(|(key, _)| !key.starts_with("flow."));
         let sets: String = sets.map(|(key, value)| format!(" --set '{key}={value}'")).collect();
@@ -124,8 +126,8 @@ impl Advice {
                 "command": self.command(path, row),
                 "live": self.live(path, row),
                 "deploy": Advice::deploy(row),
-                "score_percent": row.score_pct.as_ref().map(estimate),
-                "goodput_kbps": row.goodput_kbps.as_ref().map(estimate),
+                "score_percent": row.score_pct.as_ref().map(|score| estimate(score, ANY_SCORE)),
+                "goodput_kbps": row.goodput_kbps.as_ref().map(|it| estimate(it, ANY)),
                 "goodput_change_percent": row.goodput_change.as_ref().map(change),
                 "rtt_ms": percentiles(&row.rtt_ms),
                 "short_s": percentiles(&row.short_s),
@@ -145,7 +147,7 @@ impl Advice {
             self.rows.first().map(|row| ("To simulate the first".to_owned(), self.command(path, row)));
         let helping = self.rows.iter().enumerate().filter(|(_, row)| {
             let score = row.score_pct.as_ref();
-            score.is_some_and(|score| score.ci95[0] > 0.0)
+            score.is_some_and(|score| score.is_above(0.0))
         });
         let live = helping.clone().filter_map(|(at, row)| {
             let command = self.live(path, row)?;
@@ -163,7 +165,7 @@ impl Advice {
             name: row.candidate.name.clone(),
             says: who(&row.candidate.places),
             value: row.score_pct.as_ref().map(|score| score.mean),
-            ci95: row.score_pct.as_ref().map(|score| score.ci95),
+            ci95: row.score_pct.as_ref().map(|score| score.ci95.unwrap_or(ANY_SCORE)),
             text: skewed(row.score_pct.as_ref()).text().to_owned(),
         };
         let ranking = Ranking {
@@ -213,20 +215,26 @@ fn places(places: &[Place]) -> String {
     }
 }
 
+/// Ends that are printed for a score, %, without an interval: any score is possible.
+const ANY_SCORE: [f64; 2] = [-100.0, f64::INFINITY];
+/// The same of any other number.
+const ANY: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
+
 fn plain(estimate: Option<&Estimate>) -> Cell {
-    estimate.map_or(Cell::Empty, |Estimate { mean, ci95, .. }| {
-        let half = (ci95[1] - ci95[0]) / 2.0;
-        // What is left of equal numbers by rounding.
-        let half = if half < 1e-9 * mean.abs() { 0.0 } else { half };
-        let mean = number(*mean);
-        Cell::Number(if half.is_finite() { format!("{mean} ± {}", number(half)) } else { mean })
+    estimate.map_or(Cell::Empty, |estimate| {
+        // Equal numbers differ by the rounding of their sum.
+        let rounding = 1e-9 * estimate.mean.abs();
+        let half = estimate.half_width().map(|half| if half < rounding { 0.0 } else { half });
+        let mean = number(estimate.mean);
+        Cell::Number(half.map_or_else(|| mean.clone(), |half| format!("{mean} ± {}", number(half))))
     })
 }
 
 fn skewed(estimate: Option<&Estimate>) -> Cell {
-    estimate.map_or(Cell::Empty, |Estimate { mean, ci95: [low, high], .. }| {
+    estimate.map_or(Cell::Empty, |Estimate { mean, ci95, .. }| {
         let sign = if *mean > 0.0 { "+" } else { "" };
-        Cell::Number(format!("{sign}{} ({} to {})", number(*mean), number(*low), number(*high)))
+        let [low, high] = ci95.unwrap_or(ANY_SCORE);
+        Cell::Number(format!("{sign}{} ({} to {})", number(*mean), number(low), number(high)))
     })
 }
 
@@ -242,8 +250,9 @@ fn changed(row: &Row, change: Option<&Change>) -> Cell {
     })
 }
 
-fn estimate(estimate: &Estimate) -> Value {
-    json!({ "mean": estimate.mean, "ci95": estimate.ci95, "runs": estimate.runs })
+/// `any`: the ends without an interval; an end that is not finite is null.
+fn estimate(estimate: &Estimate, any: [f64; 2]) -> Value {
+    json!({ "mean": estimate.mean, "ci95": estimate.ci95.unwrap_or(any), "runs": estimate.runs })
 }
 
 fn change(change: &Change) -> Value {
@@ -251,6 +260,6 @@ fn change(change: &Change) -> Value {
 }
 
 fn percentiles(each: &[Option<Estimate>; 3]) -> Value {
-    let [p50, p95, p99] = each.each_ref().map(|one| one.as_ref().map(estimate));
+    let [p50, p95, p99] = each.each_ref().map(|one| one.as_ref().map(|it| estimate(it, ANY)));
     json!({ "p50": p50, "p95": p95, "p99": p99 })
 }

@@ -131,10 +131,10 @@ impl Bound {
     }
 
     fn standing(&self, Estimate { mean, ci95, runs }: &Estimate, is_exact: bool) -> Standing {
-        let [low, high] = match runs {
-            1 if is_exact => [*mean; 2],
-            1 => return Standing::Open,
-            _ => *ci95,
+        let [low, high] = match (runs, ci95) {
+            (1, _) if is_exact => [*mean; 2],
+            (_, Some(ci95)) => *ci95,
+            (_, None) => return Standing::Open,
         };
         let (inner, outer) = if self.is_above {
             (low - self.bound, high - self.bound)
@@ -160,9 +160,9 @@ impl Judged {
         };
         let measured = self.measured.as_ref().map_or_else(
             || "undefined".to_owned(),
-            |Estimate { mean, ci95: [low, high], .. }| match low.is_finite() && high.is_finite() {
-                true => format!("{mean:.6} ({low:.6} to {high:.6})"),
-                false => format!("{mean:.6}"),
+            |Estimate { mean, ci95, .. }| match ci95 {
+                Some([low, high]) => format!("{mean:.6} ({low:.6} to {high:.6})"),
+                None => format!("{mean:.6}"),
             },
         );
         format!("assert {}: {stands}; {} {measured}", self.written, self.metric)
@@ -175,8 +175,10 @@ impl Judged {
             Standing::Fails => Value::Bool(false),
             Standing::Open => Value::Null,
         };
+        // Without an interval each end is null.
+        let ends = |estimate: &Estimate| estimate.ci95.map_or([None; 2], |ends| ends.map(Some));
         let measured =
-            self.measured.as_ref().map(|it| json!({ "mean": it.mean, "ci95": it.ci95, "runs": it.runs }));
+            self.measured.as_ref().map(|it| json!({ "mean": it.mean, "ci95": ends(it), "runs": it.runs }));
         json!({ "assertion": self.written, "holds": holds, "metric": self.metric, "measured": measured })
     }
 }
@@ -195,7 +197,7 @@ mod tests {
     use super::*;
 
     fn estimate(mean: f64, half: f64, runs: usize) -> Estimate {
-        Estimate { mean, ci95: [mean - half, mean + half], runs }
+        Estimate { mean, ci95: half.is_finite().then_some([mean - half, mean + half]), runs }
     }
 
     fn read(text: &str) -> Result<Bound, Refusal> {

@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(comparison.table().rows.len(), 2, "goodput alone");
         let compared = comparison.compared(1, GOODPUT, None, &measure::total_goodput_kbps);
         let difference = compared.difference.unwrap();
-        assert_eq!((difference.mean, difference.ci95), (0.0, [0.0, 0.0]));
+        assert_eq!((difference.mean, difference.ci95), (0.0, Some([0.0, 0.0])));
         assert_eq!(compared.percent.unwrap().percent, 0.0);
     }
 

@@ -19,11 +19,11 @@ pub(crate) fn measured(item: &Item) -> Cell {
             })
         }
         // Below a thousandth powers of ten are shorter.
-        (Some(mean), Some(ci95)) if ci95.iter().all(|end| end.is_finite()) && mean.abs() >= 1e-3 => {
-            Cell::Number(with_interval(&Estimate { mean, ci95, runs: item.runs }))
+        (Some(mean), Some(_)) if mean.abs() >= 1e-3 => {
+            Cell::Number(with_interval(&Estimate { mean, ci95: item.ci95, runs: item.runs }))
         }
-        (Some(mean), Some(ci95)) if ci95.iter().all(|end| end.is_finite()) => {
-            Cell::Number(format!("{} ± {}", number(mean), number((ci95[1] - ci95[0]) / 2.0)))
+        (Some(mean), Some([low, high])) => {
+            Cell::Number(format!("{} ± {}", number(mean), number((high - low) / 2.0)))
         }
         (Some(mean), _) => Cell::Number(number(mean)),
         (None, _) => Cell::Empty,

@@ -5,10 +5,7 @@ use crate::stats::Estimate;
 
 /// `1915 ± 12`: the interval's half width with two digits, the mean as exact as that; one repetition: the mean alone.
 pub fn with_interval(estimate: &Estimate) -> String {
-    let half = estimate.half_width();
-    if !half.is_finite() {
-        return plain(estimate.mean);
-    }
+    let Some(half) = estimate.half_width() else { return plain(estimate.mean) };
     // Equal values, but for the rounding of their sum, have no spread.
     let decimals = match half > 1e-12 * estimate.mean.abs() {
         true => (1 - magnitude(half)).clamp(0, 9) as usize,
@@ -84,7 +81,8 @@ mod tests {
     use super::*;
 
     fn estimate(mean: f64, half: f64) -> Estimate {
-        Estimate { mean, ci95: [mean - half, mean + half], runs: 10 }
+        let ci95 = half.is_finite().then_some([mean - half, mean + half]);
+        Estimate { mean, ci95, runs: 10 }
     }
 
     #[test]

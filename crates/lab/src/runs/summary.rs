@@ -146,8 +146,7 @@ pub fn completed_value(mean: Value, completion: Option<Completion>) -> Value {
 
 /// `{"mean", "ci95", "runs"}`; without an interval `ci95` is null.
 pub fn value(estimate: &Estimate) -> Value {
-    let finite = estimate.ci95.iter().all(|end| end.is_finite());
-    json!({ "mean": estimate.mean, "ci95": finite.then_some(estimate.ci95), "runs": estimate.runs })
+    json!({ "mean": estimate.mean, "ci95": estimate.ci95, "runs": estimate.runs })
 }
 
 /// `{"mean", "ci95", "runs"}` of a change, %; `ci95` is null where it has no bound, and of one pair.

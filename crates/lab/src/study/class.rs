@@ -82,8 +82,8 @@ impl Class {
         let all = |value: f64| values.len() > 1 && values.iter().all(|one| *one == value);
         let ci95 = match self {
             // Nothing seen in n runs: fewer than 3.7 in n expected (Poisson, 97.5 %).
-            Class::Count | Class::OneRun if all(0.0) => [0.0, 3.7 / n],
-            Class::Count | Class::OneRun => [plain.ci95[0].max(0.0), plain.ci95[1]],
+            Class::Count | Class::OneRun if all(0.0) => Some([0.0, 3.7 / n]),
+            Class::Count | Class::OneRun => plain.ci95.map(|[low, high]| [low.max(0.0), high]),
             Class::Share | Class::Index => bounded(&plain, 1.0, all(0.0), all(1.0)),
             Class::SharePercent => bounded(&plain, 100.0, all(0.0), all(100.0)),
             _ => plain.ci95,
@@ -107,20 +107,20 @@ pub fn margin_of_place(published: f64, grid: &[f64]) -> Option<f64> {
 }
 
 /// The interval of a share: Student's t of its logit, which stays within 0 and `whole`; the rule of three at the ends.
-fn bounded(plain: &Estimate, whole: f64, is_none: bool, is_all: bool) -> [f64; 2] {
-    let (share, half) = (plain.mean / whole, plain.half_width() / whole);
+fn bounded(plain: &Estimate, whole: f64, is_none: bool, is_all: bool) -> Option<[f64; 2]> {
+    let (share, half) = (plain.mean / whole, plain.half_width()? / whole);
     let of_three = 3.0 / plain.runs as f64;
     let ends = match () {
         () if is_none => [0.0, of_three.min(1.0)],
         () if is_all => [(1.0 - of_three).max(0.0), 1.0],
-        () if !half.is_finite() || share <= 0.0 || share >= 1.0 => [share - half, share + half],
+        () if share <= 0.0 || share >= 1.0 => [share - half, share + half],
         () => {
             let half = half / (share * (1.0 - share));
             let logit = libm::log(share / (1.0 - share));
             [logit - half, logit + half].map(|one| 1.0 / (1.0 + libm::exp(-one)))
         }
     };
-    ends.map(|end| end * whole)
+    Some(ends.map(|end| end * whole))
 }
 
 /// The most that one more run may count of what none of `n` runs has seen: if all have the same rate, each of k events
@@ -191,11 +191,11 @@ impl Judged<'_> {
     /// The verdict.
     pub fn verdict(&self) -> Judgement {
         let of = |verdict, note: &str| Judgement { verdict, note: note.into(), chance: None };
-        let ci95 = if self.is_exact { [self.ours.mean; 2] } else { self.ours.ci95 };
-        if ci95.iter().any(|end| !end.is_finite()) {
+        let ci95 = if self.is_exact { Some([self.ours.mean; 2]) } else { self.ours.ci95 };
+        let Some(ci95) = ci95 else {
             let few = if self.ours.runs == 1 { "one repetition has" } else { "so few repetitions have" };
             return of(Verdict::Inconclusive, &format!("{few} no interval"));
-        }
+        };
         if 5 * self.ours.runs < 4 * self.of_runs {
             let note = format!("defined in {} of {} runs", self.ours.runs, self.of_runs);
             return of(Verdict::Inconclusive, &note);
@@ -298,7 +298,7 @@ impl Judged<'_> {
     fn runs_that_tell(&self) -> String {
         let distance =
             self.band().iter().map(|end| (end - self.ours.mean).abs()).fold(f64::INFINITY, f64::min);
-        let times = self.ours.half_width() / distance;
+        let times = self.ours.half_width().unwrap_or(f64::INFINITY) / distance;
         let runs = (self.ours.runs as f64 * times * times).ceil();
         match runs {
             runs if runs <= self.ours.runs as f64 => "a few more runs would tell".into(),
@@ -323,7 +323,7 @@ mod tests {
     use super::*;
 
     fn verdict(class: Class, published: f64, mean: f64, half: f64) -> Verdict {
-        let ours = Estimate { mean, ci95: [mean - half, mean + half], runs: 10 };
+        let ours = Estimate { mean, ci95: Some([mean - half, mean + half]), runs: 10 };
         let margin = class.margin(published);
         let judged = Judged {
             published,
@@ -375,7 +375,7 @@ mod tests {
 
     #[test]
     fn many_undefined_runs_decide_nothing() {
-        let ours = Estimate { mean: 1.0, ci95: [1.0, 1.0], runs: 7 };
+        let ours = Estimate { mean: 1.0, ci95: Some([1.0, 1.0]), runs: 7 };
         let judged = Judged {
             published: 1.0,
             margin: 0.1,
@@ -393,7 +393,7 @@ mod tests {
     #[test]
     fn a_count_of_one_run_is_judged_as_one_run() {
         let of = |mean, spread| {
-            let ours = Estimate { mean, ci95: [mean - 1.0, mean + 1.0], runs: 20 };
+            let ours = Estimate { mean, ci95: Some([mean - 1.0, mean + 1.0]), runs: 20 };
             let judged = Judged {
                 published: 67.0,
                 margin: 3.35,
@@ -421,7 +421,7 @@ mod tests {
     fn a_number_of_unknown_runs_is_one_run_if_one_run_varies_by_more_than_the_margin() {
         let of = |spread, paper| {
             let half = 2.262 * spread / 10_f64.sqrt();
-            let ours = Estimate { mean: 112.0, ci95: [112.0 - half, 112.0 + half], runs: 10 };
+            let ours = Estimate { mean: 112.0, ci95: Some([112.0 - half, 112.0 + half]), runs: 10 };
             let judged = Judged {
                 published: 100.0,
                 margin: 5.0,
@@ -446,7 +446,7 @@ mod tests {
     #[test]
     fn at_the_edge_of_the_papers_own_spread_nothing_is_decided() {
         let of = |mean, half| {
-            let ours = Estimate { mean, ci95: [mean - half, mean + half], runs: 8 };
+            let ours = Estimate { mean, ci95: Some([mean - half, mean + half]), runs: 8 };
             let judged = Judged {
                 published: 80.0,
                 margin: 0.2,
@@ -500,15 +500,15 @@ mod tests {
 
     #[test]
     fn intervals_of_shares_and_counts_keep_their_bounds() {
-        assert_eq!(Class::Share.interval(&[0.0; 30]).unwrap().ci95, [0.0, 0.1]);
-        assert_eq!(Class::Index.interval(&[1.0; 30]).unwrap().ci95, [0.9, 1.0]);
-        assert_eq!(Class::Count.interval(&[0.0; 10]).unwrap().ci95, [0.0, 0.37]);
-        let [low, high] = Class::Share.interval(&[0.99, 1.0, 0.9]).unwrap().ci95;
+        assert_eq!(Class::Share.interval(&[0.0; 30]).unwrap().ci95, Some([0.0, 0.1]));
+        assert_eq!(Class::Index.interval(&[1.0; 30]).unwrap().ci95, Some([0.9, 1.0]));
+        assert_eq!(Class::Count.interval(&[0.0; 10]).unwrap().ci95, Some([0.0, 0.37]));
+        let [low, high] = Class::Share.interval(&[0.99, 1.0, 0.9]).unwrap().ci95.unwrap();
         assert!(low > 0.0 && high < 1.0, "{low} {high}");
         // Far from the ends it is Student's.
         let values = [0.49, 0.5, 0.51, 0.5];
         let (logit, plain) = (Class::Share.interval(&values).unwrap(), Estimate::of(&values).unwrap());
-        assert!((logit.ci95[0] - plain.ci95[0]).abs() < 1e-4);
+        assert!((logit.ci95.unwrap()[0] - plain.ci95.unwrap()[0]).abs() < 1e-4);
     }
 
     #[test]

@@ -55,7 +55,7 @@ impl Sample {
             return Some(place);
         }
         let plain = Estimate::of(&self.defined())?;
-        Some(if self.is_exact { Estimate { ci95: [plain.mean; 2], ..plain } } else { plain })
+        Some(if self.is_exact { Estimate { ci95: Some([plain.mean; 2]), ..plain } } else { plain })
     }
 
     /// A function of this and another number of the same repetition.

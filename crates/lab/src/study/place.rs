@@ -45,15 +45,15 @@ pub fn found(values: &[f64], along: &[Sample], place: Place) -> Option<(Option<u
     let at = of(&all);
     let mean = number(at);
     let ci95 = match () {
-        () if is_exact => [mean; 2],
-        () if runs < FEWEST => [f64::NEG_INFINITY, f64::INFINITY],
+        () if is_exact => Some([mean; 2]),
+        () if runs < FEWEST => None,
         () => {
             let mut random = Stream::named(runs as u64, "study.place");
             let mut draw = || (random.uniform() * runs as f64) as usize;
             let mut drawn: Vec<f64> =
                 (0..DRAWS).map(|_| number(of(&(0..runs).map(|_| draw()).collect::<Vec<_>>()))).collect();
             drawn.sort_by(f64::total_cmp);
-            [drawn[OUTSIDE], drawn[DRAWS - 1 - OUTSIDE]]
+            Some([drawn[OUTSIDE], drawn[DRAWS - 1 - OUTSIDE]])
         }
     };
     Some((at, Estimate { mean, ci95, runs }))
@@ -87,7 +87,7 @@ mod tests {
     fn where_all_repetitions_agree_the_interval_is_that_value() {
         let runs = [[-1.0, 1.0, 2.0], [-2.0, 3.0, 1.0], [-1.0, 2.0, 2.0], [-1.0, 2.0, 1.0]];
         let (at, place) = found(&VALUES, &along(&runs), crossing).unwrap();
-        assert_eq!((at, place.mean, place.ci95, place.runs), (Some(1), 2.0, [2.0, 2.0], 4));
+        assert_eq!((at, place.mean, place.ci95, place.runs), (Some(1), 2.0, Some([2.0, 2.0]), 4));
     }
 
     #[test]
@@ -97,7 +97,7 @@ mod tests {
         let (at, place) = found(&VALUES, &along(&runs), crossing).unwrap();
         assert_eq!((at, place.mean), (Some(1), 2.0));
         // At least two of five draws are the last one in 26 %: then the second mean is below 0 as well.
-        assert_eq!(place.ci95, [1.0, 4.0]);
+        assert_eq!(place.ci95, Some([1.0, 4.0]));
     }
 
     #[test]
@@ -106,6 +106,6 @@ mod tests {
         let (at, place) = found(&VALUES, &along(&runs), crossing).unwrap();
         assert_eq!((at, place.mean), (None, 6.0));
         let (_, few) = found(&VALUES, &along(&runs[..3]), crossing).unwrap();
-        assert!(few.ci95.iter().all(|end| end.is_infinite()));
+        assert_eq!(few.ci95, None);
     }
 }

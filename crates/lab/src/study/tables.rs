@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_number_and_a_claim_share_their_columns() {
-        let ours = Estimate { mean: 132.0, ci95: [130.0, 134.0], runs: 20 };
+        let ours = Estimate { mean: 132.0, ci95: Some([130.0, 134.0]), runs: 20 };
         let number = Item::new("saad", "table2", "reno").metric("mean throughput", "kbit/s").at("flows", 6);
         let number = Item {
             published: Some(139.1),

@@ -1,4 +1,4 @@
-//! What one direction of a link is made of, and what that says of it before it runs.
+//! Parts of one direction of a link, every mechanism for them by seam, and what they say of the link before it runs.
 
 use crate::admission;
 use crate::arq::{self, LinkLayer, Medium, Member, Partner};
@@ -7,88 +7,56 @@ use crate::discipline::{self, Discipline, Hosts, Place};
 use crate::jitter;
 use crate::service::{Light, Service};
 use crate::steps::{Share, Steps};
-use lasthop_base::{Choice, Duration, Stream, Value};
-use std::hash::{Hash, Hasher};
+use crate::{fec, harq, queue, rlc, wifi};
+use lasthop_base::{Choice, Duration, Stream, Value, seams};
 
-/// What one direction of a link is made of.
-#[derive(Clone, Debug)]
-pub struct Config {
-    /// Its rate.
-    pub service: Service,
-    /// Recorded trains before its queue.
-    pub light: Option<Light>,
-    /// Propagation delay, one way.
-    pub delay: Duration,
-    /// What comes to it by plan.
-    pub delay_plan: Option<Steps<Duration>>,
-    /// What comes to it at random.
-    pub jitter: Choice<jitter::Build>,
-    /// How packets wait.
-    pub queue: Choice<discipline::Build>,
-    /// Who talks to whom, for a queue that [wants to know](Config::wants_hosts).
-    pub hosts: Option<Hosts>,
-    /// What the air does.
-    pub channel: Choice<channel::Build>,
-    /// Transmissions that are lost by plan beside.
-    pub loss_plan: Option<Steps<Share>>,
-    /// What the link layer does about it.
-    pub arq: Choice<arq::Build>,
-    /// Share of packets that join twice, 0 to 1.
-    pub duplicate: f64,
-    /// Share of packets of which a bit turns over without the link layer's noticing, 0 to 1.
-    pub corrupt: f64,
-    /// Share of the packets delivered by the link layer that are lost all the same, 0 to 1.
-    pub residual_loss: f64,
-    /// Mean length of a burst of such losses, packets; `None`: each packet is lost independently.
-    pub residual_burst: Option<f64>,
+seams! {
+    /// Parts of one direction of a link.
+    #[derive(Clone, Debug)]
+    pub struct Config {
+        /// Its rate.
+        pub service: Service = service,
+        /// Recorded trains before its queue.
+        pub light: Option<Light> = None,
+        /// Propagation delay, one way.
+        pub delay: Duration = delay,
+        /// Delay that is added to `delay` by plan.
+        pub delay_plan: Option<Steps<Duration>> = None,
+        /// Hosts of each flow, for a queue that [wants to know](Config::wants_hosts).
+        pub hosts: Option<Hosts> = None,
+        /// Transmissions that are lost by plan beside those that the channel destroys.
+        pub loss_plan: Option<Steps<Share>> = None,
+        /// Share of packets that join twice, 0 to 1.
+        pub duplicate: f64 = 0.0 => f64::to_bits,
+        /// Share of packets of which a bit turns over without the link layer's noticing, 0 to 1.
+        pub corrupt: f64 = 0.0 => f64::to_bits,
+        /// Share of the packets delivered by the link layer that are lost all the same, 0 to 1.
+        pub residual_loss: f64 = 0.0 => f64::to_bits,
+        /// Mean length of a burst of such losses, packets; `None`: each packet is lost independently.
+        pub residual_burst: Option<f64> = None => bits,
+    }
+    /// A wire of this rate and one-way delay with an unlimited queue.
+    pub fn wire(service: Service, delay: Duration);
+    /// The seams of a link, in the order in which a packet meets them. [`Catalogue::default`] has this crate's mechanisms;
+    /// a caller adds others to their seams.
+    pub struct Catalogue {
+        /// Queue before the link.
+        "link" queue: discipline::Build = admission + queue, "may a packet join the queue, and which one leaves it next?";
+        /// Losses on the air.
+        "link" channel: channel::Build = channel, "does a transmission arrive intact?";
+        /// Link layer's answer to losses.
+        "link" arq: arq::Build = arq + rlc + harq + wifi + fec, "what does the link layer do if not?";
+        /// Delay that is added to `delay` at random.
+        "link" jitter: jitter::Build = jitter, "by how much is a packet later than the propagation delay says?";
+    }
 }
 
-impl Hash for Config {
-    /// Shares by their bits.
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        let Config {
-            service,
-            light,
-            delay,
-            delay_plan,
-            jitter,
-            queue,
-            hosts,
-            channel,
-            loss_plan,
-            arq,
-            duplicate,
-            corrupt,
-            residual_loss,
-            residual_burst,
-        } = self;
-        (service, light, delay, delay_plan, jitter, queue).hash(state);
-        (hosts, channel, loss_plan, arq, duplicate.to_bits(), corrupt.to_bits()).hash(state);
-        (residual_loss.to_bits(), residual_burst.map(f64::to_bits)).hash(state);
-    }
+/// A length as its hash takes it.
+fn bits(length: Option<f64>) -> Option<u64> {
+    length.map(f64::to_bits)
 }
 
 impl Config {
-    /// A wire of this rate and one-way delay with an unlimited queue.
-    pub fn wire(service: Service, delay: Duration) -> Config {
-        Config {
-            service,
-            light: None,
-            delay,
-            delay_plan: None,
-            jitter: Choice::of(&jitter::DEFAULT),
-            queue: Choice::of(&admission::DEFAULT),
-            hosts: None,
-            channel: Choice::of(&channel::DEFAULT),
-            loss_plan: None,
-            arq: Choice::of(&arq::DEFAULT),
-            duplicate: 0.0,
-            corrupt: 0.0,
-            residual_loss: 0.0,
-            residual_burst: None,
-        }
-    }
-
     /// Whether its queue ever marks a packet (ECN).
     pub fn marks(&self) -> bool {
         self.queue_with(Stream::named(0, "any")).marks()
@@ -180,6 +148,27 @@ impl Config {
         match &self.loss_plan {
             None => channel,
             Some(plan) => Box::new(Planned::new(channel, plan.clone().seeded(seed), beside)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::{Answer, Rate};
+
+    #[test]
+    fn every_answer_has_a_place_in_a_configuration() {
+        let catalogue = Catalogue::default();
+        for question in catalogue.questions() {
+            assert!(question.find(question.default.name).is_some(), "{}", question.name);
+            for info in &question.mechanisms {
+                let mut config = Config::wire(Service::Rate(Rate::from_bps(1)), Duration::ZERO);
+                let values = info.defaults();
+                assert!(catalogue.answer(&mut config, question.name, &Answer { info, values }));
+                let named = format!("name: {:?}", info.name);
+                assert!(format!("{config:?}").contains(&named), "{} {named}", question.name);
+            }
         }
     }
 }

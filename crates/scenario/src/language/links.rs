@@ -3,8 +3,12 @@
 use super::{TIME, answers};
 use crate::catalogue::Catalogue;
 use crate::key::{Form, Key};
+use crate::problem::Problem;
+use crate::reader::Given;
 use crate::text::plain;
 use lasthop_base::{Duration, Unit, Value};
+use lasthop_net::Config;
+use lasthop_net::steps::{Planned, Steps};
 use std::sync::LazyLock;
 
 /// A link's keys that concern both directions.
@@ -28,94 +32,213 @@ fn listed_link_ends() -> Vec<Key> {
     ]
 }
 
+/// Takes a key's value into the configuration of its direction.
+type Put = fn(&Given<'_>, &mut Config) -> Result<(), Problem>;
+
 /// The keys of one direction of a link, which a link's own table may hold for both.
 pub(crate) fn direction(catalogue: &Catalogue) -> Vec<Key> {
-    let mut keys = DIRECTION.clone();
-    keys.extend(answers(catalogue, "link"));
-    keys
+    DIRECTION.iter().map(|(key, _)| key.clone()).chain(answers(catalogue, "link")).collect()
 }
 
-/// What a direction has beside the answers to questions.
-pub(super) static DIRECTION: LazyLock<Vec<Key>> = LazyLock::new(|| {
+/// The names of those that are no answers to questions.
+pub(super) fn direction_names() -> impl Iterator<Item = &'static str> {
+    DIRECTION.iter().map(|(key, _)| key.name)
+}
+
+/// Takes the values of these keys into a direction's configuration.
+pub(crate) fn put_direction(given: &Given<'_>, config: &mut Config) -> Result<(), Problem> {
+    DIRECTION.iter().try_for_each(|(_, put)| put(given, config))
+}
+
+/// Keys of a direction beside the answers to questions, each with the function that takes its value.
+static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
     vec![
-        Key::optional("rate", Form::Unit(Unit::Rate), "2 Mbit/s", "constant rate; or else `plan` or `trace`"),
-        Key::optional(
-            "plan",
-            Form::Text,
-            "384 kbit/s for 10 s, 64 kbit/s for 10 s",
-            "rate that changes at given times instead, from the start again after the last; \"0 bit/s\" is an outage, \
-             \"5..20 Mbit/s\" another rate each time",
+        (
+            Key::optional(
+                "rate",
+                Form::Unit(Unit::Rate),
+                "2 Mbit/s",
+                "constant rate; or else `plan` or `trace`",
+            ),
+            with_others,
         ),
-        Key::optional(
-            "trace",
-            Form::File,
-            "link.down",
-            "recorded rate instead: a packet-delivery trace in Mahimahi's format, beside the scenario's file",
+        (
+            Key::optional(
+                "plan",
+                Form::Text,
+                "384 kbit/s for 10 s, 64 kbit/s for 10 s",
+                "rate that changes at given times instead, from the start again after the last; \"0 bit/s\" is an outage, \
+                 \"5..20 Mbit/s\" another rate each time",
+            ),
+            with_others,
         ),
-        Key::optional(
-            "light",
-            Form::File,
-            "down-delay-light-pdo",
-            "base delays and packet trains that CellReplay recorded beside its heavy `trace`, for a sender that is not \
-             always busy",
+        (
+            Key::optional(
+                "trace",
+                Form::File,
+                "link.down",
+                "recorded rate instead: a packet-delivery trace in Mahimahi's format, beside the scenario's file",
+            ),
+            with_others,
         ),
-        Key::optional(
-            "light_timer",
-            Form::Unit(TIME),
-            "0 s",
-            "with `light`: how long the link must be at rest until a train begins, whole ms",
+        (
+            Key::optional(
+                "light",
+                Form::File,
+                "down-delay-light-pdo",
+                "base delays and packet trains that CellReplay recorded beside its heavy `trace`, for a sender that is not \
+                 always busy",
+            ),
+            with_others,
         ),
-        Key::optional(
-            "light_sizes",
-            Form::File,
-            "latency-offset-down",
-            "with `light`: by how much packets are later by their size, CellReplay's latency-offset",
+        (
+            Key::optional(
+                "light_timer",
+                Form::Unit(TIME),
+                "0 s",
+                "with `light`: how long the link must be at rest until a train begins, whole ms",
+            ),
+            with_others,
         ),
-        Key::default(
-            "one_way_delay",
-            Form::Unit(Unit::Duration(Duration::ZERO, Duration::from_secs(1000))),
-            plain(&Value::Duration(Duration::ZERO)),
-            "propagation delay",
+        (
+            Key::optional(
+                "light_sizes",
+                Form::File,
+                "latency-offset-down",
+                "with `light`: by how much packets are later by their size, CellReplay's latency-offset",
+            ),
+            with_others,
         ),
-        Key::optional(
-            "delay_plan",
-            Form::Text,
-            "0..20 ms for 15 s",
-            "what comes to one_way_delay at given times, from the start again after the last; a range: another delay each \
-             time, the same up and down",
+        (
+            Key::default(
+                "one_way_delay",
+                Form::Unit(Unit::Duration(Duration::ZERO, Duration::from_secs(1000))),
+                plain(&Value::Duration(Duration::ZERO)),
+                "propagation delay",
+            ),
+            |given, config| {
+                config.delay = given.fields.duration("one_way_delay").unwrap_or(Duration::ZERO);
+                Ok(())
+            },
         ),
-        Key::optional(
-            "loss_plan",
-            Form::Text,
-            "0 for 14.95 s, 50 % for 50 ms",
-            "share of transmissions that is lost at given times beside what the channel destroys, from the start again \
-             after the last",
+        (
+            Key::optional(
+                "delay_plan",
+                Form::Text,
+                "0..20 ms for 15 s",
+                "what comes to one_way_delay at given times, from the start again after the last; a range: another delay each \
+                 time, the same up and down",
+            ),
+            |given, config| {
+                config.delay_plan = steps(given, "delay_plan", "5 ms for 10 s, 20..60 ms for 15 s")?;
+                Ok(())
+            },
         ),
-        Key::optional(
-            "duplicate",
-            Form::Unit(Unit::Probability(0.0, 1.0)),
-            "0.1 %",
-            "share of packets that are there twice: the copy joins at once behind the original, and is not copied again",
+        (
+            Key::optional(
+                "loss_plan",
+                Form::Text,
+                "0 for 14.95 s, 50 % for 50 ms",
+                "share of transmissions that is lost at given times beside what the channel destroys, from the start again \
+                 after the last",
+            ),
+            |given, config| {
+                config.loss_plan = steps(given, "loss_plan", "0 for 14.95 s, 50 % for 50 ms")?;
+                Ok(())
+            },
         ),
-        Key::optional(
-            "corrupt",
-            Form::Unit(Unit::Probability(0.0, 1.0)),
-            "0.1 %",
-            "share of packets of which a bit turns over past the link layer: they fail the checksum of the host they reach",
+        (
+            Key::optional(
+                "duplicate",
+                Form::Unit(Unit::Probability(0.0, 1.0)),
+                "0.1 %",
+                "share of packets that are there twice: the copy joins at once behind the original, and is not copied again",
+            ),
+            |given, config| {
+                config.duplicate = given.fields.number("duplicate").unwrap_or(0.0);
+                Ok(())
+            },
         ),
-        Key::optional(
-            "residual_loss",
-            Form::Unit(Unit::Probability(0.0, 1.0)),
-            "1 %",
-            "share of packets that is lost behind the link layer, beside what the link itself gives up: no `arq` \
-             retransmits them",
+        (
+            Key::optional(
+                "corrupt",
+                Form::Unit(Unit::Probability(0.0, 1.0)),
+                "0.1 %",
+                "share of packets of which a bit turns over past the link layer: they fail the checksum of the host they reach",
+            ),
+            |given, config| {
+                config.corrupt = given.fields.number("corrupt").unwrap_or(0.0);
+                Ok(())
+            },
         ),
-        Key::optional(
-            "residual_burst",
-            Form::Unit(Unit::Number(1.0, 1e9)),
-            "5",
-            "with `residual_loss`: mean length of a burst of such losses, packets; without it each packet is lost \
-             independently",
+        (
+            Key::optional(
+                "residual_loss",
+                Form::Unit(Unit::Probability(0.0, 1.0)),
+                "1 %",
+                "share of packets that is lost behind the link layer, beside what the link itself gives up: no `arq` \
+                 retransmits them",
+            ),
+            |given, config| {
+                config.residual_loss = given.fields.number("residual_loss").unwrap_or(0.0);
+                Ok(())
+            },
+        ),
+        (
+            Key::optional(
+                "residual_burst",
+                Form::Unit(Unit::Number(1.0, 1e9)),
+                "5",
+                "with `residual_loss`: mean length of a burst of such losses, packets; without it each packet is lost \
+                 independently",
+            ),
+            |given, config| {
+                config.residual_burst = residual_burst(given)?;
+                Ok(())
+            },
         ),
     ]
 });
+
+/// Does nothing: the key is read together with others, for the link's service.
+fn with_others(_: &Given<'_>, _: &mut Config) -> Result<(), Problem> {
+    Ok(())
+}
+
+/// Mean length of a burst of residual losses, packets, if a burst can have it.
+fn residual_burst(given: &Given<'_>) -> Result<Option<f64>, Problem> {
+    /// With more losses the good state would have no length.
+    const MOST: f64 = 0.999;
+    let Given { reader, head, fields } = given;
+    let (Some(burst), Some(place)) = (fields.number("residual_burst"), fields.place("residual_burst")) else {
+        return Ok(None);
+    };
+    let key = head.key("residual_burst");
+    match fields.number("residual_loss") {
+        None => Err(reader
+            .problem(place, format!("{key} needs `residual_loss`: bursts of how many losses"))
+            .help("write both: residual_loss = \"1 %\" and residual_burst = 5")),
+        Some(loss) if loss > MOST => Err(reader
+            .problem(place, format!("{key}: losses of {} % leave no room between bursts", loss * 100.0))
+            .help(format!(
+                "give a residual_loss of at most {} %, or leave residual_burst out",
+                MOST * 100.0
+            ))),
+        Some(_) => Ok(Some(burst)),
+    }
+}
+
+/// A plan of delays or losses, if there is one.
+fn steps<V: Planned>(
+    Given { reader, head, fields }: &Given<'_>,
+    key: &str,
+    example: &str,
+) -> Result<Option<Steps<V>>, Problem> {
+    let (Some(text), Some(place)) = (fields.text(key), fields.place(key)) else { return Ok(None) };
+    let steps = Steps::parse(text).map_err(|why| {
+        reader
+            .problem(place, format!("{}: {why}", head.key(key)))
+            .help(format!("write it like \"{example}\""))
+    })?;
+    Ok(Some(steps))
+}

@@ -10,7 +10,7 @@
 use super::{Preset, Profile};
 
 /// See the file.
-pub(super) const PROFILE: Profile = Profile {
+pub const PROFILE: Profile = Profile {
     name: "linux",
     summary: "a Linux host: RACK-TLP, PRR, its CUBIC with HyStart, its timeout, quick ACKs, a window that grows",
     source: "Linux 6.x with its defaults (ip-sysctl, tcp(7)); docs/validation.md",

@@ -38,6 +38,9 @@ pub struct Preset {
     pub value: &'static str,
 }
 
+/// A Linux host.
+pub use linux::PROFILE as LINUX;
+
 /// All profiles.
 pub const ALL: &[Profile] = &[plain::PROFILE, rfc::PROFILE, linux::PROFILE];
 

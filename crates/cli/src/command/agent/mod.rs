@@ -212,7 +212,7 @@ impl Mechanisms {
     }
 
     fn words(&self) -> String {
-        let window = self.window.as_ref().map(|choice| format!("window {}", words_of(choice)));
+        let window = self.window.as_ref().map(|choice| format!("window {}", Settings::words(choice)));
         let acks = self.acks.as_ref().map(|text| format!("acks {text}"));
         let cause = self.cause.as_ref().map(|cause| format!("judge {}", cause.info.name));
         [window, acks, cause].into_iter().flatten().collect::<Vec<String>>().join(", ")
@@ -220,20 +220,11 @@ impl Mechanisms {
 
     /// The same as flags of `lasthop agent run`.
     fn arguments(&self) -> Vec<String> {
-        let window = self.window.as_ref().map(|choice| ["--window".to_owned(), words_of(choice)]);
+        let window = self.window.as_ref().map(|choice| ["--window".to_owned(), Settings::words(choice)]);
         let acks = self.acks.as_ref().map(|text| ["--acks".to_owned(), text.clone()]);
         let cause = self.cause.as_ref().map(|cause| ["--cause".to_owned(), cause.info.name.to_owned()]);
         let way = self.way.to_possible_value().map(|way| ["--path".to_owned(), way.get_name().to_owned()]);
         [window, acks, cause, way].into_iter().flatten().flatten().collect()
-    }
-}
-
-/// As the user would write it.
-fn words_of(window: &Choice<window::Build>) -> String {
-    match window.info.name {
-        "dynamic" => format!("dynamic={}", window.values.number("k")),
-        "link_rate" => format!("link-rate={}kbit/s", window.values.rate("rate").bps() as f64 / 1e3),
-        _ => format!("fixed={}", window.values.bytes("size")),
     }
 }
 

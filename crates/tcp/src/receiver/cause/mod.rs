@@ -53,6 +53,11 @@ pub trait LossCause: Send {
         0
     }
 
+    /// Whether it judges by reports of the link layer alone.
+    fn needs_reports(&self) -> bool {
+        false
+    }
+
     /// Whether it needs the receiver's estimate of the path.
     fn needs_estimate(&self) -> bool {
         false

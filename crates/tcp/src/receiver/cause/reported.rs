@@ -51,6 +51,10 @@ impl LossCause for Reported {
         }
     }
 
+    fn needs_reports(&self) -> bool {
+        true
+    }
+
     fn draws(&self) -> bool {
         false
     }

@@ -3,9 +3,9 @@
 //! # A fixed number
 //! The estimate of the loss rate and the choice of the number from it are in `by_loss.rs`.
 
-use super::{AckShape, Build, Due, Shape};
+use super::{AckShape, Build, Due, Pieces, Shape};
 use crate::receiver::estimate::PathEstimate;
-use lasthop_base::{Info, Mechanism, Parameter, Unit};
+use lasthop_base::{Info, Live, Mechanism, Parameter, Unit};
 
 /// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -19,6 +19,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             default: Some("2"),
             doc: "identical ACKs per acknowledgement",
         }],
+        live: Some(Live { word: "copies", parameter: "count", usual: Some("2"), unjudged: None }),
         ..Info::PLAIN
     },
     build: &|values| Box::new(Copies { count: values.count("count") as u32 }),
@@ -31,5 +32,9 @@ struct Copies {
 impl AckShape for Copies {
     fn shape(&mut self, _: &Due, _: &PathEstimate) -> Shape {
         Shape::Copies(self.count)
+    }
+
+    fn pieces(&self) -> Option<Pieces> {
+        Some(Pieces { count: self.count, are_copies: true })
     }
 }

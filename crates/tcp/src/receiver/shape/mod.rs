@@ -38,6 +38,15 @@ pub enum Shape {
     },
 }
 
+/// ACKs for each one that is due.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pieces {
+    /// Number, at least 1.
+    pub count: u32,
+    /// Whether all acknowledge the same.
+    pub are_copies: bool,
+}
+
 /// What a shape wants to be told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Needs {
@@ -89,6 +98,11 @@ pub trait AckShape: Send {
     fn on_sent(&mut self, before: Backlog, after: Backlog) -> u32 {
         let _ = before;
         after.waiting
+    }
+
+    /// Number of ACKs for each one that is due, if it is always the same, so that a kernel can send them by itself.
+    fn pieces(&self) -> Option<Pieces> {
+        None
     }
 
     /// Whether it always answers [`Shape::Once`], so that it need not be asked.

@@ -1,6 +1,6 @@
 //! One acknowledgement, as everybody does.
 
-use super::{AckShape, Build, Due, Shape};
+use super::{AckShape, Build, Due, Pieces, Shape};
 use crate::receiver::estimate::PathEstimate;
 use lasthop_base::{Info, Mechanism};
 
@@ -21,6 +21,10 @@ struct Once;
 impl AckShape for Once {
     fn shape(&mut self, _: &Due, _: &PathEstimate) -> Shape {
         Shape::Once
+    }
+
+    fn pieces(&self) -> Option<Pieces> {
+        Some(Pieces { count: 1, are_copies: false })
     }
 
     fn is_once(&self) -> bool {

@@ -1,11 +1,11 @@
 //! ACK splitting (hasegawa): after a wireless loss each packet is acknowledged in slices, so that a sender that
 //! counts ACKs grows its window back faster than one segment per RTT.
 
-use super::{AckShape, Build, Due, Needs, Shape};
+use super::{AckShape, Build, Due, Needs, Pieces, Shape};
 use crate::event::Cause;
 use crate::ranges::Range;
 use crate::receiver::estimate::PathEstimate;
-use lasthop_base::{Info, Mechanism, Parameter, Unit, Values};
+use lasthop_base::{Info, Live, Mechanism, Parameter, Unit, Values};
 use lasthop_wire::Backlog;
 
 /// See the file.
@@ -41,6 +41,12 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "only until the window is back after a wireless loss (§3.3), or all the time (§2.3)",
             },
         ],
+        live: Some(Live {
+            word: "split",
+            parameter: "count",
+            usual: Some("2"),
+            unjudged: Some(("when", "always")),
+        }),
         ..Info::PLAIN
     },
     build: &|values| Box::new(Split::new(values)),
@@ -127,6 +133,11 @@ impl AckShape for Split {
         let queue_after = self.length(after) + u32::from(into_idle);
         self.queue_after = Some(queue_after);
         queue_after
+    }
+
+    fn pieces(&self) -> Option<Pieces> {
+        let count = self.fixed.filter(|_| self.always)?;
+        Some(Pieces { count, are_copies: false })
     }
 
     fn needs(&self) -> Needs {

@@ -1,7 +1,7 @@
 //! The receive buffer (RFC 9293 §3.8.6): the window is what is free in it.
 
 use super::{AdvertisedWindow, Build, WindowInput};
-use lasthop_base::{Info, Mechanism, Parameter, Unit};
+use lasthop_base::{Info, Live, Mechanism, Parameter, Unit};
 
 /// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -16,6 +16,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             doc: "receive buffer; by default the largest window that TCP can express (RFC 7323 §2.3), which limits nothing",
         }],
         as_linux: true,
+        live: Some(Live { word: "fixed", parameter: "size", usual: None, unjudged: None }),
         ..Info::PLAIN
     },
     build: &|values| Box::new(Buffer { size: values.bytes("size") }),

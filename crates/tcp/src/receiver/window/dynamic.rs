@@ -15,7 +15,7 @@
 //! cover it, or the rate falls.
 
 use super::{AdvertisedWindow, Build, PathSample, WindowInput};
-use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
+use lasthop_base::{Duration, Info, Live, Mechanism, Parameter, Time, Unit};
 
 /// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -43,6 +43,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "receive buffer: the largest window; a larger one is told in coarser units (RFC 7323 §2.2)",
             },
         ],
+        live: Some(Live { word: "dynamic", parameter: "k", usual: Some("2"), unjudged: None }),
         ..Info::PLAIN
     },
     build: &|values| {

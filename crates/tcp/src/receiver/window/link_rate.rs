@@ -4,7 +4,7 @@
 //! 384 kbit/s where its numbers give 6.6, and uses 10 and 4: `published` is those, in proportion between.
 
 use super::{AdvertisedWindow, Build, WindowInput};
-use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Rate, Unit};
+use lasthop_base::{Duration, Info, Is, Live, Mechanism, OnlyIf, Parameter, Rate, Unit};
 
 /// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -61,6 +61,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             OnlyIf { parameters: &["rate", "adaptive"], other: "formula", is: Is::Not("fixed") },
             OnlyIf { parameters: &["delay", "retransmissions"], other: "formula", is: Is::This("eq5.2") },
         ],
+        live: Some(Live { word: "link-rate", parameter: "rate", usual: None, unjudged: None }),
         ..Info::PLAIN
     },
     build: &|values| {

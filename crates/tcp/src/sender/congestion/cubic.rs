@@ -55,6 +55,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "whether the window grows as Reno's would where that is faster (RFC 9438 §4.3)",
             },
         ],
+        linux_name: Some("cubic"),
         ..Info::PLAIN
     },
     build: &|values, start| match values.word("variant") {

@@ -41,6 +41,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "whether the first window is rho segments at least, and a given initial_ssthresh times rho",
             },
         ],
+        linux_name: Some("hybla"),
         ..Info::PLAIN
     },
     build: &|values, start| OnReno::boxed(&start, Hybla::new(values, &start)),

@@ -30,6 +30,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "cwnd after recovery: ssthresh, or min(ssthresh, flight + 1 segment) (RFC 6582 §3.2 step 3)",
             },
         ],
+        linux_name: Some("reno"),
         ..Info::PLAIN
     },
     build: &|values, start| Box::new(Reno::new(values, &start)),

@@ -28,6 +28,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 doc: "share of the window that a random loss leaves",
             },
         ],
+        linux_name: Some("veno"),
         ..Info::PLAIN
     },
     build: &|values, start| OnReno::boxed(&start, Veno::new(values, &start)),

@@ -21,6 +21,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             },
             TIMES,
         ],
+        linux_name: Some("westwood"),
         ..Info::PLAIN
     },
     build: &|values, start| {

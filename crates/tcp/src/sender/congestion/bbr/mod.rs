@@ -27,6 +27,7 @@ pub(super) const MECHANISM: Mechanism<Build> = Mechanism {
         name: "bbr",
         summary: "paced at the largest delivery rate of late, with twice the pipe in flight at most; losses are repaired, not answered",
         source: "draft-cardwell-iccrg-bbr-congestion-control-00",
+        linux_name: Some("bbr"),
         ..Info::PLAIN
     },
     build: &|_, start| Box::new(Bbr::new(start)),

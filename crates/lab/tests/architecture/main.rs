@@ -1,4 +1,7 @@
-//! The direction of imports that ARCHITECTURE.md promises, and the oldest Rust that the README promises.
+//! The direction of imports that ARCHITECTURE.md promises, and the oldest Rust that the README promises; `names`: no code asks
+//! for a mechanism by its name.
+
+mod names;
 
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -1,0 +1,364 @@
+//! Resolution of a key: the places of a document that a path means, the kind of each, and the mechanism on the way.
+//!
+//! A path is looked up once. The result is a value that `set` works with.
+
+use crate::catalogue::Catalogue;
+use crate::draft::Draft;
+use crate::inline;
+use crate::key::{Form, Key};
+use crate::language;
+use crate::links::SERVICES;
+use crate::nodes;
+use crate::problem::Problem;
+use crate::source::Span;
+use crate::suggest::{among, listed, nearest};
+use crate::tree::{Content, Node, Table};
+use lasthop_base::Question;
+
+pub(crate) type Path = Vec<String>;
+
+/// A place of a document.
+#[derive(Clone)]
+pub(crate) struct Place<'c> {
+    /// Its full path: `link`, `wireless`, `down`, `queue`, `bytes`.
+    pub(crate) path: Path,
+    pub(crate) level: Level<'c>,
+    /// The mechanism that the path leads to or through: number of parts before it, and its question.
+    pub(crate) mechanism: Option<(usize, &'c Question)>,
+}
+
+/// Stage of a path: the table or value that its parts lead to.
+#[derive(Clone, Copy)]
+pub(crate) enum Level<'c> {
+    Document,
+    /// `link`, `node` or `flow`.
+    Named(&'static str),
+    Link,
+    Direction,
+    Node,
+    /// A flow with the keys of its kind.
+    Flow(&'static [Key]),
+    /// `sender` or `receiver`.
+    End(&'static str),
+    /// The answer to a question: its parameters follow. Which ones, its kind decides when all is checked.
+    Mechanism(&'c Question),
+    /// A table of `route`: any names follow, this many.
+    Route(u8),
+    /// The rate of a link: constant, by plan or recorded.
+    Service,
+    /// Any other value.
+    Value,
+}
+
+/// The places that a path means: one, or the same key of several flows. `at` is where the path stands.
+pub(crate) fn resolve<'c>(
+    draft: &Draft,
+    catalogue: &'c Catalogue,
+    written: &str,
+    at: Span,
+) -> Result<Vec<Place<'c>>, Problem> {
+    let paths = paths(draft, written, at)?;
+    paths.into_iter().map(|path| Place::of(draft, catalogue, path, written, at)).collect()
+}
+
+impl<'c> Place<'c> {
+    /// Follows a path part by part.
+    fn of(
+        draft: &Draft,
+        catalogue: &'c Catalogue,
+        path: Path,
+        written: &str,
+        at: Span,
+    ) -> Result<Place<'c>, Problem> {
+        let (mut level, mut mechanism) = (Level::Document, None);
+        for (depth, part) in path.iter().enumerate() {
+            // A further link, node or flow can be set as a whole table.
+            let is_whole = depth + 1 == path.len();
+            let Some(next) = level.below(draft, catalogue, part, is_whole) else {
+                return Err(level.refuse(draft, catalogue, &path, depth, part_of(at, &path, depth, written)));
+            };
+            if let Level::Mechanism(question) = next {
+                mechanism = Some((depth, question));
+            }
+            level = next;
+        }
+        Ok(Place { path, level, mechanism })
+    }
+
+    /// `sender` and `receiver` are tables, but people name a whole TCP by a mechanism: then every key of that side that
+    /// has a mechanism of this name (`reno` is a recovery and a congestion control).
+    pub(crate) fn spelt_out(
+        self,
+        draft: &Draft,
+        catalogue: &'c Catalogue,
+        value: &Node,
+    ) -> Result<Vec<Place<'c>>, Problem> {
+        let (Content::Text(word), Level::End(side)) = (&value.content, self.level) else {
+            return Ok(vec![self]);
+        };
+        let questions = catalogue.of_side(side);
+        let with_it = questions.iter().filter(|question| question.find(word).is_some());
+        let places: Vec<Place<'c>> = with_it.map(|question| self.answered(question)).collect();
+        if places.is_empty() {
+            let names: Vec<&str> = questions.iter().flat_map(|question| question.names()).collect();
+            let help = among(word, &format!("a {side}'s"), &names);
+            let message = format!("`{word}` is no mechanism of a {side}");
+            return Err(problem(draft, value.place, message).label("unknown").help(help));
+        }
+        Ok(places)
+    }
+
+    /// The answer to a question below this place.
+    fn answered(&self, question: &'c Question) -> Place<'c> {
+        let mut path = self.path.clone();
+        path.push(question.name.to_owned());
+        Place { level: Level::Mechanism(question), mechanism: Some((self.path.len(), question)), path }
+    }
+}
+
+impl<'c> Level<'c> {
+    /// The level below, by the next part of a path; `None` if there is no such part.
+    fn below(self, draft: &Draft, catalogue: &'c Catalogue, part: &str, is_whole: bool) -> Option<Level<'c>> {
+        let of_side = |side: &str| {
+            let question = catalogue.of_side(side).into_iter().find(|question| question.name == part);
+            let is_own = || language::names(catalogue, side).contains(&part);
+            question.map(Level::Mechanism).or_else(|| is_own().then_some(Level::Value))
+        };
+        match self {
+            Level::Document => match part {
+                "link" => Some(Level::Named("link")),
+                "node" => Some(Level::Named("node")),
+                "flow" => Some(Level::Named("flow")),
+                "route" => Some(Level::Route(2)),
+                _ => language::tops().any(|top| top == part).then_some(Level::Value),
+            },
+            Level::Named(top) => {
+                let is_there = is_whole || names(draft, top).iter().any(|name| name == part);
+                is_there.then(|| match top {
+                    "link" => Level::Link,
+                    "node" => Level::Node,
+                    _ => Level::Flow(language::flow(kind(&draft.document, part))),
+                })
+            }
+            Level::Link if matches!(part, "down" | "up") => Some(Level::Direction),
+            Level::Link if language::link_ends().iter().any(|key| key.name == part) => Some(Level::Value),
+            Level::Link | Level::Direction if SERVICES.contains(&part) => Some(Level::Service),
+            Level::Link | Level::Direction => of_side("link"),
+            Level::Node => of_side("node"),
+            Level::Flow(keys) => keys.iter().find(|key| key.name == part).map(|key| match key.form {
+                Form::Table => Level::End(key.name),
+                _ => Level::Value,
+            }),
+            Level::End(side) => of_side(side),
+            Level::Mechanism(_) | Level::Route(1) => Some(Level::Value),
+            Level::Route(more) => Some(Level::Route(more - 1)),
+            Level::Service | Level::Value => None,
+        }
+    }
+
+    /// The refusal of a path that does not go on from here as it is written; `at`: the part that is not known.
+    fn refuse(
+        self,
+        draft: &Draft,
+        catalogue: &Catalogue,
+        path: &[String],
+        depth: usize,
+        at: Span,
+    ) -> Problem {
+        let (before, part) = (path[..depth].join("."), &path[depth]);
+        let named;
+        let known: Vec<&str> = match self {
+            Level::Document => language::tops().collect(),
+            Level::Named(top) => {
+                named = names(draft, top);
+                named.iter().map(String::as_str).collect()
+            }
+            Level::Link => {
+                let ends = language::link_ends().iter().map(|key| key.name);
+                ends.chain(language::names(catalogue, "link")).collect()
+            }
+            Level::Direction => language::names(catalogue, "link"),
+            Level::Node => language::names(catalogue, "node"),
+            Level::Flow(keys) => keys.iter().map(|key| key.name).collect(),
+            Level::End(side) => language::names(catalogue, side),
+            Level::Mechanism(_) | Level::Route(_) | Level::Service | Level::Value => {
+                return problem(draft, at, format!("`{before}` has no keys below it"))
+                    .help(format!("write {before}=VALUE"));
+            }
+        };
+        let message = match before.as_str() {
+            "" => format!("a scenario has no key `{part}`"),
+            before => format!("`{before}` has no `{part}`"),
+        };
+        problem(draft, at, message).label("unknown").help(among(part, "there are", &known))
+    }
+}
+
+/// The links, nodes or flows of a document.
+fn names(draft: &Draft, top: &str) -> Vec<String> {
+    match top {
+        "node" => nodes::linked(&draft.document),
+        _ => draft.names(top).into_iter().map(str::to_owned).collect(),
+    }
+}
+
+/// The full paths that are meant: one, or the same key of several flows.
+fn paths(draft: &Draft, path: &str, place: Span) -> Result<Vec<Path>, Problem> {
+    let parts: Path = path.split('.').map(|part| part.trim().to_owned()).collect();
+    if language::tops().any(|top| top == parts[0]) {
+        return named(draft, parts, path, place);
+    }
+    if language::names(&draft.catalogue, "node").contains(&parts[0].as_str()) {
+        return inner_nodes(draft, &parts, path, place);
+    }
+    for length in (1..=parts.len()).rev() {
+        let (head, rest) = parts.split_at(length);
+        let mut meant: Vec<Path> = Vec::new();
+        each_candidate(draft, &mut |path| {
+            let before = path.len().checked_sub(length);
+            if before
+                .is_some_and(|before| path[before..].iter().zip(head).rev().all(|(one, other)| one == other))
+            {
+                meant.push(path.iter().copied().map(str::to_owned).chain(rest.iter().cloned()).collect());
+            }
+        });
+        if meant.is_empty() {
+            continue;
+        }
+        meant.sort();
+        meant.dedup();
+        let is_of_flows = meant.iter().all(|path| path[0] == "flow" && path[2..] == meant[0][2..]);
+        if meant.len() == 1 || (is_of_flows && meant[0].len() > 2) {
+            return Ok(meant);
+        }
+        return Err(ambiguous(draft, path, place, &meant));
+    }
+    let mut known: Vec<Path> = Vec::new();
+    each_candidate(draft, &mut |path| known.push(path.iter().copied().map(str::to_owned).collect()));
+    known.sort();
+    known.dedup();
+    let mut known: Vec<&str> = known.iter().filter_map(|path| path.last()).map(String::as_str).collect();
+    known.extend(language::tops().map(|top| -> &str { top }));
+    let help = match nearest(&parts[0], known) {
+        _ if inline::is_own(path) => {
+            format!("it may stand behind the path: {},{path}=…; ", draft.sources[0].name)
+        }
+        Some(name) => format!("did you mean `{name}`? "),
+        None => String::new(),
+    };
+    let links: Vec<String> = draft
+        .document
+        .table("link")
+        .map(|links| links.keys().iter().map(|name| format!("link.{name}")).collect())
+        .unwrap_or_default();
+    let links: Vec<&str> = links.iter().map(String::as_str).collect();
+    Err(problem(draft, place, format!("`{path}` is not a key of this scenario")).label("unknown key").help(format!(
+        "{help}a full path is like link.wireless.down.channel.rate or flow.bulk.sender.recovery; links: {}",
+        listed(&links)
+    )))
+}
+
+/// A full path, or one that leaves out the name of the only link or node, or of every flow: `link.down.queue`,
+/// `node.middlebox`, `flow.sack`.
+fn named(draft: &Draft, parts: Path, written: &str, place: Span) -> Result<Vec<Path>, Problem> {
+    if let [top, key, ..] = &parts[..]
+        && top == "node"
+        && language::is_key_of(&draft.catalogue, top, key)
+        && nodes::linked(&draft.document).iter().all(|node| node != key)
+    {
+        return inner_nodes(draft, &parts[1..], written, place);
+    }
+    let (Some(table), [top, key, ..]) = (draft.document.table(&parts[0]), &parts[..]) else {
+        return Ok(vec![parts]);
+    };
+    let is_key = matches!(top.as_str(), "link" | "flow") && language::is_key_of(&draft.catalogue, top, key);
+    if !is_key || table.find(key).is_some() {
+        return Ok(vec![parts]);
+    }
+    let with = |name: &&str| [top.clone(), (*name).to_owned()].into_iter().chain(parts[1..].iter().cloned());
+    let meant: Vec<Path> = table.keys().iter().map(|name| with(name).collect()).collect();
+    match top == "link" && meant.len() > 1 {
+        true => Err(ambiguous(draft, written, place, &meant)),
+        false => Ok(meant),
+    }
+}
+
+/// A node's key without its name: that of the only node between links.
+fn inner_nodes(draft: &Draft, key: &[String], written: &str, place: Span) -> Result<Vec<Path>, Problem> {
+    let with = |node: String| ["node".to_owned(), node].into_iter().chain(key.iter().cloned());
+    let meant: Vec<Path> =
+        nodes::inner(&draft.document).into_iter().map(|node| with(node).collect()).collect();
+    match meant.len() {
+        1 => Ok(meant),
+        0 => Err(problem(draft, place, format!("`{written}`: this path has no node between two links"))
+            .label("no such node")
+            .help(
+                "a path with such a node has two links in a row: hasegawa, lte; `lasthop show lte` prints it",
+            )),
+        _ => Err(ambiguous(draft, written, place, &meant)),
+    }
+}
+
+fn ambiguous(draft: &Draft, path: &str, place: Span, meant: &[Path]) -> Problem {
+    let names: Vec<String> = meant.iter().map(|path| path.join(".")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    problem(draft, place, format!("`{path}` could mean several keys"))
+        .label("ambiguous")
+        .help(format!("write one of them in full: {}", listed(&names)))
+}
+
+/// Visits every path below `link`, `node` and `flow` that the document has, and every key that its nodes and flows could
+/// have; some twice.
+fn each_candidate(draft: &Draft, visit: &mut dyn FnMut(&[&str])) {
+    let (document, catalogue) = (&draft.document, &draft.catalogue);
+    let nodes = nodes::linked(document);
+    for key in language::names(catalogue, "node") {
+        nodes.iter().for_each(|node| visit(&["node", node, key]));
+    }
+    for top in ["link", "node", "flow"] {
+        if let Some(table) = document.table(top) {
+            walk(table, &mut vec![top], visit);
+        }
+    }
+    let sides = ["sender", "receiver"].map(|side| (side, language::names(catalogue, side)));
+    for flow in document.table("flow").map(|flows| &flows.entries[..]).unwrap_or_default() {
+        for key in language::flow(kind(document, &flow.key)) {
+            let side = sides.iter().find(|(side, _)| *side == key.name && matches!(key.form, Form::Table));
+            for below in side.map(|(_, names)| &names[..]).unwrap_or_default() {
+                visit(&["flow", &flow.key, key.name, below]);
+            }
+            visit(&["flow", &flow.key, key.name]);
+        }
+    }
+}
+
+fn walk<'t>(table: &'t Table, prefix: &mut Vec<&'t str>, visit: &mut dyn FnMut(&[&str])) {
+    for entry in &table.entries {
+        prefix.push(&entry.key);
+        visit(prefix);
+        if let Content::Table(inner) = &entry.node.content {
+            walk(inner, prefix, visit);
+        }
+        prefix.pop();
+    }
+}
+
+fn kind<'a>(document: &'a Table, flow: &str) -> &'a str {
+    let flow = document.table("flow").and_then(|flows| flows.table(flow));
+    let kind = flow.and_then(|flow| flow.find("kind")).and_then(|entry| entry.node.scalar());
+    kind.unwrap_or("tcp")
+}
+
+/// Only the part itself is underlined if the path was written in full.
+fn part_of(place: Span, target: &[String], depth: usize, written: &str) -> Span {
+    if written != target.join(".") {
+        return place;
+    }
+    let start = place.start + target[..depth].iter().map(|part| part.len() + 1).sum::<usize>();
+    Span { start, end: start + target[depth].len(), ..place }
+}
+
+/// A problem with what stands at this place.
+pub(crate) fn problem(draft: &Draft, place: Span, message: String) -> Problem {
+    Problem::new(&draft.sources[place.source], place.start..place.end, message)
+}
