@@ -9,7 +9,7 @@ use crate::admission::{Admission, State, Verdict};
 use crate::arq::{self, Arq, Carried};
 use crate::change::{Change, Fixed, Setting};
 use crate::channel::{self, Air, Channel};
-use crate::element::{Element, Output};
+use crate::element::{Element, Output, lacks};
 use crate::propagation::Extra;
 use lasthop_base::{Duration, Rate, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
@@ -155,8 +155,9 @@ impl Element for Changing {
         }
     }
 
-    fn tell_trouble(&mut self) {
+    fn tell_trouble(&mut self) -> bool {
         self.tells_trouble = true;
+        true
     }
 
     fn backlog(&mut self, now: Time) -> Backlog {
@@ -171,6 +172,10 @@ impl Element for Changing {
         self.parts.admission.draws()
             || self.parts.channel.draws()
             || self.parts.extra.as_ref().is_some_and(|extra| extra.draws())
+    }
+
+    fn average(&self) -> Option<f64> {
+        self.parts.admission.average()
     }
 
     fn setting(&self) -> Option<Setting> {
@@ -206,4 +211,6 @@ impl Element for Changing {
         }
         Some(free.since(now) + Rate::from_bps(self.bps).time_for(self.bytes))
     }
+
+    lacks!(copies, passing, peer, pdus);
 }

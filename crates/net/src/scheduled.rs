@@ -3,7 +3,7 @@
 use crate::arq::{self, Arq, Carried};
 use crate::change::{Change, Fixed, Setting};
 use crate::channel::{self, Air, Channel};
-use crate::element::{Element, Output};
+use crate::element::{Element, Output, lacks};
 use crate::propagation::Extra;
 use crate::queue::{Dropped, Queue};
 use crate::service::{Served, Server, Service};
@@ -183,8 +183,9 @@ impl Element for Scheduled {
         self.asks_at
     }
 
-    fn tell_trouble(&mut self) {
+    fn tell_trouble(&mut self) -> bool {
         self.tells_trouble = true;
+        true
     }
 
     fn backlog(&mut self, now: Time) -> Backlog {
@@ -229,4 +230,10 @@ impl Element for Scheduled {
             self.serve(now, out);
         }
     }
+
+    fn wait(&mut self, _: Time) -> Option<Duration> {
+        None
+    }
+
+    lacks!(copies, peer, pdus, average);
 }

@@ -85,6 +85,14 @@ impl Store {
         }
     }
 
+    /// The average queue by which the admission decides, packets; `None` if there is none.
+    pub(crate) fn average(&self) -> Option<f64> {
+        match &self.kind {
+            Kind::Fifo { admission, .. } => admission.average(),
+            Kind::Scheduled(_) => None,
+        }
+    }
+
     fn tell(&mut self, now: Time, out: &mut Vec<Output>) {
         out.extend(self.dropped.drain(..).map(|(packet, reason)| Output::Lost { packet, at: now, reason }));
     }

@@ -25,7 +25,7 @@ pub use parameters::MECHANISM;
 
 use crate::arq::{Build, Layer, Parts};
 use crate::channel::{Air, Channel, Reception};
-use crate::element::{Element, Output};
+use crate::element::{Element, Output, lacks};
 use crate::service::Server;
 use crate::store::Store;
 use decoder::Decoder;
@@ -198,4 +198,10 @@ impl Element for Direction {
     fn draws(&self) -> bool {
         self.draws
     }
+
+    fn average(&self) -> Option<f64> {
+        self.store.average()
+    }
+
+    lacks!(copies, passing, peer, pdus, trouble, settings, changes);
 }

@@ -38,7 +38,7 @@ use crate::arq::{Build, Layer, Partner, Parts};
 use crate::channel::{Air, Channel, Reception};
 use crate::counters::Counters;
 use crate::discipline::Discipline;
-use crate::element::{Element, Output};
+use crate::element::{Element, Output, lacks};
 use crate::queue::Dropped;
 use crate::service::Service;
 use lasthop_base::{Duration, Mechanism, Rate, Time, Values};
@@ -463,4 +463,10 @@ impl Element for Rlc {
     fn rlc(&self) -> Option<&Counters> {
         Some(&self.counters)
     }
+
+    fn average(&self) -> Option<f64> {
+        self.queue.average()
+    }
+
+    lacks!(copies, passing, trouble, settings, changes);
 }

@@ -28,7 +28,7 @@ pub use parameters::MECHANISM;
 use crate::across::{Across, Word};
 use crate::arq::{Build, Layer, Medium, Partner, Parts};
 use crate::channel::{Air, Channel, Reception};
-use crate::element::{Element, Output};
+use crate::element::{Element, Output, lacks};
 use crate::service::Service;
 use crate::store::Store;
 use lasthop_base::{Duration, Mechanism, Time, Values};
@@ -274,6 +274,14 @@ impl Element for Station {
         Backlog { in_service: now < self.until, ..self.store.backlog() }
     }
 
+    fn draws(&self) -> bool {
+        true
+    }
+
+    fn average(&self) -> Option<f64> {
+        self.store.average()
+    }
+
     fn handle_across(&mut self, now: Time, across: Across) {
         let Across::Air { member, word } = across else { return };
         match (word, &mut self.does) {
@@ -283,4 +291,6 @@ impl Element for Station {
             _ => {}
         }
     }
+
+    lacks!(copies, passing, pdus, trouble, settings, changes);
 }
