@@ -119,7 +119,10 @@ impl Changing {
         }
         out.push(match carried.delivered {
             true => Output::Arrives { packet, at },
-            false => Output::Lost { packet, at, reason: LossReason::Channel },
+            false => {
+                let readable = carried.is_readable(&air, &*self.parts.channel);
+                Output::Lost { packet, at, reason: LossReason::Channel, readable }
+            }
         });
     }
 }
@@ -131,7 +134,7 @@ impl Element for Changing {
         let idle = if busy { Duration::ZERO } else { now.since(self.held_until) };
         let queue = State { backlog: self.backlog(now), idle };
         if let Verdict::Drop(reason) = self.parts.admission.admit(now, &mut packet, &queue) {
-            out.push(Output::Lost { packet, at: now, reason });
+            out.push(Output::gone(packet, now, reason));
             return;
         }
         match busy {

@@ -32,6 +32,8 @@ pub enum Output {
         at: Time,
         /// Why.
         reason: LossReason,
+        /// Whether the packet's header arrived sound all the same.
+        readable: bool,
     },
     /// The receiving side's link layer notices a loss of which it did not know.
     GivenUp {
@@ -57,6 +59,13 @@ pub enum Output {
     Across(Across),
     /// The hosts behind this end of the link are told something now.
     Report(LinkReport),
+}
+
+impl Output {
+    /// A packet is lost of which nothing arrives.
+    pub(crate) fn gone(packet: Packet, at: Time, reason: LossReason) -> Output {
+        Output::Lost { packet, at, reason, readable: false }
+    }
 }
 
 /// One direction of a link, as a state machine in time. Decisions go to `out`, in the order of decision.

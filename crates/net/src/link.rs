@@ -91,9 +91,6 @@ pub enum Passage {
     },
 }
 
-/// Bytes of a header that has to be sound for a damaged packet to be read: IPv4's and TCP's.
-const HEADER: u32 = 40;
-
 impl Link {
     /// A link of this rate and one-way delay in its initial state.
     pub fn new(
@@ -213,7 +210,7 @@ impl Link {
         }
         out.push(match passage {
             Passage::Arrives { at } => Output::Arrives { packet, at },
-            Passage::Lost { at, reason, .. } => Output::Lost { packet, at, reason },
+            Passage::Lost { at, reason, readable } => Output::Lost { packet, at, reason, readable },
         });
     }
 
@@ -247,8 +244,7 @@ impl Link {
         if carried.delivered {
             return Passage::Arrives { at };
         }
-        let last = Air { attempt: carried.attempts - 1, ..*air };
-        let readable = self.air.as_ref().is_some_and(|(channel, _)| channel.spares_header(&last, HEADER));
+        let readable = self.air.as_ref().is_some_and(|(channel, _)| carried.is_readable(air, &**channel));
         Passage::Lost { at, reason: LossReason::Channel, readable }
     }
 

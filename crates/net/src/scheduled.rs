@@ -133,7 +133,10 @@ impl Scheduled {
         }
         out.push(match carried.delivered {
             true => Output::Arrives { packet: *packet, at },
-            false => Output::Lost { packet: *packet, at, reason: LossReason::Channel },
+            false => {
+                let readable = carried.is_readable(&air, &*self.channel);
+                Output::Lost { packet: *packet, at, reason: LossReason::Channel, readable }
+            }
         });
     }
 
@@ -154,7 +157,7 @@ impl Scheduled {
     #[cold]
     fn tell_dropped(&mut self, now: Time, out: &mut Vec<Output>) {
         self.waiting -= self.dropped.len() as u32;
-        out.extend(self.dropped.drain(..).map(|(packet, reason)| Output::Lost { packet, at: now, reason }));
+        out.extend(self.dropped.drain(..).map(|(packet, reason)| Output::gone(packet, now, reason)));
     }
 }
 

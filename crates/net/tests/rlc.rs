@@ -59,7 +59,7 @@ fn ends(outputs: Vec<Output>) -> Vec<End> {
         .into_iter()
         .filter_map(|output| match output {
             Output::Arrives { packet, at } => Some((packet.number, at, None)),
-            Output::Lost { packet, at, reason } => Some((packet.number, at, Some(reason))),
+            Output::Lost { packet, at, reason, .. } => Some((packet.number, at, Some(reason))),
             Output::GivenUp { .. }
             | Output::Troubled { .. }
             | Output::Copied { .. }

@@ -60,6 +60,10 @@ impl Layer for Coded {
             asks_at: Time::NEVER,
         })
     }
+
+    fn reports_trouble(&self) -> bool {
+        false
+    }
 }
 
 /// One direction of a link.

@@ -8,10 +8,6 @@
 //!
 //! A residual loss destroys a packet that the link layer has delivered: the packet has taken its time on the link, and no
 //! link layer retransmits it. The packets draw in the order in which they are delivered.
-//!
-//! # What is not modelled
-//! That the header of a packet which the air has destroyed is sound ([`crate::Passage::Lost`]): a receiver's link layer does
-//! not tell it here.
 
 use super::{Config, Line};
 use crate::change::Change;
@@ -84,7 +80,7 @@ impl Impaired {
                 attempt: 0,
             };
             if channel.transmit(&air) == Reception::Lost {
-                *output = Output::Lost { packet, at, reason: LossReason::Channel };
+                *output = Output::gone(packet, at, LossReason::Channel);
             }
         }
     }

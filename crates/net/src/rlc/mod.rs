@@ -59,6 +59,10 @@ impl Layer for Acknowledged {
         Box::new(Rlc::new(&self.values, parts))
     }
 
+    fn reports_trouble(&self) -> bool {
+        false
+    }
+
     fn partner(&self) -> Option<Partner> {
         (self.values.word("status") == "polled").then_some(Partner {
             why: "status = \"polled\" needs RLC in the other direction, which carries the status",
@@ -253,7 +257,7 @@ impl Rlc {
 
     fn tell_dropped(&mut self, now: Time, out: &mut Vec<Output>) {
         self.counters.overflowed += self.dropped.len() as u64;
-        out.extend(self.dropped.drain(..).map(|(packet, reason)| Output::Lost { packet, at: now, reason }));
+        out.extend(self.dropped.drain(..).map(|(packet, reason)| Output::gone(packet, now, reason)));
     }
 
     /// If the poll timer has expired and nothing else is to be sent, the last PDU goes again to carry the poll. Whether
@@ -403,7 +407,7 @@ impl Element for Rlc {
             && let Verdict::Drop(reason) = admission.admit(now, &mut packet, &queue)
         {
             self.counters.overflowed += 1;
-            out.push(Output::Lost { packet, at: now, reason });
+            out.push(Output::gone(packet, now, reason));
             if self.numbers_overflow {
                 let none = self.segmentation.skip();
                 self.transmitter.push(now, packet.wire_bytes, none, &mut self.counters);
