@@ -304,6 +304,9 @@ impl Engine {
     pub(super) fn lose(&mut self, packet: &Packet, pipe: PipeId, reason: LossReason) {
         self.pipes[pipe.0 as usize].account.lost[reason] += 1;
         self.twins.end(packet, false);
+        if reason.is_congestion() && !self.nodes.is_empty() {
+            self.tell_refused(packet);
+        }
         let Carried { traffic, account, judged, .. } = &mut self.flows[packet.flow.0 as usize];
         if traffic.is_external() {
             note_left(&mut self.left, packet, self.now, Some((pipe, reason)));

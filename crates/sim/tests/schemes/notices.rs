@@ -154,3 +154,26 @@ fn a_link_layer_that_hands_up_no_damaged_segment_is_noted() {
         assert_eq!(is_noted, !["none", "repeat"].contains(&layer), "{layer}: {notes:?}");
     }
 }
+
+/// The air loses nothing (but for one packet in 10,000 on one kind of link): every loss is the queue's, whether the queue
+/// refuses a packet or drops one that has waited. A box that hears of refusals alone calls all of CoDel's losses the air's.
+#[test]
+fn what_a_queue_drops_is_congestion_to_eln_behind_every_queue_and_kind_of_link() {
+    let settings = [("duration", "20 s"), (BOX, "eln"), ("node.bs.middlebox.data", "down"), (JUDGE, "eln")];
+    let mut losing = Vec::new();
+    for (name, scenario) in everywhere(&settings) {
+        let outcome = flow(&scenario, 1);
+        let lost = &outcome.account.lost;
+        let (congestion, wireless) = (outcome.source.judged_congestion, outcome.source.judged_wireless);
+        assert!(
+            wireless <= 1,
+            "{name}: {wireless} of {} losses are the air's, {lost:?}",
+            congestion + wireless
+        );
+        losing.extend((congestion > 0).then_some(name));
+    }
+    assert!(
+        ["drop_tail", "codel", "pie"].iter().all(|queue| losing.iter().any(|name| name.starts_with(queue))),
+        "{losing:?}"
+    );
+}
