@@ -343,6 +343,10 @@ mod tests {
         let (low, ect0) = (of(Ecn::Ect1), of(Ecn::Ect0));
         assert!(is_near(low.1, 0.36) && is_near(low.0, 0.64), "{low:?}");
         assert!(is_near(ect0.1, 0.36) && ect0.0 == 0.0, "{ect0:?}");
+        // At 1 itself, p_Lmax, the L queue is saturated already.
+        let (low, ect0) = (fates(0.5, Ecn::Ect1, 20_000, &[]), fates(0.5, Ecn::Ect0, 20_000, &[]));
+        assert!(is_near(low.1, 0.25) && is_near(low.0, 0.75), "{low:?}");
+        assert!(is_near(ect0.1, 0.25) && ect0.0 == 0.0, "{ect0:?}");
         let marked = fates(0.5, Ecn::Ect1, 20_000, &[("overload", Value::Word("mark"))]);
         assert_eq!(marked, (1.0, 0.0));
     }
