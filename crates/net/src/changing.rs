@@ -117,12 +117,11 @@ impl Changing {
             at = at.max(self.last_arrival);
             self.last_arrival = at;
         }
-        out.push(match carried.delivered {
-            true => Output::Arrives { packet, at },
-            false => {
-                let readable = carried.is_readable(&air, &*self.parts.channel);
-                Output::Lost { packet, at, reason: LossReason::Channel, readable }
-            }
+        out.push(if carried.delivered {
+            Output::Arrives { packet, at }
+        } else {
+            let readable = carried.is_readable(&air, &*self.parts.channel);
+            Output::Lost { packet, at, reason: LossReason::Channel, readable }
         });
     }
 }
@@ -137,12 +136,11 @@ impl Element for Changing {
             out.push(Output::gone(packet, now, reason));
             return;
         }
-        match busy {
-            true => {
-                self.bytes += u64::from(packet.wire_bytes);
-                self.waiting.push_back(packet);
-            }
-            false => self.begin(now, packet),
+        if busy {
+            self.bytes += u64::from(packet.wire_bytes);
+            self.waiting.push_back(packet);
+        } else {
+            self.begin(now, packet)
         }
     }
 

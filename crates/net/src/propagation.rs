@@ -24,10 +24,7 @@ impl Extra {
     #[inline(never)]
     pub(crate) fn late(&mut self, now: Time) -> Duration {
         let planned = self.plan.as_mut().map_or(Duration::ZERO, |plan| plan.at(now));
-        match self.jitter.is_none() {
-            true => planned,
-            false => planned + self.jitter.late(now),
-        }
+        if self.jitter.is_none() { planned } else { planned + self.jitter.late(now) }
     }
 
     /// Whether packets may overtake each other.

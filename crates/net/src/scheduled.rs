@@ -131,12 +131,11 @@ impl Scheduled {
         if self.tells_trouble && carried != Carried::AT_ONCE {
             out.push(Output::Troubled { packet: *packet, trouble: carried.trouble(served.ends) });
         }
-        out.push(match carried.delivered {
-            true => Output::Arrives { packet: *packet, at },
-            false => {
-                let readable = carried.is_readable(&air, &*self.channel);
-                Output::Lost { packet: *packet, at, reason: LossReason::Channel, readable }
-            }
+        out.push(if carried.delivered {
+            Output::Arrives { packet: *packet, at }
+        } else {
+            let readable = carried.is_readable(&air, &*self.channel);
+            Output::Lost { packet: *packet, at, reason: LossReason::Channel, readable }
         });
     }
 

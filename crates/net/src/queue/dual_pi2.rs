@@ -220,10 +220,7 @@ impl Queue for DualPi2 {
         if self.classic.len() + self.low.len() >= self.limit {
             return dropped.push((packet, LossReason::QueueFull));
         }
-        match packet.ecn.is_l4s() {
-            true => self.low.push(now, packet),
-            false => self.classic.push(now, packet),
-        }
+        if packet.ecn.is_l4s() { self.low.push(now, packet) } else { self.classic.push(now, packet) }
     }
 
     /// `dualpi2_dequeue` (appendix A.1, A.2).
@@ -235,10 +232,8 @@ impl Queue for DualPi2 {
             let waiting = if is_low { &mut self.low } else { &mut self.classic };
             let (came, mut packet) = waiting.pop()?;
             let bytes = f64::from(packet.wire_bytes);
-            let stays = match is_low {
-                true => self.judge_low(now, came, &mut packet),
-                false => self.judge_classic(&mut packet),
-            };
+            let stays =
+                if is_low { self.judge_low(now, came, &mut packet) } else { self.judge_classic(&mut packet) };
             if !stays {
                 dropped.push((packet, LossReason::EarlyDrop));
                 continue;

@@ -200,9 +200,10 @@ impl Pie {
         }
         self.probability = self.probability.clamp(0.0, 1.0);
         let is_quiet = |waits: f64| waits < 0.5 * self.target;
-        self.burst = match self.probability == 0.0 && is_quiet(self.waits) && is_quiet(self.before) {
-            true => self.max_burst,
-            false => self.burst.saturating_sub(self.update),
+        self.burst = if self.probability == 0.0 && is_quiet(self.waits) && is_quiet(self.before) {
+            self.max_burst
+        } else {
+            self.burst.saturating_sub(self.update)
         };
         self.before = self.waits;
     }

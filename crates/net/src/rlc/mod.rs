@@ -189,9 +189,10 @@ impl Rlc {
         let at_once = !self.carried.is_empty() || (self.polling.is_some() && !self.discarded.is_empty());
         let mut wanted = if at_once { now } else { self.transmitter.wants(now).min(self.asks_at) };
         if let Some(polling) = &mut self.polling {
-            match self.transmitter.is_outstanding() {
-                true => wanted = wanted.min(polling.expires().max(now)),
-                false => polling.rest(),
+            if self.transmitter.is_outstanding() {
+                wanted = wanted.min(polling.expires().max(now))
+            } else {
+                polling.rest()
             }
         }
         self.next_block = match wanted {
@@ -337,9 +338,10 @@ impl Rlc {
     fn send_status(&mut self, air: &Air, lost: bool, out: &mut Vec<Output>) {
         let Some(status) = self.carried.pop_front() else { return };
         self.counters.status_pdus += 1;
-        out.push(Output::Across(match lost {
-            true => Across::Lost(status),
-            false => Across::Arrives { status, at: air.end + self.delay },
+        out.push(Output::Across(if lost {
+            Across::Lost(status)
+        } else {
+            Across::Arrives { status, at: air.end + self.delay }
         }));
     }
 
